@@ -45,40 +45,25 @@ static const enum dp_collective_kind kinds[COLLECTIVES] = {
     [COLLECTIVE_ALLTOALL] = DP_COLLECTIVE_ALLTOALL,
 };
 
-/* In place, a broadcast and an allreduce of float32 are those that training uses. */
-static int run(struct iterations *it, struct dp_error *err)
-{
-    const enum collective_id id = (enum collective_id)(it->data.collective - collectives);
-
-    if (!it->data.out_of_place && id == COLLECTIVE_BROADCAST)
-        return dp_broadcast(it->group, it->out, 0, err);
-    if (!it->data.out_of_place && id == COLLECTIVE_ALLREDUCE && it->data.type->dtype == DP_F32)
-        return dp_allreduce(it->group, it->out, err);
-    return dp_collective_run(it->group, kinds[id], 0, it->in, it->out, err);
-}
-
 /* ---- an iteration ---------------------------------------------------------------------------- */
 
-static int bring(struct iterations *it, struct dp_error *err)
+/* Runs the collective; ns has its start and its end. In place, a broadcast and an allreduce of
+ * float32 are those that training uses. */
+static int run_collective(struct iterations *it, uint64_t ns[2], struct dp_error *err)
 {
-    int status = 0;
-
-    for (int r = 0; status == 0 && r < it->n; ++r) {
-        collective_input(&it->data, it->first + r, it->steps.n);
-        status = dp_tensor_write(&it->whole[r], it->data.host, err);
-    }
-    return status ? status : dp_group_wait(it->group, err);
-}
-
-/* Runs the collective; ns has its start and its end. */
-static int run_one(struct iterations *it, uint64_t ns[2], struct dp_error *err)
-{
+    const enum collective_id id = (enum collective_id)(it->data.collective - collectives);
+    const bool in_place = !it->data.out_of_place;
     const uint64_t before = dp_group_kernels(it->group);
     int status;
 
     dp_group_barrier(it->group);
     ns[0] = session_clock_ns();
-    status = run(it, err);
+    if (in_place && id == COLLECTIVE_BROADCAST)
+        status = dp_broadcast(it->group, it->out, 0, err);
+    else if (in_place && id == COLLECTIVE_ALLREDUCE && it->data.type->dtype == DP_F32)
+        status = dp_allreduce(it->group, it->out, err);
+    else
+        status = dp_collective_run(it->group, kinds[id], 0, it->in, it->out, err);
     if (status == 0)
         status = dp_group_wait(it->group, err);
     ns[1] = session_clock_ns();
@@ -91,17 +76,9 @@ struct said_of_iteration {
     uint64_t start_ns, ns, kernels;
 };
 
-static bool is_shared(const struct iterations *it)
+static bool is_in_processes(const struct iterations *it)
 {
     return it->data.ranks > it->n;
-}
-
-/* Waits until all processes are here, so that they begin together. */
-static int align(struct iterations *it, struct dp_error *err)
-{
-    int32_t mine[DP_MAX_SLOTS] = {0}, all[DP_MAX_SLOTS];
-
-    return is_shared(it) ? share_gather(it->group, mine, sizeof mine[0], all, err) : 0;
 }
 
 /* Exchanges the times. The clock of the first process, read after all times were exchanged, then
@@ -113,7 +90,7 @@ static int share_times(struct iterations *it, uint64_t ns[2], struct dp_error *e
     uint64_t most = 0, clock[DP_MAX_SLOTS], clocks[DP_MAX_SLOTS];
     int status;
 
-    if (!is_shared(it))
+    if (!is_in_processes(it))
         return 0;
     for (int r = 0; r < it->n; ++r) {
         mine[r] = own;
@@ -140,59 +117,65 @@ static uint64_t clock_of(const void *self)
 {
     const struct iterations *it = self;
 
-    return is_shared(it) ? it->now_ns : session_clock_ns();
-}
-
-static int differs(struct iterations *it, int rank, const struct collective_mismatch *found)
-{
-    const size_t step = it->steps.n - 1;
-    const int digits = 2 * (int)it->data.type->bytes;
-    char reason[sizeof it->cell->reason];
-
-    snprintf(reason, sizeof reason,
-             "iteration %zu, rank %d (%s), index %lld: expected 0x%0*" PRIx64
-             ", actual 0x%0*" PRIx64 ", XOR 0x%0*" PRIx64 "; %zu of %zu numbers differ there",
-             step, rank, dp_slot_name(dp_group_slot(it->group, rank - it->first)), found->index,
-             digits, found->expected, digits, found->actual, digits,
-             found->expected ^ found->actual, found->wrong, collective_out(&it->data, rank).n);
-    it->cell->first_bad_step = (long)step;
-    it->cell->flags[step] |= RECORD_BAD_VALUES;
-    return cell_fail(it->cell, RECORD_FAILED, reason);
+    return is_in_processes(it) ? it->now_ns : session_clock_ns();
 }
 
 /* Verifies the results. The error names the lowest rank whose numbers are wrong. */
-static int verify(struct iterations *it, struct dp_error *err)
+static int verify_numbers(struct iterations *it, struct dp_error *err)
 {
+    const size_t step = it->steps.n - 1;
+    const int digits = 2 * (int)it->data.type->bytes;
+    struct record_cell *cell = it->cell;
     struct collective_mismatch found;
+    char reason[sizeof cell->reason];
 
     for (int r = 0; r < it->n; ++r) {
         const int rank = it->first + r;
 
-        collective_expect(&it->data, rank, it->steps.n - 1);
+        collective_expect(&it->data, rank, step);
         collective_forget(&it->data);
         if (dp_tensor_read(it->data.host, &it->whole[r], err))
             return 0; /* err has the failure */
-        if (collective_differs(&it->data, rank, &found))
-            return differs(it, rank, &found);
-        it->cell->values_checked += collective_out(&it->data, rank).n;
+        if (collective_differs(&it->data, rank, &found)) {
+            snprintf(reason, sizeof reason,
+                     "iteration %zu, rank %d (%s), index %lld: expected 0x%0*" PRIx64
+                     ", actual 0x%0*" PRIx64 ", XOR 0x%0*" PRIx64
+                     "; %zu of %zu numbers differ there",
+                     step, rank, dp_slot_name(dp_group_slot(it->group, r)), found.index, digits,
+                     found.expected, digits, found.actual, digits, found.expected ^ found.actual,
+                     found.wrong, collective_out(&it->data, rank).n);
+            cell->first_bad_step = (long)step;
+            cell->flags[step] |= RECORD_BAD_VALUES;
+            return cell_fail(cell, RECORD_FAILED, reason);
+        }
+        cell->values_checked += collective_out(&it->data, rank).n;
     }
-    ++it->cell->steps_checked;
+    ++cell->steps_checked;
     return 0;
 }
 
+/* Every rank gets its numbers; processes wait for each other, so that they begin together. */
 static int iterate(void *self, bool warmup)
 {
     struct iterations *it = self;
     const size_t step = it->steps.n;
+    int32_t mine[DP_MAX_SLOTS] = {0}, all[DP_MAX_SLOTS];
     struct dp_error err = {0};
     char reason[sizeof it->cell->reason];
     uint64_t ns[2] = {0};
     int status = 0;
 
-    if (bring(it, &err) == 0 && align(it, &err) == 0 && run_one(it, ns, &err) == 0 &&
-        share_times(it, ns, &err) == 0) {
+    for (int r = 0; err.status == 0 && r < it->n; ++r) {
+        collective_input(&it->data, it->first + r, step);
+        (void)dp_tensor_write(&it->whole[r], it->data.host, &err);
+    }
+    if (err.status == 0)
+        (void)dp_group_wait(it->group, &err);
+    if (err.status == 0 && is_in_processes(it))
+        (void)share_gather(it->group, mine, sizeof mine[0], all, &err);
+    if (err.status == 0 && run_collective(it, ns, &err) == 0 && share_times(it, ns, &err) == 0) {
         steps_note(&it->steps, ns[0], ns[1] - ns[0], warmup);
-        status = verify(it, &err);
+        status = verify_numbers(it, &err);
     }
     if (err.status == 0)
         return status;
@@ -215,7 +198,7 @@ static int count_bytes(struct iterations *it, struct dp_error *err)
     if (!trace)
         return dp_fail(err, DP_ENOMEM, "no memory to count bytes");
     dp_group_trace(it->group, trace);
-    status = run_one(it, ns, err);
+    status = run_collective(it, ns, err);
     if (status == 0)
         status = dp_trace_read(it->group, err);
     dp_group_trace(it->group, NULL);
@@ -247,7 +230,7 @@ static int share_counts(struct iterations *it, struct dp_error *err)
     }
     mine[0].values = cell->values_checked;
     mine[0].bytes = cell->bytes_per_step;
-    if (is_shared(it))
+    if (is_in_processes(it))
         status = share_gather(it->group, mine, sizeof mine[0], all, err);
     else
         memcpy(all, mine, (size_t)it->n * sizeof mine[0]);
@@ -263,47 +246,13 @@ static int share_counts(struct iterations *it, struct dp_error *err)
     return 0;
 }
 
-static int measure_beside(struct iterations *it)
-{
-    struct record_cell *cell = it->cell;
-    struct dp_error err = {0};
-
-    /* The kernels of a library are not counted; then the number of launches is not 0, but
-     * unknown. */
-    cell->kernels_per_step = it->kernels > 0 ? (double)it->kernels : (double)NAN;
-    return count_bytes(it, &err) || share_counts(it, &err)
-               ? cell_fail(cell, cell_status(&err, RECORD_FAILED), err.text)
-               : 0;
-}
-
 /* ---- opening --------------------------------------------------------------------------------- */
-
-static int part_of(struct iterations *it, int rank, struct collective_range range,
-                   struct dp_tensor *part, struct dp_error *err)
-{
-    return dp_tensor_rows(&it->whole[rank], range.first, range.n, part, err);
-}
-
-static int open_tensors(struct iterations *it, struct dp_error *err)
-{
-    const size_t elements = collective_elements(&it->data);
-    int status = 0;
-
-    for (int r = 0; status == 0 && r < it->n; ++r) {
-        status = dp_tensor_alloc(dp_group_slot(it->group, r), it->data.type->dtype, 1, &elements,
-                                 &it->whole[r], err);
-        if (status == 0)
-            status = part_of(it, r, collective_in(&it->data, it->first + r), &it->in[r], err);
-        if (status == 0)
-            status = part_of(it, r, collective_out(&it->data, it->first + r), &it->out[r], err);
-    }
-    return status;
-}
 
 static int open_iterations(struct iterations *it, struct dp_error *err)
 {
     const struct cell_config *config = it->config;
     struct collective_data *data = &it->data;
+    int status = 0;
 
     data->collective = collective_find(config->collective);
     data->type = collective_type_find(config->type);
@@ -318,47 +267,29 @@ static int open_iterations(struct iterations *it, struct dp_error *err)
     data->count = config->size_bytes / data->type->bytes;
     if (collective_open(data))
         return dp_fail(err, DP_ENOMEM, "no memory for %zu numbers and their answers", data->count);
-    return open_tensors(it, err);
-}
+    for (int r = 0; status == 0 && r < it->n; ++r) {
+        const size_t elements = collective_elements(data);
+        const struct collective_range in = collective_in(data, it->first + r);
+        const struct collective_range out = collective_out(data, it->first + r);
+        struct dp_tensor *whole = &it->whole[r];
 
-static void close_iterations(struct iterations *it)
-{
-    for (int r = 0; r < it->n; ++r)
-        dp_tensor_free(&it->whole[r]);
-    collective_close(&it->data);
+        if ((status = dp_tensor_alloc(dp_group_slot(it->group, r), data->type->dtype, 1, &elements,
+                                      whole, err)) == 0 &&
+            (status = dp_tensor_rows(whole, in.first, in.n, &it->in[r], err)) == 0)
+            status = dp_tensor_rows(whole, out.first, out.n, &it->out[r], err);
+    }
+    return status;
 }
 
 /* ---- the cell -------------------------------------------------------------------------------- */
-
-static void judge(struct record_cell *cell)
-{
-    struct text_error why = {""};
-
-    cell->status = RECORD_OK;
-    cell->validated = true;
-    cell->reason[0] = '\0';
-    if (record_check_ok(cell, &why) == 0)
-        return;
-    cell->validated = false;
-    cell_fail(cell, RECORD_FAILED, why.text);
-}
-
-static int measure_all(struct iterations *it, uint64_t start_ns)
-{
-    struct record_cell *cell = it->cell;
-    struct dp_error err = {0};
-
-    if (open_iterations(it, &err))
-        return cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
-    cell->setup_ns = session_clock_ns() - start_ns;
-    return steps_run(&it->steps) || measure_beside(it) ? -1 : 0;
-}
 
 void measure_collective(const struct cell_config *config, struct dp_group *group,
                         struct node_watch *gpus, uint64_t start_ns, struct record_cell *cell)
 {
     struct iterations *it = calloc(1, sizeof *it);
     const int ranks = cell->n_ranks;
+    struct dp_error err = {0};
+    int status;
 
     if (!it || record_cell_alloc(cell, CELL_WARMUP_MAX + config->limits.max_steps, 0)) {
         cell_fail(cell, RECORD_BROKEN, "out of memory for the samples");
@@ -368,16 +299,28 @@ void measure_collective(const struct cell_config *config, struct dp_group *group
     *it = (struct iterations){.config = config, .cell = cell, .group = group};
     it->steps = (struct steps){&config->limits, group, cell, 0, iterate, it, NULL, gpus, clock_of};
     cell->n_ranks = ranks;
-
-    int status = measure_all(it, start_ns);
-
+    if (open_iterations(it, &err)) {
+        status = cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
+    } else {
+        cell->setup_ns = session_clock_ns() - start_ns;
+        status = steps_run(&it->steps);
+    }
+    if (status == 0) {
+        /* The kernels of a library are not counted; then the number of launches is not 0, but
+         * unknown. */
+        cell->kernels_per_step = it->kernels > 0 ? (double)it->kernels : (double)NAN;
+        if (count_bytes(it, &err) || share_counts(it, &err))
+            status = cell_fail(cell, cell_status(&err, RECORD_FAILED), err.text);
+    }
     if (status != 0 && cell->warmup_steps == 0)
         cell->warmup_steps = it->steps.n;
-    close_iterations(it);
+    for (int r = 0; r < it->n; ++r)
+        dp_tensor_free(&it->whole[r]);
+    collective_close(&it->data);
     steps_trim(&it->steps);
     free(it);
     if (record_derive(cell) != 0 && status == 0)
         status = cell_fail(cell, RECORD_BROKEN, "out of memory for the statistics");
     if (status == 0)
-        judge(cell);
+        cell_pass(cell);
 }

@@ -5,7 +5,6 @@
  * If the batch starts on the host, each step copies it: the wrapper does, since it takes its input
  * from any slot; else dp_scatter does, so that time and bytes of the copy are in the phase
  * scatter. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "descriptor.h"
@@ -19,22 +18,29 @@ enum {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+/* Opens a module around a part of the model: a probe, if the caller has no other. */
+static int observe(struct session *s, struct dp_module *part, struct dp_error *err)
+{
+    return s->use.around ? s->use.around(s->use.user, s->group, part, &s->probed, err)
+                         : probe_open(s->group, part, &s->probe, &s->probed, err);
+}
+
 /* Wraps the part of the model that a user would wrap, with a probe inside. */
 static int wrap(void *user, struct dp_module *part, struct dp_module **wrapped,
                 struct dp_error *err)
 {
     const struct dp_parallel_config config = {0};
     struct session *s = user;
-    const int status = probe_open(s->group, part, &s->probe, &s->probed, err);
+    const int status = observe(s, part, err);
 
     return status ? status : dp_parallel(s->probed, &config, wrapped, err);
 }
 
-static int leave(void *user, struct dp_module *part, struct dp_module **wrapped,
-                 struct dp_error *err)
+static int leave_unwrapped(void *user, struct dp_module *part, struct dp_module **wrapped,
+                           struct dp_error *err)
 {
     struct session *s = user;
-    const int status = probe_open(s->group, part, &s->probe, &s->probed, err);
+    const int status = observe(s, part, err);
 
     if (status == 0)
         *wrapped = dp_module_retain(s->probed);
@@ -43,12 +49,20 @@ static int leave(void *user, struct dp_module *part, struct dp_module **wrapped,
 
 static int dp_open(struct session *s, const struct cell_config *config, struct dp_error *err)
 {
-    return workload_open_wrapped(&config->workload, s->group, s->slot, wrap, s, &s->top, err);
+    int status;
+
+    if (!s->use.whole)
+        return workload_open_wrapped(&config->workload, s->group, s->slot, wrap, s, &s->top, err);
+    if ((status = workload_open(&config->workload, s->group, &s->model, err)) ||
+        (status = dp_module_to(s->model, s->slot, err)))
+        return status;
+    return wrap(s, s->model, &s->top, err);
 }
 
 static int plain_open(struct session *s, const struct cell_config *config, struct dp_error *err)
 {
-    return workload_open_wrapped(&config->workload, s->group, s->slot, leave, s, &s->top, err);
+    return workload_open_wrapped(&config->workload, s->group, s->slot, leave_unwrapped, s, &s->top,
+                                 err);
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
@@ -87,17 +101,8 @@ static void unload(struct session *s, int k)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-static int prepare(struct session *s, int k, struct dp_error *err)
-{
-    int status = 0;
-
-    for (int p = 0; status == 0 && p < s->n_params; ++p)
-        status = dp_tensor_write(&s->param[p]->value, s->value[k][p], err);
-    return status;
-}
-
 /* The wrapper measures its phases itself; the model alone has none. */
-static struct dp_span begin(const struct session *s, bool alone, enum dp_phase phase)
+static struct dp_span begin_alone(const struct session *s, bool alone, enum dp_phase phase)
 {
     return alone ? dp_phase_begin(s->slot, phase) : (struct dp_span){0};
 }
@@ -111,63 +116,39 @@ static int to_first(struct session *s, const struct dp_tensor *tensor, struct dp
     return dp_scatter(s->run, tensor, slots, 1, 0, NULL, there, &n, err);
 }
 
-/* Whether the module that gets the inputs takes them from the host: a wrapper around the whole
- * model does, and so does a table. */
-static bool takes_from_host(const struct session *s, bool alone)
-{
-    return s->workload->is->table || (!alone && !s->workload->is->inside);
-}
-
-/* Gives the batch of set k as the modules take it. */
-static int take_batch(struct session *s, int k, bool alone, struct dp_tensor *in,
-                      struct dp_tensor *factors, struct dp_error *err)
-{
-    int status = 0;
-
-    *in = s->input[k];
-    *factors = s->upstream[k];
-    if (s->host_inputs && !takes_from_host(s, alone))
-        status = to_first(s, &s->input[k], in, err);
-    if (s->host_inputs && status == 0)
-        status = to_first(s, &s->upstream[k], factors, err);
-    return status;
-}
-
-static int step_loss(struct session *s, const struct dp_tensor *factors, struct dp_tensor grad[],
-                     struct dp_error *err)
-{
-    struct dp_tensor terms[2] = {s->output, *factors}, loss[DP_MAX_IO];
-    const struct dp_span span = dp_phase_begin(s->slot, DP_PHASE_LOSS);
-    int n_loss = 0, status;
-
-    terms[0].needs_grad = true;
-    if ((status = dp_forward(s->loss_module, s->run, terms, 2, loss, &n_loss, err)) ||
-        (status = dp_backward(s->loss_module, s->run, NULL, 0, grad, 2, err)))
-        return status;
-    s->loss = loss[0];
-    dp_phase_end(&span);
-    return 0;
-}
-
 static int step(struct session *s, int k, bool alone, struct dp_error *err)
 {
-    struct dp_tensor in, factors, out[DP_MAX_IO], grad[DP_MAX_IO] = {{0}};
+    /* The module that gets the inputs takes them from the host if it is a wrapper around the whole
+     * model, or a table. */
+    const bool carries =
+        s->host_inputs && !s->workload->is->table && (alone || s->workload->is->inside);
+    struct dp_tensor in = s->input[k], terms[2] = {{0}, s->upstream[k]};
+    struct dp_tensor out[DP_MAX_IO], loss[DP_MAX_IO], grad[DP_MAX_IO] = {{0}};
     struct dp_span span;
-    int n_out = 0, status;
+    int n = 0, status;
 
-    if ((status = take_batch(s, k, alone, &in, &factors, err)))
+    if (carries && (status = to_first(s, &s->input[k], &in, err)))
         return status;
-    span = begin(s, alone, DP_PHASE_FORWARD);
-    if ((status = dp_forward(s->top, s->run, &in, 1, out, &n_out, err)))
+    if (s->host_inputs && (status = to_first(s, &s->upstream[k], &terms[1], err)))
+        return status;
+    span = begin_alone(s, alone, DP_PHASE_FORWARD);
+    if ((status = dp_forward(s->top, s->run, &in, 1, out, &n, err)))
         return status;
     dp_phase_end(&span);
-    s->output = out[0];
-    if ((status = step_loss(s, &factors, grad, err)))
+    s->out[1] = terms[0] = out[0];
+    terms[0].needs_grad = true;
+    span = dp_phase_begin(s->slot, DP_PHASE_LOSS);
+    if ((status = dp_forward(s->loss_module, s->run, terms, 2, loss, &n, err)) ||
+        (status = dp_backward(s->loss_module, s->run, NULL, 0, grad, 2, err)))
         return status;
-    span = begin(s, alone, DP_PHASE_BACKWARD);
+    s->out[0] = loss[0];
+    dp_phase_end(&span);
+    span = begin_alone(s, alone, DP_PHASE_BACKWARD);
     if ((status = dp_backward(s->top, s->run, grad, 1, NULL, 0, err)))
         return status;
     dp_phase_end(&span);
+    if (s->use.frozen)
+        return 0;
     span = dp_phase_begin(s->slot, DP_PHASE_UPDATE);
     if ((status = update_step(&s->update, NULL, err)))
         return status;
@@ -187,56 +168,37 @@ static int plain_step(struct session *s, int k, struct dp_error *err)
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-static int read_step(struct session *s, struct dp_error *err)
+static int read_outputs(struct session *s, struct dp_error *err)
 {
     const size_t count = session_outputs(s);
     int status;
 
-    if (dp_tensor_count(&s->output) != count || dp_tensor_count(&s->loss) != 1)
+    if (dp_tensor_count(&s->out[1]) != count || dp_tensor_count(&s->out[0]) != 1)
         return dp_fail(err, DP_ESHAPE, "%zu outputs and %zu losses, must be %zu and 1",
-                       dp_tensor_count(&s->output), dp_tensor_count(&s->loss), count);
-    if ((status = dp_tensor_read(s->outputs, &s->output, err)) ||
-        (status = dp_tensor_read(&s->loss_value, &s->loss, err)))
-        return status;
-    for (int p = 0; p < s->n_params; ++p) {
-        const struct dp_param *param = s->param[p];
-        const size_t n = dp_tensor_count(&param->value);
-
-        if (dp_tensor_count(&param->grad) != n)
-            return dp_fail(err, DP_ESHAPE, "gradient %d has %zu elements, its parameter %zu", p,
-                           dp_tensor_count(&param->grad), n);
-        if ((status = dp_tensor_read(s->updated[p], &param->value, err)))
-            return status;
-        for (size_t i = 0; i < n && !param->has_grad; ++i)
-            s->gradient[p][i] = NAN;
-        if (param->has_grad && (status = dp_tensor_read(s->gradient[p], &param->grad, err)))
-            return status;
-    }
-    return 0;
+                       dp_tensor_count(&s->out[1]), dp_tensor_count(&s->out[0]), count);
+    status = dp_tensor_read(s->outputs, &s->out[1], err);
+    return status ? status : dp_tensor_read(&s->loss_value, &s->out[0], err);
 }
 
 const struct measurable measure_plain = {.phases = OF_MODEL,
                                          .open = plain_open,
                                          .load = load,
                                          .unload = unload,
-                                         .prepare = prepare,
                                          .step = plain_step,
-                                         .read = read_step};
+                                         .read = read_outputs};
 
 const struct measurable measure_plain_mt = {.phases = OF_MODEL,
                                             .wide_blas = true,
                                             .open = plain_open,
                                             .load = load,
                                             .unload = unload,
-                                            .prepare = prepare,
                                             .step = plain_step,
-                                            .read = read_step};
+                                            .read = read_outputs};
 
 const struct measurable measure_dp = {.phases = OF_MODEL | OF_WRAPPER,
                                       .free = DP_COMM_FREE_SUMS,
                                       .open = dp_open,
                                       .load = load,
                                       .unload = unload,
-                                      .prepare = prepare,
                                       .step = dp_step,
-                                      .read = read_step};
+                                      .read = read_outputs};

@@ -23,20 +23,15 @@ void marks_close(struct marks *marks)
 
 /* ---- folds ----------------------------------------------------------------------------------- */
 
-static int place_of(const struct dp_tensor *tensor)
+/* Folds a tensor; the memory for its digest is opened where the tensor is. */
+static int fold_tensor(struct marks *to, const struct dp_tensor *tensor, struct dp_error *err)
 {
     struct dp_slot_info info;
-
-    dp_slot_describe(tensor->slot, &info);
-    return info.index + 1;
-}
-
-/* Folds a tensor; the memory for its digest is opened where the tensor is. */
-static int fold(struct marks *to, const struct dp_tensor *tensor, struct dp_error *err)
-{
-    struct dp_tensor *marks = &to->at[place_of(tensor)];
+    struct dp_tensor *marks;
     int status = 0;
 
+    dp_slot_describe(tensor->slot, &info);
+    marks = &to->at[info.index + 1];
     if (!marks->slot) {
         memset(to->read, 0, DP_FOLD_MARKS * sizeof *to->read);
         status =
@@ -47,53 +42,21 @@ static int fold(struct marks *to, const struct dp_tensor *tensor, struct dp_erro
     return status ? status : dp_tensor_fold(marks, tensor, err);
 }
 
-static int fold_param(struct marks *to, const struct dp_tensor *value, const struct dp_tensor *grad,
-                      bool has_grad, struct dp_error *err)
-{
-    int status = fold(to, value, err);
-
-    return status || !has_grad ? status : fold(to, grad, err);
-}
-
-static int fold_wrapped(struct marks *to, struct dp_error *err)
-{
-    const struct session *s = to->session;
-    int status;
-
-    if ((status = fold(to, &s->output, err)) || (status = fold(to, &s->loss, err)))
-        return status;
-    for (int p = 0; status == 0 && p < s->n_params; ++p)
-        status =
-            fold_param(to, &s->param[p]->value, &s->param[p]->grad, s->param[p]->has_grad, err);
-    return status;
-}
-
-static int fold_rank(struct marks *to, int r, struct dp_error *err)
-{
-    const struct session *s = to->session;
-    int status;
-
-    if ((status = fold(to, &s->out[r * DP_MAX_IO + 1], err)) ||
-        (status = fold(to, &s->out[r * DP_MAX_IO], err)))
-        return status;
-    for (int p = 0; status == 0 && p < s->n_params; ++p) {
-        struct dp_ddp_param param;
-
-        status = dp_ddp_param(s->ddp, r, s->at[p], &param, err);
-        if (status == 0)
-            status = fold_param(to, &param.value, &param.grad, *param.has_grad, err);
-    }
-    return status;
-}
-
 int marks_fold(struct marks *marks, struct dp_error *err)
 {
+    const struct session *s = marks->session;
+    struct dp_tensor value, grad;
     int status = 0;
 
-    if (marks->session->n_ranks == 0)
-        return fold_wrapped(marks, err);
-    for (int r = 0; status == 0 && r < marks->session->n_ranks; ++r)
-        status = fold_rank(marks, r, err);
+    for (int r = 0; status == 0 && r < s->n_ranks; ++r) {
+        if ((status = fold_tensor(marks, &s->out[r * DP_MAX_IO + 1], err)) ||
+            (status = fold_tensor(marks, &s->out[r * DP_MAX_IO], err)))
+            return status;
+        for (int p = 0; status == 0 && p < s->n_params; ++p)
+            if ((status = session_param(s, r, p, &value, &grad, err)) == 0 &&
+                (status = fold_tensor(marks, &value, err)) == 0 && grad.slot)
+                status = fold_tensor(marks, &grad, err);
+    }
     return status;
 }
 

@@ -14,7 +14,7 @@ struct session;
 /* Statuses are 0 or those of err, unless a comment says otherwise. k is the number of a set. */
 struct measurable {
     unsigned phases; /* 1 << enum record_phase for each that a step has */
-    bool apart;      /* ranks: its reduction can be run apart; session_overlap measures that */
+    bool ranks;      /* each device is a rank; the reduction can be run apart (session_overlap) */
     unsigned free;   /* DP_COMM_: flags of communicators that may add in another order each time */
     bool wide_blas;  /* the BLAS has the cores of all devices: their workers stay asleep */
     /* Opens session->top, the module that is trained, on the group of the session. */
@@ -24,12 +24,10 @@ struct measurable {
     void (*unload)(struct session *session, int k);
     /* Drops the results of the last step, except its parameters. NULL: there is nothing to drop. */
     void (*clear)(struct session *session);
-    /* Writes parameter set k to the model. */
-    int (*prepare)(struct session *session, int k, struct dp_error *err);
     /* Runs forward, loss, backward and update. They are queued; an asynchronous device may not have
      * finished them yet. */
     int (*step)(struct session *session, int k, struct dp_error *err);
-    /* Reads outputs, loss, gradients and updated parameters to host memory. */
+    /* Reads outputs and loss to host memory. */
     int (*read)(struct session *session, struct dp_error *err);
     /* Turns the reference of a set into that of the step of this row. Returns 0, or -1 and why
      * there is none. NULL: the reference is that of the whole batch. */

@@ -74,57 +74,40 @@ static int time_step(struct measure *m, int k, bool traced, struct session_times
     return session_share(s, times, err);
 }
 
-/* Runs the step before a sample, which measures its phases. */
-static int phased_step(struct measure *m, int k, struct dp_error *err)
-{
-    const size_t step = m->steps.n;
-    struct session_times times = {0};
-    const int status = time_step(m, k, true, &times, err);
-
-    if (status)
-        return status;
-    note_phases(m, 1);
-    m->cell->phased_ns[step] = times.step_ns;
-    m->cell->bytes_per_step = session_bytes(&m->session);
-    return step_result_check(&m->left, k, step, err);
-}
-
-static int timed_step(struct measure *m, int k, bool warmup, struct dp_error *err)
-{
-    const size_t step = m->steps.n;
-    struct session_times times = {0};
-    int status = time_step(m, k, !m->apart, &times, err);
-    uint64_t begin_ns;
-
-    if (status)
-        return status;
-    if (!m->apart)
-        note_phases(m, 1);
-    steps_note(&m->steps, times.start_ns, times.step_ns, warmup);
-    m->measured[k] += !warmup;
-    ++m->cell->steps_checked;
-    begin_ns = session_clock_ns();
-    status = step_result_check(&m->left, k, step, err);
-    m->cell->verify_ns += warmup ? 0 : session_clock_ns() - begin_ns;
-    return status;
-}
-
 static int run_step(void *self, bool warmup)
 {
     struct measure *m = self;
+    struct record_cell *cell = m->cell;
     const size_t step = m->steps.n;
     const int k = (int)(step % WORKLOAD_SETS);
+    struct session_times times = {0};
     struct dp_error err = {0};
     char reason[256];
-    int status = m->apart ? phased_step(m, k, &err) : 0;
+    int status = 0;
 
-    if (status == 0)
-        status = timed_step(m, k, warmup, &err);
+    if (m->apart && (status = time_step(m, k, true, &times, &err)) == 0) {
+        note_phases(m, 1);
+        cell->phased_ns[step] = times.step_ns;
+        cell->bytes_per_step = session_bytes(&m->session);
+        status = step_result_check(&m->left, k, step, &err);
+    }
+    if (status == 0 && (status = time_step(m, k, !m->apart, &times, &err)) == 0) {
+        if (!m->apart)
+            note_phases(m, 1);
+        steps_note(&m->steps, times.start_ns, times.step_ns, warmup);
+        m->measured[k] += !warmup;
+        ++cell->steps_checked;
+
+        const uint64_t begin_ns = session_clock_ns();
+
+        status = step_result_check(&m->left, k, step, &err);
+        cell->verify_ns += warmup ? 0 : session_clock_ns() - begin_ns;
+    }
     if (err.status == 0)
         return status;
     snprintf(reason, sizeof reason, "step %zu, set %d: %s", step, k, err.text);
-    m->cell->first_bad_step = (long)step;
-    return cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
+    cell->first_bad_step = (long)step;
+    return cell_fail(cell, cell_status(&err, RECORD_FAILED), reason);
 }
 
 static int run_chain(struct measure *m)
@@ -186,97 +169,51 @@ static int run_sample(void *self, bool warmup)
     return warmup || m->chain.length == 0 ? run_step(self, warmup) : run_chain(m);
 }
 
-/* After chains, and after samples that were compared by digests of the devices, runs one step more,
- * whose results go to the host. For a chain, this is also the step whose bytes and kernels are
- * counted. */
-static int step_behind(struct measure *m)
+/* Runs the samples, and measures afterwards what could influence them. */
+static int run_all(struct measure *m)
 {
+    struct session *s = &m->session;
+    struct record_cell *cell = m->cell;
     struct session_times times;
     struct dp_error err = {0};
+    char reason[sizeof cell->reason];
+    int status = steps_run(&m->steps);
 
-    if (m->chain.length == 0 && !m->left.marked)
-        return 0;
-    if (session_prepare(&m->session, 0, &err) == 0 &&
-        session_step(&m->session, 0, &times, &err) == 0 && session_trace(&m->session, &err) == 0 &&
-        session_read(&m->session, &err) == 0 && session_digest(&m->session) != m->left.step[0].step)
+    /* The other processes of the cell do not count as foreign load, so that part is unknown. */
+    if (session_is_shared(s))
+        cell->foreign_frac = (double)NAN;
+    if (status)
+        return status;
+    /* After chains, and after samples that were compared by digests of the devices, runs one step
+     * more, whose results go to the host. For a chain, this is also the step whose bytes and
+     * kernels are counted. */
+    if ((m->chain.length > 0 || m->left.marked) && session_prepare(s, 0, &err) == 0 &&
+        session_step(s, 0, &times, &err) == 0 && session_trace(s, &err) == 0 &&
+        session_read(s, &err) == 0 && session_digest(s) != m->left.step[0].step)
         dp_fail(&err, DP_EFAULT,
                 "the step behind the samples does not leave what the verified one left");
-    return err.status == 0 ? 0 : cell_fail(m->cell, cell_status(&err, RECORD_FAILED), err.text);
-}
-
-/* Notes what was moved in the last step and what the devices held at most, and measures a step
- * without communication; for ranks also how much of the communication overlaps backward. */
-static int measure_beside(struct measure *m)
-{
-    struct record_cell *cell = m->cell;
-    struct dp_error err = {0};
-
+    if (err.status)
+        return cell_fail(cell, cell_status(&err, RECORD_FAILED), err.text);
     if (!m->apart)
-        cell->bytes_per_step = session_bytes(&m->session);
-    cell->kernels_per_step = (double)m->session.kernels;
-    if (session_peaks(&m->session, cell->peak_bytes, &err))
+        cell->bytes_per_step = session_bytes(s);
+    cell->kernels_per_step = (double)s->kernels;
+    if (session_peaks(s, cell->peak_bytes, &err))
         return cell_fail(cell, RECORD_FAILED, err.text);
     cell->n_peaks = cell->n_ranks;
-    /* The rounds that follow are compared by digest only. */
+    /* What follows is compared by digest only. */
     if (m->left.by_value)
         return 0;
-    const int status =
-        m->session.kind->apart
-            ? session_overlap(&m->session, m->config->limits.seconds, m->left.step, cell, &err)
-            : session_alone(&m->session, m->config, &m->set[0], m->left.step[0].gradients, cell,
-                            &err);
-
-    return status ? cell_fail(cell, RECORD_FAILED, err.text) : 0;
-}
-
-/* Traces steps. This is done last, so that it cannot influence the measurement. If there is too
- * little memory, there is no trace. */
-static int trace_beside(struct measure *m)
-{
-    struct dp_error err = {0};
-    char reason[sizeof m->cell->reason];
-
-    if (!m->trace || m->left.by_value ||
-        trace_steps(&m->session, m->config, m->left.step, m->trace, &err) == 0 ||
+    /* A step without communication; for ranks also how much of it overlaps backward. */
+    if (s->kind->ranks
+            ? session_overlap(s, m->config->limits.seconds, m->left.step, cell, &err)
+            : session_alone(s, m->config, &m->set[0], m->left.step[0].gradients, cell, &err))
+        return cell_fail(cell, RECORD_FAILED, err.text);
+    /* Steps are traced last. If there is too little memory, there is no trace. */
+    if (!m->trace || trace_steps(s, m->config, m->left.step, m->trace, &err) == 0 ||
         err.status == DP_ENOMEM)
         return 0;
     snprintf(reason, sizeof reason, "a traced step: %s", err.text);
-    return cell_fail(m->cell, RECORD_FAILED, reason);
-}
-
-/* Measures the parts of the machine. The cell is over then: nothing of it is in the memory of the
- * devices any more. */
-static int parts_beside(struct measure *m, struct dp_group *group)
-{
-    struct dp_error err = {0};
-    char reason[sizeof m->cell->reason];
-
-    if (measure_parts(group, m->config, m->cell, &err) == 0)
-        return 0;
-    snprintf(reason, sizeof reason, "parts: %s", err.text);
-    return cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
-}
-
-static int open_references(struct measure *m)
-{
-    for (int k = 0; k < WORKLOAD_SETS; ++k) {
-        struct text_error why;
-
-        if (measure_reference(m->config, k, &m->set[k], &m->left.verify[k], &why))
-            return cell_fail(m->cell, RECORD_BROKEN, why.text);
-    }
-    return 0;
-}
-
-static int open_sets(struct measure *m)
-{
-    struct dp_error err = {0};
-
-    for (int k = 0; k < WORKLOAD_SETS; ++k) {
-        if (session_open_set(&m->session, &m->set[k], &err))
-            return cell_fail(m->cell, cell_status(&err, RECORD_BROKEN), err.text);
-    }
-    return 0;
+    return cell_fail(cell, RECORD_FAILED, reason);
 }
 
 static void drop(uint64_t **times)
@@ -302,50 +239,7 @@ static void drop_unmeasured(unsigned phases, struct record_cell *cell)
             drop(&cell->phase_ns[phase]);
 }
 
-/* Judges a cell in which nothing failed: it must also show that something was done. */
-static void judge(struct measure *m)
-{
-    struct record_cell *cell = m->cell;
-    struct text_error why = {""};
-
-    for (int k = 0; k < WORKLOAD_SETS; ++k) {
-        if (m->left.verified[k] && (m->measured[k] > 0 || cell->n_valid < WORKLOAD_SETS))
-            continue;
-        snprintf(why.text, sizeof why.text, "data set %d was %s", k,
-                 m->left.verified[k] ? "not used in any measured step" : "not verified");
-        cell_fail(cell, RECORD_FAILED, why.text);
-        return;
-    }
-    cell->status = RECORD_OK;
-    cell->validated = true;
-    cell->reason[0] = '\0';
-    if (record_check_ok(cell, &why) != 0) {
-        cell->validated = false;
-        cell_fail(cell, RECORD_FAILED, why.text);
-    }
-}
-
-/* Opens the chain. The warm-up must be long enough to verify both sets. */
-static int open_chain(struct measure *m, struct dp_error *err)
-{
-    if (m->config->chain == 0)
-        return 0;
-    if (m->left.by_value)
-        return dp_fail(err, DP_ENOTSUP,
-                       "the communicator may add in another order in each step, and the workload "
-                       "rounds: what a chain leaves is not known");
-    if (m->limits.warmup_steps < WORKLOAD_SETS)
-        return dp_fail(err, DP_EINVAL, "a chain needs a warm-up of at least %d steps",
-                       WORKLOAD_SETS);
-
-    const int status = chain_open(&m->chain, &m->session, m->config->chain, err);
-
-    m->chain.traced = m->chain.traced && !m->config->phases_apart;
-    m->untraced = !m->chain.traced;
-    return status;
-}
-
-/* Decides how samples are traced and compared. */
+/* Opens the chain, and decides how samples are traced and compared. */
 static int open_samples(struct measure *m, struct dp_group *group, struct dp_error *err)
 {
     struct record_cell *cell = m->cell;
@@ -353,67 +247,65 @@ static int open_samples(struct measure *m, struct dp_group *group, struct dp_err
     const bool cores = dp_kind_of(dp_slot_name(dp_group_slot(group, 0)), &kind) &&
                        (kind.flags & DP_KIND_CORES) != 0;
 
-    m->apart = m->config->chain == 0 && (m->config->phases_apart || !cores);
+    if (m->config->chain > 0 && m->left.by_value)
+        return dp_fail(err, DP_ENOTSUP,
+                       "the communicator may add in another order in each step, and the workload "
+                       "rounds: what a chain leaves is not known");
+    /* The warm-up must be long enough to verify both sets. */
+    if (m->config->chain > 0 && m->limits.warmup_steps < WORKLOAD_SETS)
+        return dp_fail(err, DP_EINVAL, "a chain needs a warm-up of at least %d steps",
+                       WORKLOAD_SETS);
+    if (m->config->chain > 0) {
+        const int status = chain_open(&m->chain, &m->session, m->config->chain, err);
+
+        m->chain.traced = m->chain.traced && !m->config->phases_apart;
+        m->untraced = !m->chain.traced;
+        return status;
+    }
+    m->apart = m->config->phases_apart || !cores;
     m->left.marked = m->apart && !m->left.by_value;
     if (m->apart && !(cell->phased_ns = calloc(cell->n_samples, sizeof cell->phased_ns[0])))
         return dp_fail(err, DP_ENOMEM, "no memory for the samples");
     return m->left.marked ? marks_open(&m->left.marks, &m->session, err) : 0;
 }
 
-static bool is_by_value(const struct measure *m, const struct dp_group *group)
-{
-    struct dp_communicator_row row;
-
-    return !workload_is_exact(&m->config->workload) &&
-           dp_communicator_of(dp_group_communicator(group), &row) &&
-           (row.can & m->session.kind->free) != 0;
-}
-
 /* Opens all that a step needs, and verifies as much of it as possible before the first step. */
 static int open_all(struct measure *m, struct dp_group *group)
 {
     struct record_cell *cell = m->cell;
+    struct session *s = &m->session;
+    struct dp_communicator_row row;
+    struct text_error why;
     struct dp_error err = {0};
-    uint64_t reference_ns;
-    int status = 0;
 
-    if (session_open(&m->session, group, m->config, &err))
-        status = cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
-    m->left.by_value = status == 0 && is_by_value(m, group);
-    if (status == 0)
-        status = measure_probe(m->config, &m->session, cell);
-    reference_ns = session_clock_ns();
-    if (status == 0)
-        status = open_references(m);
-    if (status == 0)
-        status = open_sets(m);
+    if (session_open(s, group, m->config, &err))
+        return cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
+    m->left.by_value = !workload_is_exact(&m->config->workload) &&
+                       dp_communicator_of(dp_group_communicator(group), &row) &&
+                       (row.can & s->kind->free) != 0;
+    if (measure_probe(m->config, s, cell))
+        return -1;
+
+    const uint64_t reference_ns = session_clock_ns();
+
+    for (int k = 0; k < WORKLOAD_SETS; ++k)
+        if (measure_reference(m->config, k, &m->set[k], &m->left.verify[k], &why))
+            return cell_fail(cell, RECORD_BROKEN, why.text);
+    for (int k = 0; k < WORKLOAD_SETS; ++k)
+        if (session_open_set(s, &m->set[k], &err))
+            return cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
     cell->reference_ns = session_clock_ns() - reference_ns;
-    if (status == 0 && (open_chain(m, &err) || open_samples(m, group, &err)))
-        status = cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
-    return status;
-}
-
-/* Runs the samples, and what is measured after them. */
-static int run_all(struct measure *m)
-{
-    int status = steps_run(&m->steps);
-
-    /* The other processes of the cell do not count as foreign load, so that part is unknown. */
-    if (session_is_shared(&m->session))
-        m->cell->foreign_frac = (double)NAN;
-    if (status == 0)
-        status = step_behind(m);
-    if (status == 0)
-        status = measure_beside(m);
-    if (status == 0)
-        status = trace_beside(m);
-    return status;
+    return open_samples(m, group, &err)
+               ? cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text)
+               : 0;
 }
 
 static void measure_on(struct measure *m, struct dp_group *group, struct node_watch *gpus,
                        uint64_t start_ns)
 {
     struct record_cell *cell = m->cell;
+    struct dp_error err = {0};
+    char reason[sizeof cell->reason];
 
     m->limits = cell_samples(m->config);
     m->steps = (struct steps){.limits = &m->limits,
@@ -438,15 +330,25 @@ static void measure_on(struct measure *m, struct dp_group *group, struct node_wa
     chain_close(&m->chain);
     marks_close(&m->left.marks);
     session_close(&m->session);
-    if (status == 0)
-        status = parts_beside(m, group);
+    /* The parts of the machine. Nothing of the cell is in the memory of the devices any more. */
+    if (status == 0 && measure_parts(group, m->config, cell, &err)) {
+        snprintf(reason, sizeof reason, "parts: %s", err.text);
+        status = cell_fail(cell, cell_status(&err, RECORD_FAILED), reason);
+    }
     steps_trim(&m->steps);
     drop_unmeasured(m->untraced ? 0 : session_phases(m->config), cell);
     if (record_derive(cell) != 0 && status == 0)
         status = cell_fail(cell, RECORD_BROKEN, "out of memory for the statistics");
-    if (status != 0)
-        return;
-    judge(m);
+    /* A cell in which nothing failed must also show that something was done. */
+    for (int k = 0; k < WORKLOAD_SETS && status == 0; ++k) {
+        if (m->left.verified[k] && (m->measured[k] > 0 || cell->n_valid < WORKLOAD_SETS))
+            continue;
+        snprintf(reason, sizeof reason, "data set %d was %s", k,
+                 m->left.verified[k] ? "not used in any measured step" : "not verified");
+        status = cell_fail(cell, RECORD_FAILED, reason);
+    }
+    if (status == 0)
+        cell_pass(cell);
 }
 
 void measure_model(const struct cell_config *config, FILE *trace, struct dp_group *group,

@@ -226,11 +226,6 @@ static int check_all(const struct products *p, struct dp_error *err)
     return status;
 }
 
-static double seconds_since(uint64_t start)
-{
-    return (double)(session_clock_ns() - start) / 1e9;
-}
-
 /* Runs rounds; the first one only warms up. Samples are kept as [sample][device] until their number
  * is known. */
 static int run_rounds(struct products *p, round_fn *round, double seconds, enum record_part part,
@@ -245,7 +240,7 @@ static int run_rounds(struct products *p, round_fn *round, double seconds, enum 
         status = check_all(p, err);
     start = session_clock_ns();
     while (status == 0 && n + each <= RECORD_MOST_PARTS &&
-           (n < LEAST_SAMPLES || seconds_since(start) < seconds)) {
+           (n < LEAST_SAMPLES || session_seconds_since(start) < seconds)) {
         status = round(p, n / each, ns + n * devices, err);
         n += each;
     }

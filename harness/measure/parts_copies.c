@@ -13,11 +13,6 @@ enum {
     MOST_COPIES = 40       /* of a pair */
 };
 
-static double seconds_since(uint64_t start)
-{
-    return (double)(session_clock_ns() - start) / 1e9;
-}
-
 struct copies {
     struct dp_group *group;
     int devices;
@@ -101,7 +96,7 @@ static int run_copies(struct copies *c, double seconds, struct record_cell *cell
         return dp_fail(err, DP_ENOMEM, "no memory for the copies");
     times->work = COPY_FLOATS * sizeof(float);
     while (status == 0 && n < MOST_COPIES &&
-           (n < LEAST_SAMPLES || seconds_since(start) < seconds)) {
+           (n < LEAST_SAMPLES || session_seconds_since(start) < seconds)) {
         for (size_t row = 0; status == 0 && row < times->rows; ++row) {
             const int from = (int)row / c->devices, to = (int)row % c->devices;
 

@@ -177,11 +177,6 @@ static int run_chain(struct chain *c, int device, size_t round, uint64_t ns[CHAI
     return status ? status : check_chain(c, device, numbers, err);
 }
 
-static double seconds_since(uint64_t start)
-{
-    return (double)(session_clock_ns() - start) / 1e9;
-}
-
 /* Runs rounds, which have a chain for each device. The first one warms up, and is checked like the
  * others. */
 static int run_rounds(struct chain *c, double seconds, struct record_part_times times[CHAINED],
@@ -195,7 +190,7 @@ static int run_rounds(struct chain *c, double seconds, struct record_part_times 
     for (int d = 0; status == 0 && d < c->devices; ++d)
         status = run_chain(c, d, 1, ns, err);
     while (status == 0 && n < MOST_CHAINS &&
-           (n < LEAST_SAMPLES || seconds_since(begin) < CHAINED * seconds)) {
+           (n < LEAST_SAMPLES || session_seconds_since(begin) < CHAINED * seconds)) {
         for (int d = 0; status == 0 && d < c->devices; ++d) {
             status = run_chain(c, d, n, ns, err);
             for (int part = 0; part < CHAINED; ++part)

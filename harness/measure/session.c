@@ -1,6 +1,7 @@
 /* measure/session.c: sets a workload up, runs steps, reads results. Only session_step is timed. */
 #include "measure/session.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -31,6 +32,11 @@ uint64_t session_clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
+double session_seconds_since(uint64_t start_ns)
+{
+    return (double)(session_clock_ns() - start_ns) / 1e9;
+}
+
 size_t session_outputs(const struct session *s)
 {
     return s->rows * workload_width(s->workload);
@@ -58,12 +64,46 @@ void *session_side(const struct session *session, const struct workload_set *set
     const struct workload_row row = workload_row(session->workload, side);
     void *values = session_floats(session->rows * row.width);
 
-    if (values)
+    if (values && session->use.fill)
+        session->use.fill(session->use.user, set, side, values);
+    else if (values)
         workload_fill_side(session->workload, set, side, session->rows, values);
     return values;
 }
 
-static int open_params(struct session *s, struct dp_error *err)
+static int open_modules(struct session *s, const struct cell_config *config, struct dp_error *err)
+{
+    const enum dp_loss_kind loss = workload_end(s->workload)->loss;
+    int status, n;
+
+    s->n_ranks = s->kind->ranks ? dp_group_size(s->group) : 1;
+    s->out = calloc((size_t)s->n_ranks * DP_MAX_IO, sizeof *s->out);
+    if (!s->out)
+        return dp_fail(err, DP_ENOMEM, "no memory for the results of %d ranks", s->n_ranks);
+    if ((status = dp_loss(s->group, loss, 1, loss == DP_LOSS_XENT, &s->loss_module, err)) ||
+        (status = s->kind->open(s, config, err)) ||
+        (status = dp_run_open(s->group, &s->run, err)) ||
+        (status = s->use.frozen ? 0 : update_open(&s->update, s->workload, s->top, err)))
+        return status;
+    n = dp_module_params(s->top, s->param, SESSION_PARAMS);
+    if (n < 0)
+        return dp_fail(err, n, "no memory for a list of %s's parameters", s->workload->name);
+    if (n > SESSION_PARAMS)
+        return dp_fail(err, DP_EINVAL, "%s has %d parameters and buffers, at most %d are allowed",
+                       s->workload->name, n, SESSION_PARAMS);
+    for (int p = 0; p < n; ++p)
+        if (!s->param[p]->buffer) {
+            s->param[s->n_params] = s->param[p];
+            s->at[s->n_params++] = p;
+        }
+    if (s->n_params != (int)workload_n_params(s->workload))
+        return dp_fail(err, DP_EINVAL, "%s has %d parameters, must have %zu", s->workload->name,
+                       s->n_params, workload_n_params(s->workload));
+    return 0;
+}
+
+/* Allocates host memory for the results of a step. */
+static int open_results(struct session *s, struct dp_error *err)
 {
     for (int p = 0; p < s->n_params; ++p) {
         const size_t count = dp_tensor_count(&s->param[p]->value);
@@ -72,84 +112,55 @@ static int open_params(struct session *s, struct dp_error *err)
         if (count != want)
             return dp_fail(err, DP_ESHAPE, "parameter %d of %s has %zu elements, must have %zu", p,
                            s->workload->name, count, want);
+        if (s->use.frozen)
+            continue;
         s->gradient[p] = session_floats(count);
         s->updated[p] = session_floats(count);
         if (!s->gradient[p] || !s->updated[p])
             return dp_fail(err, DP_ENOMEM, "no memory to read %zu parameters", count);
     }
+    if (!s->use.frozen && !(s->outputs = session_floats(session_outputs(s))))
+        return dp_fail(err, DP_ENOMEM, "no memory to read the outputs of %zu rows", s->rows);
     return 0;
 }
 
-static int open_values(struct session *s, const struct workload_set *set, struct dp_error *err)
-{
-    for (int p = 0; p < s->n_params; ++p) {
-        const size_t count = workload_param_count(s->workload, (size_t)p);
-        float *values = s->value[set->index][p] = session_floats(count);
-
-        if (!values)
-            return dp_fail(err, DP_ENOMEM, "no memory for %zu parameters", count);
-        workload_fill_param(s->workload, set, (size_t)p, values);
-    }
-    return 0;
-}
-
-static void leave_out_buffers(struct session *s, int n)
-{
-    for (int p = 0; p < n; ++p)
-        if (!s->param[p]->buffer) {
-            s->param[s->n_params] = s->param[p];
-            s->at[s->n_params++] = p;
-        }
-}
-
-static int open_modules(struct session *s, const struct cell_config *config, struct dp_error *err)
-{
-    const enum dp_loss_kind loss = workload_end(s->workload)->loss;
-    int status, n;
-
-    if ((status = dp_loss(s->group, loss, 1, loss == DP_LOSS_XENT, &s->loss_module, err)) ||
-        (status = s->kind->open(s, config, err)) ||
-        (status = dp_run_open(s->group, &s->run, err)) ||
-        (status = update_open(&s->update, s->workload, s->top, err)))
-        return status;
-    n = dp_module_params(s->top, s->param, SESSION_PARAMS);
-    if (n < 0)
-        return dp_fail(err, n, "no memory for a list of %s's parameters", s->workload->name);
-    if (n > SESSION_PARAMS)
-        return dp_fail(err, DP_EINVAL, "%s has %d parameters and buffers, at most %d are allowed",
-                       s->workload->name, n, SESSION_PARAMS);
-    leave_out_buffers(s, n);
-    if (s->n_params != (int)workload_n_params(s->workload))
-        return dp_fail(err, DP_EINVAL, "%s has %d parameters, must have %zu", s->workload->name,
-                       s->n_params, workload_n_params(s->workload));
-    return 0;
-}
-
-int session_open(struct session *session, struct dp_group *group, const struct cell_config *config,
-                 struct dp_error *err)
+int session_open_for(struct session *session, struct dp_group *group,
+                     const struct cell_config *config, const struct session_use *use,
+                     struct dp_error *err)
 {
     int status;
 
     memset(session, 0, sizeof *session);
     session->kind = session_measurable(config->mode);
     session->workload = &config->workload;
+    session->use = *use;
     session->rows = config->rows;
     session->host_inputs = config->host_inputs > 0;
     session->group = group;
     session->slot = dp_group_size(group) > 0 ? dp_group_slot(group, 0) : dp_group_host(group);
-    if ((status = open_modules(session, config, err)) || (status = open_params(session, err)))
+    if ((status = open_modules(session, config, err)) || (status = open_results(session, err)))
         return status;
-    if (!(session->outputs = session_floats(session_outputs(session))))
-        return dp_fail(err, DP_ENOMEM, "no memory to read the outputs of %zu rows", config->rows);
     session_set_traced(session, true);
     return 0;
 }
 
+int session_open(struct session *session, struct dp_group *group, const struct cell_config *config,
+                 struct dp_error *err)
+{
+    return session_open_for(session, group, config, &(const struct session_use){NULL}, err);
+}
+
 int session_open_set(struct session *session, const struct workload_set *set, struct dp_error *err)
 {
-    const int status = open_values(session, set, err);
+    for (int p = 0; p < session->n_params; ++p) {
+        const size_t count = workload_param_count(session->workload, (size_t)p);
+        float *values = session->value[set->index][p] = session_floats(count);
 
-    return status ? status : session->kind->load(session, set, err);
+        if (!values)
+            return dp_fail(err, DP_ENOMEM, "no memory for %zu parameters", count);
+        workload_fill_param(session->workload, set, (size_t)p, values);
+    }
+    return session->kind->load(session, set, err);
 }
 
 int session_open_sets(struct session *session, const struct cell_config *config,
@@ -191,11 +202,28 @@ void session_close(struct session *session)
         free(session->updated[p]);
     }
     free(session->outputs);
+    free(session->out);
     dp_module_close(session->loss_module);
     dp_module_close(session->top);
+    dp_module_close(session->pair);
     dp_module_close(session->probed);
     dp_module_close(session->model);
     memset(session, 0, sizeof *session);
+}
+
+int session_param(const struct session *session, int r, int p, struct dp_tensor *value,
+                  struct dp_tensor *grad, struct dp_error *err)
+{
+    struct dp_param *own = session->param[p];
+    struct dp_ddp_param param = {own->value, own->grad, &own->has_grad};
+    const int status =
+        session->ddp ? dp_ddp_param(session->ddp, r, session->at[p], &param, err) : 0;
+
+    if (status)
+        return status;
+    *value = param.value;
+    *grad = *param.has_grad ? param.grad : (struct dp_tensor){.slot = NULL};
+    return 0;
 }
 
 void session_set_traced(struct session *session, bool traced)
@@ -215,12 +243,17 @@ void session_clear(struct session *session)
 
 int session_prepare(struct session *session, int k, struct dp_error *err)
 {
+    struct dp_tensor value, grad;
+    int status;
+
     session_clear(session);
-
-    int status = update_restart(&session->update, session->ddp, err);
-
-    if (status == 0)
-        status = session->kind->prepare(session, k, err);
+    status = session->use.frozen ? 0 : update_restart(&session->update, session->ddp, err);
+    for (int r = 0; !session->use.frozen && r < session->n_ranks; ++r)
+        for (int p = 0; status == 0 && p < session->n_params; ++p) {
+            status = session_param(session, r, p, &value, &grad, err);
+            if (status == 0)
+                status = dp_tensor_write(&value, session->value[k][p], err);
+        }
     if (status == 0)
         status = session_together(session, err);
     if (status)
@@ -250,10 +283,27 @@ int session_trace(struct session *session, struct dp_error *err)
     return dp_trace_read(session->group, err);
 }
 
+/* The parameters are those of rank 0; the row of the mode has checked that all have the same. */
 int session_read(struct session *session, struct dp_error *err)
 {
-    const int status = session->kind->read(session, err);
+    struct dp_tensor value, grad;
+    int status = session->kind->read(session, err);
 
+    for (int p = 0; status == 0 && p < session->n_params; ++p) {
+        if ((status = session_param(session, 0, p, &value, &grad, err)) ||
+            (status = dp_tensor_read(session->updated[p], &value, err)))
+            return status;
+
+        const size_t n = dp_tensor_count(&value);
+
+        if (grad.slot && dp_tensor_count(&grad) != n)
+            return dp_fail(err, DP_ESHAPE, "gradient %d has %zu elements, its parameter %zu", p,
+                           dp_tensor_count(&grad), n);
+        for (size_t i = 0; i < n && !grad.slot; ++i)
+            session->gradient[p][i] = NAN;
+        if (grad.slot)
+            status = dp_tensor_read(session->gradient[p], &grad, err);
+    }
     return status ? status : update_norm(&session->update, session->ddp, &session->norm, err);
 }
 

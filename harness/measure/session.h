@@ -31,14 +31,29 @@ struct session_rank {
                                              unless these are on the host */
 };
 
+/* The wishes of a caller that runs steps other than those of a cell; all zeros: those of a cell. */
+struct session_use {
+    /* Puts a module around what a device runs, in place of the probe: around the model in its
+     * wrapper, or around the model and loss of a rank. NULL: the probe. */
+    int (*around)(void *user, struct dp_group *group, struct dp_module *child,
+                  struct dp_module **module, struct dp_error *err);
+    /* Fills one side of the batch of a set, session->rows rows. NULL: with the rows of the
+     * workload. */
+    void (*fill)(void *user, const struct workload_set *set, enum workload_side side, void *values);
+    void *user;
+    bool whole;  /* mode dp wraps all of the model, even if a user would wrap a part of it */
+    bool frozen; /* parameters stay as they are, and results are not read by session_read */
+};
+
 /* It is plain data; session_open fills it and session_close empties it. */
 struct session {
     const struct measurable *kind; /* NULL: not opened */
     const struct workload *workload;
+    struct session_use use;
     size_t rows;
     struct dp_group *group;
     struct dp_slot *slot; /* the first device; the host if there is none */
-    struct dp_module *model, *probed, *loss_module;
+    struct dp_module *model, *probed, *pair, *loss_module;
     struct dp_module *top; /* the trained module: the model, all or a part of it in the wrapper */
     struct dp_run *run;
     struct update update;
@@ -53,10 +68,9 @@ struct session {
     float *value[SESSION_SETS][SESSION_PARAMS]; /* parameter sets */
     struct dp_ddp *ddp;                         /* NULL: no ranks */
     struct session_rank *ranks;
-    struct dp_tensor *out;         /* of rank r in the last step [r * DP_MAX_IO]: loss, output */
-    int n_ranks;                   /* of this process */
-    uint64_t now_ns, end_ns;       /* of process 0: its clock, and the end of the last step */
-    struct dp_tensor output, loss; /* of the last step, until the next */
+    int n_ranks;             /* of this process, each with its parameters; 1 without ranks */
+    struct dp_tensor *out;   /* of rank r in the last step [r * DP_MAX_IO]: loss, output */
+    uint64_t now_ns, end_ns; /* of process 0: its clock, and the end of the last step */
     /* session_read fills these. */
     float *outputs, *gradient[SESSION_PARAMS], *updated[SESSION_PARAMS];
     float loss_value;
@@ -66,6 +80,7 @@ struct session {
 };
 
 uint64_t session_clock_ns(void);
+double session_seconds_since(uint64_t start_ns);
 
 /* The table row of a mode. */
 const struct measurable *session_measurable(enum cell_mode mode);
@@ -76,13 +91,22 @@ unsigned session_phases(const struct cell_config *config);
  * in any case, and keeps the config until then. */
 int session_open(struct session *session, struct dp_group *group, const struct cell_config *config,
                  struct dp_error *err);
+/* The same for another use, which is copied. */
+int session_open_for(struct session *session, struct dp_group *group,
+                     const struct cell_config *config, const struct session_use *use,
+                     struct dp_error *err);
 void session_close(struct session *session); /* not the group */
+/* Gives parameter p of rank r, and its gradient; a gradient that does not exist has no slot. */
+int session_param(const struct session *session, int r, int p, struct dp_tensor *value,
+                  struct dp_tensor *grad, struct dp_error *err);
 /* Opens the sets of the timed steps, made from the seed of the config. */
 int session_open_sets(struct session *session, const struct cell_config *config,
                       struct dp_error *err);
 /* Opens a tensor of rows with these values. */
 int session_open_rows(struct dp_slot *slot, const struct workload_row *row, size_t rows,
                       const void *values, struct dp_tensor *tensor, struct dp_error *err);
+/* The rows of a rank of the world. They are dealt evenly: the first ranks have one more. */
+size_t session_rank_rows(const struct session *session, int rank);
 /* Returns one side of the batch of a set in host memory, which the caller frees; NULL: memory is
  * short. */
 void *session_side(const struct session *session, const struct workload_set *set,
@@ -92,8 +116,8 @@ void *session_side(const struct session *session, const struct workload_set *set
 int session_open_set(struct session *session, const struct workload_set *set, struct dp_error *err);
 void session_close_set(struct session *session, int k);
 
-/* Writes parameter set k to the model, clears gradients, probe and trace, and aligns the
- * workers. */
+/* Writes parameter set k to the model (not to a frozen one), clears gradients, probe and trace, and
+ * aligns the workers. */
 int session_prepare(struct session *session, int k, struct dp_error *err);
 /* Prepares for a step that goes on with the parameters of the last one. */
 void session_clear(struct session *session);

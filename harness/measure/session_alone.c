@@ -16,67 +16,34 @@
 
 enum { WARMUP = 2 };
 
-/* Whether shards have equal length, so that ranks and the wrapper have the same, and the whole
- * workload is on the devices. */
-static bool can_be_alone(const struct session *s)
-{
-    const size_t devices = (size_t)dp_group_size(s->group);
-
-    return s->kind == &measure_dp && devices > 1 && s->rows % devices == 0 &&
-           !s->workload->is->table;
-}
-
-/* Adds the gradient of a rank to the sum of those of the ranks before it. */
-static int add_gradient(struct session *ranks, int r, int p, float own[], struct dp_error *err)
-{
-    struct dp_ddp_param param;
-    const int status = dp_ddp_param(ranks->ddp, r, ranks->at[p], &param, err);
-
-    if (status)
-        return status;
-    if (!*param.has_grad)
-        return dp_fail(err, DP_EFAULT, "rank %d has no gradient of parameter %d", r, p);
-
-    float *sum = ranks->gradient[p];
-    const int read = dp_tensor_read(r == 0 ? sum : own, &param.grad, err);
-
-    for (size_t i = 0; r > 0 && read == 0 && i < dp_tensor_count(&param.grad); ++i)
-        sum[i] += own[i];
-    return read;
-}
-
+/* Adds up the gradients of the ranks, in their order. */
 static int sum_gradients(struct session *ranks, struct dp_error *err)
 {
+    struct dp_tensor value, grad;
     int status = 0;
 
     for (int p = 0; status == 0 && p < ranks->n_params; ++p) {
-        float *own = session_floats(workload_param_count(ranks->workload, (size_t)p));
+        const size_t n = workload_param_count(ranks->workload, (size_t)p);
+        float *own = session_floats(n), *sum = ranks->gradient[p];
 
         if (!own)
             return dp_fail(err, DP_ENOMEM, "no memory for gradient %d", p);
-        for (int r = 0; status == 0 && r < ranks->n_ranks; ++r)
-            status = add_gradient(ranks, r, p, own, err);
+        for (int r = 0; status == 0 && r < ranks->n_ranks; ++r) {
+            status = session_param(ranks, r, p, &value, &grad, err);
+            if (status == 0 && !grad.slot)
+                status = dp_fail(err, DP_EFAULT, "rank %d has no gradient of parameter %d", r, p);
+            if (status == 0)
+                status = dp_tensor_read(r == 0 ? sum : own, &grad, err);
+            for (size_t i = 0; status == 0 && r > 0 && i < n; ++i)
+                sum[i] += own[i];
+        }
         free(own);
     }
     return status;
 }
 
-/* Checks the summed gradients. For a workload that rounds, each step must have the bits of the
- * first one: *want is 0 before it. */
-static int check_gradients(const struct session *ranks, int round, uint64_t *want,
-                           struct dp_error *err)
-{
-    const uint64_t digest = session_gradients(ranks);
-
-    *want = *want == 0 ? digest : *want;
-    if (digest == *want)
-        return 0;
-    return dp_fail(err, DP_EFAULT,
-                   "step without communication %d: the gradients of all devices have digest "
-                   "%016" PRIx64 ", those of the verified step %016" PRIx64,
-                   round, digest, *want);
-}
-
+/* Runs a step and checks the summed gradients. For a workload that rounds, each step must have the
+ * bits of the first one: *want is 0 before it. */
 static int one_step(struct session *ranks, int round, uint64_t *want, uint64_t *ns,
                     struct dp_error *err)
 {
@@ -89,15 +56,43 @@ static int one_step(struct session *ranks, int round, uint64_t *want, uint64_t *
         (status = sum_gradients(ranks, err)))
         return status;
     *ns = times.step_ns;
-    return check_gradients(ranks, round, want, err);
+
+    const uint64_t digest = session_gradients(ranks);
+
+    *want = *want == 0 ? digest : *want;
+    if (digest == *want)
+        return 0;
+    return dp_fail(err, DP_EFAULT,
+                   "step without communication %d: the gradients of all devices have digest "
+                   "%016" PRIx64 ", those of the verified step %016" PRIx64,
+                   round, digest, *want);
 }
 
-static int run_steps(struct session *ranks, double seconds, uint64_t want, struct record_cell *cell,
-                     struct dp_error *err)
+int session_alone(struct session *session, const struct cell_config *config,
+                  const struct workload_set *set, uint64_t gradients, struct record_cell *cell,
+                  struct dp_error *err)
 {
-    uint64_t alone_ns[RECORD_MOST_ROUNDS], start = 0, ns = 0;
-    int n = 0, status = 0;
+    const size_t devices = (size_t)dp_group_size(session->group);
+    /* Shards of equal length are the same for ranks and the wrapper, and the whole workload must be
+     * on the devices. */
+    const bool possible = session->kind == &measure_dp && devices > 1 &&
+                          session->rows % devices == 0 && !session->workload->is->table;
+    const double seconds = 0.05 * config->limits.seconds;
+    struct session *ranks = possible ? calloc(1, sizeof *ranks) : NULL;
+    struct cell_config as_ranks = *config;
+    uint64_t alone_ns[RECORD_MOST_ROUNDS], want, start, ns = 0;
+    int n = 0, status;
 
+    if (!ranks) /* there may be no memory for a second model */
+        return 0;
+    as_ranks.mode = CELL_DDP;
+    as_ranks.bucket_bytes = 0;
+    status = session_open(ranks, session->group, &as_ranks, err);
+    if (status == 0)
+        session_set_traced(ranks, !session->untraced);
+    if (status == 0)
+        status = session_open_set(ranks, set, err);
+    want = workload_is_exact(session->workload) ? gradients : 0;
     for (int i = 0; status == 0 && i < WARMUP; ++i)
         status = one_step(ranks, i, &want, &ns, err);
     start = session_clock_ns();
@@ -110,29 +105,6 @@ static int run_steps(struct session *ranks, double seconds, uint64_t want, struc
         memcpy(cell->alone_ns, alone_ns, sizeof cell->alone_ns);
         cell->n_alone = n;
     }
-    return status;
-}
-
-int session_alone(struct session *session, const struct cell_config *config,
-                  const struct workload_set *set, uint64_t gradients, struct record_cell *cell,
-                  struct dp_error *err)
-{
-    struct cell_config as_ranks = *config;
-    struct session *ranks = can_be_alone(session) ? calloc(1, sizeof *ranks) : NULL;
-    int status;
-
-    if (!ranks) /* there may be no memory for a second model */
-        return 0;
-    as_ranks.mode = CELL_DDP;
-    as_ranks.bucket_bytes = 0;
-    status = session_open(ranks, session->group, &as_ranks, err);
-    if (status == 0)
-        session_set_traced(ranks, !session->untraced);
-    if (status == 0)
-        status = session_open_set(ranks, set, err);
-    if (status == 0)
-        status = run_steps(ranks, 0.05 * config->limits.seconds,
-                           workload_is_exact(session->workload) ? gradients : 0, cell, err);
     session_close(ranks);
     free(ranks);
     /* Memory may also run out later, and a communicator may not support ranks. */

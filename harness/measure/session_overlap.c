@@ -25,20 +25,41 @@ static int whole_step(struct session *s, int k, double *ns, struct dp_error *err
     return status;
 }
 
-static int step_without(struct session *s, int k, double *ns, struct dp_error *err)
+/* Computes the digest of the gradients, which all ranks must have. NaN has a digest, too, but a
+ * gradient that does not exist is an error. */
+static int digest_gradients(struct session *s, uint64_t *digest, struct dp_error *err)
 {
-    const double max_norm = s->update.max_norm;
+    struct dp_tensor value, grad;
     int status;
 
-    dp_ddp_no_sync(s->ddp, true);
-    s->update.max_norm = INFINITY; /* they are not reduced yet */
-    status = whole_step(s, k, ns, err);
-    s->update.max_norm = max_norm;
-    dp_ddp_no_sync(s->ddp, false);
-    return status;
+    for (int r = 0; r < s->n_ranks; ++r) {
+        for (int p = 0; p < s->n_params; ++p) {
+            if ((status = session_param(s, r, p, &value, &grad, err)))
+                return status;
+            if (!grad.slot)
+                return dp_fail(err, DP_EFAULT, "rank %d has no gradient of parameter %d", r, p);
+            if ((status = dp_tensor_read(s->gradient[p], &grad, err)))
+                return status;
+        }
+        if (r > 0 && session_gradients(s) != *digest)
+            return dp_fail(err, DP_EFAULT, "the gradients of ranks 0 and %d differ", r);
+        *digest = session_gradients(s);
+    }
+    return 0;
 }
 
-static int reduction(struct session *s, double *ns, struct dp_error *err)
+static int digest_whole_step(struct session *s, int k, struct session_apart *times,
+                             struct session_left *left, struct dp_error *err)
+{
+    int status = whole_step(s, k, &times->whole_ns, err);
+
+    if (status || (status = session_read(s, err)))
+        return status;
+    left->step = session_digest(s);
+    return digest_gradients(s, &left->whole, err);
+}
+
+static int reduce_alone(struct session *s, double *ns, struct dp_error *err)
 {
     struct session_times times;
     int status;
@@ -56,59 +77,22 @@ static int reduction(struct session *s, double *ns, struct dp_error *err)
     return 0;
 }
 
-/* Computes the digest of the gradients of one rank. NaN has a digest, too, but a gradient that does
- * not exist is an error. */
-static int digest_rank(struct session *s, int r, uint64_t *digest, struct dp_error *err)
+/* Runs a step without its reduction, then the reduction. */
+static int digest_parts(struct session *s, int k, struct session_apart *times,
+                        struct session_left *left, struct dp_error *err)
 {
-    for (int p = 0; p < s->n_params; ++p) {
-        struct dp_ddp_param param;
-        int status = dp_ddp_param(s->ddp, r, s->at[p], &param, err);
+    const double max_norm = s->update.max_norm;
+    int status;
 
-        if (status)
-            return status;
-        if (!*param.has_grad)
-            return dp_fail(err, DP_EFAULT, "rank %d has no gradient of parameter %d", r, p);
-        if ((status = dp_tensor_read(s->gradient[p], &param.grad, err)))
-            return status;
-    }
-    *digest = session_gradients(s);
-    return 0;
-}
-
-static int digest_all(struct session *s, uint64_t *digest, struct dp_error *err)
-{
-    int status = digest_rank(s, 0, digest, err);
-
-    for (int r = 1; status == 0 && r < s->n_ranks; ++r) {
-        uint64_t own;
-
-        status = digest_rank(s, r, &own, err);
-        if (status == 0 && own != *digest)
-            status = dp_fail(err, DP_EFAULT, "the gradients of ranks 0 and %d differ", r);
-    }
-    return status;
-}
-
-static int whole(struct session *s, int k, struct session_apart *times, struct session_left *left,
-                 struct dp_error *err)
-{
-    int status = whole_step(s, k, &times->whole_ns, err);
-
-    if (status || (status = session_read(s, err)))
-        return status;
-    left->step = session_digest(s);
-    return digest_all(s, &left->whole, err);
-}
-
-static int parts(struct session *s, int k, struct session_apart *times, struct session_left *left,
-                 struct dp_error *err)
-{
-    int status = step_without(s, k, &times->compute_ns, err);
-
-    if (status || (status = reduction(s, &times->comm_ns, err)) ||
+    dp_ddp_no_sync(s->ddp, true);
+    s->update.max_norm = INFINITY; /* they are not reduced yet */
+    status = whole_step(s, k, &times->compute_ns, err);
+    s->update.max_norm = max_norm;
+    dp_ddp_no_sync(s->ddp, false);
+    if (status || (status = reduce_alone(s, &times->comm_ns, err)) ||
         (status = update_clip(&s->update, s->ddp, err)))
         return status;
-    return digest_all(s, &left->parts, err);
+    return digest_gradients(s, &left->parts, err);
 }
 
 int session_apart(struct session *session, int k, bool whole_first, struct session_apart *times,
@@ -117,11 +101,11 @@ int session_apart(struct session *session, int k, bool whole_first, struct sessi
     int status = 0;
 
     if (whole_first)
-        status = whole(session, k, times, left, err);
+        status = digest_whole_step(session, k, times, left, err);
     if (status == 0)
-        status = parts(session, k, times, left, err);
+        status = digest_parts(session, k, times, left, err);
     if (status == 0 && !whole_first)
-        status = whole(session, k, times, left, err);
+        status = digest_whole_step(session, k, times, left, err);
     return status;
 }
 

@@ -40,20 +40,8 @@ static uint64_t digest_rows(const struct session *s)
     return equal_digest(0, rows, shards * sizeof rows[0]);
 }
 
-/* Keeps the digests that later steps must have, too. */
-static int learn(struct step_result *left, int k, struct dp_error *err)
-{
-    const struct session *s = left->session;
-    int status;
-
-    left->step[k] = (struct session_verified){session_digest(s), session_gradients(s)};
-    left->mark[k].rows = digest_rows(s);
-    if ((status = session_fingerprint(left->session, left->step[k].step, err)))
-        return status;
-    return left->marked ? marks_of_step(&left->marks, &left->mark[k].bits, err) : 0;
-}
-
-/* Verifies the first step of a set: every value against the reference. */
+/* Verifies the first step of a set: every value against the reference. Keeps the digests that later
+ * steps must have, too. */
 static int verify_values(struct step_result *left, int k, size_t step)
 {
     const struct session *s = left->session;
@@ -61,6 +49,7 @@ static int verify_values(struct step_result *left, int k, size_t step)
     struct text_error why = {""};
     const struct verify_step result = session_result(s, shard);
     const int status = verify_check(left->verify[k], &result, &values, &why);
+    struct session_verified *step_digests = &left->step[k];
     struct dp_error err = {0};
     char reason[256];
 
@@ -69,7 +58,13 @@ static int verify_values(struct step_result *left, int k, size_t step)
     memcpy(left->cell->shard, shard, result.n_shards * sizeof shard[0]);
     if (status < 0)
         return cell_fail(left->cell, RECORD_BROKEN, why.text);
-    if (status > 0 || learn(left, k, &err)) {
+    if (status == 0) {
+        *step_digests = (struct session_verified){session_digest(s), session_gradients(s)};
+        left->mark[k].rows = digest_rows(s);
+        if (session_fingerprint(left->session, step_digests->step, &err) == 0 && left->marked)
+            (void)marks_of_step(&left->marks, &left->mark[k].bits, &err);
+    }
+    if (status > 0 || err.status) {
         snprintf(reason, sizeof reason, "step %zu, set %d: %.200s", step, k,
                  status > 0 ? why.text : err.text);
         return step_result_bad(left, step, reason);
@@ -77,19 +72,6 @@ static int verify_values(struct step_result *left, int k, size_t step)
     left->verified[k] = true;
     note_bits(left);
     return 0;
-}
-
-static int verify_digest(struct step_result *left, int k, size_t step)
-{
-    const uint64_t digest = session_digest(left->session);
-    char reason[256];
-
-    if (digest == left->step[k].step)
-        return 0;
-    snprintf(reason, sizeof reason,
-             "step %zu, set %d: digest %016" PRIx64 ", the verified step's is %016" PRIx64, step, k,
-             digest, left->step[k].step);
-    return step_result_bad(left, step, reason);
 }
 
 static int verify_marks(struct step_result *left, int k, size_t step, struct dp_error *err)
@@ -117,10 +99,21 @@ static int verify_marks(struct step_result *left, int k, size_t step, struct dp_
 
 int step_result_check(struct step_result *left, int k, size_t step, struct dp_error *err)
 {
+    char reason[256];
+
     if (left->verified[k] && left->marked)
         return verify_marks(left, k, step, err);
     if (session_read(left->session, err))
         return -1;
-    return left->verified[k] && !left->by_value ? verify_digest(left, k, step)
-                                                : verify_values(left, k, step);
+    if (!left->verified[k] || left->by_value)
+        return verify_values(left, k, step);
+
+    const uint64_t digest = session_digest(left->session);
+
+    if (digest == left->step[k].step)
+        return 0;
+    snprintf(reason, sizeof reason,
+             "step %zu, set %d: digest %016" PRIx64 ", the verified step's is %016" PRIx64, step, k,
+             digest, left->step[k].step);
+    return step_result_bad(left, step, reason);
 }

@@ -7,69 +7,49 @@
 #include "measure/session.h"
 #include "measure/usage.h"
 
-static uint64_t now(const struct steps *steps)
+static double seconds_by_cell(const struct steps *steps, uint64_t start_ns)
 {
-    return steps->now ? steps->now(steps->self) : session_clock_ns();
+    const uint64_t now = steps->now ? steps->now(steps->self) : session_clock_ns();
+
+    return (double)(now - start_ns) / 1e9;
 }
 
-static double seconds_since(const struct steps *steps, uint64_t start_ns)
-{
-    return (double)(now(steps) - start_ns) / 1e9;
-}
-
-/* Runs the warm-up. A clock and a count decide when it ends, never the times of the steps. */
-static int warm_up(struct steps *steps)
+/* A clock and a count decide when the warm-up ends, never the times of the steps. */
+int steps_run(struct steps *steps)
 {
     const struct cell_limits *limits = steps->limits;
     struct record_cell *cell = steps->cell;
+    struct usage_units units;
+    int status = 0;
 
     cell_warmup_rule(limits, cell->warmup_rule);
     while (steps->n < CELL_WARMUP_MAX &&
            (steps->n < limits->warmup_steps ||
-            seconds_since(steps, cell->t_start_ns[0]) < limits->warmup_seconds))
+            seconds_by_cell(steps, cell->t_start_ns[0]) < limits->warmup_seconds))
         if (steps->run(steps->self, true))
             return -1;
     cell->steady_state = true;
     cell->warmup_steps = steps->n;
-    return 0;
-}
-
-static int run_measured(struct steps *steps)
-{
-    const struct cell_limits *limits = steps->limits;
-    const uint64_t start = now(steps);
-
-    for (size_t n = 0; n < limits->max_steps; ++n) {
-        if (n >= limits->min_steps && seconds_since(steps, start) >= limits->seconds)
-            break;
-        if (steps->run(steps->self, false))
-            return -1;
-    }
-    return 0;
-}
-
-static int measured_steps(struct steps *steps)
-{
-    struct usage_units units;
-
+    if (steps->ready && steps->ready(steps->self))
+        return -1;
     usage_find_units("", steps->group, &units);
     node_watch_begin(steps->gpus);
 
     const struct usage_reading begin = usage_read("", &units);
-    const int status = run_measured(steps);
+    const uint64_t start = steps->now ? steps->now(steps->self) : session_clock_ns();
+
+    for (size_t n = 0; n < limits->max_steps && status == 0; ++n) {
+        if (n >= limits->min_steps && seconds_by_cell(steps, start) >= limits->seconds)
+            break;
+        status = steps->run(steps->self, false);
+    }
+
     const struct usage_reading end = usage_read("", &units);
 
     node_watch_end(steps->gpus);
-    usage_note(&begin, &end, &units, steps->cell);
-    steps->cell->cpu_hz = usage_hz("", &units);
-    return status;
-}
-
-int steps_run(struct steps *steps)
-{
-    return warm_up(steps) || (steps->ready && steps->ready(steps->self)) || measured_steps(steps)
-               ? -1
-               : 0;
+    usage_note(&begin, &end, &units, cell);
+    cell->cpu_hz = usage_hz("", &units);
+    return status ? -1 : 0;
 }
 
 void steps_note(struct steps *steps, uint64_t start_ns, uint64_t step_ns, bool warmup)

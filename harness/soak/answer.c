@@ -56,71 +56,48 @@ static float *floats(size_t n, struct text_error *why)
     return values;
 }
 
-static int alloc(const struct workload *w, struct soak_answer *a, struct text_error *why)
-{
-    if (!(a->outputs = floats(a->rows * a->width, why)) ||
-        !(a->input = floats(a->rows * w->size[0], why)) ||
-        !(a->upstream = floats(a->rows * a->width, why)))
-        return -1;
-    for (int p = 0; p < a->n_params; ++p) {
-        a->count[p] = workload_param_count(w, (size_t)p);
-        if (!(a->value[p] = floats(a->count[p], why)) ||
-            !(a->gradient[p] = floats(a->count[p], why)) ||
-            !(a->reduced[p] = floats(a->count[p], why)))
-            return -1;
-    }
-    return 0;
-}
-
-/* The model of one device, with numbers as wide as are proved exact. */
-static int open_model(const struct soak_options *o, struct workload_set *set, struct verify **model,
-                      struct text_error *why)
-{
-    const struct cell_config config = {.workload = o->workload, .rows = o->rows, .seed = o->seed};
-
-    return measure_reference(&config, 0, set, model, why);
-}
-
 int soak_answer_open(const struct soak_options *options, int ranks, struct soak_answer *answer,
                      struct text_error *why)
 {
     const struct workload *w = &options->workload;
-    struct workload_set set;
+    /* The model of one device, with numbers as wide as are proved exact. */
+    const struct cell_config config = {
+        .workload = *w, .rows = options->rows, .seed = options->seed};
+    struct soak_answer *a = answer;
     struct verify *model = NULL;
     int status;
 
-    memset(answer, 0, sizeof *answer);
-    answer->rows = options->rows;
-    answer->width = w->size[w->n_sizes - 1];
-    answer->scale = options->mode == SOAK_DP ? 1 : (float)(1.0 / ranks);
-    answer->n_params = (int)workload_n_params(w);
-    if (answer->n_params > SOAK_PARAMS)
-        return text_fail(why, "%d parameters, at most %d are allowed", answer->n_params,
-                         SOAK_PARAMS);
-    if (open_model(options, &set, &model, why) || alloc(w, answer, why)) {
-        verify_close(model);
-        return -1;
+    memset(a, 0, sizeof *a);
+    a->rows = options->rows;
+    a->width = w->size[w->n_sizes - 1];
+    a->scale = options->mode == SOAK_DP ? 1 : (float)(1.0 / ranks);
+    a->n_params = (int)workload_n_params(w);
+    if (a->n_params > SOAK_PARAMS)
+        return text_fail(why, "%d parameters, at most %d are allowed", a->n_params, SOAK_PARAMS);
+    status = measure_reference(&config, 0, &a->set, &model, why);
+    if (status == 0 && !(a->outputs = floats(a->rows * a->width, why)))
+        status = -1;
+    for (int p = 0; status == 0 && p < a->n_params; ++p) {
+        a->count[p] = workload_param_count(w, (size_t)p);
+        if (!(a->value[p] = floats(a->count[p], why)) ||
+            !(a->gradient[p] = floats(a->count[p], why)) ||
+            !(a->reduced[p] = floats(a->count[p], why)))
+            status = -1;
     }
-    status = verify_answer(model, answer->outputs, &answer->loss, answer->gradient, why);
+    if (status == 0)
+        status = verify_answer(model, a->outputs, &a->loss, a->gradient, why);
     verify_close(model);
-    if (status == 0) {
-        workload_fill_inputs(&options->workload, &set, options->rows, answer->input);
-        workload_fill_upstream(&options->workload, &set, options->rows, answer->upstream);
-        for (int p = 0; p < answer->n_params; ++p) {
-            workload_fill_param(&options->workload, &set, (size_t)p, answer->value[p]);
-            for (size_t i = 0; i < answer->count[p]; ++i)
-                answer->reduced[p][i] =
-                    soak_mean(answer->gradient[p][i], ranks, answer->scale, 0, -1, SOAK_RIGHT);
-        }
+    for (int p = 0; status == 0 && p < a->n_params; ++p) {
+        workload_fill_param(w, &a->set, (size_t)p, a->value[p]);
+        for (size_t i = 0; i < a->count[p]; ++i)
+            a->reduced[p][i] = soak_mean(a->gradient[p][i], ranks, a->scale, 0, -1, SOAK_RIGHT);
     }
-    return status;
+    return status ? -1 : 0;
 }
 
 void soak_answer_close(struct soak_answer *answer)
 {
     free(answer->outputs);
-    free(answer->input);
-    free(answer->upstream);
     for (int p = 0; p < SOAK_PARAMS; ++p) {
         free(answer->value[p]);
         free(answer->gradient[p]);

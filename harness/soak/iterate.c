@@ -26,7 +26,7 @@ const char *const soak_part_words[SOAK_PARTS] = {[SOAK_RIGHT] = "",
                                                  [SOAK_STALE] =
                                                      "its part is that of the iteration before"};
 
-static uint32_t bits_of(float x)
+static uint32_t bits_of_float(float x)
 {
     uint32_t bits;
 
@@ -34,29 +34,24 @@ static uint32_t bits_of(float x)
     return bits;
 }
 
-/* A loop without a branch, many values at once; which one it was is looked for afterwards. */
-static bool any_differs(const float got[], const float want[], float factor, size_t n)
-{
-    uint32_t differ = 0;
-
-    for (size_t i = 0; i < n; ++i)
-        differ |= bits_of(got[i]) ^ bits_of(want[i] * factor);
-    return differ != 0;
-}
-
 bool soak_differ(const float got[], const float want[], float factor, size_t n,
                  struct soak_finding *finding)
 {
-    if (!any_differs(got, want, factor, n))
+    uint32_t differ = 0;
+
+    /* A loop without a branch, many values at once; which one it was is looked for afterwards. */
+    for (size_t i = 0; i < n; ++i)
+        differ |= bits_of_float(got[i]) ^ bits_of_float(want[i] * factor);
+    if (differ == 0)
         return false;
     finding->differ = 0;
     finding->of = n;
     for (size_t i = n; i-- > 0;)
-        if (bits_of(got[i]) != bits_of(want[i] * factor)) {
+        if (bits_of_float(got[i]) != bits_of_float(want[i] * factor)) {
             ++finding->differ;
             finding->index = i;
-            finding->got = bits_of(got[i]);
-            finding->want = bits_of(want[i] * factor);
+            finding->got = bits_of_float(got[i]);
+            finding->want = bits_of_float(want[i] * factor);
         }
     return true;
 }
@@ -95,8 +90,8 @@ static void take_signs(const struct iteration *it, int r, const float got[], flo
             want[i] = got[i];
 }
 
-static bool compare(struct iteration *it, const struct soak_finding *place, const float got[],
-                    float want[], float factor, size_t n)
+static bool compare_tensor(struct iteration *it, const struct soak_finding *place,
+                           const float got[], float want[], float factor, size_t n)
 {
     struct soak_finding finding = *place;
 
@@ -108,30 +103,11 @@ static bool compare(struct iteration *it, const struct soak_finding *place, cons
     return true;
 }
 
-static int compare_outputs(struct iteration *it, int r)
-{
-    struct soak *s = it->soak;
-    const struct soak_finding place = {
-        .what = SOAK_OUTPUTS, .iteration = it->number, .device = r, .param = -1};
-    struct soak_finding loss = place;
-    float got, want = (float)(s->answer.loss * (double)soak_factor(r, it->number));
-    int status = dp_tensor_read(s->room, &s->ranks.rank[r].output, &it->err);
-
-    if (status)
-        return status;
-    compare(it, &place, s->room, s->answer.outputs, 1, s->answer.rows * s->answer.width);
-    loss.what = SOAK_LOSS;
-    if ((status = dp_tensor_read(&got, &s->ranks.rank[r].loss, &it->err)))
-        return status;
-    compare(it, &loss, &got, &want, 1, 1);
-    return 0;
-}
-
 static int read_gradient(struct iteration *it, int r, int p)
 {
     struct soak *s = it->soak;
     struct dp_tensor value, grad;
-    const int status = soak_ranks_param(&s->ranks, r, p, &value, &grad, &it->err);
+    const int status = session_param(&s->ranks.session, r, p, &value, &grad, &it->err);
 
     if (status)
         return status;
@@ -140,60 +116,91 @@ static int read_gradient(struct iteration *it, int r, int p)
     return dp_tensor_read(s->room, &grad, &it->err);
 }
 
+/* Outputs, loss and gradients of a rank; in mode overlap the gradients are reduced already. */
 static int compare_rank(struct iteration *it, int r)
 {
     struct soak *s = it->soak;
-    struct soak_finding place = {.what = SOAK_GRADIENT, .iteration = it->number, .device = r};
+    const struct dp_tensor *out = &s->ranks.session.out[r * DP_MAX_IO];
+    struct soak_finding place = {
+        .what = SOAK_OUTPUTS, .iteration = it->number, .device = r, .param = -1};
+    float got, want = (float)(s->answer.loss * (double)soak_factor(r, it->number));
     int status;
 
-    it->device = r;
-    status = compare_outputs(it, r);
-    for (int p = 0; status == 0 && !s->ranks.overlap && p < s->answer.n_params; ++p) {
+    if ((status = dp_tensor_read(s->room, &out[1], &it->err)))
+        return status;
+    compare_tensor(it, &place, s->room, s->answer.outputs, 1, s->answer.rows * s->answer.width);
+    if ((status = dp_tensor_read(&got, &out[0], &it->err)))
+        return status;
+    place.what = SOAK_LOSS;
+    compare_tensor(it, &place, &got, &want, 1, 1);
+    place.what = SOAK_GRADIENT;
+    for (int p = 0; !s->ranks.overlap && p < s->answer.n_params; ++p) {
         place.param = p;
-        if ((status = read_gradient(it, r, p)) == 0 &&
-            compare(it, &place, s->room, s->answer.gradient[p], soak_factor(r, it->number),
-                    s->answer.count[p]))
-            it->wrong[p] = true;
+        if ((status = read_gradient(it, r, p)))
+            return status;
+        it->wrong[p] |= compare_tensor(it, &place, s->room, s->answer.gradient[p],
+                                       soak_factor(r, it->number), s->answer.count[p]);
     }
-    it->device = -1;
-    return status;
+    return 0;
 }
 
-/* Whether the mean in the room is what comes out if the part of rank `who` is that. */
-static bool explains(const struct iteration *it, int p, int who, enum soak_part part)
+/* Mode dp: the rows of each device, and the loss of all. */
+static int compare_wrapped(struct iteration *it)
 {
-    const struct soak_answer *a = &it->soak->answer;
+    struct soak *s = it->soak;
+    const struct dp_tensor *out = s->ranks.session.out;
+    const size_t each = s->answer.rows * s->answer.width;
+    struct soak_finding place = {.what = SOAK_OUTPUTS, .iteration = it->number, .param = -1};
+    double sum = 0;
+    float got, want;
+    int status = dp_tensor_read(s->room, &out[1], &it->err);
 
-    for (size_t i = 0; i < a->count[p]; ++i)
-        if (!(it->soak->room[i] ==
-              soak_mean(a->gradient[p][i], it->soak->ranks.n, a->scale, it->number, who, part)))
-            return false;
-    return true;
+    for (int r = 0; status == 0 && r < s->ranks.n; ++r) {
+        place.device = r;
+        compare_tensor(it, &place, s->room + (size_t)r * each, s->answer.outputs, 1, each);
+        sum += s->answer.loss * (double)soak_factor(r, it->number);
+    }
+    if (status || (status = dp_tensor_read(&got, &out[0], &it->err)))
+        return status;
+    want = (float)sum;
+    place.what = SOAK_LOSS;
+    place.device = -1;
+    if (s->found.n == it->found) /* else it is wrong, too */
+        compare_tensor(it, &place, &got, &want, 1, 1);
+    return 0;
 }
 
 /* All that have it have the same wrong mean: every part was right, so something became of one on
  * its way. Which one follows from the numbers, if it is one of these. Where two ranks would explain
  * it, none is named. */
-static void explain(struct iteration *it, struct soak_finding *finding)
+static void explain_mean(struct iteration *it, struct soak_finding *finding)
 {
+    const struct soak_answer *a = &it->soak->answer;
+    const float *gradient = a->gradient[finding->param], *mean = it->soak->room;
+    const int n = it->soak->ranks.n;
     int named = 0;
 
     finding->device = -1;
-    for (int who = 0; who < it->soak->ranks.n; ++who)
-        for (enum soak_part part = SOAK_DROPPED; part < SOAK_PARTS; ++part)
-            if (explains(it, finding->param, who, part)) {
-                finding->device = ++named == 1 ? who : -1;
-                finding->part = part;
-            }
+    for (int who = 0; who < n; ++who)
+        for (enum soak_part part = SOAK_DROPPED; part < SOAK_PARTS; ++part) {
+            size_t i = 0;
+
+            while (i < a->count[finding->param] &&
+                   mean[i] == soak_mean(gradient[i], n, a->scale, it->number, who, part))
+                ++i;
+            if (i < a->count[finding->param])
+                continue;
+            finding->device = ++named == 1 ? who : -1;
+            finding->part = part;
+        }
 }
 
 static int compare_mean(struct iteration *it, int p)
 {
     struct soak *s = it->soak;
+    const int have = s->ranks.holders;
     struct soak_finding of[DP_MAX_SLOTS];
     int n = 0, same = 0, status;
-
-    const int have = s->ranks.ddp ? s->ranks.n : 1;
 
     for (int r = have; r-- > 0;) { /* the first one's stays in the room */
         struct soak_finding place = {
@@ -212,8 +219,8 @@ static int compare_mean(struct iteration *it, int p)
     for (int i = 0; i < n; ++i)
         same +=
             of[0].differ == of[i].differ && of[0].index == of[i].index && of[0].got == of[i].got;
-    if (s->ranks.n > 1 && n == have && same == have) {
-        explain(it, &of[0]);
+    if (n > 0 && s->ranks.n > 1 && n == have && same == have) {
+        explain_mean(it, &of[0]);
         n = 1;
     }
     for (int i = 0; i < n; ++i)
@@ -226,82 +233,51 @@ static int compare_mean(struct iteration *it, int p)
 static int repair(struct iteration *it)
 {
     struct soak *s = it->soak;
+    struct dp_tensor value, grad;
+    int status;
 
-    for (int r = 0; r < (s->ranks.ddp ? s->ranks.n : 1); ++r)
+    for (int r = 0; r < s->ranks.holders; ++r)
         for (int p = 0; p < s->answer.n_params; ++p) {
-            struct soak_finding place = {
+            const struct soak_finding place = {
                 .what = SOAK_PARAMETER, .iteration = it->number, .device = r, .param = p};
-            struct dp_tensor value, grad;
-            int status;
 
             it->device = r;
-            if ((status = soak_ranks_param(&s->ranks, r, p, &value, &grad, &it->err)) ||
+            if ((status = session_param(&s->ranks.session, r, p, &value, &grad, &it->err)) ||
                 (status = dp_tensor_read(s->room, &value, &it->err)))
                 return status;
-            compare(it, &place, s->room, s->answer.value[p], 1, s->answer.count[p]);
+            compare_tensor(it, &place, s->room, s->answer.value[p], 1, s->answer.count[p]);
         }
     it->device = -1;
-    return soak_ranks_restore(&s->ranks, &s->answer, &it->err);
+    return soak_ranks_restore(&s->ranks, &it->err);
 }
 
 /* ---- an iteration ------------------------------------------------------------------------ */
 
-static double seconds_since(uint64_t start_ns)
-{
-    return (double)(session_clock_ns() - start_ns) / 1e9;
-}
-
-/* Mode dp: the rows of each device, and the loss of all. */
-static int compare_wrapped(struct iteration *it)
+static int run_iteration(struct iteration *it)
 {
     struct soak *s = it->soak;
-    const size_t each = s->answer.rows * s->answer.width;
-    struct soak_finding place = {.what = SOAK_OUTPUTS, .iteration = it->number, .param = -1};
-    double sum = 0;
-    float got, want;
-    int status = dp_tensor_read(s->room, &s->ranks.rank[0].output, &it->err);
-
-    for (int r = 0; status == 0 && r < s->ranks.n; ++r) {
-        place.device = r;
-        compare(it, &place, s->room + (size_t)r * each, s->answer.outputs, 1, each);
-        sum += s->answer.loss * (double)soak_factor(r, it->number);
-    }
-    if (status || (status = dp_tensor_read(&got, &s->ranks.rank[0].loss, &it->err)))
-        return status;
-    want = (float)sum;
-    place.what = SOAK_LOSS;
-    place.device = -1;
-    if (it->soak->found.n == it->found) /* else it is wrong, too */
-        compare(it, &place, &got, &want, 1, 1);
-    return 0;
-}
-
-static int run(struct iteration *it)
-{
-    struct soak *s = it->soak;
+    const bool ranks = s->options->mode != SOAK_DP;
     uint64_t begin_ns;
     int status;
 
     if ((status = soak_ranks_step(&s->ranks, it->number, &it->err)))
         return status;
     begin_ns = session_clock_ns();
-    if (!s->ranks.ddp)
+    if (!ranks)
         status = compare_wrapped(it);
-    for (int r = 0; s->ranks.ddp && status == 0 && r < s->ranks.n; ++r)
+    for (int r = 0; ranks && status == 0 && r < s->ranks.n; ++r)
         status = compare_rank(it, r);
-    s->check_seconds += seconds_since(begin_ns);
-    if (status || (s->ranks.ddp && (status = soak_ranks_reduce(&s->ranks, &it->err))))
+    s->check_seconds += session_seconds_since(begin_ns);
+    if (status || (status = soak_ranks_reduce(&s->ranks, &it->err)))
         return status;
     begin_ns = session_clock_ns();
     /* Only means whose parts were right: errors in others are known already. */
-    status = 0;
-
-    for (int p = 0; status == 0 && p < it->soak->answer.n_params; ++p)
+    for (int p = 0; status == 0 && p < s->answer.n_params; ++p)
         if (!it->wrong[p])
             status = compare_mean(it, p);
     if (status == 0 && s->found.n > it->found)
         status = repair(it);
-    s->check_seconds += seconds_since(begin_ns);
+    s->check_seconds += session_seconds_since(begin_ns);
     return status;
 }
 
@@ -323,7 +299,7 @@ int soak_iterate(struct soak *soak)
             break;
         atomic_store(&soak->watch_iteration, it.number);
         atomic_store(&soak->watch_ns, session_clock_ns());
-        const int status = run(&it);
+        const int status = run_iteration(&it);
 
         atomic_store(&soak->watch_ns, 0);
         if (status == DP_ENOMEM) {
@@ -342,7 +318,7 @@ int soak_iterate(struct soak *soak)
             it.soak->over = true;
         }
         ++soak->iterations;
-        soak->seconds = seconds_since(start_ns);
+        soak->seconds = session_seconds_since(start_ns);
         if (!soak->over) {
             double busy[DP_MAX_SLOTS];
 

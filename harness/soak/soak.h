@@ -18,8 +18,8 @@
 
 #include <stdatomic.h>
 
-#include "ddp.h"
 #include "dp.h"
+#include "measure/session.h"
 #include "text/text.h"
 #include "workload.h"
 
@@ -55,14 +55,15 @@ struct soak_options {
 
 struct soak_answer {
     size_t rows, width; /* of the outputs */
+    struct workload_set set;
     int n_params;
     size_t count[SOAK_PARAMS];
     double loss;
-    float scale;                       /* of the sum of the gradients: 1 / ranks in mode ddp */
-    float *outputs, *input, *upstream; /* [rows, ...]; the last two are what the step gets */
-    float *value[SOAK_PARAMS];         /* parameters */
-    float *gradient[SOAK_PARAMS];      /* for a factor of 1 */
-    float *reduced[SOAK_PARAMS];       /* that of all ranks, reduced, in an even iteration */
+    float scale;                  /* of the sum of the gradients: 1 / ranks in mode ddp */
+    float *outputs;               /* [rows, width] */
+    float *value[SOAK_PARAMS];    /* parameters */
+    float *gradient[SOAK_PARAMS]; /* for a factor of 1 */
+    float *reduced[SOAK_PARAMS];  /* that of all ranks, reduced, in an even iteration */
 };
 
 /* 0, or -1 and why. */
@@ -79,7 +80,7 @@ enum soak_part { SOAK_RIGHT, SOAK_DROPPED, SOAK_DOUBLED, SOAK_STALE, SOAK_PARTS 
  * what rank `who` brings is that. */
 float soak_mean(float g, int ranks, float scale, uint64_t iteration, int who, enum soak_part part);
 
-/* ---- devices: ranks.c, wrapped.c, meter.c ------------------------------------------------ */
+/* ---- devices: ranks.c, watch.c ---------------------------------------------------------- */
 
 /* Around the model of each rank: what its device has done. Written by the rank's worker. */
 struct soak_meter {
@@ -90,26 +91,19 @@ struct soak_meter {
 struct soak_meters {
     struct soak_meter of[DP_MAX_SLOTS];
 };
-int soak_meter_open(struct dp_group *group, struct dp_module *child, struct soak_meters *meters,
+/* ranks: a struct soak_ranks, which gets the meters. */
+int soak_meter_open(void *ranks, struct dp_group *group, struct dp_module *child,
                     struct dp_module **module, struct dp_error *err);
 void soak_meter_clear(struct soak_meters *meters);
 
-struct soak_rank {
-    struct dp_tensor input, upstream[2], loss, output;
-};
+/* A frozen session, whose set k is the batch of the iterations with i % 2 == k. */
 struct soak_ranks {
     struct dp_group *group;
-    int n;
-    struct dp_module *model, *loss, *pair, *top; /* pair: with the loss; mode dp: in the meter */
-    struct dp_ddp *ddp;                          /* NULL: mode dp, */
-    struct dp_run *run;                          /* and these are not: */
-    struct dp_param *param[SOAK_PARAMS];
+    int n, holders; /* devices; those that have parameters: all, or in mode dp the first */
+    const struct soak_answer *answer;
+    struct cell_config config;
+    struct session session;
     struct soak_meters meters;
-    struct dp_trace trace;
-    struct soak_rank rank[DP_MAX_SLOTS]; /* mode dp: the first has all rows */
-    struct dp_tensor out[DP_MAX_SLOTS * DP_MAX_IO];
-    int at[SOAK_PARAMS]; /* the place of each parameter in the list that has buffers, too */
-    int n_params;
     bool overlap; /* mode overlap: buckets are reduced while backward goes on */
     size_t buckets,
         beside; /* of it, over all ranks and steps; launched while its backward went on */
@@ -121,24 +115,12 @@ int soak_ranks_open(struct soak_ranks *ranks, struct dp_group *group,
                     struct dp_error *err);
 void soak_ranks_close(struct soak_ranks *ranks); /* not the group */
 /* Writes all parameters of all ranks. */
-int soak_ranks_restore(struct soak_ranks *ranks, const struct soak_answer *answer,
-                       struct dp_error *err);
+int soak_ranks_restore(struct soak_ranks *ranks, struct dp_error *err);
 /* The step of iteration i on all ranks, and its reduction: done when they return. */
 int soak_ranks_step(struct soak_ranks *ranks, uint64_t iteration, struct dp_error *err);
 int soak_ranks_reduce(struct soak_ranks *ranks, struct dp_error *err);
 /* Time that the device of rank r has worked in the step. */
 double soak_ranks_busy(const struct soak_ranks *ranks, int r);
-/* Parameter p and its gradient on rank r. */
-int soak_ranks_param(const struct soak_ranks *ranks, int r, int p, struct dp_tensor *value,
-                     struct dp_tensor *grad, struct dp_error *err);
-/* Names the parameters of the model, all but buffers: they must be those of the answer. */
-int soak_ranks_list(struct soak_ranks *ranks, const struct soak_answer *answer,
-                    struct dp_error *err);
-
-/* The same of mode dp; the rest is done by those above. */
-int soak_wrapped_open(struct soak_ranks *ranks, const struct soak_options *options,
-                      const struct soak_answer *answer, struct dp_error *err);
-int soak_wrapped_step(struct soak_ranks *ranks, uint64_t iteration, struct dp_error *err);
 
 /* ---- what was found: find.c -------------------------------------------------------------- */
 

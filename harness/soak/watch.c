@@ -68,9 +68,11 @@ static int meter_backward(struct dp_module *module, struct dp_run *run,
     return status;
 }
 
-int soak_meter_open(struct dp_group *group, struct dp_module *child, struct soak_meters *meters,
+int soak_meter_open(void *user, struct dp_group *group, struct dp_module *child,
                     struct dp_module **module, struct dp_error *err)
 {
+    struct soak_ranks *ranks = user;
+    struct soak_meters *meters = &ranks->meters;
     static const struct dp_module_ops ops = {
         .kind = "meter", .forward = meter_forward, .backward = meter_backward};
 

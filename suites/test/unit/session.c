@@ -95,17 +95,17 @@ Test(session, results_of_another_size_are_refused)
     struct dp_error err = {0};
     open_step(&f);
     struct session *s = &f.session;
-    const struct dp_tensor loss = s->loss, output = s->output;
+    const struct dp_tensor loss = s->out[0], output = s->out[1];
 
-    s->loss.ndim = 1;
-    s->loss.dim[0] = 2;
+    s->out[0].ndim = 1;
+    s->out[0].dim[0] = 2;
     expect_refused(&f, "2 losses");
-    s->loss.dim[0] = 0;
+    s->out[0].dim[0] = 0;
     expect_refused(&f, "0 losses");
-    s->loss = loss;
-    --s->output.dim[0];
+    s->out[0] = loss;
+    --s->out[1].dim[0];
     expect_refused(&f, "27 outputs");
-    s->output = output;
+    s->out[1] = output;
     for (int p = 0; p < s->n_params; ++p) {
         --s->param[p]->grad.dim[0];
         expect_refused(&f, "gradient");
