@@ -1,23 +1,14 @@
 /* soak/selftest_run.c: a run of soak in a separate process, within a time limit, and the findings
  * that it prints as JSON. */
-#define _DEFAULT_SOURCE
-
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "files/child.h"
-#include "files/stop.h"
 #include "soak/selftest.h"
 #include "soak/soak.h"
+#include "sweep/launch.h"
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -88,87 +79,21 @@ void selftest_read(const char *text, size_t bytes, int device, struct selftest_s
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-enum { POLL_MS = 50, OUTPUT = 1 << 20 };
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-enum end { ENDED, STOPPED, TOO_LATE };
-
-/* Until its end, the limit, or a request to stop. */
-static enum end take_output(int from, double seconds, char text[OUTPUT], size_t *used)
-{
-    const double end = now() + seconds;
-    struct pollfd input = {.fd = from, .events = POLLIN};
-
-    *used = 0;
-    while (now() < end && *used < OUTPUT) {
-        if (stop_requested())
-            return STOPPED;
-        if (poll(&input, 1, POLL_MS) <= 0)
-            continue;
-
-        const ssize_t got = read(from, text + *used, OUTPUT - *used);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return ENDED;
-        *used += (size_t)got;
-    }
-    return TOO_LATE;
-}
-
-static int failed(const char *what, struct text_error *why)
-{
-    return text_fail(why, "%s: %s", what, strerror(errno));
-}
-
+/* Its complaints are dropped: the status shows that a fault was not found. */
 int selftest_run(const char *const arguments[], double seconds, int device,
                  struct selftest_seen *seen, struct text_error *why)
 {
-    int ends[2], status = 0;
-    enum end end;
-    size_t used = 0;
-    char *text = malloc(OUTPUT);
+    char *copy[SELFTEST_ARGUMENTS + 1] = {NULL};
+    struct launch_output output;
 
     *seen = (struct selftest_seen){.status = -1};
-    if (!text || child_pipe(ends)) {
-        free(text);
-        return failed("a pipe for a run of soak", why);
-    }
-
-    const pid_t pid = child_fork(CHILD_OWN_GROUP);
-
-    if (pid == 0) {
-        /* Its complaints are dropped: the status shows that a fault was not found. */
-        char *copy[SELFTEST_ARGUMENTS + 1] = {NULL};
-        const int nowhere = open("/dev/null", O_WRONLY);
-
-        for (int i = 0; i < SELFTEST_ARGUMENTS && arguments[i]; ++i)
-            copy[i] = (char *)(uintptr_t)arguments[i];
-        if (nowhere >= 0 && dup2(ends[1], STDOUT_FILENO) >= 0 && dup2(nowhere, STDERR_FILENO) >= 0)
-            execv("/proc/self/exe", copy);
-        _exit(127);
-    }
-    close(ends[1]);
-    if (pid < 0) {
-        close(ends[0]);
-        free(text);
-        return failed("a process for a run of soak", why);
-    }
-    end = take_output(ends[0], seconds, text, &used);
-    close(ends[0]);
-    if (end != ENDED)
-        kill(-pid, SIGKILL);
-    if (child_wait(pid, &status) == 0 && WIFEXITED(status))
-        seen->status = WEXITSTATUS(status);
-    selftest_read(text, used, device, seen);
-    free(text);
-    return end == STOPPED;
+    for (int i = 0; i < SELFTEST_ARGUMENTS && arguments[i]; ++i)
+        copy[i] = (char *)(uintptr_t)arguments[i];
+    if (launch_program("/proc/self/exe", copy, true, seconds, &output) != 0)
+        return text_fail(why, "a process for a run of soak: %s", strerror(errno));
+    if (WIFEXITED(output.status))
+        seen->status = WEXITSTATUS(output.status);
+    selftest_read(output.text ? output.text : "", output.length, device, seen);
+    free(output.text);
+    return output.interrupted;
 }

@@ -51,7 +51,7 @@ struct collectives_cell {
  * are verified. Sorts cells. It prints nothing if they are no collectives. */
 void collectives_print(FILE *to, struct collectives_cell cells[], size_t n);
 
-/* ---- a cell of several processes, which a launcher starts: sweep/launched.c ---- */
+/* ---- a cell of several processes, which a launcher starts: sweep/launch_cell.c ---- */
 
 /* Does the same as launch_cell, through the launcher. The record is the one that the first process
  * sent, if all processes have begun and have ended well, and the launcher, too. Else it names the
