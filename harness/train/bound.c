@@ -34,15 +34,6 @@ static void measure_weight(const struct dp_tensor *value, const float w[], doubl
     }
 }
 
-static double largest_of(const float value[], size_t n)
-{
-    double most = 0;
-
-    for (size_t i = 0; i < n; ++i)
-        most = fmax(most, fabs((double)value[i]));
-    return most;
-}
-
 enum { MAX_LAYERS = 64 };
 
 double train_bound(const struct train_side *side, const struct train_model *model,
@@ -65,7 +56,11 @@ double train_bound(const struct train_side *side, const struct train_model *mode
             a[layers + 1] = row * a[layers];
             ++layers;
         } else {
-            a[layers] += largest_of(at, count);
+            double bias = 0;
+
+            for (size_t i = 0; i < count; ++i)
+                bias = fmax(bias, fabs((double)at[i]));
+            a[layers] += bias;
         }
         at += count;
     }

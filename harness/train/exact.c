@@ -40,16 +40,8 @@ struct exact {
     struct dp_error *err;
 };
 
-static bool is_whole(const struct dataset *data)
-{
-    for (size_t i = 0; i < data->rows * data->features; ++i)
-        if (!(fabsf(data->feature[i]) <= 64 && data->feature[i] == floorf(data->feature[i])))
-            return false;
-    return true;
-}
-
 /* Draws a number from -most to most, but never 0: then a lost number shows. */
-static float draw(struct stream *stream, size_t most)
+static float draw_number(struct stream *stream, size_t most)
 {
     const float size = (float)(1 + stream_below(stream, most));
 
@@ -59,14 +51,16 @@ static float draw(struct stream *stream, size_t most)
 static void fill_batch(struct exact *x, const struct dataset *data, struct stream *stream,
                        size_t rows)
 {
-    const bool whole = data->table > 0 || is_whole(data);
+    bool whole = true;
 
+    for (size_t i = 0; data->table == 0 && whole && i < data->rows * data->features; ++i)
+        whole = fabsf(data->feature[i]) <= 64 && data->feature[i] == floorf(data->feature[i]);
     x->most_feature = data->table > 0 ? 1 : 3;
     for (size_t r = 0; r < rows; ++r) {
         const float *row = data->feature + stream_below(stream, data->rows) * data->features;
 
         for (size_t j = 0; j < x->width; ++j) {
-            const float number = whole ? row[j] : draw(stream, 3);
+            const float number = whole ? row[j] : draw_number(stream, 3);
 
             x->feature[r * x->width + j] = number;
             if (data->table == 0)
@@ -74,7 +68,7 @@ static void fill_batch(struct exact *x, const struct dataset *data, struct strea
         }
     }
     for (size_t i = 0; i < rows * (size_t)x->model->classes; ++i)
-        x->c[i] = draw(stream, 2);
+        x->c[i] = draw_number(stream, 2);
 }
 
 static void fill_params(struct exact *x, struct stream *stream)
@@ -90,7 +84,8 @@ static void fill_params(struct exact *x, struct stream *stream)
         for (size_t i = 0; value->ndim < 2 && i < count; ++i)
             to[i] = (float)stream_below(stream, 5) - 2;
         for (size_t r = 0; value->ndim >= 2 && r < 2 * rows; ++r)
-            to[r / 2 * (count / rows) + stream_below(stream, count / rows)] += draw(stream, 1);
+            to[r / 2 * (count / rows) + stream_below(stream, count / rows)] +=
+                draw_number(stream, 1);
         to += count;
     }
 }
@@ -114,7 +109,7 @@ static int read_result(struct exact *x, const struct dp_tensor *tensor, float **
     return status;
 }
 
-/* Runs a step without ranks: outputs, loss and gradients. */
+/* Runs forward, loss and backward; outputs and loss are read. */
 static int pass_alone(struct exact *x, int k, const struct dp_tensor in[2], float **to)
 {
     struct train_side *side = x->side[k];
@@ -129,12 +124,9 @@ static int pass_alone(struct exact *x, int k, const struct dp_tensor in[2], floa
     if ((status = dp_forward(x->loss[k], side->run, terms, 2, loss, &n, x->err)) ||
         (status = dp_backward(x->loss[k], side->run, NULL, 0, grad, 2, x->err)) ||
         (status = dp_backward(side->top, side->run, grad, 1, NULL, 1, x->err)) ||
-        (status = read_result(x, &out[0], to)) || (status = read_result(x, &loss[0], to)))
+        (status = read_result(x, &out[0], to)))
         return status;
-    for (int p = 0; p < side->n_params && status == 0; ++p)
-        status = side->param[p]->has_grad ? read_result(x, &side->param[p]->grad, to)
-                                          : dp_fail(x->err, DP_EFAULT, "a gradient is none");
-    return status ? status : dp_sgd_step(x->sgd[k], x->err);
+    return read_result(x, &loss[0], to);
 }
 
 static int pass_ranks(struct exact *x, int k, const struct dp_tensor in[2], float **to)
@@ -142,7 +134,6 @@ static int pass_ranks(struct exact *x, int k, const struct dp_tensor in[2], floa
     struct train_ranks *ranks = &x->ranks[k];
     struct dp_tensor out[DP_MAX_SLOTS];
     struct train_said messages[DP_MAX_SLOTS];
-    struct dp_ddp_param param;
     uint64_t arrived;
     float loss;
     int status;
@@ -155,20 +146,13 @@ static int pass_ranks(struct exact *x, int k, const struct dp_tensor in[2], floa
     for (int r = 0; r < ranks->n && status == 0; ++r)
         status = read_result(x, &out[r], to);
     *(*to)++ = loss + 0.0F;
-    for (int p = 0; p < x->side[k]->n_params && status == 0; ++p) {
-        if ((status = dp_ddp_param(ranks->ddp, 0, p, &param, x->err)))
-            return status;
-        status = *param.has_grad ? read_result(x, &param.grad, to)
-                                 : dp_fail(x->err, DP_EFAULT, "a gradient is none");
-    }
-    if (status || (status = dp_ddp_step(ranks->ddp, 1, 0, 0, x->err)))
-        return status;
-    return dp_ddp_compare(ranks->ddp, x->err);
+    return status;
 }
 
 static int run_side(struct exact *x, int k, size_t rows)
 {
     struct train_side *side = x->side[k];
+    struct dp_ddp *ddp = x->ranks[k].ddp;
     struct dp_tensor in[2];
     float *to = x->result[k];
     int status;
@@ -181,111 +165,107 @@ static int run_side(struct exact *x, int k, size_t rows)
     if ((status = train_side_write(side, x->value, x->err)) ||
         (status = train_side_put(side, rows, x->feature, &in[0], x->err)) ||
         (status = dp_tensor_rows(&x->upstream[k], 0, rows, &in[1], x->err)) ||
-        (status = dp_tensor_write(&in[1], x->scaled, x->err)))
+        (status = dp_tensor_write(&in[1], x->scaled, x->err)) ||
+        (status = ddp ? pass_ranks(x, k, in, &to) : pass_alone(x, k, in, &to)))
         return status;
-    status = x->ranks[k].ddp ? pass_ranks(x, k, in, &to) : pass_alone(x, k, in, &to);
+    for (int p = 0; p < side->n_params && status == 0; ++p) {
+        struct dp_param *own = side->param[p];
+        struct dp_ddp_param param = {own->value, own->grad, &own->has_grad};
+
+        if (ddp && (status = dp_ddp_param(ddp, 0, p, &param, x->err)))
+            return status;
+        status = *param.has_grad ? read_result(x, &param.grad, &to)
+                                 : dp_fail(x->err, DP_EFAULT, "a gradient is none");
+    }
+    if (status == 0)
+        status = ddp ? dp_ddp_step(ddp, 1, 0, 0, x->err) : dp_sgd_step(x->sgd[k], x->err);
+    if (status == 0 && ddp)
+        status = dp_ddp_compare(ddp, x->err);
     for (int p = 0; p < side->n_params && status == 0; ++p)
         status = read_result(x, &side->param[p]->value, &to);
     return status;
 }
 
-/* Writes which value number i of the result is. */
-static void name_result(const struct exact *x, size_t rows, size_t i, char *text, size_t bytes)
+/* Notes the first value that differs: of the two sides, or of side 0 and the reference. */
+static void note_inexact(const struct exact *x, struct train_against *against, size_t rows,
+                         const struct equal_report *report, const char *between)
 {
-    const size_t outputs = rows * (size_t)x->model->classes, values = x->side[0]->n_values;
-    char name[80];
+    const size_t classes = (size_t)x->model->classes, outputs = rows * classes;
+    const size_t values = x->side[0]->n_values, i = report->first;
+    struct train_divergence *divergence = &against->inexact;
+    char name[120], param[80];
     size_t element;
 
+    if (divergence->here)
+        return;
     if (i < outputs) {
-        snprintf(text, bytes, "output [%zu, %zu]", i / (size_t)x->model->classes,
-                 i % (size_t)x->model->classes);
-        return;
-    }
-    if (i == outputs) {
-        snprintf(text, bytes, "the loss");
-        return;
-    }
-    const bool updated = i - outputs - 1 >= values;
+        snprintf(name, sizeof name, "output [%zu, %zu]", i / classes, i % classes);
+    } else if (i == outputs) {
+        snprintf(name, sizeof name, "the loss");
+    } else {
+        const bool updated = i - outputs - 1 >= values;
 
-    train_side_where(x->side[0], (i - outputs - 1) % values, name, sizeof name, &element);
-    snprintf(text, bytes, "%s%s[%zu]", updated ? "updated " : "gradient of ", name, element);
+        train_side_where(x->side[0], (i - outputs - 1) % values, param, sizeof param, &element);
+        snprintf(name, sizeof name, "%s%s[%zu]", updated ? "updated " : "gradient of ", param,
+                 element);
+    }
+    *divergence = (struct train_divergence){.here = true, .step = against->exact_steps};
+    snprintf(divergence->where, sizeof divergence->where, "%.100s is %.9g%s %.9g", name,
+             report->got, between, report->want);
 }
 
-/* Compares side 0 with the float64 model. The other side has the same bits, or differs from side 0
- * and is reported for that. */
-static int compare_reference(const struct exact *x, struct train_against *against, size_t rows)
+/* Compares the sides with each other, and side 0 with the float64 model. The other side has the
+ * same bits, or differs from side 0 and is reported for that. */
+static int compare_step(const struct exact *x, struct train_against *against, size_t rows)
 {
     const size_t n = rows * (size_t)x->model->classes + 1 + 2 * x->side[0]->n_values;
     const struct train_numbers numbers = {rows, x->value, x->feature, x->c};
-    struct train_divergence *divergence = &against->inexact;
     struct equal_report report;
     double *want;
-    char name[120];
 
+    ++against->exact_steps;
+    if (equal_bits(x->result[0], x->result[1], n, &report) != 0)
+        note_inexact(x, against, rows, &report, " and");
     if (train_reference(&x->model->workload, &numbers, &want))
         return dp_fail(x->err, DP_ENOMEM, "no memory for the reference of %zu rows", rows);
     if (!want)
         return 0;
     ++against->reference_steps;
-    if (equal_exact(x->result[0], want, n, &report) != 0 && !divergence->here) {
-        name_result(x, rows, report.first, name, sizeof name);
-        *divergence = (struct train_divergence){.here = true, .step = against->exact_steps};
-        snprintf(divergence->where, sizeof divergence->where, "%.100s is %.9g, must be %.9g", name,
-                 report.got, report.want);
-    }
+    if (equal_exact(x->result[0], want, n, &report) != 0)
+        note_inexact(x, against, rows, &report, ", must be");
     free(want);
     return 0;
-}
-
-static void compare(const struct exact *x, struct train_against *against, size_t rows)
-{
-    const size_t n = rows * (size_t)x->model->classes + 1 + 2 * x->side[0]->n_values;
-    struct train_divergence *divergence = &against->inexact;
-    struct equal_report report;
-    char name[120];
-
-    ++against->exact_steps;
-    if (equal_bits(x->result[0], x->result[1], n, &report) == 0 || divergence->here)
-        return;
-    name_result(x, rows, report.first, name, sizeof name);
-    *divergence = (struct train_divergence){.here = true, .step = against->exact_steps};
-    snprintf(divergence->where, sizeof divergence->where, "%.110s is %.9g and %.9g", name,
-             report.got, report.want);
-}
-
-static int open_side(struct exact *x, int k, size_t batch)
-{
-    struct train_side *side = x->side[k];
-    struct dp_slot *slot = side->target.slot;
-    int status;
-
-    x->result[k] = malloc(x->n_result * sizeof(float));
-    if (!x->result[k])
-        return dp_fail(x->err, DP_ENOMEM, "no memory for %zu numbers", x->n_result);
-    if ((status = dp_loss(side->group, DP_LOSS_SUM, 1, false, &x->loss[k], x->err)) ||
-        (status = dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){batch, (size_t)x->model->classes},
-                                  &x->upstream[k], x->err)))
-        return status;
-    if (!side->ranks.ddp)
-        return dp_sgd_open(side->top, 1, 0, 0, &x->sgd[k], x->err);
-    return train_ranks_open(&x->ranks[k], side->group, side->inner, x->loss[k], NULL, x->err);
 }
 
 static int open_exact(struct exact *x, size_t batch)
 {
     const size_t classes = (size_t)x->model->classes, values = x->side[0]->n_values;
-    int status = 0;
+    int status;
 
     x->n_result = batch * classes + 1 + 2 * values;
     x->value = malloc((values + 1) * sizeof *x->value);
     x->feature = malloc(batch * x->width * sizeof *x->feature);
     x->c = malloc(batch * classes * sizeof *x->c);
     x->scaled = malloc(batch * classes * sizeof *x->scaled);
-    for (int k = 0; k < 2 && status == 0; ++k)
-        status = open_side(x, k, batch);
-    if (status == 0 && (!x->value || !x->feature || !x->c || !x->scaled))
-        status = dp_fail(x->err, DP_ENOMEM, "no memory for %zu rows", batch);
-    return status;
+    if (!x->value || !x->feature || !x->c || !x->scaled)
+        return dp_fail(x->err, DP_ENOMEM, "no memory for %zu rows", batch);
+    for (int k = 0; k < 2; ++k) {
+        struct train_side *side = x->side[k];
+
+        x->result[k] = malloc(x->n_result * sizeof(float));
+        if (!x->result[k])
+            return dp_fail(x->err, DP_ENOMEM, "no memory for %zu numbers", x->n_result);
+        if ((status = dp_loss(side->group, DP_LOSS_SUM, 1, false, &x->loss[k], x->err)) ||
+            (status = dp_tensor_alloc(side->target.slot, DP_F32, 2, (size_t[]){batch, classes},
+                                      &x->upstream[k], x->err)))
+            return status;
+        status = side->ranks.ddp ? train_ranks_open(&x->ranks[k], side->group, side->inner,
+                                                    x->loss[k], NULL, x->err)
+                                 : dp_sgd_open(side->top, 1, 0, 0, &x->sgd[k], x->err);
+        if (status)
+            return status;
+    }
+    return 0;
 }
 
 static void close_exact(struct exact *x)
@@ -303,8 +283,8 @@ static void close_exact(struct exact *x)
     free(x->scaled);
 }
 
-static int run_steps(struct exact *x, struct train_against *against, const struct dataset *data,
-                     uint64_t seed, size_t batch)
+static int run_exact_steps(struct exact *x, struct train_against *against,
+                           const struct dataset *data, uint64_t seed, size_t batch)
 {
     const size_t least = x->factor[0] > x->factor[1] ? x->factor[0] : x->factor[1];
     int status;
@@ -322,10 +302,8 @@ static int run_steps(struct exact *x, struct train_against *against, const struc
                      "sums of up to %.3g are not exact in single precision", bound_of(x, rows));
             return 0;
         }
-        if ((status = run_side(x, 0, rows)) || (status = run_side(x, 1, rows)))
-            return status;
-        compare(x, against, rows);
-        if ((status = compare_reference(x, against, rows)))
+        if ((status = run_side(x, 0, rows)) || (status = run_side(x, 1, rows)) ||
+            (status = compare_step(x, against, rows)))
             return status;
     }
     return 0;
@@ -358,7 +336,7 @@ int train_exact(struct train_against *against, struct train_side *first,
         return dp_fail(err, DP_ESHAPE, "the models differ: %zu and %zu numbers", first->n_values,
                        against->side->n_values);
     if ((status = open_exact(&x, batch)) == 0)
-        status = run_steps(&x, against, data, seed, batch);
+        status = run_exact_steps(&x, against, data, seed, batch);
     close_exact(&x);
     return status;
 }

@@ -13,31 +13,25 @@ struct first {
     struct record_cell cell;
 };
 
-static int verify_exact(struct first *first, struct dp_group *group,
-                        const struct cell_config *config, struct dp_error *err)
+/* Runs the exact step, or the probe. */
+static int verify_first(struct first *first, struct dp_group *group,
+                        const struct cell_config *config, bool exact, struct dp_error *err)
 {
+    struct session *session = &first->session;
+    struct record_cell *cell = &first->cell;
     struct text_error why = {""};
-    size_t values;
-    int status = session_open(&first->session, group, config, err);
+    size_t values = 1;
+    int status = session_open(session, group, config, err);
 
-    if (status == 0)
-        status = measure_exact(config, 0, &first->session, &values, &why, err);
+    *cell = (struct record_cell){.status = RECORD_OK};
+    if (status == 0 && exact)
+        status = measure_exact(config, 0, session, &values, &why, err);
     if (status == 0 && values == 0)
         status = dp_fail(err, DP_EINVAL, "%s: %.180s", config->workload.name, why.text);
-    session_close(&first->session);
-    return status;
-}
-
-static int verify_probe(struct first *first, struct dp_group *group,
-                        const struct cell_config *config, struct dp_error *err)
-{
-    int status = session_open(&first->session, group, config, err);
-
-    first->cell = (struct record_cell){.status = RECORD_OK};
-    if (status == 0 && measure_probe(config, &first->session, &first->cell))
-        status = dp_fail(err, first->cell.status == RECORD_OOM ? DP_ENOMEM : DP_EFAULT,
-                         "%s: %.190s", config->workload.name, first->cell.reason);
-    session_close(&first->session);
+    if (status == 0 && !exact && measure_probe(config, session, cell))
+        status = dp_fail(err, cell->status == RECORD_OOM ? DP_ENOMEM : DP_EFAULT, "%s: %.190s",
+                         config->workload.name, cell->reason);
+    session_close(session);
     return status;
 }
 
@@ -74,10 +68,10 @@ int train_first(const struct train_model *model, const struct train_options *opt
             exact.mode = CELL_DP;
         }
         why = (struct dp_error){.status = 0};
-        status = verify_exact(first, group, &exact, &why);
+        status = verify_first(first, group, &exact, true, &why);
         /* The exact step may fail in one process only, but all must make the same calls. */
-        if ((status == 0 || status == DP_EFAULT) && verify_probe(first, group, &probe, &probed) &&
-            status == 0) {
+        if ((status == 0 || status == DP_EFAULT) &&
+            verify_first(first, group, &probe, false, &probed) && status == 0) {
             status = probed.status;
             why = probed;
         }

@@ -26,27 +26,6 @@ static int finished(void *user, const struct train_epoch *epoch, struct dp_error
     return 0;
 }
 
-static int open_sides(struct train_session *s, struct dp_error *err)
-{
-    const struct train_options *o = &s->options;
-    struct train_side_config config = {
-        .model = &s->model, .batch = o->batch, .update = o->update, .ddp = o->ddp && !s->world};
-    int status = train_side_open(&s->side, s->group, &config, err);
-
-    if (status || !s->compares)
-        return status;
-    config.ddp = false;
-    if ((status = train_side_open(&s->other, s->other_group, &config, err)) ||
-        (status = train_against_open(&s->against, &s->other, &config, err)))
-        return status;
-    if (s->world) {
-        snprintf(s->against.exact_why, sizeof s->against.exact_why,
-                 "each process has verified a step by itself");
-        return 0;
-    }
-    return train_exact(&s->against, &s->side, &s->model, &s->data, o->seed, o->batch, err);
-}
-
 static void close_sides(struct train_session *s)
 {
     train_side_close(&s->side);
@@ -71,51 +50,49 @@ static int train_seed(struct train_session *s, uint64_t seed, struct train_epoch
                                   .user = s,
                                   .seed = seed,
                                   .keep = o->load[0] != '\0'};
-    int status = open_sides(s, err);
+    struct train_side_config config = {
+        .model = &s->model, .batch = o->batch, .update = o->update, .ddp = o->ddp && !s->world};
+    int status = train_side_open(&s->side, s->group, &config, err);
 
+    config.ddp = false;
+    if (status == 0 && s->compares &&
+        ((status = train_side_open(&s->other, s->other_group, &config, err)) == 0))
+        status = train_against_open(&s->against, &s->other, &config, err);
+    if (status == 0 && s->compares && s->world)
+        snprintf(s->against.exact_why, sizeof s->against.exact_why,
+                 "each process has verified a step by itself");
+    else if (status == 0 && s->compares)
+        status = train_exact(&s->against, &s->side, &s->model, &s->data, o->seed, o->batch, err);
     if (status == 0 && run.keep)
         status = weights_load(s->side.top, &s->model.workload, o->load, err);
     return status ? status : train_run(&run, last, err);
 }
 
-/* Reads the saved file again, and checks that it has the parameters of the processes. */
-static int read_again(struct train_session *s, struct dp_error *err)
+/* Saves the weights if that was asked for. Returns whether they are in their file, which is read
+ * again to see whether it has the parameters of the processes. */
+static bool save_weights(struct train_session *s)
 {
-    int status = weights_load(s->side.top, &s->model.workload, s->options.save, err);
-
-    if (status == 0)
-        status = train_world_holds(s->world, &s->side, err);
-    if (status)
-        remove(s->options.save);
-    return status;
-}
-
-/* Saves the weights if that was asked for. Returns whether they are in their file. */
-static bool save(struct train_session *s)
-{
+    const char *file = s->options.save;
     struct dp_error err = {0};
+    int status;
 
-    if (s->options.save[0] == '\0')
+    if (file[0] == '\0')
         return false;
-    if (weights_save(s->side.top, &s->model.workload, s->options.save, &err) == 0 &&
-        (!s->world || read_again(s, &err) == 0))
+    status = weights_save(s->side.top, &s->model.workload, file, &err);
+    if (status == 0 && s->world) {
+        if ((status = weights_load(s->side.top, &s->model.workload, file, &err)) ||
+            (status = train_world_holds(s->world, &s->side, &err)))
+            remove(file);
+    }
+    if (status == 0)
         return true;
-    const int status = command_core_error(s->command, &err);
-
+    status = command_core_error(s->command, &err);
     s->lost = status > s->lost ? status : s->lost;
     return false;
 }
 
-/* The median. Of an even number of results it is the lower middle one, so that some seed has
- * reached it. */
-static double median_of(double number[], size_t n)
-{
-    stats_sort(number, n);
-    return number[(n - 1) / 2];
-}
-
 /* Judges the comparison and the result that were asked for. Returns an exit status. */
-static int judge(struct train_session *s, double median)
+static int judge_training(struct train_session *s, double median)
 {
     int status = EXIT_PASSED;
 
@@ -140,24 +117,8 @@ static int judge(struct train_session *s, double median)
     return status;
 }
 
-static int draw(struct train_session *s, double median)
-{
-    char why[256];
-    int status;
-
-    if (s->options.figure[0] == '\0')
-        return 0;
-    status = train_plot(s->options.figure, &s->options, &s->model, s->epoch, s->n_epochs, median,
-                        why, sizeof why);
-    if (status == 0)
-        fprintf(stderr, "%s/train.svg\n", s->options.figure);
-    else
-        command_complain(s->command, "no figure: %s", why);
-    return status;
-}
-
 /* Finishes a training: saves and prints its result. Returns an exit status. */
-static int finish(struct train_session *s, const struct train_epoch *last)
+static int finish_training(struct train_session *s, const struct train_epoch *last)
 {
     const struct train_options *o = &s->options;
 
@@ -169,11 +130,11 @@ static int finish(struct train_session *s, const struct train_epoch *last)
         printf("seed %llu: %s after %zu epoch%s\n", (unsigned long long)last->seed, result,
                last->epoch, last->epoch == 1 ? "" : "s");
         fflush(stdout);
-        save(s);
+        save_weights(s);
         return EXIT_PASSED;
     }
     train_show_clear();
-    const bool saved = save(s);
+    const bool saved = save_weights(s);
     char where[80];
 
     if (last->in_test)
@@ -197,7 +158,7 @@ static int run_seeds(struct train_session *s)
 
         if (train_seed(s, seed, &last, &err) == 0) {
             s->result[i] = s->model.text ? last.test_loss : last.accuracy;
-            status = finish(s, &last);
+            status = finish_training(s, &last);
         } else {
             train_show_clear();
             status = command_core_error(s->command, &err);
@@ -208,38 +169,38 @@ static int run_seeds(struct train_session *s)
     return status;
 }
 
-/* Prints by how much the batch grew. This is done when no option can be refused any more, because
- * an error must be the only line. */
-static void tell_batch(const struct train_session *s)
+static int run_all(struct train_session *s)
 {
     const struct train_options *o = &s->options;
     const size_t ranks = o->ddp ? train_session_ranks(s) : 1, parts = o->update.parts;
-    char in_parts[48] = "";
+    char in_parts[48] = "", result[64], why[256];
+    int status, drawn = 0;
 
-    if (o->batch == s->asked)
-        return;
+    /* By how much the batch grew is told when no option can be refused any more, because an error
+     * must be the only line. */
     if (parts > 1)
         snprintf(in_parts, sizeof in_parts, " in %zu parts", parts);
-    fprintf(stderr, "batch: %zu rows, %zu for each of %zu rank%s%s (%zu is not a multiple)\n",
-            o->batch, o->batch / ranks, ranks, ranks == 1 ? "" : "s", in_parts, s->asked);
-}
-
-static int run_all(struct train_session *s)
-{
-    int status, drawn;
-
-    tell_batch(s);
+    if (o->batch != s->asked)
+        fprintf(stderr, "batch: %zu rows, %zu for each of %zu rank%s%s (%zu is not a multiple)\n",
+                o->batch, o->batch / ranks, ranks, ranks == 1 ? "" : "s", in_parts, s->asked);
     train_show_gaps(&s->data);
     if ((status = run_seeds(s)) != EXIT_PASSED)
         return status;
-    const double median = median_of(s->result, s->options.seeds);
-    char result[64];
+    /* Of an even number of results it is the lower middle one, so that some seed has reached it. */
+    stats_sort(s->result, o->seeds);
+    const double median = s->result[(o->seeds - 1) / 2];
 
     train_show_result(&s->model, median, result, sizeof result);
-    if (s->options.seeds > 1)
-        printf("median of %zu seeds: %s\n", s->options.seeds, result);
-    status = judge(s, median);
-    drawn = draw(s, median);
+    if (o->seeds > 1)
+        printf("median of %zu seeds: %s\n", o->seeds, result);
+    status = judge_training(s, median);
+    if (o->figure[0] != '\0') {
+        drawn = train_plot(o->figure, o, &s->model, s->epoch, s->n_epochs, median, why, sizeof why);
+        if (drawn == 0)
+            fprintf(stderr, "%s/train.svg\n", o->figure);
+        else
+            command_complain(s->command, "no figure: %s", why);
+    }
     status = drawn > status ? drawn : status;
     status = s->lost > status ? s->lost : status;
     status = command_ended(s->command, s->group, status);

@@ -1,11 +1,10 @@
-/* train/options.c: the option table of train. */
+/* train/options.c: the options of train. */
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "command/backend.h"
 #include "command/command.h"
-#include "text/options.h"
 #include "train/train.h"
 #include "workload_list.h"
 
@@ -22,335 +21,252 @@ enum {
     KEY_ACCUMULATE
 };
 
-static error_t copy_text(const struct argp_state *state, const char *name, char *field,
-                         size_t bytes, const char *arg)
-{
-    if (arg[0] == '\0')
-        return command_bad_option(state, "--%s is empty", name);
-    if (command_copy(field, bytes, arg) == 0)
-        return 0;
-    return command_bad_option(state, "--%s: longer than %zu characters", name, bytes - 1);
-}
+static const char *const modes[] = {"dp", "ddp"};
+static const char *const optimizers[] = {[TRAIN_SGD] = "sgd", [TRAIN_ADAMW] = "adamw"};
+static const char *const on_or_off[] = {"on", "off"};
 
-static error_t parse_size(const struct argp_state *state, const char *name, const char *arg,
-                          size_t min, size_t max, size_t *size)
-{
-    struct text_error why;
+/* What is read; the choices become members of the options when all were read. */
+struct given {
+    struct train_options options;
+    size_t mode, optimizer, off, seed;
+};
+#define AT(member)   .offset = offsetof(struct given, member)
+#define TEXT(member) .kind = COMMAND_TEXT, COMMAND_FIELD(struct train_options, member)
 
-    if (option_size(arg, min, max, size, &why) == 0)
-        return 0;
-    return command_bad_option(state, "--%s: %s", name, why.text);
-}
-
-static error_t parse_real(const struct argp_state *state, const char *name, const char *arg,
-                          double min, double max, double *number)
-{
-    struct text_error why;
-
-    if (option_real(arg, min, max, number, &why) == 0)
-        return 0;
-    return command_bad_option(state, "--%s: %s", name, why.text);
-}
-
-static error_t parse_seed(const struct argp_state *state, const char *arg,
-                          struct train_options *options)
-{
-    size_t seed = 0;
-    const error_t bad = parse_size(state, "seed", arg, 0, SIZE_MAX - TRAIN_SEEDS, &seed);
-
-    options->seed = bad ? options->seed : seed;
-    return bad;
-}
-
-static error_t parse_mode(const struct argp_state *state, const char *arg,
-                          struct train_options *options)
-{
-    static const char *const names[] = {"dp", "ddp"};
-    size_t index = 0;
-    const error_t status = command_choice(state, "mode", "mode", arg, names, 2, &index);
-
-    options->dp = status == 0 && index == 0;
-    options->ddp = index == 1;
-    return status;
-}
-
-static error_t parse_optimizer(const struct argp_state *state, const char *arg,
-                               struct train_update *update)
-{
-    static const char *const names[] = {"sgd", "adamw"};
-    size_t index = 0;
-    const error_t status = command_choice(state, "optimizer", "optimizer", arg, names, 2, &index);
-
-    update->kind = index == 1 ? TRAIN_ADAMW : TRAIN_SGD;
-    return status;
-}
-
-static error_t parse_prefetch(const struct argp_state *state, const char *arg,
-                              struct train_options *options)
-{
-    static const char *const names[] = {"on", "off"};
-    size_t index = 0;
-    const error_t status = command_choice(state, "prefetch", "prefetch", arg, names, 2, &index);
-
-    options->no_prefetch = index == 1;
-    return status;
-}
-
-/* Copies the value of an option that is a text to its field. */
-static error_t parse_text(int key, const char *arg, const struct argp_state *state,
-                          struct train_options *o)
-{
-    const struct {
-        int key;
-        const char *name;
-        char *field;
-        size_t bytes;
-    } texts[] = {{'m', "model", o->model, sizeof o->model},
-                 {'D', "data", o->data, sizeof o->data},
-                 {'d', "devices", o->devices, sizeof o->devices},
-                 {'a', "against", o->against, sizeof o->against},
-                 {'S', "save", o->save, sizeof o->save},
-                 {'L', "load", o->load, sizeof o->load},
-                 {'o', "out", o->out, sizeof o->out},
-                 {'f', "figure", o->figure, sizeof o->figure}};
-
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i)
-        if (texts[i].key == key)
-            return copy_text(state, texts[i].name, texts[i].field, texts[i].bytes, arg);
-    return ARGP_ERR_UNKNOWN;
-}
-
-/* Parses the options about what a step does with gradients. */
-static error_t parse_update(int key, const char *arg, const struct argp_state *state,
-                            struct train_update *update)
-{
-    switch (key) {
-    case 'l':
-        return parse_real(state, "lr", arg, 1e-9, 1e3, &update->lr);
-    case 'M':
-        return parse_real(state, "momentum", arg, 0, 0.9999, &update->momentum);
-    case KEY_OPTIMIZER:
-        return parse_optimizer(state, arg, update);
-    case KEY_DECAY:
-        return parse_real(state, "decay", arg, 0, 1e3, &update->decay);
-    case KEY_CLIP:
-        return parse_real(state, "clip", arg, 0, 1e9, &update->clip);
-    case KEY_WARMUP:
-        return parse_size(state, "warmup", arg, 0, MAX_STEPS, &update->warmup);
-    case KEY_ACCUMULATE:
-        return parse_size(state, "accumulate", arg, 1, MAX_BATCH, &update->parts);
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static error_t parse_value(int key, char *arg, struct argp_state *state)
-{
-    struct train_options *o = state->input;
-    error_t status = arg ? parse_text(key, arg, state, o) : ARGP_ERR_UNKNOWN;
-
-    if (status == ARGP_ERR_UNKNOWN && arg)
-        status = parse_update(key, arg, state, &o->update);
-    if (status != ARGP_ERR_UNKNOWN)
-        return status;
-    switch (key) {
-    case 'b':
-        return command_backend(state, "backend", arg, o->backend, sizeof o->backend);
-    case 'c':
-        return command_communicator(state, "communicator", arg, o->communicator,
-                                    sizeof o->communicator);
-    case KEY_AGAINST_COMMUNICATOR:
-        return command_communicator(state, "against-communicator", arg, o->against_communicator,
-                                    sizeof o->against_communicator);
-    case 'A':
-        return command_backend(state, "against-backend", arg, o->against_backend,
-                               sizeof o->against_backend);
-    case 'n':
-        return parse_size(state, "batch", arg, 1, MAX_BATCH, &o->batch);
-    case 'e':
-        return parse_size(state, "epochs", arg, 0, MAX_EPOCHS, &o->epochs);
-    case 'N':
-        return parse_size(state, "seeds", arg, 1, TRAIN_SEEDS, &o->seeds);
-    case 's':
-        return parse_seed(state, arg, o);
-    case 'r':
-        return parse_real(state, "require", arg, 0, 100, &o->require);
-    case 'p':
-        return parse_prefetch(state, arg, o);
-    case 'w':
-        return parse_mode(state, arg, o);
-    case LAUNCHER_KEY:
-    case LAUNCHER_KEY_EACH:
-    case LAUNCHER_KEY_TIMEOUT:
-        return launcher_option(key, arg, state, &o->processes);
-    case KEY_HEADER:
-        o->header = true;
-        return 0;
-    case COMMAND_REQUIRE:
-        return command_require(state, arg, &o->required);
-    default:
-        return command_key(key, arg, state);
-    }
-}
-
-static const struct argp_option option_table[] = {
+static const struct command_option option_table[] = {
     {.name = "model",
      .key = 'm',
      .arg = "NAME",
-     .doc = "mlp (default: with a hidden layer of 128), " WORKLOADS_OR},
+     .doc = "mlp (default: with a hidden layer of 128), " WORKLOADS_OR,
+     TEXT(model)},
     {.name = "data",
      .key = 'D',
      .arg = "FILE",
      .doc = "a CSV file, its last column the class; or digits (default) or random. Of gpt models "
             "text:FILE, whose bytes are the tokens, or text (default: the documents of this "
-            "project)"},
+            "project)",
+     TEXT(data)},
     {.name = "header",
      .key = KEY_HEADER,
-     .doc = "the first line of --data FILE has the names of the columns"},
-    COMMAND_REQUIRE_OPTION,
+     .doc = "the first line of --data FILE has the names of the columns",
+     .kind = COMMAND_FLAG,
+     AT(options.header)},
+    COMMAND_REQUIRE_ROW(struct train_options),
     {.name = "devices",
      .key = 'd',
      .arg = "LIST",
      .doc = COMMAND_DEVICES_DOC ", with suffixes such as +lag, or host for no data parallelism "
-                                "(default: one virtual device per core)"},
+                                "(default: one virtual device per core)",
+     TEXT(devices)},
     {.name = "mode",
      .key = 'w',
      .arg = "MODE",
-     .doc = "dp: DataParallel (default); ddp: DistributedDataParallel, a rank on every device"},
+     .doc = "dp: DataParallel (default); ddp: DistributedDataParallel, a rank on every device",
+     .kind = COMMAND_CHOICE,
+     AT(mode),
+     .most = 2,
+     .names = modes},
     LAUNCHER_OPTIONS("--mode ddp"),
-    COMMAND_BACKEND_OPTION('b'),
-    COMMAND_COMMUNICATOR_OPTION('c'),
+    COMMAND_BACKEND_ROW(struct train_options, backend),
+    COMMAND_COMMUNICATOR_ROW(struct train_options, communicator),
     {.name = "epochs",
      .key = 'e',
      .arg = "E",
-     .doc = "number of epochs (default 30); 0 only tests"},
+     .doc = "number of epochs (default 30); 0 only tests",
+     .kind = COMMAND_SIZE,
+     AT(options.epochs),
+     .most = MAX_EPOCHS},
     {.name = "batch",
      .key = 'n',
      .arg = "ROWS",
      .doc = "rows of a step (default 32); with --mode ddp: of all ranks together, rounded up to a "
-            "multiple of the ranks"},
+            "multiple of the ranks",
+     .kind = COMMAND_SIZE,
+     AT(options.batch),
+     .least = 1,
+     .most = MAX_BATCH},
     {.name = "lr",
      .key = 'l',
      .arg = "RATE",
-     .doc = "learning rate (default: the model's own, see results/training.md)"},
-    {.name = "momentum", .key = 'M', .arg = "M", .doc = "momentum of SGD (default 0.9)"},
+     .doc = "learning rate (default: the model's own, see results/training.md)",
+     .kind = COMMAND_REAL,
+     AT(options.update.lr),
+     .from = 1e-9,
+     .to = 1e3},
+    {.name = "momentum",
+     .key = 'M',
+     .arg = "M",
+     .doc = "momentum of SGD (default 0.9)",
+     .kind = COMMAND_REAL,
+     AT(options.update.momentum),
+     .to = 0.9999},
     {.name = "optimizer",
      .key = KEY_OPTIMIZER,
      .arg = "NAME",
-     .doc = "sgd, or adamw (default: adamw for gpt models, else sgd)"},
+     .doc = "sgd, or adamw (default: adamw for gpt models, else sgd)",
+     .kind = COMMAND_CHOICE,
+     AT(optimizer),
+     .most = 2,
+     .names = optimizers},
     {.name = "decay",
      .key = KEY_DECAY,
      .arg = "D",
-     .doc = "weight decay of all parameters (default: 0.1 with adamw, 0 with sgd)"},
+     .doc = "weight decay of all parameters (default: 0.1 with adamw, 0 with sgd)",
+     .kind = COMMAND_REAL,
+     AT(options.update.decay),
+     .to = 1e3},
     {.name = "clip",
      .key = KEY_CLIP,
      .arg = "NORM",
-     .doc = "the largest norm of all gradients together, behind their reduction; 0: any (default: "
-            "1 with adamw, 0 with sgd)"},
+     .doc = "the largest norm of all gradients together, after their reduction; 0: any (default: "
+            "1 with adamw, 0 with sgd)",
+     .kind = COMMAND_REAL,
+     AT(options.update.clip),
+     .to = 1e9},
     {.name = "warmup",
      .key = KEY_WARMUP,
      .arg = "STEPS",
      .doc = "let the rate rise for so many steps, then fall as a cosine to a tenth (default: with "
-            "adamw a tenth of all steps, at most 100; with sgd the rate stays)"},
+            "adamw a tenth of all steps, at most 100; with sgd the rate stays)",
+     .kind = COMMAND_SIZE,
+     AT(options.update.warmup),
+     .most = MAX_STEPS},
     {.name = "accumulate",
      .key = KEY_ACCUMULATE,
      .arg = "K",
-     .doc = "run each batch in K parts of as many rows, whose gradients add up (default 1)"},
+     .doc = "run each batch in K parts of as many rows, whose gradients add up (default 1)",
+     .kind = COMMAND_SIZE,
+     AT(options.update.parts),
+     .least = 1,
+     .most = MAX_BATCH},
     {.name = "seed",
      .key = 's',
      .arg = "S",
-     .doc = "seed of the split, the order of rows and the first parameters (default 1)"},
+     .doc = "seed of the split, the order of rows and the first parameters (default 1)",
+     .kind = COMMAND_SIZE,
+     AT(seed),
+     .most = SIZE_MAX - TRAIN_SEEDS},
     {.name = "seeds",
      .key = 'N',
      .arg = "N",
-     .doc = "run N trainings with the seeds S, S+1, ... and print their median"},
+     .doc = "run N trainings with the seeds S, S+1, ... and print their median",
+     .kind = COMMAND_SIZE,
+     AT(options.seeds),
+     .least = 1,
+     .most = TRAIN_SEEDS},
     {.name = "require",
      .key = 'r',
      .arg = "PERCENT",
      .doc = "exit with 1 if the median test accuracy is lower; of a text, if the median test loss "
-            "is higher than this"},
+            "is higher than this",
+     .kind = COMMAND_REAL,
+     AT(options.require),
+     .to = 100},
     {.name = "against",
      .key = 'a',
      .arg = "LIST",
-     .doc =
-         "also train on these devices and compare; exit with 1 if the trainings diverge too far"},
+     .doc = "also train on these devices and compare; exit with 1 if the trainings diverge too far",
+     TEXT(against)},
     {.name = "against-backend",
      .key = 'A',
      .arg = "NAME",
-     .doc = "backend of --against (default: that of its devices)"},
+     .doc = "backend of --against (default: that of its devices)",
+     .kind = COMMAND_BACKEND,
+     COMMAND_FIELD(struct train_options, against_backend)},
     {.name = "against-communicator",
      .key = KEY_AGAINST_COMMUNICATOR,
      .arg = "NAME",
-     .doc = "communicator of --against (default: its backend's own)"},
+     .doc = "communicator of --against (default: its backend's own)",
+     .kind = COMMAND_COMMUNICATOR,
+     COMMAND_FIELD(struct train_options, against_communicator)},
     {.name = "prefetch",
      .key = 'p',
      .arg = "HOW",
-     .doc = "on (default): a thread prepares the next batch; off"},
-    {.name = "save", .key = 'S', .arg = "FILE", .doc = "write the weights to FILE"},
-    {.name = "load", .key = 'L', .arg = "FILE", .doc = "start from these weights"},
+     .doc = "on (default): a thread prepares the next batch; off",
+     .kind = COMMAND_CHOICE,
+     AT(off),
+     .most = 2,
+     .names = on_or_off},
+    {.name = "save", .key = 'S', .arg = "FILE", .doc = "write the weights to FILE", TEXT(save)},
+    {.name = "load", .key = 'L', .arg = "FILE", .doc = "start from these weights", TEXT(load)},
     {.name = "out",
      .key = 'o',
      .arg = "FILE",
-     .doc = "write a record as JSON Lines, a line per epoch"},
+     .doc = "write a record as JSON Lines, a line per epoch",
+     TEXT(out)},
     {.name = "figure",
      .key = 'f',
      .arg = "DIR",
-     .doc = "loss and accuracy by epoch, of a text loss by tokens, as train.svg and train.png"},
+     .doc = "loss and accuracy by epoch, of a text loss by tokens, as train.svg and train.png",
+     TEXT(figure)},
     {0}};
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_other(int key, char *value, struct argp_state *state)
 {
-    struct train_options *options = state->input;
-    const error_t status = command_once(state, option_table, key, &options->seen);
+    struct given *given = command_input(state);
+    struct train_options *o = &given->options;
 
-    return status ? status : parse_value(key, arg, state);
+    if (key == LAUNCHER_KEY || key == LAUNCHER_KEY_EACH || key == LAUNCHER_KEY_TIMEOUT)
+        return launcher_option(key, value, state, &o->processes);
+    if (key != ARGP_KEY_END)
+        return command_key(key, value, state);
+    for (const struct command_option *row = option_table; row->name; ++row)
+        if (row->kind == COMMAND_TEXT && command_seen(state, row->name) &&
+            ((const char *)given)[row->offset] == '\0')
+            return command_bad_option(state, "--%s is empty", row->name);
+    o->dp = command_seen(state, "mode") && given->mode == 0;
+    o->ddp = given->mode == 1;
+    o->no_prefetch = given->off == 1;
+    o->seed = given->seed;
+    if (command_seen(state, "optimizer"))
+        o->update.kind = (enum train_optimizer_kind)given->optimizer;
+    return 0;
 }
 
-/* Checks that the options fit together. */
-static int check_options(const char *command, const struct train_options *o)
+/* Checks that the options fit together, and completes those of the processes. */
+static int check_together(const char *command, struct train_options *o)
 {
-    const char *what = NULL;
+    const bool against = o->against[0] != '\0', launched = o->processes.launcher[0] != '\0';
+    const struct {
+        bool wrong;
+        const char *what;
+    } rows[] = {
+        {o->against_backend[0] != '\0' && !against, "--against-backend needs --against LIST"},
+        {o->against_communicator[0] != '\0' && !against,
+         "--against-communicator needs --against LIST"},
+        {against && o->seeds > 1, "--against compares one training: leave out --seeds"},
+        {against && o->epochs == 0, "--against needs a training: --epochs 1 at least"},
+        {o->save[0] != '\0' && o->seeds > 1,
+         "--save writes the weights of one training: leave out --seeds"},
+        {o->load[0] != '\0' && o->seeds > 1, "--load starts one training: leave out --seeds"},
+        {o->figure[0] != '\0' && o->epochs == 0, "--figure needs a training: --epochs 1 at least"},
+        {launched && o->dp, "--launcher is for ranks: it does not go with --mode dp"},
+        {launched && o->communicator[0] != '\0',
+         "--launcher does not go with --communicator, which is mpi between processes"},
+    };
+    int status;
 
-    if (o->against_backend[0] != '\0' && o->against[0] == '\0')
-        what = "--against-backend needs --against LIST";
-    else if (o->against_communicator[0] != '\0' && o->against[0] == '\0')
-        what = "--against-communicator needs --against LIST";
-    else if (o->against[0] != '\0' && o->seeds > 1)
-        what = "--against compares one training: leave out --seeds";
-    else if (o->against[0] != '\0' && o->epochs == 0)
-        what = "--against needs a training: --epochs 1 at least";
-    else if (o->save[0] != '\0' && o->seeds > 1)
-        what = "--save writes the weights of one training: leave out --seeds";
-    else if (o->load[0] != '\0' && o->seeds > 1)
-        what = "--load starts one training: leave out --seeds";
-    else if (o->figure[0] != '\0' && o->epochs == 0)
-        what = "--figure needs a training: --epochs 1 at least";
-    if (!what)
-        return 0;
-    command_complain(command, "%s", what);
-    return command_misuse(command);
-}
-
-/* Checks the communicators. A training on the host needs none. */
-static int check_communicators(const char *command, const struct train_options *o)
-{
-    const unsigned can = DP_COMM_PARALLEL | (o->ddp ? DP_COMM_RANKS : 0);
-    const int status =
-        o->processes.launcher[0] != '\0'
-            ? 0
-            : command_check_communicator(command, o->communicator, o->backend, o->devices, can);
-
-    return status || o->against[0] == '\0'
-               ? status
-               : command_check_communicator(command, o->against_communicator, o->against_backend,
-                                            o->against, can);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
+        if (rows[i].wrong)
+            return launcher_refuse(command, rows[i].what);
+    o->ddp = o->ddp || launched;
+    status = launcher_options_check(command, &o->processes, o->devices, o->required);
+    /* A training on the host needs no communicator. */
+    if (status == 0 && !launched)
+        status = command_check_communicator(command, o->communicator, o->backend, o->devices,
+                                            DP_COMM_PARALLEL | (o->ddp ? DP_COMM_RANKS : 0));
+    if (status == 0 && against)
+        status =
+            command_check_communicator(command, o->against_communicator, o->against_backend,
+                                       o->against, DP_COMM_PARALLEL | (o->ddp ? DP_COMM_RANKS : 0));
+    return status;
 }
 
 int train_parse(int argc, char **argv, struct train_options *options)
 {
-    const struct argp argp = {
+    const struct command_syntax syntax = {
         .options = option_table,
-        .parser = parse_option,
+        .other = parse_other,
         .doc =
             "Trains a model on real data, data-parallel, and tests it on a fifth that it was "
             "not trained on, of a text on the last tenth."
@@ -366,11 +282,10 @@ int train_parse(int argc, char **argv, struct train_options *options)
             "be drawn; 2 misuse, unreadable input or unwritable output; 77 cuda:all where there "
             "are no GPUs; 130 interrupted (--save has the weights of the last step)."};
 
-    *options = (struct train_options){.model = "mlp",
+    struct given given = {.options = {.model = "mlp",
                                       .batch = 32,
                                       .epochs = 30,
                                       .seeds = 1,
-                                      .seed = 1,
                                       .update = {.kind = TRAIN_OWN,
                                                  .lr = NAN,
                                                  .momentum = NAN,
@@ -378,20 +293,18 @@ int train_parse(int argc, char **argv, struct train_options *options)
                                                  .clip = NAN,
                                                  .warmup = TRAIN_OWN_STEPS,
                                                  .parts = 1},
-                                      .require = -1};
-    command_default_devices(options->devices, sizeof options->devices);
-    if (command_parse(&argp, argc, argv, options))
+                                      .require = -1},
+                          .seed = 1};
+
+    command_default_devices(given.options.devices, sizeof given.options.devices);
+    if (command_read(&syntax, argc, argv, &given))
         return EXIT_MISUSE;
+    *options = given.options;
     if (options->backend[0] == '\0')
         snprintf(options->backend, sizeof options->backend, "%s",
                  command_default_backend(options->devices));
     if (options->against[0] != '\0' && options->against_backend[0] == '\0')
         snprintf(options->against_backend, sizeof options->against_backend, "%s",
                  command_default_backend(options->against));
-
-    int status = check_options(argv[0], options);
-
-    if (status == 0)
-        status = train_check_launched(argv[0], options);
-    return status ? status : check_communicators(argv[0], options);
+    return check_together(argv[0], options);
 }

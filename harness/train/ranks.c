@@ -71,22 +71,6 @@ size_t train_ranks_deal(const struct train_ranks *ranks, size_t rows, size_t byt
     return dealt;
 }
 
-static int cut(const struct train_ranks *ranks, const struct dp_tensor *input,
-               const struct dp_tensor *target, struct dp_tensor in[], struct dp_error *err)
-{
-    const size_t rows = input->dim[0] / (size_t)ranks->n;
-    int status;
-
-    if (rows == 0 || rows * (size_t)ranks->n != input->dim[0])
-        return dp_fail(err, DP_EINVAL, "%zu rows are not as many for each of %d ranks",
-                       input->dim[0], ranks->n);
-    for (int r = 0; r < ranks->n; ++r)
-        if ((status = dp_tensor_rows(input, (size_t)r * rows, rows, &in[2 * r], err)) ||
-            (status = dp_tensor_rows(target, (size_t)r * rows, rows, &in[2 * r + 1], err)))
-            return status;
-    return 0;
-}
-
 /* The losses are added in the order of ranks, whichever process these are in. */
 int train_ranks_mean(struct train_ranks *ranks, const struct train_said here[], float *loss,
                      uint64_t *arrived, struct dp_error *err)
@@ -112,13 +96,20 @@ int train_ranks_pass(struct train_ranks *ranks, const struct dp_tensor *input,
                      const struct dp_tensor *target, struct train_said messages[],
                      struct dp_tensor output[], struct dp_error *err)
 {
+    const size_t rows = input->dim[0] / (size_t)ranks->n;
     struct dp_tensor in[2 * DP_MAX_SLOTS], *out = ranks->out;
     float loss;
     int n = 0, status;
 
     dp_ddp_reset(ranks->ddp);
-    if ((status = cut(ranks, input, target, in, err)) ||
-        (status = dp_ddp_forward(ranks->ddp, in, 2, NULL, out, &n, err)) ||
+    if (rows == 0 || rows * (size_t)ranks->n != input->dim[0])
+        return dp_fail(err, DP_EINVAL, "%zu rows are not as many for each of %d ranks",
+                       input->dim[0], ranks->n);
+    for (int r = 0; r < ranks->n; ++r)
+        if ((status = dp_tensor_rows(input, (size_t)r * rows, rows, &in[2 * r], err)) ||
+            (status = dp_tensor_rows(target, (size_t)r * rows, rows, &in[2 * r + 1], err)))
+            return status;
+    if ((status = dp_ddp_forward(ranks->ddp, in, 2, NULL, out, &n, err)) ||
         (status = dp_ddp_backward(ranks->ddp, NULL, 0, NULL, 0, err)))
         return status;
     for (int r = 0; r < ranks->n; ++r) {

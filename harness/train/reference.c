@@ -25,37 +25,7 @@ static double *zeros(size_t n)
     return calloc(n + 1, sizeof(double));
 }
 
-static int open_chain(struct chain *c)
-{
-    const size_t layers = workload_layers(c->workload), *size = c->workload->size;
-    const float *at = c->numbers->value;
-    size_t widest = 0;
-    bool complete = true;
-
-    for (size_t l = 0; l <= layers; ++l) {
-        c->a[l] = zeros(c->numbers->rows * size[l]);
-        complete = complete && c->a[l];
-        widest = size[l] > widest ? size[l] : widest;
-    }
-    for (size_t l = 0; l < layers; ++l) {
-        c->weight[l] = at;
-        c->bias[l] = at + size[l] * size[l + 1];
-        at = c->bias[l] + size[l + 1];
-    }
-    c->d = zeros(c->numbers->rows * widest);
-    c->below = zeros(c->numbers->rows * widest);
-    return complete && c->d && c->below ? 0 : -1;
-}
-
-static void close_chain(struct chain *c)
-{
-    for (size_t l = 0; l <= MOST; ++l)
-        free(c->a[l]);
-    free(c->d);
-    free(c->below);
-}
-
-static void forward(struct chain *c, size_t l, bool cut)
+static void chain_forward(struct chain *c, size_t l, bool cut)
 {
     const size_t in = c->workload->size[l], out = c->workload->size[l + 1];
 
@@ -70,7 +40,7 @@ static void forward(struct chain *c, size_t l, bool cut)
 }
 
 /* Computes the gradients of layer l, and d of the layer below. */
-static void backward(struct chain *c, size_t l, bool cut, double *weight, double *bias)
+static void chain_backward(struct chain *c, size_t l, bool cut, double *weight, double *bias)
 {
     const size_t in = c->workload->size[l], out = c->workload->size[l + 1];
     const size_t rows = c->numbers->rows;
@@ -93,37 +63,13 @@ static void backward(struct chain *c, size_t l, bool cut, double *weight, double
     c->below = kept;
 }
 
-static void run(struct chain *c, double *result)
-{
-    const size_t layers = workload_layers(c->workload), *size = c->workload->size;
-    const bool straight = c->workload->is->straight;
-    const size_t rows = c->numbers->rows, outputs = rows * size[layers];
-    const size_t n = workload_params(c->workload);
-    double *gradient = result + outputs + 1, *end = gradient + n;
-
-    for (size_t i = 0; i < rows * size[0]; ++i)
-        c->a[0][i] = (double)c->numbers->feature[i];
-    for (size_t l = 0; l < layers; ++l)
-        forward(c, l, l + 1 < layers && !straight);
-    for (size_t i = 0; i < outputs; ++i) {
-        result[i] = c->a[layers][i];
-        c->d[i] = (double)c->numbers->c[i];
-        result[outputs] += c->d[i] * result[i];
-    }
-    for (size_t l = layers; l-- > 0;) {
-        end -= (size[l] + 1) * size[l + 1];
-        backward(c, l, l > 0 && !straight, end, end + size[l] * size[l + 1]);
-    }
-    for (size_t i = 0; i < n; ++i)
-        gradient[n + i] = (double)c->numbers->value[i] - gradient[i];
-}
-
-static double *append(double *to, const double from[], size_t n)
+static double *append_numbers(double *to, const double from[], size_t n)
 {
     memcpy(to, from, n * sizeof *to);
     return to + n;
 }
 
+/* Exact models that are no chains: by the model of the sweep. */
 static int run_dense(const struct workload *workload, const struct train_numbers *numbers,
                      double *result)
 {
@@ -139,22 +85,68 @@ static int run_dense(const struct workload *workload, const struct train_numbers
 
     const struct reference_arrays *d = verify->arrays;
 
-    result = append(result, d->output.value, d->output.n);
-    gradient = result = append(result, &d->loss, 1);
+    result = append_numbers(result, d->output.value, d->output.n);
+    gradient = result = append_numbers(result, &d->loss, 1);
     for (int p = 0; p < REFERENCE_PARAMS; ++p)
-        result = append(result, d->grad[p].value, d->grad[p].n);
+        result = append_numbers(result, d->grad[p].value, d->grad[p].n);
     for (size_t i = 0; i < n; ++i)
         result[i] = (double)numbers->value[i] - gradient[i];
     verify_close(verify);
     return 0;
 }
 
+/* Chains of linear layers. */
+static int run_chain(const struct workload *workload, const struct train_numbers *numbers,
+                     double *result)
+{
+    struct chain c = {.workload = workload, .numbers = numbers};
+    const size_t layers = workload_layers(workload), *size = workload->size;
+    const bool straight = workload->is->straight;
+    const size_t rows = numbers->rows, outputs = rows * size[layers];
+    const size_t n = workload_params(workload);
+    const float *at = numbers->value;
+    double *gradient = result + outputs + 1, *end = gradient + n;
+    size_t widest = 0;
+    bool complete = true;
+
+    for (size_t l = 0; l <= layers; ++l) {
+        c.a[l] = zeros(rows * size[l]);
+        complete = complete && c.a[l];
+        widest = size[l] > widest ? size[l] : widest;
+    }
+    for (size_t l = 0; l < layers; ++l) {
+        c.weight[l] = at;
+        c.bias[l] = at + size[l] * size[l + 1];
+        at = c.bias[l] + size[l + 1];
+    }
+    c.d = zeros(rows * widest);
+    c.below = zeros(rows * widest);
+    complete = complete && c.d && c.below;
+    for (size_t i = 0; complete && i < rows * size[0]; ++i)
+        c.a[0][i] = (double)numbers->feature[i];
+    for (size_t l = 0; complete && l < layers; ++l)
+        chain_forward(&c, l, l + 1 < layers && !straight);
+    for (size_t i = 0; complete && i < outputs; ++i) {
+        result[i] = c.a[layers][i];
+        c.d[i] = (double)numbers->c[i];
+        result[outputs] += c.d[i] * result[i];
+    }
+    for (size_t l = layers; complete && l-- > 0;) {
+        end -= (size[l] + 1) * size[l + 1];
+        chain_backward(&c, l, l > 0 && !straight, end, end + size[l] * size[l + 1]);
+    }
+    for (size_t i = 0; complete && i < n; ++i)
+        gradient[n + i] = (double)numbers->value[i] - gradient[i];
+    for (size_t l = 0; l <= layers; ++l)
+        free(c.a[l]);
+    free(c.d);
+    free(c.below);
+    return complete ? 0 : -1;
+}
+
 int train_reference(const struct workload *workload, const struct train_numbers *numbers,
                     double **result)
 {
-    struct chain c = {.workload = workload, .numbers = numbers};
-    int status;
-
     *result = NULL;
     if (!workload_is_exact(workload))
         return 0;
@@ -162,11 +154,6 @@ int train_reference(const struct workload *workload, const struct train_numbers 
                     2 * workload_params(workload));
     if (!*result)
         return -1;
-    if (!workload_is_chain(workload))
-        return run_dense(workload, numbers, *result);
-    status = open_chain(&c);
-    if (status == 0)
-        run(&c, *result);
-    close_chain(&c);
-    return status;
+    return workload_is_chain(workload) ? run_chain(workload, numbers, *result)
+                                       : run_dense(workload, numbers, *result);
 }

@@ -104,19 +104,6 @@ int train_loader_open(const struct train_options *options, const struct dataset 
     return status;
 }
 
-static int open_loaders(struct work *work)
-{
-    const struct train_run *run = work->run;
-    const int ranks = run->world ? train_world_ranks(run->world) : run->side->ranks.n;
-    const size_t shares = (size_t)(ranks > 0 ? ranks : 1) * run->options->update.parts;
-    const int status = train_loader_open(run->options, run->data, run->seed, shares, false,
-                                         &work->train, work->err);
-
-    return status ? status
-                  : train_loader_open(run->options, run->data, run->seed, 1, true, &work->test,
-                                      work->err);
-}
-
 /* Reports a loss that is not finite. If no parameter was updated yet, the learning rate is not the
  * cause. */
 static int runs_away(const struct work *work, const char *what, size_t step, size_t epoch)
@@ -250,6 +237,8 @@ static int run_epochs(struct work *work, struct train_epoch *last)
 
 int train_run(const struct train_run *run, struct train_epoch *last, struct dp_error *err)
 {
+    const int ranks = run->world ? train_world_ranks(run->world) : run->side->ranks.n;
+    const size_t shares = (size_t)(ranks > 0 ? ranks : 1) * run->options->update.parts;
     struct work work = {.run = run, .err = err};
     int status = 0;
 
@@ -261,7 +250,12 @@ int train_run(const struct train_run *run, struct train_epoch *last, struct dp_e
         status = train_world_start(run->world, run->side, run->seed, err);
     if (status == 0 && run->against)
         status = train_against_start(run->against, run->side, run->seed, err);
-    if (status == 0 && (status = open_loaders(&work)) == 0)
+    if (status == 0)
+        status =
+            train_loader_open(run->options, run->data, run->seed, shares, false, &work.train, err);
+    if (status == 0)
+        status = train_loader_open(run->options, run->data, run->seed, 1, true, &work.test, err);
+    if (status == 0)
         status = run_epochs(&work, last);
     loader_close(work.train);
     loader_close(work.test);

@@ -31,7 +31,7 @@ void train_session_append(struct train_session *s, char *line, bool last)
 }
 
 /* Opens model and data by their names. */
-static int open_data(struct train_session *s)
+static int open_model_and_data(struct train_session *s)
 {
     struct train_options *o = &s->options;
     struct dataset_want want;
@@ -157,29 +157,6 @@ static int check_files(struct train_session *s)
     return status ? command_core_error(s->command, &err) : 0;
 }
 
-/* Checks the devices. With ranks in processes, each process checks its own. */
-static int check_devices(struct train_session *s)
-{
-    const struct train_options *o = &s->options;
-    const bool ranks = o->ddp && o->processes.launcher[0] == '\0';
-    struct dp_error err = {0};
-    int status = train_first(&s->model, o, &s->data, s->group, ranks, &err);
-
-    if (status == 0 && s->compares)
-        status = train_first(&s->model, o, &s->data, s->other_group, false, &err);
-    return status ? command_core_error(s->command, &err) : 0;
-}
-
-static int open_world(struct train_session *s)
-{
-    struct dp_error err = {0};
-
-    if (s->options.processes.launcher[0] == '\0' ||
-        train_world_open(&s->options, &s->data, &s->world, &err) == 0)
-        return 0;
-    return command_core_error(s->command, &err);
-}
-
 static int open_record(struct train_session *s)
 {
     struct text_error why = {""};
@@ -204,16 +181,21 @@ static int open_record(struct train_session *s)
 
 int train_session_open(struct train_session *s)
 {
-    int status = open_data(s);
+    const struct train_options *o = &s->options;
+    const bool launched = o->processes.launcher[0] != '\0';
+    struct dp_error err = {0};
+    int status = open_model_and_data(s);
 
     if (status == 0)
         status = open_devices(s);
     if (status == 0)
         status = check_files(s);
-    if (status == 0)
-        status = check_devices(s);
-    if (status == 0)
-        status = open_world(s);
+    /* A step is verified on the devices; of ranks in processes, each process verifies its own. */
+    if (status == 0 &&
+        (train_first(&s->model, o, &s->data, s->group, o->ddp && !launched, &err) ||
+         (s->compares && train_first(&s->model, o, &s->data, s->other_group, false, &err)) ||
+         (launched && train_world_open(o, &s->data, &s->world, &err))))
+        status = command_core_error(s->command, &err);
     return status ? status : open_record(s);
 }
 

@@ -10,63 +10,61 @@
 #include "files/weights.h"
 
 /* Wraps the part of the model that a user would wrap; if there are no devices, it is used
- * unwrapped. */
-static int wrap(void *user, struct dp_module *part, struct dp_module **wrapped,
-                struct dp_error *err)
+ * unwrapped. *inner is inside of the wrapper. */
+static int wrap_tampered(const struct train_side_config *config, struct dp_module *part,
+                         struct dp_module **inner, struct dp_module **wrapped, struct dp_error *err)
 {
-    const struct train_side_config *config = user;
     const struct dp_parallel_config all = {0};
     struct dp_group *group = dp_module_group(part);
-    struct dp_module *inner = NULL;
     int status = 0;
 
     if (config->tamper)
-        status = config->tamper(group, part, &inner, err);
+        status = config->tamper(group, part, inner, err);
     else
-        inner = dp_module_retain(part);
+        *inner = dp_module_retain(part);
     if (status == 0 && dp_group_size(group) > 0)
-        status = dp_parallel(inner, &all, wrapped, err);
-    else if (status == 0)
-        *wrapped = dp_module_retain(inner);
+        return dp_parallel(*inner, &all, wrapped, err);
+    if (status == 0)
+        *wrapped = dp_module_retain(*inner);
+    return status;
+}
+
+static int wrap(void *user, struct dp_module *part, struct dp_module **wrapped,
+                struct dp_error *err)
+{
+    struct dp_module *inner = NULL;
+    const int status = wrap_tampered(user, part, &inner, wrapped, err);
+
     dp_module_close(inner);
     return status;
 }
 
-/* Opens the ranks, which have the whole model. The wrapper gives it PyTorch's names, and runs the
- * tests. */
-static int open_ranks(struct train_side *side, const struct train_side_config *config,
-                      struct dp_error *err)
-{
-    const struct dp_parallel_config all = {0};
-    struct dp_module *model = NULL;
-    int status = workload_open(&config->model->workload, side->group, &model, err);
-
-    if (status == 0 && config->tamper)
-        status = config->tamper(side->group, model, &side->inner, err);
-    else if (status == 0)
-        side->inner = dp_module_retain(model);
-    dp_module_close(model);
-    if (status || (status = dp_module_to(side->inner, side->slot, err)) ||
-        (status = dp_parallel(side->inner, &all, &side->top, err)))
-        return status;
-    return train_ranks_open(&side->ranks, side->group, side->inner, side->loss, config->mpi, err);
-}
-
+/* Ranks have the whole model. The wrapper gives it PyTorch's names, and runs the tests. */
 static int open_modules(struct train_side *side, const struct train_side_config *config,
                         struct dp_error *err)
 {
     struct train_side_config copy = *config;
-    int status;
-
+    const struct workload *workload = &config->model->workload;
     /* The mean over a batch is the sum of the means over its parts, divided by their number. */
     const float part = 1 / (float)config->update.parts;
+    struct dp_module *model = NULL;
+    int status;
 
     if ((status = dp_loss(side->group, DP_LOSS_XENT, part, true, &side->loss, err)) ||
         (status = dp_run_open(side->group, &side->run, err)))
         return status;
-    status = config->ddp ? open_ranks(side, config, err)
-                         : workload_open_wrapped(&config->model->workload, side->group, side->slot,
-                                                 wrap, &copy, &side->top, err);
+    if (!config->ddp) {
+        status =
+            workload_open_wrapped(workload, side->group, side->slot, wrap, &copy, &side->top, err);
+    } else if ((status = workload_open(workload, side->group, &model, err)) == 0) {
+        status = dp_module_to(model, side->slot, err);
+        if (status == 0)
+            status = wrap_tampered(config, model, &side->inner, &side->top, err);
+        dp_module_close(model);
+        if (status == 0)
+            status = train_ranks_open(&side->ranks, side->group, side->inner, side->loss,
+                                      config->mpi, err);
+    }
     return status ? status
                   : train_optimizer_open(&side->optimizer, &config->update, side->top,
                                          side->ranks.ddp, err);
@@ -256,23 +254,18 @@ static int pass_alone(struct train_side *side, const struct loader_batch *batch,
     return dp_tensor_read(loss, &outputs[1], err);
 }
 
-static void begin_step(struct train_side *side)
-{
-    dp_run_train_mode(side->run, true);
-    dp_run_grad_mode(side->run, true);
-    if (side->ranks.ddp)
-        dp_ddp_zero_grad(side->ranks.ddp);
-    else
-        dp_zero_grad(side->top);
-}
-
 int train_side_step(struct train_side *side, const struct loader_batch *batch, float *loss,
                     struct dp_error *err)
 {
     const size_t parts = side->optimizer.update.parts, rows = batch->rows / parts;
     int status = 0;
 
-    begin_step(side);
+    dp_run_train_mode(side->run, true);
+    dp_run_grad_mode(side->run, true);
+    if (side->ranks.ddp)
+        dp_ddp_zero_grad(side->ranks.ddp);
+    else
+        dp_zero_grad(side->top);
     *loss = 0;
     side->arrived = 0;
     for (size_t p = 0; p < parts && status == 0; ++p) {

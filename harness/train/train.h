@@ -62,13 +62,10 @@ struct train_options {
     double require; /* least median in percent, or the largest loss; negative: none */
     bool no_prefetch, dp, ddp, header; /* dp: --mode dp was given */
     struct launcher_options processes; /* the processes of the ranks */
-    uint64_t seen;                     /* options that were given */
 };
 
 /* Parses the options. Returns 0, or an exit status after one line on stderr. */
 int train_parse(int argc, char **argv, struct train_options *options);
-/* Checks the options of --launcher, and completes them. Returns the same (train/launched.c). */
-int train_check_launched(const char *command, struct train_options *options);
 
 /* ---- models: train/model.c ---------------------------------------------------------------- */
 

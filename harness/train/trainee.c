@@ -26,34 +26,20 @@ struct trainee {
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
-static size_t size_of(const json_t *object, const char *name)
+static size_t request_size(const json_t *object, const char *name)
 {
     return (size_t)json_integer_value(json_object_get(object, name));
 }
 
-static double real_of(const json_t *object, const char *name)
+static double request_real(const json_t *object, const char *name)
 {
     return json_real_value(json_object_get(object, name));
 }
 
-static void read_update(struct train_update *update, const json_t *request)
+static void read_options(struct train_options *o, const json_t *request)
 {
-    const bool adamw = json_is_true(json_object_get(request, "adamw"));
-
-    *update = (struct train_update){.kind = adamw ? TRAIN_ADAMW : TRAIN_SGD,
-                                    .lr = real_of(request, "lr"),
-                                    .momentum = real_of(request, "momentum"),
-                                    .decay = real_of(request, "decay"),
-                                    .clip = real_of(request, "clip"),
-                                    .cosine = json_is_true(json_object_get(request, "cosine")),
-                                    .warmup = size_of(request, "warmup"),
-                                    .steps = size_of(request, "steps"),
-                                    .parts = size_of(request, "parts")};
-}
-
-static void read_options(struct trainee *t, const json_t *request)
-{
-    struct train_options *o = &t->options;
+    const json_t *update = json_object_get(request, "update");
+    const bool adamw = json_is_true(json_object_get(update, "adamw"));
 
     snprintf(o->model, sizeof o->model, "%s", rank_worker_text(request, "model"));
     snprintf(o->data, sizeof o->data, "%s", rank_worker_text(request, "data"));
@@ -61,19 +47,31 @@ static void read_options(struct trainee *t, const json_t *request)
     snprintf(o->backend, sizeof o->backend, "%s", rank_worker_text(request, "backend"));
     o->header = json_is_true(json_object_get(request, "header"));
     o->no_prefetch = !json_is_true(json_object_get(request, "prefetch"));
-    o->batch = size_of(request, "batch");
-    o->processes.per_process = size_of(request, "each");
-    read_update(&o->update, json_object_get(request, "update"));
+    o->batch = request_size(request, "batch");
+    o->processes.per_process = request_size(request, "each");
+    o->update = (struct train_update){.kind = adamw ? TRAIN_ADAMW : TRAIN_SGD,
+                                      .lr = request_real(update, "lr"),
+                                      .momentum = request_real(update, "momentum"),
+                                      .decay = request_real(update, "decay"),
+                                      .clip = request_real(update, "clip"),
+                                      .cosine = json_is_true(json_object_get(update, "cosine")),
+                                      .warmup = request_size(update, "warmup"),
+                                      .steps = request_size(update, "steps"),
+                                      .parts = request_size(update, "parts")};
     o->ddp = true;
 }
 
-static int open_data(struct trainee *t, const char *wanted, struct dp_error *err)
+/* Opens the data. Errors of this process alone show here, so that no other process waits for it in
+ * a collective call. */
+static int do_open(void *self, const json_t *request, json_t **ok, struct dp_error *err)
 {
+    struct trainee *t = self;
     const struct train_options *o = &t->options;
     struct dataset_want want;
     char digest[DIGEST_HEX], why[200];
     int status;
 
+    read_options(&t->options, request);
     if (train_model_want(o->model, &want, why, sizeof why))
         return dp_fail(err, DP_EINVAL, "%s", why);
     want.header = o->header;
@@ -83,23 +81,10 @@ static int open_data(struct trainee *t, const char *wanted, struct dp_error *err
         return dp_fail(err, DP_EINVAL, "%s", why);
     if (train_data_digest(&t->data, digest))
         return dp_fail(err, DP_ENOMEM, "no memory for a digest of the data");
-    return strcmp(digest, wanted) == 0
-               ? 0
-               : dp_fail(err, DP_EINVAL,
-                         "%s has other data here than where the training was asked for",
-                         t->data.path);
-}
-
-/* Opens the data. Errors of this process alone show here, so that no other process waits for it in
- * a collective call. */
-static int do_open(void *self, const json_t *request, json_t **ok, struct dp_error *err)
-{
-    struct trainee *t = self;
-    int status;
-
-    read_options(t, request);
-    if ((status = open_data(t, rank_worker_text(request, "digest"), err)))
-        return status;
+    if (strcmp(digest, rank_worker_text(request, "digest")) != 0)
+        return dp_fail(err, DP_EINVAL,
+                       "%s has other data here than where the training was asked for",
+                       t->data.path);
     *ok = json_object();
     return 0;
 }

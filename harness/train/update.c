@@ -77,19 +77,6 @@ void train_optimizer_close(struct train_optimizer *optimizer)
     *optimizer = (struct train_optimizer){.ddp = NULL};
 }
 
-static int step_ranks(struct train_optimizer *o, struct dp_error *err)
-{
-    const struct train_update *update = &o->update;
-    const int status = update->clip > 0 ? dp_ddp_clip_grads(o->ddp, update->clip, NULL, err) : 0;
-
-    if (status)
-        return status;
-    if (update->kind == TRAIN_ADAMW)
-        return dp_ddp_adamw_step(o->ddp, &o->config, err);
-    return dp_ddp_step(o->ddp, (float)o->config.lr, (float)update->momentum, (float)update->decay,
-                       err);
-}
-
 int train_optimizer_step(struct train_optimizer *o, struct dp_error *err)
 {
     const struct train_update *update = &o->update;
@@ -102,12 +89,16 @@ int train_optimizer_step(struct train_optimizer *o, struct dp_error *err)
     if (update->cosine)
         o->config.lr = dp_cosine_rate(&cosine, o->step);
     ++o->step;
-    if (o->ddp)
-        return step_ranks(o, err);
-    if (o->clip)
-        status = dp_clip_grads(o->clip, update->clip, NULL, err);
+    if (update->clip > 0)
+        status = o->ddp ? dp_ddp_clip_grads(o->ddp, update->clip, NULL, err)
+                        : dp_clip_grads(o->clip, update->clip, NULL, err);
     if (status)
         return status;
+    if (o->ddp && update->kind == TRAIN_ADAMW)
+        return dp_ddp_adamw_step(o->ddp, &o->config, err);
+    if (o->ddp)
+        return dp_ddp_step(o->ddp, (float)o->config.lr, (float)update->momentum,
+                           (float)update->decay, err);
     if (o->adamw) {
         dp_adamw_set_rate(o->adamw, o->config.lr);
         return dp_adamw_step(o->adamw, err);

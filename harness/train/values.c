@@ -9,7 +9,7 @@
 
 static const char digits[] = "0123456789abcdef";
 
-static size_t bytes_of(const struct train_side *side)
+static size_t bytes_of_values(const struct train_side *side)
 {
     size_t bytes = 0;
 
@@ -25,7 +25,7 @@ static int no_memory(size_t bytes, struct dp_error *err)
 
 char *train_values_text(const struct train_side *side, struct dp_error *err)
 {
-    const size_t bytes = bytes_of(side);
+    const size_t bytes = bytes_of_values(side);
     unsigned char *value = malloc(bytes + 1), *to = value;
     char *text = malloc(2 * bytes + 1);
     int status = value && text ? 0 : no_memory(bytes, err);
@@ -47,22 +47,9 @@ char *train_values_text(const struct train_side *side, struct dp_error *err)
     return text;
 }
 
-/* Reads hexadecimal digits. False: the text has other characters. */
-static bool read_digits(const char *text, size_t bytes, unsigned char to[])
-{
-    for (size_t i = 0; i < bytes; ++i) {
-        const char *high = strchr(digits, text[2 * i]), *low = strchr(digits, text[2 * i + 1]);
-
-        if (!high || !low)
-            return false;
-        to[i] = (unsigned char)((high - digits) << 4 | (low - digits));
-    }
-    return true;
-}
-
 int train_values_put(struct train_side *side, const char *text, struct dp_error *err)
 {
-    const size_t bytes = bytes_of(side);
+    const size_t bytes = bytes_of_values(side);
     unsigned char *value, *from;
     int status = 0;
 
@@ -72,8 +59,14 @@ int train_values_put(struct train_side *side, const char *text, struct dp_error 
     value = from = malloc(bytes + 1);
     if (!value)
         return no_memory(bytes, err);
-    if (!read_digits(text, bytes, value))
-        status = dp_fail(err, DP_EFAULT, "parameters came as something that is no number");
+    for (size_t i = 0; i < bytes && status == 0; ++i) {
+        const char *high = strchr(digits, text[2 * i]), *low = strchr(digits, text[2 * i + 1]);
+
+        if (high && low)
+            value[i] = (unsigned char)((high - digits) << 4 | (low - digits));
+        else
+            status = dp_fail(err, DP_EFAULT, "parameters came as something that is no number");
+    }
     for (int p = 0; p < side->n_params && status == 0; ++p) {
         status = dp_tensor_write(&side->param[p]->value, from, err);
         from += dp_tensor_bytes(&side->param[p]->value);

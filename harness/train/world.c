@@ -30,31 +30,32 @@ struct train_world {
 
 /* ---- the begin ------------------------------------------------------------------------------- */
 
-/* Makes the JSON of the update. NULL: no memory. */
-static json_t *update_request(const struct train_update *u)
-{
-    return json_pack("{s:b, s:f, s:f, s:f, s:f, s:b, s:I, s:I, s:I}", "adamw",
-                     u->kind == TRAIN_ADAMW, "lr", u->lr, "momentum", u->momentum, "decay",
-                     u->decay, "clip", u->clip, "cosine", u->cosine, "warmup",
-                     (json_int_t)u->warmup, "steps", (json_int_t)u->steps, "parts",
-                     (json_int_t)u->parts);
-}
-
+/* Makes the JSON of the request. NULL: no memory. */
 static json_t *open_request(const struct train_options *o, const char *digest)
 {
+    const struct train_update *u = &o->update;
     char devices[sizeof o->devices];
 
     if (device_list_first(o->devices, o->processes.per_process, devices, sizeof devices))
         return NULL;
+
+    json_t *update =
+        json_pack("{s:b, s:f, s:f, s:f, s:f, s:b, s:I, s:I, s:I}", "adamw", u->kind == TRAIN_ADAMW,
+                  "lr", u->lr, "momentum", u->momentum, "decay", u->decay, "clip", u->clip,
+                  "cosine", u->cosine, "warmup", (json_int_t)u->warmup, "steps",
+                  (json_int_t)u->steps, "parts", (json_int_t)u->parts);
+
     return json_pack("{s:s, s:s, s:b, s:s, s:s, s:i, s:I, s:o, s:b, s:s}", "model", o->model,
                      "data", o->data, "header", o->header, "devices", devices, "backend",
                      o->backend, "each", (int)o->processes.per_process, "batch",
-                     (json_int_t)o->batch, "update", update_request(&o->update), "prefetch",
-                     !o->no_prefetch, "digest", digest);
+                     (json_int_t)o->batch, "update", update, "prefetch", !o->no_prefetch, "digest",
+                     digest);
 }
 
-static void note_about(struct train_world *world, const json_t *ok)
+static int start_processes(struct train_world *world, const struct dataset *data,
+                           struct dp_error *err)
 {
+    const struct train_options *o = world->options;
     struct train_world_about *about = &world->about;
     const struct {
         const char *name;
@@ -64,7 +65,20 @@ static void note_about(struct train_world *world, const json_t *ok)
                  {"communicator", about->communicator, sizeof about->communicator},
                  {"blas", about->blas, sizeof about->blas},
                  {"library", about->library, sizeof about->library}};
+    struct text_error why = {""};
+    char digest[DIGEST_HEX];
+    json_t *ok;
 
+    if (train_data_digest(data, digest))
+        return dp_fail(err, DP_ENOMEM, "no memory for a digest of the data");
+    if (rank_pool_start(o->processes.launcher, "trainee", about->processes, o->processes.timeout,
+                        &world->asker.pool, &why))
+        return rank_pool_fail(why.text, err);
+    if (!(ok = rank_pool_request(&world->asker, "open", open_request(o, digest), err)))
+        return err->status;
+    json_decref(ok);
+    if (!(ok = rank_pool_request(&world->asker, "group", json_object(), err)))
+        return err->status;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
         const char *text = json_string_value(json_object_get(ok, texts[i].name));
 
@@ -72,28 +86,8 @@ static void note_about(struct train_world *world, const json_t *ok)
         text_clean(texts[i].to, ' ');
     }
     about->oversubscribed = json_is_true(json_object_get(ok, "oversubscribed"));
-    about->hosts = rank_pool_hosts(world->asker.pool, (int)world->options->processes.per_process,
+    about->hosts = rank_pool_hosts(world->asker.pool, (int)o->processes.per_process,
                                    about->host_ranks, sizeof about->host_ranks);
-}
-
-static int begin(struct train_world *world, const struct dataset *data, struct dp_error *err)
-{
-    const struct train_options *o = world->options;
-    struct text_error why = {""};
-    char digest[DIGEST_HEX];
-    json_t *ok;
-
-    if (train_data_digest(data, digest))
-        return dp_fail(err, DP_ENOMEM, "no memory for a digest of the data");
-    if (rank_pool_start(o->processes.launcher, "trainee", world->about.processes,
-                        o->processes.timeout, &world->asker.pool, &why))
-        return rank_pool_fail(why.text, err);
-    if (!(ok = rank_pool_request(&world->asker, "open", open_request(o, digest), err)))
-        return err->status;
-    json_decref(ok);
-    if (!(ok = rank_pool_request(&world->asker, "group", json_object(), err)))
-        return err->status;
-    note_about(world, ok);
     json_decref(ok);
     return 0;
 }
@@ -110,7 +104,7 @@ int train_world_open(const struct train_options *options, const struct dataset *
     w->options = options;
     w->ranks = device_list_count(options->devices);
     w->about.processes = w->ranks / (int)options->processes.per_process;
-    if ((status = begin(w, data, err))) {
+    if ((status = start_processes(w, data, err))) {
         train_world_close(w);
         return status;
     }
@@ -198,32 +192,13 @@ int train_world_epoch(struct train_world *world, size_t epoch, size_t steps, str
                              err);
 }
 
-/* Takes the losses of the answer. They are sent as the bits of floats, because JSON has no NaN and
- * no infinity. */
-static int take_losses(struct train_world *world, const json_t *ok, size_t n, struct dp_error *err)
-{
-    const json_t *losses = json_object_get(ok, "losses"), *rows = json_object_get(ok, "rows");
-
-    if (json_array_size(losses) != n || json_array_size(rows) != n)
-        return rank_pool_fail("the processes did not make the steps that were asked for", err);
-    world->made = n;
-    world->taken = 0;
-    for (size_t i = 0; i < n; ++i) {
-        const uint32_t bits = (uint32_t)json_integer_value(json_array_get(losses, i));
-
-        memcpy(&world->step[i].loss, &bits, sizeof bits);
-        world->step[i].arrived = (uint64_t)json_integer_value(json_array_get(rows, i));
-    }
-    return 0;
-}
-
+/* Asks for more steps. */
 static int more_steps(struct train_world *world, struct dp_error *err)
 {
     const size_t n = world->at_once < world->left ? world->at_once : world->left;
     struct watch watch;
     double seconds;
     json_t *ok;
-    int status;
 
     if (n == 0)
         return rank_pool_fail("the epoch has no step any more", err);
@@ -233,8 +208,22 @@ static int more_steps(struct train_world *world, struct dp_error *err)
     watch_close(&watch);
     if (!ok)
         return err->status;
-    status = take_losses(world, ok, n, err);
+
+    const json_t *losses = json_object_get(ok, "losses"), *rows = json_object_get(ok, "rows");
+    const bool all = json_array_size(losses) == n && json_array_size(rows) == n;
+
+    /* Losses are sent as the bits of floats, because JSON has no NaN and no infinity. */
+    for (size_t i = 0; all && i < n; ++i) {
+        const uint32_t bits = (uint32_t)json_integer_value(json_array_get(losses, i));
+
+        memcpy(&world->step[i].loss, &bits, sizeof bits);
+        world->step[i].arrived = (uint64_t)json_integer_value(json_array_get(rows, i));
+    }
     json_decref(ok);
+    if (!all)
+        return rank_pool_fail("the processes did not make the steps that were asked for", err);
+    world->made = n;
+    world->taken = 0;
     world->left -= n;
     /* With --against there is one step per request, because parameters are compared after each
      * step. */
@@ -242,7 +231,7 @@ static int more_steps(struct train_world *world, struct dp_error *err)
         world->at_once *= 2;
     else if (seconds > soon && world->at_once > 1)
         world->at_once /= 2;
-    return status;
+    return 0;
 }
 
 int train_world_step(struct train_world *world, float *loss, uint64_t *arrived,
