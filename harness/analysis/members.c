@@ -2,10 +2,11 @@
  * so a reader asks once, at its end, whether there was one. */
 #include "analysis/analysis.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
+
+#include "record/json.h"
 
 void member_fault(struct text_error *err, const char *format, ...)
 {
