@@ -4,11 +4,11 @@
 #ifndef HARNESS_BENCH_LIMITS_H
 #define HARNESS_BENCH_LIMITS_H
 
+#include "analysis/roof.h"
 #include "bench/bench.h"
 #include "measure/session.h"
 #include "numbers/stats.h"
 #include "plan/cell.h"
-#include "analysis/roof.h"
 
 enum limits_way {
     LIMITS_ALONE = ROOF_ALONE,

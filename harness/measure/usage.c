@@ -253,8 +253,13 @@ void usage_note(const struct usage_reading *begin, const struct usage_reading *e
 
     cell->foreign_frac = cell->steal_frac = (double)NAN;
     if (elapsed >= LEAST_TICKS * tick && believable(all, busy + steal, own, room, coarse)) {
-        cell->foreign_frac = share(busy - own, room);
-        cell->steal_frac = share(steal, room);
+        const double foreign = share(busy - own, room), stolen = share(steal, room);
+        /* A short launch has few ticks, which are rounded, so together they may be more than all.
+         */
+        const double sum = fmax(1, foreign + stolen);
+
+        cell->foreign_frac = foreign / sum;
+        cell->steal_frac = stolen / sum;
     }
     cell->voluntary_switches = passed(begin->switches[0], end->switches[0]);
     cell->involuntary_switches = passed(begin->switches[1], end->switches[1]);

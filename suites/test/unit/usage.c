@@ -139,6 +139,17 @@ Test(usage, shares, .init = make_root, .fini = remove_root)
     cr_assert(cell.minor_faults >= 0 && cell.major_faults >= 0);
 }
 
+/* In 0.15 s two units have 30 ticks, but those of each kind are rounded by themselves. */
+Test(usage, shares_are_never_more_than_all, .init = make_root, .fini = remove_root)
+{
+    static const char most[] = "cpu0 1014 10 100 5000 50 5 5 24 0 0\n"
+                               "cpu1 2014 20 200 6000 60 6 6 34 0 0\n";
+    const struct record_cell cell = after(BEGIN, most, 0.15, 0);
+
+    cr_assert(fabs(cell.foreign_frac - 28.0 / 36) < 1e-12, "%g", cell.foreign_frac);
+    cr_assert(fabs(cell.steal_frac - 8.0 / 36) < 1e-12, "%g", cell.steal_frac);
+}
+
 /* A line that is torn, missing, doubled or absurd gives unknown numbers, and so does one that does
  * not fit the time. */
 Test(usage, unknown, .init = make_root, .fini = remove_root)
