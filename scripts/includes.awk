@@ -110,7 +110,7 @@ function check_include(name, part, directory, target, target_part, i)
         target_part == "core")
         complain("includes " target ": an implementation is seen through impl.h, not core")
     if (part == "suites" && target_part == "harness" && FILENAME !~ /^suites\/test\// &&
-        !(target == "harness/files/child.h" && FILENAME ~ /^suites\/impls\/(exec\/process|wall\/start)\.c$/))
+        !(target == "harness/files/child.h" && FILENAME ~ /^suites\/impls\/(exec\/(converse|process)|wall\/(ask|start))\.c$/))
         complain("includes " target ": suites are below the harness")
     if (target ~ /^suites\/test\// && FILENAME !~ /^suites\/test\//)
         complain("includes " target ": the product knows nothing of its tests")

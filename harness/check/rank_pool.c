@@ -121,10 +121,8 @@ static void take_words(struct rank_pool *pool)
     char piece[4096];
     const ssize_t n = read(pool->error, piece, sizeof piece - 1);
 
-    if (n <= 0 && !(n < 0 && errno == EINTR)) {
-        close(pool->error);
-        pool->error = -1;
-    }
+    if (n <= 0 && !(n < 0 && errno == EINTR))
+        child_close(&pool->error);
     if (n <= 0)
         return;
     piece[n] = '\0';
@@ -182,23 +180,14 @@ static void listen_to(struct rank_pool *pool)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* The launcher stays a zombie, so that the number of its process group is not reused until it is
- * reaped. */
-static bool launcher_has_ended(const struct rank_pool *pool)
-{
-    siginfo_t info = {.si_pid = 0};
-
-    return waitid(P_PID, (id_t)pool->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           info.si_pid == pool->pid;
-}
-
 static void wait_for_launcher(struct rank_pool *pool, double seconds)
 {
     const struct timespec pause = {.tv_nsec = 2000000};
     struct watch watch;
+    siginfo_t info;
 
     watch_start(&watch);
-    while (!launcher_has_ended(pool) && watch_seconds(&watch) < seconds) {
+    while (!child_has_ended(pool->pid, &info) && watch_seconds(&watch) < seconds) {
         if (pool->ended)
             nanosleep(&pause, NULL);
         listen_to(pool);
@@ -209,14 +198,14 @@ static void wait_for_launcher(struct rank_pool *pool, double seconds)
 /* If not patient, the launcher is told to end at once. */
 static void end_launcher(struct rank_pool *pool, bool patient)
 {
-    if (pool->input >= 0)
-        close(pool->input);
-    pool->input = -1;
+    siginfo_t info;
+
+    child_close(&pool->input);
     if (pool->pid <= 0)
         return;
     if (patient)
         wait_for_launcher(pool, patience);
-    if (!launcher_has_ended(pool)) {
+    if (!child_has_ended(pool->pid, &info)) {
         kill(pool->pid, SIGTERM);
         wait_for_launcher(pool, grace);
     }
@@ -235,10 +224,8 @@ void rank_pool_close(struct rank_pool *pool)
     if (!pool)
         return;
     end_launcher(pool, true);
-    if (pool->output >= 0)
-        close(pool->output);
-    if (pool->error >= 0)
-        close(pool->error);
+    child_close(&pool->output);
+    child_close(&pool->error);
     launcher_messages_free(&pool->messages);
     free(pool->text);
     free(pool->answer);

@@ -1,13 +1,17 @@
-/* files/child.c: starting processes, and waiting for them. */
+/* files/child.c: starting processes, waiting for them, and what is shared with them. */
+#define _DEFAULT_SOURCE /* MAP_NORESERVE */
 #include "files/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 pid_t child_fork(enum child_group group)
@@ -61,4 +65,54 @@ int child_wait(pid_t pid, int *status)
         waitpid(pid, NULL, 0);
     }
     return ended == pid ? 0 : -1;
+}
+
+bool child_has_ended(pid_t pid, siginfo_t *info)
+{
+    *info = (siginfo_t){.si_pid = 0};
+    return waitid(P_PID, (id_t)pid, info, WEXITED | WNOHANG | WNOWAIT) == 0 && info->si_pid == pid;
+}
+
+bool child_signal_is_foreign(int number)
+{
+    return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP;
+}
+
+void child_close(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+ssize_t child_write(int fd, const void *bytes, size_t n)
+{
+    const struct timespec at_once = {0};
+    sigset_t pipe_only, before, pending;
+    ssize_t written;
+    int problem;
+
+    sigemptyset(&pipe_only);
+    sigaddset(&pipe_only, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
+    written = write(fd, bytes, n);
+    problem = errno;
+    if (written < 0 && problem == EPIPE && !sigismember(&pending, SIGPIPE))
+        sigtimedwait(&pipe_only, NULL, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = problem;
+    return written;
+}
+
+void *child_shared_memory(size_t bytes)
+{
+    const int zero = open("/dev/zero", O_RDWR | O_CLOEXEC);
+    void *memory;
+
+    if (zero < 0)
+        return NULL;
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, zero, 0);
+    close(zero);
+    return memory == MAP_FAILED ? NULL : memory;
 }

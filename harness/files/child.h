@@ -2,6 +2,9 @@
 #ifndef HARNESS_CHILD_H
 #define HARNESS_CHILD_H
 
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 enum child_group {
@@ -21,5 +24,18 @@ int child_pipe(int ends[2]);
 /* Waits for its end, whatever signals come meanwhile. 0 and its status as of waitpid, or -1:
  * then it was killed. */
 int child_wait(pid_t pid, int *status);
+/* Whether it has ended, and how; else info->si_pid is 0. It stays a zombie, so that no other
+ * process gets its number. */
+bool child_has_ended(pid_t pid, siginfo_t *info);
+/* Whether a signal comes from other processes: a program does not crash with it. */
+bool child_signal_is_foreign(int number);
+
+/* Closes a descriptor unless it is -1, which it is afterwards. */
+void child_close(int *fd);
+/* As write, without the signal SIGPIPE: the program's way to handle it is not ours to change. */
+ssize_t child_write(int fd, const void *bytes, size_t n);
+/* Memory filled with zeros that children of this process share with it: a mapping of /dev/zero.
+ * NULL and errno: there is none. */
+void *child_shared_memory(size_t bytes);
 
 #endif

@@ -127,10 +127,6 @@ static int load_process(const char *command, double seconds, const char *options
         return -1;
     }
     source->limit_ms = (unsigned)(seconds * 1000 + 0.5);
-    source->open_limit_ms =
-        source->limit_ms > EXEC_OPEN_MS ? source->limit_ms : (unsigned)EXEC_OPEN_MS;
-    source->model_limit_ms =
-        source->limit_ms > EXEC_MODEL_MS ? source->limit_ms : (unsigned)EXEC_MODEL_MS;
     source->process = true;
     source->resident = exec_resident;
     source->dead = exec_dead;
@@ -196,9 +192,4 @@ int impl_load(const char *text, const char *options, struct impl_source *source,
              "shared object, exec:COMMAND",
              text);
     return -1;
-}
-
-void impl_unload(struct impl_source *source)
-{
-    memset(source, 0, sizeof *source);
 }

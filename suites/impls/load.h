@@ -11,8 +11,8 @@ struct impl_source {
     void *library;         /* of dlopen; NULL: none */
     bool process;          /* in another process: one session serves many cases */
     /* In another process: the time that one operation may take before it is BROKEN; open and
-     * model_open have more. A case that makes several calls gets at least this time. */
-    unsigned limit_ms, open_limit_ms, model_limit_ms;
+     * model_open have more. */
+    unsigned limit_ms;
     /* Reads the resident memory of the implementation's own process; NULL: it is in ours. */
     int (*resident)(struct impl_session *session, size_t *bytes);
     /* Returns why its process can no longer answer; NULL: it can. NULL: it has no process. */
@@ -39,12 +39,10 @@ struct impl_spec {
 struct impl_spec impl_spec_read(const char *text);
 /* spec: "reference" (options: "BACKEND/COMMUNICATOR", each may be ""), "mutant:NAME", a path with a
  * '/' to a shared object, "exec:COMMAND", or "exec@SECONDS:COMMAND" with another limit for an
- * operation. Loading runs code of the implementation, so call it in a process that may die. Returns
- * 0, or -1 with one line in reason. */
+ * operation. Loading runs code of the implementation, so call it in a process that may die. A
+ * library stays in memory, because threads of its runtime may still be in it. Returns 0, or -1 with
+ * one line in reason. */
 int impl_load(const char *spec, const char *options, struct impl_source *source, char reason[600]);
-/* Releases the source. The library stays in memory, because threads of its runtime may still be in
- * it. */
-void impl_unload(struct impl_source *source);
 
 const struct impl_ops *reference_impl(void); /* options: backend and communicator */
 const struct impl_ops *mutant_impl(void);    /* options: the bug's name, "none" */

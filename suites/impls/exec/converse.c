@@ -1,9 +1,10 @@
 /* converse.c: one request and one answer, within limits of time and size. */
 #include "process.h"
 
+#include "files/child.h"
+
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -84,8 +85,7 @@ static void take_tail(struct process *p)
     const size_t kept = p->tail_length + n > PROCESS_TAIL ? PROCESS_TAIL - n : p->tail_length;
 
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
-        close(p->error);
-        p->error = -1;
+        child_close(&p->error);
         return;
     }
     memmove(p->tail, p->tail + p->tail_length - kept, kept);
@@ -102,12 +102,6 @@ static void take_rest_of_tail(struct process *p)
 }
 
 /* ---- what went wrong ------------------------------------------------------------------------ */
-
-/* These signals come from other processes; an implementation does not crash with them. */
-static bool from_outside(int number)
-{
-    return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP;
-}
 
 /* The process has closed its output; usually it is about to end. */
 static void say_how_it_ended(struct process *p, char reason[PROCESS_REASON])
@@ -134,7 +128,7 @@ static void say_how_it_ended(struct process *p, char reason[PROCESS_REASON])
                     : info.si_status > 128     ? info.si_status - 128
                                                : 0;
     last_words(p, signal_number, words, sizeof words);
-    p->fell = signal_number > 0 && !from_outside(signal_number);
+    p->fell = signal_number > 0 && !child_signal_is_foreign(signal_number);
     if (signal_number > 0)
         snprintf(reason, PROCESS_REASON, "the process died of signal %d (%s)%s", signal_number,
                  strsignal(signal_number), words);
@@ -195,29 +189,7 @@ static enum got take(struct process *p, size_t most)
     return n == 0 ? GOT_END : GOT_SOME;
 }
 
-/* ---- writing -------------------------------------------------------------------------------- */
-
-/* write() to a process that is gone raises SIGPIPE. The signal is blocked and taken here, because
- * the program's way to handle it is not ours to change. */
-static ssize_t write_quietly(int to, const char *text, size_t length)
-{
-    const struct timespec at_once = {0};
-    sigset_t pipe_only, before, pending;
-    ssize_t n;
-    int problem;
-
-    sigemptyset(&pipe_only);
-    sigaddset(&pipe_only, SIGPIPE);
-    sigpending(&pending);
-    pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
-    n = write(to, text, length);
-    problem = errno;
-    if (n < 0 && problem == EPIPE && !sigismember(&pending, SIGPIPE))
-        sigtimedwait(&pipe_only, NULL, &at_once);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = problem;
-    return n;
-}
+/* ---- exchanges ------------------------------------------------------------------------------ */
 
 struct exchange {
     const char *text;
@@ -250,7 +222,7 @@ static enum got turn(struct process *p, struct exchange *e)
     }
     if (ends[2].revents == 0)
         return got;
-    n = write_quietly(p->input, e->text, e->left);
+    n = child_write(p->input, e->text, e->left);
     if (n > 0) {
         e->text += n;
         e->left -= (size_t)n;

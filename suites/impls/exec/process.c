@@ -79,13 +79,6 @@ static void become_watch(pid_t group, int our_life)
     _exit(0);
 }
 
-static void close_end(int *end)
-{
-    if (*end >= 0)
-        close(*end);
-    *end = -1;
-}
-
 static void start_watch(struct process *p)
 {
     int life[2];
@@ -100,7 +93,7 @@ static void start_watch(struct process *p)
     close(life[0]);
     p->alive = life[1];
     if (p->watch < 0)
-        close_end(&p->alive);
+        child_close(&p->alive);
 }
 
 int process_start(struct process *p, const char *command, char reason[PROCESS_REASON])
@@ -117,9 +110,9 @@ int process_start(struct process *p, const char *command, char reason[PROCESS_RE
         become_command(command, ends[0][0], ends[1][1], ends[2][1]);
     if (p->pid < 0)
         snprintf(reason, PROCESS_REASON, "no process could be started: %s", strerror(errno));
-    close_end(&ends[0][0]);
-    close_end(&ends[1][1]);
-    close_end(&ends[2][1]);
+    child_close(&ends[0][0]);
+    child_close(&ends[1][1]);
+    child_close(&ends[2][1]);
     p->input = ends[0][1];
     p->output = ends[1][0];
     p->error = ends[2][0];
@@ -165,7 +158,7 @@ static void wait_for_end(struct process *p)
 
 void process_end(struct process *p, bool patient)
 {
-    close_end(&p->input);
+    child_close(&p->input);
     if (p->pid > 0 && patient)
         wait_for_end(p);
     if (p->pid > 0) {
@@ -177,9 +170,9 @@ void process_end(struct process *p, bool patient)
         kill(p->watch, SIGKILL);
         child_wait(p->watch, NULL);
     }
-    close_end(&p->alive);
-    close_end(&p->output);
-    close_end(&p->error);
+    child_close(&p->alive);
+    child_close(&p->output);
+    child_close(&p->error);
     free(p->line);
     p->line = NULL;
     p->pid = p->watch = 0;

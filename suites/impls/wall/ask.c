@@ -3,6 +3,8 @@
  * Whatever that process does, the result is an answer or a reason. */
 #include "inside.h"
 
+#include "files/child.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,25 +18,12 @@ enum { TICK_MS = 50, PATIENCE_MS = 1000, PAUSE_NS = 500000 };
 
 /* ---- how it ended ---------------------------------------------------------------------------- */
 
-static bool has_ended(const struct wall *wall, siginfo_t *info)
-{
-    *info = (siginfo_t){.si_pid = 0};
-    return waitid(P_PID, (id_t)wall->pid, info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           info->si_pid == wall->pid;
-}
-
 void wall_wait(const struct wall *wall, siginfo_t *info)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
 
-    for (int i = 0; i < PATIENCE_MS * 1000000 / PAUSE_NS && !has_ended(wall, info); ++i)
+    for (int i = 0; i < PATIENCE_MS * 1000000 / PAUSE_NS && !child_has_ended(wall->pid, info); ++i)
         nanosleep(&pause, NULL);
-}
-
-/* These signals come from other processes; an implementation does not crash with them. */
-static bool from_outside(int number)
-{
-    return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP;
 }
 
 /* Reads the address of a crash, if there was one. */
@@ -61,7 +50,7 @@ static void note_death(struct wall *wall, const char *doing)
                  doing);
     } else {
         read_fault(wall);
-        wall->fell = !from_outside(info.si_status);
+        wall->fell = !child_signal_is_foreign(info.si_status);
         snprintf(wall->dead, sizeof wall->dead, "the process died of signal %d (%s), in %s",
                  info.si_status, strsignal(info.si_status), doing);
     }
@@ -77,7 +66,7 @@ static bool await(const struct wall *wall)
         if (poll(&end, 1, TICK_MS) > 0)
             return true;
         /* A process that it started may hold the pipe open. */
-        if (has_ended(wall, &info))
+        if (child_has_ended(wall->pid, &info))
             return poll(&end, 1, 0) > 0;
     }
 }
@@ -134,29 +123,12 @@ static int refuse(struct impl_error *err, const char *text)
     return IMPL_EBROKEN;
 }
 
-static int send_request(const struct wall *wall)
-{
-    const struct timespec at_once = {0};
-    sigset_t pipe_only, before;
-    ssize_t n;
-
-    sigemptyset(&pipe_only);
-    sigaddset(&pipe_only, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
-    do
-        n = write(wall->ask, &wall->number, sizeof wall->number);
-    while (n < 0 && errno == EINTR);
-    if (n < 0 && errno == EPIPE)
-        sigtimedwait(&pipe_only, NULL, &at_once);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return n == (ssize_t)sizeof wall->number ? 0 : -1;
-}
-
 int wall_call(struct wall *wall, enum impl_op op, struct impl_error *err)
 {
     const char *doing = impl_operations[op].name;
     struct wall_box *box = wall->box;
     const bool full = wall->full;
+    ssize_t sent;
 
     wall->changed[0] = '\0';
     wall->used = 0;
@@ -171,7 +143,10 @@ int wall_call(struct wall *wall, enum impl_op op, struct impl_error *err)
     box->n_fresh = wall->arena.n_fresh;
     memcpy(box->fresh, wall->arena.fresh, wall->arena.n_fresh * sizeof *box->fresh);
     wall->arena.n_fresh = 0;
-    if (send_request(wall) != 0) {
+    do
+        sent = child_write(wall->ask, &wall->number, sizeof wall->number);
+    while (sent < 0 && errno == EINTR);
+    if (sent != (ssize_t)sizeof wall->number) {
         note_death(wall, doing);
         return refuse(err, wall->dead);
     }

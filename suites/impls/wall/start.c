@@ -21,13 +21,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void close_end(int *end)
-{
-    if (*end >= 0)
-        close(*end);
-    *end = -1;
-}
-
 /* ---- becoming the other side ----------------------------------------------------------------- */
 
 /* The address is sent to the process that judges. Then the fault happens again, with its usual
@@ -110,24 +103,11 @@ static int open_pipes(struct pipes *pipes)
     return fcntl(pipes->fault[0], F_SETFL, O_NONBLOCK) < 0 ? -1 : 0;
 }
 
-static struct wall_box *open_box(void)
-{
-    const int zero = open("/dev/zero", O_RDWR | O_CLOEXEC);
-    void *memory = MAP_FAILED;
-
-    if (zero < 0)
-        return NULL;
-    memory = mmap(NULL, sizeof(struct wall_box) + WALL_ROOM, PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_NORESERVE, zero, 0);
-    close(zero);
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
 static void free_wall(struct wall *wall)
 {
-    close_end(&wall->ask);
-    close_end(&wall->answer);
-    close_end(&wall->fault);
+    child_close(&wall->ask);
+    child_close(&wall->answer);
+    child_close(&wall->fault);
     arena_close(&wall->arena);
     if (wall->box)
         munmap(wall->box, sizeof(struct wall_box) + WALL_ROOM);
@@ -161,9 +141,9 @@ static int fork_other(struct wall *wall, const struct wall_plan *plan)
             become_other(wall, plan, &pipes);
         problem = wall->pid < 0 ? errno : 0;
     }
-    close_end(&pipes.ask[0]);
-    close_end(&pipes.answer[1]);
-    close_end(&pipes.fault[1]);
+    child_close(&pipes.ask[0]);
+    child_close(&pipes.answer[1]);
+    child_close(&pipes.fault[1]);
     wall->ask = pipes.ask[1];
     wall->answer = pipes.answer[0];
     wall->fault = pipes.fault[0];
@@ -211,7 +191,7 @@ int wall_start(const struct wall_plan *plan, struct wall **wall, char reason[WAL
         return -1;
     }
     made->ask = made->answer = made->fault = -1;
-    made->box = open_box();
+    made->box = child_shared_memory(sizeof(struct wall_box) + WALL_ROOM);
     if (!made->box || arena_open(&made->arena, ARENA_SHARED) != 0 || fork_other(made, plan) != 0) {
         snprintf(reason, WALL_REASON, "no process for the implementation can be started: %s",
                  strerror(errno));
@@ -231,7 +211,7 @@ int wall_end(struct wall *wall, char reason[WALL_REASON])
     siginfo_t info;
     int status = 0;
 
-    close_end(&wall->ask);
+    child_close(&wall->ask);
     wall_wait(wall, &info);
     /* The system gives its number to no other process before it was waited for. */
     kill(wall->pid, SIGKILL);
