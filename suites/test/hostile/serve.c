@@ -26,7 +26,7 @@ static void answer_all(struct serve *s, const struct serve_mode *mode, const cha
         if (!answer)
             exit(3); /* not a request */
         if (mode && op && strcmp(op, at) == 0) {
-            mode->misbehave(answer);
+            serve_misbehave(mode, answer);
         } else {
             json_dumpf(answer, stdout, JSON_COMPACT);
             putchar('\n');

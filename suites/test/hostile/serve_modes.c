@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static void write_line(const json_t *answer)
+static void write_answer(const json_t *answer)
 {
     json_dumpf(answer, stdout, JSON_COMPACT);
     putchar('\n');
@@ -24,18 +24,7 @@ static json_int_t id_of(const json_t *answer)
     return json_integer_value(json_object_get(answer, "id"));
 }
 
-/* Puts another text into the place of "ok". */
-static void instead(const json_t *answer, const char *rest)
-{
-    printf("{\"id\":%lld,%s}\n", (long long)id_of(answer), rest);
-}
-
-static void rubbish(json_t *answer)
-{
-    (void)answer;
-    printf("Loading weights\x1b[31m... done\n");
-}
-
+/* The rest of the line never comes. */
 static void half(json_t *answer)
 {
     char *text = json_dumps(answer, JSON_COMPACT);
@@ -43,17 +32,6 @@ static void half(json_t *answer)
     fwrite(text, 1, strlen(text) / 2, stdout);
     fflush(stdout);
     free(text);
-    stay();
-}
-
-static void half_and_die(json_t *answer)
-{
-    char *text = json_dumps(answer, JSON_COMPACT);
-
-    fwrite(text, 1, strlen(text) / 2, stdout);
-    fflush(stdout);
-    free(text);
-    _exit(0);
 }
 
 /* Writes more than a gigabyte if it is not stopped. */
@@ -87,43 +65,13 @@ static void nested(json_t *answer)
 static void wrong_id(json_t *answer)
 {
     json_object_set_new(answer, "id", json_integer(id_of(answer) + 1));
-    write_line(answer);
-}
-
-static void text_id(json_t *answer)
-{
-    json_object_set_new(answer, "id", json_string("7"));
-    write_line(answer);
-}
-
-static void no_ok(json_t *answer)
-{
-    json_object_del(answer, "ok");
-    write_line(answer);
-}
-
-static void both(json_t *answer)
-{
-    json_object_set_new(answer, "error", json_object());
-    write_line(answer);
-}
-
-static void empty_ok(json_t *answer)
-{
-    json_object_set_new(answer, "ok", json_object());
-    write_line(answer);
-}
-
-static void a_list(json_t *answer)
-{
-    (void)answer;
-    printf("[1,2,3]\n");
+    write_answer(answer);
 }
 
 static void twice(json_t *answer)
 {
-    write_line(answer);
-    write_line(answer);
+    write_answer(answer);
+    write_answer(answer);
 }
 
 /* The second line comes later, without a request. */
@@ -131,35 +79,10 @@ static void late_word(json_t *answer)
 {
     const struct timespec pause = {.tv_nsec = 30000000};
 
-    write_line(answer);
+    write_answer(answer);
     fflush(stdout);
     nanosleep(&pause, NULL);
     printf("by the way\n");
-}
-
-static void not_a_number(json_t *answer)
-{
-    instead(answer, "\"ok\":{\"size\":[NaN]}");
-}
-
-static void overflow(json_t *answer)
-{
-    instead(answer, "\"ok\":{\"size\":[99999999999999999999]}");
-}
-
-static void digits(json_t *answer)
-{
-    instead(answer, "\"ok\":{\"size\":[\"99999999999999999999\"]}");
-}
-
-static void negative(json_t *answer)
-{
-    instead(answer, "\"ok\":{\"size\":[-1]}");
-}
-
-static void fraction(json_t *answer)
-{
-    instead(answer, "\"ok\":{\"size\":[2.0]}");
 }
 
 static void many(json_t *answer)
@@ -169,28 +92,7 @@ static void many(json_t *answer)
     for (int i = 0; i < 65; ++i)
         json_array_append_new(list, json_integer(1));
     json_object_set_new(json_object_get(answer, "ok"), "size", list);
-    write_line(answer);
-}
-
-static void no_status(json_t *answer)
-{
-    instead(answer, "\"error\":{\"status\":\"sorry\",\"text\":\"x\"}");
-}
-
-static void ok_status(json_t *answer)
-{
-    instead(answer, "\"error\":{\"status\":\"ok\",\"text\":\"x\"}");
-}
-
-static void no_text(json_t *answer)
-{
-    instead(answer, "\"error\":{\"status\":\"shape\",\"text\":\"\"}");
-}
-
-static void silent(json_t *answer)
-{
-    (void)answer;
-    stay();
+    write_answer(answer);
 }
 
 static void close_output(json_t *answer)
@@ -198,12 +100,6 @@ static void close_output(json_t *answer)
     (void)answer;
     close(STDOUT_FILENO);
     stay();
-}
-
-static void leave(json_t *answer)
-{
-    (void)answer;
-    _exit(0);
 }
 
 static void crash(json_t *answer)
@@ -229,7 +125,7 @@ static void background(json_t *answer)
 {
     if (id_of(answer) < 5 && fork() == 0)
         stay();
-    write_line(answer);
+    write_answer(answer);
 }
 
 /* The answer is good, though it writes a lot where it may. */
@@ -245,10 +141,9 @@ static void talkative(json_t *answer)
     for (int i = 0; i < 300; ++i)
         fwrite(block, 1, length, stderr);
     free(block);
-    write_line(answer);
+    write_answer(answer);
 }
 
-/* The first array is announced larger than it is, or is cut off. */
 static json_t *first_array(json_t *value)
 {
     json_t *found = json_object_get(value, "dims") ? value : NULL;
@@ -259,48 +154,6 @@ static json_t *first_array(json_t *value)
     json_object_foreach(value, key, inner) if (!found) found = first_array(inner);
     json_array_foreach(value, i, inner) if (!found) found = first_array(inner);
     return found;
-}
-
-static void array_with(json_t *answer, const char *field, json_t *value)
-{
-    json_object_set_new(first_array(answer), field, value);
-    write_line(answer);
-}
-
-static void wrong_sizes(json_t *answer)
-{
-    array_with(answer, "dims", json_pack("[i, i]", 7, 9));
-}
-
-static void overflowing_sizes(json_t *answer)
-{
-    array_with(answer, "dims",
-               json_pack("[I, I, I]", (json_int_t)1 << 40, (json_int_t)1 << 40, (json_int_t)16));
-}
-
-static void many_dims(json_t *answer)
-{
-    array_with(answer, "dims", json_pack("[i, i, i, i, i, i]", 1, 1, 1, 1, 1, 1));
-}
-
-static void no_hex(json_t *answer)
-{
-    json_t *array = first_array(answer);
-    char *text = strdup(json_string_value(json_object_get(array, "data")));
-
-    text[1] = 'g';
-    array_with(answer, "data", json_string(text));
-    free(text);
-}
-
-static void no_dtype(json_t *answer)
-{
-    array_with(answer, "dtype", json_string("bf16"));
-}
-
-static void no_device(json_t *answer)
-{
-    array_with(answer, "device", json_integer((json_int_t)1 << 32));
 }
 
 /* The answer is well formed, and too large for any reader. */
@@ -316,47 +169,51 @@ static void large(json_t *answer)
     json_object_set_new(array, "dims", json_pack("[i]", COUNT));
     json_object_set_new(array, "data", json_string(text));
     free(text);
-    write_line(answer);
+    write_answer(answer);
 }
 
 static const struct serve_mode modes[] = {
-    {"rubbish", rubbish},
-    {"half", half},
-    {"half-and-die", half_and_die},
-    {"gigabyte", gigabyte},
-    {"bomb", bomb},
-    {"nested", nested},
-    {"wrong-id", wrong_id},
-    {"text-id", text_id},
-    {"no-ok", no_ok},
-    {"both", both},
-    {"empty-ok", empty_ok},
-    {"list", a_list},
-    {"twice", twice},
-    {"late-word", late_word},
-    {"nan", not_a_number},
-    {"overflow", overflow},
-    {"digits", digits},
-    {"negative", negative},
-    {"fraction", fraction},
-    {"many", many},
-    {"no-status", no_status},
-    {"ok-status", ok_status},
-    {"no-text", no_text},
-    {"silent", silent},
-    {"close", close_output},
-    {"leave", leave},
-    {"crash", crash},
-    {"orphan", orphan},
-    {"background", background},
-    {"talkative", talkative},
-    {"wrong-sizes", wrong_sizes},
-    {"overflowing-sizes", overflowing_sizes},
-    {"many-dims", many_dims},
-    {"no-hex", no_hex},
-    {"no-dtype", no_dtype},
-    {"no-device", no_device},
-    {"large", large},
+    /* other lines */
+    {"rubbish", .line = "Loading weights\x1b[31m... done"},
+    {"list", .line = "[1,2,3]"},
+    {"text-id", .line = "{\"id\":\"7\",\"ok\":{}}"},
+    {"wrong-id", .misbehave = wrong_id},
+    {"no-ok", .rest = "}"},
+    {"both", .rest = ",\"ok\":{},\"error\":{}}"},
+    {"empty-ok", .rest = ",\"ok\":{}}"},
+    {"nan", .rest = ",\"ok\":{\"size\":[NaN]}}"},
+    {"overflow", .rest = ",\"ok\":{\"size\":[99999999999999999999]}}"},
+    {"digits", .rest = ",\"ok\":{\"size\":[\"99999999999999999999\"]}}"},
+    {"negative", .rest = ",\"ok\":{\"size\":[-1]}}"},
+    {"fraction", .rest = ",\"ok\":{\"size\":[2.0]}}"},
+    {"no-status", .rest = ",\"error\":{\"status\":\"sorry\",\"text\":\"x\"}}"},
+    {"ok-status", .rest = ",\"error\":{\"status\":\"ok\",\"text\":\"x\"}}"},
+    {"no-text", .rest = ",\"error\":{\"status\":\"shape\",\"text\":\"\"}}"},
+    {"many", .misbehave = many},
+    /* arrays that are announced larger than they are, or are cut off, or are none */
+    {"wrong-sizes", .array = "{\"dims\":[7,9]}"},
+    {"overflowing-sizes", .array = "{\"dims\":[1099511627776,1099511627776,16]}"},
+    {"many-dims", .array = "{\"dims\":[1,1,1,1,1,1]}"},
+    {"no-hex", .array = "{\"data\":\"0g00803f00000040\"}"},
+    {"no-dtype", .array = "{\"dtype\":\"bf16\"}"},
+    {"no-device", .array = "{\"device\":4294967296}"},
+    {"large", .misbehave = large},
+    /* not one line */
+    {"half", .misbehave = half, .stays = true},
+    {"half-and-die", .misbehave = half, .dies = true},
+    {"gigabyte", .misbehave = gigabyte},
+    {"bomb", .misbehave = bomb},
+    {"nested", .misbehave = nested},
+    {"twice", .misbehave = twice},
+    {"late-word", .misbehave = late_word},
+    /* processes */
+    {"silent", .stays = true},
+    {"leave", .dies = true},
+    {"close", .misbehave = close_output},
+    {"crash", .misbehave = crash},
+    {"orphan", .misbehave = orphan},
+    {"background", .misbehave = background},
+    {"talkative", .misbehave = talkative},
 };
 
 enum { MODES = sizeof modes / sizeof modes[0] };
@@ -374,4 +231,26 @@ void serve_list_modes(FILE *stream)
     for (size_t i = 0; i < MODES; ++i)
         fprintf(stream, " %s", modes[i].name);
     fputc('\n', stream);
+}
+
+void serve_misbehave(const struct serve_mode *mode, json_t *answer)
+{
+    json_t *change = mode->array ? json_loads(mode->array, 0, NULL) : NULL;
+
+    if (mode->line) {
+        puts(mode->line);
+    } else if (mode->rest) {
+        printf("{\"id\":%lld%s\n", (long long)id_of(answer), mode->rest);
+    } else if (change) {
+        json_object_update(first_array(answer), change);
+        json_decref(change);
+        write_answer(answer);
+    } else if (mode->misbehave) {
+        mode->misbehave(answer);
+    }
+    fflush(stdout);
+    if (mode->dies)
+        _exit(0);
+    if (mode->stays)
+        stay();
 }
