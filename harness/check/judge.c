@@ -1,4 +1,4 @@
-/* check/judge.c: how a process ended, in words, and what that means for the cases it served.
+/* check/judge.c: decides the verdicts of cases, by what their process sent and how it ended.
  *
  * A verdict counts only if its process ended well after it. Otherwise the case is a failure of the
  * implementation, if that ran in the process or hangs; else it has no verdict. */
@@ -7,49 +7,9 @@
 #include <sys/wait.h>
 
 #include "check/pool.h"
+#include "files/child.h"
 
-enum { HANGS = 3, NEVER_OPENED = 2, SAID = 200 };
-
-/* Finds the line of the last output that tells most: the summary of a sanitizer, or else the last
- * line. */
-static void last_words(const char *tail, char words[SAID])
-{
-    static const char *const telling[] = {"SUMMARY: ", "runtime error: "};
-    const char *end = tail + strlen(tail), *begin = NULL;
-
-    for (size_t i = 0; i < sizeof telling / sizeof telling[0] && !begin; ++i)
-        begin = strstr(tail, telling[i]);
-    if (!begin) {
-        while (end > tail && (end[-1] == '\n' || end[-1] == '\r' || end[-1] == ' '))
-            --end;
-        begin = end;
-        while (begin > tail && begin[-1] != '\n')
-            --begin;
-    } else {
-        end = begin + strcspn(begin, "\n");
-    }
-    snprintf(words, SAID, "%.*s", (int)(end - begin), begin);
-    runner_clean(words, SAID);
-}
-
-/* Writes ", in forward", for example. */
-static void read_doing(const struct runner_process *process, char text[80])
-{
-    char doing[sizeof process->shared->doing];
-
-    memcpy(doing, process->shared->doing, sizeof doing);
-    runner_clean(doing, sizeof doing);
-    snprintf(text, 80, "%s%s", doing[0] != '\0' ? ", in " : "", doing);
-}
-
-void runner_add_words(const struct runner_process *process, char text[RUNNER_TEXT])
-{
-    char words[SAID];
-
-    last_words(process->tail, words);
-    if (words[0] != '\0')
-        text_add(text, RUNNER_TEXT, "; it said: %s", words);
-}
+enum { HANGS = 3, NEVER_OPENED = 2 };
 
 static bool ended_well(const struct runner_process *process, int status)
 {
@@ -57,48 +17,22 @@ static bool ended_well(const struct runner_process *process, int status)
            WEXITSTATUS(status) == 0;
 }
 
-static void describe_end(const struct runner_process *process, int status, char text[RUNNER_TEXT])
-{
-    char doing[80];
-
-    read_doing(process, doing);
-    if (process->damaged)
-        snprintf(text, RUNNER_TEXT, "%.800s%s", process->why, doing);
-    else if (process->timed_out && process->ending)
-        snprintf(text, RUNNER_TEXT, "the process did not end by itself%s; killed", doing);
-    else if (process->timed_out)
-        snprintf(text, RUNNER_TEXT, "no answer after %g s%s; killed", process->limit_s, doing);
-    else if (WIFSIGNALED(status))
-        snprintf(text, RUNNER_TEXT, "the process died of signal %d (%s)%s", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)), doing);
-    else
-        snprintf(text, RUNNER_TEXT, "the process ended with status %d and without an answer%s",
-                 WEXITSTATUS(status), doing);
-    runner_add_words(process, text);
-}
-
 /* Returns the verdict of a case whose process ended without an answer. */
 static enum check_verdict verdict_of_end(const struct runner_process *process, int status)
 {
     const int signal_number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     const struct runner_job *job = process->job;
-    char doing[80];
 
-    read_doing(process, doing);
     if (!process->timed_out && !process->damaged && process->answer == RUNNER_NO_SESSION)
         return process->blame ? CHECK_FAIL : CHECK_BROKEN;
-    if (process->damaged || doing[0] == '\0')
+    if (process->damaged || process->shared->doing[0] == '\0')
         return CHECK_BROKEN;
     if (process->timed_out)
         return CHECK_FAIL;
     /* No code of the implementation ran in the process itself. */
     if (job->process || (job->library && !job->same_process))
         return CHECK_BROKEN;
-    /* These signals come from other processes; an implementation does not crash with them. */
-    return signal_number == SIGKILL || signal_number == SIGTERM || signal_number == SIGINT ||
-                   signal_number == SIGHUP
-               ? CHECK_BROKEN
-               : CHECK_FAIL;
+    return child_signal_is_foreign(signal_number) ? CHECK_BROKEN : CHECK_FAIL;
 }
 
 static void end_result(struct runner_result *result, enum check_verdict verdict, const char *reason)
@@ -119,29 +53,28 @@ bool runner_catches(enum check_verdict verdict, size_t compared)
            (verdict == CHECK_PASS && compared == 0);
 }
 
-/* ---- a probe --------------------------------------------------------------------------------- */
-
-/* The implementation could have written into this memory, so every field is checked. */
-static const char *read_about(const struct runner_shared *shared, struct runner_about *is)
+struct runner_result *runner_judge_message(struct runner_job *job,
+                                           const struct runner_message *message)
 {
-    struct impl_about *about = &is->about;
+    struct runner_result *result;
 
-    memcpy(is, &shared->is, sizeof *is);
-    runner_clean(about->name, sizeof about->name);
-    runner_clean(about->version, sizeof about->version);
-    runner_clean(about->blas, sizeof about->blas);
-    runner_clean(about->gpu_software, sizeof about->gpu_software);
-    if (about->name[0] == '\0')
-        return "the implementation has no name";
-    if (about->devices < 0 || about->devices > IMPL_MAX_DEVICES)
-        return "the number of devices is out of range";
-    for (int i = 0; i < about->devices; ++i)
-        runner_clean(about->device_name[i], sizeof about->device_name[i]);
-    for (int i = 0; i < IMPL_DIALECTS; ++i)
-        if ((int)about->dialect[i] < IMPL_UNDECLARED || (int)about->dialect[i] > IMPL_FREE)
-            return "a declared dialect is not a word of impl.h";
-    return NULL;
+    if (message->index != job->next || job->next >= job->n || message->verdict > CHECK_BROKEN)
+        return NULL;
+    result = job->result[job->next++];
+    result->ran = true;
+    result->compared = message->compared;
+    result->few_devices = message->few_devices <= IMPL_MAX_DEVICES ? (int)message->few_devices : 0;
+    end_result(result, (enum check_verdict)message->verdict, message->reason);
+    runner_clean(result->reason, sizeof result->reason);
+    if (result->verdict == CHECK_PASS && result->compared == 0)
+        end_result(result, CHECK_FAIL, "the case compared nothing");
+    if (job->until_caught && runner_catches(result->verdict, result->compared))
+        job->n = job->next;
+    job->hangs = 0;
+    return result;
 }
+
+/* ---- a probe --------------------------------------------------------------------------------- */
 
 static void judge_probe(struct runner_process *process, int status)
 {
@@ -150,7 +83,7 @@ static void judge_probe(struct runner_process *process, int status)
 
     job->next = job->n;
     if (!ended_well(process, status) || process->answer == 0) {
-        describe_end(process, status, job->cause);
+        runner_describe_end(process, status, job->cause);
         job->blame = verdict_of_end(process, status) == CHECK_FAIL;
         return;
     }
@@ -158,7 +91,7 @@ static void judge_probe(struct runner_process *process, int status)
     if (process->answer == RUNNER_NO_SESSION)
         fault = process->why[0] != '\0' ? process->why : "no reason given";
     else
-        fault = read_about(process->shared, &job->is);
+        fault = runner_read_about(process->shared, &job->is);
     if (!fault)
         return;
     snprintf(job->cause, sizeof job->cause, "%s", fault);
@@ -205,7 +138,7 @@ static void judge_cases(struct runner_process *process, int status)
         runner_clean(reason, sizeof reason);
         runner_add_words(process, reason);
     } else {
-        describe_end(process, status, reason);
+        runner_describe_end(process, status, reason);
     }
     if (job->next < job->n) {
         blame_next(process, verdict, reason);

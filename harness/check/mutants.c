@@ -15,6 +15,7 @@
 #include "check/matrix.h"
 #include "check/pool.h"
 #include "command/command.h"
+#include "files/child.h"
 #include "mutants/mutants.h"
 #include "record/memory.h"
 
@@ -242,7 +243,7 @@ static int run_matrix(const char *command, struct runner_matrix *matrix,
     /* The reference without a bug notes which bugs it asks for in memory that its processes share
      * with us. */
     bytes = matrix->n_tests * (size_t)mutant_n * sizeof(atomic_uchar);
-    asked = runner_shared_memory(bytes);
+    asked = child_shared_memory(bytes);
     if (!asked)
         return out_of_memory(command);
     status = run_clean(command, matrix, clean, asked);

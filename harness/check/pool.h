@@ -107,9 +107,6 @@ struct runner_process {
 };
 
 double runner_now(void);
-/* Anonymous memory, filled with zeros, that a child process shares. NULL: there is none, and errno
- * says why. */
-void *runner_shared_memory(size_t bytes);
 int runner_process_start(struct runner_process *process, struct runner_job *job);
 void runner_process_stop(struct runner_process *process);
 /* Both read what has come, and return false if there was nothing. */
@@ -121,6 +118,14 @@ bool runner_process_ended(struct runner_process *process);
 
 /* Appends ", it said: .." with the last output of the process. */
 void runner_add_words(const struct runner_process *process, char text[RUNNER_TEXT]);
+/* Writes how the process ended; status as from waitpid. */
+void runner_describe_end(const struct runner_process *process, int status, char text[RUNNER_TEXT]);
+/* Copies the description of the implementation. Returns what is wrong with it, or NULL. */
+const char *runner_read_about(const struct runner_shared *shared, struct runner_about *is);
+
+/* Takes the verdict of a message for the next case of the job. NULL: it is for another one. */
+struct runner_result *runner_judge_message(struct runner_job *job,
+                                           const struct runner_message *message);
 /* Judges the cases of a process by how it ended; status as from waitpid. */
 void runner_judge(struct runner_process *process, int status);
 /* The remaining cases of the job are BROKEN for this reason. */

@@ -1,5 +1,5 @@
-/* check/process.c: the parent's side of one process: starts it, reads its messages, and judges how
- * it ended.
+/* check/process.c: the parent's side of one process: starts it, reads its messages, and says how it
+ * ended.
  *
  * The process leads a new process group, so that all processes that it starts are killed with it.
  * It is killed when its parent dies, on a signal, and when its time is over. */
@@ -26,7 +26,8 @@ enum {
     PROCESS_FACTOR = 6, /* in another process everything takes longer */
     SANITIZER_FACTOR = 4,
     END_SECONDS = 5, /* from the last message to the end of the process */
-    PIECES = 4096    /* reads at most, at the end */
+    PIECES = 4096,   /* reads at most, at the end */
+    SAID = 200
 };
 
 double runner_now(void)
@@ -123,36 +124,16 @@ static int open_pipe(int ends[2])
     return 0;
 }
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
 static void free_process(struct runner_process *process)
 {
     const int saved = errno;
 
-    close_fd(&process->results);
-    close_fd(&process->noise);
+    child_close(&process->results);
+    child_close(&process->noise);
     if (process->shared)
         munmap(process->shared, sizeof *process->shared);
     *process = (struct runner_process){.job = NULL, .results = -1, .noise = -1};
     errno = saved;
-}
-
-/* The memory is a mapping of /dev/zero. */
-void *runner_shared_memory(size_t bytes)
-{
-    const int zero = open("/dev/zero", O_RDWR | O_CLOEXEC);
-    void *memory = MAP_FAILED;
-
-    if (zero < 0)
-        return NULL;
-    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, zero, 0);
-    close(zero);
-    return memory == MAP_FAILED ? NULL : memory;
 }
 
 int runner_process_start(struct runner_process *process, struct runner_job *job)
@@ -162,7 +143,7 @@ int runner_process_start(struct runner_process *process, struct runner_job *job)
 
     *process =
         (struct runner_process){.job = job, .results = -1, .noise = -1, .token = new_token()};
-    shared = runner_shared_memory(sizeof *process->shared);
+    shared = child_shared_memory(sizeof *process->shared);
     if (!shared) {
         process->job = NULL;
         return -1;
@@ -210,7 +191,7 @@ bool runner_process_hear(struct runner_process *process)
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return errno == EINTR; /* there may be more */
     if (n <= 0) {
-        close_fd(&process->noise);
+        child_close(&process->noise);
         return false;
     }
     const size_t keep = process->tail_bytes + (size_t)n > RUNNER_TAIL
@@ -242,39 +223,23 @@ static void damage(struct runner_process *process, const char *what)
 static void take_verdict(struct runner_process *process)
 {
     const struct runner_message *message = &process->message;
-    struct runner_job *job = process->job;
-    struct runner_result *result;
+    struct runner_result *result =
+        process->opened ? runner_judge_message(process->job, message) : NULL;
 
-    if (!process->opened || message->index != job->next || job->next >= job->n ||
-        message->verdict > CHECK_BROKEN) {
+    if (!result) {
         damage(process, "the process sent an unexpected verdict");
         return;
     }
-    result = job->result[job->next];
-    result->verdict = (enum check_verdict)message->verdict;
-    result->ran = true;
-    result->compared = message->compared;
-    result->few_devices = message->few_devices <= IMPL_MAX_DEVICES ? (int)message->few_devices : 0;
     result->seconds += runner_now() - process->started;
-    memcpy(result->reason, message->reason, sizeof message->reason);
-    runner_clean(result->reason, sizeof message->reason);
     result->strays = message->strays;
     runner_clean(result->strays.name, sizeof result->strays.name);
     if (message->fell != 0) {
         hear_all(process);
         runner_add_words(process, result->reason);
     }
-    if (result->verdict == CHECK_PASS && result->compared == 0) {
-        result->verdict = CHECK_FAIL;
-        snprintf(result->reason, sizeof result->reason, "the case compared nothing");
-    }
-    ++job->next;
-    if (job->until_caught && runner_catches(result->verdict, result->compared))
-        job->n = job->next;
-    job->hangs = 0;
     ++process->served;
     process->last = result;
-    if (job->mode == RUNNER_EACH)
+    if (process->job->mode == RUNNER_EACH)
         set_limit(process, OPEN_SECONDS);
     else
         set_case_limit(process);
@@ -324,7 +289,7 @@ bool runner_process_listen(struct runner_process *process)
         damage(process, why);
     }
     if (n <= 0) {
-        close_fd(&process->results);
+        child_close(&process->results);
         return false;
     }
     process->have += (size_t)n;
@@ -336,20 +301,88 @@ bool runner_process_listen(struct runner_process *process)
     return true;
 }
 
+/* ---- how it ended, in words ------------------------------------------------------------------ */
+
+void runner_add_words(const struct runner_process *process, char text[RUNNER_TEXT])
+{
+    static const char *const telling[] = {"SUMMARY: ", "runtime error: "};
+    const char *tail = process->tail, *end = tail + strlen(tail), *begin = NULL;
+    char words[SAID];
+
+    /* The line that tells most: the summary of a sanitizer, or else the last line. */
+    for (size_t i = 0; i < sizeof telling / sizeof telling[0] && !begin; ++i)
+        begin = strstr(tail, telling[i]);
+    if (!begin) {
+        while (end > tail && (end[-1] == '\n' || end[-1] == '\r' || end[-1] == ' '))
+            --end;
+        begin = end;
+        while (begin > tail && begin[-1] != '\n')
+            --begin;
+    } else {
+        end = begin + strcspn(begin, "\n");
+    }
+    snprintf(words, sizeof words, "%.*s", (int)(end - begin), begin);
+    runner_clean(words, sizeof words);
+    if (words[0] != '\0')
+        text_add(text, RUNNER_TEXT, "; it said: %s", words);
+}
+
+void runner_describe_end(const struct runner_process *process, int status, char text[RUNNER_TEXT])
+{
+    char name[sizeof process->shared->doing], doing[80];
+
+    memcpy(name, process->shared->doing, sizeof name);
+    runner_clean(name, sizeof name);
+    snprintf(doing, sizeof doing, "%s%s", name[0] != '\0' ? ", in " : "", name);
+    if (process->damaged)
+        snprintf(text, RUNNER_TEXT, "%.800s%s", process->why, doing);
+    else if (process->timed_out && process->ending)
+        snprintf(text, RUNNER_TEXT, "the process did not end by itself%s; killed", doing);
+    else if (process->timed_out)
+        snprintf(text, RUNNER_TEXT, "no answer after %g s%s; killed", process->limit_s, doing);
+    else if (WIFSIGNALED(status))
+        snprintf(text, RUNNER_TEXT, "the process died of signal %d (%s)%s", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)), doing);
+    else
+        snprintf(text, RUNNER_TEXT, "the process ended with status %d and without an answer%s",
+                 WEXITSTATUS(status), doing);
+    runner_add_words(process, text);
+}
+
+/* The implementation could have written into this memory, so every field is checked. */
+const char *runner_read_about(const struct runner_shared *shared, struct runner_about *is)
+{
+    struct impl_about *about = &is->about;
+
+    memcpy(is, &shared->is, sizeof *is);
+    runner_clean(about->name, sizeof about->name);
+    runner_clean(about->version, sizeof about->version);
+    runner_clean(about->blas, sizeof about->blas);
+    runner_clean(about->gpu_software, sizeof about->gpu_software);
+    if (about->name[0] == '\0')
+        return "the implementation has no name";
+    if (about->devices < 0 || about->devices > IMPL_MAX_DEVICES)
+        return "the number of devices is out of range";
+    for (int i = 0; i < about->devices; ++i)
+        runner_clean(about->device_name[i], sizeof about->device_name[i]);
+    for (int i = 0; i < IMPL_DIALECTS; ++i)
+        if ((int)about->dialect[i] < IMPL_UNDECLARED || (int)about->dialect[i] > IMPL_FREE)
+            return "a declared dialect is not a word of impl.h";
+    return NULL;
+}
+
 /* ---- the end --------------------------------------------------------------------------------- */
 
 bool runner_process_ended(struct runner_process *process)
 {
-    siginfo_t info = {.si_pid = 0};
+    siginfo_t info;
     int status = 0;
 
     if (process->results < 0 && !process->ending) {
         process->ending = true;
         process->deadline = runner_now() + END_SECONDS;
     }
-    if ((waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-         info.si_pid != process->pid) &&
-        !process->damaged) {
+    if (!child_has_ended(process->pid, &info) && !process->damaged) {
         if (runner_now() < process->deadline)
             return false;
         process->timed_out = true;

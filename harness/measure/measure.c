@@ -31,19 +31,6 @@ int cell_fail(struct record_cell *cell, enum record_status status, const char *r
     return -1;
 }
 
-void cell_pass(struct record_cell *cell)
-{
-    struct text_error why = {""};
-
-    cell->status = RECORD_OK;
-    cell->validated = true;
-    cell->reason[0] = '\0';
-    if (record_check_ok(cell, &why) == 0)
-        return;
-    cell->validated = false;
-    cell_fail(cell, RECORD_FAILED, why.text);
-}
-
 /* Too little memory is a result, not a failure. */
 enum record_status cell_status(const struct dp_error *err, enum record_status otherwise)
 {

@@ -7,6 +7,7 @@
 
 #include "measure/probe_step.h"
 #include "numbers/equal.h"
+#include "record/record.h"
 
 int step_result_bad(const struct step_result *left, size_t step, const char *reason)
 {
@@ -116,4 +117,32 @@ int step_result_check(struct step_result *left, int k, size_t step, struct dp_er
              "step %zu, set %d: digest %016" PRIx64 ", the verified step's is %016" PRIx64, step, k,
              digest, left->step[k].step);
     return step_result_bad(left, step, reason);
+}
+
+void cell_pass(struct record_cell *cell)
+{
+    struct text_error why = {""};
+
+    cell->status = RECORD_OK;
+    cell->validated = true;
+    cell->reason[0] = '\0';
+    if (record_check_ok(cell, &why) == 0)
+        return;
+    cell->validated = false;
+    cell_fail(cell, RECORD_FAILED, why.text);
+}
+
+void step_result_judge(struct step_result *left, const size_t measured[WORKLOAD_SETS])
+{
+    struct text_error why = {""};
+
+    for (int k = 0; k < WORKLOAD_SETS; ++k) {
+        if (left->verified[k] && (measured[k] > 0 || left->cell->n_valid < WORKLOAD_SETS))
+            continue;
+        snprintf(why.text, sizeof why.text, "data set %d was %s", k,
+                 left->verified[k] ? "not used in any measured step" : "not verified");
+        cell_fail(left->cell, RECORD_FAILED, why.text);
+        return;
+    }
+    cell_pass(left->cell);
 }

@@ -29,5 +29,8 @@ struct step_result {
 int step_result_check(struct step_result *left, int k, size_t step, struct dp_error *err);
 /* Notes in the cell that the step has wrong values, and the reason. Returns -1. */
 int step_result_bad(const struct step_result *left, size_t step, const char *reason);
+/* Judges a cell in which nothing failed: it must also show that something was done. measured: the
+ * timed steps of each set. */
+void step_result_judge(struct step_result *left, const size_t measured[WORKLOAD_SETS]);
 
 #endif

@@ -1,7 +1,8 @@
-/* verify/answer.c: gives the reference of a step as arrays of floats, for callers that compare many
- * steps with it. */
+/* verify/answer.c: the gradient of a layer by its definition, and the reference of a step as arrays
+ * of floats, for callers that compare many steps with it. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "verify/arrays.h"
 
@@ -54,4 +55,48 @@ int verify_answer(const struct verify *verify, float outputs[], double *loss,
         if (fill_layer(verify, l, gradient[2 * l], gradient[2 * l + 1]))
             return cannot("out of memory for the known answer", why);
     return 0;
+}
+
+/* Adds four patterns at a time. The terms of each number are added in the order of the patterns. */
+static void add_four(const struct verify_layer *layer, size_t r, const double factor[4],
+                     double *want)
+{
+    const double *a = layer->input + r * layer->in, *b = a + layer->in;
+    const double *c = b + layer->in, *d = c + layer->in;
+
+    for (size_t j = 0; j < layer->in; ++j) {
+        double sum = want[j] + factor[0] * a[j];
+
+        sum += factor[1] * b[j];
+        sum += factor[2] * c[j];
+        want[j] = sum + factor[3] * d[j];
+    }
+}
+
+static double factor_of(const struct verify *v, const struct verify_layer *layer, size_t r,
+                        size_t i)
+{
+    return r < v->patterns ? v->weight[r] * layer->upstream[r * layer->out + i] : 0;
+}
+
+void verify_gradient_row(const struct verify *v, const struct verify_layer *layer, size_t i,
+                         double *want)
+{
+    memset(want, 0, (layer->in + 1) * sizeof *want);
+    for (size_t r = 0; r < v->patterns; r += 4) {
+        const double factor[4] = {factor_of(v, layer, r, i), factor_of(v, layer, r + 1, i),
+                                  factor_of(v, layer, r + 2, i), factor_of(v, layer, r + 3, i)};
+
+        for (int k = 0; k < 4; ++k)
+            want[layer->in] += factor[k];
+        if (r + 4 <= v->patterns) {
+            add_four(layer, r, factor, want);
+            continue;
+        }
+        for (size_t k = 0; r + k < v->patterns; ++k)
+            for (size_t j = 0; j < layer->in; ++j)
+                want[j] += factor[k] * layer->input[(r + k) * layer->in + j];
+    }
+    for (size_t j = 0; j <= layer->in; ++j)
+        want[j] /= (double)v->divisor;
 }

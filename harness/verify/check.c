@@ -108,50 +108,6 @@ static int check_outputs(const struct verify *v, const struct verify_step *step,
     return check_loss(v, step, found, why);
 }
 
-/* Adds four patterns at a time. The terms of each number are added in the order of the patterns. */
-static void add_four(const struct verify_layer *layer, size_t r, const double factor[4],
-                     double *want)
-{
-    const double *a = layer->input + r * layer->in, *b = a + layer->in;
-    const double *c = b + layer->in, *d = c + layer->in;
-
-    for (size_t j = 0; j < layer->in; ++j) {
-        double sum = want[j] + factor[0] * a[j];
-
-        sum += factor[1] * b[j];
-        sum += factor[2] * c[j];
-        want[j] = sum + factor[3] * d[j];
-    }
-}
-
-static double factor_of(const struct verify *v, const struct verify_layer *layer, size_t r,
-                        size_t i)
-{
-    return r < v->patterns ? v->weight[r] * layer->upstream[r * layer->out + i] : 0;
-}
-
-void verify_gradient_row(const struct verify *v, const struct verify_layer *layer, size_t i,
-                         double *want)
-{
-    memset(want, 0, (layer->in + 1) * sizeof *want);
-    for (size_t r = 0; r < v->patterns; r += 4) {
-        const double factor[4] = {factor_of(v, layer, r, i), factor_of(v, layer, r + 1, i),
-                                  factor_of(v, layer, r + 2, i), factor_of(v, layer, r + 3, i)};
-
-        for (int k = 0; k < 4; ++k)
-            want[layer->in] += factor[k];
-        if (r + 4 <= v->patterns) {
-            add_four(layer, r, factor, want);
-            continue;
-        }
-        for (size_t k = 0; r + k < v->patterns; ++k)
-            for (size_t j = 0; j < layer->in; ++j)
-                want[j] += factor[k] * layer->input[(r + k) * layer->in + j];
-    }
-    for (size_t j = 0; j <= layer->in; ++j)
-        want[j] /= (double)v->divisor;
-}
-
 /* Turns the gradient row into the updated parameters. */
 static void update_row(const struct verify_layer *layer, size_t i, double *want)
 {

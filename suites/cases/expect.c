@@ -233,23 +233,6 @@ void check_true(struct check *c, bool holds, const char *format, ...)
     check_fail(c, "%s", text);
 }
 
-void check_value_is(struct check *c, struct impl_model *model, int i, double want)
-{
-    check_values(c, check_text(c, "parameter %d", i), check_get(c, model, IMPL_VALUE, i), 1, &want);
-}
-
-void check_grad_is(struct check *c, struct impl_model *model, int i, double want)
-{
-    check_values(c, check_text(c, "gradient of parameter %d", i), check_get(c, model, IMPL_GRAD, i),
-                 1, &want);
-}
-
-void check_grad_none(struct check *c, struct impl_model *model, int i)
-{
-    check_is_none(c, check_text(c, "gradient of parameter %d", i),
-                  check_get(c, model, IMPL_GRAD, i));
-}
-
 void check_refused(struct check *c, const char *what, int status, unsigned allowed)
 {
     const unsigned never = ALLOW(IMPL_OK) | ALLOW(IMPL_ENOTSUP) | ALLOW(IMPL_EROOM);

@@ -337,3 +337,20 @@ struct impl_array *check_backward(struct check *c, struct impl_model *model,
     check_backward_op(c, model, &op);
     return grad_in;
 }
+
+void check_value_is(struct check *c, struct impl_model *model, int i, double want)
+{
+    check_values(c, check_text(c, "parameter %d", i), check_get(c, model, IMPL_VALUE, i), 1, &want);
+}
+
+void check_grad_is(struct check *c, struct impl_model *model, int i, double want)
+{
+    check_values(c, check_text(c, "gradient of parameter %d", i), check_get(c, model, IMPL_GRAD, i),
+                 1, &want);
+}
+
+void check_grad_none(struct check *c, struct impl_model *model, int i)
+{
+    check_is_none(c, check_text(c, "gradient of parameter %d", i),
+                  check_get(c, model, IMPL_GRAD, i));
+}
