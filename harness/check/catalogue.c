@@ -235,25 +235,6 @@ void runner_list(FILE *stream, const struct check_case *const tests[], size_t n)
     }
 }
 
-static void print_rule(FILE *stream, const struct check_area *area, int number, int count[3])
-{
-    char rule[32], text[RUNNER_TEXT];
-
-    runner_rule(area, number, rule);
-
-    const struct check_excuse *excuse = runner_excuse(area, rule);
-    const int cases = cases_of(area, rule);
-
-    if (!excuse)
-        snprintf(text, sizeof text, "covered         %d case%s", cases, cases == 1 ? "" : "s");
-    else
-        snprintf(text, sizeof text, "%-15s %s", excuse->pending ? "pending" : "not applicable",
-                 excuse->reason);
-    ++count[excuse == NULL ? 0 : excuse->pending ? 1 : 2];
-    fprintf(stream, "%-9s ", rule);
-    command_wrap(stream, text, 10, 26, 80);
-}
-
 static bool area_is_asked_for(const struct runner_options *options, const char *name)
 {
     char list[sizeof options->area], *rest = NULL;
@@ -267,12 +248,29 @@ static bool area_is_asked_for(const struct runner_options *options, const char *
 
 void runner_rules(FILE *stream, const struct runner_options *options)
 {
+    char rule[32], text[RUNNER_TEXT];
     int count[3] = {0};
 
-    for (int a = 0; a < check_n_areas; ++a)
-        for (int i = 1;
-             i <= check_areas[a]->n_rules && area_is_asked_for(options, check_areas[a]->name); ++i)
-            print_rule(stream, check_areas[a], i, count);
+    for (int a = 0; a < check_n_areas; ++a) {
+        const struct check_area *area = check_areas[a];
+
+        for (int i = 1; i <= area->n_rules && area_is_asked_for(options, area->name); ++i) {
+            runner_rule(area, i, rule);
+
+            const struct check_excuse *excuse = runner_excuse(area, rule);
+            const int cases = cases_of(area, rule);
+
+            if (!excuse)
+                snprintf(text, sizeof text, "covered         %d case%s", cases,
+                         cases == 1 ? "" : "s");
+            else
+                snprintf(text, sizeof text, "%-15s %s",
+                         excuse->pending ? "pending" : "not applicable", excuse->reason);
+            ++count[excuse == NULL ? 0 : excuse->pending ? 1 : 2];
+            fprintf(stream, "%-9s ", rule);
+            command_wrap(stream, text, 10, 26, 80);
+        }
+    }
     fprintf(stream, "%d rules: %d covered, %d pending, %d not applicable\n",
             count[0] + count[1] + count[2], count[0], count[1], count[2]);
 }

@@ -221,19 +221,6 @@ static void load_libraries(const struct runner_options *options)
         dp_group_close(group);
 }
 
-/* Makes this process, and so those of the cases, not traceable: foreign code could write results.
- * Returns false if the system cannot do that. */
-static bool hide(const struct runner_options *options)
-{
-    const bool foreign =
-        options->spec.kind == IMPL_SPEC_COMMAND || options->spec.kind == IMPL_SPEC_LIBRARY;
-
-    /* A sanitizer traces its own process to look for leaks. */
-    if (!foreign || BUILD_SANITIZERS[0] != '\0')
-        return true;
-    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0;
-}
-
 /* Reads the result back, as the program that gets it later has to be able to. An error of writing
  * is reported when the file is closed. */
 static int read_back(const char *command, size_t format, struct whole_file *out)
@@ -262,7 +249,12 @@ static int check_implementation(const char *command, const struct runner_options
     if (!run)
         return command_refuse(command, "out of memory");
     run->options = options;
-    run->traceable = !hide(options);
+    /* Makes this process, and so those of the cases, not traceable: foreign code could write
+     * results. A sanitizer traces its own process to look for leaks. */
+    if ((options->spec.kind == IMPL_SPEC_COMMAND || options->spec.kind == IMPL_SPEC_LIBRARY) &&
+        BUILD_SANITIZERS[0] == '\0')
+        run->traceable =
+            prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 || prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0;
     load_libraries(options);
     status = runner_probe(command, options->impl, run);
     if (status == 0 && run->cause[0] == '\0' &&

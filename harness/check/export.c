@@ -44,23 +44,6 @@ static const struct export_metric metrics[METRICS] = {
     [COMPARED] = {.name = "compared", .unit = "values", .exact = true},
     [SECONDS] = {.name = "time", .unit = "seconds", .exact = true}};
 
-/* Returns the reason of a failure, and the command that repeats it. NULL: no memory. */
-static char *detail_of(const struct runner_run *run, const struct runner_result *result)
-{
-    const struct check_case *test = result->test;
-    char command[8 * RUNNER_TEXT];
-    const size_t room = sizeof command + 2 * RUNNER_TEXT;
-    char *text = malloc(room);
-
-    if (!text)
-        return NULL;
-    runner_command(run->options, test->id, command);
-    snprintf(text, room, "rule %s, %s, %s\n%s\n%s\n", test->rule,
-             runner_obligation_words[test->obligation], runner_evidence_words[test->evidence],
-             result->reason, command);
-    return text;
-}
-
 static int add_case(struct export_set *set, const struct runner_run *run,
                     const struct runner_result *result)
 {
@@ -68,10 +51,13 @@ static int add_case(struct export_set *set, const struct runner_run *run,
                                                [CHECK_FAIL] = EXPORT_FAILED,
                                                [CHECK_SKIP] = EXPORT_OPEN,
                                                [CHECK_BROKEN] = EXPORT_BROKEN};
-    struct export_cell *cell = export_add(set, result->test->id);
+    const struct check_case *test = result->test;
+    struct export_cell *cell = export_add(set, test->id);
+    char command[8 * RUNNER_TEXT];
+    const size_t room = sizeof command + 2 * RUNNER_TEXT;
 
-    cell->key = result->test;
-    cell->group = area_of(result->test);
+    cell->key = test;
+    cell->group = area_of(test);
     cell->state = states[result->verdict];
     cell->verdict = result->verdict;
     cell->has_numbers = result->verdict == CHECK_PASS;
@@ -81,8 +67,15 @@ static int add_case(struct export_set *set, const struct runner_run *run,
     snprintf(cell->why, sizeof cell->why, "%s", result->reason);
     if (cell->state != EXPORT_FAILED && cell->state != EXPORT_BROKEN)
         return 0;
-    cell->detail = detail_of(run, result);
-    return cell->detail ? 0 : -1;
+    /* The reason of a failure, and the command that repeats it. */
+    cell->detail = malloc(room);
+    if (!cell->detail)
+        return -1;
+    runner_command(run->options, test->id, command);
+    snprintf(cell->detail, room, "rule %s, %s, %s\n%s\n%s\n", test->rule,
+             runner_obligation_words[test->obligation], runner_evidence_words[test->evidence],
+             result->reason, command);
+    return 0;
 }
 
 int runner_export(FILE *stream, const struct runner_run *run, enum export_format format,

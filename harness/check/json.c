@@ -12,27 +12,20 @@
 #include "record/memory.h"
 #include "words.h"
 
-static json_t *dialects(const struct impl_about *about)
-{
-    json_t *object = json_object();
-
-    for (int i = 0; i < IMPL_DIALECTS; ++i)
-        if (about->dialect[i] != IMPL_UNDECLARED)
-            json_object_set_new(object, impl_dialect_word((enum impl_dialect)i),
-                                value_text(impl_choice_word(about->dialect[i])));
-    return object;
-}
-
 static json_t *implementation(const struct runner_run *run)
 {
     const struct impl_about *about = &run->is.about;
-    json_t *names = json_array(), *capabilities = json_array();
+    json_t *names = json_array(), *capabilities = json_array(), *dialects = json_object();
 
     for (int i = 0; i < about->devices; ++i)
         json_array_append_new(names, value_text(about->device_name[i]));
     for (int i = 0; i < RUNNER_CAPABILITIES; ++i)
         if (about->capabilities >> i & 1)
             json_array_append_new(capabilities, value_text(impl_capability_word((uint64_t)1 << i)));
+    for (int i = 0; i < IMPL_DIALECTS; ++i)
+        if (about->dialect[i] != IMPL_UNDECLARED)
+            json_object_set_new(dialects, impl_dialect_word((enum impl_dialect)i),
+                                value_text(impl_choice_word(about->dialect[i])));
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:I, s:b, s:o, s:I, s:I}", "name",
         value_text(about->name), "version", value_text(about->version), "blas",
@@ -40,7 +33,7 @@ static json_t *implementation(const struct runner_run *run)
         about->gpu_software[0] != '\0' ? value_text(about->gpu_software) : json_null(), "spec",
         value_text(run->options->impl), "options", value_text(run->options->impl_options),
         "device_list", value_text(run->options->devices), "devices", about->devices, "device_names",
-        names, "capabilities", capabilities, "dialects", dialects(about), "seed",
+        names, "capabilities", capabilities, "dialects", dialects, "seed",
         (json_int_t)run->options->seed, "process", run->is.process ? 1 : 0, "launcher",
         value_text(run->options->launcher), "processes", (json_int_t)run->options->world.processes,
         "per_process", (json_int_t)run->options->world.per_process);
@@ -89,32 +82,23 @@ static json_t *sums_object(const struct runner_area_sums *sums)
                      sums->reported, "untested", sums->rules - sums->observed - sums->reported);
 }
 
-static json_t *excuses(const struct runner_run *run)
+static json_t *rules(const struct runner_run *run)
 {
-    json_t *array = json_array();
+    struct runner_area_sums sums;
+    json_t *object, *areas = json_array(), *excuses = json_array(), *profiles = json_array();
 
     for (int a = 0; a < check_n_areas; ++a) {
         const struct check_area *area = check_areas[a];
 
-        for (int i = 0; i < area->n_excuses && runner_shows(run, area); ++i)
-            json_array_append_new(array, json_pack("{s:o, s:b, s:o}", "rule",
-                                                   value_text(area->excuses[i].rule), "pending",
-                                                   area->excuses[i].pending ? 1 : 0, "reason",
-                                                   value_text(area->excuses[i].reason)));
-    }
-    return array;
-}
-
-static json_t *rules(const struct runner_run *run)
-{
-    struct runner_area_sums sums;
-    json_t *object, *areas = json_array(), *profiles = json_array();
-
-    for (int a = 0; a < check_n_areas; ++a) {
-        if (!runner_shows(run, check_areas[a]))
+        if (!runner_shows(run, area))
             continue;
-        runner_sums(run, check_areas[a], &sums);
+        runner_sums(run, area, &sums);
         json_array_append_new(areas, sums_object(&sums));
+        for (int i = 0; i < area->n_excuses; ++i)
+            json_array_append_new(excuses, json_pack("{s:o, s:b, s:o}", "rule",
+                                                     value_text(area->excuses[i].rule), "pending",
+                                                     area->excuses[i].pending ? 1 : 0, "reason",
+                                                     value_text(area->excuses[i].reason)));
     }
     for (int p = 0; p < RUNNER_PROFILES; ++p)
         if (run->profiles & runner_profiles[p].bit)
@@ -122,7 +106,7 @@ static json_t *rules(const struct runner_run *run)
     runner_totals(run, &sums);
     object = sums_object(&sums);
     json_object_set_new(object, "areas", areas);
-    json_object_set_new(object, "excuses", excuses(run));
+    json_object_set_new(object, "excuses", excuses);
     json_object_set_new(object, "profiles", profiles);
     json_object_set_new(
         object, "partial",

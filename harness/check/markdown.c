@@ -4,7 +4,7 @@
 
 enum { SHOWN = 50 };
 
-static void print_sums(struct text_out *out, const struct runner_area_sums *sums)
+static void write_sums(struct text_out *out, const struct runner_area_sums *sums)
 {
     text_print(out, "| %s | %d | %d | %d | %d | %zu | %zu | %zu | %zu | %zu | %d | %d |\n",
                sums->name, sums->rules, sums->covered, sums->pending, sums->not_applicable,
@@ -33,10 +33,10 @@ void runner_markdown(FILE *stream, const struct runner_run *run)
         if (!runner_shows(run, area))
             continue;
         runner_sums(run, area, &sums);
-        print_sums(&out, &sums);
+        write_sums(&out, &sums);
     }
     runner_totals(run, &sums);
-    print_sums(&out, &sums);
+    write_sums(&out, &sums);
     for (size_t i = 0; i < run->n; ++i) {
         const struct runner_result *result = &run->result[i];
 

@@ -95,27 +95,22 @@ static void first_cases(const struct runner_matrix *matrix, const struct runner_
     }
 }
 
-static void kill_row(FILE *stream, const struct runner_matrix *matrix,
-                     const struct runner_kill *kill)
-{
-    char cases[COLUMNS + 1], head[160];
-    const int used =
-        snprintf(head, sizeof head, "%-25.60s %-8.24s %4zu%c ", kill->mutant->name,
-                 kill->mutant->rule, kill->caught, kill->own || kill->caught == 0 ? ' ' : '!');
-
-    first_cases(matrix, kill, used < COLUMNS ? (size_t)(COLUMNS - used) : 0, cases);
-    fprintf(stream, "%s%s\n", head, kill->caught == 0 ? "SURVIVED" : cases);
-}
-
 void runner_matrix_text(FILE *stream, const struct runner_matrix *matrix)
 {
     const size_t alive = runner_survivors(matrix), others = count_others(matrix);
     size_t idle = 0;
-    char text[RUNNER_TEXT];
+    char text[RUNNER_TEXT], cases[COLUMNS + 1];
 
     fprintf(stream, "%-25s %-8s %4s  %s\n", "mutant", "rule", "by", "first cases that caught it");
-    for (size_t k = 0; k < matrix->n; ++k)
-        kill_row(stream, matrix, &matrix->kill[k]);
+    for (size_t k = 0; k < matrix->n; ++k) {
+        const struct runner_kill *kill = &matrix->kill[k];
+        const int used =
+            snprintf(text, sizeof text, "%-25.60s %-8.24s %4zu%c ", kill->mutant->name,
+                     kill->mutant->rule, kill->caught, kill->own || kill->caught == 0 ? ' ' : '!');
+
+        first_cases(matrix, kill, used < COLUMNS ? (size_t)(COLUMNS - used) : 0, cases);
+        fprintf(stream, "%s%s\n", text, kill->caught == 0 ? "SURVIVED" : cases);
+    }
     fputc('\n', stream);
     for (size_t k = 0; k < matrix->n; ++k) {
         const struct mutant *mutant = matrix->kill[k].mutant;
@@ -148,27 +143,24 @@ void runner_matrix_text(FILE *stream, const struct runner_matrix *matrix)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static json_t *kill_object(const struct runner_matrix *matrix, const struct runner_kill *kill)
-{
-    json_t *cases = json_array();
-
-    for (size_t i = 0; i < matrix->n_tests; ++i)
-        if (runner_caught(&kill->result[i]))
-            json_array_append_new(cases, json_string(matrix->test[i]->id));
-    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:b, s:o}", "name", kill->mutant->name, "rule",
-                     kill->mutant->rule, "what", kill->mutant->what, "caught",
-                     (json_int_t)kill->caught, "broken", (json_int_t)kill->broken, "own_rule",
-                     kill->own ? 1 : 0, "cases", cases);
-}
-
 static json_t *matrix_object(const struct runner_matrix *matrix)
 {
     json_t *mutants = json_array(), *idle = json_array(), *alive = json_array();
 
     for (size_t k = 0; k < matrix->n; ++k) {
-        json_array_append_new(mutants, kill_object(matrix, &matrix->kill[k]));
-        if (matrix->kill[k].caught == 0)
-            json_array_append_new(alive, json_string(matrix->kill[k].mutant->name));
+        const struct runner_kill *kill = &matrix->kill[k];
+        json_t *cases = json_array();
+
+        for (size_t i = 0; i < matrix->n_tests; ++i)
+            if (runner_caught(&kill->result[i]))
+                json_array_append_new(cases, json_string(matrix->test[i]->id));
+        json_array_append_new(
+            mutants, json_pack("{s:s, s:s, s:s, s:I, s:I, s:b, s:o}", "name", kill->mutant->name,
+                               "rule", kill->mutant->rule, "what", kill->mutant->what, "caught",
+                               (json_int_t)kill->caught, "broken", (json_int_t)kill->broken,
+                               "own_rule", kill->own ? 1 : 0, "cases", cases));
+        if (kill->caught == 0)
+            json_array_append_new(alive, json_string(kill->mutant->name));
     }
     for (size_t i = 0; i < matrix->n_tests; ++i)
         if (!matrix->options->until_caught && catches_nothing(matrix, i))

@@ -61,15 +61,6 @@ static int put_field(json_t *object, const char *name, json_t *value)
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
-static int join_array(json_t *ok, json_t *const answers[], int n)
-{
-    json_t *found = json_object_get(ok, "array");
-
-    for (int p = 1; p < n && json_is_null(found); ++p)
-        found = field_of(answers, p, "array");
-    return found ? json_object_set(ok, "array", found) : 0;
-}
-
 /* Returns entry i of lists that have count entries. */
 static json_t *list_entry(json_t *const answers[], int n, const char *name, size_t count, size_t i)
 {
@@ -104,37 +95,6 @@ static int join_list(json_t *ok, json_t *const answers[], int n, const char *nam
     return put_field(ok, name, joined);
 }
 
-static int join_count(json_t *ok, json_t *const answers[], int n)
-{
-    json_int_t most = 0;
-
-    if (!json_object_get(ok, "n_out"))
-        return 0;
-    for (int p = 0; p < n; ++p) {
-        const json_int_t count = json_integer_value(field_of(answers, p, "n_out"));
-
-        most = count > most ? count : most;
-    }
-    return put_field(ok, "n_out", json_integer(most));
-}
-
-/* ---- traces ---------------------------------------------------------------------------------- */
-
-/* The replicas of a trace are those of all ranks, in order. The rest of a trace is that of the
- * first process. */
-static int join_trace(json_t *ok, json_t *const answers[], int n)
-{
-    json_t *replicas = json_object_get(json_object_get(ok, "trace"), "replicas");
-
-    for (int p = 1; replicas && p < n; ++p) {
-        json_t *more = json_object_get(field_of(answers, p, "trace"), "replicas");
-
-        if (more && json_array_extend(replicas, more))
-            return -1;
-    }
-    return 0;
-}
-
 static json_t *join_answers(void *self, json_t *const answers[], int n)
 {
     json_t *ok = json_object_get(answers[0], "ok");
@@ -146,11 +106,27 @@ static json_t *join_answers(void *self, json_t *const answers[], int n)
     for (int p = 0; p < n; ++p)
         if (!json_object_get(answers[p], "ok"))
             return NULL;
-    return join_array(ok, answers, n) || join_count(ok, answers, n) ||
-                   join_list(ok, answers, n, "out") || join_list(ok, answers, n, "grad_in") ||
-                   join_trace(ok, answers, n)
-               ? NULL
-               : json_incref(answers[0]);
+    json_t *array = json_object_get(ok, "array"),
+           *replicas = json_object_get(json_object_get(ok, "trace"), "replicas");
+    json_int_t n_out = 0;
+
+    for (int p = 0; p < n; ++p) {
+        const json_int_t count = json_integer_value(field_of(answers, p, "n_out"));
+        json_t *more = json_object_get(field_of(answers, p, "trace"), "replicas");
+
+        n_out = count > n_out ? count : n_out;
+        if (json_is_null(array))
+            array = field_of(answers, p, "array");
+        /* The replicas of a trace are those of all ranks, in order. The rest of a trace is that of
+         * the first process. */
+        if (p > 0 && replicas && more && json_array_extend(replicas, more))
+            return NULL;
+    }
+    if ((array && json_object_set(ok, "array", array)) ||
+        (json_object_get(ok, "n_out") && put_field(ok, "n_out", json_integer(n_out))) ||
+        join_list(ok, answers, n, "out") || join_list(ok, answers, n, "grad_in"))
+        return NULL;
+    return json_incref(answers[0]);
 }
 
 int rank_main(int argc, char **argv)

@@ -269,35 +269,6 @@ static const char *find_blame(const struct rank_pool *pool, json_t *const answer
     return NULL;
 }
 
-/* Writes "no process has said anything for 60 s: process 1 of 2 has not begun", for example. */
-static void say_silence(const struct rank_pool *pool, char *text, size_t bytes)
-{
-    char name[MSG_NAME_BYTES] = "";
-    int p = 0;
-
-    while (p < pool->messages.n && pool->messages.process[p].has[MSG_BEGUN])
-        ++p;
-    if (p < pool->messages.n)
-        launcher_process_name(&pool->messages, p, name);
-    snprintf(text, bytes, "no process has said anything for %.0f s%s%s%s", pool->silent,
-             name[0] != '\0' ? ": " : "", name, name[0] != '\0' ? " has not begun" : "");
-}
-
-/* Appends "; the launcher said: ..", with its first line that has a word, if no process has
- * begun. */
-static void add_launcher_words(const struct rank_pool *pool, char *text, size_t bytes)
-{
-    const char *first = pool->words;
-
-    for (int p = 0; p < pool->messages.n; ++p)
-        if (pool->messages.process[p].has[MSG_BEGUN])
-            return;
-    while (*first != '\0' && !isalpha((unsigned char)*first))
-        ++first;
-    if (*first != '\0')
-        text_add(text, bytes, "; the launcher said: %.*s", (int)strcspn(first, "\n"), first);
-}
-
 /* An answer counts only if every process has printed its own, or was kept from it by one that
  * did. */
 static enum rank_pool_end judge_end(struct rank_pool *pool, json_t *const answers[],
@@ -305,10 +276,20 @@ static enum rank_pool_end judge_end(struct rank_pool *pool, json_t *const answer
 {
     const int failed = rank_answers_failed(answers, pool->messages.n);
     const char *blame = find_blame(pool, answers);
-    char why[320];
+    const char *words = pool->words;
+    char why[320], name[MSG_NAME_BYTES] = "";
+    int begun = 0; /* the processes before the first that has not begun */
+    bool any = false;
 
+    while (begun < pool->messages.n && pool->messages.process[begun].has[MSG_BEGUN])
+        ++begun;
+    for (int p = 0; p < pool->messages.n; ++p)
+        any = any || pool->messages.process[p].has[MSG_BEGUN];
     if (pool->silent > 0) {
-        say_silence(pool, why, sizeof why);
+        if (begun < pool->messages.n)
+            launcher_process_name(&pool->messages, begun, name);
+        snprintf(why, sizeof why, "no process has said anything for %.0f s%s%s%s", pool->silent,
+                 name[0] != '\0' ? ": " : "", name, name[0] != '\0' ? " has not begun" : "");
         return lose_pool(pool, why, answer);
     }
     if (pool->fault.text[0] != '\0') {
@@ -321,7 +302,12 @@ static enum rank_pool_end judge_end(struct rank_pool *pool, json_t *const answer
     if (blame && strstr(blame, " did not join "))
         return lose_pool(pool, blame, answer);
     if (first_unfinished_process(&pool->messages, why, sizeof why) >= 0) {
-        add_launcher_words(pool, why, sizeof why);
+        /* If no process has begun, the first line of the launcher that has a word may tell why. */
+        while (*words != '\0' && !isalpha((unsigned char)*words))
+            ++words;
+        if (!any && *words != '\0')
+            text_add(why, sizeof why, "; the launcher said: %.*s", (int)strcspn(words, "\n"),
+                     words);
         return lose_pool(pool, why, answer);
     }
     if (failed < 0)

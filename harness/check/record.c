@@ -295,22 +295,17 @@ static void count_cases(struct check_record *record)
     }
 }
 
-/* Returns the worst verdict; if all are skipped, it is SKIP. */
-static enum check_record_verdict worst(const struct check_record *record)
-{
-    const size_t *n = record->total.verdict;
-
-    if (n[CHECK_RECORD_BROKEN] > 0 || record->n_cases == 0)
-        return CHECK_RECORD_BROKEN;
-    if (n[CHECK_RECORD_FAIL] > 0)
-        return CHECK_RECORD_FAIL;
-    return n[CHECK_RECORD_PASS] > 0 ? CHECK_RECORD_PASS : CHECK_RECORD_SKIP;
-}
-
 static void check_counts(const json_t *counts, struct check_record *record, struct text_error *err)
 {
     static const char *const keys[CHECK_RECORD_VERDICTS] = {"pass", "fail", "skip", "broken"};
     const json_t *seconds = json_object_get(counts, "seconds");
+    const size_t *n = record->total.verdict;
+    /* The worst verdict; if all are skipped, it is SKIP. */
+    const enum check_record_verdict worst = n[CHECK_RECORD_BROKEN] > 0 || record->n_cases == 0
+                                                ? CHECK_RECORD_BROKEN
+                                            : n[CHECK_RECORD_FAIL] > 0 ? CHECK_RECORD_FAIL
+                                            : n[CHECK_RECORD_PASS] > 0 ? CHECK_RECORD_PASS
+                                                                       : CHECK_RECORD_SKIP;
 
     record->verdict = read_verdict(counts, err);
     record->seconds = json_number_value(seconds);
@@ -321,7 +316,7 @@ static void check_counts(const json_t *counts, struct check_record *record, stru
     for (int i = 0; i < CHECK_RECORD_VERDICTS; ++i)
         if (read_count(counts, keys[i], err) != record->total.verdict[i])
             fault(err, "'%s' in 'counts' is not the number of such cases", keys[i]);
-    if (record->verdict != worst(record))
+    if (record->verdict != worst)
         fault(err, "the verdict %s is not that of the cases", check_record_words[record->verdict]);
 }
 

@@ -56,23 +56,6 @@ int runner_check_areas(const char *command, const struct runner_options *options
     return read_areas(command, options->area, &areas);
 }
 
-/* An empty list matches all. */
-static bool is_picked(struct parts *areas, struct parts *only, const struct check_area *area,
-                      const struct check_case *test)
-{
-    bool in_area = areas->n == 0, matches = only->n == 0;
-
-    for (size_t i = 0; i < areas->n; ++i)
-        in_area = in_area || strcmp(areas->part[i], area->name) == 0;
-    for (size_t i = 0; i < only->n && in_area; ++i)
-        if (fnmatch(only->part[i], test->id, 0) == 0 ||
-            fnmatch(only->part[i], test->rule, 0) == 0) {
-            ++only->hits[i];
-            matches = true;
-        }
-    return in_area && matches;
-}
-
 int runner_select(const char *command, const struct runner_options *options,
                   const struct check_case ***tests, size_t *n)
 {
@@ -92,10 +75,23 @@ int runner_select(const char *command, const struct runner_options *options,
     if (!*tests)
         return command_refuse(command, "out of memory");
     for (int a = 0; a < check_n_areas; ++a)
-        for (int i = 0; (test = check_area_case(check_areas[a], i)); ++i)
-            if ((test->profiles & options->profiles) != 0 &&
-                is_picked(&areas, &only, check_areas[a], test))
+        for (int i = 0; (test = check_area_case(check_areas[a], i)); ++i) {
+            /* An empty list matches all. */
+            bool in_area = areas.n == 0, matches = only.n == 0;
+
+            for (size_t j = 0; j < areas.n; ++j)
+                in_area = in_area || strcmp(areas.part[j], check_areas[a]->name) == 0;
+            if ((test->profiles & options->profiles) == 0 || !in_area)
+                continue;
+            for (size_t j = 0; j < only.n; ++j)
+                if (fnmatch(only.part[j], test->id, 0) == 0 ||
+                    fnmatch(only.part[j], test->rule, 0) == 0) {
+                    ++only.hits[j];
+                    matches = true;
+                }
+            if (matches)
                 (*tests)[(*n)++] = test;
+        }
     for (size_t i = 0; i < only.n; ++i)
         if (only.hits[i] == 0)
             return command_refuse(command, "--only: '%.60s' matches no case; --list shows them",

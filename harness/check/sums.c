@@ -9,13 +9,14 @@ static bool is_of_area(const struct runner_result *result, const struct check_ar
     return runner_area_of(result->test->rule) == area;
 }
 
-static void sum_rules(const struct runner_run *run, const struct check_area *area,
-                      struct runner_area_sums *sums)
+void runner_sums(const struct runner_run *run, const struct check_area *area,
+                 struct runner_area_sums *sums)
 {
     char rule[32];
 
-    sums->rules = area->n_rules;
-    for (int i = 1; i <= area->n_rules; ++i) {
+    *sums = (struct runner_area_sums){.name = area ? area->name : "PROFILE"};
+    sums->rules = area ? area->n_rules : 0;
+    for (int i = 1; i <= sums->rules; ++i) {
         bool seen[2] = {false, false};
 
         runner_rule(area, i, rule);
@@ -32,14 +33,6 @@ static void sum_rules(const struct runner_run *run, const struct check_area *are
         sums->pending += excuse && excuse->pending;
         sums->not_applicable += excuse && !excuse->pending;
     }
-}
-
-void runner_sums(const struct runner_run *run, const struct check_area *area,
-                 struct runner_area_sums *sums)
-{
-    *sums = (struct runner_area_sums){.name = area ? area->name : "PROFILE"};
-    if (area)
-        sum_rules(run, area, sums);
     for (size_t i = 0; i < run->n; ++i) {
         if (!is_of_area(&run->result[i], area))
             continue;

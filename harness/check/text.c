@@ -9,32 +9,14 @@
 
 enum { COLUMNS = 80, INDENT = 8 };
 
-static void wrap(FILE *stream, const char *text)
+static void wrap_indented(FILE *stream, const char *text)
 {
     fprintf(stream, "%*s", INDENT, "");
     command_wrap(stream, text, INDENT, INDENT, COLUMNS);
 }
 
-/* The command stays on one line, so that it can be copied. */
-static void block(FILE *stream, const struct runner_run *run, const struct runner_result *result)
-{
-    char command[8 * RUNNER_TEXT];
-
-    fprintf(stream, "%-7s %s (%s, %s, %s)\n", runner_verdict_words[result->verdict],
-            result->test->id, result->test->rule, runner_obligation_words[result->test->obligation],
-            runner_evidence_words[result->test->evidence]);
-    wrap(stream, result->reason);
-    if (runner_area_of(result->test->rule)) {
-        runner_command(run->options, result->test->id, command);
-        fprintf(stream, "%*s", INDENT, "");
-        text_write(stream, TEXT_PLAIN, command, sizeof command);
-        fputc('\n', stream);
-    }
-    fputc('\n', stream);
-}
-
 /* All cases that were skipped for one reason are one block; the first of them stands for it. */
-static void skipped(FILE *stream, const struct runner_run *run, size_t first)
+static void print_skipped(FILE *stream, const struct runner_run *run, size_t first)
 {
     const char *reason = run->result[first].reason;
     char head[RUNNER_TEXT + 64];
@@ -55,35 +37,17 @@ static void skipped(FILE *stream, const struct runner_run *run, size_t first)
     snprintf(head, sizeof head, "%zu case%s: %s", n, n == 1 ? "" : "s", reason);
     fprintf(stream, "%-7s ", "SKIP");
     command_wrap(stream, head, INDENT, INDENT, COLUMNS);
-    wrap(stream, memory_file_close(&ids) == 0 ? ids.text : "(no memory to name them)");
+    wrap_indented(stream, memory_file_close(&ids) == 0 ? ids.text : "(no memory to name them)");
     fputc('\n', stream);
     free(ids.text);
 }
 
-static void row(FILE *stream, const struct runner_area_sums *sums)
+static void print_sums(FILE *stream, const struct runner_area_sums *sums)
 {
     fprintf(stream, "%-7s%5d %7d %7d %3d %5zu %4zu %4zu %4zu %6zu %8d %8d\n", sums->name,
             sums->rules, sums->covered, sums->pending, sums->not_applicable, sums->cases,
             sums->verdict[CHECK_PASS], sums->verdict[CHECK_FAIL], sums->verdict[CHECK_SKIP],
             sums->verdict[CHECK_BROKEN], sums->observed, sums->reported);
-}
-
-static void table(FILE *stream, const struct runner_run *run)
-{
-    struct runner_area_sums sums;
-
-    fputs("area   rules covered pending n/a cases pass fail skip broken observed reported\n",
-          stream);
-    for (int a = -1; a < check_n_areas; ++a) {
-        const struct check_area *area = a < 0 ? NULL : check_areas[a];
-
-        if (!runner_shows(run, area))
-            continue;
-        runner_sums(run, area, &sums);
-        row(stream, &sums);
-    }
-    runner_totals(run, &sums);
-    row(stream, &sums);
 }
 
 static void caution(FILE *stream, const char *text)
@@ -93,7 +57,7 @@ static void caution(FILE *stream, const char *text)
 }
 
 /* Warns of processes that an implementation left running, and of those that could not be found. */
-static void strays(FILE *stream, const struct runner_run *run)
+static void warn_of_strays(FILE *stream, const struct runner_run *run)
 {
     const struct runner_result *first = NULL;
     bool unwatched = false, unseen = false;
@@ -130,7 +94,7 @@ static void strays(FILE *stream, const struct runner_run *run)
                         "and could have written a result");
 }
 
-static void totals(FILE *stream, const struct runner_run *run)
+static void print_totals(FILE *stream, const struct runner_run *run)
 {
     char sentence[RUNNER_TEXT], text[2 * RUNNER_TEXT];
     struct runner_area_sums sums;
@@ -160,13 +124,13 @@ static void totals(FILE *stream, const struct runner_run *run)
         command_wrap(stream, text, 10, 10, COLUMNS);
     }
     snprintf(text, sizeof text, "%s (%.1f s)", sentence, run->seconds);
-    strays(stream, run);
+    warn_of_strays(stream, run);
     fprintf(stream, "%-9s ", word);
     command_wrap(stream, text, 10, 10, COLUMNS);
 }
 
 /* The page must say that a profile is not complete yet. */
-static void pending(FILE *stream, const struct runner_run *run)
+static void print_pending(FILE *stream, const struct runner_run *run)
 {
     const bool asked =
         (run->options->profiles & PROFILE_DDP) != 0 && run->options->profile[0] != '\0';
@@ -190,7 +154,8 @@ static void pending(FILE *stream, const struct runner_run *run)
 
 void runner_text(FILE *stream, const struct runner_run *run)
 {
-    char sentence[RUNNER_TEXT], text[2 * RUNNER_TEXT];
+    char sentence[RUNNER_TEXT], text[8 * RUNNER_TEXT];
+    struct runner_area_sums sums;
 
     if (run->cause[0] != '\0') { /* one reason for all cases */
         fprintf(stream, "%-7s ", runner_verdict(run, sentence));
@@ -201,11 +166,38 @@ void runner_text(FILE *stream, const struct runner_run *run)
     }
     for (size_t i = 0; i < run->n; ++i)
         if (run->result[i].verdict == CHECK_SKIP)
-            skipped(stream, run, i);
-    pending(stream, run);
-    for (size_t i = 0; i < run->n; ++i)
-        if (run->result[i].verdict == CHECK_FAIL || run->result[i].verdict == CHECK_BROKEN)
-            block(stream, run, &run->result[i]);
-    table(stream, run);
-    totals(stream, run);
+            print_skipped(stream, run, i);
+    print_pending(stream, run);
+    for (size_t i = 0; i < run->n; ++i) {
+        const struct runner_result *result = &run->result[i];
+        const struct check_case *test = result->test;
+
+        if (result->verdict != CHECK_FAIL && result->verdict != CHECK_BROKEN)
+            continue;
+        fprintf(stream, "%-7s %s (%s, %s, %s)\n", runner_verdict_words[result->verdict], test->id,
+                test->rule, runner_obligation_words[test->obligation],
+                runner_evidence_words[test->evidence]);
+        wrap_indented(stream, result->reason);
+        /* The command stays on one line, so that it can be copied. */
+        if (runner_area_of(test->rule)) {
+            runner_command(run->options, test->id, text);
+            fprintf(stream, "%*s", INDENT, "");
+            text_write(stream, TEXT_PLAIN, text, sizeof text);
+            fputc('\n', stream);
+        }
+        fputc('\n', stream);
+    }
+    fputs("area   rules covered pending n/a cases pass fail skip broken observed reported\n",
+          stream);
+    for (int a = -1; a < check_n_areas; ++a) {
+        const struct check_area *area = a < 0 ? NULL : check_areas[a];
+
+        if (!runner_shows(run, area))
+            continue;
+        runner_sums(run, area, &sums);
+        print_sums(stream, &sums);
+    }
+    runner_totals(run, &sums);
+    print_sums(stream, &sums);
+    print_totals(stream, run);
 }
