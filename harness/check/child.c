@@ -34,7 +34,7 @@ struct server {
     struct check_session session;
 };
 
-static void tell(const struct server *server, struct runner_message *message)
+static void tell_parent(const struct server *server, struct runner_message *message)
 {
     const char *bytes = (const char *)message;
     size_t sent = 0;
@@ -55,7 +55,7 @@ static void tell_kind(const struct server *server, enum runner_message_kind kind
 {
     struct runner_message message = {.kind = kind};
 
-    tell(server, &message);
+    tell_parent(server, &message);
 }
 
 static void tell_verdict(const struct server *server, size_t index,
@@ -74,7 +74,7 @@ static void tell_verdict(const struct server *server, size_t index,
         message.verdict = CHECK_BROKEN;
         snprintf(message.reason, sizeof message.reason, "out of memory for a message or a model");
     }
-    tell(server, &message);
+    tell_parent(server, &message);
 }
 
 static void doing(const struct server *server, const char *what)
@@ -83,7 +83,7 @@ static void doing(const struct server *server, const char *what)
 }
 
 /* The sanitizers look for leaks when a process calls exit. */
-static _Noreturn void leave(void)
+static _Noreturn void leave_child(void)
 {
     if (BUILD_SANITIZERS[0] != '\0')
         exit(EXIT_SUCCESS);
@@ -93,7 +93,7 @@ static _Noreturn void leave(void)
 /* ---- sessions -------------------------------------------------------------------------------- */
 
 /* blame: the implementation is the reason, and not something that it needs. */
-static _Noreturn void give_up(struct server *server, const char *reason, bool blame)
+static _Noreturn void give_up_session(struct server *server, const char *reason, bool blame)
 {
     struct runner_message message = {.kind = RUNNER_NO_SESSION, .fell = blame};
     char ignored[WALL_REASON];
@@ -102,8 +102,8 @@ static _Noreturn void give_up(struct server *server, const char *reason, bool bl
     if (server->wall)
         wall_end(server->wall, ignored);
     strays_end(&message.strays);
-    tell(server, &message);
-    leave();
+    tell_parent(server, &message);
+    leave_child();
 }
 
 /* Cases are chosen, skipped and counted by what the probe reported, so a session must report the
@@ -124,7 +124,7 @@ static const char *changed(const struct impl_about *now, const struct impl_about
 
 /* This runs in the process of the implementation. It must have neither the pipe for results nor the
  * memory that we share with our parent. */
-static void forget(void *context)
+static void forget_ours(void *context)
 {
     struct server *server = context;
 
@@ -139,7 +139,7 @@ static void load_implementation(struct server *server)
     const struct runner_job *job = server->job;
     const struct wall_plan plan = {.spec = job->spec,
                                    .options = job->impl_options,
-                                   .forget = forget,
+                                   .forget = forget_ours,
                                    .context = server,
                                    .sanitized = BUILD_SANITIZERS[0] != '\0'};
     char reason[WALL_REASON] = "", left[AROUND_WORDS];
@@ -149,7 +149,7 @@ static void load_implementation(struct server *server)
     doing(server, "load");
     if (job->library && !job->same_process) {
         if (wall_start(&plan, &server->wall, reason, &blame))
-            give_up(server, reason, blame);
+            give_up_session(server, reason, blame);
         server->source = (struct impl_source){.ops = wall_ops(server->wall)};
         snprintf(server->source.options, sizeof server->source.options, "%s",
                  wall_options(server->wall));
@@ -157,11 +157,11 @@ static void load_implementation(struct server *server)
         around_begin(&around);
         if (job->world ? world_load(job->world, job->impl_options, &server->source, reason)
                        : impl_load(job->spec, job->impl_options, &server->source, reason))
-            give_up(server, reason, false);
+            give_up_session(server, reason, false);
         around_end(&around, left);
         if (left[0] != '\0') {
             snprintf(reason, sizeof reason, "load changed %s", left);
-            give_up(server, reason, true);
+            give_up_session(server, reason, true);
         }
     }
     server->settings = (struct check_settings){.devices = job->devices,
@@ -176,19 +176,19 @@ static void load_implementation(struct server *server)
                                                .doing = server->shared->doing};
 }
 
-static void open_session(struct server *server)
+static void open_child_session(struct server *server)
 {
     char reason[600] = "";
     const char *change;
 
     load_implementation(server);
     if (check_session_open(&server->session, server->source.ops, &server->settings, reason))
-        give_up(server, reason, server->session.fault);
+        give_up_session(server, reason, server->session.fault);
     /* jansson leaves out a character of a text if it has no memory for it. */
     change = record_memory_failed() ? "out of memory for a message of it"
                                     : changed(&server->session.about, server->job->expected);
     if (change)
-        give_up(server, change, false);
+        give_up_session(server, change, false);
     tell_kind(server, RUNNER_OPENED);
 }
 
@@ -218,12 +218,12 @@ static void probe(struct server *server)
     struct check_outcome outcome = {.verdict = CHECK_PASS};
     struct strays strays;
 
-    open_session(server);
+    open_child_session(server);
     server->shared->is.about = server->session.about;
     server->shared->is.process = server->source.process;
     close_session(server, &outcome, &strays);
     if (outcome.verdict != CHECK_PASS)
-        give_up(server, outcome.reason, true);
+        give_up_session(server, outcome.reason, true);
     tell_kind(server, RUNNER_ABOUT);
 }
 
@@ -237,7 +237,7 @@ static void serve_each(struct server *server)
     for (size_t i = job->next; i < job->n; ++i) {
         if (job->note)
             mutants_note(job->note + i * (size_t)mutant_n);
-        open_session(server);
+        open_child_session(server);
         check_run(job->result[i]->test, &server->session, &server->settings, &outcome);
         close_session(server, &outcome, &strays);
         tell_verdict(server, i, &outcome, &strays);
@@ -252,7 +252,7 @@ static void serve_shared(struct server *server)
     struct check_outcome outcome;
     struct strays strays;
 
-    open_session(server);
+    open_child_session(server);
     for (size_t i = job->next; i < job->n; ++i) {
         const bool last = i + 1 == job->n;
         bool lost;
@@ -265,7 +265,7 @@ static void serve_shared(struct server *server)
             close_session(server, &outcome, &strays);
         tell_verdict(server, i, &outcome, &strays);
         if (lost && !last)
-            open_session(server);
+            open_child_session(server);
     }
 }
 
@@ -286,5 +286,5 @@ _Noreturn void runner_child(const struct runner_job *job, int output, uint64_t t
         serve_shared(&server);
         break;
     }
-    leave();
+    leave_child();
 }

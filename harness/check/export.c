@@ -18,7 +18,7 @@ static const char *area_of(const struct check_case *test)
 
 static const char *const part_names[] = {"case", "area", "rule", "obligation", "evidence"};
 
-static struct export_part part_of(size_t which)
+static struct export_part case_part(size_t which)
 {
     return (struct export_part){.name = part_names[which]};
 }
@@ -33,7 +33,7 @@ static void part_text(const void *key, size_t which, char text[EXPORT_KEY_BYTES]
     snprintf(text, EXPORT_KEY_BYTES, "%s", words[which]);
 }
 
-static const struct export_parts case_parts = {sizeof part_names / sizeof part_names[0], part_of,
+static const struct export_parts case_parts = {sizeof part_names / sizeof part_names[0], case_part,
                                                part_text};
 
 /* ---- the set --------------------------------------------------------------------------------- */

@@ -60,7 +60,7 @@ static json_t *cases(const struct runner_run *run)
     return array;
 }
 
-static json_t *counts(const struct runner_run *run)
+static json_t *counts_object(const struct runner_run *run)
 {
     struct runner_area_sums sums;
     char sentence[RUNNER_TEXT];
@@ -144,7 +144,7 @@ int runner_json(FILE *stream, const struct runner_run *run)
         return -1;
     root = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "schema", "lockstep/check/1.0", "impl",
                      implementation(run), "machine", here, "cases", cases(run), "counts",
-                     counts(run), "rules", rules(run));
+                     counts_object(run), "rules", rules(run));
     document = record_chain_add(record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12)),
                                 "", true);
     if (document)

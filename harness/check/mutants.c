@@ -57,8 +57,8 @@ static size_t order_cases(const struct runs *runs, size_t spec, struct runner_re
 }
 
 /* Returns the number of jobs. */
-static size_t make_jobs(const struct runner_options *options, struct runs *runs,
-                        struct runner_job jobs[], struct runner_result *list[])
+static size_t make_kill_jobs(const struct runner_options *options, struct runs *runs,
+                             struct runner_job jobs[], struct runner_result *list[])
 {
     size_t n_jobs = 0;
 
@@ -84,7 +84,7 @@ static size_t make_jobs(const struct runner_options *options, struct runs *runs,
     return n_jobs;
 }
 
-static int run_all(const char *command, const struct runner_options *options, struct runs *runs)
+static int run_specs(const char *command, const struct runner_options *options, struct runs *runs)
 {
     const size_t per_spec = (runs->n + runs->each - 1) / runs->each;
     struct runner_job *jobs = calloc(runs->n_specs * per_spec, sizeof *jobs);
@@ -99,7 +99,7 @@ static int run_all(const char *command, const struct runner_options *options, st
         free(list);
         return out_of_memory(command);
     }
-    n_jobs = make_jobs(options, runs, jobs, list);
+    n_jobs = make_kill_jobs(options, runs, jobs, list);
     runner_progress_open(&progress, options->until_caught ? 0 : runs->n_run);
     status = runner_stopped(command, runner_pool(jobs, n_jobs, options->jobs, &watcher), &progress);
     if (status == 0)
@@ -132,7 +132,7 @@ static int run_clean(const char *command, const struct runner_matrix *matrix,
     runs.n = clean->n;
     runs.each = each_of(&options, clean->n, options.jobs);
     if (status == 0)
-        status = run_all(command, &options, &runs);
+        status = run_specs(command, &options, &runs);
     exit_status = status == 0 ? runner_exit(clean) : 0;
     if (exit_status != 0) {
         runner_text(stdout, clean);
@@ -184,7 +184,7 @@ static int run_kills(const char *command, struct runner_matrix *matrix, const at
                             .each = each_of(matrix->options, matrix->n_tests, 1),
                             .asked = matrix->options->every_run ? NULL : asked};
 
-        status = run_all(command, matrix->options, &runs);
+        status = run_specs(command, matrix->options, &runs);
         matrix->runs = runs.n_run;
     }
     free(specs);

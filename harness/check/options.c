@@ -242,7 +242,7 @@ static error_t parse_other(int key, char *arg, struct argp_state *state)
 }
 
 /* Checks that the options fit together. Returns 0, or the exit status after a complaint. */
-static int check_options(const char *command, const struct runner_options *o)
+static int check_runner_options(const char *command, const struct runner_options *o)
 {
     const char *chooser = o->backend[0] != '\0' ? "--backend" : "--communicator";
     const bool writes = o->format != RUNNER_FORMAT_TEXT || o->out[0] != '\0';
@@ -390,7 +390,7 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
         return EXIT_MISUSE;
     options->spec =
         impl_spec_read(options->impl[0] == '\0' && !options->mutants ? "reference" : options->impl);
-    if (check_options(argv[0], options) || check_launcher(argv[0], options))
+    if (check_runner_options(argv[0], options) || check_launcher(argv[0], options))
         return EXIT_MISUSE;
     if (options->impl[0] == '\0' && !options->mutants)
         snprintf(options->impl, sizeof options->impl, "reference");

@@ -7,7 +7,7 @@
 #include "check/runner.h"
 #include "command/command.h"
 
-static int complain(const char *command, const char *path, const char *what)
+static int complain_of_out(const char *command, const char *path, const char *what)
 {
     return command_refuse(command, "--out: cannot write '%.400s': %s", path, what);
 }
@@ -23,16 +23,17 @@ int runner_out_open(const char *command, const char *path, struct whole_file *ou
     int failed = lstat(path, &status) == 0 ? 0 : errno;
 
     if (failed != ENOENT && (failed != 0 || !S_ISREG(status.st_mode)))
-        return complain(command, path, failed != 0 ? strerror(failed) : "it is not a regular file");
+        return complain_of_out(command, path,
+                               failed != 0 ? strerror(failed) : "it is not a regular file");
     failed = whole_open(out, path);
-    return failed == 0 ? 0 : complain(command, path, strerror(failed));
+    return failed == 0 ? 0 : complain_of_out(command, path, strerror(failed));
 }
 
 int runner_out_close(const char *command, struct whole_file *out)
 {
     const int failed = out->file ? whole_close(out) : 0;
 
-    return failed == 0 ? 0 : complain(command, out->path, strerror(failed));
+    return failed == 0 ? 0 : complain_of_out(command, out->path, strerror(failed));
 }
 
 void runner_out_discard(struct whole_file *out)

@@ -102,7 +102,7 @@ static void end_strays(const struct pool *pool, struct runner_job *job)
 }
 
 /* A job whose process ended is done, or continues in another process. */
-static int collect(struct pool *pool)
+static int collect_jobs(struct pool *pool)
 {
     for (size_t i = 0; i < pool->slots; ++i) {
         struct runner_process *process = &pool->process[i];
@@ -144,7 +144,7 @@ static int run_pool(struct pool *pool)
             ++pool->next;
         }
         wait_for_words(pool);
-        if (collect(pool))
+        if (collect_jobs(pool))
             return -1;
     }
     return 0;

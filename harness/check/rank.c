@@ -16,7 +16,7 @@ struct rank {
 };
 
 /* Opens the session. serve.h leaves this to its user, who needs more than the request. */
-static json_t *open_session(struct rank *r, json_t *request)
+static json_t *open_rank_session(struct rank *r, json_t *request)
 {
     const struct impl_config config = {
         .devices = rank_worker_text(request, "devices"),
@@ -38,7 +38,7 @@ static json_t *answer_request(void *self, json_t *request)
     const char *op = json_string_value(json_object_get(request, "op"));
 
     if (op && strcmp(op, "open") == 0)
-        return r->serve.session ? NULL : open_session(r, request);
+        return r->serve.session ? NULL : open_rank_session(r, request);
     return r->serve.session ? serve_answer(&r->serve, request) : NULL;
 }
 

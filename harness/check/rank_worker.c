@@ -189,7 +189,7 @@ static bool read_piece(struct rank_worker *w)
 
 /* Returns the next line, or `over`. A line is written only after the request before it was
  * answered, so nothing follows it. */
-static int read_line(struct rank_worker *w, const char **line, struct dp_error *err)
+static int read_request_line(struct rank_worker *w, const char **line, struct dp_error *err)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     int status = 0;
@@ -218,7 +218,7 @@ static const char *next_request(struct rank_worker *w)
 
     free_texts(&w->request);
     if (dp_mpi_rank(w->mpi) == 0)
-        status = read_line(w, &line, &err);
+        status = read_request_line(w, &line, &err);
     while (status == 0 && (status = tell_all(w, line, &w->request, &err)) == 0 &&
            text_of_process(&w->request, 0)[0] == '\0')
         free_texts(&w->request);
@@ -315,7 +315,7 @@ void rank_worker_serve(struct rank_worker *w, const struct rank_part *part)
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_rank_option(int key, char *arg, struct argp_state *state)
 {
     struct rank_worker *w = state->input;
     struct text_error why;
@@ -336,7 +336,7 @@ int rank_worker_open(struct rank_worker *w, int argc, char **argv, const char *p
         {.name = "processes", .key = KEY_PROCESSES, .arg = "N"},
         {.name = "limit", .key = KEY_LIMIT, .arg = "SECONDS"},
         {0}};
-    const struct argp argp = {.options = table, .parser = parse_option, .doc = doc};
+    const struct argp argp = {.options = table, .parser = parse_rank_option, .doc = doc};
     struct dp_error err = {0};
 
     *w = (struct rank_worker){

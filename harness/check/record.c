@@ -51,8 +51,8 @@ struct row {
     }
 #define ROWS(list) (list), sizeof(list) / sizeof(list)[0]
 
-static void read_text(const json_t *object, const char *key, char *text, size_t bytes,
-                      struct text_error *err)
+static void read_row_text(const json_t *object, const char *key, char *text, size_t bytes,
+                          struct text_error *err)
 {
     const char *value = json_string_value(json_object_get(object, key));
 
@@ -85,7 +85,7 @@ static void read_rows(const json_t *object, void *to, const struct row rows[], s
         if (rows[i].optional && (!value || json_is_null(value)))
             continue;
         if (rows[i].kind == ROW_TEXT) {
-            read_text(object, rows[i].key, at, rows[i].bytes, err);
+            read_row_text(object, rows[i].key, at, rows[i].bytes, err);
         } else if (rows[i].kind == ROW_COUNT) {
             *(size_t *)(void *)at = read_count(object, rows[i].key, err);
         } else {
@@ -100,7 +100,7 @@ static enum check_record_verdict read_verdict(const json_t *object, struct text_
 {
     char word[16];
 
-    read_text(object, "verdict", word, sizeof word, err);
+    read_row_text(object, "verdict", word, sizeof word, err);
     for (int i = 0; i < CHECK_RECORD_VERDICTS; ++i)
         if (strcmp(word, check_record_words[i]) == 0)
             return (enum check_record_verdict)i;
@@ -196,7 +196,7 @@ static const struct row excuse_rows[] = {
 
 static void read_area(const json_t *object, struct check_record_area *area, struct text_error *err)
 {
-    read_text(object, "area", area->name, sizeof area->name, err);
+    read_row_text(object, "area", area->name, sizeof area->name, err);
     read_rows(object, area, ROWS(area_rows), err);
     if (area->covered + area->pending + area->not_applicable != area->rules ||
         area->observed + area->reported + area->untested != area->rules)
@@ -328,7 +328,7 @@ int check_record_read(const char *path, struct check_record *record, struct text
 
     *record = (struct check_record){.n_cases = 0};
     if (root) {
-        read_text(root, "schema", schema, sizeof schema, &why);
+        read_row_text(root, "schema", schema, sizeof schema, &why);
         if (strcmp(schema, "lockstep/check/1.0") != 0)
             fault(&why, "the schema is '%s', not lockstep/check/1.0", schema);
     }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void read_devices(struct answer *a, struct impl_about *about)
+static void read_device_names(struct answer *a, struct impl_about *about)
 {
     const json_t *list = answer_field(a, a->ok, "", "devices");
 
@@ -83,7 +83,7 @@ void answer_about(struct answer *a, struct impl_about *about)
     memset(about, 0, sizeof *about);
     answer_text(a, a->ok, "", "name", about->name, sizeof about->name);
     answer_text(a, a->ok, "", "version", about->version, sizeof about->version);
-    read_devices(a, about);
+    read_device_names(a, about);
     read_capabilities(a, about);
     read_dialects(a, about);
     if (json_object_get(a->ok, "blas")) /* this field is optional */

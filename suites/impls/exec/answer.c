@@ -23,7 +23,7 @@ void answer_fault(struct answer *a, const char *format, ...)
 
 /* Returns the text before the name of a field: "shards[1].", or nothing for a field of the answer
  * itself. */
-static const char *dot(const char *where)
+static const char *dot_after(const char *where)
 {
     return where[0] == '\0' ? "" : ".";
 }
@@ -46,12 +46,12 @@ long long answer_int(struct answer *a, const json_t *object, const char *where, 
     if (!value)
         return least;
     if (!json_is_integer(value)) {
-        answer_fault(a, "%s%s%s is not an integer", where, dot(where), name);
+        answer_fault(a, "%s%s%s is not an integer", where, dot_after(where), name);
         return least;
     }
     if (number < least || number > most) {
-        answer_fault(a, "%s%s%s is %lld, it must be %lld..%lld", where, dot(where), name, number,
-                     least, most);
+        answer_fault(a, "%s%s%s is %lld, it must be %lld..%lld", where, dot_after(where), name,
+                     number, least, most);
         return least;
     }
     return number;
@@ -85,7 +85,7 @@ uint64_t answer_size(struct answer *a, const json_t *object, const char *where, 
     const json_t *value = answer_field(a, object, where, name);
     char path[64];
 
-    snprintf(path, sizeof path, "%.30s%s%.30s", where, dot(where), name);
+    snprintf(path, sizeof path, "%.30s%s%.30s", where, dot_after(where), name);
     return !value ? 0 : answer_size_of(a, value, path);
 }
 
@@ -94,7 +94,7 @@ bool answer_flag(struct answer *a, const json_t *object, const char *where, cons
     const json_t *value = answer_field(a, object, where, name);
 
     if (value && !json_is_boolean(value))
-        answer_fault(a, "%s%s%s is not true or false", where, dot(where), name);
+        answer_fault(a, "%s%s%s is not true or false", where, dot_after(where), name);
     return json_is_true(value);
 }
 
@@ -109,7 +109,7 @@ void answer_text(struct answer *a, const json_t *object, const char *where, cons
     if (json_is_string(value))
         process_excerpt(json_string_value(value), json_string_length(value), to, bytes);
     else
-        answer_fault(a, "%s%s%s is not a text", where, dot(where), name);
+        answer_fault(a, "%s%s%s is not a text", where, dot_after(where), name);
 }
 
 static json_t *list_of(struct answer *a, const json_t *object, const char *where, const char *name)
@@ -118,7 +118,7 @@ static json_t *list_of(struct answer *a, const json_t *object, const char *where
 
     if (!value || json_is_array(value))
         return value;
-    answer_fault(a, "%s%s%s is not a list", where, dot(where), name);
+    answer_fault(a, "%s%s%s is not a list", where, dot_after(where), name);
     return NULL;
 }
 
@@ -129,7 +129,7 @@ json_t *answer_list(struct answer *a, const json_t *object, const char *where, c
 
     if (!list || json_array_size(list) == n)
         return list;
-    answer_fault(a, "%s%s%s has %zu entries, it must have %zu", where, dot(where), name,
+    answer_fault(a, "%s%s%s has %zu entries, it must have %zu", where, dot_after(where), name,
                  json_array_size(list), n);
     return NULL;
 }
@@ -154,13 +154,13 @@ void answer_dims(struct answer *a, const json_t *object, const char *where, int 
     if (!list)
         return;
     if (json_array_size(list) > IMPL_MAX_DIMS) {
-        answer_fault(a, "%s%sdims has %zu entries, it may have %d", where, dot(where),
+        answer_fault(a, "%s%sdims has %zu entries, it may have %d", where, dot_after(where),
                      json_array_size(list), IMPL_MAX_DIMS);
         return;
     }
     *ndim = (int)json_array_size(list);
     for (int i = 0; i < *ndim; ++i) {
-        snprintf(path, sizeof path, "%.40s%sdims[%d]", where, dot(where), i);
+        snprintf(path, sizeof path, "%.40s%sdims[%d]", where, dot_after(where), i);
         dim[i] = (size_t)answer_size_of(a, json_array_get(list, (size_t)i), path);
     }
 }
@@ -173,6 +173,6 @@ enum impl_dtype answer_dtype(struct answer *a, const json_t *object, const char 
     answer_text(a, object, where, "dtype", word, sizeof word);
     dtype = impl_dtype_of(word);
     if (dtype == IMPL_NONE)
-        answer_fault(a, "%s%sdtype '%s' is not a type", where, dot(where), word);
+        answer_fault(a, "%s%sdtype '%s' is not a type", where, dot_after(where), word);
     return dtype;
 }

@@ -18,13 +18,13 @@ static bool host_is_little(void)
 }
 
 /* Returns where byte i of the text lies in memory; in the text, elements are little-endian. */
-static size_t place(size_t i, size_t element)
+static size_t byte_place(size_t i, size_t element)
 {
     return host_is_little() ? i : i - i % element + (element - 1 - i % element);
 }
 
 /* Returns the bytes of an array; SIZE_MAX: more than a size_t can count. */
-static size_t bytes_of(enum impl_dtype dtype, int ndim, const size_t dim[])
+static size_t data_bytes(enum impl_dtype dtype, int ndim, const size_t dim[])
 {
     size_t bytes = impl_dtype_bytes(dtype);
 
@@ -70,7 +70,7 @@ static json_t *hexadecimal(const struct impl_array *array, size_t bytes)
     if (!text)
         return NULL;
     for (size_t i = 0; i < bytes; ++i) {
-        const unsigned char byte = data[place(i, element)];
+        const unsigned char byte = data[byte_place(i, element)];
         text[2 * i] = digits[byte >> 4];
         text[2 * i + 1] = digits[byte & 15];
     }
@@ -87,7 +87,7 @@ json_t *json_array_of(const struct impl_array *array)
     return json_pack("{s:s, s:o, s:i, s:b, s:o}", "dtype", impl_dtype_word(array->dtype), "dims",
                      json_sizes(array->dim, (size_t)array->ndim), "device", array->device,
                      "needs_grad", array->needs_grad, "data",
-                     hexadecimal(array, bytes_of(array->dtype, array->ndim, array->dim)));
+                     hexadecimal(array, data_bytes(array->dtype, array->ndim, array->dim)));
 }
 
 size_t arrays_room(const struct impl_array *arrays, size_t n)
@@ -118,7 +118,7 @@ static bool read_hexadecimal(const char *text, size_t bytes, size_t element, uns
         const int high = value_of(text[2 * i]), low = value_of(text[2 * i + 1]);
         if (high < 0 || low < 0)
             return false;
-        data[place(i, element)] = (unsigned char)(16 * high + low);
+        data[byte_place(i, element)] = (unsigned char)(16 * high + low);
     }
     return true;
 }
@@ -127,7 +127,7 @@ static void read_data(struct answer *a, const json_t *value, const char *where,
                       struct impl_array *array)
 {
     const json_t *data = answer_field(a, value, where, "data");
-    const size_t bytes = bytes_of(array->dtype, array->ndim, array->dim);
+    const size_t bytes = data_bytes(array->dtype, array->ndim, array->dim);
 
     if (data && !json_is_string(data))
         answer_fault(a, "%s.data is not a text", where);

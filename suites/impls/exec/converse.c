@@ -23,7 +23,7 @@ enum {
     GRACE_MS = 500
 };
 
-static int64_t now_ms(void)
+static int64_t converse_ms(void)
 {
     struct timespec now;
 
@@ -106,13 +106,13 @@ static void take_rest_of_tail(struct process *p)
 /* The process has closed its output; usually it is about to end. */
 static void say_how_it_ended(struct process *p, char reason[PROCESS_REASON])
 {
-    const int64_t end = now_ms() + LAST_MOMENTS_MS;
+    const int64_t end = converse_ms() + LAST_MOMENTS_MS;
     const struct timespec tick = {.tv_nsec = 500000};
     siginfo_t info = {.si_pid = 0};
     char words[PROCESS_REASON / 2];
     int signal_number;
 
-    while (!process_has_ended(p) && now_ms() < end)
+    while (!process_has_ended(p) && converse_ms() < end)
         nanosleep(&tick, NULL);
     take_rest_of_tail(p);
     if (!process_has_ended(p) ||
@@ -165,7 +165,7 @@ static void say_text(const char *what, const char *text, size_t length, char rea
 
 enum got { GOT_NOTHING, GOT_SOME, GOT_END, GOT_TOO_MUCH, GOT_NO_MEMORY };
 
-static enum got take(struct process *p, size_t most)
+static enum got take_output(struct process *p, size_t most)
 {
     ssize_t n;
 
@@ -205,7 +205,7 @@ static enum got turn(struct process *p, struct exchange *e)
     struct pollfd ends[3] = {{.fd = p->output, .events = POLLIN},
                              {.fd = p->error, .events = POLLIN},
                              {.fd = e->left > 0 ? p->input : -1, .events = POLLOUT}};
-    const int64_t left = e->end - now_ms();
+    const int64_t left = e->end - converse_ms();
     enum got got = GOT_NOTHING;
     ssize_t n;
 
@@ -217,7 +217,7 @@ static enum got turn(struct process *p, struct exchange *e)
     if (ends[1].revents != 0)
         take_tail(p);
     if (ends[0].revents != 0) {
-        got = take(p, e->limits.bytes);
+        got = take_output(p, e->limits.bytes);
         e->ended = got == GOT_END;
     }
     if (ends[2].revents == 0)
@@ -259,7 +259,7 @@ static int exchange_lines(struct process *p, struct exchange *e, char reason[PRO
 
     for (;;) {
         const size_t before = p->length;
-        const int64_t now = now_ms();
+        const int64_t now = converse_ms();
         const enum got got = turn(p, e);
 
         whole = whole ||
@@ -288,7 +288,7 @@ static int exchange_lines(struct process *p, struct exchange *e, char reason[PRO
 static int expect_silence(struct process *p, char reason[PROCESS_REASON])
 {
     p->length = 0;
-    if (take(p, PIECE) != GOT_SOME)
+    if (take_output(p, PIECE) != GOT_SOME)
         return 0;
     say_text("wrote without being asked", p->line, p->length, reason);
     return -1;
@@ -300,7 +300,7 @@ int process_ask(struct process *p, const char *line, size_t length, struct proce
     struct exchange e = {.text = line, .left = length, .limits = limits};
     char *newline;
 
-    e.end = now_ms() + limits.ms;
+    e.end = converse_ms() + limits.ms;
     if (expect_silence(p, reason) != 0 || exchange_lines(p, &e, reason) != 0)
         return -1;
     newline = memchr(p->line, '\n', p->length);

@@ -6,7 +6,7 @@
 
 /* ---- to JSON --------------------------------------------------------------------------------- */
 
-static json_t *append(json_t *list, json_t *value)
+static json_t *append_value(json_t *list, json_t *value)
 {
     if (list && json_array_append_new(list, value) == 0)
         return list;
@@ -21,7 +21,7 @@ static json_t *json_outputs(const struct impl_forward *op, int ranks)
 
     for (int rank = 0; rank < ranks; ++rank)
         for (int i = 0; i < op->n_out; ++i)
-            list = append(list, json_array_of(&op->out[rank * IMPL_MAX_IO + i]));
+            list = append_value(list, json_array_of(&op->out[rank * IMPL_MAX_IO + i]));
     return list;
 }
 
@@ -44,7 +44,7 @@ static json_t *json_list(const struct impl_field *field, const void *values, siz
             value = json_integer(((const int *)values)[i]);
         else
             value = json_size(((const size_t *)values)[i]);
-        list = append(list, value);
+        list = append_value(list, value);
     }
     return list;
 }
@@ -190,8 +190,8 @@ static void read_calls(struct answer *a, struct impl_call *calls, size_t n)
     }
 }
 
-static void read_list(struct answer *a, const struct impl_field *field, const json_t *object,
-                      const char *where, void *arguments, int ranks)
+static void read_field_list(struct answer *a, const struct impl_field *field, const json_t *object,
+                            const char *where, void *arguments, int ranks)
 {
     const size_t n = impl_field_count(field, arguments, ranks);
     void *values = impl_field_is_pointer(field->kind) ? impl_field_target(field, arguments)
@@ -243,7 +243,7 @@ static void read_field(struct answer *a, const struct impl_field *field, const j
         answer_trace(a, impl_field_target(field, arguments));
         break;
     default:
-        read_list(a, field, object, where, arguments, ranks);
+        read_field_list(a, field, object, where, arguments, ranks);
     }
 }
 

@@ -44,7 +44,7 @@ static void *take_list(struct serve *s, const struct impl_field *field, const js
     return values;
 }
 
-static float number(const json_t *object, const char *name)
+static float request_number(const json_t *object, const char *name)
 {
     return (float)json_number_value(json_object_get(object, name));
 }
@@ -76,10 +76,10 @@ static void take_field(struct serve *s, const struct impl_field *field, const js
         return;
     case FIELD_ADAMW:
         step->adamw = json_is_object(value);
-        step->beta1 = number(value, "beta1");
-        step->beta2 = number(value, "beta2");
-        step->eps = number(value, "eps");
-        step->decay = number(value, "decay");
+        step->beta1 = request_number(value, "beta1");
+        step->beta2 = request_number(value, "beta2");
+        step->eps = request_number(value, "eps");
+        step->decay = request_number(value, "decay");
         return;
     case FIELD_TEXT:
         target = (void *)json_string_value(value);
@@ -131,8 +131,8 @@ static size_t array_room(const struct impl_operation *row, const void *arguments
     return row->room == ROOM_OF_LARGEST ? largest + LITTLE_MORE : all + MORE;
 }
 
-static void make_room(struct serve *s, const struct impl_operation *row, const json_t *object,
-                      void *arguments, int ranks)
+static void make_result_room(struct serve *s, const struct impl_operation *row,
+                             const json_t *object, void *arguments, int ranks)
 {
     const size_t bytes = array_room(row, arguments, ranks);
 
@@ -144,8 +144,9 @@ static void make_room(struct serve *s, const struct impl_operation *row, const j
 
         if (field->way == FIELD_BOTH)
             for (size_t c = 0; c < n; ++c)
-                make_room(s, &impl_call_operation, object,
-                          (struct impl_call *)impl_field_target(field, arguments) + c, ranks);
+                make_result_room(s, &impl_call_operation, object,
+                                 (struct impl_call *)impl_field_target(field, arguments) + c,
+                                 ranks);
         if (field->way == FIELD_IN || field->way == FIELD_BOTH ||
             !impl_field_is_pointer(field->kind))
             continue;
@@ -228,7 +229,7 @@ static int serve_operation(struct serve *s, const char *name, json_t **ok, struc
             arguments.sampler.items < MODEL_ROOM ? arguments.sampler.items + 1024 : MODEL_ROOM;
     if (s->request.fault[0] != '\0')
         return IMPL_EBROKEN;
-    make_room(s, row, s->request.ok, &arguments, s->ranks[place]);
+    make_result_room(s, row, s->request.ok, &arguments, s->ranks[place]);
     if (op == IMPL_OP_MODEL_OPEN)
         return serve_model_open(s, &arguments.model_open, ok, err);
     if (op == IMPL_OP_RESET)

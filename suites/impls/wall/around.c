@@ -85,10 +85,10 @@ static const char *rounding_word(int rounding)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-static void add(char words[AROUND_WORDS], const char *format, ...)
+static void add_change(char words[AROUND_WORDS], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void add(char words[AROUND_WORDS], const char *format, ...)
+static void add_change(char words[AROUND_WORDS], const char *format, ...)
 {
     const size_t used = strlen(words);
     va_list args;
@@ -114,20 +114,20 @@ static void compare_floats(const struct around_floats *before, char words[AROUND
 
     read_floats(&now);
     if (now.rounding != before->rounding)
-        add(words, "the rounding mode: it was %s, it is %s", rounding_word(before->rounding),
-            rounding_word(now.rounding));
+        add_change(words, "the rounding mode: it was %s, it is %s", rounding_word(before->rounding),
+                   rounding_word(now.rounding));
     else if (now.x87_rounding != before->x87_rounding)
-        add(words, "the rounding mode of long double: it was %s, it is %s",
-            rounding_word(before->x87_rounding), rounding_word(now.x87_rounding));
+        add_change(words, "the rounding mode of long double: it was %s, it is %s",
+                   rounding_word(before->x87_rounding), rounding_word(now.x87_rounding));
     if (now.flushes != before->flushes)
-        add(words, "flush-to-zero: it is %s", on_or_off(now.flushes));
+        add_change(words, "flush-to-zero: it is %s", on_or_off(now.flushes));
     if (now.zeroes != before->zeroes)
-        add(words, "denormals-are-zero: it is %s", on_or_off(now.zeroes));
+        add_change(words, "denormals-are-zero: it is %s", on_or_off(now.zeroes));
     if (now.traps != before->traps)
-        add(words,
-            "the floating-point exceptions that raise a signal: they were 0x%x, they are "
-            "0x%x",
-            (unsigned)before->traps, (unsigned)now.traps);
+        add_change(words,
+                   "the floating-point exceptions that raise a signal: they were 0x%x, they are "
+                   "0x%x",
+                   (unsigned)before->traps, (unsigned)now.traps);
     if (words[0] != '\0')
         fesetenv(&before->environment);
 }
@@ -147,11 +147,11 @@ static void compare_locale(const struct around *before, char words[AROUND_WORDS]
 
     read_locale(now);
     if (strcmp(now, before->locale) != 0) {
-        add(words, "the locale: it was '%.40s', it is '%.80s'", before->locale, now);
+        add_change(words, "the locale: it was '%.40s', it is '%.80s'", before->locale, now);
         setlocale(LC_ALL, before->locale);
     }
     if (uselocale((locale_t)0) != before->thread_locale) {
-        add(words, "the locale of its thread (uselocale)");
+        add_change(words, "the locale of its thread (uselocale)");
         uselocale(before->thread_locale);
     }
 }
@@ -169,8 +169,8 @@ static void compare_signals(const struct around *before, char words[AROUND_WORDS
         if (blocked < 0 || blocked == sigismember(&before->signals, number))
             continue;
         if (same)
-            add(words, "the signal mask: signal %d (%s) is %s", number, strsignal(number),
-                blocked == 1 ? "blocked" : "no longer blocked");
+            add_change(words, "the signal mask: signal %d (%s) is %s", number, strsignal(number),
+                       blocked == 1 ? "blocked" : "no longer blocked");
         same = false;
     }
     if (!same)

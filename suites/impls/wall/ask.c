@@ -115,7 +115,7 @@ void *wall_put(struct wall *wall, const void *from, size_t bytes)
     return to;
 }
 
-static int refuse(struct impl_error *err, const char *text)
+static int refuse_call(struct impl_error *err, const char *text)
 {
     *err = (struct impl_error){
         .status = IMPL_EBROKEN, .replica = -1, .device = IMPL_NOWHERE, .device_also = IMPL_NOWHERE};
@@ -134,9 +134,9 @@ int wall_call(struct wall *wall, enum impl_op op, struct impl_error *err)
     wall->used = 0;
     wall->full = false;
     if (wall->dead[0] != '\0')
-        return refuse(err, wall->dead);
+        return refuse_call(err, wall->dead);
     if (full)
-        return refuse(err, "the arguments of the call need more room than there is");
+        return refuse_call(err, "the arguments of the call need more room than there is");
     box->number = ++wall->number;
     box->op = op;
     box->error = *err;
@@ -148,10 +148,10 @@ int wall_call(struct wall *wall, enum impl_op op, struct impl_error *err)
     while (sent < 0 && errno == EINTR);
     if (sent != (ssize_t)sizeof wall->number) {
         note_death(wall, doing);
-        return refuse(err, wall->dead);
+        return refuse_call(err, wall->dead);
     }
     if (wall_answer(wall, doing) != 0)
-        return refuse(err, wall->dead);
+        return refuse_call(err, wall->dead);
     memcpy(err, &box->error, sizeof *err);
     err->text[sizeof err->text - 1] = '\0';
     memcpy(wall->changed, box->changed, sizeof wall->changed);

@@ -12,7 +12,7 @@
 enum { UNHEARD = 3 };
 
 /* Reads the next request. False: there are no more. */
-static bool hear(const struct wall_serve *serve, uint64_t *number)
+static bool hear_request(const struct wall_serve *serve, uint64_t *number)
 {
     ssize_t n;
 
@@ -22,7 +22,7 @@ static bool hear(const struct wall_serve *serve, uint64_t *number)
     return n == (ssize_t)sizeof *number;
 }
 
-static void tell(const struct wall_serve *serve, uint64_t number)
+static void tell_answer(const struct wall_serve *serve, uint64_t number)
 {
     ssize_t n;
 
@@ -33,7 +33,7 @@ static void tell(const struct wall_serve *serve, uint64_t number)
         _exit(UNHEARD);
 }
 
-static void load(struct wall_serve *serve, struct impl_source *source)
+static void load_served(struct wall_serve *serve, struct impl_source *source)
 {
     struct wall_box *box = serve->box;
     struct around around;
@@ -49,7 +49,7 @@ static void load(struct wall_serve *serve, struct impl_source *source)
     memcpy(box->options, source->options, sizeof box->options);
 }
 
-static void answer(struct wall_serve *serve, const struct impl_ops *ops)
+static void make_call(struct wall_serve *serve, const struct impl_ops *ops)
 {
     struct wall_box *box = serve->box;
     struct around around;
@@ -70,11 +70,11 @@ _Noreturn void wall_serve(struct wall_serve *serve)
     uint64_t number = 0;
 
     arena_shut(&serve->arena);
-    load(serve, &source);
-    tell(serve, number);
-    while (hear(serve, &number)) {
-        answer(serve, source.ops);
-        tell(serve, number);
+    load_served(serve, &source);
+    tell_answer(serve, number);
+    while (hear_request(serve, &number)) {
+        make_call(serve, source.ops);
+        tell_answer(serve, number);
     }
     if (serve->plan->sanitized)
         exit(EXIT_SUCCESS);

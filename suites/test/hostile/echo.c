@@ -19,7 +19,7 @@ struct impl_model {
     unsigned char data[4096];
 };
 
-static size_t bytes_of(const struct impl_array *array)
+static size_t array_bytes(const struct impl_array *array)
 {
     size_t bytes = array->dtype == IMPL_F64 || array->dtype == IMPL_I64 ? 8 : 4;
 
@@ -28,10 +28,10 @@ static size_t bytes_of(const struct impl_array *array)
     return array->dtype == IMPL_NONE ? 0 : bytes;
 }
 
-static int copy(const struct impl_array *from, int device, struct impl_array *to,
-                struct impl_error *err)
+static int echo_copy(const struct impl_array *from, int device, struct impl_array *to,
+                     struct impl_error *err)
 {
-    const size_t bytes = bytes_of(from);
+    const size_t bytes = array_bytes(from);
 
     if (bytes > to->capacity) {
         err->status = IMPL_EROOM;
@@ -105,22 +105,22 @@ static int echo_scatter(struct impl_session *session, struct impl_scatter *op,
     }
     op->n_shards = op->n;
     for (int i = 0; i < op->n && status == IMPL_OK; ++i) {
-        status = copy(op->input, op->devices[i], &op->shards[i], err);
+        status = echo_copy(op->input, op->devices[i], &op->shards[i], err);
         if (op->size && status == IMPL_OK)
             op->shards[i].device = (int)op->size[i];
     }
     if (op->source_after && status == IMPL_OK)
-        status = copy(op->input, op->dim, op->source_after, err);
+        status = echo_copy(op->input, op->dim, op->source_after, err);
     return status;
 }
 
 static int echo_gather(struct impl_session *session, struct impl_gather *op, struct impl_error *err)
 {
-    int status = copy(&op->parts[0], op->device, op->out, err);
+    int status = echo_copy(&op->parts[0], op->device, op->out, err);
 
     (void)session;
     if (status == IMPL_OK && op->out_after)
-        status = copy(&op->parts[op->n - 1], op->dim, op->out_after, err);
+        status = echo_copy(&op->parts[op->n - 1], op->dim, op->out_after, err);
     return status;
 }
 
@@ -131,9 +131,9 @@ static int echo_broadcast(struct impl_session *session, struct impl_broadcast *o
 
     (void)session;
     for (int i = 0; i < op->n * op->n_devices && status == IMPL_OK; ++i)
-        status = copy(&op->src[i % op->n], op->devices[i / op->n], &op->copies[i], err);
+        status = echo_copy(&op->src[i % op->n], op->devices[i / op->n], &op->copies[i], err);
     for (int j = 0; j < op->n && status == IMPL_OK && op->src_after; ++j)
-        status = copy(&op->src[j], op->poke, &op->src_after[j], err);
+        status = echo_copy(&op->src[j], op->poke, &op->src_after[j], err);
     op->transfers = op->buffer_bytes;
     op->default_bytes = SIZE_MAX;
     return status;
@@ -145,7 +145,7 @@ static int echo_reduce(struct impl_session *session, struct impl_reduce *op, str
 
     (void)session;
     for (int j = 0; j < op->n && status == IMPL_OK; ++j)
-        status = copy(&op->src[(op->k - 1) * op->n + j], op->device, &op->sums[j], err);
+        status = echo_copy(&op->src[(op->k - 1) * op->n + j], op->device, &op->sums[j], err);
     op->transfers = op->buffer_bytes;
     op->default_bytes = (size_t)op->poke + 1;
     return status;
@@ -183,7 +183,7 @@ static int echo_apply(struct impl_session *session, struct impl_apply *op, struc
 
         call->n_out = call->n_in;
         for (int j = 0; j < call->n_in && status == IMPL_OK; ++j)
-            status = copy(&call->in[j], call->device, &call->out[j], err);
+            status = echo_copy(&call->in[j], call->device, &call->out[j], err);
     }
     fill_trace(op->trace, op->n, op->grad, op->train, strlen(op->calls[0].description));
     return status;
@@ -257,7 +257,7 @@ static int echo_set(struct impl_model *model, int rank, enum impl_what what, int
 {
     model->array.data = model->data;
     model->array.capacity = sizeof model->data;
-    return copy(array, rank + 4 * (what == IMPL_GRAD) + 8 * i, &model->array, err);
+    return echo_copy(array, rank + 4 * (what == IMPL_GRAD) + 8 * i, &model->array, err);
 }
 
 static int echo_get(struct impl_model *model, int rank, enum impl_what what, int i,
@@ -267,8 +267,8 @@ static int echo_get(struct impl_model *model, int rank, enum impl_what what, int
         .data = &model->step, .dtype = IMPL_F32, .ndim = 1, .dim = {7}, .device = 0};
 
     if (what == IMPL_GRAD && i == 1)
-        return copy(&step, rank + model->step.adamw, array, err);
-    return copy(&model->array, model->array.device, array, err);
+        return echo_copy(&step, rank + model->step.adamw, array, err);
+    return echo_copy(&model->array, model->array.device, array, err);
 }
 
 static int echo_to(struct impl_model *model, int device, struct impl_error *err)
@@ -295,8 +295,8 @@ static int echo_forward(struct impl_model *model, struct impl_forward *op, struc
             const struct impl_array *in = &op->in[r * op->n_in + j];
             const bool active = !op->active || op->active[r];
 
-            status =
-                copy(in, active ? r + 10 * in->needs_grad : 40, &op->out[r * IMPL_MAX_IO + j], err);
+            status = echo_copy(in, active ? r + 10 * in->needs_grad : 40,
+                               &op->out[r * IMPL_MAX_IO + j], err);
         }
     fill_trace(op->trace, 2 + op->no_sync, op->grad, op->train,
                op->n_args > 0 ? op->args[op->n_args - 1].dim[0] : 0);
@@ -309,8 +309,8 @@ static int echo_backward(struct impl_model *model, struct impl_backward *op, str
     int status = IMPL_OK;
 
     for (int i = 0; i < op->n_in && status == IMPL_OK; ++i)
-        status = copy(i < op->n_grad_out * model->ranks ? &op->grad_out[i] : &none, i,
-                      &op->grad_in[i], err);
+        status = echo_copy(i < op->n_grad_out * model->ranks ? &op->grad_out[i] : &none, i,
+                           &op->grad_in[i], err);
     fill_trace(op->trace, 1, true, false, 3);
     return status;
 }

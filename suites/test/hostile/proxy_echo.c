@@ -45,7 +45,7 @@ static bool same_array(const struct impl_array *a, const struct impl_array *b)
 }
 
 /* Both sides must succeed with the same outputs. */
-static void compare(struct sides *s, const char *what)
+static void compare_sides(struct sides *s, const char *what)
 {
     proxy_expect(s->tally, s->status[0] == IMPL_OK && s->status[1] == IMPL_OK,
                  "%s: status %d and %d: %s", what, s->status[0], s->status[1], s->err[1].text);
@@ -54,7 +54,8 @@ static void compare(struct sides *s, const char *what)
                      "%s: output %d is not the same behind a pipe", what, i);
 }
 
-static void same(struct sides *s, const char *what, const void *a, const void *b, size_t bytes)
+static void same_bytes(struct sides *s, const char *what, const void *a, const void *b,
+                       size_t bytes)
 {
     proxy_expect(s->tally, memcmp(a, b, bytes) == 0, "%s is not the same behind a pipe", what);
 }
@@ -106,7 +107,7 @@ static void echo_slices(struct sides *s, const struct inputs *in)
         split[k].devices = 4;
         s->status[k] = s->ops[k]->split(s->session[k], &split[k], &s->err[k]);
     }
-    same(s, "split", &split[0], &split[1], sizeof split[0]);
+    same_bytes(s, "split", &split[0], &split[1], sizeof split[0]);
     proxy_expect(s->tally, split[1].size[1] == UINT64_MAX - 2, "the seed is not the same");
     for (int i = 0; i < 6; ++i) {
         clear(s);
@@ -120,7 +121,7 @@ static void echo_slices(struct sides *s, const struct inputs *in)
                                       .source_after = i < 3 ? &s->out[k][3] : NULL};
             s->status[k] = s->ops[k]->scatter(s->session[k], &op, &s->err[k]);
         }
-        compare(s, "scatter");
+        compare_sides(s, "scatter");
     }
     clear(s);
     for (int k = 0; k < 2; ++k) {
@@ -132,7 +133,7 @@ static void echo_slices(struct sides *s, const struct inputs *in)
                                  .out_after = &s->out[k][1]};
         s->status[k] = s->ops[k]->gather(s->session[k], &op, &s->err[k]);
     }
-    compare(s, "gather");
+    compare_sides(s, "gather");
 }
 
 static void echo_coalesced(struct sides *s, const struct inputs *in)
@@ -155,7 +156,7 @@ static void echo_coalesced(struct sides *s, const struct inputs *in)
         counts[k][0] = op.transfers;
         counts[k][1] = op.default_bytes;
     }
-    compare(s, "broadcast");
+    compare_sides(s, "broadcast");
     clear(s);
     for (int k = 0; k < 2; ++k) {
         struct impl_reduce op = {.src = in->array,
@@ -169,8 +170,8 @@ static void echo_coalesced(struct sides *s, const struct inputs *in)
         counts[k][2] = op.transfers;
         counts[k][3] = op.default_bytes;
     }
-    compare(s, "reduce");
-    same(s, "counts of transfers", counts[0], counts[1], sizeof counts[0]);
+    compare_sides(s, "reduce");
+    same_bytes(s, "counts of transfers", counts[0], counts[1], sizeof counts[0]);
 }
 
 static void echo_lists(struct sides *s, const struct inputs *in)
@@ -215,12 +216,12 @@ static void echo_lists(struct sides *s, const struct inputs *in)
         n_out[k][1] = calls[1].n_out;
         index[k][4] = sampler.n;
     }
-    compare(s, "apply");
-    same(s, "bucket", bucket[0], bucket[1], sizeof bucket[0]);
-    same(s, "limit_of", limit_of[0], limit_of[1], sizeof limit_of[0]);
-    same(s, "index", index[0], index[1], sizeof index[0]);
-    same(s, "n_out", n_out[0], n_out[1], sizeof n_out[0]);
-    same(s, "the trace of apply", &trace[0], &trace[1], sizeof trace[0]);
+    compare_sides(s, "apply");
+    same_bytes(s, "bucket", bucket[0], bucket[1], sizeof bucket[0]);
+    same_bytes(s, "limit_of", limit_of[0], limit_of[1], sizeof limit_of[0]);
+    same_bytes(s, "index", index[0], index[1], sizeof index[0]);
+    same_bytes(s, "n_out", n_out[0], n_out[1], sizeof n_out[0]);
+    same_bytes(s, "the trace of apply", &trace[0], &trace[1], sizeof trace[0]);
 }
 
 /* ---- models ---------------------------------------------------------------------------------- */
@@ -284,9 +285,9 @@ static void echo_models(struct sides *s, const struct inputs *in)
         if (model)
             s->ops[k]->model_close(model);
     }
-    compare(s, "models");
-    same(s, "param", param[0], param[1], sizeof param[0]);
-    same(s, "traces", trace[0], trace[1], sizeof trace[0]);
+    compare_sides(s, "models");
+    same_bytes(s, "param", param[0], param[1], sizeof param[0]);
+    same_bytes(s, "traces", trace[0], trace[1], sizeof trace[0]);
     proxy_expect(s->tally, strcmp(param[1][0].name, "\\ \"x\"") == 0, "a name is '%s'",
                  param[1][0].name);
 }
@@ -341,7 +342,7 @@ void proxy_echo(struct proxy_tally *tally, const struct proxy_paths *paths)
         return;
     for (int k = 0; k < 2; ++k)
         s->ops[k] = source[k].ops;
-    same(s, "about", &about[0], &about[1], sizeof about[0]);
+    same_bytes(s, "about", &about[0], &about[1], sizeof about[0]);
     proxy_expect(tally, strcmp(about[1].name, "echo of some \\ options") == 0, "it is '%s'",
                  about[1].name);
     echo_slices(s, &in);
