@@ -83,6 +83,11 @@ struct runner_message {
 _Noreturn void runner_child(const struct runner_job *job, int output, uint64_t token,
                             struct runner_shared *shared);
 
+/* check/world.c: the reference with its ranks in several processes. Fills the source; options: of
+ * the reference. Returns 0, or -1 with one line in reason. */
+int world_load(const struct world_plan *plan, const char *options, struct impl_source *source,
+               char reason[600]);
+
 enum { RUNNER_TAIL = 2048 };
 
 /* The parent's side of one process. */

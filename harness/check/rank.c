@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "check/rank_pool.h"
-#include "check/rank_protocol.h"
 #include "check/rank_worker.h"
 #include "command/command.h"
 #include "exec/serve.h"

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "files/digest.h"
 #include "text/text.h"
 
 struct rank_pool;
@@ -51,6 +52,28 @@ int rank_pool_command(struct rank_asker *asker, const char *op, struct json_t *r
                       struct dp_error *err);
 /* Returns DP_EFAULT, with the reason in err. */
 int rank_pool_fail(const char *why, struct dp_error *err);
+
+/* ---- what a pool and its processes share ---- */
+
+/* The largest number of bytes that are on their way to the first process: a pipe holds as many. */
+enum { RANK_POOL_INPUT = 32768 };
+
+enum {
+    RANK_START_MS = 30000, /* for MPI to start */
+    RANK_WAIT_SECONDS = 8  /* the others wait for a process no longer than this */
+};
+
+/* The begin of the last line of a process; its answer, which is an error, or a reason follows. */
+#define RANK_REFUSED "refused "
+#define RANK_LOST    "lost "
+
+/* Returns the process whose error tells most, since an error may only say that another process has
+ * given up; -1: no process has an error. Answers may be NULL. */
+int rank_answers_failed(struct json_t *const answers[], int n);
+
+/* Computes the digest of an answer without the few values that differ by process; "-" for an error.
+ * Returns 0, or -1: no memory. */
+int rank_answer_digest(const struct json_t *answer, char hex[DIGEST_HEX]);
 
 /* check/rank.c: such a process, which holds some of the ranks of the models of check. */
 int rank_main(int argc, char **argv);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "build_info.h"
-#include "check/rank_protocol.h"
+#include "check/rank_pool.h"
 #include "command/command.h"
 #include "dp.h"
 #include "text/options.h"

@@ -12,7 +12,6 @@
 
 #include "check.h"
 #include "check/strays.h"
-#include "check/world.h"
 #include "export/export.h"
 #include "files/whole.h"
 #include "load.h"
@@ -32,6 +31,12 @@ enum runner_format {
     RUNNER_FORMAT_OPENMETRICS,
     RUNNER_FORMAT_ANNOTATIONS,
     RUNNER_FORMATS
+};
+
+/* How many ranks are in each process, and how the processes are started. */
+struct world_plan {
+    const char *launcher;          /* NULL: all ranks are in one process */
+    size_t processes, per_process; /* of a model, of each; 0: the other one is given */
 };
 
 struct runner_options {

@@ -5,7 +5,7 @@
  * sizes, and each is started when it is needed. If a rank refuses a request, its pool and the
  * models in it end; the next model gets a new pool. A pool that has lost a process gives no answer:
  * then the session can do nothing more. */
-#include "check/world.h"
+#include "check/pool.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +14,6 @@
 
 #include "build_info.h"
 #include "check/rank_pool.h"
-#include "check/rank_protocol.h"
 #include "exec/exec.h"
 #include "exec/session.h"
 #include "files/launcher_messages.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/rank_protocol.h"
+#include "check/rank_pool.h"
 #include "check/rank_worker.h"
 #include "command/command.h"
 #include "files/digest.h"
