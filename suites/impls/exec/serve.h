@@ -21,14 +21,9 @@ struct serve {
     struct serve_piece *pieces;
 };
 
-/* serve_operations.c: returns the whole answer; NULL: no memory. */
+/* Returns the whole answer; NULL: no memory. */
 json_t *serve_answer(struct serve *s, json_t *request);
 json_t *serve_error(json_t *request, int status, const struct impl_error *err); /* the same */
-
-/* serve_values.c */
-void *serve_memory(struct serve *s, size_t bytes);
-void serve_forget(struct serve *s);
 json_t *serve_about(const struct impl_about *about);
-json_t *serve_param(const struct impl_param *param);
 
 #endif
