@@ -297,35 +297,14 @@ static int check_implementation(const char *command, const struct runner_options
     return status;
 }
 
-static int check_selected(const char *command, const struct runner_options *options)
-{
-    const struct check_case **tests = NULL;
-    struct whole_file out = {.file = NULL};
-    size_t n = 0;
-    int status = runner_select(command, options, &tests, &n);
-
-    if (status == 0 && options->list) {
-        runner_list(stdout, tests, n);
-    } else if (status == 0) {
-        stop_watch_signals(); /* before there is a file that a signal would leave */
-        status = runner_out_open(command, options->out, &out);
-        if (status == 0)
-            status = gpus_there(command, options);
-        if (status == 0) {
-            status = options->mutants ? runner_mutants(command, options, tests, n, &out)
-                                      : check_implementation(command, options, tests, n, &out);
-        }
-        runner_out_discard(&out);
-    }
-    free(tests);
-    return status;
-}
-
 int check_main(int argc, char **argv)
 {
     struct runner_options *options = calloc(1, sizeof *options);
+    const struct check_case **tests = NULL;
+    struct whole_file out = {.file = NULL};
     char why[RUNNER_TEXT];
     int status = EXIT_MISUSE;
+    size_t n = 0;
 
     if (!options)
         return command_refuse(argv[0], "out of memory");
@@ -340,8 +319,21 @@ int check_main(int argc, char **argv)
         if (status == 0)
             runner_rules(stdout, options);
     } else {
-        status = check_selected(argv[0], options);
+        status = runner_select(argv[0], options, &tests, &n);
+        if (status == 0 && options->list) {
+            runner_list(stdout, tests, n);
+        } else if (status == 0) {
+            stop_watch_signals(); /* before there is a file that a signal would leave */
+            status = runner_out_open(argv[0], options->out, &out);
+            if (status == 0)
+                status = gpus_there(argv[0], options);
+            if (status == 0)
+                status = options->mutants ? runner_mutants(argv[0], options, tests, n, &out)
+                                          : check_implementation(argv[0], options, tests, n, &out);
+            runner_out_discard(&out);
+        }
     }
+    free(tests);
     free(options);
     return status;
 }

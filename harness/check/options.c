@@ -374,8 +374,8 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
         .options = option_table,
         .other = parse_other,
         .doc =
-            "Tests an implementation of data parallelism, rule by rule, each case in a process "
-            "of its own.\vA missing capability that a profile requires is a failure, and so are "
+            "Tests an implementation of data parallelism, rule by rule, each case in a separate "
+            "process.\vA missing capability that a profile requires is a failure, and so are "
             "fewer devices, or ranks, than the two that it needs. So exit "
             "status 0 means that the whole profile was tested, except cases that need more devices "
             "(--require-devices). Exit status: 0 all passed (some may be "

@@ -75,16 +75,16 @@ static void warn_of_strays(FILE *stream, const struct runner_run *run)
     }
     if (first) {
         snprintf(text, sizeof text,
-                 "%zu process%s, left behind by %zu case%s, %s killed; the first: '%s', by %s", n,
+                 "%zu process%s, left running by %zu case%s, %s killed; the first: '%s', by %s", n,
                  n == 1 ? "" : "es", cases, cases == 1 ? "" : "s", n == 1 ? "was" : "were",
                  first->strays.name, first->test->id);
         caution(stream, text);
     }
     if (unseen)
-        caution(stream, "a process was left behind that could not be found and killed: /proc does "
+        caution(stream, "a process was left running that could not be found and killed: /proc does "
                         "not show it");
     if (unwatched)
-        caution(stream, "processes that are left behind cannot be found on this system: it has no "
+        caution(stream, "processes that are left running cannot be found on this system: it has no "
                         "PR_SET_CHILD_SUBREAPER");
     if (run->traceable)
         caution(stream, "the implementation could have looked into the suite and written a "

@@ -168,7 +168,7 @@ END
     check 0 "1 of 1 cases passed" --only SPLIT-09.scatter \
         --impl "$objects/habit.so" --impl-options scatter-forks
     nobody_stays
-    grep -qF "processes, left behind by 1 case, were killed; the first: 'lockstep', by SPLIT-09.scatter" \
+    grep -qF "processes, left running by 1 case, were killed; the first: 'lockstep', by SPLIT-09.scatter" \
         flat || fail "nothing was said of who stayed: $(cat out)"
     check 0 "1 of 1 cases passed" --only SPLIT-08.accepted \
         --impl "$objects/habit.so" --impl-options scatter-noise
@@ -235,7 +235,7 @@ END
     rm -f stayed
     check 0 "1 of 1 cases passed" --only SPLIT-09.scatter --impl "$objects/habit.so" --impl-options stays
     nobody_stays
-    grep -q "^caution .*left behind by 1 case" out || fail "nothing was said of who stayed: $(cat out)"
+    grep -q "^caution .*left running by 1 case" out || fail "nothing was said of who stayed: $(cat out)"
     # Without ranks most of a profile is skipped; a skipped part does not count for it.
     check 1 "FAIL PROFILE.ddp.devices " --profile ddp --jobs 2 --impl "$objects/habit.so" \
         --impl-options no-ranks
@@ -258,12 +258,12 @@ group_poor()
     run="--only SPLIT-09.scatter --impl $objects/habit.so --impl-options"
     rm -f stayed
     # shellcheck disable=SC2086
-    LD_PRELOAD=$objects/no_subreaper.so check 0 "processes that are left behind cannot be found on this system" \
+    LD_PRELOAD=$objects/no_subreaper.so check 0 "processes that are left running cannot be found on this system" \
         $run stays
     while read -r process; do kill -9 "$process"; done <stayed
     rm -f stayed
     # shellcheck disable=SC2086
-    LD_PRELOAD=$objects/no_proc.so check 0 "a process was left behind that could not be found and killed" \
+    LD_PRELOAD=$objects/no_proc.so check 0 "a process was left running that could not be found and killed" \
         $run stays
     while read -r process; do kill -9 "$process"; done <stayed
     # shellcheck disable=SC2086
