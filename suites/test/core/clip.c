@@ -246,29 +246,6 @@ static void accumulation(struct context *c)
     }
 }
 
-/* With DataParallel, backward accumulates until the gradients are set to none. */
-static void accumulation_of_sums(struct context *c)
-{
-    for (int k = 1; k <= 3; ++k) {
-        struct golden g;
-        case_release(c);
-        case_note(c, "K=%d", k);
-        golden_open(c, &g, k);
-        for (int t = 0; t < 2; ++t) {
-            dp_zero_grad(g.linear);
-            for (int a = 1; a <= 4; ++a) {
-                dp_run_reset(g.run);
-                const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
-                const struct dp_tensor upstream =
-                    make_matrix(c, g.ids[0], 10, 1, sequence(c, 10, 0.25, 0.0));
-                (void)forward(c, g.wrapper, g.run, &x);
-                (void)backward(c, g.wrapper, g.run, &upstream);
-                golden_expect_grads(c, &g, 55.0 * 0.25 * a, 10.0 * 0.25 * a);
-            }
-        }
-    }
-}
-
 static const struct test_case cases[] = {
     {"clip/as-torch", "", clip_as_torch},
     {"clip/bits", "DET-01", bits},
@@ -276,6 +253,5 @@ static const struct test_case cases[] = {
     {"clip/refused", "", clip_refused},
     {"clip/of-means", "DDP-01 DDP-19", clip_of_means},
     {"clip/accumulation", "DDP-16 DDP-17", accumulation},
-    {"clip/accumulation-of-sums", "GRAD-04", accumulation_of_sums},
 };
 const struct case_table clip_cases = {cases, sizeof cases / sizeof cases[0]};

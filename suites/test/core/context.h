@@ -113,8 +113,6 @@ struct dp_tensor make_matrix(struct context *c, struct dp_slot *slot, size_t row
                              const double values[]); /* DP_F32 */
 void write_values(struct context *c, const struct dp_tensor *tensor, const double values[]);
 void write_floats(struct context *c, const struct dp_tensor *tensor, const float values[]);
-/* Overwrites a gradient that an earlier backward has left. */
-void fill_grad(struct context *c, const struct dp_param *param, double value);
 
 /* ---- running: one tensor in, one out ---------------------------------------------------- */
 
@@ -155,9 +153,7 @@ void expect_no_grad(struct context *c, const char *what, const struct dp_param *
 /* Copies all elements into case memory. */
 const float *read_floats(struct context *c, const struct dp_tensor *tensor);
 
-/* Returns the number of shards, and the rows of shard s, by arithmetic that is independent of core.
- */
-int shard_count(size_t rows, int k);
+/* Returns the rows of shard s, by arithmetic that is independent of core. */
 size_t shard_rows(size_t rows, int k, int s);
 
 #endif

@@ -40,15 +40,6 @@ const float *randoms(struct context *c, size_t n, uint64_t seed)
     return list;
 }
 
-int shard_count(size_t rows, int k)
-{
-    int m = 0;
-    while (m < k && (rows == 0 || shard_rows(rows, k, m) > 0)) {
-        ++m;
-    }
-    return m;
-}
-
 size_t shard_rows(size_t rows, int k, int s)
 {
     size_t piece = 0;

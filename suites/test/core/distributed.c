@@ -1,4 +1,5 @@
-/* distributed.c: DistributedDataParallel: the mean over ranks, and which data are sent. */
+/* distributed.c: DistributedDataParallel: long parameters, ranks that are compared, buffers that
+ * stay, and misuse. */
 #include "list.h"
 #include "probes.h"
 #include "ranks.h"
@@ -8,79 +9,6 @@
 #include <string.h>
 
 /* ---- the mean ---------------------------------------------------------------------------- */
-
-static void mean(struct context *c)
-{
-    for (int n = 1; n <= 8; n *= 2) {
-        struct ranks ranks;
-        struct ranks_batch batch = {.rows = {0}};
-        case_release(c);
-        ranks_line(c, &ranks, n, NULL);
-        for (int turn = 1; turn <= 3; ++turn) {
-            case_note(c, "R=%d turn %d", n, turn);
-            for (int r = 0; r < n; ++r) {
-                batch.rows[r] = 1;
-                batch.x[r][0] = r;
-                batch.g[r] = turn;
-            }
-            dp_ddp_zero_grad(ranks.ddp);
-            ranks_pass(c, &ranks, &batch);
-            ranks_expect_all(c, &ranks, 0, true, turn * (n - 1) / 2.0);
-            ranks_expect_all(c, &ranks, 1, true, turn);
-        }
-    }
-}
-
-/* Gradients per row are 1, 2, 3 and 10, as (1, 2, 3), (10); and 1, 2, 3, 2 and 10, whose mean is
- * exact. */
-static void unequal(struct context *c)
-{
-    static const struct {
-        struct ranks_batch batch;
-        double want;
-        const char *what;
-    } rows[] = {
-        {{{4, 1}, {{1, 2, 3, 2}, {10}}, {0.25, 1}}, 6, "mean losses"},
-        {{{3, 1}, {{1, 2, 3}, {10}}, {1, 1}}, 8, "sums"},
-        {{{3, 1}, {{1, 2, 3}, {10}}, {0.5, 0.5}}, 4, "means scaled by R n / N"},
-        {{{2, 2}, {{1, 2}, {3, 10}}, {0.5, 0.5}}, 4, "means of equal batches"},
-    };
-    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; ++k) {
-        struct ranks ranks;
-        case_release(c);
-        case_note(c, "%s", rows[k].what);
-        ranks_line(c, &ranks, 2, NULL);
-        ranks_pass(c, &ranks, &rows[k].batch);
-        ranks_expect_all(c, &ranks, 0, true, rows[k].want);
-    }
-}
-
-/* Each rank multiplies before the ranks are added in their order: three ranks show that, and so do
- * sums that are no floats. */
-static void division(struct context *c)
-{
-    for (int n = 2; n <= 5; ++n) {
-        for (int top = 0; top < 2; ++top) {
-            struct ranks ranks;
-            struct ranks_batch batch = {.rows = {0}};
-            const float scale = (float)(1.0 / n);
-            float want = 0.0f;
-            case_release(c);
-            case_note(c, "R=%d%s", n, top ? " large" : "");
-            ranks_line(c, &ranks, n, NULL);
-            for (int r = 0; r < n; ++r) {
-                const float x = top ? ldexpf(1.0f, 127) : 1.1f * (float)(r + 7);
-                const float product = scale * x;
-                want = r == 0 ? product : want + product;
-                batch.rows[r] = 1;
-                batch.x[r][0] = x;
-                batch.g[r] = 1.0;
-            }
-            ranks_pass(c, &ranks, &batch);
-            ranks_expect_all(c, &ranks, 0, true, want);
-        }
-    }
-}
 
 /* Expects the sum in rank order. If the communicator may add in another order, each of the two
  * additions may round a number below 1 differently: that is the bound. */
@@ -141,23 +69,6 @@ static void lengths(struct context *c)
 
 /* ---- what is sent ------------------------------------------------------------------------ */
 
-static void broadcast_once(struct context *c)
-{
-    struct ranks ranks;
-    struct ranks_batch batch = {{1, 1, 1, 1}, {{1}, {10}, {-4}, {5}}, {1, 1, 1, 1}};
-    ranks_line(c, &ranks, 4, NULL);
-    ranks_expect_all(c, &ranks, 0, false, 2.0);
-    ranks_expect_all(c, &ranks, 1, false, 1.0);
-    for (int r = 0; r < 4; ++r)
-        ranks_write(c, &ranks, r, 0, false, 3 + 5 * r);
-    ranks_pass(c, &ranks, &batch);
-    ranks_step(c, &ranks, 0.5f, 0.0f);
-    for (int r = 0; r < 4; ++r)
-        ranks_expect(c, &ranks, r, 0, false, 3 + 5 * r - 0.5 * 3.0);
-    struct dp_error err = {0};
-    expect_error(c, dp_ddp_compare(ranks.ddp, &err), DP_EFAULT, &err, "rank 1", "parameter 0");
-}
-
 /* One bit of one element differs, anywhere in a long parameter. */
 static void compared(struct context *c)
 {
@@ -183,85 +94,6 @@ static void compared(struct context *c)
     }
     write_floats(c, &param.value, right);
     ranks_equal(c, &ranks);
-}
-
-/* Outputs and input gradients belong to the rank; inputs may be anywhere. */
-static void own_batches(struct context *c)
-{
-    struct ranks ranks;
-    struct dp_tensor in[3], out[3 * DP_MAX_IO], grad_out[3], grad_in[3];
-    struct dp_error err = {0};
-    int n_out = 0;
-    ranks_line(c, &ranks, 3, NULL);
-    for (int r = 0; r < 3; ++r) {
-        struct dp_slot *at =
-            r == 0 ? dp_group_host(ranks.group) : dp_group_slot(ranks.group, 3 - r);
-        const size_t rows = 2 + (size_t)r;
-        in[r] = make_matrix(c, at, rows, 1, sequence(c, rows, 10 * r, 1));
-        in[r].needs_grad = r != 2;
-        grad_out[r] =
-            make_matrix(c, dp_group_slot(ranks.group, r), rows, 1, sequence(c, rows, r, 1));
-    }
-    expect_ok(c, dp_ddp_forward(ranks.ddp, in, 1, NULL, out, &n_out, &err), &err, "forward");
-    expect(c, n_out == 1, "%d outputs", n_out);
-    for (int r = 0; r < 3; ++r) {
-        const size_t rows = 2 + (size_t)r;
-        expect_matrix(c, "output", &out[r * DP_MAX_IO], dp_group_slot(ranks.group, r), rows, 1,
-                      sequence(c, rows, 20 * r + 1, 2));
-    }
-    expect_ok(c, dp_ddp_backward(ranks.ddp, grad_out, 1, grad_in, 1, &err), &err, "backward");
-    for (int r = 0; r < 2; ++r) {
-        const size_t rows = 2 + (size_t)r;
-        expect_matrix(c, "input gradient", &grad_in[r], in[r].slot, rows, 1,
-                      sequence(c, rows, 2 * r, 2));
-    }
-    expect(c, grad_in[2].slot == NULL, "an unwanted input gradient");
-}
-
-static struct dp_module *network(struct context *c, struct dp_group *group)
-{
-    struct dp_module *model = make_sequential(
-        c, group,
-        (struct dp_module *[]){make_linear(c, group, 5, 7, true), make_relu(c, group),
-                               make_linear(c, group, 7, 3, true)},
-        3);
-    struct dp_error err = {0};
-    expect_ok(c, dp_module_init(model, 11, &err), &err, "dp_module_init");
-    return model;
-}
-
-/* Ten steps on data whose sums are not exact: the same bits on all ranks, in small buckets too. */
-static void same_bits(struct context *c)
-{
-    for (int n = 2; n <= 6; n += 2) {
-        struct ranks ranks;
-        struct dp_tensor in[RANKS_MOST], out[RANKS_MOST * DP_MAX_IO], grad[RANKS_MOST];
-        struct dp_error err = {0};
-        int n_out;
-        case_release(c);
-        struct dp_group *group = open_group(c, n);
-        const struct dp_ddp_config config = {.first_bucket_bytes = 8, .bucket_bytes = 64};
-        ranks_open(c, &ranks, group, network(c, group), n, &config);
-        for (int turn = 0; turn < 10; ++turn) {
-            case_note(c, "R=%d step %d", n, turn);
-            for (int r = 0; r < n; ++r) {
-                const uint64_t seed = 16 * (uint64_t)turn + (uint64_t)r;
-                const size_t rows = 1 + (size_t)(r + turn) % 4;
-                in[r] = make_matrix(c, dp_group_slot(group, r), rows, 5, NULL);
-                grad[r] = make_matrix(c, dp_group_slot(group, r), rows, 3, NULL);
-                write_floats(c, &in[r], randoms(c, rows * 5, seed));
-                write_floats(c, &grad[r], randoms(c, rows * 3, 1000 + seed));
-            }
-            dp_ddp_reset(ranks.ddp);
-            expect_ok(c, dp_ddp_forward(ranks.ddp, in, 1, NULL, out, &n_out, &err), &err,
-                      "forward");
-            expect_ok(c, dp_ddp_backward(ranks.ddp, grad, 1, NULL, 0, &err), &err, "backward");
-            ranks_equal(c, &ranks);
-            expect_ok(c, dp_ddp_step(ranks.ddp, 0.05f, 0.9f, 0.01f, &err), &err, "step");
-            ranks_equal(c, &ranks);
-            dp_ddp_zero_grad(ranks.ddp);
-        }
-    }
 }
 
 /* ---- buffers ----------------------------------------------------------------------------- */
@@ -347,55 +179,10 @@ static void misuse(struct context *c)
                  "input 0 of rank 0", NULL);
 }
 
-/* A rank fails: the error names it, and the next step is as if nothing had happened. */
-static void failures(struct context *c)
-{
-    const struct ranks_batch batch = {{1, 1, 1, 1}, {{1}, {10}, {-4}, {5}}, {1, 1, 1, 1}};
-    for (int way = 0; way < 2; ++way) {
-        struct ranks ranks;
-        struct probe *probe;
-        struct dp_tensor out[4 * DP_MAX_IO], in[4];
-        struct dp_error err = {0};
-        int n_out, status;
-        case_release(c);
-        case_note(c, "%s", way ? "backward" : "forward");
-        struct dp_group *group = open_group(c, 4);
-        struct dp_module *model =
-            make_sequential(c, group,
-                            (struct dp_module *[]){make_linear(c, group, 1, 1, false),
-                                                   make_probe(c, group, &probe)},
-                            2);
-        ranks_open(c, &ranks, group, model, 4, NULL);
-        ranks_pass(c, &ranks, &batch);
-        probe->fail_status = DP_EFAULT;
-        probe->fail_forward = way == 0 ? 4 : 0;
-        probe->fail_backward = way == 1 ? 4 : 0;
-        for (int r = 0; r < 4; ++r)
-            in[r] = make_matrix(c, dp_group_slot(group, r), 1, 1, batch.x[r]);
-        status = dp_ddp_forward(ranks.ddp, in, 1, NULL, out, &n_out, &err);
-        if (way == 1) {
-            expect_ok(c, status, &err, "forward");
-            status = dp_ddp_backward(ranks.ddp, NULL, 0, NULL, 0, &err);
-        }
-        expect_error(c, status, DP_EFAULT, &err, "replica 2", NULL);
-        probe->fail_forward = probe->fail_backward = 0;
-        dp_ddp_zero_grad(ranks.ddp);
-        ranks_pass(c, &ranks, &batch);
-        ranks_expect_all(c, &ranks, 0, true, 3.0);
-    }
-}
-
 static const struct test_case cases[] = {
-    {"distributed/mean", "DDP-01", mean},
-    {"distributed/unequal", "DDP-02 DDP-03 DDP-04", unequal},
-    {"distributed/division", "DDP-05", division},
     {"distributed/lengths", "DDP-05", lengths},
-    {"distributed/broadcast", "DDP-07", broadcast_once},
     {"distributed/compared", "DDP-07", compared},
-    {"distributed/own", "DDP-27 DDP-28", own_batches},
-    {"distributed/same-bits", "DET-07", same_bits},
     {"distributed/buffers", "DDP-08", buffers},
     {"distributed/misuse", "DDP-29", misuse},
-    {"distributed/failures", "ERR-08", failures},
 };
 const struct case_table distributed_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -1,75 +1,10 @@
-/* distributed_sync.c: DistributedDataParallel: no_sync, unused parameters, and ranks with fewer
- * batches. */
+/* distributed_sync.c: DistributedDataParallel: gradients that are reduced alone, tied parameters,
+ * and calls that are refused. */
 #include "list.h"
 #include "probes.h"
 #include "ranks.h"
 
 #include <math.h>
-
-/* ---- no_sync ----------------------------------------------------------------------------- */
-
-/* Two micro-steps; the second reduces: 1, 10 and 2, 20 give 16.5. */
-static void no_sync(struct context *c)
-{
-    const struct ranks_batch first = {{1, 1}, {{1}, {10}}, {1, 1}};
-    const struct ranks_batch second = {{1, 1}, {{2}, {20}}, {1, 1}};
-    for (int way = 0; way < 3; ++way) {
-        struct ranks ranks;
-        case_release(c);
-        case_note(c, "way %d", way);
-        ranks_line(c, &ranks, 2, NULL);
-        for (int turn = 0; turn < 3; ++turn) {
-            dp_ddp_zero_grad(ranks.ddp);
-            dp_ddp_no_sync(ranks.ddp, way != 2); /* 2: both reduce, the same comes out */
-            ranks_pass(c, &ranks, &first);
-            ranks_expect(c, &ranks, 0, 0, true, way == 2 ? 5.5 : 1.0);
-            ranks_expect(c, &ranks, 1, 0, true, way == 2 ? 5.5 : 10.0);
-            dp_ddp_no_sync(ranks.ddp, false);
-            if (way == 1) { /* read at forward: what backward finds does not count */
-                struct dp_tensor out[2 * DP_MAX_IO];
-                dp_ddp_reset(ranks.ddp);
-                ranks_forward(c, &ranks, &second, NULL, out);
-                dp_ddp_no_sync(ranks.ddp, true);
-                ranks_backward(c, &ranks, &second);
-            } else {
-                ranks_pass(c, &ranks, &second);
-            }
-            ranks_expect_all(c, &ranks, 0, true, 16.5);
-            ranks_expect_all(c, &ranks, 1, true, 2.0);
-        }
-    }
-}
-
-/* A gradient from before the step is reduced, too, also if a rank had none. */
-static void prefilled(struct context *c)
-{
-    const struct ranks_batch batch = {{1, 1, 1, 1}, {{1}, {10}, {-4}, {5}}, {1, 1, 1, 1}};
-    struct ranks ranks;
-    ranks_line(c, &ranks, 4, NULL);
-    ranks_write(c, &ranks, 1, 0, true, 100);
-    ranks_write(c, &ranks, 3, 0, true, 60);
-    ranks_pass(c, &ranks, &batch);
-    ranks_expect_all(c, &ranks, 0, true, 3 + 40);
-    ranks_equal(c, &ranks);
-}
-
-/* Two forwards, then their backwards in reverse order: each backward reduces the gradients that
- * exist then. */
-static void two_forwards(struct context *c)
-{
-    const struct ranks_batch first = {{1, 1}, {{1}, {3}}, {1, 1}};
-    const struct ranks_batch second = {{1, 1}, {{4}, {8}}, {1, 1}};
-    struct ranks ranks;
-    struct dp_tensor out[2 * DP_MAX_IO];
-    ranks_line(c, &ranks, 2, NULL);
-    ranks_forward(c, &ranks, &first, NULL, out);
-    ranks_forward(c, &ranks, &second, NULL, out);
-    ranks_backward(c, &ranks, &second);
-    ranks_expect_all(c, &ranks, 0, true, 6);
-    ranks_backward(c, &ranks, &first);
-    ranks_expect_all(c, &ranks, 0, true, 8);
-    ranks_expect_all(c, &ranks, 1, true, 2);
-}
 
 /* ---- unused parameters ------------------------------------------------------------------- */
 
@@ -84,28 +19,6 @@ static void open_choice(struct context *c, struct ranks *ranks, bool find_unused
     expect_ok(c, dp_module_add_param(model, "idle", DP_F32, 1, (size_t[]){1}, &idle, &err), &err,
               "dp_module_add_param");
     ranks_open(c, ranks, group, model, 2, &config);
-}
-
-static void unused(struct context *c)
-{
-    const struct ranks_batch batch = {{1, 1}, {{8}, {6}}, {1, 1}};
-    struct ranks ranks;
-    open_choice(c, &ranks, true);
-    for (int turn = 0; turn < 3; ++turn) {
-        case_note(c, "turn %d", turn);
-        dp_ddp_zero_grad(ranks.ddp);
-        ranks_pass(c, &ranks, &batch);
-        ranks_expect_all(c, &ranks, 0, true, 4);
-        ranks_expect_all(c, &ranks, 1, true, 3);
-        ranks_expect_none(c, &ranks, 0, 2);
-        ranks_expect_none(c, &ranks, 1, 2);
-    }
-    ranks_write(c, &ranks, 0, 2, true, 123);
-    ranks_write(c, &ranks, 1, 2, true, 45);
-    ranks_pass(c, &ranks, &batch);
-    ranks_expect(c, &ranks, 0, 2, true, 123);
-    ranks_expect(c, &ranks, 1, 2, true, 45);
-    ranks_expect_all(c, &ranks, 0, true, 8);
 }
 
 /* A parameter is reduced alone, after a no_sync in which each rank used a different one. A gradient
@@ -128,29 +41,6 @@ static void unused_alone(struct context *c)
     ranks_expect_all(c, &ranks, 1, true, 3);
     ranks_expect_none(c, &ranks, 0, 2);
     ranks_expect_none(c, &ranks, 1, 2);
-}
-
-/* A parameter was used in no_sync only: its gradient has accumulated, so it is reduced. */
-static void unused_later(struct context *c)
-{
-    const struct ranks_batch some = {{1, 1}, {{8}, {6}}, {1, 1}};
-    struct ranks ranks;
-    struct inject *plan;
-    struct dp_group *group = open_group(c, 2);
-    struct dp_module *model = make_sequential(
-        c, group,
-        (struct dp_module *[]){make_linear(c, group, 1, 1, false), make_inject(c, group, &plan)},
-        2);
-    const struct dp_ddp_config config = {.find_unused = true};
-    ranks_open(c, &ranks, group, model, 2, &config);
-    plan->grad[0] = 2;
-    plan->grad[1] = 4;
-    dp_ddp_no_sync(ranks.ddp, true);
-    ranks_pass(c, &ranks, &some);
-    dp_ddp_no_sync(ranks.ddp, false);
-    ranks_pass(c, &ranks, &some);
-    ranks_expect_all(c, &ranks, 0, true, 14);
-    ranks_expect_all(c, &ranks, 1, true, 6);
 }
 
 static void unused_refused(struct context *c)
@@ -208,89 +98,6 @@ static void tied(struct context *c)
 
 /* ---- join -------------------------------------------------------------------------------- */
 
-struct loop {
-    int ranks, batches[4], last;
-    double x[4];
-};
-
-static const struct loop loops[] = {
-    {2, {3, 5}, 1, {50, 50}},
-    {2, {4, 2}, 0, {30, 70}},
-    {4, {1, 4, 2, 3}, 1, {30, 70, -10, 6}},
-    {4, {3, 2, 3, 1}, 2, {30, 70, -10, 6}},
-    {4, {2, 2, 2, 2}, 3, {30, 70, -10, 6}},
-};
-
-/* Runs one turn: the active ranks hold the sum of their gradients over the divisor. Returns false
- * if no rank had a batch. */
-static bool join_turn(struct context *c, struct ranks *ranks, const struct loop *loop, int turn,
-                      bool by_active, double *mean)
-{
-    struct ranks_batch batch = {.rows = {0}};
-    int active = 0;
-    double sum = 0.0;
-    for (int r = 0; r < loop->ranks; ++r) {
-        batch.rows[r] = turn < loop->batches[r];
-        batch.x[r][0] = loop->x[r];
-        batch.g[r] = 1.0;
-        active += batch.rows[r];
-        sum += batch.rows[r] ? loop->x[r] : 0.0;
-    }
-    *mean = sum / (by_active ? active : loop->ranks);
-    if (active == 0)
-        return false;
-    ranks_pass(c, ranks, &batch);
-    for (int r = 0; r < loop->ranks; ++r) {
-        if (batch.rows[r])
-            ranks_expect(c, ranks, r, 0, true, *mean);
-    }
-    return true;
-}
-
-static void join(struct context *c)
-{
-    for (size_t k = 0; k < sizeof loops / sizeof loops[0]; ++k) {
-        const struct loop *loop = &loops[k];
-        struct ranks ranks;
-        double sum = 0.0, mean;
-        case_release(c);
-        ranks_line(c, &ranks, loop->ranks, NULL);
-        for (int r = 0; r < loop->ranks; ++r)
-            ranks_write(c, &ranks, r, 0, false, 2 + 100 * r);
-        for (int turn = 0;; ++turn) {
-            case_note(c, "loop %zu turn %d", k, turn);
-            if (!join_turn(c, &ranks, loop, turn, false, &mean))
-                break;
-            ranks_step(c, &ranks, 0.0625f, 0.0f);
-            sum += mean;
-        }
-        for (int r = 0; r < loop->ranks; ++r) /* each did its own steps */
-            expect(c, loop->batches[r] > 0, "a rank without any batch");
-        ranks_join_end(c, &ranks);
-        ranks_expect_all(c, &ranks, 0, false, 2 + 100 * loop->last - 0.0625 * sum);
-        ranks_equal(c, &ranks);
-    }
-}
-
-/* The divisors are 50, 50, 50, 25, 25 with one setting, and always 50 with the other. */
-static void divisors(struct context *c)
-{
-    static const double initial[] = {50, 50, 50, 25, 25};
-    for (int by_active = 0; by_active < 2; ++by_active) {
-        struct ranks ranks;
-        double mean;
-        case_release(c);
-        const struct dp_ddp_config config = {.divide_by_active = by_active == 1};
-        ranks_line(c, &ranks, 2, &config);
-        for (int turn = 0; turn < 5; ++turn) {
-            case_note(c, "by active %d, turn %d", by_active, turn);
-            (void)join_turn(c, &ranks, &loops[0], turn, by_active == 1, &mean);
-            ranks_expect(c, &ranks, 1, 0, true, by_active ? 50.0 : initial[turn]);
-            ranks_step(c, &ranks, 0.0625f, 0.5f);
-        }
-    }
-}
-
 /* A rank that has joined stays so. active = NULL ends the join, and the step is an ordinary one. */
 static void after_join(struct context *c)
 {
@@ -315,16 +122,9 @@ static void after_join(struct context *c)
 }
 
 static const struct test_case cases[] = {
-    {"distributed-sync/no-sync", "DDP-16 DDP-17", no_sync},
-    {"distributed-sync/prefilled", "DDP-16", prefilled},
-    {"distributed-sync/two-forwards", "DDP-09", two_forwards},
-    {"distributed-sync/unused", "DDP-21 DDP-22", unused},
     {"distributed-sync/unused-alone", "DDP-21 DDP-22", unused_alone},
-    {"distributed-sync/unused-later", "DDP-22", unused_later},
     {"distributed-sync/unused-refused", "DDP-23", unused_refused},
     {"distributed-sync/tied", "DDP-24 REPL-09", tied},
-    {"distributed-sync/join", "DDP-19 DDP-20", join},
-    {"distributed-sync/divisors", "DDP-19", divisors},
     {"distributed-sync/after-join", "DDP-20", after_join},
 };
 const struct case_table distributed_sync_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -21,27 +21,14 @@ struct golden {
 
 /* Opens K slots in order, and uses all of them. */
 void golden_open(struct context *c, struct golden *g, int k);
-/* Opens a group of slots; the wrapper uses k of them, in this order. */
-void golden_open_on(struct context *c, struct golden *g, int slots, const int order[], int k);
 /* Writes w and b. */
 void golden_set(struct context *c, const struct golden *g, double weight, double bias);
 /* Returns the n rows first, first + 1, ... as [n, 1] on a slot; their gradient is wanted. */
 struct dp_tensor golden_rows(struct context *c, struct dp_slot *slot, size_t n, double first);
-/* Fills all memory that a step of n rows uses with NaN, then clears the gradients. */
-void golden_poison(struct context *c, const struct golden *g, size_t n);
 
 double golden_sum(size_t n);     /* 1 + .. + n */
 double golden_squares(size_t n); /* 1 + 4 + .. + n^2 */
 void golden_expect_grads(struct context *c, const struct golden *g, double weight, double bias);
 void golden_expect_params(struct context *c, const struct golden *g, double weight, double bias);
-
-extern const int golden_k[5];    /* 1, 2, 3, 4, 8 */
-extern const size_t golden_n[6]; /* 1, 3, 9, 10, 17, 30 */
-#define GOLDEN_ROWS 30           /* entries of golden_grid */
-struct golden_cell {
-    int k;
-    size_t n;
-};
-struct golden_cell golden_grid(int i); /* every K with every N */
 
 #endif

@@ -296,6 +296,44 @@ static void cross_entropy_halves(struct context *c)
     expect_matrix(c, "gradient", &gradient, o.slot, 2, 2, (double[]){-0.5, 0.5, 0.5, -0.5});
 }
 
+/* A class out of range makes the loss NaN, and never reads outside. */
+static void class_out_of_range(struct context *c)
+{
+    static const double bad[] = {-1, 3, 2147483647, -2147483647};
+    for (int i = 0; i < 4; ++i) {
+        case_note(c, "class %.0f", bad[i]);
+        struct dp_group *group = open_group(c, 1);
+        struct dp_slot *slot = dp_group_slot(group, 0);
+        struct dp_tensor in[2] = {
+            make_matrix(c, slot, 2, 3, sequence(c, 6, 0.0, 1.0)),
+            make_tensor(c, slot, DP_I32, 1, (size_t[]){2}, (double[]){1, bad[i]})};
+        in[0].needs_grad = true;
+        struct dp_run *run = open_run(c, group);
+        struct dp_module *loss = make_loss(c, group, DP_LOSS_XENT, 1.0f, false);
+        struct dp_tensor out[DP_MAX_IO], grad[2];
+        int n_out = 0;
+        struct dp_error err = {0};
+        expect_ok(c, dp_forward(loss, run, in, 2, out, &n_out, &err), &err, "forward");
+        expect(c, isnan(read_floats(c, &out[0])[0]), "the loss is a number");
+        expect_ok(c, dp_backward(loss, run, NULL, 0, grad, 2, &err), &err, "backward");
+        expect_shape(c, "gradient", &grad[0], 2, (size_t[]){2, 3});
+        const float *slope = read_floats(c, &grad[0]);
+        expect(c, !isnan(slope[0] + slope[1] + slope[2]), "a row with a class has no gradient");
+        expect(c, isnan(slope[3]) && isnan(slope[4]) && isnan(slope[5]), "a row without has one");
+        expect(c, grad[1].slot == NULL, "classes have a gradient");
+    }
+}
+
+static void sum_of_no_rows(struct context *c)
+{
+    struct one o;
+    open_one(c, &o);
+    const struct dp_tensor none = make_matrix(c, o.slot, 0, 2, NULL);
+    const struct dp_tensor sum =
+        forward(c, make_loss(c, o.group, DP_LOSS_SUM, 1.0f, false), o.run, &none);
+    expect_scalar(c, "sum of no rows", &sum, o.slot, 0.0);
+}
+
 static double quadratic(struct context *c, const struct one *o, struct dp_module *model,
                         const struct dp_tensor *x, const struct dp_tensor *target)
 {
@@ -391,6 +429,8 @@ static const struct test_case cases[] = {
     {"layer/kept-in-double", "LOSS-01", kept_in_double},
     {"layer/cross-entropy", "LOSS-01", cross_entropy},
     {"layer/cross-entropy-halves", "LOSS-01", cross_entropy_halves},
+    {"layer/class-out-of-range", "LOSS-01", class_out_of_range},
+    {"layer/sum-of-no-rows", "LOSS-01", sum_of_no_rows},
     {"layer/finite-differences", "GRAD-03", finite_differences},
     {"layer/initial-values", "BUF-01", initial_values},
 };

@@ -285,14 +285,6 @@ void write_floats(struct context *c, const struct dp_tensor *tensor, const float
     expect_ok(c, dp_tensor_write(tensor, values, &err), &err, "dp_tensor_write");
 }
 
-void fill_grad(struct context *c, const struct dp_param *param, double value)
-{
-    if (!param->has_grad) {
-        case_fail(c, "%s has no gradient to overwrite", param->name);
-    }
-    write_values(c, &param->grad, sequence(c, dp_tensor_count(&param->grad), value, 0.0));
-}
-
 struct dp_tensor forward(struct context *c, struct dp_module *module, struct dp_run *run,
                          const struct dp_tensor *in)
 {

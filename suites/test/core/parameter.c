@@ -4,34 +4,6 @@
 
 #include <string.h>
 
-/* A move keeps values, gradients, and whether there are gradients. */
-static void moved(struct context *c)
-{
-    struct golden g;
-    golden_open(c, &g, 3);
-    const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
-    (void)forward(c, g.wrapper, g.run, &x);
-    g.weight->frozen = false;
-    g.bias->frozen = true;
-    (void)backward(c, g.wrapper, g.run, NULL);
-    static const int places[] = {1, 2, -1, 0};
-    for (int i = 0; i < 4; ++i) {
-        case_note(c, "place %d", places[i]);
-        struct dp_slot *slot = places[i] < 0 ? dp_group_host(g.group) : g.ids[places[i]];
-        move_module(c, i % 2 == 0 ? g.wrapper : g.linear, slot);
-        expect_slot(c, "weight", &g.weight->value, slot);
-        expect_slot(c, "bias", &g.bias->value, slot);
-        golden_expect_params(c, &g, 2.0, 1.0);
-        expect_grad(c, "weight", g.weight, (double[]){55.0});
-        expect_no_grad(c, "bias", g.bias);
-    }
-    g.bias->frozen = false;
-    dp_run_reset(g.run);
-    (void)forward(c, g.wrapper, g.run, &x);
-    (void)backward(c, g.wrapper, g.run, NULL);
-    golden_expect_grads(c, &g, 110.0, 10.0);
-}
-
 /* Layers of one shape begin with different weights; the same seed gives the same ones. */
 static void drawn_apart(struct context *c)
 {
@@ -103,7 +75,6 @@ static void changed(struct context *c)
 
 static const struct test_case cases[] = {
     {"parameter/changed", "GRAD-20", changed},
-    {"parameter/moved", "DEV-02 GRAD-06", moved},
     {"parameter/drawn-apart", "DET-05", drawn_apart},
 };
 const struct case_table parameter_cases = {cases, sizeof cases / sizeof cases[0]};

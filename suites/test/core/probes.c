@@ -1,53 +1,11 @@
-/* probes.c: the probes that look, sleep, fail, count or inject. Those that compute are in
+/* probes.c: the probes that look, fail or count. Those that compute are in
  * probe_maths.c and probe_scale.c. */
 #include "probes.h"
-
-#include <stddef.h>
-#include <time.h>
-
-static void sleep_ms(unsigned ms)
-{
-    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
-    (void)nanosleep(&time, NULL);
-}
-
-static void call_sleep(const void *args)
-{
-    sleep_ms(*(const unsigned *)args);
-}
 
 static int replica_index(const struct dp_run *run)
 {
     const int i = dp_run_replica(run);
     return i < 0 ? 0 : i % PROBE_REPLICAS;
-}
-
-static int rest(const struct probe *probe, struct dp_run *run, struct dp_slot *slot, unsigned ms,
-                struct dp_error *err)
-{
-    if (ms == 0) {
-        return DP_OK;
-    }
-    if (probe->queued) {
-        return dp_run_call(run, slot, call_sleep, &ms, sizeof ms, NULL, 0, err);
-    }
-    sleep_ms(ms);
-    return DP_OK;
-}
-
-static void look(struct probe_visit *visit, const struct dp_run *run, const struct dp_tensor *in)
-{
-    ++visit->forwards;
-    visit->thread = pthread_self();
-    visit->grad_mode = dp_run_has_grad(run);
-    visit->train_mode = dp_run_is_training(run);
-    visit->run_slot = dp_run_slot(run);
-    visit->in_slot = in->slot;
-    visit->in_data = in->data;
-    visit->ndim = in->ndim;
-    for (int i = 0; i < in->ndim; ++i) {
-        visit->dim[i] = in->dim[i];
-    }
 }
 
 static void call_mark(const void *args)
@@ -63,21 +21,20 @@ static int probe_forward(struct dp_module *module, struct dp_run *run, const str
     if (n_in != 1) {
         return dp_fail(err, DP_EINVAL, "probe: %d inputs, takes 1", n_in);
     }
-    look(&probe->visit[i], run, in);
+    ++probe->visit[i].forwards;
+    probe->visit[i].thread = pthread_self();
+    probe->visit[i].run_slot = dp_run_slot(run);
+    probe->visit[i].in_data = in->data;
     int *marks = &probe->visit[i].marks;
-    int status = probe->mark
-                     ? dp_run_call(run, in->slot, call_mark, &marks, sizeof marks, NULL, 0, err)
-                     : DP_OK;
-    if (status == DP_OK) {
-        status = rest(probe, run, in->slot, probe->forward_ms[i], err);
-    }
+    const int status =
+        probe->mark ? dp_run_call(run, in->slot, call_mark, &marks, sizeof marks, NULL, 0, err)
+                    : DP_OK;
     if (status != DP_OK) {
         return status;
     }
     if ((probe->fail_forward >> i & 1) != 0) {
-        return dp_fail(err, probe->fail_status, "probe %d refuses forward", i);
+        return dp_fail(err, DP_EFAULT, "probe %d refuses forward", i);
     }
-    ++probe->visit[i].finished;
     out[0] = in[0];
     *n_out = 1;
     return DP_OK;
@@ -92,13 +49,8 @@ static int probe_backward(struct dp_module *module, struct dp_run *run,
     if (n_out != 1 || n_in != 1) {
         return dp_fail(err, DP_EINVAL, "probe: %d gradients for %d inputs", n_out, n_in);
     }
-    ++probe->visit[i].backwards;
-    const int status = rest(probe, run, grad_out->slot, probe->backward_ms[i], err);
-    if (status != DP_OK) {
-        return status;
-    }
     if ((probe->fail_backward >> i & 1) != 0) {
-        return dp_fail(err, probe->fail_status, "probe %d refuses backward", i);
+        return dp_fail(err, DP_EFAULT, "probe %d refuses backward", i);
     }
     grad_in[0] = grad_out[0];
     if ((probe->no_input_grad >> i & 1) != 0) {
@@ -111,7 +63,6 @@ struct dp_module *make_probe(struct context *c, struct dp_group *group, struct p
 {
     static const struct dp_module_ops ops = {"probe", probe_forward, probe_backward, NULL};
     *probe = case_memory(c, sizeof **probe);
-    (*probe)->fail_status = DP_EFAULT;
     return make_module(c, group, &ops, *probe);
 }
 
@@ -175,63 +126,5 @@ struct dp_module *make_counter(struct context *c, struct dp_group *group)
     expect_ok(c, dp_module_add_param(module, "count", DP_F32, 1, (size_t[]){1}, count, &err), &err,
               "dp_module_add_param");
     (*count)->buffer = true;
-    return module;
-}
-
-struct inject_args {
-    float *grad;
-    float value;
-    bool accumulate;
-    unsigned ms;
-};
-
-static void call_inject(const void *args)
-{
-    const struct inject_args *a = args;
-    sleep_ms(a->ms);
-    *a->grad = a->accumulate ? *a->grad + a->value : a->value;
-}
-
-/* The plan comes first so that the case sees it; the parameter is private. */
-struct injector {
-    struct inject plan;
-    struct dp_param *param;
-};
-
-static int inject_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
-                          int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
-{
-    (void)module;
-    (void)run;
-    return pass_forward(in, n_in, out, n_out, err);
-}
-
-static int inject_backward(struct dp_module *module, struct dp_run *run,
-                           const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
-                           int n_in, struct dp_error *err)
-{
-    const struct injector *self = dp_module_self(module);
-    const int i = replica_index(run);
-    struct dp_tensor grad;
-    struct inject_args args = {.value = self->plan.grad[i], .ms = self->plan.backward_ms[i]};
-    dp_run_grad(run, self->param, &grad, &args.accumulate);
-    args.grad = grad.data;
-    const struct dp_use use = {offsetof(struct inject_args, grad), sizeof *args.grad,
-                               args.accumulate ? DP_READS | DP_WRITES : DP_WRITES};
-    const int status = dp_run_call(run, grad.slot, call_inject, &args, sizeof args, &use, 1, err);
-    return status != DP_OK ? status
-                           : pass_backward(module, run, grad_out, n_out, grad_in, n_in, err);
-}
-
-struct dp_module *make_inject(struct context *c, struct dp_group *group, struct inject **plan)
-{
-    static const struct dp_module_ops ops = {"inject", inject_forward, inject_backward, NULL};
-    struct injector *self = case_memory(c, sizeof *self);
-    struct dp_module *module = make_module(c, group, &ops, self);
-    struct dp_error err = {0};
-    expect_ok(c,
-              dp_module_add_param(module, "weight", DP_F32, 1, (size_t[]){1}, &self->param, &err),
-              &err, "dp_module_add_param");
-    *plan = &self->plan;
     return module;
 }

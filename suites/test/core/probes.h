@@ -15,24 +15,18 @@
 
 /* The calls that one replica saw. */
 struct probe_visit {
-    int forwards, backwards, finished; /* finished: its forward came to its end */
-    int marks;                         /* queued work that has run */
+    int forwards;
+    int marks; /* queued work that has run */
     pthread_t thread;
-    bool grad_mode, train_mode;
-    struct dp_slot *run_slot, *in_slot;
+    struct dp_slot *run_slot;
     const void *in_data;
-    int ndim;
-    size_t dim[DP_MAX_DIMS];
 };
 
-/* A module that passes its input and its gradient on, and records, sleeps, or fails. */
+/* A module that passes its input and its gradient on, and records or fails with DP_EFAULT. */
 struct probe {
-    unsigned forward_ms[PROBE_REPLICAS], backward_ms[PROBE_REPLICAS];
-    bool queued; /* sleep in the slot's queue, not on the worker */
-    bool mark;   /* queue work that counts in marks, before sleeping or failing */
-    uint32_t fail_forward, fail_backward; /* bit i: replica i fails, after its sleep */
-    int fail_status;
-    uint32_t no_input_grad; /* bit i: replica i says its input has no gradient */
+    bool mark;                            /* queue work that counts in marks, before failing */
+    uint32_t fail_forward, fail_backward; /* bit i: replica i fails */
+    uint32_t no_input_grad;               /* bit i: replica i says its input has no gradient */
     struct probe_visit visit[PROBE_REPLICAS];
 };
 struct dp_module *make_probe(struct context *c, struct dp_group *group, struct probe **probe);
@@ -48,13 +42,5 @@ struct dp_module *make_tied_scale(struct context *c, struct dp_group *group,
 struct dp_module *make_multiply(struct context *c, struct dp_group *group);
 /* Passes its input on; its buffer "count" goes up by one in place. */
 struct dp_module *make_counter(struct context *c, struct dp_group *group);
-
-/* A module that passes its input on; the gradient of its parameter is grad[i] in replica i, for all
- * data. */
-struct inject {
-    float grad[PROBE_REPLICAS];
-    unsigned backward_ms[PROBE_REPLICAS];
-};
-struct dp_module *make_inject(struct context *c, struct dp_group *group, struct inject **plan);
 
 #endif

@@ -82,17 +82,6 @@ void ranks_step(struct context *c, struct ranks *ranks, float lr, float momentum
     dp_ddp_zero_grad(ranks->ddp);
 }
 
-void ranks_join_end(struct context *c, struct ranks *ranks)
-{
-    const bool active[RANKS_MOST] = {false};
-    struct dp_tensor out[RANKS_MOST * DP_MAX_IO];
-    struct dp_error err = {0};
-    int n_out = -1;
-    expect_ok(c, dp_ddp_forward(ranks->ddp, NULL, 1, active, out, &n_out, &err), &err,
-              "the end of a join");
-    expect(c, n_out == 0, "%d outputs, and no rank was active", n_out);
-}
-
 static struct dp_ddp_param param_of(struct context *c, struct ranks *ranks, int r, int i)
 {
     struct dp_ddp_param param = {.has_grad = NULL};

@@ -33,7 +33,6 @@ void ranks_forward(struct context *c, struct ranks *ranks, const struct ranks_ba
                    const bool active[], struct dp_tensor out[]);
 void ranks_backward(struct context *c, struct ranks *ranks, const struct ranks_batch *batch);
 void ranks_step(struct context *c, struct ranks *ranks, float lr, float momentum);
-void ranks_join_end(struct context *c, struct ranks *ranks);
 
 /* The first compares one element of parameter i of rank r, the second of all ranks. */
 void ranks_expect(struct context *c, struct ranks *ranks, int r, int i, bool gradient, double want);

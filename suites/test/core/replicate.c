@@ -1,101 +1,15 @@
-/* replicate.c: replicas have the current values of the base, and only replica 0 shares its tensors.
- */
+/* replicate.c: the bytes that replicas take, which worker copies them, and which of their gradients
+ * are summed. */
 #include "golden.h"
 #include "list.h"
 #include "probes.h"
 
 #include <string.h>
 
-#define PARAMS 5
-
-/* A model that is three levels deep. One module has no parameters at all, and one has only those of
- * its children. Parameter j holds the number j + 1 everywhere, except its first element, which
- * holds -(j + 1). */
-static struct dp_module *deep_model(struct context *c, struct dp_group *group)
-{
-    struct dp_module *inner = make_sequential(
-        c, group, (struct dp_module *[]){make_linear(c, group, 3, 2, true), make_relu(c, group)},
-        2);
-    struct dp_module *middle = make_sequential(
-        c, group, (struct dp_module *[]){inner, make_linear(c, group, 2, 7, false)}, 2);
-    struct dp_module *model = make_sequential(
-        c, group, (struct dp_module *[]){middle, make_linear(c, group, 7, 1, true)}, 2);
-    for (int j = 0; j < PARAMS; ++j) {
-        const struct dp_param *param = param_at(c, model, j);
-        double *values = case_memory(c, dp_tensor_count(&param->value) * sizeof *values);
-        for (size_t i = 0; i < dp_tensor_count(&param->value); ++i) {
-            values[i] = i == 0 ? -1.0 - j : 1.0 + j;
-        }
-        write_values(c, &param->value, values);
-    }
-    return model;
-}
-
 static void replicate(struct context *c, struct dp_replicas *replicas, int m)
 {
     struct dp_error err = {0};
     expect_ok(c, dp_replicate(replicas, m, &err), &err, "dp_replicate");
-}
-
-static void copies(struct context *c)
-{
-    static const int order[] = {2, 0, 3, 1};
-    struct dp_group *group = open_group(c, 4);
-    struct dp_slot **slots = slot_list(c, group, order, 4);
-    struct dp_module *model = deep_model(c, group);
-    move_module(c, model, slots[0]);
-    struct dp_param *list[PARAMS + 1];
-    const int n = dp_module_params(model, list, PARAMS + 1);
-    expect(c, n == PARAMS, "%d parameters, want %d", n, PARAMS);
-    struct dp_replicas *replicas = open_replicas(c, model, slots, 4);
-    replicate(c, replicas, 4);
-    for (int j = 0; j < PARAMS; ++j) {
-        const float *base = read_floats(c, &list[j]->value);
-        for (int i = 0; i < 4; ++i) {
-            case_note(c, "parameter %d replica %d", j, i);
-            const struct dp_tensor *value = dp_run_value(dp_replicas_run(replicas, i), list[j]);
-            expect_slot(c, "value", value, slots[i]);
-            expect_shape(c, "value", value, list[j]->value.ndim, list[j]->value.dim);
-            expect_bits(c, "value", value, base);
-            const bool same = value->data == list[j]->value.data;
-            expect(c, same == (i == 0), "the value is %s", same ? "the base's" : "a copy");
-        }
-    }
-}
-
-/* Replica 0 sees a write to the base at once, the others after the next dp_replicate. */
-static void refreshed(struct context *c)
-{
-    struct golden g;
-    golden_open(c, &g, 3);
-    struct dp_replicas *replicas = open_replicas(c, g.linear, g.ids, 3);
-    for (int round = 0; round < 3; ++round) {
-        const double before = round == 0 ? 2.0 : 10.0 + round - 1;
-        const double now = 10.0 + round;
-        replicate(c, replicas, 3);
-        golden_set(c, &g, now, 1.0);
-        for (int i = 0; i < 3; ++i) {
-            case_note(c, "round %d replica %d", round, i);
-            const double want = i == 0 ? now : before;
-            expect_values(c, "weight", dp_run_value(dp_replicas_run(replicas, i), g.weight), &want);
-        }
-    }
-}
-
-/* Only the first m replicas are filled. */
-static void first_m(struct context *c)
-{
-    struct golden g;
-    golden_open(c, &g, 4);
-    struct dp_replicas *replicas = open_replicas(c, g.linear, g.ids, 4);
-    replicate(c, replicas, 4);
-    golden_set(c, &g, 9.0, 9.0);
-    replicate(c, replicas, 2);
-    for (int i = 0; i < 4; ++i) {
-        case_note(c, "replica %d", i);
-        const double want = i < 2 ? 9.0 : 2.0;
-        expect_values(c, "weight", dp_run_value(dp_replicas_run(replicas, i), g.weight), &want);
-    }
 }
 
 static uint64_t phase_bytes(const struct dp_trace *trace, enum dp_phase phase)
@@ -183,42 +97,6 @@ static void carried(struct context *c)
     }
 }
 
-/* Gradients of replicas do not exist after dp_replicate, are private, and are summed into the base.
- */
-static void reduce(struct context *c)
-{
-    for (int m = 2; m <= 4; ++m) {
-        case_release(c);
-        case_note(c, "m=%d", m);
-        struct golden g;
-        golden_open(c, &g, 4);
-        struct dp_replicas *replicas = open_replicas(c, g.linear, g.ids, 4);
-        struct dp_error err = {0};
-        double total = 0.0;
-        for (int round = 0; round < 2; ++round) {
-            replicate(c, replicas, m);
-            for (int i = 0; i < m; ++i) {
-                struct dp_tensor grad;
-                bool accumulate = true;
-                struct dp_run *run = dp_replicas_run(replicas, i);
-                dp_run_grad(run, g.weight, &grad, &accumulate);
-                expect(c, !accumulate, "replica %d starts with a gradient", i);
-                expect_slot(c, "replica's gradient", &grad, g.ids[i]);
-                expect(c, grad.data != g.weight->grad.data, "replica %d has the base's", i);
-                const double value = 3.0 + i * i;
-                write_values(c, &grad, &value);
-                total += value;
-                dp_run_grad(run, g.weight, &grad, &accumulate);
-                expect(c, accumulate, "replica %d forgot its gradient", i);
-            }
-            expect(c, g.weight->has_grad == (round > 0), "the base's gradient before dp_reduce");
-            expect_ok(c, dp_reduce(replicas, m, &err), &err, "dp_reduce");
-            expect_grad(c, "base", g.weight, &total);
-            expect_grad(c, "unused in every replica", g.bias, (double[]){0.0});
-        }
-    }
-}
-
 /* Only some of the replicas have a gradient: the others count as zeros. */
 static void reduce_some(struct context *c)
 {
@@ -258,37 +136,6 @@ static void fill_replicas(struct context *c, struct dp_replicas *replicas, struc
     }
 }
 
-/* Several workers sum large parameters in slices. Each element is added once, also if the base has
- * a gradient already and small parameters are in the same transfer. */
-static void reduce_large(struct context *c)
-{
-    for (int m = 1; m <= 4; ++m) {
-        case_release(c);
-        case_note(c, "m=%d", m);
-        struct dp_group *group = open_group(c, 4);
-        struct dp_slot **slots = first_slots(c, group, 4);
-        struct dp_module *parts[] = {make_linear(c, group, 1, 3, true),
-                                     make_linear(c, group, 3, 20011, true)};
-        struct dp_module *model = make_sequential(c, group, parts, 2);
-        move_module(c, model, slots[0]);
-        struct dp_replicas *replicas = open_replicas(c, model, slots, 4);
-        struct dp_error err = {0};
-        for (int round = 1; round <= 3; ++round) {
-            expect_ok(c, dp_replicate(replicas, m, &err), &err, "dp_replicate");
-            for (int p = 0; p < 4; ++p) {
-                fill_replicas(c, replicas, param_at(c, model, p), m, 5.0 * p, 1.0);
-            }
-            expect_ok(c, dp_reduce(replicas, m, &err), &err, "dp_reduce");
-            for (int p = 0; p < 4; ++p) {
-                const struct dp_param *param = param_at(c, model, p);
-                const double first = round * (5.0 * p * m + m * (m - 1) / 2.0);
-                expect_grad(c, "sum", param,
-                            sequence(c, dp_tensor_count(&param->grad), first, round * m));
-            }
-        }
-    }
-}
-
 /* A frozen parameter is left out, whatever its replicas hold. */
 static void reduce_frozen(struct context *c)
 {
@@ -306,58 +153,10 @@ static void reduce_frozen(struct context *c)
     }
 }
 
-/* A counter in a buffer: replica 0 is the base, so three forwards count three, for any K. */
-static void counter_buffer(struct context *c)
-{
-    for (int k = 1; k <= 8; ++k) {
-        case_release(c);
-        case_note(c, "K=%d", k);
-        struct dp_group *group = open_group(c, k);
-        struct dp_module *counter = make_counter(c, group);
-        struct dp_slot *slot = dp_group_slot(group, 0);
-        move_module(c, counter, slot);
-        struct dp_module *wrapper = make_parallel(c, counter, &(struct dp_parallel_config){0});
-        struct dp_run *run = open_run(c, group);
-        const struct dp_tensor x = make_matrix(c, slot, 10, 1, sequence(c, 10, 1.0, 1.0));
-        for (int i = 1; i <= 3; ++i) {
-            const struct dp_tensor y = forward(c, wrapper, run, &x);
-            expect_values(c, "output", &y, sequence(c, 10, 1.0, 1.0));
-            const double want = i;
-            expect_values(c, "count", &param_at(c, counter, 0)->value, &want);
-        }
-        (void)backward(c, wrapper, run, NULL);
-        expect_no_grad(c, "buffer", param_at(c, counter, 0));
-    }
-}
-
-static void wrong_device(struct context *c)
-{
-    struct dp_group *group = open_group(c, 3);
-    struct dp_module *linear = make_linear(c, group, 1, 1, true);
-    move_module(c, linear, dp_group_slot(group, 2));
-    struct dp_replicas *replicas = NULL;
-    struct dp_error err = {0};
-    struct dp_slot **slots = first_slots(c, group, 2);
-    int status = dp_replicas_open(linear, slots, 2, &replicas, &err);
-    if (status == DP_OK) {
-        status = dp_replicate(replicas, 2, &err);
-    }
-    dp_replicas_close(replicas);
-    expect_error(c, status, DP_EDEVICE, &err, dp_slot_name(slots[0]),
-                 dp_slot_name(dp_group_slot(group, 2)));
-}
-
 static const struct test_case cases[] = {
-    {"replicate/copies", "REPL-03 REPL-05 REPL-07 REPL-08", copies},
-    {"replicate/refreshed", "REPL-01 REPL-05", refreshed},
-    {"replicate/first-m", "REPL-03", first_m},
     {"replicate/traffic", "REPL-03 SPLIT-02 COMP-04", traffic},
     {"replicate/carried", "REPL-03", carried},
-    {"replicate/reduce", "GRAD-01 GRAD-04 GRAD-11 REPL-10", reduce},
     {"replicate/reduce-some", "GRAD-11 GRAD-12", reduce_some},
-    {"replicate/reduce-large", "GRAD-01 GRAD-04 COAL-02 DET-01", reduce_large},
     {"replicate/reduce-frozen", "REPL-13", reduce_frozen},
-    {"replicate/counter-buffer", "BUF-01 REPL-05", counter_buffer},
-    {"replicate/wrong-device", "DEV-01 DEV-09 ERR-01", wrong_device},
 };
 const struct case_table replicate_cases = {cases, sizeof cases / sizeof cases[0]};

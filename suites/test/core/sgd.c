@@ -1,5 +1,4 @@
-/* sgd.c: the optimizer updates the base only, has one state, and leaves parameters without a
- * gradient alone. */
+/* sgd.c: rates, momentum and weight decay, also of parameters without a gradient. */
 #include "golden.h"
 #include "list.h"
 

@@ -13,67 +13,6 @@ static struct dp_module *make_norm(struct context *c, struct dp_group *group, do
     return own_module(c, norm);
 }
 
-/* Column 1, 2, 6, 3, 8 on K = 2, shards of 3 and 2, momentum 0.5 from mean 0 and variance 1: the
- * statistics of shard 0 alone, mean 1.5 and variance 4; all other ways to combine give other
- * numbers. Then eval, where both shards use them: (x - 1.5) / 2. */
-static void buffers(struct context *c)
-{
-    struct dp_group *group = open_group(c, 2);
-    struct dp_slot *slot = dp_group_slot(group, 0);
-    struct dp_module *norm = make_norm(c, group, 0.5);
-    move_module(c, norm, slot);
-    struct dp_module *top = make_parallel(c, norm, &(struct dp_parallel_config){0});
-    struct dp_run *run = open_run(c, group);
-    const struct dp_tensor x = make_matrix(c, slot, 5, 1, (double[]){1, 2, 6, 3, 8});
-    (void)forward(c, top, run, &x);
-    expect_values(c, "running mean", &param_at(c, norm, 2)->value, (double[]){1.5});
-    expect_values(c, "running var", &param_at(c, norm, 3)->value, (double[]){4.0});
-    expect_values(c, "count", &param_at(c, norm, 4)->value, (double[]){1});
-    dp_run_train_mode(run, false);
-    dp_run_reset(run);
-    const struct dp_tensor y = forward(c, top, run, &x);
-    expect_values(c, "eval", &y, (double[]){-0.25, 0.25, 2.25, 0.75, 3.25});
-    expect_values(c, "running mean", &param_at(c, norm, 2)->value, (double[]){1.5});
-    expect_values(c, "count", &param_at(c, norm, 4)->value, (double[]){1});
-}
-
-/* Rows 0, 2, 10, 14 on K = 2: each shard by its own statistics is -1, 1. Three forwards count 3,
- * for any K; buffers have no gradient and an update leaves them alone. */
-static void shards(struct context *c)
-{
-    for (int k = 1; k <= 2; ++k) {
-        case_release(c);
-        case_note(c, "K=%d", k);
-        struct dp_group *group = open_group(c, k);
-        struct dp_slot *slot = dp_group_slot(group, 0);
-        struct dp_module *norm = make_norm(c, group, 0.0);
-        move_module(c, norm, slot);
-        struct dp_module *top = make_parallel(c, norm, &(struct dp_parallel_config){0});
-        struct dp_run *run = open_run(c, group);
-        struct dp_sgd *sgd = open_sgd(c, top, 1.0f, 0.0f, 0.5f);
-        struct dp_tensor x = make_matrix(c, slot, 4, 1, (double[]){0, 2, 10, 14});
-        const struct dp_tensor dy = make_matrix(c, slot, 4, 1, (double[]){1, 1, 1, 1});
-        x.needs_grad = true;
-        for (int step = 1; step <= 3; ++step) {
-            dp_run_reset(run);
-            dp_zero_grad(top);
-            const struct dp_tensor y = forward(c, top, run, &x);
-            if (k == 2 && step == 1) {
-                expect_values(c, "output", &y, (double[]){-1, 1, -1, 1});
-            }
-            (void)backward(c, top, run, &dy);
-            expect_grad(c, "bias", param_at(c, norm, 1), (double[]){4});
-            struct dp_error err = {0};
-            expect_ok(c, dp_sgd_step(sgd, &err), &err, "dp_sgd_step");
-            expect_values(c, "count", &param_at(c, norm, 4)->value, (double[]){step});
-            expect_values(c, "running var", &param_at(c, norm, 3)->value, (double[]){1});
-            for (int i = 2; i < 5; ++i) {
-                expect_no_grad(c, "buffer", param_at(c, norm, i));
-            }
-        }
-    }
-}
-
 /* 10 rows on K = 4 leave a shard of one: an error that names the replica, and the next batch runs.
  */
 static void one_row(struct context *c)
@@ -293,8 +232,6 @@ static void edges(struct context *c)
 }
 
 static const struct test_case cases[] = {
-    {"state/batch-norm-buffers", "BUF-01 BUF-02 BUF-03 BUF-05 BUF-09", buffers},
-    {"state/batch-norm-shards", "BUF-03 BUF-04", shards},
     {"state/batch-norm-one-row", "BUF-08 APPLY-10 APPLY-12", one_row},
     {"state/dropout-streams", "BUF-11", streams},
     {"state/dropout-shared-run", "BUF-11", shared_run},
