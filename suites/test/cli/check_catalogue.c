@@ -6,14 +6,15 @@
 
 #include "check/runner.h"
 
-static void nothing(struct check *c)
+static void check_catalogue_nothing(struct check *c)
 {
     (void)c;
 }
 
 #define CASE(id_, rule_)                                                                           \
     {                                                                                              \
-        .id = (id_), .rule = (rule_), .profiles = PROFILE_PRIMITIVES, .run = nothing               \
+        .id = (id_), .rule = (rule_), .profiles = PROFILE_PRIMITIVES,                              \
+        .run = check_catalogue_nothing                                                             \
     }
 
 static const struct check_case good_cases[] = {CASE("A-01.a", "A-01"), CASE("A-01.b", "A-01")};
@@ -68,13 +69,19 @@ static const struct row rows[] = {
     {"no function",
      {"A", 1, CASES({.id = "A-01.a", .rule = "A-01", .profiles = PROFILE_DDP}), NULL, 0},
      "without an id"},
-    {"not a rule", {"A", 1, CASES({.id = "A-01.a", .run = nothing}), NULL, 0}, "without an id"},
+    {"not a rule",
+     {"A", 1, CASES({.id = "A-01.a", .run = check_catalogue_nothing}), NULL, 0},
+     "without an id"},
     {"no profile",
-     {"A", 1, CASES({.id = "A-01.a", .rule = "A-01", .run = nothing}), NULL, 0},
+     {"A", 1, CASES({.id = "A-01.a", .rule = "A-01", .run = check_catalogue_nothing}), NULL, 0},
      "no profile"},
     {"unknown need",
      {"A", 1,
-      CASES({.id = "A-01.a", .rule = "A-01", .run = nothing, .profiles = 1, .needs = 1U << 31}),
+      CASES({.id = "A-01.a",
+             .rule = "A-01",
+             .run = check_catalogue_nothing,
+             .profiles = 1,
+             .needs = 1U << 31}),
       NULL, 0},
      "not in impl.h"},
     {"no rules", {"A", 0, good, 1, NULL, 0}, "no rules"},

@@ -61,7 +61,7 @@ static void forge(void)
             errno = 0;
 }
 
-static void close_all(void)
+static void check_fake_close_all(void)
 {
     for (int fd = 0; fd < 1024; ++fd)
         close(fd);
@@ -112,7 +112,7 @@ static void misbehave(const struct impl_session *s)
     if (is(s, "forge"))
         forge();
     if (is(s, "close"))
-        close_all();
+        check_fake_close_all();
     if (is(s, "stay"))
         leave_somebody();
     if (is(s, "leak"))

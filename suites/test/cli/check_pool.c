@@ -78,8 +78,8 @@ static struct runner_job new_job(const char *path, const char *options, enum run
                                .n = n};
 }
 
-static void prepare(struct runner_result result[], struct runner_result *list[],
-                    const struct check_case tests[], size_t n)
+static void check_pool_prepare(struct runner_result result[], struct runner_result *list[],
+                               const struct check_case tests[], size_t n)
 {
     for (size_t i = 0; i < n; ++i) {
         result[i] = (struct runner_result){.test = &tests[i], .verdict = CHECK_PASS};
@@ -94,7 +94,7 @@ static int play(const char *path, const struct scene *scene)
     char got[CASES + 1] = "";
     const char *reason = "";
 
-    prepare(result, list, six, CASES);
+    check_pool_prepare(result, list, six, CASES);
     job.limit_s = scene->limit_s;
 
     const int status = runner_pool(&job, 1, 1, NULL);
@@ -118,7 +118,7 @@ static int play_nothing(const char *path)
     struct runner_result result[1], *list[1];
     struct runner_job job = new_job(path, "good", RUNNER_EACH, list, 1);
 
-    prepare(result, list, idle, 1);
+    check_pool_prepare(result, list, idle, 1);
     if (runner_pool(&job, 1, 1, NULL) == 0 && result[0].verdict == CHECK_FAIL &&
         strstr(result[0].reason, "compared nothing"))
         return 0;
@@ -139,7 +139,7 @@ static int play_messages(void)
         struct runner_process process = {.job = &job, .token = 5, .opened = wrong != 1};
         struct runner_message message = wanted;
 
-        prepare(result, list, idle, 1);
+        check_pool_prepare(result, list, idle, 1);
         result[0].verdict = CHECK_BROKEN;
         job.next = wrong == 6 ? 1 : 0;
         message.token += wrong == 2;
@@ -170,7 +170,7 @@ static int play_many(const char *path)
     int faults = 0;
 
     for (int j = 0; j < CASES; ++j) {
-        prepare(result[j], list[j], six, CASES);
+        check_pool_prepare(result[j], list[j], six, CASES);
         job[j] = new_job(path, options[j], RUNNER_SHARED, list[j], CASES);
         job[j].limit_s = 1;
     }

@@ -26,7 +26,7 @@ static void fake_close(void *self)
     (void)self;
 }
 
-static enum dp_product describe(void *self, char *text, size_t bytes)
+static enum dp_product fake_products_describe(void *self, char *text, size_t bytes)
 {
     (void)self;
     const bool slow = is_told("slow");
@@ -34,7 +34,7 @@ static enum dp_product describe(void *self, char *text, size_t bytes)
     return slow ? DP_PRODUCT_ELSEWHERE : is_told("broken") ? DP_PRODUCT_FAILED : DP_PRODUCT_MADE;
 }
 
-static float sum_of(const struct dp_gemm *g, size_t row, size_t column)
+static float fake_products_sum_of(const struct dp_gemm *g, size_t row, size_t column)
 {
     float sum = g->accumulate ? g->c[row * g->n + column] : 0;
     for (size_t i = 0; i < g->k; ++i)
@@ -43,22 +43,23 @@ static float sum_of(const struct dp_gemm *g, size_t row, size_t column)
     return sum;
 }
 
-static enum dp_product multiply(void *self, const struct dp_gemm *g)
+static enum dp_product fake_products_multiply(void *self, const struct dp_gemm *g)
 {
     (void)self;
     if (is_told("fail"))
         return DP_PRODUCT_FAILED;
     for (size_t row = 0; row < g->m; ++row)
         for (size_t column = 0; column < g->n; ++column)
-            g->c[row * g->n + column] = sum_of(g, row, column);
+            g->c[row * g->n + column] = fake_products_sum_of(g, row, column);
     return DP_PRODUCT_MADE;
 }
 
-static enum dp_product convolve(void *self, const struct dp_convolution *convolution)
+static enum dp_product fake_products_convolve(void *self, const struct dp_convolution *convolution)
 {
     (void)self, (void)convolution;
     return DP_PRODUCT_ELSEWHERE;
 }
 
 __attribute__((visibility("default"))) const struct dp_products dp_products = {
-    DP_PRODUCTS_VERSION, fake_open, fake_close, describe, multiply, convolve};
+    DP_PRODUCTS_VERSION,   fake_open, fake_close, fake_products_describe, fake_products_multiply,
+    fake_products_convolve};

@@ -79,7 +79,7 @@ static int list_of(const char *line)
 }
 
 /* Copies the file with the right lists. Returns how many lists there were. */
-static int copy(FILE *in, FILE *out)
+static int field_lists_copy(FILE *in, FILE *out)
 {
     static const char end[] = "<!-- end -->\n";
     char line[8192];
@@ -102,7 +102,7 @@ static int copy(FILE *in, FILE *out)
 }
 
 /* Returns 0 if text equals the contents of the file. */
-static int compare(FILE *in, const char *path, const char *text)
+static int field_lists_compare(FILE *in, const char *path, const char *text)
 {
     char line[8192];
 
@@ -142,14 +142,14 @@ int main(int argc, char **argv)
     }
     out = open_memstream(&text, &bytes);
     if (out) {
-        const int n = copy(in, out);
+        const int n = field_lists_copy(in, out);
 
         status = fclose(out) != 0 ? 2 : n != LISTS;
         if (n != LISTS)
             printf("%s has %d of %d lists of fields\n", argv[1], n, LISTS);
     }
     if (status == 0)
-        status = fix ? replace(argv[1], text) : compare(in, argv[1], text);
+        status = fix ? replace(argv[1], text) : field_lists_compare(in, argv[1], text);
     fclose(in);
     free(text);
     return status;

@@ -96,7 +96,7 @@ static int launch_closed(void)
     return status == 1 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-static pid_t start(int (*run)(void))
+static pid_t launcher_start(int (*run)(void))
 {
     const pid_t pid = fork();
 
@@ -105,7 +105,7 @@ static pid_t start(int (*run)(void))
     return pid;
 }
 
-static int check(const char *name, bool right)
+static int launcher_check(const char *name, bool right)
 {
     printf("%s %s\n", right ? "ok" : "FAILED", name);
     return right ? 0 : 1;
@@ -113,7 +113,7 @@ static int check(const char *name, bool right)
 
 static int test_stopped(void)
 {
-    const pid_t pid = start(launch_stopped);
+    const pid_t pid = launcher_start(launch_stopped);
     int status = 0;
     bool right = pid > 0 && waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status);
 
@@ -122,13 +122,13 @@ static int test_stopped(void)
         kill(pid, SIGCONT);
         right = waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     }
-    return check("a record that came while the parent was stopped counts", right);
+    return launcher_check("a record that came while the parent was stopped counts", right);
 }
 
 static int test_closed(int number)
 {
     const time_t begin = time(NULL);
-    const pid_t pid = start(launch_closed);
+    const pid_t pid = launcher_start(launch_closed);
     int status = 0;
     bool right = pid > 0;
 
@@ -137,8 +137,8 @@ static int test_closed(int number)
         kill(pid, number);
         right = waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     }
-    return check("a signal ends the wait for a worker that hangs",
-                 right && time(NULL) - begin < 20);
+    return launcher_check("a signal ends the wait for a worker that hangs",
+                          right && time(NULL) - begin < 20);
 }
 
 int main(int argc, char **argv)

@@ -38,7 +38,7 @@ static atomic_size_t calls;
 static size_t wrong_from = SIZE_MAX; /* the first product that is wrong by 1 */
 
 /* Rounds to the nearest, ties to even. */
-static float rounded(float value, int bits)
+static float rounding_rounded(float value, int bits)
 {
     const int drop = FLOAT_BITS - bits;
     uint32_t word;
@@ -55,7 +55,7 @@ static void round_all(float *values, size_t n, int bits)
     if (bits == FLOAT_BITS)
         return;
     for (size_t i = 0; i < n; ++i)
-        values[i] = rounded(values[i], bits);
+        values[i] = rounding_rounded(values[i], bits);
 }
 
 static float *rounded_copy(const float *from, size_t n, int bits)

@@ -49,8 +49,9 @@ static void spoil_output(enum fault fault, const struct dp_tensor *out)
     }
 }
 
-static int forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
-                   int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
+static int train_against_forward(struct dp_module *module, struct dp_run *run,
+                                 const struct dp_tensor in[], int n_in, struct dp_tensor out[],
+                                 int *n_out, struct dp_error *err)
 {
     const enum fault *fault = dp_module_self(module);
     const int status = dp_forward(dp_module_child(module, 0), run, in, n_in, out, n_out, err);
@@ -74,8 +75,9 @@ static int forward(struct dp_module *module, struct dp_run *run, const struct dp
     return status;
 }
 
-static int backward(struct dp_module *module, struct dp_run *run, const struct dp_tensor grad_out[],
-                    int n_out, struct dp_tensor grad_in[], int n_in, struct dp_error *err)
+static int train_against_backward(struct dp_module *module, struct dp_run *run,
+                                  const struct dp_tensor grad_out[], int n_out,
+                                  struct dp_tensor grad_in[], int n_in, struct dp_error *err)
 {
     const enum fault *fault = dp_module_self(module);
     float *value = grad_out[0].data;
@@ -93,7 +95,7 @@ static int put_between(const enum fault *fault, struct dp_group *group, struct d
                        struct dp_module **module, struct dp_error *err)
 {
     static const struct dp_module_ops ops = {
-        .kind = "fault", .forward = forward, .backward = backward};
+        .kind = "fault", .forward = train_against_forward, .backward = train_against_backward};
 
     return dp_module_open(group, &ops, (void *)fault, &model, 1, module, err);
 }
@@ -268,7 +270,7 @@ static int run_row(const struct fixture *f, const struct row *row, bool exact)
 }
 
 /* Opens the model of that name, and data that fit it. */
-static int open_model(struct fixture *f, const char *name)
+static int train_against_open_model(struct fixture *f, const char *name)
 {
     struct dataset_want want;
     struct dp_error err = {0};
@@ -290,7 +292,7 @@ static int run_others(struct fixture *f)
     int wrong = 0;
 
     for (size_t m = 0; m < sizeof names / sizeof names[0]; ++m) {
-        if (open_model(f, names[m]))
+        if (train_against_open_model(f, names[m]))
             return 1;
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
             if (rows[i].tamper == tamper_none && !rows[i].adamw &&

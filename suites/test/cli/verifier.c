@@ -21,13 +21,13 @@ struct fixture {
     size_t values, wrong, missed;
 };
 
-static int fail(const char *what, const char *why)
+static int verifier_fail(const char *what, const char *why)
 {
     fprintf(stderr, "FAILED: %s: %s\n", what, why);
     return 1;
 }
 
-static int check(struct fixture *f)
+static int verifier_check(struct fixture *f)
 {
     struct text_error why = {""};
     size_t values;
@@ -43,7 +43,7 @@ static void expect_noticed(struct fixture *f, float *place, float value, const c
 
     *place = value;
     ++f->wrong;
-    if (check(f) != 1 || session_digest(&f->session) == f->digest) {
+    if (verifier_check(f) != 1 || session_digest(&f->session) == f->digest) {
         fprintf(stderr, "missed: %s %zu, %.9g for %.9g\n", what, i, (double)value, (double)right);
         ++f->missed;
     }
@@ -63,11 +63,11 @@ static void spoil_shards(struct fixture *f)
 {
     for (size_t i = 0; i < f->step.n_shards; ++i) {
         ++f->shard[i];
-        f->missed += check(f) != 1;
+        f->missed += verifier_check(f) != 1;
         --f->shard[i];
     }
     --f->step.n_shards;
-    f->missed += check(f) != 1;
+    f->missed += verifier_check(f) != 1;
     ++f->step.n_shards;
 }
 
@@ -80,12 +80,13 @@ static int right_step(struct fixture *f, const struct workload_set *set, int k, 
 
     if (session_prepare(&f->session, k, &err) || session_step(&f->session, k, &times, &err) ||
         session_read(&f->session, &err))
-        return fail("step", err.text);
+        return verifier_fail("step", err.text);
     if (verify_open(&f->config.workload, set, ROWS, DEVICES, f->math, &f->verify, &why))
-        return fail("verify_open", why.text);
+        return verifier_fail("verify_open", why.text);
     f->step = session_result(&f->session, f->shard);
     f->digest = session_digest(&f->session);
-    return verify_check(f->verify, &f->step, values, &why) ? fail("a right step", why.text) : 0;
+    return verify_check(f->verify, &f->step, values, &why) ? verifier_fail("a right step", why.text)
+                                                           : 0;
 }
 
 /* Runs the real step k, then all wrong ones. */
@@ -109,7 +110,7 @@ static int try_set(struct fixture *f, int k, uint64_t seed)
     verify_close(f->verify);
     /* It also compares the number of shards and the size of each. */
     if (values != f->values + 1 + f->step.n_shards)
-        return fail("count", "values_checked is not the number of values");
+        return verifier_fail("count", "values_checked is not the number of values");
     return 0;
 }
 
@@ -123,15 +124,15 @@ static int expect_open(const char *name, size_t rows, enum dp_math math, const c
     bool opened;
 
     if (workload_parse(name, &workload, text, sizeof text))
-        return fail("workload", text);
+        return verifier_fail("workload", text);
     const struct workload_set set = workload_batch(&workload, rows, math, 1, 0);
 
     opened = verify_open(&workload, &set, rows, 2, math, &verify, &why) == 0;
     if (opened)
         verify_close(verify);
     if (opened && words)
-        return fail(name, "there is a reference");
-    return opened || (words && strstr(why.text, words)) ? 0 : fail(name, why.text);
+        return verifier_fail(name, "there is a reference");
+    return opened || (words && strstr(why.text, words)) ? 0 : verifier_fail(name, why.text);
 }
 
 /* Some workloads are refused: if sums could exceed the integers of float; if a math would round
@@ -189,9 +190,9 @@ static size_t sample(struct fixture *f, float values[], size_t n, float part, fl
         const float right = values[i];
 
         values[i] = part > 0 ? right + part * largest : nextafterf(right, INFINITY);
-        size_t bad = check(f) != 1;
+        size_t bad = verifier_check(f) != 1;
         values[i] = NAN;
-        bad += check(f) != 1;
+        bad += verifier_check(f) != 1;
         values[i] = right;
         if (bad > 0)
             fprintf(stderr, "missed: %s, element %zu of %zu, %.9g of at most %.9g\n",
@@ -211,9 +212,9 @@ static size_t spoil_norm(struct fixture *f, float part)
     if (!workload_end(&f->config.workload)->adamw)
         return 0;
     f->step.norm = norm * (1 + (double)part);
-    missed += check(f) != 1;
+    missed += verifier_check(f) != 1;
     f->step.norm = (double)NAN;
-    missed += check(f) != 1;
+    missed += verifier_check(f) != 1;
     f->step.norm = norm;
     f->wrong += 2;
     return missed;
@@ -242,7 +243,7 @@ static int sample_set(struct fixture *f, int k, float part)
     }
     verify_close(f->verify);
     f->missed += missed;
-    return missed == 0 ? 0 : fail(f->config.workload.name, "wrong values were missed");
+    return missed == 0 ? 0 : verifier_fail(f->config.workload.name, "wrong values were missed");
 }
 
 /* part: 0 for an exact model, see sample. */
@@ -259,10 +260,10 @@ static int try_model(const char *name, enum dp_math math, float part)
     f.math = math;
     f.config = (struct cell_config){.seed = 5, .rows = ROWS, .mode = CELL_DP};
     if (workload_parse(name, &f.config.workload, why, sizeof why))
-        return fail("workload", why);
+        return verifier_fail("workload", why);
     if (dp_group_open(&config, &group, &err) || session_open(&f.session, group, &f.config, &err) ||
         session_open_sets(&f.session, &f.config, &err))
-        status = fail("session", err.text);
+        status = verifier_fail("session", err.text);
     for (int k = 0; k < WORKLOAD_SETS && status == 0; ++k)
         status = sample_set(&f, k, part);
     session_close(&f.session);
@@ -304,10 +305,10 @@ int main(void)
 
     f.config = (struct cell_config){.seed = 5, .rows = ROWS, .mode = CELL_DP};
     if (workload_parse("mlp:4,6,3", &f.config.workload, why, sizeof why))
-        return fail("workload", why);
+        return verifier_fail("workload", why);
     if (dp_group_open(&config, &group, &err) || session_open(&f.session, group, &f.config, &err) ||
         session_open_sets(&f.session, &f.config, &err))
-        status = fail("session", err.text);
+        status = verifier_fail("session", err.text);
     for (int k = 0; k < WORKLOAD_SETS && status == 0; ++k)
         status = try_set(&f, k, 5);
     session_close(&f.session);

@@ -25,7 +25,7 @@ static struct {
 
 static int failures;
 
-static void expect(bool good, const char *what, long at)
+static void weights_expect(bool good, const char *what, long at)
 {
     if (good)
         return;
@@ -83,7 +83,7 @@ int __wrap_weights_save(struct dp_module *module, const struct workload *workloa
     return status;
 }
 
-static void must(int status, const struct dp_error *err)
+static void weights_must(int status, const struct dp_error *err)
 {
     if (status == 0)
         return;
@@ -97,17 +97,17 @@ static struct dp_module *make_deep(struct dp_group *group, bool second)
     struct dp_module *linear = NULL, *relu = NULL, *inner = NULL;
     struct dp_error err = {0};
 
-    must(dp_linear(group, 2, 2, true, &linear, &err), &err);
-    must(dp_relu(group, &relu, &err), &err);
+    weights_must(dp_linear(group, 2, 2, true, &linear, &err), &err);
+    weights_must(dp_relu(group, &relu, &err), &err);
     struct dp_module *const parts[] = {second ? relu : linear, linear};
 
-    must(dp_sequential(group, parts, second ? 2 : 1, &inner, &err), &err);
+    weights_must(dp_sequential(group, parts, second ? 2 : 1, &inner, &err), &err);
     dp_module_close(linear);
     dp_module_close(relu);
     for (int i = 0; i < DEPTH; ++i) {
         struct dp_module *outer = NULL;
 
-        must(dp_sequential(group, &inner, 1, &outer, &err), &err);
+        weights_must(dp_sequential(group, &inner, 1, &outer, &err), &err);
         dp_module_close(inner);
         inner = outer;
     }
@@ -133,9 +133,9 @@ static void test_params(struct dp_group *group)
     struct dp_param *list[2] = {NULL};
 
     arm(1);
-    expect(dp_module_params(deep, list, 2) == DP_ENOMEM, "dp_module_params hides it", 1);
-    expect(fault.hit && !list[0], "something was listed", 1);
-    expect(dp_module_params(deep, list, 2) == 2, "two parameters", 0);
+    weights_expect(dp_module_params(deep, list, 2) == DP_ENOMEM, "dp_module_params hides it", 1);
+    weights_expect(fault.hit && !list[0], "something was listed", 1);
+    weights_expect(dp_module_params(deep, list, 2) == 2, "two parameters", 0);
     dp_module_close(deep);
 }
 
@@ -152,12 +152,12 @@ static void test_save(struct dp_group *group)
         const int status = __real_weights_save(deep, NULL, "deep.weights", &err);
 
         fault.left = 0;
-        expect(!fault.hit || (status == DP_ENOMEM && err.text[0] != '\0'), "no error of memory",
-               at);
-        expect(!fault.hit || count_files() == before, "a file is left", at);
-        expect(fault.hit || status == 0, "cannot save", at);
+        weights_expect(!fault.hit || (status == DP_ENOMEM && err.text[0] != '\0'),
+                       "no error of memory", at);
+        weights_expect(!fault.hit || count_files() == before, "a file is left", at);
+        weights_expect(fault.hit || status == 0, "cannot save", at);
     } while (fault.hit && at < MOST);
-    expect(at > 4, "hardly an allocation", at);
+    weights_expect(at > 4, "hardly an allocation", at);
     dp_module_close(deep);
 }
 
@@ -177,10 +177,10 @@ static void test_spoiled(struct dp_group *group)
     struct dp_error err = {0};
 
     spoils = true;
-    expect(__real_weights_save(deep, NULL, "spoiled.weights", &err) == DP_EINVAL &&
-               strstr(err.text, "cannot write spoiled.weights: "),
-           "a file has other bytes than were written", 0);
-    expect(count_files() == before, "and it is there", 0);
+    weights_expect(__real_weights_save(deep, NULL, "spoiled.weights", &err) == DP_EINVAL &&
+                       strstr(err.text, "cannot write spoiled.weights: "),
+                   "a file has other bytes than were written", 0);
+    weights_expect(count_files() == before, "and it is there", 0);
     spoils = false;
     dp_module_close(deep);
 }
@@ -190,12 +190,12 @@ static void test_names(struct dp_group *group)
     struct dp_module *same = make_deep(group, false), *other = make_deep(group, true);
     struct dp_error err = {0};
 
-    must(weights_load(same, NULL, "deep.weights", &err), &err);
-    expect(weights_load(other, NULL, "deep.weights", &err) == DP_EINVAL,
-           "another model's were loaded", 0);
-    expect(strstr(err.text, "tensor 0 is ...0.0.0.0.0.0.0.weight float32 [2, 2] there, "
-                            "...0.0.0.0.0.0.1.weight") != NULL,
-           err.text, 0);
+    weights_must(weights_load(same, NULL, "deep.weights", &err), &err);
+    weights_expect(weights_load(other, NULL, "deep.weights", &err) == DP_EINVAL,
+                   "another model's were loaded", 0);
+    weights_expect(strstr(err.text, "tensor 0 is ...0.0.0.0.0.0.0.weight float32 [2, 2] there, "
+                                    "...0.0.0.0.0.0.1.weight") != NULL,
+                   err.text, 0);
     dp_module_close(same);
     dp_module_close(other);
 }
@@ -208,7 +208,7 @@ static void test_side(struct dp_group *group, bool ddp)
     long at = 0;
 
     if (train_model_make("mlp:3,2", &data, &model, why, sizeof why)) {
-        expect(false, why, 0);
+        weights_expect(false, why, 0);
         return;
     }
     const struct train_side_config config = {
@@ -224,10 +224,10 @@ static void test_side(struct dp_group *group, bool ddp)
         if (status == 0)
             status = train_side_spread(&side, &err);
         fault.left = 0;
-        expect(fault.hit == (status != 0), status != 0 ? err.text : "it was not seen", at);
+        weights_expect(fault.hit == (status != 0), status != 0 ? err.text : "it was not seen", at);
         train_side_close(&side);
     } while (fault.hit && at < MOST);
-    expect(at > 10, "hardly an allocation", at);
+    weights_expect(at > 10, "hardly an allocation", at);
 }
 
 /* A training must end with the error, and not go on as if it had no parameters. */
@@ -249,10 +249,10 @@ static void test_train(void)
         const int status = train_main(11, argv);
         const bool is_there = access("kept.weights", F_OK) == 0;
 
-        expect(fault.hit ? status == EXIT_FAILED && !is_there : status == 0 && is_there,
-               "the weights or the status", at);
+        weights_expect(fault.hit ? status == EXIT_FAILED && !is_there : status == 0 && is_there,
+                       "the weights or the status", at);
     } while (fault.hit && at < MOST);
-    expect(at > 4, "hardly an allocation", at);
+    weights_expect(at > 4, "hardly an allocation", at);
 }
 
 int main(int argc, char **argv)
@@ -263,7 +263,7 @@ int main(int argc, char **argv)
 
     if (argc != 2 || chdir(argv[1]) != 0)
         return 2;
-    must(dp_group_open(&config, &group, &err), &err);
+    weights_must(dp_group_open(&config, &group, &err), &err);
     test_params(group);
     test_save(group);
     test_spoiled(group);

@@ -75,7 +75,7 @@ static double sum_of_squares(const float x[], size_t n)
     return sum;
 }
 
-static void bits(struct context *c)
+static void clip_bits(struct context *c)
 {
     static const size_t sizes[] = {1, 255, 256, 257, 1000, 65536, 65537};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
@@ -248,7 +248,7 @@ static void accumulation(struct context *c)
 
 static const struct test_case cases[] = {
     {"clip/as-torch", "", clip_as_torch},
-    {"clip/bits", "DET-01", bits},
+    {"clip/bits", "DET-01", clip_bits},
     {"clip/of-sums", "GRAD-01 REPL-09", clip_of_sums},
     {"clip/refused", "", clip_refused},
     {"clip/of-means", "DDP-01 DDP-19", clip_of_means},

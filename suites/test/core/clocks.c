@@ -79,7 +79,7 @@ static int open_array(struct dp_slot *slot, size_t rows, size_t columns, struct 
     return status ? status : dp_tensor_write(tensor, values, err);
 }
 
-static int open_ranks(struct training *t, struct dp_error *err)
+static int clocks_open_ranks(struct training *t, struct dp_error *err)
 {
     const struct dp_ddp_config config = {0};
     struct dp_slot *slots[RANKS_MAX];
@@ -111,7 +111,7 @@ static int open_training(struct training *t, const char *devices, struct dp_erro
         return status;
     }
     if (t->what == RANKS) {
-        return open_ranks(t, err);
+        return clocks_open_ranks(t, err);
     }
     if (t->what == WRAPPED) {
         return dp_parallel(t->model, &(struct dp_parallel_config){0}, &t->top, err);
@@ -137,7 +137,7 @@ static void close_training(struct training *t)
     dp_group_close(t->group);
 }
 
-static int step_ranks(struct training *t, struct dp_error *err)
+static int clocks_step_ranks(struct training *t, struct dp_error *err)
 {
     struct dp_tensor out[RANKS_MAX * DP_MAX_IO];
     int n = 0, status;
@@ -151,12 +151,12 @@ static int step_ranks(struct training *t, struct dp_error *err)
 }
 
 /* One step as a sweep times it: forward, loss, backward, update. */
-static int step(struct training *t, struct dp_error *err)
+static int clocks_step(struct training *t, struct dp_error *err)
 {
     struct dp_tensor terms[2], out[DP_MAX_IO], grad[DP_MAX_IO] = {{0}};
     int n = 0, status;
     if (t->ddp) {
-        status = step_ranks(t, err);
+        status = clocks_step_ranks(t, err);
         return status ? status : dp_group_wait(t->group, err);
     }
     dp_run_reset(t->run);
@@ -180,7 +180,7 @@ static int steps(struct training *t, int n, struct dp_error *err)
 {
     int status = 0;
     for (int i = 0; status == 0 && i < n; ++i) {
-        status = step(t, err);
+        status = clocks_step(t, err);
     }
     return status;
 }
@@ -190,7 +190,7 @@ static int steps(struct training *t, int n, struct dp_error *err)
 /* A rank with one bucket reads this many times. */
 enum { OF_RANK = 5 };
 
-static int check(enum what what, int devices)
+static int clocks_check(enum what what, int devices)
 {
     struct training t = {.what = what};
     struct dp_error err = {0};
@@ -283,7 +283,7 @@ int main(int argc, char **argv)
     }
     for (int w = 0; w < WHATS; ++w) {
         for (int devices = 1; devices <= (w == PLAIN ? 1 : RANKS_MAX); ++devices) {
-            failed += check((enum what)w, devices);
+            failed += clocks_check((enum what)w, devices);
         }
     }
     return failed == 0 ? 0 : 1;

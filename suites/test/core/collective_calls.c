@@ -46,7 +46,7 @@ static size_t out_count(const struct memory *m)
     return m->n * (m->what->out_blocks ? (size_t)m->ranks : 1);
 }
 
-static const double *numbers(struct context *c, size_t count, int r)
+static const double *collective_calls_numbers(struct context *c, size_t count, int r)
 {
     double *values = case_memory(c, count * sizeof *values);
     const float *random = randoms(c, count, 300 + (uint64_t)r);
@@ -62,7 +62,7 @@ static struct dp_tensor tensor(struct context *c, const struct memory *m, int r,
 }
 
 /* In place, the smaller tensor is a block of the larger one. */
-static void place(struct context *c, struct memory *m, int r)
+static void collective_calls_place(struct context *c, struct memory *m, int r)
 {
     const size_t block = (size_t)r * m->n;
     struct dp_error err = {0};
@@ -77,15 +77,15 @@ static void place(struct context *c, struct memory *m, int r)
         expect_ok(c, dp_tensor_rows(large, block, m->n, small, &err), &err, "dp_tensor_rows");
 }
 
-static void make(struct context *c, struct memory *m)
+static void collective_calls_make(struct context *c, struct memory *m)
 {
     m->group = open_group(c, m->ranks);
     for (int r = 0; r < m->ranks; ++r) {
-        m->values[r] = numbers(c, in_count(m), r);
+        m->values[r] = collective_calls_numbers(c, in_count(m), r);
         m->source[r] = tensor(c, m, r, in_count(m), m->values[r]);
         m->result[r] = tensor(c, m, r, out_count(m), NULL);
         m->stayed[r] = tensor(c, m, r, in_count(m), NULL);
-        place(c, m, r);
+        collective_calls_place(c, m, r);
     }
 }
 
@@ -117,7 +117,7 @@ static void copies(struct context *c, const struct memory *m, const struct dp_te
         expect_ok(c, dp_tensor_copy(&to[r], &from[r], &err), &err, "dp_tensor_copy");
 }
 
-static void run(struct context *c, struct memory *m)
+static void collective_calls_run(struct context *c, struct memory *m)
 {
     struct dp_error err = {0};
     copies(c, m, m->in, m->source);
@@ -142,9 +142,9 @@ static void one(struct context *c, const char *communicator, const struct memory
     case_release(c);
     case_note(c, "%s, %s %s place, type %d, %d ranks, %zu numbers", communicator, m.what->name,
               m.in_place ? "in" : "out of", (int)m.dtype, m.ranks, m.n);
-    make(c, &m);
-    run(c, &m);
-    run(c, &m);
+    collective_calls_make(c, &m);
+    collective_calls_run(c, &m);
+    collective_calls_run(c, &m);
 }
 
 static void each_of(struct context *c, const char *communicator, int ranks, size_t n)
@@ -188,7 +188,7 @@ static void each_communicator(struct context *c)
     }
 }
 
-static void refused(struct context *c)
+static void collective_calls_refused(struct context *c)
 {
     const size_t three = 3, four = 4, eight = 8;
     struct dp_group *group = open_group(c, 2);
@@ -255,6 +255,6 @@ static void bf16(struct context *c)
 static const struct test_case cases[] = {
     {"collective_calls/each-communicator", "DDP-01", each_communicator},
     {"collective_calls/bf16", "DDP-01", bf16},
-    {"collective_calls/refused", "ERR-07", refused},
+    {"collective_calls/refused", "ERR-07", collective_calls_refused},
 };
 const struct case_table collective_calls_cases = {cases, sizeof cases / sizeof cases[0]};

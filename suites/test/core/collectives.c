@@ -22,7 +22,7 @@ static struct dp_tensor floats(struct context *c, struct dp_group *group, int r,
     return make_tensor(c, dp_group_slot(group, r), DP_F32, 1, &count, NULL);
 }
 
-static const float *numbers(struct context *c, size_t count, int r, bool whole)
+static const float *collectives_numbers(struct context *c, size_t count, int r, bool whole)
 {
     float *values = case_memory(c, count * sizeof *values);
     const float *random = randoms(c, count, 100 + (uint64_t)r);
@@ -31,7 +31,7 @@ static const float *numbers(struct context *c, size_t count, int r, bool whole)
     return values;
 }
 
-static void make(struct context *c, struct tensors *t, int n, size_t count, bool whole)
+static void collectives_make(struct context *c, struct tensors *t, int n, size_t count, bool whole)
 {
     t->group = open_group(c, n);
     t->n = n;
@@ -39,7 +39,7 @@ static void make(struct context *c, struct tensors *t, int n, size_t count, bool
         t->source[r] = floats(c, t->group, r, count);
         t->work[r] = floats(c, t->group, r, count);
         t->result[r] = floats(c, t->group, r, count);
-        t->values[r] = numbers(c, count, r, whole);
+        t->values[r] = collectives_numbers(c, count, r, whole);
         write_floats(c, &t->source[r], t->values[r]);
     }
 }
@@ -108,7 +108,7 @@ static void each_communicator(struct context *c)
                 continue; /* one rank a GPU */
             case_release(c);
             case_note(c, "%s, %d ranks, %zu numbers", row.name, table[k].ranks, table[k].count);
-            make(c, &tensors, table[k].ranks, table[k].count, free_order);
+            collectives_make(c, &tensors, table[k].ranks, table[k].count, free_order);
             sums(c, &tensors, table[k].count);
             copies(c, &tensors);
         }
@@ -125,11 +125,11 @@ static void expect_refused(struct context *c, const struct tensors *t,
     expect_error(c, got, status, &err, needle, NULL);
 }
 
-static void refused(struct context *c)
+static void collectives_refused(struct context *c)
 {
     struct tensors t;
     struct dp_error err = {0};
-    make(c, &t, 2, 4, false);
+    collectives_make(c, &t, 2, 4, false);
     struct dp_tensor bad[] = {t.work[0], t.work[1]};
     expect_refused(c, &t, bad, 2, DP_EINVAL, "root 2 of a broadcast: there are ranks 0 to 1");
     expect_refused(c, &t, bad, -1, DP_EINVAL, "root -1");
@@ -152,6 +152,6 @@ static void refused(struct context *c)
 
 static const struct test_case cases[] = {
     {"collectives/each-communicator", "DDP-01", each_communicator},
-    {"collectives/refused", "ERR-07", refused},
+    {"collectives/refused", "ERR-07", collectives_refused},
 };
 const struct case_table collectives_cases = {cases, sizeof cases / sizeof cases[0]};

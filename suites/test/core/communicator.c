@@ -104,7 +104,7 @@ static void composites(struct context *c)
 
 /* A combination that cannot exist is refused before a device is opened; the error lists those that
  * can. */
-static void refused(struct context *c)
+static void communicator_refused(struct context *c)
 {
     static const struct {
         const char *communicator, *backend, *devices;
@@ -219,7 +219,7 @@ struct result {
     struct kept value[SLOTS][2], mean[SLOTS][2];
 };
 
-static void fill(struct context *c, const struct dp_tensor *tensor, uint64_t seed)
+static void communicator_fill(struct context *c, const struct dp_tensor *tensor, uint64_t seed)
 {
     write_floats(c, tensor, randoms(c, dp_tensor_count(tensor), seed));
 }
@@ -239,8 +239,8 @@ static void expect_near(struct context *c, const char *what, const struct dp_ten
     }
 }
 
-static void keep(struct context *c, const char *what, const struct dp_tensor *tensor,
-                 struct kept *kept)
+static void communicator_keep(struct context *c, const char *what, const struct dp_tensor *tensor,
+                              struct kept *kept)
 {
     expect(c, dp_tensor_bytes(tensor) <= sizeof kept->value, "%s: too large", what);
     if (kept->there && kept->near)
@@ -265,14 +265,14 @@ static void parallel_step(struct context *c, struct result *result)
     const struct dp_tensor x =
         make_tensor(c, dp_group_slot(group, 0), DP_F32, 2, (size_t[]){ROWS, WIDE}, NULL);
     struct dp_run *run = open_run(c, group);
-    fill(c, &x, 1);
+    communicator_fill(c, &x, 1);
     for (int i = 0; i < PARAMS; ++i)
-        fill(c, &param_at(c, model, i)->value, 2 + (uint64_t)i);
+        communicator_fill(c, &param_at(c, model, i)->value, 2 + (uint64_t)i);
     const struct dp_tensor out = forward(c, wrapper, run, &x);
-    keep(c, "output", &out, &result->out);
+    communicator_keep(c, "output", &out, &result->out);
     (void)backward(c, wrapper, run, NULL);
     for (int i = 0; i < PARAMS; ++i)
-        keep(c, "gradient", &param_at(c, model, i)->grad, &result->grad[i]);
+        communicator_keep(c, "gradient", &param_at(c, model, i)->grad, &result->grad[i]);
 }
 
 static void ranks_steps(struct context *c, struct result *result)
@@ -296,8 +296,8 @@ static void ranks_steps(struct context *c, struct result *result)
             struct dp_ddp_param param = {.has_grad = NULL};
             struct dp_error err = {0};
             expect_ok(c, dp_ddp_param(ranks.ddp, r, i, &param, &err), &err, "dp_ddp_param");
-            keep(c, "value", &param.value, &result->value[r][i]);
-            keep(c, "mean gradient", &param.grad, &result->mean[r][i]);
+            communicator_keep(c, "value", &param.value, &result->value[r][i]);
+            communicator_keep(c, "mean gradient", &param.grad, &result->mean[r][i]);
         }
     }
 }
@@ -344,7 +344,7 @@ static const struct test_case cases[] = {
     {"communicator/kinds", "ERR-07", kinds_of},
     {"communicator/composites", "ERR-07", composites},
     {"communicator/together", "", together},
-    {"communicator/refused", "ERR-07", refused},
+    {"communicator/refused", "ERR-07", communicator_refused},
     {"communicator/not-opened", "ERR-07", not_opened},
     {"communicator/no-ranks", "ERR-07", no_ranks},
     {"communicator/same-bits", "GRAD-01 DDP-01", same_bits},

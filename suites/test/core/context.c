@@ -12,7 +12,8 @@ struct resource {
     void *object;
 };
 
-static void say(struct context *c, enum verdict verdict, const char *format, va_list arguments)
+static void context_say(struct context *c, enum verdict verdict, const char *format,
+                        va_list arguments)
 {
     c->verdict = verdict;
     const size_t used = strlen(c->note);
@@ -24,7 +25,7 @@ _Noreturn void case_fail(struct context *c, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say(c, VERDICT_FAIL, format, arguments);
+    context_say(c, VERDICT_FAIL, format, arguments);
     va_end(arguments);
     longjmp(c->leave, 1);
 }
@@ -33,7 +34,7 @@ _Noreturn void case_skip(struct context *c, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say(c, VERDICT_SKIP, format, arguments);
+    context_say(c, VERDICT_SKIP, format, arguments);
     va_end(arguments);
     longjmp(c->leave, 1);
 }

@@ -12,7 +12,7 @@ const double *sequence(struct context *c, size_t n, double first, double step)
 }
 
 /* splitmix64. */
-static uint64_t next(uint64_t *state)
+static uint64_t data_next(uint64_t *state)
 {
     uint64_t z = (*state += 0x9e3779b97f4a7c15U);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -24,7 +24,7 @@ const double *integers(struct context *c, size_t n, uint64_t seed)
 {
     double *list = case_memory(c, n * sizeof *list);
     for (size_t i = 0; i < n; ++i) {
-        const uint64_t bits = next(&seed);
+        const uint64_t bits = data_next(&seed);
         const double size = (double)(1 + (bits >> 8) % 8);
         list[i] = (bits & 1) != 0 ? size : -size;
     }
@@ -35,7 +35,7 @@ const float *randoms(struct context *c, size_t n, uint64_t seed)
 {
     float *list = case_memory(c, n * sizeof *list);
     for (size_t i = 0; i < n; ++i) {
-        list[i] = (float)((double)(next(&seed) >> 11) / 0x1p52 - 1.0);
+        list[i] = (float)((double)(data_next(&seed) >> 11) / 0x1p52 - 1.0);
     }
     return list;
 }

@@ -88,7 +88,7 @@ static void harmed(struct context *c)
     }
 }
 
-static void refused(struct context *c)
+static void decorated_refused(struct context *c)
 {
     static const struct {
         const char *text, *words;
@@ -310,10 +310,10 @@ static void late_orders(struct context *c)
 }
 
 static const struct test_case cases[] = {
-    {"decorated/late-orders", "ERR-08", late_orders}, {"decorated/parsed", "ERR-03", parsed},
-    {"decorated/refused", "ERR-03", refused},         {"decorated/harmed", "ERR-03", harmed},
-    {"decorated/delayed", "GATH-13", delayed},        {"decorated/rated", "GATH-13", rated},
-    {"decorated/fails-once", "ERR-08", fails_once},   {"decorated/stacked", "ERR-08", stacked},
+    {"decorated/late-orders", "ERR-08", late_orders},   {"decorated/parsed", "ERR-03", parsed},
+    {"decorated/refused", "ERR-03", decorated_refused}, {"decorated/harmed", "ERR-03", harmed},
+    {"decorated/delayed", "GATH-13", delayed},          {"decorated/rated", "GATH-13", rated},
+    {"decorated/fails-once", "ERR-08", fails_once},     {"decorated/stacked", "ERR-08", stacked},
     {"decorated/fails-late", "ERR-08", fails_late},
 };
 const struct case_table decorated_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -144,8 +144,9 @@ static void buffers(struct context *c)
 
 /* ---- misuse ------------------------------------------------------------------------------ */
 
-static void refused(struct context *c, struct dp_module *module, struct dp_slot *const slots[],
-                    int n, int status, const char *needle)
+static void distributed_refused(struct context *c, struct dp_module *module,
+                                struct dp_slot *const slots[], int n, int status,
+                                const char *needle)
 {
     const struct dp_ddp_config config = {0};
     struct dp_ddp *ddp = NULL;
@@ -161,13 +162,15 @@ static void misuse(struct context *c)
     struct dp_tensor out[2 * DP_MAX_IO];
     struct dp_error err = {0};
     int n_out;
-    refused(c, linear, (struct dp_slot *[]){zero, one}, 2, DP_EDEVICE, "weight");
+    distributed_refused(c, linear, (struct dp_slot *[]){zero, one}, 2, DP_EDEVICE, "weight");
     move_module(c, linear, zero);
-    refused(c, linear, (struct dp_slot *[]){zero, one}, 0, DP_EINVAL, "0 ranks");
-    refused(c, linear, (struct dp_slot *[]){zero, zero}, 2, DP_EINVAL, "ranks 0 and 1");
-    refused(c, linear, (struct dp_slot *[]){dp_group_host(group), one}, 2, DP_EINVAL, "rank 0");
+    distributed_refused(c, linear, (struct dp_slot *[]){zero, one}, 0, DP_EINVAL, "0 ranks");
+    distributed_refused(c, linear, (struct dp_slot *[]){zero, zero}, 2, DP_EINVAL, "ranks 0 and 1");
+    distributed_refused(c, linear, (struct dp_slot *[]){dp_group_host(group), one}, 2, DP_EINVAL,
+                        "rank 0");
     param_at(c, linear, 0)->frozen = param_at(c, linear, 1)->frozen = true;
-    refused(c, linear, (struct dp_slot *[]){zero, one}, 2, DP_EINVAL, "no parameter to train");
+    distributed_refused(c, linear, (struct dp_slot *[]){zero, one}, 2, DP_EINVAL,
+                        "no parameter to train");
     param_at(c, linear, 0)->frozen = false;
     struct ranks ranks;
     ranks_open(c, &ranks, group, linear, 2, NULL);

@@ -67,7 +67,7 @@ void expect_slot(struct context *c, const char *what, const struct dp_tensor *te
 }
 
 /* All bytes of a tensor, in case memory. */
-static const unsigned char *read_bytes(struct context *c, const struct dp_tensor *tensor)
+static const unsigned char *expect_read_bytes(struct context *c, const struct dp_tensor *tensor)
 {
     if (!tensor->slot) {
         case_fail(c, "a tensor that should be there is none");
@@ -91,7 +91,7 @@ const float *read_floats(struct context *c, const struct dp_tensor *tensor)
     if (tensor->dtype != DP_F32) {
         case_fail(c, "read_floats of dtype %d", (int)tensor->dtype);
     }
-    const unsigned char *bytes = read_bytes(c, tensor);
+    const unsigned char *bytes = expect_read_bytes(c, tensor);
     float *floats = case_memory(c, dp_tensor_bytes(tensor));
     memcpy(floats, bytes, dp_tensor_bytes(tensor));
     return floats;
@@ -136,7 +136,7 @@ void expect_values(struct context *c, const char *what, const struct dp_tensor *
         report(c, what, equal_exact(got, want, n, &r), n, &r);
         return;
     }
-    const unsigned char *bytes = read_bytes(c, tensor);
+    const unsigned char *bytes = expect_read_bytes(c, tensor);
     for (size_t i = 0; i < n; ++i) {
         const double got = wide_element(tensor, bytes, i);
         expect(c, got == want[i], "%s: index %zu: got %.17g, want %.17g", what, i, got, want[i]);

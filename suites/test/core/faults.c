@@ -97,7 +97,7 @@ static void close_ddp(void *object)
     dp_ddp_close(object);
 }
 
-static void open_ranks(struct context *c, struct subject *s)
+static void faults_open_ranks(struct context *c, struct subject *s)
 {
     const struct dp_ddp_config config = {.first_bucket_bytes = 8, .bucket_bytes = 32};
     s->model = network(c, s->group);
@@ -125,7 +125,7 @@ static int fill_ranks(struct subject *s)
 }
 
 /* A join without an active rank ends at once: it sends all parameters. */
-static int step_ranks(struct subject *s)
+static int faults_step_ranks(struct subject *s)
 {
     const bool nobody[SLOTS] = {false};
     struct dp_tensor out[SLOTS * DP_MAX_IO];
@@ -191,7 +191,7 @@ struct kind {
 
 static const struct kind parallel = {"parallel", open_parallel, step_parallel, read_parallel};
 static const struct kind copies = {"copies", open_copies, step_copies, read_copies};
-static const struct kind ranks = {"ranks", open_ranks, step_ranks, read_ranks};
+static const struct kind ranks = {"ranks", faults_open_ranks, faults_step_ranks, read_ranks};
 
 /* ---- one failure after the other --------------------------------------------------------- */
 

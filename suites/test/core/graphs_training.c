@@ -82,7 +82,7 @@ static void open_way(struct context *c, struct training *t, int way)
 }
 
 /* Runs eight steps; the learning rate changes after the fifth. */
-static void train(struct context *c, struct training *t, int k, int way)
+static void graphs_training_train(struct context *c, struct training *t, int k, int way)
 {
     struct dp_launches l;
     open_training(c, t, k);
@@ -97,7 +97,7 @@ static void train(struct context *c, struct training *t, int k, int way)
 }
 
 /* Training with graphs gives the same bits as without, and the same losses on the way. */
-static void bits(struct context *c)
+static void graphs_training_bits(struct context *c)
 {
     for (int k = 1; k <= 4; ++k) {
         for (int way = 0; way < WAYS; ++way) {
@@ -105,9 +105,9 @@ static void bits(struct context *c)
             case_note(c, "K=%d way %d", k, way);
             struct training with, without;
             c->settings.no_graphs = true;
-            train(c, &without, k, way);
+            graphs_training_train(c, &without, k, way);
             c->settings.no_graphs = false;
-            train(c, &with, k, way);
+            graphs_training_train(c, &with, k, way);
             expect(c, memcmp(with.loss_of, without.loss_of, sizeof with.loss_of) == 0,
                    "the losses differ: %g and %g at last", (double)with.loss_of[7],
                    (double)without.loss_of[7]);
@@ -172,6 +172,6 @@ static void rates_of_ranks(struct context *c)
 static const struct test_case cases[] = {
     {"graphs/rates", "GRAD-17", rates},
     {"graphs/rates-of-ranks", "GRAD-17", rates_of_ranks},
-    {"graphs/bits", "GRAD-17 DET-01", bits},
+    {"graphs/bits", "GRAD-17 DET-01", graphs_training_bits},
 };
 const struct case_table graphs_training_cases = {cases, sizeof cases / sizeof cases[0]};

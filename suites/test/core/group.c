@@ -8,7 +8,7 @@
 /* DP_EINVAL, or DP_ENODEV in a build without CUDA. */
 enum { CUDA = 1 };
 
-static void refused(struct context *c)
+static void group_refused(struct context *c)
 {
     static const struct {
         const char *devices, *backend, *needle;
@@ -187,8 +187,8 @@ static void many(struct context *c)
 }
 
 static const struct test_case cases[] = {
-    {"group/refused", "ERR-07", refused},     {"group/sizes", "DEV-05", sizes},
-    {"group/host-slot", "DEV-04", host_slot}, {"group/bound", "APPLY-04", bound},
-    {"group/machine", "DEV-05", machine},     {"group/many", "ERR-10", many},
+    {"group/refused", "ERR-07", group_refused}, {"group/sizes", "DEV-05", sizes},
+    {"group/host-slot", "DEV-04", host_slot},   {"group/bound", "APPLY-04", bound},
+    {"group/machine", "DEV-05", machine},       {"group/many", "ERR-10", many},
 };
 const struct case_table group_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -14,16 +14,17 @@ struct counting {
     int transfers;
 };
 
-static int move(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
-                struct dp_error *err)
+static int grouping_move(const struct dp_team *team, const struct dp_moves moves[],
+                         enum dp_phase phase, struct dp_error *err)
 {
     struct counting *counting = (struct counting *)team->group->comm;
     counting->transfers += moves[1].n;
     return counting->inner->move(team, moves, phase, err);
 }
 
-static int reduce(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum sums[],
-                  int n, enum dp_phase phase, struct dp_error *err)
+static int grouping_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
+                           const struct dp_sum sums[], int n, enum dp_phase phase,
+                           struct dp_error *err)
 {
     struct counting *counting = (struct counting *)team->group->comm;
     counting->transfers += n;
@@ -31,11 +32,11 @@ static int reduce(const struct dp_team *team, struct dp_slot *dst_slot, const st
 }
 
 /* The group is closed by the communicator that it was opened with, so that one is put back. */
-static void count(struct counting *counting, struct dp_group *group)
+static void grouping_count(struct counting *counting, struct dp_group *group)
 {
     *counting = (struct counting){.ops = *group->comm, .inner = group->comm};
-    counting->ops.move = move;
-    counting->ops.reduce = reduce;
+    counting->ops.move = grouping_move;
+    counting->ops.reduce = grouping_reduce;
     group->comm = &counting->ops;
 }
 
@@ -84,7 +85,7 @@ static void limits(struct context *c)
         struct dp_run *run = open_run(c, group);
         for (int i = 0; i < SLOTS; ++i)
             neighbours(c, slots[i], n, rows[r].sizes, 1.0 + i, &src[i * n]);
-        count(&counting, group);
+        grouping_count(&counting, group);
         const int moved =
             dp_broadcast_coalesced(run, src, n, slots, SLOTS, rows[r].bytes, copies, &err);
         const int moves = counting.transfers;

@@ -189,7 +189,7 @@ static void windows(struct context *c)
     }
 }
 
-static void refused(struct context *c)
+static void image_refused(struct context *c)
 {
     struct dp_group *group = open_group(c, 1);
     struct dp_slot *slot = dp_group_slot(group, 0);
@@ -368,7 +368,7 @@ static const struct test_case cases[] = {
     {"image/views", "", views},
     {"image/chunks", "GRAD-01 GRAD-04 REPL-13 COMP-01 SPLIT-05", chunks},
     {"image/windows", "", windows},
-    {"image/refused", "ERR-01", refused},
+    {"image/refused", "ERR-01", image_refused},
     {"image/pool-widths", "", pool_widths},
     {"image/too-large", "ERR-01", too_large},
     {"image/table-outside", "", outside},

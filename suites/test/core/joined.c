@@ -58,7 +58,8 @@ static int barrier(void *self, struct dp_error *err)
 }
 
 /* Meets twice: all have written, all have read. */
-static int exchange(void *self, const void *mine, size_t bytes, void *all, struct dp_error *err)
+static int joined_exchange(void *self, const void *mine, size_t bytes, void *all,
+                           struct dp_error *err)
 {
     const struct joined_end *end = self;
     struct joined *j = end->joined;
@@ -76,7 +77,7 @@ static int exchange(void *self, const void *mine, size_t bytes, void *all, struc
     return status;
 }
 
-static void give_up(void *self)
+static void joined_give_up(void *self)
 {
     const struct joined_end *end = self;
     struct joined *j = end->joined;
@@ -89,9 +90,9 @@ static void give_up(void *self)
 static const struct dp_bootstrap bootstrap = {.name = "joined",
                                               .size = size,
                                               .rank = rank,
-                                              .exchange = exchange,
+                                              .exchange = joined_exchange,
                                               .barrier = barrier,
-                                              .abort = give_up};
+                                              .abort = joined_give_up};
 
 /* ---- the communicators ------------------------------------------------------------------- */
 
@@ -100,14 +101,15 @@ static struct joined_end *end_of(const struct dp_group *group)
     return group->others->self;
 }
 
-static int move(const struct dp_team *team, const struct dp_moves moves[], enum dp_phase phase,
-                struct dp_error *err)
+static int joined_move(const struct dp_team *team, const struct dp_moves moves[],
+                       enum dp_phase phase, struct dp_error *err)
 {
     return dp_comm_staged.move(team, moves, phase, err);
 }
 
-static int reduce(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum sums[],
-                  int n, enum dp_phase phase, struct dp_error *err)
+static int joined_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
+                         const struct dp_sum sums[], int n, enum dp_phase phase,
+                         struct dp_error *err)
 {
     return dp_comm_staged.reduce(team, dst_slot, sums, n, phase, err);
 }
@@ -134,14 +136,14 @@ static int send_piece(struct joined_end *end, const struct dp_collective *c, int
     }
     int froms[JOINED_MOST];
     if (status == 0)
-        status = exchange(end, &from, sizeof from, froms, err);
+        status = joined_exchange(end, &from, sizeof from, froms, err);
     for (int p = 0; p < end->joined->processes; ++p)
         from = froms[p] > 0 ? froms[p] - 1 : from;
     char *all = malloc(c->bytes[k] * (size_t)end->joined->processes);
     if (status == 0 && !all)
         status = dp_fail(err, DP_ENOMEM, "no memory for a broadcast");
     if (status == 0)
-        status = exchange(end, bytes, c->bytes[k], all, err);
+        status = joined_exchange(end, bytes, c->bytes[k], all, err);
     for (int i = 0; status == 0 && i < c->n_parts; ++i)
         status = copy(c->part[i].slot, c->part[i].piece[k], all + (size_t)from * c->bytes[k],
                       c->bytes[k], err);
@@ -149,8 +151,8 @@ static int send_piece(struct joined_end *end, const struct dp_collective *c, int
     return status;
 }
 
-static int broadcast(struct dp_group *group, const struct dp_collective *c, int root,
-                     enum dp_phase phase, struct dp_error *err)
+static int joined_broadcast(struct dp_group *group, const struct dp_collective *c, int root,
+                            enum dp_phase phase, struct dp_error *err)
 {
     int status = dp_group_wait(group, err);
     (void)phase;
@@ -164,8 +166,8 @@ static int broadcast(struct dp_group *group, const struct dp_collective *c, int 
     return status;
 }
 
-static int add_up(const struct joined *j, const struct dp_collective *c, const struct dp_part *part,
-                  int k, struct dp_error *err)
+static int joined_add_up(const struct joined *j, const struct dp_collective *c,
+                         const struct dp_part *part, int k, struct dp_error *err)
 {
     const size_t n = c->bytes[k] / sizeof(float);
     float *sum = calloc(n + 1, sizeof *sum);
@@ -198,7 +200,7 @@ static int sum_piece(struct joined_end *end, struct dp_collective *c, int k, str
     if (status == 0 && !alone)
         status = barrier(end, err);
     for (int i = 0; status == 0 && i < c->n_parts; ++i)
-        status = add_up(j, c, &c->part[i], k, err);
+        status = joined_add_up(j, c, &c->part[i], k, err);
     if (status == 0 && !alone)
         status = barrier(end, err);
     for (int i = 0; i < c->n_parts; ++i) {
@@ -221,7 +223,7 @@ static int allreduce(struct dp_group *group, struct dp_collective *c, struct dp_
     return status;
 }
 
-static int issue(struct dp_group *group, struct dp_collective *c, struct dp_error *err)
+static int joined_issue(struct dp_group *group, struct dp_collective *c, struct dp_error *err)
 {
     struct joined_end *end = end_of(group);
     (void)err;
@@ -245,7 +247,7 @@ static int poll(struct dp_group *group, struct dp_error *err)
     return status;
 }
 
-static void forget(struct dp_group *group)
+static void joined_forget(struct dp_group *group)
 {
     end_of(group)->first = end_of(group)->last = NULL;
 }
@@ -257,7 +259,7 @@ static int allreduce_max(struct dp_group *group, int64_t values[], int n, struct
     int64_t *all = malloc(bytes * (size_t)end->joined->processes);
     if (!all)
         return dp_fail(err, DP_ENOMEM, "no memory to agree");
-    const int status = exchange(end, values, bytes, all, err);
+    const int status = joined_exchange(end, values, bytes, all, err);
     for (int p = 0; status == 0 && p < end->joined->processes; ++p) {
         for (int i = 0; i < n; ++i)
             values[i] = all[p * n + i] > values[i] ? all[p * n + i] : values[i];
@@ -269,24 +271,24 @@ static int allreduce_max(struct dp_group *group, int64_t values[], int n, struct
 static const struct dp_comm_ops ways[JOINED_WAYS] = {
     [JOINED_AT_ONCE] = {.name = "joined",
                         .can = DP_COMM_PARALLEL | DP_COMM_RANKS | DP_COMM_WORLD,
-                        .move = move,
-                        .reduce = reduce,
-                        .broadcast = broadcast,
+                        .move = joined_move,
+                        .reduce = joined_reduce,
+                        .broadcast = joined_broadcast,
                         .allreduce = allreduce,
                         .allreduce_max = allreduce_max},
     [JOINED_POLLED] = {.name = "joined-polled",
                        .can = DP_COMM_PARALLEL | DP_COMM_RANKS | DP_COMM_OVERLAP | DP_COMM_WORLD,
-                       .move = move,
-                       .reduce = reduce,
-                       .broadcast = broadcast,
-                       .allreduce = issue,
+                       .move = joined_move,
+                       .reduce = joined_reduce,
+                       .broadcast = joined_broadcast,
+                       .allreduce = joined_issue,
                        .poll = poll,
-                       .abort = forget,
+                       .abort = joined_forget,
                        .allreduce_max = allreduce_max},
 };
 
 static const struct dp_comm_ops moves_only = {
-    .name = "moves-only", .can = DP_COMM_PARALLEL, .move = move, .reduce = reduce};
+    .name = "moves-only", .can = DP_COMM_PARALLEL, .move = joined_move, .reduce = joined_reduce};
 const struct dp_world joined_without_ranks = {&dp_bootstrap_self, NULL, &moves_only};
 
 /* ---- opening ----------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@ enum { SPECIALS = sizeof specials / sizeof specials[0] };
 
 /* Returns floats uniform in -1..1 times 2^-20..2^20, so that every order of a sum has other bits;
  * every step-th one is special, and none if step is 0. */
-static float *mixed(struct context *c, size_t n, uint64_t seed, size_t step)
+static float *kernel_mixed(struct context *c, size_t n, uint64_t seed, size_t step)
 {
     float *list = case_memory(c, n * sizeof *list);
     const float *values = randoms(c, n, seed);
@@ -44,7 +44,7 @@ static struct dp_tensor shifted(struct context *c, struct dp_slot *slot, size_t 
     return view;
 }
 
-static uint32_t bits(float value)
+static uint32_t kernel_bits(float value)
 {
     uint32_t b;
     memcpy(&b, &value, sizeof b);
@@ -58,7 +58,7 @@ static void expect_same(struct context *c, const char *what, const struct dp_ten
     const size_t n = dp_tensor_count(tensor);
     const float *got = read_floats(c, tensor);
     for (size_t i = 0; i < n; ++i) {
-        expect(c, bits(got[i]) == bits(want[i]) || (isnan(got[i]) && isnan(want[i])),
+        expect(c, kernel_bits(got[i]) == kernel_bits(want[i]) || (isnan(got[i]) && isnan(want[i])),
                "%s: index %zu of %zu: got %a, want %a", what, i, n, (double)got[i],
                (double)want[i]);
     }
@@ -99,7 +99,7 @@ static void relu(struct context *c)
     struct place p = {.group = NULL};
     for (size_t i = 0; i < PLACES; ++i) {
         next_place(c, &p, i);
-        const float *x = mixed(c, p.n, p.seed, 3), *dy = mixed(c, p.n, p.seed + 7, 4);
+        const float *x = kernel_mixed(c, p.n, p.seed, 3), *dy = kernel_mixed(c, p.n, p.seed + 7, 4);
         float *y = case_memory(c, p.n * sizeof *y), *dx = case_memory(c, p.n * sizeof *dx);
         for (size_t e = 0; e < p.n; ++e) {
             y[e] = x[e] <= 0.0f ? 0.0f : x[e];
@@ -148,8 +148,9 @@ static void bias(struct context *c)
         next_place(c, &p, i);
         for (size_t k = 0; k < sizeof cols / sizeof cols[0]; ++k) {
             const size_t rows = p.n % 101, d = cols[k];
-            const float *x = mixed(c, rows, p.seed, 0), *b = mixed(c, d, p.seed + k, 2);
-            const float *dy = mixed(c, rows * d, p.seed + 9, 29);
+            const float *x = kernel_mixed(c, rows, p.seed, 0),
+                        *b = kernel_mixed(c, d, p.seed + k, 2);
+            const float *dy = kernel_mixed(c, rows * d, p.seed + 9, 29);
             const double *ones = sequence(c, d, 1.0, 0.0);
             float *y = case_memory(c, rows * d * sizeof *y), *db = case_memory(c, d * sizeof *db);
             double *total = case_memory(c, d * sizeof *total);
@@ -186,8 +187,8 @@ struct loss_row {
 /* The bits show the order of the additions: the second half subtracts the first half. */
 static void loss_values(struct context *c, const struct place *p, size_t step, float y[], float t[])
 {
-    memcpy(y, mixed(c, p->n, p->seed, step), p->n * sizeof *y);
-    memcpy(t, mixed(c, p->n, p->seed + 5, step), p->n * sizeof *t);
+    memcpy(y, kernel_mixed(c, p->n, p->seed, step), p->n * sizeof *y);
+    memcpy(t, kernel_mixed(c, p->n, p->seed + 5, step), p->n * sizeof *t);
     for (size_t e = 0; step == 0 && e < p->n / 2; ++e) {
         y[p->n - 1 - e] = y[e];
         t[p->n - 1 - e] = -t[e];
@@ -279,7 +280,7 @@ static void sgd_steps(struct context *c, const struct place *p, float momentum, 
     float *value[2], *velocity[2];
     move_module(c, linear, p->slot);
     for (int q = 0; q < 2; ++q) {
-        value[q] = mixed(c, p->n, p->seed + (unsigned)q, 13);
+        value[q] = kernel_mixed(c, p->n, p->seed + (unsigned)q, 13);
         velocity[q] = case_memory(c, p->n * sizeof *velocity[q]);
         write_floats(c, &param_at(c, linear, q)->value, value[q]);
     }
@@ -287,7 +288,7 @@ static void sgd_steps(struct context *c, const struct place *p, float momentum, 
     for (unsigned step = 0; step < 3; ++step) {
         for (int q = 0; q < 2; ++q) {
             struct dp_param *param = param_at(c, linear, q);
-            const float *grad = mixed(c, p->n, p->seed + 2 * step + (unsigned)q, 17);
+            const float *grad = kernel_mixed(c, p->n, p->seed + 2 * step + (unsigned)q, 17);
             write_floats(c, &param->grad, grad);
             param->has_grad = true;
             for (size_t e = 0; e < p->n; ++e) {
@@ -328,7 +329,7 @@ static void sums_of_replicas(struct context *c, struct dp_group *group, int k, s
     const struct dp_tensor upstream = make_matrix(c, dp_group_slot(group, 0), (size_t)k, n, NULL);
     float *want = case_memory(c, n * sizeof *want);
     for (unsigned pass = 0; pass < 2; ++pass) {
-        const float *dy = mixed(c, (size_t)k * n, 7 * n + pass, 23);
+        const float *dy = kernel_mixed(c, (size_t)k * n, 7 * n + pass, 23);
         write_floats(c, &upstream, dy);
         for (size_t e = 0; e < n; ++e) {
             float sum = dy[e];
@@ -342,7 +343,7 @@ static void sums_of_replicas(struct context *c, struct dp_group *group, int k, s
     }
 }
 
-static void reduce(struct context *c)
+static void kernel_reduce(struct context *c)
 {
     static const size_t lengths[] = {1, 5, 1023, 1024, 1025, 9001};
     for (int k = 2; k <= 5; ++k) {
@@ -381,7 +382,7 @@ static void fold_flips(struct context *c, const struct dp_tensor *marks, const s
     uint32_t *got = case_memory(c, DP_FOLD_MARKS * sizeof *got);
     for (size_t i = 0; i < sizeof at / sizeof at[0]; ++i) {
         for (unsigned b = 0; b < 32; b += 31) {
-            const uint32_t before = bits(values[at[i]]), flipped = before ^ (uint32_t)1 << b;
+            const uint32_t before = kernel_bits(values[at[i]]), flipped = before ^ (uint32_t)1 << b;
             size_t differ = 0;
             memcpy(&values[at[i]], &flipped, sizeof flipped);
             write_floats(c, x, values);
@@ -395,12 +396,12 @@ static void fold_flips(struct context *c, const struct dp_tensor *marks, const s
     }
 }
 
-static void fold(struct context *c)
+static void kernel_fold(struct context *c)
 {
     struct dp_group *group = open_group(c, 2);
     struct dp_slot *slot = dp_group_slot(group, 1);
     const size_t n = LAPS, m = DP_FOLD_MARKS;
-    float *values = mixed(c, n, 5, 7);
+    float *values = kernel_mixed(c, n, 5, 7);
     uint32_t *want = case_memory(c, m * sizeof *want), *got = case_memory(c, m * sizeof *got);
     const struct dp_tensor marks = make_tensor(c, slot, DP_I32, 1, &m, NULL);
     const struct dp_tensor x = make_tensor(c, slot, DP_F32, 1, &n, NULL);
@@ -409,7 +410,7 @@ static void fold(struct context *c)
     memset(want, 0, m * sizeof *want);
     for (size_t i = 0; i < 2 * n; ++i) {
         uint32_t *mark = &want[i % n % m];
-        *mark = (*mark ^ bits(values[i % n])) * 0x9e3779b1u;
+        *mark = (*mark ^ kernel_bits(values[i % n])) * 0x9e3779b1u;
         *mark ^= *mark >> 15;
     }
     write_floats(c, &x, values);
@@ -469,7 +470,7 @@ static void data(struct context *c)
         lane[e % 8] += term(&row, y[e], t[e]);
     }
     expect(c, (float)forwards != (float)sum_of_lanes(lane), "a loss in order has the same bits");
-    const float *x = mixed(c, 100 * cols, 9, 0);
+    const float *x = kernel_mixed(c, 100 * cols, 9, 0);
     size_t differ = 0;
     for (size_t u = 0; u < cols; ++u) {
         float down = 0.0f, pairs = 0.0f;
@@ -483,9 +484,9 @@ static void data(struct context *c)
 }
 
 static const struct test_case cases[] = {
-    {"kernel/data", "DET-01", data}, {"kernel/relu", "DET-01", relu},
-    {"kernel/bias", "DET-01", bias}, {"kernel/loss", "DET-01 LOSS-01", loss},
-    {"kernel/sgd", "GRAD-17", sgd},  {"kernel/reduce", "DET-01", reduce},
-    {"kernel/fold", "DET-01", fold}, {"kernel/functions", "", functions},
+    {"kernel/data", "DET-01", data},        {"kernel/relu", "DET-01", relu},
+    {"kernel/bias", "DET-01", bias},        {"kernel/loss", "DET-01 LOSS-01", loss},
+    {"kernel/sgd", "GRAD-17", sgd},         {"kernel/reduce", "DET-01", kernel_reduce},
+    {"kernel/fold", "DET-01", kernel_fold}, {"kernel/functions", "", functions},
 };
 const struct case_table kernel_cases = {cases, sizeof cases / sizeof cases[0]};

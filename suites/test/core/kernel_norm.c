@@ -24,12 +24,12 @@ static const float *cancelling(struct context *c, size_t n, uint64_t seed)
     return list;
 }
 
-static size_t place(const struct norm *n, size_t c, size_t k)
+static size_t kernel_norm_place(const struct norm *n, size_t c, size_t k)
 {
     return (k / n->inner * CHANNELS + c) * n->inner + k % n->inner;
 }
 
-static double sum_of(const double term[], size_t count)
+static double kernel_norm_sum_of(const double term[], size_t count)
 {
     double lane[8] = {0.0};
     for (size_t k = 0; k < count; ++k)
@@ -50,15 +50,16 @@ static void want_gradient(const struct norm *n, size_t c, double mean, double in
     const size_t count = ROWS * n->inner;
     double sums[ROWS * MOST], products[ROWS * MOST];
     for (size_t k = 0; k < count; ++k) {
-        const size_t i = place(n, c, k);
+        const size_t i = kernel_norm_place(n, c, k);
         sums[k] = (double)n->dy[i];
         products[k] = (double)n->dy[i] * ((double)n->x[i] - mean) * invstd;
     }
-    const double sum = sum_of(sums, count), product = sum_of(products, count);
+    const double sum = kernel_norm_sum_of(sums, count),
+                 product = kernel_norm_sum_of(products, count);
     w->dweight[c] = (float)product;
     w->dbias[c] = (float)sum;
     for (size_t k = 0; k < count; ++k) {
-        const size_t i = place(n, c, k);
+        const size_t i = kernel_norm_place(n, c, k);
         const double xhat = ((double)n->x[i] - mean) * invstd;
         w->dx[i] =
             (float)((double)n->weight[c] * invstd *
@@ -71,14 +72,14 @@ static void want_channel(const struct norm *n, size_t c, struct wanted *w)
     const size_t count = ROWS * n->inner;
     double terms[ROWS * MOST];
     for (size_t k = 0; k < count; ++k)
-        terms[k] = (double)n->x[place(n, c, k)];
-    const double mean = sum_of(terms, count) / (double)count;
+        terms[k] = (double)n->x[kernel_norm_place(n, c, k)];
+    const double mean = kernel_norm_sum_of(terms, count) / (double)count;
     for (size_t k = 0; k < count; ++k)
         terms[k] = (terms[k] - mean) * (terms[k] - mean);
-    const double squares = sum_of(terms, count);
+    const double squares = kernel_norm_sum_of(terms, count);
     const double invstd = 1.0 / sqrt(squares / (double)count + EPS);
     for (size_t k = 0; k < count; ++k) {
-        const size_t i = place(n, c, k);
+        const size_t i = kernel_norm_place(n, c, k);
         w->y[i] = (float)(((double)n->x[i] - mean) * (invstd * (double)n->weight[c]) +
                           (double)n->bias[c]);
     }
@@ -88,8 +89,8 @@ static void want_channel(const struct norm *n, size_t c, struct wanted *w)
 }
 
 /* Runs one step of an opened layer, and compares what all layers have. */
-static void step_of(struct context *c, struct dp_module *module, const struct norm *n,
-                    const size_t dim[3], const struct wanted *w)
+static void kernel_norm_step_of(struct context *c, struct dp_module *module, const struct norm *n,
+                                const size_t dim[3], const struct wanted *w)
 {
     struct dp_group *group = dp_module_group(module);
     struct dp_slot *slot = dp_group_slot(group, 0);
@@ -127,7 +128,7 @@ static void one_norm(struct context *c, struct dp_group *group, size_t inner)
         want_channel(&n, channel, w);
     expect_ok(c, dp_batch_norm(group, CHANNELS, EPS, MOMENTUM, &module, &err), &err,
               "dp_batch_norm");
-    step_of(c, module, &n, dim, w);
+    kernel_norm_step_of(c, module, &n, dim, w);
     expect_bits(c, "running mean", &param_at(c, module, 2)->value, w->mean);
     expect_bits(c, "running variance", &param_at(c, module, 3)->value, w->var);
 }
@@ -148,8 +149,8 @@ static void batch_norm(struct context *c)
  * number 8k + 5 is least. With sign -1 they cancel, which leaves other bits in other lanes. That
  * shows where nothing else is added: in y if x and bias are 0, and in all of dx if x and weight are
  * equal where dy cancels. */
-static const float *rows_of(struct context *c, size_t rows, size_t width, uint64_t seed, float sign,
-                            int power, float least)
+static const float *kernel_norm_rows_of(struct context *c, size_t rows, size_t width, uint64_t seed,
+                                        float sign, int power, float least)
 {
     const float *values = randoms(c, rows * width, seed);
     float *list = case_memory(c, rows * width * sizeof *list);
@@ -172,10 +173,10 @@ static void want_row(const struct norm *n, size_t width, size_t r, double dweigh
     double terms[WIDEST], slopes[WIDEST], xhat[WIDEST];
     for (size_t i = 0; i < width; ++i)
         terms[i] = (double)x[i];
-    const double mean = sum_of(terms, width) / (double)width;
+    const double mean = kernel_norm_sum_of(terms, width) / (double)width;
     for (size_t i = 0; i < width; ++i)
         terms[i] = (terms[i] - mean) * (terms[i] - mean);
-    const double invstd = 1.0 / sqrt(sum_of(terms, width) / (double)width + EPS);
+    const double invstd = 1.0 / sqrt(kernel_norm_sum_of(terms, width) / (double)width + EPS);
     for (size_t i = 0; i < width; ++i) {
         w->y[r * width + i] =
             (float)(((double)x[i] - mean) * invstd * (double)n->weight[i] + (double)n->bias[i]);
@@ -185,8 +186,8 @@ static void want_row(const struct norm *n, size_t width, size_t r, double dweigh
         dweight[i] += (double)dy[i] * xhat[i];
         dbias[i] += (double)dy[i];
     }
-    const double shift = sum_of(slopes, width) / (double)width;
-    const double slope = sum_of(terms, width) / (double)width;
+    const double shift = kernel_norm_sum_of(slopes, width) / (double)width;
+    const double slope = kernel_norm_sum_of(terms, width) / (double)width;
     for (size_t i = 0; i < width; ++i)
         w->dx[r * width + i] =
             (float)((double)(float)invstd * (slopes[i] - shift - xhat[i] * slope));
@@ -196,11 +197,11 @@ static void want_row(const struct norm *n, size_t width, size_t r, double dweigh
 static void one_layer_norm(struct context *c, struct dp_group *group, size_t width, bool forward)
 {
     const size_t dim[] = {ROWS, CHANNELS, width}, rows = ROWS * CHANNELS;
-    const float *big = rows_of(c, rows, width, width, -1.0f, 40, 0.0f);
-    const float *plain = rows_of(c, rows, width, width + 50, 1.0f, 0, 0.0f);
+    const float *big = kernel_norm_rows_of(c, rows, width, width, -1.0f, 40, 0.0f);
+    const float *plain = kernel_norm_rows_of(c, rows, width, width + 50, 1.0f, 0, 0.0f);
     const struct norm n = {1, forward ? big : plain, forward ? plain : big,
-                           rows_of(c, 1, width, width + 100, 1.0f, 0, 1.0f),
-                           rows_of(c, 1, width, width + 150, 1.0f, 0, 0.0f)};
+                           kernel_norm_rows_of(c, 1, width, width + 100, 1.0f, 0, 1.0f),
+                           kernel_norm_rows_of(c, 1, width, width + 150, 1.0f, 0, 0.0f)};
     struct wanted *w = case_memory(c, sizeof *w);
     double dweight[WIDEST] = {0.0}, dbias[WIDEST] = {0.0};
     struct dp_module *module;
@@ -213,10 +214,10 @@ static void one_layer_norm(struct context *c, struct dp_group *group, size_t wid
         w->dbias[i] = (float)dbias[i];
     }
     expect_ok(c, dp_layer_norm(group, width, EPS, &module, &err), &err, "dp_layer_norm");
-    step_of(c, module, &n, dim, w);
+    kernel_norm_step_of(c, module, &n, dim, w);
 }
 
-static void layer_norm(struct context *c)
+static void kernel_layer_norm(struct context *c)
 {
     static const size_t width[] = {1, 7, 8, 9, 16, 63, 64, 65, WIDEST};
     struct dp_group *group = open_group(c, 1);
@@ -228,6 +229,6 @@ static void layer_norm(struct context *c)
 
 static const struct test_case cases[] = {
     {"kernel/batch-norm", "DET-01 BUF-01", batch_norm},
-    {"kernel/layer-norm", "DET-01", layer_norm},
+    {"kernel/layer-norm", "DET-01", kernel_layer_norm},
 };
 const struct case_table kernel_norm_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -23,7 +23,7 @@ static const struct row {
 };
 
 /* Rounds to nearest, ties to even: the rounding mode of the program. */
-static double rounded(double value, int bits)
+static double math_rounded(double value, int bits)
 {
     int exponent;
     (void)frexp(value, &exponent);
@@ -31,7 +31,7 @@ static double rounded(double value, int bits)
 }
 
 /* Returns odd and even integers of -most..most. */
-static double *numbers(struct context *c, size_t n, double most, uint64_t seed)
+static double *math_numbers(struct context *c, size_t n, double most, uint64_t seed)
 {
     double *list = case_memory(c, n * sizeof *list);
     const float *random = randoms(c, n, seed);
@@ -48,7 +48,7 @@ struct product {
 };
 
 /* Returns sums of products of rounded numbers; *changed says whether rounding has changed them. */
-static double *multiply(struct context *c, const struct product *p, int bits, bool *changed)
+static double *math_multiply(struct context *c, const struct product *p, int bits, bool *changed)
 {
     double *out = case_memory(c, p->rows * p->cols * sizeof *out);
     for (size_t i = 0; i < p->rows; ++i) {
@@ -57,7 +57,7 @@ static double *multiply(struct context *c, const struct product *p, int bits, bo
             for (size_t l = 0; l < p->k; ++l) {
                 const double a = p->a[i * p->a_row + l * p->a_col];
                 const double b = p->b[l * p->b_row + j * p->b_col];
-                sum += rounded(a, bits) * rounded(b, bits);
+                sum += math_rounded(a, bits) * math_rounded(b, bits);
                 plain += a * b;
             }
             out[i * p->cols + j] = sum;
@@ -81,9 +81,9 @@ static void open_step(struct context *c, const struct row *row, struct step *s)
     s->slot = dp_group_slot(group, 0);
     s->run = open_run(c, group);
     s->linear = make_linear(c, group, row->in, row->out, true);
-    s->x = numbers(c, row->rows * row->in, row->inputs, 1);
-    s->w = numbers(c, row->out * row->in, row->weights, 2);
-    s->dy = numbers(c, row->rows * row->out, row->gradients, 3);
+    s->x = math_numbers(c, row->rows * row->in, row->inputs, 1);
+    s->w = math_numbers(c, row->out * row->in, row->weights, 2);
+    s->dy = math_numbers(c, row->rows * row->out, row->gradients, 3);
     write_values(c, &param_at(c, s->linear, 0)->value, s->w);
     write_values(c, &param_at(c, s->linear, 1)->value, sequence(c, row->out, 257.0, 1.0));
     move_module(c, s->linear, s->slot);
@@ -95,7 +95,7 @@ static void expect_forward(struct context *c, const struct row *row, const struc
                            const struct dp_tensor *y, bool *changed)
 {
     const struct product p = {row->rows, row->out, row->in, s->x, s->w, row->in, 1, 1, row->in};
-    double *want = multiply(c, &p, row->bits, changed);
+    double *want = math_multiply(c, &p, row->bits, changed);
     for (size_t i = 0; i < row->rows * row->out; ++i)
         want[i] += 257.0 + (double)(i % row->out);
     expect_values(c, "output", y, want);
@@ -111,9 +111,9 @@ static void expect_backward(struct context *c, const struct row *row, const stru
     double *bias = case_memory(c, row->out * sizeof *bias);
     for (size_t i = 0; i < row->rows * row->out; ++i)
         bias[i % row->out] += s->dy[i];
-    expect_values(c, "input gradient", dx, multiply(c, &input, row->bits, changed));
+    expect_values(c, "input gradient", dx, math_multiply(c, &input, row->bits, changed));
     expect_grad(c, "weight gradient", param_at(c, s->linear, 0),
-                multiply(c, &weight, row->bits, changed));
+                math_multiply(c, &weight, row->bits, changed));
     expect_grad(c, "bias gradient", param_at(c, s->linear, 1), bias);
 }
 
@@ -186,7 +186,7 @@ static void bf16_values(struct context *c)
         expect(c, isnan(got[i]) != 0, "NaN became %g", (double)got[i]);
 }
 
-static void refused(struct context *c)
+static void math_refused(struct context *c)
 {
     struct dp_group *group = NULL;
     struct dp_error err = {0};
@@ -212,7 +212,7 @@ static void refused(struct context *c)
 static const struct test_case cases[] = {
     {"math/operands", "COMP-01 GRAD-01", operands},
     {"math/bf16-values", "COMP-01", bf16_values},
-    {"math/refused", "COMP-01", refused},
+    {"math/refused", "COMP-01", math_refused},
 };
 
 const struct case_table math_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -51,7 +51,7 @@ static void copies_in_order(struct context *c)
     }
 }
 
-static void refused(struct context *c)
+static void memory_refused(struct context *c)
 {
     struct dp_group *group = open_group(c, 2);
     struct dp_slot *slot = dp_group_slot(group, 0);
@@ -260,7 +260,7 @@ static const struct test_case cases[] = {
     {"memory/delays-refused", "ERR-03", delays_refused},
     {"memory/round-trip", "GATH-12", round_trip},
     {"memory/copies-in-order", "GATH-13", copies_in_order},
-    {"memory/refused", "ERR-03", refused},
+    {"memory/refused", "ERR-03", memory_refused},
     {"memory/views", "SPLIT-12", views},
     {"memory/outputs-live", "GATH-13", outputs_live},
     {"memory/changing-batches", "COMP-12 REPL-01", changing_batches},

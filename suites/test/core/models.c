@@ -22,8 +22,8 @@ struct setting {
     bool far;            /* the input is on the last device, or for mixed on the first */
 };
 
-static struct dp_module *open_model(struct context *c, const struct workload *w,
-                                    const struct setting *s, struct dp_group *group)
+static struct dp_module *models_open_model(struct context *c, const struct workload *w,
+                                           const struct setting *s, struct dp_group *group)
 {
     struct dp_module *model = NULL;
     struct dp_error err = {0};
@@ -71,7 +71,7 @@ static struct result run_model(struct context *c, const struct setting *s)
     char why[200];
     expect(c, workload_parse(s->name, &w, why, sizeof why) == 0, "%s", why);
     struct dp_group *group = s->k > 0 ? open_group(c, s->k) : open_host_group(c);
-    struct dp_module *model = open_model(c, &w, s, group);
+    struct dp_module *model = models_open_model(c, &w, s, group);
     struct dp_slot *host = dp_group_host(group);
     struct dp_slot *last = s->far && s->wrapped ? dp_group_slot(group, s->k - 1) : host;
     struct dp_run *run = open_run(c, group);

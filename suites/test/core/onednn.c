@@ -74,7 +74,7 @@ static int threads(void)
 }
 
 /* Returns 1 if oneDNN made the product, 0 if it leaves it to another library, -1 if it failed. */
-static int multiply(struct dp_slot *slot, const struct dp_gemm *g)
+static int onednn_multiply(struct dp_slot *slot, const struct dp_gemm *g)
 {
     static const int results[] = {
         [DP_PRODUCT_MADE] = 1, [DP_PRODUCT_ELSEWHERE] = 0, [DP_PRODUCT_FAILED] = -1};
@@ -88,7 +88,7 @@ static bool keeps_memory(struct dp_slot *slot, const struct dp_gemm *g)
     const size_t before = mallinfo2().uordblks;
     bool made = true;
     for (int i = 0; i < 3; ++i)
-        made = multiply(slot, g) == 1 && made;
+        made = onednn_multiply(slot, g) == 1 && made;
     return !made || mallinfo2().uordblks != before;
 }
 
@@ -103,7 +103,7 @@ static int try_shape(struct dp_slot *slot, struct dp_gemm g)
         g.c = data.expected;
         dp_ref_gemm(&g);
         g.c = data.got;
-        made = multiply(slot, &g);
+        made = onednn_multiply(slot, &g);
         if (made == 1 && memcmp(data.expected, data.got, data.n * sizeof(float)) != 0) {
             printf("FAIL: %zu x %zu x %zu, transposed %d %d, accumulate %d: other numbers\n", g.m,
                    g.n, g.k, g.transpose_a, g.transpose_b, g.accumulate);

@@ -106,7 +106,7 @@ static void define_window(struct numbers *t, const struct dp_geometry *g, size_t
     t->expected[DBIAS][o] += (double)t->in[Y][y];
 }
 
-static bool check(struct numbers *t, enum part p, bool accumulate, int size)
+static bool onednn_convolution_check(struct numbers *t, enum part p, bool accumulate, int size)
 {
     for (size_t i = 0; i < t->n[p]; ++i) {
         const double there = accumulate ? (double)t->in[p][i] : 0;
@@ -119,7 +119,8 @@ static bool check(struct numbers *t, enum part p, bool accumulate, int size)
     return true;
 }
 
-static enum dp_product convolve(struct dp_slot *slot, const struct dp_convolution *c)
+static enum dp_product onednn_convolution_convolve(struct dp_slot *slot,
+                                                   const struct dp_convolution *c)
 {
     return slot->group->products->convolve(slot->products, c);
 }
@@ -129,7 +130,7 @@ static bool keeps_memory(struct dp_slot *slot, const struct dp_convolution *c)
     const size_t before = mallinfo2().uordblks;
     bool made = true;
     for (int i = 0; i < 3; ++i)
-        made = convolve(slot, c) == DP_PRODUCT_MADE && made;
+        made = onednn_convolution_convolve(slot, c) == DP_PRODUCT_MADE && made;
     return !made || mallinfo2().uordblks != before;
 }
 
@@ -143,16 +144,18 @@ static int both_ways(struct dp_slot *slot, struct numbers *t, int size, bool acc
     for (int p = 0; p < PARTS; ++p)
         for (size_t i = 0; i < t->n[p]; ++i)
             t->got[p][i] = accumulate ? t->in[p][i] : NAN;
-    const enum dp_product forward = convolve(slot, &c);
+    const enum dp_product forward = onednn_convolution_convolve(slot, &c);
     if (forward == DP_PRODUCT_ELSEWHERE)
         return 0;
-    bool good = forward == DP_PRODUCT_MADE && check(t, Y, false, size) && !keeps_memory(slot, &c);
+    bool good = forward == DP_PRODUCT_MADE && onednn_convolution_check(t, Y, false, size) &&
+                !keeps_memory(slot, &c);
     c.y = NULL, c.dy = t->in[Y];
     c.dx = t->got[DX], c.dweight = t->got[DWEIGHT], c.dbias = t->got[DBIAS];
     c.accumulate_weight = c.accumulate_bias = accumulate;
-    good = good && convolve(slot, &c) == DP_PRODUCT_MADE && check(t, DX, false, size) &&
-           check(t, DWEIGHT, accumulate, size) && check(t, DBIAS, accumulate, size) &&
-           !keeps_memory(slot, &c);
+    good = good && onednn_convolution_convolve(slot, &c) == DP_PRODUCT_MADE &&
+           onednn_convolution_check(t, DX, false, size) &&
+           onednn_convolution_check(t, DWEIGHT, accumulate, size) &&
+           onednn_convolution_check(t, DBIAS, accumulate, size) && !keeps_memory(slot, &c);
     if (!good)
         printf("FAIL: convolution %d, accumulate %d: wrong, not made, or memory is kept\n", size,
                accumulate);

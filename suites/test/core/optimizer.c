@@ -22,7 +22,7 @@ struct dp_adamw *open_adamw(struct context *c, struct dp_module *module,
     return adamw;
 }
 
-static void step(struct context *c, struct dp_adamw *adamw)
+static void optimizer_step(struct context *c, struct dp_adamw *adamw)
 {
     struct dp_error err = {0};
     expect_ok(c, dp_adamw_step(adamw, &err), &err, "dp_adamw_step");
@@ -93,7 +93,7 @@ static void adamw_steps(struct context *c, const struct torch_layer *layer,
                          optimizer_tensor(c, layer, "d", i, "")->value + (size_t)t * n);
             p->has_grad = optimizer_tensor(c, layer, "has_", i, "")->value[t] > 0.0;
         }
-        step(c, adamw);
+        optimizer_step(c, adamw);
         for (int i = 0; i < 2; ++i) {
             const struct dp_tensor *value = &param_at(c, linear, i)->value;
             const struct torch_tensor *want = optimizer_tensor(c, layer, "", i, "_after");
@@ -126,7 +126,7 @@ static void adamw_as_torch(struct context *c)
 /* ---- bits -------------------------------------------------------------------------------- */
 
 /* Sizes are around those of one piece of work on a CPU; each step has another rate. */
-static void bits(struct context *c)
+static void optimizer_bits(struct context *c)
 {
     static const size_t sizes[] = {1, 2, 3, 7, 8, 9, 15, 17, 33, 100, 1025};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
@@ -151,7 +151,7 @@ static void bits(struct context *c)
                 p->has_grad = true;
                 plain_step(&plain[i], &config, grad);
             }
-            step(c, adamw);
+            optimizer_step(c, adamw);
             for (int i = 0; i < 2; ++i)
                 expect_bits(c, optimizer_names[i], &param_at(c, linear, i)->value, plain[i].value);
             config.lr *= 0.7;
@@ -198,20 +198,20 @@ static void without_gradient(struct context *c)
                 give_grad(c, param[i], (double)grad);
                 plain_step(&plain[i], &config, &grad);
             }
-            step(c, adamw);
+            optimizer_step(c, adamw);
             expect_plain(c, &g, plain);
         }
         g.bias->frozen = true;
         give_grad(c, g.weight, 3.0);
         plain_step(&plain[0], &config, (float[]){3.0f});
-        step(c, adamw);
+        optimizer_step(c, adamw);
         expect_plain(c, &g, plain);
     }
 }
 
 /* A parameter that was moved after its first step is refused, and so are values that no AdamW can
  * have. */
-static void refused(struct context *c)
+static void optimizer_refused(struct context *c)
 {
     static const struct {
         struct dp_adamw_config config;
@@ -234,7 +234,7 @@ static void refused(struct context *c)
     }
     struct dp_adamw *adamw = open_adamw(c, g.linear, &config);
     give_grad(c, g.weight, 1.0);
-    step(c, adamw);
+    optimizer_step(c, adamw);
     dp_adamw_set_rate(adamw, (double)NAN);
     err = (struct dp_error){0};
     expect_error(c, dp_adamw_step(adamw, &err), DP_EINVAL, &err, "lr nan", "");
@@ -328,9 +328,9 @@ static void cosine_as_torch(struct context *c)
 
 static const struct test_case cases[] = {
     {"optimizer/adamw-as-torch", "GRAD-17", adamw_as_torch},
-    {"optimizer/bits", "GRAD-17", bits},
+    {"optimizer/bits", "GRAD-17", optimizer_bits},
     {"optimizer/without-gradient", "GRAD-11 GRAD-17 REPL-13", without_gradient},
-    {"optimizer/refused", "", refused},
+    {"optimizer/refused", "", optimizer_refused},
     {"optimizer/own-states", "DDP-19", own_states},
     {"optimizer/cosine", "", cosine},
     {"optimizer/cosine-as-torch", "", cosine_as_torch},

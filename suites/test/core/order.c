@@ -21,7 +21,7 @@ static int *queue_mark(struct context *c, struct dp_run *run, struct dp_slot *sl
     return mark;
 }
 
-static void copy(struct context *c, const struct dp_tensor *dst, const struct dp_tensor *src)
+static void order_copy(struct context *c, const struct dp_tensor *dst, const struct dp_tensor *src)
 {
     struct dp_error err = {0};
     expect_ok(c, dp_tensor_copy(dst, src, &err), &err, "dp_tensor_copy");
@@ -34,7 +34,7 @@ static void pull(struct context *c, const struct dp_tensor *tensor, const double
     const struct dp_tensor host =
         make_tensor(c, dp_group_host(dp_slot_group(tensor->slot)), DP_F32, tensor->ndim,
                     tensor->dim, sequence(c, dp_tensor_count(tensor), -99.0, 0.0));
-    copy(c, &host, tensor);
+    order_copy(c, &host, tensor);
     expect_values(c, "copied to the host", &host, want);
 }
 
@@ -46,7 +46,7 @@ static void overwritten_input(struct context *c)
     const struct dp_tensor t = make_matrix(c, slots[1], 4, 1, sequence(c, 4, 1.0, 1.0));
     const struct dp_tensor other = make_matrix(c, slots[0], 4, 1, sequence(c, 4, 50.0, 1.0));
     const struct dp_tensor y = forward(c, make_relu(c, group), open_run(c, group), &t);
-    copy(c, &t, &other);
+    order_copy(c, &t, &other);
     pull(c, &t, sequence(c, 4, 50.0, 1.0));
     expect_values(c, "made of the old input", &y, sequence(c, 4, 1.0, 1.0));
 }
@@ -66,7 +66,7 @@ static void overwritten_summand(struct context *c)
         struct dp_error err = {0};
         expect_ok(c, dp_reduce_add_coalesced(run, src, 1, 3, slots[2], 100, &sum, &err), &err,
                   "dp_reduce_add_coalesced");
-        copy(c, &src[k], &other);
+        order_copy(c, &src[k], &other);
         pull(c, &src[k], sequence(c, 4, 70.0, 1.0));
         expect_values(c, "sum of the old values", &sum, sequence(c, 4, 16.0, 1.0));
     }

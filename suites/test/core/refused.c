@@ -171,7 +171,7 @@ static void summed(struct context *c)
 }
 
 /* Tensors that are broadcast lie on the first slot. */
-static void broadcast(struct context *c)
+static void refused_broadcast(struct context *c)
 {
     const struct world w = open_world(c);
     const struct dp_tensor src[] = {w.tensor[M_1], w.tensor[M_0], w.tensor[M_1]};
@@ -203,7 +203,7 @@ static struct dp_module *loss_of(struct context *c, const struct world *w, int h
     return make_loss(c, w->group, (enum dp_loss_kind)(how % MEAN), 1.0f, how >= MEAN);
 }
 
-static struct dp_module *wrap(struct context *c, struct dp_module *module, int dim)
+static struct dp_module *refused_wrap(struct context *c, struct dp_module *module, int dim)
 {
     return make_parallel(c, module, &(struct dp_parallel_config){.dim = dim});
 }
@@ -214,31 +214,31 @@ static struct dp_module *misplaced(struct context *c, const struct world *w, int
     struct dp_module *parts[] = {make_linear(c, w->group, 1, 1, true), make_counter(c, w->group)};
     move_module(c, parts[0], slot_at(w, how));
     move_module(c, parts[1], slot_at(w, how == 0 ? 1 : 0));
-    return wrap(c, make_sequential(c, w->group, parts, 2), 0);
+    return refused_wrap(c, make_sequential(c, w->group, parts, 2), 0);
 }
 
 /* how: the dimension of the batch. */
 static struct dp_module *passed_on(struct context *c, const struct world *w, int how)
 {
     struct probe *probe;
-    return wrap(c, make_probe(c, w->group, &probe), how);
+    return refused_wrap(c, make_probe(c, w->group, &probe), how);
 }
 
 static struct dp_module *scalars_of(struct context *c, const struct world *w, int how)
 {
-    return wrap(c, make_loss(c, w->group, DP_LOSS_SUM, 1.0f, false), how);
+    return refused_wrap(c, make_loss(c, w->group, DP_LOSS_SUM, 1.0f, false), how);
 }
 
 static struct dp_module *products(struct context *c, const struct world *w, int how)
 {
-    return wrap(c, make_multiply(c, w->group), how);
+    return refused_wrap(c, make_multiply(c, w->group), how);
 }
 
 /* A parameter that is added to a module after it was wrapped exists in no replica. */
 static struct dp_module *added_later(struct context *c, const struct world *w, int how)
 {
     struct dp_module *linear = make_linear(c, w->group, 1, 1, true),
-                     *wrapper = wrap(c, linear, how);
+                     *wrapper = refused_wrap(c, linear, how);
     struct dp_param *later = NULL;
     struct dp_error err = {0};
     expect_ok(c, dp_module_add_param(linear, "later", DP_F32, 1, (size_t[]){2}, &later, &err), &err,
@@ -251,7 +251,7 @@ static struct dp_module *wrapped_twice(struct context *c, const struct world *w,
 {
     struct dp_module *linear = make_linear(c, w->group, 1, 1, true);
     move_module(c, linear, w->slots[0]);
-    return wrap(c, wrap(c, linear, how), how);
+    return refused_wrap(c, refused_wrap(c, linear, how), how);
 }
 
 /* A replica must not start parallel work; this module does. */
@@ -268,7 +268,7 @@ static int nested_forward(struct dp_module *module, struct dp_run *run, const st
 static struct dp_module *parallel_work(struct context *c, const struct world *w, int how)
 {
     static const struct dp_module_ops ops = {"nested", nested_forward, NULL, NULL};
-    return wrap(c, make_module(c, w->group, &ops, NULL), how);
+    return refused_wrap(c, make_module(c, w->group, &ops, NULL), how);
 }
 
 static void forwarded(struct context *c)
@@ -412,7 +412,7 @@ static const struct test_case cases[] = {
     {"refused/scattered", "SPLIT-07 SPLIT-09 SPLIT-10", scattered},
     {"refused/gathered", "GATH-03 GATH-07 GATH-09 ERR-01 ERR-03", gathered},
     {"refused/summed", "GRAD-15 ERR-05", summed},
-    {"refused/broadcast", "REPL-15 REPL-17 REPL-18", broadcast},
+    {"refused/broadcast", "REPL-15 REPL-17 REPL-18", refused_broadcast},
     {"refused/forwarded", "DEV-01 DIM-04 DIM-06 STRUCT-05 OUT-05 LOSS-01 NEST-06", forwarded},
     {"refused/listed", "DEV-07 ERR-07", listed},
     {"refused/not-moved", "COMP-06 DEV-01 DEV-09", not_moved},

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static void replicate(struct context *c, struct dp_replicas *replicas, int m)
+static void replicate_replicate(struct context *c, struct dp_replicas *replicas, int m)
 {
     struct dp_error err = {0};
     expect_ok(c, dp_replicate(replicas, m, &err), &err, "dp_replicate");
@@ -107,7 +107,7 @@ static void reduce_some(struct context *c)
     for (unsigned set = 0; set < 16; ++set) {
         case_note(c, "replicas with a gradient: %#x", set);
         dp_zero_grad(g.linear);
-        replicate(c, replicas, 4);
+        replicate_replicate(c, replicas, 4);
         double want = 0.0;
         for (int i = 0; i < 4; ++i) {
             if ((set >> i & 1) != 0) {

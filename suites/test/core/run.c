@@ -39,8 +39,8 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static void choose(struct argp_state *state, const char *what, const char *value,
-                   const char *const names[], size_t n, size_t *index)
+static void run_choose(struct argp_state *state, const char *what, const char *value,
+                       const char *const names[], size_t n, size_t *index)
 {
     struct text_error why;
     if (option_name(what, value, names, n, index, &why) != 0) {
@@ -48,7 +48,7 @@ static void choose(struct argp_state *state, const char *what, const char *value
     }
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t run_parse(int key, char *value, struct argp_state *state)
 {
     static const char *const devices[] = {"virt",   "virt+lag", "cuda:1",
                                           "cuda:2", "cuda:4",   "cuda:8"};
@@ -58,7 +58,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
     size_t index = 0;
     switch (key) {
     case 'd':
-        choose(state, "devices", value, devices, 6, &index);
+        run_choose(state, "devices", value, devices, 6, &index);
         choice->devices = devices[index];
         choice->settings.lag = index == 1;
         choice->settings.gpus = gpus[index];
@@ -135,7 +135,7 @@ static size_t list_cases(const char *only)
     return n;
 }
 
-static void run_all(struct choice *choice, struct tally *tally)
+static void run_run_all(struct choice *choice, struct tally *tally)
 {
     for (size_t s = 0; s < choice->n_seeds; ++s) {
         choice->settings.lag_seed = choice->seeds[s];
@@ -162,7 +162,8 @@ static int status_of(const struct tally *tally)
 int main(int argc, char **argv)
 {
     struct choice choice = {.program = argv[0], .devices = "virt", .n_seeds = 1};
-    const struct argp argp = {options, parse, NULL, "Runs the cases of core.", NULL, NULL, NULL};
+    const struct argp argp = {options, run_parse, NULL, "Runs the cases of core.",
+                              NULL,    NULL,      NULL};
     argp_err_exit_status = 2;
     if (argp_parse(&argp, argc, argv, 0, NULL, &choice) != 0) {
         return 2;
@@ -174,7 +175,7 @@ int main(int argc, char **argv)
         return list_cases(choice.only) > 0 ? 0 : 2;
     }
     struct tally tally = {0};
-    run_all(&choice, &tally);
+    run_run_all(&choice, &tally);
     if (tally.passed + tally.failed + tally.skipped == 0) {
         (void)fprintf(stderr, "no case matches '%s'; --list prints the names\n", choice.only);
     }

@@ -67,7 +67,7 @@ static const float *one_mask(struct context *c, struct dp_module *top, struct dp
     return mask;
 }
 
-static size_t same(const float *a, const float *b, size_t n)
+static size_t state_layers_same(const float *a, const float *b, size_t n)
 {
     size_t count = 0;
     for (size_t i = 0; i < n; ++i) {
@@ -95,16 +95,18 @@ static void streams(struct context *c)
         mask[0] = one_mask(c, top, run, &ones);
         dp_run_reset(run);
         mask[1] = one_mask(c, top, run, &ones);
-        const size_t equal = same(mask[0], mask[1], DRAWS);
+        const size_t equal = state_layers_same(mask[0], mask[1], DRAWS);
         expect(c, equal > DRAWS / 2 - 256 && equal < DRAWS / 2 + 256, "%zu equal", equal);
         if (k == 1) {
             mask[2] = one_mask(c, top, open_run(c, group), &ones);
-            expect(c, same(mask[0], mask[2], DRAWS) == DRAWS, "a new run has another stream");
+            expect(c, state_layers_same(mask[0], mask[2], DRAWS) == DRAWS,
+                   "a new run has another stream");
             continue;
         }
-        const size_t halves = same(mask[0], mask[0] + DRAWS / 2, DRAWS / 2);
+        const size_t halves = state_layers_same(mask[0], mask[0] + DRAWS / 2, DRAWS / 2);
         expect(c, halves > DRAWS / 4 - 256 && halves < DRAWS / 4 + 256, "replicas: %zu", halves);
-        expect(c, same(mask[2], mask[0], DRAWS / 2) == DRAWS / 2, "device 0 has another stream");
+        expect(c, state_layers_same(mask[2], mask[0], DRAWS / 2) == DRAWS / 2,
+               "device 0 has another stream");
     }
 }
 
@@ -143,7 +145,7 @@ static void shared_run(struct context *c)
         }
         for (int i = 0; i < 4; ++i) {
             for (int j = 0; j < i; ++j) {
-                const size_t equal = same(mask[i], mask[j], DRAWS);
+                const size_t equal = state_layers_same(mask[i], mask[j], DRAWS);
                 expect(c, equal > DRAWS / 2 - 256 && equal < DRAWS / 2 + 256,
                        "masks %d and %d: %zu equal", j, i, equal);
             }
@@ -197,9 +199,10 @@ static void graphs(struct context *c)
                "%llu graphs, %llu captured, %llu single", (unsigned long long)d.graphs,
                (unsigned long long)d.captured, (unsigned long long)d.single);
         for (int i = 0; i < 2 * DROP_STEPS; ++i) {
-            expect(c, same(with[i], without[i], 192) == 192, "step %d has another mask", i / 2);
-            expect(c, i < 2 || same(with[i], with[i - 2], 192) < 192, "step %d has the same mask",
-                   i / 2);
+            expect(c, state_layers_same(with[i], without[i], 192) == 192,
+                   "step %d has another mask", i / 2);
+            expect(c, i < 2 || state_layers_same(with[i], with[i - 2], 192) < 192,
+                   "step %d has the same mask", i / 2);
         }
     }
 }

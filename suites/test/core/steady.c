@@ -33,7 +33,7 @@ void *__libc_realloc(void *memory, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 void __libc_free(void *memory);
 
-static void count(const void *return_address)
+static void steady_count(const void *return_address)
 {
     Dl_info info;
     const bool theirs = blas && dladdr(return_address, &info) != 0 && info.dli_fbase == blas;
@@ -42,31 +42,31 @@ static void count(const void *return_address)
 
 void *malloc(size_t bytes)
 {
-    count(__builtin_return_address(0));
+    steady_count(__builtin_return_address(0));
     return __libc_malloc(bytes);
 }
 
 void *calloc(size_t n, size_t bytes)
 {
-    count(__builtin_return_address(0));
+    steady_count(__builtin_return_address(0));
     return __libc_calloc(n, bytes);
 }
 
 void *realloc(void *memory, size_t bytes)
 {
-    count(__builtin_return_address(0));
+    steady_count(__builtin_return_address(0));
     return __libc_realloc(memory, bytes);
 }
 
 void *aligned_alloc(size_t alignment, size_t bytes)
 {
-    count(__builtin_return_address(0));
+    steady_count(__builtin_return_address(0));
     return __libc_memalign(alignment, bytes);
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t bytes)
 {
-    count(__builtin_return_address(0));
+    steady_count(__builtin_return_address(0));
     void *got = __libc_memalign(alignment, bytes);
     if (!got) {
         return ENOMEM;
@@ -78,7 +78,7 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes)
 void free(void *memory)
 {
     if (memory) {
-        count(__builtin_return_address(0));
+        steady_count(__builtin_return_address(0));
     }
     __libc_free(memory);
 }
@@ -179,7 +179,7 @@ static int open_others(struct training *t, struct dp_error *err)
     return status;
 }
 
-static int open_model(struct training *t, bool others, struct dp_error *err)
+static int steady_open_model(struct training *t, bool others, struct dp_error *err)
 {
     int status = others ? open_others(t, err) : open_linear(t, err);
     if (status == DP_OK) {
@@ -200,7 +200,7 @@ static int open_model(struct training *t, bool others, struct dp_error *err)
     return status;
 }
 
-static int open_data(struct training *t, struct dp_error *err)
+static int steady_open_data(struct training *t, struct dp_error *err)
 {
     static const float zeros[30 * 64];
     struct dp_slot *slot = dp_group_slot(t->group, 0);
@@ -232,7 +232,7 @@ static int open_optimizers(struct training *t, bool all, struct dp_error *err)
 }
 
 /* Opens ranks on all devices, with buckets so small that there are several. */
-static int open_ranks(struct training *t, struct dp_error *err)
+static int steady_open_ranks(struct training *t, struct dp_error *err)
 {
     static const float zeros[8 * 24];
     const struct dp_ddp_config config = {.first_bucket_bytes = 64, .bucket_bytes = 4096};
@@ -255,7 +255,7 @@ static int open_ranks(struct training *t, struct dp_error *err)
     return status == DP_OK ? dp_ddp_open(t->model, slots, ranks, &config, &t->ddp, err) : status;
 }
 
-static int step_ranks(struct training *t, struct dp_error *err)
+static int steady_step_ranks(struct training *t, struct dp_error *err)
 {
     struct dp_tensor out[3 * DP_MAX_IO];
     int n = 0;
@@ -275,10 +275,10 @@ static int step_ranks(struct training *t, struct dp_error *err)
     return status == DP_OK ? dp_ddp_adamw_step(t->ddp, &config, err) : status;
 }
 
-static int step(struct training *t, struct dp_error *err)
+static int steady_step(struct training *t, struct dp_error *err)
 {
     if (t->ddp) {
-        return step_ranks(t, err);
+        return steady_step_ranks(t, err);
     }
     struct dp_tensor in[2], out[DP_MAX_IO], grad[2];
     double norm;
@@ -310,21 +310,21 @@ static int step(struct training *t, struct dp_error *err)
     return status == DP_OK && t->adamw ? dp_adamw_step(t->adamw, err) : status;
 }
 
-static int train(struct training *t, enum what what, int steps, size_t allocated[CALLERS],
-                 size_t *started, struct dp_error *err)
+static int steady_train(struct training *t, enum what what, int steps, size_t allocated[CALLERS],
+                        size_t *started, struct dp_error *err)
 {
-    int status = open_model(t, what == OTHERS, err);
+    int status = steady_open_model(t, what == OTHERS, err);
     if (status == DP_OK) {
-        status = open_data(t, err);
+        status = steady_open_data(t, err);
     }
     if (status == DP_OK) {
         status = open_optimizers(t, what == LINEAR, err);
     }
     if (status == DP_OK && what == RANKS) {
-        status = open_ranks(t, err);
+        status = steady_open_ranks(t, err);
     }
     for (int i = 0; status == DP_OK && i < WARM_UP; ++i) {
-        status = step(t, err);
+        status = steady_step(t, err);
     }
     for (int c = 0; c < CALLERS; ++c) {
         allocated[c] = atomic_load(&allocations[c]);
@@ -333,7 +333,7 @@ static int train(struct training *t, enum what what, int steps, size_t allocated
     /* From the middle on, kernels are logged. */
     for (int i = 0; status == DP_OK && i < steps; ++i) {
         status = i == steps / 2 ? dp_group_log(t->group, &kernels, err) : DP_OK;
-        status = status ? status : step(t, err);
+        status = status ? status : steady_step(t, err);
     }
     for (int c = 0; c < CALLERS; ++c) {
         allocated[c] = atomic_load(&allocations[c]) - allocated[c];
@@ -365,7 +365,7 @@ static void close_training(struct training *t)
 }
 
 /* Ranks have a second worker if reductions run during backward. */
-static int check(const char *backend, int k, enum dp_math math, enum what what, int steps)
+static int steady_check(const char *backend, int k, enum dp_math math, enum what what, int steps)
 {
     char devices[16];
     (void)snprintf(devices, sizeof devices, "virt:%d", k);
@@ -376,7 +376,7 @@ static int check(const char *backend, int k, enum dp_math math, enum what what, 
     const size_t threads_before = atomic_load(&threads);
     int status = dp_group_open(&config, &t.group, &err);
     if (status == DP_OK) {
-        status = train(&t, what, steps, allocated, &started, &err);
+        status = steady_train(&t, what, steps, allocated, &started, &err);
     }
     const size_t workers = atomic_load(&threads) - threads_before;
     const size_t seconds = t.ddp && dp_ddp_overlaps(t.ddp) ? (size_t)k : 0;
@@ -406,7 +406,7 @@ static int check_counters(const void *product)
     const size_t threads_before = atomic_load(&threads);
     void *volatile memory = malloc(16);
     free(memory);
-    count(product);
+    steady_count(product);
     pthread_t thread;
     if (pthread_create(&thread, NULL, idle, NULL) == 0) {
         (void)pthread_join(thread, NULL);
@@ -433,12 +433,12 @@ static int check_backend(const char *backend, int steps)
 {
     int failed = 0;
     for (int k = 1; k <= 3; ++k) {
-        failed += check(backend, k, DP_MATH_F32, LINEAR, steps);
-        failed += check(backend, k, DP_MATH_F32, OTHERS, steps);
-        failed += check(backend, k, DP_MATH_F32, RANKS, steps);
+        failed += steady_check(backend, k, DP_MATH_F32, LINEAR, steps);
+        failed += steady_check(backend, k, DP_MATH_F32, OTHERS, steps);
+        failed += steady_check(backend, k, DP_MATH_F32, RANKS, steps);
     }
-    failed += check(backend, 2, DP_MATH_BF16, LINEAR, steps);
-    return failed + check(backend, 2, DP_MATH_BF16, RANKS, steps);
+    failed += steady_check(backend, 2, DP_MATH_BF16, LINEAR, steps);
+    return failed + steady_check(backend, 2, DP_MATH_BF16, RANKS, steps);
 }
 
 /* usage: lockstep-steady [BACKEND STEPS] */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Returns the whole file in case memory, ended by 0. */
-static char *read_file(struct context *c)
+static char *torch_file_read_file(struct context *c)
 {
     FILE *file = fopen(TORCH_LAYERS, "rb");
     if (!file) {
@@ -119,7 +119,7 @@ void torch_each(struct context *c, const char *name,
     int found = 0;
     for (;; ++found) {
         case_release(c);
-        char *at = read_file(c), *head = find_head(&at, name, found);
+        char *at = torch_file_read_file(c), *head = find_head(&at, name, found);
         if (!head) {
             break;
         }

@@ -13,7 +13,7 @@ static void one_gelu(struct context *c, const struct torch_layer *layer)
     torch_run_both_ways(c, &o, layer, NULL, 0, true);
 }
 
-static void gelu(struct context *c)
+static void torch_gelu(struct context *c)
 {
     torch_each(c, "gelu", one_gelu);
 }
@@ -32,7 +32,7 @@ static void one_layer_norm(struct context *c, const struct torch_layer *layer)
     torch_run_both_ways(c, &o, layer, torch_weight_bias, 2, false);
 }
 
-static void layer_norm(struct context *c)
+static void torch_layer_norm(struct context *c)
 {
     torch_each(c, "layer_norm", one_layer_norm);
 }
@@ -131,7 +131,7 @@ static void cross_entropy(struct context *c)
 }
 
 static const struct test_case cases[] = {
-    {"torch/gelu", "", gelu},           {"torch/layer-norm", "", layer_norm},
+    {"torch/gelu", "", torch_gelu},     {"torch/layer-norm", "", torch_layer_norm},
     {"torch/positions", "", positions}, {"torch/attention", "", attention},
     {"torch/tied", "REPL-09", tied},    {"torch/cross-entropy", "LOSS-01", cross_entropy},
 };

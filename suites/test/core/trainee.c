@@ -53,7 +53,7 @@ static int break_backward(struct dp_module *module, struct dp_run *run,
 static const struct dp_module_ops break_ops = {"break", break_forward, break_backward, NULL};
 
 /* Dropout: its draws are the rank's. Batch norm: its buffers are sent before every forward. */
-static int open_model(struct trainee *p, struct dp_group *group, struct dp_module **model)
+static int trainee_open_model(struct trainee *p, struct dp_group *group, struct dp_module **model)
 {
     struct dp_module *child[5] = {NULL};
     struct dp_param *idle;
@@ -86,7 +86,7 @@ static float noise(uint64_t *state)
     return (float)(int32_t)(*state >> 32) / 2147483648.0f;
 }
 
-static int fill(struct dp_tensor *tensor, uint64_t seed, struct dp_error *err)
+static int trainee_fill(struct dp_tensor *tensor, uint64_t seed, struct dp_error *err)
 {
     float values[ROWS * WIDE_IN];
     uint64_t state = seed;
@@ -95,8 +95,8 @@ static int fill(struct dp_tensor *tensor, uint64_t seed, struct dp_error *err)
     return dp_tensor_write(tensor, values, err);
 }
 
-static int step(struct trainee *p, struct dp_ddp *ddp, struct dp_tensor in[],
-                struct dp_tensor grad[])
+static int trainee_step(struct trainee *p, struct dp_ddp *ddp, struct dp_tensor in[],
+                        struct dp_tensor grad[])
 {
     struct dp_tensor out[TRAINEE_RANKS * DP_MAX_IO];
     bool active[TRAINEE_RANKS], all = true;
@@ -106,9 +106,9 @@ static int step(struct trainee *p, struct dp_ddp *ddp, struct dp_tensor in[],
     for (int r = 0; status == 0 && r < p->n; ++r) {
         const uint64_t seed = 100 * (uint64_t)p->step + (uint64_t)(p->first + r);
         active[r] = p->step < p->plan->last[p->first + r];
-        status = fill(&in[r], seed, &p->err);
+        status = trainee_fill(&in[r], seed, &p->err);
         if (status == 0)
-            status = fill(&grad[r], 7000 + seed, &p->err);
+            status = trainee_fill(&grad[r], 7000 + seed, &p->err);
     }
     dp_ddp_reset(ddp);
     dp_ddp_no_sync(ddp, p->step == 3);
@@ -125,7 +125,7 @@ static int step(struct trainee *p, struct dp_ddp *ddp, struct dp_tensor in[],
     return status;
 }
 
-static int keep(struct trainee *p, struct dp_ddp *ddp, int n_params)
+static int trainee_keep(struct trainee *p, struct dp_ddp *ddp, int n_params)
 {
     int status = 0;
     for (int r = 0; r < p->n; ++r) {
@@ -145,7 +145,7 @@ static int keep(struct trainee *p, struct dp_ddp *ddp, int n_params)
     return status;
 }
 
-static int train(struct trainee *p, struct dp_group *group, struct dp_module *model)
+static int trainee_train(struct trainee *p, struct dp_group *group, struct dp_module *model)
 {
     const struct dp_ddp_config config = {.first_bucket_bytes = p->plan->wide ? 0 : 8,
                                          .bucket_bytes = p->plan->wide ? 0 : 64,
@@ -163,9 +163,9 @@ static int train(struct trainee *p, struct dp_group *group, struct dp_module *mo
             status = dp_tensor_alloc(slots[r], DP_F32, 2, (size_t[]){ROWS, OUT}, &grad[r], &p->err);
     }
     for (p->step = 0; status == 0 && p->step < TRAINEE_STEPS; ++p->step)
-        status = step(p, ddp, in, grad);
+        status = trainee_step(p, ddp, in, grad);
     if (status == 0)
-        status = keep(p, ddp, dp_module_params(model, NULL, 0));
+        status = trainee_keep(p, ddp, dp_module_params(model, NULL, 0));
     for (int r = 0; r < p->n; ++r) {
         if (in[r].slot)
             dp_tensor_free(&in[r]);
@@ -186,9 +186,9 @@ void *trainee_run(void *arg)
         return NULL;
     p->world_seen = dp_group_world(group);
     p->first_seen = dp_group_first(group);
-    p->status = open_model(p, group, &model);
+    p->status = trainee_open_model(p, group, &model);
     if (p->status == 0)
-        p->status = train(p, group, model);
+        p->status = trainee_train(p, group, model);
     dp_module_close(model);
     dp_group_close(group);
     return NULL;

@@ -12,7 +12,7 @@ struct place {
     struct dp_run *run;
 };
 
-static void open_place(struct context *c, struct place *p, int slots)
+static void transformer_open_place(struct context *c, struct place *p, int slots)
 {
     p->group = open_group(c, slots);
     p->slot = dp_group_slot(p->group, 0);
@@ -67,7 +67,7 @@ static void refused_at_open(struct context *c)
     struct place p;
     struct dp_module *m = NULL;
     struct dp_error err = {0};
-    open_place(c, &p, 1);
+    transformer_open_place(c, &p, 1);
     expect_error(c, dp_layer_norm(p.group, 0, 0.1, &m, &err), DP_EINVAL, &err, "(0, ", NULL);
     err = (struct dp_error){0};
     expect_error(c, dp_layer_norm(p.group, 3, -0.5, &m, &err), DP_EINVAL, &err, "-0.5", NULL);
@@ -95,9 +95,9 @@ static void refused_at_open(struct context *c)
     expect(c, m == NULL, "a layer was opened");
 }
 
-static void refuse(struct context *c, const struct place *p, struct dp_module *module,
-                   const struct dp_tensor in[], int n_in, int status, const char *needle,
-                   const char *other)
+static void transformer_refuse(struct context *c, const struct place *p, struct dp_module *module,
+                               const struct dp_tensor in[], int n_in, int status,
+                               const char *needle, const char *other)
 {
     struct dp_tensor out[DP_MAX_IO];
     struct dp_error err = {0};
@@ -109,7 +109,7 @@ static void refuse(struct context *c, const struct place *p, struct dp_module *m
 static void refused_at_forward(struct context *c)
 {
     struct place p;
-    open_place(c, &p, 2);
+    transformer_open_place(c, &p, 2);
     struct dp_slot *far = dp_group_slot(p.group, 1);
     struct dp_module *norm = make_norm(c, p.group, 3), *at = make_positions(c, p.group, 4, 3);
     struct dp_module *attention = make_attention(c, p.group, 2, 0.0);
@@ -126,34 +126,35 @@ static void refused_at_forward(struct context *c)
     const struct dp_tensor odd = make_tensor(c, p.slot, DP_F32, 3, (size_t[]){2, 2, 9}, some);
     const struct dp_tensor none = make_tensor(c, p.slot, DP_F32, 3, (size_t[]){2, 2, 0}, some);
     const struct dp_tensor twelve = make_matrix(c, p.slot, 4, 12, some);
-    refuse(c, &p, norm, &flat, 1, DP_ESHAPE, "layer_norm(3)", "(3)");
-    refuse(c, &p, norm, &wide, 1, DP_ESHAPE, "layer_norm(3)", "(2, 3, 4)");
-    refuse(c, &p, norm, &whole, 1, DP_ESHAPE, "layer_norm(3)", NULL);
-    refuse(c, &p, norm, &far_one, 1, DP_EDEVICE, dp_slot_name(p.slot), dp_slot_name(far));
-    refuse(c, &p, at, &lengthy, 1, DP_ESHAPE, "5 steps", "at most 4");
-    refuse(c, &p, at, &wide, 1, DP_ESHAPE, "positions(4, 3)", "(2, 3, 4)");
-    refuse(c, &p, at, &rows, 1, DP_ESHAPE, "positions(4, 3)", "(4, 3)");
-    refuse(c, &p, at, &whole, 1, DP_ESHAPE, "positions(4, 3)", NULL);
-    refuse(c, &p, at, &far_one, 1, DP_EDEVICE, dp_slot_name(p.slot), dp_slot_name(far));
-    refuse(c, &p, attention, &odd, 1, DP_ESHAPE, "(2, 2, 9)", "3 * 2");
-    refuse(c, &p, attention, &none, 1, DP_ESHAPE, "(2, 2, 0)", "3 * 2");
-    refuse(c, &p, attention, &twelve, 1, DP_ESHAPE, "(4, 12)", "3 * 2");
-    refuse(c, &p, attention, &whole, 1, DP_ESHAPE, "3 * 2", NULL);
-    refuse(c, &p, make_gelu(c, p.group), &whole, 1, DP_ESHAPE, "gelu", NULL);
+    transformer_refuse(c, &p, norm, &flat, 1, DP_ESHAPE, "layer_norm(3)", "(3)");
+    transformer_refuse(c, &p, norm, &wide, 1, DP_ESHAPE, "layer_norm(3)", "(2, 3, 4)");
+    transformer_refuse(c, &p, norm, &whole, 1, DP_ESHAPE, "layer_norm(3)", NULL);
+    transformer_refuse(c, &p, norm, &far_one, 1, DP_EDEVICE, dp_slot_name(p.slot),
+                       dp_slot_name(far));
+    transformer_refuse(c, &p, at, &lengthy, 1, DP_ESHAPE, "5 steps", "at most 4");
+    transformer_refuse(c, &p, at, &wide, 1, DP_ESHAPE, "positions(4, 3)", "(2, 3, 4)");
+    transformer_refuse(c, &p, at, &rows, 1, DP_ESHAPE, "positions(4, 3)", "(4, 3)");
+    transformer_refuse(c, &p, at, &whole, 1, DP_ESHAPE, "positions(4, 3)", NULL);
+    transformer_refuse(c, &p, at, &far_one, 1, DP_EDEVICE, dp_slot_name(p.slot), dp_slot_name(far));
+    transformer_refuse(c, &p, attention, &odd, 1, DP_ESHAPE, "(2, 2, 9)", "3 * 2");
+    transformer_refuse(c, &p, attention, &none, 1, DP_ESHAPE, "(2, 2, 0)", "3 * 2");
+    transformer_refuse(c, &p, attention, &twelve, 1, DP_ESHAPE, "(4, 12)", "3 * 2");
+    transformer_refuse(c, &p, attention, &whole, 1, DP_ESHAPE, "3 * 2", NULL);
+    transformer_refuse(c, &p, make_gelu(c, p.group), &whole, 1, DP_ESHAPE, "gelu", NULL);
     const size_t dim[][2] = {{2, 2}, {3, 2}};
     for (int i = 0; i < 2; ++i) {
         const struct dp_tensor pair[] = {wide, make_tensor(c, p.slot, DP_I32, 2, dim[i], some)};
-        refuse(c, &p, loss, pair, 2, DP_ESHAPE, "(2, 3, 4)", NULL);
+        transformer_refuse(c, &p, loss, pair, 2, DP_ESHAPE, "(2, 3, 4)", NULL);
     }
     const struct dp_tensor floats[] = {wide, make_matrix(c, p.slot, 2, 3, some)};
-    refuse(c, &p, loss, floats, 2, DP_ESHAPE, "(2, 3, 4)", "(2, 3)");
+    transformer_refuse(c, &p, loss, floats, 2, DP_ESHAPE, "(2, 3, 4)", "(2, 3)");
 }
 
 /* Without rows, or without steps, there is nothing to compute, and nothing fails. */
 static void empty(struct context *c)
 {
     struct place p;
-    open_place(c, &p, 1);
+    transformer_open_place(c, &p, 1);
     struct dp_module *parts[] = {make_positions(c, p.group, 4, 6), make_norm(c, p.group, 6),
                                  make_gelu(c, p.group), make_attention(c, p.group, 2, 0.5)};
     struct dp_module *model = make_sequential(c, p.group, parts, 4);
@@ -203,7 +204,7 @@ static const float *make_mask(struct context *c, const struct place *p)
 }
 
 /* Returns the position of number e of head h's vector in part 0, 1 or 2 (q, k, v) of a step. */
-static size_t place_of(size_t row, size_t step, size_t part, size_t h, size_t e)
+static size_t transformer_place_of(size_t row, size_t step, size_t part, size_t h, size_t e)
 {
     return (((row * STEPS + step) * 3 + part) * HEADS + h) * STEPS + e;
 }
@@ -220,11 +221,11 @@ static void expect_query_grad(struct context *c, const float *x, const float *gr
     for (size_t e = 0; e < STEPS; ++e) {
         double want = 0.0, sizes = 0.0;
         for (size_t s = 0; s <= t; ++s) {
-            const double k = (double)x[place_of(row, s, 1, h, e)] / sqrt(STEPS);
+            const double k = (double)x[transformer_place_of(row, s, 1, h, e)] / sqrt(STEPS);
             want += ((double)kept[at + s] - (double)p[at + s] * sum) * k;
             sizes += ((double)kept[at + s] + (double)p[at + s] * sum) * fabs(k);
         }
-        const double got = (double)grad[place_of(row, t, 0, h, e)];
+        const double got = (double)grad[transformer_place_of(row, t, 0, h, e)];
         expect(c, fabs(got - want) <= 16 * 0x1p-24 * sizes,
                "row %zu, head %zu, step %zu: gradient %zu of q is %g, not %g", row, h, t, e, got,
                want);
@@ -238,7 +239,7 @@ static void expect_value_grad(struct context *c, const float *grad, const float 
     double sum = 0.0;
     for (size_t t = s; t < STEPS; ++t)
         sum += (double)kept[((row * STEPS + t) * HEADS + h) * STEPS + s];
-    const double got = (double)grad[place_of(row, s, 2, h, 0)];
+    const double got = (double)grad[transformer_place_of(row, s, 2, h, 0)];
     expect(c, fabs(got - sum) <= STEPS * 0x1p-24 * sum,
            "row %zu, head %zu, step %zu: gradient of v is %g, kept %g", row, h, s, got, sum);
 }
@@ -246,7 +247,7 @@ static void expect_value_grad(struct context *c, const float *grad, const float 
 static void dropped(struct context *c)
 {
     struct place p;
-    open_place(c, &p, 1);
+    transformer_open_place(c, &p, 1);
     struct dp_tensor x = make_input(c, &p);
     struct dp_module *attention = make_attention(c, p.group, HEADS, 0.5);
     const float *mask = make_mask(c, &p);
@@ -305,7 +306,7 @@ struct head {
     size_t x_at, y_at, size, width;
 };
 
-static double dot(const float *a, const float *b, size_t n, bool sizes)
+static double transformer_dot(const float *a, const float *b, size_t n, bool sizes)
 {
     double sum = 0.0;
     for (size_t i = 0; i < n; ++i)
@@ -323,18 +324,19 @@ static void one_time(const struct head *h, size_t t, const struct bounded *y,
     const double scale = 1.0 / sqrt((double)n);
     double p[LONGEST], total = 0.0, sum = 0.0, sizes = 0.0;
     for (size_t s = 0; s <= t; ++s)
-        total += p[s] = exp(scale * dot(q, h->x + h->x_at + s * lead + h->width, n, false));
+        total += p[s] =
+            exp(scale * transformer_dot(q, h->x + h->x_at + s * lead + h->width, n, false));
     for (size_t s = 0; s <= t; ++s) {
         const float *v = h->x + h->x_at + s * lead + 2 * h->width;
         p[s] /= total;
-        sum += p[s] * dot(dy, v, n, false);
-        sizes += p[s] * dot(dy, v, n, true);
+        sum += p[s] * transformer_dot(dy, v, n, false);
+        sizes += p[s] * transformer_dot(dy, v, n, true);
     }
     for (size_t s = 0; s <= t; ++s) {
         const size_t then = h->x_at + s * lead;
         const float *k = h->x + then + h->width, *v = k + h->width;
-        const double d = scale * p[s] * (dot(dy, v, n, false) - sum);
-        const double size = scale * p[s] * (dot(dy, v, n, true) + sizes);
+        const double d = scale * p[s] * (transformer_dot(dy, v, n, false) - sum);
+        const double size = scale * p[s] * (transformer_dot(dy, v, n, true) + sizes);
         for (size_t e = 0; e < n; ++e) {
             add_near(y, h->y_at + t * h->width + e, p[s] * (double)v[e], fabs(p[s] * (double)v[e]));
             add_near(dx, now + e, d * (double)k[e], fabs(size * (double)k[e]));
@@ -355,7 +357,7 @@ static void one_length(struct context *c, size_t rows, size_t steps, size_t head
     const struct bounded y = make_near(c, n_y), dx = make_near(c, n_x);
     const double roundings = 2.0 * (double)(size + 8) * sqrt((double)size) + 2.0 * (double)steps;
     case_note(c, "%zu steps, %zu heads of %zu", steps, heads, size);
-    open_place(c, &p, 1);
+    transformer_open_place(c, &p, 1);
     for (size_t r = 0; r < rows; ++r) {
         for (size_t i = 0; i < heads * steps; ++i) {
             const size_t at = i / steps * size;
@@ -404,11 +406,11 @@ struct model {
     struct dp_module *top; /* an embedding, positions, and an output that has its table */
 };
 
-static void open_model(struct context *c, struct model *m, int slots)
+static void transformer_open_model(struct context *c, struct model *m, int slots)
 {
     struct dp_module *parts[3] = {NULL};
     struct dp_error err = {0};
-    open_place(c, &m->at, slots);
+    transformer_open_place(c, &m->at, slots);
     int status = dp_embedding(m->at.group, VOCAB, WIDTH, &parts[0], &err);
     (void)own_opened(c, status, parts[0], &err);
     parts[1] = make_positions(c, m->at.group, CONTEXT, WIDTH);
@@ -469,7 +471,7 @@ static void shards(struct context *c)
         struct model m;
         case_release(c);
         case_note(c, "K=%d", k);
-        open_model(c, &m, k);
+        transformer_open_model(c, &m, k);
         const double *dy = integers(c, N * T * VOCAB, 4), *x = tokens(c);
         solve(c, x, dy, &a);
         struct dp_module *wrapper = make_parallel(c, m.top, &(struct dp_parallel_config){0});
@@ -494,7 +496,7 @@ static void two_ranks(struct context *c)
     struct dp_tensor in[2], upstream[2], out[2 * DP_MAX_IO];
     struct dp_error err = {0};
     int n_out = 0;
-    open_model(c, &m, 2);
+    transformer_open_model(c, &m, 2);
     const double *dy = integers(c, N * T * VOCAB, 4), *x = tokens(c);
     solve(c, x, dy, &a);
     ranks_open(c, &ranks, m.at.group, m.top, 2, &(struct dp_ddp_config){0});

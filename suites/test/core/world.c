@@ -60,7 +60,8 @@ static void run_joined(struct context *c, const struct trainee_plan *plan, enum 
     (void)pthread_join(thread, NULL);
 }
 
-static void compare(struct context *c, const struct trainee *whole, const struct trainee *part)
+static void world_compare(struct context *c, const struct trainee *whole,
+                          const struct trainee *part)
 {
     char text[120];
     trainee_compare(whole, part, text, sizeof text);
@@ -85,7 +86,7 @@ static void same_bits(struct context *c)
                 expect(c, process[p]->world_seen == RANKS && process[p]->first_seen == p * LOCAL,
                        "group %d: a world of %d, from %d on", p, process[p]->world_seen,
                        process[p]->first_seen);
-                compare(c, whole, process[p]);
+                world_compare(c, whole, process[p]);
             }
             /* The first layer's weight: ranks without a batch at the end have that of before. */
             expect(c,
@@ -125,7 +126,7 @@ static void failures(struct context *c)
 
 /* A communicator that works in one process only is refused, and not used for a part of the world.
  */
-static void refused(struct context *c)
+static void world_refused(struct context *c)
 {
     struct joined_end *end = case_memory(c, PROCESSES * sizeof *end);
     struct joined *joined = joined_open(PROCESSES, JOINED_AT_ONCE, end);
@@ -141,6 +142,6 @@ static void refused(struct context *c)
 static const struct test_case cases[] = {
     {"world/same-bits", "DDP-01 DDP-05 DDP-07 DDP-08 DDP-11 DDP-19 DDP-20 DDP-22", same_bits},
     {"world/failures", "ERR-08", failures},
-    {"world/refused", "", refused},
+    {"world/refused", "", world_refused},
 };
 const struct case_table world_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -16,7 +16,7 @@ struct cublasContext {
 };
 
 /* cudaGetLastError does not report errors of cuBLAS. */
-static cublasStatus_t leave(const struct fake_call *call)
+static cublasStatus_t blas_leave(const struct fake_call *call)
 {
     const cudaError_t error = call->error;
     fake_unlock();
@@ -59,7 +59,7 @@ cublasStatus_t cublasCreate(cublasHandle_t *handle)
         context->next = fake.handles;
         fake.handles = *handle = context;
     }
-    return leave(&call);
+    return blas_leave(&call);
 }
 
 cublasStatus_t cublasDestroy(cublasHandle_t handle)
@@ -67,7 +67,7 @@ cublasStatus_t cublasDestroy(cublasHandle_t handle)
     struct fake_call call = {.name = "cublasDestroy", .rules = FAKE_UNSAFE | FAKE_ALWAYS};
     if (enter(&call, handle))
         handle->live = false;
-    return leave(&call);
+    return blas_leave(&call);
 }
 
 cublasStatus_t cublasGetVersion(cublasHandle_t handle, int *version)
@@ -76,7 +76,7 @@ cublasStatus_t cublasGetVersion(cublasHandle_t handle, int *version)
     (void)handle; /* may be null */
     if (fake_enter(&call))
         *version = CUBLAS_VERSION;
-    return leave(&call);
+    return blas_leave(&call);
 }
 
 /* Like the real one, it takes back the workspace that was given. */
@@ -88,7 +88,7 @@ cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream)
         handle->workspace = NULL;
         handle->workspace_bytes = 0;
     }
-    return leave(&call);
+    return blas_leave(&call);
 }
 
 cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace, size_t bytes)
@@ -104,7 +104,7 @@ cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace, size_t
             handle->workspace_bytes = bytes;
         }
     }
-    return leave(&call);
+    return blas_leave(&call);
 }
 
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t math)
@@ -112,7 +112,7 @@ cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t math)
     struct fake_call call = {.name = "cublasSetMathMode"};
     if (enter(&call, handle))
         handle->math = math;
-    return leave(&call);
+    return blas_leave(&call);
 }
 
 /* Declares the stored columns, with their length in elements; false: the arguments do not fit. */
@@ -130,8 +130,8 @@ static bool declare(struct fake_work *work, struct fake_matrix *matrix, size_t r
     return true;
 }
 
-static cudaError_t issue(const struct fake_call *call, const struct cublasContext *handle,
-                         struct fake_gemm gemm)
+static cudaError_t blas_issue(const struct fake_call *call, const struct cublasContext *handle,
+                              struct fake_gemm gemm)
 {
     struct CUstream_st *stream = handle->stream;
     if (handle->device != fake_me.device) {
@@ -178,7 +178,7 @@ struct operand {
     int lead;
 };
 
-static bool known(const struct operand *operand)
+static bool blas_known(const struct operand *operand)
 {
     return (operand->number == CUDA_R_32F || operand->number == CUDA_R_16BF) &&
            (operand->operation == CUBLAS_OP_N || operand->operation == CUBLAS_OP_T) &&
@@ -193,30 +193,30 @@ static struct fake_matrix matrix_of(const struct operand *operand)
                                 .lead = (size_t)operand->lead};
 }
 
-static cudaError_t multiply(const struct fake_call *call, const struct cublasContext *handle,
-                            const int size[3], const float *factor[2],
-                            const struct operand operand[3], bool tf32)
+static cudaError_t blas_multiply(const struct fake_call *call, const struct cublasContext *handle,
+                                 const int size[3], const float *factor[2],
+                                 const struct operand operand[3], bool tf32)
 {
     for (int i = 0; i < 3; ++i) {
         if (size[i] < 0)
             return cudaErrorInvalidValue;
-        if (!known(&operand[i]))
+        if (!blas_known(&operand[i]))
             return cudaErrorNotSupported;
     }
     if (!factor[0] || !factor[1] || in_device_memory(call, factor[0]) ||
         in_device_memory(call, factor[1]))
         return cudaErrorInvalidValue;
     const bool floats = operand[0].number == CUDA_R_32F && operand[1].number == CUDA_R_32F;
-    return issue(call, handle,
-                 (struct fake_gemm){.m = (size_t)size[0],
-                                    .n = (size_t)size[1],
-                                    .k = (size_t)size[2],
-                                    .alpha = *factor[0],
-                                    .beta = *factor[1],
-                                    .tf32 = floats && tf32,
-                                    .a = matrix_of(&operand[0]),
-                                    .b = matrix_of(&operand[1]),
-                                    .c = matrix_of(&operand[2])});
+    return blas_issue(call, handle,
+                      (struct fake_gemm){.m = (size_t)size[0],
+                                         .n = (size_t)size[1],
+                                         .k = (size_t)size[2],
+                                         .alpha = *factor[0],
+                                         .beta = *factor[1],
+                                         .tf32 = floats && tf32,
+                                         .a = matrix_of(&operand[0]),
+                                         .b = matrix_of(&operand[1]),
+                                         .c = matrix_of(&operand[2])});
 }
 
 /* The math mode is in the low bits; the others are flags. */
@@ -237,9 +237,9 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t operation_a,
         const struct operand operand[3] = {{a, CUDA_R_32F, operation_a, lda},
                                            {b, CUDA_R_32F, operation_b, ldb},
                                            {c, CUDA_R_32F, CUBLAS_OP_N, ldc}};
-        fake_result(&call, multiply(&call, handle, size, factor, operand, is_tf32(handle)));
+        fake_result(&call, blas_multiply(&call, handle, size, factor, operand, is_tf32(handle)));
     }
-    return leave(&call);
+    return blas_leave(&call);
 }
 
 /* The products run one after the other; the real library has them in one launch. */
@@ -260,10 +260,11 @@ cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_
             const struct operand operand[3] = {{a + i * stride_a, CUDA_R_32F, operation_a, lda},
                                                {b + i * stride_b, CUDA_R_32F, operation_b, ldb},
                                                {c + i * stride_c, CUDA_R_32F, CUBLAS_OP_N, ldc}};
-            fake_result(&call, multiply(&call, handle, size, factor, operand, is_tf32(handle)));
+            fake_result(&call,
+                        blas_multiply(&call, handle, size, factor, operand, is_tf32(handle)));
         }
     }
-    return leave(&call);
+    return blas_leave(&call);
 }
 
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t operation_a,
@@ -286,9 +287,9 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t operation_a
         if (!fast && compute != CUBLAS_COMPUTE_32F && compute != CUBLAS_COMPUTE_32F_PEDANTIC)
             fake_result(&call, cudaErrorNotSupported);
         else
-            fake_result(&call, multiply(&call, handle, size, factor, operand, fast || plain));
+            fake_result(&call, blas_multiply(&call, handle, size, factor, operand, fast || plain));
     }
-    return leave(&call);
+    return blas_leave(&call);
 }
 
 static const char *const names[] = {

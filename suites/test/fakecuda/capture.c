@@ -80,7 +80,7 @@ cudaError_t fake_capture_record(struct CUstream_st *stream, struct CUevent_st *e
     return cudaSuccess;
 }
 
-static cudaError_t join(struct fake_capture *capture, struct CUstream_st *stream)
+static cudaError_t capture_join(struct fake_capture *capture, struct CUstream_st *stream)
 {
     if (capture->branches == FAKE_BRANCHES) {
         fake_violation("more than %d streams in one capture", FAKE_BRANCHES);
@@ -95,7 +95,7 @@ static cudaError_t join(struct fake_capture *capture, struct CUstream_st *stream
     return cudaSuccess;
 }
 
-static cudaError_t refuse(struct fake_capture *capture, cudaError_t error, const char *why)
+static cudaError_t capture_refuse(struct fake_capture *capture, cudaError_t error, const char *why)
 {
     fake_violation("cudaStreamWaitEvent: %s", why);
     if (capture)
@@ -109,17 +109,17 @@ cudaError_t fake_capture_wait(struct CUstream_st *stream, const struct CUevent_s
     if (!event->recorded)
         return cudaSuccess;
     if (event->capture == 0)
-        return refuse(stream->capture, cudaErrorStreamCaptureIsolation,
-                      "a captured stream waits for an event that was not captured");
+        return capture_refuse(stream->capture, cudaErrorStreamCaptureIsolation,
+                              "a captured stream waits for an event that was not captured");
     if (!capture)
-        return refuse(stream->capture, cudaErrorCapturedEvent,
-                      "the event was recorded in a capture that has ended");
+        return capture_refuse(stream->capture, cudaErrorCapturedEvent,
+                              "the event was recorded in a capture that has ended");
     if (stream->capture && stream->capture != capture)
-        return refuse(stream->capture, cudaErrorStreamCaptureMerge,
-                      "the event is of another capture");
+        return capture_refuse(stream->capture, cudaErrorStreamCaptureMerge,
+                              "the event is of another capture");
     cudaError_t error = usable(capture);
     if (!error && !stream->capture)
-        error = join(capture, stream);
+        error = capture_join(capture, stream);
     if (error)
         return error;
     const int branch = stream->branch;
@@ -131,7 +131,7 @@ cudaError_t fake_capture_wait(struct CUstream_st *stream, const struct CUevent_s
     return cudaSuccess;
 }
 
-static cudaError_t begin(struct CUstream_st *stream, enum cudaStreamCaptureMode mode)
+static cudaError_t capture_begin(struct CUstream_st *stream, enum cudaStreamCaptureMode mode)
 {
     if (stream->capture) {
         fake_violation("cudaStreamBeginCapture: stream %d is being captured already", stream->id);
@@ -144,7 +144,7 @@ static cudaError_t begin(struct CUstream_st *stream, enum cudaStreamCaptureMode 
     capture->mode = mode;
     capture->next = fake.captures;
     fake.captures = capture;
-    return join(capture, stream);
+    return capture_join(capture, stream);
 }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
@@ -152,7 +152,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
     struct fake_call call = {.name = "cudaStreamBeginCapture"};
     if (fake_enter(&call)) {
         if (fake_stream_is(stream, call.name))
-            fake_result(&call, begin(stream, mode));
+            fake_result(&call, capture_begin(stream, mode));
         else
             fake_result(&call, cudaErrorInvalidResourceHandle);
     }
@@ -166,7 +166,7 @@ void fake_nodes_drop(struct fake_node *node, int nodes)
     free(node);
 }
 
-static void end(struct fake_capture *capture)
+static void capture_end(struct fake_capture *capture)
 {
     struct fake_capture **link = &fake.captures;
     while (*link != capture)
@@ -237,7 +237,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
             fake_result(&call, outcome(capture));
             if (!call.error)
                 *graph = graph_of(capture);
-            end(capture);
+            capture_end(capture);
         }
     }
     return fake_leave(&call);
@@ -274,5 +274,5 @@ void fake_captures_close(void)
     if (fake.captures)
         fake_violation("leak: a stream capture was never ended");
     while (fake.captures)
-        end(fake.captures);
+        capture_end(fake.captures);
 }

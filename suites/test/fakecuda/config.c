@@ -12,7 +12,7 @@ static void misuse(const char *name, const char *text, const char *allowed)
     _exit(2);
 }
 
-static long number(const char *name, long low, long high, long otherwise)
+static long config_number(const char *name, long low, long high, long otherwise)
 {
     const char *text = getenv(name);
     char *end = NULL, allowed[64];
@@ -82,23 +82,23 @@ void fakecuda_defaults(struct fakecuda_config *config)
                                           [FAKECUDA_DRIVER_BROKEN] = "broken",
                                           NULL};
     *config = (struct fakecuda_config){
-        .devices = (int)number("LOCKSTEP_FAKE_GPUS", 0, FAKECUDA_DEVICES, 1),
+        .devices = (int)config_number("LOCKSTEP_FAKE_GPUS", 0, FAKECUDA_DEVICES, 1),
         .mode = (enum fakecuda_mode)word("LOCKSTEP_FAKE_MODE", modes),
         .driver = (enum fakecuda_driver)word("LOCKSTEP_FAKE_DRIVER", drivers),
-        .seed = (uint64_t)number("LOCKSTEP_FAKE_SEED", 0, 1000000000, 1),
-        .races = number("LOCKSTEP_FAKE_RACES", 0, 1, 1) != 0,
-        .peer = number("LOCKSTEP_FAKE_PEER", 0, 1, 1) != 0,
-        .peers = (int)number("LOCKSTEP_FAKE_PEERS", 1, 8, 8),
-        .stop = number("LOCKSTEP_FAKE_STOP", 0, 1, 0) != 0,
-        .memory_bytes = (size_t)number("LOCKSTEP_FAKE_MEMORY", 1, 65536, 512) << 20,
-        .capability = (int)number("LOCKSTEP_FAKE_CAPABILITY", 10, 999, 90),
-        .patience_ms = (unsigned)number("LOCKSTEP_FAKE_PATIENCE", 1, 600000, 5000),
+        .seed = (uint64_t)config_number("LOCKSTEP_FAKE_SEED", 0, 1000000000, 1),
+        .races = config_number("LOCKSTEP_FAKE_RACES", 0, 1, 1) != 0,
+        .peer = config_number("LOCKSTEP_FAKE_PEER", 0, 1, 1) != 0,
+        .peers = (int)config_number("LOCKSTEP_FAKE_PEERS", 1, 8, 8),
+        .stop = config_number("LOCKSTEP_FAKE_STOP", 0, 1, 0) != 0,
+        .memory_bytes = (size_t)config_number("LOCKSTEP_FAKE_MEMORY", 1, 65536, 512) << 20,
+        .capability = (int)config_number("LOCKSTEP_FAKE_CAPABILITY", 10, 999, 90),
+        .patience_ms = (unsigned)config_number("LOCKSTEP_FAKE_PATIENCE", 1, 600000, 5000),
         .init = (int)error("LOCKSTEP_FAKE_INIT"),
         .failure = failure("LOCKSTEP_FAKE_FAIL"),
-        .nccl_version = (int)number("LOCKSTEP_FAKE_NCCL", 1000, 99999, 22809),
-        .nccl_polls = (unsigned)number("LOCKSTEP_FAKE_NCCL_POLLS", 0, 1000, 2),
-        .nccl_hang = number("LOCKSTEP_FAKE_NCCL_HANG", 1, 1000000000, 0),
-        .nccl_error = number("LOCKSTEP_FAKE_NCCL_ERROR", 1, 1000000000, 0),
-        .nccl_varies = number("LOCKSTEP_FAKE_NCCL_VARIES", 0, 1, 0) != 0,
+        .nccl_version = (int)config_number("LOCKSTEP_FAKE_NCCL", 1000, 99999, 22809),
+        .nccl_polls = (unsigned)config_number("LOCKSTEP_FAKE_NCCL_POLLS", 0, 1000, 2),
+        .nccl_hang = config_number("LOCKSTEP_FAKE_NCCL_HANG", 1, 1000000000, 0),
+        .nccl_error = config_number("LOCKSTEP_FAKE_NCCL_ERROR", 1, 1000000000, 0),
+        .nccl_varies = config_number("LOCKSTEP_FAKE_NCCL_VARIES", 0, 1, 0) != 0,
     };
 }

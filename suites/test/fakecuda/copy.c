@@ -30,7 +30,7 @@ static void run_copy(const void *args)
     fake_shadow_copy(&copy->to_area, &copy->from_area);
 }
 
-static bool fits(enum cudaMemcpyKind kind, bool to_device, bool from_device)
+static bool copy_fits(enum cudaMemcpyKind kind, bool to_device, bool from_device)
 {
     switch (kind) {
     case cudaMemcpyHostToHost:
@@ -51,14 +51,14 @@ static const char *side(bool device)
     return device ? "device memory" : "host memory";
 }
 
-static cudaError_t check(const struct fake_call *call, const struct copy *copy,
-                         enum cudaMemcpyKind kind, const struct CUstream_st *stream)
+static cudaError_t copy_check(const struct fake_call *call, const struct copy *copy,
+                              enum cudaMemcpyKind kind, const struct CUstream_st *stream)
 {
     const bool to = fake_device_of(copy->to) != FAKE_HOST;
     const bool from = fake_device_of(copy->from) != FAKE_HOST;
     if (copy->height > 1 && (copy->width > copy->to_pitch || copy->width > copy->from_pitch))
         return cudaErrorInvalidPitchValue;
-    if (!fits(kind, to, from)) {
+    if (!copy_fits(kind, to, from)) {
         fake_violation("%s: the kind says %d, but the destination %p is %s and the source %p is %s",
                        call->name, (int)kind, (void *)copy->to, side(to), (const void *)copy->from,
                        side(from));
@@ -88,7 +88,8 @@ static void snapshot(struct fake_work *work, struct copy *copy)
     copy->from_pitch = copy->width;
 }
 
-static cudaError_t issue(const struct fake_call *call, struct copy copy, struct CUstream_st *stream)
+static cudaError_t copy_issue(const struct fake_call *call, struct copy copy,
+                              struct CUstream_st *stream)
 {
     struct fake_work *work = fake_work_new(call->name, stream);
     const bool at_once = !fake_find(copy.to) && fake_device_of(copy.to) == FAKE_HOST;
@@ -118,9 +119,9 @@ static void copy_2d(struct fake_call *call, struct copy copy, enum cudaMemcpyKin
     if (!fake_stream_is(stream, call->name))
         fake_result(call, cudaErrorInvalidResourceHandle);
     else if (copy.width && copy.height)
-        fake_result(call, check(call, &copy, kind, stream));
+        fake_result(call, copy_check(call, &copy, kind, stream));
     if (!call->error && copy.width && copy.height)
-        fake_result(call, issue(call, copy, stream));
+        fake_result(call, copy_issue(call, copy, stream));
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,

@@ -45,7 +45,7 @@ static int bus_of(int device)
     return 0x10 + fake.visible[device];
 }
 
-static void describe(struct cudaDeviceProp *properties, int device)
+static void device_describe(struct cudaDeviceProp *properties, int device)
 {
     const char *more = getenv("LOCKSTEP_FAKE_NAME"); /* after its name */
 
@@ -78,7 +78,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
     struct fake_call call = {.name = "cudaGetDeviceProperties"};
     if (fake_enter(&call)) {
         if (is_device(device))
-            describe(properties, device);
+            device_describe(properties, device);
         else
             fake_result(&call, cudaErrorInvalidDevice);
     }

@@ -26,7 +26,7 @@ static uint32_t to_bits(float value)
 }
 
 /* Rounds to nearest, ties to even, and drops the lowest bits. NaN and infinity do not change. */
-static uint32_t rounded(uint32_t bits, int dropped)
+static uint32_t gemm_rounded(uint32_t bits, int dropped)
 {
     const uint32_t half = 1u << (dropped - 1), odd = (bits >> dropped) & 1u;
     if ((bits & 0x7f800000u) == 0x7f800000u)
@@ -41,14 +41,14 @@ static float element(const struct fake_matrix *matrix, size_t i)
     return from_bits((uint32_t)((const uint16_t *)matrix->at)[i] << 16);
 }
 
-static void store(const struct fake_matrix *matrix, size_t i, float value)
+static void gemm_store(const struct fake_matrix *matrix, size_t i, float value)
 {
     if (matrix->number == FAKE_F32) {
         ((float *)matrix->at)[i] = value;
         return;
     }
     const uint32_t bits = to_bits(value), quiet = value != value ? 0x400000u : 0;
-    ((uint16_t *)matrix->at)[i] = (uint16_t)((rounded(bits, 16) | quiet) >> 16);
+    ((uint16_t *)matrix->at)[i] = (uint16_t)((gemm_rounded(bits, 16) | quiet) >> 16);
 }
 
 /* Returns the matrix as rows times cols floats without gaps, by columns. */
@@ -60,7 +60,7 @@ static float *packed(const struct fake_matrix *matrix, size_t rows, size_t cols,
             const size_t i =
                 matrix->transposed ? row * matrix->lead + col : col * matrix->lead + row;
             const float value = element(matrix, i);
-            out[col * rows + row] = tf32 ? from_bits(rounded(to_bits(value), 13)) : value;
+            out[col * rows + row] = tf32 ? from_bits(gemm_rounded(to_bits(value), 13)) : value;
         }
     }
     return out;
@@ -68,7 +68,7 @@ static float *packed(const struct fake_matrix *matrix, size_t rows, size_t cols,
 
 /* Returns the index of the i-th product that is added: forwards, backwards, or the second half
  * first. */
-static size_t place(const struct fake_gemm *g, size_t i)
+static size_t gemm_place(const struct fake_gemm *g, size_t i)
 {
     switch ((g->m + g->n + g->k) % 3) {
     case 0:
@@ -89,7 +89,7 @@ void fake_gemm(const void *gemm)
         for (size_t row = 0; row < g->m; ++row)
             sum[row] = 0.0f;
         for (size_t i = 0; i < g->k; ++i) {
-            const size_t l = place(g, i);
+            const size_t l = gemm_place(g, i);
             const double factor = (double)b[col * g->k + l];
             for (size_t row = 0; row < g->m; ++row)
                 sum[row] = (float)((double)a[l * g->m + row] * factor + (double)sum[row]);
@@ -97,7 +97,7 @@ void fake_gemm(const void *gemm)
         for (size_t row = 0; row < g->m; ++row) {
             const size_t i = col * g->c.lead + row;
             const float value = g->alpha * sum[row];
-            store(&g->c, i, g->beta != 0.0f ? value + g->beta * element(&g->c, i) : value);
+            gemm_store(&g->c, i, g->beta != 0.0f ? value + g->beta * element(&g->c, i) : value);
         }
     }
     free(a);

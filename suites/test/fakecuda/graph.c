@@ -80,7 +80,7 @@ static cudaError_t replay(struct CUgraphExec_st *exec, struct CUstream_st *launc
     return cudaSuccess;
 }
 
-static cudaError_t launch(struct CUgraphExec_st *exec, struct CUstream_st *stream)
+static cudaError_t graph_launch(struct CUgraphExec_st *exec, struct CUstream_st *stream)
 {
     if (stream->capture) {
         fake_violation("cudaGraphLaunch: a graph within a capture is not known here");
@@ -112,7 +112,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
         } else if (!fake_stream_is(stream, call.name)) {
             fake_result(&call, cudaErrorInvalidResourceHandle);
         } else {
-            fake_result(&call, launch(exec, stream));
+            fake_result(&call, graph_launch(exec, stream));
         }
     }
     return fake_leave(&call);

@@ -81,7 +81,7 @@ static void touched_pinned(struct fake_block *block, char *address, bool write)
 }
 
 /* Returns false if the address is not one of the fake's. */
-static bool explain(char *address, bool write)
+static bool guard_explain(char *address, bool write)
 {
     struct fake_block *block = fake_find(address);
     const int device = fake_device_of(address);
@@ -104,7 +104,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     const bool inside = fake_me.inside;
     if (!inside)
         fake_lock();
-    const bool ours = fake.started && explain(info->si_addr, was_write(context));
+    const bool ours = fake.started && guard_explain(info->si_addr, was_write(context));
     if (!inside)
         fake_unlock();
     if (!ours)

@@ -10,7 +10,7 @@ struct host_function {
     void *data;
 };
 
-static void run(const void *args)
+static void host_function_run(const void *args)
 {
     const struct host_function *call = args;
     call->function(call->data);
@@ -104,7 +104,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
         } else {
             struct fake_work *work = fake_work_new(call.name, stream);
             work->on_host = true;
-            fake_work_runs(work, run, &args, sizeof args);
+            fake_work_runs(work, host_function_run, &args, sizeof args);
             fake_result(&call, fake_issue(stream, work));
         }
     }

@@ -54,7 +54,7 @@ static void sum_rows(const void *args)
     }
 }
 
-static void add_rows(const void *args)
+static void twin_add_rows(const void *args)
 {
     const struct dp_add_rows *g = args;
     for (size_t r = 0; r < g->rows; ++r) {
@@ -99,7 +99,7 @@ static double row_term(const struct dp_loss_args *g, size_t row)
 
 /* The threads of each block with every so many terms (of XENT the first thread of each row's), then
  * the tree of their sums; the blocks' sums by the threads of one block in the same way. */
-static void loss(const void *args)
+static void twin_loss(const void *args)
 {
     const struct dp_loss_args *g = args;
     const bool classes = g->kind == DP_LOSS_XENT;
@@ -151,9 +151,9 @@ dp_kernel_fn *twin_inexact(enum dp_kernel kernel)
     static dp_kernel_fn *const twins[DP_KERNELS] = {
         [DP_KERNEL_SUM_ROWS] = sum_rows,
         [DP_KERNEL_TANH] = tanh_value,
-        [DP_KERNEL_LOSS] = loss,
+        [DP_KERNEL_LOSS] = twin_loss,
         [DP_KERNEL_LOSS_GRAD] = loss_grad,
-        [DP_KERNEL_ADD_ROWS] = add_rows,
+        [DP_KERNEL_ADD_ROWS] = twin_add_rows,
         [DP_KERNEL_LSTM] = twin_lstm,
         [DP_KERNEL_LSTM_GRAD] = twin_lstm_grad,
         [DP_KERNEL_BATCH_NORM] = twin_batch_norm,

@@ -8,7 +8,7 @@
 enum { THREADS = 256, WARP = 32, COLUMNS = 32, LANES = THREADS / COLUMNS };
 
 /* Returns the sum of (x - mean)^power of a row. */
-static double sum_of(const float *x, size_t n, double mean, int power)
+static double rows_sum_of(const float *x, size_t n, double mean, int power)
 {
     double part[THREADS] = {0.0};
     for (size_t c = 0; c < n; ++c) {
@@ -24,8 +24,8 @@ void twin_layer_norm(const void *args)
     const double n = (double)g->width;
     for (size_t r = 0; r < g->rows; ++r) {
         const float *x = g->x + r * g->width;
-        const double mean = sum_of(x, g->width, 0.0, 1) / n;
-        const double invstd = 1.0 / sqrt(sum_of(x, g->width, mean, 2) / n + g->eps);
+        const double mean = rows_sum_of(x, g->width, 0.0, 1) / n;
+        const double invstd = 1.0 / sqrt(rows_sum_of(x, g->width, mean, 2) / n + g->eps);
         g->mean[r] = (float)mean;
         g->invstd[r] = (float)invstd;
         for (size_t c = 0; c < g->width; ++c)
@@ -39,7 +39,7 @@ static double xhat(const struct dp_layer_norm_args *g, size_t r, size_t c)
     return ((double)g->x[r * g->width + c] - (double)g->mean[r]) * (double)g->invstd[r];
 }
 
-static void input_grad(const struct dp_layer_norm_args *g, size_t r)
+static void rows_input_grad(const struct dp_layer_norm_args *g, size_t r)
 {
     const float *dy = g->dy + r * g->width;
     double sums[THREADS] = {0.0}, products[THREADS] = {0.0};
@@ -57,7 +57,7 @@ static void input_grad(const struct dp_layer_norm_args *g, size_t r)
     }
 }
 
-static void add_to(float *grad, size_t c, double value, bool accumulate)
+static void rows_add_to(float *grad, size_t c, double value, bool accumulate)
 {
     if (grad)
         grad[c] = (float)(accumulate ? (double)grad[c] + value : value);
@@ -67,7 +67,7 @@ void twin_layer_norm_grad(const void *args)
 {
     const struct dp_layer_norm_args *g = args;
     for (size_t r = 0; g->y && r < g->rows; ++r)
-        input_grad(g, r);
+        rows_input_grad(g, r);
     for (size_t c = 0; c < g->width; ++c) {
         double sums[LANES] = {0.0}, products[LANES] = {0.0};
         for (size_t r = 0; r < g->rows; ++r) {
@@ -75,8 +75,8 @@ void twin_layer_norm_grad(const void *args)
             sums[r % LANES] += dy;
             products[r % LANES] += dy * xhat(g, r, c);
         }
-        add_to(g->dweight, c, twin_tree(products, LANES), g->accumulate_weight);
-        add_to(g->dbias, c, twin_tree(sums, LANES), g->accumulate_bias);
+        rows_add_to(g->dweight, c, twin_tree(products, LANES), g->accumulate_weight);
+        rows_add_to(g->dbias, c, twin_tree(sums, LANES), g->accumulate_bias);
     }
 }
 

@@ -70,8 +70,8 @@ int dp_cuda_launch_tanh_grad(const void *args, struct CUstream_st *stream)
     return activation_grad("dp_cuda_launch_tanh_grad", DP_KERNEL_TANH_GRAD, args, stream);
 }
 
-static int loss(const char *name, enum dp_kernel kernel, const struct dp_loss_args *args,
-                double *parts, struct CUstream_st *stream)
+static int launch_loss(const char *name, enum dp_kernel kernel, const struct dp_loss_args *args,
+                       double *parts, struct CUstream_st *stream)
 {
     struct fake_launch launch = fake_launch_begin(name, stream);
     struct dp_loss_args a = *args;
@@ -92,12 +92,12 @@ static int loss(const char *name, enum dp_kernel kernel, const struct dp_loss_ar
 
 int dp_cuda_launch_loss(const struct dp_loss_args *args, double *parts, struct CUstream_st *stream)
 {
-    return loss("dp_cuda_launch_loss", DP_KERNEL_LOSS, args, parts, stream);
+    return launch_loss("dp_cuda_launch_loss", DP_KERNEL_LOSS, args, parts, stream);
 }
 
 int dp_cuda_launch_loss_grad(const void *args, struct CUstream_st *stream)
 {
-    return loss("dp_cuda_launch_loss_grad", DP_KERNEL_LOSS_GRAD, args, NULL, stream);
+    return launch_loss("dp_cuda_launch_loss_grad", DP_KERNEL_LOSS_GRAD, args, NULL, stream);
 }
 
 int dp_cuda_launch_sgd(const void *args, struct CUstream_st *stream)
@@ -160,7 +160,7 @@ int dp_cuda_launch_fill(const void *args, struct CUstream_st *stream)
     return twin_end(&launch, DP_KERNEL_FILL, &a, sizeof a);
 }
 
-static size_t size_of(enum dp_dtype dtype)
+static size_t launch_size_of(enum dp_dtype dtype)
 {
     return dtype == DP_F64 || dtype == DP_I64 ? 8 : 4;
 }
@@ -169,7 +169,7 @@ int dp_cuda_launch_reduce(const void *args, struct CUstream_st *stream)
 {
     struct fake_launch launch = fake_launch_begin("dp_cuda_launch_reduce", stream);
     struct dp_reduce_args a = *(const struct dp_reduce_args *)args;
-    const size_t bytes = a.n * size_of(a.dtype);
+    const size_t bytes = a.n * launch_size_of(a.dtype);
     a.dst = fake_uses(launch.work, a.dst, bytes, a.accumulate ? FAKE_BOTH : FAKE_WRITE);
     for (int i = 0; i < a.n_src; ++i)
         a.src[i] = fake_uses(launch.work, a.src[i], bytes, FAKE_READ);

@@ -11,8 +11,8 @@ static size_t windows(const struct dp_geometry *at)
     return at->images * at->out[0] * at->out[1];
 }
 
-static int columns(const char *name, enum dp_kernel kernel, const struct dp_columns *args,
-                   struct CUstream_st *stream)
+static int launch_twins_image_columns(const char *name, enum dp_kernel kernel,
+                                      const struct dp_columns *args, struct CUstream_st *stream)
 {
     struct fake_launch launch = fake_launch_begin(name, stream);
     struct dp_columns a = *args;
@@ -25,12 +25,12 @@ static int columns(const char *name, enum dp_kernel kernel, const struct dp_colu
 
 int dp_cuda_launch_im2col(const void *args, struct CUstream_st *stream)
 {
-    return columns("dp_cuda_launch_im2col", DP_KERNEL_IM2COL, args, stream);
+    return launch_twins_image_columns("dp_cuda_launch_im2col", DP_KERNEL_IM2COL, args, stream);
 }
 
 int dp_cuda_launch_col2im(const void *args, struct CUstream_st *stream)
 {
-    return columns("dp_cuda_launch_col2im", DP_KERNEL_COL2IM, args, stream);
+    return launch_twins_image_columns("dp_cuda_launch_col2im", DP_KERNEL_COL2IM, args, stream);
 }
 
 int dp_cuda_launch_swap(const void *args, struct CUstream_st *stream)

@@ -78,7 +78,8 @@ int dp_cuda_launch_lstm_grad(const void *args, struct CUstream_st *stream)
 }
 
 /* Both forwards use this memory. */
-static void norm_forward(struct fake_work *work, struct dp_batch_norm_args *a, bool moves)
+static void launch_twins_layers_norm_forward(struct fake_work *work, struct dp_batch_norm_args *a,
+                                             bool moves)
 {
     const size_t n = a->rows * a->channels * a->inner;
     const unsigned use = moves ? FAKE_BOTH : FAKE_READ;
@@ -96,7 +97,7 @@ int dp_cuda_launch_batch_norm(const void *args, struct CUstream_st *stream)
 {
     struct fake_launch launch = fake_launch_begin("dp_cuda_launch_batch_norm", stream);
     struct dp_batch_norm_args a = *(const struct dp_batch_norm_args *)args;
-    norm_forward(launch.work, &a, true);
+    launch_twins_layers_norm_forward(launch.work, &a, true);
     a.count = fake_uses(launch.work, a.count, sizeof *a.count, FAKE_BOTH);
     return twin_end(&launch, DP_KERNEL_BATCH_NORM, &a, sizeof a);
 }
@@ -105,7 +106,7 @@ int dp_cuda_launch_batch_norm_eval(const void *args, struct CUstream_st *stream)
 {
     struct fake_launch launch = fake_launch_begin("dp_cuda_launch_batch_norm_eval", stream);
     struct dp_batch_norm_args a = *(const struct dp_batch_norm_args *)args;
-    norm_forward(launch.work, &a, false);
+    launch_twins_layers_norm_forward(launch.work, &a, false);
     return twin_end(&launch, DP_KERNEL_BATCH_NORM_EVAL, &a, sizeof a);
 }
 

@@ -101,7 +101,7 @@ void *fake_body(const struct fake_block *block, const void *face)
     return block->body + ((const char *)face - block->face);
 }
 
-static void forget(size_t i)
+static void memory_forget(size_t i)
 {
     struct fake_block *block = fake.block[i];
     if (block->device == FAKE_HOST)
@@ -145,14 +145,14 @@ static char *place_before(struct fake_arena *arena, size_t span, size_t limit)
         if (next->live)
             arena->cursor = (size_t)(next->face - next->lead - arena->face) + next->span;
         else
-            forget(i);
+            memory_forget(i);
     }
     return NULL;
 }
 
 /* Returns a free piece of the arena that was used long ago; NULL: there is none. It goes through no
  * more of the arena than is needed, because memory that was used once stays resident. */
-static char *place(struct fake_arena *arena, size_t span)
+static char *memory_place(struct fake_arena *arena, size_t span)
 {
     const size_t enough = 2 * arena->peak + ROUND, all = arena->span;
     const size_t limit = enough < all ? enough : all;
@@ -186,7 +186,7 @@ static void poison(char *body, size_t bytes)
 }
 
 /* Memory outside of blocks is NaN up to arena->filled, and was never used after that. */
-static void fill(struct fake_arena *arena, size_t end)
+static void memory_fill(struct fake_arena *arena, size_t end)
 {
     if (end <= arena->filled)
         return;
@@ -217,13 +217,13 @@ static cudaError_t allocate_device(int device, size_t bytes, void **face)
     const size_t span = up_to(bytes, FENCE) + 2 * FENCE;
     if (bytes > fake.config.memory_bytes || arena->used + bytes > fake.config.memory_bytes)
         return cudaErrorMemoryAllocation;
-    char *start = place(arena, span);
+    char *start = memory_place(arena, span);
     if (!start)
         return cudaErrorMemoryAllocation;
     arena->used += bytes;
     arena->peak = arena->used > arena->peak ? arena->used : arena->peak;
     char *body = arena->body + (start - arena->face);
-    fill(arena, (size_t)(start - arena->face) + span);
+    memory_fill(arena, (size_t)(start - arena->face) + span);
     memset(body, FENCE_BYTE, FENCE);
     memset(body + FENCE + bytes, FENCE_BYTE, span - FENCE - bytes);
     *face = list((struct fake_block){.face = start + FENCE,
@@ -266,7 +266,7 @@ cudaError_t fake_allocate(int device, size_t bytes, void **face)
     return device == FAKE_HOST ? allocate_host(bytes, face) : allocate_device(device, bytes, face);
 }
 
-static const char *kind_of(const struct fake_block *block)
+static const char *memory_kind_of(const struct fake_block *block)
 {
     return block->device == FAKE_HOST ? "pinned host memory" : "device memory";
 }
@@ -280,7 +280,7 @@ static void check_fences(const struct fake_block *block)
             i = end;
         if (i < block->span && (unsigned char)start[i] != FENCE_BYTE) {
             fake_violation("the %zu bytes of %s at %p were overrun: byte %lld was written",
-                           block->bytes, kind_of(block), (void *)block->face,
+                           block->bytes, memory_kind_of(block), (void *)block->face,
                            (long long)i - (long long)block->lead);
             return;
         }
@@ -312,7 +312,7 @@ cudaError_t fake_release(void *face, int device, const char *call)
         return cudaSuccess;
     if (!block || block->face != face || (block->device == FAKE_HOST) != (device == FAKE_HOST)) {
         fake_violation("%s: %p is %s, not the start of an allocation of this kind", call, face,
-                       block ? kind_of(block) : "not memory from CUDA");
+                       block ? memory_kind_of(block) : "not memory from CUDA");
         return cudaErrorInvalidValue;
     }
     if (!block->live) {
@@ -323,8 +323,8 @@ cudaError_t fake_release(void *face, int device, const char *call)
     if (record)
         fake_violation("%s: the %s at %p is still used: nobody waited for %s (device %d, stream "
                        "%d), which %s it",
-                       call, kind_of(block), face, record->name, record->device, record->stream,
-                       record->use & FAKE_WRITE ? "writes" : "reads");
+                       call, memory_kind_of(block), face, record->name, record->device,
+                       record->stream, record->use & FAKE_WRITE ? "writes" : "reads");
     if (record || !fake.config.races)
         fake_run_all(); /* pending work must not find the NaN, or unmapped memory */
     release(block);
@@ -348,7 +348,7 @@ void fake_memory_leaks(void)
     if (first)
         fake_violation("leak: %zu allocations, %zu bytes; the first: %zu bytes of %s (device %d), "
                        "allocation %llu",
-                       leaked, bytes, first->bytes, kind_of(first), first->device,
+                       leaked, bytes, first->bytes, memory_kind_of(first), first->device,
                        (unsigned long long)first->serial);
 }
 
@@ -366,7 +366,7 @@ void fake_memory_close(void)
         struct fake_block *block = fake.block[fake.blocks - 1];
         if (block->live && block->device == FAKE_HOST)
             munmap(block->body, block->span);
-        forget(fake.blocks - 1);
+        memory_forget(fake.blocks - 1);
     }
     free(fake.block);
     fake.block = NULL;

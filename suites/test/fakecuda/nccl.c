@@ -19,7 +19,7 @@ void fake_nccl_says(const char *format, ...)
     va_end(values);
 }
 
-static ncclResult_t leave(struct fake_call *call, ncclResult_t result)
+static ncclResult_t nccl_leave(struct fake_call *call, ncclResult_t result)
 {
     if (call->error)
         fake_nccl_says("a call of CUDA failed");
@@ -53,7 +53,7 @@ ncclResult_t ncclGetVersion(int *version)
     struct fake_call call = {.name = "ncclGetVersion", .rules = FAKE_NO_DRIVER};
     if (fake_enter(&call))
         *version = fake.config.nccl_version;
-    return leave(&call, ncclSuccess);
+    return nccl_leave(&call, ncclSuccess);
 }
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId *id)
@@ -63,7 +63,7 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId *id)
         memset(id, 0, sizeof *id);
         snprintf(id->internal, sizeof id->internal, "fake %ld", ++fake.nccl_ids);
     }
-    return leave(&call, ncclSuccess);
+    return nccl_leave(&call, ncclSuccess);
 }
 
 /* ---- communicators ------------------------------------------------------------------------ */
@@ -75,7 +75,7 @@ static void close_comm(struct ncclComm *comm)
 }
 
 /* Frees everything at the end of the process. */
-static void close_all(void)
+static void nccl_close_all(void)
 {
     long live = 0;
     if (fake.nccl_groups != 0)
@@ -142,7 +142,7 @@ ncclResult_t fake_nccl_join(struct ncclComm *comm)
     return ncclSuccess;
 }
 
-static ncclResult_t make(ncclComm_t *out, int n, const ncclUniqueId *id, int rank)
+static ncclResult_t nccl_make(ncclComm_t *out, int n, const ncclUniqueId *id, int rank)
 {
     struct fake_clique *clique = clique_of(id, n);
     if (n < 1 || n > FAKE_RANKS || n != clique->n || rank < 0 || rank >= n || clique->rank[rank]) {
@@ -157,7 +157,7 @@ static ncclResult_t make(ncclComm_t *out, int n, const ncclUniqueId *id, int ran
                               .live = true,
                               .state = ncclInProgress};
     clique->rank[rank] = *out = fake.comms = comm;
-    fake.close_more = close_all;
+    fake.close_more = nccl_close_all;
     return fake_group_add(
         &(struct fake_entry){.name = "ncclCommInitRankConfig", .comm = comm, .joins = true});
 }
@@ -173,10 +173,10 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *out, int n, ncclUniqueId id, int
             fake_violation("%s: only of communicators that do not block", call.name);
             result = ncclInvalidArgument;
         } else {
-            result = make(out, n, &id, rank);
+            result = nccl_make(out, n, &id, rank);
         }
     }
-    return leave(&call, result);
+    return nccl_leave(&call, result);
 }
 
 static bool is_live(const struct ncclComm *comm, const char *call)
@@ -200,7 +200,7 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *state)
             result = ncclInvalidArgument;
         }
     }
-    return leave(&call, result);
+    return nccl_leave(&call, result);
 }
 
 /* It is finalized when all ranks have asked for it, and no collective is left. */
@@ -229,7 +229,7 @@ ncclResult_t ncclCommFinalize(ncclComm_t comm)
             result = comm->state;
         }
     }
-    return leave(&call, result);
+    return nccl_leave(&call, result);
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t comm)
@@ -241,7 +241,7 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm)
                            comm->rank);
         close_comm(comm);
     }
-    return leave(&call, ncclSuccess);
+    return nccl_leave(&call, ncclSuccess);
 }
 
 ncclResult_t ncclCommAbort(ncclComm_t comm)
@@ -251,7 +251,7 @@ ncclResult_t ncclCommAbort(ncclComm_t comm)
         fake_meetings_kill(comm->clique);
         close_comm(comm);
     }
-    return leave(&call, ncclSuccess);
+    return nccl_leave(&call, ncclSuccess);
 }
 
 /* ---- groups and collectives --------------------------------------------------------------- */
@@ -260,10 +260,10 @@ ncclResult_t ncclGroupStart(void)
 {
     struct fake_call call = {.name = "ncclGroupStart"};
     if (fake_enter(&call)) {
-        fake.close_more = close_all;
+        fake.close_more = nccl_close_all;
         fake_group_open();
     }
-    return leave(&call, ncclSuccess);
+    return nccl_leave(&call, ncclSuccess);
 }
 
 ncclResult_t ncclGroupEnd(void)
@@ -272,10 +272,10 @@ ncclResult_t ncclGroupEnd(void)
     ncclResult_t result = ncclSuccess;
     if (fake_enter(&call))
         result = fake_group_close(&call);
-    return leave(&call, result);
+    return nccl_leave(&call, result);
 }
 
-static ncclResult_t collect(const struct fake_entry *entry, bool known)
+static ncclResult_t nccl_collect(const struct fake_entry *entry, bool known)
 {
     struct fake_call call = {.name = entry->name, .rules = FAKE_LAUNCHES};
     ncclResult_t result = ncclInvalidArgument;
@@ -288,7 +288,7 @@ static ncclResult_t collect(const struct fake_entry *entry, bool known)
         else
             result = fake_group_add(entry);
     }
-    return leave(&call, result);
+    return nccl_leave(&call, result);
 }
 
 static bool adds(ncclDataType_t type, ncclRedOp_t op)
@@ -310,7 +310,7 @@ ncclResult_t ncclAllReduce(const void *send, void *receive, size_t count, ncclDa
                                      .op = op,
                                      .root = -1,
                                      .stream = stream};
-    return collect(&entry, adds(type, op));
+    return nccl_collect(&entry, adds(type, op));
 }
 
 ncclResult_t ncclReduce(const void *send, void *receive, size_t count, ncclDataType_t type,
@@ -326,7 +326,7 @@ ncclResult_t ncclReduce(const void *send, void *receive, size_t count, ncclDataT
                                      .op = op,
                                      .root = root,
                                      .stream = stream};
-    return collect(&entry, adds(type, op));
+    return nccl_collect(&entry, adds(type, op));
 }
 
 ncclResult_t ncclBroadcast(const void *send, void *receive, size_t count, ncclDataType_t type,
@@ -342,7 +342,7 @@ ncclResult_t ncclBroadcast(const void *send, void *receive, size_t count, ncclDa
                                      .op = ncclSum,
                                      .root = root,
                                      .stream = stream};
-    return collect(&entry, type == ncclUint8 || type == ncclInt8 || type == ncclFloat32);
+    return nccl_collect(&entry, type == ncclUint8 || type == ncclInt8 || type == ncclFloat32);
 }
 
 ncclResult_t ncclAllGather(const void *send, void *receive, size_t count, ncclDataType_t type,
@@ -357,7 +357,7 @@ ncclResult_t ncclAllGather(const void *send, void *receive, size_t count, ncclDa
                                      .type = type,
                                      .root = -1,
                                      .stream = stream};
-    return collect(&entry, type == ncclUint8 || type == ncclInt8);
+    return nccl_collect(&entry, type == ncclUint8 || type == ncclInt8);
 }
 
 ncclResult_t ncclReduceScatter(const void *send, void *receive, size_t count, ncclDataType_t type,
@@ -373,7 +373,7 @@ ncclResult_t ncclReduceScatter(const void *send, void *receive, size_t count, nc
                                      .op = op,
                                      .root = -1,
                                      .stream = stream};
-    return collect(&entry, adds(type, op));
+    return nccl_collect(&entry, adds(type, op));
 }
 
 /* The sends of a rank in a group are one entry, see fake_group_add. */
@@ -390,7 +390,7 @@ ncclResult_t ncclSend(const void *send, size_t count, ncclDataType_t type, int p
     const bool known = type == ncclUint8 && peer >= 0 && peer < FAKE_RANKS;
     if (known)
         entry.to[peer] = send;
-    return collect(&entry, known);
+    return nccl_collect(&entry, known);
 }
 
 ncclResult_t ncclRecv(void *receive, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
@@ -406,5 +406,5 @@ ncclResult_t ncclRecv(void *receive, size_t count, ncclDataType_t type, int peer
     const bool known = type == ncclUint8 && peer >= 0 && peer < FAKE_RANKS;
     if (known)
         entry.from[peer] = receive;
-    return collect(&entry, known);
+    return nccl_collect(&entry, known);
 }

@@ -70,7 +70,7 @@ static void end_job(struct fake_job *job)
     free(job);
 }
 
-static void step(struct fake_job *job)
+static void nccl_group_step(struct fake_job *job)
 {
     const bool half = job->at == 0 && job->n > 1 && !job->entry[0].joins &&
                       fake.config.nccl_polls > 0 && !job->cancelled;
@@ -106,7 +106,7 @@ static ncclResult_t begin_job(const struct fake_entry entry[], int n, bool group
     --job->users;
     if (job->polls > 0)
         return ncclInProgress;
-    step(job);
+    nccl_group_step(job);
     for (int i = 0; i < n && result == ncclSuccess; ++i)
         result = entry[i].comm->state;
     return result;
@@ -194,7 +194,7 @@ ncclResult_t fake_group_close(const struct fake_call *call)
 void fake_job_poll(struct ncclComm *comm)
 {
     if (comm->job)
-        step(comm->job);
+        nccl_group_step(comm->job);
 }
 
 void fake_job_cancel(struct ncclComm *comm)

@@ -74,7 +74,7 @@ static void add_one(ncclDataType_t type, void *total, const void *send, size_t i
     }
 }
 
-static void add_up(struct fake_meeting *m, size_t count)
+static void nccl_meet_add_up(struct fake_meeting *m, size_t count)
 {
     const int n = m->clique->n;
     const ncclDataType_t type = m->entry[0].type;
@@ -120,7 +120,7 @@ static void collect_sends(struct fake_meeting *m, size_t bytes)
     }
 }
 
-static void gather(struct fake_meeting *m)
+static void nccl_meet_gather(struct fake_meeting *m)
 {
     const struct fake_entry *entry = &m->entry[0];
     const size_t bytes = entry->count * width_of(entry->type), blocks = result_blocks(m);
@@ -134,7 +134,7 @@ static void gather(struct fake_meeting *m)
         for (size_t r = 0; r < blocks; ++r)
             memcpy((char *)m->result + r * bytes, m->send[r], bytes);
     else
-        add_up(m, entry->count * blocks);
+        nccl_meet_add_up(m, entry->count * blocks);
 }
 
 static bool is_at_head(const struct fake_meeting *m, int rank)
@@ -157,7 +157,7 @@ static struct CUstream_st *meet(const void *args)
         if (!is_at_head(m, r))
             return m->entry[r].stream;
     }
-    gather(m);
+    nccl_meet_gather(m);
     return own;
 }
 
@@ -187,7 +187,7 @@ static void give(struct fake_meeting *m, int rank)
             memcpy(entry->from[from], result + (size_t)(rank * n + from) * bytes, bytes);
 }
 
-static void run(const void *args)
+static void nccl_meet_run(const void *args)
 {
     const struct part *part = args;
     struct fake_meeting *m = part->meeting;
@@ -311,7 +311,7 @@ ncclResult_t fake_meet(const struct fake_entry *entry, bool grouped)
     const struct part part = {m, comm->rank};
     m->entry[comm->rank] = *entry;
     declare(m, &m->entry[comm->rank], work);
-    fake_work_runs(work, run, &part, sizeof part);
+    fake_work_runs(work, nccl_meet_run, &part, sizeof part);
     work->meet = meet;
     if (work->error) {
         m->killed = true;

@@ -221,7 +221,7 @@ void fake_some(void)
     }
 }
 
-static void put(struct CUstream_st *stream, struct fake_op *op)
+static void queue_put(struct CUstream_st *stream, struct fake_op *op)
 {
     op->issued_ns = fake_now_ns();
     fake_clock_put(stream, op);
@@ -249,7 +249,7 @@ void fake_put_work(struct CUstream_st *stream, struct fake_work *work)
         ++fake.host_functions;
         fake_helper_start();
     }
-    put(stream, op);
+    queue_put(stream, op);
 }
 
 void fake_put_wait(struct CUstream_st *stream, const struct fake_token *token)
@@ -257,7 +257,7 @@ void fake_put_wait(struct CUstream_st *stream, const struct fake_token *token)
     struct fake_op *op = op_new(FAKE_OP_WAIT);
     op->until = token->point;
     fake_clock_join(&stream->clock, &token->clock);
-    put(stream, op);
+    queue_put(stream, op);
 }
 
 void fake_put_mark(struct CUstream_st *stream, struct fake_token *token, struct fake_stamp *stamp)
@@ -266,7 +266,7 @@ void fake_put_mark(struct CUstream_st *stream, struct fake_token *token, struct 
     op->stamp = stamp;
     *token = fake_token_of(stream);
     ++token->point.position;
-    put(stream, op);
+    queue_put(stream, op);
 }
 
 struct fake_token fake_token_of(const struct CUstream_st *stream)

@@ -136,7 +136,7 @@ static void see_devices(void)
     fake.config.devices = seen;
 }
 
-static void begin(const struct fakecuda_config *config)
+static void state_begin(const struct fakecuda_config *config)
 {
     const uint64_t generation = fake.generation;
     const bool registered = fake.registered, handler = fake.handler;
@@ -165,7 +165,7 @@ void fakecuda_start(const struct fakecuda_config *config)
 {
     fakecuda_finish();
     fake_lock();
-    begin(config);
+    state_begin(config);
     fake_unlock();
 }
 
@@ -216,7 +216,7 @@ const char *fakecuda_first(void)
     return fake.first;
 }
 
-static struct fake_count *count_of(const char *name)
+static struct fake_count *state_count_of(const char *name)
 {
     struct fake_count *count = fake.count;
     while (count < fake.count + FAKE_NAMES - 1 && count->name && strcmp(count->name, name) != 0)
@@ -227,7 +227,7 @@ static struct fake_count *count_of(const char *name)
 long fakecuda_calls(const char *function)
 {
     fake_lock();
-    const long calls = function ? count_of(function)->calls : fake.calls;
+    const long calls = function ? state_count_of(function)->calls : fake.calls;
     fake_unlock();
     return calls;
 }
@@ -271,7 +271,7 @@ void fakecuda_visit(const char *function, void (*visit)(void *user), void *user)
 
 static cudaError_t injected(const struct fake_call *call)
 {
-    struct fake_count *count = count_of(call->name);
+    struct fake_count *count = state_count_of(call->name);
     const struct fakecuda_failure *failure = &fake.failure;
     count->name = call->name;
     ++count->calls;
@@ -351,7 +351,7 @@ bool fake_enter(struct fake_call *call)
     if (!fake.started) {
         struct fakecuda_config config;
         fakecuda_defaults(&config);
-        begin(&config);
+        state_begin(&config);
     }
     if (fake_me.generation != fake.generation)
         fake_me = (struct fake_thread){.generation = fake.generation,

@@ -43,7 +43,7 @@ struct node {
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
-static int open_model(struct node *n)
+static int clock_open_model(struct node *n)
 {
     struct dp_module *layer[LAYERS] = {NULL};
     int status = 0;
@@ -71,7 +71,7 @@ static int zeros(struct node *n, struct dp_slot *slot, size_t rows, size_t cols,
     return status;
 }
 
-static int open_data(struct node *n)
+static int clock_open_data(struct node *n)
 {
     int status = zeros(n, n->slot[0], (size_t)ROWS * (size_t)n->gpus, WIDTH, &n->batch);
     for (int r = 0; status == 0 && r < n->gpus; ++r) {
@@ -96,9 +96,9 @@ static int open_node(struct node *n)
     for (int r = 0; r < n->gpus; ++r)
         n->slot[r] = dp_group_slot(n->group, r);
     if (status == 0)
-        status = open_model(n);
+        status = clock_open_model(n);
     if (status == 0)
-        status = open_data(n);
+        status = clock_open_data(n);
     if (status == 0)
         status = dp_run_open(n->group, &n->run, &n->err);
     if (status == 0)
@@ -132,7 +132,7 @@ static void close_node(struct node *n)
 
 /* ---- steps ------------------------------------------------------------------------------- */
 
-static int step_ranks(struct node *n)
+static int clock_step_ranks(struct node *n)
 {
     struct dp_tensor out[DP_MAX_SLOTS * DP_MAX_IO];
     int outputs;
@@ -147,7 +147,7 @@ static int step_ranks(struct node *n)
 static int step_alone(struct node *n)
 {
     dp_ddp_no_sync(n->ddp, true);
-    const int status = step_ranks(n);
+    const int status = clock_step_ranks(n);
     dp_ddp_no_sync(n->ddp, false);
     return status;
 }
@@ -164,12 +164,12 @@ static int step_parallel(struct node *n)
     return status ? status : dp_sgd_step(n->sgd, &n->err);
 }
 
-static int replicate(struct node *n)
+static int clock_replicate(struct node *n)
 {
     return dp_replicate(n->replicas, n->gpus, &n->err);
 }
 
-static int reduce(struct node *n)
+static int clock_reduce(struct node *n)
 {
     struct dp_tensor sum;
     dp_run_reset(n->run);
@@ -220,25 +220,26 @@ struct row {
 
 #define GATHERED(k) (((k)-1.0) / (k))
 static const struct row rows[] = {
-    {"DDP step, much to compute", 8, LAYERS, 4, step_ranks, step_alone, GATHERED(8), 1.1, 8040},
-    {"DDP step, little to compute", 8, LAYERS, 0.1, step_ranks, step_alone, 2 * GATHERED(8), 1.36,
+    {"DDP step, much to compute", 8, LAYERS, 4, clock_step_ranks, step_alone, GATHERED(8), 1.1,
      8040},
-    {"replicate", 8, LAYERS, 1, replicate, NULL, 1, 1.15, 631},
-    {"reduce", 8, LAYERS, 1, reduce, NULL, 1, 1.03, 75},
+    {"DDP step, little to compute", 8, LAYERS, 0.1, clock_step_ranks, step_alone, 2 * GATHERED(8),
+     1.36, 8040},
+    {"replicate", 8, LAYERS, 1, clock_replicate, NULL, 1, 1.15, 631},
+    {"reduce", 8, LAYERS, 1, clock_reduce, NULL, 1, 1.03, 75},
     {"DataParallel step", 8, LAYERS, 4, step_parallel, step_alone, 2, 1.53, 881},
     {"scatter from the host", 8, LAYERS, 1, from_host, NULL, LINK / HOST, 1.02, 100},
-    {"DDP step, one bucket", 8, FEW, 1, step_ranks, NULL, 0, 0, 401},
+    {"DDP step, one bucket", 8, FEW, 1, clock_step_ranks, NULL, 0, 0, 401},
     {"DataParallel step", 8, FEW, 1, step_parallel, NULL, 0, 0, 316},
-    {"DDP step, little to compute", 4, LAYERS, 0.1, step_ranks, step_alone, 2 * GATHERED(4), 1.39,
-     2468},
-    {"replicate", 4, LAYERS, 1, replicate, NULL, 1, 1.12, 183},
-    {"DDP step, little to compute", 2, LAYERS, 0.1, step_ranks, step_alone, 2 * GATHERED(2), 1.55,
-     846},
-    {"replicate", 2, LAYERS, 1, replicate, NULL, 1, 1.02, 12},
+    {"DDP step, little to compute", 4, LAYERS, 0.1, clock_step_ranks, step_alone, 2 * GATHERED(4),
+     1.39, 2468},
+    {"replicate", 4, LAYERS, 1, clock_replicate, NULL, 1, 1.12, 183},
+    {"DDP step, little to compute", 2, LAYERS, 0.1, clock_step_ranks, step_alone, 2 * GATHERED(2),
+     1.55, 846},
+    {"replicate", 2, LAYERS, 1, clock_replicate, NULL, 1, 1.02, 12},
 };
 
-static bool judge(const struct row *row, const struct fakecuda_time *time, double links_ns,
-                  double alone_ns)
+static bool clock_judge(const struct row *row, const struct fakecuda_time *time, double links_ns,
+                        double alone_ns)
 {
     const double least = links_ns > alone_ns ? links_ns : alone_ns;
     const double times = row->times > 0 ? time->ns / least : 0;
@@ -257,7 +258,7 @@ static bool judge(const struct row *row, const struct fakecuda_time *time, doubl
     return !slow && !lost && !much;
 }
 
-static int check(struct node *n, const struct row *row)
+static int clock_check(struct node *n, const struct row *row)
 {
     struct fakecuda_time time = {0}, alone = {0};
     int status = row->alone ? timed(n, row->alone, row->compute, &alone) : 0;
@@ -265,7 +266,7 @@ static int check(struct node *n, const struct row *row)
         status = timed(n, row->step, row->compute, &time);
     if (status)
         printf("%s: %s\n", row->name, n->err.text);
-    return status || !judge(row, &time, row->links * BYTES / LINK * 1e9, alone.ns);
+    return status || !clock_judge(row, &time, row->links * BYTES / LINK * 1e9, alone.ns);
 }
 
 static int check_all(const struct fakecuda_config *config, int layers)
@@ -280,7 +281,7 @@ static int check_all(const struct fakecuda_config *config, int layers)
     for (size_t i = 0; !node.err.status && i < sizeof rows / sizeof *rows; ++i) {
         if (rows[i].gpus != node.gpus || rows[i].layers != layers)
             continue;
-        bad |= check(&node, &rows[i]);
+        bad |= clock_check(&node, &rows[i]);
         ++checked;
     }
     close_node(&node);

@@ -52,7 +52,7 @@ static int open_step(struct step *s, const char *devices, const char *backend, s
     return status ? status : dp_sgd_open(s->wrapper, 0.5f, 0.5f, 0.0f, &s->sgd, err);
 }
 
-static int open_data(struct step *s, struct dp_error *err)
+static int fail_open_data(struct step *s, struct dp_error *err)
 {
     float values[ROWS * WIDTH];
     const size_t dim[] = {ROWS, WIDTH};
@@ -64,7 +64,7 @@ static int open_data(struct step *s, struct dp_error *err)
     return status ? status : dp_tensor_write(&s->input, values, err);
 }
 
-static int train(struct step *s, struct dp_error *err)
+static int fail_train(struct step *s, struct dp_error *err)
 {
     struct dp_tensor out[DP_MAX_IO], *data = &s->copy;
     const struct dp_use use = {0, sizeof s->back, DP_READS | DP_WRITES};
@@ -111,15 +111,15 @@ static void close_step(struct step *s)
 }
 
 /* Runs the step; *working is how many calls it made before it began to close. */
-static int run_step(struct step *s, const char *devices, const char *backend, long *working,
-                    struct dp_error *err)
+static int fail_run_step(struct step *s, const char *devices, const char *backend, long *working,
+                         struct dp_error *err)
 {
     memset(s, 0, sizeof *s);
     int status = open_step(s, devices, backend, err);
     if (status == 0)
-        status = open_data(s, err);
+        status = fail_open_data(s, err);
     if (status == 0)
-        status = train(s, err);
+        status = fail_train(s, err);
     if (status == 0)
         status = read_weights(s, err);
     *working = fakecuda_calls(NULL);
@@ -127,14 +127,14 @@ static int run_step(struct step *s, const char *devices, const char *backend, lo
     return status;
 }
 
-static bool same(const struct step *a, const struct step *b)
+static bool fail_same(const struct step *a, const struct step *b)
 {
     return memcmp(a->weights, b->weights, sizeof a->weights) == 0 &&
            memcmp(a->output, b->output, sizeof a->output) == 0 &&
            memcmp(a->back, b->back, sizeof a->back) == 0;
 }
 
-static void start(bool peer)
+static void fail_start(bool peer)
 {
     struct fakecuda_config config;
     fakecuda_defaults(&config);
@@ -151,31 +151,31 @@ static bool fails_well(const struct step *good, long call, bool lasting, long wo
     struct dp_error err = {0};
     struct step step;
     long made;
-    start(peer);
+    fail_start(peer);
     fakecuda_fail(&failure);
-    const int status = run_step(&step, devices, backend, &made, &err);
+    const int status = fail_run_step(&step, devices, backend, &made, &err);
     char first[300];
     snprintf(first, sizeof first, "%.290s", fakecuda_first());
     const int violations = fakecuda_finish();
     /* Calls that free or give up something, and need not report it, make no difference to the
      * result. */
     const bool told = status != 0 && err.status == status && err.text[0] != '\0';
-    if (violations == 0 && (told || (status == 0 && same(good, &step))))
+    if (violations == 0 && (told || (status == 0 && fail_same(good, &step))))
         return true;
     printf("%s, %s%s: call %ld of %ld%s: status %d, '%s', %d violations %s%s\n", devices, backend,
            peer ? "" : ", no peer access", call, working, lasting ? " and all after it" : "",
            status, err.text, violations, first,
-           status == 0 && !same(good, &step) ? ", and the result is wrong" : "");
+           status == 0 && !fail_same(good, &step) ? ", and the result is wrong" : "");
     return false;
 }
 
-static int check(const char *devices, const char *backend, bool peer)
+static int fail_check(const char *devices, const char *backend, bool peer)
 {
     struct dp_error err = {0};
     struct step good;
     long working, told = 0, bad = 0;
-    start(peer);
-    const int status = run_step(&good, devices, backend, &working, &err);
+    fail_start(peer);
+    const int status = fail_run_step(&good, devices, backend, &working, &err);
     if (fakecuda_finish() != 0 || status != 0) {
         printf("%s: without a failure: %d, '%s'\n", devices, status, err.text);
         return 1;
@@ -193,7 +193,7 @@ static int check(const char *devices, const char *backend, bool peer)
 
 /* Closes another group, or frees a tensor, and one of its calls fails, which it cannot report.
  * Calls after it must not return that error. */
-static int give_up(struct step *s, const char *function, bool group, struct dp_error *err)
+static int fail_give_up(struct step *s, const char *function, bool group, struct dp_error *err)
 {
     const struct fakecuda_failure failure = {function, 1, 0, false};
     const struct dp_group_config config = {.devices = "cuda:0,1"};
@@ -215,23 +215,23 @@ static bool forgets(const char *function, bool group)
     struct dp_error err = {0};
     struct step good, step = {0};
     long made;
-    start(true);
-    int status = run_step(&good, "cuda:0,1", "cuda", &made, &err);
+    fail_start(true);
+    int status = fail_run_step(&good, "cuda:0,1", "cuda", &made, &err);
     if (status == 0)
         status = open_step(&step, "cuda:0,1", "cuda", &err);
     if (status == 0)
-        status = open_data(&step, &err);
+        status = fail_open_data(&step, &err);
     if (status == 0)
-        status = give_up(&step, function, group, &err);
+        status = fail_give_up(&step, function, group, &err);
     if (status == 0 && !step.copy.slot)
         status = dp_tensor_alloc(dp_group_slot(step.group, 1), DP_F32, 2, (size_t[]){ROWS, WIDTH},
                                  &step.copy, &err);
     if (status == 0)
-        status = train(&step, &err);
+        status = fail_train(&step, &err);
     if (status == 0)
         status = read_weights(&step, &err);
     close_step(&step);
-    const bool right = status == 0 && same(&good, &step);
+    const bool right = status == 0 && fail_same(&good, &step);
     if (fakecuda_finish() == 0 && right)
         return true;
     printf("%s fails in %s: status %d, '%s'\n", function, group ? "closing" : "freeing", status,
@@ -241,9 +241,9 @@ static bool forgets(const char *function, bool group)
 
 int main(void)
 {
-    int bad = check("cuda:0,1,0", "cuda", true);
-    bad += check("cuda:0,1,0", "cuda", false);
-    bad += check("cuda:0,1", "cuda-staged", true);
+    int bad = fail_check("cuda:0,1,0", "cuda", true);
+    bad += fail_check("cuda:0,1,0", "cuda", false);
+    bad += fail_check("cuda:0,1", "cuda-staged", true);
     bad += !forgets("cudaFree", false);
     bad += !forgets("cudaFree", true);
     bad += !forgets("cudaEventDestroy", true);

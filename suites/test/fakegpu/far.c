@@ -9,18 +9,18 @@
 
 enum { GPUS = 2, SLOTS = 4, MANY = 64 };
 
-static float value(int slot, size_t i)
+static float far_value(int slot, size_t i)
 {
     return (float)((int)((i * 7 + (size_t)slot * 13) % 101) - 50);
 }
 
-static int fill(struct dp_slot *slot, int number, size_t n, struct dp_tensor *tensor,
-                struct dp_error *err)
+static int far_fill(struct dp_slot *slot, int number, size_t n, struct dp_tensor *tensor,
+                    struct dp_error *err)
 {
     float *values = malloc(n * sizeof *values);
     int status = dp_tensor_alloc(slot, DP_F32, 1, &n, tensor, err);
     for (size_t i = 0; values && i < n; ++i)
-        values[i] = value(number, i);
+        values[i] = far_value(number, i);
     if (status == 0)
         status = values ? dp_tensor_write(tensor, values, err) : DP_ENOMEM;
     free(values);
@@ -28,8 +28,8 @@ static int fill(struct dp_slot *slot, int number, size_t n, struct dp_tensor *te
 }
 
 /* Returns how many elements are wrong. */
-static size_t compare(const struct dp_tensor *sum, int slots, size_t n, int *status,
-                      struct dp_error *err)
+static size_t far_compare(const struct dp_tensor *sum, int slots, size_t n, int *status,
+                          struct dp_error *err)
 {
     float *got = malloc(n * sizeof *got);
     size_t wrong = 0;
@@ -37,7 +37,7 @@ static size_t compare(const struct dp_tensor *sum, int slots, size_t n, int *sta
     for (size_t i = 0; *status == 0 && i < n; ++i) {
         float want = 0.0f;
         for (int k = 0; k < slots; ++k)
-            want += value(k, i);
+            want += far_value(k, i);
         wrong += !(got[i] == want);
     }
     free(got);
@@ -51,12 +51,12 @@ static int sum_on(struct dp_group *group, size_t n, size_t *wrong, struct dp_err
     const int slots = dp_group_size(group);
     int status = dp_run_open(group, &run, err);
     for (int i = 0; status == 0 && i < slots; ++i)
-        status = fill(dp_group_slot(group, i), i, n, &src[i], err);
+        status = far_fill(dp_group_slot(group, i), i, n, &src[i], err);
     if (status == 0)
         status = dp_reduce_add_coalesced(run, src, 1, slots, dp_group_slot(group, 0),
                                          DP_BUFFER_BYTES, &sum, err);
     if (status == 0)
-        *wrong = compare(&sum, slots, n, &status, err);
+        *wrong = far_compare(&sum, slots, n, &status, err);
     for (int i = 0; i < slots; ++i) {
         if (src[i].slot)
             dp_tensor_free(&src[i]);

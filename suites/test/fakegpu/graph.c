@@ -27,7 +27,7 @@ struct training {
     struct dp_error err;
 };
 
-static int open_model(struct training *t)
+static int graph_open_model(struct training *t)
 {
     const struct dp_group_config config = {.devices = "cuda:0,1"};
     struct dp_error *err = &t->err;
@@ -73,7 +73,7 @@ static int open_training(struct training *t, size_t rows)
     fakecuda_defaults(&config);
     config.devices = GPUS;
     fakecuda_start(&config);
-    int status = open_model(t);
+    int status = graph_open_model(t);
     if (status == 0)
         status = dp_sgd_open(t->model, 0.3f, 0.0f, 0.01f, &t->sgd, &t->err);
     if (status == 0)
@@ -99,7 +99,7 @@ static int close_training(struct training *t)
     return fakecuda_finish();
 }
 
-static int train(struct training *t, int steps)
+static int graph_train(struct training *t, int steps)
 {
     struct dp_tensor out[DP_MAX_IO];
     int n, status = 0;
@@ -150,11 +150,11 @@ static long making_calls(void)
 static bool check_steady(float want[WIDTH * WIDTH])
 {
     struct training t;
-    bool good = messages(open_training(&t, ROWS) == 0 && train(&t, 2) == 0, "two steps", &t);
+    bool good = messages(open_training(&t, ROWS) == 0 && graph_train(&t, 2) == 0, "two steps", &t);
     const long launchers = launcher_calls(), making = making_calls();
     const long graphs = fakecuda_calls("cudaGraphLaunch");
     good = messages(good && launchers > 0 && making > 0 && graphs == LISTS, "graphs at step 2", &t);
-    good = messages(train(&t, STEPS - 2) == 0, "steady steps", &t) && good;
+    good = messages(graph_train(&t, STEPS - 2) == 0, "steady steps", &t) && good;
     good = messages(launcher_calls() == launchers, "no layer is launched by itself", &t) && good;
     good = messages(making_calls() == making, "nothing is allocated or captured", &t) && good;
     good = messages(fakecuda_calls("cudaGraphLaunch") == graphs + (STEPS - 2) * LISTS,
@@ -172,7 +172,7 @@ static bool check_refused(const char *function, float want[WIDTH * WIDTH])
     struct dp_launches l;
     bool good = messages(open_training(&t, ROWS) == 0, "opening", &t);
     fakecuda_fail(&failure);
-    good = messages(good && train(&t, STEPS) == 0, "steps without captures", &t);
+    good = messages(good && graph_train(&t, STEPS) == 0, "steps without captures", &t);
     dp_group_launches(t.group, &l);
     good =
         messages(l.refused == LISTS && l.graphs == 0 && l.single > 0, "refusals are counted", &t) &&
@@ -187,7 +187,8 @@ static bool check_refused(const char *function, float want[WIDTH * WIDTH])
 static bool check_reuse(void)
 {
     struct training t;
-    bool good = messages(open_training(&t, MANY_ROWS) == 0 && train(&t, 3) == 0, "three steps", &t);
+    bool good =
+        messages(open_training(&t, MANY_ROWS) == 0 && graph_train(&t, 3) == 0, "three steps", &t);
     const void *before = t.input.data, *now = NULL;
     for (int i = 0; good && now != before && i < 1000; ++i) {
         dp_tensor_free(&t.input);
@@ -195,7 +196,7 @@ static bool check_reuse(void)
         now = t.input.data;
     }
     good = messages(good && now == before, "the address came back", &t);
-    good = messages(train(&t, 3) == 0, "steps with the new input", &t) && good;
+    good = messages(graph_train(&t, 3) == 0, "steps with the new input", &t) && good;
     return messages(close_training(&t) == 0, "no violation", &t) && good;
 }
 
@@ -209,12 +210,12 @@ static bool check_failed(const char *function, const char *words, int call,
     struct dp_launches l;
     bool good = messages(open_training(&t, ROWS) == 0, "opening", &t);
     fakecuda_fail(&failure);
-    good =
-        messages(train(&t, STEPS) != 0 && strstr(t.err.text, words), "the failure is told", &t) &&
-        good;
+    good = messages(graph_train(&t, STEPS) != 0 && strstr(t.err.text, words), "the failure is told",
+                    &t) &&
+           good;
     t.err = (struct dp_error){0};
     good = messages(dp_module_init(t.model, 7, &t.err) == 0, "the weights as before", &t) && good;
-    good = messages(train(&t, STEPS) == 0, "steps after the failure", &t) && good;
+    good = messages(graph_train(&t, STEPS) == 0, "steps after the failure", &t) && good;
     dp_group_launches(t.group, &l);
     good = messages(l.graphs >= (STEPS - 2) * LISTS, "graphs after the failure", &t) && good;
     good = weights(&t, want, true) && good;

@@ -41,7 +41,7 @@ static void close_net(struct net *n)
 }
 
 /* Runs forward and backward with rows that come from the host. */
-static int step(struct net *n, size_t rows, struct dp_error *err)
+static int memory_step(struct net *n, size_t rows, struct dp_error *err)
 {
     const size_t dim[] = {rows, WIDTH};
     float *values = malloc(rows * WIDTH * sizeof *values);
@@ -72,7 +72,7 @@ static int step(struct net *n, size_t rows, struct dp_error *err)
     return status;
 }
 
-static void start(size_t mebibytes, bool peer)
+static void memory_start(size_t mebibytes, bool peer)
 {
     struct fakecuda_config config;
     fakecuda_defaults(&config);
@@ -83,7 +83,7 @@ static void start(size_t mebibytes, bool peer)
 }
 
 /* NaN is never the same; zeros of both signs are. */
-static bool same(const struct net *a, const struct net *b)
+static bool memory_same(const struct net *a, const struct net *b)
 {
     bool equal = true;
     for (size_t i = 0; i < sizeof a->output / sizeof *a->output; ++i)
@@ -101,12 +101,12 @@ static bool goes_on(const char *devices, const struct net *good, bool peer)
     struct dp_error err = {0};
     struct net n;
     bool well = true;
-    start(128, peer);
+    memory_start(128, peer);
     int status = open_net(&n, devices, &err);
     for (size_t i = 0; status == 0 && i < sizeof rows / sizeof rows[0]; ++i) {
         struct dp_error why = {0};
-        const int got = step(&n, rows[i], &why), want = rows[i] == SMALL ? 0 : DP_ENOMEM;
-        const bool right = got == want && (want || same(&n, good)) &&
+        const int got = memory_step(&n, rows[i], &why), want = rows[i] == SMALL ? 0 : DP_ENOMEM;
+        const bool right = got == want && (want || memory_same(&n, good)) &&
                            (got == 0 || (why.status == got && strstr(why.text, "cuda:")));
         if (!right)
             printf("%s: step %zu of %zu rows: %s '%s'\n", devices, i, rows[i],
@@ -131,11 +131,11 @@ static bool opens(const char *devices, const struct net *good, bool peer)
     for (size_t mebibytes = 98; well && mebibytes > 0; mebibytes -= mebibytes > 2 ? 16 : 1) {
         struct dp_error err = {0};
         struct net n;
-        start(mebibytes, peer);
+        memory_start(mebibytes, peer);
         int status = open_net(&n, devices, &err);
         if (status == 0)
-            status = step(&n, SMALL, &err);
-        well = status == 0 ? same(&n, good) : status == DP_ENOMEM && err.text[0] != '\0';
+            status = memory_step(&n, SMALL, &err);
+        well = status == 0 ? memory_same(&n, good) : status == DP_ENOMEM && err.text[0] != '\0';
         ++*(status ? &refused : &fitting);
         close_net(&n);
         well = fakecuda_finish() == 0 && well;
@@ -152,12 +152,12 @@ static bool blas_says(size_t mebibytes, int error, int want, const char *words)
     const struct fakecuda_failure failure = {"cublasCreate", 1, error, false};
     struct dp_error err = {0}, none = {0};
     struct net n;
-    start(mebibytes, true);
+    memory_start(mebibytes, true);
     const int opened = open_net(&n, "cuda:0", &err);
     fakecuda_fail(&failure);
-    const int status = opened ? opened : step(&n, SMALL, &err);
+    const int status = opened ? opened : memory_step(&n, SMALL, &err);
     const bool right = opened == 0 && status == want && strstr(err.text, words) &&
-                       step(&n, SMALL, &none) == 0; /* and goes on */
+                       memory_step(&n, SMALL, &none) == 0; /* and goes on */
     if (!right)
         printf("cublasCreate fails with %zu MiB: %s '%s', then '%s'\n", mebibytes,
                dp_status_name(status), err.text, none.text);
@@ -179,8 +179,9 @@ int main(void)
         const bool peer = i % 2 != 0;
         struct dp_error err = {0};
         struct net good;
-        start(512, peer);
-        const bool opened = open_net(&good, devices, &err) == 0 && step(&good, SMALL, &err) == 0;
+        memory_start(512, peer);
+        const bool opened =
+            open_net(&good, devices, &err) == 0 && memory_step(&good, SMALL, &err) == 0;
         if (!opened)
             printf("%s: %s\n", devices, err.text);
         close_net(&good);

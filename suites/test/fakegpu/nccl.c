@@ -20,7 +20,7 @@ struct ranks {
     float value[GPUS][PARAMS][MOST], collective_call[GPUS][DP_COLLECTIVE_KINDS][ROWS * WIDTH];
 };
 
-static int open_model(struct ranks *s, struct dp_error *err)
+static int nccl_open_model(struct ranks *s, struct dp_error *err)
 {
     const struct dp_group_config how = {
         .devices = "cuda:0,1", .communicator = "nccl", .deadline_s = 1};
@@ -43,7 +43,7 @@ static int open_model(struct ranks *s, struct dp_error *err)
     return dp_ddp_open(s->model, slots, GPUS, &config, &s->ddp, err);
 }
 
-static int open_data(struct ranks *s, struct dp_error *err)
+static int nccl_open_data(struct ranks *s, struct dp_error *err)
 {
     int status = 0;
     for (int r = 0; status == 0 && r < GPUS; ++r) {
@@ -63,7 +63,7 @@ static int open_data(struct ranks *s, struct dp_error *err)
     return status;
 }
 
-static int train(struct ranks *s, struct dp_error *err)
+static int nccl_train(struct ranks *s, struct dp_error *err)
 {
     struct dp_tensor out[GPUS * DP_MAX_IO];
     int n = 0, status = 0;
@@ -119,7 +119,7 @@ static int read_values(struct ranks *s, struct dp_error *err)
     return status;
 }
 
-static void close_all(struct ranks *s)
+static void nccl_close_all(struct ranks *s)
 {
     dp_ddp_close(s->ddp);
     for (int r = 0; r < GPUS; ++r) {
@@ -135,24 +135,24 @@ static void close_all(struct ranks *s)
 }
 
 /* *working: the number of calls before it began to close. */
-static int run(struct ranks *s, long *working, struct dp_error *err)
+static int nccl_run(struct ranks *s, long *working, struct dp_error *err)
 {
     memset(s, 0, sizeof *s);
-    int status = open_model(s, err);
+    int status = nccl_open_model(s, err);
     if (status == 0)
-        status = open_data(s, err);
+        status = nccl_open_data(s, err);
     if (status == 0)
-        status = train(s, err);
+        status = nccl_train(s, err);
     for (int kind = 0; status == 0 && kind < DP_COLLECTIVE_KINDS; ++kind)
         status = collective_call(s, (enum dp_collective_kind)kind, err);
     if (status == 0)
         status = read_values(s, err);
     *working = fakecuda_calls(NULL);
-    close_all(s);
+    nccl_close_all(s);
     return status;
 }
 
-static void start(const struct fakecuda_config *config)
+static void nccl_start(const struct fakecuda_config *config)
 {
     fakecuda_start(config);
 }
@@ -166,7 +166,7 @@ static struct fakecuda_config defaults(void)
     return config;
 }
 
-static bool same(const struct ranks *a, const struct ranks *b)
+static bool nccl_same(const struct ranks *a, const struct ranks *b)
 {
     return memcmp(a->value, b->value, sizeof a->value) == 0 &&
            memcmp(a->collective_call, b->collective_call, sizeof a->collective_call) == 0;
@@ -181,19 +181,19 @@ static bool fails_well(const struct ranks *good, long call, long working)
     struct ranks ranks;
     long made;
     char first[300];
-    start(&config);
+    nccl_start(&config);
     fakecuda_fail(&failure);
-    const int status = run(&ranks, &made, &err);
+    const int status = nccl_run(&ranks, &made, &err);
     snprintf(first, sizeof first, "%.290s", fakecuda_first());
     const int violations = fakecuda_finish();
     const bool told = status != 0 && err.status == status && err.text[0] != '\0';
     /* By then gradients whose kernel was not launched may be in a sum that is not used. */
     const bool unwritten = told && violations > 0 && strstr(first, "was never written");
-    if ((violations == 0 || unwritten) && (told || (status == 0 && same(good, &ranks))))
+    if ((violations == 0 || unwritten) && (told || (status == 0 && nccl_same(good, &ranks))))
         return true;
     printf("call %ld of %ld: status %d, '%s', %d violations %s%s\n", call, working, status,
            err.text, violations, first,
-           status == 0 && !same(good, &ranks) ? ", and the result is wrong" : "");
+           status == 0 && !nccl_same(good, &ranks) ? ", and the result is wrong" : "");
     return false;
 }
 
@@ -204,8 +204,8 @@ static int each_call(long *sums)
     struct dp_error err = {0};
     struct ranks good;
     long working, bad = 0;
-    start(&config);
-    const int status = run(&good, &working, &err);
+    nccl_start(&config);
+    const int status = nccl_run(&good, &working, &err);
     const long collectives = fakecuda_calls("ncclAllReduce"),
                sent = fakecuda_calls("ncclBroadcast");
     if (fakecuda_finish() != 0 || status != 0 || collectives == 0 || sent == 0) {
@@ -226,8 +226,8 @@ static int lost(const char *what, const struct fakecuda_config *config, const ch
     struct dp_error err = {0};
     struct ranks ranks;
     long made;
-    start(config);
-    const int status = run(&ranks, &made, &err);
+    nccl_start(config);
+    const int status = nccl_run(&ranks, &made, &err);
     const int violations = fakecuda_finish();
     const bool right = status != 0 && violations == 0 && strstr(err.text, words) &&
                        strstr(err.text, "rank 0 (cuda:0)");

@@ -38,7 +38,7 @@ static bool runs_on(const char *cores)
            CPU_ISSET((size_t)strtoul(cores, NULL, 10), &set);
 }
 
-static bool fits(const struct row *row, struct dp_group *group, int i)
+static bool near_fits(const struct row *row, struct dp_group *group, int i)
 {
     struct dp_slot_info info;
     dp_slot_describe(dp_group_slot(group, i), &info);
@@ -66,7 +66,7 @@ static bool try_row(const struct row *row)
     if (!well)
         printf("%s: %s\n", row->devices, err.text);
     for (int i = 0; group && i < row->n; ++i)
-        well = fits(row, group, i) && well;
+        well = near_fits(row, group, i) && well;
     if (group && row->bind && !runs_on(row->cores[0])) {
         printf("%s: the calling thread is not on core %s\n", row->devices, row->cores[0]);
         well = false;

@@ -17,7 +17,7 @@ enum { GPUS = 2, ROWS = 10, STEPS = 5 };
 
 static bool all_well = true;
 
-static void check(bool holds, const char *what, const char *detail)
+static void phases_check(bool holds, const char *what, const char *detail)
 {
     if (!holds)
         printf("%s: %s\n", what, detail);
@@ -30,8 +30,8 @@ struct fixture {
     struct session session;
 };
 
-static int open_session(struct fixture *f, const char *devices, const char *backend, int mode,
-                        struct dp_error *err)
+static int phases_open_session(struct fixture *f, const char *devices, const char *backend,
+                               int mode, struct dp_error *err)
 {
     const struct dp_group_config config = {.devices = devices, .backend = backend};
     struct fakecuda_config fake;
@@ -60,13 +60,14 @@ static bool close_session(struct fixture *f)
     return fakecuda_finish() == 0;
 }
 
-static int step(struct fixture *f, struct dp_error *err)
+static int phases_step(struct fixture *f, struct dp_error *err)
 {
     struct session_times times;
     int status = session_prepare(&f->session, 0, err);
     if (status == 0)
         status = session_step(&f->session, 0, &times, err);
-    check(status || fakecuda_pending() == 0, "a timed step", "it ended before its operations did");
+    phases_check(status || fakecuda_pending() == 0, "a timed step",
+                 "it ended before its operations did");
     return status ? status : session_trace(&f->session, err);
 }
 
@@ -129,13 +130,15 @@ static void check_trace(const struct row *row, const struct dp_trace *trace)
             const bool slow = (row->slow[r] >> p & 1) != 0;
             snprintf(what, sizeof what, "%s%s, slow %s: %s of replica %d is %.3f s", row->devices,
                      mode_names[row->mode], row->operation, names[p], r, (double)ns * 1e-9);
-            check(slow ? ns > SLOW_NS / 2 : ns < SLOW_NS / 2, what,
-                  slow ? "the operation is not in it" : "the operation is in it");
+            phases_check(slow ? ns > SLOW_NS / 2 : ns < SLOW_NS / 2, what,
+                         slow ? "the operation is not in it" : "the operation is in it");
         }
-        check(trace->matmul_ns[r] == 0, row->devices, "a time of matrix products nobody measured");
+        phases_check(trace->matmul_ns[r] == 0, row->devices,
+                     "a time of matrix products nobody measured");
     }
-    check(trace->replica[0].ns[DP_PHASE_LOSS] > 0 && trace->replica[0].ns[DP_PHASE_UPDATE] > 0,
-          row->devices, "a phase without a time");
+    phases_check(trace->replica[0].ns[DP_PHASE_LOSS] > 0 &&
+                     trace->replica[0].ns[DP_PHASE_UPDATE] > 0,
+                 row->devices, "a phase without a time");
 }
 
 /* The last step must not contain times of earlier ones; by then its launches may be graphs. */
@@ -143,15 +146,15 @@ static void check_row(const struct row *row)
 {
     struct fixture f;
     struct dp_error err = {0};
-    int status = open_session(&f, row->devices, row->backend, row->mode, &err);
+    int status = phases_open_session(&f, row->devices, row->backend, row->mode, &err);
     for (int k = 0; status == 0 && k < STEPS; ++k) {
         fakecuda_slow(k + 1 < STEPS ? "cublasSgemm" : row->operation, SLOW_NS);
-        status = step(&f, &err);
+        status = phases_step(&f, &err);
     }
-    check(status == 0, row->operation, err.text);
+    phases_check(status == 0, row->operation, err.text);
     if (status == 0)
         check_trace(row, &f.session.trace);
-    check(close_session(&f), row->operation, "a rule of CUDA was broken");
+    phases_check(close_session(&f), row->operation, "a rule of CUDA was broken");
 }
 
 /* If a time could not be taken, the error has the name of the call. */
@@ -162,13 +165,13 @@ static void check_failure(const char *function, long call)
     struct dp_error err = {0};
     char what[80];
     snprintf(what, sizeof what, "%s fails, call %ld", function, call);
-    int status = open_session(&f, "cuda:0-1", NULL, WRAPPED, &err);
+    int status = phases_open_session(&f, "cuda:0-1", NULL, WRAPPED, &err);
     if (status == 0) {
         fakecuda_fail(&failure);
-        status = step(&f, &err);
+        status = phases_step(&f, &err);
     }
-    check(status == DP_EFAULT && strstr(err.text, function), what, err.text);
-    check(close_session(&f), what, "a rule of CUDA was broken");
+    phases_check(status == DP_EFAULT && strstr(err.text, function), what, err.text);
+    phases_check(close_session(&f), what, "a rule of CUDA was broken");
 }
 
 /* Each event of a step fails in turn. */
@@ -176,15 +179,15 @@ static void check_failures(void)
 {
     struct fixture f;
     struct dp_error err = {0};
-    int status = open_session(&f, "cuda:0-1", NULL, WRAPPED, &err);
+    int status = phases_open_session(&f, "cuda:0-1", NULL, WRAPPED, &err);
     fakecuda_fail(&(struct fakecuda_failure){0});
     if (status == 0)
-        status = step(&f, &err);
+        status = phases_step(&f, &err);
     const long records = fakecuda_calls("cudaEventRecord"),
                reads = fakecuda_calls("cudaEventElapsedTime");
-    check(status == 0 && reads >= 13, "times of a step", "fewer than its phases");
-    check(fakecuda_calls("cudaEventCreateWithFlags") == 0, "a step", "it made events");
-    check(close_session(&f), "a step", "a rule of CUDA was broken");
+    phases_check(status == 0 && reads >= 13, "times of a step", "fewer than its phases");
+    phases_check(fakecuda_calls("cudaEventCreateWithFlags") == 0, "a step", "it made events");
+    phases_check(close_session(&f), "a step", "a rule of CUDA was broken");
     for (long call = 1; call <= records; ++call)
         check_failure("cudaEventRecord", call);
     for (long call = 1; call <= reads; ++call)
@@ -193,13 +196,13 @@ static void check_failures(void)
 }
 
 /* If a timeline could not be placed, that is an error, too; the next step has one. */
-static void check_place(void)
+static void phases_check_place(void)
 {
     const struct fakecuda_failure failure = {"cudaEventSynchronize", 1, 0, false};
     static struct dp_timeline timeline;
     struct fixture f;
     struct dp_error err = {0};
-    int status = open_session(&f, "cuda:0-1", NULL, WRAPPED, &err);
+    int status = phases_open_session(&f, "cuda:0-1", NULL, WRAPPED, &err);
     if (status == 0)
         status = session_prepare(&f.session, 0, &err);
     f.session.trace.timeline = &timeline;
@@ -207,9 +210,9 @@ static void check_place(void)
     dp_group_trace(f.group, &f.session.trace);
     if (status == 0)
         status = dp_trace_read(f.group, &err);
-    check(status == DP_EFAULT && strstr(err.text, "cudaEventSynchronize of a timer"), "a timeline",
-          err.text);
-    check(close_session(&f), "a timeline", "a rule of CUDA was broken");
+    phases_check(status == DP_EFAULT && strstr(err.text, "cudaEventSynchronize of a timer"),
+                 "a timeline", err.text);
+    phases_check(close_session(&f), "a timeline", "a rule of CUDA was broken");
 }
 
 /* Without a trace a step records no event with a time; with too many times there is none. */
@@ -218,25 +221,28 @@ static void check_limits(void)
     struct fixture f;
     struct dp_error err = {0};
     long records[2];
-    int status = open_session(&f, "cuda:0-1", NULL, WRAPPED, &err);
+    int status = phases_open_session(&f, "cuda:0-1", NULL, WRAPPED, &err);
     for (int k = 0; status == 0 && k < 2; ++k) {
         dp_group_trace(f.group, k == 0 ? &f.session.trace : NULL);
         fakecuda_fail(&(struct fakecuda_failure){0});
-        status = step(&f, &err);
+        status = phases_step(&f, &err);
         records[k] = fakecuda_calls("cudaEventRecord");
-        check(fakecuda_calls("cudaEventElapsedTime") > 0 || k == 1, "a trace", "nothing is read");
+        phases_check(fakecuda_calls("cudaEventElapsedTime") > 0 || k == 1, "a trace",
+                     "nothing is read");
     }
-    check(status == 0 && records[1] > 0 && records[1] + 26 <= records[0], "a step without a trace",
-          "it records as many events");
+    phases_check(status == 0 && records[1] > 0 && records[1] + 26 <= records[0],
+                 "a step without a trace", "it records as many events");
     dp_group_trace(f.group, &f.session.trace);
     for (int i = 0; status == 0 && i <= DP_TRACE_SPANS; ++i) {
         const struct dp_span span = dp_phase_begin(dp_group_slot(f.group, 1), DP_PHASE_LOSS);
         dp_phase_end(&span);
     }
     status = dp_trace_read(f.group, &err);
-    check(status == DP_EINVAL && strstr(err.text, "cuda:1: 33 times"), "too many times", err.text);
-    check(dp_trace_read(f.group, &err) == 0, "after too many times", "the trace is of no use");
-    check(close_session(&f), "limits", "a rule of CUDA was broken");
+    phases_check(status == DP_EINVAL && strstr(err.text, "cuda:1: 33 times"), "too many times",
+                 err.text);
+    phases_check(dp_trace_read(f.group, &err) == 0, "after too many times",
+                 "the trace is of no use");
+    phases_check(close_session(&f), "limits", "a rule of CUDA was broken");
 }
 
 /* Events could not be made: the steps go on, and their times are an error. */
@@ -250,16 +256,16 @@ static void check_creation(void)
     struct dp_error err = {0};
     fakecuda_defaults(&fake);
     fakecuda_start(&fake);
-    check(dp_group_open(&config, &group, &err) == 0, "group", err.text);
+    phases_check(dp_group_open(&config, &group, &err) == 0, "group", err.text);
     fakecuda_fail(&failure);
     dp_group_trace(group, &trace);
     const struct dp_span span = dp_phase_begin(dp_group_slot(group, 0), DP_PHASE_LOSS);
     dp_phase_end(&span);
-    check(dp_group_wait(group, &err) == 0, "a group without times", err.text);
-    check(dp_trace_read(group, &err) == DP_EFAULT && strstr(err.text, "of a timer"),
-          "events that could not be made", err.text);
+    phases_check(dp_group_wait(group, &err) == 0, "a group without times", err.text);
+    phases_check(dp_trace_read(group, &err) == DP_EFAULT && strstr(err.text, "of a timer"),
+                 "events that could not be made", err.text);
     dp_group_close(group);
-    check(fakecuda_finish() == 0, "creation", "a rule of CUDA was broken");
+    phases_check(fakecuda_finish() == 0, "creation", "a rule of CUDA was broken");
 }
 
 int main(void)
@@ -267,7 +273,7 @@ int main(void)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
         check_row(&rows[i]);
     check_failures();
-    check_place();
+    phases_check_place();
     check_limits();
     check_creation();
     printf("%zu slow operations: %s\n", sizeof rows / sizeof rows[0],

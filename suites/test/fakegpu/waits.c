@@ -39,7 +39,7 @@ static int tensor(struct node *n, int r, size_t rows, size_t cols, struct dp_ten
     return status ? status : dp_tensor_write(t, n->host, &n->err);
 }
 
-static int open_data(struct node *n)
+static int waits_open_data(struct node *n)
 {
     int status = tensor(n, 0, ROWS, WIDTH, &n->batch);
     for (int r = 0; status == 0 && r < n->gpus; ++r) {
@@ -55,7 +55,7 @@ static int open_data(struct node *n)
 }
 
 /* The values are in two blocks, so that they are not sent as one. */
-static int open_model(struct node *n)
+static int waits_open_model(struct node *n)
 {
     struct dp_error *err = &n->err;
     int status = dp_linear(n->group, WIDTH, WIDTH, true, &n->first, err);
@@ -87,9 +87,9 @@ static int open_node(struct node *n, size_t slice_bytes)
     for (int r = 0; r < n->gpus; ++r)
         slot[r] = dp_group_slot(n->group, r);
     if (status == 0)
-        status = open_data(n);
+        status = waits_open_data(n);
     if (status == 0)
-        status = open_model(n);
+        status = waits_open_model(n);
     if (status == 0)
         status = dp_run_open(n->group, &n->run, &n->err);
     return status ? status : dp_replicas_open(n->model, slot, n->gpus, &n->replicas, &n->err);
@@ -116,7 +116,7 @@ static void close_node(struct node *n)
 
 /* ---- operations -------------------------------------------------------------------------- */
 
-static int write_all(struct node *n)
+static int waits_write_all(struct node *n)
 {
     int status = 0;
     for (int r = 0; status == 0 && r < n->gpus; ++r)
@@ -139,7 +139,7 @@ static int allreduce(struct node *n)
     return dp_allreduce(n->group, n->t, &n->err);
 }
 
-static int reduce(struct node *n)
+static int waits_reduce(struct node *n)
 {
     dp_run_reset(n->run);
     return dp_reduce_add_coalesced(n->run, n->t, 1, n->gpus, n->t[0].slot, DP_BUFFER_BYTES, &n->sum,
@@ -149,13 +149,13 @@ static int reduce(struct node *n)
 /* Every replica gets the sum, so that it can be compared. */
 static int reduce_and_send(struct node *n)
 {
-    int status = reduce(n);
+    int status = waits_reduce(n);
     for (int r = 0; status == 0 && r < n->gpus; ++r)
         status = dp_tensor_copy(&n->t[r], &n->sum, &n->err);
     return status;
 }
 
-static float first_of(int gpus, size_t i)
+static float waits_first_of(int gpus, size_t i)
 {
     (void)gpus;
     return value_of(0, i);
@@ -166,7 +166,7 @@ static float last_of(int gpus, size_t i)
     return value_of(gpus - 1, i);
 }
 
-static float sum_of(int gpus, size_t i)
+static float waits_sum_of(int gpus, size_t i)
 {
     float sum = 0;
     for (int r = 0; r < gpus; ++r)
@@ -180,14 +180,14 @@ struct row {
     float (*want)(int gpus, size_t i);
 };
 static const struct row rows[] = {
-    {"broadcast from the first", broadcast_first, broadcast_first, first_of},
+    {"broadcast from the first", broadcast_first, broadcast_first, waits_first_of},
     {"broadcast from the last", broadcast_last, broadcast_last, last_of},
-    {"allreduce", allreduce, allreduce, sum_of},
-    {"reduce", reduce, reduce_and_send, sum_of}};
+    {"allreduce", allreduce, allreduce, waits_sum_of},
+    {"reduce", waits_reduce, reduce_and_send, waits_sum_of}};
 
 static int check_values(struct node *n, const struct row *row)
 {
-    int status = write_all(n);
+    int status = waits_write_all(n);
     if (status == 0)
         status = row->shown(n);
     for (int r = 0; status == 0 && r < n->gpus; ++r) {
@@ -205,11 +205,11 @@ static int check_values(struct node *n, const struct row *row)
 
 static int run_once(struct node *n, const struct row *row)
 {
-    int status = write_all(n);
+    int status = waits_write_all(n);
     if (status == 0)
         status = row->run(n);
     if (status == 0)
-        status = write_all(n);
+        status = waits_write_all(n);
     return status ? status : dp_group_wait(n->group, &n->err);
 }
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int read_text(char *text, size_t bytes, const struct dataset_want *want,
-                     struct dataset *data, struct dp_error *err)
+static int csv_read_text(char *text, size_t bytes, const struct dataset_want *want,
+                         struct dataset *data, struct dp_error *err)
 {
     FILE *file = fmemopen(text, bytes, "r");
     int status;
@@ -42,7 +42,7 @@ static void try_again(const struct dataset *data, const struct dataset_want *wan
     size_t bytes = 0;
     char *text = print(data, &bytes);
 
-    fuzz_must(read_text(text, bytes, &same, &again, &err) == 0, "rows as printed are refused");
+    fuzz_must(csv_read_text(text, bytes, &same, &again, &err) == 0, "rows as printed are refused");
     fuzz_must(again.rows == data->rows && again.features == data->features &&
                   again.classes == data->classes,
               "rows as printed are others");
@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     if (bytes < 2)
         return 0;
     text = fuzz_text(data + 1, bytes - 1);
-    if (read_text(text, bytes - 1, want, &set, &err) == 0)
+    if (csv_read_text(text, bytes - 1, want, &set, &err) == 0)
         try_again(&set, want);
     else
         fuzz_must_show(err.text);

@@ -32,7 +32,7 @@ static bool ends_program(const char *argument)
            (argument[0] == '-' && argument[1] != '-' && strpbrk(argument, "?hV"));
 }
 
-static int parse(int command, int argc, char **argv)
+static int options_parse(int command, int argc, char **argv)
 {
     static struct sweep_options sweep;
     static struct runner_options check;
@@ -68,7 +68,7 @@ static void try_arguments(int command, int argc, char **argv)
 
     fuzz_must(file != NULL, "no memory for a file");
     stderr = file;
-    status = parse(command, argc, argv);
+    status = options_parse(command, argc, argv);
     stderr = before;
     fuzz_must(fclose(file) == 0, "no memory for a file");
     fuzz_must(status == 0 || status == EXIT_MISUSE, "another status than of misuse");

@@ -46,7 +46,7 @@ char *fuzz_text(const uint8_t *data, size_t bytes)
 }
 
 /* The file is in memory, without a name in any folder. */
-static int open_file(char *path, size_t bytes)
+static int support_open_file(char *path, size_t bytes)
 {
     char name[40];
     int fd;
@@ -64,7 +64,7 @@ const char *fuzz_file(const uint8_t *data, size_t bytes)
     static int fd = -1;
 
     if (fd < 0)
-        fd = open_file(path, sizeof path);
+        fd = support_open_file(path, sizeof path);
     fuzz_must(ftruncate(fd, 0) == 0 && pwrite(fd, data, bytes, 0) == (ssize_t)bytes,
               "cannot write the input");
     return path;

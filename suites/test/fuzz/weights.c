@@ -12,7 +12,7 @@
 
 enum { VALUES = 5 * 2 + 2 };
 
-static struct dp_module *open_model(void)
+static struct dp_module *weights_open_model(void)
 {
     const struct dp_group_config config = {.devices = "virt:1", .backend = "cpu-ref"};
     struct dp_group *group = NULL;
@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     uint8_t *mended;
 
     if (!model)
-        model = open_model();
+        model = weights_open_model();
     try_file(model, data, bytes);
     if (bytes < WEIGHTS_HEAD_BYTES + WEIGHTS_SUM_BYTES)
         return 0;

@@ -20,15 +20,15 @@ struct rate {
 };
 
 /* Small integers: sums of products are exact. */
-static float value(size_t row, size_t col, size_t salt)
+static float gemm_rate_value(size_t row, size_t col, size_t salt)
 {
     return (float)((row * 7 + col * 3 + salt * (row + 1) * (col + 5)) % 5) - 2.0f;
 }
 
-static void fill(struct rate *r, size_t salt)
+static void gemm_rate_fill(struct rate *r, size_t salt)
 {
     for (size_t i = 0; i < r->size * r->size; ++i)
-        r->host[i] = value(i / r->size, i % r->size, salt);
+        r->host[i] = gemm_rate_value(i / r->size, i % r->size, salt);
 }
 
 static int open_rate(struct rate *r, const char *devices, struct dp_error *err)
@@ -46,7 +46,7 @@ static int open_rate(struct rate *r, const char *devices, struct dp_error *err)
     if (status)
         return status;
     dp_module_params(r->linear, &weight, 1);
-    fill(r, 1);
+    gemm_rate_fill(r, 1);
     status = dp_tensor_write(&weight->value, r->host, err);
     if (status == 0)
         status = dp_module_to(r->linear, dp_group_slot(r->group, 0), err);
@@ -57,7 +57,7 @@ static int open_rate(struct rate *r, const char *devices, struct dp_error *err)
                                  (size_t[]){r->size, r->size}, &r->x, err);
     if (status)
         return status;
-    fill(r, 2);
+    gemm_rate_fill(r, 2);
     dp_run_grad_mode(r->run, false);
     return dp_tensor_write(&r->x, r->host, err);
 }
@@ -72,7 +72,7 @@ static void close_rate(struct rate *r)
 }
 
 /* ns < 0: it failed. */
-static int product(struct rate *r, long long *ns, struct dp_error *err)
+static int gemm_rate_product(struct rate *r, long long *ns, struct dp_error *err)
 {
     struct timespec begin, end;
     struct dp_tensor out[DP_MAX_IO];
@@ -90,14 +90,14 @@ static int product(struct rate *r, long long *ns, struct dp_error *err)
     return status;
 }
 
-static int check(struct rate *r, struct dp_error *err)
+static int gemm_rate_check(struct rate *r, struct dp_error *err)
 {
     const int status = dp_tensor_read(r->host, &r->y, err);
     for (size_t k = 0; status == 0 && k < SAMPLES; ++k) {
         const size_t row = k * 7919 % r->size, col = k * 104729 % r->size;
         double sum = 0.0;
         for (size_t i = 0; i < r->size; ++i)
-            sum += (double)value(row, i, 2) * (double)value(col, i, 1);
+            sum += (double)gemm_rate_value(row, i, 2) * (double)gemm_rate_value(col, i, 1);
         const float got = r->host[row * r->size + col];
         if (!((double)got == sum))
             return dp_fail(err, DP_EFAULT, "row %zu, column %zu of the product is %g, not %g", row,
@@ -106,7 +106,7 @@ static int check(struct rate *r, struct dp_error *err)
     return status;
 }
 
-static int number(const char *text, long most)
+static int gemm_rate_number(const char *text, long most)
 {
     char *end;
     const long found = strtol(text, &end, 10);
@@ -115,8 +115,8 @@ static int number(const char *text, long most)
 
 int main(int argc, char **argv)
 {
-    struct rate r = {.size = argc == 4 ? (size_t)number(argv[2], SIZE_MAX_HERE) : 0};
-    const int rounds = argc == 4 ? number(argv[3], ROUNDS_MAX) : 0;
+    struct rate r = {.size = argc == 4 ? (size_t)gemm_rate_number(argv[2], SIZE_MAX_HERE) : 0};
+    const int rounds = argc == 4 ? gemm_rate_number(argv[3], ROUNDS_MAX) : 0;
     struct dp_error err = {0};
     struct dp_slot_info info;
     if (r.size == 0 || rounds == 0) {
@@ -130,12 +130,12 @@ int main(int argc, char **argv)
     }
     for (int i = 0; status == 0 && i < WARMUP + rounds; ++i) {
         long long ns;
-        status = product(&r, &ns, &err);
+        status = gemm_rate_product(&r, &ns, &err);
         if (status == 0 && i >= WARMUP)
             printf("%lld\n", ns);
     }
     if (status == 0)
-        status = check(&r, &err);
+        status = gemm_rate_check(&r, &err);
     close_rate(&r);
     if (status)
         fprintf(stderr, "lockstep-gemm-rate: %s\n", err.text);

@@ -24,7 +24,8 @@ struct test {
     int failed;
 };
 
-static void expect(struct test *t, bool right, const char *what, int kind, size_t n, int rank)
+static void collectives_expect(struct test *t, bool right, const char *what, int kind, size_t n,
+                               int rank)
 {
     if (right || t->failed++)
         return;
@@ -32,7 +33,8 @@ static void expect(struct test *t, bool right, const char *what, int kind, size_
            what, kind, n, rank, t->devices);
 }
 
-static void must(struct test *t, int status, const struct dp_error *err, const char *what)
+static void collectives_must(struct test *t, int status, const struct dp_error *err,
+                             const char *what)
 {
     if (status == 0)
         return;
@@ -43,7 +45,7 @@ static void must(struct test *t, int status, const struct dp_error *err, const c
 
 /* ---- numbers ----------------------------------------------------------------------------- */
 
-static double number(int rank, size_t i)
+static double collectives_number(int rank, size_t i)
 {
     uint64_t z = ((uint64_t)rank << 40) + i + 1;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -51,7 +53,7 @@ static double number(int rank, size_t i)
     return (double)(int64_t)(z >> 11) / 4503599627370496.0 - 1.0;
 }
 
-static void store(void *to, enum dp_dtype dtype, size_t i, double value)
+static void collectives_store(void *to, enum dp_dtype dtype, size_t i, double value)
 {
     switch (dtype) {
     case DP_F32:
@@ -72,7 +74,7 @@ static void store(void *to, enum dp_dtype dtype, size_t i, double value)
 }
 
 /* sum[i] += the number of a rank, in rank order, and rounded after each addition. */
-static void add(void *sum, enum dp_dtype dtype, size_t i, double value)
+static void collectives_add(void *sum, enum dp_dtype dtype, size_t i, double value)
 {
     switch (dtype) {
     case DP_F32:
@@ -112,18 +114,19 @@ static void want(const struct test *t, enum dp_collective_kind kind, enum dp_dty
 {
     const size_t block = (size_t)r * n;
     if (kind == DP_COLLECTIVE_BROADCAST)
-        store(to, dtype, i, number(root, i));
+        collectives_store(to, dtype, i, collectives_number(root, i));
     else if (kind == DP_COLLECTIVE_ALLGATHER)
-        store(to, dtype, i, number((int)(i / n), i % n));
+        collectives_store(to, dtype, i, collectives_number((int)(i / n), i % n));
     else if (kind == DP_COLLECTIVE_ALLTOALL)
-        store(to, dtype, i, number((int)(i / n), block + i % n));
+        collectives_store(to, dtype, i, collectives_number((int)(i / n), block + i % n));
     else
         for (int s = 0; s < t->world; ++s) {
-            const double value = number(s, (kind == DP_COLLECTIVE_REDUCESCATTER ? block : 0) + i);
+            const double value =
+                collectives_number(s, (kind == DP_COLLECTIVE_REDUCESCATTER ? block : 0) + i);
             if (s == 0)
-                store(to, dtype, i, value);
+                collectives_store(to, dtype, i, value);
             else
-                add(to, dtype, i, value);
+                collectives_add(to, dtype, i, value);
         }
 }
 
@@ -140,45 +143,51 @@ struct collective_call {
     struct dp_tensor source[MOST_RANKS], result[MOST_RANKS];
 };
 
-static void make(struct test *t, struct collective_call *s)
+static void collectives_make(struct test *t, struct collective_call *s)
 {
     const size_t most = s->ins > s->outs ? s->ins : s->outs, block = s->n;
     struct dp_error err = {0};
     for (int i = 0; i < t->n; ++i) {
         struct dp_slot *slot = dp_group_slot(t->group, i);
-        must(t, dp_tensor_alloc(slot, s->dtype, 1, &most, &s->large[i], &err), &err, "memory");
+        collectives_must(t, dp_tensor_alloc(slot, s->dtype, 1, &most, &s->large[i], &err), &err,
+                         "memory");
         s->in[i] = s->out[i] = s->large[i];
         if (!s->in_place && s->ins < s->outs)
-            must(t, dp_tensor_alloc(slot, s->dtype, 1, &s->ins, &s->in[i], &err), &err, "memory");
+            collectives_must(t, dp_tensor_alloc(slot, s->dtype, 1, &s->ins, &s->in[i], &err), &err,
+                             "memory");
         else if (!s->in_place)
-            must(t, dp_tensor_alloc(slot, s->dtype, 1, &s->outs, &s->out[i], &err), &err, "memory");
+            collectives_must(t, dp_tensor_alloc(slot, s->dtype, 1, &s->outs, &s->out[i], &err),
+                             &err, "memory");
         else if (s->ins != s->outs)
-            must(t,
-                 dp_tensor_rows(&s->large[i], (size_t)(t->first + i) * block, block,
-                                s->ins < s->outs ? &s->in[i] : &s->out[i], &err),
-                 &err, "rows");
-        must(t, dp_tensor_alloc(slot, s->dtype, 1, &s->ins, &s->source[i], &err), &err, "memory");
-        must(t, dp_tensor_alloc(slot, s->dtype, 1, &s->outs, &s->result[i], &err), &err, "memory");
+            collectives_must(t,
+                             dp_tensor_rows(&s->large[i], (size_t)(t->first + i) * block, block,
+                                            s->ins < s->outs ? &s->in[i] : &s->out[i], &err),
+                             &err, "rows");
+        collectives_must(t, dp_tensor_alloc(slot, s->dtype, 1, &s->ins, &s->source[i], &err), &err,
+                         "memory");
+        collectives_must(t, dp_tensor_alloc(slot, s->dtype, 1, &s->outs, &s->result[i], &err), &err,
+                         "memory");
         void *values = calloc(s->ins, 8);
         for (size_t k = 0; values && k < s->ins; ++k)
-            store(values, s->dtype, k, number(t->first + i, k));
+            collectives_store(values, s->dtype, k, collectives_number(t->first + i, k));
         if (values)
-            must(t, dp_tensor_write(&s->source[i], values, &err), &err, "write");
+            collectives_must(t, dp_tensor_write(&s->source[i], values, &err), &err, "write");
         free(values);
     }
 }
 
-static void check(struct test *t, const struct collective_call *s)
+static void collectives_check(struct test *t, const struct collective_call *s)
 {
     struct dp_error err = {0};
     const size_t bytes = s->outs * dp_dtype_bytes(s->dtype);
     char *got = malloc(bytes), *wanted = calloc(1, bytes);
     for (int i = 0; got && wanted && i < t->n; ++i) {
-        must(t, dp_tensor_read(got, &s->result[i], &err), &err, "read");
+        collectives_must(t, dp_tensor_read(got, &s->result[i], &err), &err, "read");
         for (size_t k = 0; k < s->outs; ++k)
             want(t, s->kind, s->dtype, s->n, s->root, t->first + i, k, wanted);
-        expect(t, memcmp(got, wanted, bytes) == 0, s->in_place ? "a spread in place" : "a spread",
-               (int)s->kind, s->n, t->first + i);
+        collectives_expect(t, memcmp(got, wanted, bytes) == 0,
+                           s->in_place ? "a spread in place" : "a spread", (int)s->kind, s->n,
+                           t->first + i);
     }
     free(got);
     free(wanted);
@@ -191,11 +200,11 @@ static void check_in(struct test *t, const struct collective_call *s)
     const size_t bytes = s->ins * dp_dtype_bytes(s->dtype);
     char *got = malloc(bytes), *wanted = calloc(1, bytes);
     for (int i = 0; got && wanted && i < t->n; ++i) {
-        must(t, dp_tensor_read(got, &s->in[i], &err), &err, "read");
+        collectives_must(t, dp_tensor_read(got, &s->in[i], &err), &err, "read");
         for (size_t k = 0; k < s->ins; ++k)
-            store(wanted, s->dtype, k, number(t->first + i, k));
-        expect(t, memcmp(got, wanted, bytes) == 0, "what is brought", (int)s->kind, s->n,
-               t->first + i);
+            collectives_store(wanted, s->dtype, k, collectives_number(t->first + i, k));
+        collectives_expect(t, memcmp(got, wanted, bytes) == 0, "what is brought", (int)s->kind,
+                           s->n, t->first + i);
     }
     free(got);
     free(wanted);
@@ -209,14 +218,14 @@ static void collective_call(struct test *t, enum dp_collective_kind kind, enum d
     s.root = (int)((n + (size_t)dtype) % (size_t)t->world);
     s.ins = n * (in_blocks(kind) ? (size_t)t->world : 1);
     s.outs = n * (out_blocks(kind) ? (size_t)t->world : 1);
-    make(t, &s);
+    collectives_make(t, &s);
     for (int i = 0; i < t->n; ++i)
-        must(t, dp_tensor_copy(&s.in[i], &s.source[i], &err), &err, "copy");
-    must(t, dp_collective_run(t->group, kind, s.root, s.in, s.out, &err), &err,
-         "dp_collective_run");
+        collectives_must(t, dp_tensor_copy(&s.in[i], &s.source[i], &err), &err, "copy");
+    collectives_must(t, dp_collective_run(t->group, kind, s.root, s.in, s.out, &err), &err,
+                     "dp_collective_run");
     for (int i = 0; i < t->n; ++i)
-        must(t, dp_tensor_copy(&s.result[i], &s.out[i], &err), &err, "copy");
-    check(t, &s);
+        collectives_must(t, dp_tensor_copy(&s.result[i], &s.out[i], &err), &err, "copy");
+    collectives_check(t, &s);
     if (!in_place)
         check_in(t, &s);
     for (int i = 0; i < t->n; ++i) {
@@ -250,29 +259,30 @@ static void collective_calls(struct test *t)
 
 /* ---- in place ---------------------------------------------------------------------------- */
 
-static void whole(struct test *t, size_t n, int root)
+static void collectives_whole(struct test *t, size_t n, int root)
 {
     struct dp_tensor tensor[MOST_RANKS];
     struct dp_error err = {0};
     float *got = malloc(n * sizeof *got), *wanted = malloc(n * sizeof *wanted);
     for (int i = 0; i < t->n; ++i) {
-        must(t, dp_tensor_alloc(dp_group_slot(t->group, i), DP_F32, 1, &n, &tensor[i], &err), &err,
-             "memory");
+        collectives_must(
+            t, dp_tensor_alloc(dp_group_slot(t->group, i), DP_F32, 1, &n, &tensor[i], &err), &err,
+            "memory");
         for (size_t k = 0; k < n; ++k)
-            store(got, DP_F32, k, number(t->first + i, k));
-        must(t, dp_tensor_write(&tensor[i], got, &err), &err, "write");
+            collectives_store(got, DP_F32, k, collectives_number(t->first + i, k));
+        collectives_must(t, dp_tensor_write(&tensor[i], got, &err), &err, "write");
     }
-    must(t,
-         root < 0 ? dp_allreduce(t->group, tensor, &err)
-                  : dp_broadcast(t->group, tensor, root, &err),
-         &err, "a collective in place");
+    collectives_must(t,
+                     root < 0 ? dp_allreduce(t->group, tensor, &err)
+                              : dp_broadcast(t->group, tensor, root, &err),
+                     &err, "a collective in place");
     for (size_t k = 0; k < n; ++k)
         want(t, root < 0 ? DP_COLLECTIVE_ALLREDUCE : DP_COLLECTIVE_BROADCAST, DP_F32, n, root, 0, k,
              wanted);
     for (int i = 0; i < t->n; ++i) {
-        must(t, dp_tensor_read(got, &tensor[i], &err), &err, "read");
-        expect(t, memcmp(got, wanted, n * sizeof *got) == 0, "a collective in place", root, n,
-               t->first + i);
+        collectives_must(t, dp_tensor_read(got, &tensor[i], &err), &err, "read");
+        collectives_expect(t, memcmp(got, wanted, n * sizeof *got) == 0, "a collective in place",
+                           root, n, t->first + i);
         dp_tensor_free(&tensor[i]);
     }
     free(got);
@@ -281,7 +291,7 @@ static void whole(struct test *t, size_t n, int root)
 
 /* ---- between processes ------------------------------------------------------------------- */
 
-static void exchange(struct test *t, size_t bytes)
+static void collectives_exchange(struct test *t, size_t bytes)
 {
     const struct dp_world *world = dp_mpi_world(t->mpi);
     const int size = dp_mpi_size(t->mpi), rank = dp_mpi_rank(t->mpi);
@@ -289,13 +299,14 @@ static void exchange(struct test *t, size_t bytes)
     unsigned char *mine = malloc(bytes + 1), *all = calloc((size_t)size, bytes + 1);
     for (size_t i = 0; i < bytes; ++i)
         mine[i] = (unsigned char)(i * 31 + (size_t)rank * 7 + (i >> 8));
-    must(t, world->bootstrap->exchange(world->self, mine, bytes, all, &err), &err, "exchange");
+    collectives_must(t, world->bootstrap->exchange(world->self, mine, bytes, all, &err), &err,
+                     "exchange");
     bool right = true;
     for (size_t i = 0; i < bytes * (size_t)size; ++i)
         right =
             right && all[i] == (unsigned char)(i % bytes * 31 + i / bytes * 7 + (i % bytes >> 8));
-    expect(t, right, "an exchange", 0, bytes, rank);
-    must(t, world->bootstrap->barrier(world->self, &err), &err, "barrier");
+    collectives_expect(t, right, "an exchange", 0, bytes, rank);
+    collectives_must(t, world->bootstrap->barrier(world->self, &err), &err, "barrier");
     free(mine);
     free(all);
 }
@@ -307,11 +318,11 @@ static void agree(struct test *t, int n)
     int64_t *values = malloc((size_t)n * sizeof *values);
     for (int i = 0; i < n; ++i) /* the largest is that of process i % size */
         values[i] = rank == i % size ? 5 - i : -(int64_t)i - 1000000000000;
-    must(t, dp_comm_allreduce_max(t->group, values, n, &err), &err, "agree");
+    collectives_must(t, dp_comm_allreduce_max(t->group, values, n, &err), &err, "agree");
     bool right = true;
     for (int i = 0; i < n; ++i)
         right = right && values[i] == 5 - i;
-    expect(t, right, "an agreement", 0, (size_t)n, rank);
+    collectives_expect(t, right, "an agreement", 0, (size_t)n, rank);
     free(values);
 }
 
@@ -326,17 +337,17 @@ static int test_devices(struct dp_mpi *mpi, const char *suffix, uint64_t seed, i
     snprintf(devices, sizeof devices, "virt:%d%s", n, suffix);
     const struct dp_group_config config = {
         .devices = devices, .lag_seed = seed, .world = dp_mpi_world(mpi)};
-    must(&t, dp_group_open(&config, &t.group, &err), &err, "a group");
+    collectives_must(&t, dp_group_open(&config, &t.group, &err), &err, "a group");
     t.world = dp_group_world(t.group);
     t.first = dp_group_first(t.group);
     collective_calls(&t);
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
-        whole(&t, sizes[k], -1);
-        whole(&t, sizes[k], (int)(k % (size_t)t.world));
+        collectives_whole(&t, sizes[k], -1);
+        collectives_whole(&t, sizes[k], (int)(k % (size_t)t.world));
     }
     static const size_t bytes[] = {0, 1, 63, 3840, 3841, 40000, 3000001};
     for (size_t k = 0; k < sizeof bytes / sizeof *bytes; ++k)
-        exchange(&t, bytes[k]);
+        collectives_exchange(&t, bytes[k]);
     if (t.world > t.n) {
         agree(&t, 1);
         agree(&t, 3);

@@ -10,7 +10,7 @@ enum { MOST = 4096 + 40, WORDS = 1100, LENGTHS = 300 };
 
 static int failures;
 
-static void expect(bool ok, const char *what, size_t a, size_t b)
+static void digest_expect(bool ok, const char *what, size_t a, size_t b)
 {
     if (ok)
         return;
@@ -25,7 +25,7 @@ static void test_bits(unsigned char *bytes, size_t n)
     for (size_t i = 0; i < n; ++i)
         for (int bit = 0; bit < 8; ++bit) {
             bytes[i] ^= (unsigned char)(1 << bit);
-            expect(dp_mpi_digest(7, bytes, n) != digest, "a bit does not show", n, i);
+            digest_expect(dp_mpi_digest(7, bytes, n) != digest, "a bit does not show", n, i);
             bytes[i] ^= (unsigned char)(1 << bit);
         }
 }
@@ -40,8 +40,8 @@ static void test_swaps(uint64_t *words, size_t n)
 
             words[i] = two;
             words[k] = one;
-            expect(one == two || dp_mpi_digest(7, words, n * sizeof *words) != digest,
-                   "words that change places do not show", i, k);
+            digest_expect(one == two || dp_mpi_digest(7, words, n * sizeof *words) != digest,
+                          "words that change places do not show", i, k);
             words[i] = one;
             words[k] = two;
         }
@@ -60,7 +60,7 @@ static void test_places(const unsigned char *zeros)
     }
     for (size_t i = 0; i < n; ++i)
         for (size_t k = 0; k < i; ++k)
-            expect(seen[i] != seen[k], "another place or length does not show", i, k);
+            digest_expect(seen[i] != seen[k], "another place or length does not show", i, k);
 }
 
 int main(void)

@@ -72,7 +72,7 @@ static int open_part(struct part *p, const struct dp_mpi *mpi, struct dp_error *
     return status ? status : dp_ddp_open(p->model, slot, p->n, &ddp, &p->ddp, err);
 }
 
-static int begin(struct part *p, struct dp_error *err)
+static int digests_begin(struct part *p, struct dp_error *err)
 {
     float values[IN * OUT];
     int status = 0;
@@ -109,7 +109,7 @@ static int small(uint64_t *state, int most)
     return (int)(*state >> 40) % (2 * most + 1) - most;
 }
 
-static int fill(struct part *p, int step, int r, struct dp_error *err)
+static int digests_fill(struct part *p, int step, int r, struct dp_error *err)
 {
     const int rank = p->first + r - (p->wrong && p->first + r == p->ranks - 1);
     const int factor = 1 + 2 * rank - (p->ranks - 1);
@@ -124,14 +124,14 @@ static int fill(struct part *p, int step, int r, struct dp_error *err)
     return status ? status : dp_tensor_write(&p->grad[r], grad, err);
 }
 
-static int train(struct part *p, struct dp_error *err)
+static int digests_train(struct part *p, struct dp_error *err)
 {
     struct dp_tensor out[MOST * DP_MAX_IO];
     int n_out = 0, status = 0;
 
     for (int step = 0; status == 0 && step < STEPS; ++step) {
         for (int r = 0; status == 0 && r < p->n; ++r)
-            status = fill(p, step, r, err);
+            status = digests_fill(p, step, r, err);
         dp_ddp_reset(p->ddp);
         if (status == 0)
             status = dp_ddp_forward(p->ddp, p->in, 1, NULL, out, &n_out, err);
@@ -176,9 +176,9 @@ static int try(struct dp_mpi *mpi, int ranks, bool wrong, struct dp_error *err)
     int status = open_part(&p, mpi, err);
 
     if (status == 0)
-        status = begin(&p, err);
+        status = digests_begin(&p, err);
     if (status == 0)
-        status = train(&p, err);
+        status = digests_train(&p, err);
     if (status == 0)
         status = digest(&p, &mine, err);
     if (status == 0)

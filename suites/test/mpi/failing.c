@@ -109,7 +109,7 @@ static int go_wrong(struct test *t, const char *how, int kind, unsigned deadline
     return 0;
 }
 
-static int run(struct test *t, int kind, const char *how, int at, unsigned deadline_ms)
+static int failing_run(struct test *t, int kind, const char *how, int at, unsigned deadline_ms)
 {
     struct dp_error err = {0};
     double begin = now_ms();
@@ -186,5 +186,5 @@ int main(int argc, char **argv)
         fflush(stdout);
         _exit(1);
     }
-    _exit(run(&t, kind, argv[3], (int)strtol(argv[5], NULL, 10), deadline_ms));
+    _exit(failing_run(&t, kind, argv[3], (int)strtol(argv[5], NULL, 10), deadline_ms));
 }

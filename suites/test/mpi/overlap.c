@@ -36,7 +36,8 @@ static int sleep_back(struct dp_module *module, struct dp_run *run,
 
 static const struct dp_module_ops sleeper = {"sleeper", pass, sleep_back, NULL};
 
-static int open_model(struct dp_group *group, struct dp_module **model, struct dp_error *err)
+static int overlap_open_model(struct dp_group *group, struct dp_module **model,
+                              struct dp_error *err)
 {
     struct dp_module *child[3] = {NULL};
     int status = dp_linear(group, D, D, true, &child[0], err);
@@ -53,7 +54,7 @@ static int open_model(struct dp_group *group, struct dp_module **model, struct d
     return status ? status : dp_module_to(*model, dp_group_slot(group, 0), err);
 }
 
-static int step(struct dp_ddp *ddp, const struct dp_tensor *in, struct dp_error *err)
+static int overlap_step(struct dp_ddp *ddp, const struct dp_tensor *in, struct dp_error *err)
 {
     struct dp_tensor out[DP_MAX_IO];
     int n_out = 0;
@@ -64,7 +65,7 @@ static int step(struct dp_ddp *ddp, const struct dp_tensor *in, struct dp_error 
 }
 
 /* Looks at the first bucket of the last backward. */
-static int look(struct dp_ddp *ddp, int process, struct dp_error *err)
+static int overlap_look(struct dp_ddp *ddp, int process, struct dp_error *err)
 {
     struct dp_ddp_bucket first;
     uint64_t begin, end;
@@ -81,8 +82,8 @@ static int look(struct dp_ddp *ddp, int process, struct dp_error *err)
     return beside ? 0 : dp_fail(err, DP_EFAULT, "the first bucket is not reduced beside backward");
 }
 
-static int train(struct dp_mpi *mpi, struct dp_group *group, struct dp_module *model,
-                 struct dp_error *err)
+static int overlap_train(struct dp_mpi *mpi, struct dp_group *group, struct dp_module *model,
+                         struct dp_error *err)
 {
     const struct dp_ddp_config config = {.first_bucket_bytes = 1024, .bucket_bytes = 1048576};
     struct dp_slot *slot = dp_group_slot(group, 0);
@@ -97,9 +98,9 @@ static int train(struct dp_mpi *mpi, struct dp_group *group, struct dp_module *m
     if (status == 0)
         status = dp_tensor_write(&in, numbers, err);
     for (int k = 0; status == 0 && k < STEPS; ++k)
-        status = step(ddp, &in, err);
+        status = overlap_step(ddp, &in, err);
     if (status == 0)
-        status = look(ddp, dp_mpi_rank(mpi), err);
+        status = overlap_look(ddp, dp_mpi_rank(mpi), err);
     if (in.slot)
         dp_tensor_free(&in);
     dp_ddp_close(ddp);
@@ -120,9 +121,9 @@ int main(int argc, char **argv)
     if (status == 0)
         status = dp_group_open(&g, &group, &err);
     if (status == 0)
-        status = open_model(group, &model, &err);
+        status = overlap_open_model(group, &model, &err);
     if (status == 0)
-        status = train(mpi, group, model, &err);
+        status = overlap_train(mpi, group, model, &err);
     dp_module_close(model);
     dp_group_close(group);
     if (dp_mpi_close(mpi, &err) || status) {

@@ -20,14 +20,14 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-static int compare(const void *a, const void *b)
+static int rate_compare(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static int measure(struct dp_mpi *mpi, struct dp_group *group, size_t bytes, int times,
-                   struct dp_error *err)
+static int rate_measure(struct dp_mpi *mpi, struct dp_group *group, size_t bytes, int times,
+                        struct dp_error *err)
 {
     struct dp_tensor tensor;
     double ms[MOST];
@@ -42,7 +42,7 @@ static int measure(struct dp_mpi *mpi, struct dp_group *group, size_t bytes, int
             status = dp_group_wait(group, err);
         ms[i < WARMUP ? 0 : i - WARMUP] = now_ms() - begin;
     }
-    qsort(ms, (size_t)times, sizeof *ms, compare);
+    qsort(ms, (size_t)times, sizeof *ms, rate_compare);
     if (status == 0 && dp_mpi_rank(mpi) == 0)
         printf("%.3f\n", ms[times / 2]);
     dp_tensor_free(&tensor);
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
     if (status == 0)
         status = dp_group_open(&g, &group, &err);
     if (status == 0)
-        status = measure(mpi, group, (size_t)strtoull(argv[2], NULL, 10), times, &err);
+        status = rate_measure(mpi, group, (size_t)strtoull(argv[2], NULL, 10), times, &err);
     dp_group_close(group);
     if (dp_mpi_close(mpi, &err) || status) {
         printf("FAIL: %s\n", err.text);

@@ -7,7 +7,7 @@
 
 enum { WARMUP = 5, MOST = 1000 };
 
-static int compare(const void *a, const void *b)
+static int rate_alone_compare(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
             return 1;
         ms[i < WARMUP ? 0 : i - WARMUP] = 1e3 * (MPI_Wtime() - begin);
     }
-    qsort(ms, (size_t)times, sizeof *ms, compare);
+    qsort(ms, (size_t)times, sizeof *ms, rate_alone_compare);
     if (rank == 0)
         printf("%.3f\n", ms[times / 2]);
     free(numbers);

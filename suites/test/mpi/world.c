@@ -63,7 +63,7 @@ static bool read_layout(const char **text, struct layout *layout)
     return true;
 }
 
-static int first_of(const struct layout *layout, int process)
+static int world_first_of(const struct layout *layout, int process)
 {
     int first = 0;
     for (int p = 0; p < process; ++p)
@@ -71,8 +71,8 @@ static int first_of(const struct layout *layout, int process)
     return first;
 }
 
-static struct trainee *train(const struct trainee_plan *plan, const struct kind *kind, int ranks,
-                             int first, int n, const struct dp_world *world)
+static struct trainee *world_train(const struct trainee_plan *plan, const struct kind *kind,
+                                   int ranks, int first, int n, const struct dp_world *world)
 {
     char devices[32];
     snprintf(devices, sizeof devices, "virt:%d%s", n, kind->suffix);
@@ -89,10 +89,10 @@ static struct trainee *train(const struct trainee_plan *plan, const struct kind 
 static int try(struct dp_mpi *mpi, const struct layout *layout, const struct trainee_plan *plan,
                const struct kind *kind)
 {
-    const int rank = dp_mpi_rank(mpi), first = first_of(layout, rank);
+    const int rank = dp_mpi_rank(mpi), first = world_first_of(layout, rank);
     struct trainee *part =
-        train(plan, kind, layout->ranks, first, layout->locals[rank], dp_mpi_world(mpi));
-    struct trainee *whole = train(plan, kind, layout->ranks, 0, layout->ranks, NULL);
+        world_train(plan, kind, layout->ranks, first, layout->locals[rank], dp_mpi_world(mpi));
+    struct trainee *whole = world_train(plan, kind, layout->ranks, 0, layout->ranks, NULL);
     char text[160] = "no memory";
     if (part && whole && (part->status || whole->status))
         snprintf(text, sizeof text, "%.150s", part->status ? part->err.text : whole->err.text);
@@ -141,8 +141,9 @@ static int try_bad(struct dp_mpi *mpi, const char *layouts, const char *name)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
         if (strcmp(bad[i].name, name) != 0)
             continue;
-        struct trainee *t = train(&bad[i], &kinds[0], layout.ranks, first_of(&layout, rank),
-                                  layout.locals[rank], dp_mpi_world(mpi));
+        struct trainee *t =
+            world_train(&bad[i], &kinds[0], layout.ranks, world_first_of(&layout, rank),
+                        layout.locals[rank], dp_mpi_world(mpi));
         printf("process %d: step %d: %s: %s\n", rank, t ? t->step : -1,
                t ? dp_status_name(t->status) : "ENOMEM", t ? t->err.text : "");
         trainee_close(t);

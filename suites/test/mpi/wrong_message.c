@@ -12,7 +12,7 @@ enum { HEAD_BYTES = 64, FIRST_TAG = 13 };
 
 typedef int isend_fn(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
 
-static long number_of(const char *name)
+static long wrong_message_number_of(const char *name)
 {
     const char *text = getenv(name);
 
@@ -30,8 +30,8 @@ int MPI_Isend(const void *bytes, int n, MPI_Datatype type, int to, int tag, MPI_
     if (!found || !changed)
         abort();
     memcpy(&next, &found, sizeof next);
-    calls += tag >= FIRST_TAG && n > HEAD_BYTES && n >= number_of("WRONG_BYTES");
-    if (calls != number_of("WRONG_MESSAGE") || tag < FIRST_TAG || n <= HEAD_BYTES) {
+    calls += tag >= FIRST_TAG && n > HEAD_BYTES && n >= wrong_message_number_of("WRONG_BYTES");
+    if (calls != wrong_message_number_of("WRONG_MESSAGE") || tag < FIRST_TAG || n <= HEAD_BYTES) {
         free(changed);
         return next(bytes, n, type, to, tag, comm, request);
     }

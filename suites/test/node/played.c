@@ -23,35 +23,35 @@ static int n_lines, n_gpus;
 static struct played_gpu gpus[GPUS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void fail(const char *what, const char *line)
+static void played_fail(const char *what, const char *line)
 {
     fprintf(stderr, "played NVML: %s: %s\n", what, line);
     abort();
 }
 
-static void copy(char *to, size_t room, const char *text)
+static void played_copy(char *to, size_t room, const char *text)
 {
     const size_t length = strlen(text);
 
     if (length >= room)
-        fail("too long", text);
+        played_fail("too long", text);
     memcpy(to, text, length + 1);
 }
 
-static void take(char *text)
+static void played_take(char *text)
 {
     struct line *line = &lines[n_lines];
     char *rest = text + strcspn(text, " ");
 
     if (n_lines == LINES)
-        fail("too many lines", text);
+        played_fail("too many lines", text);
     *rest = '\0';
     rest += 1 + strspn(rest + 1, " ");
     *line = (struct line){.gpu = n_gpus - 1};
-    copy(line->name, NAME, text);
-    copy(line->text, TEXT, rest);
+    played_copy(line->name, NAME, text);
+    played_copy(line->text, TEXT, rest);
     for (char *word = strtok(rest, " "); word && line->n < VALUES; word = strtok(NULL, " "))
-        copy(line->value[line->n++], sizeof line->value[0], word);
+        played_copy(line->value[line->n++], sizeof line->value[0], word);
     ++n_lines;
 }
 
@@ -73,7 +73,7 @@ int played_start(void)
             ++n_gpus;
         } else if (text[0] != '\0') {
             strcat(text, " ");
-            take(text);
+            played_take(text);
         }
     }
     fclose(file);
@@ -91,7 +91,7 @@ struct played_gpu *played_gpu(unsigned index)
 }
 
 /* Finds the line of the GPU itself, or else that of all. */
-static struct line *find(const struct played_gpu *gpu, const char *name)
+static struct line *played_find(const struct played_gpu *gpu, const char *name)
 {
     struct line *found = NULL;
 
@@ -102,7 +102,7 @@ static struct line *find(const struct played_gpu *gpu, const char *name)
     return found;
 }
 
-static int next(const struct played_gpu *gpu, struct line *line, unsigned long long *value)
+static int played_next(const struct played_gpu *gpu, struct line *line, unsigned long long *value)
 {
     int *calls = &line->calls[gpu ? gpu->index : GPUS];
     const char *word = line->value[*calls < line->n ? *calls : line->n - 1];
@@ -115,25 +115,25 @@ static int next(const struct played_gpu *gpu, struct line *line, unsigned long l
         return atoi(word + 1);
     *value = strtoull(word, &end, 0);
     if (*end != '\0')
-        fail("no number", line->text);
+        played_fail("no number", line->text);
     return 0;
 }
 
 int played_number(const struct played_gpu *gpu, const char *name, unsigned long long *value)
 {
-    struct line *line = find(gpu, name);
+    struct line *line = played_find(gpu, name);
     int status = 3;
 
     pthread_mutex_lock(&lock);
     if (line)
-        status = next(gpu, line, value);
+        status = played_next(gpu, line, value);
     pthread_mutex_unlock(&lock);
     return status;
 }
 
 int played_text(const struct played_gpu *gpu, const char *name, char *text, unsigned bytes)
 {
-    const struct line *line = find(gpu, name);
+    const struct line *line = played_find(gpu, name);
 
     if (!line || strcmp(line->text, "-") == 0)
         return 3;

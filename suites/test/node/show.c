@@ -13,14 +13,14 @@
 #include "machine/node.h"
 #include "machine/tree.h"
 
-static int fail(const char *what)
+static int show_fail(const char *what)
 {
     fprintf(stderr, "show: %s\n", what);
     return 1;
 }
 
 /* Fills the smallest possible header. */
-static void fill(struct record_run *run)
+static void show_fill(struct record_run *run)
 {
     snprintf(run->run_id, sizeof run->run_id, "feedface00000001");
     snprintf(run->node_hash, sizeof run->node_hash, "feedface00000002");
@@ -48,11 +48,11 @@ static int show_json(const struct record_run *run)
     int status = 1;
 
     if (!again || !text)
-        fail("no memory");
+        show_fail("no memory");
     else if (record_run_parse(text, again, &err) != 0)
-        fail(err.text);
+        show_fail(err.text);
     else if (!(second = record_run_text(again)) || strcmp(text, second) != 0)
-        fail("what is read is not what was written");
+        show_fail("what is read is not what was written");
     else
         status = puts(text) < 0;
     free(text);
@@ -69,7 +69,7 @@ static int watch(const char *library, const char *bus)
     node_device device = NULL;
 
     if (!cell.gpu || node_nvml_open(library, &nvml, why) != 0)
-        return fail(why);
+        return show_fail(why);
     for (int i = 0; i < node_nvml_count(&nvml) && strcmp(cell.gpu->bus, bus) != 0; ++i)
         if (node_nvml_device(&nvml, i, &device) == NVML_SUCCESS)
             node_nvml_bus(&nvml, device, cell.gpu->bus);
@@ -92,10 +92,10 @@ int main(int argc, char **argv)
     int status = 0;
 
     if (argc < 4 || !run)
-        return fail("LIBRARY ROOT words|tree|html|json|watch");
-    fill(run);
+        return show_fail("LIBRARY ROOT words|tree|html|json|watch");
+    show_fill(run);
     if (strcmp(argv[3], "watch") != 0 && node_read(argv[2], argv[1], true, run) != 0)
-        return fail("the node cannot be read");
+        return show_fail("the node cannot be read");
     if (strcmp(argv[3], "words") == 0)
         node_print(stdout, run);
     else if (strcmp(argv[3], "tree") == 0)
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
     else if (strcmp(argv[3], "json") == 0)
         status = show_json(run);
     else
-        status = argc == 5 ? watch(argv[1], argv[4]) : fail("watch BUS");
+        status = argc == 5 ? watch(argv[1], argv[4]) : show_fail("watch BUS");
     free(run);
     return status;
 }

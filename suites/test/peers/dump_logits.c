@@ -19,7 +19,8 @@ struct dump {
     float *logit;
 };
 
-static int open_all(struct dump *d, const char *devices, size_t rows, struct dp_error *err)
+static int dump_logits_open_all(struct dump *d, const char *devices, size_t rows,
+                                struct dp_error *err)
 {
     const struct dp_group_config config = {.devices = devices};
     const size_t context = d->workload.size[GPT_CONTEXT], tokens = rows * context;
@@ -37,7 +38,7 @@ static int open_all(struct dump *d, const char *devices, size_t rows, struct dp_
                            &d->tokens, err);
 }
 
-static int run(struct dump *d, const char *weights, size_t rows, struct dp_error *err)
+static int dump_logits_run(struct dump *d, const char *weights, size_t rows, struct dp_error *err)
 {
     const struct workload_set set = workload_set(SEED, 0);
     struct dp_tensor out[DP_MAX_IO];
@@ -53,7 +54,7 @@ static int run(struct dump *d, const char *weights, size_t rows, struct dp_error
     return dp_tensor_read(d->logit, &out[0], err);
 }
 
-static int write_all(const struct dump *d, size_t rows)
+static int dump_logits_write_all(const struct dump *d, size_t rows)
 {
     const size_t tokens = rows * d->workload.size[GPT_CONTEXT];
     const size_t logits = tokens * d->workload.size[GPT_VOCABULARY];
@@ -65,7 +66,7 @@ static int write_all(const struct dump *d, size_t rows)
                : 1;
 }
 
-static void close_all(struct dump *d)
+static void dump_logits_close_all(struct dump *d)
 {
     dp_run_close(d->run);
     if (d->tokens.slot)
@@ -86,11 +87,12 @@ int main(int argc, char **argv)
 
     if (rows == 0 || workload_parse(argv[1], &d.workload, why, sizeof why))
         return 2;
-    status = open_all(&d, argv[4], rows, &err) || run(&d, argv[2], rows, &err);
+    status =
+        dump_logits_open_all(&d, argv[4], rows, &err) || dump_logits_run(&d, argv[2], rows, &err);
     if (status != 0)
         fprintf(stderr, "dump_logits: %s\n", err.text);
     else
-        status = write_all(&d, rows);
-    close_all(&d);
+        status = dump_logits_write_all(&d, rows);
+    dump_logits_close_all(&d);
     return status == 0 ? 0 : 1;
 }

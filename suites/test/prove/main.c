@@ -33,7 +33,7 @@ static int show_row(const char *asked, const char *seen)
     return 0;
 }
 
-static int fail(const char *why)
+static int main_fail(const char *why)
 {
     fprintf(stderr, "lockstep-prove: %s\n", why);
     return MISUSE;
@@ -55,7 +55,7 @@ static int prove_alarms(size_t runs)
             struct simulate_alarms found;
 
             if (simulate_alarms((enum simulate_noise)model, cells[i], runs, &found) != 0)
-                return fail("no memory");
+                return main_fail("no memory");
             const double without = (double)found.without / (double)runs;
             const double beyond = (double)found.beyond / (double)runs;
 
@@ -78,7 +78,7 @@ static int prove_power(size_t runs)
     char asked[WORDS], seen[WORDS];
 
     if (simulate_power(1.05, runs, &slow) != 0 || simulate_power(1 / 1.05, runs, &fast) != 0)
-        return fail("no memory");
+        return main_fail("no memory");
     snprintf(asked, sizeof asked,
              "%zu comparisons, +5 %% and -5 %% at 2 %% noise: at least 0.85 of cells, all "
              "comparisons globally, none the wrong way or EQUIVALENT",
@@ -158,7 +158,7 @@ static bool read_cell(char *line, double d[], size_t *pairs)
 }
 
 /* Prints a line for each cell, and one for all: verdict, ratio, and for all an interval of 95 %. */
-static int judge(void)
+static int main_judge(void)
 {
     static double read[CELLS_MOST * RANK_MOST], d[CELLS_MOST * RANK_MOST];
     struct pairs_judged cell[CELLS_MOST] = {{.reason = ""}}, all;
@@ -167,13 +167,13 @@ static int judge(void)
 
     for (; fgets(line, sizeof line, stdin); ++cells)
         if (cells == CELLS_MOST || !read_cell(line, read + cells * RANK_MOST, &pairs))
-            return fail("standard input is no table of differences");
+            return main_fail("standard input is no table of differences");
     if (cells == 0)
-        return fail("standard input is empty");
+        return main_fail("standard input is empty");
     for (size_t c = 0; c < cells; ++c)
         memcpy(d + c * pairs, read + c * RANK_MOST, pairs * sizeof d[0]);
     if (pairs_judge(&(struct pairs_data){d, cells, pairs, NULL, 1}, cell, &all) != 0)
-        return fail("no memory");
+        return main_fail("no memory");
     for (size_t c = 0; c < cells; ++c) {
         const struct rank_estimate shift = rank_signed_estimate(d + c * pairs, pairs, 0.95);
 
@@ -194,13 +194,13 @@ int main(int argc, char **argv)
     char *end = NULL;
 
     if (argc == 2 && strcmp(argv[1], "judge") == 0)
-        return judge();
+        return main_judge();
     const unsigned long runs = argc == 3 ? strtoul(argv[2], &end, 10) : 0;
 
     if (runs < 1 || runs > RUNS_MOST || *end != '\0')
-        return fail("usage: lockstep-prove aa-sim|power-sim|coverage RUNS, or judge");
+        return main_fail("usage: lockstep-prove aa-sim|power-sim|coverage RUNS, or judge");
     for (size_t i = 0; i < sizeof experiments / sizeof experiments[0]; ++i)
         if (strcmp(argv[1], experiments[i].name) == 0)
             return experiments[i].prove(runs);
-    return fail("known are aa-sim, power-sim, coverage and judge");
+    return main_fail("known are aa-sim, power-sim, coverage and judge");
 }

@@ -34,22 +34,23 @@ static uint64_t next_bits(uint64_t *state)
 }
 
 /* Returns a number in (0, 1). */
-static double next_uniform(uint64_t *state)
+static double simulate_next_uniform(uint64_t *state)
 {
     return ((double)(next_bits(state) >> 12) + 0.5) / 4503599627370496.0;
 }
 
 /* Returns a normal number by the method of Box and Muller. */
-static double next_normal(uint64_t *state)
+static double simulate_next_normal(uint64_t *state)
 {
-    const double radius = sqrt(-2 * log(next_uniform(state)));
+    const double radius = sqrt(-2 * log(simulate_next_uniform(state)));
 
-    return radius * cos(2 * PI * next_uniform(state));
+    return radius * cos(2 * PI * simulate_next_uniform(state));
 }
 
 static double next_of_series(struct source *source, double share)
 {
-    source->last = share * source->last + sqrt(1 - share * share) * next_normal(&source->state);
+    source->last =
+        share * source->last + sqrt(1 - share * share) * simulate_next_normal(&source->state);
     return source->last;
 }
 
@@ -64,18 +65,18 @@ static double next_launch(struct source *source, int which)
     case SIMULATE_AR5:
         return next_of_series(source, 0.5);
     case SIMULATE_T2:
-        normal = next_normal(&source->state);
-        return normal / sqrt(-log(next_uniform(&source->state)));
+        normal = simulate_next_normal(&source->state);
+        return normal / sqrt(-log(simulate_next_uniform(&source->state)));
     case SIMULATE_CONTAMINATED:
-        normal = next_normal(&source->state);
-        return next_uniform(&source->state) < 0.1 ? 10 * normal : normal;
+        normal = simulate_next_normal(&source->state);
+        return simulate_next_uniform(&source->state) < 0.1 ? 10 * normal : normal;
     case SIMULATE_DRIFT:
-        return next_normal(&source->state) + 2 * which;
+        return simulate_next_normal(&source->state) + 2 * which;
     case SIMULATE_GAUSS:
     case SIMULATE_NOISES:
         break;
     }
-    return next_normal(&source->state);
+    return simulate_next_normal(&source->state);
 }
 
 static struct source open_source(enum simulate_noise model, uint64_t seed)
@@ -83,7 +84,7 @@ static struct source open_source(enum simulate_noise model, uint64_t seed)
     struct source source = {.model = model, .state = seed};
 
     source.state = next_bits(&source.state) + (uint64_t)model;
-    source.last = next_normal(&source.state); /* a series has no beginning */
+    source.last = simulate_next_normal(&source.state); /* a series has no beginning */
     return source;
 }
 
@@ -102,8 +103,8 @@ void simulate_pairs(enum simulate_noise model, uint64_t seed, size_t cells, size
         }
 }
 
-static int judge(const double d[], size_t cells, struct pairs_judged cell[],
-                 struct pairs_judged *all)
+static int simulate_judge(const double d[], size_t cells, struct pairs_judged cell[],
+                          struct pairs_judged *all)
 {
     memset(cell, 0, cells * sizeof cell[0]);
     return pairs_judge(&(struct pairs_data){d, cells, SIMULATE_PAIRS, NULL, 1}, cell, all);
@@ -136,12 +137,12 @@ int simulate_alarms(enum simulate_noise model, size_t cells, size_t runs,
     *found = (struct simulate_alarms){.without = 0};
     for (size_t run = 0; run < runs; ++run) {
         simulate_pairs(model, run, cells, SIMULATE_PAIRS, 1, NOISE, d);
-        if (judge(d, cells, cell, &all) != 0)
+        if (simulate_judge(d, cells, cell, &all) != 0)
             return -1;
         found->beyond += alarms(cell, cells, &all, true);
         for (size_t i = 0; i < cells * SIMULATE_PAIRS; ++i)
             d[i] += log(PAIRS_MARGIN);
-        if (judge(d, cells, cell, &all) != 0)
+        if (simulate_judge(d, cells, cell, &all) != 0)
             return -1;
         found->without += alarms(cell, cells, &all, false);
     }
@@ -185,7 +186,7 @@ int simulate_power(double ratio, size_t runs, struct simulate_power *found)
     *found = (struct simulate_power){.slower = 0};
     for (size_t run = 0; run < runs; ++run) {
         simulate_pairs(SIMULATE_GAUSS, run, SIMULATE_CELLS, SIMULATE_PAIRS, ratio, NOISE, d);
-        if (judge(d, SIMULATE_CELLS, cell, &all) != 0)
+        if (simulate_judge(d, SIMULATE_CELLS, cell, &all) != 0)
             return -1;
         for (int c = 0; c < SIMULATE_CELLS; ++c) {
             found->slower += cell[c].verdict == PAIRS_REGRESSED;

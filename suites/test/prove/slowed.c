@@ -30,7 +30,7 @@ void __wrap_cblas_sgemm(int order, int transpose_a, int transpose_b, int m, int 
                         float alpha, const float *a, int lda, const float *b, int ldb, float beta,
                         float *c, int ldc);
 
-static double number_of(const char *name, double otherwise)
+static double slowed_number_of(const char *name, double otherwise)
 {
     const char *const text = getenv(name);
 
@@ -46,7 +46,7 @@ static double slowness(size_t step)
 
     if (every > 0 && *times == ':' && step % every == every - 1)
         return strtod(times + 1, NULL);
-    return number_of("PROVE_SLOW", 1);
+    return slowed_number_of("PROVE_SLOW", 1);
 }
 
 int __wrap_session_step(struct session *session, int k, struct session_times *times,
@@ -68,7 +68,7 @@ int __wrap_session_step(struct session *session, int k, struct session_times *ti
 
 double __wrap_session_bytes(const struct session *session)
 {
-    return __real_session_bytes(session) + number_of("PROVE_BYTES", 0);
+    return __real_session_bytes(session) + slowed_number_of("PROVE_BYTES", 0);
 }
 
 void __wrap_cblas_sgemm(int order, int transpose_a, int transpose_b, int m, int n, int k,
@@ -76,7 +76,7 @@ void __wrap_cblas_sgemm(int order, int transpose_a, int transpose_b, int m, int 
                         float *c, int ldc)
 {
     const uint64_t ns =
-        (uint64_t)(number_of("PROVE_PRODUCTS", 0) * (double)m * (double)n * (double)k);
+        (uint64_t)(slowed_number_of("PROVE_PRODUCTS", 0) * (double)m * (double)n * (double)k);
     struct timespec left = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
 
     while (ns > 0 && nanosleep(&left, &left) != 0)

@@ -198,7 +198,7 @@ static char *without_plan(char *text)
     return text;
 }
 
-static int append(int fd, char *text)
+static int differ_append(int fd, char *text)
 {
     struct text_error err = {{0}};
     const int status = text ? record_append(fd, text, &err) : -1;
@@ -212,7 +212,7 @@ static int append(int fd, char *text)
 static int write_file(const char *path, struct record_file *file)
 {
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    int status = fd < 0 ? -1 : append(fd, without_plan(record_run_text(&file->run)));
+    int status = fd < 0 ? -1 : differ_append(fd, without_plan(record_run_text(&file->run)));
 
     for (size_t c = 0; c < file->n_cells && status == 0; ++c) {
         struct record_cell *cell = &file->cell[c];
@@ -221,12 +221,12 @@ static int write_file(const char *path, struct record_file *file)
         /* By the file's name: it is no copy of the launch. */
         cell->start_epoch_ns += UINT64_C(1000000000) * (unsigned char)path[0];
         record_cell_id(&cell->key, cell->cell_id);
-        status = append(fd, record_cell_text(cell));
+        status = differ_append(fd, record_cell_text(cell));
     }
     const struct record_end end = {
         .planned = file->run.planned, .ok = file->n_cells, .seconds = (double)NAN};
     if (status == 0)
-        status = append(fd, record_end_text(file->run.run_id, &end));
+        status = differ_append(fd, record_end_text(file->run.run_id, &end));
     return fd >= 0 && close(fd) == 0 && status == 0 ? 0 : 1;
 }
 

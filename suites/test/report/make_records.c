@@ -539,8 +539,8 @@ static int write_point(const struct kind *kind, const struct record_run *run, in
 }
 
 /* Writes all batches on this many devices; 0: of the plain program. */
-static int write_line(const struct kind *kind, const struct record_run *run, int fd,
-                      const struct model *model, int devices, size_t *order)
+static int make_records_write_line(const struct kind *kind, const struct record_run *run, int fd,
+                                   const struct model *model, int devices, size_t *order)
 {
     const int count = devices > 0 ? devices : 1;
     int result = 0;
@@ -565,9 +565,9 @@ static int write_cells(const struct kind *kind, const struct record_run *run, in
 
     for (size_t m = 0; m < 2 && result == 0; ++m) {
         if (kind->plain)
-            result = write_line(kind, run, fd, model_of(kind, m), 0, &order);
+            result = make_records_write_line(kind, run, fd, model_of(kind, m), 0, &order);
         for (int d = 0; d < n && result == 0; ++d)
-            result = write_line(kind, run, fd, model_of(kind, m), devices[d], &order);
+            result = make_records_write_line(kind, run, fd, model_of(kind, m), devices[d], &order);
     }
     return result;
 }

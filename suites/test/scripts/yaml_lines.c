@@ -20,7 +20,7 @@ struct place {
 
 static bool visit(struct place *place, int id);
 
-static bool say(const char *words, const struct place *place)
+static bool yaml_lines_say(const char *words, const struct place *place)
 {
     fprintf(stderr, "yaml_lines: %s: %s\n", place->path, words);
     return false;
@@ -45,7 +45,7 @@ static bool descend(struct place *place, const char *name, int id)
     bool good;
 
     if (place->depth >= DEPTH || length + strlen(name) + 2 > PATH)
-        return say("too deep", place);
+        return yaml_lines_say("too deep", place);
     snprintf(place->path + length, PATH - length, ".%s", name);
     ++place->depth;
     good = visit(place, id);
@@ -69,10 +69,10 @@ static bool visit_mapping(struct place *place, const yaml_node_t *node)
         const char *key = key_of(place, pair);
 
         if (!key)
-            return say("a key that is no scalar", place);
+            return yaml_lines_say("a key that is no scalar", place);
         for (const yaml_node_pair_t *other = first; other < pair; ++other)
             if (strcmp(key_of(place, other), key) == 0)
-                return say("a key is there twice", place);
+                return yaml_lines_say("a key is there twice", place);
         if (!descend(place, key, pair->value))
             return false;
     }
@@ -85,7 +85,7 @@ static bool visit(struct place *place, int id)
     char number[24];
 
     if (!node)
-        return say("nothing there", place);
+        return yaml_lines_say("nothing there", place);
     if (node->type == YAML_MAPPING_NODE)
         return visit_mapping(place, node);
     if (node->type == YAML_SCALAR_NODE) {
@@ -114,7 +114,7 @@ static bool print_all(yaml_parser_t *parser)
         }
         if (!yaml_document_get_root_node(&document)) {
             yaml_document_delete(&document);
-            return n > 0 || say("empty", &place);
+            return n > 0 || yaml_lines_say("empty", &place);
         }
         snprintf(place.path, sizeof place.path, "%d", n);
         good = visit(&place, 1);

@@ -58,7 +58,7 @@ struct torture {
     unsigned verdict[FAULT_KINDS][FAULT_VERDICTS];
 };
 
-static int complain(const char *what)
+static int calls_complain(const char *what)
 {
     fprintf(stderr, "torture_calls: %s: %s\n", what, strerror(errno));
     return 2;
@@ -113,7 +113,7 @@ static int list_points(struct torture *t)
     return t->n > 0 ? 0 : -1;
 }
 
-static unsigned next_random(unsigned *state)
+static unsigned calls_next_random(unsigned *state)
 {
     *state = *state * 1664525U + 1013904223U;
     return *state >> 8;
@@ -131,7 +131,7 @@ static void choose_sample(struct torture *t)
     if (t->options.sample == 0 || t->options.sample >= t->n)
         return;
     for (size_t i = 0; i < t->options.sample; ++i) {
-        const size_t other = i + next_random(&state) % (t->n - i);
+        const size_t other = i + calls_next_random(&state) % (t->n - i);
         const struct fault_point point = t->point[i];
 
         t->point[i] = t->point[other];
@@ -161,8 +161,8 @@ static int parse_only(struct torture *t)
     return point->kind < FAULT_KINDS ? 0 : -1;
 }
 
-static void tell(const struct torture *t, const struct fault_point *point, const char *why,
-                 const struct fault_end *end)
+static void calls_tell(const struct torture *t, const struct fault_point *point, const char *why,
+                       const struct fault_end *end)
 {
     printf("BAD %s --only %d:%s:%u:%d%s at %#lx: %s\n", t->command->name, point->process,
            kinds[point->kind].name, point->n, point->error, point->stays ? " --stays" : "",
@@ -181,19 +181,19 @@ static int run_points(struct torture *t)
         const struct fault_point *point = &t->point[i];
 
         if (fault_run(&t->place, t->command, point, &end) != 0)
-            return complain("a run");
+            return calls_complain("a run");
         const enum fault_verdict verdict = fault_judge(&t->place, t->command, point, &end, why);
 
         ++t->verdict[point->kind][verdict];
         if (verdict == FAULT_BAD)
-            tell(t, point, why, &end);
+            calls_tell(t, point, why, &end);
         if (t->options.only)
             printf("%s%sstatus %d\n", end.out, end.err, WEXITSTATUS(end.status));
     }
     return 0;
 }
 
-static int sum_up(const struct torture *t)
+static int calls_sum_up(const struct torture *t)
 {
     unsigned sum[FAULT_VERDICTS] = {0}, points = 0;
 
@@ -229,7 +229,7 @@ static int run_true(struct torture *t)
 
     for (int i = 0; i < 2; ++i) {
         if (fault_run(&t->place, t->command, &none, &end) != 0)
-            return complain("a run");
+            return calls_complain("a run");
         if (!WIFEXITED(end.status) || WEXITSTATUS(end.status) != 0) {
             fprintf(stderr, "torture_calls: without a fault: status %d\n%s%s",
                     WEXITSTATUS(end.status), end.out, end.err);
@@ -238,7 +238,7 @@ static int run_true(struct torture *t)
         if (i == 0 && (fault_remove("../true") != 0 || rename("../run", "../true") != 0 ||
                        rename("../out", "../true.out") != 0 || mkdir("../run", 0777) != 0 ||
                        chdir("../run") != 0))
-            return complain("the folder of a run");
+            return calls_complain("the folder of a run");
     }
     if (fault_judge(&t->place, t->command, &none, &end, why) != FAULT_BAD)
         return 0;
@@ -246,25 +246,25 @@ static int run_true(struct torture *t)
     return 2;
 }
 
-static int prepare(struct fault_place *place, const char *folder)
+static int calls_prepare(struct fault_place *place, const char *folder)
 {
     int file;
 
     snprintf(place->page_path, sizeof place->page_path, "%s/page", folder);
     if (chdir(folder) != 0 || fault_remove("run") != 0 || mkdir("run", 0777) != 0 ||
         chdir("run") != 0)
-        return complain(folder);
+        return calls_complain(folder);
     file = open(place->page_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (file < 0 || ftruncate(file, sizeof *place->page) != 0)
-        return complain(place->page_path);
+        return calls_complain(place->page_path);
     place->page = mmap(NULL, sizeof *place->page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
     if (place->page == MAP_FAILED)
-        return complain(place->page_path);
-    return process_adopt() == 0 ? 0 : complain("orphans cannot be adopted");
+        return calls_complain(place->page_path);
+    return process_adopt() == 0 ? 0 : calls_complain("orphans cannot be adopted");
 }
 
-static int parse(int argc, char **argv, struct options *options)
+static int calls_parse(int argc, char **argv, struct options *options)
 {
     for (int i = 5; i < argc; ++i) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
@@ -298,7 +298,7 @@ int main(int argc, char **argv)
     struct torture t = {.place = {.limit_s = 60}, .command = fault_commands};
     int status;
 
-    if (argc < 5 || parse(argc, argv, &t.options) != 0) {
+    if (argc < 5 || calls_parse(argc, argv, &t.options) != 0) {
         fputs("usage: torture_calls LOCKSTEP SHIM FOLDER COMMAND [--kinds KIND,..] [--stays]\n"
               "           [--part I/N] [--sample N --seed S | --only PROCESS:KIND:N:ERROR]\n",
               stderr);
@@ -312,7 +312,7 @@ int main(int argc, char **argv)
     }
     t.place.program = argv[1];
     t.place.shim = argv[2];
-    status = prepare(&t.place, argv[3]);
+    status = calls_prepare(&t.place, argv[3]);
     if (status == 0)
         status = run_true(&t);
     if (status == 0 && (t.options.only != NULL ? parse_only(&t) : list_points(&t)) != 0) {
@@ -324,7 +324,7 @@ int main(int argc, char **argv)
         status = run_points(&t);
     }
     if (status == 0)
-        status = sum_up(&t);
+        status = calls_sum_up(&t);
     free(t.point);
     return status;
 }

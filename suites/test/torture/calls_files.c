@@ -70,7 +70,7 @@ static size_t skip(const char *text, size_t at, size_t bytes)
 
 /* Replaces numbers, also hexadecimal ones, and lists of them by one mark, together with the blanks
  * around. */
-static size_t fold(char *text, size_t bytes)
+static size_t calls_files_fold(char *text, size_t bytes)
 {
     size_t n = 0;
 
@@ -87,13 +87,14 @@ static size_t fold(char *text, size_t bytes)
 }
 
 /* Describes where the two differ; "": nowhere. */
-static void compare(const char *path, char *a, size_t n_a, char *b, size_t n_b, char where[DIFFERS])
+static void calls_files_compare(const char *path, char *a, size_t n_a, char *b, size_t n_b,
+                                char where[DIFFERS])
 {
     size_t at = 0, from;
 
     if (ending_of(path)->clock) {
-        n_a = fold(a, n_a);
-        n_b = fold(b, n_b);
+        n_a = calls_files_fold(a, n_a);
+        n_b = calls_files_fold(b, n_b);
     }
     while (at < n_a && at < n_b && a[at] == b[at])
         ++at;
@@ -111,7 +112,7 @@ bool fault_same_files(const char *path, const char *other, char where[DIFFERS])
 
     where[0] = '\0';
     if (a && b)
-        compare(path, a, n_a, b, n_b, where);
+        calls_files_compare(path, a, n_a, b, n_b, where);
     else
         snprintf(where, DIFFERS, "%s", "one of them is missing");
     free(a);
@@ -139,7 +140,7 @@ static bool is_lines(const char *text, size_t bytes)
 }
 
 /* A file that differs may still be complete: a record of a cell that failed. */
-static bool is_whole(const char *path)
+static bool calls_files_is_whole(const char *path)
 {
     const struct ending *ending = ending_of(path);
     size_t bytes = 0;
@@ -209,7 +210,7 @@ static bool judge_file(const struct fault_command *command, const char *path, co
         snprintf(why, 256, "%.200s lost what it held", path);
         return false;
     }
-    if (old || fault_same_files(path, model, where) || is_whole(path))
+    if (old || fault_same_files(path, model, where) || calls_files_is_whole(path))
         return true;
     snprintf(why, 256, "%.200s is not whole", path);
     return false;

@@ -112,7 +112,7 @@ static int open_new(const char *path)
     return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 }
 
-static void read_text(const char *path, char text[FAULT_TEXT])
+static void calls_run_read_text(const char *path, char text[FAULT_TEXT])
 {
     size_t bytes;
     char *all = fault_read(path, &bytes);
@@ -152,7 +152,7 @@ int fault_run(const struct fault_place *place, const struct fault_command *comma
         return -1;
     end->hangs = !process_wait(pid, place->limit_s, &end->status);
     end->leftover = process_leftover(end->hangs ? 0 : 2) > 0 && !end->hangs;
-    read_text("../out", end->out);
-    read_text("../err", end->err);
+    calls_run_read_text("../out", end->out);
+    calls_run_read_text("../err", end->err);
     return 0;
 }

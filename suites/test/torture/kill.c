@@ -39,7 +39,7 @@ static int parse_number(const char *name, const char *text, uint64_t max, uint64
 }
 
 /* -1: go on; else the exit status. */
-static int parse(int argc, char **argv, struct options *options)
+static int kill_parse(int argc, char **argv, struct options *options)
 {
     static const struct option table[] = {{"lockstep", required_argument, NULL, 'l'},
                                           {"folder", required_argument, NULL, 'f'},
@@ -137,7 +137,7 @@ static int run_rounds(struct kill_torture *torture, size_t first, size_t last, s
     return check_hits(torture, last - first, err);
 }
 
-static int run(const struct options *options)
+static int kill_run(const struct options *options)
 {
     const bool one = options->only != SIZE_MAX;
     const size_t first = one ? options->only : 0, last = one ? first + 1 : options->rounds;
@@ -173,8 +173,8 @@ static int run(const struct options *options)
 int main(int argc, char **argv)
 {
     struct options options = {.rounds = 10, .seed = 1, .only = SIZE_MAX};
-    const int status = parse(argc, argv, &options);
+    const int status = kill_parse(argc, argv, &options);
 
     setvbuf(stdout, NULL, _IOLBF, 0);
-    return status >= 0 ? status : run(&options);
+    return status >= 0 ? status : kill_run(&options);
 }

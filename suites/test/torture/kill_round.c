@@ -31,7 +31,7 @@ struct round {
 };
 
 /* splitmix64 */
-static uint64_t next_random(uint64_t *state)
+static uint64_t kill_round_next_random(uint64_t *state)
 {
     uint64_t z = *state += 0x9E3779B97F4A7C15U;
 
@@ -43,7 +43,7 @@ static uint64_t next_random(uint64_t *state)
 /* 0 <= x < 1 */
 static double next_fraction(uint64_t *state)
 {
-    return (double)(next_random(state) >> 11) / 9007199254740992.0;
+    return (double)(kill_round_next_random(state) >> 11) / 9007199254740992.0;
 }
 
 static pid_t start_sweep(struct round *round, bool resume)
@@ -89,7 +89,7 @@ static void open_round(struct round *round, struct kill_torture *torture, const 
 {
     *round = (struct round){.torture = torture, .random = torture->seed};
     for (int i = 0; i < 2; ++i) /* neighbouring seeds and numbers give unrelated states */
-        round->random = next_random(&round->random) + number;
+        round->random = kill_round_next_random(&round->random) + number;
     snprintf(round->folder, sizeof round->folder, "%.500s/%s-%zu", torture->folder, name, number);
     snprintf(round->file, sizeof round->file, "%s/sweep.jsonl", round->folder);
     kill_remove(torture, name, number); /* files of an earlier run */
@@ -104,7 +104,7 @@ static int check_leftover(struct text_error *err)
 }
 
 /* Reads the file anew: lines that were complete before must be unchanged. */
-static int look(struct round *round, struct text_error *err)
+static int kill_round_look(struct round *round, struct text_error *err)
 {
     struct records now;
 
@@ -149,7 +149,7 @@ static int tear(struct round *round, struct text_error *err)
     if (truncate(round->file, (off_t)keep))
         return records_say(err, "cannot cut %.100s", round->file);
     records_free(&round->before); /* the part that was cut off is not missed */
-    return look(round, err);
+    return kill_round_look(round, err);
 }
 
 /* Kills a process. A stopped worker cannot end by itself: if it is gone, it died with its sweep. */
@@ -202,9 +202,9 @@ static int sit_disturbed(struct round *round, bool resume, bool *ended, struct t
     struct kill_counts *counts = &round->torture->counts;
     static const enum kill_whom whoms[] = {KILL_SWEEP, KILL_SWEEP, KILL_STOPPED, KILL_STOPPED,
                                            KILL_BOTH,  KILL_BOTH,  KILL_WORKER,  KILL_CUT};
-    const enum kill_whom whom = whoms[next_random(&round->random) % 8];
+    const enum kill_whom whom = whoms[kill_round_next_random(&round->random) % 8];
     const double delay = 1.02 * seconds_left(round) * next_fraction(&round->random);
-    const bool in_a_hurry = next_random(&round->random) % 2 == 0;
+    const bool in_a_hurry = kill_round_next_random(&round->random) % 2 == 0;
     const double begin = process_now();
     const size_t cells_before = round->before.n_cells, ends_before = round->before.n_ends;
     const pid_t pid = start_sweep(round, resume);
@@ -225,7 +225,7 @@ static int sit_disturbed(struct round *round, bool resume, bool *ended, struct t
                            round->log);
     ++counts->kills[whom];
     counts->after_end += *ended && WEXITSTATUS(status) == 0;
-    if (look(round, err) || check_announced(round, cells_before, err))
+    if (kill_round_look(round, err) || check_announced(round, cells_before, err))
         return -1;
     /* The killed process may be the one that looks for the devices: then no cell was begun. */
     round->not_verified += *ended && WEXITSTATUS(status) == 1 && round->before.n_ends > ends_before;
@@ -245,7 +245,7 @@ static int sit(struct round *round, bool resume, int *status, struct text_error 
     if (!WIFEXITED(*status) || WEXITSTATUS(*status) != 0)
         return records_say(err, "a sweep ended with wait status %d, see %.120s", *status,
                            round->log);
-    return look(round, err) ? -1 : check_leftover(err);
+    return kill_round_look(round, err) ? -1 : check_leftover(err);
 }
 
 /* Without a file there is nothing to resume, and the program says so. */
@@ -271,7 +271,7 @@ static int disturb(struct round *round, struct text_error *err)
 
         if (sit_disturbed(round, resume, &ended, err))
             return -1;
-        again = next_random(&round->random) % 3 == 0;
+        again = kill_round_next_random(&round->random) % 3 == 0;
     }
     return 0;
 }

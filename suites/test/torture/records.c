@@ -18,7 +18,7 @@ int records_say(struct text_error *err, const char *format, ...)
 }
 
 /* Reads the whole file, with a NUL after it. */
-static int read_text(const char *path, struct records *records, struct text_error *err)
+static int records_read_text(const char *path, struct records *records, struct text_error *err)
 {
     FILE *file = fopen(path, "rb");
     size_t capacity = 1 << 16, n;
@@ -106,7 +106,7 @@ static int take_line(struct records *records, const char *line, bool first, stru
 int records_load(const char *path, struct records *records, struct text_error *err)
 {
     *records = (struct records){.text = NULL};
-    if (read_text(path, records, err))
+    if (records_read_text(path, records, err))
         return -1;
 
     char *line = records->text;

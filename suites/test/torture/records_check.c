@@ -10,41 +10,41 @@ static const char usage[] =
     "                                            lines of cells that were not verified\n"
     "       torture_records FILE                 the number of cells in its complete lines\n";
 
-static int complain(const char *path, const struct text_error *err)
+static int records_check_complain(const char *path, const struct text_error *err)
 {
     fprintf(stderr, "torture_records: %s: %s\n", path, err->text);
     return 1;
 }
 
-static int count(const char *path)
+static int records_check_count(const char *path)
 {
     struct text_error err = {""};
     struct records records;
 
     if (records_load(path, &records, &err))
-        return complain(path, &err);
+        return records_check_complain(path, &err);
     printf("%zu\n", records.n_cells);
     records_free(&records);
     return 0;
 }
 
-static int compare(const char *whole, const char *path, size_t not_verified)
+static int records_check_compare(const char *whole, const char *path, size_t not_verified)
 {
     struct text_error err = {""};
     struct records undisturbed, records;
 
     if (records_load(whole, &undisturbed, &err) ||
         records_compare(&undisturbed, &undisturbed, 0, &err))
-        return complain(whole, &err);
+        return records_check_complain(whole, &err);
     if (records_load(path, &records, &err)) {
         records_free(&undisturbed);
-        return complain(path, &err);
+        return records_check_complain(path, &err);
     }
     const int status = records_compare(&undisturbed, &records, not_verified, &err);
 
     records_free(&undisturbed);
     records_free(&records);
-    return status ? complain(path, &err) : 0;
+    return status ? records_check_complain(path, &err) : 0;
 }
 
 int main(int argc, char **argv)
@@ -55,9 +55,9 @@ int main(int argc, char **argv)
     if (argc == 4)
         not_verified = strtoul(argv[3], &end, 10);
     if (argc == 2 && argv[1][0] != '-')
-        return count(argv[1]);
+        return records_check_count(argv[1]);
     if (argc == 4 && end != argv[3] && *end == '\0')
-        return compare(argv[1], argv[2], not_verified);
+        return records_check_compare(argv[1], argv[2], not_verified);
     fputs(usage, stderr);
     return 2;
 }

@@ -219,7 +219,7 @@ static int number_here(struct fault_page *at)
     return n == 0 ? at->n_processes++ : FAULT_PROCESSES;
 }
 
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void shim_begin(void)
 {
     const char *path = getenv("TORTURE_CALLS");
     char name[512] = "";

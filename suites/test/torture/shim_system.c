@@ -13,14 +13,14 @@
 #include <unistd.h>
 
 /* Finds the next function of that name, and stores it in a pointer. */
-static void find(const char *name, void *function)
+static void shim_system_find(const char *name, void *function)
 {
     void *const found = dlsym(RTLD_NEXT, name);
 
     memcpy(function, &found, sizeof found);
 }
 
-static bool fails(enum fault_kind kind, const void *caller)
+static bool shim_system_fails(enum fault_kind kind, const void *caller)
 {
     const int error = fault_of_own(kind, caller);
 
@@ -31,18 +31,23 @@ static bool fails(enum fault_kind kind, const void *caller)
 
 ssize_t write(int fd, const void *text, size_t bytes)
 {
-    return fails(FAULT_WRITE, __builtin_return_address(0)) ? -1
-                                                           : syscall(SYS_write, fd, text, bytes);
+    return shim_system_fails(FAULT_WRITE, __builtin_return_address(0))
+               ? -1
+               : syscall(SYS_write, fd, text, bytes);
 }
 
 ssize_t read(int fd, void *text, size_t bytes)
 {
-    return fails(FAULT_READ, __builtin_return_address(0)) ? -1 : syscall(SYS_read, fd, text, bytes);
+    return shim_system_fails(FAULT_READ, __builtin_return_address(0))
+               ? -1
+               : syscall(SYS_read, fd, text, bytes);
 }
 
 int fsync(int fd)
 {
-    return fails(FAULT_FSYNC, __builtin_return_address(0)) ? -1 : (int)syscall(SYS_fsync, fd);
+    return shim_system_fails(FAULT_FSYNC, __builtin_return_address(0))
+               ? -1
+               : (int)syscall(SYS_fsync, fd);
 }
 
 /* It is closed all the same, as Linux does. */
@@ -50,7 +55,7 @@ int close(int fd)
 {
     const int status = (int)syscall(SYS_close, fd);
 
-    return status == 0 && fails(FAULT_CLOSE, __builtin_return_address(0)) ? -1 : status;
+    return status == 0 && shim_system_fails(FAULT_CLOSE, __builtin_return_address(0)) ? -1 : status;
 }
 
 int open(const char *path, int flags, ...)
@@ -62,7 +67,7 @@ int open(const char *path, int flags, ...)
     if (flags & O_CREAT)
         mode = va_arg(args, mode_t);
     va_end(args);
-    return fails(FAULT_OPEN, __builtin_return_address(0))
+    return shim_system_fails(FAULT_OPEN, __builtin_return_address(0))
                ? -1
                : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
@@ -71,54 +76,60 @@ FILE *fopen(const char *path, const char *mode)
 {
     FILE *(*next)(const char *, const char *);
 
-    find("fopen", &next);
-    return fails(FAULT_OPEN, __builtin_return_address(0)) ? NULL : next(path, mode);
+    shim_system_find("fopen", &next);
+    return shim_system_fails(FAULT_OPEN, __builtin_return_address(0)) ? NULL : next(path, mode);
 }
 
 FILE *tmpfile(void)
 {
     FILE *(*next)(void);
 
-    find("tmpfile", &next);
-    return fails(FAULT_OPEN, __builtin_return_address(0)) ? NULL : next();
+    shim_system_find("tmpfile", &next);
+    return shim_system_fails(FAULT_OPEN, __builtin_return_address(0)) ? NULL : next();
 }
 
 int rename(const char *from, const char *to)
 {
-    return fails(FAULT_RENAME, __builtin_return_address(0))
+    return shim_system_fails(FAULT_RENAME, __builtin_return_address(0))
                ? -1
                : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
 int unlink(const char *path)
 {
-    return fails(FAULT_UNLINK, __builtin_return_address(0)) ? -1 : (int)syscall(SYS_unlink, path);
+    return shim_system_fails(FAULT_UNLINK, __builtin_return_address(0))
+               ? -1
+               : (int)syscall(SYS_unlink, path);
 }
 
 pid_t waitpid(pid_t pid, int *status, int options)
 {
-    return fails(FAULT_WAIT, __builtin_return_address(0))
+    return shim_system_fails(FAULT_WAIT, __builtin_return_address(0))
                ? -1
                : (pid_t)syscall(SYS_wait4, pid, status, options, NULL);
 }
 
 int pipe(int ends[2])
 {
-    return fails(FAULT_PIPE, __builtin_return_address(0)) ? -1 : (int)syscall(SYS_pipe2, ends, 0);
+    return shim_system_fails(FAULT_PIPE, __builtin_return_address(0))
+               ? -1
+               : (int)syscall(SYS_pipe2, ends, 0);
 }
 
 int pipe2(int ends[2], int flags)
 {
-    return fails(FAULT_PIPE, __builtin_return_address(0)) ? -1
-                                                          : (int)syscall(SYS_pipe2, ends, flags);
+    return shim_system_fails(FAULT_PIPE, __builtin_return_address(0))
+               ? -1
+               : (int)syscall(SYS_pipe2, ends, flags);
 }
 
 int poll(struct pollfd *list, nfds_t n, int milliseconds)
 {
     int (*next)(struct pollfd *, nfds_t, int);
 
-    find("poll", &next);
-    return fails(FAULT_POLL, __builtin_return_address(0)) ? -1 : next(list, n, milliseconds);
+    shim_system_find("poll", &next);
+    return shim_system_fails(FAULT_POLL, __builtin_return_address(0)) ? -1
+                                                                      : next(list, n, milliseconds);
 }
 
 pid_t fork(void)
@@ -126,9 +137,9 @@ pid_t fork(void)
     pid_t (*next)(void), pid;
     int number;
 
-    if (fails(FAULT_FORK, __builtin_return_address(0)))
+    if (shim_system_fails(FAULT_FORK, __builtin_return_address(0)))
         return -1;
-    find("fork", &next);
+    shim_system_find("fork", &next);
     number = fault_next_process();
     pid = next();
     if (pid == 0)
@@ -142,7 +153,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     const int error = fault_of_own(FAULT_THREAD, __builtin_return_address(0));
 
-    find("pthread_create", &next);
+    shim_system_find("pthread_create", &next);
     return error != 0 ? error : next(thread, attributes, run, argument);
 }
 
@@ -191,7 +202,7 @@ int fputs(const char *text, FILE *stream)
 {
     int (*next)(const char *, FILE *);
 
-    find("fputs", &next);
+    shim_system_find("fputs", &next);
     fill_disk(stream, __builtin_return_address(0));
     return next(text, stream);
 }
@@ -200,7 +211,7 @@ int puts(const char *text)
 {
     int (*next)(const char *);
 
-    find("puts", &next);
+    shim_system_find("puts", &next);
     fill_disk(stdout, __builtin_return_address(0));
     return next(text);
 }
@@ -209,7 +220,7 @@ int fputc(int c, FILE *stream)
 {
     int (*next)(int, FILE *);
 
-    find("fputc", &next);
+    shim_system_find("fputc", &next);
     fill_disk(stream, __builtin_return_address(0));
     return next(c, stream);
 }
@@ -218,7 +229,7 @@ size_t fwrite(const void *from, size_t bytes, size_t n, FILE *stream)
 {
     size_t (*next)(const void *, size_t, size_t, FILE *);
 
-    find("fwrite", &next);
+    shim_system_find("fwrite", &next);
     fill_disk(stream, __builtin_return_address(0));
     return next(from, bytes, n, stream);
 }
@@ -227,7 +238,7 @@ int fflush(FILE *stream)
 {
     int (*next)(FILE *);
 
-    find("fflush", &next);
+    shim_system_find("fflush", &next);
     if (stream)
         fill_disk(stream, __builtin_return_address(0));
     return next(stream);
@@ -237,7 +248,7 @@ int fclose(FILE *stream)
 {
     int (*next)(FILE *);
 
-    find("fclose", &next);
+    shim_system_find("fclose", &next);
     fill_disk(stream, __builtin_return_address(0));
     return next(stream);
 }
@@ -261,7 +272,7 @@ char *fgets(char *text, int bytes, FILE *stream)
     char *(*next)(char *, int, FILE *);
 
     spoil(stream, __builtin_return_address(0));
-    find("fgets", &next);
+    shim_system_find("fgets", &next);
     return next(text, bytes, stream);
 }
 
@@ -270,7 +281,7 @@ size_t fread(void *text, size_t bytes, size_t n, FILE *stream)
     size_t (*next)(void *, size_t, size_t, FILE *);
 
     spoil(stream, __builtin_return_address(0));
-    find("fread", &next);
+    shim_system_find("fread", &next);
     return next(text, bytes, n, stream);
 }
 

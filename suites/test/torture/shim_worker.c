@@ -14,7 +14,7 @@
 
 enum { BLOCK = 65536, MEGABYTES = 100, LATER_US = 20000 };
 
-static void put(const char *text, size_t bytes)
+static void shim_worker_put(const char *text, size_t bytes)
 {
     while (bytes > 0) {
         const ssize_t n = write(STDOUT_FILENO, text, bytes);
@@ -32,7 +32,7 @@ static void put_much(size_t megabytes)
 
     memset(block, 'x', sizeof block);
     for (size_t i = 0; i < megabytes * 16; ++i)
-        put(block, sizeof block);
+        shim_worker_put(block, sizeof block);
 }
 
 static void put_record(void)
@@ -45,7 +45,7 @@ static void put_record(void)
     if (!file)
         _exit(99);
     while ((n = fread(block, 1, sizeof block, file)) > 0)
-        put(block, n);
+        shim_worker_put(block, n);
     if (ferror(file) || fclose(file) != 0)
         _exit(99);
 }
@@ -78,7 +78,7 @@ static void stop(int number)
     raise(SIGSTOP);
 }
 
-static void leave(int number)
+static void shim_worker_leave(int number)
 {
     (void)number;
     _exit(0);
@@ -142,9 +142,9 @@ static void act_at_once(const char *act)
     else if (strcmp(act, "oom") == 0)
         die_of(SIGKILL);
     else if (strcmp(act, "garbage") == 0)
-        put("\0\1\xff{\"schema\":\nno record\n", 25);
+        shim_worker_put("\0\1\xff{\"schema\":\nno record\n", 25);
     else if (strcmp(act, "line") == 0)
-        put("{\"schema\":\"lockstep/cell/1.1\"}\n", 31);
+        shim_worker_put("{\"schema\":\"lockstep/cell/1.1\"}\n", 31);
     else if (strcmp(act, "much") == 0)
         put_much(MEGABYTES);
     else if (strcmp(act, "record") == 0 || strcmp(act, "record_fails") == 0)
@@ -171,7 +171,7 @@ static void say_last(const char *text, size_t bytes)
 
 __attribute__((destructor)) static void speak(void)
 {
-    put(last_words, last_bytes);
+    shim_worker_put(last_words, last_bytes);
 }
 
 __attribute__((constructor)) static void misbehave(int argc, char **argv)
@@ -188,7 +188,7 @@ __attribute__((constructor)) static void misbehave(int argc, char **argv)
         else if (strcmp(act, "stop_later") == 0)
             die_later(stop);
         else if (strcmp(act, "leave_later") == 0)
-            die_later(leave);
+            die_later(shim_worker_leave);
         else if (strcmp(act, "closed") == 0)
             close(STDOUT_FILENO);
         else if (strcmp(act, "child") == 0 || strcmp(act, "daemon") == 0)

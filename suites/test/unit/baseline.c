@@ -5,25 +5,25 @@
 
 #include "compare/baseline.h"
 
-static double next_uniform(uint64_t *state)
+static double baseline_next_uniform(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
 }
 
 /* Returns a normal number by the method of Box and Muller. */
-static double next_normal(uint64_t *state)
+static double baseline_next_normal(uint64_t *state)
 {
-    const double radius = sqrt(-2 * log(next_uniform(state)));
-    return radius * cos(2 * acos(-1) * next_uniform(state));
+    const double radius = sqrt(-2 * log(baseline_next_uniform(state)));
+    return radius * cos(2 * acos(-1) * baseline_next_uniform(state));
 }
 
 enum { TRIALS = 10000 };
 
 /* Returns the share of 10000 comparisons in which a new session, slower by this factor, gets the
  * verdict. */
-static double share_of(enum pairs_verdict verdict, size_t sittings, size_t cells, double slower,
-                       double sd, uint64_t seed)
+static double baseline_share_of(enum pairs_verdict verdict, size_t sittings, size_t cells,
+                                double slower, double sd, uint64_t seed)
 {
     struct baseline_judged judged;
     double x[64];
@@ -31,8 +31,8 @@ static double share_of(enum pairs_verdict verdict, size_t sittings, size_t cells
 
     for (int trial = 0; trial < TRIALS; ++trial) {
         for (size_t i = 0; i < sittings; ++i)
-            x[i] = 10 + sd * next_normal(&seed);
-        baseline_judge(x, sittings, 10 + slower + sd * next_normal(&seed), cells, &judged);
+            x[i] = 10 + sd * baseline_next_normal(&seed);
+        baseline_judge(x, sittings, 10 + slower + sd * baseline_next_normal(&seed), cells, &judged);
         found += judged.verdict == verdict;
     }
     return (double)found / TRIALS;
@@ -54,8 +54,9 @@ Test(baseline, coverage)
 
             for (int trial = 0; trial < TRIALS; ++trial) {
                 for (size_t i = 0; i < counts[c]; ++i)
-                    x[i] = 3 + 0.02 * next_normal(&seed);
-                baseline_judge(x, counts[c], 3 + 0.02 * next_normal(&seed), cells, &judged);
+                    x[i] = 3 + 0.02 * baseline_next_normal(&seed);
+                baseline_judge(x, counts[c], 3 + 0.02 * baseline_next_normal(&seed), cells,
+                               &judged);
                 below += judged.hi < 1;
                 above += judged.lo > 1;
             }
@@ -69,11 +70,11 @@ Test(baseline, coverage)
 /* A session like the others is hardly ever called slower, and the margin makes that rarer. */
 Test(baseline, alarms)
 {
-    cr_assert(share_of(PAIRS_REGRESSED, 6, 1, 0, 0.02, 1) < 0.05);
-    cr_assert(share_of(PAIRS_IMPROVED, 10, 1, 0, 0.02, 2) < 0.05);
-    cr_assert(share_of(PAIRS_REGRESSED, 10, 12, 0, 0.05, 3) < 0.05 / 12);
+    cr_assert(baseline_share_of(PAIRS_REGRESSED, 6, 1, 0, 0.02, 1) < 0.05);
+    cr_assert(baseline_share_of(PAIRS_IMPROVED, 10, 1, 0, 0.02, 2) < 0.05);
+    cr_assert(baseline_share_of(PAIRS_REGRESSED, 10, 12, 0, 0.05, 3) < 0.05 / 12);
     /* On the edge itself the error is 0.05: four standard deviations of the share are 0.009. */
-    cr_assert(share_of(PAIRS_EQUIVALENT, 10, 1, log(PAIRS_ALIKE), 0.01, 4) < 0.059);
+    cr_assert(baseline_share_of(PAIRS_EQUIVALENT, 10, 1, log(PAIRS_ALIKE), 0.01, 4) < 0.059);
 }
 
 /* The change that is said to be found in 80 of 100 comparisons is found about as often. */
@@ -92,8 +93,8 @@ Test(baseline, detectable)
             baseline_spread(x, counts[c], &judged);
             baseline_power(counts[c], cells, &judged);
             cr_assert(fabs(judged.sd - 0.02) < 1e-12);
-            const double share =
-                share_of(PAIRS_REGRESSED, counts[c], cells, log(judged.detectable), 0.02, 77);
+            const double share = baseline_share_of(PAIRS_REGRESSED, counts[c], cells,
+                                                   log(judged.detectable), 0.02, 77);
             cr_assert(share > 0.75 && share < 0.87, "%zu sittings, %zu cells: %g", counts[c], cells,
                       share);
         }

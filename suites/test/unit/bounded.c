@@ -9,7 +9,7 @@
 enum { TRIES = 20000, TERMS = 16 };
 
 /* Returns a number in -1..1, a function of state (Steele, Lea, Flood 2014). */
-static double draw(uint64_t *state)
+static double bounded_draw(uint64_t *state)
 {
     uint64_t x = *state += 0x9e3779b97f4a7c15U;
 
@@ -19,10 +19,10 @@ static double draw(uint64_t *state)
 }
 
 /* Returns a number of some size, with a bound from none to a part of it. */
-static struct bounded number(uint64_t *state)
+static struct bounded bounded_number(uint64_t *state)
 {
-    const double v = ldexp(draw(state), (int)(6 * draw(state)));
-    const double part = draw(state);
+    const double v = ldexp(bounded_draw(state), (int)(6 * bounded_draw(state)));
+    const double part = bounded_draw(state);
 
     return (struct bounded){(double)(float)v, part < 0 ? 0 : fabs(v) * pow(part, 8)};
 }
@@ -30,7 +30,7 @@ static struct bounded number(uint64_t *state)
 /* Returns a float that is within the bound of a. */
 static float within(struct bounded a, uint64_t *state)
 {
-    float x = (float)(a.v + a.e * draw(state));
+    float x = (float)(a.v + a.e * bounded_draw(state));
 
     while (fabs((double)x - a.v) > a.e)
         x = nextafterf(x, (float)a.v);
@@ -49,7 +49,7 @@ Test(bounded, of_two)
     uint64_t state = 1;
 
     for (int i = 0; i < TRIES; ++i) {
-        const struct bounded a = number(&state), b = number(&state);
+        const struct bounded a = bounded_number(&state), b = bounded_number(&state);
         const float x = within(a, &state), y = within(b, &state);
 
         holds("plus", bounded_plus(a, b), x + y);
@@ -63,7 +63,7 @@ Test(bounded, of_one)
     uint64_t state = 2;
 
     for (int i = 0; i < TRIES; ++i) {
-        const struct bounded a = number(&state), b = {fabs(a.v), a.e};
+        const struct bounded a = bounded_number(&state), b = {fabs(a.v), a.e};
         const float x = within(a, &state), y = within(b, &state);
 
         holds("one minus", bounded_one_minus(a), 1 - x);
@@ -93,9 +93,9 @@ Test(bounded, sums)
         float x[TERMS], y[TERMS], exact[TERMS];
 
         for (int k = 0; k < TERMS; ++k) {
-            const struct bounded b = number(&state);
+            const struct bounded b = bounded_number(&state);
 
-            a[k] = number(&state);
+            a[k] = bounded_number(&state);
             w[k] = b.v;
             bounded_sum_add(&sum, a[k], b);
             x[k] = within(a[k], &state);
@@ -129,7 +129,7 @@ Test(bounded, softmax)
         float x[TERMS], got[TERMS];
 
         for (int k = 0; k < TERMS; ++k) {
-            a[k] = number(&state);
+            a[k] = bounded_number(&state);
             a[k] = (struct bounded){fmod(a[k].v, 16), fmin(a[k].e, 1)};
             x[k] = within(a[k], &state);
         }

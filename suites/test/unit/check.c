@@ -273,8 +273,8 @@ static struct check_outcome outcome_of(enum misdeed misdeed, const struct check_
     return outcome;
 }
 
-static void expect(enum misdeed misdeed, void (*run)(struct check *), enum check_verdict verdict,
-                   const char *says)
+static void check_expect(enum misdeed misdeed, void (*run)(struct check *),
+                         enum check_verdict verdict, const char *says)
 {
     const struct check_case test = {.id = "X-01.x", .rule = "X-01", .run = run};
     const struct check_outcome outcome = outcome_of(misdeed, &test);
@@ -285,47 +285,47 @@ static void expect(enum misdeed misdeed, void (*run)(struct check *), enum check
 
 Test(check, verdicts)
 {
-    expect(GOOD, compares, CHECK_PASS, "");
-    expect(GOOD, compares_nothing, CHECK_FAIL, "compared nothing");
-    expect(GOOD, expects_another, CHECK_FAIL,
-           "K=2: result: element 1 is 2 (0x40000000), must be 3 (0x40400000); 1 of 2 differ");
-    expect(GOOD, expects_nan, CHECK_FAIL, "element 1");
-    expect(GOOD, wants_split, CHECK_FAIL, "no operation split");
-    expect(GOOD, without_devices, CHECK_PASS, "");
-    expect(GOOD, second_session, CHECK_PASS, "");
-    expect(GOOD, closes_what_it_uses, CHECK_BROKEN, "a session that it uses");
-    expect(GOOD, expects_bits, CHECK_PASS, "");
-    expect(GOOD, expects_other_zero, CHECK_FAIL, "element 0 is -0 (0x80000000), must be 0");
-    expect(GOOD, expects_other_end, CHECK_FAIL, "element 0 is inf");
-    expect(FILLS_NOTHING, expects_bits, CHECK_FAIL, "element 1 is");
+    check_expect(GOOD, compares, CHECK_PASS, "");
+    check_expect(GOOD, compares_nothing, CHECK_FAIL, "compared nothing");
+    check_expect(GOOD, expects_another, CHECK_FAIL,
+                 "K=2: result: element 1 is 2 (0x40000000), must be 3 (0x40400000); 1 of 2 differ");
+    check_expect(GOOD, expects_nan, CHECK_FAIL, "element 1");
+    check_expect(GOOD, wants_split, CHECK_FAIL, "no operation split");
+    check_expect(GOOD, without_devices, CHECK_PASS, "");
+    check_expect(GOOD, second_session, CHECK_PASS, "");
+    check_expect(GOOD, closes_what_it_uses, CHECK_BROKEN, "a session that it uses");
+    check_expect(GOOD, expects_bits, CHECK_PASS, "");
+    check_expect(GOOD, expects_other_zero, CHECK_FAIL, "element 0 is -0 (0x80000000), must be 0");
+    check_expect(GOOD, expects_other_end, CHECK_FAIL, "element 0 is inf");
+    check_expect(FILLS_NOTHING, expects_bits, CHECK_FAIL, "element 1 is");
 }
 
 Test(check, what_an_implementation_must_not_do)
 {
-    expect(WRITES_BEHIND, compares, CHECK_FAIL, "outside an output's room of 8 bytes");
-    expect(WRITES_BEFORE, compares, CHECK_FAIL, "outside an output's room");
-    expect(WRITES_INPUT, compares, CHECK_FAIL, "into an input");
-    expect(FILLS_NOTHING, compares, CHECK_FAIL, "element 1 is");
-    expect(BAD_TYPE, compares, CHECK_FAIL, "unknown type 77");
-    expect(BAD_SHAPE, compares, CHECK_FAIL, "does not fit");
-    expect(BAD_DEVICE, compares, CHECK_FAIL, "on device 2; there are 2");
-    expect(MOVES_OUTPUT, compares, CHECK_FAIL, "changed where an output is");
-    expect(RAISES_ROOM, compares, CHECK_FAIL, "its room of 8 bytes");
-    expect(CHANGES_INPUT, compares, CHECK_FAIL, "description of an input");
-    expect(UNKNOWN_STATUS, compares, CHECK_FAIL, "status 1000");
-    expect(ERROR_WITHOUT_TEXT, compares, CHECK_FAIL, "its error says");
-    expect(SUCCESS_WITH_ERROR, compares, CHECK_FAIL, "filled an error");
-    expect(BREAKS, compares, CHECK_BROKEN, "so ?[31mit is");
+    check_expect(WRITES_BEHIND, compares, CHECK_FAIL, "outside an output's room of 8 bytes");
+    check_expect(WRITES_BEFORE, compares, CHECK_FAIL, "outside an output's room");
+    check_expect(WRITES_INPUT, compares, CHECK_FAIL, "into an input");
+    check_expect(FILLS_NOTHING, compares, CHECK_FAIL, "element 1 is");
+    check_expect(BAD_TYPE, compares, CHECK_FAIL, "unknown type 77");
+    check_expect(BAD_SHAPE, compares, CHECK_FAIL, "does not fit");
+    check_expect(BAD_DEVICE, compares, CHECK_FAIL, "on device 2; there are 2");
+    check_expect(MOVES_OUTPUT, compares, CHECK_FAIL, "changed where an output is");
+    check_expect(RAISES_ROOM, compares, CHECK_FAIL, "its room of 8 bytes");
+    check_expect(CHANGES_INPUT, compares, CHECK_FAIL, "description of an input");
+    check_expect(UNKNOWN_STATUS, compares, CHECK_FAIL, "status 1000");
+    check_expect(ERROR_WITHOUT_TEXT, compares, CHECK_FAIL, "its error says");
+    check_expect(SUCCESS_WITH_ERROR, compares, CHECK_FAIL, "filled an error");
+    check_expect(BREAKS, compares, CHECK_BROKEN, "so ?[31mit is");
 }
 
 Test(check, refusals)
 {
-    expect(REFUSES_ONCE, expects_refusal_of_the_first, CHECK_PASS, "");
-    expect(REFUSES, expects_refusal, CHECK_FAIL, "gather was refused each time");
-    expect(REFUSES, expects_other_refusal, CHECK_FAIL, "wrong reason");
-    expect(REFUSES, compares, CHECK_FAIL, "so ?[31mit is");
-    expect(GOOD, expects_refusal, CHECK_FAIL, "was accepted");
-    expect(BREAKS, expects_refusal, CHECK_BROKEN, "");
+    check_expect(REFUSES_ONCE, expects_refusal_of_the_first, CHECK_PASS, "");
+    check_expect(REFUSES, expects_refusal, CHECK_FAIL, "gather was refused each time");
+    check_expect(REFUSES, expects_other_refusal, CHECK_FAIL, "wrong reason");
+    check_expect(REFUSES, compares, CHECK_FAIL, "so ?[31mit is");
+    check_expect(GOOD, expects_refusal, CHECK_FAIL, "was accepted");
+    check_expect(BREAKS, expects_refusal, CHECK_BROKEN, "");
 }
 
 Test(check, requirements)

@@ -11,7 +11,7 @@
 
 enum { COUNT = 5000 };
 
-static struct collective_data open_data(enum collective_id id, int ranks)
+static struct collective_data collectives_open_data(enum collective_id id, int ranks)
 {
     struct collective_data data = {.collective = &collectives[id],
                                    .type = &collective_types[0],
@@ -21,7 +21,7 @@ static struct collective_data open_data(enum collective_id id, int ranks)
     return data;
 }
 
-static const float *numbers(const void *array)
+static const float *collectives_numbers(const void *array)
 {
     return (const float *)array + COLLECTIVE_GUARD;
 }
@@ -30,17 +30,18 @@ static const float *numbers(const void *array)
 Test(collectives, sums_are_those_of_the_ranks)
 {
     for (int ranks = 2; ranks <= DP_MAX_SLOTS; ranks += 31) {
-        struct collective_data data = open_data(COLLECTIVE_ALLREDUCE, ranks);
+        struct collective_data data = collectives_open_data(COLLECTIVE_ALLREDUCE, ranks);
         double *sum = calloc(COUNT, sizeof *sum);
         cr_assert(sum);
         for (int r = 0; r < ranks; ++r) {
             collective_input(&data, r, 12345);
             for (size_t i = 0; i < COUNT; ++i)
-                sum[i] += (double)numbers(data.host)[i];
+                sum[i] += (double)collectives_numbers(data.host)[i];
         }
         collective_expect(&data, 1, 12345);
         for (size_t i = 0; i < COUNT; ++i) {
-            cr_assert((double)numbers(data.answer)[i] == sum[i], "%d ranks, index %zu", ranks, i);
+            cr_assert((double)collectives_numbers(data.answer)[i] == sum[i], "%d ranks, index %zu",
+                      ranks, i);
             cr_assert(sum[i] < 0x1p24);
         }
         free(sum);
@@ -51,15 +52,15 @@ Test(collectives, sums_are_those_of_the_ranks)
 /* The numbers of another rank, or of another iteration, differ everywhere. */
 Test(collectives, numbers_differ_everywhere)
 {
-    struct collective_data data = open_data(COLLECTIVE_BROADCAST, 4), other = data;
+    struct collective_data data = collectives_open_data(COLLECTIVE_BROADCAST, 4), other = data;
     cr_assert(collective_open(&other) == 0);
     for (int r = 0; r < 4; ++r) {
         for (int past = 0; past < 10; ++past) {
             collective_input(&data, 0, 20);
             collective_input(&other, r, 20 - (uint64_t)past);
             for (size_t i = 0; i < COUNT; ++i)
-                cr_assert((numbers(data.host)[i] == numbers(other.host)[i]) ==
-                              (r == 0 && past == 0),
+                cr_assert((collectives_numbers(data.host)[i] ==
+                           collectives_numbers(other.host)[i]) == (r == 0 && past == 0),
                           "rank %d, %d iterations before, index %zu", r, past, i);
         }
     }
@@ -82,7 +83,7 @@ static void flip(void *array, size_t element, uint32_t mask)
  * all. */
 Test(collectives, every_flip_is_found)
 {
-    struct collective_data data = open_data(COLLECTIVE_BROADCAST, 2);
+    struct collective_data data = collectives_open_data(COLLECTIVE_BROADCAST, 2);
     struct collective_mismatch found;
     const size_t elements = collective_elements(&data);
     collective_expect(&data, 1, 3);
@@ -189,7 +190,7 @@ Test(collectives, answers_are_their_definitions)
     }
 }
 
-static double number_of(const struct collective_type *type, const void *array, size_t i)
+static double collectives_number_of(const struct collective_type *type, const void *array, size_t i)
 {
     switch (type->dtype) {
     case DP_F64:
@@ -207,14 +208,14 @@ static double number_of(const struct collective_type *type, const void *array, s
 Test(collectives, types_have_the_same_numbers)
 {
     for (int t = 0; t < COLLECTIVE_TYPES; ++t) {
-        struct collective_data wide = open_data(COLLECTIVE_ALLGATHER, 5), data = wide;
+        struct collective_data wide = collectives_open_data(COLLECTIVE_ALLGATHER, 5), data = wide;
         struct collective_mismatch found;
         data.type = &collective_types[t];
         cr_assert(collective_open(&data) == 0);
         collective_expect(&wide, 2, 9);
         collective_expect(&data, 2, 9);
         for (size_t i = 0; i < collective_elements(&data); ++i)
-            cr_assert(number_of(data.type, data.answer, i) ==
+            cr_assert(collectives_number_of(data.type, data.answer, i) ==
                           (double)((const float *)wide.answer)[i],
                       "%s, element %zu", data.type->name, i);
         for (size_t bit = 0; bit < 8 * data.type->bytes; ++bit) {
@@ -293,7 +294,7 @@ Test(collectives, a_plan_has_each_with_each_size)
     free(cells);
 }
 
-static void refuse(struct plan_options options, int devices, const char *words)
+static void collectives_refuse(struct plan_options options, int devices, const char *words)
 {
     struct text_error why = {""};
     cr_assert(plan_defaults(&options, devices, &why) == -1, "taken, must name %s", words);
@@ -303,51 +304,52 @@ static void refuse(struct plan_options options, int devices, const char *words)
 Test(collectives, what_cannot_be_is_refused)
 {
     struct plan_options options = example();
-    refuse(options, 1, "a collective needs two");
+    collectives_refuse(options, 1, "a collective needs two");
     options.count[0] = options.n_counts = 1;
-    refuse(options, 4, "--counts has 1, a collective needs two");
+    collectives_refuse(options, 4, "--counts has 1, a collective needs two");
     options = example();
     options.size[1] = 4098;
-    refuse(options, 4, "--sizes has 4098, which is no multiple of the 4 bytes of f32");
+    collectives_refuse(options, 4, "--sizes has 4098, which is no multiple of the 4 bytes of f32");
     options = example();
     options.batch[0] = options.n_batches = 1;
-    refuse(options, 4, "--batch is of models");
+    collectives_refuse(options, 4, "--batch is of models");
     options = example();
     options.n_workloads = 1;
-    refuse(options, 4, "--workload is of models");
+    collectives_refuse(options, 4, "--workload is of models");
     options = example();
     options.weak = true;
-    refuse(options, 4, "--scaling is of models");
+    collectives_refuse(options, 4, "--scaling is of models");
     options = example();
     options.parts = 1;
-    refuse(options, 4, "--parts is of models");
+    collectives_refuse(options, 4, "--parts is of models");
     options = example();
     options.mode[CELL_COLLECTIVE] = options.mode[CELL_DP] = true;
-    refuse(options, 4, "leave out dp");
+    collectives_refuse(options, 4, "leave out dp");
     options = example();
     options.mode[CELL_DP] = true;
-    refuse(options, 4, "--mode dp has none");
+    collectives_refuse(options, 4, "--mode dp has none");
     options = example();
     strcpy(options.collective[1], "allredux");
-    refuse(options, 4, "unknown collective \"allredux\"; known: allreduce, broadcast, allgather");
+    collectives_refuse(options, 4,
+                       "unknown collective \"allredux\"; known: allreduce, broadcast, allgather");
     options = example();
     strcpy(options.collective[1], "allgather");
-    refuse(options, 4,
-           "--sizes has 8, but allgather on 4 devices has a block for each: a multiple "
-           "of 16 bytes");
+    collectives_refuse(options, 4,
+                       "--sizes has 8, but allgather on 4 devices has a block for each: a multiple "
+                       "of 16 bytes");
     options.size[0] = 16;
     strcpy(options.collective[1], "alltoall");
     options.n_places = 1;
-    refuse(options, 4, "--out-of-place has 0, but alltoall is never in place");
+    collectives_refuse(options, 4, "--out-of-place has 0, but alltoall is never in place");
     options = example();
     strcpy(options.type[0], "bf16");
     options.n_types = 1;
-    refuse(options, 4,
-           "--type bf16 is only carried, and allreduce adds; types that are added: "
-           "f32, f64, i32");
+    collectives_refuse(options, 4,
+                       "--type bf16 is only carried, and allreduce adds; types that are added: "
+                       "f32, f64, i32");
     options = example();
     options.n_buckets = 1;
-    refuse(options, 4, "--bucket is of --mode ddp");
+    collectives_refuse(options, 4, "--bucket is of --mode ddp");
 }
 
 Test(collectives, a_size_beyond_memory_is_refused)

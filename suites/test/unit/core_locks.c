@@ -38,7 +38,7 @@ static void remove_root(void)
 }
 
 /* Takes the locks for a run with two slots that are bound to these cores. */
-static int take(const char *first, const char *second, struct core_locks *locks)
+static int core_locks_try(const char *first, const char *second, struct core_locks *locks)
 {
     struct record_run run = {.n_slots = 2};
 
@@ -53,7 +53,7 @@ static int take(const char *first, const char *second, struct core_locks *locks)
     return core_locks_take(root, "test", &run, false, locks);
 }
 
-static bool is_there(const char *name)
+static bool core_locks_is_there(const char *name)
 {
     struct stat info;
 
@@ -64,18 +64,19 @@ Test(core_locks, overlap, .init = make_root, .fini = remove_root)
 {
     struct core_locks a, b;
 
-    cr_assert(take("0-1", "1,5", &a) == 0 && a.n == 3 && a.note.text[0] == '\0');
-    cr_assert(is_there("/run/lock/lockstep-core-5") && !is_there("/run/lock/lockstep-core-2"));
-    cr_assert(take("3", "5", &b) == EXIT_MISUSE, "core 5 is taken");
+    cr_assert(core_locks_try("0-1", "1,5", &a) == 0 && a.n == 3 && a.note.text[0] == '\0');
+    cr_assert(core_locks_is_there("/run/lock/lockstep-core-5") &&
+              !core_locks_is_there("/run/lock/lockstep-core-2"));
+    cr_assert(core_locks_try("3", "5", &b) == EXIT_MISUSE, "core 5 is taken");
     core_locks_release(&b);
-    cr_assert(take("3", "4", &b) == 0 && b.n == 2 && !b.waited, "no core is common");
+    cr_assert(core_locks_try("3", "4", &b) == 0 && b.n == 2 && !b.waited, "no core is common");
     core_locks_release(&b);
-    cr_assert(take("", "", &b) == 0 && b.n == 0 && b.note.text[0] == '\0', "not bound");
+    cr_assert(core_locks_try("", "", &b) == 0 && b.n == 0 && b.note.text[0] == '\0', "not bound");
     core_locks_release(&b);
     core_locks_release(&a);
-    cr_assert(take("0-1", "5", &b) == 0 && b.n == 3);
+    cr_assert(core_locks_try("0-1", "5", &b) == 0 && b.n == 3);
     core_locks_release(&b);
-    cr_assert(is_there("/run/lock/lockstep-core-5"), "the file was removed");
+    cr_assert(core_locks_is_there("/run/lock/lockstep-core-5"), "the file was removed");
 }
 
 /* If a file cannot be opened in one folder, the other folder is used; a link is not followed. */
@@ -96,20 +97,23 @@ Test(core_locks, planted, .init = make_root, .fini = remove_root)
             cr_assert(mkfifo(path_of(name), 0644) == 0);
         else
             cr_assert(rename(folder, path_of("/run/gone")) == 0);
-        cr_assert(take("0", "", &a) == 0 && a.n == 1, "kind %d", kind);
-        cr_assert(strstr(a.note.text, "/tmp") && !is_there("/target"), "%d: %s", kind, a.note.text);
-        cr_assert(take("0", "", &b) == EXIT_MISUSE, "kind %d", kind);
+        cr_assert(core_locks_try("0", "", &a) == 0 && a.n == 1, "kind %d", kind);
+        cr_assert(strstr(a.note.text, "/tmp") && !core_locks_is_there("/target"), "%d: %s", kind,
+                  a.note.text);
+        cr_assert(core_locks_try("0", "", &b) == EXIT_MISUSE, "kind %d", kind);
         core_locks_release(&b);
         core_locks_release(&a);
         remove(path_of(name));
     }
     /* No folder can be used: it goes on, and says so. */
     cr_assert(unlink(path_of("/tmp/lockstep-core-0")) == 0 && rmdir(path_of("/tmp")) == 0);
-    cr_assert(take("0", "", &a) == 0 && a.n == 0 && strstr(a.note.text, "core 0 is not locked"));
+    cr_assert(core_locks_try("0", "", &a) == 0 && a.n == 0 &&
+              strstr(a.note.text, "core 0 is not locked"));
     core_locks_release(&a);
     cr_assert(mkdir(path_of("/tmp"), 0755) == 0);
     /* A list of cores was cut off, or is not a list. */
-    cr_assert(take("0-", "1", &a) == 0 && strstr(a.note.text, "virt:0"), "%s", a.note.text);
+    cr_assert(core_locks_try("0-", "1", &a) == 0 && strstr(a.note.text, "virt:0"), "%s",
+              a.note.text);
     core_locks_release(&a);
 }
 
@@ -123,7 +127,8 @@ Test(core_locks, second_name, .init = make_root, .fini = remove_root)
 
     snprintf(target, sizeof target, "%s", path_of("/target"));
     cr_assert(fd >= 0 && link(target, path_of("/run/lock/lockstep-core-0")) == 0);
-    cr_assert(take("0", "", &a) == 0 && a.n == 1 && strstr(a.note.text, "/tmp"), "%s", a.note.text);
+    cr_assert(core_locks_try("0", "", &a) == 0 && a.n == 1 && strstr(a.note.text, "/tmp"), "%s",
+              a.note.text);
     cr_assert(fstat(fd, &info) == 0 && (info.st_mode & 0777) == 0600, "%o", info.st_mode);
     core_locks_release(&a);
     close(fd);
@@ -139,7 +144,8 @@ Test(core_locks, contents, .init = make_root, .fini = remove_root)
 
     cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
     cr_assert(chmod(path_of("/run/lock/lockstep-core-7"), 0400) == 0);
-    cr_assert(take("7", "", &a) == 0 && a.n == 1 && a.note.text[0] == '\0', "%s", a.note.text);
+    cr_assert(core_locks_try("7", "", &a) == 0 && a.n == 1 && a.note.text[0] == '\0', "%s",
+              a.note.text);
     core_locks_release(&a);
     file = fopen(path_of("/run/lock/lockstep-core-7"), "r");
     cr_assert(file && fread(back, 1, sizeof back - 1, file) == strlen(text) && fclose(file) == 0);
@@ -149,7 +155,7 @@ Test(core_locks, contents, .init = make_root, .fini = remove_root)
     const int fd = open(path_of("/run/lock/lockstep-core-7"), O_RDONLY);
 
     cr_assert(fd >= 0 && flock(fd, LOCK_EX) == 0);
-    cr_assert(take("7", "", &a) == EXIT_MISUSE);
+    cr_assert(core_locks_try("7", "", &a) == EXIT_MISUSE);
     core_locks_release(&a);
     close(fd);
 }

@@ -6,8 +6,8 @@
 
 #include "dataset.h"
 
-static int read_text(const char *text, size_t bytes, const struct dataset_want *want,
-                     struct dataset *data, struct dp_error *err)
+static int dataset_read_text(const char *text, size_t bytes, const struct dataset_want *want,
+                             struct dataset *data, struct dp_error *err)
 {
     /* fmemopen refuses a size of 0. */
     FILE *file = bytes > 0 ? fmemopen((void *)text, bytes, "r") : fopen("/dev/null", "r");
@@ -32,8 +32,8 @@ Test(dataset, lines_that_are_read)
         struct dp_error err = {0};
         struct dataset data;
 
-        cr_assert(read_text(texts[i], strlen(texts[i]), &(struct dataset_want){0}, &data, &err) ==
-                      0,
+        cr_assert(dataset_read_text(texts[i], strlen(texts[i]), &(struct dataset_want){0}, &data,
+                                    &err) == 0,
                   "%s", err.text);
         cr_assert(data.rows == 2 && data.features == 2 && data.classes == 3);
         cr_assert(data.feature[0] == 1 && data.feature[1] == 2.5F);
@@ -119,8 +119,8 @@ Test(dataset, lines_that_are_refused)
         struct dp_error err = {0};
         struct dataset data;
 
-        cr_assert(read_text(rows[i].text, strlen(rows[i].text), &rows[i].want, &data, &err) ==
-                      DP_EINVAL,
+        cr_assert(dataset_read_text(rows[i].text, strlen(rows[i].text), &rows[i].want, &data,
+                                    &err) == DP_EINVAL,
                   "%s", rows[i].text);
         cr_assert(strcmp(err.text, rows[i].message) == 0, "'%s', wanted '%s'", err.text,
                   rows[i].message);
@@ -138,7 +138,8 @@ Test(dataset, names_and_gaps)
         struct dp_error err = {0};
         struct dataset data;
 
-        cr_assert(read_text(text, sizeof text - 1, &wants[i], &data, &err) == 0, "%s", err.text);
+        cr_assert(dataset_read_text(text, sizeof text - 1, &wants[i], &data, &err) == 0, "%s",
+                  err.text);
         cr_assert(data.rows == 3 && data.features == 2 && data.feature[0] == 1);
         cr_assert(data.gaps == gaps[i] && data.gap[0] == 1 && data.gap[1] == 3);
         cr_assert(i == 0 || data.gap[DATASET_GAPS - 1] == 10);
@@ -152,7 +153,7 @@ Test(dataset, a_zero_byte_is_no_end)
     struct dp_error err = {0};
     struct dataset data;
 
-    cr_assert(read_text(text, sizeof text - 1, &(struct dataset_want){0}, &data, &err) ==
+    cr_assert(dataset_read_text(text, sizeof text - 1, &(struct dataset_want){0}, &data, &err) ==
               DP_EINVAL);
     cr_assert(strcmp(err.text, "a.csv:2:1: a byte is 0: the file is not text") == 0, "%s",
               err.text);
@@ -168,13 +169,13 @@ Test(dataset, long_lines_and_cells_are_refused)
 
     cr_assert(text);
     memset(text, '1', bytes);
-    cr_assert(read_text(text, bytes, &(struct dataset_want){0}, &data, &err) == DP_EINVAL);
+    cr_assert(dataset_read_text(text, bytes, &(struct dataset_want){0}, &data, &err) == DP_EINVAL);
     cr_assert(strcmp(err.text, "a.csv:1:1: the line is longer than 1048576 bytes") == 0, "%s",
               err.text);
     dataset_free(&data);
     err = (struct dp_error){0};
     memcpy(text + 200, ",0\n", 3);
-    cr_assert(read_text(text, 203, &(struct dataset_want){0}, &data, &err) == DP_EINVAL);
+    cr_assert(dataset_read_text(text, 203, &(struct dataset_want){0}, &data, &err) == DP_EINVAL);
     cr_assert(strcmp(err.text, "a.csv:1:1: '1111111111111111111111111111111111111111'... is longer "
                                "than 63 characters") == 0,
               "%s", err.text);
@@ -182,7 +183,8 @@ Test(dataset, long_lines_and_cells_are_refused)
     err = (struct dp_error){0};
     for (size_t i = 0; i < bytes; ++i)
         text[i] = i % 2 == 0 ? '1' : ',';
-    cr_assert(read_text(text, 1 << 20, &(struct dataset_want){0}, &data, &err) == DP_EINVAL);
+    cr_assert(dataset_read_text(text, 1 << 20, &(struct dataset_want){0}, &data, &err) ==
+              DP_EINVAL);
     cr_assert(strcmp(err.text, "a.csv:1:65537: more than 65536 columns") == 0, "%s", err.text);
     dataset_free(&data);
     free(text);
@@ -273,8 +275,8 @@ Test(dataset, the_unit_and_its_inverse_are_finite)
         struct dp_error err = {0};
         struct dataset data;
 
-        cr_assert(read_text(rows[i].text, strlen(rows[i].text), &(struct dataset_want){0}, &data,
-                            &err) == 0,
+        cr_assert(dataset_read_text(rows[i].text, strlen(rows[i].text), &(struct dataset_want){0},
+                                    &data, &err) == 0,
                   "%s", err.text);
         cr_assert(data.unit == rows[i].unit && isfinite(1 / data.unit), "%s gives %g", rows[i].text,
                   (double)data.unit);

@@ -6,7 +6,8 @@
 
 #include "export/export.h"
 
-static void add(struct export_set *set, const char *name, enum export_state state, const char *why)
+static void export_add_cell(struct export_set *set, const char *name, enum export_state state,
+                            const char *why)
 {
     struct export_cell *cell = export_add(set, name);
 
@@ -33,9 +34,9 @@ Test(export, titles_and_reasons)
     struct export_set set = {.summary = "50 % of 2: one, two"};
 
     cr_assert(export_open(&set, 3) == 0);
-    add(&set, "100 %2C, a:b\r\n::error::c", EXPORT_FAILED, "0 %, at a:b\r\nc");
-    add(&set, "%", EXPORT_DOUBTFUL, "%0A");
-    add(&set, "well", EXPORT_PASSED, "%");
+    export_add_cell(&set, "100 %2C, a:b\r\n::error::c", EXPORT_FAILED, "0 %, at a:b\r\nc");
+    export_add_cell(&set, "%", EXPORT_DOUBTFUL, "%0A");
+    export_add_cell(&set, "well", EXPORT_PASSED, "%");
 
     char *text = annotations(&set);
 

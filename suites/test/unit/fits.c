@@ -16,7 +16,7 @@ enum { SIZES = 9 };
 static const double ALPHA = 20e3, BETA = 0.25; /* ns; ns per byte: 4 GB/s */
 
 /* A test with more sizes than these sets its own array. */
-static double size_of(int i)
+static double fits_size_of(int i)
 {
     return ldexp(64, 3 * (i < SIZES ? i : 0));
 }
@@ -32,7 +32,7 @@ Test(fits, a_line_is_found_through_decades)
     double x[SIZES], y[SIZES];
     size_t at;
     for (int i = 0; i < SIZES; ++i) {
-        x[i] = size_of(i);
+        x[i] = fits_size_of(i);
         y[i] = ALPHA + BETA * x[i];
     }
     const struct line line = line_fit(x, y, SIZES);
@@ -100,7 +100,7 @@ typedef double time_fn(int size, int launch);
 static double on_the_line(int size, int launch)
 {
     (void)launch;
-    return ALPHA + BETA * size_of(size);
+    return ALPHA + BETA * fits_size_of(size);
 }
 
 /* Returns a number from 0 to 1 that depends on the launch and the size. */
@@ -138,7 +138,7 @@ static double mostly_cached(int size, int launch)
 static double bent(int size, int launch)
 {
     (void)launch;
-    return 100 * pow(size_of(size), 0.8);
+    return 100 * pow(fits_size_of(size), 0.8);
 }
 
 static double flat(int size, int launch)
@@ -161,12 +161,12 @@ static struct bench *bench_of(int sizes, int launches, time_fn *time)
             snprintf(key->workload, sizeof key->workload, "allreduce");
             snprintf(key->devices, sizeof key->devices, "virt:2");
             snprintf(key->dtype, sizeof key->dtype, "f32");
-            key->size_bytes = (size_t)size_of(i);
+            key->size_bytes = (size_t)fits_size_of(i);
         }
     return bench;
 }
 
-static struct report_fit *make(struct bench *bench)
+static struct report_fit *fits_make(struct bench *bench)
 {
     bench_make(bench);
     cr_assert(report_fits_make(&bench->report) == 0);
@@ -230,7 +230,7 @@ static void no_numbers(struct bench *bench)
 Test(fits, what_is_planted_is_found)
 {
     struct bench *bench = bench_of(SIZES, 10, disturbed);
-    const struct report_fit *fit = make(bench);
+    const struct report_fit *fit = fits_make(bench);
     within_5_percent(fit);
     cr_assert(fit->sizes == SIZES && fit->used == SIZES);
     cr_assert(fit->alpha.range == REPORT_INTERVAL && fit->beta.range == REPORT_INTERVAL);
@@ -249,7 +249,7 @@ Test(fits, what_is_planted_is_found)
 Test(fits, one_launch_has_no_interval)
 {
     struct bench *bench = bench_of(3, 1, on_the_line);
-    const struct report_fit *fit = make(bench);
+    const struct report_fit *fit = fits_make(bench);
     char text[REPORT_CELL_TEXT];
     within_5_percent(fit);
     cr_assert(fit->alpha.range == REPORT_NONE && fit->beta.range == REPORT_NONE);
@@ -264,10 +264,10 @@ Test(fits, one_launch_has_no_interval)
 Test(fits, small_sizes_that_are_not_on_it_are_left_out)
 {
     struct bench *bench = bench_of(SIZES, 6, cached);
-    const struct report_fit *fit = make(bench);
+    const struct report_fit *fit = fits_make(bench);
     char text[REPORT_CELL_TEXT];
     within_5_percent(fit);
-    cr_assert(fit->used == 5 && fit->from == (size_t)size_of(4), "%zu from %zu", fit->used,
+    cr_assert(fit->used == 5 && fit->from == (size_t)fits_size_of(4), "%zu from %zu", fit->used,
               fit->from);
     words_of(bench, 0, text);
     cr_assert_str_eq(text, "5 of 9, from 262144 bytes on");
@@ -290,7 +290,7 @@ Test(fits, what_does_not_fit_has_no_number)
         {on_the_line, 1, REPORT_FIT_FEW, "a line takes 3 sizes"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         struct bench *bench = bench_of(rows[i].sizes, 6, rows[i].time);
-        const struct report_fit *fit = make(bench);
+        const struct report_fit *fit = fits_make(bench);
         cr_assert(fit->state == rows[i].state, "row %zu: state %d, %g off at %zu", i,
                   (int)fit->state, fit->off, fit->off_at);
         no_numbers(bench);
@@ -303,7 +303,7 @@ Test(fits, what_does_not_fit_has_no_number)
 Test(fits, time_that_does_not_grow_has_no_bandwidth)
 {
     struct bench *bench = bench_of(4, 8, flat);
-    const struct report_fit *fit = make(bench);
+    const struct report_fit *fit = fits_make(bench);
     char text[REPORT_CELL_TEXT];
     cr_assert(fit->state == REPORT_FIT_HOLDS && !report_fit_grows(fit), "beta %g [%g, %g]",
               fit->beta.middle, fit->beta.lo, fit->beta.hi);
@@ -321,7 +321,7 @@ Test(fits, only_whole_launches_count)
     bench_fail(&bench->row[0 * 6 + 2]);
     bench_fail(&bench->row[3 * 6 + 4]);
     bench->cell[1 * 6 + 2].median_ns *= 50; /* of a launch that does not count */
-    const struct report_fit *fit = make(bench);
+    const struct report_fit *fit = fits_make(bench);
     within_5_percent(fit);
     cr_assert(fit->beta.n == 4 && fit->beta.range == REPORT_LAUNCHES, "%zu", fit->beta.n);
     close_bench(bench);
@@ -329,7 +329,7 @@ Test(fits, only_whole_launches_count)
     bench = bench_of(4, 3, on_the_line);
     for (int i = 0; i < 3; ++i)
         bench_fail(&bench->row[i * 3 + i]);
-    fit = make(bench);
+    fit = fits_make(bench);
     cr_assert(fit->state == REPORT_FIT_APART);
     no_numbers(bench);
     close_bench(bench);
@@ -337,7 +337,7 @@ Test(fits, only_whole_launches_count)
     bench = bench_of(3, 2, on_the_line);
     bench_fail(&bench->row[0]);
     bench_fail(&bench->row[1]);
-    fit = make(bench);
+    fit = fits_make(bench);
     cr_assert(fit->state == REPORT_FIT_FEW && fit->sizes == 2);
     close_bench(bench);
 }
@@ -350,7 +350,7 @@ Test(fits, too_many_sizes_have_no_number)
         bench->cell[i].key.size_bytes = 4 + 4 * (size_t)i;
         bench->cell[i].median_ns = ALPHA + BETA * (4 + 4 * i);
     }
-    const struct report_fit *fit = make(bench);
+    const struct report_fit *fit = fits_make(bench);
     cr_assert(fit->state == REPORT_FIT_MANY && fit->sizes == 65);
     no_numbers(bench);
     points_have(bench, fit);
@@ -368,8 +368,8 @@ Test(fits, each_setting_has_a_line)
             key->n_devices = 3;
         if (size >= 6)
             snprintf(key->devices, sizeof key->devices, "virt:1,1");
-        key->size_bytes = (size_t)size_of(size % 3);
-        bench->cell[i].median_ns = (1 + size / 3) * (ALPHA + BETA * size_of(size % 3));
+        key->size_bytes = (size_t)fits_size_of(size % 3);
+        bench->cell[i].median_ns = (1 + size / 3) * (ALPHA + BETA * fits_size_of(size % 3));
     }
     bench_make(bench);
     cr_assert(report_fits_make(&bench->report) == 0);

@@ -9,17 +9,17 @@
 #include "fleet/fleet.h"
 #include "numbers/outlier.h"
 
-static double next_uniform(uint64_t *state)
+static double fleet_next_uniform(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
 }
 
 /* Returns a normal number by the method of Box and Muller. */
-static double next_normal(uint64_t *state)
+static double fleet_next_normal(uint64_t *state)
 {
-    const double radius = sqrt(-2 * log(next_uniform(state)));
-    return radius * cos(2 * acos(-1) * next_uniform(state));
+    const double radius = sqrt(-2 * log(fleet_next_uniform(state)));
+    return radius * cos(2 * acos(-1) * fleet_next_uniform(state));
 }
 
 /* ---- fleets that are made up -------------------------------------------------------------- */
@@ -37,7 +37,7 @@ static double next_noise(enum noise kind, uint64_t *state)
     if (kind == EQUAL)
         return 0;
     for (int i = 0; i < (kind == WORST_OF_8 ? 8 : 1); ++i)
-        most = fmax(most, next_normal(state));
+        most = fmax(most, fleet_next_normal(state));
     return kind == STEPS ? round(most / 4) : most; /* more than half are 0, as a coarse clock is */
 }
 
@@ -49,13 +49,13 @@ struct bench {
     char name[SERIES][16];
 };
 
-static void set(struct fleet_number *number, size_t limit, double value)
+static void fleet_set(struct fleet_number *number, size_t limit, double value)
 {
     *number = (struct fleet_number){
         .limit = (uint16_t)limit, .device = -1, .value = value, .lo = value, .hi = value};
 }
 
-static void scale(struct fleet_number *number, double factor)
+static void fleet_scale(struct fleet_number *number, double factor)
 {
     number->value *= factor;
     number->lo *= factor;
@@ -74,7 +74,7 @@ static void make_fleet(struct bench *bench, size_t nodes, enum noise kind, doubl
             .limit = bench->limit, .number = bench->number[i], .n_numbers = SERIES};
         snprintf(bench->node[i].name, FLEET_NAME, "node%03zu", i);
         for (size_t s = 0; s < SERIES; ++s)
-            set(&bench->number[i][s], s, 1e6 * exp(sd * next_noise(kind, state)));
+            fleet_set(&bench->number[i][s], s, 1e6 * exp(sd * next_noise(kind, state)));
     }
     bench->fleet = (struct fleet){.node = bench->node, .n = nodes};
 }
@@ -88,7 +88,7 @@ static size_t named(const struct bench *bench)
     return n;
 }
 
-static void judge(struct bench *bench)
+static void fleet_judge(struct bench *bench)
 {
     cr_assert(fleet_find_outliers(&bench->fleet) == 0);
     free(bench->fleet.outlier);
@@ -104,7 +104,7 @@ static size_t false_names(size_t nodes, enum noise kind, double sd)
     cr_assert_not_null(bench);
     for (size_t f = 0; f < FLEETS; ++f) {
         make_fleet(bench, nodes, kind, sd, &state);
-        judge(bench);
+        fleet_judge(bench);
         cr_assert(bench->fleet.rule.comparisons == nodes * SERIES);
         fleets += named(bench) > 0;
     }
@@ -146,8 +146,8 @@ Test(fleet, the_slow_one_is_named)
 
         for (int trial = 0; trial < 50; ++trial) {
             make_fleet(bench, rows[r].nodes, NORMAL, 0.01, &state);
-            scale(&bench->number[5][3], 1 + rows[r].slower);
-            judge(bench);
+            fleet_scale(&bench->number[5][3], 1 + rows[r].slower);
+            fleet_judge(bench);
             found += bench->node[5].worse == 1 && named(bench) == 1;
         }
         cr_assert(found >= 45, "%zu nodes: %zu of 50", rows[r].nodes, found);
@@ -174,8 +174,8 @@ Test(fleet, sides_and_equal_numbers)
         make_fleet(bench, 64, EQUAL, 1, &state);
         bench->limit[3].worse = rows[r].worse;
         for (size_t i = 0; i < 64; ++i)
-            set(&bench->number[i][3], 3, i == 20 ? rows[r].one : rows[r].all);
-        judge(bench);
+            fleet_set(&bench->number[i][3], 3, i == 20 ? rows[r].one : rows[r].all);
+        fleet_judge(bench);
         cr_assert(bench->node[20].worse == rows[r].n_worse &&
                       bench->node[20].better == rows[r].n_better &&
                       named(bench) == rows[r].n_worse + rows[r].n_better,
@@ -193,18 +193,18 @@ Test(fleet, few_nodes_are_not_compared)
 
     cr_assert_not_null(bench);
     make_fleet(bench, 7, EQUAL, 1, &state);
-    scale(&bench->number[2][2], 1000);
-    judge(bench);
+    fleet_scale(&bench->number[2][2], 1000);
+    fleet_judge(bench);
     cr_assert(named(bench) == 0 && bench->fleet.rule.comparisons == 0);
     cr_assert(bench->fleet.rule.small == SERIES && bench->fleet.rule.series == SERIES);
     make_fleet(bench, 8, EQUAL, 1, &state);
-    scale(&bench->number[2][2], 1000);
+    fleet_scale(&bench->number[2][2], 1000);
     bench->node[7].status = FLEET_BROKEN;
-    judge(bench);
+    fleet_judge(bench);
     cr_assert(named(bench) == 0 && bench->fleet.rule.comparisons == 0);
     make_fleet(bench, 8, EQUAL, 1, &state);
-    scale(&bench->number[2][2], 1000);
-    judge(bench);
+    fleet_scale(&bench->number[2][2], 1000);
+    fleet_judge(bench);
     cr_assert(named(bench) == 1 && bench->node[2].worse == 1);
     free(bench);
 }
@@ -217,13 +217,13 @@ Test(fleet, a_node_that_scatters_is_not_named)
 
     cr_assert_not_null(bench);
     make_fleet(bench, 64, NORMAL, 0.005, &state);
-    scale(&bench->number[4][1], 1.5);
-    judge(bench);
+    fleet_scale(&bench->number[4][1], 1.5);
+    fleet_judge(bench);
     cr_assert(named(bench) == 1 && bench->node[4].worse == 1);
     make_fleet(bench, 64, NORMAL, 0.005, &state);
-    scale(&bench->number[4][1], 1.5);
+    fleet_scale(&bench->number[4][1], 1.5);
     bench->number[4][1].lo /= 1.5;
-    judge(bench);
+    fleet_judge(bench);
     cr_assert(named(bench) == 0);
     free(bench);
 }
@@ -241,9 +241,9 @@ Test(fleet, positions_of_devices)
         for (size_t s = 0; s < 8; ++s) {
             bench->number[i][s].limit = 0;
             bench->number[i][s].device = (int16_t)s;
-            scale(&bench->number[i][s], s == 7 ? 1.3 : 1);
+            fleet_scale(&bench->number[i][s], s == 7 ? 1.3 : 1);
         }
-    scale(&bench->number[9][2], 1.3); /* as slow as position 7 is */
+    fleet_scale(&bench->number[9][2], 1.3); /* as slow as position 7 is */
     cr_assert(fleet_find_outliers(&bench->fleet) == 0);
     cr_assert(bench->fleet.n_outliers == 1 && bench->fleet.outlier[0].node == &bench->node[9] &&
               bench->fleet.outlier[0].device == 2);

@@ -33,8 +33,8 @@ static struct workload workload_of(const char *name)
 
 /* Trains on tokens that are all 0 and writes the most that each device held. Returns their number.
  */
-static int train(const struct workload *workload, const struct way *way, size_t rows,
-                 uint64_t peak[2])
+static int footprint_train(const struct workload *workload, const struct way *way, size_t rows,
+                           uint64_t peak[2])
 {
     const struct dp_group_config config = {
         .devices = way->devices, .backend = "cpu", .math = way->use.math};
@@ -76,10 +76,10 @@ static int train(const struct workload *workload, const struct way *way, size_t 
 }
 
 /* A sweep holds two sets of batches at a time, a training holds one. */
-static void expect(const struct workload *workload, const struct way *way, size_t rows)
+static void footprint_expect(const struct workload *workload, const struct way *way, size_t rows)
 {
     uint64_t peak[2] = {0};
-    const int devices = train(workload, way, rows, peak);
+    const int devices = footprint_train(workload, way, rows, peak);
 
     for (int d = 0; d < devices; ++d) {
         struct workload_footprint held;
@@ -108,7 +108,7 @@ Test(footprint, is_what_was_planned_and_at_least_half_of_it)
             for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
                 const struct workload workload = workload_of(names[n]);
 
-                expect(&workload, &ways[w], rows[r]);
+                footprint_expect(&workload, &ways[w], rows[r]);
             }
 }
 
@@ -118,8 +118,8 @@ Test(footprint, is_nearly_all_that_was_planned_of_a_larger_step)
 {
     const struct workload workload = workload_of("gpt:1,128,4,64,300");
 
-    expect(&workload, &ways[0], 32);
-    expect(&workload, &ways[4], 32);
+    footprint_expect(&workload, &ways[0], 32);
+    footprint_expect(&workload, &ways[4], 32);
 }
 
 /* The wrapper of one device has gradients in addition to those of its model. Devices that share one

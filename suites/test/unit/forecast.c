@@ -210,7 +210,8 @@ static struct bench *open_sweep(const char *scaling, int most, size_t models)
     return bench;
 }
 
-static int make(struct bench *bench, int to, struct forecast *forecast, struct text_error *why)
+static int forecast_make(struct bench *bench, int to, struct forecast *forecast,
+                         struct text_error *why)
 {
     bench_make(bench);
     *forecast = (struct forecast){.report = &bench->report, .to = to};
@@ -239,7 +240,7 @@ Test(forecast, lines_of_a_sweep)
         struct bench *bench = open_sweep(weak ? "weak" : "strong", 4, 2);
         struct forecast forecast;
         struct text_error why;
-        cr_assert(make(bench, 12, &forecast, &why) == 0, "%s", why.text);
+        cr_assert(forecast_make(bench, 12, &forecast, &why) == 0, "%s", why.text);
         cr_assert(forecast.n_settings == 1 && forecast.n_series == 2);
         cr_assert(forecast_count(&forecast).without == 0 && forecast_count(&forecast).lines == 10);
         for (size_t s = 0; s < 2; ++s) {
@@ -276,7 +277,7 @@ Test(forecast, an_error_makes_intervals_wider)
     for (size_t i = 0; i < bench->report.n_rows; ++i)
         if (bench->cell[i].key.n_devices == 4)
             bench->cell[i].median_ns *= 1.5;
-    cr_assert(make(bench, 16, &forecast, &why) == 0, "%s", why.text);
+    cr_assert(forecast_make(bench, 16, &forecast, &why) == 0, "%s", why.text);
     const struct forecast_series *series = &forecast.series[0];
     const struct forecast_line *line = line_of(series, 16);
     cr_assert(fabs(series->off - 1.0 / 3) < 0.01, "%g", series->off);
@@ -290,7 +291,7 @@ Test(forecast, an_error_makes_intervals_wider)
     for (size_t i = 0; i < bench->report.n_rows; ++i)
         if (bench->cell[i].key.n_devices == 4)
             bench->cell[i].median_ns *= 2.5;
-    cr_assert(make(bench, 16, &forecast, &why) == 0, "%s", why.text);
+    cr_assert(forecast_make(bench, 16, &forecast, &why) == 0, "%s", why.text);
     cr_assert(line_of(&forecast.series[0], 16)->state == FORECAST_WIDE);
     cr_assert(forecast_count(&forecast).without > 0);
     close_both(bench, &forecast);
@@ -307,7 +308,7 @@ Test(forecast, what_cannot_be_resolved_has_no_number)
     for (size_t i = 0; i < bench->report.n_rows; ++i)
         if (bench->cell[i].key.n_devices == 2)
             bench->cell[i].median_ns *= 3;
-    cr_assert(make(bench, 8, &forecast, &why) == 0, "%s", why.text);
+    cr_assert(forecast_make(bench, 8, &forecast, &why) == 0, "%s", why.text);
     const struct forecast_series *series = &forecast.series[0];
     for (int ranks = 2; ranks <= 8; ranks *= 2) {
         const struct forecast_line *line = line_of(series, ranks);
@@ -325,7 +326,7 @@ Test(forecast, what_cannot_be_resolved_has_no_number)
     for (size_t i = 0; i < bench->report.n_rows; ++i)
         if (bench->cell[i].key.n_devices > 1)
             bench->cell[i].comm_alone_ns = bench->cell[i].model_params > 4096 ? 1e8 : 1e5;
-    cr_assert(make(bench, 8, &forecast, &why) == 0, "%s", why.text);
+    cr_assert(forecast_make(bench, 8, &forecast, &why) == 0, "%s", why.text);
     forecast_fit_words(&forecast.series[0], text);
     cr_assert(strstr(text, "alpha not resolved") || strstr(text, "1/beta not resolved"), "%s",
               text);
@@ -337,7 +338,7 @@ Test(forecast, more_ranks_than_rows_have_no_number)
     struct bench *bench = open_sweep("strong", 4, 2);
     struct forecast forecast;
     struct text_error why;
-    cr_assert(make(bench, 128, &forecast, &why) == 0, "%s", why.text);
+    cr_assert(forecast_make(bench, 128, &forecast, &why) == 0, "%s", why.text);
     cr_assert(line_of(&forecast.series[0], 64)->state == FORECAST_HOLDS);
     cr_assert(line_of(&forecast.series[0], 128)->state == FORECAST_NO_ROWS);
     close_both(bench, &forecast);
@@ -358,7 +359,7 @@ Test(forecast, words_of_others_are_escaped)
         snprintf(bench->row[i].kind, sizeof bench->row[i].kind, "virt\u202e<b>|\"");
         snprintf(bench->cell[i].key.backend, sizeof bench->cell[i].key.backend, "=cmd");
     }
-    cr_assert(make(bench, 4, &forecast, &why) == 0, "%s", why.text);
+    cr_assert(forecast_make(bench, 4, &forecast, &why) == 0, "%s", why.text);
     for (size_t f = 0; f < sizeof forms / sizeof forms[0]; ++f) {
         char *text = NULL;
         size_t bytes;
@@ -404,7 +405,7 @@ static void no_turns(struct bench *bench)
         bench->cell[i].comm_alone_ns = NAN;
 }
 
-static void nothing(struct bench *bench)
+static void forecast_nothing(struct bench *bench)
 {
     (void)bench;
 }
@@ -423,16 +424,17 @@ Test(forecast, what_is_no_measurement_is_refused)
         {other_workload, "weak", 4, 8, 1, "this build knows no such workload"},
         {other_communicator, "weak", 4, 8, 1, "by 'pigeons'"},
         {no_turns, "weak", 4, 8, 1, "its reduction was not measured by itself"},
-        {nothing, "weak", 4, 2, 1, "--to 2 is below the 4 ranks"},
-        {nothing, "weak", 1, 8, 1, "1 count of ranks, 1; a fit takes 2"},
-        {nothing, "weak", 2, 8, 1, "measure 3 counts of ranks, such as 1,2,4, or 2 workloads"},
+        {forecast_nothing, "weak", 4, 2, 1, "--to 2 is below the 4 ranks"},
+        {forecast_nothing, "weak", 1, 8, 1, "1 count of ranks, 1; a fit takes 2"},
+        {forecast_nothing, "weak", 2, 8, 1,
+         "measure 3 counts of ranks, such as 1,2,4, or 2 workloads"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         struct bench *bench = open_sweep(rows[i].scaling, rows[i].most, rows[i].models);
         struct forecast forecast;
         struct text_error why;
         rows[i].change(bench);
-        cr_assert(make(bench, rows[i].to, &forecast, &why) != 0, "row %zu", i);
+        cr_assert(forecast_make(bench, rows[i].to, &forecast, &why) != 0, "row %zu", i);
         cr_assert(strstr(why.text, rows[i].words), "row %zu: %s", i, why.text);
         close_both(bench, &forecast);
     }

@@ -17,7 +17,7 @@ struct is_slow {
     const char *words;
 };
 
-static void judge(const struct is_slow *row, struct validate_judged *judged)
+static void links_judge(const struct is_slow *row, struct validate_judged *judged)
 {
     static struct record_run run;
     static struct record_cell cell;
@@ -87,7 +87,7 @@ Test(links, what_is_slow)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         struct validate_judged judged;
 
-        judge(&rows[i], &judged);
+        links_judge(&rows[i], &judged);
         cr_assert(validate_find_link(&judged) == 0);
         cr_assert(strncmp(judged.why, "slow: ", 6) == 0 &&
                       strncmp(judged.why + 6, rows[i].words, strlen(rows[i].words)) == 0,
@@ -103,7 +103,7 @@ Test(links, of_each_device)
     const struct validate_metric *metric = validate_metric_find("peer_copy");
     double *rate, steps[RECORD_MOST_PARTS];
 
-    judge(&row, &judged);
+    links_judge(&row, &judged);
     rate = validate_pairs(&judged);
     cr_assert(rate != NULL);
     for (int from = 0; from < 3; ++from) {

@@ -8,7 +8,7 @@
 enum { ROWS = 103, FEATURES = 3, BATCH = 10, EPOCHS = 3 };
 
 /* Feature j of row i is 10 i + j, the class of row i is i mod 7. */
-static void make(struct dataset *data, float feature[ROWS * FEATURES], int32_t label[ROWS])
+static void loader_make(struct dataset *data, float feature[ROWS * FEATURES], int32_t label[ROWS])
 {
     *data = (struct dataset){
         .rows = ROWS, .features = FEATURES, .classes = 7, .feature = feature, .label = label};
@@ -51,7 +51,7 @@ static size_t read_epoch(struct loader *loader, const struct dataset *data, uint
     return n;
 }
 
-static int compare(const void *a, const void *b)
+static int loader_compare(const void *a, const void *b)
 {
     const size_t x = *(const size_t *)a, y = *(const size_t *)b;
 
@@ -65,14 +65,14 @@ Test(loader, every_row_comes_once_an_epoch)
     size_t order[ROWS];
     struct dataset data;
 
-    make(&data, feature, label);
+    loader_make(&data, feature, label);
     for (int prefetch = 0; prefetch < 2; ++prefetch) {
         struct loader *loader = open_loader(&(struct loader_config){
             .data = &data, .batch = BATCH, .seed = 5, .shuffle = true, .prefetch = prefetch == 1});
 
         for (uint64_t epoch = 0; epoch < EPOCHS; ++epoch) {
             cr_assert(read_epoch(loader, &data, epoch, order, 1) == ROWS);
-            qsort(order, ROWS, sizeof order[0], compare);
+            qsort(order, ROWS, sizeof order[0], loader_compare);
             for (size_t i = 0; i < ROWS; ++i)
                 cr_assert(order[i] == i);
         }
@@ -87,7 +87,7 @@ Test(loader, the_last_batch_has_what_is_left)
     struct loader_batch batch;
     struct dataset data;
 
-    make(&data, feature, label);
+    loader_make(&data, feature, label);
     struct loader *loader = open_loader(&(struct loader_config){.data = &data, .batch = BATCH});
 
     cr_assert(loader_batches(loader) == 11);
@@ -116,7 +116,7 @@ Test(loader, an_order_is_filled_up_from_its_start)
     struct dataset data;
     size_t order[250];
 
-    make(&data, feature, label);
+    loader_make(&data, feature, label);
     for (size_t m = 0; m < 3; ++m) {
         struct loader *loader = open_loader(&(struct loader_config){
             .data = &data, .batch = 8, .seed = 5, .shuffle = true, .multiple = multiples[m]});
@@ -130,7 +130,7 @@ Test(loader, an_order_is_filled_up_from_its_start)
         cr_assert(n == rows[m], "%zu", n);
         for (size_t i = ROWS; i < n; ++i)
             cr_assert(order[i] == order[i - ROWS]);
-        qsort(order, ROWS, sizeof order[0], compare);
+        qsort(order, ROWS, sizeof order[0], loader_compare);
         for (size_t i = 0; i < ROWS; ++i)
             cr_assert(order[i] == i);
         loader_close(loader);
@@ -145,7 +145,7 @@ Test(loader, order_is_by_seed_and_epoch_with_prefetch_and_without)
     struct dataset data;
     struct loader *loader[2];
 
-    make(&data, feature, label);
+    loader_make(&data, feature, label);
     for (int k = 0; k < 2; ++k)
         loader[k] = open_loader(&(struct loader_config){.data = &data,
                                                         .batch = BATCH,
@@ -178,7 +178,7 @@ Test(loader, an_epoch_may_be_given_up)
     struct loader_batch batch;
     struct dataset data;
 
-    make(&data, feature, label);
+    loader_make(&data, feature, label);
     struct loader *loader = open_loader(&(struct loader_config){
         .data = &data, .batch = 4, .seed = 7, .shuffle = true, .prefetch = true});
 
@@ -204,7 +204,7 @@ Test(loader, a_part_of_the_rows)
     struct dataset data;
     bool seen[ROWS] = {false};
 
-    make(&data, feature, label);
+    loader_make(&data, feature, label);
     cr_assert(dataset_split(&data, 3, index, &train, &err) == 0);
     cr_assert(train == 82); /* four fifths of 103, rounded down */
     for (size_t i = 0; i < ROWS; ++i) {
@@ -227,7 +227,7 @@ Test(loader, what_is_refused)
     struct loader *loader = NULL;
     struct dataset data;
 
-    make(&data, feature, label);
+    loader_make(&data, feature, label);
     const struct loader_config rows[] = {{.data = &data, .batch = 0},
                                          {.data = &data, .batch = 1, .index = &bad, .n = 0},
                                          {.data = &data, .batch = 1, .index = &bad, .n = 1}};

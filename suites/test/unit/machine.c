@@ -27,7 +27,7 @@ static const struct dp_machine MACHINE = {.packages = 1,
 
 static char root[] = "/tmp/lockstep-machine-XXXXXX";
 
-static void put(const char *name, const char *text)
+static void machine_put(const char *name, const char *text)
 {
     char path[256];
 
@@ -44,7 +44,7 @@ static void put(const char *name, const char *text)
 static void make_root(void)
 {
     cr_assert(mkdtemp(root));
-    put("/proc/cpuinfo", PROCESSOR);
+    machine_put("/proc/cpuinfo", PROCESSOR);
 }
 
 static void remove_root(void)
@@ -57,18 +57,18 @@ static void remove_root(void)
 
 /* Returns whether the class of the machine stays the same if that line about the processor is
  * changed. */
-static bool same(const struct dp_machine *machine, const char *from, const char *to)
+static bool machine_same(const struct dp_machine *machine, const char *from, const char *to)
 {
     char base[DIGEST_HEX], other[DIGEST_HEX], text[sizeof PROCESSOR + 32];
     const char *at = !from ? NULL : strstr(PROCESSOR, from);
 
-    put("/proc/cpuinfo", PROCESSOR);
+    machine_put("/proc/cpuinfo", PROCESSOR);
     cr_assert(machine_class(root, &MACHINE, base) == 0 && strlen(base) == 64);
     cr_assert(!from || at);
     if (at) {
         snprintf(text, sizeof text, "%.*s%s%s", (int)(at - PROCESSOR), PROCESSOR, to,
                  at + strlen(from));
-        put("/proc/cpuinfo", text);
+        machine_put("/proc/cpuinfo", text);
     }
     cr_assert(machine_class(root, machine, other) == 0);
     return strcmp(base, other) == 0;
@@ -82,11 +82,11 @@ Test(machine, class_of_processor, .init = make_root, .fini = remove_root)
         {"siblings\t: 2", "siblings\t: 4"}, {"avx2", "avx2 avx512f"}};
     static const char *const do_not[][2] = {{"2500.1", "1800.0"}, {"@ 2.50GHz", "@ 3GHz"}};
 
-    cr_assert(same(&MACHINE, NULL, NULL));
+    cr_assert(machine_same(&MACHINE, NULL, NULL));
     for (size_t i = 0; i < sizeof matter / sizeof matter[0]; ++i)
-        cr_assert(!same(&MACHINE, matter[i][0], matter[i][1]), "%s", matter[i][0]);
+        cr_assert(!machine_same(&MACHINE, matter[i][0], matter[i][1]), "%s", matter[i][0]);
     for (size_t i = 0; i < sizeof do_not / sizeof do_not[0]; ++i)
-        cr_assert(same(&MACHINE, do_not[i][0], do_not[i][1]), "%s", do_not[i][0]);
+        cr_assert(machine_same(&MACHINE, do_not[i][0], do_not[i][1]), "%s", do_not[i][0]);
 }
 
 Test(machine, class_of_the_rest, .init = make_root, .fini = remove_root)
@@ -102,15 +102,16 @@ Test(machine, class_of_the_rest, .init = make_root, .fini = remove_root)
     m[4].memory_bytes = (uint64_t)32 << 30;
     snprintf(m[5].blas, sizeof m[5].blas, "OpenBLAS 0.3 (SkylakeX)");
     for (size_t i = 0; i < 6; ++i)
-        cr_assert(!same(&m[i], NULL, NULL), "%zu", i);
+        cr_assert(!machine_same(&m[i], NULL, NULL), "%zu", i);
     m[6].memory_bytes -= (uint64_t)5 << 20; /* the kernel reserves a different amount */
     m[7].usable_pus = 1;
-    cr_assert(same(&m[6], NULL, NULL) && same(&m[7], NULL, NULL));
+    cr_assert(machine_same(&m[6], NULL, NULL) && machine_same(&m[7], NULL, NULL));
 
     char without[DIGEST_HEX], with[DIGEST_HEX];
 
     cr_assert(machine_class(root, &MACHINE, without) == 0);
-    put("/proc/driver/nvidia/gpus/0000:01:00.0/information", "Model: \t\t NVIDIA H200\nIRQ: 1\n");
+    machine_put("/proc/driver/nvidia/gpus/0000:01:00.0/information",
+                "Model: \t\t NVIDIA H200\nIRQ: 1\n");
     cr_assert(machine_class(root, &MACHINE, with) == 0 && strcmp(with, without) != 0);
     cr_assert(machine_class("/nowhere", &MACHINE, with) == 0 && with[0] == '\0');
 }
@@ -124,7 +125,7 @@ static bool unreadable(const char *name)
     snprintf(path, sizeof path, "%s%s", root, name);
     unlink(path);
     snprintf(below, sizeof below, "%s/file", name);
-    put(below, "");
+    machine_put(below, "");
 
     const int of_class = machine_class(root, &MACHINE, class);
     const int of_instance = machine_instance(root, instance);
@@ -138,7 +139,7 @@ static bool unreadable(const char *name)
 
 Test(machine, unreadable, .init = make_root, .fini = remove_root)
 {
-    put("/proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111111\n");
+    machine_put("/proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111111\n");
     cr_assert(unreadable("/etc/machine-id"));
     cr_assert(unreadable("/proc/sys/kernel/random/boot_id"));
     cr_assert(unreadable("/proc/driver/nvidia/gpus/0000:01:00.0/information"));
@@ -151,13 +152,13 @@ Test(machine, instance, .init = make_root, .fini = remove_root)
         other[DIGEST_HEX];
 
     cr_assert(machine_instance(root, none) == 0);
-    put("/proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111111\n");
-    put("/etc/machine-id", "0123456789abcdef0123456789abcdef\n");
+    machine_put("/proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111111\n");
+    machine_put("/etc/machine-id", "0123456789abcdef0123456789abcdef\n");
     cr_assert(machine_instance(root, first) == 0);
     cr_assert(machine_instance(root, again) == 0);
-    put("/proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111112\n");
+    machine_put("/proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111112\n");
     cr_assert(machine_instance(root, later) == 0);
-    put("/etc/machine-id", "0123456789abcdef0123456789abcdee\n");
+    machine_put("/etc/machine-id", "0123456789abcdef0123456789abcdee\n");
     cr_assert(machine_instance(root, other) == 0);
     cr_assert(none[0] == '\0' && strlen(first) == 64 && strcmp(first, again) == 0);
     cr_assert(strcmp(first, later) != 0 && strcmp(later, other) != 0);
@@ -224,8 +225,8 @@ Test(machine, limits_of_control_groups)
     cr_assert(dp_limits_read(root, &limits, &err) == 0 && isinf(limits.cpus));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         snprintf(path, sizeof path, "/sys/fs/cgroup%s", rows[i].file);
-        put(path, rows[i].text);
-        put("/proc/self/cgroup", rows[i].group);
+        machine_put(path, rows[i].text);
+        machine_put("/proc/self/cgroup", rows[i].group);
         cr_assert(dp_limits_read(root, &limits, &err) == 0, "%s", err.text);
         cr_assert(limits.cpus == rows[i].cpus && limits.memory_bytes == rows[i].bytes,
                   "row %zu: %g processors, %g bytes", i, limits.cpus, limits.memory_bytes);
@@ -243,11 +244,11 @@ Test(machine, limits_of_the_host)
     cr_assert(mkdtemp(root) != NULL);
     cr_assert(host_read(root, &run) == 0);
     cr_assert(isnan(run.numa_balancing) && isnan(run.shm_bytes) && run.memlock_bytes >= 0);
-    put("/proc/sys/kernel/numa_balancing", "1\n");
-    put("/dev/shm/file", "");
+    machine_put("/proc/sys/kernel/numa_balancing", "1\n");
+    machine_put("/dev/shm/file", "");
     cr_assert(host_read(root, &run) == 0);
     cr_assert(run.numa_balancing == 1 && run.shm_bytes >= 0);
-    put("/proc/sys/kernel/numa_balancing", "yes\n");
+    machine_put("/proc/sys/kernel/numa_balancing", "yes\n");
     cr_assert(host_read(root, &run) == 0);
     cr_assert(isnan(run.numa_balancing));
 

@@ -57,7 +57,7 @@ static struct reference_array array(size_t n, const double value[], const double
     return made;
 }
 
-static void set(struct reference_array *to, double a, double b, double c, double d)
+static void maths_set(struct reference_array *to, double a, double b, double c, double d)
 {
     const double value[] = {a, b, c, d};
 
@@ -78,10 +78,10 @@ Test(maths, bounds_widen)
         d.grad[p] = p == 0 ? array(4, value, bound, 2) : array(0, NULL, NULL, 1);
     cr_assert(variants_begin(&variants, &d, 0.5, &why) == 0);
     cr_assert(d.grad[0].value[1] == 0);
-    set(&d.grad[0], 5, 7.25, 1, 1); /* before clipping 14.5, and 14 */
+    maths_set(&d.grad[0], 5, 7.25, 1, 1); /* before clipping 14.5, and 14 */
     variants_take(&variants, &d, 0.5);
     cr_assert(d.grad[0].value[1] == 0);
-    set(&d.grad[0], 5, 6, 1, 1.5);
+    maths_set(&d.grad[0], 5, 6, 1, 1.5);
     variants_take(&variants, &d, 0.5);
     variants_end(&variants, &d);
     for (int i = 0; i < 4; ++i)
@@ -92,7 +92,7 @@ Test(maths, bounds_widen)
     cr_assert(d.norm == 10 && d.norm_bound == 1 + 3 * (0.5 + sqrt(5)));
     /* A NaN gives no bound, whatever follows it. */
     cr_assert(variants_begin(&variants, &d, 0.5, &why) == 0);
-    set(&d.grad[0], (double)NAN, 7, 1, 1);
+    maths_set(&d.grad[0], (double)NAN, 7, 1, 1);
     variants_take(&variants, &d, 0.5);
     variants_end(&variants, &d);
     cr_assert(isnan(d.grad[0].bound[1]) && isfinite(d.grad[0].bound[2]));

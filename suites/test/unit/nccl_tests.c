@@ -28,7 +28,7 @@ static void means(const char *command, const char *options)
     cr_expect(strcmp(messages(command), options) == 0, "%s: %s", command, messages(command));
 }
 
-static void refused(const char *command, const char *reason)
+static void nccl_tests_refused(const char *command, const char *reason)
 {
     cr_expect(strncmp(messages(command), reason, strlen(reason)) == 0, "%s: %s", command,
               messages(command));
@@ -85,7 +85,7 @@ Test(nccl_tests, what_cannot_be_had)
         {"all_reduce_perf -g 2 -n x", "-n: \"x\" is not a whole number"}};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
-        refused(rows[i].command, rows[i].reason);
+        nccl_tests_refused(rows[i].command, rows[i].reason);
 }
 
 /* Tries the largest size, the largest number of sizes, and one more. */
@@ -94,5 +94,6 @@ Test(nccl_tests, bounds)
     means("all_reduce_perf -g 2 -b 1024G -e 1024G -f 1099511627776",
           "collective=allreduce type=f32 counts=2 out-of-place=0,1 sizes=1099511627776");
     cr_expect(strstr(messages("all_reduce_perf -g 2 -b 4 -e 256 -i 4"), ",252,256"), "64 sizes");
-    refused("all_reduce_perf -g 2 -b 4 -e 260 -i 4", "more than 64 sizes of 4 to 260 bytes");
+    nccl_tests_refused("all_reduce_perf -g 2 -b 4 -e 260 -i 4",
+                       "more than 64 sizes of 4 to 260 bytes");
 }

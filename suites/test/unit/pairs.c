@@ -14,7 +14,7 @@
 enum { CELLS = SIMULATE_CELLS, PAIRS = SIMULATE_PAIRS, SEEDS = 100 };
 
 /* Makes cells whose NEW takes `ratio` times as long, with pairs that have this much noise. */
-static void make(uint64_t seed, double ratio, double noise, double d[CELLS * PAIRS])
+static void pairs_make(uint64_t seed, double ratio, double noise, double d[CELLS * PAIRS])
 {
     simulate_pairs(SIMULATE_GAUSS, seed, CELLS, PAIRS, ratio, noise, d);
 }
@@ -28,7 +28,7 @@ static void judge(const double d[], struct pairs_judged cell[CELLS], struct pair
     cr_assert_eq(pairs_power(&data, cell, all), 0);
 }
 
-static size_t count(const struct pairs_judged cell[CELLS], enum pairs_verdict verdict)
+static size_t pairs_count(const struct pairs_judged cell[CELLS], enum pairs_verdict verdict)
 {
     size_t n = 0;
 
@@ -99,9 +99,9 @@ Test(pairs, equal_programs_alarm_nobody)
         size_t alarms = 0;
 
         for (uint64_t seed = 0; seed < SEEDS; ++seed) {
-            make(seed, 1, noises[i], d);
+            pairs_make(seed, 1, noises[i], d);
             judge(d, cell, &all);
-            alarms += count(cell, PAIRS_REGRESSED) + count(cell, PAIRS_IMPROVED) > 0 ||
+            alarms += pairs_count(cell, PAIRS_REGRESSED) + pairs_count(cell, PAIRS_IMPROVED) > 0 ||
                       all.verdict == PAIRS_REGRESSED || all.verdict == PAIRS_IMPROVED;
         }
         cr_expect_leq(alarms, 5, "%zu of %d at noise %g", alarms, SEEDS, noises[i]);
@@ -143,9 +143,9 @@ Test(pairs, noise_is_inconclusive)
     double d[CELLS * PAIRS];
     struct pairs_judged cell[CELLS], all;
 
-    make(7, 1.05, 0.3, d);
+    pairs_make(7, 1.05, 0.3, d);
     judge(d, cell, &all);
-    cr_expect_eq(count(cell, PAIRS_INCONCLUSIVE), CELLS);
+    cr_expect_eq(pairs_count(cell, PAIRS_INCONCLUSIVE), CELLS);
     for (int c = 0; c < CELLS; ++c) {
         cr_expect_gt(cell[c].detectable, 1.1);
         cr_expect_gt(cell[c].needed, PAIRS);
@@ -199,7 +199,7 @@ Test(pairs, invalid_stays_invalid)
     struct pairs_judged cell[CELLS] = {{.verdict = PAIRS_INVALID, .reason = "not verified"}}, all;
     struct pairs_judged whole[CELLS], whole_all;
 
-    make(3, 1.05, 0.02, d);
+    pairs_make(3, 1.05, 0.02, d);
     judge(d, whole, &whole_all);
     d[0] = NAN;
     d[PAIRS] = INFINITY;
@@ -215,7 +215,7 @@ Test(pairs, invalid_stays_invalid)
     for (int i = 0; i < CELLS * PAIRS; ++i)
         d[i] = NAN;
     judge(d, cell, &all);
-    cr_expect_eq(count(cell, PAIRS_INVALID), CELLS);
+    cr_expect_eq(pairs_count(cell, PAIRS_INVALID), CELLS);
     cr_expect_eq(all.verdict, PAIRS_INVALID);
     cr_expect_str_eq(all.reason, "no cell is valid");
 }
@@ -231,13 +231,13 @@ Test(pairs, pairs_that_so_many_cells_take)
     cr_expect_eq(pairs_least(42, 1), 11);
     cr_expect_eq(pairs_least(160, 1), 12);
     cr_expect_eq(pairs_least(12, 2), 10, "half of the errors");
-    make(1, 2, 0.001, d);
+    pairs_make(1, 2, 0.001, d);
     cr_assert_eq(pairs_judge(&(struct pairs_data){d, CELLS, 8, NULL, 1}, cell, &all), 0);
-    cr_expect_eq(count(cell, PAIRS_INVALID), CELLS);
+    cr_expect_eq(pairs_count(cell, PAIRS_INVALID), CELLS);
     cr_expect_str_eq(cell[0].reason, "8 pairs; for one of 12 cells it takes 9 to 60");
     memset(cell, 0, sizeof cell);
     cr_assert_eq(pairs_judge(&(struct pairs_data){d, CELLS, 9, NULL, 1}, cell, &all), 0);
-    cr_expect_eq(count(cell, PAIRS_REGRESSED), CELLS);
+    cr_expect_eq(pairs_count(cell, PAIRS_REGRESSED), CELLS);
 }
 
 /* Two interim analyses are wrong no more often than one: each has half of the errors. 24 pairs of a

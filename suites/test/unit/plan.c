@@ -26,7 +26,7 @@ static struct plan_options example(void)
     return options;
 }
 
-static struct cell_config *make(struct plan_options *options)
+static struct cell_config *plan_cells_of(struct plan_options *options)
 {
     struct text_error why = {""};
     cr_assert(plan_defaults(options, 4, &why) == 0, "%s", why.text);
@@ -36,7 +36,7 @@ static struct cell_config *make(struct plan_options *options)
 }
 
 /* Returns a hash of the cell's name without its launch, to compare blocks. */
-static uint64_t name_of(const struct cell_config *cell)
+static uint64_t plan_name_of(const struct cell_config *cell)
 {
     struct cell_config first = *cell;
     struct record_cell record;
@@ -54,7 +54,7 @@ static int by_name(const void *a, const void *b)
 static void sorted_names(const struct cell_config *cells, size_t n, uint64_t names[])
 {
     for (size_t i = 0; i < n; ++i) {
-        names[i] = name_of(&cells[i]);
+        names[i] = plan_name_of(&cells[i]);
     }
     qsort(names, n, sizeof names[0], by_name);
 }
@@ -62,7 +62,7 @@ static void sorted_names(const struct cell_config *cells, size_t n, uint64_t nam
 static bool same_order(const struct cell_config *a, const struct cell_config *b, size_t n)
 {
     size_t i = 0;
-    while (i < n && name_of(&a[i]) == name_of(&b[i])) {
+    while (i < n && plan_name_of(&a[i]) == plan_name_of(&b[i])) {
         ++i;
     }
     return i == n;
@@ -71,7 +71,7 @@ static bool same_order(const struct cell_config *a, const struct cell_config *b,
 Test(plan, every_block_holds_every_cell_once)
 {
     struct plan_options options = example();
-    struct cell_config *cells = make(&options);
+    struct cell_config *cells = plan_cells_of(&options);
     uint64_t first[24], other[24];
     cr_assert(plan_block(&options) == 24 && plan_cells(&options) == 96);
     sorted_names(cells, 24, first);
@@ -92,7 +92,7 @@ Test(plan, every_block_holds_every_cell_once)
 Test(plan, what_is_compared_runs_side_by_side)
 {
     struct plan_options options = example();
-    struct cell_config *cells = make(&options);
+    struct cell_config *cells = plan_cells_of(&options);
     size_t moved = 0, turned = 0;
     for (size_t i = 0; i < 96; ++i) {
         const struct cell_config *first = &cells[i - i % 4], *cell = &cells[i];
@@ -113,8 +113,8 @@ Test(plan, order_follows_from_the_seed)
     struct plan_options options = example(), fewer = example(), other = example();
     fewer.launches = 2;
     other.seed = 12;
-    struct cell_config *a = make(&options), *b = make(&options), *c = make(&fewer),
-                       *d = make(&other);
+    struct cell_config *a = plan_cells_of(&options), *b = plan_cells_of(&options),
+                       *c = plan_cells_of(&fewer), *d = plan_cells_of(&other);
     cr_assert(same_order(a, b, 96), "one seed, two orders");
     cr_assert(same_order(a, c, 48), "the order of a block depends on the number of blocks");
     for (size_t l = 0; l < 4; ++l) {
@@ -135,7 +135,7 @@ static bool has_all(const struct cell_config *cells, size_t n, size_t at, size_t
     size_t found = 0;
     cr_assert(n / block == 400 && block == 24);
     for (size_t l = 0; l < 400; ++l) {
-        names[l] = name_of(&cells[l * block + at]);
+        names[l] = plan_name_of(&cells[l * block + at]);
     }
     sorted_names(cells, block, all);
     for (size_t i = 0; i < block; ++i) {
@@ -153,7 +153,7 @@ Test(plan, any_cell_can_have_any_place)
 {
     struct plan_options options = example();
     options.launches = 400;
-    struct cell_config *cells = make(&options);
+    struct cell_config *cells = plan_cells_of(&options);
     for (size_t at = 0; at < 24; ++at) {
         cr_assert(has_all(cells, 9600, at, 24), "place %zu", at);
     }
@@ -179,7 +179,7 @@ static size_t count_cells(const struct cell_config *cells, size_t n, enum cell_m
 /* Each workload and batch is run on every number of devices, and once alone. */
 static void check_settings(struct plan_options *options)
 {
-    struct cell_config *cells = make(options);
+    struct cell_config *cells = plan_cells_of(options);
     const size_t block = plan_block(options);
     size_t rows, expected = 0;
     for (size_t k = 0; k < 2 * options->n_counts; ++k) {
@@ -300,7 +300,7 @@ Test(plan, buckets_are_an_axis_of_ranks)
     options.bucket[1] = 4096;
     options.bucket[2] = 1048576;
     options.n_buckets = 3;
-    struct cell_config *cells = make(&options);
+    struct cell_config *cells = plan_cells_of(&options);
     const size_t block = plan_block(&options);
     size_t found[3] = {0};
     uint64_t names[90];
@@ -332,7 +332,7 @@ Test(plan, places_of_inputs_are_an_axis_of_training)
     options.mode[CELL_PLAIN] = options.mode[CELL_DP] = options.mode[CELL_DDP] = true;
     options.host_inputs[1] = 1;
     options.n_host_inputs = 2;
-    struct cell_config *cells = make(&options);
+    struct cell_config *cells = plan_cells_of(&options);
     const size_t block = plan_block(&options);
     size_t found[2][CELL_MODES] = {{0}};
     uint64_t names[84];
@@ -456,7 +456,7 @@ Test(plan, a_worker_gets_the_cell_that_was_planned)
     options.math = DP_MATH_BF16;
     options.limits.warmup_steps = 7;
     options.limits.warmup_seconds = 0.25;
-    struct cell_config *cells = make(&options);
+    struct cell_config *cells = plan_cells_of(&options);
     size_t buckets = 0;
     for (size_t i = 0; i < plan_block(&options); ++i) {
         const struct cell_config back = sent(&cells[i]);
@@ -494,7 +494,7 @@ Test(plan, options_are_told_apart)
     }
 }
 
-static void refuse(struct plan_options options, const char *words)
+static void plan_refuse(struct plan_options options, const char *words)
 {
     struct text_error why = {""};
     cr_assert(plan_defaults(&options, 4, &why) == -1, "taken, must name %s", words);
@@ -506,26 +506,26 @@ Test(plan, what_cannot_be_is_refused)
     struct plan_options options = example(), edge = example();
     struct text_error why = {""};
     options.count[2] = 5;
-    refuse(options, "--counts has 5");
+    plan_refuse(options, "--counts has 5");
     options = example();
     options.mode[CELL_PLAIN] = true;
-    refuse(options, "--counts has 4, but --mode plain");
+    plan_refuse(options, "--counts has 4, but --mode plain");
     options.count[0] = 2;
     options.n_counts = 1;
-    refuse(options, "--counts has 2, but --mode plain");
+    plan_refuse(options, "--counts has 2, but --mode plain");
     options = example();
     options.mode[CELL_DDP] = true;
     cr_assert(plan_defaults(&options, 4, &why) == 0, "%s", why.text);
     options.batch[0] = 3;
-    refuse(options, "--batch has 3, but --mode ddp needs a row for each of 4");
+    plan_refuse(options, "--batch has 3, but --mode ddp needs a row for each of 4");
     options.count[1] = 3;
-    refuse(options, "--counts has 3, but --mode ddp");
+    plan_refuse(options, "--counts has 3, but --mode ddp");
 
     edge.weak = true;
     edge.batch[2] = PLAN_MAX_ROWS / 4;
     cr_assert(plan_defaults(&edge, 4, &why) == 0, "%s", why.text);
     ++edge.batch[2];
-    refuse(edge, "1048580 rows on 4 devices; at most 1048576");
+    plan_refuse(edge, "1048580 rows on 4 devices; at most 1048576");
     edge.weak = false;
     cr_assert(plan_defaults(&edge, 4, &why) == 0, "%s", why.text);
 
@@ -537,7 +537,7 @@ Test(plan, what_cannot_be_is_refused)
     options.launches = PLAN_MAX_CELLS / 512;
     cr_assert(plan_defaults(&options, 4, &why) == 0, "%s", why.text);
     ++options.launches;
-    refuse(options, "--launches 196 of 512 cells are 100352");
+    plan_refuse(options, "--launches 196 of 512 cells are 100352");
 }
 
 static void command_of(const struct plan_options *options, char text[512])

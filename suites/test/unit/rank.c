@@ -9,17 +9,17 @@
 
 /* Returns the next of a fixed sequence of numbers in [0, 1): the top bits of a 64-bit linear
  * congruence. */
-static double next_uniform(uint64_t *state)
+static double rank_next_uniform(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (double)(*state >> 11) / 9007199254740992.0;
 }
 
 /* Returns a normal number by the method of Box and Muller. */
-static double next_normal(uint64_t *state)
+static double rank_next_normal(uint64_t *state)
 {
-    const double radius = sqrt(-2 * log(1 - next_uniform(state)));
-    return radius * cos(6.283185307179586 * next_uniform(state));
+    const double radius = sqrt(-2 * log(1 - rank_next_uniform(state)));
+    return radius * cos(6.283185307179586 * rank_next_uniform(state));
 }
 
 /* Computes ranks by sorting, equal numbers get the mean of their ranks: a different way from that
@@ -69,7 +69,7 @@ static double signed_p_of_all(const double d[], size_t n, double margin)
  * and ones. */
 static double next_of_kind(uint64_t *state, int kind)
 {
-    const double x = next_uniform(state);
+    const double x = rank_next_uniform(state);
     return kind == 0   ? x - 0.3
            : kind == 1 ? floor(x * 6) - 2.5
                        : floor(x * (kind == 2 ? 5 : 2)) - 1;
@@ -235,7 +235,7 @@ Test(rank, intervals_are_what_the_tests_do_not_reject)
     double d[10], moved[10], p;
     for (size_t n = 6; n <= 10; ++n) {
         for (size_t i = 0; i < n; ++i) {
-            d[i] = next_normal(&state);
+            d[i] = rank_next_normal(&state);
         }
         const struct rank_estimate got = rank_signed_estimate(d, n, 0.95);
         cr_assert(got.valid && got.lo < got.middle && got.middle < got.hi, "%zu", n);
@@ -272,11 +272,11 @@ Test(rank, errs_as_often_as_it_says)
     for (int round = 0; round < 2000; ++round) {
         double a[8], b[8], d[10], p;
         for (size_t i = 0; i < 8; ++i) { /* skewed, with a few far out: any distribution will do */
-            a[i] = exp(next_normal(&state));
-            b[i] = exp(next_normal(&state));
+            a[i] = exp(rank_next_normal(&state));
+            b[i] = exp(rank_next_normal(&state));
         }
         for (size_t i = 0; i < 10; ++i) {
-            d[i] = 0.01 + 0.02 * next_normal(&state) * (round % 2 == 0 ? 1 : 9);
+            d[i] = 0.01 + 0.02 * rank_next_normal(&state) * (round % 2 == 0 ? 1 : 9);
         }
         pairs = rank_signed_estimate(d, 10, 0.95);
         covers += pairs.lo <= 0.01 && 0.01 <= pairs.hi;
@@ -286,7 +286,7 @@ Test(rank, errs_as_often_as_it_says)
         cr_assert(rank_sum_p(a, 8, b, 8, &p) == 0);
         sum_rejects += p <= 0.05;
         for (size_t i = 0; i < 8; ++i) {
-            b[i] = 3 * exp(next_normal(&state)) + 3;
+            b[i] = 3 * exp(rank_next_normal(&state)) + 3;
         }
         cr_assert(rank_sum_p(a, 8, b, 8, &p) == 0);
         finds += p <= 0.05;

@@ -13,7 +13,7 @@ enum { ROWS = 4, TOKENS = 8, DEVICES = 2 };
 static const double NEEDED = 1.6e9;
 
 /* Adds a launch of a language model, in bf16 on two GPUs. */
-static struct report_row *add(struct bench *bench, int launch)
+static struct report_row *rates_add(struct bench *bench, int launch)
 {
     struct record_cell *cell = &bench->cell[bench->report.n_rows];
     struct report_row *row = bench_add(bench, "dp", DEVICES, ROWS, launch, 1000);
@@ -52,9 +52,9 @@ static struct bench *open_with_parts(void (*change)(struct bench *bench, struct 
     struct bench *bench = bench_open("strong");
 
     for (int l = 0; l < 6; ++l)
-        add(bench, l);
+        rates_add(bench, l);
     for (int l = 0; l < 6; ++l) {
-        struct report_row *row = add(bench, l);
+        struct report_row *row = rates_add(bench, l);
 
         snprintf(last(bench)->key.workload, sizeof last(bench)->key.workload, "mlp:8,8");
         last(bench)->tokens_per_row = 0;
@@ -100,7 +100,7 @@ Test(rates, the_fastest_device_of_a_launch_counts)
     uint64_t ns[2][6] = {{300, 300, 300, 100, 90, 170}, {50, 900, 40, 700, 700, 700}};
 
     for (int l = 0; l < 2; ++l) {
-        add(bench, l);
+        rates_add(bench, l);
         add_parts(last(bench));
         last(bench)->part[RECORD_PRODUCT].ns = ns[l];
     }

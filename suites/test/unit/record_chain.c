@@ -39,7 +39,7 @@ static void free_lines(char *line[LINES])
 
 /* Reads a file of n lines. at = 0: it must be read; else the error must be about that line and have
  * the words. */
-static void expect(char *const line[], int n, int at, const char *words)
+static void record_chain_expect(char *const line[], int n, int at, const char *words)
 {
     char name[] = "/tmp/lockstep-unit-XXXXXX", place[16];
     FILE *stream = fdopen(mkstemp(name), "w");
@@ -67,12 +67,12 @@ Test(record_chain, changed_lines_are_refused)
 {
     char *line[LINES];
     make_lines(line);
-    expect(line, LINES, 0, "sealed");
-    expect(line, LINES - 1, 0, "sealed"); /* cut short */
+    record_chain_expect(line, LINES, 0, "sealed");
+    record_chain_expect(line, LINES - 1, 0, "sealed"); /* cut short */
     for (int i = 0; i < LINES; ++i) {
         char *kept = line[i];
         line[i] = example_edit(kept, "\":", "\": ");
-        expect(line, LINES, i < LINES - 1 ? i + 2 : LINES, "was changed");
+        record_chain_expect(line, LINES, i < LINES - 1 ? i + 2 : LINES, "was changed");
         free(line[i]);
         line[i] = kept;
     }
@@ -86,14 +86,14 @@ Test(record_chain, missing_added_and_moved_lines_are_refused)
     for (int i = 1; i < LINES - 1; ++i) {
         memcpy(other, line, sizeof line);
         memmove(other + i, other + i + 1, (size_t)(LINES - i - 1) * sizeof other[0]);
-        expect(other, LINES - 1, i + 1, "removed");
+        record_chain_expect(other, LINES - 1, i + 1, "removed");
         memcpy(other, line, sizeof line);
         other[i] = line[i + 1];
         other[i + 1] = line[i];
-        expect(other, LINES, i + 1, "moved");
+        record_chain_expect(other, LINES, i + 1, "moved");
         memcpy(other, line, sizeof line);
         memmove(other + i + 1, other + i, (size_t)(LINES - i) * sizeof other[0]);
-        expect(other, LINES + 1, i + 2, "added");
+        record_chain_expect(other, LINES + 1, i + 2, "added");
     }
     free_lines(line);
 }
@@ -118,17 +118,18 @@ Test(record_chain, half_a_chain_is_refused)
         plain[i] = without(line[i], ",\"chain\":\"");
         memcpy(other, line, sizeof line);
         other[i] = plain[i];
-        expect(other, LINES, i == 0 ? 2 : i + 1, i == 0 ? "none in line 1" : "is missing");
+        record_chain_expect(other, LINES, i == 0 ? 2 : i + 1,
+                            i == 0 ? "none in line 1" : "is missing");
     }
     memcpy(other, line, sizeof line);
     other[LINES - 1] = without(line[LINES - 1], ",\"seal\":\"");
-    expect(other, LINES, LINES, "\"seal\" is missing");
+    record_chain_expect(other, LINES, LINES, "\"seal\" is missing");
     free(other[LINES - 1]);
     other[0] = example_edit(line[0], "\"sha256\"", "\"sha255\"");
     other[LINES - 1] = line[LINES - 1];
-    expect(other, LINES, 1, "\"chain\" of the first line");
+    record_chain_expect(other, LINES, 1, "\"chain\" of the first line");
     free(other[0]);
-    expect(plain, LINES, 0, "unsealed");
+    record_chain_expect(plain, LINES, 0, "unsealed");
     free_lines(plain);
     free_lines(line);
 }

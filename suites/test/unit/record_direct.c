@@ -9,7 +9,7 @@
 
 /* Returns the text of a cell that was read, or NULL if it was refused, for which there must be a
  * reason. Frees the cell. */
-static char *judge(struct record_cell *cell, int status, const struct text_error *err)
+static char *record_direct_judge(struct record_cell *cell, int status, const struct text_error *err)
 {
     char *text = status == 0 ? record_cell_text(cell) : NULL;
     cr_assert(status != 0 || text, "a cell that was read cannot be written");
@@ -29,7 +29,7 @@ static bool is_direct(const char *line)
     if (!record_cell_direct(line, bytes, &cell, chain)) {
         return false;
     }
-    char *a = judge(&cell, record_cell_check(&cell, &err), &err);
+    char *a = record_direct_judge(&cell, record_cell_check(&cell, &err), &err);
     json_t *root = record_json_load(line, bytes, &raw, &err_json);
     cr_assert(root, "it is not JSON: %s: %s", err_json.text, line);
     cr_assert(record_json_type(root, &err_json) == RECORD_IS_CELL, "it is no cell: %s", line);
@@ -37,7 +37,7 @@ static bool is_direct(const char *line)
     cr_assert_str_eq(chain, link.chain ? link.chain : "");
     cr_assert(link.here == (link.chain != NULL));
     const int status = record_cell_from_json(root, &raw, &cell, &err_json);
-    char *b = status == 0 ? judge(&cell, status, &err_json) : NULL;
+    char *b = status == 0 ? record_direct_judge(&cell, status, &err_json) : NULL;
     cr_assert((a == NULL) == (b == NULL), "%s / %s: %s", err.text, err_json.text, line);
     cr_assert(a ? strcmp(a, b) == 0 : strcmp(err.text, err_json.text) == 0, "%s / %s: %s",
               a ? a : err.text, a ? b : err_json.text, line);

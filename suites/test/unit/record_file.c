@@ -29,14 +29,14 @@ static struct scratch open_scratch(void)
     return file;
 }
 
-static long size_of(const struct scratch *file)
+static long record_file_size_of(const struct scratch *file)
 {
     struct stat info;
     cr_assert(fstat(file->fd, &info) == 0);
     return (long)info.st_size;
 }
 
-static void append(const struct scratch *file, const char *text)
+static void record_file_append(const struct scratch *file, const char *text)
 {
     cr_assert(write(file->fd, text, strlen(text)) == (ssize_t)strlen(text));
 }
@@ -286,9 +286,9 @@ Test(record_file, torn_tail, .timeout = 50)
     const struct scratch at = open_scratch();
     append_run(&at);
     append_cell(&at, 0, 5);
-    const long whole = size_of(&at);
+    const long whole = record_file_size_of(&at);
     append_cell(&at, 1, 6);
-    const long end = size_of(&at);
+    const long end = record_file_size_of(&at);
     struct record_file file;
     struct text_error err = {""};
     for (long cut = end - 1; cut > whole; cut -= cut > end - 4 || cut < whole + 4 ? 1 : 7) {
@@ -300,7 +300,7 @@ Test(record_file, torn_tail, .timeout = 50)
     cr_assert(ftruncate(at.fd, whole) == 0);
     cr_assert(record_read(at.path, &file, &err) == 0 && !file.torn && file.n_cells == 1);
     record_file_free(&file);
-    append(&at, "{\"schema\":\n");
+    record_file_append(&at, "{\"schema\":\n");
     cr_assert(record_read(at.path, &file, &err) == 0 && file.torn && file.torn_offset == whole);
     record_file_free(&file);
     close(at.fd);
@@ -317,9 +317,9 @@ Test(record_file, steps_alone)
     char *text = record_cell_text(&cell);
     append_run(&at);
     append_cell(&at, 0, 5);
-    append(&at, "{ ");
-    append(&at, text + 1);
-    append(&at, "\n");
+    record_file_append(&at, "{ ");
+    record_file_append(&at, text + 1);
+    record_file_append(&at, "\n");
     free(text);
     cr_assert(record_read_steps(at.path, &file, &err) == 0 && file.n_cells == 2, "%s", err.text);
     for (size_t i = 0; i < 2; ++i) {
@@ -337,9 +337,9 @@ Test(record_file, steps_alone)
         cr_assert(record_derive(&cell) == 0);
         text = record_cell_text(&cell);
         append_run(&at);
-        append(&at, blank ? "{ " : "{");
-        append(&at, text + 1);
-        append(&at, "\n");
+        record_file_append(&at, blank ? "{ " : "{");
+        record_file_append(&at, text + 1);
+        record_file_append(&at, "\n");
         free(text);
         check_unreadable(&at, ":2: ", "step 5 took 777 ns, but forward of replica 1 in it 778");
     }
@@ -350,14 +350,14 @@ Test(record_file, bad_line_before_the_last)
 {
     struct scratch at = open_scratch();
     append_run(&at);
-    append(&at, "{\"schema\":\n");
+    record_file_append(&at, "{\"schema\":\n");
     append_cell(&at, 0, 5);
     check_unreadable(&at, ":2: ", "not JSON");
 
     at = open_scratch();
     append_run(&at);
     append_cell(&at, 0, 5);
-    append(&at, "\n");
+    record_file_append(&at, "\n");
     append_cell(&at, 1, 5);
     check_unreadable(&at, ":3: ", "not JSON");
 }
@@ -367,15 +367,15 @@ Test(record_file, foreign_records)
 {
     struct scratch at = open_scratch();
     append_run(&at);
-    append(&at, "{\"schema\":\"lockstep/cell/2.0\"}\n");
+    record_file_append(&at, "{\"schema\":\"lockstep/cell/2.0\"}\n");
     check_unreadable(&at, ":2: ", "lockstep/cell/2.0");
 
     at = open_scratch();
-    append(&at, "{\"context\":{\"date\":\"2026-01-01\"}}\n");
+    record_file_append(&at, "{\"context\":{\"date\":\"2026-01-01\"}}\n");
     check_unreadable(&at, ":1: ", "schema");
 
     at = open_scratch();
-    append(&at, "\x89PNG\r\n\x1a\n");
+    record_file_append(&at, "\x89PNG\r\n\x1a\n");
     check_unreadable(&at, ":1: ", "not JSON");
 
     at = open_scratch();
@@ -391,8 +391,8 @@ Test(record_file, foreign_records)
     append_run(&at);
     const struct record_end end = {.planned = 1, .ok = 1, .seconds = (double)NAN};
     char *text = record_end_text("ffffffffffffffff", &end);
-    append(&at, text);
-    append(&at, "\n");
+    record_file_append(&at, text);
+    record_file_append(&at, "\n");
     free(text);
     check_unreadable(&at, ":2: ", "ffffffffffffffff");
 
@@ -401,8 +401,8 @@ Test(record_file, foreign_records)
     struct record_cell cell = example_cell(0);
     snprintf(cell.run_id, sizeof cell.run_id, "eeeeeeeeeeeeeeee");
     text = record_cell_text(&cell);
-    append(&at, text);
-    append(&at, "\n");
+    record_file_append(&at, text);
+    record_file_append(&at, "\n");
     free(text);
     record_cell_free(&cell);
     check_unreadable(&at, ":2: ", "eeeeeeeeeeeeeeee");
@@ -413,7 +413,7 @@ Test(record_file, empty_incomplete_missing)
     struct scratch at = open_scratch();
     check_unreadable(&at, ":1: ", "empty");
     at = open_scratch();
-    append(&at, "{\"schema\":\"lockstep/run/1.1\"");
+    record_file_append(&at, "{\"schema\":\"lockstep/run/1.1\"");
     check_unreadable(&at, ":1: ", "incomplete");
     struct record_file file;
     struct text_error err = {""};
@@ -448,7 +448,7 @@ Test(record_file, full_disk_in_the_middle)
 {
     const struct scratch at = open_scratch();
     append_run(&at);
-    const long before = size_of(&at);
+    const long before = record_file_size_of(&at);
     signal(SIGXFSZ, SIG_IGN);
     struct rlimit limit;
     cr_assert(getrlimit(RLIMIT_FSIZE, &limit) == 0);
@@ -459,7 +459,7 @@ Test(record_file, full_disk_in_the_middle)
     line[sizeof line - 1] = '\0';
     struct text_error err = {""};
     const int status = record_append(at.fd, line, &err);
-    const long after = size_of(&at);
+    const long after = record_file_size_of(&at);
     limit.rlim_cur = limit.rlim_max;
     cr_assert(setrlimit(RLIMIT_FSIZE, &limit) == 0);
     cr_assert(status == -1, "a short write went unnoticed");
@@ -476,7 +476,8 @@ Test(record_file, append_refuses)
 {
     const struct scratch at = open_scratch();
     struct text_error err = {""};
-    cr_assert(record_append(at.fd, "{}\n{}", &err) == -1 && size_of(&at) == 0, "two lines");
+    cr_assert(record_append(at.fd, "{}\n{}", &err) == -1 && record_file_size_of(&at) == 0,
+              "two lines");
     close(at.fd);
     cr_assert(record_append(-1, "{}", &err) == -1, "no file");
 }

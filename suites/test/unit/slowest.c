@@ -9,8 +9,8 @@
 enum { STEPS = 20, RANKS = 3 };
 
 /* Work of each rank in ns; in every tenth step it takes the time of the next rank. */
-static void launch(struct bench *bench, int number, const uint64_t work[RANKS],
-                   const size_t rows[RANKS])
+static void slowest_launch(struct bench *bench, int number, const uint64_t work[RANKS],
+                           const size_t rows[RANKS])
 {
     struct record_cell *cell = &bench->cell[bench->report.n_rows];
     bench_add(bench, "ddp", RANKS, 30, number, 1000);
@@ -32,14 +32,14 @@ static void launch(struct bench *bench, int number, const uint64_t work[RANKS],
     }
 }
 
-static struct report_slowest make(struct bench *bench)
+static struct report_slowest slowest_make(struct bench *bench)
 {
     bench_make(bench);
     report_slowest_make(&bench->report);
     return bench->point[0].slowest;
 }
 
-static void end(struct bench *bench)
+static void slowest_end(struct bench *bench)
 {
     for (size_t i = 0; i < bench->report.n_rows; ++i) {
         record_cell_free(&bench->cell[i]);
@@ -54,9 +54,9 @@ Test(slowest, is_named_with_its_host)
     struct bench *bench = bench_open("strong");
     char text[REPORT_CELL_TEXT] = "";
     for (int l = 0; l < 4; ++l) {
-        launch(bench, l, (const uint64_t[]){85, 85, 106}, even);
+        slowest_launch(bench, l, (const uint64_t[]){85, 85, 106}, even);
     }
-    const struct report_slowest slowest = make(bench);
+    const struct report_slowest slowest = slowest_make(bench);
     cr_assert(slowest.rank == 2 && slowest.ranks == 3 && slowest.lost == 4 &&
               slowest.launches == 4);
     cr_assert(fabs(slowest.steps - 17.0 / 19) < 1e-12, "%.17g", slowest.steps);
@@ -65,21 +65,21 @@ Test(slowest, is_named_with_its_host)
     cr_assert(fabs(slowest.more - (own / others - 1)) < 1e-12, "%.17g", slowest.more);
     bench_cell(&bench->report, REPORT_TABLE_SLOWEST, 0, "Host", 0, text);
     cr_assert_str_eq(text, "2 of 2");
-    end(bench);
+    slowest_end(bench);
 }
 
 /* A rank that is the slowest half of the time is so by chance, and one launch says nothing. */
 Test(slowest, by_chance)
 {
     struct bench *bench = bench_open("strong");
-    launch(bench, 0, (const uint64_t[]){90, 80, 80}, even);
-    cr_assert(isnan(make(bench).p) && bench->point[0].slowest.rank == 0);
-    launch(bench, 1, (const uint64_t[]){80, 90, 80}, even);
-    launch(bench, 2, (const uint64_t[]){90, 80, 80}, even);
-    const struct report_slowest slowest = make(bench);
+    slowest_launch(bench, 0, (const uint64_t[]){90, 80, 80}, even);
+    cr_assert(isnan(slowest_make(bench).p) && bench->point[0].slowest.rank == 0);
+    slowest_launch(bench, 1, (const uint64_t[]){80, 90, 80}, even);
+    slowest_launch(bench, 2, (const uint64_t[]){90, 80, 80}, even);
+    const struct report_slowest slowest = slowest_make(bench);
     cr_assert(slowest.rank == 0 && slowest.lost == 2 && slowest.launches == 3);
     cr_assert(fabs(slowest.p - 3 * 7.0 / 27) < 1e-12, "%.17g", slowest.p);
-    end(bench);
+    slowest_end(bench);
 }
 
 /* More rows are more work: only ranks with the same rows are compared; if all are equal, none is
@@ -87,15 +87,15 @@ Test(slowest, by_chance)
 Test(slowest, among_equals)
 {
     struct bench *bench = bench_open("strong");
-    launch(bench, 0, (const uint64_t[]){90, 95, 200}, (const size_t[]){10, 10, 9});
-    cr_assert(make(bench).rank == 1 && bench->point[0].slowest.ranks == 2);
-    end(bench);
+    slowest_launch(bench, 0, (const uint64_t[]){90, 95, 200}, (const size_t[]){10, 10, 9});
+    cr_assert(slowest_make(bench).rank == 1 && bench->point[0].slowest.ranks == 2);
+    slowest_end(bench);
     bench = bench_open("strong");
-    launch(bench, 0, (const uint64_t[]){90, 80, 70}, (const size_t[]){10, 9, 9});
-    cr_assert(make(bench).rank == -1);
-    end(bench);
+    slowest_launch(bench, 0, (const uint64_t[]){90, 80, 70}, (const size_t[]){10, 9, 9});
+    cr_assert(slowest_make(bench).rank == -1);
+    slowest_end(bench);
     bench = bench_open("strong");
-    launch(bench, 0, (const uint64_t[]){90, 90, 90}, even);
-    cr_assert(make(bench).rank == -1);
-    end(bench);
+    slowest_launch(bench, 0, (const uint64_t[]){90, 90, 90}, even);
+    cr_assert(slowest_make(bench).rank == -1);
+    slowest_end(bench);
 }

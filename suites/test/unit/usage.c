@@ -12,7 +12,7 @@
 
 static char root[] = "/tmp/lockstep-usage-XXXXXX";
 
-static void put(const char *name, const char *text)
+static void usage_put(const char *name, const char *text)
 {
     char path[256];
 
@@ -68,12 +68,13 @@ Test(usage, allowed_units, .init = make_root, .fini = remove_root)
 
     usage_add_allowed(root, &units);
     cr_assert(units.n == 0, "there is no file");
-    put("/proc/thread-self/status", "Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t0,2-3\n");
+    usage_put("/proc/thread-self/status",
+              "Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t0,2-3\n");
     usage_add_allowed(root, &units);
     cr_assert(units.n == 3 && units.has[0] && units.has[2] && units.has[3]);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
         units = (struct usage_units){.n = 0};
-        put("/proc/thread-self/status", bad[i]);
+        usage_put("/proc/thread-self/status", bad[i]);
         usage_add_allowed(root, &units);
         cr_assert(units.n == 0, "%zu", i);
     }
@@ -94,9 +95,9 @@ static struct record_cell after(const char *begin_text, const char *end_text, do
     const struct usage_units units = units_of("0-1");
     struct record_cell cell = {.n_ranks = 0};
 
-    put("/proc/stat", begin_text);
+    usage_put("/proc/stat", begin_text);
     struct usage_reading begin = usage_read(root, &units);
-    put("/proc/stat", end_text);
+    usage_put("/proc/stat", end_text);
     struct usage_reading end = usage_read(root, &units);
 
     begin.clock_ns = 7000;
@@ -210,12 +211,12 @@ Test(usage, frequency, .init = make_root, .fini = remove_root)
                                       "x\n", "<unknown>\n", "4294967297\n", "2000000000\n"};
     const struct usage_units units = units_of("0-1"), none = {.n = 0};
 
-    put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2000000\n");
+    usage_put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2000000\n");
     cr_assert(isnan(usage_hz(root, &units)), "unit 1 has none");
-    put(name, "3000000\n");
+    usage_put(name, "3000000\n");
     cr_assert(usage_hz(root, &units) == 2.5e9 && isnan(usage_hz(root, &none)));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
-        put(name, bad[i]);
+        usage_put(name, bad[i]);
         cr_assert(isnan(usage_hz(root, &units)), "'%s'", bad[i]);
     }
 }

@@ -122,7 +122,7 @@ static float *floats(size_t n)
     return values;
 }
 
-static void make(const struct verify *v, struct made *step)
+static void verified_make(const struct verify *v, struct made *step)
 {
     const struct reference_arrays *d = v->arrays;
     const size_t width = d->output.n / v->patterns;
@@ -154,7 +154,7 @@ static void loss_shows(const char *name, size_t rows)
     size_t values = 0;
     double sum = 0, term = 0;
 
-    make(v, &made);
+    verified_make(v, &made);
     for (size_t i = 0; i < rows * 10; ++i) {
         term = workload_scale(&set, i / 10) *
                workload_upstream(&set, i / 10 % v->set.period, i % 10) * (double)made.outputs[i];

@@ -142,7 +142,7 @@ struct trial {
     size_t slopes, wrong;
 };
 
-static void fill(double *values, size_t n, unsigned seed)
+static void slopes_fill(double *values, size_t n, unsigned seed)
 {
     for (size_t i = 0; i < n; ++i) {
         seed = seed * 1664525u + 1013904223u;
@@ -151,26 +151,26 @@ static void fill(double *values, size_t n, unsigned seed)
     }
 }
 
-static void fail(const char *what, const struct dp_error *err)
+static void slopes_fail(const char *what, const struct dp_error *err)
 {
     fprintf(stderr, "FAILED: %s: %s\n", what, err->text);
     exit(1);
 }
 
-static struct dp_tensor forward(struct trial *t)
+static struct dp_tensor slopes_forward(struct trial *t)
 {
     struct dp_tensor out[DP_MAX_IO];
     struct dp_error err = {0};
     int n = 0;
     dp_run_reset(t->run);
     if (dp_forward(t->module, t->run, &t->x, 1, out, &n, &err))
-        fail("forward", &err);
+        slopes_fail("forward", &err);
     return out[0];
 }
 
-static double value(struct trial *t)
+static double slopes_value(struct trial *t)
 {
-    const struct dp_tensor y = forward(t);
+    const struct dp_tensor y = slopes_forward(t);
     const double *c = t->c.data, *v = y.data;
     double sum = 0.0;
     for (size_t i = 0; i < dp_tensor_count(&y); ++i)
@@ -182,15 +182,15 @@ static double difference(struct trial *t, double *number, double h)
 {
     const double kept = *number;
     *number = kept + h;
-    const double above = value(t);
+    const double above = slopes_value(t);
     *number = kept - h;
-    const double below = value(t);
+    const double below = slopes_value(t);
     *number = kept;
     return (above - below) / (2.0 * h);
 }
 
-static void compare(struct trial *t, const char *name, const char *what, double *numbers,
-                    const double *gradient, size_t n)
+static void slopes_compare(struct trial *t, const char *name, const char *what, double *numbers,
+                           const double *gradient, size_t n)
 {
     for (size_t i = 0; i < n; ++i) {
         const double one = difference(t, &numbers[i], H), two = difference(t, &numbers[i], 2.0 * H);
@@ -212,20 +212,20 @@ static void open_trial(struct trial *t, const struct subject *s)
     if (dp_group_open(&config, &t->group, &err) || s->open(t->group, &t->module, &err) ||
         dp_run_open(t->group, &t->run, &err) ||
         dp_tensor_alloc(dp_group_host(t->group), DP_F32, s->ndim, s->dim, &t->x, &err))
-        fail(s->name, &err);
+        slopes_fail(s->name, &err);
     t->x.needs_grad = true;
     dp_run_train_mode(t->run, !s->eval);
-    fill(t->x.data, dp_tensor_count(&t->x), 7);
+    slopes_fill(t->x.data, dp_tensor_count(&t->x), 7);
     t->n_params = dp_module_params(t->module, t->param, 8);
     for (int p = 0; p < t->n_params; ++p) {
         const struct dp_param *param = t->param[p];
         if (!param->buffer)
-            fill(param->value.data, dp_tensor_count(&param->value), 11 + (unsigned)p);
+            slopes_fill(param->value.data, dp_tensor_count(&param->value), 11 + (unsigned)p);
     }
 }
 
 /* Copies a tensor whose memory the run will use again. */
-static double *keep(const struct dp_tensor *tensor)
+static double *slopes_keep(const struct dp_tensor *tensor)
 {
     const size_t bytes = dp_tensor_count(tensor) * sizeof(double);
     double *copy = malloc(bytes);
@@ -241,20 +241,20 @@ static size_t try_subject(const struct subject *s, size_t *wrong)
     struct dp_tensor dx = {0};
     struct dp_error err = {0};
     open_trial(&t, s);
-    const struct dp_tensor y = forward(&t);
+    const struct dp_tensor y = slopes_forward(&t);
     if (dp_tensor_alloc(dp_group_host(t.group), DP_F32, y.ndim, y.dim, &t.c, &err))
-        fail(s->name, &err);
-    fill(t.c.data, dp_tensor_count(&t.c), 3);
+        slopes_fail(s->name, &err);
+    slopes_fill(t.c.data, dp_tensor_count(&t.c), 3);
     if (dp_backward(t.module, t.run, &t.c, 1, &dx, 1, &err))
-        fail(s->name, &err);
-    double *kept = keep(&dx);
-    compare(&t, s->name, "input", t.x.data, kept, dp_tensor_count(&t.x));
+        slopes_fail(s->name, &err);
+    double *kept = slopes_keep(&dx);
+    slopes_compare(&t, s->name, "input", t.x.data, kept, dp_tensor_count(&t.x));
     free(kept);
     for (int p = 0; p < t.n_params; ++p) {
         if (t.param[p]->buffer)
             continue;
-        compare(&t, s->name, t.param[p]->name, t.param[p]->value.data, t.param[p]->grad.data,
-                dp_tensor_count(&t.param[p]->value));
+        slopes_compare(&t, s->name, t.param[p]->name, t.param[p]->value.data, t.param[p]->grad.data,
+                       dp_tensor_count(&t.param[p]->value));
     }
     *wrong += t.wrong;
     dp_tensor_free(&t.x);

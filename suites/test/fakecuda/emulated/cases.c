@@ -14,7 +14,7 @@ static const struct dp_geometry geometries[] = {
 };
 #define GEOMETRIES 6
 
-static void columns(float (*at)[REGION], int variant, union arguments *a)
+static void layer_columns(float (*at)[REGION], int variant, union arguments *a)
 {
     a->columns = (struct dp_columns){geometries[variant], at[0], at[1]};
 }
@@ -28,7 +28,7 @@ static void swap(float (*at)[REGION], int variant, union arguments *a)
         a->swap.i = 0;
 }
 
-static void add_rows(float (*at)[REGION], int variant, union arguments *a)
+static void layer_add_rows(float (*at)[REGION], int variant, union arguments *a)
 {
     a->add_rows = (struct dp_add_rows){at[0], at[1], 100, variant & 2 ? 5 : 37, (variant & 1) != 0};
     /* Sums of these are rounded. */
@@ -39,7 +39,7 @@ static void add_rows(float (*at)[REGION], int variant, union arguments *a)
 /* A row is longer than the threads of a block. */
 static void add_long_rows(float (*at)[REGION], int variant, union arguments *a)
 {
-    add_rows(at, variant, a);
+    layer_add_rows(at, variant, a);
     a->add_rows.rows = 30;
     a->add_rows.cols = 600;
 }
@@ -137,13 +137,13 @@ static void dropout(float (*at)[REGION], int variant, union arguments *a)
         at[0], at[1], 3000, (const uint64_t *)(const void *)at[2], limits[variant], 1.7f};
 }
 
-static void store(float (*at)[REGION], int variant, union arguments *a)
+static void layer_store(float (*at)[REGION], int variant, union arguments *a)
 {
     (void)variant;
     a->store = (struct dp_store){(uint64_t *)(void *)at[0], 0xfedcba9876543210u};
 }
 
-static void fold(float (*at)[REGION], int variant, union arguments *a)
+static void layer_fold(float (*at)[REGION], int variant, union arguments *a)
 {
     static const size_t counts[] = {0, 1000, DP_FOLD_MARKS, DP_FOLD_MARKS + 1001};
     a->fold = (struct dp_fold){(uint32_t *)(void *)at[0], (const uint32_t *)(const void *)at[1],
@@ -186,10 +186,10 @@ static void capsule(float (*at)[REGION], int variant, union arguments *a)
 #define NEAR_CAPSULE_GRAD  1e-5
 
 const struct kernel_case kernel_cases[] = {
-    {"im2col", DP_KERNEL_IM2COL, dp_cuda_launch_im2col, GEOMETRIES, columns, 0},
-    {"col2im", DP_KERNEL_COL2IM, dp_cuda_launch_col2im, GEOMETRIES, columns, 0},
+    {"im2col", DP_KERNEL_IM2COL, dp_cuda_launch_im2col, GEOMETRIES, layer_columns, 0},
+    {"col2im", DP_KERNEL_COL2IM, dp_cuda_launch_col2im, GEOMETRIES, layer_columns, 0},
     {"swap", DP_KERNEL_SWAP, dp_cuda_launch_swap, 8, swap, 0},
-    {"add_rows", DP_KERNEL_ADD_ROWS, dp_cuda_launch_add_rows, 4, add_rows, NEAR_ADD_ROWS},
+    {"add_rows", DP_KERNEL_ADD_ROWS, dp_cuda_launch_add_rows, 4, layer_add_rows, NEAR_ADD_ROWS},
     {"add_long_rows", DP_KERNEL_ADD_ROWS, dp_cuda_launch_add_rows, 2, add_long_rows,
      NEAR_ADD_LONG_ROWS},
     {"max_pool", DP_KERNEL_MAX_POOL, dp_cuda_launch_max_pool, GEOMETRIES, max_pool, 0},
@@ -203,8 +203,8 @@ const struct kernel_case kernel_cases[] = {
     {"batch_norm_eval", DP_KERNEL_BATCH_NORM_EVAL, dp_cuda_launch_batch_norm_eval, 2, norm, 0},
     {"batch_norm_grad", DP_KERNEL_BATCH_NORM_GRAD, dp_cuda_launch_batch_norm_grad, 32, norm_grad,
      0},
-    {"store", DP_KERNEL_STORE, dp_cuda_launch_store, 1, store, 0},
-    {"fold", DP_KERNEL_FOLD, dp_cuda_launch_fold, 4, fold, 0},
+    {"store", DP_KERNEL_STORE, dp_cuda_launch_store, 1, layer_store, 0},
+    {"fold", DP_KERNEL_FOLD, dp_cuda_launch_fold, 4, layer_fold, 0},
     {"dropout", DP_KERNEL_DROPOUT, dp_cuda_launch_dropout, 3, dropout, 0},
     {"capsule", DP_KERNEL_CAPSULE, dp_cuda_launch_capsule, 4, capsule, NEAR_CAPSULE},
     {"capsule_grad", DP_KERNEL_CAPSULE_GRAD, dp_cuda_launch_capsule_grad, 2, capsule,

@@ -40,7 +40,7 @@ static void activation_grad(float (*at)[REGION], int variant, union arguments *a
 
 /* Sums with and without factors, squares, and classes: few, more than the threads of a row; more
  * rows than the grid has; one of them of no class; a row of infinities. */
-static void loss(float (*at)[REGION], int variant, union arguments *a)
+static void plain_loss(float (*at)[REGION], int variant, union arguments *a)
 {
     static const struct {
         enum dp_loss_kind kind;
@@ -118,7 +118,7 @@ static void adamw(float (*at)[REGION], int variant, union arguments *a)
 
 /* Less than a chunk, some of a second, more than the grid has blocks for, nothing. The last region
  * has the results. */
-static void squares(float (*at)[REGION], int variant, union arguments *a)
+static void plain_squares(float (*at)[REGION], int variant, union arguments *a)
 {
     static const size_t n[] = {1000, DP_SQUARES_CHUNK + 1, 3 * DP_SQUARES_CHUNK + 77, 0};
     a->squares = (struct dp_squares_args){(double *)(void *)at[12], at[0], n[variant]};
@@ -141,13 +141,13 @@ static void clip(float (*at)[REGION], int variant, union arguments *a)
         sums[500] = (double)NAN;
 }
 
-static void scale(float (*at)[REGION], int variant, union arguments *a)
+static void plain_scale(float (*at)[REGION], int variant, union arguments *a)
 {
     a->scale = (struct dp_scale_args){at[0], at[1], variant < 2 ? 3001 : 0};
     at[1][0] = variant ? 1.0f : 0.3f;
 }
 
-static void fill(float (*at)[REGION], int variant, union arguments *a)
+static void plain_fill(float (*at)[REGION], int variant, union arguments *a)
 {
     a->fill = (struct dp_fill){at[0], 0.7f, variant ? 3001 : 0};
 }
@@ -155,7 +155,7 @@ static void fill(float (*at)[REGION], int variant, union arguments *a)
 /* Floats from the place where 16 bytes begin. */
 static const size_t off_of[] = {0, 2, 4, 0, 2};
 
-static void reduce(float (*at)[REGION], int variant, union arguments *a)
+static void plain_reduce(float (*at)[REGION], int variant, union arguments *a)
 {
     static const enum dp_dtype types[] = {DP_F32, DP_F64, DP_I32, DP_I64};
     const size_t off = off_of[variant / 8];
@@ -209,15 +209,15 @@ const struct kernel_case plain_cases[] = {
     {"relu_grad", DP_KERNEL_RELU_GRAD, dp_cuda_launch_relu_grad, 2, activation_grad, 0},
     {"tanh", DP_KERNEL_TANH, dp_cuda_launch_tanh, 2, activation, NEAR_TANH},
     {"tanh_grad", DP_KERNEL_TANH_GRAD, dp_cuda_launch_tanh_grad, 2, activation_grad, 0},
-    {"loss", DP_KERNEL_LOSS, launch_loss, 18, loss, NEAR_LOSS},
-    {"loss_grad", DP_KERNEL_LOSS_GRAD, dp_cuda_launch_loss_grad, 18, loss, NEAR_LOSS_GRAD},
+    {"loss", DP_KERNEL_LOSS, launch_loss, 18, plain_loss, NEAR_LOSS},
+    {"loss_grad", DP_KERNEL_LOSS_GRAD, dp_cuda_launch_loss_grad, 18, plain_loss, NEAR_LOSS_GRAD},
     {"sgd", DP_KERNEL_SGD, dp_cuda_launch_sgd, 3, sgd, 0},
     {"adamw", DP_KERNEL_ADAMW, dp_cuda_launch_adamw, 3, adamw, 0},
-    {"squares", DP_KERNEL_SQUARES, dp_cuda_launch_squares, 4, squares, 0},
+    {"squares", DP_KERNEL_SQUARES, dp_cuda_launch_squares, 4, plain_squares, 0},
     {"clip", DP_KERNEL_CLIP, dp_cuda_launch_clip, 4, clip, 0},
-    {"scale", DP_KERNEL_SCALE, dp_cuda_launch_scale, 3, scale, 0},
-    {"fill", DP_KERNEL_FILL, dp_cuda_launch_fill, 2, fill, 0},
-    {"reduce", DP_KERNEL_REDUCE, dp_cuda_launch_reduce, 40, reduce, 0},
+    {"scale", DP_KERNEL_SCALE, dp_cuda_launch_scale, 3, plain_scale, 0},
+    {"fill", DP_KERNEL_FILL, dp_cuda_launch_fill, 2, plain_fill, 0},
+    {"reduce", DP_KERNEL_REDUCE, dp_cuda_launch_reduce, 40, plain_reduce, 0},
     {"mean", DP_KERNEL_MEAN, dp_cuda_launch_mean, 9, mean, 0},
     {"round_bf16", DP_KERNEL_ROUND_BF16, dp_cuda_launch_round_bf16, 1, round_bf16, 0},
 };

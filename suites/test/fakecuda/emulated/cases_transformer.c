@@ -3,7 +3,7 @@
  * are exact in any order. */
 #include "cases.h"
 
-static void gelu(float (*at)[REGION], int variant, union arguments *a)
+static void layer_gelu(float (*at)[REGION], int variant, union arguments *a)
 {
     a->gelu =
         (struct dp_gelu_args){at[0], at[1], at[2], variant & 2 ? 0 : 3001, (variant & 1) != 0};
@@ -11,7 +11,7 @@ static void gelu(float (*at)[REGION], int variant, union arguments *a)
         at[1][i] *= 0.37f;
 }
 
-static void layer_norm(float (*at)[REGION], int variant, union arguments *a)
+static void text_layer_norm(float (*at)[REGION], int variant, union arguments *a)
 {
     static const size_t shapes[][2] = {{17, 64}, {4, 512}, {3, 1}, {0, 8}};
     const size_t *shape = shapes[variant & 3];
@@ -45,11 +45,11 @@ static void causal(float (*at)[REGION], int variant, union arguments *a)
 #define NEAR_CAUSAL 6e-8
 
 const struct kernel_case transformer_cases[] = {
-    {"gelu", DP_KERNEL_GELU, dp_cuda_launch_gelu, 4, gelu, 0},
-    {"gelu_grad", DP_KERNEL_GELU_GRAD, dp_cuda_launch_gelu_grad, 4, gelu, 0},
-    {"layer_norm", DP_KERNEL_LAYER_NORM, dp_cuda_launch_layer_norm, 4, layer_norm, 0},
-    {"layer_norm_grad", DP_KERNEL_LAYER_NORM_GRAD, dp_cuda_launch_layer_norm_grad, 8, layer_norm,
-     0},
+    {"gelu", DP_KERNEL_GELU, dp_cuda_launch_gelu, 4, layer_gelu, 0},
+    {"gelu_grad", DP_KERNEL_GELU_GRAD, dp_cuda_launch_gelu_grad, 4, layer_gelu, 0},
+    {"layer_norm", DP_KERNEL_LAYER_NORM, dp_cuda_launch_layer_norm, 4, text_layer_norm, 0},
+    {"layer_norm_grad", DP_KERNEL_LAYER_NORM_GRAD, dp_cuda_launch_layer_norm_grad, 8,
+     text_layer_norm, 0},
     {"causal", DP_KERNEL_CAUSAL, dp_cuda_launch_causal, 4, causal, NEAR_CAUSAL},
     {"causal_grad", DP_KERNEL_CAUSAL_GRAD, dp_cuda_launch_causal_grad, 4, causal, 0},
 };

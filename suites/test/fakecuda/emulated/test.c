@@ -10,23 +10,23 @@
 
 #define BYTES (REGIONS * REGION * sizeof(float))
 
-static void fill(float *to)
+static void text_fill(float *to)
 {
     for (size_t i = 0; i < REGIONS * REGION; ++i)
         to[i] = (float)((int)((i * 7919 + i / 97 * 31) % 9) - 4);
 }
 
 /* Prints the differences from the expected memory, and returns whether there are any. */
-static int compare(const struct kernel_case *k, int variant, bool reverse, float (*want)[REGION],
-                   float (*got)[REGION])
+static int text_compare(const struct kernel_case *k, int variant, bool reverse,
+                        float (*want)[REGION], float (*got)[REGION])
 {
     union arguments args;
     const unsigned long missed = grid_missed();
     dp_kernel_fn *const inexact = twin_inexact(k->kernel);
-    fill(want[0]);
+    text_fill(want[0]);
     k->make(want, variant, &args);
     (inexact ? inexact : dp_kernels_ref[k->kernel])(&args);
-    fill(got[0]);
+    text_fill(got[0]);
     k->make(got, variant, &args);
     grid_reverse(reverse);
     int wrong = k->launch(&args, NULL) != 0;
@@ -48,12 +48,12 @@ struct totals {
     int compared, kernels, wrong;
 };
 
-static void run(const struct kernel_case cases[], int n, float (*want)[REGION],
-                float (*got)[REGION], struct totals *totals)
+static void text_run(const struct kernel_case cases[], int n, float (*want)[REGION],
+                     float (*got)[REGION], struct totals *totals)
 {
     for (int i = 0; i < n; ++i, ++totals->kernels) {
         for (int variant = 0; variant < 2 * cases[i].variants; ++variant, ++totals->compared)
-            totals->wrong += compare(&cases[i], variant / 2, variant % 2 != 0, want, got);
+            totals->wrong += text_compare(&cases[i], variant / 2, variant % 2 != 0, want, got);
     }
 }
 
@@ -63,9 +63,9 @@ int main(void)
     struct totals totals = {0, 0, 0};
     if (!want || !got)
         return 2;
-    run(plain_cases, plain_cases_n, want, got, &totals);
-    run(kernel_cases, kernel_cases_n, want, got, &totals);
-    run(transformer_cases, transformer_cases_n, want, got, &totals);
+    text_run(plain_cases, plain_cases_n, want, got, &totals);
+    text_run(kernel_cases, kernel_cases_n, want, got, &totals);
+    text_run(transformer_cases, transformer_cases_n, want, got, &totals);
     free(want);
     free(got);
     printf("%d runs of %d kernels, %lu meetings of blocks, %d wrong\n", totals.compared,

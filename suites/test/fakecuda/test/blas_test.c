@@ -15,7 +15,7 @@ struct place {
     float *a, *b, *c;
 };
 
-static struct place open_place(void)
+static struct place blas_open_place(void)
 {
     test_start(2);
     struct place p = {.stream = tool_stream(0)};
@@ -68,7 +68,7 @@ static void check_product(struct place *p, bool ta, bool tb, float alpha, float 
 
 static void test_products(void)
 {
-    struct place p = open_place();
+    struct place p = blas_open_place();
     for (int i = 0; i < 4; ++i) {
         check_product(&p, i & 1, i & 2, 1.0f, 0.0f);
         check_product(&p, i & 1, i & 2, 2.0f, 0.5f);
@@ -81,7 +81,7 @@ static void test_empty(void)
 {
     const float one = 1.0f, zero = 0.0f;
     float value = 2.0f, out[4];
-    struct place p = open_place();
+    struct place p = blas_open_place();
     tool_put(p.a, &value, 1, p.stream);
     FINE(cublasSgemm(p.handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, p.a, 1, p.a, 1, &zero, p.c,
                      1));
@@ -111,7 +111,7 @@ static float product_of(struct place *p, float a, float b)
  * 2^-9. */
 static void test_tf32(void)
 {
-    struct place p = open_place();
+    struct place p = blas_open_place();
     CHECK(product_of(&p, 1.0f + 0x1p-11f, 1.0f) == 1.0f + 0x1p-11f);
     FINE(cublasSetMathMode(p.handle, CUBLAS_TF32_TENSOR_OP_MATH));
     CHECK(product_of(&p, 1.0f + 0x1p-10f, 1.0f) == 1.0f + 0x1p-10f);
@@ -136,7 +136,7 @@ static void test_bf16(void)
     const uint16_t in[2] = {bf16(1.0f), bf16(0x1p-7f)};
     float sum = 0.0f;
     uint16_t out[2] = {0, 0};
-    struct place p = open_place();
+    struct place p = blas_open_place();
     WELL(cudaMemcpyAsync(p.a, in, sizeof in, cudaMemcpyDefault, p.stream));
     FINE(cublasGemmEx(p.handle, CUBLAS_OP_T, CUBLAS_OP_N, 1, 1, 2, &one, p.a, CUDA_R_16BF, 2, p.a,
                       CUDA_R_16BF, 2, &zero, p.c, CUDA_R_32F, 1, CUBLAS_COMPUTE_32F,
@@ -158,7 +158,7 @@ static void test_bad_arguments(void)
 {
     const float one = 1.0f, zero = 0.0f;
     int version = 0;
-    struct place p = open_place();
+    struct place p = blas_open_place();
     FINE(cublasGetVersion(NULL, &version));
     CHECK(version == CUBLAS_VERSION);
     CHECK(cublasSgemm(p.handle, CUBLAS_OP_N, CUBLAS_OP_N, 4, 1, 1, &one, p.a, 3, p.b, 1, &zero, p.c,
@@ -172,7 +172,7 @@ static void test_bad_arguments(void)
 
 static void test_destroyed(void)
 {
-    struct place p = open_place();
+    struct place p = blas_open_place();
     cublasHandle_t other = NULL;
     FINE(cublasCreate(&other));
     FINE(cublasDestroy(other));
@@ -184,7 +184,7 @@ static void test_destroyed(void)
 static void test_workspace(void)
 {
     const float one = 1.0f, zero = 0.0f, value = 1.0f;
-    struct place p = open_place();
+    struct place p = blas_open_place();
     tool_put(p.a, &value, 1, p.stream);
     FINE(cublasSetWorkspace(p.handle, p.b, sizeof *p.b));
     FINE(cublasSetStream(p.handle, p.stream));

@@ -72,7 +72,7 @@ static const struct mode {
     {"lazy+order", FAKECUDA_LAZY, true, 1},
 };
 
-static void start(const struct mode *mode, uint64_t seed)
+static void bugs_start(const struct mode *mode, uint64_t seed)
 {
     struct fakecuda_config config;
     fakecuda_defaults(&config);
@@ -89,7 +89,7 @@ static void child(enum ring_bug bug, const struct mode *mode, uint64_t seed, int
 {
     dup2(words, STDERR_FILENO);
     alarm(20);
-    start(mode, seed);
+    bugs_start(mode, seed);
     int verdict = ring_run(bug);
     if (fakecuda_finish() > 0)
         verdict |= BY_SENTENCE;
@@ -173,7 +173,7 @@ static void test_no_alarm(void)
                                    {"random", FAKECUDA_RANDOM, true, 0}};
     for (size_t m = 0; m < sizeof checked / sizeof *checked; ++m) {
         for (uint64_t seed = 1; seed <= RIGHT_SEEDS; ++seed) {
-            start(&checked[m], seed);
+            bugs_start(&checked[m], seed);
             CHECK(ring_run(RING_NO_BUG) == RING_RIGHT);
             CHECK(fakecuda_finish() == 0);
         }
@@ -187,7 +187,7 @@ static void test_every_failure(void)
     long calls = 1;
     for (long call = 0; call <= calls; ++call) {
         const struct fakecuda_failure failure = {.call = call};
-        start(&mode, 1);
+        bugs_start(&mode, 1);
         fakecuda_fail(&failure);
         const int result = ring_run(RING_NO_BUG);
         if (call == 0)

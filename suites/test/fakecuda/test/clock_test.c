@@ -12,7 +12,7 @@ static struct place {
     float *from[GPUS], *to[GPUS][2];
 } p;
 
-static void open_place(void)
+static void clock_open_place(void)
 {
     static const float zeros[N];
     test_start(GPUS);
@@ -32,7 +32,7 @@ static void open_place(void)
                                                   .call_ns = CALL_NS});
 }
 
-static void copy(int to, int from, int k)
+static void clock_copy(int to, int from, int k)
 {
     WELL(cudaMemcpyPeerAsync(p.to[to][k], to, p.from[from], from, BYTES, p.stream[to]));
 }
@@ -60,58 +60,58 @@ static void close_place(double copies_ns, double launches, int waits_of_host)
 /* Each operation uses another port: they run at the same time. */
 static void apart(void)
 {
-    open_place();
-    copy(1, 0, 0);
-    copy(0, 1, 0);
-    copy(3, 2, 0);
+    clock_open_place();
+    clock_copy(1, 0, 0);
+    clock_copy(0, 1, 0);
+    clock_copy(3, 2, 0);
     close_place(COPY_NS, 1, 0);
 }
 
 static void from_one(void)
 {
-    open_place();
-    copy(1, 0, 0);
-    copy(2, 0, 0);
-    copy(3, 0, 0);
+    clock_open_place();
+    clock_copy(1, 0, 0);
+    clock_copy(2, 0, 0);
+    clock_copy(3, 0, 0);
     close_place(3.0 * COPY_NS, 1, 0);
 }
 
 /* The operations of a stream run one after the other. */
 static void in_one_stream(void)
 {
-    open_place();
-    copy(3, 0, 0);
-    copy(3, 1, 1);
+    clock_open_place();
+    clock_copy(3, 0, 0);
+    clock_copy(3, 1, 1);
     close_place(2.0 * COPY_NS, 2, 0);
 }
 
 /* An operation that gets its port back for itself goes on at the full rate. */
 static void shares(void)
 {
-    open_place();
-    copy(1, 0, 0);
-    copy(2, 0, 0);
-    copy(2, 0, 1);
+    clock_open_place();
+    clock_copy(1, 0, 0);
+    clock_copy(2, 0, 0);
+    clock_copy(2, 0, 1);
     close_place(3.0 * COPY_NS, 2, 0);
 }
 
 static void waits(void)
 {
-    open_place();
-    copy(1, 0, 0);
+    clock_open_place();
+    clock_copy(1, 0, 0);
     tool_after(p.stream[3], p.stream[1], p.event[1]);
-    copy(3, 2, 0);
+    clock_copy(3, 2, 0);
     close_place(2.0 * COPY_NS, 2, 0);
 }
 
 /* The host waits before it goes on. */
 static void host_waits(void)
 {
-    open_place();
-    copy(1, 0, 0);
+    clock_open_place();
+    clock_copy(1, 0, 0);
     WELL(cudaEventRecord(p.event[1], p.stream[1]));
     WELL(cudaEventSynchronize(p.event[1]));
-    copy(3, 2, 0);
+    clock_copy(3, 2, 0);
     close_place(2.0 * COPY_NS, 2, 1);
 }
 

@@ -11,7 +11,7 @@ struct place {
     float *x, *y;
 };
 
-static struct place open_place(void)
+static struct place graph_open_place(void)
 {
     test_start(2);
     return (struct place){.a = tool_stream(0),
@@ -35,12 +35,12 @@ static void close_place(struct place *p, const char *sentence)
     test_end(sentence);
 }
 
-static void begin(cudaStream_t stream)
+static void graph_begin(cudaStream_t stream)
 {
     WELL(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
 }
 
-static cudaError_t end(cudaStream_t stream)
+static cudaError_t graph_end(cudaStream_t stream)
 {
     cudaGraph_t graph = NULL;
     const cudaError_t error = cudaStreamEndCapture(stream, &graph);
@@ -49,7 +49,7 @@ static cudaError_t end(cudaStream_t stream)
     return error;
 }
 
-static cudaGraphExec_t finish(cudaStream_t stream)
+static cudaGraphExec_t graph_finish(cudaStream_t stream)
 {
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
@@ -62,10 +62,10 @@ static cudaGraphExec_t finish(cudaStream_t stream)
 /* pinned -> x -> y on a second stream -> pinned, again and again with other data. */
 static void test_replay(void)
 {
-    struct place p = open_place();
+    struct place p = graph_open_place();
     float *in = tool_pinned(N), *out = tool_pinned(N);
     enum cudaStreamCaptureStatus status;
-    begin(p.a);
+    graph_begin(p.a);
     WELL(cudaMemcpyAsync(p.x, in, N * sizeof *in, cudaMemcpyDefault, p.a));
     tool_after(p.b, p.a, p.fork);
     WELL(cudaMemcpyAsync(p.y, p.x, N * sizeof *in, cudaMemcpyDefault, p.b));
@@ -73,7 +73,7 @@ static void test_replay(void)
     WELL(cudaStreamIsCapturing(p.b, &status));
     CHECK(status == cudaStreamCaptureStatusActive);
     WELL(cudaMemcpyAsync(out, p.y, N * sizeof *in, cudaMemcpyDefault, p.a));
-    cudaGraphExec_t exec = finish(p.a);
+    cudaGraphExec_t exec = graph_finish(p.a);
     WELL(cudaStreamIsCapturing(p.b, &status));
     CHECK(status == cudaStreamCaptureStatusNone);
     for (int round = 0; round < 5; ++round) {
@@ -96,13 +96,13 @@ static void test_replay(void)
 /* Within a graph too, two streams must be ordered. */
 static void test_race_inside(void)
 {
-    struct place p = open_place();
-    begin(p.a);
+    struct place p = graph_open_place();
+    graph_begin(p.a);
     tool_after(p.b, p.a, p.fork);
     WELL(cudaMemsetAsync(p.x, 0, N, p.a));
     WELL(cudaMemsetAsync(p.x, 1, N, p.b));
     tool_after(p.a, p.b, p.join);
-    cudaGraphExec_t exec = finish(p.a);
+    cudaGraphExec_t exec = graph_finish(p.a);
     CHECK(fakecuda_verdict() == 0);
     WELL(cudaGraphLaunch(exec, p.a));
     WELL(cudaStreamSynchronize(p.a));
@@ -113,10 +113,10 @@ static void test_race_inside(void)
 /* A graph is ordered like any other operation of its stream, and no more. */
 static void test_race_outside(void)
 {
-    struct place p = open_place();
-    begin(p.a);
+    struct place p = graph_open_place();
+    graph_begin(p.a);
     WELL(cudaMemsetAsync(p.x, 0, N, p.a));
-    cudaGraphExec_t exec = finish(p.a);
+    cudaGraphExec_t exec = graph_finish(p.a);
     WELL(cudaMemsetAsync(p.x, 1, N, p.b));
     tool_after(p.a, p.b, p.fork);
     WELL(cudaGraphLaunch(exec, p.a));
@@ -138,9 +138,9 @@ static void test_address_given_again(void)
     fakecuda_start(&config);
     cudaStream_t stream = tool_stream(0);
     float *old = tool_floats(0, 1u << 14), *next = NULL;
-    begin(stream);
+    graph_begin(stream);
     WELL(cudaMemsetAsync(old, 0, N, stream));
-    cudaGraphExec_t exec = finish(stream);
+    cudaGraphExec_t exec = graph_finish(stream);
     WELL(cudaFree(old));
     for (int i = 0; i < 1000 && next != old; ++i) {
         WELL(cudaFree(next));
@@ -156,32 +156,32 @@ static void test_address_given_again(void)
 
 static void test_wrong_ends(void)
 {
-    struct place p = open_place();
-    begin(p.a);
+    struct place p = graph_open_place();
+    graph_begin(p.a);
     CHECK(cudaStreamBeginCapture(p.a, cudaStreamCaptureModeThreadLocal) == cudaErrorIllegalState);
     tool_after(p.b, p.a, p.fork);
-    CHECK(end(p.b) == cudaErrorStreamCaptureUnmatched);
+    CHECK(graph_end(p.b) == cudaErrorStreamCaptureUnmatched);
     WELL(cudaMemsetAsync(p.x, 0, N, p.b));
-    CHECK(end(p.a) == cudaErrorStreamCaptureUnjoined);
-    CHECK(end(p.a) == cudaErrorIllegalState); /* it has ended */
+    CHECK(graph_end(p.a) == cudaErrorStreamCaptureUnjoined);
+    CHECK(graph_end(p.a) == cudaErrorIllegalState); /* it has ended */
     WELL(cudaMemsetAsync(p.x, 0, N, p.b));
     close_place(&p, "is being captured already");
 }
 
 static void test_isolation(void)
 {
-    struct place p = open_place();
+    struct place p = graph_open_place();
     WELL(cudaEventRecord(p.fork, p.b));
-    begin(p.a);
+    graph_begin(p.a);
     CHECK(cudaStreamWaitEvent(p.a, p.fork, 0) == cudaErrorStreamCaptureIsolation);
-    CHECK(end(p.a) == cudaErrorStreamCaptureInvalidated);
-    begin(p.a);
-    begin(p.b);
+    CHECK(graph_end(p.a) == cudaErrorStreamCaptureInvalidated);
+    graph_begin(p.a);
+    graph_begin(p.b);
     WELL(cudaEventRecord(p.fork, p.a));
     CHECK(cudaStreamWaitEvent(p.b, p.fork, 0) == cudaErrorStreamCaptureMerge);
-    WELL(end(p.a));
+    WELL(graph_end(p.a));
     CHECK(cudaStreamWaitEvent(p.b, p.fork, 0) == cudaErrorCapturedEvent);
-    CHECK(end(p.b) == cudaErrorStreamCaptureInvalidated);
+    CHECK(graph_end(p.b) == cudaErrorStreamCaptureInvalidated);
     const int before = fakecuda_verdict();
     CHECK(cudaEventSynchronize(p.fork) == cudaErrorCapturedEvent);
     CHECK(fakecuda_verdict() == before + 1);
@@ -192,26 +192,26 @@ static void test_isolation(void)
 
 static void test_forbidden(void)
 {
-    struct place p = open_place();
+    struct place p = graph_open_place();
     void *more = NULL;
     float host[N] = {0};
-    begin(p.a);
+    graph_begin(p.a);
     CHECK(cudaMalloc(&more, N) == cudaErrorStreamCaptureUnsupported);
-    CHECK(end(p.a) == cudaErrorStreamCaptureInvalidated);
-    begin(p.a);
+    CHECK(graph_end(p.a) == cudaErrorStreamCaptureInvalidated);
+    graph_begin(p.a);
     CHECK(cudaStreamSynchronize(p.b) == cudaErrorStreamCaptureUnsupported);
-    CHECK(end(p.a) == cudaErrorStreamCaptureInvalidated);
-    begin(p.a);
+    CHECK(graph_end(p.a) == cudaErrorStreamCaptureInvalidated);
+    graph_begin(p.a);
     CHECK(cudaStreamQuery(p.b) == cudaErrorStreamCaptureUnsupported);
-    CHECK(end(p.a) == cudaErrorStreamCaptureInvalidated);
-    begin(p.a);
+    CHECK(graph_end(p.a) == cudaErrorStreamCaptureInvalidated);
+    graph_begin(p.a);
     CHECK(cudaMemcpyAsync(p.x, host, sizeof host, cudaMemcpyDefault, p.a) ==
           cudaErrorStreamCaptureUnsupported);
-    CHECK(end(p.a) == cudaErrorStreamCaptureInvalidated);
+    CHECK(graph_end(p.a) == cudaErrorStreamCaptureInvalidated);
     WELL(cudaStreamBeginCapture(p.a, cudaStreamCaptureModeRelaxed));
     WELL(cudaMalloc(&more, N));
     WELL(cudaFree(more));
-    WELL(end(p.a));
+    WELL(graph_end(p.a));
     close_place(&p, "cudaMalloc: may wait for a device");
 }
 
@@ -243,14 +243,14 @@ static cudaError_t allocate_elsewhere(enum cudaStreamCaptureMode mode)
 /* A capture of one thread leaves the others alone, unless it is global and they are too. */
 static void test_threads(void)
 {
-    struct place p = open_place();
-    begin(p.a);
+    struct place p = graph_open_place();
+    graph_begin(p.a);
     CHECK(allocate_elsewhere(cudaStreamCaptureModeGlobal) == cudaSuccess);
-    WELL(end(p.a));
+    WELL(graph_end(p.a));
     WELL(cudaStreamBeginCapture(p.a, cudaStreamCaptureModeGlobal));
     CHECK(allocate_elsewhere(cudaStreamCaptureModeThreadLocal) == cudaSuccess);
     CHECK(fakecuda_verdict() == 0);
-    WELL(end(p.a));
+    WELL(graph_end(p.a));
     close_place(&p, NULL);
 }
 
@@ -264,21 +264,21 @@ static void *put_in(void *data)
 
 static void test_foreign_work(void)
 {
-    struct place p = open_place();
+    struct place p = graph_open_place();
     pthread_t thread;
-    begin(p.a);
+    graph_begin(p.a);
     CHECK(pthread_create(&thread, NULL, put_in, &p) == 0);
     pthread_join(thread, NULL);
-    WELL(end(p.a));
+    WELL(graph_end(p.a));
     close_place(&p, "goes into a capture of another thread");
 }
 
 static void test_wrong_device(void)
 {
-    struct place p = open_place();
-    begin(p.a);
+    struct place p = graph_open_place();
+    graph_begin(p.a);
     WELL(cudaMemsetAsync(p.x, 0, N, p.a));
-    cudaGraphExec_t exec = finish(p.a);
+    cudaGraphExec_t exec = graph_finish(p.a);
     cudaStream_t other = tool_stream(1);
     CHECK(cudaGraphLaunch(exec, other) == cudaErrorInvalidResourceHandle);
     WELL(cudaStreamDestroy(other));
@@ -289,9 +289,9 @@ static void test_wrong_device(void)
 
 static void test_leak(void)
 {
-    struct place p = open_place();
-    begin(p.a);
-    finish(p.a);
+    struct place p = graph_open_place();
+    graph_begin(p.a);
+    graph_finish(p.a);
     close_place(&p, "leak: 0 graphs, 1 executable graphs");
 }
 

@@ -10,7 +10,7 @@
 /* Arguments that say: no elements. A loss has one result, batch norm counts its steps, a store is
  * of one number, an update reads its rates, clipping has a norm and a factor, and scaling reads it.
  */
-static int issue(struct dp_slot *slot, int kernel, float *result, struct dp_error *err)
+static int launchers_issue(struct dp_slot *slot, int kernel, float *result, struct dp_error *err)
 {
     union {
         struct dp_loss_args loss;
@@ -56,14 +56,14 @@ int main(void)
         status = dp_cuda_enter(slot, &err);
     for (int kernel = 0; status == 0 && kernel < DP_KERNELS; ++kernel) {
         struct dp_error why = {0};
-        if (issue(slot, kernel, result.data, &why) == 0)
+        if (launchers_issue(slot, kernel, result.data, &why) == 0)
             continue;
         printf("kernel %d: %s\n", kernel, why.text);
         ++bad;
     }
     for (int kernel = DP_KERNELS; status == 0 && kernel < DP_KERNELS + 2; ++kernel) {
         struct dp_error why = {0};
-        if (issue(slot, kernel, result.data, &why) == DP_ENOTSUP &&
+        if (launchers_issue(slot, kernel, result.data, &why) == DP_ENOTSUP &&
             strstr(why.text, "does not run on GPUs"))
             continue;
         printf("kernel %d is not refused: '%s'\n", kernel, why.text);

@@ -20,7 +20,7 @@ static bool in_area(const struct fake_area *area, size_t at)
     return false;
 }
 
-static void compare(const struct fake_area *a, const struct fake_area *b)
+static void order_compare(const struct fake_area *a, const struct fake_area *b)
 {
     bool meets = false, holds = true;
     for (size_t at = 0; at < 64; ++at) {
@@ -46,7 +46,7 @@ static void test_areas(void)
     }
     for (size_t a = 0; a < n; ++a) {
         for (size_t b = 0; b < n; ++b)
-            compare(&all[a], &all[b]);
+            order_compare(&all[a], &all[b]);
     }
     CHECK(n > 100 && n < 400);
 }
@@ -149,7 +149,7 @@ static void test_times_of_two(void)
     test_end("from an event of device 0 to one of device 1");
 }
 
-static void note(void *data)
+static void order_note(void *data)
 {
     atomic_fetch_add((atomic_int *)data, 1);
 }
@@ -165,11 +165,11 @@ static void test_host_function(void)
     float *pinned = tool_pinned(N), *memory = tool_floats(0, N);
     WELL(cudaMemsetAsync(memory, 0, N * sizeof *memory, stream));
     WELL(cudaMemcpyAsync(pinned, memory, N * sizeof *memory, cudaMemcpyDefault, stream));
-    WELL(cudaLaunchHostFunc(stream, note, &called));
+    WELL(cudaLaunchHostFunc(stream, order_note, &called));
     for (int i = 0; i < 5000 && atomic_load(&called) == 0; ++i)
         nanosleep(&nap, NULL); /* this is no wait in the sense of CUDA */
     CHECK(atomic_load(&called) == 1 && pinned[N - 1] == 0.0f);
-    WELL(cudaLaunchHostFunc(stream, note, &called));
+    WELL(cudaLaunchHostFunc(stream, order_note, &called));
     WELL(cudaStreamSynchronize(stream));
     CHECK(atomic_load(&called) == 2);
     WELL(cudaFree(memory));

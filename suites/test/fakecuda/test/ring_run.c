@@ -14,7 +14,7 @@ static bool is(const struct ring *r, enum ring_bug bug)
 }
 
 /* Two pinned buffers in turn: one may be written when the copy from it is over. */
-static bool load(struct ring *r, struct ring_device *d, int step)
+static bool ring_run_load(struct ring *r, struct ring_device *d, int step)
 {
     float *pinned = d->pin_in + (size_t)(step % 2) * RING_COUNT;
     if (!is(r, RING_HOST_WRITES_TOO_EARLY) &&
@@ -112,12 +112,13 @@ static bool update(struct ring *r, struct ring_device *d)
            ring_cuda(r, cudaEventRecord(d->updated, d->compute));
 }
 
-static bool step(struct ring *r, int number)
+static bool ring_run_step(struct ring *r, int number)
 {
     bool well = true;
     for (int i = 0; i < RING_DEVICES && well; ++i) {
         struct ring_device *d = &r->device[i];
-        well = ring_cuda(r, cudaSetDevice(i)) && load(r, d, number) && compute(r, d) && stage(r, d);
+        well = ring_cuda(r, cudaSetDevice(i)) && ring_run_load(r, d, number) && compute(r, d) &&
+               stage(r, d);
     }
     for (int i = 0; i < RING_DEVICES && well; ++i)
         well = ring_cuda(r, cudaSetDevice(i)) && fetch(r, &r->device[i]);
@@ -127,7 +128,7 @@ static bool step(struct ring *r, int number)
 }
 
 /* total = w + w of the neighbour, which is read in the neighbour's memory. */
-static bool total(struct ring *r, struct ring_device *d)
+static bool ring_run_total(struct ring *r, struct ring_device *d)
 {
     const struct ring_device *from = ring_before(r, d);
     struct dp_reduce_args add = {.dtype = DP_F32, .n_src = 2, .n = RING_COUNT, .dst = d->total};
@@ -168,7 +169,7 @@ static bool results(struct ring *r)
 {
     bool well = true;
     for (int i = 0; i < RING_DEVICES && well; ++i)
-        well = total(r, &r->device[i]);
+        well = ring_run_total(r, &r->device[i]);
     for (int i = 0; i < RING_DEVICES && well; ++i) {
         struct ring_device *d = &r->device[i];
         well = early_release(r, d);
@@ -190,7 +191,7 @@ int ring_run(enum ring_bug bug)
     ring_weights(r.weights);
     bool well = ring_open(&r);
     for (int number = 0; number < RING_STEPS && well; ++number)
-        well = step(&r, number);
+        well = ring_run_step(&r, number);
     well = well && results(&r);
     ring_close(&r);
     int result = r.failed || !well ? RING_ERROR : RING_RIGHT;

@@ -18,7 +18,7 @@ void ring_input(float *x, int step, int device)
 }
 
 /* By columns, each sum in the order of the index. */
-static void product(float *y, const float *w, const float *x)
+static void ring_value_product(float *y, const float *w, const float *x)
 {
     for (size_t col = 0; col < RING_SIDE; ++col) {
         for (size_t row = 0; row < RING_SIDE; ++row) {
@@ -35,7 +35,7 @@ static void model_step(float w[][RING_COUNT], int step)
     float y[RING_DEVICES][RING_COUNT], x[RING_COUNT];
     for (int d = 0; d < RING_DEVICES; ++d) {
         ring_input(x, step, d);
-        product(y[d], w[d], x);
+        ring_value_product(y[d], w[d], x);
     }
     for (int d = 0; d < RING_DEVICES; ++d) {
         const float *from = y[(d + RING_DEVICES - 1) % RING_DEVICES];

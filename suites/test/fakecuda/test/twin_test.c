@@ -23,7 +23,7 @@ static void to_device(union arguments *args, const float *host, float *device)
     memcpy(args, word, sizeof word);
 }
 
-static bool same(const struct kernel_case *k, const float *got, const float *want)
+static bool twin_same(const struct kernel_case *k, const float *got, const float *want)
 {
     for (size_t i = 0; i < FLOATS; ++i) {
         const bool alike = memcmp(&got[i], &want[i], sizeof got[i]) == 0;
@@ -56,7 +56,7 @@ static void one(const struct kernel_case *k, int variant, float (*host)[REGION],
     memset(&on, 0xff, sizeof on);
     dp_kernels_ref[k->kernel](&args);
     tool_get(back, device, FLOATS, stream);
-    CHECK(same(k, back, host[0]));
+    CHECK(twin_same(k, back, host[0]));
     WELL(cudaFree(device));
     WELL(cudaFree(parts));
     WELL(cudaStreamDestroy(stream));
