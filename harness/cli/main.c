@@ -19,7 +19,7 @@
 #include "fleet/fleet.h"
 #include "forecast/forecast.h"
 #include "record/memory.h"
-#include "report/report.h"
+#include "report/page.h"
 #include "soak/selftest.h"
 #include "soak/soak.h"
 #include "sweep/sweep.h"

@@ -5,12 +5,14 @@
 
 #include "check/record.h"
 
-static void sentence(struct text_out *out, const struct check_record *record)
+static void print_head(struct text_out *out, const struct check_record *record, bool index)
 {
     const struct check_record_area *total = &record->total;
     const bool good = record->verdict == CHECK_RECORD_PASS;
 
-    text_print(out, "<p class=\"verdict %s\"><span aria-hidden=\"true\">%s</span> ",
+    text_print(out,
+               "<header>\n<h1>Lockstep conformance</h1>\n<p class=\"verdict %s\">"
+               "<span aria-hidden=\"true\">%s</span> ",
                good ? "good" : "bad", good ? "\u2713" : "\u2717");
     if (record->name[0] == '\0')
         text_print(out, "%s could not be tested", record->spec);
@@ -23,18 +25,9 @@ static void sentence(struct text_out *out, const struct check_record *record)
         text_print(out, ", %zu broken", total->verdict[CHECK_RECORD_BROKEN]);
     if (total->verdict[CHECK_RECORD_SKIP] > 0)
         text_print(out, ", %zu skipped", total->verdict[CHECK_RECORD_SKIP]);
-    fputs("</p>\n", out->file);
-}
-
-static void header(struct text_out *out, const struct check_record *record, bool index)
-{
-    const struct check_record_area *total = &record->total;
-
-    fputs("<header>\n<h1>Lockstep conformance</h1>\n", out->file);
-    sentence(out, record);
     text_print(out,
-               "<ul class=\"scaling\">\n<li><b>Rules</b>: %zu of %zu have cases, %zu pending, "
-               "%zu not applicable</li>\n",
+               "</p>\n<ul class=\"scaling\">\n<li><b>Rules</b>: %zu of %zu have cases, %zu "
+               "pending, %zu not applicable</li>\n",
                total->covered, total->rules, total->pending, total->not_applicable);
     text_print(out,
                "<li><b>Evidence</b>: %zu rules observed by the suite, %zu only reported by the "
@@ -49,29 +42,7 @@ static void header(struct text_out *out, const struct check_record *record, bool
     fputs("</ul>\n</header>\n", out->file);
 }
 
-static void area_row(struct text_out *out, const struct check_record_area *area, bool total)
-{
-    const size_t numbers[] = {area->rules,
-                              area->covered,
-                              area->pending,
-                              area->not_applicable,
-                              area->cases,
-                              area->verdict[CHECK_RECORD_PASS],
-                              area->verdict[CHECK_RECORD_FAIL],
-                              area->verdict[CHECK_RECORD_SKIP],
-                              area->verdict[CHECK_RECORD_BROKEN],
-                              area->observed,
-                              area->reported};
-    const bool bad = area->verdict[CHECK_RECORD_FAIL] + area->verdict[CHECK_RECORD_BROKEN] > 0;
-
-    text_print(out, "<tr class=\"%s\"><th scope=\"row\" class=\"text\">%s</th>",
-               bad ? "failed" : "good", total ? "total" : area->name);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i)
-        text_print(out, "<td class=\"number\">%zu</td>", numbers[i]);
-    fputs("</tr>\n", out->file);
-}
-
-static void areas(struct text_out *out, const struct check_record *record)
+static void print_areas(struct text_out *out, const struct check_record *record)
 {
     static const char *const columns[] = {"rules",  "covered",  "pending", "n/a",
                                           "cases",  "pass",     "fail",    "skip",
@@ -83,15 +54,33 @@ static void areas(struct text_out *out, const struct check_record *record)
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; ++i)
         text_print(out, "<th scope=\"col\" class=\"number\">%s</th>", columns[i]);
     fputs("</tr></thead>\n<tbody>\n", out->file);
-    for (size_t i = 0; i < record->n_areas; ++i)
-        area_row(out, &record->areas[i], false);
-    fputs("</tbody>\n<tbody>\n", out->file);
-    area_row(out, &record->total, true);
+    for (size_t a = 0; a <= record->n_areas; ++a) {
+        const bool last = a == record->n_areas;
+        const struct check_record_area *area = last ? &record->total : &record->areas[a];
+        const size_t *n = area->verdict;
+        const size_t numbers[] = {
+            area->rules,          area->covered,        area->pending,
+            area->not_applicable, area->cases,          n[CHECK_RECORD_PASS],
+            n[CHECK_RECORD_FAIL], n[CHECK_RECORD_SKIP], n[CHECK_RECORD_BROKEN],
+            area->observed,       area->reported};
+
+        text_print(out, "%s<tr class=\"%s\"><th scope=\"row\" class=\"text\">%s</th>",
+                   last ? "</tbody>\n<tbody>\n" : "",
+                   n[CHECK_RECORD_FAIL] + n[CHECK_RECORD_BROKEN] > 0 ? "failed" : "good",
+                   last ? "total" : area->name);
+        for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i)
+            text_print(out, "<td class=\"number\">%zu</td>", numbers[i]);
+        fputs("</tr>\n", out->file);
+    }
     fputs("</tbody>\n</table>\n</div>\n</section>\n", out->file);
 }
 
-static void table_head(struct text_out *out, const char *title, const char *first,
-                       const char *second, const char *third)
+/* ---- tables of three columns -------------------------------------------------------------- */
+
+static const char end_table[] = "</tbody>\n</table>\n</div>\n</section>\n";
+
+static void begin_table(struct text_out *out, const char *title, const char *first,
+                        const char *second, const char *third)
 {
     text_print(out,
                "<section>\n<h2>%s</h2>\n<div class=\"scroll\" tabindex=\"0\">\n"
@@ -101,98 +90,87 @@ static void table_head(struct text_out *out, const char *title, const char *firs
                title, first, second, third);
 }
 
-static void table_end(struct text_out *out)
+static void print_row(struct text_out *out, bool failed, const char *first, const char *second,
+                      const char *third)
 {
-    fputs("</tbody>\n</table>\n</div>\n</section>\n", out->file);
+    fputs(failed ? "<tr class=\"failed\">" : "<tr>", out->file);
+    text_print(out,
+               "<td class=\"text\">%s</td><td class=\"text\">%s</td>"
+               "<td class=\"text reason\">%s</td></tr>\n",
+               first, second, third);
 }
 
-static void failures(struct text_out *out, const struct check_record *record)
+/* The tables exist only if they have a row. */
+static void print_failures(struct text_out *out, const struct check_record *record)
 {
     const size_t *n = record->total.verdict;
 
     if (n[CHECK_RECORD_FAIL] + n[CHECK_RECORD_BROKEN] == 0)
         return;
-    table_head(out, "Failed and broken", "verdict", "case", "what was expected and what was found");
+    begin_table(out, "Failed and broken", "verdict", "case",
+                "what was expected and what was found");
     for (size_t i = 0; i < record->n_cases; ++i) {
         const struct check_record_case *one = &record->cases[i];
+        char why[sizeof one->reason + sizeof one->obligation + sizeof one->evidence + 8];
 
-        if (one->verdict == CHECK_RECORD_FAIL || one->verdict == CHECK_RECORD_BROKEN)
-            text_print(out,
-                       "<tr class=\"failed\"><td class=\"text\">%s</td><td class=\"text\">%s"
-                       "</td><td class=\"text reason\">%s (%s, %s)</td></tr>\n",
-                       check_record_words[one->verdict], one->id, one->reason, one->obligation,
-                       one->evidence);
+        if (one->verdict != CHECK_RECORD_FAIL && one->verdict != CHECK_RECORD_BROKEN)
+            continue;
+        snprintf(why, sizeof why, "%s (%s, %s)", one->reason, one->obligation, one->evidence);
+        print_row(out, true, check_record_words[one->verdict], one->id, why);
     }
-    table_end(out);
+    fputs(end_table, out->file);
 }
 
-static void skips(struct text_out *out, const struct check_record *record)
+static void print_others(struct text_out *out, const struct check_record *record)
 {
-    if (record->total.verdict[CHECK_RECORD_SKIP] == 0)
-        return;
-    table_head(out, "Skipped", "case", "obligation", "why");
-    for (size_t i = 0; i < record->n_cases; ++i)
-        if (record->cases[i].verdict == CHECK_RECORD_SKIP)
-            text_print(out,
-                       "<tr><td class=\"text\">%s</td><td class=\"text\">%s</td>"
-                       "<td class=\"text reason\">%s</td></tr>\n",
-                       record->cases[i].id, record->cases[i].obligation, record->cases[i].reason);
-    table_end(out);
-}
-
-static void excuses(struct text_out *out, const struct check_record *record)
-{
+    if (record->total.verdict[CHECK_RECORD_SKIP] > 0) {
+        begin_table(out, "Skipped", "case", "obligation", "why");
+        for (size_t i = 0; i < record->n_cases; ++i)
+            if (record->cases[i].verdict == CHECK_RECORD_SKIP)
+                print_row(out, false, record->cases[i].id, record->cases[i].obligation,
+                          record->cases[i].reason);
+        fputs(end_table, out->file);
+    }
     if (record->n_excuses == 0)
         return;
-    table_head(out, "Rules without a case", "rule", "state", "why");
+    begin_table(out, "Rules without a case", "rule", "state", "why");
     for (size_t i = 0; i < record->n_excuses; ++i)
-        text_print(out,
-                   "<tr><td class=\"text\">%s</td><td class=\"text\">%s</td>"
-                   "<td class=\"text reason\">%s</td></tr>\n",
-                   record->excuses[i].rule,
-                   record->excuses[i].pending ? "pending" : "not applicable",
-                   record->excuses[i].reason);
-    table_end(out);
-}
-
-static void provenance(struct text_out *out, const struct check_record *record)
-{
-    char text[REPORT_CELL_TEXT];
-
-    fputs("<footer>\n<h2>Implementation under test</h2>\n<dl>\n", out->file);
-    report_fact(out, "Name", record->name);
-    report_fact(out, "Version", record->version);
-    report_fact(out, "How it was loaded", record->spec);
-    report_fact(out, "Options", record->options);
-    report_fact(out, "Devices asked for", record->device_list);
-    if (record->n_devices > 0)
-        snprintf(text, sizeof text, "%zu: %.500s", record->n_devices, record->devices);
-    else
-        snprintf(text, sizeof text, "none: on the host");
-    report_fact(out, "Devices", text);
-    report_fact(out, "Capabilities", record->capabilities);
-    report_fact(out, "Declared dialects", record->dialects);
-    snprintf(text, sizeof text, "%zu", record->seed);
-    report_fact(out, "Seed", text);
-    snprintf(text, sizeof text, "%.1f s", record->seconds);
-    report_fact(out, "Time", text);
-    fputs("</dl>\n</footer>\n", out->file);
+        print_row(out, false, record->excuses[i].rule,
+                  record->excuses[i].pending ? "pending" : "not applicable",
+                  record->excuses[i].reason);
+    fputs(end_table, out->file);
 }
 
 int report_conformance(const char *directory, const struct check_record *record, bool index,
                        struct text_error *err)
 {
+    char text[REPORT_CELL_TEXT];
     struct text_out out;
 
     if (text_open(&out, directory, REPORT_CONFORMANCE, TEXT_HTML, err) != 0)
         return -1;
     report_head(&out, "Lockstep conformance");
-    header(&out, record, index);
-    failures(&out, record);
-    areas(&out, record);
-    skips(&out, record);
-    excuses(&out, record);
-    provenance(&out, record);
-    fputs("</main>\n</body>\n</html>\n", out.file);
+    print_head(&out, record, index);
+    print_failures(&out, record);
+    print_areas(&out, record);
+    print_others(&out, record);
+    fputs("<footer>\n<h2>Implementation under test</h2>\n<dl>\n", out.file);
+    report_fact(&out, "Name", record->name);
+    report_fact(&out, "Version", record->version);
+    report_fact(&out, "How it was loaded", record->spec);
+    report_fact(&out, "Options", record->options);
+    report_fact(&out, "Devices asked for", record->device_list);
+    if (record->n_devices > 0)
+        snprintf(text, sizeof text, "%zu: %.500s", record->n_devices, record->devices);
+    else
+        snprintf(text, sizeof text, "none: on the host");
+    report_fact(&out, "Devices", text);
+    report_fact(&out, "Capabilities", record->capabilities);
+    report_fact(&out, "Declared dialects", record->dialects);
+    snprintf(text, sizeof text, "%zu", record->seed);
+    report_fact(&out, "Seed", text);
+    snprintf(text, sizeof text, "%.1f s", record->seconds);
+    report_fact(&out, "Time", text);
+    fputs("</dl>\n</footer>\n</main>\n</body>\n</html>\n", out.file);
     return text_close(&out, err);
 }

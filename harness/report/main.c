@@ -7,10 +7,8 @@
 #include "files/stop.h"
 #include "record/input.h"
 #include "report/external.h"
-#include "report/options.h"
 #include "report/page.h"
 #include "report/peer.h"
-#include "report/report.h"
 
 #include <stdlib.h>
 #include <string.h>

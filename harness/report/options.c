@@ -1,39 +1,42 @@
 /* report/options.c: the options of `lockstep report`, and which of them go together. */
-#include "report/options.h"
-
 #include "command/command.h"
-#include "report/figure_list.h"
+#include "report/page.h"
 #include "text/quantity.h"
 
 /* Options without a letter. */
 enum { KEY_PEAK = 256 };
 
-static const struct argp_option option_table[] = {
-    {"out", 'o', "DIR", 0, "Write the report into DIR, which is created if missing (required)", 0},
-    {"check", 'c', "FILE", 0,
-     "A result of `lockstep check --format json`: adds a page about conformance", 0},
-    {"peer", 'p', "FILE", 0,
-     "A record of `scripts/compare-pytorch`: adds a section and a figure beside PyTorch", 0},
-    {"limits", 'l', "FILE", 0,
+#define REPORT_OPTION(member)                                                                      \
+    .kind = COMMAND_POINTER, .offset = offsetof(struct report_arguments, member)
+static const struct command_option option_table[] = {
+    {"out", 'o', "DIR", "Write the report into DIR, which is created if missing (required)",
+     REPORT_OPTION(out)},
+    {"check", 'c', "FILE",
+     "A result of `lockstep check --format json`: adds a page about conformance",
+     REPORT_OPTION(check)},
+    {"peer", 'p', "FILE",
+     "A record of `scripts/compare-pytorch`: adds a section and a figure beside PyTorch",
+     REPORT_OPTION(peer)},
+    {"limits", 'l', "FILE",
      "What `lockstep bench limits --format json` measured here: adds each phase of each workload "
      "against its limit, as a figure and a table",
-     0},
-    {"beside", 'b', "FILE", 0,
+     REPORT_OPTION(limits)},
+    {"beside", 'b', "FILE",
      "What nccl-tests printed, or wrote with -J, of one collective: its bandwidths beside those of "
      "the same collectives here; can be repeated. Or what nvbandwidth wrote with -j, beside the "
      "copies of `sweep --parts`",
-     0},
-    {"peak", KEY_PEAK, "RATE", 0,
+     .repeated = true},
+    {"peak", KEY_PEAK, "RATE",
      "The most operations per second of one device in the math of these records, dense, as its "
      "data sheet has it, like 494.5TFLOP/s: adds the share of it that the tokens of language "
      "models take",
-     0},
-    {"format", 'f', REPORT_FORMAT_NAMES "|nccl-tests", 0,
+     .kind = COMMAND_OWN},
+    {"format", 'f', REPORT_FORMAT_NAMES "|nccl-tests",
      "Instead of a report print the numbers, for other programs: bmf is Bencher's, github that of "
      "github-action-benchmark, annotations those of GitHub Actions, md the summary of a job, "
      "nccl-tests the table of nccl-tests, of collectives only",
-     0},
-    {0}};
+     .kind = COMMAND_OWN},
+    {.name = NULL}};
 
 #define FIGURE_NAME(number, name, writer, title) " " #name
 #define FIGURE_NAMES                             REPORT_FIGURE_LIST(FIGURE_NAME)
@@ -55,43 +58,36 @@ static const char documentation[] =
     "machines or GPU software and nothing was written, or no cell is verified and the page says "
     "so; 130 interrupted.";
 
-static error_t read_format(struct argp_state *state, const char *value, size_t *format)
-{
-    const char *names[REPORT_PAGE];
+static const double PEAK_MOST = 1e21;
 
-    for (size_t i = 0; i < REPORT_FORMATS; ++i)
-        names[i] = report_format_name(i);
-    names[REPORT_NCCL_TESTS] = "nccl-tests";
-    return command_choice(state, "format", "format", value, names, REPORT_PAGE, format);
+static error_t read_peak(const struct argp_state *state, const char *value, double *peak)
+{
+    struct text_error why;
+
+    if (quantity_read(value, QUANTITY_WORK, peak, &why) != 0)
+        return command_bad_option(state, "--peak: %s", why.text);
+    if (!(*peak >= 1.0 && *peak <= PEAK_MOST))
+        return command_bad_option(state, "--peak: '%.60s' is outside 1 FLOP/s to 1000000 PFLOP/s",
+                                  value);
+    return 0;
 }
 
 /* Checks the options that are given with --format: it prints numbers for other programs. */
 static error_t check_format(const struct argp_state *state,
                             const struct report_arguments *arguments)
 {
-    if (arguments->out || arguments->check || arguments->peer || arguments->limits ||
-        arguments->n_external > 0)
-        return command_bad_option(
-            state, "--format prints the numbers of record files on standard output: leave out --%s",
-            arguments->out      ? "out"
-            : arguments->check  ? "check"
-            : arguments->peer   ? "peer"
-            : arguments->limits ? "limits"
-                                : "beside");
+    static const char *const others[] = {"out", "check", "peer", "limits", "beside"};
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i)
+        if (command_seen(state, others[i]))
+            return command_bad_option(
+                state,
+                "--format prints the numbers of record files on standard output: leave out --%s",
+                others[i]);
     if (arguments->peak > 0.0 && arguments->format != REPORT_SUMMARY)
         return command_bad_option(
             state, "--peak is for reports and for --format md: other formats have no share of it");
     return 0;
-}
-
-static error_t check_arguments(const struct argp_state *state,
-                               const struct report_arguments *arguments)
-{
-    if (arguments->format != REPORT_PAGE)
-        return check_format(state, arguments);
-    return arguments->out
-               ? 0
-               : command_bad_option(state, "--out DIR is missing: where the report should go");
 }
 
 static error_t check_without_files(const struct argp_state *state,
@@ -109,58 +105,42 @@ static error_t check_without_files(const struct argp_state *state,
                      state, "no record file: name at least one, as `lockstep sweep` writes them");
 }
 
-static const double PEAK_MOST = 1e21;
-
-static error_t read_peak(const struct argp_state *state, const char *value, double *peak)
+/* Checks the options that name a file or a directory. */
+static error_t check_names(const struct argp_state *state, const struct report_arguments *arguments)
 {
-    struct text_error why;
+    for (const struct command_option *o = option_table; o->kind == COMMAND_POINTER; ++o) {
+        const char *value = *(const char *const *)((const char *)arguments + o->offset);
 
-    if (quantity_read(value, QUANTITY_WORK, peak, &why) != 0)
-        return command_bad_option(state, "--peak: %s", why.text);
-    if (!(*peak >= 1.0 && *peak <= PEAK_MOST))
-        return command_bad_option(state, "--peak: '%.60s' is outside 1 FLOP/s to 1000000 PFLOP/s",
-                                  value);
+        if (value && value[0] == '\0')
+            return command_bad_option(state, "--%s is empty: name a %s", o->name,
+                                      o->key == 'o' ? "directory" : "file");
+    }
     return 0;
 }
 
-static error_t add_beside(const struct argp_state *state, struct report_arguments *arguments,
-                          const char *value)
+static error_t parse_other(int key, char *value, struct argp_state *state)
 {
-    if (value[0] == '\0')
-        return command_bad_option(state, "--beside is empty: name a file");
-    if (arguments->n_external == REPORT_EXTERNAL_MOST)
-        return command_bad_option(state, "--beside: at most %d are allowed", REPORT_EXTERNAL_MOST);
-    arguments->external[arguments->n_external++] = value;
-    return 0;
-}
+    struct report_arguments *arguments = command_input(state);
+    const char *names[REPORT_PAGE];
+    error_t status;
 
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    struct report_arguments *arguments = state->input;
-    const error_t status =
-        key == 'b' ? 0 : command_once(state, option_table, key, &arguments->seen);
-
-    if (status)
-        return status;
     switch (key) {
     case 'b':
-        return add_beside(state, arguments, value);
-    case 'o':
-        arguments->out = value;
-        return value[0] != '\0' ? 0 : command_bad_option(state, "--out is empty: name a directory");
-    case 'c':
-        arguments->check = value;
-        return value[0] != '\0' ? 0 : command_bad_option(state, "--check is empty: name a file");
-    case 'p':
-        arguments->peer = value;
-        return value[0] != '\0' ? 0 : command_bad_option(state, "--peer is empty: name a file");
-    case 'l':
-        arguments->limits = value;
-        return value[0] != '\0' ? 0 : command_bad_option(state, "--limits is empty: name a file");
+        if (value[0] == '\0')
+            return command_bad_option(state, "--beside is empty: name a file");
+        if (arguments->n_external == REPORT_EXTERNAL_MOST)
+            return command_bad_option(state, "--beside: at most %d are allowed",
+                                      REPORT_EXTERNAL_MOST);
+        arguments->external[arguments->n_external++] = value;
+        return 0;
     case KEY_PEAK:
         return read_peak(state, value, &arguments->peak);
     case 'f':
-        return read_format(state, value, &arguments->format);
+        for (size_t i = 0; i < REPORT_FORMATS; ++i)
+            names[i] = report_format_name(i);
+        names[REPORT_NCCL_TESTS] = "nccl-tests";
+        return command_choice(state, "format", "format", value, names, REPORT_PAGE,
+                              &arguments->format);
     case ARGP_KEY_ARG:
         return ARGP_ERR_UNKNOWN; /* argp then passes all of them together, as ARGP_KEY_ARGS */
     case ARGP_KEY_ARGS:
@@ -170,7 +150,12 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case ARGP_KEY_NO_ARGS:
         return check_without_files(state, arguments);
     case ARGP_KEY_END:
-        return check_arguments(state, arguments);
+        status = check_names(state, arguments);
+        if (status == 0 && arguments->format != REPORT_PAGE)
+            status = check_format(state, arguments);
+        else if (status == 0 && !arguments->out)
+            status = command_bad_option(state, "--out DIR is missing: where the report should go");
+        return status;
     default:
         return command_key(key, value, state);
     }
@@ -178,11 +163,11 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 
 int report_options(int argc, char **argv, struct report_arguments *arguments)
 {
-    static const struct argp parser = {.options = option_table,
-                                       .parser = parse_option,
-                                       .args_doc = "F.jsonl...",
-                                       .doc = documentation};
+    static const struct command_syntax syntax = {.options = option_table,
+                                                 .args_doc = "F.jsonl...",
+                                                 .doc = documentation,
+                                                 .other = parse_other};
 
     *arguments = (struct report_arguments){.format = REPORT_PAGE};
-    return command_parse(&parser, argc, argv, arguments);
+    return command_read(&syntax, argc, argv, arguments);
 }

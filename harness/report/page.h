@@ -1,5 +1,5 @@
-/* report/page.h: everything that a report says and draws: words, columns of tables, figures, the
- * page and the summary. The numbers are in analysis/analysis.h. */
+/* report/page.h: `lockstep report`, which makes a page, figures and tables from record files:
+ * everything that it says and draws. The numbers are in analysis/analysis.h. */
 #ifndef HARNESS_REPORT_PAGE_H
 #define HARNESS_REPORT_PAGE_H
 
@@ -7,11 +7,52 @@
 #include "export/grid.h"
 #include "files/text_out.h"
 #include "plot/plot.h"
-#include "report/figure_list.h"
-#include "report/report.h"
 #include "text/quantity.h"
 
+/* Runs the subcommand; argv[0] is "lockstep report". Returns the exit status, see --help. */
+int report_main(int argc, char **argv);
+/* Prints the numbers on standard output. Returns 0 and how many cells have numbers, or EXIT_MISUSE
+ * after it has printed one line. */
+int report_print(const char *command, const struct report *report, size_t format,
+                 size_t *with_numbers);
+
+/* ---- options: report/options.c ------------------------------------------------------------ */
+
+enum { REPORT_EXTERNAL_MOST = 32 };
+
+/* These formats come after those that a sweep also prints. */
+enum { REPORT_NCCL_TESTS = REPORT_FORMATS, REPORT_PAGE };
+
+struct report_arguments {
+    const char *out, *check, *peer, *limits;
+    const char *external[REPORT_EXTERNAL_MOST];
+    size_t n_external;
+    double peak;   /* operations per second of one device; 0: not stated */
+    size_t format; /* REPORT_PAGE: no format, but a page */
+    char **files;
+    size_t n_files;
+};
+
+/* Returns 0 if the options go together; otherwise it has printed a line that says why not. The
+ * texts belong to argv. */
+int report_options(int argc, char **argv, struct report_arguments *arguments);
+
 /* ---- figures ------------------------------------------------------------------------------ */
+
+/* The figures, in the order of the page. A row has four columns: the end of its name in enum
+ * report_figure; the name of its files and of plots/NAME.gp; its writer (report/figure.h); its
+ * title. The function NAME of report/caption.c writes its caption. */
+#define REPORT_FIGURE_LIST(F)                                                                      \
+    F(MAP, map, figure_map, "Where it scales")                                                     \
+    F(SCALING, scaling, figure_scaling, "Scaling")                                                 \
+    F(WATERFALL, waterfall, figure_waterfall, "Where a step goes")                                 \
+    F(BATCH, batch, figure_by_batch, "Batch and throughput")                                       \
+    F(ROOFLINE, roofline, figure_roofline, "Operations and bytes")                                 \
+    F(LIMITS, limits, figure_limits, "Each phase against its limit")                               \
+    F(TRUST, trust, figure_trust, "Can the launches be trusted?")                                  \
+    F(PEER, peer, figure_peer, "Side by side")                                                     \
+    F(OVERLAP, overlap, figure_overlap, "Communication and what is hidden of it")                  \
+    F(BANDWIDTH, bandwidth, figure_bandwidth, "Bus bandwidth of collectives")
 
 #define REPORT_FIGURE_ENUM(id, name, write, title) REPORT_FIGURE_##id,
 enum report_figure { REPORT_FIGURE_LIST(REPORT_FIGURE_ENUM) REPORT_FIGURES };
