@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/formats.h"
-
 /* ---- a set ----------------------------------------------------------------------------------- */
 
 int export_open(struct export_set *set, size_t most)
@@ -64,40 +62,33 @@ const char *export_name(size_t format)
     return formats[format].name;
 }
 
-static int by_text(const void *left, const void *right)
+static int compare_names(const void *left, const void *right)
 {
     const char *const *a = left, *const *b = right;
 
     return strcmp(*a, *b);
 }
 
-/* Two cells of one name, of runs that were not built or run alike, would be one to the reader. */
-static int check_names(const struct export_set *set, struct text_error *err)
+int export_write(FILE *to, size_t format, const struct export_set *set, struct text_error *err)
 {
     const char **names = calloc(set->n + 1, sizeof names[0]);
-    int status = 0;
+    const char *twice = NULL;
 
     if (!names)
         return text_fail(err, "no memory for %zu names", set->n);
     for (size_t i = 0; i < set->n; ++i)
         names[i] = set->cell[i].name;
-    qsort(names, set->n, sizeof names[0], by_text);
-    for (size_t i = 1; i < set->n && status == 0; ++i)
-        if (strcmp(names[i - 1], names[i]) == 0) {
-            snprintf(err->text, sizeof err->text,
-                     "%.200s is there twice, of runs that were not built or run alike: export one "
-                     "of them at a time",
-                     names[i]);
-            status = -1;
-        }
+    qsort(names, set->n, sizeof names[0], compare_names);
+    for (size_t i = 1; i < set->n && !twice; ++i)
+        twice = strcmp(names[i - 1], names[i]) == 0 ? names[i] : NULL;
     free(names);
-    return status;
-}
-
-int export_write(FILE *to, size_t format, const struct export_set *set, struct text_error *err)
-{
-    if (check_names(set, err))
-        return -1;
+    /* Two cells of one name, of runs that were not built or run alike, would be one to the reader.
+     */
+    if (twice)
+        return text_fail(err,
+                         "%.200s is there twice, of runs that were not built or run alike: export "
+                         "one of them at a time",
+                         twice);
     if (formats[format].write(to, set) == 0)
         return 0;
     return text_fail(err, "no memory for the numbers");

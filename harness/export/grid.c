@@ -18,7 +18,7 @@ struct piece {
     const char *class, *words;
 };
 
-static void add(struct grid *grid, enum kind kind, const char *class, const char *words)
+static void grid_add(struct grid *grid, enum kind kind, const char *class, const char *words)
 {
     if (!grid->pieces.to)
         return;
@@ -42,7 +42,7 @@ void grid_close(struct grid *grid)
 void grid_heading(struct grid *grid, const char *class, const char *name)
 {
     ++grid->columns;
-    add(grid, HEADING, class, name);
+    grid_add(grid, HEADING, class, name);
 }
 
 void grid_headings(struct grid *grid, const char *class, const char *names)
@@ -58,23 +58,23 @@ void grid_headings(struct grid *grid, const char *class, const char *names)
 
 void grid_group(struct grid *grid, const char *words)
 {
-    add(grid, GROUP, "", words);
+    grid_add(grid, GROUP, "", words);
 }
 
 void grid_name(struct grid *grid, const char *words)
 {
-    add(grid, NAME, "", words);
+    grid_add(grid, NAME, "", words);
 }
 
 void grid_line(struct grid *grid)
 {
-    add(grid, LINE, "", "");
+    grid_add(grid, LINE, "", "");
 }
 
 void grid_row(struct grid *grid, const char *class)
 {
     ++grid->rows;
-    add(grid, ROW, class, "");
+    grid_add(grid, ROW, class, "");
 }
 
 void grid_cell(struct grid *grid, const char *class, const char *format, ...)
@@ -91,13 +91,13 @@ void grid_cell(struct grid *grid, const char *class, const char *format, ...)
 }
 
 /* Whether all pieces are there; a second time: still. */
-static bool is_whole(struct grid *grid)
+static bool grid_is_whole(struct grid *grid)
 {
     return !grid->pieces.to ? grid->pieces.text != NULL : memory_file_close(&grid->pieces) == 0;
 }
 
 /* The piece at *at, which is the place of the one after it then. */
-static bool next(const struct grid *grid, size_t *at, struct piece *piece)
+static bool grid_next(const struct grid *grid, size_t *at, struct piece *piece)
 {
     const char *text = grid->pieces.text + *at;
 
@@ -112,72 +112,51 @@ static bool next(const struct grid *grid, size_t *at, struct piece *piece)
 
 /* ---- page --------------------------------------------------------------------------------- */
 
-static void html_head(struct text_out *out, const struct grid *grid)
+static void write_html(struct text_out *out, const struct grid *grid)
 {
-    struct piece piece;
-
-    text_print(out, "<section class=\"tables\" id=\"%s\">\n", grid->id);
-    if (grid->fold == GRID_PLAIN)
-        text_print(out, "<h2>%s</h2>\n", grid->title);
-    else {
-        fputs(grid->fold == GRID_OPEN ? "<details open=\"open\">\n" : "<details>\n", out->file);
-        text_print(out, "<summary><h3>%s</h3> <span class=\"count\">%s</span></summary>\n",
-                   grid->title, grid->contents);
-    }
-    text_print(out, "<div class=\"scroll%s\" tabindex=\"0\">\n<table>\n<thead><tr>",
-               grid->fold == GRID_PLAIN ? "" : " long");
-    for (size_t at = 0; next(grid, &at, &piece);)
-        if (piece.kind == HEADING)
-            text_print(out, "<th scope=\"col\" class=\"%s\">%s</th>", piece.class, piece.words);
-    fputs("</tr></thead>\n<tbody>\n", out->file);
-}
-
-static void html_row(struct text_out *out, const char *class)
-{
-    if (class[0] != '\0')
-        text_print(out, "<tr class=\"%s\">", class);
-    else
-        fputs("<tr>", out->file);
-}
-
-static void html_cell(struct text_out *out, const struct grid *grid, const struct piece *piece,
-                      int column, const char *name)
-{
-    if (name)
-        text_print(out, "<td class=\"%s\" data-name=\"%s\">%s</td>", piece->class, name,
-                   piece->words);
-    else
-        text_print(out, "<td class=\"%s\">%s</td>", piece->class, piece->words);
-    if (column == grid->columns - 1)
-        fputs("</tr>\n", out->file);
-}
-
-static void html_body(struct text_out *out, const struct grid *grid)
-{
+    const bool folds = grid->fold != GRID_PLAIN;
     const char *name[REPEATED] = {NULL};
     int column = 0, headings = 0;
     bool begun = false;
     struct piece piece;
 
-    for (size_t at = 0; next(grid, &at, &piece);) {
+    text_print(out, "<section class=\"tables\" id=\"%s\">\n", grid->id);
+    if (folds) {
+        fputs(grid->fold == GRID_OPEN ? "<details open=\"open\">\n" : "<details>\n", out->file);
+        text_print(out, "<summary><h3>%s</h3> <span class=\"count\">%s</span></summary>\n",
+                   grid->title, grid->contents);
+    } else
+        text_print(out, "<h2>%s</h2>\n", grid->title);
+    text_print(out, "<div class=\"scroll%s\" tabindex=\"0\">\n<table>\n<thead><tr>",
+               folds ? " long" : "");
+    for (size_t at = 0; grid_next(grid, &at, &piece);)
+        if (piece.kind == HEADING) {
+            text_print(out, "<th scope=\"col\" class=\"%s\">%s</th>", piece.class, piece.words);
+            if (!folds && headings < REPEATED)
+                name[headings++] = piece.words;
+        }
+    fputs("</tr></thead>\n<tbody>\n", out->file);
+    for (size_t at = 0; grid_next(grid, &at, &piece);) {
         if ((piece.kind == GROUP || piece.kind == LINE) && begun)
             fputs("</tbody>\n<tbody>\n", out->file);
-        if (piece.kind == HEADING && grid->fold == GRID_PLAIN && headings < REPEATED)
-            name[headings++] = piece.words;
-        else if (piece.kind == GROUP)
+        if (piece.kind == GROUP)
             text_print(out,
                        "<tr><th class=\"group\" scope=\"rowgroup\" colspan=\"%d\">"
                        "<span>%s</span></th></tr>\n",
                        grid->columns, piece.words);
         else if (piece.kind == ROW) {
-            html_row(out, piece.class);
+            text_print(out, piece.class[0] != '\0' ? "<tr class=\"%s\">" : "<tr>", piece.class);
             column = 0;
         } else if (piece.kind == CELL) {
-            html_cell(out, grid, &piece, column, column < REPEATED ? name[column] : NULL);
-            ++column;
+            text_print(out, "<td class=\"%s\"", piece.class);
+            if (column < REPEATED && name[column])
+                text_print(out, " data-name=\"%s\"", name[column]);
+            text_print(out, ++column == grid->columns ? ">%s</td></tr>\n" : ">%s</td>",
+                       piece.words);
         }
         begun = begun || (piece.kind != HEADING && piece.kind != NAME);
     }
+    fputs("</tbody>\n</table>\n</div>\n", out->file);
 }
 
 static void write_csv(FILE *to, const struct grid *grid)
@@ -186,7 +165,7 @@ static void write_csv(FILE *to, const struct grid *grid)
     struct piece piece;
 
     text_write_field(to, "Setting");
-    for (size_t at = 0; next(grid, &at, &piece);)
+    for (size_t at = 0; grid_next(grid, &at, &piece);)
         if (piece.kind == GROUP)
             group = piece.words;
         else if (piece.kind == ROW) {
@@ -199,37 +178,30 @@ static void write_csv(FILE *to, const struct grid *grid)
     fputs("\r\n", to);
 }
 
-/* Letters and digits stand for themselves in a URI; all else as its code. */
-static void write_link(struct text_out *out, const char *id, const struct memory_file *csv)
+int grid_html(struct grid *grid)
 {
+    struct text_out *out = grid->out;
+    struct memory_file csv;
+
+    if (!grid_is_whole(grid) || memory_file_open(&csv) != 0)
+        return -1;
+    write_csv(csv.to, grid);
+    if (memory_file_close(&csv) != 0)
+        return -1;
+    write_html(out, grid);
+    if (grid->note[0] != '\0')
+        text_print(out, "<p class=\"remark\">%s</p>\n", grid->note);
     text_print(out, "<p class=\"csv\"><a download=\"%s.csv\" href=\"data:text/csv;charset=utf-8,",
-               id);
-    for (size_t i = 0; i < csv->bytes; ++i) {
-        const unsigned char byte = (unsigned char)csv->text[i];
+               grid->id);
+    /* Letters and digits stand for themselves in a URI; all else as its code. */
+    for (size_t i = 0; i < csv.bytes; ++i) {
+        const unsigned char byte = (unsigned char)csv.text[i];
         const bool plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
                            (byte >= 'a' && byte <= 'z');
 
         fprintf(out->file, plain ? "%c" : "%%%02X", byte);
     }
     fputs("\">CSV of this table</a></p>\n", out->file);
-}
-
-int grid_html(struct grid *grid)
-{
-    struct text_out *out = grid->out;
-    struct memory_file csv;
-
-    if (!is_whole(grid) || memory_file_open(&csv) != 0)
-        return -1;
-    write_csv(csv.to, grid);
-    if (memory_file_close(&csv) != 0)
-        return -1;
-    html_head(out, grid);
-    html_body(out, grid);
-    fputs("</tbody>\n</table>\n</div>\n", out->file);
-    if (grid->note[0] != '\0')
-        text_print(out, "<p class=\"remark\">%s</p>\n", grid->note);
-    write_link(out, grid->id, &csv);
     free(csv.text);
     fputs(grid->fold == GRID_PLAIN ? "</section>\n" : "</details>\n</section>\n", out->file);
     grid->shown = grid->rows;
@@ -238,43 +210,35 @@ int grid_html(struct grid *grid)
 
 /* ---- Markdown ----------------------------------------------------------------------------- */
 
-static void markdown_head(struct text_out *out, const struct grid *grid)
+int grid_markdown(struct grid *grid, size_t most)
 {
     const char *const left = grid->compact ? "---|" : " :--- |";
     const char *const right = grid->compact ? "--:|" : " ---: |";
-    bool first = true;
-    struct piece piece;
-
-    fputs("|", out->file);
-    if (grid->names)
-        text_print(out, " %s |", grid->names);
-    for (size_t at = 0; next(grid, &at, &piece);)
-        if (piece.kind == HEADING)
-            text_print(out, " %s |", piece.words);
-    fputs("\n|", out->file);
-    fputs(grid->names ? left : "", out->file);
-    for (size_t at = 0; next(grid, &at, &piece);)
-        if (piece.kind == HEADING) {
-            const bool is_text = strncmp(piece.class, "text", 4) == 0;
-
-            fputs((grid->right ? first : is_text) ? left : right, out->file);
-            first = false;
-        }
-    fputs("\n", out->file);
-}
-
-int grid_markdown(struct grid *grid, size_t most)
-{
     struct text_out *out = grid->out;
     const char *name = "";
     struct piece piece;
     size_t row = 0;
     int column = 0;
 
-    if (!is_whole(grid))
+    if (!grid_is_whole(grid))
         return -1;
-    markdown_head(out, grid);
-    for (size_t at = 0; next(grid, &at, &piece) && row <= most;) {
+    fputs("|", out->file);
+    if (grid->names)
+        text_print(out, " %s |", grid->names);
+    for (size_t at = 0; grid_next(grid, &at, &piece);)
+        if (piece.kind == HEADING)
+            text_print(out, " %s |", piece.words);
+    fputs("\n|", out->file);
+    fputs(grid->names ? left : "", out->file);
+    for (size_t at = 0; grid_next(grid, &at, &piece);)
+        if (piece.kind == HEADING) {
+            const bool is_left = grid->right ? column == 0 : strncmp(piece.class, "text", 4) == 0;
+
+            fputs(is_left ? left : right, out->file);
+            ++column;
+        }
+    fputs("\n", out->file);
+    for (size_t at = 0; grid_next(grid, &at, &piece) && row <= most;) {
         if (piece.kind == NAME)
             name = piece.words;
         else if (piece.kind == ROW && row++ < most) {

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "export/export.h"
-#include "export/formats.h"
 
 static int print_json(FILE *to, json_t *root, int failed)
 {
@@ -23,28 +22,6 @@ static int print_json(FILE *to, json_t *root, int failed)
     return status;
 }
 
-static int add_measures(json_t *measures, const struct export_set *set,
-                        const struct export_cell *cell)
-{
-    int failed = 0;
-
-    for (size_t m = 0; m < set->n_metrics; ++m) {
-        const struct export_value *value = &cell->value[m];
-        const double scale = set->metric[m].in_bencher;
-        json_t *measure = isfinite(value->middle) ? json_object() : NULL;
-
-        if (!isfinite(value->middle))
-            continue;
-        failed |= json_object_set_new(measure, "value", json_real(value->middle * scale));
-        if (isfinite(value->lo) && isfinite(value->hi)) {
-            failed |= json_object_set_new(measure, "lower_value", json_real(value->lo * scale));
-            failed |= json_object_set_new(measure, "upper_value", json_real(value->hi * scale));
-        }
-        failed |= json_object_set_new(measures, set->metric[m].measure, measure);
-    }
-    return failed;
-}
-
 int export_as_bmf(FILE *to, const struct export_set *set)
 {
     json_t *root = json_object();
@@ -54,10 +31,22 @@ int export_as_bmf(FILE *to, const struct export_set *set)
         const struct export_cell *cell = &set->cell[i];
         json_t *measures = cell->has_numbers ? json_object() : NULL;
 
-        if (!cell->has_numbers)
-            continue;
-        failed |= add_measures(measures, set, cell);
-        failed |= json_object_set_new(root, cell->name, measures);
+        for (size_t m = 0; m < set->n_metrics && cell->has_numbers; ++m) {
+            const struct export_value *value = &cell->value[m];
+            const double scale = set->metric[m].in_bencher;
+            json_t *measure = isfinite(value->middle) ? json_object() : NULL;
+
+            if (!isfinite(value->middle))
+                continue;
+            failed |= json_object_set_new(measure, "value", json_real(value->middle * scale));
+            if (isfinite(value->lo) && isfinite(value->hi)) {
+                failed |= json_object_set_new(measure, "lower_value", json_real(value->lo * scale));
+                failed |= json_object_set_new(measure, "upper_value", json_real(value->hi * scale));
+            }
+            failed |= json_object_set_new(measures, set->metric[m].measure, measure);
+        }
+        if (cell->has_numbers)
+            failed |= json_object_set_new(root, cell->name, measures);
     }
     return print_json(to, root, failed);
 }

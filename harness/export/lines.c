@@ -3,24 +3,28 @@
 #include <string.h>
 
 #include "export/export.h"
-#include "export/formats.h"
 #include "files/text_out.h"
 
 /* ---- CSV (RFC 4180) -------------------------------------------------------------------------- */
 
-static void csv_head(FILE *to, const struct export_set *set)
+static void csv_number(FILE *to, double number)
+{
+    fputc(',', to);
+    if (isfinite(number))
+        fprintf(to, "%.9g", number);
+}
+
+int export_as_csv(FILE *to, const struct export_set *set)
 {
     const struct export_parts *parts = set->parts;
+    char text[EXPORT_KEY_BYTES];
     const char *before = "";
 
-    for (size_t i = 0; i < parts->n; ++i) {
-        const struct export_part part = parts->part(i);
-
-        if (!part.name)
-            continue;
-        fprintf(to, "%s%s", before, part.name);
-        before = ",";
-    }
+    for (size_t i = 0; i < parts->n; ++i)
+        if (parts->part(i).name) {
+            fprintf(to, "%s%s", before, parts->part(i).name);
+            before = ",";
+        }
     fputs(set->launches ? ",launches" : "", to);
     fputs(set->verdicts ? ",verdict" : "", to);
     for (size_t m = 0; m < set->n_metrics; ++m) {
@@ -31,73 +35,48 @@ static void csv_head(FILE *to, const struct export_set *set)
             fprintf(to, ",%s_lower,%s_upper", metric->name, metric->name);
     }
     fputs(set->all_rows ? ",reason\r\n" : "\r\n", to);
-}
+    for (size_t c = 0; c < set->n; ++c) {
+        const struct export_cell *cell = &set->cell[c];
 
-static void csv_number(FILE *to, double number)
-{
-    fputc(',', to);
-    if (isfinite(number))
-        fprintf(to, "%.9g", number);
-}
-
-static void csv_parts(FILE *to, const struct export_set *set, const struct export_cell *cell)
-{
-    const struct export_parts *parts = set->parts;
-    char text[EXPORT_KEY_BYTES];
-    const char *before = "";
-
-    for (size_t i = 0; i < parts->n; ++i) {
-        const struct export_part part = parts->part(i);
-
-        if (!part.name)
+        if (!cell->key || (!set->all_rows && !cell->has_numbers))
             continue;
-        parts->text(cell->key, i, text);
-        fputs(before, to);
-        before = ",";
-        if (part.number)
-            fputs(text, to);
-        else
-            text_write_field(to, text);
+        before = "";
+        for (size_t i = 0; i < parts->n; ++i) {
+            if (!parts->part(i).name)
+                continue;
+            parts->text(cell->key, i, text);
+            fputs(before, to);
+            before = ",";
+            if (parts->part(i).number)
+                fputs(text, to);
+            else
+                text_write_field(to, text);
+        }
+        if (set->launches)
+            fprintf(to, ",%zu", cell->launches);
+        if (set->verdicts) {
+            fputc(',', to);
+            text_write_field(to, set->verdicts[cell->verdict]);
+        }
+        for (size_t m = 0; m < set->n_metrics; ++m) {
+            csv_number(to, cell->has_numbers ? cell->value[m].middle : (double)NAN);
+            if (set->metric[m].exact)
+                continue;
+            csv_number(to, cell->has_numbers ? cell->value[m].lo : (double)NAN);
+            csv_number(to, cell->has_numbers ? cell->value[m].hi : (double)NAN);
+        }
+        if (set->all_rows) {
+            fputc(',', to);
+            text_write_field(to, cell->why);
+        }
+        fputs("\r\n", to);
     }
-}
-
-static void csv_row(FILE *to, const struct export_set *set, const struct export_cell *cell)
-{
-    csv_parts(to, set, cell);
-    if (set->launches)
-        fprintf(to, ",%zu", cell->launches);
-    if (set->verdicts) {
-        fputc(',', to);
-        text_write_field(to, set->verdicts[cell->verdict]);
-    }
-    for (size_t m = 0; m < set->n_metrics; ++m) {
-        const struct export_value *value = &cell->value[m];
-
-        csv_number(to, cell->has_numbers ? value->middle : (double)NAN);
-        if (set->metric[m].exact)
-            continue;
-        csv_number(to, cell->has_numbers ? value->lo : (double)NAN);
-        csv_number(to, cell->has_numbers ? value->hi : (double)NAN);
-    }
-    if (set->all_rows) {
-        fputc(',', to);
-        text_write_field(to, cell->why);
-    }
-    fputs("\r\n", to);
-}
-
-int export_as_csv(FILE *to, const struct export_set *set)
-{
-    csv_head(to, set);
-    for (size_t i = 0; i < set->n; ++i)
-        if (set->cell[i].key && (set->all_rows || set->cell[i].has_numbers))
-            csv_row(to, set, &set->cell[i]);
     return 0;
 }
 
 /* ---- OpenMetrics 1.0 ------------------------------------------------------------------------- */
 
-static void label(FILE *to, const char *before, const char *name, const char *value)
+static void print_label(FILE *to, const char *before, const char *name, const char *value)
 {
     fprintf(to, "%s%s=\"", before, name);
     for (; *value != '\0'; ++value)
@@ -110,8 +89,8 @@ static void label(FILE *to, const char *before, const char *name, const char *va
 }
 
 /* state: of a set of states, else NULL. */
-static void sample(FILE *to, const struct export_set *set, const char *name, const char *state,
-                   const void *key, double value)
+static void print_sample(FILE *to, const struct export_set *set, const char *name,
+                         const char *state, const void *key, double value)
 {
     const struct export_parts *parts = set->parts;
     char text[EXPORT_KEY_BYTES], family[96];
@@ -125,16 +104,16 @@ static void sample(FILE *to, const struct export_set *set, const char *name, con
         if (!part.name || part.column)
             continue;
         parts->text(key, i, text);
-        label(to, before, part.name, text);
+        print_label(to, before, part.name, text);
         before = ",";
     }
     if (state)
-        label(to, before, family, state);
+        print_label(to, before, family, state);
     fprintf(to, "} %.17g\n", value);
 }
 
 /* A metric family of the value (which 0), or of the ends of its interval. */
-static void family(FILE *to, const struct export_set *set, size_t metric, int which)
+static void print_family(FILE *to, const struct export_set *set, size_t metric, int which)
 {
     static const char *const ends[] = {"", "_lower", "_upper"};
     const struct export_metric *what = &set->metric[metric];
@@ -149,17 +128,8 @@ static void family(FILE *to, const struct export_set *set, size_t metric, int wh
         const double numbers[] = {value->middle, value->lo, value->hi};
 
         if (cell->key && cell->has_numbers && isfinite(numbers[which]))
-            sample(to, set, name, NULL, cell->key, numbers[which]);
+            print_sample(to, set, name, NULL, cell->key, numbers[which]);
     }
-}
-
-static void states(FILE *to, const struct export_set *set)
-{
-    fprintf(to, "# TYPE %sverdict stateset\n", set->prefix);
-    for (size_t i = 0; i < set->n; ++i)
-        for (size_t v = 0; set->cell[i].key && v < set->n_verdicts; ++v)
-            sample(to, set, "verdict", set->verdicts[v], set->cell[i].key,
-                   set->cell[i].verdict == v);
 }
 
 int export_as_openmetrics(FILE *to, const struct export_set *set)
@@ -168,14 +138,18 @@ int export_as_openmetrics(FILE *to, const struct export_set *set)
             set->flag, set->flag_help);
     for (size_t i = 0; i < set->n; ++i)
         if (set->cell[i].key)
-            sample(to, set, set->flag, NULL, set->cell[i].key, set->cell[i].has_numbers);
+            print_sample(to, set, set->flag, NULL, set->cell[i].key, set->cell[i].has_numbers);
     if (set->verdicts)
-        states(to, set);
+        fprintf(to, "# TYPE %sverdict stateset\n", set->prefix);
+    for (size_t i = 0; i < set->n && set->verdicts; ++i)
+        for (size_t v = 0; set->cell[i].key && v < set->n_verdicts; ++v)
+            print_sample(to, set, "verdict", set->verdicts[v], set->cell[i].key,
+                         set->cell[i].verdict == v);
     fprintf(to, "# TYPE %s%s gauge\n%s%s %zu\n", set->prefix, set->counted, set->prefix,
             set->counted, set->count);
     for (size_t m = 0; m < set->n_metrics; ++m)
         for (int which = 0; which < (set->metric[m].exact ? 1 : 3); ++which)
-            family(to, set, m, which);
+            print_family(to, set, m, which);
     fputs("# EOF\n", to);
     return 0;
 }
