@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 /* Lengths are measured in these units: octaves, decades, or the quantity itself. */
-static double inner(const struct plot_axis *axis, double value)
+static double axis_length(const struct plot_axis *axis, double value)
 {
     return axis->base > 0.0 ? log(value) / log(axis->base) : value;
 }
 
-static double outer(const struct plot_axis *axis, double length)
+static double axis_value(const struct plot_axis *axis, double length)
 {
     return axis->base > 0.0 ? pow(axis->base, length) : length;
 }
@@ -55,34 +55,34 @@ void plot_axis_tick(struct plot_axis *axis, double value)
 
 void plot_axis_pad(struct plot_axis *axis, double below, double above, double least)
 {
-    double lo = inner(axis, axis->lo), hi = inner(axis, axis->hi);
-    double lack = (axis->base > 0.0 ? inner(axis, least) : least) - (hi - lo), length;
+    double lo = axis_length(axis, axis->lo), hi = axis_length(axis, axis->hi);
+    double lack = (axis->base > 0.0 ? axis_length(axis, least) : least) - (hi - lo), length;
 
     if (lack > 0.0) {
         lo -= lack / 2;
         hi += lack / 2;
     }
     length = hi - lo;
-    axis->lo = outer(axis, lo - below * length);
-    axis->hi = outer(axis, hi + above * length);
+    axis->lo = axis_value(axis, lo - below * length);
+    axis->hi = axis_value(axis, hi + above * length);
 }
 
 double plot_axis_place(const struct plot_axis *axis, double value)
 {
-    const double lo = inner(axis, axis->lo), hi = inner(axis, axis->hi);
+    const double lo = axis_length(axis, axis->lo), hi = axis_length(axis, axis->hi);
 
-    return (inner(axis, value) - lo) / (hi - lo);
+    return (axis_length(axis, value) - lo) / (hi - lo);
 }
 
 double plot_axis_value(const struct plot_axis *axis, double place)
 {
-    const double lo = inner(axis, axis->lo), hi = inner(axis, axis->hi);
+    const double lo = axis_length(axis, axis->lo), hi = axis_length(axis, axis->hi);
 
-    return outer(axis, lo + place * (hi - lo));
+    return axis_value(axis, lo + place * (hi - lo));
 }
 
 /* 1, 2 and 5 of each decade, or only 1 when there are many decades. */
-static void round_logarithmic(struct plot_axis *axis)
+static void tick_decades(struct plot_axis *axis)
 {
     static const double digits[] = {1, 2, 5};
     const double lo = log10(axis->lo), hi = log10(axis->hi);
@@ -99,7 +99,7 @@ static void round_logarithmic(struct plot_axis *axis)
 }
 
 /* Powers of two; every second, or third, when there are many. */
-static void round_binary(struct plot_axis *axis)
+static void tick_powers(struct plot_axis *axis)
 {
     const int lo = (int)ceil(log2(axis->lo)), hi = (int)floor(log2(axis->hi));
     const int stride = (hi - lo) / 8 + 1;
@@ -111,7 +111,7 @@ static void round_binary(struct plot_axis *axis)
 }
 
 /* At most seven, apart by 1, 2 or 5 times a power of ten. */
-static void round_linear(struct plot_axis *axis)
+static void tick_steps(struct plot_axis *axis)
 {
     double step = pow(10.0, floor(log10((axis->hi - axis->lo) / 7.0)));
     const double rough = (axis->hi - axis->lo) / (7.0 * step);
@@ -128,49 +128,35 @@ void plot_axis_round(struct plot_axis *axis)
     if (plot_axis_empty(axis))
         return;
     if (axis->base <= 0.0)
-        round_linear(axis);
+        tick_steps(axis);
     else if (axis->base < 10.0 && axis->hi / axis->lo < 300.0)
-        round_binary(axis);
+        tick_powers(axis);
     else
-        round_logarithmic(axis);
-}
-
-static bool is_power(const struct plot_axis *axis, double value)
-{
-    const double power = axis->base > 0.0 ? inner(axis, value) : 0.5;
-
-    return fabs(power - round(power)) < 1e-9;
-}
-
-/* Half of what the name of tick i takes, as a part of the axis. */
-static double half_width(const struct plot_axis *axis, int i, double pixels)
-{
-    char name[32];
-
-    return (5.0 * (double)snprintf(name, sizeof name, "%g", axis->tick[i]) + 4.0) / pixels;
-}
-
-static bool has_room(const struct plot_axis *axis, int i, double pixels)
-{
-    for (int j = 0; j < axis->n; ++j) {
-        const double apart =
-            fabs(plot_axis_place(axis, axis->tick[i]) - plot_axis_place(axis, axis->tick[j]));
-
-        if (j != i && !axis->bare[j] &&
-            apart < half_width(axis, i, pixels) + half_width(axis, j, pixels))
-            return false;
-    }
-    return true;
+        tick_decades(axis);
 }
 
 void plot_axis_thin(struct plot_axis *axis, double pixels)
 {
-    for (int i = 0; i < axis->n; ++i)
+    double place[PLOT_MAX_TICKS], half[PLOT_MAX_TICKS]; /* half of the width of a name */
+    char name[32];
+
+    for (int i = 0; i < axis->n; ++i) {
         axis->bare[i] = i > 0 && i + 1 < axis->n;
+        place[i] = plot_axis_place(axis, axis->tick[i]);
+        half[i] = (5.0 * snprintf(name, sizeof name, "%g", axis->tick[i]) + 4.0) / pixels;
+    }
     for (int powers = 1; powers >= 0; --powers)
-        for (int i = 0; i < axis->n; ++i)
-            if (axis->bare[i] && is_power(axis, axis->tick[i]) >= (powers != 0))
-                axis->bare[i] = !has_room(axis, i, pixels);
+        for (int i = 0; i < axis->n; ++i) {
+            const double power = axis->base > 0.0 ? axis_length(axis, axis->tick[i]) : 0.5;
+            const bool is_power = fabs(power - round(power)) < 1e-9;
+            bool room = true;
+
+            if (!axis->bare[i] || is_power < (powers != 0))
+                continue;
+            for (int j = 0; j < axis->n && room; ++j)
+                room = j == i || axis->bare[j] || fabs(place[i] - place[j]) >= half[i] + half[j];
+            axis->bare[i] = !room;
+        }
 }
 
 static int compare_places(const void *left, const void *right)

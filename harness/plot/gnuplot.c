@@ -40,7 +40,7 @@ static void exec_gnuplot(const char *directory, char *const arguments[], unsigne
 }
 
 /* Describes the error, with the first line of gnuplot's output that is not a warning. */
-static void describe(int status, unsigned seconds, FILE *complaints, struct text_error *err)
+static void describe_failure(int status, unsigned seconds, FILE *complaints, struct text_error *err)
 {
     char line[160] = "";
 
@@ -51,16 +51,13 @@ static void describe(int status, unsigned seconds, FILE *complaints, struct text
     line[strcspn(line, "\n")] = '\0';
     text_clean(line, ' ');
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        snprintf(err->text, sizeof err->text, "gnuplot was stopped: it took more than %u s",
-                 seconds);
+        text_fail(err, "gnuplot was stopped: it took more than %u s", seconds);
     else if (WIFSIGNALED(status))
-        snprintf(err->text, sizeof err->text, "gnuplot died of signal %d", WTERMSIG(status));
+        text_fail(err, "gnuplot died of signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status) == 127)
-        snprintf(err->text, sizeof err->text,
-                 "gnuplot was not found; install gnuplot-nox for the figure");
+        text_fail(err, "gnuplot was not found; install gnuplot-nox for the figure");
     else
-        snprintf(err->text, sizeof err->text, "gnuplot failed with exit status %d: %s",
-                 WEXITSTATUS(status), line);
+        text_fail(err, "gnuplot failed with exit status %d: %s", WEXITSTATUS(status), line);
 }
 
 int plot_gnuplot(const char *directory, const char *variables, const char *script, unsigned seconds,
@@ -88,100 +85,10 @@ int plot_gnuplot(const char *directory, const char *variables, const char *scrip
     if (child < 0)
         snprintf(err->text, sizeof err->text, "cannot start gnuplot: %s", strerror(errno));
     else if (status != 0)
-        describe(status, seconds, complaints, err);
+        describe_failure(status, seconds, complaints, err);
     if (complaints)
         fclose(complaints);
     return child > 0 && status == 0 ? 0 : -1;
-}
-
-struct format {
-    const char *begin, *end;
-    size_t n_end; /* bytes of end, which may have a 0 */
-};
-
-/* On a disk that is full gnuplot leaves the beginning of a picture, and exits 0. */
-static bool is_whole(FILE *file, const struct format *format)
-{
-    const size_t n_begin = strlen(format->begin);
-    char begin[16] = "", end[16] = "";
-    size_t n = 0;
-
-    if (fread(begin, 1, n_begin, file) == n_begin && fseek(file, -(long)sizeof end, SEEK_END) == 0)
-        n = fread(end, 1, sizeof end, file);
-    while (n > 0 && end[n - 1] == '\n')
-        --n;
-    return n >= format->n_end && memcmp(begin, format->begin, n_begin) == 0 &&
-           memcmp(end + n - format->n_end, format->end, format->n_end) == 0;
-}
-
-/* A file that begins and ends as its format does gets its final name. */
-static int accept_file(const char *directory, const char *temporary, const char *name,
-                       const struct format *format, struct text_error *err)
-{
-    char from[1024], to[1024];
-    bool whole = false;
-    FILE *file = NULL;
-
-    if (snprintf(from, sizeof from, "%s/%s", directory, temporary) < (int)sizeof from &&
-        snprintf(to, sizeof to, "%s/%s", directory, name) < (int)sizeof to)
-        file = fopen(from, "r");
-    if (file) {
-        whole = is_whole(file, format);
-        fclose(file);
-    }
-    if (whole && rename(from, to) == 0)
-        return 0;
-    snprintf(err->text, sizeof err->text, "gnuplot made no usable '%s'", name);
-    text_remove(directory, temporary);
-    return -1;
-}
-
-/* Ids of one picture must not be those of another on the same page: each gets the figure's name.
- * gnuplot escapes text, so that what looks like a tag is one. */
-static void prefix_ids(FILE *in, FILE *out, const char *name)
-{
-    static const char *const before[] = {" id='", " id=\"", "href='#", "url(#"};
-    char recent[8] = "";
-    bool tag = false;
-
-    for (int c = getc(in); c != EOF; c = getc(in)) {
-        putc(c, out);
-        tag = c == '<' || (tag && c != '>');
-        memmove(recent, recent + 1, sizeof recent - 2);
-        recent[sizeof recent - 2] = (char)c;
-        for (size_t i = 0; tag && i < sizeof before / sizeof before[0]; ++i) {
-            const size_t length = strlen(before[i]);
-
-            if (memcmp(recent + sizeof recent - 1 - length, before[i], length) == 0)
-                fprintf(out, "%s_", name);
-        }
-    }
-}
-
-static int finish_svg(const char *directory, const char *file, struct text_error *err)
-{
-    char path[1088], name[64];
-    struct text_out out;
-    FILE *in = NULL;
-
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(file, "."), file);
-    if (snprintf(path, sizeof path, "%s/%s", directory, file) < (int)sizeof path)
-        in = fopen(path, "r");
-    if (!in)
-        return text_fail(err, "cannot read '%s' again", file);
-    if (text_open(&out, directory, file, TEXT_PLAIN, err) != 0) {
-        fclose(in);
-        return -1;
-    }
-    prefix_ids(in, out.file, name);
-    const bool cut = ferror(in);
-
-    fclose(in);
-    if (!cut)
-        return text_close(&out, err);
-    snprintf(err->text, sizeof err->text, "cannot read '%s' again", file);
-    text_discard(&out);
-    return -1;
 }
 
 /* The pictures of a figure; the last only where gnuplot lays it out. */
@@ -191,67 +98,107 @@ static const struct picture {
 } pictures[] = {{".svg", true}, {".png", false}, {PLOT_NARROW_SVG, true}};
 enum { PICTURES = sizeof pictures / sizeof pictures[0] };
 
-static int accept_pictures(const char *directory, const char *name, size_t n,
-                           const struct temporary_ending *ending, struct text_error *err)
+/* Whether a file begins and ends as its format does: on a disk that is full gnuplot leaves the
+ * beginning of a picture, and exits 0. */
+static bool is_whole_picture(const char *path, bool svg)
 {
-    static const char iend[] = "\0\0\0\0IEND\xae\x42\x60\x82";
-    static const struct format svg = {"<?xml", "</svg>", 6};
-    static const struct format png = {"\x89PNG\r\n\x1a\n", iend, 12};
-    int result = 0;
+    static const char iend[] = "\0\0\0\0IEND\xae\x42\x60\x82", png[] = "\x89PNG\r\n\x1a\n";
+    const char *const first = svg ? "<?xml" : png, *const last = svg ? "</svg>" : iend;
+    const size_t n_first = strlen(first), n_last = svg ? 6 : sizeof iend - 1;
+    FILE *file = fopen(path, "r");
+    char begin[16] = "", end[16] = "";
+    size_t n = 0;
 
-    for (size_t i = 0; i < n && result == 0; ++i) {
-        char temporary[96], final[64];
-
-        snprintf(final, sizeof final, "%.32s%s", name, pictures[i].after);
-        snprintf(temporary, sizeof temporary, "%s%s", final, ending->text);
-        result = accept_file(directory, temporary, final, pictures[i].svg ? &svg : &png, err);
-        if (result == 0 && pictures[i].svg)
-            result = finish_svg(directory, final, err);
-    }
-    return result;
+    if (!file)
+        return false;
+    if (fread(begin, 1, n_first, file) == n_first && fseek(file, -(long)sizeof end, SEEK_END) == 0)
+        n = fread(end, 1, sizeof end, file);
+    fclose(file);
+    while (n > 0 && end[n - 1] == '\n')
+        --n;
+    return n >= n_last && memcmp(begin, first, n_first) == 0 &&
+           memcmp(end + n - n_last, last, n_last) == 0;
 }
 
-/* New files for gnuplot to write to, which opens whatever has the name. */
-static int make_pictures(const char *directory, const char *name, size_t n,
-                         const struct temporary_ending *ending, struct text_error *err)
+/* Ids of one picture must not be those of another on the same page: each gets the figure's name.
+ * gnuplot escapes text, so that what looks like a tag is one. */
+static int prefix_ids(const char *directory, const char *file, const char *path,
+                      struct text_error *err)
 {
-    char path[1088] = "";
-    int fd = 0;
+    static const char *const before[] = {" id='", " id=\"", "href='#", "url(#"};
+    FILE *in = fopen(path, "r");
+    char recent[8] = "";
+    struct text_out out;
+    bool tag = false;
 
-    for (size_t i = 0; i < n && fd >= 0; ++i) {
-        snprintf(path, sizeof path, "%.960s/%.60s%s%s", directory, name, pictures[i].after,
-                 ending->text);
-        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-        if (fd >= 0)
-            close(fd);
+    if (!in)
+        return text_fail(err, "cannot read '%s' again", file);
+    if (text_open(&out, directory, file, TEXT_PLAIN, err) != 0) {
+        fclose(in);
+        return -1;
     }
-    if (fd >= 0)
-        return 0;
-    return text_fail(err, "cannot write '%.180s': %s", path, strerror(errno));
+    for (int c = getc(in); c != EOF; c = getc(in)) {
+        putc(c, out.file);
+        tag = c == '<' || (tag && c != '>');
+        memmove(recent, recent + 1, sizeof recent - 2);
+        recent[sizeof recent - 2] = (char)c;
+        for (size_t i = 0; tag && i < sizeof before / sizeof before[0]; ++i) {
+            const size_t length = strlen(before[i]);
+
+            if (memcmp(recent + sizeof recent - 1 - length, before[i], length) == 0)
+                fprintf(out.file, "%.*s_", (int)strcspn(file, "."), file);
+        }
+    }
+    const bool cut = ferror(in);
+
+    fclose(in);
+    if (!cut)
+        return text_close(&out, err);
+    text_discard(&out);
+    return text_fail(err, "cannot read '%s' again", file);
 }
 
 int plot_draw(const char *directory, const char *name, bool narrow, struct text_error *err)
 {
     const size_t n = narrow ? PICTURES : PICTURES - 1;
     struct temporary_ending ending = {""};
-    char variables[128], file[128];
-    int result = temporary_ending(&ending);
+    char variables[128], file[64], temporary[96], from[1088], to[1088];
+    int result = 0;
 
-    if (result != 0)
-        snprintf(err->text, sizeof err->text, "no random name: %s", strerror(errno));
-    else if ((result = make_pictures(directory, name, n, &ending, err)) == 0) {
+    if (temporary_ending(&ending) != 0)
+        result = text_fail(err, "no random name: %s", strerror(errno));
+    /* New files for gnuplot to write to, which opens whatever has the name. */
+    for (size_t i = 0; i < n && result == 0; ++i) {
+        snprintf(from, sizeof from, "%.960s/%.32s%s%s", directory, name, pictures[i].after,
+                 ending.text);
+        const int fd = open(from, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+
+        if (fd < 0)
+            result = text_fail(err, "cannot write '%.180s': %s", from, strerror(errno));
+        else
+            close(fd);
+    }
+    if (result == 0) {
         snprintf(variables, sizeof variables, "figure='%s';pictures=%zu;ending='%s'", name, n,
                  ending.text);
         result = plot_gnuplot(directory, variables, "draw.gp", TIME_LIMIT_SECONDS, err);
     }
-    if (result == 0)
-        result = accept_pictures(directory, name, n, &ending, err);
+    /* A picture that is whole gets its final name. */
+    for (size_t i = 0; i < n && result == 0; ++i) {
+        snprintf(file, sizeof file, "%.32s%s", name, pictures[i].after);
+        snprintf(from, sizeof from, "%.960s/%s%s", directory, file, ending.text);
+        snprintf(to, sizeof to, "%.960s/%s", directory, file);
+        if (!is_whole_picture(from, pictures[i].svg) || rename(from, to) != 0)
+            result = text_fail(err, "gnuplot made no usable '%s'", file);
+        else if (pictures[i].svg)
+            result = prefix_ids(directory, file, to, err);
+    }
     /* One of them is no figure. */
     for (size_t i = 0; result != 0 && i < n; ++i) {
         snprintf(file, sizeof file, "%.32s%s", name, pictures[i].after);
+        snprintf(temporary, sizeof temporary, "%s%s", file, ending.text);
         text_remove(directory, file);
-        snprintf(file, sizeof file, "%.32s%s%s", name, pictures[i].after, ending.text);
-        text_remove(directory, file);
+        text_remove(directory, temporary);
     }
     return result;
 }

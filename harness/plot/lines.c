@@ -39,6 +39,21 @@ void plot_lines_measure(struct plot_lines *lines)
     }
 }
 
+static void write_number(FILE *file, double number, const char *after)
+{
+    if (isfinite(number))
+        fprintf(file, "%.9g", number);
+    else
+        fputs("nan", file);
+    fputs(after, file);
+}
+
+static void write_pair(FILE *file, double x, double y)
+{
+    write_number(file, x, "\t");
+    write_number(file, y, "\n");
+}
+
 /* Six numbers, nan for what there is not. */
 static void write_marks(FILE *file, const struct plot_line *line)
 {
@@ -62,27 +77,12 @@ static void write_marks(FILE *file, const struct plot_line *line)
     fputs("\n\n", file);
 }
 
-static void write_label(struct text_out *out, const struct plot_line *line, double label_x,
-                        double label_y)
-{
-    const struct plot_mark *end = &line->mark[line->n - 1];
-    char text[PLOT_TEXT];
-
-    snprintf(text, sizeof text, "%s", line->label);
-    plot_plain_text(text);
-    if (isfinite(line->label_place))
-        fprintf(out->file, "nan\tnan\t%.9g\t%.9g\t", label_x, label_y);
-    else
-        fprintf(out->file, "%.9g\t%.9g\t%.9g\t%.9g\t", end->x, end->y, label_x, label_y);
-    fprintf(out->file, end->hollow ? "nan\t%.9g\t" : "%.9g\tnan\t", label_y);
-    text_print(out, "%s\n\n\n", text);
-}
-
 static void write_labels(struct text_out *out, const struct plot_lines *lines, double label_x)
 {
     const struct plot_frame *frame = &lines->frame;
     const double height = frame->bottom - frame->top;
     double place[PLOT_MAX_LINES];
+    char text[PLOT_TEXT];
     int n = 0;
 
     for (int s = 0; s < lines->n; ++s) {
@@ -96,38 +96,25 @@ static void write_labels(struct text_out *out, const struct plot_lines *lines, d
     plot_spread(place, n, LABEL_HEIGHT / height, 8.0 / height, 1.0 - 8.0 / height);
     n = 0;
     for (int s = 0; s < lines->n; ++s) {
-        if (lines->line[s].n > 0)
-            write_label(out, &lines->line[s], label_x, plot_axis_value(&frame->y, place[n++]));
-        else
+        const struct plot_line *line = &lines->line[s];
+
+        if (line->n == 0) {
             fputs("nan\tnan\tnan\tnan\tnan\tnan\t-\n\n\n", out->file);
+            continue;
+        }
+        const struct plot_mark *end = &line->mark[line->n - 1];
+        const bool placed = isfinite(line->label_place);
+        const double label_y = plot_axis_value(&frame->y, place[n++]);
+
+        write_number(out->file, placed ? (double)NAN : end->x, "\t");
+        write_number(out->file, placed ? (double)NAN : end->y, "\t");
+        write_number(out->file, label_x, "\t");
+        write_number(out->file, label_y, "\t");
+        fprintf(out->file, end->hollow ? "nan\t%.9g\t" : "%.9g\tnan\t", label_y);
+        snprintf(text, sizeof text, "%s", line->label);
+        plot_plain_text(text);
+        text_print(out, "%s\n\n\n", text);
     }
-}
-
-static void write_number(FILE *file, double number)
-{
-    if (isfinite(number))
-        fprintf(file, "%.9g", number);
-    else
-        fputs("nan", file);
-}
-
-static void write_pair(FILE *file, double x, double y)
-{
-    write_number(file, x);
-    fputs("\t", file);
-    write_number(file, y);
-    fputs("\n", file);
-}
-
-/* How far bars of neighbouring lines stand apart, in octaves: less where ticks are near. */
-static double dodge(const struct plot_lines *lines)
-{
-    const struct plot_axis *x = &lines->frame.x;
-    double apart = lines->dodge * log2(x->hi / x->lo) / (lines->frame.right - lines->frame.left);
-
-    for (int i = 1; i < x->n; ++i)
-        apart = fmin(apart, 0.4 * log2(x->tick[i] / x->tick[i - 1]) / (lines->n + 1));
-    return apart;
 }
 
 int plot_lines_write(struct plot *plot, struct plot_lines *lines)
@@ -139,13 +126,17 @@ int plot_lines_write(struct plot *plot, struct plot_lines *lines)
     frame->x.hi = plot_axis_value(&frame->x, pixels / free);
     plot_axis_thin(&frame->x, pixels);
     const double label_x = plot_axis_value(&frame->x, (free + 20.0) / pixels);
+    double apart = lines->dodge * log2(frame->x.hi / frame->x.lo) / pixels;
     struct text_out out;
     FILE *layout = plot->layout.file;
 
     plot_frame_write(plot, &lines->frame);
     plot_number(plot, "series", lines->n);
     plot_number(plot, "simulated", lines->simulated);
-    plot_number(plot, "dodge", lines->dodge > 0.0 ? dodge(lines) : 0.0);
+    /* Bars of neighbouring lines stand that far apart, in octaves: less where ticks are near. */
+    for (int i = 1; i < frame->x.n; ++i)
+        apart = fmin(apart, 0.4 * log2(frame->x.tick[i] / frame->x.tick[i - 1]) / (lines->n + 1));
+    plot_number(plot, "dodge", lines->dodge > 0.0 ? apart : 0.0);
     fprintf(layout, "styles_%d = '", plot->panels);
     for (int s = 0; s < lines->n; ++s)
         fprintf(layout, "%d ", lines->line[s].style);

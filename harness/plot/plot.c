@@ -4,6 +4,7 @@
  * data, in the last column of a file. */
 #include "plot/plot.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- what writers share ------------------------------------------------------------------- */
@@ -89,42 +90,6 @@ void plot_fit(char text[PLOT_TEXT], double pixels, double font)
 
 /* ---- a figure ----------------------------------------------------------------------------- */
 
-static int close_inputs(struct plot *plot, int result)
-{
-    plot_fit(plot->footer, plot->width - 30, 11);
-    plot_words(plot, plot->footer);
-    fprintf(plot->layout.file, "panels = %d; texts = %d; width = %.1f; height = %.1f\n",
-            plot->panels, plot->texts, plot->width, plot->height);
-    if (result != 1) {
-        text_discard(&plot->layout);
-        text_discard(&plot->text);
-        return result;
-    }
-    if (text_close(&plot->layout, plot->err) != 0) {
-        text_discard(&plot->text);
-        return -1;
-    }
-    return text_close(&plot->text, plot->err) == 0 ? 1 : -1;
-}
-
-/* Layout, text and data of one figure: 1 when there is something to draw, 0 when not, or -1. */
-static int write_inputs(struct plot *plot, plot_writer_fn *write)
-{
-    char name[64];
-
-    snprintf(name, sizeof name, "%s-layout.gp", plot->name);
-    if (text_open(&plot->layout, plot->directory, name, TEXT_PLAIN, plot->err) != 0)
-        return -1;
-    fprintf(plot->layout.file, "# %s: numbers for %s.gp, made by `lockstep report`.\n", name,
-            plot->name);
-    snprintf(name, sizeof name, "%s-text.tsv", plot->name);
-    if (text_open(&plot->text, plot->directory, name, TEXT_PLAIN, plot->err) != 0) {
-        text_discard(&plot->layout);
-        return -1;
-    }
-    return close_inputs(plot, write(plot));
-}
-
 /* Also the files that pictures are made from; other reports have other numbers of panels. */
 void plot_remove(const char *directory, const char *name)
 {
@@ -153,11 +118,37 @@ static int write_text_file(const char *directory, const char *name, const unsign
     return text_close(&out, err);
 }
 
+/* Closes a file of inputs, or discards it where result is not 1. */
+static int close_input(struct text_out *out, int result, struct text_error *err)
+{
+    if (result == 1)
+        return text_close(out, err) == 0 ? 1 : -1;
+    text_discard(out);
+    return result;
+}
+
 enum plot_status plot_make(struct plot *plot, const unsigned char *script, plot_writer_fn *write)
 {
     char name[64];
-    const int inputs = write_inputs(plot, write);
+    int inputs;
 
+    snprintf(name, sizeof name, "%s-layout.gp", plot->name);
+    if (text_open(&plot->layout, plot->directory, name, TEXT_PLAIN, plot->err) != 0)
+        return PLOT_WRITE;
+    fprintf(plot->layout.file, "# %s: numbers for %s.gp, made by `lockstep report`.\n", name,
+            plot->name);
+    snprintf(name, sizeof name, "%s-text.tsv", plot->name);
+    if (text_open(&plot->text, plot->directory, name, TEXT_PLAIN, plot->err) != 0) {
+        text_discard(&plot->layout);
+        return PLOT_WRITE;
+    }
+    inputs = write(plot);
+    plot_fit(plot->footer, plot->width - 30, 11);
+    plot_words(plot, plot->footer);
+    fprintf(plot->layout.file, "panels = %d; texts = %d; width = %.1f; height = %.1f\n",
+            plot->panels, plot->texts, plot->width, plot->height);
+    inputs = close_input(&plot->layout, inputs, plot->err);
+    inputs = close_input(&plot->text, inputs, plot->err);
     if (inputs == 0)
         plot_remove(plot->directory, plot->name);
     if (inputs <= 0)
@@ -193,4 +184,93 @@ enum plot_status plot_alone(const char *directory, const char *name, const unsig
         return PLOT_WRITE;
     plot_remove(directory, name);
     return plot_make(&plot, script, write);
+}
+
+/* ---- tables: gnuplot lays out their panels, by plots/grid.gp and plots/panel.gp ------------- */
+
+int plot_table_open(struct plot_table *table, struct plot *plot, const struct plot_grid *grid,
+                    const char *columns)
+{
+    char name[64];
+
+    *table = (struct plot_table){.plot = plot};
+    plot->narrow = true;
+    fprintf(plot->layout.file,
+            "panel_least = %d; panel_height = %d; panel_room = %d; panel_columns = %d\n",
+            grid->least, grid->height, grid->room, grid->columns);
+    snprintf(name, sizeof name, "%s.tsv", plot->name);
+    if (text_open(&table->out, plot->directory, name, TEXT_PLAIN, plot->err) != 0)
+        return -1;
+    fprintf(table->out.file, "# a block per series: %s\n", columns);
+    return 0;
+}
+
+void plot_list(struct plot *plot, const char *name, const size_t list[], size_t n)
+{
+    fprintf(plot->layout.file, "%s_%d = '", name, plot->panels);
+    for (size_t i = 0; i < n; ++i)
+        fprintf(plot->layout.file, "%zu ", list[i]);
+    fputs("'\n", plot->layout.file);
+}
+
+/* The series of the panel are known when the next one begins. */
+static void end_table_panel(struct plot_table *table)
+{
+    if (table->plot->panels > 0)
+        plot_list(table->plot, "styles", table->style, table->series);
+    table->series = 0;
+}
+
+bool plot_table_panel(struct plot_table *table, const char *title, const char *setting,
+                      const char *note)
+{
+    struct plot *plot = table->plot;
+
+    if (plot->panels == PLOT_MAX_PANELS) {
+        ++plot->left_out;
+        return false;
+    }
+    end_table_panel(table);
+    ++plot->panels;
+    plot_number(plot, "block", table->blocks);
+    plot_number(plot, "text", plot->texts);
+    plot_words(plot, title);
+    plot_words(plot, setting);
+    plot_words(plot, note);
+    return true;
+}
+
+bool plot_table_series(struct plot_table *table, size_t style, const char *label)
+{
+    if (table->series == PLOT_MAX_SERIES)
+        return false;
+    table->style[table->series++] = style;
+    fputs(table->blocks++ > 0 ? "\n\n" : "", table->out.file);
+    plot_words(table->plot, label);
+    return true;
+}
+
+void plot_table_row(struct plot_table *table, const double number[], size_t n)
+{
+    for (size_t i = 0; i < n; ++i) {
+        if (isfinite(number[i]))
+            fprintf(table->out.file, "%.9g", number[i]);
+        else
+            fputs("nan", table->out.file);
+        fputs(i + 1 < n ? "\t" : "\n", table->out.file);
+    }
+}
+
+void plot_table_gap(struct plot_table *table)
+{
+    fputs("\n", table->out.file);
+}
+
+int plot_table_close(struct plot_table *table)
+{
+    end_table_panel(table);
+    if (table->plot->panels > 0)
+        return text_close(&table->out, table->plot->err) == 0 ? 1 : -1;
+    text_discard(&table->out);
+    return 0;
 }

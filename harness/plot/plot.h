@@ -155,7 +155,7 @@ void plot_lines_measure(struct plot_lines *lines);
 /* Writes the panel and its data. */
 int plot_lines_write(struct plot *plot, struct plot_lines *lines);
 
-/* ---- tables: plot/table.c ---------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------ */
 
 /* How gnuplot lays out panels: as many in a row as are that wide, with room for labels. Pixels. */
 struct plot_grid {
