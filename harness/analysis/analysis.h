@@ -4,8 +4,7 @@
  *
  * The data take this way: analysis/make.c makes rows of the cells of files, analysis/rows.c orders
  * them, and analysis/points.c sums them up. Text from records is cleaned when it is read
- * (text_clean) and escaped when it is written (text_print). analysis/words.h prints numbers in
- * words. */
+ * (text_clean) and escaped when it is written (text_print). */
 #ifndef HARNESS_ANALYSIS_H
 #define HARNESS_ANALYSIS_H
 
@@ -246,10 +245,10 @@ void report_slowest_make(struct report *report);
 /* Fills product_rate and stated_peak of all points. analysis/rates.c */
 void report_rates_make(struct report *report);
 /* Computes the drift of each run; called after the points are made. Returns 0, or -1 if memory is
- * short. analysis/drift.c */
+ * short. analysis/stability.c */
 int report_drift_make(struct report *report);
 /* Fills noise; called after all points are made. Returns 0, or -1 if memory is short.
- * analysis/noise.c */
+ * analysis/stability.c */
 int report_noise_make(struct report *report);
 /* The smallest number of launches whose median says something about each of them. */
 enum { REPORT_LEAST_OF_CELL = 3 };
@@ -515,5 +514,42 @@ int export_report(const struct report *report, struct export_set *set);
 enum { REPORT_SUMMARY = EXPORT_FORMATS, REPORT_FORMATS };
 #define REPORT_FORMAT_NAMES "csv|bmf|github|openmetrics|annotations|junit|md"
 const char *report_format_name(size_t format);
+
+/* ---- words: numbers in words, alone or at the end of a text: analysis/words.c ------------- */
+
+/* Appends to text. Text beyond its capacity is cut, but never inside a character. */
+void report_add(char text[REPORT_CELL_TEXT], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Appends "1.86", with at least two significant digits: a speed-up of 0.004 must not look like 0.
+ * Appends "-" if it is not finite. */
+void report_add_ratio(char text[REPORT_CELL_TEXT], double ratio);
+/* Appends "93 %" or "<1 %", and "-" if it is not finite. */
+void report_add_share(char text[REPORT_CELL_TEXT], double share);
+/* Appends an interval as "[1.21, 1.25] ms", a range as "1.21..1.25 ms", and "-" without either. */
+void report_add_range(char text[REPORT_CELL_TEXT], const struct report_value *value,
+                      report_number_fn *number);
+/* The first appends the median in words, the second the range. */
+void report_add_metric(char text[REPORT_CELL_TEXT], const struct report_point *point, int metric);
+void report_add_metric_range(char text[REPORT_CELL_TEXT], const struct report_point *point,
+                             int metric);
+
+/* The functions that follow print a number in words. Each returns text, or "-" if the number is not
+ * finite. WORD is space for one number; it lasts as long as the block that it is in. */
+#define WORD ((char[32]){0})
+/* "12.3 ms" or "845 us", with three digits. */
+const char *report_time(double ns, char text[32]);
+/* "1.23 M" or "845", with three digits. */
+const char *report_rate(double per_second, char text[32]);
+/* "74.7 GFLOP/s". */
+const char *report_flops(double per_second, char text[32]);
+/* "1.23 GB/s". */
+const char *report_speed(double per_second, char text[32]);
+/* "1.23 MiB" or "845 B", with three digits. */
+const char *report_bytes(double bytes, char text[32]);
+/* "1.86", with at least two digits. */
+const char *report_ratio(double ratio, char text[32]);
+/* "93 %" or "<1 %"; "0 %" only for a share that is known to be 0. */
+const char *report_share(double share, char text[32]);
+const char *report_percent(double share, char text[32]);
 
 #endif

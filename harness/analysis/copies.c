@@ -1,8 +1,6 @@
 /* analysis/copies.c: the copies that `sweep --parts` measured. */
 #include "analysis/analysis.h"
 
-#include "numbers/stats.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,26 +70,6 @@ static double rate_of_launch(const struct record_cell *cell, int from, int to)
     return 1e9 * bytes / stats_median(ns, times->n);
 }
 
-/* launch has capacity for one number per row. */
-static int fill_set(const struct report *report, struct copies_set *set, double launch[])
-{
-    const int ends = set->devices + COPIES_DEVICE;
-
-    set->rate = calloc((size_t)ends * (size_t)ends, sizeof *set->rate);
-    if (!set->rate)
-        return -1;
-    for (int copy = 0; copy < ends * ends; ++copy) {
-        size_t n = 0;
-
-        for (size_t i = 0; i < report->n_rows && copy > 0; ++i)
-            if (has_copies(&report->row[i]) && compare_sets(set->row, &report->row[i]) == 0)
-                launch[n++] = rate_of_launch(report->row[i].cell, copy / ends, copy % ends);
-        /* Entry 0 would be a copy from the host to itself. */
-        set->rate[copy] = copy > 0 && isfinite(launch[0]) ? stats_median(launch, n) : (double)NAN;
-    }
-    return 0;
-}
-
 double copies_rate(const struct copies_set *set, int from, int to)
 {
     return set->rate[from * (set->devices + COPIES_DEVICE) + to];
@@ -120,8 +98,23 @@ int report_copies_make(struct report *report)
             ++report->copies[s].launches;
         }
     qsort(report->copies, report->n_copies, sizeof *report->copies, sort_sets);
-    for (size_t s = 0; s < report->n_copies && status == 0; ++s)
-        status = fill_set(report, &report->copies[s], launch);
+    for (size_t s = 0; s < report->n_copies && status == 0; ++s) {
+        struct copies_set *set = &report->copies[s];
+        const int ends = set->devices + COPIES_DEVICE;
+
+        set->rate = calloc((size_t)ends * (size_t)ends, sizeof *set->rate);
+        status = set->rate ? 0 : -1;
+        for (int copy = 0; copy < ends * ends && status == 0; ++copy) {
+            size_t n = 0;
+
+            for (size_t i = 0; i < report->n_rows && copy > 0; ++i)
+                if (has_copies(&report->row[i]) && compare_sets(set->row, &report->row[i]) == 0)
+                    launch[n++] = rate_of_launch(report->row[i].cell, copy / ends, copy % ends);
+            /* Entry 0 would be a copy from the host to itself. */
+            set->rate[copy] =
+                copy > 0 && isfinite(launch[0]) ? stats_median(launch, n) : (double)NAN;
+        }
+    }
     free(launch);
     return status;
 }

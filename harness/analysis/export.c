@@ -3,7 +3,7 @@
  * A cell has numbers there only if each of its planned launches was measured and verified. Any
  * other cell has none, and is an error if the format has errors, so that a program that draws these
  * numbers cannot take it for a good one. */
-#include "analysis/words.h"
+#include "analysis/analysis.h"
 
 #include <math.h>
 

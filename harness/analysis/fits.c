@@ -24,33 +24,8 @@ struct sizes {
     double *alpha, *beta; /* capacity for one number per launch */
 };
 
-static bool is_of_line(const struct report_point *a, const struct report_point *b)
-{
-    return report_same_group(a->row, b->row) &&
-           strcmp(a->row->cell->key.devices, b->row->cell->key.devices) == 0;
-}
-
-/* Collects the verified points of one line, from point first on. They must not be on another line
- * yet. Points on the same number of devices follow each other. */
-static void gather(struct report *own, size_t first, bool taken[], struct sizes *sizes)
-{
-    struct report_point *const point = own->point;
-    const int devices = point[first].row->cell->key.n_devices;
-
-    sizes->n = sizes->all = 0;
-    for (size_t i = first; i < own->n_points && point[i].row->cell->key.n_devices == devices; ++i) {
-        if (taken[i] || point[i].verified == 0 || !is_of_line(&point[first], &point[i]))
-            continue;
-        taken[i] = true;
-        if (sizes->all++ == PLAN_MAX_SIZES)
-            continue;
-        sizes->bytes[sizes->n] = (double)point[i].row->cell->key.size_bytes;
-        sizes->point[sizes->n++] = &point[i];
-    }
-}
-
 /* The median step of the same launch at this point; NaN: it is not verified there. */
-static double time_of(const struct report_point *point, const struct report_row *launch)
+static double time_at_size(const struct report_point *point, const struct report_row *launch)
 {
     for (size_t i = 0; i < point->n; ++i)
         if (point->row[i].verified && report_launch_order(&point->row[i], launch) == 0)
@@ -71,7 +46,7 @@ static bool fit_from(const struct sizes *sizes, size_t from, struct report_fit *
         if (!first->row[l].verified)
             continue;
         for (size_t i = 0; i < used; ++i)
-            time[i] = time_of(sizes->point[from + i], &first->row[l]);
+            time[i] = time_at_size(sizes->point[from + i], &first->row[l]);
 
         const struct line line = line_fit(sizes->bytes + from, time, used);
 
@@ -110,39 +85,14 @@ static enum report_fit_state fit_sizes(const struct sizes *sizes, struct report_
     return REPORT_FIT_NO_LINE; /* off is then the distance of the line through all sizes */
 }
 
-/* Sets alpha and beta of the points. A time that does not grow with the bytes has no bandwidth. */
-static void note(const struct sizes *sizes, const struct report_fit *fit)
-{
-    for (size_t i = sizes->n - fit->used; i < sizes->n; ++i) {
-        struct report_value *value = sizes->point[i]->value;
-
-        value[REPORT_ALPHA] = fit->alpha;
-        if (report_fit_grows(fit))
-            value[REPORT_BETA] = report_inverse(&fit->beta, 1e9);
-    }
-}
-
 bool report_fit_grows(const struct report_fit *fit)
 {
     return fit->beta.middle > 0 && !(fit->beta.lo <= 0);
 }
 
-static void add_fit(struct report *own, size_t first, bool taken[], struct sizes *sizes)
-{
-    struct report_fit *fit = &own->fit[own->n_fits];
-
-    gather(own, first, taken, sizes);
-    if (sizes->n == 0)
-        return;
-    *fit = (struct report_fit){.point = sizes->point[sizes->n - 1], .sizes = sizes->all};
-    fit->state = fit_sizes(sizes, fit);
-    if (fit->state == REPORT_FIT_HOLDS)
-        note(sizes, fit);
-    ++own->n_fits;
-}
-
 int report_fits_make(struct report *own)
 {
+    struct report_point *const point = own->point;
     struct sizes sizes = {.n = 0};
     bool *taken = calloc(own->n_points + 1, sizeof *taken);
 
@@ -152,9 +102,37 @@ int report_fits_make(struct report *own)
 
     const bool room = own->fit && taken && sizes.alpha && sizes.beta;
 
-    for (size_t i = 0; room && i < own->n_points; ++i)
-        if (!taken[i])
-            add_fit(own, i, taken, &sizes);
+    for (size_t first = 0; room && first < own->n_points; ++first) {
+        const struct record_key *key = &point[first].row->cell->key;
+        struct report_fit *fit = &own->fit[own->n_fits];
+
+        /* Collects the verified points of one line, which are on no other line yet. Points on the
+         * same number of devices follow each other. */
+        sizes.n = sizes.all = 0;
+        for (size_t i = first;
+             i < own->n_points && point[i].row->cell->key.n_devices == key->n_devices; ++i) {
+            if (taken[i] || point[i].verified == 0 ||
+                !report_same_group(point[first].row, point[i].row) ||
+                strcmp(key->devices, point[i].row->cell->key.devices) != 0)
+                continue;
+            taken[i] = true;
+            if (sizes.all++ == PLAN_MAX_SIZES)
+                continue;
+            sizes.bytes[sizes.n] = (double)point[i].row->cell->key.size_bytes;
+            sizes.point[sizes.n++] = &point[i];
+        }
+        if (sizes.n == 0)
+            continue;
+        *fit = (struct report_fit){.point = sizes.point[sizes.n - 1], .sizes = sizes.all};
+        fit->state = fit_sizes(&sizes, fit);
+        ++own->n_fits;
+        for (size_t i = sizes.n - fit->used; i < sizes.n && fit->state == REPORT_FIT_HOLDS; ++i) {
+            sizes.point[i]->value[REPORT_ALPHA] = fit->alpha;
+            /* A time that does not grow with the bytes has no bandwidth. */
+            if (report_fit_grows(fit))
+                sizes.point[i]->value[REPORT_BETA] = report_inverse(&fit->beta, 1e9);
+        }
+    }
     free(taken);
     free(sizes.alpha);
     free(sizes.beta);

@@ -125,19 +125,6 @@ enum report_loss report_largest_loss(const struct report_limit *limit)
     return most;
 }
 
-/* Whether a tells more than b: separate cores for all devices count first, then more devices, then
- * the larger batch. */
-static bool tells_more(const struct report_point *a, const struct report_point *b)
-{
-    const bool over_a = report_oversubscribed(a), over_b = report_oversubscribed(b);
-    const struct record_key *x = &a->row->cell->key, *y = &b->row->cell->key;
-
-    if (over_a != over_b)
-        return over_b;
-    return x->n_devices != y->n_devices ? x->n_devices > y->n_devices
-                                        : x->global_batch > y->global_batch;
-}
-
 size_t report_base_batch(const struct report_point *point)
 {
     return point->base ? point->base->row->cell->key.global_batch : 0;
@@ -150,9 +137,17 @@ const struct report_point *report_group_best(const struct report *report,
 
     for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *point = &report->point[i];
+        const struct record_key *x = &point->row->cell->key;
 
-        if (point->row->cell->key.n_devices > 1 && isfinite(report_middle(point, REPORT_SPEEDUP)) &&
-            (!best || tells_more(point, best)))
+        if (x->n_devices < 2 || !isfinite(report_middle(point, REPORT_SPEEDUP)))
+            continue;
+        const struct record_key *y = best ? &best->row->cell->key : x;
+        const bool crowded = report_oversubscribed(point);
+
+        /* Separate cores for all devices count first, then more devices, then the larger batch. */
+        if (!best || (crowded != report_oversubscribed(best) ? !crowded
+                      : x->n_devices != y->n_devices         ? x->n_devices > y->n_devices
+                                                             : x->global_batch > y->global_batch))
             best = point;
     }
     return best;

@@ -12,7 +12,7 @@
 
 /* The state of a row. A cell may call itself ok; it is believed only if something was checked and
  * measured, on GPUs that ran as they can. */
-static const char *row_state(const struct record_cell *cell)
+static const char *state_of_cell(const struct record_cell *cell)
 {
     const double rate = cell->busbw_bytes_per_s;
     const double numbers[] = {cell->median_ns, cell->p05_ns, cell->p95_ns,
@@ -30,35 +30,6 @@ static const char *row_state(const struct record_cell *cell)
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i)
         good = good && isfinite(numbers[i]) && numbers[i] > 0.0;
     return good ? "verified" : "unverified";
-}
-
-/* Whether rows of two runs can share a line: the command, the build, the system and the machine are
- * the same, and so are the devices that both have. */
-static bool fits(const struct record_run *a, const struct record_run *b)
-{
-    const int n = a->n_slots < b->n_slots ? a->n_slots : b->n_slots;
-    int slot, gpu;
-
-    return (provenance_same_source(a, b) || strcmp(a->run_id, b->run_id) == 0) &&
-           report_runs_order(false, a, b) == 0 && !record_slots_differ(a, b, n, &slot) &&
-           !record_gpus_differ(a, b, &gpu);
-}
-
-/* The run with the longest list of devices that begins with the list of this run. */
-static int variant_of(const struct report *report, size_t file)
-{
-    const struct record_run *run = &report->file[file].run;
-    size_t best = file;
-
-    for (size_t i = 0; i < report->n_files; ++i) {
-        const struct record_run *other = &report->file[i].run;
-        const int longest = report->file[best].run.n_slots;
-
-        if (other->n_slots >= run->n_slots && fits(run, other) &&
-            (other->n_slots > longest || (other->n_slots == longest && i < best)))
-            best = i;
-    }
-    return (int)best;
 }
 
 /* Orders by run, cell and variant, then by file. */
@@ -93,24 +64,47 @@ static void drop_replaced(struct report *report)
     report->n_rows = kept;
 }
 
-static void collect(struct report *report)
+/* The run with the longest list of devices that begins with the list of the run of a file. Rows of
+ * two runs can share a line if the command, the build, the system and the machine are the same, and
+ * so are the devices that both have. */
+static int variant_of_file(const struct report *report, size_t file)
+{
+    const struct record_run *run = &report->file[file].run;
+    size_t best = file;
+    int slot, gpu;
+
+    for (size_t i = 0; i < report->n_files; ++i) {
+        const struct record_run *other = &report->file[i].run;
+        const int longest = report->file[best].run.n_slots;
+
+        if (other->n_slots >= run->n_slots &&
+            (other->n_slots > longest || (other->n_slots == longest && i < best)) &&
+            (provenance_same_source(run, other) || strcmp(run->run_id, other->run_id) == 0) &&
+            report_runs_order(false, run, other) == 0 &&
+            !record_slots_differ(run, other, run->n_slots, &slot) &&
+            !record_gpus_differ(run, other, &gpu))
+            best = i;
+    }
+    return (int)best;
+}
+
+static void collect_rows(struct report *report)
 {
     for (size_t f = 0; f < report->n_files; ++f) {
         const struct record_file *file = &report->file[f];
-        int variant = variant_of(report, f);
+        const int variant = variant_of_file(report, f);
 
         for (size_t c = 0; c < file->n_cells; ++c) {
             const struct record_cell *cell = &file->cell[c];
-            struct report_row *row = &report->row[report->n_rows];
+            struct report_row *row = &report->row[report->n_rows++];
 
             *row = (struct report_row){.run = &file->run,
                                        .cell = cell,
                                        .file = f,
                                        .variant = variant,
-                                       .state = row_state(cell)};
+                                       .state = state_of_cell(cell)};
             row->verified = strcmp(row->state, "verified") == 0;
             device_list_kind(cell->key.devices, row->kind, sizeof row->kind);
-            ++report->n_rows;
         }
     }
 }
@@ -126,22 +120,7 @@ static size_t run_of(const struct report *report, size_t file)
     return r;
 }
 
-static void count_row(struct report_run *run, const struct report_row *row)
-{
-    const bool skipped = row->cell->status == RECORD_SKIPPED;
-    const struct record_timed timed = record_timed(row->cell);
-    struct report_counts *counts = &run->counts;
-
-    counts->measured += row->cell->n_samples > 0;
-    counts->verified += row->verified;
-    counts->skipped += !row->verified && skipped;
-    counts->failed += !row->verified && !skipped;
-    run->timed.steps += timed.steps;
-    run->timed.beside += timed.beside;
-    record_costs_add(&run->costs, row->cell);
-}
-
-static void count(struct report *report)
+static void count_rows(struct report *report)
 {
     for (size_t f = 0; f < report->n_files; ++f) {
         const struct record_run *run = &report->file[f].run;
@@ -166,8 +145,18 @@ static void count(struct report *report)
     for (size_t i = 0; i < report->n_rows; ++i) {
         const struct report_row *row = &report->row[i];
 
+        struct report_run *run = &report->run[run_of(report, row->file)];
+        const bool skipped = row->cell->status == RECORD_SKIPPED;
+        const struct record_timed timed = record_timed(row->cell);
+
+        run->counts.measured += row->cell->n_samples > 0;
+        run->counts.verified += row->verified;
+        run->counts.skipped += !row->verified && skipped;
+        run->counts.failed += !row->verified && !skipped;
+        run->timed.steps += timed.steps;
+        run->timed.beside += timed.beside;
+        record_costs_add(&run->costs, row->cell);
         report->many_variants = report->many_variants || row->variant != report->row->variant;
-        count_row(&report->run[run_of(report, row->file)], row);
     }
     for (size_t r = 0; r < report->n_runs; ++r) {
         struct report_counts *counts = &report->run[r].counts;
@@ -230,9 +219,9 @@ static int make_rows(struct report *report)
     report->collectives = calloc(1, sizeof *report->collectives);
     if (!report->run || !report->row || !report->point || !report->group || !report->collectives)
         return -1;
-    collect(report);
+    collect_rows(report);
     drop_replaced(report);
-    count(report);
+    count_rows(report);
     if (make_collectives(report))
         return -1;
     report_rows_sort(report);

@@ -2,7 +2,7 @@
  *
  * A metric is either a number of a launch, summed up over the launches of a point, or a ratio of a
  * point and its base. If no launch knows it, it is NaN, and is printed as "-". */
-#include "analysis/words.h"
+#include "analysis/analysis.h"
 
 #include "numbers/stats.h"
 
@@ -67,7 +67,7 @@ bool report_is_ratio(int metric)
 /* ---- a launch ----------------------------------------------------------------------------- */
 
 /* Operations per second in the products of `sweep --parts`: the median of the fastest device. */
-static double in_parts(const struct record_part_times *part)
+static double rate_of_parts(const struct record_part_times *part)
 {
     double ns[RECORD_MOST_PARTS], least = NAN;
 
@@ -117,7 +117,7 @@ double report_number_of(const struct report_row *row, int metric)
     case REPORT_PRODUCTS:
         return report_number_of(row, REPORT_FLOPS) / (1.0 - cell->outside_frac);
     case REPORT_IN_PARTS:
-        return in_parts(&cell->part[RECORD_PRODUCT]);
+        return rate_of_parts(&cell->part[RECORD_PRODUCT]);
     case REPORT_ALGBW:
         return cell->algbw_bytes_per_s;
     case REPORT_BUSBW:
@@ -153,37 +153,27 @@ bool report_resolved(const struct report_value *value, double whole)
     return value->range == REPORT_INTERVAL && value->hi - value->lo < 0.5 * whole;
 }
 
-/* Appends "82 %", or "not resolved: reduction 23 us, noise of the step 400 us". */
-static void add_hidden(char text[REPORT_CELL_TEXT], const struct report_point *point)
-{
-    const struct report_value *share = &point->value[REPORT_HIDDEN];
-    const struct report_value *time = &point->value[REPORT_HIDDEN_TIME];
-
-    if (!isfinite(share->middle) || report_resolved(share, 1.0)) {
-        report_add(text, "%s", report_percent(share->middle, WORD));
-        return;
-    }
-    report_add(text, "not resolved: reduction %s, ",
-               report_time(report_middle(point, REPORT_COMM), WORD));
-    if (time->range == REPORT_INTERVAL)
-        report_add(text, "noise of the step %s", report_time((time->hi - time->lo) / 2.0, WORD));
-    else
-        report_add(text, "too few launches for an interval");
-}
-
 void report_add_metric(char text[REPORT_CELL_TEXT], const struct report_point *point, int metric)
 {
-    const double middle = report_middle(point, metric);
+    const struct report_value *value = &point->value[metric];
+    const struct report_value *time = &point->value[REPORT_HIDDEN_TIME];
+    const bool known = isfinite(value->middle) != 0, base = point->base == point;
 
-    if (metric == REPORT_HIDDEN)
-        add_hidden(text, point);
-    else if (metric == REPORT_SPEEDUP && point->base == point)
+    if (metric == REPORT_HIDDEN && known && !report_resolved(value, 1.0)) {
+        report_add(text, "not resolved: reduction %s, ",
+                   report_time(report_middle(point, REPORT_COMM), WORD));
+        if (time->range == REPORT_INTERVAL)
+            report_add(text, "noise of the step %s",
+                       report_time((time->hi - time->lo) / 2.0, WORD));
+        else
+            report_add(text, "too few launches for an interval");
+    } else if (metric == REPORT_SPEEDUP && base)
         report_add(text, "base");
-    else if (metric == REPORT_EFFICIENCY && (point->base == point || !isfinite(middle)))
+    else if (metric == REPORT_EFFICIENCY && (base || !known))
         report_add(text, "-");
     else
-        report_add(text, "%s", report_metric_of(metric)->number(middle, WORD));
-    if (metric == REPORT_EFFICIENCY && point->base != point && isfinite(middle))
+        report_add(text, "%s", report_metric_of(metric)->number(value->middle, WORD));
+    if (metric == REPORT_EFFICIENCY && !base && known)
         report_add(text, " of %.2f", point->bound);
 }
 

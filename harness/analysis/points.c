@@ -4,20 +4,66 @@
  * one. Rows are sorted, so one pass over them is enough. */
 #include "analysis/analysis.h"
 
-#include "numbers/stats.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static double step_of_launch(const struct report_row *row)
+/* ---- values ------------------------------------------------------------------------------- */
+
+static const double LEVEL = 0.95;
+
+const struct report_value report_unknown = {
+    .middle = NAN, .lo = NAN, .hi = NAN, .range = REPORT_NONE, .coverage = NAN};
+
+struct report_value report_value_of(double values[], size_t n)
 {
-    return report_number_of(row, REPORT_STEP);
+    struct report_value value = report_unknown;
+    struct stats_interval interval;
+
+    stats_sort(values, n);
+    interval = stats_median_interval(values, n, LEVEL);
+    value.middle = stats_quantile(values, n, 0.5);
+    value.n = n;
+    if (interval.valid) {
+        value.range = REPORT_INTERVAL;
+        value.lo = interval.lo;
+        value.hi = interval.hi;
+        value.coverage = interval.coverage;
+    } else if (n > 1) {
+        value.range = REPORT_LAUNCHES;
+        value.lo = values[0];
+        value.hi = values[n - 1];
+    }
+    return value;
 }
 
-static double rows_of_step(const struct report_row *row)
+struct report_value report_inverse(const struct report_value *value, double over)
 {
-    return (double)row->cell->key.global_batch;
+    struct report_value inverse = *value;
+
+    inverse.middle = over / value->middle;
+    inverse.lo = over / value->hi;
+    inverse.hi = over / value->lo;
+    return inverse;
+}
+
+/* Both points are ordered by launch, run and session, so one pass over both finds the equal ones.
+ */
+bool report_pair_next(const struct report_point *point, const struct report_point *base,
+                      size_t at[2], struct report_pair *pair)
+{
+    while (at[0] < point->n && at[1] < base->n) {
+        const struct report_row *a = &point->row[at[0]], *b = &base->row[at[1]];
+        const int order = report_launch_order(a, b);
+
+        at[0] += order <= 0;
+        at[1] += order >= 0;
+        if (order == 0 && a->verified && b->verified) {
+            *pair = (struct report_pair){a, b};
+            return true;
+        }
+    }
+    return false;
 }
 
 struct report_value report_over_launches(const struct report_point *point, int metric,
@@ -35,12 +81,14 @@ struct report_value report_over_launches(const struct report_point *point, int m
     return report_value_of(scratch, n);
 }
 
+/* ---- points ------------------------------------------------------------------------------- */
+
 /* The bound of the efficiency. A shard is a whole number of rows, so the slowest device has
  * ceil(N/K) of them; plain-mt has no shards. Devices that share cores are together no faster than
  * these cores: those that the run could use, where every host of its ranks is assumed to have as
  * many as the first. The number of cores may be unknown, and GPUs do not work on them; then it does
  * not count. */
-static double bound_of(const struct report_point *point)
+static double bound_of_efficiency(const struct report_point *point)
 {
     const struct report_row *row = point->row;
     const int cores = row->run->cores, usable = row->run->usable_pus;
@@ -59,14 +107,14 @@ static double bound_of(const struct report_point *point)
     return (all > 0 ? fmin(speedup, all) : speedup) / (double)k;
 }
 
-static void sum_up(struct report_point *point, double scratch[])
+static void sum_point(struct report_point *point, double scratch[])
 {
     const struct record_cell *cell = point->row->cell;
     struct report_value *value = point->value, *step = &value[REPORT_STEP];
     const double rows = 1e9 * (double)cell->key.global_batch;
     const double size = 1e9 * (double)cell->key.size_bytes;
 
-    point->bound = bound_of(point);
+    point->bound = bound_of_efficiency(point);
     for (size_t i = 0; i < point->n; ++i)
         point->verified += point->row[i].verified;
     /* The steps come last, because *scratch must hold them afterwards. */
@@ -74,7 +122,7 @@ static void sum_up(struct report_point *point, double scratch[])
         value[m] = report_over_launches(point, m, scratch);
     /* Finds the first launch that is as slow as the lower median. */
     for (size_t i = 0; i < point->n && point->verified > 0 && !point->middle; ++i) {
-        const double ns = step_of_launch(&point->row[i]);
+        const double ns = point->row[i].cell->median_ns;
 
         if (point->row[i].verified && ns >= scratch[(point->verified - 1) / 2] &&
             ns <= scratch[(point->verified - 1) / 2])
@@ -101,20 +149,22 @@ static void sum_up(struct report_point *point, double scratch[])
 
 /* The only estimate for two points: the rows per time of the point over those of the base, by the
  * median steps. Every ratio of two points is made from it. */
-static struct report_value paired(const struct report_point *point, const struct report_point *base,
-                                  double scratch[])
+static struct report_value paired_speedup(const struct report_point *point,
+                                          const struct report_point *base, double scratch[])
 {
     struct report_value value;
     struct report_pair pair;
     size_t n = 0;
 
     for (size_t at[2] = {0}; report_pair_next(point, base, at, &pair);)
-        scratch[n++] = step_of_launch(pair.base) / step_of_launch(pair.row) *
-                       rows_of_step(pair.row) / rows_of_step(pair.base);
+        scratch[n++] = pair.base->cell->median_ns / pair.row->cell->median_ns *
+                       (double)pair.row->cell->key.global_batch /
+                       (double)pair.base->cell->key.global_batch;
     value = report_value_of(scratch, n);
     if (n == 0)
         value.middle = report_middle(base, REPORT_STEP) / report_middle(point, REPORT_STEP) *
-                       rows_of_step(point->row) / rows_of_step(base->row);
+                       (double)point->row->cell->key.global_batch /
+                       (double)base->row->cell->key.global_batch;
     return value;
 }
 
@@ -126,7 +176,7 @@ static void compare_with_base(struct report_point *point, double scratch[])
     point->base = point->plain ? point->plain : point->single ? point->single : point->rank;
     if (!point->base || point->verified == 0)
         return;
-    point->value[REPORT_SPEEDUP] = *efficiency = paired(point, point->base, scratch);
+    point->value[REPORT_SPEEDUP] = *efficiency = paired_speedup(point, point->base, scratch);
     efficiency->middle /= devices;
     efficiency->lo /= devices;
     efficiency->hi /= devices;
@@ -154,7 +204,7 @@ static void compare_with_peer(const struct report *report, const struct report_g
     }
     if (!point->peer)
         return;
-    faster = paired(point, point->peer, scratch);
+    faster = paired_speedup(point, point->peer, scratch);
     point->beside = report_inverse(&faster, 1.0);
 }
 
@@ -249,8 +299,23 @@ bool report_base_next(const struct report *report, const struct report_group *gr
     return plain || single || base->rank;
 }
 
-static void find_points(struct report *report)
+static int compare_sizes(const void *left, const void *right)
 {
+    const size_t *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+int report_points_make(struct report *report)
+{
+    double *scratch = calloc(report->n_rows + 1, sizeof *scratch);
+    size_t n = 1, kept = 1;
+
+    report->bucket = calloc(report->n_rows + 1, sizeof *report->bucket);
+    if (!scratch || !report->bucket) {
+        free(scratch);
+        return -1;
+    }
     for (size_t i = 0; i < report->n_rows; ++i) {
         const struct report_row *row = &report->row[i];
 
@@ -269,21 +334,7 @@ static void find_points(struct report *report)
         }
         ++report->point[report->n_points - 1].n;
     }
-}
-
-static int compare_sizes(const void *left, const void *right)
-{
-    const size_t *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
-/* bucket has capacity for one more than the number of points. */
-static void find_buckets(struct report *report)
-{
-    size_t n = 1, kept = 1;
-
-    report->bucket[0] = 0;
+    /* Bucket 0 is 0 bytes. */
     for (size_t i = 0; i < report->n_points; ++i)
         report->bucket[n++] = report->point[i].row->cell->key.bucket_bytes;
     qsort(report->bucket, n, sizeof *report->bucket, compare_sizes);
@@ -295,21 +346,8 @@ static void find_buckets(struct report *report)
         while (report->bucket[report->point[i].bucket] !=
                report->point[i].row->cell->key.bucket_bytes)
             ++report->point[i].bucket;
-}
-
-int report_points_make(struct report *report)
-{
-    double *scratch = calloc(report->n_rows + 1, sizeof *scratch);
-
-    report->bucket = calloc(report->n_rows + 1, sizeof *report->bucket);
-    if (!scratch || !report->bucket) {
-        free(scratch);
-        return -1;
-    }
-    find_points(report);
-    find_buckets(report);
     for (size_t i = 0; i < report->n_points; ++i)
-        sum_up(&report->point[i], scratch);
+        sum_point(&report->point[i], scratch);
     for (size_t g = 0; g < report->n_groups; ++g)
         find_bases(report, &report->group[g], scratch);
     free(scratch);

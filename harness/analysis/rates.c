@@ -1,6 +1,6 @@
 /* analysis/rates.c: the most that a device can do, which shares refer to: the product rate, which
  * is measured, and the peak, which the user states. */
-#include "analysis/words.h"
+#include "analysis/analysis.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,7 +32,7 @@ bool report_same_devices(const struct report_row *a, const struct report_row *b)
 
 /* ---- the product rate --------------------------------------------------------------------- */
 
-static double rate_of(const struct report_point *point, int metric)
+static double rate_of_point(const struct report_point *point, int metric)
 {
     return point->verified > 0 && !report_oversubscribed(point) && !report_simulated(point->middle)
                ? report_middle(point, metric)
@@ -50,31 +50,25 @@ double report_rate_in_parts(const struct report *report, const struct report_row
         if (isfinite(report_middle(&report->point[i], REPORT_IN_PARTS)) &&
             report_same_devices(row, like) &&
             strcmp(row->cell->key.backend, like->cell->key.backend) == 0)
-            most = fmax(most, rate_of(&report->point[i], REPORT_IN_PARTS));
+            most = fmax(most, rate_of_point(&report->point[i], REPORT_IN_PARTS));
     }
     return most;
-}
-
-static struct report_rate product_rate(const struct report *report,
-                                       const struct report_group *group)
-{
-    const struct report_row *row = report->point[group->first].row;
-    double most = NAN;
-
-    for (size_t i = group->first; i < group->first + group->n; ++i)
-        most = fmax(most, rate_of(&report->point[i], REPORT_PRODUCTS));
-    if (most > 0.0)
-        return (struct report_rate){most, false};
-    most = report_simulated(row) ? (double)NAN : report_rate_in_parts(report, row);
-    return (struct report_rate){most > 0.0 ? most : (double)NAN, true};
 }
 
 void report_rates_make(struct report *report)
 {
     for (size_t g = 0; g < report->n_groups; ++g) {
         const struct report_group *group = &report->group[g];
-        const struct report_rate rate = product_rate(report, group);
+        const struct report_row *row = report->point[group->first].row;
+        struct report_rate rate = {NAN, false};
 
+        for (size_t i = group->first; i < group->first + group->n; ++i)
+            rate.most = fmax(rate.most, rate_of_point(&report->point[i], REPORT_PRODUCTS));
+        if (!(rate.most > 0.0)) {
+            rate.in_parts = true;
+            rate.most = report_simulated(row) ? (double)NAN : report_rate_in_parts(report, row);
+            rate.most = rate.most > 0.0 ? rate.most : (double)NAN;
+        }
         for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i) {
             report->point[i].product_rate = rate;
             report->point[i].stated_peak = report->peak > 0.0 ? report->peak : (double)NAN;

@@ -2,7 +2,7 @@
  *
  * Only a row whose values were checked and whose numbers are finite is verified. All others are
  * listed with their state, and are used for nothing else. */
-#include "analysis/words.h"
+#include "analysis/analysis.h"
 
 #include "command/command.h"
 #include "command/device_list.h"
@@ -80,11 +80,19 @@ static int compare_setting(const struct report_row *a, const struct report_row *
     return order != 0 ? order : (a->variant > b->variant) - (a->variant < b->variant);
 }
 
-static int compare_key(const struct report_row *a, const struct report_row *b)
+static int compare_cells(const struct report_row *a, const struct report_row *b)
 {
-    const struct record_key *x = &a->cell->key, *y = &b->cell->key;
-    int order = mode_rank(x->mode) - mode_rank(y->mode);
+    return record_order(record_cell_fields, RECORD_APART, a->cell, b->cell);
+}
 
+static int compare_keys(const void *left, const void *right)
+{
+    const struct report_row *a = left, *b = right;
+    const struct record_key *x = &a->cell->key, *y = &b->cell->key;
+    int order = compare_setting(a, b);
+
+    if (order == 0)
+        order = mode_rank(x->mode) - mode_rank(y->mode);
     if (order == 0)
         order = strcmp(x->mode, y->mode);
     if (order != 0)
@@ -101,19 +109,6 @@ static int compare_key(const struct report_row *a, const struct report_row *b)
     return order != 0 ? order : report_runs_order(true, a->run, b->run);
 }
 
-static int compare_cells(const struct report_row *a, const struct report_row *b)
-{
-    return record_order(record_cell_fields, RECORD_APART, a->cell, b->cell);
-}
-
-static int compare_keys(const void *left, const void *right)
-{
-    const struct report_row *a = left, *b = right;
-    const int order = compare_setting(a, b);
-
-    return order != 0 ? order : compare_key(a, b);
-}
-
 /* Orders rows of one key: verified ones first, and those of one work together. */
 static int compare_work(const void *left, const void *right)
 {
@@ -121,18 +116,6 @@ static int compare_work(const void *left, const void *right)
     const int order = b->verified - a->verified;
 
     return order != 0 || !a->verified ? order : compare_cells(a, b);
-}
-
-/* Numbers the work of rows of one key: rows differ in it if their cells differ in what they say
- * about the work outside their key. A cell that was not verified may have ended before it said
- * anything; it goes with the first. */
-static void number_work(struct report_row row[], size_t n)
-{
-    qsort(row, n, sizeof *row, compare_work);
-    for (size_t i = 0; i < n; ++i)
-        row[i].work = i > 0 && row[i].verified
-                          ? row[i - 1].work + (compare_cells(&row[i - 1], &row[i]) != 0)
-                          : 0;
 }
 
 /* Orders rows of one key by work and launch. */
@@ -154,7 +137,14 @@ void report_rows_sort(struct report *report)
 
         for (end = first + 1; end < report->n_rows && compare_keys(row, &report->row[end]) == 0;)
             ++end;
-        number_work(row, end - first);
+        /* Rows of one key differ in their work if their cells differ in what they say about the
+         * work outside their key. A cell that was not verified may have ended before it said
+         * anything; it goes with the first. */
+        qsort(row, end - first, sizeof *row, compare_work);
+        for (size_t i = 0; i < end - first; ++i)
+            row[i].work = i > 0 && row[i].verified
+                              ? row[i - 1].work + (compare_cells(&row[i - 1], &row[i]) != 0)
+                              : 0;
         qsort(row, end - first, sizeof *row, compare_launches);
     }
 }

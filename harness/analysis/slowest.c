@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/words.h"
+#include "analysis/analysis.h"
 #include "numbers/stats.h"
 
 /* The comparison of the ranks in one launch. */
@@ -23,39 +23,24 @@ struct race {
 static const enum record_phase own_phases[] = {RECORD_FORWARD, RECORD_LOSS, RECORD_BACKWARD};
 enum { OWN_PHASES = sizeof own_phases / sizeof own_phases[0] };
 
-static double own_work(const struct record_cell *cell, int rank, size_t step)
-{
-    double ns = 0;
-
-    for (int p = 0; p < OWN_PHASES; ++p)
-        ns += (double)cell->phase_ns[own_phases[p]][(size_t)rank * cell->n_samples + step];
-    return ns;
-}
-
-/* Chooses the ranks with as many rows as the largest shard, if all of their phases are known. */
-static void choose_ranks(const struct record_cell *cell, struct race *race)
+/* The rank that was the slowest in most steps, as an index of race; -1: none. Ranks with as many
+ * rows as the largest shard are compared, if all of their phases are known. A step in which two
+ * ranks took equally long has no slowest. */
+static int loser_of_launch(const struct record_cell *cell, struct race *race)
 {
     const int ranks = cell->n_shards < cell->n_ranks ? cell->n_shards : cell->n_ranks;
-    size_t most = 0;
+    size_t most_rows = 0;
+    int loser = -1;
 
     *race = (struct race){.n = 0};
     for (int r = 0; r < ranks; ++r)
-        most = cell->shard[r] > most ? cell->shard[r] : most;
+        most_rows = cell->shard[r] > most_rows ? cell->shard[r] : most_rows;
     for (int r = 0; r < ranks; ++r)
-        if (most > 0 && cell->shard[r] == most)
+        if (most_rows > 0 && cell->shard[r] == most_rows)
             race->rank[race->n++] = r;
     for (int p = 0; p < OWN_PHASES; ++p)
         if (!cell->phase_ns[own_phases[p]])
             race->n = 0;
-}
-
-/* The rank that was the slowest in most steps, as an index of race; -1: none. A step in which two
- * ranks took equally long has no slowest. */
-static int loser_of_launch(const struct record_cell *cell, struct race *race)
-{
-    int loser = -1;
-
-    choose_ranks(cell, race);
     for (size_t step = 0; race->n > 1 && step < cell->n_samples; ++step) {
         double most = -1;
         int slowest = -1;
@@ -63,8 +48,11 @@ static int loser_of_launch(const struct record_cell *cell, struct race *race)
         if ((cell->flags[step] & (RECORD_WARMUP | RECORD_BAD_VALUES)) != 0)
             continue;
         for (int i = 0; i < race->n; ++i) {
-            const double ns = own_work(cell, race->rank[i], step);
+            const size_t at = (size_t)race->rank[i] * cell->n_samples + step;
+            double ns = 0;
 
+            for (int p = 0; p < OWN_PHASES; ++p)
+                ns += (double)cell->phase_ns[own_phases[p]][at];
             race->work[i] += ns;
             slowest = ns > most ? i : ns == most ? -1 : slowest;
             most = fmax(ns, most);
@@ -77,16 +65,6 @@ static int loser_of_launch(const struct record_cell *cell, struct race *race)
         if (race->lost[i] > 0 && (loser < 0 || race->lost[i] > race->lost[loser]))
             loser = i;
     return loser;
-}
-
-/* The work of a rank over that of the others, less 1. */
-static double more_than_others(const struct race *race, int loser)
-{
-    double others = 0;
-
-    for (int i = 0; i < race->n; ++i)
-        others += i != loser ? race->work[i] / (race->n - 1) : 0;
-    return others > 0 ? race->work[loser] / others - 1 : (double)NAN;
 }
 
 /* All launches have the same shards. The result has the numbers of the rank that lost most
@@ -106,13 +84,17 @@ static struct report_slowest slowest_of(const struct report_point *point)
         if (loser < 0)
             continue;
         const int rank = race.rank[loser];
+        double others = 0; /* their mean work */
+
+        for (int i = 0; i < race.n; ++i)
+            others += i != loser ? race.work[i] / (race.n - 1) : 0;
 
         ++slowest.launches;
         slowest.ranks = race.n;
         ++lost[rank];
         steps[rank] += race.lost[loser];
         all[rank] += race.steps;
-        more[rank] += more_than_others(&race, loser);
+        more[rank] += others > 0 ? race.work[loser] / others - 1 : (double)NAN;
     }
     for (int r = 0; r < RECORD_MAX_RANKS; ++r)
         if (lost[r] > 0 && (slowest.rank < 0 || lost[r] > lost[slowest.rank]))

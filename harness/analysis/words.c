@@ -1,5 +1,5 @@
 /* analysis/words.c: prints numbers in words, alone or at the end of a text. */
-#include "analysis/words.h"
+#include "analysis/analysis.h"
 
 #include <math.h>
 #include <stdarg.h>

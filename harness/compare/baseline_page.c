@@ -5,7 +5,7 @@
  * (record/memory.h). */
 #include "compare/baseline.h"
 
-#include "analysis/words.h"
+#include "analysis/analysis.h"
 #include "record/document.h"
 #include "text/units.h"
 

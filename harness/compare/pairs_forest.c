@@ -2,7 +2,7 @@
  * cell, from the slowest on. */
 #include "compare/pairs.h"
 
-#include "analysis/words.h"
+#include "analysis/analysis.h"
 #include "command/command.h"
 #include "plot/plot.h"
 

@@ -2,7 +2,7 @@
  * the slowest on, then the ratios that could not have been found. */
 #include "compare/pairs.h"
 
-#include "analysis/words.h"
+#include "analysis/analysis.h"
 #include "record/identify.h"
 
 #include <math.h>

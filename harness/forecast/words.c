@@ -1,7 +1,7 @@
 /* forecast/words.c: a forecast in words: what a series is, what was fitted, and each line. */
 #include "forecast/forecast.h"
 
-#include "analysis/words.h"
+#include "analysis/analysis.h"
 #include "text/units.h"
 
 #include <math.h>

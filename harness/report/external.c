@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/words.h"
+#include "analysis/analysis.h"
 #include "record/json.h"
 #include "verify/collective.h"
 

@@ -3,7 +3,7 @@
 #ifndef HARNESS_REPORT_PAGE_H
 #define HARNESS_REPORT_PAGE_H
 
-#include "analysis/words.h"
+#include "analysis/analysis.h"
 #include "export/grid.h"
 #include "files/text_out.h"
 #include "plot/plot.h"
