@@ -24,37 +24,6 @@ static int worth_of(const struct report_point *point)
     return 4 * (point->row->cell->key.n_devices > 1) + 2 * !report_oversubscribed(point) + resolved;
 }
 
-static bool answers_better(const struct report_point *a, const struct report_point *b)
-{
-    return worth_of(a) != worth_of(b)
-               ? worth_of(a) > worth_of(b)
-               : report_metric_better(REPORT_SPEEDUP, report_middle(a, REPORT_SPEEDUP),
-                                      report_middle(b, REPORT_SPEEDUP));
-}
-
-/* Finds the best point of each mode of a group, and returns their number. */
-static size_t find_answers(const struct report *report, const struct report_group *group,
-                           struct answer list[])
-{
-    size_t n = 0;
-
-    for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i) {
-        const struct report_point *point = &report->point[i];
-        size_t at = 0;
-
-        if (report_is_plain(point) || !isfinite(report_of_bound(point)))
-            continue;
-        while (at < n && (!report_is_mode(list[at].point, point->row->cell->key.mode) ||
-                          list[at].point->bucket != point->bucket))
-            ++at;
-        if (at < n && !answers_better(point, list[at].point))
-            continue;
-        list[at] = (struct answer){group, point};
-        n += at == n;
-    }
-    return n;
-}
-
 /* Puts the points closest to their bound first. */
 static int compare_answers(const void *left, const void *right)
 {
@@ -67,36 +36,17 @@ static int compare_answers(const void *left, const void *right)
 
 /* ---- cells -------------------------------------------------------------------------------- */
 
-static void cells_of_place(struct grid *grid, const struct report *report,
-                           const struct answer *answer)
-{
-    const struct report_point *point = answer->point;
-    const char *name = point->row->cell->key.workload;
-    char text[REPORT_CELL_TEXT], bucket[32];
-    size_t settings = 0;
-
-    for (size_t g = 0; g < report->n_groups; ++g)
-        settings +=
-            strcmp(report->point[report->group[g].first].row->cell->key.workload, name) == 0;
-    report_group_words(report, answer->group, text);
-    report_bucket_name(point->row->cell->key.bucket_bytes, bucket);
-    grid_cell(grid, "text name", "%s", settings > 1 ? text : name);
-    grid_cell(grid, "text mode", "%s%s%s",
-              report_is_ddp(point)     ? "DDP"
-              : report_is_cores(point) ? "plain, on cores"
-                                       : "DataParallel",
-              point->bucket > 0 ? ", buckets " : "", point->bucket > 0 ? bucket : "");
-}
-
-/* Finds the cell of the comparison with that workload that has both programs on as many devices,
- * preferably with the same batch; NULL: none. */
-static const struct peer_cell *find_peer_cell(const struct report *report,
-                                              const struct report_point *point, enum peer_kind kind)
+/* Adds the ratio of the step to that of PyTorch's fastest program: of the cell of the comparison
+ * with that workload that has both programs on as many devices, preferably with the same batch. */
+static void cell_of_peer(struct grid *grid, const struct report *report,
+                         const struct report_point *point)
 {
     const struct record_key *key = &point->row->cell->key;
+    const enum peer_kind kind = report_is_ddp(point) ? PEER_LOCKSTEP_DDP : PEER_LOCKSTEP_DP;
     const struct peer_cell *found = NULL;
+    char text[REPORT_CELL_TEXT] = "";
 
-    for (size_t c = 0; c < report->peer->n_cells; ++c) {
+    for (size_t c = 0; c < report->peer->n_cells && !report_is_cores(point); ++c) {
         const struct peer_cell *cell = &report->peer->cell[c];
 
         if (strcmp(cell->workload, key->workload) == 0 && peer_find(cell, kind, key->n_devices) &&
@@ -105,30 +55,17 @@ static const struct peer_cell *find_peer_cell(const struct report *report,
              (found->batch != key->global_batch && cell->batch > found->batch)))
             found = cell;
     }
-    return found;
-}
-
-static void cell_of_peer(struct grid *grid, const struct report *report,
-                         const struct report_point *point)
-{
-    const struct record_key *key = &point->row->cell->key;
-    const enum peer_kind kind = report_is_ddp(point) ? PEER_LOCKSTEP_DDP : PEER_LOCKSTEP_DP;
-    const struct peer_cell *cell =
-        report_is_cores(point) ? NULL : find_peer_cell(report, point, kind);
-    char text[REPORT_CELL_TEXT] = "";
-
-    if (!cell) {
+    if (!found) {
         grid_cell(grid, "number peer", "-");
         return;
     }
-    const struct report_value ratio = peer_ratio(peer_find(cell, kind, key->n_devices),
-                                                 peer_fastest(cell, PEER_ANY, key->n_devices));
+    const struct report_value ratio = peer_ratio(peer_find(found, kind, key->n_devices),
+                                                 peer_fastest(found, PEER_ANY, key->n_devices));
 
-    report_add_ratio(text, ratio.middle);
-    report_add(text, " ");
+    report_add(text, "%s ", report_ratio(ratio.middle, WORD));
     report_add_range(text, &ratio, report_ratio);
-    if (cell->batch != key->global_batch)
-        report_add(text, ", %zu\u00a0rows", cell->batch);
+    if (found->batch != key->global_batch)
+        report_add(text, ", %zu\u00a0rows", found->batch);
     grid_cell(grid, "number peer", "%s", text);
 }
 
@@ -156,26 +93,39 @@ static void cell_of_loss(struct grid *grid, const struct report_point *point)
         grid_cell(grid, "text loss", "%s: all %.0f points", losses[most], 100.0 * limit.missing);
 }
 
-static void answer_row(struct grid *grid, const struct report *report, const struct answer *answer)
+static void add_answer(struct grid *grid, const struct report *report, const struct answer *answer)
 {
     const struct report_point *point = answer->point;
     const struct record_key *key = &point->row->cell->key;
-    char speedup[REPORT_CELL_TEXT] = "", share[REPORT_CELL_TEXT] = "";
+    char text[REPORT_CELL_TEXT], bucket[32];
+    size_t settings = 0; /* of its workload */
 
-    report_add_speedup(speedup, point);
-    report_add_rate_share(share, point, report_middle(point, REPORT_FLOPS));
+    for (size_t g = 0; g < report->n_groups; ++g)
+        settings += strcmp(report->point[report->group[g].first].row->cell->key.workload,
+                           key->workload) == 0;
+    report_group_words(report, answer->group, text);
+    report_bucket_name(key->bucket_bytes, bucket);
     grid_row(grid, "");
-    cells_of_place(grid, report, answer);
+    grid_cell(grid, "text name", "%s", settings > 1 ? text : key->workload);
+    grid_cell(grid, "text mode", "%s%s%s",
+              report_is_ddp(point)     ? "DDP"
+              : report_is_cores(point) ? "plain, on cores"
+                                       : "DataParallel",
+              point->bucket > 0 ? ", buckets " : "", point->bucket > 0 ? bucket : "");
     report_cell_metric(grid, point->base, REPORT_STEP);
     report_cell_metric(grid, point, REPORT_STEP);
     grid_cell(grid, "text where", "%d\u00a0%s%s, %zu\u00a0rows%s%s", key->n_devices,
               report_is_cores(point) ? "core" : "device", key->n_devices == 1 ? "" : "s",
               key->global_batch, report_oversubscribed(point) ? ", oversubscribed" : "",
               report_simulated(point->row) ? ", SIMULATED" : "");
-    grid_cell(grid, "number speedup", "%s", speedup);
+    text[0] = '\0';
+    report_add_speedup(text, point);
+    grid_cell(grid, "number speedup", "%s", text);
     report_cell_number(grid, report_of_bound(point), report_share);
     report_cell_metric(grid, point, REPORT_FLOPS);
-    grid_cell(grid, "number", "%s", share);
+    text[0] = '\0';
+    report_add_rate_share(text, point, report_middle(point, REPORT_FLOPS));
+    grid_cell(grid, "number", "%s", text);
     if (report->peer)
         cell_of_peer(grid, report, point);
     cell_of_loss(grid, point);
@@ -199,8 +149,30 @@ int report_answers(struct text_out *out, const struct report *report)
 
     if (!list)
         return -1;
-    for (size_t g = 0; g < report->n_groups; ++g)
-        n += find_answers(report, &report->group[g], list + n);
+    for (size_t g = 0; g < report->n_groups; ++g) {
+        const struct report_group *group = &report->group[g];
+        const size_t first = n;
+
+        /* The best point of each mode of the group. */
+        for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i) {
+            const struct report_point *point = &report->point[i];
+            size_t at = first;
+
+            if (report_is_plain(point) || !isfinite(report_of_bound(point)))
+                continue;
+            while (at < n && (!report_is_mode(list[at].point, point->row->cell->key.mode) ||
+                              list[at].point->bucket != point->bucket))
+                ++at;
+            const struct report_point *best = at < n ? list[at].point : NULL;
+
+            if (!best || worth_of(point) > worth_of(best) ||
+                (worth_of(point) == worth_of(best) &&
+                 report_metric_better(REPORT_SPEEDUP, report_middle(point, REPORT_SPEEDUP),
+                                      report_middle(best, REPORT_SPEEDUP))))
+                list[at] = (struct answer){group, point};
+            n += at == n;
+        }
+    }
     qsort(list, n, sizeof *list, compare_answers);
     grid_open(&grid, out, "answers", "Answers");
     grid.fold = GRID_PLAIN;
@@ -214,7 +186,7 @@ int report_answers(struct text_out *out, const struct report *report)
         grid_headings(&grid, "number peer", "Step over PyTorch's");
     grid_headings(&grid, "text loss", "Largest loss");
     for (size_t i = 0; i < n; ++i)
-        answer_row(&grid, report, &list[i]);
+        add_answer(&grid, report, &list[i]);
     snprintf(grid.note, sizeof grid.note, "%s", answers_note);
 
     const int status = n > 0 ? grid_html(&grid) : 0;

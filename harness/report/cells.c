@@ -93,6 +93,13 @@ void report_table_group(struct grid *grid, const struct report *report,
     name_of_rows(grid, report, report->point[group->first].row);
 }
 
+void report_left(struct text_out *out, size_t all, size_t shown, const char *what)
+{
+    if (all > shown)
+        text_print(out, "\n%zu of %zu %s; the other %zu are in %s.\n", shown, all, what,
+                   all - shown, out->whole.path[0] != '\0' ? "index.html" : "the page of a report");
+}
+
 /* ---- columns ------------------------------------------------------------------------------ */
 
 void report_cell_number(struct grid *grid, double value, report_number_fn *number)
@@ -153,49 +160,12 @@ static void cells_of_base(struct grid *grid, const struct report_point *point, b
     }
 }
 
-/* Adds the step of DataParallel over that of the plain program, the inverse of a speed-up. */
-static void cells_of_wrapper(struct grid *grid, const struct report_base *base)
-{
-    struct report_value ratio;
-
-    if (!base->single || !base->single->plain) {
-        grid_cell(grid, "number", "-");
-        grid_cell(grid, "number", "-");
-        return;
-    }
-    ratio = report_inverse(&base->single->value[REPORT_SPEEDUP], 1.0);
-    grid_cell(grid, "number", "%s\u00d7", report_ratio(ratio.middle, WORD));
-    report_cell_range(grid, &ratio, report_ratio);
-}
-
-static void base_row(struct grid *grid, const struct report_base *base, bool others, bool ranks)
-{
-    const struct report_point *any = base->plain    ? base->plain
-                                     : base->single ? base->single
-                                                    : base->rank;
-    const struct record_key *key = &any->row->cell->key;
-    char bucket[32];
-
-    grid_row(grid, "");
-    report_bucket_name(key->bucket_bytes, bucket);
-    if (key->bucket_bytes == 0)
-        grid_cell(grid, "number", "%zu", key->global_batch);
-    else
-        grid_cell(grid, "number", "%zu (bucket %s)", key->global_batch, bucket);
-    if (others) {
-        cells_of_base(grid, base->plain, base->rank != NULL);
-        cells_of_base(grid, base->single, base->rank != NULL);
-        cells_of_wrapper(grid, base);
-    }
-    if (ranks)
-        cells_of_base(grid, base->rank, true);
-}
-
 void report_fill_bases(struct grid *grid, const struct report *report)
 {
     const char *const range = range_name(report, REPORT_STEP);
     bool others = false, ranks = false;
     struct report_base base;
+    char bucket[32];
 
     for (size_t g = 0; g < report->n_groups; ++g)
         for (size_t at[3] = {0}; report_base_next(report, &report->group[g], at, &base);) {
@@ -219,10 +189,37 @@ void report_fill_bases(struct grid *grid, const struct report *report)
         bool begun = false;
 
         for (size_t at[3] = {0}; report_base_next(report, &report->group[g], at, &base);) {
+            const struct report_point *any = base.plain    ? base.plain
+                                             : base.single ? base.single
+                                                           : base.rank;
+            const struct record_key *key = &any->row->cell->key;
+
             if (!begun)
                 report_table_group(grid, report, &report->group[g]);
             begun = true;
-            base_row(grid, &base, others, ranks);
+            grid_row(grid, "");
+            report_bucket_name(key->bucket_bytes, bucket);
+            if (key->bucket_bytes == 0)
+                grid_cell(grid, "number", "%zu", key->global_batch);
+            else
+                grid_cell(grid, "number", "%zu (bucket %s)", key->global_batch, bucket);
+            if (others) {
+                cells_of_base(grid, base.plain, base.rank != NULL);
+                cells_of_base(grid, base.single, base.rank != NULL);
+            }
+            if (others && base.single && base.single->plain) {
+                /* The step of DataParallel over that of the plain program. */
+                const struct report_value ratio =
+                    report_inverse(&base.single->value[REPORT_SPEEDUP], 1.0);
+
+                grid_cell(grid, "number", "%s\u00d7", report_ratio(ratio.middle, WORD));
+                report_cell_range(grid, &ratio, report_ratio);
+            } else if (others) {
+                grid_cell(grid, "number", "-");
+                grid_cell(grid, "number", "-");
+            }
+            if (ranks)
+                cells_of_base(grid, base.rank, true);
         }
     }
 }
@@ -403,35 +400,31 @@ static void point_row(struct grid *grid, const struct report *report,
     cell_of_status(grid, point);
 }
 
-/* A short table takes the points with the lowest rank: 0 for the batch of the sentence about
- * scaling, 1 for the smallest batch, 2 for the others. */
-static int rank_of_point(const struct report *report, const struct report_group *group,
-                         const struct report_point *point)
-{
-    const struct report_point *best = report_group_best(report, group);
-    const size_t batch = point->row->cell->key.global_batch;
-
-    if (best && (point->base == best->base || batch == best->row->cell->key.global_batch))
-        return 0;
-    return batch == report->point[group->first].row->cell->key.global_batch ? 1 : 2;
-}
-
-/* Marks at most so many points. */
-static void choose_points(const struct report *report, size_t most, bool chosen[])
+/* Marks at most so many points. A short table takes those of the batch of the sentence about
+ * scaling first, then those of the smallest batch, then the others. */
+static void choose_cells(const struct report *report, size_t most, bool chosen[])
 {
     size_t n = 0;
 
     for (int rank = 0; rank < 3; ++rank)
         for (size_t g = 0; g < report->n_groups; ++g) {
             const struct report_group *group = &report->group[g];
+            const struct report_point *best = report_group_best(report, group);
+            const size_t least = report->point[group->first].row->cell->key.global_batch;
             const size_t end = group->first + group->n + group->n_cores;
 
-            for (size_t i = group->first; i < end && n < most; ++i)
-                if (report->n_points <= most ||
-                    rank_of_point(report, group, &report->point[i]) == rank) {
-                    n += !chosen[i];
-                    chosen[i] = true;
-                }
+            for (size_t i = group->first; i < end && n < most; ++i) {
+                const struct report_point *point = &report->point[i];
+                const size_t batch = point->row->cell->key.global_batch;
+                const bool of_best = best && (point->base == best->base ||
+                                              batch == best->row->cell->key.global_batch);
+                const int own = of_best ? 0 : batch == least ? 1 : 2;
+
+                if (report->n_points > most && own != rank)
+                    continue;
+                n += !chosen[i];
+                chosen[i] = true;
+            }
         }
 }
 
@@ -465,7 +458,7 @@ void report_fill_cells(struct grid *grid, const struct report *report)
     grid_headings(grid, "text", "Slowest phases|Status");
     grid->pieces.failed |= !chosen;
     if (chosen)
-        choose_points(report, grid->brief ? REPORT_SUMMARY_CELLS : report->n_points, chosen);
+        choose_cells(report, grid->brief ? REPORT_SUMMARY_CELLS : report->n_points, chosen);
     for (size_t g = 0; chosen && g < report->n_groups; ++g) {
         const struct report_group *group = &report->group[g];
 

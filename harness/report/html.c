@@ -23,72 +23,11 @@ void report_head(struct text_out *out, const char *title)
     fputs("</style>\n</head>\n<body>\n<main>\n", out->file);
 }
 
-/* Prints the settings, one after the other. */
-static void settings(struct text_out *out, const struct report *report)
-{
-    static const struct report_fact_style style = {"<dt>", "</dt><dd>", "</dd>\n"};
-    char text[REPORT_CELL_TEXT];
-
-    if (report->n_groups == 0)
-        return;
-    text_print(out,
-               "<section class=\"tables\" id=\"settings\">\n<details>\n<summary><h3>Settings</h3> "
-               "<span class=\"count\">%zu settings, one by one</span></summary>\n",
-               report->n_groups);
-    for (size_t g = 0; g < report->n_groups; ++g) {
-        report_group_words(report, &report->group[g], text);
-        text_print(out, "<div class=\"setting\">\n<h4>%s</h4>\n<dl>\n", text);
-        report_facts(out, &style, report, &report->group[g]);
-        fputs("</dl>\n</div>\n", out->file);
-    }
-    fputs("</details>\n</section>\n", out->file);
-}
-
-static void summary(struct text_out *out, const struct report *report)
-{
-    char names[REPORT_CELL_TEXT];
-
-    fputs("<p class=\"lead\">", out->file);
-    report_lead(out, report);
-    fputs("</p>\n", out->file);
-    if (report->peer) {
-        peer_version_names(report->peer, names);
-        text_print(out, "<p class=\"lead\"><a href=\"#peer\">Beside %s</a>, ", names);
-        report_peer_verdict(out, report->peer);
-        fputs("</p>\n", out->file);
-    }
-    if (report->conformance)
-        text_print(out,
-                   "<p class=\"lead\"><a href=\"" REPORT_CONFORMANCE "\">Conformance</a>: %s of "
-                   "%s</p>\n",
-                   check_record_words[report->conformance->verdict],
-                   report->conformance->name[0] != '\0' ? report->conformance->name
-                                                        : report->conformance->spec);
-    fputs("<ul class=\"cautions\">\n", out->file);
-    report_cautions(out, report, "<li>", "</li>\n");
-    fputs("</ul>\n", out->file);
-}
-
-/* Opens NAME.svg of a figure for wide pages, or for narrow ones. Not all figures have a narrow one:
- * then it returns 0 and *svg is NULL. */
-static int open_svg(const char *directory, const char *name, bool narrow, FILE **svg,
-                    struct text_error *err)
-{
-    char path[1024];
-    const int n =
-        snprintf(path, sizeof path, "%s/%s%s.svg", directory, name, narrow ? PLOT_NARROW : "");
-
-    errno = ENAMETOOLONG;
-    *svg = n < (int)sizeof path ? fopen(path, "r") : NULL;
-    if (*svg || (narrow && errno == ENOENT))
-        return 0;
-    return text_fail(err, "cannot read '%.180s': %s", path, strerror(errno));
-}
-
-/* Copies a drawing from "<svg" on, because a page must not contain an XML declaration and a
+/* Prints the drawing of a figure, for wide pages or for narrow ones; the style sheet shows one of
+ * them. It is copied from "<svg" on, because a page must not contain an XML declaration and a
  * DOCTYPE. */
-static int drawing(struct text_out *out, const char *name, const char *class, FILE *svg,
-                   struct text_error *err)
+static int print_drawing(struct text_out *out, const char *name, const char *class, FILE *svg,
+                         struct text_error *err)
 {
     char line[4096];
     bool inside = false;
@@ -104,40 +43,19 @@ static int drawing(struct text_out *out, const char *name, const char *class, FI
         if (inside)
             fputs(start, out->file);
     }
-    const bool whole = inside && !ferror(svg);
-
     fputs("</div>\n", out->file);
-    fclose(svg);
-    return whole ? 0 : text_fail(err, "cannot read '%.64s.svg' again", name);
-}
-
-/* Writes the drawing for wide and the one for narrow pages, if there are both. The style sheet
- * shows one of them. */
-static int drawings(struct text_out *out, const char *directory, const char *name,
-                    struct text_error *err)
-{
-    FILE *wide, *narrow;
-    int status;
-
-    if (open_svg(directory, name, false, &wide, err) != 0)
-        return -1;
-    if (open_svg(directory, name, true, &narrow, err) != 0) {
-        fclose(wide);
-        return -1;
-    }
-    fputs("<div class=\"scroll\" tabindex=\"0\">", out->file);
-    status = drawing(out, name, narrow ? "wide" : "only", wide, err);
-    if (narrow && drawing(out, name, "narrow", narrow, err) != 0)
-        status = -1;
-    fputs("</div>\n", out->file);
-    return status;
+    return inside && !ferror(svg) ? 0 : text_fail(err, "cannot read '%.64s.svg' again", name);
 }
 
 int report_figure(struct text_out *out, const char *directory, const struct report *report,
                   const struct report_figures *figures, enum report_figure which,
                   struct text_error *err)
 {
+    static const char *const endings[] = {".svg", PLOT_NARROW_SVG};
     const char *name = report_figure_names[which];
+    FILE *svg[2] = {NULL}; /* for wide and for narrow pages; not all figures have both */
+    char path[1024] = "";
+    int status = 0;
 
     if (figures->status[which] != PLOT_OK) {
         if (figures->why[which][0] != '\0' && (report->n_points > 0 || report->n_all == 0))
@@ -145,10 +63,29 @@ int report_figure(struct text_out *out, const char *directory, const struct repo
                        figures->why[which]);
         return 0;
     }
-    text_print(out, "<figure id=\"figure-%s\">\n<h2>%s</h2>\n", name, report_figure_titles[which]);
-    if (drawings(out, directory, name, err) != 0)
+    for (int i = 0; i < 2 && status == 0; ++i) {
+        const int n = snprintf(path, sizeof path, "%s/%s%s", directory, name, endings[i]);
+
+        errno = ENAMETOOLONG;
+        svg[i] = n < (int)sizeof path ? fopen(path, "r") : NULL;
+        if (!svg[i] && (i == 0 || errno != ENOENT))
+            status = text_fail(err, "cannot read '%.180s': %s", path, strerror(errno));
+    }
+    if (status == 0) {
+        text_print(out,
+                   "<figure id=\"figure-%s\">\n<h2>%s</h2>\n<div class=\"scroll\" "
+                   "tabindex=\"0\">",
+                   name, report_figure_titles[which]);
+        status = print_drawing(out, name, svg[1] ? "wide" : "only", svg[0], err);
+    }
+    if (status == 0 && svg[1])
+        status = print_drawing(out, name, "narrow", svg[1], err);
+    for (int i = 0; i < 2; ++i)
+        if (svg[i])
+            fclose(svg[i]);
+    if (status != 0)
         return -1;
-    fputs("<figcaption>", out->file);
+    fputs("</div>\n<figcaption>", out->file);
     report_caption(out, report, which);
     fputs("</figcaption>\n</figure>\n", out->file);
     return 0;
@@ -160,12 +97,31 @@ void report_fact(struct text_out *out, const char *name, const char *value)
         text_print(out, "<dt>%s</dt><dd>%s</dd>\n", name, value);
 }
 
-/* Prints "Model (cuda:0 to cuda:3); driver 13.0, ...". Successive GPUs of one model are printed
- * together. */
-static void gpus(struct text_out *out, const struct record_run *run)
+static void print_run(struct text_out *out, const struct record_run *run)
 {
-    char text[REPORT_CELL_TEXT] = "";
+    char text[REPORT_CELL_TEXT];
 
+    text_print(
+        out,
+        "<details>\n<summary><h3>Run %s</h3> <span class=\"count\">%s</span></summary>\n<dl>\n",
+        run->run_id, run->created_utc);
+    report_fact(out, "Source", run->source);
+    snprintf(text, sizeof text,
+             "%s; packages %d, NUMA nodes %d, cores %d, processing units %d (%d usable), "
+             "%.1f GiB; node %s, class %.12s",
+             run->cpu_model, run->packages, run->numa_nodes, run->cores, run->pus, run->usable_pus,
+             (double)run->mem_bytes / (double)(1 << 30), run->node_hash,
+             run->machine_class[0] != '\0' ? run->machine_class : "unknown");
+    report_fact(out, "Machine", text);
+    snprintf(text, sizeof text, "%s, %s, governor %s, load %.2f %.2f %.2f at start", run->kernel,
+             run->libc, run->governor[0] != '\0' ? run->governor : "unknown", run->load_avg[0],
+             run->load_avg[1], run->load_avg[2]);
+    report_fact(out, "System", text);
+    snprintf(text, sizeof text, "%s, backend %s, communicator %s", run->devices, run->backend,
+             run->communicator);
+    report_fact(out, "Devices", text);
+    /* "Model (cuda:0 to cuda:3); driver 13.0, ...". Successive GPUs of one model stand together. */
+    text[0] = '\0';
     for (int first = 0, next; first < run->n_slots; first = next) {
         const struct record_slot *slot = &run->slot[first];
 
@@ -182,27 +138,6 @@ static void gpus(struct text_out *out, const struct record_run *run)
     if (text[0] != '\0')
         report_add(text, "%s", run->gpu_software);
     report_fact(out, "GPUs", text);
-}
-
-static void machine(struct text_out *out, const struct record_run *run)
-{
-    char text[REPORT_CELL_TEXT];
-
-    snprintf(text, sizeof text,
-             "%s; packages %d, NUMA nodes %d, cores %d, processing units %d (%d usable), "
-             "%.1f GiB; node %s, class %.12s",
-             run->cpu_model, run->packages, run->numa_nodes, run->cores, run->pus, run->usable_pus,
-             (double)run->mem_bytes / (double)(1 << 30), run->node_hash,
-             run->machine_class[0] != '\0' ? run->machine_class : "unknown");
-    report_fact(out, "Machine", text);
-    snprintf(text, sizeof text, "%s, %s, governor %s, load %.2f %.2f %.2f at start", run->kernel,
-             run->libc, run->governor[0] != '\0' ? run->governor : "unknown", run->load_avg[0],
-             run->load_avg[1], run->load_avg[2]);
-    report_fact(out, "System", text);
-    snprintf(text, sizeof text, "%s, backend %s, communicator %s", run->devices, run->backend,
-             run->communicator);
-    report_fact(out, "Devices", text);
-    gpus(out, run);
     report_fact(out, "Facts of GPUs", run->gpu_facts);
     if (run->node.n_numa + run->node.n_gpus + run->node.n_nics > 0) {
         fputs("<dt>Node</dt><dd><pre class=\"node\">", out->file);
@@ -214,18 +149,6 @@ static void machine(struct text_out *out, const struct record_run *run)
     report_fact(out, "Clock", text);
     report_fact(out, "Start of a step", run->sync_method);
     report_fact(out, "Time of a step", run->rank_reduction);
-}
-
-static void provenance(struct text_out *out, const struct record_run *run)
-{
-    char text[REPORT_CELL_TEXT];
-
-    text_print(
-        out,
-        "<details>\n<summary><h3>Run %s</h3> <span class=\"count\">%s</span></summary>\n<dl>\n",
-        run->run_id, run->created_utc);
-    report_fact(out, "Source", run->source);
-    machine(out, run);
     snprintf(text, sizeof text, "%s%s, lockstep %s",
              run->git_sha[0] != '\0' ? run->git_sha : "unknown",
              run->git_dirty ? " with uncommitted changes" : "", run->program_version);
@@ -246,25 +169,9 @@ static void provenance(struct text_out *out, const struct record_run *run)
     fputs("</dl>\n</details>\n", out->file);
 }
 
-/* Prints links to the parts of a long page. */
-static void contents(struct text_out *out, const struct report *report,
-                     const struct report_figures *figures)
-{
-    fputs("<nav aria-label=\"Contents\">\n", out->file);
-    for (int f = 0; f < REPORT_FIGURES; ++f)
-        if (figures->status[f] == PLOT_OK && f != REPORT_FIGURE_PEER)
-            text_print(out, "<a href=\"#figure-%s\">%s</a>\n", report_figure_names[f],
-                       report_figure_titles[f]);
-    if (report->peer)
-        fputs("<a href=\"#peer\">Beside PyTorch</a>\n", out->file);
-    fputs("<a href=\"#tables\">Tables</a>\n<a href=\"#reading\">How to read this</a>\n"
-          "<a href=\"#provenance\">Provenance</a>\n</nav>\n",
-          out->file);
-}
-
 /* Prints the page of a comparison with PyTorch alone, after its head. Returns 0, or -1 and why. */
-static int peer_body(struct text_out *out, const char *directory, const struct report *report,
-                     const struct report_figures *figures, struct text_error *err)
+static int print_peer_body(struct text_out *out, const char *directory, const struct report *report,
+                           const struct report_figures *figures, struct text_error *err)
 {
     const bool good = peer_is_good(report->peer);
     char names[REPORT_CELL_TEXT];
@@ -292,15 +199,53 @@ static int peer_body(struct text_out *out, const char *directory, const struct r
     return report_peer_tables(out, report->peer);
 }
 
-/* Prints the whole page after its head. Returns 0, or -1. */
-static int body(struct text_out *out, const char *directory, const struct report *report,
-                const struct report_figures *figures, struct text_error *err)
+/* Prints the sentences at the top of the page, and links to its parts. */
+static void print_lead(struct text_out *out, const struct report *report,
+                       const struct report_figures *figures)
 {
+    const struct check_record *check = report->conformance;
+    char names[REPORT_CELL_TEXT];
+
+    fputs("<p class=\"lead\">", out->file);
+    report_lead(out, report);
+    fputs("</p>\n", out->file);
+    if (report->peer) {
+        peer_version_names(report->peer, names);
+        text_print(out, "<p class=\"lead\"><a href=\"#peer\">Beside %s</a>, ", names);
+        report_peer_verdict(out, report->peer);
+        fputs("</p>\n", out->file);
+    }
+    if (check)
+        text_print(out,
+                   "<p class=\"lead\"><a href=\"" REPORT_CONFORMANCE "\">Conformance</a>: %s of "
+                   "%s</p>\n",
+                   check_record_words[check->verdict],
+                   check->name[0] != '\0' ? check->name : check->spec);
+    fputs("<ul class=\"cautions\">\n", out->file);
+    report_cautions(out, report, "<li>", "</li>\n");
+    fputs("</ul>\n<nav aria-label=\"Contents\">\n", out->file);
+    for (int f = 0; f < REPORT_FIGURES; ++f)
+        if (figures->status[f] == PLOT_OK && f != REPORT_FIGURE_PEER)
+            text_print(out, "<a href=\"#figure-%s\">%s</a>\n", report_figure_names[f],
+                       report_figure_titles[f]);
+    if (report->peer)
+        fputs("<a href=\"#peer\">Beside PyTorch</a>\n", out->file);
+    fputs("<a href=\"#tables\">Tables</a>\n<a href=\"#reading\">How to read this</a>\n"
+          "<a href=\"#provenance\">Provenance</a>\n</nav>\n",
+          out->file);
+}
+
+/* Prints the whole page after its head. Returns 0, or -1. */
+static int print_body(struct text_out *out, const char *directory, const struct report *report,
+                      const struct report_figures *figures, struct text_error *err)
+{
+    static const struct report_fact_style style = {"<dt>", "</dt><dd>", "</dd>\n"};
+    char text[REPORT_CELL_TEXT];
+
     report_strip(out, report);
     if (report_answers(out, report) != 0)
         return -1;
-    summary(out, report);
-    contents(out, report, figures);
+    print_lead(out, report, figures);
     for (int f = 0; f < REPORT_FIGURES; ++f) {
         if ((f == REPORT_FIGURE_PEER && !report->peer) ||
             (f == REPORT_FIGURE_LIMITS && !report->roof))
@@ -313,7 +258,19 @@ static int body(struct text_out *out, const char *directory, const struct report
             return -1;
     }
     fputs("<h2 id=\"tables\">Tables</h2>\n", out->file);
-    settings(out, report);
+    if (report->n_groups > 0)
+        text_print(out,
+                   "<section class=\"tables\" id=\"settings\">\n<details>\n<summary><h3>Settings"
+                   "</h3> <span class=\"count\">%zu settings, one by one</span></summary>\n",
+                   report->n_groups);
+    for (size_t g = 0; g < report->n_groups; ++g) {
+        report_group_words(report, &report->group[g], text);
+        text_print(out, "<div class=\"setting\">\n<h4>%s</h4>\n<dl>\n", text);
+        report_facts(out, &style, report, &report->group[g]);
+        fputs("</dl>\n</div>\n", out->file);
+    }
+    if (report->n_groups > 0)
+        fputs("</details>\n</section>\n", out->file);
     return report_tables(out, report);
 }
 
@@ -327,7 +284,7 @@ int report_page(const char *directory, const struct report *report,
         return -1;
     report_head(&out, records ? "Lockstep report" : "Lockstep beside PyTorch");
     snprintf(err->text, sizeof err->text, "no memory for the tables");
-    if ((records ? body : peer_body)(&out, directory, report, figures, err) != 0) {
+    if ((records ? print_body : print_peer_body)(&out, directory, report, figures, err) != 0) {
         text_discard(&out);
         return -1;
     }
@@ -335,7 +292,7 @@ int report_page(const char *directory, const struct report *report,
         fputs((const char *)report_asset_reading, out.file);
         fputs("<footer id=\"provenance\">\n<h2>Provenance</h2>\n", out.file);
         for (size_t f = 0; f < report->n_files; ++f)
-            provenance(&out, &report->file[f].run);
+            print_run(&out, &report->file[f].run);
         text_print(&out,
                    "<h3>To repeat this</h3>\n<pre>lockstep sweep %s --out again.jsonl\n"
                    "lockstep report again.jsonl --out again</pre>\n</footer>\n",

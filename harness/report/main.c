@@ -43,66 +43,53 @@ static int check_machine(bool same, const char *path, const char *node_hash,
     return EXIT_INVALID;
 }
 
-/* Whether two texts differ in the versions that both have. The version of NCCL is the last, and is
- * there only if NCCL was used. */
-static bool drivers_differ(const char *a, const char *b)
-{
-    static const char nccl[] = ", NCCL ";
-    const size_t with = strlen(a) > strlen(b) ? strlen(b) : strlen(a);
-    const char *rest = strlen(a) > strlen(b) ? a + with : b + with;
-
-    return memcmp(a, b, with) != 0 || (rest[0] != '\0' && strncmp(rest, nccl, strlen(nccl)) != 0);
-}
-
-/* Checks that the drivers are the same. Records without a GPU have no driver, and fit any. */
-static int check_drivers(const struct report *report, char *const paths[])
-{
-    size_t first = 0;
-
-    for (size_t f = 0; f < report->n_files; ++f) {
-        const char *there = report->file[first].run.gpu_software;
-        const char *here = report->file[f].run.gpu_software;
-
-        if (here[0] != '\0' && there[0] != '\0' && drivers_differ(here, there)) {
-            command_complain(
-                NAME, "the GPU software differs and cannot be compared: %s has %s, %s has %s",
-                paths[first], there, paths[f], here);
-            return EXIT_INVALID;
-        }
-        if (strlen(here) > strlen(there))
-            first = f;
-    }
-    return 0;
-}
-
+/* Checks that all files are from one machine, with one GPU software. */
 static int check_files(const struct report *report, const struct report_arguments *arguments)
 {
+    static const char nccl[] = ", NCCL ";
     char *const *paths = arguments->files;
-    size_t cells = 0;
+    const struct record_run *run = &report->file[0].run;
+    const struct peer_record *peer = report->peer;
+    const struct roof *roof = report->roof;
+    size_t cells = 0, with = 0; /* with: the file that names the most of the GPU software */
+    int status = 0;
 
     for (size_t f = 0; f < report->n_files; ++f) {
-        const struct record_run *first = &report->file[0].run, *run = &report->file[f].run;
+        const struct record_run *other = &report->file[f].run;
 
         cells += report->file[f].n_cells;
-        if (report_same_machine(first, run))
+        if (report_same_machine(run, other))
             continue;
         command_complain(NAME,
                          "the machines differ and cannot be compared: %s is of node %s, class "
                          "%.12s (%s, %d of %d processing units), %s of node %s, class %.12s (%s, "
                          "%d of %d)",
-                         paths[0], first->node_hash, class_of(first->machine_class),
-                         first->cpu_model, first->usable_pus, first->pus, paths[f], run->node_hash,
-                         class_of(run->machine_class), run->cpu_model, run->usable_pus, run->pus);
+                         paths[0], run->node_hash, class_of(run->machine_class), run->cpu_model,
+                         run->usable_pus, run->pus, paths[f], other->node_hash,
+                         class_of(other->machine_class), other->cpu_model, other->usable_pus,
+                         other->pus);
         return EXIT_INVALID;
     }
     if (cells == 0)
         return command_refuse(NAME, "%s: no cells, so there is nothing to report", paths[0]);
-    const struct record_run *run = &report->file[0].run;
-    const struct peer_record *peer = report->peer;
-    const struct roof *roof = report->roof;
-    int status = check_drivers(report, paths);
+    for (size_t f = 0; f < report->n_files; ++f) {
+        const char *there = report->file[with].run.gpu_software;
+        const char *here = report->file[f].run.gpu_software;
+        const size_t x = strlen(here), y = strlen(there), both = x < y ? x : y;
+        const char *rest = x > y ? here + both : there + both;
 
-    if (status == 0 && peer)
+        /* Records without a GPU have no software, and fit any. The version of NCCL is the last, and
+         * is there only if NCCL was used. */
+        if (both > 0 && (memcmp(here, there, both) != 0 ||
+                         (rest[0] != '\0' && strncmp(rest, nccl, strlen(nccl)) != 0))) {
+            command_complain(
+                NAME, "the GPU software differs and cannot be compared: %s has %s, %s has %s",
+                paths[with], there, paths[f], here);
+            return EXIT_INVALID;
+        }
+        with = x > y ? f : with;
+    }
+    if (peer)
         status = check_machine(peer_same_machine(peer, run), arguments->peer, peer->run.node_hash,
                                peer->run.machine_class, paths[0], run);
     if (status == 0 && roof)
@@ -209,33 +196,28 @@ int report_print(const char *command, const struct report *report, size_t format
     return command_refuse(command, "%s", err.text);
 }
 
+/* Prints the numbers, or with nccl-tests those of collectives. */
 static int print_numbers(size_t format, const struct report *report)
 {
-    size_t n = 0;
-    const int status = report_print(NAME, report, format, &n);
-    const size_t cells = report->n_points + report->collectives->n_points;
+    const bool nccl = format == REPORT_NCCL_TESTS;
+    const size_t all = report->collectives->n_points + (nccl ? 0 : report->n_points);
+    size_t n = nccl ? report_nccl_tests(stdout, report) : 0;
+    const int status = nccl ? 0 : report_print(NAME, report, format, &n);
 
     if (status != 0)
         return status;
-    if (n == cells && report->counts.missing == 0)
-        return 0;
-    command_complain(NAME,
-                     "%zu of %zu cells have no numbers: not all of their planned launches are "
-                     "measured and verified; %zu launches are missing",
-                     cells - n, cells, report->counts.missing);
-    return n > 0 ? EXIT_PARTLY : EXIT_INVALID;
-}
-
-static int print_collectives(const struct report *report)
-{
-    const size_t cells = report->collectives->n_points, n = report_nccl_tests(stdout, report);
-
-    if (cells == 0)
+    if (nccl && all == 0)
         return command_refuse(NAME, "--format nccl-tests is of collectives, and there are none");
-    if (n == cells && report->counts.missing == 0)
+    if (n == all && report->counts.missing == 0)
         return 0;
-    command_complain(NAME, "%zu of %zu collectives have no line, %zu launches are missing",
-                     cells - n, cells, report->counts.missing);
+    if (nccl)
+        command_complain(NAME, "%zu of %zu collectives have no line, %zu launches are missing",
+                         all - n, all, report->counts.missing);
+    else
+        command_complain(NAME,
+                         "%zu of %zu cells have no numbers: not all of their planned launches are "
+                         "measured and verified; %zu launches are missing",
+                         all - n, all, report->counts.missing);
     return n > 0 ? EXIT_PARTLY : EXIT_INVALID;
 }
 
@@ -272,9 +254,8 @@ static int report_files(const struct report_arguments *arguments, const struct c
     if (status == 0 && external_check(&report, &err) != 0)
         status = command_refuse(NAME, "%s", err.text);
     if (status == 0)
-        status = arguments->format == REPORT_NCCL_TESTS ? print_collectives(&report)
-                 : arguments->format < REPORT_PAGE      ? print_numbers(arguments->format, &report)
-                                                        : write_report(arguments->out, &report);
+        status = arguments->format < REPORT_PAGE ? print_numbers(arguments->format, &report)
+                                                 : write_report(arguments->out, &report);
     external_free(&report);
     report_rows_free(&report);
     for (size_t f = 0; f < report.n_files; ++f)
@@ -283,48 +264,38 @@ static int report_files(const struct report_arguments *arguments, const struct c
     return status;
 }
 
-static int report_check_alone(const char *directory, const struct check_record *check)
-{
-    struct text_error err = {{0}};
-
-    if (text_folder_own(directory, &err) != 0 ||
-        report_conformance(directory, check, false, &err) != 0)
-        return command_refuse(NAME, "%s", err.text);
-    printf("%s/%s\n", directory, REPORT_CONFORMANCE);
-    return judge_conformance(check);
-}
-
-static int report_with(const struct report_arguments *arguments, const struct check_record *check)
-{
-    struct text_error err = {{0}};
-    struct peer_record *peer = NULL;
-    struct roof *roof = NULL;
-    int status;
-
-    if (arguments->peer && !(peer = peer_record_read(arguments->peer, &err)))
-        return input_refuse(NAME, arguments->peer, INPUT_PEER, err.text, belongs);
-    if (arguments->limits && !(roof = roof_read(arguments->limits, &err)))
-        status = input_refuse(NAME, arguments->limits, INPUT_LIMITS, err.text, belongs);
-    else
-        status = arguments->n_files > 0 || peer ? report_files(arguments, check, peer, roof)
-                                                : report_check_alone(arguments->out, check);
-    roof_free(roof);
-    peer_record_free(peer);
-    return status;
-}
-
+/* Reads the files that are no records, and makes the report. */
 static int report_all(const struct report_arguments *arguments)
 {
     struct check_record check = {.n_cases = 0};
+    struct peer_record *peer = NULL;
+    struct roof *roof = NULL;
     struct text_error err = {{0}};
-    int status;
+    int status = 0;
 
-    if (!arguments->check)
-        return report_with(arguments, NULL);
-    if (check_record_read(arguments->check, &check, &err) != 0)
-        return input_refuse(NAME, arguments->check, INPUT_CHECK, err.text, belongs);
-    status = report_with(arguments, &check);
-    check_record_free(&check);
+    const bool checked = arguments->check && check_record_read(arguments->check, &check, &err) == 0;
+
+    if (arguments->check && !checked)
+        status = input_refuse(NAME, arguments->check, INPUT_CHECK, err.text, belongs);
+    if (status == 0 && arguments->peer && !(peer = peer_record_read(arguments->peer, &err)))
+        status = input_refuse(NAME, arguments->peer, INPUT_PEER, err.text, belongs);
+    if (status == 0 && arguments->limits && !(roof = roof_read(arguments->limits, &err)))
+        status = input_refuse(NAME, arguments->limits, INPUT_LIMITS, err.text, belongs);
+    if (status == 0 && (arguments->n_files > 0 || peer))
+        status = report_files(arguments, arguments->check ? &check : NULL, peer, roof);
+    else if (status == 0) {
+        if (text_folder_own(arguments->out, &err) != 0 ||
+            report_conformance(arguments->out, &check, false, &err) != 0)
+            status = command_refuse(NAME, "%s", err.text);
+        else {
+            printf("%s/%s\n", arguments->out, REPORT_CONFORMANCE);
+            status = judge_conformance(&check);
+        }
+    }
+    roof_free(roof);
+    peer_record_free(peer);
+    if (checked)
+        check_record_free(&check);
     return status;
 }
 

@@ -6,19 +6,36 @@
 /* The page has all of them. */
 enum { MAX_FAILURES = 100, MAX_RUNS = 8, MAX_GROUPS = 8 };
 
-void report_left(struct text_out *out, size_t all, size_t shown, const char *what)
+int report_summary(struct text_out *out, const struct report *report,
+                   const struct report_figures *figures)
 {
-    if (all > shown)
-        text_print(out, "\n%zu of %zu %s; the other %zu are in %s.\n", shown, all, what,
-                   all - shown, out->whole.path[0] != '\0' ? "index.html" : "the page of a report");
-}
-
-static void failures(struct text_out *out, const struct report *report)
-{
+    static const struct report_fact_style style = {"- ", ": ", "\n"};
     const size_t all = report->n_all - report->counts.verified;
+    const size_t runs = report->n_runs < MAX_RUNS ? report->n_runs : MAX_RUNS;
+    const size_t groups = report->n_groups < MAX_GROUPS ? report->n_groups : MAX_GROUPS;
     char text[REPORT_CELL_TEXT], amount[RECORD_AMOUNT_TEXT];
     size_t shown = 0;
 
+    fputs("# Lockstep report\n\n**", out->file);
+    report_verdict(out, report);
+    fputs("** ", out->file);
+    report_lead(out, report);
+    fputs("\n\n", out->file);
+    report_cautions(out, report, "- Note: ", "\n");
+    report_shares(out, report, "- Note: ", "\n");
+    for (size_t g = 0; g < groups; ++g) {
+        report_group_words(report, &report->group[g], text);
+        text_print(out, "\n**%s**\n\n", text);
+        report_facts(out, &style, report, &report->group[g]);
+    }
+    report_left(out, report->n_groups, groups, "settings");
+    if (figures && figures->status[REPORT_FIGURE_BATCH] == PLOT_OK) {
+        fputs("\n![Samples/s per device against rows per device](batch.png)\n\n", out->file);
+        report_caption(out, report, REPORT_FIGURE_BATCH);
+        fputs("\n", out->file);
+    }
+    if (report_brief_tables(out, report) != 0)
+        return -1;
     if (all > 0)
         fputs("\n## Failed and skipped\n\n", out->file);
     for (size_t i = 0; i < report->n_all && shown < MAX_FAILURES; ++i) {
@@ -35,12 +52,18 @@ static void failures(struct text_out *out, const struct report *report)
         ++shown;
     }
     report_left(out, all, shown, "launches without a result");
-}
-
-static void provenance(struct text_out *out, const struct report *report)
-{
+    if (report->n_points > 0)
+        fputs(
+            "\nSpeed-up: base over step (weak scaling: times the devices), launch by launch, then "
+            "the median; the base is the plain program, or else DataParallel on one device, or "
+            "else for DDP itself on one rank. Efficiency: speed-up per device; its bound is that "
+            "of a speed-up of N / ceil(N/K) for N rows on K devices, and of no more than there "
+            "are cores for virtual devices.\n",
+            out->file);
+    if (report->peer && report_peer_markdown(out, report->peer) != 0)
+        return -1;
     fputs("\n## Provenance\n\n", out->file);
-    for (size_t r = 0; r < report->n_runs && r < MAX_RUNS; ++r) {
+    for (size_t r = 0; r < runs; ++r) {
         const struct record_run *run = report->run[r].run;
 
         text_print(out, "- Run %s (%s), %s, commit %s%s, lockstep %s, %s, %s/%s on %s, %s\n",
@@ -50,55 +73,7 @@ static void provenance(struct text_out *out, const struct report *report)
                    run->blas, run->backend, run->communicator, run->devices, run->source);
         text_print(out, "  - options: %s\n", run->command);
     }
-    report_left(out, report->n_runs, report->n_runs < MAX_RUNS ? report->n_runs : MAX_RUNS, "runs");
-}
-
-static void sentences(struct text_out *out, const struct report *report)
-{
-    static const struct report_fact_style style = {"- ", ": ", "\n"};
-    char text[REPORT_CELL_TEXT];
-
-    fputs("# Lockstep report\n\n**", out->file);
-    report_verdict(out, report);
-    fputs("** ", out->file);
-    report_lead(out, report);
-    fputs("\n\n", out->file);
-    report_cautions(out, report, "- Note: ", "\n");
-    report_shares(out, report, "- Note: ", "\n");
-    for (size_t g = 0; g < report->n_groups && g < MAX_GROUPS; ++g) {
-        report_group_words(report, &report->group[g], text);
-        text_print(out, "\n**%s**\n\n", text);
-        report_facts(out, &style, report, &report->group[g]);
-    }
-    report_left(out, report->n_groups,
-                report->n_groups < MAX_GROUPS ? report->n_groups : MAX_GROUPS, "settings");
-}
-
-int report_summary(struct text_out *out, const struct report *report,
-                   const struct report_figures *figures)
-{
-    sentences(out, report);
-    if (figures && figures->status[REPORT_FIGURE_BATCH] == PLOT_OK) {
-        fputs("\n![Samples/s per device against rows per device](batch.png)\n\n", out->file);
-        report_caption(out, report, REPORT_FIGURE_BATCH);
-        fputs("\n", out->file);
-    }
-    if (report_brief_tables(out, report) != 0)
-        return -1;
-    failures(out, report);
-    if (report->n_points > 0)
-        fputs("\nSpeed-up: base over step (weak scaling: times the devices), launch by launch, "
-              "then the "
-              "median; the base is the plain program, or else DataParallel on one device, or else "
-              "for DDP itself on one rank. Efficiency: "
-              "speed-up per device; its bound "
-              "is that of a speed-up of N / ceil(N/K) for N rows on K devices, and of no more than "
-              "there "
-              "are cores for virtual devices.\n",
-              out->file);
-    if (report->peer && report_peer_markdown(out, report->peer) != 0)
-        return -1;
-    provenance(out, report);
+    report_left(out, report->n_runs, runs, "runs");
     return 0;
 }
 

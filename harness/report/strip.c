@@ -70,12 +70,35 @@ static void verified_badge(const struct report *report, struct report_badge *bad
 /* Effects that are significant at this level, and shares from these values on, are mentioned. */
 static const double SHOWN = 0.05, LITTLE = 0.05, MUCH = 0.30, DRIFTED = 0.03;
 
-/* Appends the share of the cores that other programs took. */
-static void add_foreign(struct report_badge *badge, const struct report *report)
+/* Shows the run whose drift is the most significant; if none is significant, a run whose drift is
+ * unknown comes first. Then the share of the cores that other programs took. */
+static void state_badge(const struct report *report, struct report_badge *badge)
 {
+    const struct report_drift *drift = &report->run[0].drift;
     const size_t verified = report->counts.verified;
     size_t known = 0, little = 0, much = 0; /* numbers of launches */
+    double least = INFINITY;
 
+    for (size_t r = 0; r < report->n_runs; ++r) {
+        const struct report_drift *of = &report->run[r].drift;
+        const double p = isnan(of->change) ? SHOWN : of->change_p;
+
+        drift = p < least ? of : drift;
+        least = fmin(p, least);
+    }
+    badge->tone = REPORT_AMBER;
+    if (isnan(drift->change))
+        report_add(badge->head, "state: drift unknown");
+    else {
+        report_add(badge->head, "state: drift %s%s", drift->change < 0.0 ? "\u2212" : "+",
+                   percent_words(fabs(drift->change), WORD));
+        if (drift->change_p <= SHOWN || fabs(drift->change) > DRIFTED)
+            report_add(badge->words, "Steps became %s while it ran, %s by chance. ",
+                       drift->change < 0.0 ? "shorter" : "longer",
+                       drift->change_p <= SHOWN ? "and not" : "perhaps");
+        else
+            badge->tone = REPORT_GOOD;
+    }
     for (size_t i = 0; i < report->n_all; ++i) {
         const double share = report->row[i].cell->foreign_frac;
 
@@ -102,36 +125,6 @@ static void add_foreign(struct report_badge *badge, const struct report *report)
     report_add(badge->words, ".");
 }
 
-/* Shows the run whose drift is the most significant; if none is significant, a run whose drift is
- * unknown comes first. */
-static void state_badge(const struct report *report, struct report_badge *badge)
-{
-    const struct report_drift *drift = &report->run[0].drift;
-    double least = INFINITY;
-
-    for (size_t r = 0; r < report->n_runs; ++r) {
-        const struct report_drift *of = &report->run[r].drift;
-        const double p = isnan(of->change) ? SHOWN : of->change_p;
-
-        drift = p < least ? of : drift;
-        least = fmin(p, least);
-    }
-    badge->tone = REPORT_AMBER;
-    if (isnan(drift->change))
-        report_add(badge->head, "state: drift unknown");
-    else {
-        report_add(badge->head, "state: drift %s%s", drift->change < 0.0 ? "\u2212" : "+",
-                   percent_words(fabs(drift->change), WORD));
-        if (drift->change_p <= SHOWN || fabs(drift->change) > DRIFTED)
-            report_add(badge->words, "Steps became %s while it ran, %s by chance. ",
-                       drift->change < 0.0 ? "shorter" : "longer",
-                       drift->change_p <= SHOWN ? "and not" : "perhaps");
-        else
-            badge->tone = REPORT_GOOD;
-    }
-    add_foreign(badge, report);
-}
-
 /* ---- strip -------------------------------------------------------------------------------- */
 
 static void begin_badge(struct text_out *out, const struct report_badge *badge)
@@ -149,13 +142,15 @@ void report_badge_print(struct text_out *out, const struct report_badge *badge)
     text_print(out, "<span class=\"why\">%s</span></li>\n", badge->words);
 }
 
-/* Writes "AMD EPYC, kernels Zen, 2 cores, 2 processing units, 23.5 GiB". The kernels come from a
- * text like "OpenBLAS 0.3.21 ... (Zen), oneDNN 2.6.3 brg:avx2", where the second library computes
- * large products. */
-static void machine_words(const struct record_run *run, char text[REPORT_CELL_TEXT])
+void report_strip(struct text_out *out, const struct report *report)
 {
+    const struct record_run *run = report->run[0].run;
+    /* The kernels come from a text like "OpenBLAS 0.3.21 ... (Zen), oneDNN 2.6.3 brg:avx2", where
+     * the second library computes large products. */
     const char *set = strrchr(run->blas, '(');
     const size_t length = set ? strcspn(set + 1, ")") : 0;
+    struct report_badge badge[3] = {{.tone = REPORT_GOOD}};
+    char text[REPORT_CELL_TEXT] = "", more[REPORT_CELL_TEXT] = "";
 
     report_add(text, "%s", run->cpu_model);
     if (length > 0)
@@ -164,15 +159,6 @@ static void machine_words(const struct record_run *run, char text[REPORT_CELL_TE
     report_add(text, ", %d core%s, %d processing unit%s, %s", run->cores,
                run->cores == 1 ? "" : "s", run->usable_pus, run->usable_pus == 1 ? "" : "s",
                report_bytes((double)run->mem_bytes, WORD));
-}
-
-void report_strip(struct text_out *out, const struct report *report)
-{
-    const struct record_run *run = report->run[0].run;
-    struct report_badge badge[3] = {{.tone = REPORT_GOOD}};
-    char text[REPORT_CELL_TEXT] = "", more[REPORT_CELL_TEXT] = "";
-
-    machine_words(run, text);
     report_add(more, "%.10s, commit %.12s%s%s", run->created_utc,
                run->git_sha[0] != '\0' ? run->git_sha : "unknown",
                run->git_dirty ? " with uncommitted changes" : "",
