@@ -23,7 +23,7 @@ bool report_collectives_any(const struct report *report)
 /* All of these tables begin with these columns. */
 static const char places[] = "Collective|Type|Devices|Over";
 
-static void cells_of_place(struct grid *grid, const struct report_point *point)
+static void cells_of_collective(struct grid *grid, const struct report_point *point)
 {
     const struct record_key *key = &point->row->cell->key;
     char processes[48] = "";
@@ -35,17 +35,6 @@ static void cells_of_place(struct grid *grid, const struct report_point *point)
     grid_cell(grid, "text", "%d %s%s", key->n_devices, point->row->kind,
               report_oversubscribed(point) ? " (oversubscribed)" : "");
     grid_cell(grid, "text", "%s/%s%s", key->backend, key->communicator, processes);
-}
-
-static void cells_of_times(struct grid *grid, const struct report_point *point)
-{
-    char range[REPORT_CELL_TEXT] = "";
-
-    report_add_metric_range(range, point, REPORT_STEP);
-    report_cell_metric(grid, point, REPORT_STEP);
-    grid_cell(grid, "number", "%s", range);
-    report_cell_metric(grid, point, REPORT_ALGBW);
-    report_cell_metric(grid, point, REPORT_BUSBW);
 }
 
 void report_fill_collectives(struct grid *grid, const struct report *report)
@@ -66,12 +55,19 @@ void report_fill_collectives(struct grid *grid, const struct report *report)
         if (i > 0 && !report_same_line(point - 1, point))
             grid_line(grid);
         grid_row(grid, report_point_failed(point) ? "failed" : "good");
-        cells_of_place(grid, point);
+        cells_of_collective(grid, point);
         grid_cell(grid, "number", "%zu", key->size_bytes);
         grid_cell(grid, "number", "%zu", type ? key->size_bytes / type->bytes : 0);
         /* A point without a verified launch has no numbers. */
-        if (point->verified > 0)
-            cells_of_times(grid, point);
+        if (point->verified > 0) {
+            char range[REPORT_CELL_TEXT] = "";
+
+            report_add_metric_range(range, point, REPORT_STEP);
+            report_cell_metric(grid, point, REPORT_STEP);
+            grid_cell(grid, "number", "%s", range);
+            report_cell_metric(grid, point, REPORT_ALGBW);
+            report_cell_metric(grid, point, REPORT_BUSBW);
+        }
         for (int c = 0; c < 4 && point->verified == 0; ++c)
             grid_cell(grid, "number", "-");
         grid_cell(grid, "number", "%zu of %zu launches%s", point->verified, point->n,
@@ -87,7 +83,7 @@ void report_fill_collectives(struct grid *grid, const struct report *report)
 /* ---- alpha and beta ----------------------------------------------------------------------- */
 
 /* Prints three digits, and never an exponent. */
-static const char *three_digits(double value, const char *unit, char text[32])
+static const char *three_digits_of(double value, const char *unit, char text[32])
 {
     int decimals = 2;
 
@@ -103,27 +99,12 @@ static const char *three_digits(double value, const char *unit, char text[32])
 
 static const char *microseconds(double ns, char text[32])
 {
-    return three_digits(ns / 1e3, "\u00b5s", text);
+    return three_digits_of(ns / 1e3, "\u00b5s", text);
 }
 
 static const char *gigabytes(double per_second, char text[32])
 {
-    return three_digits(per_second / 1e9, "GB/s", text);
-}
-
-static void cells_of_line(struct grid *grid, const struct report_fit *fit)
-{
-    const struct report_value speed = report_inverse(&fit->beta, 1e9);
-
-    report_cell_number(grid, fit->alpha.middle, microseconds);
-    report_cell_range(grid, &fit->alpha, microseconds);
-    if (report_fit_grows(fit)) {
-        report_cell_number(grid, speed.middle, gigabytes);
-        report_cell_range(grid, &speed, gigabytes);
-    } else {
-        grid_cell(grid, "number", "not resolved");
-        grid_cell(grid, "number", "-");
-    }
+    return three_digits_of(per_second / 1e9, "GB/s", text);
 }
 
 static void cell_of_state(struct grid *grid, const struct report_fit *fit)
@@ -164,14 +145,25 @@ void report_fill_fits(struct grid *grid, const struct report *report)
         const bool holds = fit->state == REPORT_FIT_HOLDS;
 
         grid_row(grid, "");
-        cells_of_place(grid, fit->point);
+        cells_of_collective(grid, fit->point);
         if (holds && fit->used < fit->sizes)
             grid_cell(grid, "number", "%zu of %zu, from %zu bytes on", fit->used, fit->sizes,
                       fit->from);
         else
             grid_cell(grid, "number", "%zu", fit->sizes);
-        if (holds)
-            cells_of_line(grid, fit);
+        if (holds) {
+            report_cell_number(grid, fit->alpha.middle, microseconds);
+            report_cell_range(grid, &fit->alpha, microseconds);
+        }
+        if (holds && report_fit_grows(fit)) {
+            const struct report_value speed = report_inverse(&fit->beta, 1e9);
+
+            report_cell_number(grid, speed.middle, gigabytes);
+            report_cell_range(grid, &speed, gigabytes);
+        } else if (holds) {
+            grid_cell(grid, "number", "not resolved");
+            grid_cell(grid, "number", "-");
+        }
         for (int c = 0; c < 4 && !holds; ++c)
             grid_cell(grid, "number", "-");
         cell_of_state(grid, fit);
@@ -187,30 +179,6 @@ void report_fill_fits(struct grid *grid, const struct report *report)
 
 /* ---- next to nccl-tests ------------------------------------------------------------------- */
 
-static void nccl_tests_row(struct grid *grid, const struct report_point *point,
-                           const struct nccl_tests_line *line)
-{
-    const double ratio = report_middle(point, REPORT_BUSBW) / line->busbw;
-
-    grid_row(grid, line->wrong > 0 || point->verified < point->n ? "failed" : "good");
-    cells_of_place(grid, point);
-    grid_cell(grid, "number", "%zu", point->row->cell->key.size_bytes);
-    report_cell_number(grid, line->ns, report_time);
-    report_cell_metric(grid, point, REPORT_STEP);
-    grid_cell(grid, "number", "%.2f\u00a0GB/s", line->busbw / 1e9);
-    report_cell_metric(grid, point, REPORT_BUSBW);
-    /* Wrong results get no ratio. */
-    if (line->wrong > 0)
-        grid_cell(grid, "number", "WRONG there: %.0f numbers", line->wrong);
-    else if (point->verified < point->n)
-        grid_cell(grid, "number", "- (not verified here)");
-    else if (line->busbw > 0)
-        grid_cell(grid, "number", "%.*f%s", ratio < 0.1 ? 4 : 2, ratio,
-                  isnan(line->wrong) ? " (not checked there)" : "");
-    else
-        grid_cell(grid, "number", "-");
-}
-
 void report_fill_nccl_tests(struct grid *grid, const struct report *report)
 {
     const struct report *own = report->collectives;
@@ -221,11 +189,30 @@ void report_fill_nccl_tests(struct grid *grid, const struct report *report)
                   "Bytes|nccl-tests: time|here|nccl-tests: bus bandwidth|here|here / nccl-tests");
     for (size_t b = 0; b < report->n_external; ++b)
         for (size_t i = 0; i < own->n_points; ++i) {
-            const struct nccl_tests_line *line =
-                nccl_tests_find(report->external[b], &own->point[i]);
+            const struct report_point *point = &own->point[i];
+            const struct nccl_tests_line *line = nccl_tests_find(report->external[b], point);
 
-            if (line)
-                nccl_tests_row(grid, &own->point[i], line);
+            if (!line)
+                continue;
+            const double ratio = report_middle(point, REPORT_BUSBW) / line->busbw;
+
+            grid_row(grid, line->wrong > 0 || point->verified < point->n ? "failed" : "good");
+            cells_of_collective(grid, point);
+            grid_cell(grid, "number", "%zu", point->row->cell->key.size_bytes);
+            report_cell_number(grid, line->ns, report_time);
+            report_cell_metric(grid, point, REPORT_STEP);
+            grid_cell(grid, "number", "%.2f\u00a0GB/s", line->busbw / 1e9);
+            report_cell_metric(grid, point, REPORT_BUSBW);
+            /* Wrong results get no ratio. */
+            if (line->wrong > 0)
+                grid_cell(grid, "number", "WRONG there: %.0f numbers", line->wrong);
+            else if (point->verified < point->n)
+                grid_cell(grid, "number", "- (not verified here)");
+            else if (line->busbw > 0)
+                grid_cell(grid, "number", "%.*f%s", ratio < 0.1 ? 4 : 2, ratio,
+                          isnan(line->wrong) ? " (not checked there)" : "");
+            else
+                grid_cell(grid, "number", "-");
         }
     nccl_tests_remarks(report, remarks);
     snprintf(grid->note, sizeof grid->note, "%s%s", remarks,

@@ -79,22 +79,7 @@ static int end_of_number(const struct copies_set *set, int number)
     return end;
 }
 
-static bool has_counterpart(const struct report *report, enum nvbandwidth_test test, int from,
-                            int to)
-{
-    const bool read = test == NVBANDWIDTH_READ;
-    bool shown = false;
-
-    for (size_t s = 0; s < report->n_copies && !shown; ++s) {
-        const struct copies_set *set = &report->copies[s];
-        const int a = end_of_number(set, from), b = end_of_number(set, to);
-
-        shown = a >= 0 && b >= 0 && test_of_ends(a, b, read) == test &&
-                isfinite(rate_there(report, set, a, b, read));
-    }
-    return shown;
-}
-
+/* The results of nvbandwidth that no copy here is shown with. */
 static size_t count_unmatched(const struct report *report)
 {
     const struct nvbandwidth *there = report->nvbandwidth;
@@ -102,47 +87,32 @@ static size_t count_unmatched(const struct report *report)
 
     for (enum nvbandwidth_test test = 0; test < NVBANDWIDTH_TESTS; ++test) {
         const bool host[] = {test == NVBANDWIDTH_FROM_HOST, test == NVBANDWIDTH_TO_HOST};
+        const bool read = test == NVBANDWIDTH_READ;
 
         for (int from = host[0] ? NVBANDWIDTH_HOST : 0; from < (host[0] ? 0 : there->devices);
              ++from)
-            for (int to = host[1] ? NVBANDWIDTH_HOST : 0; to < (host[1] ? 0 : there->devices); ++to)
-                n += (test != NVBANDWIDTH_WITHIN || from == to) &&
-                     isfinite(nvbandwidth_rate(there, test, from, to)) &&
-                     !has_counterpart(report, test, from, to);
+            for (int to = host[1] ? NVBANDWIDTH_HOST : 0; to < (host[1] ? 0 : there->devices);
+                 ++to) {
+                bool shown = (test == NVBANDWIDTH_WITHIN && from != to) ||
+                             !isfinite(nvbandwidth_rate(there, test, from, to));
+
+                for (size_t s = 0; s < report->n_copies && !shown; ++s) {
+                    const struct copies_set *set = &report->copies[s];
+                    const int a = end_of_number(set, from), b = end_of_number(set, to);
+
+                    shown = a >= 0 && b >= 0 && test_of_ends(a, b, read) == test &&
+                            isfinite(rate_there(report, set, a, b, read));
+                }
+                n += !shown;
+            }
     }
     return n;
-}
-
-/* Numbers of other GPUs must not be compared with ours, and the two programs may number GPUs
- * differently. This names the first GPU whose address differs from that of the GPU with the same
- * number in nvbandwidth, as far as both addresses are known. */
-static void add_another_gpu(const struct report *report, char text[REPORT_CELL_TEXT])
-{
-    for (size_t s = 0; s < report->n_copies; ++s)
-        for (int d = 0; d < report->copies[s].devices; ++d) {
-            const struct copies_set *set = &report->copies[s];
-            const struct record_slot *slot = &set->row->run->slot[d];
-            const int number = number_of_end(set, COPIES_DEVICE + d);
-            unsigned domain, bus, device;
-
-            if (number < 0 || number >= NVBANDWIDTH_DEVICES)
-                continue;
-            const struct nvbandwidth_place *there = &report->nvbandwidth->place[number];
-
-            if (!there->known || sscanf(slot->bus, "%8x:%2x:%2x", &domain, &bus, &device) != 3 ||
-                (domain == there->domain && bus == there->bus && device == there->device))
-                continue;
-            report_add(text,
-                       "%s is the GPU at %s here, and that at %04x:%02x:%02x in nvbandwidth's "
-                       "file: its numbers are of another GPU. ",
-                       slot->name, slot->bus, there->domain, there->bus, there->device);
-            return;
-        }
 }
 
 void report_copies_remarks(const struct report *report, char text[REPORT_CELL_TEXT])
 {
     const struct nvbandwidth *there = report->nvbandwidth;
+    bool another = false;
     size_t unmatched;
 
     text[0] = '\0';
@@ -158,7 +128,29 @@ void report_copies_remarks(const struct report *report, char text[REPORT_CELL_TE
     if (there->idle > 0)
         report_add(text, "%zu test%s of nvbandwidth %s not run there. ", there->idle,
                    there->idle == 1 ? "" : "s", there->idle == 1 ? "was" : "were");
-    add_another_gpu(report, text);
+    /* Numbers of other GPUs must not be compared with ours, and the two programs may number GPUs
+     * differently. The first GPU is named whose address differs from that of the GPU with the same
+     * number in nvbandwidth, as far as both addresses are known. */
+    for (size_t s = 0; s < report->n_copies && !another; ++s)
+        for (int d = 0; d < report->copies[s].devices && !another; ++d) {
+            const struct copies_set *set = &report->copies[s];
+            const struct record_slot *slot = &set->row->run->slot[d];
+            const int number = number_of_end(set, COPIES_DEVICE + d);
+            unsigned domain, bus, device;
+
+            if (number < 0 || number >= NVBANDWIDTH_DEVICES)
+                continue;
+            const struct nvbandwidth_place *place = &there->place[number];
+
+            another = place->known &&
+                      sscanf(slot->bus, "%8x:%2x:%2x", &domain, &bus, &device) == 3 &&
+                      (domain != place->domain || bus != place->bus || device != place->device);
+            if (another)
+                report_add(text,
+                           "%s is the GPU at %s here, and that at %04x:%02x:%02x in nvbandwidth's "
+                           "file: its numbers are of another GPU. ",
+                           slot->name, slot->bus, place->domain, place->bus, place->device);
+        }
     if ((unmatched = count_unmatched(report)) > 0)
         report_add(text, "%zu result%s of nvbandwidth %s no counterpart here. ", unmatched,
                    unmatched == 1 ? "" : "s", unmatched == 1 ? "has" : "have");
@@ -202,40 +194,6 @@ static void set_words(const struct report *report, const struct copies_set *set,
         report_add(text, ", SIMULATED");
 }
 
-/* Adds the first columns: the index of the device in the list and its name, "2 (cuda:5)". If there
- * are results of another program, it also adds which program the numbers are from. */
-static void cells_of_line(struct grid *grid, const struct report *report,
-                          const struct copies_set *set, int end, enum of of)
-{
-    const struct record_run *run = set->row->run;
-    const int device = end - COPIES_DEVICE;
-
-    if (end == COPIES_HOST)
-        grid_cell(grid, "text", "host");
-    else if (device < run->n_slots)
-        grid_cell(grid, "text", "%d (%s)", device, run->slot[device].name);
-    else
-        grid_cell(grid, "text", "%d", device);
-    if (report->nvbandwidth)
-        grid_cell(grid, "text", "%s", of_names[of]);
-}
-
-/* All numbers of the table have one unit. */
-static void cell_of_copy(struct grid *grid, double speed, enum of of)
-{
-    if (of == RATIO || of == READ_RATIO)
-        report_cell_number(grid, speed, report_ratio);
-    else if (isfinite(speed))
-        grid_cell(grid, "number", "%.*f",
-                  speed < 0.0995  ? 4
-                  : speed < 9.995 ? 2
-                  : speed < 99.95 ? 1
-                                  : 0,
-                  speed);
-    else
-        grid_cell(grid, "number", "-");
-}
-
 /* All sets on a page have as many columns as the largest one. */
 static void add_headings(struct grid *grid, const struct report *report, int devices)
 {
@@ -252,9 +210,12 @@ static void add_headings(struct grid *grid, const struct report *report, int dev
 static void add_set(struct grid *grid, const struct report *report, const struct copies_set *set,
                     int devices)
 {
+    const struct record_run *run = set->row->run;
     const int ends = COPIES_DEVICE + set->devices;
 
     for (int from = 0; from < ends; ++from) {
+        const int device = from - COPIES_DEVICE;
+
         if (from > 0 && report->nvbandwidth)
             grid_line(grid);
         for (enum of of = HERE; of < OFS; ++of) {
@@ -265,77 +226,84 @@ static void add_set(struct grid *grid, const struct report *report, const struct
             if (!any)
                 continue;
             grid_row(grid, "");
-            cells_of_line(grid, report, set, from, of);
-            for (int to = 0; to < COPIES_DEVICE + devices; ++to)
-                if (to >= ends || (from == COPIES_HOST && to == COPIES_HOST))
-                    grid_cell(grid, "number", "%s", ""); /* there is no such copy */
+            /* The index of the device in the list and its name, "2 (cuda:5)". */
+            if (from == COPIES_HOST)
+                grid_cell(grid, "text", "host");
+            else if (device < run->n_slots)
+                grid_cell(grid, "text", "%d (%s)", device, run->slot[device].name);
+            else
+                grid_cell(grid, "text", "%d", device);
+            if (report->nvbandwidth)
+                grid_cell(grid, "text", "%s", of_names[of]);
+            for (int to = 0; to < COPIES_DEVICE + devices; ++to) {
+                const bool none = to >= ends || (from == COPIES_HOST && to == COPIES_HOST);
+                const double number =
+                    none ? (double)NAN : number_of_copy(report, set, from, to, of);
+
+                /* All numbers of the table that are no ratio have one unit. */
+                if (none)
+                    grid_cell(grid, "number", "%s", "");
+                else if (of == RATIO || of == READ_RATIO)
+                    report_cell_number(grid, number, report_ratio);
+                else if (isfinite(number))
+                    grid_cell(grid, "number", "%.*f",
+                              number < 0.0995  ? 4
+                              : number < 9.995 ? 2
+                              : number < 99.95 ? 1
+                                               : 0,
+                              number);
                 else
-                    cell_of_copy(grid, number_of_copy(report, set, from, to, of), of);
+                    grid_cell(grid, "number", "-");
+            }
         }
     }
 }
 
-static int write_page(struct grid *grid, const struct report *report)
+/* A page has one table of all sets. A summary has a table for each, as long as it has space for a
+ * line of it. */
+int report_copies_table(struct text_out *out, const struct report *report)
 {
-    const int devices = report->copies[0].devices;
+    const bool brief = out->form == TEXT_MARKDOWN;
     char text[REPORT_CELL_TEXT];
-
-    snprintf(grid->contents, sizeof grid->contents, "%zu matri%s", report->n_copies,
-             report->n_copies == 1 ? "x" : "ces");
-    add_headings(grid, report, devices);
-    for (size_t s = 0; s < report->n_copies; ++s) {
-        set_words(report, &report->copies[s], text);
-        grid_group(grid, text);
-        add_set(grid, report, &report->copies[s], devices);
-    }
-    return grid_html(grid);
-}
-
-/* Writes a table for each set, as long as the summary has space for a line of it. */
-static int write_summary(struct text_out *out, const struct report *report)
-{
+    struct grid grid;
     size_t all = 0, shown = 0;
-    char text[REPORT_CELL_TEXT];
     int status = 0;
 
+    if (report->n_copies == 0)
+        return 0;
+    if (brief)
+        text_print(out, "\n## %s\n", title);
+    grid_open(&grid, out, "copies", title);
     for (size_t s = 0; s < report->n_copies; ++s) {
         const struct copies_set *set = &report->copies[s];
-        struct grid grid;
+        const int devices = brief ? set->devices : report->copies[0].devices;
 
-        grid_open(&grid, out, NULL, NULL);
-        add_headings(&grid, report, set->devices);
-        add_set(&grid, report, set, set->devices);
+        if (s == 0 || brief)
+            add_headings(&grid, report, devices);
+        set_words(report, set, text);
+        grid_group(&grid, text);
+        add_set(&grid, report, set, devices);
+        if (!brief)
+            continue;
         if (shown < SUMMARY_LINES) {
-            set_words(report, set, text);
             text_print(out, "\n**%s**\n\n", text);
             status |= grid_markdown(&grid, SUMMARY_LINES - shown);
         }
         all += grid.rows;
         shown += grid.shown;
         grid_close(&grid);
+        grid_open(&grid, out, "copies", title);
     }
     report_left(out, all, shown, "lines");
-    return status;
-}
-
-int report_copies_table(struct text_out *out, const struct report *report)
-{
-    char remarks[REPORT_CELL_TEXT];
-    struct grid grid;
-    int status;
-
-    if (report->n_copies == 0)
-        return 0;
-    grid_open(&grid, out, "copies", title);
-    report_copies_remarks(report, remarks);
-    snprintf(grid.note, sizeof grid.note, "%s%s%s", remarks, note_here,
+    report_copies_remarks(report, text);
+    snprintf(grid.contents, sizeof grid.contents, "%zu matri%s", report->n_copies,
+             report->n_copies == 1 ? "x" : "ces");
+    snprintf(grid.note, sizeof grid.note, "%s%s%s", text, note_here,
              report->nvbandwidth ? note_there : "");
-    if (grid.brief) {
-        text_print(out, "\n## %s\n", title);
-        status = write_summary(out, report);
+    if (brief)
         text_print(out, "\n%s\n", grid.note);
-    } else
-        status = write_page(&grid, report);
+    else
+        status = grid_html(&grid);
     grid_close(&grid);
     return status;
 }

@@ -1,4 +1,5 @@
-/* report/nccl_read.c: reads what nccl-tests prints, or writes with -J. */
+/* report/nccl_read.c: reads what nccl-tests prints, or writes with -J, and looks up results in it.
+ */
 #include "report/external.h"
 
 #include <errno.h>
@@ -21,11 +22,11 @@ static int set_program(const char *program, struct nccl_tests *file, struct text
 
 /* ---- a result ----------------------------------------------------------------------------- */
 
-/* Checks a result. The bus bandwidth must be the algorithm bandwidth times the factor of the
+/* Adds a result. Its bus bandwidth must be the algorithm bandwidth times the factor of the
  * collective on so many ranks; otherwise it is from another number of ranks than the file says.
  * nccl-tests rounds its numbers, to 0.01 GB/s, and to four digits if they have more. */
-static int check_result(const struct nccl_tests *file, const struct nccl_tests_line *line,
-                        struct text_error *err)
+static int add_result(struct nccl_tests *file, const struct nccl_tests_line *line,
+                      struct text_error *err)
 {
     if (file->ranks < 2)
         return record_fail(err, "it has %d ranks, a collective needs two", file->ranks);
@@ -36,19 +37,11 @@ static int check_result(const struct nccl_tests *file, const struct nccl_tests_l
     const double factor = file->collective->factor(file->ranks);
     const double most = 0.006e9 * (1 + factor) + 1e-3 * line->busbw;
 
-    if (fabs(line->busbw - line->algbw * factor) <= most)
-        return 0;
-    return record_fail(err,
-                       "%zu bytes: bus bandwidth %g GB/s is not %g times the algorithm bandwidth "
-                       "of %g GB/s, as on %d ranks",
-                       line->bytes, line->busbw / 1e9, factor, line->algbw / 1e9, file->ranks);
-}
-
-static int add_result(struct nccl_tests *file, const struct nccl_tests_line *line,
-                      struct text_error *err)
-{
-    if (check_result(file, line, err))
-        return -1;
+    if (!(fabs(line->busbw - line->algbw * factor) <= most))
+        return record_fail(err,
+                           "%zu bytes: bus bandwidth %g GB/s is not %g times the algorithm "
+                           "bandwidth of %g GB/s, as on %d ranks",
+                           line->bytes, line->busbw / 1e9, factor, line->algbw / 1e9, file->ranks);
     if (file->n == MOST_RESULTS)
         return record_fail(err, "more than %d results", MOST_RESULTS);
     if (file->n == file->capacity) {
@@ -100,16 +93,6 @@ static void read_heading(const struct words *words, struct columns *columns)
             --found.n; /* the timestamp is two words in a line */
     }
     *columns = found;
-}
-
-static bool has_all_columns(const struct columns *columns)
-{
-    bool whole = columns->type > 0 && columns->op > 0;
-
-    for (int place = 0; place < PLACES; ++place)
-        whole = whole && columns->time[place] > 0 && columns->algbw[place] > 0 &&
-                columns->busbw[place] > 0 && columns->wrong[place] > 0;
-    return whole;
 }
 
 static int read_comment(const struct words *words, struct nccl_tests *file, struct columns *columns,
@@ -164,7 +147,12 @@ static int read_text_place(const struct words *words, const struct columns *colu
 static int read_text_line(const struct words *words, const struct columns *columns,
                           struct nccl_tests *file, struct text_error *err)
 {
-    if (!has_all_columns(columns))
+    bool whole = columns->type > 0 && columns->op > 0;
+
+    for (int place = 0; place < PLACES; ++place)
+        whole = whole && columns->time[place] > 0 && columns->algbw[place] > 0 &&
+                columns->busbw[place] > 0 && columns->wrong[place] > 0;
+    if (!whole)
         return record_fail(err, "there is no heading of nccl-tests above it");
     if (words->n < columns->n)
         return record_fail(err, "it has %zu columns, its heading %zu", words->n, columns->n);
@@ -217,22 +205,6 @@ static int read_text_lines(FILE *from, struct nccl_tests *file, struct text_erro
     return status;
 }
 
-static int read_text_file(const char *path, struct nccl_tests *file, struct text_error *err)
-{
-    FILE *from = fopen(path, "re");
-    struct stat info;
-    int status;
-
-    if (!from)
-        return record_fail(err, "%s", strerror(errno));
-    if (fstat(fileno(from), &info) != 0 || !S_ISREG(info.st_mode))
-        status = record_fail(err, "it is not a regular file");
-    else
-        status = read_text_lines(from, file, err);
-    fclose(from);
-    return status;
-}
-
 /* ---- JSON --------------------------------------------------------------------------------- */
 
 static const char *text_of_member(const json_t *object, const char *name)
@@ -240,33 +212,6 @@ static const char *text_of_member(const json_t *object, const char *name)
     const char *text = json_string_value(json_object_get(object, name));
 
     return text ? text : "";
-}
-
-/* Reads the program and the number of ranks: "devices" has one entry per process. */
-static int read_json_head(const json_t *root, struct nccl_tests *file, struct text_error *err)
-{
-    const char *path = json_string_value(json_array_get(json_object_get(root, "args"), 0));
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    const json_t *config = json_object_get(root, "config");
-    const size_t processes = json_array_size(json_object_get(config, "devices"));
-    json_int_t version = 0, threads = 0, gpus = 0;
-
-    if (record_json_integer(json_object_get(root, "version"), "version", 1, NEWEST_JSON, &version,
-                            err))
-        return -1;
-    if (!path)
-        return record_fail(err, "\"args\" does not say which program it is of");
-    if (set_program(slash ? slash + 1 : path, file, err) ||
-        record_json_integer(json_object_get(config, "nthreads"), "nthreads", 1, MOST_RANKS,
-                            &threads, err) ||
-        record_json_integer(json_object_get(config, "ngpus"), "ngpus", 1, MOST_RANKS, &gpus, err))
-        return -1;
-    if (processes < 1 || processes > MOST_RANKS ||
-        (double)processes * (double)threads * (double)gpus > MOST_RANKS)
-        return record_fail(err, "\"devices\" has %zu processes, with %lld times %lld ranks each",
-                           processes, (long long)threads, (long long)gpus);
-    file->ranks = (int)((json_int_t)processes * threads * gpus);
-    return 0;
 }
 
 static int read_json_place(const json_t *place, struct nccl_tests_line line,
@@ -318,13 +263,32 @@ static int read_json_result(const json_t *result, struct nccl_tests *file, struc
     return 0;
 }
 
+/* Reads the program, the number of ranks ("devices" has one entry per process), and the results. */
 static int read_json_root(const json_t *root, struct nccl_tests *file, struct text_error *err)
 {
+    const char *path = json_string_value(json_array_get(json_object_get(root, "args"), 0));
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    const json_t *config = json_object_get(root, "config");
     const json_t *results = json_object_get(root, "results");
     const json_t *bounds = json_object_get(root, "out_of_bounds");
+    const size_t processes = json_array_size(json_object_get(config, "devices"));
+    json_int_t version = 0, threads = 0, gpus = 0;
 
-    if (read_json_head(root, file, err))
+    if (record_json_integer(json_object_get(root, "version"), "version", 1, NEWEST_JSON, &version,
+                            err))
         return -1;
+    if (!path)
+        return record_fail(err, "\"args\" does not say which program it is of");
+    if (set_program(slash ? slash + 1 : path, file, err) ||
+        record_json_integer(json_object_get(config, "nthreads"), "nthreads", 1, MOST_RANKS,
+                            &threads, err) ||
+        record_json_integer(json_object_get(config, "ngpus"), "ngpus", 1, MOST_RANKS, &gpus, err))
+        return -1;
+    if (processes < 1 || processes > MOST_RANKS ||
+        (double)processes * (double)threads * (double)gpus > MOST_RANKS)
+        return record_fail(err, "\"devices\" has %zu processes, with %lld times %lld ranks each",
+                           processes, (long long)threads, (long long)gpus);
+    file->ranks = (int)((json_int_t)processes * threads * gpus);
     if (!json_is_array(results))
         return record_fail(err, "\"results\" is missing or no array");
     for (size_t i = 0; i < json_array_size(results); ++i) {
@@ -342,12 +306,22 @@ struct nccl_tests *nccl_tests_read(const char *path, const struct json_t *root,
                                    struct text_error *err)
 {
     struct nccl_tests *file = calloc(1, sizeof *file);
+    FILE *from = root ? NULL : fopen(path, "re");
+    struct stat info;
     int status;
 
     if (!file)
         status = record_fail(err, "no memory");
+    else if (root)
+        status = read_json_root(root, file, err);
+    else if (!from)
+        status = record_fail(err, "%s", strerror(errno));
+    else if (fstat(fileno(from), &info) != 0 || !S_ISREG(info.st_mode))
+        status = record_fail(err, "it is not a regular file");
     else
-        status = root ? read_json_root(root, file, err) : read_text_file(path, file, err);
+        status = read_text_lines(from, file, err);
+    if (from)
+        fclose(from);
     if (status == 0 && file->n == 0 && file->others == 0)
         status =
             record_fail(err, "no result of nccl-tests is in it, nor is it the JSON of nvbandwidth");
@@ -355,4 +329,66 @@ struct nccl_tests *nccl_tests_read(const char *path, const struct json_t *root,
         return file;
     nccl_tests_free(file);
     return NULL;
+}
+
+/* ---- lines of nccl-tests ------------------------------------------------------------------ */
+
+void nccl_tests_free(struct nccl_tests *file)
+{
+    if (file)
+        free(file->line);
+    free(file);
+}
+
+bool nccl_tests_is_wrong(const struct nccl_tests *file)
+{
+    bool wrong = file->failed;
+
+    for (size_t i = 0; i < file->n; ++i)
+        wrong = wrong || file->line[i].wrong > 0;
+    return wrong;
+}
+
+static bool is_same_cell(const struct nccl_tests *file, const struct nccl_tests_line *line,
+                         const struct record_key *key)
+{
+    return line->bytes == key->size_bytes && line->out_of_place == (key->out_of_place != 0) &&
+           key->n_devices == file->ranks && strcmp(line->type->name, key->dtype) == 0 &&
+           collective_find(key->workload) == file->collective;
+}
+
+const struct nccl_tests_line *nccl_tests_find(const struct nccl_tests *file,
+                                              const struct report_point *point)
+{
+    for (size_t i = 0; i < file->n; ++i)
+        if (is_same_cell(file, &file->line[i], &point->row->cell->key))
+            return &file->line[i];
+    return NULL;
+}
+
+void nccl_tests_remarks(const struct report *report, char text[REPORT_CELL_TEXT])
+{
+    const struct report *own = report->collectives;
+    size_t unmatched = 0;
+
+    text[0] = '\0';
+    for (size_t b = 0; b < report->n_external; ++b) {
+        const struct nccl_tests *file = report->external[b];
+        const char *name = file->collective->nccl_program;
+
+        if (nccl_tests_is_wrong(file))
+            report_add(text, "%s found wrong numbers. ", name);
+        if (!file->finished)
+            report_add(text, "%s did not come to its end. ", name);
+        unmatched += file->others;
+        for (size_t i = 0; i < file->n; ++i) {
+            bool measured = false;
+
+            for (size_t p = 0; p < own->n_points && !measured; ++p)
+                measured = is_same_cell(file, &file->line[i], &own->point[p].row->cell->key);
+            unmatched += !measured;
+        }
+    }
+    if (unmatched > 0)
+        report_add(text, "%zu results of nccl-tests have no cell here. ", unmatched);
 }

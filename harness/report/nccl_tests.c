@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static void head(FILE *to, const struct report_point *point)
+static void print_heading(FILE *to, const struct report_point *point)
 {
     const struct record_key *key = &point->row->cell->key;
 
@@ -25,7 +25,7 @@ static void head(FILE *to, const struct report_point *point)
 }
 
 /* Prints the columns of one place. The time has as many digits as in nccl-tests. */
-static void columns(FILE *to, const struct report_point *point)
+static void print_place(FILE *to, const struct report_point *point)
 {
     const double us = point ? report_middle(point, REPORT_STEP) / 1e3 : 0;
 
@@ -40,7 +40,7 @@ static void columns(FILE *to, const struct report_point *point)
                 report_middle(point, REPORT_BUSBW) / 1e9, 0);
 }
 
-static void unverified(FILE *to, const struct report_point *point)
+static void print_unverified(FILE *to, const struct report_point *point)
 {
     if (point && point->verified < point->n)
         fprintf(to, "# %zu bytes %s place: %zu of %zu launches are verified\n",
@@ -48,41 +48,40 @@ static void unverified(FILE *to, const struct report_point *point)
                 point->row->cell->key.out_of_place ? "out of" : "in", point->verified, point->n);
 }
 
-static void line(FILE *to, const struct report_point *out, const struct report_point *in)
+static void print_size(FILE *to, const struct report_point *out, const struct report_point *in)
 {
     const struct record_key *key = &(in ? in : out)->row->cell->key;
     const struct collective *collective = collective_find(key->workload);
     const struct collective_type *type = collective_type_find(key->dtype);
     const bool any = (in && in->verified == in->n) || (out && out->verified == out->n);
 
-    unverified(to, out);
-    unverified(to, in);
+    print_unverified(to, out);
+    print_unverified(to, in);
     if (!collective || !type || !any)
         return;
     fprintf(to, "%12zu  %12zu  %8s  %6s  %6d", key->size_bytes,
             key->size_bytes / collective_unit(collective, type, key->n_devices), type->nccl_name,
             collective->nccl_op, collective->nccl_root);
-    columns(to, out);
-    columns(to, in);
+    print_place(to, out);
+    print_place(to, in);
     fputc('\n', to);
 }
 
 /* Finds the same cell, measured in the other place. */
-static const struct report_point *other_place(const struct report *own,
-                                              const struct report_point *point)
+static const struct report_point *find_other_place(const struct report *own,
+                                                   const struct report_point *point)
 {
     const struct record_key *key = &point->row->cell->key;
 
     for (size_t i = 0; i < own->n_points; ++i) {
-        const struct report_point *other = &own->point[i];
-        struct record_key same = other->row->cell->key;
+        struct record_key same = own->point[i].row->cell->key;
 
-        if (same.out_of_place == key->out_of_place || other->row->run != point->row->run)
+        if (same.out_of_place == key->out_of_place || own->point[i].row->run != point->row->run)
             continue;
         same.out_of_place = key->out_of_place;
         if (record_order(record_key_fields, RECORD_APART, &same, key) == 0 &&
             same.size_bytes == key->size_bytes && same.n_devices == key->n_devices)
-            return other;
+            return &own->point[i];
     }
     return NULL;
 }
@@ -95,7 +94,7 @@ size_t report_nccl_tests(FILE *to, const struct report *report)
     size_t verified = 0;
 
     for (size_t i = 0; i < own->n_points; ++i) {
-        const struct report_point *point = &own->point[i], *other = other_place(own, point);
+        const struct report_point *point = &own->point[i], *other = find_other_place(own, point);
         const bool out = point->row->cell->key.out_of_place != 0;
 
         verified += point->verified == point->n;
@@ -106,9 +105,9 @@ size_t report_nccl_tests(FILE *to, const struct report *report)
         if (out && other)
             continue;
         if (!headed)
-            head(to, point);
+            print_heading(to, point);
         headed = point;
-        line(to, out ? point : other, out ? NULL : point);
+        print_size(to, out ? point : other, out ? NULL : point);
     }
     return verified;
 }

@@ -25,37 +25,16 @@ static const struct known {
     [NVBANDWIDTH_READ] = {"device_to_device_memcpy_read_ce", FROM_COLUMN},
 };
 
-/* ---- numbers --------------------------------------------------------------------------------- */
-
-/* Reads "26.03", or "N/A" as NaN. */
-static int read_number(const json_t *value, double *number, struct text_error *err)
+static int read_matrix(const json_t *matrix, enum nvbandwidth_test test,
+                       struct nvbandwidth *nvbandwidth, struct text_error *err)
 {
-    const char *text = json_string_value(value);
-    char *end = NULL;
+    const enum shape shape = known[test].shape;
+    const size_t rows = json_array_size(matrix);
+    const size_t columns = json_array_size(json_array_get(matrix, 0));
+    double *rate;
 
-    if (!text)
-        return record_fail(err, "an element of \"bandwidth_matrix\" is no text");
-    if (strcmp(text, "N/A") == 0) {
-        *number = (double)NAN;
-        return 0;
-    }
-    *number = isdigit((unsigned char)text[0]) ? strtod(text, &end) : -1;
-    if (!(*number > 0) || !(*number <= SPEED_MOST) || *end != '\0')
-        return record_fail(err, "\"%.40s\" is no bandwidth above 0 and up to %g GB/s, and not N/A",
-                           text, SPEED_MOST);
-    return 0;
-}
-
-static size_t columns_of(const json_t *matrix)
-{
-    return json_array_size(json_array_get(matrix, 0));
-}
-
-static int check_shape(const json_t *matrix, enum shape shape,
-                       const struct nvbandwidth *nvbandwidth, struct text_error *err)
-{
-    const size_t rows = json_array_size(matrix), columns = columns_of(matrix);
-
+    if (nvbandwidth->rate[test])
+        return record_fail(err, "it has results twice");
     if (columns < 1 || columns > NVBANDWIDTH_DEVICES)
         return record_fail(err, "\"bandwidth_matrix\" has %zu columns, 1 to %d are allowed",
                            columns, NVBANDWIDTH_DEVICES);
@@ -70,49 +49,31 @@ static int check_shape(const json_t *matrix, enum shape shape,
             return record_fail(err,
                                "row %zu of \"bandwidth_matrix\" has %zu columns, row 0 has %zu",
                                row, json_array_size(json_array_get(matrix, row)), columns);
-    return 0;
-}
-
-static int read_matrix(const json_t *matrix, enum nvbandwidth_test test,
-                       struct nvbandwidth *nvbandwidth, struct text_error *err)
-{
-    const enum shape shape = known[test].shape;
-    const size_t rows = json_array_size(matrix), columns = columns_of(matrix);
-    double *rate;
-
-    if (nvbandwidth->rate[test])
-        return record_fail(err, "it has results twice");
-    if (check_shape(matrix, shape, nvbandwidth, err))
-        return -1;
     rate = nvbandwidth->rate[test] = calloc(rows * columns, sizeof *rate);
     if (!rate)
         return record_fail(err, "no memory for %zu results", rows * columns);
     nvbandwidth->devices = (int)columns;
-    for (size_t row = 0; row < rows; ++row)
-        for (size_t column = 0; column < columns; ++column) {
-            const json_t *value = json_array_get(json_array_get(matrix, row), column);
-            double *to =
-                &rate[shape == FROM_COLUMN ? column * columns + row : row * columns + column];
+    for (size_t i = 0; i < rows * columns; ++i) {
+        const size_t row = i / columns, column = i % columns;
+        /* "26.03", or "N/A" as NaN */
+        const char *text = json_string_value(json_array_get(json_array_get(matrix, row), column));
+        double *to = &rate[shape == FROM_COLUMN ? column * columns + row : i];
+        char *end = NULL;
 
-            if (read_number(value, to, err))
-                return -1;
-            *to *= 1e9;
-        }
-    return 0;
-}
+        if (!text)
+            return record_fail(err, "an element of \"bandwidth_matrix\" is no text");
+        *to = (double)NAN;
+        if (strcmp(text, "N/A") == 0)
+            continue;
+        const double number = isdigit((unsigned char)text[0]) ? strtod(text, &end) : -1;
 
-/* Counts the numbers of a test that measures something else. */
-static void count_others(const json_t *matrix, struct nvbandwidth *nvbandwidth)
-{
-    for (size_t row = 0; row < json_array_size(matrix); ++row) {
-        const json_t *values = json_array_get(matrix, row);
-
-        for (size_t i = 0; i < json_array_size(values); ++i) {
-            const char *text = json_string_value(json_array_get(values, i));
-
-            nvbandwidth->others += text && strcmp(text, "N/A") != 0;
-        }
+        if (!(number > 0) || !(number <= SPEED_MOST) || *end != '\0')
+            return record_fail(err,
+                               "\"%.40s\" is no bandwidth above 0 and up to %g GB/s, and not N/A",
+                               text, SPEED_MOST);
+        *to = 1e9 * number;
     }
+    return 0;
 }
 
 /* ---- tests ----------------------------------------------------------------------------------- */
@@ -127,7 +88,16 @@ static int read_passed(const json_t *test, const char *name, struct nvbandwidth 
     for (int i = 0; i < NVBANDWIDTH_TESTS; ++i)
         if (strcmp(name, known[i].name) == 0)
             return read_matrix(matrix, (enum nvbandwidth_test)i, nvbandwidth, err);
-    count_others(matrix, nvbandwidth);
+    /* The numbers of a test that measures something else are only counted. */
+    for (size_t row = 0; row < json_array_size(matrix); ++row) {
+        const json_t *values = json_array_get(matrix, row);
+
+        for (size_t i = 0; i < json_array_size(values); ++i) {
+            const char *text = json_string_value(json_array_get(values, i));
+
+            nvbandwidth->others += text && strcmp(text, "N/A") != 0;
+        }
+    }
     return 0;
 }
 
@@ -173,23 +143,11 @@ static int read_test(const json_t *test, struct nvbandwidth *nvbandwidth, struct
     return 0;
 }
 
-/* Reads texts like "0: NVIDIA H100 80GB HBM3 (00000000:19:00): (node)". */
-static void read_places(const json_t *list, struct nvbandwidth *nvbandwidth)
-{
-    for (size_t i = 0; i < json_array_size(list) && i < NVBANDWIDTH_DEVICES; ++i) {
-        const char *text = json_string_value(json_array_get(list, i));
-        struct nvbandwidth_place found = {.known = true};
-
-        for (const char *at = text ? strchr(text, '(') : NULL; at; at = strchr(at + 1, '('))
-            if (sscanf(at, "(%8x:%2x:%2x)", &found.domain, &found.bus, &found.device) == 3)
-                nvbandwidth->place[i] = found;
-    }
-}
-
-static int read_root(const json_t *root, struct nvbandwidth *nvbandwidth, struct text_error *err)
+static int read_tests(const json_t *root, struct nvbandwidth *nvbandwidth, struct text_error *err)
 {
     const json_t *all = json_object_get(root, "nvbandwidth");
     const json_t *tests = json_object_get(all, "testcases"), *error = json_object_get(all, "error");
+    const json_t *gpus = json_object_get(all, "GPU Device list");
 
     if (error && !json_is_string(error))
         return record_fail(err, "\"error\" is no text");
@@ -201,7 +159,15 @@ static int read_root(const json_t *root, struct nvbandwidth *nvbandwidth, struct
         if (read_test(json_array_get(tests, i), nvbandwidth, &why))
             return record_fail(err, "test %zu: %.280s", i + 1, why.text);
     }
-    read_places(json_object_get(all, "GPU Device list"), nvbandwidth);
+    /* Texts like "0: NVIDIA H100 80GB HBM3 (00000000:19:00): (node)". */
+    for (size_t i = 0; i < json_array_size(gpus) && i < NVBANDWIDTH_DEVICES; ++i) {
+        const char *text = json_string_value(json_array_get(gpus, i));
+        struct nvbandwidth_place found = {.known = true};
+
+        for (const char *at = text ? strchr(text, '(') : NULL; at; at = strchr(at + 1, '('))
+            if (sscanf(at, "(%8x:%2x:%2x)", &found.domain, &found.bus, &found.device) == 3)
+                nvbandwidth->place[i] = found;
+    }
     nvbandwidth->stopped = error != NULL;
     if (error) {
         snprintf(nvbandwidth->error, sizeof nvbandwidth->error, "%s", json_string_value(error));
@@ -214,11 +180,9 @@ struct nvbandwidth *nvbandwidth_read(const json_t *root, struct text_error *err)
 {
     struct nvbandwidth *nvbandwidth = calloc(1, sizeof *nvbandwidth);
 
-    if (!nvbandwidth) {
+    if (!nvbandwidth)
         record_fail(err, "no memory");
-        return NULL;
-    }
-    if (read_root(root, nvbandwidth, err) == 0)
+    else if (read_tests(root, nvbandwidth, err) == 0)
         return nvbandwidth;
     nvbandwidth_free(nvbandwidth);
     return NULL;
