@@ -1,4 +1,5 @@
-/* report/cells.c: the words of cells, and two tables: base cases, and all cells. */
+/* report/cells.c: the words of settings, points and cells, and two tables: base cases, and all
+ * cells. */
 #include "report/page.h"
 
 #include <math.h>
@@ -98,6 +99,69 @@ void report_left(struct text_out *out, size_t all, size_t shown, const char *wha
     if (all > shown)
         text_print(out, "\n%zu of %zu %s; the other %zu are in %s.\n", shown, all, what,
                    all - shown, out->whole.path[0] != '\0' ? "index.html" : "the page of a report");
+}
+
+/* ---- parts of sentences ------------------------------------------------------------------- */
+
+/* Appends "2 devices", "1 device with DDP", "2 devices with DDP, buckets 256Ki" or "plain on 2
+ * cores". */
+void report_add_devices(char text[REPORT_CELL_TEXT], const struct report_point *point)
+{
+    const int devices = point->row->cell->key.n_devices;
+    char bucket[32];
+
+    report_bucket_name(point->row->cell->key.bucket_bytes, bucket);
+    if (report_is_cores(point))
+        report_add(text, "plain on %d cores", devices);
+    else
+        report_add(text, "%d device%s%s%s%s", devices, devices == 1 ? "" : "s",
+                   report_is_ddp(point) ? " with DDP" : "", point->bucket > 0 ? ", buckets " : "",
+                   point->bucket > 0 ? bucket : "");
+    report_add(text, report_oversubscribed(point) ? " (oversubscribed)" : "");
+}
+
+void report_add_ratio_range(char text[REPORT_CELL_TEXT], const struct report_value *ratio,
+                            const char *unit)
+{
+    const bool interval = ratio->range == REPORT_INTERVAL;
+
+    report_add(text, "%s%s", report_ratio(ratio->middle, WORD), unit);
+    if (ratio->range == REPORT_NONE)
+        return;
+    report_add(text, interval ? " " : " (");
+    report_add_range(text, ratio, report_ratio);
+    report_add(text, interval ? "" : ")");
+}
+
+/* Appends "1.86x [1.84, 1.88]". A base has no range. */
+void report_add_speedup(char text[REPORT_CELL_TEXT], const struct report_point *point)
+{
+    struct report_value value = point->value[REPORT_SPEEDUP];
+
+    if (point->base == point)
+        value.range = REPORT_NONE;
+    report_add_ratio_range(text, &value, report_metrics[REPORT_SPEEDUP].unit);
+}
+
+/* Appends "93 % of the bound 2.00". */
+void report_add_bound(char text[REPORT_CELL_TEXT], const struct report_point *point)
+{
+    report_add(text, "%s of the bound %.2f", report_share(report_of_bound(point), WORD),
+               point->bound * (double)point->row->cell->key.n_devices);
+}
+
+const char *report_base_name(const struct report_point *base)
+{
+    return report_is_plain(base) ? "the plain program"
+           : report_is_ddp(base) ? "DDP on one rank"
+                                 : "DataParallel on one device";
+}
+
+/* Appends "2048 rows" or "256 rows per device". */
+void report_add_batch(char text[REPORT_CELL_TEXT], const struct report_point *point)
+{
+    report_add(text, "%zu rows%s", report_base_batch(point),
+               strcmp(point->row->run->scaling, "weak") == 0 ? " per device" : "");
 }
 
 /* ---- columns ------------------------------------------------------------------------------ */

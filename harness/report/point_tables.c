@@ -470,8 +470,8 @@ static double held_by_all(const struct report_point *point)
 
 /* Adds a row from the two largest batches. The line through them is extended to the memory of the
  * machine. */
-static void memory_row(struct grid *grid, const struct report_point *large,
-                       const struct report_point *small)
+static void add_memory_row(struct grid *grid, const struct report_point *large,
+                           const struct report_point *small)
 {
     const double rows = (double)large->row->cell->key.global_batch;
     const double machine = (double)large->row->run->mem_bytes, held = held_by_all(large);
@@ -484,7 +484,7 @@ static void memory_row(struct grid *grid, const struct report_point *large,
     report_add_devices(text, large);
     grid_cell(grid, "text", "%s", text);
     grid_cell(grid, "number", "%.0f", rows);
-    report_cell_number(grid, report_middle(large, REPORT_PEAK), report_bytes);
+    report_cell_metric(grid, large, REPORT_PEAK);
     report_cell_number(grid, held, report_bytes);
     report_cell_number(grid, per_row, report_bytes);
     report_cell_number(grid, machine, report_bytes);
@@ -517,7 +517,7 @@ void report_fill_memory(struct grid *grid, const struct report *report)
             if (!begun)
                 report_table_group(grid, report, &report->group[g]);
             begun = true;
-            memory_row(grid, large, small);
+            add_memory_row(grid, large, small);
         }
     }
     snprintf(grid->note, sizeof grid->note, "%s",

@@ -25,13 +25,12 @@ const char *roof_rate_words(const struct roof_work *work, double ns, char text[3
 }
 
 /* Adds the row of a phase, or of a product. */
-static void limit_row(struct grid *grid, const struct roof *roof, const struct roof_workload *w,
-                      const struct roof_line *line)
+static void add_limit_row(struct grid *grid, const struct roof *roof, const struct roof_workload *w,
+                          const struct roof_line *line)
 {
     const struct roof_share share = roof_share(&roof->ceilings, &line->work);
     const struct roof_range *ns = &line->work.ns;
     const double at_limit = share.share * ns->middle;
-    char text[32];
 
     grid_row(grid, "");
     if (line->product)
@@ -40,41 +39,23 @@ static void limit_row(struct grid *grid, const struct roof *roof, const struct r
         grid_cell(grid, "text", "%s", line->name);
     report_cell_number(grid, ns->middle, report_time);
     report_cell_number(grid, ns->middle / w->step_ns, report_share);
-    grid_cell(grid, "number", "%s", roof_rate_words(&line->work, ns->middle, text));
+    grid_cell(grid, "number", "%s", roof_rate_words(&line->work, ns->middle, WORD));
     if (share.bound == ROOF_UNKNOWN) {
         grid_cell(grid, "text", "-");
         grid_cell(grid, "number", "%s", roof_bound_words[ROOF_UNKNOWN]);
         return;
     }
-    grid_cell(grid, "text", "%s, %s", roof_rate_words(&line->work, at_limit, text),
+    grid_cell(grid, "text", "%s, %s", roof_rate_words(&line->work, at_limit, WORD),
               roof_bound_words[share.bound]);
     grid_cell(grid, "number", "%s (%.0f..%.0f)%s", report_share(share.share, WORD),
               100 * at_limit / ns->hi, 100 * at_limit / ns->lo,
               share.least > 1 ? ", above it" : "");
 }
 
-static void ceiling_words(const struct roof *roof, char text[REPORT_CELL_TEXT])
+void report_fill_limits(struct grid *grid, const struct report *report)
 {
     static const char *const names[ROOF_RATES] = {
         [ROOF_FMA] = "multiply-adds", [ROOF_READ] = "memory read", [ROOF_COPY] = "memory copied"};
-
-    text[0] = '\0';
-    report_add(text, "Of a core, alone and at once on %d, by %s:", roof->ceilings.devices,
-               roof->instructions);
-    for (enum roof_rate rate = ROOF_FMA; rate < ROOF_RATES; ++rate) {
-        const struct roof_range *way = roof->ceilings.rate[rate];
-
-        report_add(text, "%s %s %.1f and %.1f %s [%.1f..%.1f]", rate > ROOF_FMA ? "," : "",
-                   names[rate], way[ROOF_ALONE].middle, way[ROOF_AT_ONCE].middle,
-                   rate == ROOF_FMA ? "GFLOP/s" : "GB/s", way[ROOF_AT_ONCE].lo,
-                   way[ROOF_AT_ONCE].hi);
-    }
-    report_add(text, "; medians and ranges of %zu rounds, %s, %s. ", roof->rounds, roof->blas,
-               roof->created_utc);
-}
-
-void report_fill_limits(struct grid *grid, const struct report *report)
-{
     const struct roof *roof = report->roof;
     char text[REPORT_CELL_TEXT];
 
@@ -102,9 +83,21 @@ void report_fill_limits(struct grid *grid, const struct report *report)
             for (int product = 0; product < 2; ++product)
                 for (size_t k = 0; k < w->n; ++k)
                     if (w->line[k].product == (product == 1) && w->line[k].phase == phase)
-                        limit_row(grid, roof, w, &w->line[k]);
+                        add_limit_row(grid, roof, w, &w->line[k]);
     }
-    ceiling_words(roof, text);
+    text[0] = '\0';
+    report_add(text, "Of a core, alone and at once on %d, by %s:", roof->ceilings.devices,
+               roof->instructions);
+    for (enum roof_rate rate = ROOF_FMA; rate < ROOF_RATES; ++rate) {
+        const struct roof_range *way = roof->ceilings.rate[rate];
+
+        report_add(text, "%s %s %.1f and %.1f %s [%.1f..%.1f]", rate > ROOF_FMA ? "," : "",
+                   names[rate], way[ROOF_ALONE].middle, way[ROOF_AT_ONCE].middle,
+                   rate == ROOF_FMA ? "GFLOP/s" : "GB/s", way[ROOF_AT_ONCE].lo,
+                   way[ROOF_AT_ONCE].hi);
+    }
+    report_add(text, "; medians and ranges of %zu rounds, %s, %s. ", roof->rounds, roof->blas,
+               roof->created_utc);
     snprintf(grid->note, sizeof grid->note, "%s%s", text, limits_note);
 }
 

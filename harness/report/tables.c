@@ -19,9 +19,9 @@ static void cell_of_run(struct grid *grid, const struct report_run *run)
     grid_cell(grid, "text", "%s", name);
 }
 
-/* run NULL: the row is the sum of all runs, which have no common time. */
-static void count_row(struct grid *grid, const struct report_counts *counts,
-                      const struct report_run *run)
+/* Adds the counts of a run; of the last row, which is their sum, there is no run. */
+static void add_counts(struct grid *grid, const struct report_counts *counts,
+                       const struct report_run *run)
 {
     const size_t numbers[] = {counts->planned, counts->measured, counts->verified,
                               counts->failed,  counts->skipped,  counts->missing};
@@ -48,10 +48,10 @@ static void fill_counts(struct grid *grid, const struct report *report)
     grid_headings(grid, "text", "Run");
     grid_headings(grid, "number", "planned|measured|verified|failed|skipped|missing|timed");
     for (size_t r = 0; r < report->n_runs; ++r)
-        count_row(grid, &report->run[r].counts, &report->run[r]);
+        add_counts(grid, &report->run[r].counts, &report->run[r]);
     if (report->n_runs > 1) {
         grid_line(grid);
-        count_row(grid, &report->counts, NULL);
+        add_counts(grid, &report->counts, NULL);
     }
 }
 
@@ -148,22 +148,6 @@ static const struct report_table {
                             report_fill_cells},
 };
 
-static int write_table(struct grid *grid, const struct report_table *table)
-{
-    if (!grid->brief) {
-        if (grid->contents[0] == '\0')
-            snprintf(grid->contents, sizeof grid->contents, "%zu %s", grid->rows, table->rows);
-        return grid_html(grid);
-    }
-    text_print(grid->out, "\n## %s\n\n", grid->title);
-    if (grid_markdown(grid, table->most) != 0)
-        return -1;
-    report_left(grid->out, grid->rows, grid->shown, table->rows);
-    if (grid->note[0] != '\0')
-        text_print(grid->out, "\n%s\n", grid->note);
-    return 0;
-}
-
 int report_table(struct text_out *out, const struct report *report, enum report_table_id which)
 {
     const struct report_table *table = &tables[which];
@@ -174,16 +158,28 @@ int report_table(struct text_out *out, const struct report *report, enum report_
     grid.names = table->names;
     grid.right = table->right;
     table->fill(&grid, report);
-    if (grid.rows > 0 || which == REPORT_TABLE_CELLS ||
-        (which == REPORT_TABLE_NCCL_TESTS && report->n_external > 0))
-        status = write_table(&grid, table);
+    if (grid.contents[0] == '\0')
+        snprintf(grid.contents, sizeof grid.contents, "%zu %s", grid.rows, table->rows);
+    if (grid.rows == 0 && which != REPORT_TABLE_CELLS &&
+        (which != REPORT_TABLE_NCCL_TESTS || report->n_external == 0)) {
+        grid_close(&grid);
+        return 0;
+    }
+    if (grid.brief) {
+        text_print(out, "\n## %s\n\n", grid.title);
+        status = grid_markdown(&grid, table->most);
+        report_left(out, grid.rows, grid.shown, table->rows);
+        if (grid.note[0] != '\0')
+            text_print(out, "\n%s\n", grid.note);
+    } else
+        status = grid_html(&grid);
     grid_close(&grid);
     return status;
 }
 
 /* Prints the tables of a range, in their order. */
-static int from_to(struct text_out *out, const struct report *report, enum report_table_id from,
-                   enum report_table_id to)
+static int print_tables(struct text_out *out, const struct report *report,
+                        enum report_table_id from, enum report_table_id to)
 {
     int status = 0;
 
@@ -200,21 +196,21 @@ static bool has_models(const struct report *report)
 
 int report_tables(struct text_out *out, const struct report *report)
 {
-    int status = from_to(out, report, REPORT_TABLE_COUNTS, REPORT_TABLE_COSTS);
+    int status = print_tables(out, report, REPORT_TABLE_COUNTS, REPORT_TABLE_COSTS);
 
     status |= report_copies_table(out, report);
-    status |= from_to(out, report, REPORT_TABLE_COLLECTIVES, REPORT_TABLE_NCCL_TESTS);
+    status |= print_tables(out, report, REPORT_TABLE_COLLECTIVES, REPORT_TABLE_NCCL_TESTS);
     return status |
-           (has_models(report) ? from_to(out, report, REPORT_TABLE_BASES, REPORT_TABLE_CELLS)
+           (has_models(report) ? print_tables(out, report, REPORT_TABLE_BASES, REPORT_TABLE_CELLS)
                                : report_table(out, report, REPORT_TABLE_FAILURES));
 }
 
 int report_brief_tables(struct text_out *out, const struct report *report)
 {
-    int status = from_to(out, report, REPORT_TABLE_BASES, REPORT_TABLE_SLOWEST);
+    int status = print_tables(out, report, REPORT_TABLE_BASES, REPORT_TABLE_SLOWEST);
 
     status |= report_copies_table(out, report);
     status |= report_table(out, report, REPORT_TABLE_LIMITS);
-    status |= from_to(out, report, REPORT_TABLE_COLLECTIVES, REPORT_TABLE_NCCL_TESTS);
+    status |= print_tables(out, report, REPORT_TABLE_COLLECTIVES, REPORT_TABLE_NCCL_TESTS);
     return has_models(report) ? status | report_table(out, report, REPORT_TABLE_CELLS) : status;
 }

@@ -40,96 +40,7 @@ void report_verdict(struct text_out *out, const struct report *report)
     text_print(out, ".");
 }
 
-/* ---- parts of sentences ------------------------------------------------------------------- */
-
-/* Appends "2 devices", "1 device with DDP", "2 devices with DDP, buckets 256Ki" or "plain on 2
- * cores". */
-void report_add_devices(char text[REPORT_CELL_TEXT], const struct report_point *point)
-{
-    const int devices = point->row->cell->key.n_devices;
-    char bucket[32];
-
-    report_bucket_name(point->row->cell->key.bucket_bytes, bucket);
-    if (report_is_cores(point))
-        report_add(text, "plain on %d cores", devices);
-    else
-        report_add(text, "%d device%s%s%s%s", devices, devices == 1 ? "" : "s",
-                   report_is_ddp(point) ? " with DDP" : "", point->bucket > 0 ? ", buckets " : "",
-                   point->bucket > 0 ? bucket : "");
-    report_add(text, report_oversubscribed(point) ? " (oversubscribed)" : "");
-}
-
-void report_add_ratio_range(char text[REPORT_CELL_TEXT], const struct report_value *ratio,
-                            const char *unit)
-{
-    const bool interval = ratio->range == REPORT_INTERVAL;
-
-    report_add(text, "%s%s", report_ratio(ratio->middle, WORD), unit);
-    if (ratio->range == REPORT_NONE)
-        return;
-    report_add(text, interval ? " " : " (");
-    report_add_range(text, ratio, report_ratio);
-    report_add(text, interval ? "" : ")");
-}
-
-/* Appends "1.86x [1.84, 1.88]". A base has no range. */
-void report_add_speedup(char text[REPORT_CELL_TEXT], const struct report_point *point)
-{
-    struct report_value value = point->value[REPORT_SPEEDUP];
-
-    if (point->base == point)
-        value.range = REPORT_NONE;
-    report_add_ratio_range(text, &value, report_metrics[REPORT_SPEEDUP].unit);
-}
-
-/* Appends "93 % of the bound 2.00". */
-void report_add_bound(char text[REPORT_CELL_TEXT], const struct report_point *point)
-{
-    report_add(text, "%s of the bound %.2f", report_share(report_of_bound(point), WORD),
-               point->bound * (double)point->row->cell->key.n_devices);
-}
-
-const char *report_base_name(const struct report_point *base)
-{
-    return report_is_plain(base) ? "the plain program"
-           : report_is_ddp(base) ? "DDP on one rank"
-                                 : "DataParallel on one device";
-}
-
-/* Appends "2048 rows" or "256 rows per device". */
-void report_add_batch(char text[REPORT_CELL_TEXT], const struct report_point *point)
-{
-    report_add(text, "%zu rows%s", report_base_batch(point),
-               strcmp(point->row->run->scaling, "weak") == 0 ? " per device" : "");
-}
-
 /* ---- how it scales ------------------------------------------------------------------------ */
-
-/* Appends the shortest true answer to the question what limits the point. */
-static void add_limit(char text[REPORT_CELL_TEXT], const struct report_point *point)
-{
-    static const char *const losses[REPORT_LOSSES] = {
-        [REPORT_LOSS_COMPUTE] = "forward and backward being slower than their share",
-        [REPORT_LOSS_MOVES] = "moving data: scatter, replicate, gather, reduce",
-        [REPORT_LOSS_ALONE] = "loss and update, which one device does alone",
-        [REPORT_LOSS_BETWEEN] = "waiting and handing over between the phases",
-    };
-    struct report_limit limit;
-    const bool known = report_limit_of(point, &limit);
-    const enum report_loss most = report_largest_loss(&limit);
-    const double lost = report_loss_of(&limit, most);
-
-    if (!(limit.of_bound < REPORT_AT_BOUND))
-        return;
-    report_add(text, "; %s of the step is lost", report_share(limit.missing, WORD));
-    if (known && lost <= limit.missing)
-        report_add(text, ", %.0f points of it to %s", 100.0 * lost, losses[most]);
-    else if (known)
-        report_add(text, ", all of it to %s", losses[most]);
-    if (report_middle(point, REPORT_OUTSIDE) >= 0.5)
-        report_add(text, "; overhead: %s of the step is outside matrix products",
-                   report_share(report_middle(point, REPORT_OUTSIDE), WORD));
-}
 
 /* Prints "on 2 devices, mlp:8,8 is 1.86x as fast as the plain program at 2048 rows, 93 % of ...".
  * limits: it adds what limits the point. cores: it adds the speed-up of the plain program on the
@@ -137,8 +48,18 @@ static void add_limit(char text[REPORT_CELL_TEXT], const struct report_point *po
 static void say_comparison(struct text_out *out, const char *first,
                            const struct report_point *point, bool limits, bool cores)
 {
+    static const char *const losses[REPORT_LOSSES] = {
+        [REPORT_LOSS_COMPUTE] = "forward and backward being slower than their share",
+        [REPORT_LOSS_MOVES] = "moving data: scatter, replicate, gather, reduce",
+        [REPORT_LOSS_ALONE] = "loss and update, which one device does alone",
+        [REPORT_LOSS_BETWEEN] = "waiting and handing over between the phases",
+    };
     const struct report_value *value = &point->value[REPORT_SPEEDUP];
     char text[REPORT_CELL_TEXT] = "", axes[PLAN_AXES_TEXT];
+    struct report_limit limit;
+    const bool known = report_limit_of(point, &limit);
+    const enum report_loss most = report_largest_loss(&limit);
+    const double lost = report_loss_of(&limit, most);
 
     plan_axes_words(&point->row->cell->key, ", ", false, axes);
     report_add(text, "%s%son ", first, report_simulated(point->row) ? "SIMULATED, " : "");
@@ -152,8 +73,17 @@ static void say_comparison(struct text_out *out, const char *first,
     /* The interval or range of the ratio does not tell which one is faster. */
     if (value->range != REPORT_NONE && value->lo <= 1.0 && value->hi >= 1.0)
         report_add(text, " (difference not significant)");
-    if (limits)
-        add_limit(text, point);
+    /* The shortest true answer to the question what limits the point. */
+    if (limits && limit.of_bound < REPORT_AT_BOUND) {
+        report_add(text, "; %s of the step is lost", report_share(limit.missing, WORD));
+        if (known && lost <= limit.missing)
+            report_add(text, ", %.0f points of it to %s", 100.0 * lost, losses[most]);
+        else if (known)
+            report_add(text, ", all of it to %s", losses[most]);
+        if (report_middle(point, REPORT_OUTSIDE) >= 0.5)
+            report_add(text, "; overhead: %s of the step is outside matrix products",
+                       report_share(report_middle(point, REPORT_OUTSIDE), WORD));
+    }
     if (cores && point->cores) {
         report_add(text, "; ");
         report_add_devices(text, point->cores);
@@ -174,7 +104,7 @@ struct choice {
 
 /* resolved: only points whose interval tells anything are chosen. crowded: points that share cores
  * or GPUs are chosen, too. */
-static struct choice choose_points(const struct report *report, bool resolved, bool crowded)
+static struct choice choose_scaling(const struct report *report, bool resolved, bool crowded)
 {
     struct choice choice = {.n = 0};
 
@@ -199,13 +129,13 @@ static struct choice choose_points(const struct report *report, bool resolved, b
 
 void report_lead(struct text_out *out, const struct report *report)
 {
-    const bool crowded = choose_points(report, false, false).n == 0;
-    struct choice choice = choose_points(report, true, crowded);
+    const bool crowded = choose_scaling(report, false, false).n == 0;
+    struct choice choice = choose_scaling(report, true, crowded);
     const bool resolved = choice.n > 0;
     char first[96];
 
     if (!resolved)
-        choice = choose_points(report, false, crowded);
+        choice = choose_scaling(report, false, crowded);
     if (report->n_points == 0 && report->collectives->n_points > 0)
         text_print(out, "Collectives by themselves, and no model: times and bandwidths are in "
                         "their table.");
@@ -321,34 +251,36 @@ static void say_losses(const struct facts *facts, const struct report_point *poi
     say_fact(facts, report_metrics[REPORT_OUTSIDE].heading, text);
 }
 
-/* The best point, of those whose interval tells anything (resolved) or of all; NULL: none. */
-static const struct report_point *best_rate(const struct report *report,
-                                            const struct report_group *group, bool resolved)
+/* The point with the best rate, of those whose interval tells anything, or else of all; NULL: no
+ * point is verified. */
+static const struct report_point *find_best_rate(const struct report *report,
+                                                 const struct report_group *group)
 {
     const struct report_point *best = NULL;
 
-    for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i) {
-        const struct report_point *point = &report->point[i];
-        const struct report_value *rate = &point->value[REPORT_THROUGHPUT];
+    for (int resolved = 1; resolved >= 0 && !best; --resolved)
+        for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i) {
+            const struct report_point *point = &report->point[i];
+            const struct report_value *rate = &point->value[REPORT_THROUGHPUT];
 
-        if (point->verified > 0 && (!resolved || report_resolved(rate, rate->middle)) &&
-            (!best || report_metric_better(REPORT_THROUGHPUT, rate->middle,
-                                           report_middle(best, REPORT_THROUGHPUT))))
-            best = point;
-    }
+            if (point->verified > 0 && (resolved == 0 || report_resolved(rate, rate->middle)) &&
+                (!best || report_metric_better(REPORT_THROUGHPUT, rate->middle,
+                                               report_middle(best, REPORT_THROUGHPUT))))
+                best = point;
+        }
     return best;
 }
 
-static void say_best_rate(const struct facts *facts, const struct report_point *best)
+/* Prints the best rate, and of a language model its tokens and their share of what its devices can
+ * do. */
+static void say_rates(const struct facts *facts, const struct report_point *best)
 {
     const struct report_metric *metric = &report_metrics[REPORT_THROUGHPUT];
-    char text[REPORT_CELL_TEXT] = "", name[64];
+    const struct record_cell *cell = best->row->cell;
+    const double of_rate = report_tokens_share(best), of_peak = report_peak_share(best);
+    char text[REPORT_CELL_TEXT] = "", name[64], peak[QUANTITY_TEXT];
 
     snprintf(name, sizeof name, "Best %s", metric->name);
-    if (!best) {
-        say_fact(facts, name, "no verified cell");
-        return;
-    }
     report_add_metric(text, best, REPORT_THROUGHPUT);
     if (best->value[REPORT_THROUGHPUT].range == REPORT_INTERVAL) {
         report_add(text, " ");
@@ -359,18 +291,11 @@ static void say_best_rate(const struct facts *facts, const struct report_point *
         report_add(text, "the plain program");
     else
         report_add_devices(text, best);
-    report_add(text, " at %zu rows", best->row->cell->key.global_batch);
+    report_add(text, " at %zu rows", cell->key.global_batch);
     say_fact(facts, name, text);
-}
-
-/* Prints the same for the tokens of a language model, and their share of what its devices can do.
- */
-static void say_tokens(const struct facts *facts, const struct report_point *best)
-{
-    const struct record_cell *cell = best->row->cell;
-    const double of_rate = report_tokens_share(best), of_peak = report_peak_share(best);
-    char text[REPORT_CELL_TEXT] = "", peak[QUANTITY_TEXT];
-
+    if (cell->tokens_per_row == 0)
+        return;
+    text[0] = '\0';
     report_add_metric(text, best, REPORT_TOKENS);
     report_add(text, " %s there, %s of a device; %zu to a row, %sFLOP for each",
                report_metrics[REPORT_TOKENS].unit,
@@ -392,7 +317,7 @@ void report_facts(struct text_out *out, const struct report_fact_style *style,
 {
     const struct facts facts = {out, style};
     const struct report_point *point = report_group_best(report, group);
-    const struct report_point *best = best_rate(report, group, true);
+    const struct report_point *best = find_best_rate(report, group);
 
     if (point) {
         say_speedups(&facts, report, group, point);
@@ -400,8 +325,8 @@ void report_facts(struct text_out *out, const struct report_fact_style *style,
     } else
         say_fact(&facts, report_metrics[REPORT_SPEEDUP].heading,
                  "none: no verified cell on several devices has a verified base case of its batch");
-    best = best ? best : best_rate(report, group, false);
-    say_best_rate(&facts, best);
-    if (best && best->row->cell->tokens_per_row > 0)
-        say_tokens(&facts, best);
+    if (best)
+        say_rates(&facts, best);
+    else
+        say_fact(&facts, "Best throughput", "no verified cell");
 }
