@@ -8,40 +8,14 @@
 /* All lines have the colour of ranks, and each has a different marker. */
 enum { FIRST_STYLE = 3, NEXT_STYLE = 4, MOST_LINES = 6 };
 
-/* Writes one line. Points on the same number of devices follow each other, ordered by size. */
-static size_t write_line(struct plot_table *table, const struct report_point points[], size_t n,
-                         size_t line)
-{
-    const int devices = points[0].row->cell->key.n_devices;
-    char label[PLOT_TEXT] = "";
-    bool begun = false;
-    size_t i = 0;
-
-    report_add(label, "%d devices", devices);
-    for (; i < n && points[i].row->cell->key.n_devices == devices; ++i) {
-        if (points[i].verified == 0)
-            continue;
-        if (!begun && !plot_table_series(table, FIRST_STYLE + NEXT_STYLE * line, label))
-            return n;
-        begun = true;
-        const struct figure_value speed = figure_value(&points[i].value[REPORT_BUSBW], 1e-9);
-
-        plot_table_row(table,
-                       (const double[]){(double)points[i].row->cell->key.size_bytes, speed.middle,
-                                        speed.lo, speed.hi, figure_hollow(&points[i])},
-                       5);
-    }
-    return i;
-}
-
-static void write_panel(struct plot_table *table, const struct report_group *group)
+static void write_bandwidth_panel(struct plot_table *table, const struct report_group *group)
 {
     const struct report_point *points =
         figure_report(table->plot)->collectives->point + group->first;
     const struct record_key *key = &points->row->cell->key;
     char title[PLOT_TEXT] = "", setting[PLOT_TEXT] = "", note[PLOT_TEXT] = "";
     size_t verified = 0, line = 0;
-    bool hollow = false;
+    bool hollow = false, begun = false;
 
     for (size_t i = 0; i < group->n; ++i) {
         verified += points[i].verified > 0;
@@ -58,8 +32,28 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
         report_add(note, "hollow: %s", report_crowding(points->row));
     if (!plot_table_panel(table, title, setting, note))
         return;
-    for (size_t i = 0; i < group->n && line < MOST_LINES; ++line)
-        i += write_line(table, points + i, group->n - i, line);
+    /* Points on the same number of devices are a line; they follow each other, ordered by size. */
+    for (size_t i = 0; i < group->n && line < MOST_LINES; ++i) {
+        const struct figure_value speed = figure_value(&points[i].value[REPORT_BUSBW], 1e-9);
+        const int devices = points[i].row->cell->key.n_devices;
+        char label[PLOT_TEXT] = "";
+
+        report_add(label, "%d devices", devices);
+        if (points[i].verified > 0 && !begun &&
+            !plot_table_series(table, FIRST_STYLE + NEXT_STYLE * line, label))
+            return;
+        begun = begun || points[i].verified > 0;
+        if (points[i].verified > 0)
+            plot_table_row(table,
+                           (const double[]){(double)points[i].row->cell->key.size_bytes,
+                                            speed.middle, speed.lo, speed.hi,
+                                            figure_hollow(&points[i])},
+                           5);
+        if (i + 1 == group->n || points[i + 1].row->cell->key.n_devices != devices) {
+            begun = false;
+            ++line;
+        }
+    }
 }
 
 int figure_bandwidth(struct plot *plot)
@@ -68,5 +62,6 @@ int figure_bandwidth(struct plot *plot)
     const struct report *own = figure_report(plot)->collectives;
 
     return figure_of_groups(plot, own, &grid, own->n_all > 0 ? "no collective is verified" : "",
-                            "bytes, bus bandwidth in GB/s, low, high, hollow", write_panel);
+                            "bytes, bus bandwidth in GB/s, low, high, hollow",
+                            write_bandwidth_panel);
 }

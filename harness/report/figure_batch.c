@@ -25,13 +25,8 @@ struct line {
     double best;
 };
 
-/* The batches of a group, ascending. */
-struct batches {
-    size_t list[PLOT_MAX_TICKS], n;
-};
-
-static const struct report_point *next_of(const struct plot *plot, const struct line *line,
-                                          size_t *at)
+static const struct report_point *next_of_line(const struct plot *plot, const struct line *line,
+                                               size_t *at)
 {
     const struct report_group *group = line->group;
 
@@ -47,34 +42,6 @@ static const struct report_point *next_of(const struct plot *plot, const struct 
     return NULL;
 }
 
-/* A line has a gap at a batch that other lines have and it lacks. */
-static void write_line(struct plot_table *table, const struct line *line,
-                       const struct batches *batches)
-{
-    const struct report_point *point;
-    size_t last = batches->n;
-    bool knee = line->n < LEAST_FOR_KNEE; /* found, or not looked for */
-
-    for (size_t at = 0; (point = next_of(table->plot, line, &at)) != NULL;) {
-        const struct figure_value rate =
-            figure_value(&point->value[REPORT_THROUGHPUT], per_device(point, 1));
-        const bool reaches = !knee && rate.hi >= KNEE * line->best;
-        size_t place = 0;
-
-        while (place < batches->n && batches->list[place] != figure_batch(line->group, point))
-            ++place;
-        if (last < batches->n && place > last + 1)
-            plot_table_gap(table);
-        last = place;
-        plot_table_row(
-            table,
-            (const double[]){per_device(point, (double)point->row->cell->key.global_batch),
-                             rate.middle, rate.lo, rate.hi, figure_hollow(point), reaches},
-            6);
-        knee = knee || reaches;
-    }
-}
-
 static bool line_make(const struct plot *plot, const struct report_group *group, size_t style,
                       struct line *line)
 {
@@ -82,16 +49,18 @@ static bool line_make(const struct plot *plot, const struct report_group *group,
 
     *line = (struct line){
         .group = group, .style = style, .devices = figure_most_devices(plot, group, style)};
-    for (size_t at = 0; (point = next_of(plot, line, &at)) != NULL; ++line->n)
+    for (size_t at = 0; (point = next_of_line(plot, line, &at)) != NULL; ++line->n)
         line->best = fmax(line->best, per_device(point, report_middle(point, REPORT_THROUGHPUT)));
     return line->n > 0;
 }
 
-static void write_panel(struct plot_table *table, const struct report_group *group)
+static void write_batch_panel(struct plot_table *table, const struct report_group *group)
 {
     const struct plot *plot = table->plot;
     const size_t styles = figure_styles(plot);
-    struct batches batches;
+    struct {
+        size_t list[PLOT_MAX_TICKS], n; /* ascending */
+    } batches;
     struct line line;
     bool any = false, hollow = false;
 
@@ -100,7 +69,7 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
         const bool made = line_make(plot, group, figure_nth_style(s), &line);
 
         any = any || made;
-        hollow = hollow || (made && figure_hollow(next_of(plot, &line, &(size_t){0})));
+        hollow = hollow || (made && figure_hollow(next_of_line(plot, &line, &(size_t){0})));
     }
     if (!any || !figure_panel(table, group, hollow,
                               batches.n < LEAST_FOR_KNEE ? "fewer than 4 batches: no knee" : ""))
@@ -113,8 +82,31 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
         figure_style_words(plot, line.style, label);
         if (line.style != FIGURE_PLAIN)
             report_add(label, " on %zu", line.devices);
-        if (plot_table_series(table, line.style, label))
-            write_line(table, &line, &batches);
+        if (!plot_table_series(table, line.style, label))
+            continue;
+        const struct report_point *point;
+        size_t last = batches.n;
+        bool knee = line.n < LEAST_FOR_KNEE; /* found, or not looked for */
+
+        for (size_t at = 0; (point = next_of_line(plot, &line, &at)) != NULL;) {
+            const struct figure_value rate =
+                figure_value(&point->value[REPORT_THROUGHPUT], per_device(point, 1));
+            const bool reaches = !knee && rate.hi >= KNEE * line.best;
+            size_t place = 0;
+
+            while (place < batches.n && batches.list[place] != figure_batch(group, point))
+                ++place;
+            /* A line has a gap at a batch that other lines have and it lacks. */
+            if (last < batches.n && place > last + 1)
+                plot_table_gap(table);
+            last = place;
+            plot_table_row(
+                table,
+                (const double[]){per_device(point, (double)point->row->cell->key.global_batch),
+                                 rate.middle, rate.lo, rate.hi, figure_hollow(point), reaches},
+                6);
+            knee = knee || reaches;
+        }
     }
 }
 
@@ -124,5 +116,5 @@ int figure_by_batch(struct plot *plot)
 
     return figure_of_groups(
         plot, figure_report(plot), &grid, "no cell is verified, so nothing can be plotted",
-        "rows per device, samples/s per device, low, high, hollow, knee", write_panel);
+        "rows per device, samples/s per device, low, high, hollow, knee", write_batch_panel);
 }

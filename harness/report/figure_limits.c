@@ -11,8 +11,8 @@ enum { MOST_PRODUCTS = 6 };
 /* The styles of the two kinds of rows, see plots/limits.gp. */
 enum { PHASE_STYLE = FIGURE_DP, PRODUCT_STYLE = FIGURE_PYTORCH };
 
-static void write_row(struct plot_table *table, const struct roof *roof,
-                      const struct roof_line *line, double *row)
+static void write_limit(struct plot_table *table, const struct roof *roof,
+                        const struct roof_line *line, double *row)
 {
     const struct roof_share share = roof_share(&roof->ceilings, &line->work);
     const double ns = line->work.ns.middle;
@@ -32,47 +32,39 @@ static void write_row(struct plot_table *table, const struct roof *roof,
                    4);
 }
 
-/* Whether the product is among the MOST_PRODUCTS that take the most time. */
-static bool among_slowest(const struct roof_workload *w, size_t which)
-{
-    size_t longer = 0;
-
-    for (size_t i = 0; i < w->n; ++i) {
-        const double ns = w->line[i].work.ns.middle, own = w->line[which].work.ns.middle;
-
-        longer += w->line[i].product && (ns > own || (ns == own && i < which));
-    }
-    return longer < MOST_PRODUCTS;
-}
-
-static void write_panel(struct plot_table *table, const struct roof *roof,
-                        const struct roof_workload *w)
+static void write_limits_panel(struct plot_table *table, const struct roof *roof,
+                               const struct roof_workload *w)
 {
     char heading[PLOT_TEXT] = "", setting[PLOT_TEXT] = "";
-    size_t known = 0, unknown = 0;
+    size_t known = 0;
     double row = 0;
 
-    for (size_t i = 0; i < w->n; ++i) {
-        const bool counted = roof_share(&roof->ceilings, &w->line[i].work).bound != ROOF_UNKNOWN;
-
-        known += counted;
-        unknown += !counted;
-    }
+    for (size_t i = 0; i < w->n; ++i)
+        known += roof_share(&roof->ceilings, &w->line[i].work).bound != ROOF_UNKNOWN;
     if (known == 0)
         return;
     report_add(heading, "%s, batch %zu", w->name, w->batch);
     report_add(setting, "%s%s", roof->devices,
                roof->oversubscribed ? ", more devices than cores: no evidence" : "");
-    if (unknown > 0)
-        report_add(setting, "; %zu not counted", unknown);
+    if (known < w->n)
+        report_add(setting, "; %zu not counted", w->n - known);
     if (!plot_table_panel(table, heading, setting, "beyond 100 %: the data stay in a cache"))
         return;
     for (size_t i = 0; i < w->n; ++i)
         if (!w->line[i].product)
-            write_row(table, roof, &w->line[i], &row);
-    for (size_t i = 0; i < w->n; ++i)
-        if (w->line[i].product && among_slowest(w, i))
-            write_row(table, roof, &w->line[i], &row);
+            write_limit(table, roof, &w->line[i], &row);
+    for (size_t i = 0; i < w->n; ++i) {
+        const double own = w->line[i].work.ns.middle;
+        size_t longer = 0;
+
+        for (size_t k = 0; k < w->n; ++k) {
+            const double ns = w->line[k].work.ns.middle;
+
+            longer += w->line[k].product && (ns > own || (ns == own && k < i));
+        }
+        if (w->line[i].product && longer < MOST_PRODUCTS)
+            write_limit(table, roof, &w->line[i], &row);
+    }
 }
 
 int figure_limits(struct plot *plot)
@@ -92,6 +84,6 @@ int figure_limits(struct plot *plot)
     if (plot_table_open(&table, plot, &grid, "row, share of the limit, low, high") != 0)
         return -1;
     for (size_t i = 0; roof && i < roof->n; ++i)
-        write_panel(&table, roof, &roof->workload[i]);
+        write_limits_panel(&table, roof, &roof->workload[i]);
     return plot_table_close(&table);
 }

@@ -27,7 +27,7 @@ static bool has_cell(const struct report_point *point)
 }
 
 /* Reduces a list to at most so many numbers: the smallest, the largest, and some between them. */
-static size_t thin(size_t list[], size_t n, size_t most, bool *more)
+static size_t thin_list(size_t list[], size_t n, size_t most, bool *more)
 {
     if (n <= most)
         return n;
@@ -37,26 +37,8 @@ static size_t thin(size_t list[], size_t n, size_t most, bool *more)
     return most;
 }
 
-static void map_make(const struct report *report, struct map *map)
-{
-    *map = (struct map){.more = false};
-    for (size_t g = 0; g < report->n_groups; ++g)
-        for (size_t i = 0; i < report->group[g].n; ++i) {
-            const struct report_point *point = &report->point[report->group[g].first + i];
-
-            if (!has_cell(point))
-                continue;
-            map->n_devices = figure_insert(map->devices, map->n_devices, PLOT_MAX_TICKS,
-                                           (size_t)point->row->cell->key.n_devices);
-            map->n_batches = figure_insert(map->batch, map->n_batches, PLOT_MAX_TICKS,
-                                           figure_batch(&report->group[g], point));
-        }
-    map->n_devices = thin(map->devices, map->n_devices, MOST_COUNTS, &map->more);
-    map->n_batches = thin(map->batch, map->n_batches, MOST_BATCHES, &map->more);
-}
-
 /* The position of a number, counted from 1; 0: it is not drawn. */
-static size_t place_of(const size_t list[], size_t n, size_t number)
+static size_t place_in(const size_t list[], size_t n, size_t number)
 {
     for (size_t i = 0; i < n; ++i)
         if (list[i] == number)
@@ -64,63 +46,45 @@ static size_t place_of(const size_t list[], size_t n, size_t number)
     return 0;
 }
 
-/* The position of the cell of a point; both are 0 if the point has none in this panel. */
-struct cell {
-    size_t x, y;
-};
-
-static struct cell cell_of(const struct map *map, const struct report_group *group, size_t style,
-                           const struct report_point *point)
-{
-    struct cell cell = {0, 0};
-
-    if (!has_cell(point) || figure_style(point) != style)
-        return cell;
-    cell.x = place_of(map->devices, map->n_devices, (size_t)point->row->cell->key.n_devices);
-    cell.y = place_of(map->batch, map->n_batches, figure_batch(group, point));
-    return cell;
-}
-
-/* Writes a cell, in percent of the bound. */
-static void write_cell(struct plot_table *table, const struct report_point *point, struct cell cell)
-{
-    const struct report_value *value = &point->value[REPORT_EFFICIENCY];
-    const bool interval = value->range == REPORT_INTERVAL;
-    const double half = interval ? (value->hi - value->lo) / 2 / point->bound : NAN;
-    const enum state state = figure_hollow(point)               ? CROWDED
-                             : interval && 2 * half <= RESOLVED ? SHOWN
-                                                                : OPEN;
-
-    plot_table_row(table,
-                   (const double[]){(double)cell.x, (double)cell.y,
-                                    100 * value->middle / point->bound,
-                                    interval ? 100 * half : -1.0, (double)state},
-                   5);
-}
-
-static void write_panel(struct plot_table *table, const struct map *map,
-                        const struct report_group *group, size_t style)
+static void write_map_panel(struct plot_table *table, const struct map *map,
+                            const struct report_group *group, size_t style)
 {
     const struct plot *plot = table->plot;
-    const struct report_point *point = &figure_report(plot)->point[group->first];
+    bool begun = false;
     char name[PLOT_TEXT];
-    size_t first = 0;
-    struct cell cell;
 
-    while (first < group->n && cell_of(map, group, style, &point[first]).x == 0)
-        ++first;
     figure_style_words(plot, style, name);
     if (map->more)
         report_add(name, "; not all cells drawn");
-    if (first == group->n || !figure_panel(table, group, false, name) ||
-        !plot_table_series(table, style, name))
-        return;
-    plot_list(table->plot, "counts", map->devices, map->n_devices);
-    plot_list(table->plot, "batches", map->batch, map->n_batches);
-    for (size_t i = first; i < group->n; ++i) {
-        cell = cell_of(map, group, style, &point[i]);
-        if (cell.x > 0 && cell.y > 0)
-            write_cell(table, &point[i], cell);
+    for (size_t i = 0; i < group->n; ++i) {
+        const struct report_point *point = &figure_report(plot)->point[group->first + i];
+
+        if (!has_cell(point) || figure_style(point) != style)
+            continue;
+        const struct report_value *value = &point->value[REPORT_EFFICIENCY];
+        const bool interval = value->range == REPORT_INTERVAL;
+        const double half = interval ? (value->hi - value->lo) / 2 / point->bound : NAN;
+        const enum state state = figure_hollow(point)               ? CROWDED
+                                 : interval && 2 * half <= RESOLVED ? SHOWN
+                                                                    : OPEN;
+        const size_t x =
+            place_in(map->devices, map->n_devices, (size_t)point->row->cell->key.n_devices);
+        const size_t y = place_in(map->batch, map->n_batches, figure_batch(group, point));
+
+        if (x > 0 && !begun) {
+            if (!figure_panel(table, group, false, name) || !plot_table_series(table, style, name))
+                return;
+            plot_list(table->plot, "counts", map->devices, map->n_devices);
+            plot_list(table->plot, "batches", map->batch, map->n_batches);
+            begun = true;
+        }
+        /* In percent of the bound. */
+        if (x > 0 && y > 0)
+            plot_table_row(table,
+                           (const double[]){(double)x, (double)y,
+                                            100 * value->middle / point->bound,
+                                            interval ? 100 * half : -1.0, (double)state},
+                           5);
     }
 }
 
@@ -130,11 +94,23 @@ int figure_map(struct plot *plot)
     const struct report *report = figure_report(plot);
     struct plot_grid grid = {.least = 200, .room = 18, .columns = (int)report->n_groups};
     struct plot_table table;
-    struct map map;
+    struct map map = {.more = false};
 
     plot->width = FIGURE_WIDTH;
     snprintf(plot->why, sizeof plot->why, "no cell is verified that has another as its base");
-    map_make(report, &map);
+    for (size_t g = 0; g < report->n_groups; ++g)
+        for (size_t i = 0; i < report->group[g].n; ++i) {
+            const struct report_point *point = &report->point[report->group[g].first + i];
+
+            if (!has_cell(point))
+                continue;
+            map.n_devices = figure_insert(map.devices, map.n_devices, PLOT_MAX_TICKS,
+                                          (size_t)point->row->cell->key.n_devices);
+            map.n_batches = figure_insert(map.batch, map.n_batches, PLOT_MAX_TICKS,
+                                          figure_batch(&report->group[g], point));
+        }
+    map.n_devices = thin_list(map.devices, map.n_devices, MOST_COUNTS, &map.more);
+    map.n_batches = thin_list(map.batch, map.n_batches, MOST_BATCHES, &map.more);
     grid.height = CELL * (int)map.n_batches;
     if (plot_table_open(&table, plot, &grid,
                         "place of devices, of batch, % of the bound, half of its interval (-1: "
@@ -142,6 +118,6 @@ int figure_map(struct plot *plot)
         return -1;
     for (size_t s = 1; s < figure_styles(plot); ++s)
         for (size_t g = 0; g < report->n_groups; ++g)
-            write_panel(&table, &map, &report->group[g], figure_nth_style(s));
+            write_map_panel(&table, &map, &report->group[g], figure_nth_style(s));
     return plot_table_close(&table);
 }

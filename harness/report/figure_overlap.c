@@ -13,27 +13,7 @@ static bool resolved(const struct report_point *point)
     return report_has_overlap(point) && report_resolved(&point->value[REPORT_HIDDEN], 1.0);
 }
 
-/* Writes the reduction over the step, its exposed part, and the range of that part. */
-static void write_row(struct plot_table *table, const struct report_point *point, double row)
-{
-    const struct report_value *hidden = &point->value[REPORT_HIDDEN];
-    const double comm = report_middle(point, REPORT_COMM) / report_middle(point, REPORT_WHOLE);
-    char words[REPORT_CELL_TEXT] = "", style[PLOT_TEXT];
-
-    figure_style_words(table->plot, figure_style(point), style);
-    report_add(words, "%s on %d, %zu rows: %s moved, %s held", style,
-               point->row->cell->key.n_devices, point->row->cell->key.global_batch,
-               report_bytes(report_middle(point, REPORT_MOVED), WORD),
-               report_bytes(report_middle(point, REPORT_PEAK), WORD));
-    if (plot_table_series(table, figure_style(point), words))
-        plot_table_row(table,
-                       (const double[]){row, comm, comm * (1 - hidden->middle),
-                                        comm * (1 - hidden->hi), comm * (1 - hidden->lo),
-                                        hidden->middle},
-                       6);
-}
-
-static void write_panel(struct plot_table *table, const struct report_group *group)
+static void write_overlap_panel(struct plot_table *table, const struct report_group *group)
 {
     const struct report_point *points = figure_report(table->plot)->point + group->first;
     char more[PLOT_TEXT] = "";
@@ -54,8 +34,27 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
         return;
     /* The loop goes backwards, because the largest batches come last. */
     for (size_t i = group->n; i > 0 && n < MOST_ROWS; --i)
-        if (resolved(&points[i - 1]))
-            write_row(table, &points[i - 1], (double)++n);
+        if (resolved(&points[i - 1])) {
+            const struct report_point *point = &points[i - 1];
+            const struct report_value *hidden = &point->value[REPORT_HIDDEN];
+            const double comm =
+                report_middle(point, REPORT_COMM) / report_middle(point, REPORT_WHOLE);
+            char words[REPORT_CELL_TEXT] = "", style[PLOT_TEXT];
+
+            figure_style_words(table->plot, figure_style(point), style);
+            report_add(words, "%s on %d, %zu rows: %s moved, %s held", style,
+                       point->row->cell->key.n_devices, point->row->cell->key.global_batch,
+                       report_bytes(report_middle(point, REPORT_MOVED), WORD),
+                       report_bytes(report_middle(point, REPORT_PEAK), WORD));
+            ++n;
+            /* The reduction over the step, its exposed part, and the range of that part. */
+            if (plot_table_series(table, figure_style(point), words))
+                plot_table_row(table,
+                               (const double[]){(double)n, comm, comm * (1 - hidden->middle),
+                                                comm * (1 - hidden->hi), comm * (1 - hidden->lo),
+                                                hidden->middle},
+                               6);
+        }
 }
 
 int figure_overlap(struct plot *plot)
@@ -66,5 +65,5 @@ int figure_overlap(struct plot *plot)
                             "of no cell is it resolved how much of its communication is hidden",
                             "row, reduction and its exposed part, low, high, as parts of the step, "
                             "hidden",
-                            write_panel);
+                            write_overlap_panel);
 }

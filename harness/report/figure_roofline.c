@@ -24,33 +24,7 @@ static bool in_line(const struct report_point *point, size_t style, size_t devic
            (style == FIGURE_PLAIN || per_byte(point) > 0.0);
 }
 
-static void write_line(struct plot_table *table, const struct report_group *group, size_t style)
-{
-    const struct plot *plot = table->plot;
-    const size_t devices = figure_most_devices(plot, group, style);
-    char label[PLOT_TEXT];
-    bool begun = false;
-
-    figure_style_words(plot, style, label);
-    if (style != FIGURE_PLAIN)
-        report_add(label, " on %zu", devices);
-    for (size_t i = group->first; i < group->first + group->n; ++i) {
-        const struct report_point *point = &figure_report(plot)->point[i];
-        const struct figure_value flops = figure_value(&point->value[REPORT_FLOPS], 1e-9);
-
-        if (!in_line(point, style, devices))
-            continue;
-        if (!begun && !plot_table_series(table, style, label))
-            return;
-        begun = true;
-        plot_table_row(table,
-                       (const double[]){per_byte(point), flops.middle, flops.lo, flops.hi,
-                                        figure_hollow(point)},
-                       5);
-    }
-}
-
-static void write_panel(struct plot_table *table, const struct report_group *group)
+static void write_roofline_panel(struct plot_table *table, const struct report_group *group)
 {
     const struct plot *plot = table->plot;
     const struct report *report = figure_report(plot);
@@ -86,8 +60,29 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
         return;
     plot_number(table->plot, "products", products / 1e9);
     plot_number(table->plot, "moves", moves / 1e9);
-    for (size_t s = 0; s < figure_styles(plot); ++s)
-        write_line(table, group, figure_nth_style(s));
+    for (size_t s = 0; s < figure_styles(plot); ++s) {
+        const size_t style = figure_nth_style(s), devices = figure_most_devices(plot, group, style);
+        char label[PLOT_TEXT];
+        bool begun = false;
+
+        figure_style_words(plot, style, label);
+        if (style != FIGURE_PLAIN)
+            report_add(label, " on %zu", devices);
+        for (size_t i = group->first; i < group->first + group->n; ++i) {
+            const struct report_point *point = &report->point[i];
+            const struct figure_value flops = figure_value(&point->value[REPORT_FLOPS], 1e-9);
+
+            if (!in_line(point, style, devices))
+                continue;
+            if (!begun && !plot_table_series(table, style, label))
+                break;
+            begun = true;
+            plot_table_row(table,
+                           (const double[]){per_byte(point), flops.middle, flops.lo, flops.hi,
+                                            figure_hollow(point)},
+                           5);
+        }
+    }
 }
 
 int figure_roofline(struct plot *plot)
@@ -97,5 +92,6 @@ int figure_roofline(struct plot *plot)
     return figure_of_groups(
         plot, figure_report(plot), &grid,
         "no cell of several devices has its operations and its bytes",
-        "operations per byte (0: no byte), GFLOP/s of a device, low, high, hollow", write_panel);
+        "operations per byte (0: no byte), GFLOP/s of a device, low, high, hollow",
+        write_roofline_panel);
 }

@@ -31,63 +31,46 @@ static const struct report_point *point_at(const struct plot *plot, const struct
     return point && isfinite(report_middle(point, REPORT_SPEEDUP)) ? point : NULL;
 }
 
-static void panel_at(const struct plot *plot, const struct report_group *group, size_t batch,
-                     struct panel *panel)
-{
-    size_t counts[PLOT_MAX_TICKS];
-    const size_t n = figure_counts(plot, group, counts, PLOT_MAX_TICKS);
-
-    *panel = (struct panel){.group = group, .batch = batch};
-    for (size_t c = 0; c < n; ++c) {
-        const struct report_point *point = point_at(plot, panel, counts[c]);
-
-        if (!point)
-            continue;
-        panel->n =
-            figure_insert(panel->devices, panel->n, PLOT_MAX_TICKS, figure_devices(counts[c]));
-        panel->hollow = panel->hollow || figure_hollow(point);
-        panel->bounded = panel->bounded || point->bound <= SHOWN;
-    }
-}
-
-/* Finds the same work in the comparison, on the same machine; NULL: none. */
-static const struct peer_cell *find_peer(const struct plot *plot, const struct panel *panel)
-{
-    const struct peer_record *record = figure_report(plot)->peer;
-    const struct report_row *row = figure_report(plot)->point[panel->group->first].row;
-
-    if (!record || figure_is_weak(panel->group) || strcmp(row->cell->key.dtype, "f32") != 0 ||
-        !peer_same_machine(record, row->run))
-        return NULL;
-    for (size_t c = 0; c < record->n_cells; ++c)
-        if (strcmp(record->cell[c].workload, row->cell->key.workload) == 0 &&
-            record->cell[c].batch == panel->batch)
-            return &record->cell[c];
-    return NULL;
-}
-
 /* Chooses the batch of a panel: of the batches with the most numbers of devices one that PyTorch
- * has, if there is one, and of these the largest. Returns false if there are fewer than two numbers
- * of devices. */
+ * has on the same machine, if there is one, and of these the largest. Returns false if there are
+ * fewer than two numbers of devices. */
 static bool panel_make(const struct plot *plot, const struct report_group *group,
                        struct panel *panel)
 {
-    size_t batches[PLOT_MAX_TICKS];
+    const struct peer_record *peers = figure_report(plot)->peer;
+    const struct report_row *row = figure_report(plot)->point[group->first].row;
+    const bool compared = peers && !figure_is_weak(group) &&
+                          strcmp(row->cell->key.dtype, "f32") == 0 &&
+                          peer_same_machine(peers, row->run);
+    size_t batches[PLOT_MAX_TICKS], counts[PLOT_MAX_TICKS];
     const size_t n = figure_batches(plot, group, batches, PLOT_MAX_TICKS);
-    struct panel at;
+    const size_t n_counts = figure_counts(plot, group, counts, PLOT_MAX_TICKS);
 
     *panel = (struct panel){.group = group};
     for (size_t b = 0; b < n; ++b) {
-        panel_at(plot, group, batches[b], &at);
-        at.peer = find_peer(plot, &at);
+        struct panel at = {.group = group, .batch = batches[b]};
+
+        for (size_t c = 0; c < n_counts; ++c) {
+            const struct report_point *point = point_at(plot, &at, counts[c]);
+
+            if (!point)
+                continue;
+            at.n = figure_insert(at.devices, at.n, PLOT_MAX_TICKS, figure_devices(counts[c]));
+            at.hollow = at.hollow || figure_hollow(point);
+            at.bounded = at.bounded || point->bound <= SHOWN;
+        }
+        for (size_t c = 0; compared && c < peers->n_cells && !at.peer; ++c)
+            if (strcmp(peers->cell[c].workload, row->cell->key.workload) == 0 &&
+                peers->cell[c].batch == at.batch)
+                at.peer = &peers->cell[c];
         if (at.n > panel->n || (at.n == panel->n && (at.peer || !panel->peer)))
             *panel = at;
     }
     return panel->n > 1;
 }
 
-static void write_row(struct plot_table *table, double devices, const struct report_value *value,
-                      bool hollow, double bound, double roof)
+static void write_speedup(struct plot_table *table, double devices,
+                          const struct report_value *value, bool hollow, double bound, double roof)
 {
     const struct figure_value of = figure_value(value, 1);
 
@@ -95,71 +78,11 @@ static void write_row(struct plot_table *table, double devices, const struct rep
                    7);
 }
 
-/* The speed-up over the base if a step took only as long as its reduction alone; 0: it is not
- * known, or not lower than the bound. */
-static double roof_of(const struct report_point *point)
-{
-    const double rows = (double)point->row->cell->key.global_batch;
-    const double roof = report_middle(point->base, REPORT_STEP) /
-                        report_middle(point, REPORT_COMM) * rows /
-                        (double)point->base->row->cell->key.global_batch;
-    const double bound = point->bound * (double)point->row->cell->key.n_devices;
-
-    return roof < bound ? roof : 0.0;
-}
-
-static void write_series(struct plot_table *table, const struct panel *panel, size_t style)
+static void write_scaling_panel(struct plot_table *table, const struct report_group *group)
 {
     const struct plot *plot = table->plot;
-    const size_t mode = style == FIGURE_DP ? 0 : 1 + (style - 1) / FIGURE_STYLES;
-    char label[PLOT_TEXT];
-    bool begun = false;
-
-    figure_style_words(plot, style, label);
-    for (size_t i = 0; i < panel->n; ++i) {
-        const size_t devices = panel->devices[i];
-        const struct report_point *point = point_at(plot, panel, devices + mode * FIGURE_DDP);
-
-        if (!point || (!begun && !plot_table_series(table, style, label)))
-            continue;
-        begun = true;
-        write_row(table, (double)devices, &point->value[REPORT_SPEEDUP], figure_hollow(point),
-                  panel->bounded ? point->bound * (double)devices : 0.0, roof_of(point));
-    }
-}
-
-/* Writes the programs of PyTorch against the plain program of lockstep in the same comparison,
- * paired by round. */
-static void write_peer(struct plot_table *table, const struct panel *panel)
-{
-    const struct plot *plot = table->plot;
-    const struct peer_cell *cell = panel->peer;
-    const int devices = cell ? figure_report(plot)->peer->devices : 0;
-    const struct peer_arm *base = cell ? peer_find(cell, PEER_LOCKSTEP_PLAIN, 1) : NULL;
-    const struct peer_arm *arm[2] = {cell ? peer_fastest(cell, PEER_PLAIN, 1) : NULL,
-                                     cell ? peer_fastest(cell, PEER_PARALLEL, devices) : NULL};
-    char label[PLOT_TEXT];
-    bool begun = false;
-
-    for (int i = 0; i < 2; ++i) {
-        const struct report_value value = peer_ratio(base, arm[i]);
-
-        if (!isfinite(value.middle))
-            continue;
-        figure_style_words(plot, FIGURE_PYTORCH, label);
-        if (!begun && !plot_table_series(table, FIGURE_PYTORCH, label))
-            return;
-        begun = true;
-        write_row(table, arm[i]->devices, &value, figure_report(plot)->peer->oversubscribed, 0.0,
-                  0.0);
-    }
-}
-
-static void write_panel(struct plot_table *table, const struct report_group *group)
-{
-    const struct plot *plot = table->plot;
+    char batch[64], label[PLOT_TEXT];
     struct panel panel;
-    char batch[64];
 
     if (!panel_make(plot, group, &panel))
         return;
@@ -168,9 +91,53 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
     if (!figure_panel(table, group, panel.hollow, batch))
         return;
     plot_list(table->plot, "counts", panel.devices, panel.n);
-    for (size_t s = 1; s < figure_styles(plot); ++s)
-        write_series(table, &panel, figure_nth_style(s));
-    write_peer(table, &panel);
+    for (size_t s = 1; s < figure_styles(plot); ++s) {
+        const size_t style = figure_nth_style(s);
+        const size_t mode = style == FIGURE_DP ? 0 : 1 + (style - 1) / FIGURE_STYLES;
+        bool begun = false;
+
+        figure_style_words(plot, style, label);
+        for (size_t i = 0; i < panel.n; ++i) {
+            const size_t devices = panel.devices[i];
+            const struct report_point *point = point_at(plot, &panel, devices + mode * FIGURE_DDP);
+
+            if (!point || (!begun && !plot_table_series(table, style, label)))
+                continue;
+            begun = true;
+            /* The roof is the speed-up if a step took only as long as its reduction alone; 0: it is
+             * not known, or not lower than the bound. */
+            const double bound = point->bound * (double)devices;
+            const double roof = report_middle(point->base, REPORT_STEP) /
+                                report_middle(point, REPORT_COMM) *
+                                (double)point->row->cell->key.global_batch /
+                                (double)point->base->row->cell->key.global_batch;
+
+            write_speedup(table, (double)devices, &point->value[REPORT_SPEEDUP],
+                          figure_hollow(point), panel.bounded ? bound : 0.0,
+                          roof < bound ? roof : 0.0);
+        }
+    }
+    if (!panel.peer)
+        return;
+    /* The programs of PyTorch against the plain program of lockstep in the same comparison, paired
+     * by round. */
+    const struct peer_record *peers = figure_report(plot)->peer;
+    const struct peer_arm *arm[2] = {peer_fastest(panel.peer, PEER_PLAIN, 1),
+                                     peer_fastest(panel.peer, PEER_PARALLEL, peers->devices)};
+    bool begun = false;
+
+    figure_style_words(plot, FIGURE_PYTORCH, label);
+    for (int i = 0; i < 2; ++i) {
+        const struct report_value value =
+            peer_ratio(peer_find(panel.peer, PEER_LOCKSTEP_PLAIN, 1), arm[i]);
+
+        if (!isfinite(value.middle))
+            continue;
+        if (!begun && !plot_table_series(table, FIGURE_PYTORCH, label))
+            return;
+        begun = true;
+        write_speedup(table, arm[i]->devices, &value, peers->oversubscribed, 0.0, 0.0);
+    }
 }
 
 int figure_scaling(struct plot *plot)
@@ -180,5 +147,5 @@ int figure_scaling(struct plot *plot)
     return figure_of_groups(plot, figure_report(plot), &grid,
                             "no workload is verified on two numbers of devices, with a base",
                             "devices, speed-up, low, high, hollow, bound, roof (0: none)",
-                            write_panel);
+                            write_scaling_panel);
 }
