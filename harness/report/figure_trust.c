@@ -11,13 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    LEAST_OF_CELL = 3,
-    MOST_LAUNCHES = 1500,
-    MOST_CELLS = 12,
-    FIRST_STEPS = 60,
-    MOST_LINES = 60
-};
+enum { MOST_LAUNCHES = 1500, MOST_CELLS = 12, FIRST_STEPS = 60, MOST_LINES = 60 };
 enum { RUN_CHART = 1, STRIP, FIRST }; /* the kinds of panels, as in plots/trust.gp */
 
 /* A launch, and the median of its cell; 0: the cell has too few launches. */
@@ -45,22 +39,7 @@ static int compare_launches(const void *left, const void *right)
     return (c->order_index > d->order_index) - (c->order_index < d->order_index);
 }
 
-static void launches_make(const struct report *report, struct launches *all)
-{
-    for (size_t i = 0; i < report->n_points; ++i) {
-        const struct report_point *point = &report->point[i];
-        const bool enough = point->verified >= LEAST_OF_CELL;
-
-        for (size_t l = 0; l < point->n; ++l)
-            if (point->row[l].verified)
-                all->list[all->n++] =
-                    (struct launch){&point->row[l], enough ? report_middle(point, REPORT_STEP) : 0};
-        all->charted += enough ? point->verified : 0;
-    }
-    qsort(all->list, all->n, sizeof all->list[0], compare_launches);
-}
-
-static bool panel(struct plot_table *table, int kind, const char *title, const char *note)
+static bool trust_panel(struct plot_table *table, int kind, const char *title, const char *note)
 {
     const struct report *report = figure_report(table->plot);
     const bool simulated = report->n_points > 0 && report_simulated(report->point[0].row);
@@ -71,43 +50,34 @@ static bool panel(struct plot_table *table, int kind, const char *title, const c
     return true;
 }
 
-/* Replaces NaN, which a table cannot have, by -1. */
-static double known(double share)
-{
-    return isfinite(share) ? share : -1;
-}
-
-static bool begins_block(const struct launch *launch, const struct launch *before)
-{
-    return !before || launch->row->run != before->row->run ||
-           launch->row->cell->key.launch != before->row->cell->key.launch ||
-           launch->row->cell->sitting != before->row->cell->sitting;
-}
-
 static void write_run_chart(struct plot_table *table, const struct launches *all)
 {
     const size_t stride = 1 + (all->charted - 1) / MOST_LAUNCHES;
     const size_t drawn = (all->charted + stride - 1) / stride;
-    char note[PLOT_TEXT] = "";
     const struct launch *before = NULL;
+    char note[PLOT_TEXT] = "";
 
     if (drawn < all->charted)
         report_add(note, "%zu of %zu launches are drawn; ", drawn, all->charted);
     report_add(note, "vertical lines: blocks, each of which visits every cell once");
-    if (!panel(table, RUN_CHART, "Launches in the order of time", note) ||
+    if (!trust_panel(table, RUN_CHART, "Launches in the order of time", note) ||
         !plot_table_series(table, 1, ""))
         return;
     plot_number(table->plot, "last", (double)all->charted);
     for (size_t i = 0; i < all->charted; ++i) {
         const struct launch *launch = &all->list[i];
         const struct record_cell *cell = launch->row->cell;
-        const bool begins = begins_block(launch, before);
+        const bool begins = !before || launch->row->run != before->row->run ||
+                            cell->key.launch != before->row->cell->key.launch ||
+                            cell->sitting != before->row->cell->sitting;
 
         before = launch;
+        /* A table cannot have NaN: an unknown share is -1. */
         if (i % stride == 0 || begins)
             plot_table_row(table,
                            (const double[]){(double)i + 1, cell->median_ns / launch->of_cell,
-                                            known(cell->foreign_frac), known(cell->steal_frac),
+                                            isfinite(cell->foreign_frac) ? cell->foreign_frac : -1,
+                                            isfinite(cell->steal_frac) ? cell->steal_frac : -1,
                                             i > 0 && begins},
                            5);
     }
@@ -117,7 +87,7 @@ static double apart(const struct report_point *point)
 {
     const struct report_value *step = &point->value[REPORT_STEP];
 
-    return point->verified >= LEAST_OF_CELL ? step->hi / step->lo : 0;
+    return point->verified >= REPORT_LEAST_OF_CELL ? step->hi / step->lo : 0;
 }
 
 /* Chooses the cells whose launches are farthest apart, and sorts these first. Equal ones keep their
@@ -141,46 +111,13 @@ static size_t choose_cells(const struct report *report,
     return n;
 }
 
-static void cell_words(const struct plot *plot, const struct report_point *point,
-                       char text[PLOT_TEXT])
-{
-    const struct record_key *key = &point->row->cell->key;
-    char mode[PLOT_TEXT];
-
-    figure_style_words(plot, figure_style(point), mode);
-    text[0] = '\0';
-    report_add(text, "%.40s%s, %s", key->workload, strlen(key->workload) > 40 ? "..." : "", mode);
-    if (!report_is_plain(point))
-        report_add(text, " on %d", key->n_devices);
-    report_add(text, ", %zu", key->global_batch);
-}
-
-/* Writes a row: the range of the median, the floor, and a dot for each launch. */
-static void write_cell(struct plot_table *table, const struct report_point *point, double row,
-                       double scratch[])
-{
-    const struct report_value *step = &point->value[REPORT_STEP];
-    size_t n = 0;
-
-    for (size_t i = 0; i < point->n; ++i)
-        if (point->row[i].verified)
-            scratch[n++] = point->row[i].cell->p05_ns;
-    plot_table_row(table,
-                   (const double[]){row, stats_median(scratch, n) / step->middle,
-                                    step->lo / step->middle, step->hi / step->middle, 0},
-                   5);
-    for (size_t i = 0; i < point->n; ++i)
-        if (point->row[i].verified)
-            plot_table_row(
-                table, (const double[]){row, point->row[i].cell->median_ns / step->middle, 1, 1, 1},
-                5);
-}
-
+/* Writes a row for each of these cells: the range of the median, the floor, and a dot for each
+ * launch. */
 static void write_strip(struct plot_table *table, const struct report *report, double scratch[])
 {
     const struct report_point *chosen[MOST_CELLS + 1];
     const size_t n = choose_cells(report, chosen);
-    char note[PLOT_TEXT] = "", words[PLOT_TEXT];
+    char note[PLOT_TEXT] = "", words[PLOT_TEXT], mode[PLOT_TEXT];
     size_t cells = 0;
 
     for (size_t i = 0; i < report->n_points; ++i)
@@ -188,12 +125,37 @@ static void write_strip(struct plot_table *table, const struct report *report, d
     report_add(note, "dots: launches; bars: what the median is shown to be in; ticks: floor");
     if (n < cells)
         report_add(note, "; %zu cells that are nearer together are not drawn", cells - n);
-    if (!panel(table, STRIP, "Cells that scatter most", note))
+    if (!trust_panel(table, STRIP, "Cells that scatter most", note))
         return;
-    for (size_t i = 0; i < n; ++i) {
-        cell_words(table->plot, chosen[i], words);
-        if (plot_table_series(table, figure_style(chosen[i]), words))
-            write_cell(table, chosen[i], (double)i + 1, scratch);
+    for (size_t c = 0; c < n; ++c) {
+        const struct report_point *point = chosen[c];
+        const struct report_value *step = &point->value[REPORT_STEP];
+        const struct record_key *key = &point->row->cell->key;
+        const double row = (double)c + 1;
+        size_t launches = 0;
+
+        figure_style_words(table->plot, figure_style(point), mode);
+        words[0] = '\0';
+        report_add(words, "%.40s%s, %s", key->workload, strlen(key->workload) > 40 ? "..." : "",
+                   mode);
+        if (!report_is_plain(point))
+            report_add(words, " on %d", key->n_devices);
+        report_add(words, ", %zu", key->global_batch);
+        if (!plot_table_series(table, figure_style(point), words))
+            continue;
+        for (size_t i = 0; i < point->n; ++i)
+            if (point->row[i].verified)
+                scratch[launches++] = point->row[i].cell->p05_ns;
+        plot_table_row(table,
+                       (const double[]){row, stats_median(scratch, launches) / step->middle,
+                                        step->lo / step->middle, step->hi / step->middle, 0},
+                       5);
+        for (size_t i = 0; i < point->n; ++i)
+            if (point->row[i].verified)
+                plot_table_row(
+                    table,
+                    (const double[]){row, point->row[i].cell->median_ns / step->middle, 1, 1, 1},
+                    5);
     }
 }
 
@@ -205,31 +167,11 @@ static double relative(const struct launch *launch, size_t i)
     return i < cell->n_samples ? (double)cell->t_step_ns[i] / cell->median_ns : NAN;
 }
 
-static double median_of_step(const struct launches *all, size_t step)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < all->n; ++i)
-        if (isfinite(relative(&all->list[i], step)))
-            all->scratch[n++] = relative(&all->list[i], step);
-    return stats_median(all->scratch, n);
-}
-
-static void write_lines(struct plot_table *table, const struct launches *all, size_t stride)
-{
-    for (size_t i = 0; i < all->n; i += stride) {
-        if (i > 0)
-            plot_table_gap(table);
-        for (size_t s = 0; s < FIRST_STEPS && isfinite(relative(&all->list[i], s)); ++s)
-            plot_table_row(table, (const double[]){(double)s + 1, relative(&all->list[i], s)}, 2);
-    }
-}
-
 static void write_first(struct plot_table *table, const struct launches *all)
 {
     const size_t stride = 1 + (all->n - 1) / MOST_LINES, drawn = (all->n + stride - 1) / stride;
     char note[PLOT_TEXT] = "";
-    double warmup;
+    double warmup, median = 0;
 
     for (size_t i = 0; i < all->n; ++i)
         all->scratch[i] = (double)all->list[i].row->cell->warmup_steps;
@@ -239,14 +181,28 @@ static void write_first(struct plot_table *table, const struct launches *all)
                all->n, warmup, warmup == 1 ? "" : "s");
     if (drawn < all->n)
         report_add(note, "; %zu launches are drawn", drawn);
-    if (!panel(table, FIRST, "The first steps of launches", note))
+    if (!trust_panel(table, FIRST, "The first steps of launches", note))
         return;
     plot_number(table->plot, "warmup", warmup);
     if (plot_table_series(table, 1, ""))
-        for (size_t s = 0; s < FIRST_STEPS && isfinite(median_of_step(all, s)); ++s)
-            plot_table_row(table, (const double[]){(double)s + 1, median_of_step(all, s)}, 2);
-    if (plot_table_series(table, 1, ""))
-        write_lines(table, all, stride);
+        for (size_t s = 0; s < FIRST_STEPS && isfinite(median); ++s) {
+            size_t n = 0;
+
+            for (size_t i = 0; i < all->n; ++i)
+                if (isfinite(relative(&all->list[i], s)))
+                    all->scratch[n++] = relative(&all->list[i], s);
+            median = stats_median(all->scratch, n);
+            if (isfinite(median))
+                plot_table_row(table, (const double[]){(double)s + 1, median}, 2);
+        }
+    if (!plot_table_series(table, 1, ""))
+        return;
+    for (size_t i = 0; i < all->n; i += stride) {
+        if (i > 0)
+            plot_table_gap(table);
+        for (size_t s = 0; s < FIRST_STEPS && isfinite(relative(&all->list[i], s)); ++s)
+            plot_table_row(table, (const double[]){(double)s + 1, relative(&all->list[i], s)}, 2);
+    }
 }
 
 int figure_trust(struct plot *plot)
@@ -265,7 +221,17 @@ int figure_trust(struct plot *plot)
     else
         status = plot_table_open(&table, plot, &grid, "see plots/trust.gp");
     if (status == 0) {
-        launches_make(report, &all);
+        for (size_t i = 0; i < report->n_points; ++i) {
+            const struct report_point *point = &report->point[i];
+            const bool enough = point->verified >= REPORT_LEAST_OF_CELL;
+
+            for (size_t l = 0; l < point->n; ++l)
+                if (point->row[l].verified)
+                    all.list[all.n++] = (struct launch){
+                        &point->row[l], enough ? report_middle(point, REPORT_STEP) : 0};
+            all.charted += enough ? point->verified : 0;
+        }
+        qsort(all.list, all.n, sizeof all.list[0], compare_launches);
         if (all.charted > 0) {
             write_run_chart(&table, &all);
             write_strip(&table, report, all.scratch);

@@ -51,30 +51,9 @@ static double alone_of(const struct record_cell *cell)
     return least;
 }
 
-static double time_of(const struct level *level, const struct report_row *row)
+static double time_of_level(const struct level *level, const struct report_row *row)
 {
     return level->part * level->of_launch(row->cell);
-}
-
-static bool knows(const struct report_point *point, double (*of)(const struct record_cell *))
-{
-    for (size_t i = 0; i < point->n; ++i)
-        if (point->row[i].verified && isfinite(of(point->row[i].cell)))
-            return true;
-    return false;
-}
-
-static double middle_of(const struct level *level, double scratch[])
-{
-    size_t n = 0;
-
-    for (size_t i = 0; level->point && i < level->point->n; ++i) {
-        const struct report_row *row = &level->point->row[i];
-
-        if (row->verified && isfinite(time_of(level, row)))
-            scratch[n++] = time_of(level, row);
-    }
-    return stats_median(scratch, n);
 }
 
 /* Finds the cell of the mode of the base, on one device, that has as many rows as a shard. */
@@ -97,55 +76,31 @@ static const struct report_point *find_shard(const struct plot *plot,
     return NULL;
 }
 
-/* Fills the levels. With weak scaling the base has the rows of one device, so its whole step is the
- * ideal. */
-static void levels_make(const struct plot *plot, const struct report_group *group,
-                        const struct report_point *point, double scratch[],
-                        struct level level[LEVELS])
-{
-    const bool weak = figure_is_weak(group);
-    const double part = weak ? 1 : 1 / (double)point->row->cell->key.n_devices;
-
-    level[IDEAL] = (struct level){point->base, floor_of, part, NAN};
-    level[SHARD] = (struct level){weak ? NULL : find_shard(plot, group, point), floor_of, 1, NAN};
-    level[ALONE] = (struct level){point, alone_of, 1, NAN};
-    level[STEP] = (struct level){point, floor_of, 1, NAN};
-    for (int i = 0; i < LEVELS; ++i)
-        level[i].middle = middle_of(&level[i], scratch);
-}
-
-/* The difference of two levels, over the launches that both have. */
-static struct report_value difference(const struct level *from, const struct level *to,
-                                      double scratch[])
-{
-    struct report_pair pair;
-    size_t n = 0;
-
-    for (size_t at[2] = {0}; report_pair_next(to->point, from->point, at, &pair);) {
-        const double value = time_of(to, pair.row) - time_of(from, pair.base);
-
-        if (isfinite(value))
-            scratch[n++] = value;
-    }
-    return report_value_of(scratch, n);
-}
-
-/* A term is hollow unless its interval excludes 0. */
+/* Writes the terms of a point. A term is hollow unless its interval excludes 0. */
 static void write_terms(struct plot_table *table, const struct level level[LEVELS],
                         double scratch[], double *row)
 {
-    const double step = level[STEP].middle;
+    const double step = level[STEP].middle, ideal = level[IDEAL].middle / step;
     int from = IDEAL;
 
-    plot_table_row(table,
-                   (const double[]){++*row, KIND_IDEAL, 0, level[IDEAL].middle / step,
-                                    level[IDEAL].middle / step, level[IDEAL].middle / step, 0,
-                                    level[IDEAL].middle},
-                   8);
+    plot_table_row(
+        table, (const double[]){++*row, KIND_IDEAL, 0, ideal, ideal, ideal, 0, level[IDEAL].middle},
+        8);
     for (int to = SHARD; to < LEVELS; ++to) {
+        struct report_pair pair;
+        size_t n = 0;
+
         if (!isfinite(level[to].middle))
             continue;
-        const struct report_value value = difference(&level[from], &level[to], scratch);
+        /* The difference of the two levels, over the launches that both have. */
+        for (size_t at[2] = {0}; report_pair_next(level[to].point, level[from].point, at, &pair);) {
+            const double apart =
+                time_of_level(&level[to], pair.row) - time_of_level(&level[from], pair.base);
+
+            if (isfinite(apart))
+                scratch[n++] = apart;
+        }
+        const struct report_value value = report_value_of(scratch, n);
         const double at = level[from].middle, end = level[to].middle;
         const bool open = !(value.lo > 0) && !(value.hi < 0);
 
@@ -183,81 +138,28 @@ static bool add_shares(const struct record_cell *cell, double share[STACK])
     return any;
 }
 
-/* Writes a thin bar with the mean shares over launches, which add up; the rest is waiting. */
-static void write_stack(struct plot_table *table, const struct report_point *point, double row)
+/* Chooses the points of a batch: DataParallel, and ranks with their first bucket, each on the most
+ * devices that had separate cores, or else the most on shared cores. */
+static size_t choose_modes(const struct plot *plot, const struct report_group *group, size_t batch,
+                           const struct report_point *points[2])
 {
-    double share[STACK] = {0}, at = 0, n = 0;
-
-    for (size_t i = 0; i < point->n; ++i)
-        n += point->row[i].verified && add_shares(point->row[i].cell, share);
-    if (!(n > 0))
-        return;
-    for (int s = 0; s + 1 < STACK; ++s)
-        at += share[s] / n;
-    share[STACK - 1] = n * fmax(0, 1 - at);
-    at = 0;
-    for (int s = 0; s < STACK; ++s) {
-        const double end = at + share[s] / n;
-
-        plot_table_row(
-            table, (const double[]){row, KIND_OF_STACK + s, at, end, end, end, 0, share[s] / n}, 8);
-        at = end;
-    }
-}
-
-static void write_mode(struct plot_table *table, const struct report_group *group,
-                       const struct report_point *point, double scratch[], double *row)
-{
-    const size_t style = figure_style(point);
-    struct level level[LEVELS];
-    char label[PLOT_TEXT];
-
-    levels_make(table->plot, group, point, scratch, level);
-    figure_style_words(table->plot, style, label);
-    report_add(label, ", %d devices: %s", point->row->cell->key.n_devices,
-               report_time(level[STEP].middle, WORD));
-    if (!plot_table_series(table, style, label))
-        return;
-    write_terms(table, level, scratch, row);
-    write_stack(table, point, ++*row);
-    *row += 2; /* space for the label of the next one */
-}
-
-/* The number of devices of a mode: the most that had separate cores, or else the most on shared
- * cores. */
-static size_t most_devices(const struct plot *plot, const struct report_group *group, size_t style)
-{
-    size_t most = figure_most_devices(plot, group, style);
-
-    for (size_t i = group->first; most == 1 && i < group->first + group->n; ++i) {
-        const struct report_point *point = &figure_report(plot)->point[i];
-
-        if (point->verified > 0 && figure_style(point) == style)
-            most = (size_t)point->row->cell->key.n_devices;
-    }
-    return most;
-}
-
-/* Chooses the points of a batch: DataParallel, and ranks with their first bucket. */
-static size_t choose(const struct plot *plot, const struct report_group *group, size_t batch,
-                     const struct report_point *points[2])
-{
+    const struct report_point *point = &figure_report(plot)->point[group->first];
     size_t n = 0;
 
     for (size_t s = 1; s < figure_styles(plot) && n < 2; ++s) {
         const size_t style = figure_nth_style(s);
-        const size_t devices = most_devices(plot, group, style);
+        size_t devices = figure_most_devices(plot, group, style);
 
-        for (size_t i = group->first; i < group->first + group->n && devices > 1; ++i) {
-            const struct report_point *point = &figure_report(plot)->point[i];
-
-            if (point->verified > 0 && point->base && figure_style(point) == style &&
-                (size_t)point->row->cell->key.n_devices == devices &&
-                figure_batch(group, point) == batch) {
-                points[n++] = point;
+        for (size_t i = 0; i < group->n && devices == 1; ++i)
+            if (point[i].verified > 0 && figure_style(&point[i]) == style)
+                devices = (size_t)point[i].row->cell->key.n_devices;
+        for (size_t i = 0; i < group->n && devices > 1; ++i)
+            if (point[i].verified > 0 && point[i].base && figure_style(&point[i]) == style &&
+                (size_t)point[i].row->cell->key.n_devices == devices &&
+                figure_batch(group, &point[i]) == batch) {
+                points[n++] = &point[i];
                 break;
             }
-        }
     }
     return n;
 }
@@ -268,37 +170,26 @@ static bool has_shard(const struct plot *plot, const struct report_group *group,
     return figure_is_weak(group) || find_shard(plot, group, point) != NULL;
 }
 
-/* Lists the batches that have a waterfall, with their throughput. If the shards of some batches
- * were measured alone, only these are listed. */
-static size_t list_batches(const struct plot *plot, const struct report_group *group,
-                           size_t list[PLOT_MAX_TICKS], double rate[PLOT_MAX_TICKS])
+/* Chooses the smallest batch that has a waterfall, the first one that reaches 90 % of the best
+ * throughput, and the largest. If the shards of some batches were measured alone, only these
+ * count. */
+static size_t choose_batches(const struct plot *plot, const struct report_group *group,
+                             size_t chosen[PANELS])
 {
+    size_t list[PLOT_MAX_TICKS], n = 0, knee = 1;
     const size_t all = figure_batches(plot, group, list, PLOT_MAX_TICKS);
+    double rate[PLOT_MAX_TICKS], best = 0;
     const struct report_point *points[2];
     bool any = false;
-    size_t n = 0;
 
+    for (size_t b = 0; b < all && !any; ++b)
+        any = choose_modes(plot, group, list[b], points) > 0 && has_shard(plot, group, points[0]);
     for (size_t b = 0; b < all; ++b)
-        any =
-            any || (choose(plot, group, list[b], points) > 0 && has_shard(plot, group, points[0]));
-    for (size_t b = 0; b < all; ++b)
-        if (choose(plot, group, list[b], points) > 0 &&
+        if (choose_modes(plot, group, list[b], points) > 0 &&
             (!any || has_shard(plot, group, points[0]))) {
             rate[n] = report_middle(points[0], REPORT_THROUGHPUT);
             list[n++] = list[b];
         }
-    return n;
-}
-
-/* Chooses the smallest batch, the first one that reaches 90 % of the best throughput, and the
- * largest. */
-static size_t choose_batches(const struct plot *plot, const struct report_group *group,
-                             size_t chosen[PANELS])
-{
-    size_t list[PLOT_MAX_TICKS], knee = 1;
-    double rate[PLOT_MAX_TICKS], best = 0;
-    const size_t n = list_batches(plot, group, list, rate);
-
     if (n <= PANELS) {
         memcpy(chosen, list, n * sizeof list[0]);
         return n;
@@ -313,31 +204,79 @@ static size_t choose_batches(const struct plot *plot, const struct report_group 
     return PANELS;
 }
 
-static const char *missing(const struct plot *plot, const struct report_group *group,
-                           const struct report_point *const points[], size_t n)
+/* Writes a mode: its terms, and a thin bar with the mean shares over launches, which add up; the
+ * rest is waiting. */
+static void write_mode(struct plot_table *table, const struct report_group *group,
+                       const struct report_point *point, double scratch[], double *row)
 {
-    bool shard = false, alone = false;
+    const bool weak = figure_is_weak(group);
+    /* With weak scaling the base has the rows of one device, so its whole step is the ideal. */
+    struct level level[LEVELS] = {
+        [IDEAL] = {point->base, floor_of, weak ? 1 : 1 / (double)point->row->cell->key.n_devices,
+                   NAN},
+        [SHARD] = {weak ? NULL : find_shard(table->plot, group, point), floor_of, 1, NAN},
+        [ALONE] = {point, alone_of, 1, NAN},
+        [STEP] = {point, floor_of, 1, NAN}};
+    double share[STACK] = {0}, at = 0, launches = 0;
+    char label[PLOT_TEXT];
 
-    for (size_t i = 0; i < n; ++i) {
-        shard = shard || !has_shard(plot, group, points[i]);
-        alone = alone || !knows(points[i], alone_of);
+    for (int l = 0; l < LEVELS; ++l) {
+        size_t n = 0;
+
+        for (size_t i = 0; level[l].point && i < level[l].point->n; ++i) {
+            const struct report_row *of = &level[l].point->row[i];
+
+            if (of->verified && isfinite(time_of_level(&level[l], of)))
+                scratch[n++] = time_of_level(&level[l], of);
+        }
+        level[l].middle = stats_median(scratch, n);
     }
-    return shard && alone ? "joined: nothing in between was measured"
-           : shard        ? "joined: the shard alone was not measured"
-           : alone        ? "joined: no step without communication"
-                          : "";
+    figure_style_words(table->plot, figure_style(point), label);
+    report_add(label, ", %d devices: %s", point->row->cell->key.n_devices,
+               report_time(level[STEP].middle, WORD));
+    if (!plot_table_series(table, figure_style(point), label))
+        return;
+    write_terms(table, level, scratch, row);
+    ++*row;
+    for (size_t i = 0; i < point->n; ++i)
+        launches += point->row[i].verified && add_shares(point->row[i].cell, share);
+    for (int s = 0; s + 1 < STACK; ++s)
+        at += share[s] / launches;
+    share[STACK - 1] = launches * fmax(0, 1 - at);
+    at = 0;
+    for (int s = 0; s < STACK && launches > 0; ++s) {
+        const double end = at + share[s] / launches;
+
+        plot_table_row(
+            table,
+            (const double[]){*row, KIND_OF_STACK + s, at, end, end, end, 0, share[s] / launches},
+            8);
+        at = end;
+    }
+    *row += 2; /* space for the label of the next one */
 }
 
-static void write_panel(struct plot_table *table, const struct report_group *group, size_t batch,
-                        double scratch[])
+static void write_waterfall_panel(struct plot_table *table, const struct report_group *group,
+                                  size_t batch, double scratch[])
 {
+    static const char *const lacks[] = {"", "joined: the shard alone was not measured",
+                                        "joined: no step without communication",
+                                        "joined: nothing in between was measured"};
     const struct report_point *points[2];
-    const size_t n = choose(table->plot, group, batch, points);
-    const char *lacks = missing(table->plot, group, points, n);
+    const size_t n = choose_modes(table->plot, group, batch, points);
     const struct report_row *row = figure_report(table->plot)->point[group->first].row;
     char title[PLOT_TEXT] = "", note[PLOT_TEXT] = "", axes[PLAN_AXES_TEXT];
+    bool shard = true, alone = true; /* whether all modes know these times */
     double at = 0;
 
+    for (size_t i = 0; i < n; ++i) {
+        bool known = false;
+
+        for (size_t l = 0; l < points[i]->n && !known; ++l)
+            known = points[i]->row[l].verified && isfinite(alone_of(points[i]->row[l].cell));
+        shard = shard && has_shard(table->plot, group, points[i]);
+        alone = alone && known;
+    }
     /* A panel may cut the end of a long name, and of the setting. */
     plan_axes_words(&row->cell->key, ", ", false, axes);
     report_add(title, "%s %zu%s, %s", figure_is_weak(group) ? "batch per device" : "batch", batch,
@@ -346,8 +285,8 @@ static void write_panel(struct plot_table *table, const struct report_group *gro
         report_add(note, "SIMULATED, not measured");
     if (report_oversubscribed(points[0]))
         report_add(note, "%s%s", note[0] != '\0' ? "; " : "", report_crowding(row));
-    if (lacks[0] != '\0')
-        report_add(note, "%s%s", note[0] != '\0' ? "; " : "", lacks);
+    if (!shard || !alone)
+        report_add(note, "%s%s", note[0] != '\0' ? "; " : "", lacks[!shard + 2 * !alone]);
     if (!figure_panel_titled(table, group, title, note))
         return;
     for (size_t i = 0; i < n; ++i)
@@ -376,7 +315,7 @@ int figure_waterfall(struct plot *plot)
         const size_t n = choose_batches(plot, &report->group[g], batch);
 
         for (size_t b = 0; b < n; ++b)
-            write_panel(&table, &report->group[g], batch[b], scratch);
+            write_waterfall_panel(&table, &report->group[g], batch[b], scratch);
     }
     free(scratch);
     return plot_table_close(&table);

@@ -72,7 +72,7 @@ size_t figure_batches(const struct plot *plot, const struct report_group *group,
     return n;
 }
 
-static size_t count_of(const struct report_point *point)
+static size_t count_of_point(const struct report_point *point)
 {
     return (size_t)point->row->cell->key.n_devices + figure_mode(point) * FIGURE_DDP;
 }
@@ -108,7 +108,7 @@ size_t figure_counts(const struct plot *plot, const struct report_group *group, 
         const struct report_point *point = &figure_report(plot)->point[i];
 
         if (point->verified > 0 && !report_is_plain(point))
-            n = figure_insert(list, n, capacity, count_of(point));
+            n = figure_insert(list, n, capacity, count_of_point(point));
     }
     return n;
 }
@@ -121,7 +121,7 @@ const struct report_point *figure_find(const struct plot *plot, const struct rep
         const bool plain = report_is_plain(point);
 
         if (point->verified > 0 && figure_batch(group, point) == batch &&
-            (count == 0 ? plain : !plain && count_of(point) == count))
+            (count == 0 ? plain : !plain && count_of_point(point) == count))
             return point;
     }
     return NULL;
@@ -218,14 +218,15 @@ struct figure_value figure_value(const struct report_value *value, double scale)
 
 /* ---- all figures -------------------------------------------------------------------------- */
 
-/* Writes the words at the foot, unless the writer has set other words. */
-static void write_footer(struct plot *plot)
+static int write_figure(struct plot *plot)
 {
     const struct report *report = figure_report(plot);
+    const int result = ((const struct figure *)plot->subject)->write(plot);
     char more[64] = "";
 
+    /* The words at the foot, unless the writer has set other words. */
     if (report->n_files == 0 || plot->footer[0] != '\0')
-        return;
+        return result;
     const struct record_run *run = &report->file[0].run;
 
     if (plot->left_out > 0)
@@ -238,13 +239,6 @@ static void write_footer(struct plot *plot)
         run->git_sha[0] != '\0' ? run->git_sha : "unknown", run->git_dirty ? " (modified)" : "",
         report->n_points > 0 ? "; base: plain program, else DataParallel, else DDP, on one device"
                              : "");
-}
-
-static int write_figure(struct plot *plot)
-{
-    const int result = ((const struct figure *)plot->subject)->write(plot);
-
-    write_footer(plot);
     return result;
 }
 
