@@ -1,4 +1,5 @@
-/* analysis/metrics.c: the catalogue of metrics. Each metric of a point is one row.
+/* analysis/metrics.c: the catalogue of metrics, and their values. Each metric of a point is one
+ * row.
  *
  * A metric is either a number of a launch, summed up over the launches of a point, or a ratio of a
  * point and its base. If no launch knows it, it is NaN, and is printed as "-". */
@@ -127,6 +128,79 @@ double report_number_of(const struct report_row *row, int metric)
                    ? cell->phase_median_ns[metric - REPORT_PHASE]
                    : (double)NAN;
     }
+}
+
+/* ---- values ------------------------------------------------------------------------------- */
+
+static const double LEVEL = 0.95;
+
+const struct report_value report_unknown = {
+    .middle = NAN, .lo = NAN, .hi = NAN, .range = REPORT_NONE, .coverage = NAN};
+
+struct report_value report_value_of(double values[], size_t n)
+{
+    struct report_value value = report_unknown;
+    struct stats_interval interval;
+
+    stats_sort(values, n);
+    interval = stats_median_interval(values, n, LEVEL);
+    value.middle = stats_quantile(values, n, 0.5);
+    value.n = n;
+    if (interval.valid) {
+        value.range = REPORT_INTERVAL;
+        value.lo = interval.lo;
+        value.hi = interval.hi;
+        value.coverage = interval.coverage;
+    } else if (n > 1) {
+        value.range = REPORT_LAUNCHES;
+        value.lo = values[0];
+        value.hi = values[n - 1];
+    }
+    return value;
+}
+
+struct report_value report_inverse(const struct report_value *value, double over)
+{
+    struct report_value inverse = *value;
+
+    inverse.middle = over / value->middle;
+    inverse.lo = over / value->hi;
+    inverse.hi = over / value->lo;
+    return inverse;
+}
+
+/* Both points are ordered by launch, run and session, so one pass over both finds the equal ones.
+ */
+bool report_pair_next(const struct report_point *point, const struct report_point *base,
+                      size_t at[2], struct report_pair *pair)
+{
+    while (at[0] < point->n && at[1] < base->n) {
+        const struct report_row *a = &point->row[at[0]], *b = &base->row[at[1]];
+        const int order = report_launch_order(a, b);
+
+        at[0] += order <= 0;
+        at[1] += order >= 0;
+        if (order == 0 && a->verified && b->verified) {
+            *pair = (struct report_pair){a, b};
+            return true;
+        }
+    }
+    return false;
+}
+
+struct report_value report_over_launches(const struct report_point *point, int metric,
+                                         double scratch[])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < point->n; ++i) {
+        const double number =
+            point->row[i].verified ? report_number_of(&point->row[i], metric) : (double)NAN;
+
+        if (isfinite(number))
+            scratch[n++] = number;
+    }
+    return report_value_of(scratch, n);
 }
 
 /* ---- a point ------------------------------------------------------------------------------ */

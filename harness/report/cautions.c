@@ -42,8 +42,6 @@ static void caution(const struct list *list, const char *format, ...)
     fputs(list->after, list->out->file);
 }
 
-/* ---- GPUs --------------------------------------------------------------------------------- */
-
 static const char *const note_words[RECORD_NOTES] = {
     [RECORD_NOTE_POWER_CAP] = "a GPU was at its power limit, as GPUs that are all right are",
     [RECORD_NOTE_CORRECTED] = "memory errors of a GPU were corrected",
@@ -78,20 +76,6 @@ static void about_gpu_note(const struct list *list, const struct report *report,
                 " for timing and in no number here, because of what their GPUs said. The first: "
                 "%.200s.",
                 n, report->n_all, first);
-}
-
-/* Writes the notes about GPUs, and the notes about the node of each run once: a resumed run is in
- * several files. */
-static void about_gpus(const struct list *list, const struct report *report)
-{
-    char note[RECORD_NODE_TEXT];
-
-    about_gpu_note(list, report, RECORD_NOTES);
-    for (int which = 0; which < RECORD_NOTES; ++which)
-        about_gpu_note(list, report, which);
-    for (size_t r = 0; r < report->n_runs; ++r)
-        for (int at = 0; node_note(report->run[r].run, &at, note);)
-            caution(list, "When run %.8s began: %.200s.", report->run[r].run->run_id, note);
 }
 
 /* ---- points ------------------------------------------------------------------------------- */
@@ -140,29 +124,28 @@ static void count_points(const struct report *report, bool has_bases, struct cou
     }
 }
 
-/* Writes how much longer steps take whose phases are recorded, in the middle launch of each point.
- */
-static void about_phases(const struct list *list, const struct report *report, size_t points)
-{
-    double least = INFINITY, most = -INFINITY;
-    size_t n = 0;
-
-    for (size_t i = 0; i < report->n_points; ++i) {
-        const struct report_point *point = &report->point[i];
-        const struct record_cell *cell = point->verified > 0 ? point->middle->cell : NULL;
-
-        if (!cell || isnan(cell->tracing_ns))
-            continue;
-        least = fmin(least, cell->tracing_ns / cell->median_ns);
-        most = fmax(most, cell->tracing_ns / cell->median_ns);
-        ++n;
-    }
-    if (n > 0)
-        caution(list,
-                "In %zu of %zu cells phases were measured in steps of their own, which took from "
-                "%.1f %% to %.1f %% longer than those that are timed (the cell's median).",
-                n, points, 100 * least, 100 * most);
-}
+/* Cautions about a number of cells, in the order of the page. */
+static const struct {
+    size_t at; /* offset of the number in struct counts */
+    const char *words;
+} cell_cautions[] = {
+    {offsetof(struct counts, on_single),
+     "are compared with DataParallel on one device, because the plain program was not verified at "
+     "their batch (sweep with --mode plain,dp)."},
+    {offsetof(struct counts, on_rank),
+     "are compared with DDP on one rank, because no other base case was verified at their batch. "
+     "What DDP costs on one rank is not in their speed-ups."},
+    {offsetof(struct counts, without_base),
+     "have no speed-up: no base case was verified at their batch."},
+    {offsetof(struct counts, unpaired),
+     "have no launch in common with their base case: their speed-up is the ratio of the medians, "
+     "and has no range."},
+    {offsetof(struct counts, oversubscribed),
+     "had more devices than cores: they show that it works, not how it scales."},
+    {offsetof(struct counts, shared), "had several slots on one GPU or core: evidence of "
+                                      "correctness, not of performance."},
+    {offsetof(struct counts, slowed), "ran with transfers that were made slower on purpose: their "
+                                      "times do not describe any machine."}};
 
 static void about_launches(const struct list *list, const struct report *report,
                            const struct counts *counts)
@@ -177,42 +160,12 @@ static void about_launches(const struct list *list, const struct report *report,
                 "%zu of %zu cells have fewer than %d verified launches: they have a range, not an "
                 "interval (sweep with --launches %d).",
                 counts->no_interval, counts->points, FEWEST, FEWEST);
-    if (counts->on_single > 0)
-        caution(list,
-                "%zu of %zu cells are compared with DataParallel on one device, because the plain "
-                "program was not verified at their batch (sweep with --mode plain,dp).",
-                counts->on_single, counts->points);
-    if (counts->on_rank > 0)
-        caution(list,
-                "%zu of %zu cells are compared with DDP on one rank, because no other base case "
-                "was verified at their batch. What DDP costs on one rank is not in their "
-                "speed-ups.",
-                counts->on_rank, counts->points);
-    if (counts->without_base > 0)
-        caution(list,
-                "%zu of %zu cells have no speed-up: no base case was verified at their batch.",
-                counts->without_base, counts->points);
-    if (counts->unpaired > 0)
-        caution(list,
-                "%zu of %zu cells have no launch in common with their base case: their speed-up is "
-                "the ratio of the medians, and has no range.",
-                counts->unpaired, counts->points);
-    if (counts->oversubscribed > 0)
-        caution(list,
-                "%zu of %zu cells had more devices than cores: they show that it works, not how it "
-                "scales.",
-                counts->oversubscribed, counts->points);
-    if (counts->shared > 0)
-        caution(list,
-                "%zu of %zu cells had several slots on one GPU or core: evidence of correctness, "
-                "not of "
-                "performance.",
-                counts->shared, counts->points);
-    if (counts->slowed > 0)
-        caution(list,
-                "%zu of %zu cells ran with transfers that were made slower on purpose: their times "
-                "do not describe any machine.",
-                counts->slowed, counts->points);
+    for (size_t i = 0; i < sizeof cell_cautions / sizeof cell_cautions[0]; ++i) {
+        const size_t n = *(const size_t *)((const char *)counts + cell_cautions[i].at);
+
+        if (n > 0)
+            caution(list, "%zu of %zu cells %s", n, counts->points, cell_cautions[i].words);
+    }
 }
 
 static void about_steps(const struct list *list, const struct report *report,
@@ -220,8 +173,26 @@ static void about_steps(const struct list *list, const struct report *report,
 {
     const struct report_point *most = counts->settling > 0 ? counts->settler : NULL;
     const bool trains = report->n_points > 0;
+    double least = INFINITY, longest = -INFINITY;
     char workload[REPORT_CELL_TEXT] = "";
+    size_t n = 0;
 
+    /* How much longer steps take whose phases are recorded, in the middle launch of each point. */
+    for (size_t i = 0; i < report->n_points; ++i) {
+        const struct report_point *point = &report->point[i];
+        const struct record_cell *cell = point->verified > 0 ? point->middle->cell : NULL;
+
+        if (!cell || isnan(cell->tracing_ns))
+            continue;
+        least = fmin(least, cell->tracing_ns / cell->median_ns);
+        longest = fmax(longest, cell->tracing_ns / cell->median_ns);
+        ++n;
+    }
+    if (n > 0)
+        caution(list,
+                "In %zu of %zu cells phases were measured in steps of their own, which took from "
+                "%.1f %% to %.1f %% longer than those that are timed (the cell's median).",
+                n, counts->points, 100 * least, 100 * longest);
     if (most) {
         const struct record_key *key = &most->row->cell->key;
 
@@ -400,22 +371,6 @@ void report_shares(struct text_out *out, const struct report *report, const char
     }
 }
 
-/* ---- what stands next to the records ------------------------------------------------------ */
-
-/* Errors that other programs found are mentioned here, because next to cells that are all verified
- * they would be overlooked. */
-static void about_other_programs(const struct list *list, const struct report *report)
-{
-    bool wrong = false;
-
-    for (size_t b = 0; b < report->n_external; ++b)
-        wrong = wrong || nccl_tests_is_wrong(report->external[b]);
-    if (wrong)
-        caution(list, "nccl-tests found wrong numbers in a collective: see the table beside it.");
-    if (report->nvbandwidth && nvbandwidth_is_wrong(report->nvbandwidth))
-        caution(list, "nvbandwidth ended with an error: see the table of copies.");
-}
-
 /* Writes what is faster than its limit, whether records used another library than the limits, and
  * whether the stated peak is too low. */
 static void about_limits(const struct list *list, const struct report *report)
@@ -444,13 +399,27 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
 {
     const struct list list = {out, before, after};
     struct counts counts = {.points = 0};
+    char note[RECORD_NODE_TEXT];
+    bool wrong = false;
 
     count_points(report, true, &counts);
     count_points(report->collectives, false, &counts);
-    about_other_programs(&list, report);
-    about_gpus(&list, report);
+    /* Errors that other programs found are mentioned here, because next to cells that are all
+     * verified they would be overlooked. */
+    for (size_t b = 0; b < report->n_external; ++b)
+        wrong = wrong || nccl_tests_is_wrong(report->external[b]);
+    if (wrong)
+        caution(&list, "nccl-tests found wrong numbers in a collective: see the table beside it.");
+    if (report->nvbandwidth && nvbandwidth_is_wrong(report->nvbandwidth))
+        caution(&list, "nvbandwidth ended with an error: see the table of copies.");
+    about_gpu_note(&list, report, RECORD_NOTES);
+    for (int which = 0; which < RECORD_NOTES; ++which)
+        about_gpu_note(&list, report, which);
+    /* The notes about the node of each run, once: a resumed run is in several files. */
+    for (size_t r = 0; r < report->n_runs; ++r)
+        for (int at = 0; node_note(report->run[r].run, &at, note);)
+            caution(&list, "When run %.8s began: %.200s.", report->run[r].run->run_id, note);
     about_launches(&list, report, &counts);
-    about_phases(&list, report, counts.points);
     about_steps(&list, report, &counts);
     about_limits(&list, report);
     about_drift(&list, report);

@@ -90,8 +90,8 @@ static void begin_table(struct text_out *out, const char *title, const char *fir
                title, first, second, third);
 }
 
-static void print_row(struct text_out *out, bool failed, const char *first, const char *second,
-                      const char *third)
+static void print_case_row(struct text_out *out, bool failed, const char *first, const char *second,
+                           const char *third)
 {
     fputs(failed ? "<tr class=\"failed\">" : "<tr>", out->file);
     text_print(out,
@@ -116,7 +116,7 @@ static void print_failures(struct text_out *out, const struct check_record *reco
         if (one->verdict != CHECK_RECORD_FAIL && one->verdict != CHECK_RECORD_BROKEN)
             continue;
         snprintf(why, sizeof why, "%s (%s, %s)", one->reason, one->obligation, one->evidence);
-        print_row(out, true, check_record_words[one->verdict], one->id, why);
+        print_case_row(out, true, check_record_words[one->verdict], one->id, why);
     }
     fputs(end_table, out->file);
 }
@@ -127,17 +127,17 @@ static void print_others(struct text_out *out, const struct check_record *record
         begin_table(out, "Skipped", "case", "obligation", "why");
         for (size_t i = 0; i < record->n_cases; ++i)
             if (record->cases[i].verdict == CHECK_RECORD_SKIP)
-                print_row(out, false, record->cases[i].id, record->cases[i].obligation,
-                          record->cases[i].reason);
+                print_case_row(out, false, record->cases[i].id, record->cases[i].obligation,
+                               record->cases[i].reason);
         fputs(end_table, out->file);
     }
     if (record->n_excuses == 0)
         return;
     begin_table(out, "Rules without a case", "rule", "state", "why");
     for (size_t i = 0; i < record->n_excuses; ++i)
-        print_row(out, false, record->excuses[i].rule,
-                  record->excuses[i].pending ? "pending" : "not applicable",
-                  record->excuses[i].reason);
+        print_case_row(out, false, record->excuses[i].rule,
+                       record->excuses[i].pending ? "pending" : "not applicable",
+                       record->excuses[i].reason);
     fputs(end_table, out->file);
 }
 

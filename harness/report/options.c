@@ -118,7 +118,7 @@ static error_t check_names(const struct argp_state *state, const struct report_a
     return 0;
 }
 
-static error_t parse_other(int key, char *value, struct argp_state *state)
+static error_t parse_report_option(int key, char *value, struct argp_state *state)
 {
     struct report_arguments *arguments = command_input(state);
     const char *names[REPORT_PAGE];
@@ -166,7 +166,7 @@ int report_options(int argc, char **argv, struct report_arguments *arguments)
     static const struct command_syntax syntax = {.options = option_table,
                                                  .args_doc = "F.jsonl...",
                                                  .doc = documentation,
-                                                 .other = parse_other};
+                                                 .other = parse_report_option};
 
     *arguments = (struct report_arguments){.format = REPORT_PAGE};
     return command_read(&syntax, argc, argv, arguments);
