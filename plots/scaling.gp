@@ -32,6 +32,8 @@ do for [p = 1:panels] {
         last = named ? c + 0.0 : last
     }
     set ytics ()
+    # "1/1024" would touch the name of the axis.
+    if (lowest <= -10) { set ytics font ",10" }
     do for [i = lowest:int(floor(log(yhi) / log(2))):stride] {
         set ytics add ((column == 0 ? sprintf(i < 0 ? "1/%g" : "%g", 2.0 ** abs(i)) : "") 2.0 ** i)
     }

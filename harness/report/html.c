@@ -293,10 +293,11 @@ int report_page(const char *directory, const struct report *report,
         fputs("<footer id=\"provenance\">\n<h2>Provenance</h2>\n", out.file);
         for (size_t f = 0; f < report->n_files; ++f)
             print_run(&out, &report->file[f].run);
-        text_print(&out,
-                   "<h3>To repeat this</h3>\n<pre>lockstep sweep %s --out again.jsonl\n"
-                   "lockstep report again.jsonl --out again</pre>\n</footer>\n",
-                   report->run[0].run->command);
+        text_print(
+            &out,
+            "<h3>To repeat this</h3>\n<pre>lockstep sweep %s <span>--out again.jsonl</span>\n"
+            "lockstep report again.jsonl <span>--out again</span></pre>\n</footer>\n",
+            report->run[0].run->command);
     }
     fputs("</main>\n</body>\n</html>\n", out.file);
     return text_close(&out, err);
