@@ -134,8 +134,8 @@ static void add_answer(struct grid *grid, const struct report *report, const str
 /* ---- table -------------------------------------------------------------------------------- */
 
 static const char answers_note[] =
-    "A row per workload and mode: its largest speed-up against the base, of cells with cores "
-    "or GPUs of their own whose interval tells anything, if there are such; the nearest to the "
+    "A row per workload and mode: its largest speed-up against the base, of cells with "
+    "separate cores or GPUs whose interval tells anything, if there are such; the nearest to the "
     "bound first. Per device: operations of matrix products, of attention those of its whole "
     "square. Product rate: the most that a device of this workload reached here while it was "
     "in matrix products; (parts): where that time is not known, as on GPUs, the most that "

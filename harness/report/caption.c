@@ -64,7 +64,7 @@ static void bars(struct text_out *out, const struct report *report, bool ratios)
         report_add(text,
                    " launches: interval of the median over launches by order statistics, which "
                    "covers %.1f\u00a0%% or more, of launches that are independent, in this "
-                   "sitting.",
+                   "session.",
                    100.0 * least_coverage(report, ratios));
     }
     if (range.hi > 0) {
@@ -86,7 +86,7 @@ static void batch(struct text_out *out, const struct report *report)
     text_print(out,
                "Samples/s per device against rows per device, both logarithmic, on the same axes "
                "for all workloads: of the plain program, and of DataParallel and "
-               "DistributedDataParallel on the most devices that have cores of their own. Points: "
+               "DistributedDataParallel on the most devices that have separate cores. Points: "
                "the rows of the batch over the median step, which is the median over launches of "
                "the median of a launch's steps, over the devices. On a diagonal all steps take "
                "the same time. A ring with the rows per device is a knee: the smallest batch whose "
@@ -145,7 +145,7 @@ static void roofline(struct text_out *out, const struct report *report)
         out,
         "Operations of matrix products per second and device, against those for each byte that "
         "is moved between devices in a step; a line goes through the batches, on the most "
-        "devices with cores of their own. Points: the median over launches. What moves no "
+        "devices with separate cores. Points: the median over launches. What moves no "
         "byte stands at the right. Ceilings are the best measured here in this "
         "workload: the same operations over the time in matrix products, and the "
         "bytes of a step over the time of the reduction alone, per device, which only DDP "
@@ -190,7 +190,7 @@ static void limits(struct text_out *out, const struct report *report)
     text_print(out,
                "What each phase of a step, on all devices at once, reaches of what the machine "
                "allows: the least time by the multiply-adds of a core, its memory, or the copies "
-               "of all cores, each measured beside it, over its own time. Counted are matrix "
+               "of all cores, each measured in the same run, over its own time. Counted are matrix "
                "products and the bytes that they, updates and transfers must move. Then the "
                "products that take longest, by themselves. Points: means of the middle half of "
                "the steps; bars: 5th to 95th percentile of the steps. Right of the line data stay "
@@ -247,7 +247,7 @@ static void peer(struct text_out *out, const struct report *report)
         report_add(
             text,
             ", with its interval by order statistics (%.1f\u00a0%% or more, of launches that are "
-            "independent, in this sitting; ",
+            "independent, in this session; ",
             100 * least_coverage(points, false));
         report_add_span(text, interval);
         report_add(text, " launches)");

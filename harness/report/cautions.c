@@ -190,7 +190,7 @@ static void about_steps(const struct list *list, const struct report *report,
     }
     if (n > 0)
         caution(list,
-                "In %zu of %zu cells phases were measured in steps of their own, which took from "
+                "In %zu of %zu cells phases were measured in separate steps, which took from "
                 "%.1f %% to %.1f %% longer than those that are timed (the cell's median).",
                 n, counts->points, 100 * least, 100 * longest);
     if (most) {
@@ -305,8 +305,8 @@ static void about_boots(const struct list *list, const struct report *report)
                 sittings = report->row[i].cell->sitting + 1;
         if (sittings > 1)
             caution(list,
-                    "Run %.8s was measured in %d sittings, with --resume: the machine may have "
-                    "changed in between. A speed-up compares launches of one sitting only.",
+                    "Run %.8s was measured in %d sessions, with --resume: the machine may have "
+                    "changed in between. A speed-up compares launches of one session only.",
                     id, sittings);
     }
 }
@@ -364,7 +364,7 @@ void report_shares(struct text_out *out, const struct report *report, const char
         if (isfinite(steps + beside))
             caution(&list,
                     "Of the %.1f s of run %.8s, %.0f %% were timed: %.0f %% in measured steps, "
-                    "%.0f %% in steps and reductions beside them. The rest is %s.",
+                    "%.0f %% in the steps and reductions next to them. The rest is %s.",
                     run->seconds, run->run->run_id, steps + beside, steps, beside,
                     known ? costs
                           : "the start of processes, setup, references, warm-up and checks");
@@ -409,7 +409,8 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
     for (size_t b = 0; b < report->n_external; ++b)
         wrong = wrong || nccl_tests_is_wrong(report->external[b]);
     if (wrong)
-        caution(&list, "nccl-tests found wrong numbers in a collective: see the table beside it.");
+        caution(&list,
+                "nccl-tests found wrong numbers in a collective: see the table of nccl-tests.");
     if (report->nvbandwidth && nvbandwidth_is_wrong(report->nvbandwidth))
         caution(&list, "nvbandwidth ended with an error: see the table of copies.");
     about_gpu_note(&list, report, RECORD_NOTES);

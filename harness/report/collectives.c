@@ -170,7 +170,7 @@ void report_fill_fits(struct grid *grid, const struct report *report)
     }
     snprintf(grid->note, sizeof grid->note, "%s",
              "Time = alpha + beta \u00d7 bytes of a device. 1/beta is the algorithm bandwidth that "
-             "it would have if it took no time to begin. A launch has a line of its own: through "
+             "it would have if it took no time to begin. Each launch has a separate line: through "
              "its median times, with the least sum of relative distances. Alpha and beta are "
              "medians over the launches. The line holds where it is within 10 % of the median "
              "time of every size; else the smallest sizes are left out, one by one. More than half "
@@ -215,11 +215,12 @@ void report_fill_nccl_tests(struct grid *grid, const struct report *report)
                 grid_cell(grid, "number", "-");
         }
     nccl_tests_remarks(report, remarks);
-    snprintf(grid->note, sizeof grid->note, "%s%s", remarks,
-             "What a file of nccl-tests says, beside the cell of the same collective, type, number "
-             "of devices, place and bytes. It was not measured by Lockstep, and whether it ran on "
-             "this machine is not known. nccl-tests starts its iterations one behind the other, "
-             "and shows their mean. Here each iteration is timed by itself, from its start on all "
-             "devices until the slowest is idle, and verified; the time is a median. So small "
-             "sizes take longer here.");
+    snprintf(
+        grid->note, sizeof grid->note, "%s%s", remarks,
+        "What a file of nccl-tests says, next to the cell of the same collective, type, number "
+        "of devices, place and bytes. It was not measured by Lockstep, and whether it ran on "
+        "this machine is not known. nccl-tests starts its iterations one after the other, "
+        "and shows their mean. Here each iteration is timed by itself, from its start on all "
+        "devices until the slowest is idle, and verified; the time is a median. So small "
+        "sizes take longer here.");
 }

@@ -18,7 +18,7 @@ static const char note_here[] =
     "that device's memory: its bytes count once, though they are read and written.";
 static const char note_there[] =
     " What nvbandwidth says was not measured by Lockstep, and whether it ran on this machine is "
-    "not known. It times copies of a GPU's copy engine one behind the other, with host memory "
+    "not known. It times copies of a GPU's copy engine one after the other, with host memory "
     "that is locked for the GPU, and here a copy is one call of the program's own path, timed "
     "until it is done, with plain host memory. Between devices, that which sends starts its copies "
     "(write_ce), or that which receives (read). A ratio is ours over nvbandwidth's.";

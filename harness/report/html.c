@@ -187,7 +187,7 @@ static int print_peer_body(struct text_out *out, const char *directory, const st
     else
         text_print(out, "The comparison was not finished.");
     peer_version_names(report->peer, names);
-    text_print(out, "</p>\n<p class=\"lead\">Beside %s, ", names);
+    text_print(out, "</p>\n<p class=\"lead\">Next to %s, ", names);
     report_peer_verdict(out, report->peer);
     fputs("</p>\n", out->file);
     if (report->conformance)
@@ -211,7 +211,7 @@ static void print_lead(struct text_out *out, const struct report *report,
     fputs("</p>\n", out->file);
     if (report->peer) {
         peer_version_names(report->peer, names);
-        text_print(out, "<p class=\"lead\"><a href=\"#peer\">Beside %s</a>, ", names);
+        text_print(out, "<p class=\"lead\"><a href=\"#peer\">Next to %s</a>, ", names);
         report_peer_verdict(out, report->peer);
         fputs("</p>\n", out->file);
     }
@@ -229,7 +229,7 @@ static void print_lead(struct text_out *out, const struct report *report,
             text_print(out, "<a href=\"#figure-%s\">%s</a>\n", report_figure_names[f],
                        report_figure_titles[f]);
     if (report->peer)
-        fputs("<a href=\"#peer\">Beside PyTorch</a>\n", out->file);
+        fputs("<a href=\"#peer\">Next to PyTorch</a>\n", out->file);
     fputs("<a href=\"#tables\">Tables</a>\n<a href=\"#reading\">How to read this</a>\n"
           "<a href=\"#provenance\">Provenance</a>\n</nav>\n",
           out->file);
@@ -282,7 +282,7 @@ int report_page(const char *directory, const struct report *report,
 
     if (text_open(&out, directory, "index.html", TEXT_HTML, err) != 0)
         return -1;
-    report_head(&out, records ? "Lockstep report" : "Lockstep beside PyTorch");
+    report_head(&out, records ? "Lockstep report" : "Lockstep next to PyTorch");
     snprintf(err->text, sizeof err->text, "no memory for the tables");
     if ((records ? print_body : print_peer_body)(&out, directory, report, figures, err) != 0) {
         text_discard(&out);

@@ -92,6 +92,6 @@ int report_markdown(const char *directory, const struct report *report,
         return text_fail(err, "no memory for the table");
     }
     if (report->n_files == 0 && figures->status[REPORT_FIGURE_PEER] == PLOT_OK)
-        fputs("\n![Step times beside PyTorch](peer.png)\n", out.file);
+        fputs("\n![Step times next to PyTorch](peer.png)\n", out.file);
     return text_close(&out, err);
 }

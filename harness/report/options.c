@@ -15,15 +15,16 @@ static const struct command_option option_table[] = {
      "A result of `lockstep check --format json`: adds a page about conformance",
      REPORT_OPTION(check)},
     {"peer", 'p', "FILE",
-     "A record of `scripts/compare-pytorch`: adds a section and a figure beside PyTorch",
+     "A record of `scripts/compare-pytorch`: adds a section and a figure next to PyTorch",
      REPORT_OPTION(peer)},
     {"limits", 'l', "FILE",
      "What `lockstep bench limits --format json` measured here: adds each phase of each workload "
      "against its limit, as a figure and a table",
      REPORT_OPTION(limits)},
     {"beside", 'b', "FILE",
-     "What nccl-tests printed, or wrote with -J, of one collective: its bandwidths beside those of "
-     "the same collectives here; can be repeated. Or what nvbandwidth wrote with -j, beside the "
+     "What nccl-tests printed, or wrote with -J, of one collective: its bandwidths next to those "
+     "of "
+     "the same collectives here; can be repeated. Or what nvbandwidth wrote with -j, next to the "
      "copies of `sweep --parts`",
      .repeated = true},
     {"peak", KEY_PEAK, "RATE",
@@ -95,9 +96,9 @@ static error_t check_without_files(const struct argp_state *state,
 {
     if (arguments->n_external > 0)
         return command_bad_option(
-            state, "--beside stands beside collectives or copies in record files: name one");
+            state, "--beside stands next to collectives or copies in record files: name one");
     if (arguments->limits || arguments->peak > 0.0)
-        return command_bad_option(state, "--%s stands beside cells in record files: name one",
+        return command_bad_option(state, "--%s stands next to cells in record files: name one",
                                   arguments->limits ? "limits" : "peak");
     return arguments->check || arguments->peer
                ? 0

@@ -28,7 +28,7 @@ static void peer_title(const struct peer_record *record, char text[REPORT_CELL_T
 
     peer_version_names(record, names);
     text[0] = '\0';
-    report_add(text, "Beside %s, %s%s", names,
+    report_add(text, "Next to %s, %s%s", names,
                !peer_is_on_gpus(record) ? "DistributedDataParallel over gloo"
                : strcmp(peer_parallel_name(&record->cell[0]), "DP") == 0
                    ? "DataParallel on GPUs"
@@ -149,9 +149,9 @@ static int peer_table(struct text_out *out, const struct peer_record *record, bo
     int status;
 
     if (ratios)
-        grid_open(&grid, out, "peer-ratios", "Ratios beside PyTorch");
+        grid_open(&grid, out, "peer-ratios", "Ratios next to PyTorch");
     else
-        grid_open(&grid, out, "peer-steps", "Step times beside PyTorch");
+        grid_open(&grid, out, "peer-steps", "Step times next to PyTorch");
     grid.names = "Workload";
     grid.right = true;
     if (ratios)
@@ -279,7 +279,7 @@ static void say_settings(struct text_out *out, const struct peer_record *record)
     for (size_t i = 0; i < record->n_pytorch; ++i) {
         const struct peer_versions *of = &record->pytorch[i];
 
-        report_add(torches, "%s%s, python %s, %s%s%s", i > 0 ? "; beside it " : "", of->torch,
+        report_add(torches, "%s%s, python %s, %s%s%s", i > 0 ? "; next to it " : "", of->torch,
                    of->python, of->torch_blas, of->gloo[0] != '\0' ? ", " : "", of->gloo);
     }
     say_setting(out, "PyTorch", "%s", torches);
@@ -313,7 +313,7 @@ int report_peer_tables(struct text_out *out, const struct peer_record *record)
     const int steps = peer_table(out, record, false), ratios = peer_table(out, record, true);
 
     fputs("<section class=\"tables\">\n<details>\n<summary><h3>How it was measured</h3> "
-          "<span class=\"count\">beside PyTorch</span></summary>\n<dl>\n",
+          "<span class=\"count\">next to PyTorch</span></summary>\n<dl>\n",
           out->file);
     say_settings(out, record);
     fputs("</dl>\n</details>\n</section>\n</section>\n", out->file);
@@ -326,7 +326,7 @@ int report_peer_markdown(struct text_out *out, const struct peer_record *record)
 
     peer_title(record, text);
     peer_version_names(record, names);
-    text_print(out, "\n## %s\n\nBeside %s, ", text, names);
+    text_print(out, "\n## %s\n\nNext to %s, ", text, names);
     report_peer_verdict(out, record);
     checks_words(record, text);
     text_print(out, " %s\n", text);

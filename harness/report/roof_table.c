@@ -7,14 +7,14 @@
 #include <string.h>
 
 static const char limits_note[] =
-    "The limit is the least time that the ceilings measured beside it allow: for forward and "
+    "The limit is the least time that the ceilings of the same run allow: for forward and "
     "backward the multiply-adds of a core or its memory, whichever is slower at so many operations "
     "per byte; for an update the memory of one core; for what carries, what all cores together "
     "copy. Counted are the operations of matrix products, two for a multiply-add, and the bytes of "
     "their operands and results, each once; of an update 12 bytes a parameter, by AdamW 28; of "
     "what carries "
     "the bytes that cross devices. Other kernels are in the time of a phase and not in its "
-    "counts. Above 100\u00a0%, data stay in a cache. Behind a share: its range over the 5th to "
+    "counts. Above 100\u00a0%, data stay in a cache. After a share: its range over the 5th to "
     "95th percentile of the steps, which is no confidence interval.";
 
 const char *roof_rate_words(const struct roof_work *work, double ns, char text[32])

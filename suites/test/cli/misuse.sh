@@ -156,7 +156,7 @@ for row in "5|'5' has no unit; known are FLOP/s, with G, T or P before it" \
     "1e300PFLOP/s|'1e300PFLOP/s' is more than 1e+21 FLOP/s"; do
     refuse "^lockstep report: --peak: ${row#*|}" "$lockstep" report a.jsonl --out a --peak "${row%%|*}"
 done
-refuse 'peak stands beside cells in record files: name one' "$lockstep" report --out a --peak 5TFLOP/s
+refuse 'peak stands next to cells in record files: name one' "$lockstep" report --out a --peak 5TFLOP/s
 for format in csv bmf github openmetrics annotations junit nccl-tests; do
     refuse 'peak is for reports and for --format md' "$lockstep" report a.jsonl --format $format \
         --peak 5TFLOP/s

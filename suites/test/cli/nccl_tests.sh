@@ -65,7 +65,7 @@ rows()
     options=
     for file; do options="$options --beside $file"; done
     expect_status "$wanted" "$lockstep" report theirs.jsonl $options --out page
-    sed -n "s/$(printf '\302\240')/ /g;/^## Beside nccl-tests\$/,/^## /p" page/summary.md >rows
+    sed -n "s/$(printf '\302\240')/ /g;/^## Next to nccl-tests\$/,/^## /p" page/summary.md >rows
     [ "$(grep -c 'id="beside"' page/index.html)" -eq 1 ] || fail "the page has no table"
 }
 
@@ -165,5 +165,5 @@ refuse 'beside is empty' "$lockstep" report theirs.jsonl --beside '' --out never
 expect_status 0 "$lockstep" sweep $tiny --workload tutorial --mode plain --counts 1 --batch 8 --out steps.jsonl
 refuse 'beside is of collectives, and there are none' "$lockstep" report steps.jsonl --beside printed.txt --out never
 "$lockstep" check --only SPLIT-01.sizes --format json --out check.json >out 2>err || fail "$(cat err)"
-refuse 'beside stands beside collectives or copies in record files' "$lockstep" report --check check.json --beside printed.txt --out never
+refuse 'beside stands next to collectives or copies in record files' "$lockstep" report --check check.json --beside printed.txt --out never
 echo 'nccl_tests: a command line means what it says, and its output stands beside ours'

@@ -25,7 +25,7 @@ says=$(sed -n 's/.*"median_ns":\([^,]*\),.*"tracing_ns":\(-\{0,1\}[0-9][^,]*\),.
     { cost = 100 * $2 / $1 }
     NR == 1 || cost < least { least = cost }
     NR == 1 || cost > most { most = cost }
-    END { printf "In %d of 7 cells phases were measured in steps of their own, which took from %.1f %% to %.1f %%", NR, least, most }')
+    END { printf "In %d of 7 cells phases were measured in separate steps, which took from %.1f %% to %.1f %%", NR, least, most }')
 grep -q -- "$says longer" out || fail "not '$says': $(cat out)"
 expect_status 0 "$lockstep" report timed.jsonl --format md
 ! grep -q 'steps of their own' out || fail "phases apart, where there are none"

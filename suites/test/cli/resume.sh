@@ -151,12 +151,12 @@ expect_count $((planned - kept)) '"sitting":1,.*"start_epoch_ns"' cut.jsonl
 mkdir bare
 program=$(command -v "$lockstep")
 expect_status 1 env PATH="$PWD/bare" "$program" report cut.jsonl --out sittings # without figures
-grep -q 'was measured in 2 sittings' sittings/summary.md || fail "the page says nothing of two sittings"
+grep -q 'was measured in 2 sessions' sittings/summary.md || fail "the page says nothing of two sessions"
 # The duration of the first one is not known, because it was killed. That of an undisturbed sweep
 # is.
 expect_count 0 ' were timed: ' sittings/summary.md
 expect_status 1 env PATH="$PWD/bare" "$program" report whole.jsonl --out undisturbed
-expect_count 1 'Of the [0-9]*\.[0-9] s of run [0-9a-f]*, [0-9]* % were timed: [0-9]* % in measured steps, [0-9]* % in steps and reductions beside them' \
+expect_count 1 'Of the [0-9]*\.[0-9] s of run [0-9a-f]*, [0-9]* % were timed: [0-9]* % in measured steps, [0-9]* % in the steps and reductions next to them' \
     undisturbed/summary.md
 share=$(sed -n 's/^  timed  *\([0-9]*\) % of .*/\1/p' whole.err)
 grep -q ", $share % were timed: " undisturbed/summary.md || fail "the sweep said $share %, the report something else"

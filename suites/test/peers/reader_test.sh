@@ -141,7 +141,7 @@ test_math() {
 test_arms() {
     need_gnuplot
     report 0 "$arms"
-    has out/index.html 'Beside PyTorch 2.15.0 and 1.13.0, on 2 devices'
+    has out/index.html 'Next to PyTorch 2.15.0 and 1.13.0, on 2 devices'
     has out/index.html "takes 0.77 [0.77, 0.77] of the time of PyTorch&#39;s fastest program"
     has out/index.html 'Absent: PyTorch plain by torch.compile, 1 process (1.13.0): PyTorch 1.13.0 has no torch.compile.'
     has out/summary.md "| lockstep 2 / PyTorch's fastest | 0.77 | \[0.77, 0.77\] | 6 | PyTorch plain by torch.compile, 1 process (2.15.0) |"

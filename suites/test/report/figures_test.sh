@@ -301,7 +301,7 @@ test_buckets() {
     grep -qF 'reported, not judged' out/index.html || fail "no word about virtual devices"
     grep -qF '>Moved per step<' out/index.html || fail "no bytes in the table of cells"
     grep -qF '>Peak memory of a device<' out/index.html || fail "no memory in the table of cells"
-    grep -qF '## Communication hidden behind backward' out/summary.md || fail "not in the summary"
+    grep -qF '## Communication hidden during backward' out/summary.md || fail "not in the summary"
 }
 
 # The records have 4 device counts, 10 batches and 2 workloads.

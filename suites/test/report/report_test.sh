@@ -215,7 +215,7 @@ test_launches() {
     report 0 six.jsonl --out six
     has six/index.html 'All 600 planned launches of 100 cells'
     has six/index.html 'interval of the median over launches by order statistics, which covers 96.9'
-    has six/index.html 'or more, of launches that are independent, in this sitting.'
+    has six/index.html 'or more, of launches that are independent, in this session.'
     has_not six/index.html 'no interval'
     has_not six/index.html 'are compared with DataParallel'
     # 10 rows take 800 us, times 0.9 without the wrapper, times 1.05 for the middle of the steps,
@@ -265,12 +265,12 @@ test_unpaired() {
     has out/summary.md 'Run feedface is incomplete: 100 of 600 launches are there'
     has out/index.html 'Launches of each run'
     has_not out/index.html 'no launch in common'
-    has_not out/index.html 'sittings'
+    has_not out/index.html ' sessions'
     # Launches of two sessions are no pairs, either, whatever their numbers.
     sed '/"launch":5}/{/"mode":"dp"/s/"sitting":0/"sitting":1/}' six.jsonl >mixed.jsonl
     { grep -v '"sitting":1' mixed.jsonl | sed '$d'; grep '"sitting":1' mixed.jsonl; tail -n 1 six.jsonl; } >two.jsonl
     report 0 two.jsonl --out two
-    has two/index.html 'Run feedface was measured in 2 sittings, with --resume: the machine may have changed'
+    has two/index.html 'Run feedface was measured in 2 sessions, with --resume: the machine may have changed'
     has two/index.html '(5 pairs)'
     has_not two/index.html 'no launch in common'
 }
