@@ -93,46 +93,6 @@ static struct report_value paired_speedup(const struct report_point *point,
     return value;
 }
 
-static void compare_with_base(struct report_point *point, double scratch[])
-{
-    const double devices = (double)point->row->cell->key.n_devices;
-    struct report_value *efficiency = &point->value[REPORT_EFFICIENCY];
-
-    point->base = point->plain ? point->plain : point->single ? point->single : point->rank;
-    if (!point->base || point->verified == 0)
-        return;
-    point->value[REPORT_SPEEDUP] = *efficiency = paired_speedup(point, point->base, scratch);
-    efficiency->middle /= devices;
-    efficiency->lo /= devices;
-    efficiency->hi /= devices;
-    report_limit_parts(point, scratch);
-}
-
-/* Compares a point with the verified point of DataParallel on as many devices with the same batch.
- */
-static void compare_with_peer(const struct report *report, const struct report_group *group,
-                              struct report_point *point, double scratch[])
-{
-    const struct record_key *key = &point->row->cell->key;
-    struct report_value faster;
-
-    point->beside = report_unknown;
-    if (!report_is_ddp(point) || point->verified == 0)
-        return;
-    for (size_t i = group->first; i < group->first + group->n && !point->peer; ++i) {
-        const struct report_point *other = &report->point[i];
-        const struct record_key *of = &other->row->cell->key;
-
-        if (other->verified > 0 && report_is_mode(other, "dp") && of->n_devices == key->n_devices &&
-            of->global_batch == key->global_batch)
-            point->peer = other;
-    }
-    if (!point->peer)
-        return;
-    faster = paired_speedup(point, point->peer, scratch);
-    point->beside = report_inverse(&faster, 1.0);
-}
-
 /* Finds the points on one device in that mode, which follow each other: n of them from *first on,
  * ordered by bucket and batch. */
 static size_t find_ones(const struct report *report, const struct report_group *group,
@@ -191,8 +151,34 @@ static void find_bases(const struct report *report, struct report_group *group, 
         point[i].single = find_one(&point[group->single], group->n_single, 0, batch);
         if (report_is_ddp(&point[i]))
             point[i].rank = find_one(&point[group->rank], group->n_rank, key->bucket_bytes, batch);
-        compare_with_base(&point[i], scratch);
-        compare_with_peer(report, group, &point[i], scratch);
+        point[i].base = point[i].plain    ? point[i].plain
+                        : point[i].single ? point[i].single
+                                          : point[i].rank;
+        point[i].beside = report_unknown;
+        if (point[i].verified == 0)
+            continue;
+        if (point[i].base) {
+            const double devices = (double)key->n_devices;
+            struct report_value *efficiency = &point[i].value[REPORT_EFFICIENCY];
+
+            *efficiency = paired_speedup(&point[i], point[i].base, scratch);
+            point[i].value[REPORT_SPEEDUP] = *efficiency;
+            efficiency->middle /= devices;
+            efficiency->lo /= devices;
+            efficiency->hi /= devices;
+            report_limit_parts(&point[i], scratch);
+        }
+        /* DDP is compared with DataParallel on as many devices with the same batch, too. */
+        for (size_t p = group->first; p < end && report_is_ddp(&point[i]) && !point[i].peer; ++p)
+            if (point[p].verified > 0 && report_is_mode(&point[p], "dp") &&
+                point[p].row->cell->key.n_devices == key->n_devices &&
+                point[p].row->cell->key.global_batch == key->global_batch)
+                point[i].peer = &point[p];
+        if (point[i].peer) {
+            const struct report_value faster = paired_speedup(&point[i], point[i].peer, scratch);
+
+            point[i].beside = report_inverse(&faster, 1.0);
+        }
     }
     for (size_t i = group->first; i < end; ++i)
         for (size_t c = end; point[i].base && c < all && !point[i].cores; ++c)

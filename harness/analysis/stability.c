@@ -145,11 +145,14 @@ static int compare_blocks(const void *left, const void *right)
                                 : compare_times(left, right);
 }
 
-/* Writes the mean of each block to y, and its mean time to x. It sorts the launches by block. */
-static size_t find_blocks(struct launches *session)
+/* scratch has capacity for one number per launch. */
+static struct report_drift drift_of(struct launches *session, uint64_t seed, double scratch[])
 {
+    struct report_drift drift = {.change = NAN, .change_p = NAN, .lag1 = NAN, .lag1_p = NAN};
+    double *x = session->x, *y = session->y;
     size_t blocks = 0;
 
+    /* y becomes the mean of each block, and x its mean time. */
     qsort(session->launch, session->n, sizeof session->launch[0], compare_blocks);
     for (size_t i = 0, n; i < session->n; i += n, ++blocks) {
         double at = 0.0, off = 0.0;
@@ -159,19 +162,9 @@ static size_t find_blocks(struct launches *session)
             at += session->launch[i + n].at - session->launch[0].at;
             off += session->launch[i + n].off;
         }
-        session->x[blocks] = at / (double)n;
-        session->y[blocks] = off / (double)n;
+        x[blocks] = at / (double)n;
+        y[blocks] = off / (double)n;
     }
-    return blocks;
-}
-
-/* scratch has capacity for one number per launch. */
-static struct report_drift drift_of(struct launches *session, uint64_t seed, double scratch[])
-{
-    struct report_drift drift = {.change = NAN, .change_p = NAN, .lag1 = NAN, .lag1_p = NAN};
-    const size_t blocks = find_blocks(session);
-    double *x = session->x, *y = session->y;
-
     drift.blocks = blocks;
     drift.launches = session->n;
     if (blocks >= LEAST_BLOCKS) {

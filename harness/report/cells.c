@@ -356,38 +356,11 @@ bool report_point_failed(const struct report_point *point)
     return false;
 }
 
-/* Appends the launches that are left out, and their state if they all have the same. */
-static void add_left_out(char text[REPORT_CELL_TEXT], const struct report_point *point)
-{
-    const char *state = NULL;
-    bool same = true;
-    size_t n = 0;
-
-    for (size_t i = 0; i < point->n; ++i) {
-        const struct report_row *row = &point->row[i];
-
-        if (row->verified)
-            continue;
-        same = same && (!state || strcmp(state, row->state) == 0);
-        state = row->state;
-        ++n;
-    }
-    if (n == 0)
-        return;
-    report_add(text, "%s%zu of %zu launches ", text[0] != '\0' ? ", " : "", n, point->n);
-    if (same && strcmp(state, "skipped") == 0)
-        report_add(text, "skipped");
-    else if (same && strcmp(state, REPORT_INVALID) == 0)
-        report_add(text, REPORT_INVALID " for timing");
-    else if (same && strcmp(state, "failed") != 0)
-        report_add(text, "FAILED (%s)", state);
-    else
-        report_add(text, "FAILED");
-}
-
 static void cell_of_status(struct grid *grid, const struct report_point *point)
 {
     char text[REPORT_CELL_TEXT] = "", why[200];
+    const char *state = NULL;
+    bool same = true;
     struct workload workload;
 
     /* Results that are rounded cannot be compared bit for bit. */
@@ -398,10 +371,29 @@ static void cell_of_status(struct grid *grid, const struct report_point *point)
                            workload_is_exact(&workload)
                        ? ""
                        : " within bounds");
+    /* The launches that are left out, with their state if they all have the same. */
+    for (size_t i = 0; i < point->n; ++i) {
+        const struct report_row *row = &point->row[i];
+
+        if (row->verified)
+            continue;
+        same = same && (!state || strcmp(state, row->state) == 0);
+        state = row->state;
+    }
     if (point->verified == 0 && point->n == 1)
         report_failure_words(point->row, text);
-    else
-        add_left_out(text, point);
+    else if (state) {
+        report_add(text, "%s%zu of %zu launches ", text[0] != '\0' ? ", " : "",
+                   point->n - point->verified, point->n);
+        if (same && strcmp(state, "skipped") == 0)
+            report_add(text, "skipped");
+        else if (same && strcmp(state, REPORT_INVALID) == 0)
+            report_add(text, REPORT_INVALID " for timing");
+        else if (same && strcmp(state, "failed") != 0)
+            report_add(text, "FAILED (%s)", state);
+        else
+            report_add(text, "FAILED");
+    }
     if (report_simulated(point->row))
         report_add(text, ", %s",
                    strcmp(point->row->run->source, "simulated") == 0 ? "SIMULATED"

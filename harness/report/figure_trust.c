@@ -90,13 +90,15 @@ static double apart(const struct report_point *point)
     return point->verified >= REPORT_LEAST_OF_CELL ? step->hi / step->lo : 0;
 }
 
-/* Chooses the cells whose launches are farthest apart, and sorts these first. Equal ones keep their
- * order. */
-static size_t choose_cells(const struct report *report,
-                           const struct report_point *chosen[MOST_CELLS + 1])
+/* Writes a row for each of these cells: the range of the median, the floor, and a dot for each
+ * launch. */
+static void write_strip(struct plot_table *table, const struct report *report, double scratch[])
 {
-    size_t n = 0;
+    const struct report_point *chosen[MOST_CELLS + 1];
+    char note[PLOT_TEXT] = "", words[PLOT_TEXT], mode[PLOT_TEXT];
+    size_t cells = 0, n = 0;
 
+    /* The cells whose launches are farthest apart, these first. Equal ones keep their order. */
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
         size_t at = n;
@@ -107,21 +109,8 @@ static size_t choose_cells(const struct report *report,
             chosen[at] = chosen[at - 1];
         chosen[at] = point;
         n = n < MOST_CELLS ? n + 1 : n;
+        ++cells;
     }
-    return n;
-}
-
-/* Writes a row for each of these cells: the range of the median, the floor, and a dot for each
- * launch. */
-static void write_strip(struct plot_table *table, const struct report *report, double scratch[])
-{
-    const struct report_point *chosen[MOST_CELLS + 1];
-    const size_t n = choose_cells(report, chosen);
-    char note[PLOT_TEXT] = "", words[PLOT_TEXT], mode[PLOT_TEXT];
-    size_t cells = 0;
-
-    for (size_t i = 0; i < report->n_points; ++i)
-        cells += apart(&report->point[i]) > 0;
     report_add(note, "dots: launches; bars: what the median is shown to be in; ticks: floor");
     if (n < cells)
         report_add(note, "; %zu cells that are nearer together are not drawn", cells - n);

@@ -70,9 +70,10 @@ struct columns {
     size_t n;
 };
 
-/* Reads "# size count type redop root time algbw busbw #wrong ...". The first column of a name is
- * out of place, the second is in place. */
-static void read_heading(const struct words *words, struct columns *columns)
+/* Reads what was run, the ranks, the end, and a heading "# size count type redop root time algbw
+ * busbw #wrong ...". The first column of a name is out of place, the second is in place. */
+static int read_comment(const struct words *words, struct nccl_tests *file, struct columns *columns,
+                        struct text_error *err)
 {
     struct columns found = {.n = words->n - 1};
     const struct {
@@ -83,21 +84,6 @@ static void read_heading(const struct words *words, struct columns *columns)
                  {"time", found.time, true},   {"algbw", found.algbw, true},
                  {"busbw", found.busbw, true}, {"#wrong", found.wrong, true}};
 
-    if (words->n < 2 || strcmp(words->word[1], "size") != 0)
-        return;
-    for (size_t i = 2; i < words->n; ++i) {
-        for (size_t k = 0; k < sizeof known / sizeof known[0]; ++k)
-            if (strcmp(words->word[i], known[k].name) == 0)
-                known[k].column[known[k].twice && known[k].column[0] > 0 ? 1 : 0] = i - 1;
-        if (strcmp(words->word[i], "timestamp") == 0)
-            --found.n; /* the timestamp is two words in a line */
-    }
-    *columns = found;
-}
-
-static int read_comment(const struct words *words, struct nccl_tests *file, struct columns *columns,
-                        struct text_error *err)
-{
     if (words->n >= 5 && strcmp(words->word[1], "Collective") == 0 &&
         strcmp(words->word[3], "starting:") == 0)
         return file->collective
@@ -109,7 +95,16 @@ static int read_comment(const struct words *words, struct nccl_tests *file, stru
         file->finished = true;
         file->failed = file->failed || strcmp(words->word[words->n - 1], "OK") != 0;
     }
-    read_heading(words, columns);
+    if (words->n < 2 || strcmp(words->word[1], "size") != 0)
+        return 0;
+    for (size_t i = 2; i < words->n; ++i) {
+        for (size_t k = 0; k < sizeof known / sizeof known[0]; ++k)
+            if (strcmp(words->word[i], known[k].name) == 0)
+                known[k].column[known[k].twice && known[k].column[0] > 0 ? 1 : 0] = i - 1;
+        if (strcmp(words->word[i], "timestamp") == 0)
+            --found.n; /* the timestamp is two words in a line */
+    }
+    *columns = found;
     return 0;
 }
 
@@ -119,29 +114,6 @@ static double read_real(const char *word)
     const double number = strtod(word, &end);
 
     return end != word && *end == '\0' ? number : (double)NAN;
-}
-
-static int read_text_place(const struct words *words, const struct columns *columns, int place,
-                           struct nccl_tests *file, struct text_error *err)
-{
-    const char *wrong = words->word[columns->wrong[place]];
-    struct nccl_tests_line line = {
-        .type = collective_type_of_nccl(words->word[columns->type]),
-        .out_of_place = place == 0,
-        .ns = 1e3 * read_real(words->word[columns->time[place]]),
-        .algbw = 1e9 * read_real(words->word[columns->algbw[place]]),
-        .busbw = 1e9 * read_real(words->word[columns->busbw[place]]),
-        .wrong = read_real(wrong),
-    };
-    char *end;
-
-    errno = 0;
-    line.bytes = strtoull(words->word[0], &end, 10);
-    if (*end != '\0' || errno != 0)
-        return record_fail(err, "'%.40s' is no number of bytes", words->word[0]);
-    if (isnan(line.wrong) && strcmp(wrong, "N/A") != 0)
-        return record_fail(err, "'%.40s' is no number of wrong values", wrong);
-    return add_result(file, &line, err);
 }
 
 static int read_text_line(const struct words *words, const struct columns *columns,
@@ -159,17 +131,35 @@ static int read_text_line(const struct words *words, const struct columns *colum
     if (!file->collective)
         return record_fail(err, "no line above it says which collective it is, as \"# Collective "
                                 "test starting: all_reduce_perf\" does");
-    const bool other = !collective_type_of_nccl(words->word[columns->type]) ||
-                       strcmp(words->word[columns->op], file->collective->nccl_op) != 0;
+    const struct collective_type *type = collective_type_of_nccl(words->word[columns->type]);
+    const bool other = !type || strcmp(words->word[columns->op], file->collective->nccl_op) != 0;
 
     file->others += other;
     for (int place = 0; place < PLACES; ++place) {
+        const char *wrong = words->word[columns->wrong[place]];
+        struct nccl_tests_line line = {
+            .type = type,
+            .out_of_place = place == 0,
+            .ns = 1e3 * read_real(words->word[columns->time[place]]),
+            .algbw = 1e9 * read_real(words->word[columns->algbw[place]]),
+            .busbw = 1e9 * read_real(words->word[columns->busbw[place]]),
+            .wrong = read_real(wrong),
+        };
+        char *end;
+
         /* A line of another type is not shown, but wrong values in it are counted. */
         if (other)
-            file->failed = file->failed || read_real(words->word[columns->wrong[place]]) > 0;
+            file->failed = file->failed || line.wrong > 0;
         /* The columns of a place that was not measured have "N/A". */
-        else if (strcmp(words->word[columns->time[place]], "N/A") != 0 &&
-                 read_text_place(words, columns, place, file, err))
+        if (other || strcmp(words->word[columns->time[place]], "N/A") == 0)
+            continue;
+        errno = 0;
+        line.bytes = strtoull(words->word[0], &end, 10);
+        if (*end != '\0' || errno != 0)
+            return record_fail(err, "'%.40s' is no number of bytes", words->word[0]);
+        if (isnan(line.wrong) && strcmp(wrong, "N/A") != 0)
+            return record_fail(err, "'%.40s' is no number of wrong values", wrong);
+        if (add_result(file, &line, err))
             return -1;
     }
     return 0;
@@ -214,28 +204,6 @@ static const char *text_of_member(const json_t *object, const char *name)
     return text ? text : "";
 }
 
-static int read_json_place(const json_t *place, struct nccl_tests_line line,
-                           struct nccl_tests *file, struct text_error *err)
-{
-    const json_t *wrong = json_object_get(place, "nwrong");
-
-    if (!place || json_is_null(place))
-        return 0;
-    if (json_object_get(place, "cpu_time"))
-        return record_fail(err, "its times are those of the CPU (-C 1)");
-    if (record_json_real(json_object_get(place, "time"), "time", &line.ns, err) ||
-        record_json_real(json_object_get(place, "alg_bw"), "alg_bw", &line.algbw, err) ||
-        record_json_real(json_object_get(place, "bus_bw"), "bus_bw", &line.busbw, err))
-        return -1;
-    line.wrong = NAN;
-    if (wrong && !json_is_null(wrong) && record_json_real(wrong, "nwrong", &line.wrong, err))
-        return -1;
-    line.ns *= 1e3;
-    line.algbw *= 1e9;
-    line.busbw *= 1e9;
-    return add_result(file, &line, err);
-}
-
 static int read_json_result(const json_t *result, struct nccl_tests *file, struct text_error *err)
 {
     static const char *const places[PLACES] = {"out_of_place", "in_place"};
@@ -252,12 +220,27 @@ static int read_json_result(const json_t *result, struct nccl_tests *file, struc
     file->others += other;
     for (int i = 0; i < PLACES; ++i) {
         const json_t *place = json_object_get(result, places[i]);
+        const json_t *wrong = json_object_get(place, "nwrong");
 
         line.out_of_place = i == 0;
         /* A line of another type is not shown, but wrong values in it are counted. */
         if (other)
-            file->failed = file->failed || json_number_value(json_object_get(place, "nwrong")) > 0;
-        else if (read_json_place(place, line, file, err))
+            file->failed = file->failed || json_number_value(wrong) > 0;
+        if (other || !place || json_is_null(place))
+            continue;
+        if (json_object_get(place, "cpu_time"))
+            return record_fail(err, "its times are those of the CPU (-C 1)");
+        if (record_json_real(json_object_get(place, "time"), "time", &line.ns, err) ||
+            record_json_real(json_object_get(place, "alg_bw"), "alg_bw", &line.algbw, err) ||
+            record_json_real(json_object_get(place, "bus_bw"), "bus_bw", &line.busbw, err))
+            return -1;
+        line.wrong = NAN;
+        if (wrong && !json_is_null(wrong) && record_json_real(wrong, "nwrong", &line.wrong, err))
+            return -1;
+        line.ns *= 1e3;
+        line.algbw *= 1e9;
+        line.busbw *= 1e9;
+        if (add_result(file, &line, err))
             return -1;
     }
     return 0;

@@ -61,18 +61,6 @@ static const char documentation[] =
 
 static const double PEAK_MOST = 1e21;
 
-static error_t read_peak(const struct argp_state *state, const char *value, double *peak)
-{
-    struct text_error why;
-
-    if (quantity_read(value, QUANTITY_WORK, peak, &why) != 0)
-        return command_bad_option(state, "--peak: %s", why.text);
-    if (!(*peak >= 1.0 && *peak <= PEAK_MOST))
-        return command_bad_option(state, "--peak: '%.60s' is outside 1 FLOP/s to 1000000 PFLOP/s",
-                                  value);
-    return 0;
-}
-
 /* Checks the options that are given with --format: it prints numbers for other programs. */
 static error_t check_format(const struct argp_state *state,
                             const struct report_arguments *arguments)
@@ -91,39 +79,11 @@ static error_t check_format(const struct argp_state *state,
     return 0;
 }
 
-static error_t check_without_files(const struct argp_state *state,
-                                   const struct report_arguments *arguments)
-{
-    if (arguments->n_external > 0)
-        return command_bad_option(
-            state, "--beside stands next to collectives or copies in record files: name one");
-    if (arguments->limits || arguments->peak > 0.0)
-        return command_bad_option(state, "--%s stands next to cells in record files: name one",
-                                  arguments->limits ? "limits" : "peak");
-    return arguments->check || arguments->peer
-               ? 0
-               : command_bad_option(
-                     state, "no record file: name at least one, as `lockstep sweep` writes them");
-}
-
-/* Checks the options that name a file or a directory. */
-static error_t check_names(const struct argp_state *state, const struct report_arguments *arguments)
-{
-    for (const struct command_option *o = option_table; o->kind == COMMAND_POINTER; ++o) {
-        const char *value = *(const char *const *)((const char *)arguments + o->offset);
-
-        if (value && value[0] == '\0')
-            return command_bad_option(state, "--%s is empty: name a %s", o->name,
-                                      o->key == 'o' ? "directory" : "file");
-    }
-    return 0;
-}
-
 static error_t parse_report_option(int key, char *value, struct argp_state *state)
 {
     struct report_arguments *arguments = command_input(state);
     const char *names[REPORT_PAGE];
-    error_t status;
+    struct text_error why;
 
     switch (key) {
     case 'b':
@@ -135,7 +95,12 @@ static error_t parse_report_option(int key, char *value, struct argp_state *stat
         arguments->external[arguments->n_external++] = value;
         return 0;
     case KEY_PEAK:
-        return read_peak(state, value, &arguments->peak);
+        if (quantity_read(value, QUANTITY_WORK, &arguments->peak, &why) != 0)
+            return command_bad_option(state, "--peak: %s", why.text);
+        if (!(arguments->peak >= 1.0 && arguments->peak <= PEAK_MOST))
+            return command_bad_option(
+                state, "--peak: '%.60s' is outside 1 FLOP/s to 1000000 PFLOP/s", value);
+        return 0;
     case 'f':
         for (size_t i = 0; i < REPORT_FORMATS; ++i)
             names[i] = report_format_name(i);
@@ -149,14 +114,29 @@ static error_t parse_report_option(int key, char *value, struct argp_state *stat
         arguments->n_files = (size_t)(state->argc - state->next);
         return 0;
     case ARGP_KEY_NO_ARGS:
-        return check_without_files(state, arguments);
+        if (arguments->n_external > 0)
+            return command_bad_option(
+                state, "--beside stands next to collectives or copies in record files: name one");
+        if (arguments->limits || arguments->peak > 0.0)
+            return command_bad_option(state, "--%s stands next to cells in record files: name one",
+                                      arguments->limits ? "limits" : "peak");
+        if (!arguments->check && !arguments->peer)
+            return command_bad_option(
+                state, "no record file: name at least one, as `lockstep sweep` writes them");
+        return 0;
     case ARGP_KEY_END:
-        status = check_names(state, arguments);
-        if (status == 0 && arguments->format != REPORT_PAGE)
-            status = check_format(state, arguments);
-        else if (status == 0 && !arguments->out)
-            status = command_bad_option(state, "--out DIR is missing: where the report should go");
-        return status;
+        for (const struct command_option *o = option_table; o->kind == COMMAND_POINTER; ++o) {
+            const char *name = *(const char *const *)((const char *)arguments + o->offset);
+
+            if (name && name[0] == '\0')
+                return command_bad_option(state, "--%s is empty: name a %s", o->name,
+                                          o->key == 'o' ? "directory" : "file");
+        }
+        if (arguments->format != REPORT_PAGE)
+            return check_format(state, arguments);
+        return arguments->out
+                   ? 0
+                   : command_bad_option(state, "--out DIR is missing: where the report should go");
     default:
         return command_key(key, value, state);
     }

@@ -105,33 +105,12 @@ static void read_peer_launch(const json_t *object, const struct peer_record *rec
 
 /* ---- cells -------------------------------------------------------------------------------- */
 
-/* Makes a point of the launches of an arm, of which there are n at most. */
-static void read_peer_launches(const json_t *launches, size_t n, const struct peer_record *record,
-                               struct peer_arm *arm, struct text_error *err)
-{
-    struct report_point *point = arm->point;
-    double scratch[PEER_MAX_LAUNCHES];
-
-    arm->row = calloc(n + 1, sizeof *arm->row);
-    arm->cell = calloc(n + 1, sizeof *arm->cell);
-    if (!arm->row || !arm->cell)
-        member_fault(err, "no memory for %zu launches", n);
-    for (size_t i = 0; i < n && err->text[0] == '\0'; ++i)
-        read_peer_launch(json_array_get(launches, i), record, arm, err);
-    for (size_t i = 0; i < point->n; ++i) {
-        arm->row[i].verified = arm->row[i].verified && !arm->wrong;
-        point->verified += arm->row[i].verified;
-    }
-    point->row = arm->row;
-    point->value[REPORT_STEP] = report_over_launches(point, REPORT_STEP, scratch);
-    point->value[REPORT_OUTSIDE] = report_over_launches(point, REPORT_OUTSIDE, scratch);
-}
-
 static void read_peer_arm(const json_t *object, struct peer_record *record, struct peer_cell *cell,
                           struct text_error *err)
 {
     struct peer_arm *arm = &cell->arm[cell->n_arms];
     char program[16], mode[24];
+    double scratch[PEER_MAX_LAUNCHES];
     const json_t *launches;
     size_t most, n;
 
@@ -162,7 +141,20 @@ static void read_peer_arm(const json_t *object, struct peer_record *record, stru
     n = member_list(object, "launches", record->complete ? most : 0, most, &launches, err);
     arm->point = &record->points.point[record->points.n_points++];
     ++cell->n_arms;
-    read_peer_launches(launches, n, record, arm, err);
+    /* A point is made of the launches. */
+    arm->row = calloc(n + 1, sizeof *arm->row);
+    arm->cell = calloc(n + 1, sizeof *arm->cell);
+    if (!arm->row || !arm->cell)
+        member_fault(err, "no memory for %zu launches", n);
+    for (size_t i = 0; i < n && err->text[0] == '\0'; ++i)
+        read_peer_launch(json_array_get(launches, i), record, arm, err);
+    for (size_t i = 0; i < arm->point->n; ++i) {
+        arm->row[i].verified = arm->row[i].verified && !arm->wrong;
+        arm->point->verified += arm->row[i].verified;
+    }
+    arm->point->row = arm->row;
+    arm->point->value[REPORT_STEP] = report_over_launches(arm->point, REPORT_STEP, scratch);
+    arm->point->value[REPORT_OUTSIDE] = report_over_launches(arm->point, REPORT_OUTSIDE, scratch);
 }
 
 static void read_peer_cell(const json_t *object, struct peer_record *record, struct text_error *err)
@@ -213,47 +205,19 @@ static double read_peer_load(const json_t *machine, const char *key, struct text
                : NAN;
 }
 
-static void read_peer_machine(const json_t *machine, struct peer_record *record,
-                              struct text_error *err)
-{
-    struct record_run *run = &record->run;
-
-    MEMBER_TEXTS(machine, machine_texts, record, err);
-    if (json_object_get(machine, "machine_class")) /* missing in old records */
-        MEMBER_TEXTS(machine, class_texts, record, err);
-    run->packages = (int)member_count(machine, "packages", 0, 1 << 20, err);
-    run->cores = (int)member_count(machine, "cores", 0, 1 << 20, err);
-    run->pus = (int)member_count(machine, "pus", 0, 1 << 20, err);
-    run->usable_pus = (int)member_count(machine, "usable_pus", 0, 1 << 20, err);
-    run->load_avg[0] = read_peer_load(machine, "load_start", err);
-    record->load_end = read_peer_load(machine, "load_end", err);
-}
-
-static void read_peer_versions(const json_t *versions, struct peer_record *record,
-                               struct text_error *err)
-{
-    const json_t *others;
-
-    MEMBER_TEXTS(versions, build_texts, record, err);
-    MEMBER_TEXTS(versions, torch_texts, &record->pytorch[0], err);
-    record->n_pytorch = 1;
-    if (json_object_get(versions, "beside"))
-        record->n_pytorch += member_list(versions, "beside", 0, PEER_MAX_TORCHES - 1, &others, err);
-    for (size_t i = 1; i < record->n_pytorch; ++i)
-        MEMBER_TEXTS(json_array_get(others, i - 1), torch_texts, &record->pytorch[i], err);
-}
-
 static void read_peer_root(const json_t *root, struct peer_record *record, struct text_error *err)
 {
     char schema[64], math[8] = "f32"; /* old records have no math */
-    const json_t *cells;
+    const json_t *machine = json_object_get(root, "machine"), *cells;
+    const json_t *versions = json_object_get(root, "versions"), *others;
+    struct record_run *run = &record->run;
     size_t n;
 
     member_text(root, "schema", schema, sizeof schema, err);
     if (!record_json_is_schema(schema, "peer"))
         member_fault(err, "the schema is '%s', not lockstep/peer/1.x", schema);
     MEMBER_TEXTS(root, root_texts, record, err);
-    record->run.git_dirty = member_flag(root, "git_dirty", err);
+    run->git_dirty = member_flag(root, "git_dirty", err);
     member_flag(root, "interrupted", err);
     record->oversubscribed = member_flag(root, "oversubscribed", err);
     record->complete = member_flag(root, "complete", err);
@@ -265,8 +229,22 @@ static void read_peer_root(const json_t *root, struct peer_record *record, struc
         member_fault(err, "'math' is '%s', not f32 or tf32", math);
     record->launches = member_count(root, "launches", 1, PEER_MAX_LAUNCHES, err);
     record->seconds = member_number(json_object_get(root, "seconds"), "seconds", 0, INFINITY, err);
-    read_peer_machine(json_object_get(root, "machine"), record, err);
-    read_peer_versions(json_object_get(root, "versions"), record, err);
+    MEMBER_TEXTS(machine, machine_texts, record, err);
+    if (json_object_get(machine, "machine_class")) /* missing in old records */
+        MEMBER_TEXTS(machine, class_texts, record, err);
+    run->packages = (int)member_count(machine, "packages", 0, 1 << 20, err);
+    run->cores = (int)member_count(machine, "cores", 0, 1 << 20, err);
+    run->pus = (int)member_count(machine, "pus", 0, 1 << 20, err);
+    run->usable_pus = (int)member_count(machine, "usable_pus", 0, 1 << 20, err);
+    run->load_avg[0] = read_peer_load(machine, "load_start", err);
+    record->load_end = read_peer_load(machine, "load_end", err);
+    MEMBER_TEXTS(versions, build_texts, record, err);
+    MEMBER_TEXTS(versions, torch_texts, &record->pytorch[0], err);
+    record->n_pytorch = 1;
+    if (json_object_get(versions, "beside"))
+        record->n_pytorch += member_list(versions, "beside", 0, PEER_MAX_TORCHES - 1, &others, err);
+    for (size_t i = 1; i < record->n_pytorch; ++i)
+        MEMBER_TEXTS(json_array_get(others, i - 1), torch_texts, &record->pytorch[i], err);
     MEMBER_TEXTS(json_object_get(root, "settings"), setting_texts, record, err);
     n = member_list(root, "cells", 1, PEER_MAX_CELLS, &cells, err);
     for (size_t i = 0; i < n && err->text[0] == '\0'; ++i)
