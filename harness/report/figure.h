@@ -9,11 +9,7 @@
 /* Words of the report are written into the frames of panels. */
 _Static_assert((int)PLOT_TEXT == (int)REPORT_CELL_TEXT, "words of one length");
 
-enum {
-    FIGURE_WIDTH = 1160,
-    /* Added to a device count for ranks, and once more for each further bucket. */
-    FIGURE_DDP = 1 << 20
-};
+enum { FIGURE_WIDTH = 1160 };
 
 /* Declares the writers of figures, and plots/NAME.gp, which plots/Embed.cmake embeds with a closing
  * 0. */
@@ -28,25 +24,16 @@ const struct report *figure_report(const struct plot *plot);
 size_t figure_batch(const struct report_group *group, const struct report_point *point);
 bool figure_is_weak(const struct report_group *group);
 bool figure_hollow(const struct report_point *point);
-/* Lists the different batches of verified points, and the device counts of those that are not
- * plain, ascending, with FIGURE_DDP in mode ddp. They write at most capacity numbers, and return
- * how many. */
+/* Lists the different batches of verified points, ascending. It writes at most capacity numbers,
+ * and returns how many. */
 size_t figure_batches(const struct plot *plot, const struct report_group *group, size_t list[],
                       size_t capacity);
-size_t figure_counts(const struct plot *plot, const struct report_group *group, size_t list[],
-                     size_t capacity);
 /* Inserts a number into an ascending list of n, if it is not in it and there is capacity. Returns
  * the new n. */
 size_t figure_insert(size_t list[], size_t n, size_t capacity, size_t number);
-size_t figure_devices(size_t count); /* without FIGURE_DDP */
-/* How often FIGURE_DDP is in the count of a point: 0 for DataParallel, 1 + b for ranks with bucket
- * number b. */
-size_t figure_mode(const struct report_point *point);
-/* Writes " 256Ki" for a count whose bucket was asked for, else "". */
-void figure_bucket(const struct plot *plot, size_t count, char text[32]);
-/* Finds the verified point with that count and batch; count 0 is the plain program. NULL: none. */
+/* Finds the first verified point in that style, on so many devices with that batch. NULL: none. */
 const struct report_point *figure_find(const struct plot *plot, const struct report_group *group,
-                                       size_t count, size_t batch);
+                                       size_t style, size_t devices, size_t batch);
 
 /* ---- figures that gnuplot lays out (plot_table) ----
  *

@@ -24,9 +24,10 @@ struct panel {
 };
 
 static const struct report_point *point_at(const struct plot *plot, const struct panel *panel,
-                                           size_t count)
+                                           size_t style, size_t devices)
 {
-    const struct report_point *point = figure_find(plot, panel->group, count, panel->batch);
+    const struct report_point *point =
+        figure_find(plot, panel->group, style, devices, panel->batch);
 
     return point && isfinite(report_middle(point, REPORT_SPEEDUP)) ? point : NULL;
 }
@@ -42,20 +43,21 @@ static bool panel_make(const struct plot *plot, const struct report_group *group
     const bool compared = peers && !figure_is_weak(group) &&
                           strcmp(row->cell->key.dtype, "f32") == 0 &&
                           peer_same_machine(peers, row->run);
-    size_t batches[PLOT_MAX_TICKS], counts[PLOT_MAX_TICKS];
+    size_t batches[PLOT_MAX_TICKS];
     const size_t n = figure_batches(plot, group, batches, PLOT_MAX_TICKS);
-    const size_t n_counts = figure_counts(plot, group, counts, PLOT_MAX_TICKS);
 
     *panel = (struct panel){.group = group};
     for (size_t b = 0; b < n; ++b) {
         struct panel at = {.group = group, .batch = batches[b]};
 
-        for (size_t c = 0; c < n_counts; ++c) {
-            const struct report_point *point = point_at(plot, &at, counts[c]);
+        for (size_t i = group->first; i < group->first + group->n; ++i) {
+            const struct report_point *point = &figure_report(plot)->point[i];
+            const size_t devices = (size_t)point->row->cell->key.n_devices;
 
-            if (!point)
+            if (report_is_plain(point) ||
+                point_at(plot, &at, figure_style(point), devices) != point)
                 continue;
-            at.n = figure_insert(at.devices, at.n, PLOT_MAX_TICKS, figure_devices(counts[c]));
+            at.n = figure_insert(at.devices, at.n, PLOT_MAX_TICKS, devices);
             at.hollow = at.hollow || figure_hollow(point);
             at.bounded = at.bounded || point->bound <= SHOWN;
         }
@@ -93,13 +95,12 @@ static void write_scaling_panel(struct plot_table *table, const struct report_gr
     plot_list(table->plot, "counts", panel.devices, panel.n);
     for (size_t s = 1; s < figure_styles(plot); ++s) {
         const size_t style = figure_nth_style(s);
-        const size_t mode = style == FIGURE_DP ? 0 : 1 + (style - 1) / FIGURE_STYLES;
         bool begun = false;
 
         figure_style_words(plot, style, label);
         for (size_t i = 0; i < panel.n; ++i) {
             const size_t devices = panel.devices[i];
-            const struct report_point *point = point_at(plot, &panel, devices + mode * FIGURE_DDP);
+            const struct report_point *point = point_at(plot, &panel, style, devices);
 
             if (!point || (!begun && !plot_table_series(table, style, label)))
                 continue;

@@ -72,56 +72,15 @@ size_t figure_batches(const struct plot *plot, const struct report_group *group,
     return n;
 }
 
-static size_t count_of_point(const struct report_point *point)
-{
-    return (size_t)point->row->cell->key.n_devices + figure_mode(point) * FIGURE_DDP;
-}
-
-size_t figure_mode(const struct report_point *point)
-{
-    return report_is_ddp(point) ? 1 + point->bucket : 0;
-}
-
-void figure_bucket(const struct plot *plot, size_t count, char text[32])
-{
-    const size_t mode = count / FIGURE_DDP;
-    char name[32];
-
-    text[0] = '\0';
-    if (mode < 2 || mode > figure_report(plot)->n_buckets)
-        return;
-    report_bucket_name(figure_report(plot)->bucket[mode - 1], name);
-    snprintf(text, 32, " %.24s", name);
-}
-
-size_t figure_devices(size_t count)
-{
-    return count % FIGURE_DDP;
-}
-
-size_t figure_counts(const struct plot *plot, const struct report_group *group, size_t list[],
-                     size_t capacity)
-{
-    size_t n = 0;
-
-    for (size_t i = group->first; i < group->first + group->n; ++i) {
-        const struct report_point *point = &figure_report(plot)->point[i];
-
-        if (point->verified > 0 && !report_is_plain(point))
-            n = figure_insert(list, n, capacity, count_of_point(point));
-    }
-    return n;
-}
-
 const struct report_point *figure_find(const struct plot *plot, const struct report_group *group,
-                                       size_t count, size_t batch)
+                                       size_t style, size_t devices, size_t batch)
 {
     for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *point = &figure_report(plot)->point[i];
-        const bool plain = report_is_plain(point);
 
-        if (point->verified > 0 && figure_batch(group, point) == batch &&
-            (count == 0 ? plain : !plain && count_of_point(point) == count))
+        if (point->verified > 0 && figure_style(point) == style &&
+            (size_t)point->row->cell->key.n_devices == devices &&
+            figure_batch(group, point) == batch)
             return point;
     }
     return NULL;
@@ -147,10 +106,14 @@ size_t figure_nth_style(size_t i)
 void figure_style_words(const struct plot *plot, size_t style, char text[PLOT_TEXT])
 {
     static const char *const names[] = {"plain", "DataParallel", "DDP", "PyTorch"};
+    const size_t which = (style - 1) / FIGURE_STYLES; /* of the buckets */
     char bucket[32];
 
-    figure_bucket(plot, (1 + (style - 1) / FIGURE_STYLES) * FIGURE_DDP, bucket);
-    snprintf(text, PLOT_TEXT, "%s%s", names[(style - 1) % FIGURE_STYLES], bucket);
+    snprintf(text, PLOT_TEXT, "%s", names[(style - 1) % FIGURE_STYLES]);
+    if (which == 0 || which >= figure_report(plot)->n_buckets)
+        return;
+    report_bucket_name(figure_report(plot)->bucket[which], bucket);
+    report_add(text, " %s", bucket);
 }
 
 size_t figure_most_devices(const struct plot *plot, const struct report_group *group, size_t style)
