@@ -8,7 +8,7 @@ set datafile separator "\t"
 set datafile commentschars ""
 if (!exists("ending")) { ending = "" }
 load figure."-layout.gp"
-if (exists("panel_least")) { load 'grid.gp' }
+load 'grid.gp'
 
 words = ""
 array text[texts]
@@ -22,11 +22,8 @@ set datafile missing "nan"
 is(name) = value(sprintf("%s_%d", name, p))
 pick(name, i) = int(word(is(name), i))
 say(i) = text[is("text") + i]
-# Pixels from the top, as the screen coordinate.
-down(name) = 1 - is(name) / height
 
 # Colours after Wong 2011, dark enough for lines on white; each with its own marker and dash.
-# 7 is the plain program. 11 to 17 are the same for what was simulated: all dash-dot.
 set linetype 1 linecolor rgb "#000000" dashtype 1
 set linetype 2 linecolor rgb "#0072b2" dashtype (14,4)
 set linetype 3 linecolor rgb "#d55e00" dashtype (5,4)
@@ -34,17 +31,7 @@ set linetype 4 linecolor rgb "#009e73" dashtype (14,4,3,4)
 set linetype 5 linecolor rgb "#cc79a7" dashtype (3,3)
 set linetype 6 linecolor rgb "#b07800" dashtype (14,4,3,4,3,4)
 set linetype 7 linecolor rgb "#555555" dashtype (2,5)
-do for [i = 1:7] { set linetype 10 + i dashtype (12,4,2,4) }
-set linetype 11 linecolor rgb "#000000"
-set linetype 12 linecolor rgb "#0072b2"
-set linetype 13 linecolor rgb "#d55e00"
-set linetype 14 linecolor rgb "#009e73"
-set linetype 15 linecolor rgb "#cc79a7"
-set linetype 16 linecolor rgb "#b07800"
-set linetype 17 linecolor rgb "#555555"
-marker(i) = int(word("7 5 9 13 11 15 -1", i))
 inner = 0.5
-cross = "\U+00D7"
 
 set border 3 linecolor rgb "#444444"
 set tics nomirror out scale 0.6

@@ -1,5 +1,6 @@
 # ends.gp: the labels of the series of panel p: at the ends of their lines, moved apart where they
-# would overlap; or above a panel that is narrow. yhi and ylo are the ends of its logarithmic y axis.
+# would overlap; or above a panel that is narrow. yhi and ylo are the ends of its y axis, which is
+# logarithmic unless linear is 1.
 #
 # x is in column 1 of a block, y in column 2.
 n = series_of(p)
@@ -8,7 +9,7 @@ array place[n]
 do for [s = 1:n] {
     stats table index is("block") + s - 1 using (last_x = $1, last_y = $2) nooutput
     end_y[s] = last_y
-    place[s] = (log(last_y) - log(ylo)) / (log(yhi) - log(ylo)) * panel_height
+    place[s] = panel_height * (linear ? (last_y - ylo) / (yhi - ylo) : log(last_y / ylo) / log(yhi / ylo))
 }
 # Pairs that are too near are pushed apart, again and again. Places are no integers: gnuplot divides
 # those by leaving the rest out.

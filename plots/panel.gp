@@ -5,6 +5,7 @@ left = panel_edge + column * panel_width
 right = left + panel_width - panel_room
 bottom = ((p - 1) / panel_columns + 1) * (panel_head + panel_height + panel_foot) - panel_foot
 room = panel_width - 14
+linear = 0
 set lmargin at screen left / width
 set rmargin at screen right / width
 set tmargin at screen 1 - (bottom - panel_height) / height

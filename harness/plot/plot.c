@@ -29,48 +29,6 @@ void plot_number(struct plot *plot, const char *name, double value)
     fprintf(plot->layout.file, "%s_%d = %.9g\n", name, plot->panels, value);
 }
 
-static void write_axis(struct plot *plot, char letter, const struct plot_axis *axis)
-{
-    const int p = plot->panels;
-    FILE *file = plot->layout.file;
-
-    fprintf(file, "%cbase_%d = %g; %clo_%d = %.9g; %chi_%d = %.9g\n", letter, p, axis->base, letter,
-            p, axis->lo, letter, p, axis->hi);
-    for (int bare = 0; bare < 2; ++bare) {
-        fprintf(file, "%c%s_%d = '", letter, bare ? "bare" : "ticks", p);
-        for (int i = 0; i < axis->n; ++i)
-            if (axis->bare[i] == (bare != 0))
-                fprintf(file, "%.9g ", axis->tick[i]);
-        fprintf(file, "'\n");
-    }
-}
-
-void plot_frame_write(struct plot *plot, const struct plot_frame *frame)
-{
-    ++plot->panels;
-    plot_number(plot, "left", frame->left);
-    plot_number(plot, "right", frame->right);
-    plot_number(plot, "top", frame->top);
-    plot_number(plot, "bottom", frame->bottom);
-    plot_number(plot, "at", frame->at);
-    plot_number(plot, "title", frame->title);
-    plot_number(plot, "note", frame->note);
-    plot_number(plot, "below", frame->below > 0 ? frame->below : 44);
-    plot_number(plot, "text", plot->texts);
-    for (int w = 0; w < PLOT_WORDS; ++w)
-        plot_words(plot, frame->words[w]);
-    write_axis(plot, 'x', &frame->x);
-    write_axis(plot, 'y', &frame->y);
-}
-
-int plot_data_open(struct plot *plot, struct text_out *out)
-{
-    char name[64];
-
-    snprintf(name, sizeof name, "%s-%d.tsv", plot->name, plot->panels);
-    return text_open(out, plot->directory, name, TEXT_PLAIN, plot->err);
-}
-
 /* A font's letters are about 0.58 of its size wide; those of east Asia are twice that. */
 void plot_fit(char text[PLOT_TEXT], double pixels, double font)
 {
@@ -90,7 +48,6 @@ void plot_fit(char text[PLOT_TEXT], double pixels, double font)
 
 /* ---- a figure ----------------------------------------------------------------------------- */
 
-/* Also the files that pictures are made from; other reports have other numbers of panels. */
 void plot_remove(const char *directory, const char *name)
 {
     static const char *const endings[] = {".svg", ".png",       PLOT_NARROW_SVG, ".gp",
@@ -99,10 +56,6 @@ void plot_remove(const char *directory, const char *name)
 
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; ++i) {
         snprintf(file, sizeof file, "%s%s", name, endings[i]);
-        text_remove(directory, file);
-    }
-    for (int p = 1; p <= PLOT_MAX_PANELS; ++p) {
-        snprintf(file, sizeof file, "%s-%d.tsv", name, p);
         text_remove(directory, file);
     }
 }
@@ -145,8 +98,8 @@ enum plot_status plot_make(struct plot *plot, const unsigned char *script, plot_
     inputs = write(plot);
     plot_fit(plot->footer, plot->width - 30, 11);
     plot_words(plot, plot->footer);
-    fprintf(plot->layout.file, "panels = %d; texts = %d; width = %.1f; height = %.1f\n",
-            plot->panels, plot->texts, plot->width, plot->height);
+    fprintf(plot->layout.file, "panels = %d; texts = %d; width = %.1f\n", plot->panels, plot->texts,
+            plot->width);
     inputs = close_input(&plot->layout, inputs, plot->err);
     inputs = close_input(&plot->text, inputs, plot->err);
     if (inputs == 0)
@@ -165,9 +118,10 @@ int plot_scripts(const char *directory, struct text_error *err)
     static const struct {
         const char *name;
         const unsigned char *text;
-    } scripts[] = {{"draw.gp", plot_asset_draw},   {"frame.gp", plot_asset_frame},
-                   {"lines.gp", plot_asset_lines}, {"grid.gp", plot_asset_grid},
-                   {"panel.gp", plot_asset_panel}, {"ends.gp", plot_asset_ends}};
+    } scripts[] = {{"draw.gp", plot_asset_draw},
+                   {"grid.gp", plot_asset_grid},
+                   {"panel.gp", plot_asset_panel},
+                   {"ends.gp", plot_asset_ends}};
     int status = 0;
 
     for (size_t i = 0; i < sizeof scripts / sizeof scripts[0] && status == 0; ++i)

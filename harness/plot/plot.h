@@ -1,8 +1,7 @@
 /* plot/plot.h: figures, and nothing of what they show.
  *
- * A figure is a picture of panels. Its writer fills a panel with numbers and words and hands it
- * over; ranges, ticks and places of labels are computed here, in pixels of the SVG (the PNG has
- * twice as many). plots/draw.gp and the figure's own script only draw what they are told. */
+ * A figure is a picture of panels. Its writer gives a table of numbers and the words of each panel.
+ * plots/draw.gp, plots/grid.gp and the script of the figure lay them out. */
 #ifndef HARNESS_PLOT_H
 #define HARNESS_PLOT_H
 
@@ -13,45 +12,11 @@
 #include <stddef.h>
 
 enum {
-    PLOT_MAX_TICKS = 64,
-    PLOT_MAX_MARKS = 512,
-    PLOT_MAX_STYLES = 6, /* lines in a panel: more cannot be told apart in grey */
-    PLOT_PLAIN = 7,      /* the style of the plain program, which comes on top of these */
-    PLOT_MAX_LINES = PLOT_MAX_STYLES + 1,
+    PLOT_MAX_TICKS = 64, /* numbers of devices, or batches, of a figure */
     PLOT_MAX_PANELS = 64,
-    PLOT_MAX_ROWS = 16, /* of panels, one below the other */
-    PLOT_MAX_SERIES = 16,
-    PLOT_TEXT = 640 /* bytes of any words */
+    PLOT_MAX_SERIES = 16, /* of a panel */
+    PLOT_TEXT = 640       /* bytes of any words */
 };
-
-/* ---- axes: plot/axis.c ------------------------------------------------------------------ */
-
-struct plot_axis {
-    double base;   /* of the logarithm; 0: linear */
-    double lo, hi; /* infinite while empty */
-    double tick[PLOT_MAX_TICKS];
-    bool bare[PLOT_MAX_TICKS]; /* no room for its name */
-    int n;
-};
-
-struct plot_axis plot_axis_make(double base);
-/* Makes room for a value; one that cannot be drawn is passed over. */
-void plot_axis_add(struct plot_axis *axis, double value);
-/* A tick exactly there; kept in order, once. */
-void plot_axis_tick(struct plot_axis *axis, double value);
-bool plot_axis_empty(const struct plot_axis *axis);
-/* Widens by parts of its length, after making it at least so long (a factor, or a difference). */
-void plot_axis_pad(struct plot_axis *axis, double below, double above, double least);
-/* Where a value is, 0..1 from lo to hi; and the value at such a place. */
-double plot_axis_place(const struct plot_axis *axis, double value);
-double plot_axis_value(const struct plot_axis *axis, double place);
-/* Round values as ticks. */
-void plot_axis_round(struct plot_axis *axis);
-/* Takes the names from ticks where they would overlap on an axis of so many pixels. The first and
- * the last keep theirs, then powers of the base come first. */
-void plot_axis_thin(struct plot_axis *axis, double pixels);
-/* Moves places apart, to at least step from one to the next, around where they were, in lo..hi. */
-void plot_spread(double place[], int n, double step, double lo, double hi);
 
 /* After the name of a figure: its picture for a page that is no wider than a telephone. */
 #define PLOT_NARROW     "-narrow"
@@ -66,23 +31,11 @@ struct plot {
     struct text_error *err;
     struct text_out layout, text;
     int panels, texts;
-    double width, height;   /* pixels */
-    bool narrow;            /* gnuplot lays it out, so it is drawn for narrow pages, too */
+    double width;           /* pixels */
+    bool narrow;            /* it is drawn for narrow pages, too */
     size_t left_out;        /* panels for which there was no room */
     char why[192];          /* if there is nothing to draw */
     char footer[PLOT_TEXT]; /* cut to fit */
-};
-
-/* Words over and next to a panel. */
-enum { PLOT_TITLE, PLOT_NOTE, PLOT_X, PLOT_Y, PLOT_WORDS };
-
-/* Where a panel is and what is written around it. From the left and from the top, in pixels. */
-struct plot_frame {
-    double left, right, top, bottom;
-    double at, title, note; /* words above it: x of both, y of each */
-    double below;           /* from the bottom to the words of the x axis; 0: as always */
-    char words[PLOT_WORDS][PLOT_TEXT];
-    struct plot_axis x, y;
 };
 
 /* Writes the inputs of a figure: 1 when there is something to draw, 0 when not (plot->why), or -1.
@@ -107,53 +60,14 @@ enum plot_status plot_make(struct plot *plot, const unsigned char *script, plot_
 enum plot_status plot_alone(const char *directory, const char *name, const unsigned char *script,
                             plot_writer_fn *write, const void *subject, struct text_error *err);
 
-/* The next panel, plot->panels: its place, words and axes. */
-void plot_frame_write(struct plot *plot, const struct plot_frame *frame);
 /* A number of this panel for the script. */
 void plot_number(struct plot *plot, const char *name, double value);
 /* The next words of this panel. */
 void plot_words(struct plot *plot, const char *text);
-/* NAME-P.tsv of this panel. */
-int plot_data_open(struct plot *plot, struct text_out *out);
 /* Cuts text to so many pixels at a size of font, with an ellipsis. */
 void plot_fit(char text[PLOT_TEXT], double pixels, double font);
 /* Text for a data file: gnuplot knows two special characters in data, which are replaced. */
 void plot_plain_text(char *text);
-
-/* ---- lines: plot/lines.c ----------------------------------------------------------- */
-
-struct plot_mark {
-    double x, y, lo, hi; /* lo, hi NaN: no range */
-    double bound;        /* NaN: none */
-    bool hollow, bare;   /* bare: no marker */
-    bool gap;            /* no line to the mark before */
-};
-
-struct plot_line {
-    int style; /* 1.. */
-    char label[PLOT_TEXT];
-    size_t n;
-    struct plot_mark mark[PLOT_MAX_MARKS];
-    double ideal[2][2]; /* x, y of both ends, NaN: none */
-    double plain[2];    /* x, y of the plain program, NaN: none */
-    double label_place; /* 0..1 from the bottom; NaN: at the end of the line */
-};
-
-struct plot_lines {
-    struct plot_frame frame;
-    double label_pixels; /* room for labels at the right */
-    double dodge;        /* pixels from a line to the next where x is equal */
-    bool simulated;
-    int n;
-    struct plot_line line[PLOT_MAX_LINES];
-};
-
-/* Another line, empty. */
-struct plot_line *plot_lines_add(struct plot_lines *lines, int style);
-/* Ranges from the marks; the caller sets its ticks and limits after that. */
-void plot_lines_measure(struct plot_lines *lines);
-/* Writes the panel and its data. */
-int plot_lines_write(struct plot *plot, struct plot_lines *lines);
 
 /* ---- tables ------------------------------------------------------------------------ */
 
@@ -198,7 +112,7 @@ int plot_gnuplot(const char *directory, const char *variables, const char *scrip
 int plot_draw(const char *directory, const char *name, bool narrow, struct text_error *err);
 
 /* Embedded by plots/Embed.cmake; zero-terminated. */
-extern const unsigned char plot_asset_draw[], plot_asset_frame[], plot_asset_lines[],
-    plot_asset_grid[], plot_asset_panel[], plot_asset_ends[];
+extern const unsigned char plot_asset_draw[], plot_asset_grid[], plot_asset_panel[],
+    plot_asset_ends[];
 
 #endif

@@ -10,7 +10,8 @@
 #include "command/command.h"
 #include "plot/plot.h"
 
-enum { WIDTH = 1000, PANEL = 420, LABELS = 150, SEEDS = PLOT_MAX_STYLES };
+/* More lines in a panel cannot be told apart. */
+enum { WIDTH = 1000, SEEDS = 6, MARKS = 512 };
 
 struct subject {
     const struct train_options *options;
@@ -47,11 +48,11 @@ static double place_of(const struct train_epoch *epoch)
 
 /* Adds one curve of a seed. If there are more epochs than marks, it has every n-th of them, and the
  * last. */
-static void add_curve(struct plot_lines *lines, const struct subject *subject, uint64_t seed,
+static void add_curve(struct plot_table *table, const struct subject *subject, uint64_t seed,
                       enum curve curve, const char *label)
 {
-    const size_t every = subject->options->epochs / (PLOT_MAX_MARKS - 2) + 1;
-    struct plot_line *line = plot_lines_add(lines, lines->n + 1);
+    const size_t every = subject->options->epochs / (MARKS - 2) + 1;
+    bool begun = false;
 
     for (size_t i = 0; i < subject->n; ++i) {
         const struct train_epoch *epoch = &subject->epoch[i];
@@ -59,19 +60,14 @@ static void add_curve(struct plot_lines *lines, const struct subject *subject, u
 
         if (epoch->seed != seed || !isfinite(y) ||
             (epoch->epoch % every != 0 && epoch->epoch != subject->options->epochs) ||
-            line->n == PLOT_MAX_MARKS)
+            (!begun && !plot_table_series(table, table->series + 1, label)))
             continue;
-        line->mark[line->n++] = (struct plot_mark){.x = place_of(epoch),
-                                                   .y = y,
-                                                   .lo = NAN,
-                                                   .hi = NAN,
-                                                   .bound = NAN,
-                                                   .bare = subject->options->epochs > 40};
+        begun = true;
+        plot_table_row(table, (const double[]){place_of(epoch), y}, 2);
     }
-    snprintf(line->label, sizeof line->label, "%s", label);
 }
 
-static void add_curves(struct plot_lines *lines, const struct subject *subject, bool accuracy)
+static void add_curves(struct plot_table *table, const struct subject *subject, bool accuracy)
 {
     const struct train_options *o = subject->options;
     const size_t seeds = o->seeds < SEEDS ? o->seeds : SEEDS;
@@ -82,20 +78,20 @@ static void add_curves(struct plot_lines *lines, const struct subject *subject, 
 
         snprintf(label, sizeof label, "seed %llu", seed);
         if (o->seeds > 1)
-            add_curve(lines, subject, seed, accuracy ? CURVE_ACCURACY : CURVE_TEST, label);
+            add_curve(table, subject, seed, accuracy ? CURVE_ACCURACY : CURVE_TEST, label);
     }
     if (o->seeds > 1)
         return;
     if (!accuracy) {
-        add_curve(lines, subject, o->seed, CURVE_TRAIN, "training");
-        add_curve(lines, subject, o->seed, CURVE_TEST, "test");
+        add_curve(table, subject, o->seed, CURVE_TRAIN, "training");
+        add_curve(table, subject, o->seed, CURVE_TEST, "test");
         if (subject->model->text && o->against[0] != '\0')
-            add_curve(lines, subject, o->seed, CURVE_OTHER_TEST, o->against);
+            add_curve(table, subject, o->seed, CURVE_OTHER_TEST, o->against);
         return;
     }
-    add_curve(lines, subject, o->seed, CURVE_ACCURACY, o->devices);
+    add_curve(table, subject, o->seed, CURVE_ACCURACY, o->devices);
     if (o->against[0] != '\0')
-        add_curve(lines, subject, o->seed, CURVE_OTHER, o->against);
+        add_curve(table, subject, o->seed, CURVE_OTHER, o->against);
 }
 
 /* Writes the note of a panel: what was trained; for the accuracy, and for a text, also the
@@ -116,53 +112,23 @@ static void write_note(const struct subject *subject, bool accuracy, char *text,
              results ? required : "");
 }
 
-/* Sets the ticks of the epochs, which are whole numbers. */
-static void tick_epochs(struct plot_axis *x, size_t epochs)
+static void write_panel(struct plot_table *table, bool accuracy)
 {
-    if (epochs > 7)
-        plot_axis_round(x);
-    for (size_t e = 1; e <= epochs && epochs <= 7; ++e)
-        plot_axis_tick(x, (double)e);
-}
-
-static int write_panel(struct plot *plot, struct plot_lines *lines, bool accuracy)
-{
-    const struct subject *subject = plot->subject;
+    const struct subject *subject = table->plot->subject;
     const struct train_options *o = subject->options;
-    struct plot_frame *frame = &lines->frame;
-    const bool text = subject->model->text;
+    char note[PLOT_TEXT];
 
-    *lines = (struct plot_lines){.label_pixels = LABELS};
-    *frame = (struct plot_frame){.left = 88, .right = WIDTH - 20, .at = 20};
-    frame->x = plot_axis_make(0);
-    frame->y = plot_axis_make(accuracy ? 0 : 10);
-    add_curves(lines, subject, accuracy);
-    plot_lines_measure(lines);
-    if (text)
-        plot_axis_add(&frame->x, 0);
-    plot_axis_pad(&frame->x, text ? 0.0 : 0.02, 0.0, text ? 1e-6 : 1.0);
-    plot_axis_pad(&frame->y, 0.06, 0.06, accuracy ? 1.0 : 5.0);
-    if (accuracy && frame->y.hi > 100)
-        frame->y.hi = 100.5;
-    if (text)
-        plot_axis_round(&frame->x);
-    else
-        tick_epochs(&frame->x, o->epochs);
-    plot_axis_round(&frame->y);
-    /* The label is in the title, since words along the axis would overlap numbers like 0.0001. */
-    snprintf(frame->words[PLOT_TITLE], PLOT_TEXT, "%s",
-             accuracy       ? "Test accuracy (%)"
-             : o->seeds > 1 ? "Test loss: cross-entropy (logarithmic)"
-                            : "Loss: cross-entropy (logarithmic)");
-    write_note(subject, accuracy, frame->words[PLOT_NOTE], PLOT_TEXT);
-    plot_fit(frame->words[PLOT_NOTE], WIDTH - 40, 13);
-    snprintf(frame->words[PLOT_X], PLOT_TEXT, text ? "million tokens" : "epoch");
-    frame->title = plot->height + 24;
-    frame->note = plot->height + 46;
-    frame->top = plot->height + 66;
-    frame->bottom = plot->height + PANEL - 70;
-    plot->height += PANEL;
-    return plot_lines_write(plot, lines);
+    write_note(subject, accuracy, note, sizeof note);
+    if (!plot_table_panel(table,
+                          accuracy       ? "Test accuracy (%)"
+                          : o->seeds > 1 ? "Test loss: cross-entropy (logarithmic)"
+                                         : "Loss: cross-entropy (logarithmic)",
+                          note, ""))
+        return;
+    plot_number(table->plot, "accuracy", accuracy);
+    plot_number(table->plot, "epochs", subject->model->text ? 0 : (double)o->epochs);
+    plot_number(table->plot, "bare", o->epochs > 40);
+    add_curves(table, subject, accuracy);
 }
 
 static void write_footer(const struct train_options *o, char *text, size_t bytes)
@@ -183,19 +149,19 @@ static void write_footer(const struct train_options *o, char *text, size_t bytes
 
 static int write_panels(struct plot *plot)
 {
+    static const struct plot_grid grid = {.least = 900, .height = 284, .room = 150, .columns = 1};
     const struct subject *subject = plot->subject;
-    struct plot_lines *lines = malloc(sizeof *lines);
-    int status = -1;
+    struct plot_table table;
 
     plot->width = WIDTH;
-    if (!lines)
-        snprintf(plot->err->text, sizeof plot->err->text, "no memory for the figure");
-    else if ((status = write_panel(plot, lines, false)) == 0 && !subject->model->text)
-        status = write_panel(plot, lines, true);
-    plot->height += 40;
     write_footer(subject->options, plot->footer, sizeof plot->footer);
-    free(lines);
-    return status == 0 ? 1 : -1;
+    if (plot_table_open(&table, plot, &grid, "x, y") != 0)
+        return -1;
+    plot->narrow = false;
+    write_panel(&table, false);
+    if (!subject->model->text)
+        write_panel(&table, true);
+    return plot_table_close(&table);
 }
 
 int train_plot(const char *directory, const struct train_options *options,

@@ -772,7 +772,7 @@ test_planted() {
     records good
     mkdir out
     echo mine >victim
-    for name in index.html summary.md draw.gp frame.gp lines.gp grid.gp scaling.gp scaling-layout.gp \
+    for name in index.html summary.md draw.gp panel.gp ends.gp grid.gp scaling.gp scaling-layout.gp \
         scaling-text.tsv scaling.tsv waterfall.tsv scaling.svg scaling.png; do
         ln -s ../victim "out/$name.tmp"
     done

@@ -110,3 +110,16 @@ Test(gnuplot, a_figure_is_both_pictures)
     text_remove(directory, "gnuplot");
     cr_assert(rmdir(directory) == 0, "a file is left");
 }
+
+Test(gnuplot, text_is_cut_between_characters)
+{
+    char text[PLOT_TEXT] = "short", wide[PLOT_TEXT] = "";
+    plot_fit(text, 100.0, 17.0);
+    cr_assert_str_eq(text, "short");
+    for (int i = 0; i < 100; ++i)
+        strcat(wide, "\u6f22");
+    plot_fit(wide, 300.0, 15.0);
+    const size_t length = strlen(wide);
+    cr_assert(length >= 6 && length <= 60 && length % 3 == 0, "%zu bytes", length);
+    cr_assert_str_eq(wide + length - 3, "\u2026");
+}
