@@ -321,7 +321,6 @@ struct report_metric {
 };
 /* All phases share one row. */
 extern const struct report_metric report_metrics[REPORT_PHASE + 1];
-const struct report_metric *report_metric_of(int metric);
 /* Whether the metric is a ratio of a point and its base, and not a number of each launch. */
 bool report_is_ratio(int metric);
 /* The metric of one launch; NaN: not known. */
@@ -375,8 +374,6 @@ void report_limit_parts(struct report_point *point, double scratch[]);
  * the largest batch that has a base. NULL: no point is on several devices. */
 const struct report_point *report_group_best(const struct report *report,
                                              const struct report_group *group);
-/* The batch of its base case; 0 without one. */
-size_t report_base_batch(const struct report_point *point);
 
 /* The base cases of a group at one batch, verified or not; NULL: not planned. rank stands apart: it
  * is a base only if the others are not verified. */
@@ -520,9 +517,6 @@ const char *report_format_name(size_t format);
 /* Appends to text. Text beyond its capacity is cut, but never inside a character. */
 void report_add(char text[REPORT_CELL_TEXT], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Appends "1.86", with at least two significant digits: a speed-up of 0.004 must not look like 0.
- * Appends "-" if it is not finite. */
-void report_add_ratio(char text[REPORT_CELL_TEXT], double ratio);
 /* Appends "93 %" or "<1 %", and "-" if it is not finite. */
 void report_add_share(char text[REPORT_CELL_TEXT], double share);
 /* Appends an interval as "[1.21, 1.25] ms", a range as "1.21..1.25 ms", and "-" without either. */
@@ -546,7 +540,7 @@ const char *report_flops(double per_second, char text[32]);
 const char *report_speed(double per_second, char text[32]);
 /* "1.23 MiB" or "845 B", with three digits. */
 const char *report_bytes(double bytes, char text[32]);
-/* "1.86", with at least two digits. */
+/* "1.86", with at least two significant digits: a speed-up of 0.004 must not look like 0. */
 const char *report_ratio(double ratio, char text[32]);
 /* "93 %" or "<1 %"; "0 %" only for a share that is known to be 0. */
 const char *report_share(double share, char text[32]);

@@ -125,11 +125,6 @@ enum report_loss report_largest_loss(const struct report_limit *limit)
     return most;
 }
 
-size_t report_base_batch(const struct report_point *point)
-{
-    return point->base ? point->base->row->cell->key.global_batch : 0;
-}
-
 const struct report_point *report_group_best(const struct report *report,
                                              const struct report_group *group)
 {

@@ -55,7 +55,7 @@ const struct report_metric report_metrics[REPORT_PHASE + 1] = {
                       report_time},
 };
 
-const struct report_metric *report_metric_of(int metric)
+static const struct report_metric *metric_of(int metric)
 {
     return &report_metrics[metric < REPORT_PHASE ? metric : REPORT_PHASE];
 }
@@ -217,7 +217,7 @@ double report_of_bound(const struct report_point *point)
 
 bool report_metric_better(int metric, double a, double b)
 {
-    const enum report_direction better = report_metric_of(metric)->better;
+    const enum report_direction better = metric_of(metric)->better;
 
     return better == REPORT_HIGHER ? a > b : better == REPORT_LOWER && a < b;
 }
@@ -246,7 +246,7 @@ void report_add_metric(char text[REPORT_CELL_TEXT], const struct report_point *p
     else if (metric == REPORT_EFFICIENCY && (base || !known))
         report_add(text, "-");
     else
-        report_add(text, "%s", report_metric_of(metric)->number(value->middle, WORD));
+        report_add(text, "%s", metric_of(metric)->number(value->middle, WORD));
     if (metric == REPORT_EFFICIENCY && !base && known)
         report_add(text, " of %.2f", point->bound);
 }
@@ -262,7 +262,7 @@ void report_add_metric_range(char text[REPORT_CELL_TEXT], const struct report_po
         report_add(text, "-");
         return;
     }
-    report_add_range(text, value, report_metric_of(metric)->number);
+    report_add_range(text, value, metric_of(metric)->number);
     if (ratio && value->n != point->verified)
         report_add(text, " (%zu pair%s)", value->n, value->n == 1 ? "" : "s");
 }

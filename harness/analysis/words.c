@@ -109,11 +109,6 @@ void report_add(char text[REPORT_CELL_TEXT], const char *format, ...)
     va_end(arguments);
 }
 
-void report_add_ratio(char text[REPORT_CELL_TEXT], double ratio)
-{
-    report_add(text, "%s", report_ratio(ratio, WORD));
-}
-
 void report_add_share(char text[REPORT_CELL_TEXT], double share)
 {
     report_add(text, "%s", report_share(share, WORD));

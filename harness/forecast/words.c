@@ -112,7 +112,7 @@ void forecast_line_words(const struct forecast *forecast, const struct forecast_
     else if (column == FORECAST_RANGE)
         add_range(text, &line->step);
     else
-        report_add_ratio(text, line->efficiency.middle);
+        report_add(text, "%s", report_ratio(line->efficiency.middle, WORD));
 }
 
 /* ---- a series -------------------------------------------------------------------------------- */

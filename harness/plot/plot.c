@@ -9,18 +9,15 @@
 
 /* ---- what writers share ------------------------------------------------------------------- */
 
-void plot_plain_text(char *text)
-{
-    for (; *text != '\0'; ++text)
-        *text = *text == '"' ? '\'' : *text == '\\' ? '/' : *text;
-}
-
-void plot_words(struct plot *plot, const char *text)
+/* The next words of this panel. gnuplot knows two special characters in data, which are replaced.
+ */
+static void add_words(struct plot *plot, const char *text)
 {
     char words[PLOT_TEXT];
 
     snprintf(words, sizeof words, "%s", text[0] != '\0' ? text : " ");
-    plot_plain_text(words);
+    for (char *c = words; *c != '\0'; ++c)
+        *c = *c == '"' ? '\'' : *c == '\\' ? '/' : *c;
     text_print(&plot->text, "%d\t%s\n", plot->texts++, words);
 }
 
@@ -97,7 +94,7 @@ enum plot_status plot_make(struct plot *plot, const unsigned char *script, plot_
     }
     inputs = write(plot);
     plot_fit(plot->footer, plot->width - 30, 11);
-    plot_words(plot, plot->footer);
+    add_words(plot, plot->footer);
     fprintf(plot->layout.file, "panels = %d; texts = %d; width = %.1f\n", plot->panels, plot->texts,
             plot->width);
     inputs = close_input(&plot->layout, inputs, plot->err);
@@ -188,9 +185,9 @@ bool plot_table_panel(struct plot_table *table, const char *title, const char *s
     ++plot->panels;
     plot_number(plot, "block", table->blocks);
     plot_number(plot, "text", plot->texts);
-    plot_words(plot, title);
-    plot_words(plot, setting);
-    plot_words(plot, note);
+    add_words(plot, title);
+    add_words(plot, setting);
+    add_words(plot, note);
     return true;
 }
 
@@ -200,7 +197,7 @@ bool plot_table_series(struct plot_table *table, size_t style, const char *label
         return false;
     table->style[table->series++] = style;
     fputs(table->blocks++ > 0 ? "\n\n" : "", table->out.file);
-    plot_words(table->plot, label);
+    add_words(table->plot, label);
     return true;
 }
 

@@ -62,12 +62,8 @@ enum plot_status plot_alone(const char *directory, const char *name, const unsig
 
 /* A number of this panel for the script. */
 void plot_number(struct plot *plot, const char *name, double value);
-/* The next words of this panel. */
-void plot_words(struct plot *plot, const char *text);
 /* Cuts text to so many pixels at a size of font, with an ellipsis. */
 void plot_fit(char text[PLOT_TEXT], double pixels, double font);
-/* Text for a data file: gnuplot knows two special characters in data, which are replaced. */
-void plot_plain_text(char *text);
 
 /* ---- tables ------------------------------------------------------------------------ */
 

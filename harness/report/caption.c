@@ -7,13 +7,19 @@
 #include <math.h>
 #include <string.h>
 
-void report_span_add(struct report_span *span, size_t n)
+/* The smallest and the largest of several numbers; hi 0: there are none. */
+struct span {
+    size_t lo, hi;
+};
+
+static void widen_span(struct span *span, size_t n)
 {
     span->lo = span->hi == 0 || n < span->lo ? n : span->lo;
     span->hi = n > span->hi ? n : span->hi;
 }
 
-void report_add_span(char text[REPORT_CELL_TEXT], struct report_span span)
+/* Appends "6", or "3 to 6". */
+static void add_span(char text[REPORT_CELL_TEXT], struct span span)
 {
     if (span.lo == span.hi)
         report_add(text, "%zu", span.hi);
@@ -23,18 +29,17 @@ void report_add_span(char text[REPORT_CELL_TEXT], struct report_span span)
 
 /* The n of all bars of that kind. With ratios, also the n of the ratios, which count pairs of
  * launches. */
-static struct report_span launches(const struct report *report, enum report_range range,
-                                   bool ratios)
+static struct span launches(const struct report *report, enum report_range range, bool ratios)
 {
-    struct report_span span = {0};
+    struct span span = {0};
 
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
 
         if (point->value[REPORT_STEP].range == range)
-            report_span_add(&span, point->value[REPORT_STEP].n);
+            widen_span(&span, point->value[REPORT_STEP].n);
         if (ratios && point->value[REPORT_SPEEDUP].range == range)
-            report_span_add(&span, point->value[REPORT_SPEEDUP].n);
+            widen_span(&span, point->value[REPORT_SPEEDUP].n);
     }
     return span;
 }
@@ -53,14 +58,14 @@ static double least_coverage(const struct report *report, bool ratios)
 /* Says what the bars of a figure are. */
 static void bars(struct text_out *out, const struct report *report, bool ratios)
 {
-    const struct report_span interval = launches(report, REPORT_INTERVAL, ratios);
-    const struct report_span range = launches(report, REPORT_LAUNCHES, ratios);
-    const struct report_span single = launches(report, REPORT_STEPS, false);
+    const struct span interval = launches(report, REPORT_INTERVAL, ratios);
+    const struct span range = launches(report, REPORT_LAUNCHES, ratios);
+    const struct span single = launches(report, REPORT_STEPS, false);
     char text[REPORT_CELL_TEXT] = "";
 
     if (interval.hi > 0) {
         report_add(text, " Bars of ");
-        report_add_span(text, interval);
+        add_span(text, interval);
         report_add(text,
                    " launches: interval of the median over launches by order statistics, which "
                    "covers %.1f\u00a0%% or more, of launches that are independent, in this "
@@ -69,13 +74,13 @@ static void bars(struct text_out *out, const struct report *report, bool ratios)
     }
     if (range.hi > 0) {
         report_add(text, " Bars of ");
-        report_add_span(text, range);
+        add_span(text, range);
         report_add(text,
                    " launches: smallest to largest launch; this is a range, not an interval.");
     }
     if (single.hi > 0) {
         report_add(text, " Bars of one launch: 5th to 95th percentile of its ");
-        report_add_span(text, single);
+        add_span(text, single);
         report_add(text, " steps; steps are correlated, so this is a spread, not an interval.");
     }
     text_print(out, "%s", text);
@@ -98,7 +103,7 @@ static void batch(struct text_out *out, const struct report *report)
 
 static void map(struct text_out *out, const struct report *report)
 {
-    const struct report_span interval = launches(report, REPORT_INTERVAL, true);
+    const struct span interval = launches(report, REPORT_INTERVAL, true);
     char text[REPORT_CELL_TEXT] = "";
 
     text_print(out, "Efficiency, as a percentage of its bound, for each number of devices and "
@@ -111,7 +116,7 @@ static void map(struct text_out *out, const struct report *report)
                     "GPU, or are simulated.");
     if (interval.hi > 0) {
         report_add(text, " Intervals of ");
-        report_add_span(text, interval);
+        add_span(text, interval);
         report_add(text, " launches, by order statistics, cover %.1f\u00a0%% or more.",
                    100.0 * least_coverage(report, true));
     }
@@ -199,13 +204,13 @@ static void limits(struct text_out *out, const struct report *report)
 
 static void trust(struct text_out *out, const struct report *report)
 {
-    struct report_span steps = {0};
+    struct span steps = {0};
     char text[REPORT_CELL_TEXT] = "";
 
     for (size_t i = 0; i < report->n_rows; ++i)
         if (report->row[i].verified)
-            report_span_add(&steps, report->row[i].cell->n_valid);
-    report_add_span(text, steps);
+            widen_span(&steps, report->row[i].cell->n_valid);
+    add_span(text, steps);
     text_print(
         out,
         "Each launch's median step over the median of its cell, of cells with 3 launches or "
@@ -238,8 +243,8 @@ static void peer(struct text_out *out, const struct report *report)
 
     if (!points)
         return;
-    const struct report_span interval = launches(points, REPORT_INTERVAL, false);
-    const struct report_span range = launches(points, REPORT_LAUNCHES, false);
+    const struct span interval = launches(points, REPORT_INTERVAL, false);
+    const struct span range = launches(points, REPORT_LAUNCHES, false);
 
     text_print(out, "Ratios of step times, lockstep over PyTorch, a panel per workload and batch: "
                     "the median over rounds of the ratio of the median steps of two launches");
@@ -249,12 +254,12 @@ static void peer(struct text_out *out, const struct report *report)
             ", with its interval by order statistics (%.1f\u00a0%% or more, of launches that are "
             "independent, in this session; ",
             100 * least_coverage(points, false));
-        report_add_span(text, interval);
+        add_span(text, interval);
         report_add(text, " launches)");
     }
     if (range.hi > 0) {
         report_add(text, "%s with the range of ", interval.hi > 0 ? ", or" : ",");
-        report_add_span(text, range);
+        add_span(text, range);
         report_add(text, " launches, too few for an interval");
     }
     if (interval.hi + range.hi == 0)

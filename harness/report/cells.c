@@ -160,7 +160,7 @@ const char *report_base_name(const struct report_point *base)
 /* Appends "2048 rows" or "256 rows per device". */
 void report_add_batch(char text[REPORT_CELL_TEXT], const struct report_point *point)
 {
-    report_add(text, "%zu rows%s", report_base_batch(point),
+    report_add(text, "%zu rows%s", point->base ? point->base->row->cell->key.global_batch : 0,
                strcmp(point->row->run->scaling, "weak") == 0 ? " per device" : "");
 }
 

@@ -31,9 +31,6 @@ size_t figure_batches(const struct plot *plot, const struct report_group *group,
 /* Inserts a number into an ascending list of n, if it is not in it and there is capacity. Returns
  * the new n. */
 size_t figure_insert(size_t list[], size_t n, size_t capacity, size_t number);
-/* Finds the first verified point in that style, on so many devices with that batch. NULL: none. */
-const struct report_point *figure_find(const struct plot *plot, const struct report_group *group,
-                                       size_t style, size_t devices, size_t batch);
 
 /* ---- figures that gnuplot lays out (plot_table) ----
  *

@@ -23,13 +23,19 @@ struct panel {
     bool hollow, bounded;
 };
 
+/* Finds the first verified point in that style, on so many devices; NULL: none, or it has no
+ * speed-up. */
 static const struct report_point *point_at(const struct plot *plot, const struct panel *panel,
                                            size_t style, size_t devices)
 {
-    const struct report_point *point =
-        figure_find(plot, panel->group, style, devices, panel->batch);
+    const struct report_point *point = &figure_report(plot)->point[panel->group->first];
 
-    return point && isfinite(report_middle(point, REPORT_SPEEDUP)) ? point : NULL;
+    for (size_t i = 0; i < panel->group->n; ++i, ++point)
+        if (point->verified > 0 && figure_style(point) == style &&
+            (size_t)point->row->cell->key.n_devices == devices &&
+            figure_batch(panel->group, point) == panel->batch)
+            return isfinite(report_middle(point, REPORT_SPEEDUP)) ? point : NULL;
+    return NULL;
 }
 
 /* Chooses the batch of a panel: of the batches with the most numbers of devices one that PyTorch

@@ -72,20 +72,6 @@ size_t figure_batches(const struct plot *plot, const struct report_group *group,
     return n;
 }
 
-const struct report_point *figure_find(const struct plot *plot, const struct report_group *group,
-                                       size_t style, size_t devices, size_t batch)
-{
-    for (size_t i = group->first; i < group->first + group->n; ++i) {
-        const struct report_point *point = &figure_report(plot)->point[i];
-
-        if (point->verified > 0 && figure_style(point) == style &&
-            (size_t)point->row->cell->key.n_devices == devices &&
-            figure_batch(group, point) == batch)
-            return point;
-    }
-    return NULL;
-}
-
 size_t figure_style(const struct report_point *point)
 {
     return report_is_plain(point) ? FIGURE_PLAIN

@@ -101,14 +101,6 @@ const char *report_base_name(const struct report_point *base);
 void report_add_rate_share(char text[REPORT_CELL_TEXT], const struct report_point *point,
                            double rate);
 
-/* The smallest and the largest of several numbers; hi 0: there are none. The function appends "6",
- * or "3 to 6". */
-struct report_span {
-    size_t lo, hi;
-};
-void report_span_add(struct report_span *span, size_t n);
-void report_add_span(char text[REPORT_CELL_TEXT], struct report_span span);
-
 /* The first prints how much was verified. The second prints, in a sentence, how the workloads scale
  * and what limits them. */
 void report_verdict(struct text_out *out, const struct report *report);
@@ -180,9 +172,7 @@ void report_cell_metric(struct grid *grid, const struct report_point *point, int
 bool report_same_line(const struct report_point *a, const struct report_point *b);
 /* Whether a launch of the point failed. A skipped launch did not fail. */
 bool report_point_failed(const struct report_point *point);
-/* Whether the point is of a language model, verified or not; and whether it has a row in the table
- * of overlap. */
-bool report_is_of_tokens(const struct report_point *point);
+/* Whether the point has a row in the table of overlap. */
 bool report_has_overlap(const struct report_point *point);
 
 /* Whether one stated peak can be the peak of all devices; if not, why has the reason. */

@@ -68,7 +68,7 @@ static bool plan_of_point(const struct report_point *point, struct plan *plan)
            workload_tokens(&plan->workload) > 0;
 }
 
-bool report_is_of_tokens(const struct report_point *point)
+static bool is_of_tokens(const struct report_point *point)
 {
     struct plan plan;
 
@@ -82,7 +82,7 @@ static bool has_tokens(const struct report_point *point)
 
 static bool has_plan(const struct report_point *point)
 {
-    return point->verified > 0 && report_is_of_tokens(point);
+    return point->verified > 0 && is_of_tokens(point);
 }
 
 static void cells_of_place(struct grid *grid, const struct report_point *point)
@@ -195,7 +195,7 @@ void report_add_rate_share(char text[REPORT_CELL_TEXT], const struct report_poin
 static const struct report_row *first_of_tokens(const struct report *report)
 {
     for (size_t i = 0; i < report->n_points; ++i)
-        if (report_is_of_tokens(&report->point[i]))
+        if (is_of_tokens(&report->point[i]))
             return report->point[i].row;
     return NULL;
 }
@@ -210,7 +210,7 @@ bool report_peak_fits(const struct report *report, char why[REPORT_CELL_TEXT])
     for (size_t i = 0; i < report->n_points && why[0] == '\0'; ++i) {
         const struct report_row *row = report->point[i].row;
 
-        if (!report_is_of_tokens(&report->point[i]))
+        if (!is_of_tokens(&report->point[i]))
             continue;
         if (!report_device_model(row->run))
             report_add(why, "it is that of one model of device, and %s are several",
