@@ -20,16 +20,10 @@ static const double STALLED = 1.25;
 /* Effects that are significant at this level are mentioned. */
 static const double SHOWN = 0.05;
 
-/* Where cautions go, and the text before and after each. */
-struct list {
-    struct text_out *out;
-    const char *before, *after;
-};
-
-static void caution(const struct list *list, const char *format, ...)
+static void caution(struct text_out *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void caution(const struct list *list, const char *format, ...)
+static void caution(struct text_out *out, const char *format, ...)
 {
     char text[REPORT_CELL_TEXT];
     va_list arguments;
@@ -37,9 +31,7 @@ static void caution(const struct list *list, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fputs(list->before, list->out->file);
-    text_print(list->out, "%s", text);
-    fputs(list->after, list->out->file);
+    text_print(out, out->form == TEXT_HTML ? "<li>%s</li>\n" : "- Note: %s\n", text);
 }
 
 static const char *const note_words[RECORD_NOTES] = {
@@ -50,7 +42,7 @@ static const char *const note_words[RECORD_NOTES] = {
 
 /* Writes a note about GPUs: how many of the watched launches have it, or with RECORD_NOTES how many
  * launches are INVALID and why. The first of them is an example. */
-static void about_gpu_note(const struct list *list, const struct report *report, int which)
+static void about_gpu_note(struct text_out *out, const struct report *report, int which)
 {
     char first[RECORD_NODE_TEXT] = "", note[RECORD_NODE_TEXT];
     size_t watched = 0, n = 0;
@@ -68,10 +60,10 @@ static void about_gpu_note(const struct list *list, const struct report *report,
             memcpy(first, note, sizeof first);
     }
     if (n > 0 && which < RECORD_NOTES)
-        caution(list, "In %zu of %zu launches %s. The first: %.200s.", n, watched,
-                note_words[which], first);
+        caution(out, "In %zu of %zu launches %s. The first: %.200s.", n, watched, note_words[which],
+                first);
     else if (n > 0)
-        caution(list,
+        caution(out,
                 "%zu of %zu launches are " REPORT_INVALID
                 " for timing and in no number here, because of what their GPUs said. The first: "
                 "%.200s.",
@@ -147,16 +139,16 @@ static const struct {
     {offsetof(struct counts, slowed), "ran with transfers that were made slower on purpose: their "
                                       "times do not describe any machine."}};
 
-static void about_launches(const struct list *list, const struct report *report,
+static void about_launches(struct text_out *out, const struct report *report,
                            const struct counts *counts)
 {
     if (counts->no_interval > 0 && counts->most == 1 && !report_repeated(report))
-        caution(list,
+        caution(out,
                 "One launch of each cell: no number here has an interval. A sweep with "
                 "--launches %d gives intervals.",
                 FEWEST);
     else if (counts->no_interval > 0)
-        caution(list,
+        caution(out,
                 "%zu of %zu cells have fewer than %d verified launches: they have a range, not an "
                 "interval (sweep with --launches %d).",
                 counts->no_interval, counts->points, FEWEST, FEWEST);
@@ -164,11 +156,11 @@ static void about_launches(const struct list *list, const struct report *report,
         const size_t n = *(const size_t *)((const char *)counts + cell_cautions[i].at);
 
         if (n > 0)
-            caution(list, "%zu of %zu cells %s", n, counts->points, cell_cautions[i].words);
+            caution(out, "%zu of %zu cells %s", n, counts->points, cell_cautions[i].words);
     }
 }
 
-static void about_steps(const struct list *list, const struct report *report,
+static void about_steps(struct text_out *out, const struct report *report,
                         const struct counts *counts)
 {
     const struct report_point *most = counts->settling > 0 ? counts->settler : NULL;
@@ -189,7 +181,7 @@ static void about_steps(const struct list *list, const struct report *report,
         ++n;
     }
     if (n > 0)
-        caution(list,
+        caution(out,
                 "In %zu of %zu cells phases were measured in separate steps, which took from "
                 "%.1f %% to %.1f %% longer than those that are timed (the cell's median).",
                 n, counts->points, 100 * least, 100 * longest);
@@ -197,7 +189,7 @@ static void about_steps(const struct list *list, const struct report *report,
         const struct record_key *key = &most->row->cell->key;
 
         report_workload_words(report, most->row, workload);
-        caution(list,
+        caution(out,
                 "In %zu of %zu cells steps still got faster while they were measured, the most in "
                 "%.100s, %s, %zu rows on %d device%s: by %.0f %% [%.0f, %.0f] from the first tenth "
                 "of a launch to its last half. A longer --warmup would help.",
@@ -206,7 +198,7 @@ static void about_steps(const struct list *list, const struct report *report,
                 100 * expm1(most->settling.lo), 100 * expm1(most->settling.hi));
     }
     if (counts->stalled > 0)
-        caution(list,
+        caution(out,
                 "In %zu of %zu cells %s takes %.2f times as long in the mean as at the median, "
                 "or more (at most %.1f times): stalls. %s",
                 counts->stalled, counts->points, trains ? "a step" : "an iteration", STALLED,
@@ -219,7 +211,7 @@ static void about_steps(const struct list *list, const struct report *report,
 
 /* Writes what else the cores worked on while the steps of a launch were measured: how many of the
  * verified launches that know it are above the limit, and the worst one. */
-static void about_cores(const struct list *list, const struct report *report)
+static void about_cores(struct text_out *out, const struct report *report)
 {
     for (size_t e = 0; e < REPORT_STEAL_SOURCES; ++e) {
         const struct report_steal_source *to = &report_steal_sources[e];
@@ -242,7 +234,7 @@ static void about_cores(const struct list *list, const struct report *report)
             continue;
         record_amount_words(&worst->cell->key, amount);
         report_workload_words(report, worst, words);
-        caution(list,
+        caution(out,
                 "In %zu of %zu launches more than %.0f %% of the time of their cores went to %s; "
                 "the most "
                 "is %s, of %s, %s, %s, %s, launch %d, run %.8s.",
@@ -254,14 +246,14 @@ static void about_cores(const struct list *list, const struct report *report)
 }
 
 /* Writes what makes intervals over launches too narrow. */
-static void about_drift(const struct list *list, const struct report *report)
+static void about_drift(struct text_out *out, const struct report *report)
 {
     for (size_t r = 0; r < report->n_runs; ++r) {
         const struct report_drift *drift = &report->run[r].drift;
         const char *id = report->run[r].run->run_id;
 
         if (drift->change_p <= SHOWN)
-            caution(list,
+            caution(out,
                     "The machine drifted while run %.8s went on: %s became %.0f %% %s from the "
                     "first to the last of %zu blocks (slope over time, permutation of blocks: p = "
                     "%.3f). Intervals of their times do not allow for that; ratios of one block "
@@ -269,7 +261,7 @@ static void about_drift(const struct list *list, const struct report *report)
                     id, report->n_points > 0 ? "steps" : "iterations", 100.0 * fabs(drift->change),
                     drift->change > 0.0 ? "longer" : "shorter", drift->blocks, drift->change_p);
         if (drift->lag1_p <= SHOWN && drift->lag1 > 0.0)
-            caution(list,
+            caution(out,
                     "Launches of run %.8s that follow each other are alike: autocorrelation %.2f "
                     "of %zu launches, each over the median of its cell (permutation: p = %.3f). "
                     "Intervals take launches to be independent: these are too narrow.",
@@ -279,19 +271,19 @@ static void about_drift(const struct list *list, const struct report *report)
 
 /* Writes whether the records are from several boots of one machine, or from several machines of one
  * class; and which runs have several sessions. */
-static void about_boots(const struct list *list, const struct report *report)
+static void about_boots(struct text_out *out, const struct report *report)
 {
     const struct record_run *first = report->run[0].run, *other = NULL;
 
     if (report->peer && strcmp(report->peer->run.machine_instance, first->machine_instance) != 0)
-        caution(list,
+        caution(out,
                 "The comparison with PyTorch and run %.8s are not from one boot of one machine.",
                 first->run_id);
     for (size_t r = 1; r < report->n_runs && !other; ++r)
         if (strcmp(report->run[r].run->machine_instance, first->machine_instance) != 0)
             other = report->run[r].run;
     if (other)
-        caution(list,
+        caution(out,
                 "Runs %.8s and %.8s are not from one boot of one machine: it was rebooted in "
                 "between, or these are two machines of one class. Their times may differ.",
                 first->run_id, other->run_id);
@@ -304,7 +296,7 @@ static void about_boots(const struct list *list, const struct report *report)
                 report->row[i].cell->sitting >= sittings)
                 sittings = report->row[i].cell->sitting + 1;
         if (sittings > 1)
-            caution(list,
+            caution(out,
                     "Run %.8s was measured in %d sessions, with --resume: the machine may have "
                     "changed in between. A speed-up compares launches of one session only.",
                     id, sittings);
@@ -312,25 +304,25 @@ static void about_boots(const struct list *list, const struct report *report)
 }
 
 /* Writes whether the records of each run are complete, and are as they were written. */
-static void about_files(const struct list *list, const struct report *report)
+static void about_files(struct text_out *out, const struct report *report)
 {
     for (size_t r = 0; r < report->n_runs; ++r) {
         const struct report_run *run = &report->run[r];
         const char *id = run->run->run_id;
 
         if (run->counts.missing > 0)
-            caution(list, "Run %.8s is incomplete: %zu of %zu %s are there%s.", id,
+            caution(out, "Run %.8s is incomplete: %zu of %zu %s are there%s.", id,
                     run->counts.planned - run->counts.missing, run->counts.planned,
                     run->run->launches > 1 ? "launches" : "cells",
                     run->ended ? "" : ", and it has not ended");
         else if (!run->ended)
-            caution(list, "Run %.8s has no end line: its file was cut short.", id);
+            caution(out, "Run %.8s has no end line: its file was cut short.", id);
         if (!run->sealed)
-            caution(list,
+            caution(out,
                     "Run %.8s is unsealed: its lines have no chain, so an edit would not show.",
                     id);
         if (!run->planned)
-            caution(list,
+            caution(out,
                     "Run %.8s is of an older version: that its cells are those of its command was "
                     "not checked.",
                     id);
@@ -340,20 +332,17 @@ static void about_files(const struct list *list, const struct report *report)
         char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
 
         for (size_t i = provenance_doubts(run, PROVENANCE_TAKEN, doubt); i-- > 0;)
-            caution(list, "Run %.8s is of %s: its times mean little.", run->run_id, doubt[i]);
+            caution(out, "Run %.8s is of %s: its times mean little.", run->run_id, doubt[i]);
         if (run->load_avg[0] > 0.5 * run->usable_pus)
-            caution(list,
+            caution(out,
                     "When run %.8s began, the load was %.1f on %d usable processing units: if that "
                     "was other work, it affected the times.",
                     run->run_id, run->load_avg[0], run->usable_pus);
     }
 }
 
-void report_shares(struct text_out *out, const struct report *report, const char *before,
-                   const char *after)
+void report_shares(struct text_out *out, const struct report *report)
 {
-    const struct list list = {out, before, after};
-
     for (size_t r = 0; r < report->n_runs; ++r) {
         const struct report_run *run = &report->run[r];
         const double steps = 100 * run->timed.steps / run->seconds;
@@ -362,7 +351,7 @@ void report_shares(struct text_out *out, const struct report *report, const char
         const bool known = record_costs_words(&run->costs, run->writing, costs);
 
         if (isfinite(steps + beside))
-            caution(&list,
+            caution(out,
                     "Of the %.1f s of run %.8s, %.0f %% were timed: %.0f %% in measured steps, "
                     "%.0f %% in the steps and reductions next to them. The rest is %s.",
                     run->seconds, run->run->run_id, steps + beside, steps, beside,
@@ -373,31 +362,29 @@ void report_shares(struct text_out *out, const struct report *report, const char
 
 /* Writes what is faster than its limit, whether records used another library than the limits, and
  * whether the stated peak is too low. */
-static void about_limits(const struct list *list, const struct report *report)
+static void about_limits(struct text_out *out, const struct report *report)
 {
     char text[REPORT_CELL_TEXT];
 
     roof_caution(report->roof, text);
     if (text[0] != '\0')
-        caution(list, "%s", text);
+        caution(out, "%s", text);
     for (size_t r = 0; report->roof && r < report->n_runs; ++r) {
         const struct record_run *run = report->run[r].run;
 
         if (strcmp(report->roof->blas, run->blas) != 0)
-            caution(list,
+            caution(out,
                     "The limits were measured with another library of matrix products than run "
                     "%.8s: with %s, the run with %s. Their shares are not those of its steps.",
                     run->run_id, report->roof->blas, run->blas);
     }
     report_peak_caution(report, text);
     if (text[0] != '\0')
-        caution(list, "%s", text);
+        caution(out, "%s", text);
 }
 
-void report_cautions(struct text_out *out, const struct report *report, const char *before,
-                     const char *after)
+void report_cautions(struct text_out *out, const struct report *report)
 {
-    const struct list list = {out, before, after};
     struct counts counts = {.points = 0};
     char note[RECORD_NODE_TEXT];
     bool wrong = false;
@@ -409,22 +396,22 @@ void report_cautions(struct text_out *out, const struct report *report, const ch
     for (size_t b = 0; b < report->n_external; ++b)
         wrong = wrong || nccl_tests_is_wrong(report->external[b]);
     if (wrong)
-        caution(&list,
+        caution(out,
                 "nccl-tests found wrong numbers in a collective: see the table of nccl-tests.");
     if (report->nvbandwidth && nvbandwidth_is_wrong(report->nvbandwidth))
-        caution(&list, "nvbandwidth ended with an error: see the table of copies.");
-    about_gpu_note(&list, report, RECORD_NOTES);
+        caution(out, "nvbandwidth ended with an error: see the table of copies.");
+    about_gpu_note(out, report, RECORD_NOTES);
     for (int which = 0; which < RECORD_NOTES; ++which)
-        about_gpu_note(&list, report, which);
+        about_gpu_note(out, report, which);
     /* The notes about the node of each run, once: a resumed run is in several files. */
     for (size_t r = 0; r < report->n_runs; ++r)
         for (int at = 0; node_note(report->run[r].run, &at, note);)
-            caution(&list, "When run %.8s began: %.200s.", report->run[r].run->run_id, note);
-    about_launches(&list, report, &counts);
-    about_steps(&list, report, &counts);
-    about_limits(&list, report);
-    about_drift(&list, report);
-    about_cores(&list, report);
-    about_boots(&list, report);
-    about_files(&list, report);
+            caution(out, "When run %.8s began: %.200s.", report->run[r].run->run_id, note);
+    about_launches(out, report, &counts);
+    about_steps(out, report, &counts);
+    about_limits(out, report);
+    about_drift(out, report);
+    about_cores(out, report);
+    about_boots(out, report);
+    about_files(out, report);
 }

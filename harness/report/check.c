@@ -144,7 +144,6 @@ static void print_others(struct text_out *out, const struct check_record *record
 int report_conformance(const char *directory, const struct check_record *record, bool index,
                        struct text_error *err)
 {
-    char text[REPORT_CELL_TEXT];
     struct text_out out;
 
     if (text_open(&out, directory, REPORT_CONFORMANCE, TEXT_HTML, err) != 0)
@@ -155,22 +154,19 @@ int report_conformance(const char *directory, const struct check_record *record,
     print_areas(&out, record);
     print_others(&out, record);
     fputs("<footer>\n<h2>Implementation under test</h2>\n<dl>\n", out.file);
-    report_fact(&out, "Name", record->name);
-    report_fact(&out, "Version", record->version);
-    report_fact(&out, "How it was loaded", record->spec);
-    report_fact(&out, "Options", record->options);
-    report_fact(&out, "Devices asked for", record->device_list);
+    report_fact(&out, "Name", "%s", record->name);
+    report_fact(&out, "Version", "%s", record->version);
+    report_fact(&out, "How it was loaded", "%s", record->spec);
+    report_fact(&out, "Options", "%s", record->options);
+    report_fact(&out, "Devices asked for", "%s", record->device_list);
     if (record->n_devices > 0)
-        snprintf(text, sizeof text, "%zu: %.500s", record->n_devices, record->devices);
+        report_fact(&out, "Devices", "%zu: %.500s", record->n_devices, record->devices);
     else
-        snprintf(text, sizeof text, "none: on the host");
-    report_fact(&out, "Devices", text);
-    report_fact(&out, "Capabilities", record->capabilities);
-    report_fact(&out, "Declared dialects", record->dialects);
-    snprintf(text, sizeof text, "%zu", record->seed);
-    report_fact(&out, "Seed", text);
-    snprintf(text, sizeof text, "%.1f s", record->seconds);
-    report_fact(&out, "Time", text);
+        report_fact(&out, "Devices", "none: on the host");
+    report_fact(&out, "Capabilities", "%s", record->capabilities);
+    report_fact(&out, "Declared dialects", "%s", record->dialects);
+    report_fact(&out, "Seed", "%zu", record->seed);
+    report_fact(&out, "Time", "%.1f s", record->seconds);
     fputs("</dl>\n</footer>\n</main>\n</body>\n</html>\n", out.file);
     return text_close(&out, err);
 }

@@ -91,12 +91,6 @@ int report_figure(struct text_out *out, const char *directory, const struct repo
     return 0;
 }
 
-void report_fact(struct text_out *out, const char *name, const char *value)
-{
-    if (value[0] != '\0')
-        text_print(out, "<dt>%s</dt><dd>%s</dd>\n", name, value);
-}
-
 static void print_run(struct text_out *out, const struct record_run *run)
 {
     char text[REPORT_CELL_TEXT];
@@ -105,21 +99,18 @@ static void print_run(struct text_out *out, const struct record_run *run)
         out,
         "<details>\n<summary><h3>Run %s</h3> <span class=\"count\">%s</span></summary>\n<dl>\n",
         run->run_id, run->created_utc);
-    report_fact(out, "Source", run->source);
-    snprintf(text, sizeof text,
-             "%s; packages %d, NUMA nodes %d, cores %d, processing units %d (%d usable), "
-             "%.1f GiB; node %s, class %.12s",
-             run->cpu_model, run->packages, run->numa_nodes, run->cores, run->pus, run->usable_pus,
-             (double)run->mem_bytes / (double)(1 << 30), run->node_hash,
-             run->machine_class[0] != '\0' ? run->machine_class : "unknown");
-    report_fact(out, "Machine", text);
-    snprintf(text, sizeof text, "%s, %s, governor %s, load %.2f %.2f %.2f at start", run->kernel,
-             run->libc, run->governor[0] != '\0' ? run->governor : "unknown", run->load_avg[0],
-             run->load_avg[1], run->load_avg[2]);
-    report_fact(out, "System", text);
-    snprintf(text, sizeof text, "%s, backend %s, communicator %s", run->devices, run->backend,
-             run->communicator);
-    report_fact(out, "Devices", text);
+    report_fact(out, "Source", "%s", run->source);
+    report_fact(out, "Machine",
+                "%s; packages %d, NUMA nodes %d, cores %d, processing units %d (%d usable), "
+                "%.1f GiB; node %s, class %.12s",
+                run->cpu_model, run->packages, run->numa_nodes, run->cores, run->pus,
+                run->usable_pus, (double)run->mem_bytes / (double)(1 << 30), run->node_hash,
+                run->machine_class[0] != '\0' ? run->machine_class : "unknown");
+    report_fact(out, "System", "%s, %s, governor %s, load %.2f %.2f %.2f at start", run->kernel,
+                run->libc, run->governor[0] != '\0' ? run->governor : "unknown", run->load_avg[0],
+                run->load_avg[1], run->load_avg[2]);
+    report_fact(out, "Devices", "%s, backend %s, communicator %s", run->devices, run->backend,
+                run->communicator);
     /* "Model (cuda:0 to cuda:3); driver 13.0, ...". Successive GPUs of one model stand together. */
     text[0] = '\0';
     for (int first = 0, next; first < run->n_slots; first = next) {
@@ -137,31 +128,26 @@ static void print_run(struct text_out *out, const struct record_run *run)
     }
     if (text[0] != '\0')
         report_add(text, "%s", run->gpu_software);
-    report_fact(out, "GPUs", text);
-    report_fact(out, "Facts of GPUs", run->gpu_facts);
+    report_fact(out, "GPUs", "%s", text);
+    report_fact(out, "Facts of GPUs", "%s", run->gpu_facts);
     if (run->node.n_numa + run->node.n_gpus + run->node.n_nics > 0) {
         fputs("<dt>Node</dt><dd><pre class=\"node\">", out->file);
         node_tree(out->file, TEXT_HTML, run);
         fputs("</pre></dd>\n", out->file);
     }
-    snprintf(text, sizeof text, "%s%stick %.0f ns, one reading %.0f ns", run->clock,
-             run->clock[0] != '\0' ? ", " : "", run->timer_tick_ns, run->timer_overhead_ns);
-    report_fact(out, "Clock", text);
-    report_fact(out, "Start of a step", run->sync_method);
-    report_fact(out, "Time of a step", run->rank_reduction);
-    snprintf(text, sizeof text, "%s%s, lockstep %s",
-             run->git_sha[0] != '\0' ? run->git_sha : "unknown",
-             run->git_dirty ? " with uncommitted changes" : "", run->program_version);
-    report_fact(out, "Commit", text);
-    snprintf(text, sizeof text, "%s, %s %s%s%s", run->compiler, run->build_type, run->cflags,
-             run->sanitizers[0] != '\0' ? ", sanitizers " : "", run->sanitizers);
-    report_fact(out, "Build", text);
-    snprintf(text, sizeof text, "%s; hwloc %s", run->blas, run->hwloc_version);
-    report_fact(out, "Libraries", text);
-    report_fact(out, "Environment", run->environment);
-    report_fact(out, "Options", run->command);
-    snprintf(text, sizeof text, "%llu", (unsigned long long)run->seed);
-    report_fact(out, "Seed", text);
+    report_fact(out, "Clock", "%s%stick %.0f ns, one reading %.0f ns", run->clock,
+                run->clock[0] != '\0' ? ", " : "", run->timer_tick_ns, run->timer_overhead_ns);
+    report_fact(out, "Start of a step", "%s", run->sync_method);
+    report_fact(out, "Time of a step", "%s", run->rank_reduction);
+    report_fact(out, "Commit", "%s%s, lockstep %s",
+                run->git_sha[0] != '\0' ? run->git_sha : "unknown",
+                run->git_dirty ? " with uncommitted changes" : "", run->program_version);
+    report_fact(out, "Build", "%s, %s %s%s%s", run->compiler, run->build_type, run->cflags,
+                run->sanitizers[0] != '\0' ? ", sanitizers " : "", run->sanitizers);
+    report_fact(out, "Libraries", "%s; hwloc %s", run->blas, run->hwloc_version);
+    report_fact(out, "Environment", "%s", run->environment);
+    report_fact(out, "Options", "%s", run->command);
+    report_fact(out, "Seed", "%llu", (unsigned long long)run->seed);
     report_fact(
         out, "Base case",
         "the plain program, or else DataParallel on one device, or else for DDP itself on one "
@@ -222,7 +208,7 @@ static void print_lead(struct text_out *out, const struct report *report,
                    check_record_words[check->verdict],
                    check->name[0] != '\0' ? check->name : check->spec);
     fputs("<ul class=\"cautions\">\n", out->file);
-    report_cautions(out, report, "<li>", "</li>\n");
+    report_cautions(out, report);
     fputs("</ul>\n<nav aria-label=\"Contents\">\n", out->file);
     for (int f = 0; f < REPORT_FIGURES; ++f)
         if (figures->status[f] == PLOT_OK && f != REPORT_FIGURE_PEER)
@@ -239,7 +225,6 @@ static void print_lead(struct text_out *out, const struct report *report,
 static int print_body(struct text_out *out, const char *directory, const struct report *report,
                       const struct report_figures *figures, struct text_error *err)
 {
-    static const struct report_fact_style style = {"<dt>", "</dt><dd>", "</dd>\n"};
     char text[REPORT_CELL_TEXT];
 
     report_strip(out, report);
@@ -266,7 +251,7 @@ static int print_body(struct text_out *out, const char *directory, const struct 
     for (size_t g = 0; g < report->n_groups; ++g) {
         report_group_words(report, &report->group[g], text);
         text_print(out, "<div class=\"setting\">\n<h4>%s</h4>\n<dl>\n", text);
-        report_facts(out, &style, report, &report->group[g]);
+        report_facts(out, report, &report->group[g]);
         fputs("</dl>\n</div>\n", out->file);
     }
     if (report->n_groups > 0)

@@ -9,7 +9,6 @@ enum { MAX_FAILURES = 100, MAX_RUNS = 8, MAX_GROUPS = 8 };
 int report_summary(struct text_out *out, const struct report *report,
                    const struct report_figures *figures)
 {
-    static const struct report_fact_style style = {"- ", ": ", "\n"};
     const size_t all = report->n_all - report->counts.verified;
     const size_t runs = report->n_runs < MAX_RUNS ? report->n_runs : MAX_RUNS;
     const size_t groups = report->n_groups < MAX_GROUPS ? report->n_groups : MAX_GROUPS;
@@ -21,12 +20,12 @@ int report_summary(struct text_out *out, const struct report *report,
     fputs("** ", out->file);
     report_lead(out, report);
     fputs("\n\n", out->file);
-    report_cautions(out, report, "- Note: ", "\n");
-    report_shares(out, report, "- Note: ", "\n");
+    report_cautions(out, report);
+    report_shares(out, report);
     for (size_t g = 0; g < groups; ++g) {
         report_group_words(report, &report->group[g], text);
         text_print(out, "\n**%s**\n\n", text);
-        report_facts(out, &style, report, &report->group[g]);
+        report_facts(out, report, &report->group[g]);
     }
     report_left(out, report->n_groups, groups, "settings");
     if (figures && figures->status[REPORT_FIGURE_BATCH] == PLOT_OK) {

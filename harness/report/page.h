@@ -105,20 +105,17 @@ void report_add_rate_share(char text[REPORT_CELL_TEXT], const struct report_poin
  * and what limits them. */
 void report_verdict(struct text_out *out, const struct report *report);
 void report_lead(struct text_out *out, const struct report *report);
-/* Prints the numbers of a group: base, speed-ups, losses. Each fact has a name. */
-struct report_fact_style {
-    const char *before, *between, *after;
-};
-void report_facts(struct text_out *out, const struct report_fact_style *style,
-                  const struct report *report, const struct report_group *group);
-/* Prints what a reader has to keep in mind about these numbers; each caution is put between before
- * and after. */
-void report_cautions(struct text_out *out, const struct report *report, const char *before,
-                     const char *after);
+/* Prints a fact, as an item of a list in HTML or in Markdown; nothing if its words are "". */
+void report_fact(struct text_out *out, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Prints the numbers of a group as facts: base, speed-ups, losses. */
+void report_facts(struct text_out *out, const struct report *report,
+                  const struct report_group *group);
+/* Prints what a reader has to keep in mind about these numbers, as items of a list. */
+void report_cautions(struct text_out *out, const struct report *report);
 /* Prints, in the same way, the share of the time of each run that was timed. The page has it in a
  * table. */
-void report_shares(struct text_out *out, const struct report *report, const char *before,
-                   const char *after);
+void report_shares(struct text_out *out, const struct report *report);
 /* Prints what is drawn, and what points, bars and n mean. */
 void report_caption(struct text_out *out, const struct report *report, enum report_figure figure);
 
@@ -228,8 +225,6 @@ void report_badge_print(struct text_out *out, const struct report_badge *badge);
 void report_strip(struct text_out *out, const struct report *report);
 /* Prints the beginning of a page, up to <main>. */
 void report_head(struct text_out *out, const char *title);
-/* Prints a line of a list of facts; nothing if the value is "". */
-void report_fact(struct text_out *out, const char *name, const char *value);
 /* Prints one figure, or why there is none. */
 int report_figure(struct text_out *out, const char *directory, const struct report *report,
                   const struct report_figures *figures, enum report_figure which,

@@ -3,7 +3,6 @@
 #include "report/peer.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "descriptor.h"
@@ -251,27 +250,12 @@ static void checks_words(const struct peer_record *record, char text[REPORT_CELL
 
 /* ---- settings ----------------------------------------------------------------------------- */
 
-/* Prints a setting as an item of a list. */
-static void say_setting(struct text_out *out, const char *name, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void say_setting(struct text_out *out, const char *name, const char *format, ...)
-{
-    char text[REPORT_CELL_TEXT];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    text_print(out, out->form == TEXT_HTML ? "<dt>%s</dt><dd>%s</dd>\n" : "- %s: %s\n", name, text);
-}
-
 static void say_settings(struct text_out *out, const struct peer_record *record)
 {
     const struct record_run *run = &record->run;
     char torches[REPORT_CELL_TEXT] = "";
 
-    say_setting(out, "Machine",
+    report_fact(out, "Machine",
                 "%s; %d cores, %d processing units (%d usable); node %s; %s; governor %s; load "
                 "%.2f at the start, %.2f at the end",
                 run->cpu_model, run->cores, run->pus, run->usable_pus, run->node_hash, run->kernel,
@@ -282,16 +266,16 @@ static void say_settings(struct text_out *out, const struct peer_record *record)
         report_add(torches, "%s%s, python %s, %s%s%s", i > 0 ? "; next to it " : "", of->torch,
                    of->python, of->torch_blas, of->gloo[0] != '\0' ? ", " : "", of->gloo);
     }
-    say_setting(out, "PyTorch", "%s", torches);
-    say_setting(out, "Lockstep", "%s (%s build), commit %s%s, %s", run->program_version,
+    report_fact(out, "PyTorch", "%s", torches);
+    report_fact(out, "Lockstep", "%s (%s build), commit %s%s, %s", run->program_version,
                 run->build_type, run->git_sha, run->git_dirty ? " with uncommitted changes" : "",
                 run->blas);
-    say_setting(out, "Settings", "%s%s%s%s%s%s",
+    report_fact(out, "Settings", "%s%s%s%s%s%s",
                 peer_is_on_gpus(record) ? "" : "DDP tuned: ", record->ddp,
                 record->sgd[0] != '\0' ? "; SGD " : "", record->sgd,
                 record->environment[0] != '\0' ? "; " : "", record->environment);
-    say_setting(out, "Time of a step", "%s (%s)", record->step_time, record->clock);
-    say_setting(out, "Rounds", "%s; %g s or more measured; %s; seed %s, %zu launches%s",
+    report_fact(out, "Time of a step", "%s (%s)", record->step_time, record->clock);
+    report_fact(out, "Rounds", "%s; %g s or more measured; %s; seed %s, %zu launches%s",
                 record->warmup_rule, record->seconds, run->created_utc, record->seed,
                 record->launches, record->complete ? "" : ", NOT FINISHED");
 }

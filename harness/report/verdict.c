@@ -4,9 +4,13 @@
 #include "report/page.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "plan/plan.h"
+
+/* The longest words of a fact: a list of devices or of dialects. */
+enum { FACT_TEXT = 4096 };
 
 /* ---- what was verified -------------------------------------------------------------------- */
 
@@ -154,29 +158,34 @@ void report_lead(struct text_out *out, const struct report *report)
 
 /* ---- the numbers of a setting ------------------------------------------------------------- */
 
-/* Where facts go, and the text around their names. */
-struct facts {
-    struct text_out *out;
-    const struct report_fact_style *style;
-};
-
-static void begin_fact(const struct facts *facts, const char *name)
+static void begin_fact(struct text_out *out, const char *name)
 {
-    fputs(facts->style->before, facts->out->file);
-    text_print(facts->out, "%s", name);
-    fputs(facts->style->between, facts->out->file);
+    text_print(out, out->form == TEXT_HTML ? "<dt>%s</dt><dd>" : "- %s: ", name);
 }
 
-static void say_fact(const struct facts *facts, const char *name, const char *text)
+static void end_fact(struct text_out *out)
 {
-    begin_fact(facts, name);
-    text_print(facts->out, "%s", text);
-    fputs(facts->style->after, facts->out->file);
+    fputs(out->form == TEXT_HTML ? "</dd>\n" : "\n", out->file);
+}
+
+void report_fact(struct text_out *out, const char *name, const char *format, ...)
+{
+    char text[FACT_TEXT];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (text[0] == '\0')
+        return;
+    begin_fact(out, name);
+    text_print(out, "%s", text);
+    end_fact(out);
 }
 
 /* Prints the base, and all device counts at its batch, with the plain program on several cores.
  * Each number is printed from a separate text, so that a long list is never cut inside a number. */
-static void say_speedups(const struct facts *facts, const struct report *report,
+static void say_speedups(struct text_out *out, const struct report *report,
                          const struct report_group *group, const struct report_point *best)
 {
     const bool others = best->plain || best->single;
@@ -193,9 +202,9 @@ static void say_speedups(const struct facts *facts, const struct report *report,
         first = false;
     }
     report_add(text, " per step");
-    say_fact(facts, "Base", text);
-    begin_fact(facts, report_metrics[REPORT_SPEEDUP].heading);
-    text_print(facts->out, "against %s: ", report_base_name(best->base));
+    report_fact(out, "Base", "%s", text);
+    begin_fact(out, report_metrics[REPORT_SPEEDUP].heading);
+    text_print(out, "against %s: ", report_base_name(best->base));
     first = true;
     for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i) {
         const struct report_point *point = &report->point[i];
@@ -210,14 +219,14 @@ static void say_speedups(const struct facts *facts, const struct report *report,
         report_add_speedup(text, point);
         report_add(text, ", ");
         report_add_bound(text, point);
-        text_print(facts->out, "%s", text);
+        text_print(out, "%s", text);
         first = false;
     }
-    fputs(facts->style->after, facts->out->file);
+    end_fact(out);
 }
 
 /* Prints the three largest losses and the rest, and the share of a step outside matrix products. */
-static void say_losses(const struct facts *facts, const struct report_point *point)
+static void say_losses(struct text_out *out, const struct report_point *point)
 {
     const double outside[] = {report_middle(point->base, REPORT_OUTSIDE),
                               report_middle(point, REPORT_OUTSIDE)};
@@ -240,7 +249,7 @@ static void say_losses(const struct facts *facts, const struct report_point *poi
         }
         if (known)
             report_add(text, "the rest %.0f", fabs(rest) < 0.005 ? 0.0 : 100.0 * rest);
-        say_fact(facts, "Lost", text);
+        report_fact(out, "Lost", "%s", text);
     }
     if (!isfinite(outside[0]) || !isfinite(outside[1]))
         return;
@@ -248,7 +257,7 @@ static void say_losses(const struct facts *facts, const struct report_point *poi
     report_add(text, "%s of the base's step, %s on ", report_share(outside[0], WORD),
                report_share(outside[1], WORD));
     report_add_devices(text, point);
-    say_fact(facts, report_metrics[REPORT_OUTSIDE].heading, text);
+    report_fact(out, report_metrics[REPORT_OUTSIDE].heading, "%s", text);
 }
 
 /* The point with the best rate, of those whose interval tells anything, or else of all; NULL: no
@@ -273,7 +282,7 @@ static const struct report_point *find_best_rate(const struct report *report,
 
 /* Prints the best rate, and of a language model its tokens and their share of what its devices can
  * do. */
-static void say_rates(const struct facts *facts, const struct report_point *best)
+static void say_rates(struct text_out *out, const struct report_point *best)
 {
     const struct report_metric *metric = &report_metrics[REPORT_THROUGHPUT];
     const struct record_cell *cell = best->row->cell;
@@ -299,7 +308,7 @@ static void say_rates(const struct facts *facts, const struct report_point *best
     else
         report_add_devices(text, best);
     report_add(text, " at %zu rows", cell->key.global_batch);
-    say_fact(facts, name, text);
+    report_fact(out, name, "%s", text);
     if (cell->tokens_per_row == 0)
         return;
     text[0] = '\0';
@@ -316,24 +325,24 @@ static void say_rates(const struct facts *facts, const struct report_point *best
                    report_share(of_peak, WORD), report_peak_words(best->stated_peak, peak));
     if (!isfinite(of_rate) && !isfinite(of_peak) && !report_simulated(best->row))
         report_add(text, "; no rate of its devices is known");
-    say_fact(facts, "Tokens", text);
+    report_fact(out, "Tokens", "%s", text);
 }
 
-void report_facts(struct text_out *out, const struct report_fact_style *style,
-                  const struct report *report, const struct report_group *group)
+void report_facts(struct text_out *out, const struct report *report,
+                  const struct report_group *group)
 {
-    const struct facts facts = {out, style};
     const struct report_point *point = report_group_best(report, group);
     const struct report_point *best = find_best_rate(report, group);
 
     if (point) {
-        say_speedups(&facts, report, group, point);
-        say_losses(&facts, point);
+        say_speedups(out, report, group, point);
+        say_losses(out, point);
     } else
-        say_fact(&facts, report_metrics[REPORT_SPEEDUP].heading,
-                 "none: no verified cell on several devices has a verified base case of its batch");
+        report_fact(
+            out, report_metrics[REPORT_SPEEDUP].heading,
+            "none: no verified cell on several devices has a verified base case of its batch");
     if (best)
-        say_rates(&facts, best);
+        say_rates(out, best);
     else
-        say_fact(&facts, "Best throughput", "no verified cell");
+        report_fact(out, "Best throughput", "no verified cell");
 }

@@ -444,7 +444,7 @@ Test(claims, stalls_are_said)
     bench->cell[1].mean_ns = 100;
     bench->cell[2].mean_ns = 180;
     bench_make(bench);
-    report_cautions(&out, &bench->report, "", "\n");
+    report_cautions(&out, &bench->report);
     cr_assert(fclose(out.file) == 0);
     cr_assert(strstr(text, "In 2 of 3 cells a step takes 1.25 times as long in the mean") &&
                   strstr(text, "(at most 3.0 times)"),

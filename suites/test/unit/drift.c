@@ -91,7 +91,7 @@ static char *cautions_of(struct bench *bench)
     size_t bytes = 0;
     struct text_out out = {.file = open_memstream(&text, &bytes), .form = TEXT_MARKDOWN};
     cr_assert(out.file);
-    report_cautions(&out, &bench->report, "", "\n");
+    report_cautions(&out, &bench->report);
     cr_assert(fclose(out.file) == 0);
     return text;
 }
