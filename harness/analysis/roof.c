@@ -137,45 +137,38 @@ static const struct member_text roof_texts[] = {
     ROOF_TEXT(node_hash),   ROOF_TEXT(machine_class), ROOF_TEXT(cpu_model),   ROOF_TEXT(blas),
     ROOF_TEXT(created_utc), ROOF_TEXT(devices),       ROOF_TEXT(instructions)};
 
-static void read_roof(const json_t *root, struct roof *roof, struct text_error *err)
-{
-    const json_t *ceilings = json_object_get(root, "ceilings"), *list;
-    size_t n;
-
-    if (record_json_schema(root, "limits", err))
-        return;
-    roof->oversubscribed = member_flag(root, "oversubscribed", err);
-    MEMBER_TEXTS(root, roof_texts, roof, err);
-    roof->rounds = member_count(root, "rounds", 1, RECORD_EXACT_MAX, err);
-    roof->ceilings.devices = (int)member_count(root, "n_devices", 1, RECORD_MAX_RANKS, err);
-    for (int r = 0; r < ROOF_RATES; ++r) {
-        const json_t *rate = json_object_get(ceilings, roof_rate_keys[r]);
-
-        if (!json_is_object(rate))
-            member_fault(err, "'%s' is missing or no object", roof_rate_keys[r]);
-        for (int way = 0; way < ROOF_WAYS; ++way)
-            roof->ceilings.rate[r][way] = read_roof_range(rate, roof_way_keys[way], err);
-    }
-    n = member_list(root, "workloads", 1, ROOF_MOST_WORKLOADS, &list, err);
-    roof->workload = calloc(n + 1, sizeof *roof->workload);
-    if (!roof->workload)
-        member_fault(err, "no memory for %zu workloads", n);
-    while (roof->n < n && err->text[0] == '\0') {
-        read_roof_workload(json_array_get(list, roof->n), &roof->workload[roof->n], err);
-        ++roof->n;
-    }
-}
-
 struct roof *roof_read(const char *path, struct text_error *err)
 {
     struct text_error why = {""};
     json_t *root = record_json_file(path, FILE_BYTES_MOST, &why);
+    const json_t *ceilings = json_object_get(root, "ceilings"), *list;
     struct roof *roof = calloc(1, sizeof *roof);
+    size_t n = 0;
 
     if (!roof)
         member_fault(&why, "no memory for the limits");
-    else if (root)
-        read_roof(root, roof, &why);
+    else if (root && record_json_schema(root, "limits", &why) == 0) {
+        roof->oversubscribed = member_flag(root, "oversubscribed", &why);
+        MEMBER_TEXTS(root, roof_texts, roof, &why);
+        roof->rounds = member_count(root, "rounds", 1, RECORD_EXACT_MAX, &why);
+        roof->ceilings.devices = (int)member_count(root, "n_devices", 1, RECORD_MAX_RANKS, &why);
+        for (int r = 0; r < ROOF_RATES; ++r) {
+            const json_t *rate = json_object_get(ceilings, roof_rate_keys[r]);
+
+            if (!json_is_object(rate))
+                member_fault(&why, "'%s' is missing or no object", roof_rate_keys[r]);
+            for (int way = 0; way < ROOF_WAYS; ++way)
+                roof->ceilings.rate[r][way] = read_roof_range(rate, roof_way_keys[way], &why);
+        }
+        n = member_list(root, "workloads", 1, ROOF_MOST_WORKLOADS, &list, &why);
+        roof->workload = calloc(n + 1, sizeof *roof->workload);
+        if (!roof->workload)
+            member_fault(&why, "no memory for %zu workloads", n);
+        while (roof->n < n && why.text[0] == '\0') {
+            read_roof_workload(json_array_get(list, roof->n), &roof->workload[roof->n], &why);
+            ++roof->n;
+        }
+    }
     json_decref(root);
     if (why.text[0] == '\0')
         return roof;

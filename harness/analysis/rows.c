@@ -51,30 +51,26 @@ static int mode_rank(const char *mode)
     return strcmp(mode, "plain-mt") == 0 ? 3 : 2;
 }
 
-/* Whether a field of a key is an axis of a group: points of one group differ in these. */
-static bool is_axis(const struct record_field *field)
+/* Compares everything that a group has in common: all of a key except the axes, in which points of
+ * one group differ. */
+static int compare_setting(const struct report_row *a, const struct report_row *b)
 {
     static const size_t axes[] = {
         offsetof(struct record_key, mode),         offsetof(struct record_key, devices),
         offsetof(struct record_key, n_devices),    offsetof(struct record_key, global_batch),
         offsetof(struct record_key, bucket_bytes), offsetof(struct record_key, size_bytes)};
-    bool found = false;
-
-    for (size_t i = 0; i < sizeof axes / sizeof axes[0] && !found; ++i)
-        found = axes[i] == field->offset;
-    return found;
-}
-
-/* Compares everything that a group has in common: all of a key except the axes. */
-static int compare_setting(const struct report_row *a, const struct report_row *b)
-{
     const struct record_key *x = &a->cell->key, *y = &b->cell->key;
     int order = strcmp(x->workload, y->workload);
 
     if (order == 0)
         order = strcmp(a->run->scaling, b->run->scaling);
-    for (const struct record_field *field = record_key_fields; field->name && order == 0; ++field)
-        order = is_axis(field) ? 0 : record_field_order(field, RECORD_APART, x, y);
+    for (const struct record_field *field = record_key_fields; field->name && order == 0; ++field) {
+        bool axis = false;
+
+        for (size_t i = 0; i < sizeof axes / sizeof axes[0] && !axis; ++i)
+            axis = axes[i] == field->offset;
+        order = axis ? 0 : record_field_order(field, RECORD_APART, x, y);
+    }
     if (order == 0)
         order = strcmp(a->kind, b->kind);
     return order != 0 ? order : (a->variant > b->variant) - (a->variant < b->variant);

@@ -48,25 +48,6 @@ static void print_unverified(FILE *to, const struct report_point *point)
                 point->row->cell->key.out_of_place ? "out of" : "in", point->verified, point->n);
 }
 
-static void print_size(FILE *to, const struct report_point *out, const struct report_point *in)
-{
-    const struct record_key *key = &(in ? in : out)->row->cell->key;
-    const struct collective *collective = collective_find(key->workload);
-    const struct collective_type *type = collective_type_find(key->dtype);
-    const bool any = (in && in->verified == in->n) || (out && out->verified == out->n);
-
-    print_unverified(to, out);
-    print_unverified(to, in);
-    if (!collective || !type || !any)
-        return;
-    fprintf(to, "%12zu  %12zu  %8s  %6s  %6d", key->size_bytes,
-            key->size_bytes / collective_unit(collective, type, key->n_devices), type->nccl_name,
-            collective->nccl_op, collective->nccl_root);
-    print_place(to, out);
-    print_place(to, in);
-    fputc('\n', to);
-}
-
 /* Finds the same cell, measured in the other place. */
 static const struct report_point *find_other_place(const struct report *own,
                                                    const struct report_point *point)
@@ -95,19 +76,33 @@ size_t report_nccl_tests(FILE *to, const struct report *report)
 
     for (size_t i = 0; i < own->n_points; ++i) {
         const struct report_point *point = &own->point[i], *other = find_other_place(own, point);
-        const bool out = point->row->cell->key.out_of_place != 0;
+        const struct record_key *key = &point->row->cell->key;
+        const struct collective *collective = collective_find(key->workload);
+        const struct collective_type *type = collective_type_find(key->dtype);
+        const struct report_point *in = key->out_of_place != 0 ? NULL : point;
+        const struct report_point *out = in ? other : point;
 
         verified += point->verified == point->n;
         /* Lines of one table differ only in size and place. */
         if (i > 0 && (!report_same_group(point[-1].row, point->row) ||
-                      point[-1].row->cell->key.n_devices != point->row->cell->key.n_devices))
+                      point[-1].row->cell->key.n_devices != key->n_devices))
             headed = NULL;
-        if (out && other)
+        if (!in && other)
             continue;
         if (!headed)
             print_heading(to, point);
         headed = point;
-        print_size(to, out ? point : other, out ? NULL : point);
+        print_unverified(to, out);
+        print_unverified(to, in);
+        if (!collective || !type ||
+            ((!in || in->verified < in->n) && (!out || out->verified < out->n)))
+            continue;
+        fprintf(to, "%12zu  %12zu  %8s  %6s  %6d", key->size_bytes,
+                key->size_bytes / collective_unit(collective, type, key->n_devices),
+                type->nccl_name, collective->nccl_op, collective->nccl_root);
+        print_place(to, out);
+        print_place(to, in);
+        fputc('\n', to);
     }
     return verified;
 }
