@@ -33,24 +33,6 @@ static bool requires(const char *required, const struct runner_profile *profile)
            has_word(required, profile->name, strlen(profile->name));
 }
 
-/* Finds a profile whose cases were required but not asked for; NULL: there is none. */
-static const char *find_missing(const char *required, const char *was)
-{
-    for (int p = 0; p < RUNNER_PROFILES; ++p)
-        if (requires(required, &runner_profiles[p]) &&
-            !has_word(was, runner_profiles[p].name, strlen(runner_profiles[p].name)))
-            return runner_profiles[p].name;
-    return NULL;
-}
-
-static const struct check_record_case *find_case(const struct check_record *record, const char *id)
-{
-    for (size_t i = 0; i < record->n_cases; ++i)
-        if (strcmp(record->cases[i].id, id) == 0)
-            return &record->cases[i];
-    return NULL;
-}
-
 /* Checks that the record has all cases that this program lists for the required profiles, each
  * under the same rule, and no others. */
 static void find_absent(const struct check_record *record, const char *required,
@@ -65,8 +47,11 @@ static void find_absent(const struct check_record *record, const char *required,
         const struct check_case *test;
 
         for (int i = 0; (test = check_area_case(check_areas[a], i)) && why[0] == '\0'; ++i) {
-            const struct check_record_case *one = find_case(record, test->id);
+            const struct check_record_case *one = NULL;
 
+            for (size_t k = 0; k < record->n_cases && !one; ++k)
+                if (strcmp(record->cases[k].id, test->id) == 0)
+                    one = &record->cases[k];
             known += one != NULL;
             if (!one && (test->profiles & profiles) != 0)
                 snprintf(why, VALIDATE_TEXT, "the case %.90s is not in it", test->id);
@@ -83,21 +68,16 @@ static void find_absent(const struct check_record *record, const char *required,
                  record->n_cases - known);
 }
 
-static void device_names(const struct record_run *run, char text[], size_t bytes)
-{
-    text[0] = '\0';
-    for (int i = 0; i < run->n_slots; ++i)
-        text_list(text, bytes, ", ", run->slot[i].name);
-}
-
 /* Finds a reason why the result is not valid for these devices, or for the program that was
  * measured on them; "": it is valid. */
-static void find_doubt(const struct check_record *record, const struct record_run *run,
-                       char why[VALIDATE_TEXT])
+static void find_case_doubt(const struct check_record *record, const struct record_run *run,
+                            char why[VALIDATE_TEXT])
 {
     char devices[sizeof record->devices], name[160], program[DIGEST_HEX];
 
-    device_names(run, devices, sizeof devices);
+    devices[0] = '\0';
+    for (int i = 0; i < run->n_slots; ++i)
+        text_list(devices, sizeof devices, ", ", run->slot[i].name);
     snprintf(name, sizeof name, "reference (%s kernels, %s communicator)", run->backend,
              run->communicator);
     if (record->machine_class[0] == '\0')
@@ -128,29 +108,6 @@ static void find_doubt(const struct check_record *record, const struct record_ru
         snprintf(why, VALIDATE_TEXT, "only some of the cases were run: --only or --area");
 }
 
-/* Finds cells in another math than f32. The cases compute in f32, so they do not test kernels that
- * round the operands of products. */
-static void find_maths(const struct report *report, char why[VALIDATE_TEXT])
-{
-    for (size_t i = 0; i < report->n_points && why[0] == '\0'; ++i) {
-        const struct record_key *key = &report->point[i].row->cell->key;
-
-        if (strcmp(key->mode, "collective") != 0 && strcmp(key->dtype, "f32") != 0)
-            snprintf(why, VALIDATE_TEXT, "the cases are of f32, and measured was %.90s in %.15s",
-                     key->workload, key->dtype);
-    }
-}
-
-static const struct check_record_case *first_of(const struct check_record *record,
-                                                enum check_record_verdict verdict)
-{
-    size_t i = 0;
-
-    while (i + 1 < record->n_cases && record->cases[i].verdict != verdict)
-        ++i;
-    return &record->cases[i];
-}
-
 enum validate_verdict validate_judge_cases(const struct validate_conformance *cases)
 {
     const size_t judged = cases->passed + cases->failed + cases->skipped;
@@ -161,13 +118,19 @@ enum validate_verdict validate_judge_cases(const struct validate_conformance *ca
                                     : VALIDATE_UNMEASURED;
 }
 
-static void judge(const struct check_record *record, const char *required,
-                  struct validate_conformance *conformance)
+static void judge_record(const struct check_record *record, const char *required,
+                         struct validate_conformance *conformance)
 {
     const size_t *n = record->total.verdict;
-    const char *missing = find_missing(required, record->profiles);
     const enum check_record_verdict bad =
         n[CHECK_RECORD_FAIL] > 0 ? CHECK_RECORD_FAIL : CHECK_RECORD_BROKEN;
+    const char *missing = NULL; /* a profile whose cases were required but not asked for */
+    size_t first = 0;
+
+    for (int p = RUNNER_PROFILES - 1; p >= 0; --p)
+        if (requires(required, &runner_profiles[p]) &&
+            !has_word(record->profiles, runner_profiles[p].name, strlen(runner_profiles[p].name)))
+            missing = runner_profiles[p].name;
 
     conformance->cases = record->total.cases;
     conformance->passed = n[CHECK_RECORD_PASS];
@@ -176,9 +139,11 @@ static void judge(const struct check_record *record, const char *required,
     conformance->verdict = validate_judge_cases(conformance);
     if (missing && conformance->verdict == VALIDATE_PASS)
         conformance->verdict = VALIDATE_UNMEASURED;
+    while (first + 1 < record->n_cases && record->cases[first].verdict != bad)
+        ++first;
     if (n[bad] > 0)
         snprintf(conformance->why, sizeof conformance->why, "%.90s: %.200s",
-                 first_of(record, bad)->id, first_of(record, bad)->reason);
+                 record->cases[first].id, record->cases[first].reason);
     else if (missing)
         snprintf(conformance->why, sizeof conformance->why, "the cases of %s were not run",
                  missing);
@@ -208,12 +173,20 @@ int validate_conformance(const char *command, const char *path, const struct pro
     if (check_record_read(path, &record, &why) != 0)
         return command_refuse(command, "%s", why.text);
     for (size_t f = 0; f < report->n_files && conformance->why[0] == '\0'; ++f)
-        find_doubt(&record, &report->file[f].run, conformance->why);
-    find_maths(report, conformance->why);
+        find_case_doubt(&record, &report->file[f].run, conformance->why);
+    /* The cases compute in f32, so they do not test kernels that round the operands of products. */
+    for (size_t i = 0; i < report->n_points && conformance->why[0] == '\0'; ++i) {
+        const struct record_key *key = &report->point[i].row->cell->key;
+
+        if (strcmp(key->mode, "collective") != 0 && strcmp(key->dtype, "f32") != 0)
+            snprintf(conformance->why, sizeof conformance->why,
+                     "the cases are of f32, and measured was %.90s in %.15s", key->workload,
+                     key->dtype);
+    }
     if (conformance->why[0] != '\0')
         conformance->verdict = VALIDATE_INVALID;
     else
-        judge(&record, profile->requires.conformance, conformance);
+        judge_record(&record, profile->requires.conformance, conformance);
     check_record_free(&record);
     return 0;
 }

@@ -1,8 +1,28 @@
-/* validate/devices.c: the numbers of each device for a limit that is about devices, not only those
- * of the worst one: to compare many machines, a program compares the same device of each. */
+/* validate/devices.c: the numbers of a limit over launches: their median with its bounds, those of
+ * each device, and those of each copy between devices; and which copies are slow: those that one
+ * device sends, receives, or both, or only those between two. The metric names a device that sends;
+ * the broken part may be the other device, or the link. */
 #include "validate/validate.h"
 
+#include "numbers/stats.h"
+
+#include <math.h>
 #include <stdlib.h>
+
+const double validate_alpha = 0.05;
+
+/* ---- over launches -------------------------------------------------------------------------- */
+
+/* The part of the error that each unit has if there are that many. */
+static double part_of_error(size_t units)
+{
+    return -expm1(log1p(-validate_alpha) / (double)units);
+}
+
+size_t validate_launches_for(size_t units)
+{
+    return (size_t)ceil(-log2(part_of_error(units)));
+}
 
 size_t validate_most_samples(const struct report_point *point)
 {
@@ -14,32 +34,173 @@ size_t validate_most_samples(const struct report_point *point)
     return most;
 }
 
-static struct validate_device sum_up(const struct validate_judged *judged, int device,
-                                     double value[], double steps[])
+/* A counted value has no error: it is the same in all launches, or else the smallest and the
+ * largest are its bounds. */
+struct validate_device validate_sum(const struct validate_judged *judged, double value[], size_t n)
 {
-    const struct report_point *point = judged->point;
+    struct stats_interval interval;
+    struct validate_device shown = {NAN, NAN, NAN};
 
-    for (size_t i = 0; i < point->n; ++i)
-        value[i] = judged->limit->row->of(point, &point->row[i], device, judged->limit->by, steps);
-    return validate_sum(judged, value, point->n);
+    stats_sort(value, n);
+    shown.median = stats_quantile(value, n, 0.5);
+    interval = stats_median_interval(value, n, 1.0 - 2.0 * part_of_error(judged->units));
+    if (judged->limit->row->counted) {
+        shown.lo = value[0];
+        shown.hi = value[n - 1];
+    } else if (interval.valid) {
+        shown.lo = interval.lo;
+        shown.hi = interval.hi;
+    }
+    return shown;
 }
+
+/* ---- of each device, and of each copy ------------------------------------------------------- */
 
 int validate_devices(const struct validate_judged *judged,
                      struct validate_device shown[RECORD_MAX_SLOTS])
 {
     const struct report_point *point = judged->point;
-    double *value, *steps;
+    struct validate_sample at = {.metric = judged->limit->row, .point = point};
+    double *value;
     int n = 0;
 
     if (!judged->limit->row->by_device || judged->device < 0 || judged->launches == 0)
         return 0;
     value = calloc(point->n, sizeof *value);
-    steps = calloc(validate_most_samples(point), sizeof *steps);
-    if (!value || !steps)
+    at.by = judged->limit->by;
+    at.steps = calloc(validate_most_samples(point), sizeof *at.steps);
+    if (!value || !at.steps)
         n = -1;
-    for (int d = 0; n >= 0 && d < point->row->cell->key.n_devices && d < RECORD_MAX_SLOTS; ++d)
-        shown[n++] = sum_up(judged, d, value, steps);
+    for (; n >= 0 && n < point->row->cell->key.n_devices && n < RECORD_MAX_SLOTS; ++n) {
+        at.device = n;
+        for (size_t i = 0; i < point->n; ++i) {
+            at.row = &point->row[i];
+            value[i] = validate_metric_value(&at);
+        }
+        shown[n] = validate_sum(judged, value, point->n);
+    }
     free(value);
-    free(steps);
+    free(at.steps);
     return n;
+}
+
+double *validate_pairs(const struct validate_judged *judged)
+{
+    const struct report_point *point = judged->point;
+    const size_t devices = (size_t)point->row->cell->key.n_devices;
+    struct validate_sample at = {.metric = judged->limit->row,
+                                 .point = point,
+                                 .by = judged->limit->by,
+                                 .steps = calloc(validate_most_samples(point), sizeof *at.steps)};
+    double *rate = calloc(devices * devices, sizeof *rate);
+    double *value = calloc(point->n, sizeof *value);
+
+    for (size_t pair = 0; rate && value && at.steps && pair < devices * devices; ++pair) {
+        at.device = (int)(pair / devices);
+        for (size_t i = 0; i < point->n; ++i) {
+            at.row = &point->row[i];
+            value[i] = judged->limit->row->of_pair(&at, (int)(pair % devices));
+        }
+        rate[pair] = pair / devices == pair % devices ? (double)NAN : stats_median(value, point->n);
+    }
+    if (!value || !at.steps) {
+        free(rate);
+        rate = NULL;
+    }
+    free(value);
+    free(at.steps);
+    return rate;
+}
+
+/* ---- which copies are slow ------------------------------------------------------------------ */
+
+struct links {
+    const struct record_run *run;
+    int devices, copies, slow; /* pairs of devices, and those of them that are below the limit */
+    int sent[RECORD_MAX_SLOTS], received[RECORD_MAX_SLOTS]; /* slow copies of each device */
+    int from, to;                                           /* of the slowest */
+    double slowest, fastest, others; /* rates of the slow copies; the slowest of the others */
+};
+
+static const char *link_name(const struct links *links, int device)
+{
+    return device < links->run->n_slots ? links->run->slot[device].name : "a device";
+}
+
+static void slow_words(const struct links *links, char text[VALIDATE_TEXT])
+{
+    const int a = links->from, b = links->to, each = links->devices - 1;
+    const bool back = links->slow == 2 && links->sent[b] == 1 && links->received[a] == 1;
+
+    /* The slow copies may be all that a device sends, or receives, or both. */
+    for (int d = 0; links->devices > 2 && links->slow < links->copies && d < links->devices; ++d) {
+        const int sent = links->sent[d], received = links->received[d];
+
+        if (sent + received != links->slow || (sent != 0 && sent != each) ||
+            (received != 0 && received != each))
+            continue;
+        snprintf(text, VALIDATE_TEXT, "all that %.40s %s, and nothing else: that device",
+                 link_name(links, d),
+                 received == 0 ? "sends"
+                 : sent == 0   ? "receives"
+                               : "sends and receives");
+        return;
+    }
+    if (links->slow == links->copies && links->devices > 2)
+        snprintf(text, VALIDATE_TEXT, "all copies between devices");
+    else if (back)
+        snprintf(text, VALIDATE_TEXT, "only copies between %.40s and %.40s, both ways: %s",
+                 link_name(links, a < b ? a : b), link_name(links, a < b ? b : a),
+                 links->devices > 2 ? "their link" : "one of the two, or their link");
+    else if (links->slow == 1)
+        snprintf(text, VALIDATE_TEXT, "only copies from %.40s to %.40s: that way of their link",
+                 link_name(links, a), link_name(links, b));
+    else
+        snprintf(text, VALIDATE_TEXT, "%d of %d kinds of copies, the slowest from %.40s to %.40s",
+                 links->slow, links->copies, link_name(links, a), link_name(links, b));
+}
+
+int validate_find_link(struct validate_judged *judged)
+{
+    const int devices = judged->point->row->cell->key.n_devices;
+    struct links links = {.run = judged->point->row->run,
+                          .devices = devices,
+                          .slowest = INFINITY,
+                          .others = INFINITY};
+    char which[VALIDATE_TEXT], fast[QUANTITY_TEXT], other[QUANTITY_TEXT];
+    double *rate = validate_pairs(judged);
+
+    if (!rate)
+        return -1;
+    for (int pair = 0; pair < devices * devices; ++pair) {
+        const int from = pair / devices, to = pair % devices;
+
+        if (from == to)
+            continue;
+        ++links.copies;
+        if (!(rate[pair] < judged->limit->least)) {
+            links.others = fmin(links.others, rate[pair]);
+            continue;
+        }
+        ++links.slow;
+        ++links.sent[from];
+        ++links.received[to];
+        links.fastest = fmax(links.fastest, rate[pair]);
+        if (rate[pair] < links.slowest) {
+            links.slowest = rate[pair];
+            links.from = from;
+            links.to = to;
+        }
+    }
+    free(rate);
+    if (links.slow == 0)
+        return 0;
+    slow_words(&links, which);
+    snprintf(judged->why, sizeof judged->why, "slow: %.180s (at most %s%s%s)", which,
+             quantity_words(links.fastest, judged->limit->row->kind, fast),
+             links.slow < links.copies ? "; others at least " : "",
+             links.slow < links.copies
+                 ? quantity_words(links.others, judged->limit->row->kind, other)
+                 : "");
+    return 0;
 }

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_SITTINGS = 6, DATE_BYTES = 11 };
+enum { LEAST_SESSIONS = 6, DATE_BYTES = 11 };
 /* A bound that is wider than this is no limit; see validate/mutate.c. */
 static const double WIDEST = 1.0 / 0.3;
 static const double SHARE = 0.95;
@@ -28,85 +28,62 @@ static const double SHARE = 0.95;
 static const double UP = 1.0005;
 
 struct learning {
-    struct report *sitting;
+    struct report *session;
     size_t n;
     const char *command, *name;
     const char *about; /* metrics, with commas between them; NULL: the usual ones */
     bool near;         /* sessions that are not RECORD_SITTINGS_APART */
     FILE *to;
-    double *bound, *middle; /* logarithms, by session, of a value that is better if less */
+    double *bound; /* logarithms, by session, of a value that is better if less */
 };
 
 /* ---- whether they can be learned from ----------------------------------------------------- */
 
-static int refuse(const struct learning *learning, const char *path, const char *why)
+static int refuse_session(const struct learning *learning, const char *path, const char *why)
 {
-    command_complain(learning->command, "%.150s: %s", path, why);
-    return EXIT_MISUSE;
+    return command_refuse(learning->command, "%.150s: %s", path, why);
 }
 
-/* Checks that all sessions have the same library of matrix products: a limit for times with one is
- * not valid for another. */
-static int check_blas(const struct learning *learning, const char *path,
-                      const struct record_run *run, const struct record_run *first)
+/* Reads a session, and checks that a profile can be learned from it. */
+static int read_session(const struct learning *learning, size_t f, char *const paths[])
 {
-    char why[2 * sizeof run->blas + 96];
+    struct report *report = &learning->session[f];
+    const int status = validate_open(learning->command, &paths[f], 1, report);
 
-    if (strcmp(run->blas, first->blas) == 0)
-        return 0;
-    snprintf(why, sizeof why,
-             "another library of matrix products, \"%s\", than \"%s\" of the first file", run->blas,
-             first->blas);
-    return refuse(learning, path, why);
-}
-
-static int check_sitting(const struct learning *learning, size_t f, char *const paths[])
-{
-    const struct report *report = &learning->sitting[f];
-    const struct record_run *run = &report->file[0].run, *first = &learning->sitting[0].file[0].run;
-    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT], why[PROVENANCE_DOUBT + 16];
+    if (status != 0)
+        return status;
+    const struct record_run *run = &report->file[0].run, *first = &learning->session[0].file[0].run;
+    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT], why[2 * sizeof run->blas + 96];
 
     if (run->machine_class[0] == '\0')
-        return refuse(learning, paths[f], "its class of machine is not known");
+        return refuse_session(learning, paths[f], "its class of machine is not known");
     if (strcmp(run->machine_class, first->machine_class) != 0)
-        return refuse(learning, paths[f], "it is of another class of machine than the first file");
-    if (check_blas(learning, paths[f], run, first) != 0)
-        return EXIT_MISUSE;
+        return refuse_session(learning, paths[f],
+                              "it is of another class of machine than the first file");
+    /* A limit for times with one library of matrix products is not valid for another. */
+    if (strcmp(run->blas, first->blas) != 0) {
+        snprintf(why, sizeof why,
+                 "another library of matrix products, \"%s\", than \"%s\" of the first file",
+                 run->blas, first->blas);
+        return refuse_session(learning, paths[f], why);
+    }
     if (report->counts.verified < report->counts.planned)
-        return refuse(learning, paths[f],
-                      "not all launches that it plans are measured and verified");
+        return refuse_session(learning, paths[f],
+                              "not all launches that it plans are measured and verified");
     if (provenance_doubts(run, PROVENANCE_REFUSED, doubt) > 0) {
         snprintf(why, sizeof why, "it is of %s", doubt[0]);
-        return refuse(learning, paths[f], why);
+        return refuse_session(learning, paths[f], why);
     }
     for (size_t other = 0; other < f; ++other) {
-        const struct record_file *file = &learning->sitting[other].file[0];
+        const struct record_file *file = &learning->session[other].file[0];
         struct text_error copied;
 
         if (strcmp(run->run_id, file->run.run_id) == 0)
-            return refuse(learning, paths[f], "it is a sitting that another file has, too");
+            return refuse_session(learning, paths[f], "it is a session that another file has, too");
         if (record_copied(&report->file[0], file, &copied) != 0)
-            return refuse(learning, paths[f], copied.text);
+            return refuse_session(learning, paths[f], copied.text);
     }
     return 0;
-}
-
-/* Whether two sessions are of the same start of the machine and within hours: they do not show how
- * days differ. */
-static bool is_near(const struct record_file *a, const struct record_file *b)
-{
-    const uint64_t x = a->cell[0].start_epoch_ns, y = b->cell[0].start_epoch_ns;
-
-    return strcmp(a->run.machine_instance, b->run.machine_instance) == 0 &&
-           (x > y ? x - y : y - x) < RECORD_SITTINGS_APART;
-}
-
-static int read_sitting(const struct learning *learning, size_t f, char *const paths[])
-{
-    struct report *report = &learning->sitting[f];
-    const int status = validate_open(learning->command, &paths[f], 1, report);
-
-    return status ? status : check_sitting(learning, f, paths);
 }
 
 /* ---- limits ------------------------------------------------------------------------------- */
@@ -128,8 +105,22 @@ static void print_text(FILE *to, const char *text)
     putc('"', to);
 }
 
-static void print_place(FILE *to, const struct profile_limit *limit, const struct record_key *key)
+static void print_limit(const struct learning *learning, const struct profile_limit *limit,
+                        const struct record_key *key, double bound, double expected)
 {
+    const char *first = learning->session[0].file[0].run.created_utc;
+    const char *last = learning->session[learning->n - 1].file[0].run.created_utc;
+    char number[QUANTITY_TEXT], source[256];
+    FILE *const to = learning->to;
+
+    snprintf(source, sizeof source,
+             "%zu sessions, %.10s to %.10s, of commit %.12s; 95 %% of sessions keep it, with a "
+             "confidence of 95 %%%s",
+             learning->n, first, last, learning->session[0].file[0].run.git_sha,
+             learning->near ? "; NOT APART: some are less than 6 hours from another one, in the "
+                              "same start of the machine"
+                            : "");
+    fprintf(to, "  - metric: %s\n    statistic: %s\n", limit->metric, limit->statistic);
     fprintf(to, "    at: {workload: ");
     print_text(to, key->workload);
     fprintf(to, ", mode: %s, devices: %d, batch: %zu, backend: ", key->mode, key->n_devices,
@@ -145,70 +136,12 @@ static void print_place(FILE *to, const struct profile_limit *limit, const struc
     if (limit->row->bytes)
         fprintf(to, ", bytes: %.0f B", limit->at_bytes);
     fprintf(to, "}\n");
-}
-
-static void print_limit(const struct learning *learning, const struct profile_limit *limit,
-                        const struct record_key *key, double bound, double expected)
-{
-    const char *first = learning->sitting[0].file[0].run.created_utc;
-    const char *last = learning->sitting[learning->n - 1].file[0].run.created_utc;
-    char number[QUANTITY_TEXT], source[256];
-    FILE *const to = learning->to;
-
-    snprintf(source, sizeof source,
-             "%zu sittings, %.10s to %.10s, of commit %.12s; 95 %% of sittings keep it, with a "
-             "confidence of 95 %%%s",
-             learning->n, first, last, learning->sitting[0].file[0].run.git_sha,
-             learning->near ? "; NOT APART: some are less than 6 hours from another one, in the "
-                              "same start of the machine"
-                            : "");
-    fprintf(to, "  - metric: %s\n    statistic: %s\n", limit->metric, limit->statistic);
-    print_place(to, limit, key);
     fprintf(to, "    %s: %s\n", limit->row->higher ? "min" : "max",
             quantity_words(limit->row->higher ? bound / UP : bound * UP, limit->row->kind, number));
     fprintf(to, "    expected: %s\n", quantity_words(expected, limit->row->kind, number));
     fprintf(to, "    kind: binding\n    source: ");
     print_text(to, source);
     fprintf(to, "\n    date: %.10s\n    evidence: learned\n", last);
-}
-
-/* Takes the values of the sessions at one place; *all: each of them has one. Returns 0, or -1:
- * memory is short. */
-static int take_sittings(const struct learning *learning, const struct profile_limit *limit,
-                         bool *all)
-{
-    const struct profile any = {.n_limits = 0};
-
-    *all = true;
-    for (size_t f = 0; f < learning->n && *all; ++f) {
-        const struct validate validate = {.profile = &any, .report = &learning->sitting[f]};
-        struct validate_judged judged;
-
-        if (validate_judge_limit(&validate, limit, 1.0, &judged) != 0)
-            return -1;
-        *all = judged.verdict == VALIDATE_PASS && judged.middle > 0.0;
-        learning->bound[f] = limit->row->higher ? -log(judged.lo) : log(judged.hi);
-        learning->middle[f] = limit->row->higher ? -log(judged.middle) : log(judged.middle);
-    }
-    return 0;
-}
-
-static double mean_of(const double x[], size_t n)
-{
-    double sum = 0.0;
-
-    for (size_t i = 0; i < n; ++i)
-        sum += x[i];
-    return sum / (double)n;
-}
-
-static double deviation_of(const double x[], size_t n, double mean)
-{
-    double sum = 0.0;
-
-    for (size_t i = 0; i < n; ++i)
-        sum += (x[i] - mean) * (x[i] - mean);
-    return sqrt(sum / ((double)n - 1.0));
 }
 
 /* Learns one limit. Returns 1: the limit was printed; 0: the reason was printed why there is none;
@@ -232,26 +165,38 @@ static int learn_limit(const struct learning *learning, const struct report_poin
                                                .chain = place.chain,
                                                .host_inputs = place.host_inputs},
                                         .row = metric,
-                                        .at_bytes = metric->bytes ? metric->bytes(point->row) : 0,
+                                        .at_bytes =
+                                            metric->bytes ? metric->bytes(metric, point->row) : 0,
                                         .by = by,
                                         .least = -INFINITY,
                                         .most = INFINITY};
-    const double sign = metric->higher ? -1.0 : 1.0;
-    double bound, scatter, middle;
-    bool all;
+    const double sign = metric->higher ? -1.0 : 1.0, n = (double)learning->n;
+    const struct profile any = {.n_limits = 0};
+    double bound = 0, middle = 0, scatter = 0;
+    bool all = true; /* each session has a value */
 
     snprintf(name, sizeof name, "%s", metric->name);
     snprintf(statistic, sizeof statistic, "%s", validate_statistic_names[by]);
-    if (take_sittings(learning, &limit, &all) != 0)
-        return -1;
-    bound = mean_of(learning->bound, learning->n);
-    middle = mean_of(learning->middle, learning->n);
-    scatter = deviation_of(learning->bound, learning->n, bound);
-    bound += tolerance_factor(learning->n, SHARE, SHARE) * scatter;
+    for (size_t f = 0; f < learning->n && all; ++f) {
+        const struct validate validate = {.profile = &any, .report = &learning->session[f]};
+        struct validate_judged judged;
+
+        if (validate_judge_limit(&validate, &limit, 1.0, &judged) != 0)
+            return -1;
+        all = judged.verdict == VALIDATE_PASS && judged.middle > 0.0;
+        learning->bound[f] = sign * log(metric->higher ? judged.lo : judged.hi);
+        bound += learning->bound[f];
+        middle += sign * log(judged.middle);
+    }
+    bound /= n;
+    middle /= n;
+    for (size_t f = 0; f < learning->n; ++f)
+        scatter += (learning->bound[f] - bound) * (learning->bound[f] - bound);
+    bound += tolerance_factor(learning->n, SHARE, SHARE) * sqrt(scatter / (n - 1.0));
     if (!all || exp(bound - middle) > WIDEST) {
         fprintf(learning->to, "  # %s of %s %s on %d, %zu rows: %s\n", name, key->workload,
                 key->mode, key->n_devices, key->global_batch,
-                all ? "sittings differ too much for a limit" : "a sitting has no such number");
+                all ? "sessions differ too much for a limit" : "a session has no such number");
         return 0;
     }
     print_limit(learning, &limit, key, exp(sign * bound), exp(sign * middle));
@@ -271,8 +216,8 @@ static bool is_named(const char *names, const char *name)
 
 /* Whether a limit for the metric is wanted. Without a list these are the step time, the difference
  * between devices, and all parts that were measured. */
-static bool is_wanted(const struct learning *learning, const struct report_point *point,
-                      const struct validate_metric *metric)
+static bool is_wanted_metric(const struct learning *learning, const struct report_point *point,
+                             const struct validate_metric *metric)
 {
     const struct record_cell *cell = point->row->cell;
     const bool alone = cell->key.n_devices == 1 && metric->kind == QUANTITY_RATIO;
@@ -285,56 +230,20 @@ static bool is_wanted(const struct learning *learning, const struct report_point
            (metric->in_parts && cell->part[metric->part].ns);
 }
 
-/* Learns limits for all metrics. Returns their number, or -1. */
-static int learn_point(const struct learning *learning, const struct report_point *point)
-{
-    int limits = 0;
-
-    for (int m = 0; m < VALIDATE_METRICS; ++m) {
-        const int n = is_wanted(learning, point, &validate_metrics[m])
-                          ? learn_limit(learning, point, &validate_metrics[m])
-                          : 0;
-
-        if (n < 0)
-            return -1;
-        limits += n;
-    }
-    return limits;
-}
-
-/* Prints the profile. It is read again first, so that a printed profile is one that can be read. */
-static int print_profile(const struct learning *learning)
-{
-    struct profile *profile;
-    struct text_error why = {"the file system is full"};
-    char path[32];
-
-    snprintf(path, sizeof path, "/dev/fd/%d", fileno(learning->to));
-    if (fflush(learning->to) != 0 || profile_read(path, &profile, &why) != 0) {
-        command_complain(learning->command, "what was learned cannot be read: %s", why.text);
-        return EXIT_MISUSE;
-    }
-    profile_free(profile);
-    rewind(learning->to);
-    for (int c; (c = getc(learning->to)) != EOF;)
-        putchar(c);
-    return ferror(learning->to) ? EXIT_MISUSE : EXIT_PASSED;
-}
-
 static int learn_all(const struct learning *learning)
 {
-    const struct record_run *run = &learning->sitting[0].file[0].run;
+    const struct record_run *run = &learning->session[0].file[0].run;
     int limits = 0, n = 0, launches = run->launches;
 
     for (size_t f = 1; f < learning->n; ++f)
-        if (learning->sitting[f].file[0].run.launches < launches)
-            launches = learning->sitting[f].file[0].run.launches;
+        if (learning->session[f].file[0].run.launches < launches)
+            launches = learning->session[f].file[0].run.launches;
     fprintf(learning->to, "schema: %s\nname: ", PROFILE_SCHEMA);
     print_text(learning->to, learning->name);
     fprintf(learning->to, "\nmatch:\n  machine_class: %s\nrequires: {launches: %d}\nlimits:\n",
             run->machine_class, launches);
-    for (size_t i = 0; i < learning->sitting[0].n_points && n >= 0; ++i) {
-        const struct report_point *point = &learning->sitting[0].point[i];
+    for (size_t i = 0; i < learning->session[0].n_points && n >= 0; ++i) {
+        const struct report_point *point = &learning->session[0].point[i];
         const struct record_key *key = &point->row->cell->key;
         struct record_key others = *key;
         char axes[PLAN_AXES_TEXT];
@@ -346,69 +255,78 @@ static int learn_all(const struct learning *learning)
                     key->mode, key->n_devices, key->global_batch, axes);
             continue;
         }
-        n = learn_point(learning, point);
-        limits += n;
+        for (int m = 0; m < VALIDATE_METRICS && n >= 0; ++m) {
+            if (!is_wanted_metric(learning, point, &validate_metrics[m]))
+                continue;
+            n = learn_limit(learning, point, &validate_metrics[m]);
+            limits += n;
+        }
     }
-    if (n >= 0 && limits > 0)
-        return print_profile(learning);
-    command_complain(learning->command,
-                     n < 0 ? "no memory" : "no cell of these sittings makes a limit");
-    return EXIT_MISUSE;
-}
+    if (n < 0 || limits == 0)
+        return command_refuse(learning->command, "%s",
+                              n < 0 ? "no memory" : "no cell of these sessions makes a limit");
+    /* It is read again first, so that a printed profile is one that can be read. */
+    struct profile *profile;
+    struct text_error why = {"the file system is full"};
+    char path[32];
 
-/* Checks that limits can be learned for the metrics of the list. */
-static int check_about(const char *command, const char *about)
-{
-    for (const char *at = about; at && *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
-        char name[24];
-
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
-        const struct validate_metric *metric = validate_metric_find(name);
-
-        if (metric && !metric->counted)
-            continue;
-        command_complain(command, "--about: no limit of '%s' is learned; see --metrics", name);
-        return EXIT_MISUSE;
-    }
-    return 0;
+    snprintf(path, sizeof path, "/dev/fd/%d", fileno(learning->to));
+    if (fflush(learning->to) != 0 || profile_read(path, &profile, &why) != 0)
+        return command_refuse(learning->command, "what was learned cannot be read: %s", why.text);
+    profile_free(profile);
+    rewind(learning->to);
+    for (int c; (c = getc(learning->to)) != EOF;)
+        putchar(c);
+    return ferror(learning->to) ? EXIT_MISUSE : EXIT_PASSED;
 }
 
 int validate_learn(const char *command, const char *name, const char *about, char *const paths[],
                    size_t n)
 {
-    struct learning learning = {.sitting = calloc(n + 1, sizeof *learning.sitting),
+    for (const char *at = about; at && *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
+        char metric_name[24];
+
+        snprintf(metric_name, sizeof metric_name, "%.*s", (int)strcspn(at, ","), at);
+        const struct validate_metric *metric = validate_metric_find(metric_name);
+
+        if (!metric || metric->counted)
+            return command_refuse(command, "--about: no limit of '%s' is learned; see --metrics",
+                                  metric_name);
+    }
+    if (n < LEAST_SESSIONS)
+        return command_refuse(command, "%zu sessions; to learn from takes at least %d, a file each",
+                              n, LEAST_SESSIONS);
+    struct learning learning = {.session = calloc(n + 1, sizeof *learning.session),
                                 .command = command,
                                 .name = name,
                                 .about = about,
                                 .to = tmpfile(),
-                                .bound = calloc(n + 1, sizeof *learning.bound),
-                                .middle = calloc(n + 1, sizeof *learning.middle)};
-    int status = check_about(command, about);
+                                .bound = calloc(n + 1, sizeof *learning.bound)};
+    int status = 0;
 
-    if (status == 0 && n < LEAST_SITTINGS) {
-        command_complain(command, "%zu sittings; to learn from takes at least %d, a file each", n,
-                         LEAST_SITTINGS);
-        status = EXIT_MISUSE;
-    } else if (status == 0 &&
-               (!learning.sitting || !learning.bound || !learning.middle || !learning.to)) {
-        command_complain(command, learning.to ? "no memory" : "no temporary file");
-        status = EXIT_MISUSE;
-    }
+    if (!learning.session || !learning.bound || !learning.to)
+        status = command_refuse(command, "%s", learning.to ? "no memory" : "no temporary file");
     while (status == 0 && learning.n < n) {
-        status = read_sitting(&learning, learning.n, paths);
+        status = read_session(&learning, learning.n, paths);
         ++learning.n;
     }
+    /* Sessions of the same start of the machine, and within hours, do not show how days differ. */
     for (size_t f = 0; f < learning.n && status == 0; ++f)
-        for (size_t other = 0; other < f; ++other)
+        for (size_t other = 0; other < f; ++other) {
+            const struct record_file *a = learning.session[f].file,
+                                     *b = learning.session[other].file;
+            const uint64_t x = a->cell[0].start_epoch_ns, y = b->cell[0].start_epoch_ns;
+
             learning.near =
-                learning.near || is_near(learning.sitting[f].file, learning.sitting[other].file);
+                learning.near || (strcmp(a->run.machine_instance, b->run.machine_instance) == 0 &&
+                                  (x > y ? x - y : y - x) < RECORD_SITTINGS_APART);
+        }
     if (status == 0)
         status = learn_all(&learning);
     for (size_t f = 0; f < learning.n; ++f)
-        validate_close(&learning.sitting[f]);
-    free(learning.sitting);
+        validate_close(&learning.session[f]);
+    free(learning.session);
     free(learning.bound);
-    free(learning.middle);
     if (learning.to)
         fclose(learning.to);
     return status;

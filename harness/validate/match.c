@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Says why the machine does not match. subject: a text like "the records are of". */
-static int refuse(struct text_error *why, const char *subject, const char *what, const char *wanted,
-                  const char *is)
+static int refuse_machine(struct text_error *why, const char *subject, const char *what,
+                          const char *wanted, const char *is)
 {
     return text_fail(why, "the profile is for %s '%.80s', %s '%.80s'", what, wanted, subject, is);
 }
@@ -17,7 +17,7 @@ static int match_text(struct text_error *why, const char *subject, const char *w
 {
     return !wanted || strcmp(wanted, is) == 0
                ? 0
-               : refuse(why, subject, what, wanted, is[0] != '\0' ? is : "unknown");
+               : refuse_machine(why, subject, what, wanted, is[0] != '\0' ? is : "unknown");
 }
 
 static int match_count(struct text_error *why, const char *subject, const char *what,
@@ -29,16 +29,21 @@ static int match_count(struct text_error *why, const char *subject, const char *
         return 0;
     snprintf(a, sizeof a, "%llu", (unsigned long long)wanted);
     snprintf(b, sizeof b, "%d", is);
-    return refuse(why, subject, what, a, b);
+    return refuse_machine(why, subject, what, a, b);
 }
 
-/* Checks that every GPU is of the model of the profile: a machine with seven of eight is another
- * machine. */
-static int match_gpus(const struct profile_match *match, const struct record_run *run,
-                      const char *subject, struct text_error *why)
+int validate_match_run(const struct profile *profile, const struct record_run *run,
+                       const char *subject, struct text_error *why)
 {
+    const struct profile_match *match = &profile->match;
     int gpus = 0;
 
+    if (match_text(why, subject, "the class of machine", match->machine_class,
+                   run->machine_class) != 0 ||
+        match_text(why, subject, "the processor", match->cpu_model, run->cpu_model) != 0 ||
+        match_count(why, subject, "a number of cores of", match->cores, run->cores) != 0)
+        return -1;
+    /* Every GPU is of the model of the profile: a machine with seven of eight is another one. */
     for (int i = 0; i < run->n_slots; ++i) {
         if (run->slot[i].model[0] == '\0')
             continue;
@@ -47,22 +52,8 @@ static int match_gpus(const struct profile_match *match, const struct record_run
             return -1;
     }
     if (match->gpu_model && gpus == 0)
-        return refuse(why, subject, "GPU", match->gpu_model, "none");
+        return refuse_machine(why, subject, "GPU", match->gpu_model, "none");
     return match_count(why, subject, "a number of GPUs of", match->gpus, gpus);
-}
-
-int validate_match_run(const struct profile *profile, const struct record_run *run,
-                       const char *subject, struct text_error *why)
-{
-    const struct profile_match *match = &profile->match;
-    const bool fits =
-        match_text(why, subject, "the class of machine", match->machine_class,
-                   run->machine_class) == 0 &&
-        match_text(why, subject, "the processor", match->cpu_model, run->cpu_model) == 0 &&
-        match_count(why, subject, "a number of cores of", match->cores, run->cores) == 0 &&
-        match_gpus(match, run, subject, why) == 0;
-
-    return fits ? 0 : -1;
 }
 
 int validate_match(const struct profile *profile, const struct report *report,

@@ -32,7 +32,7 @@ struct measuring {
     char devices[DEVICES_BYTES];
 };
 
-static int complain(const struct measuring *measuring, const char *text)
+static int refuse_measuring(const struct measuring *measuring, const char *text)
 {
     return command_refuse(measuring->command, "%s", text);
 }
@@ -51,22 +51,16 @@ static const struct level {
 
 enum { LEVELS = sizeof levels / sizeof levels[0], UNBOUND = 1 };
 
-/* The seconds that a level takes. Each part of the machine takes as long as the steps of a
- * launch. */
-static double seconds_at(const struct validate_need *need, const struct level *level)
-{
-    const double measured = level->seconds * (need->parts ? 1.0 + RECORD_PARTS : 1.0);
-
-    return (double)(need->n * need->launches * level->times) * (measured + AROUND);
-}
-
 static const struct level *choose_level(const struct validate_need *need, double minutes)
 {
+    const double parts = need->parts ? 1.0 + RECORD_PARTS : 1.0; /* each takes as long as steps */
     size_t i = 0;
 
     if (minutes <= 0)
         return &levels[UNBOUND];
-    while (i + 1 < LEVELS && seconds_at(need, &levels[i]) > 0.9 * 60.0 * minutes)
+    while (i + 1 < LEVELS && (double)(need->n * need->launches * levels[i].times) *
+                                     (levels[i].seconds * parts + AROUND) >
+                                 0.9 * 60.0 * minutes)
         ++i;
     return &levels[i];
 }
@@ -121,20 +115,12 @@ static void add_value(struct line *line, const char *value)
         line->too_long = true;
 }
 
-static void add_number(struct line *line, uint64_t number)
+static void add_whole(struct line *line, uint64_t number)
 {
     char value[24];
 
     snprintf(value, sizeof value, "%llu", (unsigned long long)number);
     add_value(line, value);
-}
-
-static bool has_workload(const struct validate_need *need, size_t before)
-{
-    for (size_t i = 0; i < before; ++i)
-        if (strcmp(need->cell[i].workload, need->cell[before].workload) == 0)
-            return true;
-    return false;
 }
 
 static void add_cells(struct line *line, const struct validate_need *need)
@@ -149,37 +135,28 @@ static void add_cells(struct line *line, const struct validate_need *need)
     add_word(line, "--counts=");
     for (size_t i = 0; i < need->n; ++i)
         if (only_plain || strcmp(need->cell[i].mode, "plain") != 0)
-            add_number(line, need->cell[i].devices);
+            add_whole(line, need->cell[i].devices);
     add_word(line, "--batch=");
     for (size_t i = 0; i < need->n; ++i)
-        add_number(line, need->cell[i].batch);
+        add_whole(line, need->cell[i].batch);
     add_word(line, "--chain=");
     for (size_t i = 0; i < need->n; ++i)
-        add_number(line, need->cell[i].chain);
+        add_whole(line, need->cell[i].chain);
     if (strcmp(line->word[line->n - 1], "--chain=0") == 0)
         line->argument[--line->n] = NULL; /* this is the default, so the option is left out */
     add_word(line, "--host-inputs=");
     for (size_t i = 0; i < need->n; ++i)
-        add_number(line, need->cell[i].host_inputs);
+        add_whole(line, need->cell[i].host_inputs);
     if (strcmp(line->word[line->n - 1], "--host-inputs=0") == 0)
         line->argument[--line->n] = NULL;
-    for (size_t i = 0; i < need->n; ++i)
-        if (!has_workload(need, i))
-            add_word(line, "--workload=%s", need->cell[i].workload);
-}
+    for (size_t i = 0; i < need->n; ++i) {
+        size_t first = 0;
 
-/* Chooses the devices: those that were asked for; else those that the profile is for; else those of
- * a sweep, and more only if a cell has more. */
-static void choose_devices(const struct profile *profile, const struct validate_need *need,
-                           const char *asked, char list[DEVICES_BYTES])
-{
-    command_default_devices(list, DEVICES_BYTES);
-    if (asked)
-        snprintf(list, DEVICES_BYTES, "%s", asked);
-    else if (profile->match.gpu_model || profile->match.gpus > 0)
-        snprintf(list, DEVICES_BYTES, "cuda:all");
-    else if (need->devices > strtoull(list + strcspn(list, ":") + 1, NULL, 10))
-        snprintf(list, DEVICES_BYTES, "virt:%llu", (unsigned long long)need->devices);
+        while (strcmp(need->cell[first].workload, need->cell[i].workload) != 0)
+            ++first;
+        if (first == i)
+            add_word(line, "--workload=%s", need->cell[i].workload);
+    }
 }
 
 static int read_options(struct measuring *measuring, const struct validate_request *request,
@@ -191,7 +168,7 @@ static int read_options(struct measuring *measuring, const struct validate_reque
     int status;
 
     if (!line)
-        return complain(measuring, "no memory for the options");
+        return refuse_measuring(measuring, "no memory for the options");
     add_word(line, "%s", measuring->command);
     add_word(line, "--devices=%s", measuring->devices);
     if (need->backend)
@@ -208,8 +185,9 @@ static int read_options(struct measuring *measuring, const struct validate_reque
         add_word(line, "--parts=%g", level->seconds);
     add_cells(line, need);
     status = line->too_long
-                 ? complain(measuring, "the profile names more than a sweep has: measure parts of "
-                                       "it by lockstep sweep")
+                 ? refuse_measuring(measuring,
+                                    "the profile names more than a sweep has: measure parts of "
+                                    "it by lockstep sweep")
                  : sweep_parse(line->n, line->argument, &measuring->options);
     free(line);
     return status;
@@ -219,7 +197,7 @@ static int read_options(struct measuring *measuring, const struct validate_reque
 
 /* Fills the part of the header that comes from the plan. The order of the cells follows from the id
  * of the run. */
-static int describe(struct measuring *measuring)
+static int describe_plan(struct measuring *measuring)
 {
     struct plan_options *plan = &measuring->options.plan;
     struct record_run *run = &measuring->run;
@@ -229,7 +207,7 @@ static int describe(struct measuring *measuring)
     plan->has_seed = true;
     if (plan_defaults(plan, run->n_slots, &why) != 0 ||
         plan_command(plan, run->command, sizeof run->command, &why) != 0)
-        return complain(measuring, why.text);
+        return refuse_measuring(measuring, why.text);
     run->seed = plan->seed;
     run->planned = plan_cells(plan);
     run->launches = (int)plan->launches;
@@ -237,16 +215,16 @@ static int describe(struct measuring *measuring)
     memcpy(run->devices, plan->devices, sizeof run->devices);
     measuring->n = run->planned;
     measuring->cell = plan_make(plan, run->communicator, run->run_id);
-    return measuring->cell ? 0 : complain(measuring, "no memory for the plan");
+    return measuring->cell ? 0 : refuse_measuring(measuring, "no memory for the plan");
 }
 
-static int open_file(struct measuring *measuring, const struct validate_request *request)
+static int open_records(struct measuring *measuring, const struct validate_request *request)
 {
     struct text_error why = {""};
     int status;
 
     if (output_open(&measuring->output, request->out, false, &why) != 0)
-        return complain(measuring, why.text);
+        return refuse_measuring(measuring, why.text);
     status =
         core_locks_take("", measuring->command, &measuring->run, request->wait, &measuring->locks);
     if (status != 0) {
@@ -256,56 +234,22 @@ static int open_file(struct measuring *measuring, const struct validate_request 
     watch_close(&measuring->watch);
     watch_start(&measuring->watch); /* the time begins after the wait for other programs */
     if (measuring->locks.note.text[0] != '\0')
-        command_complain(measuring->command, "%s", measuring->locks.note.text);
+        command_refuse(measuring->command, "%s", measuring->locks.note.text);
     if (output_repair(&measuring->output, &why) != 0 ||
         output_begin(&measuring->output, &measuring->run, &why) != 0)
-        return complain(measuring, why.text);
+        return refuse_measuring(measuring, why.text);
     return 0;
-}
-
-static int end_file(struct measuring *measuring)
-{
-    struct text_error why = {""};
-    const struct record_end end = {.planned = measuring->n,
-                                   .ok = measuring->ok,
-                                   .not_ok = measuring->done - measuring->ok,
-                                   .interrupted = measuring->done < measuring->n,
-                                   .seconds = watch_seconds(&measuring->watch)};
-    char *line = record_end_text(measuring->run.run_id, &end);
-
-    return output_end(&measuring->output, line, &why) == 0 ? 0 : complain(measuring, why.text);
 }
 
 /* ---- the launches ------------------------------------------------------------------------- */
 
-static bool is_needed(const struct validate_need *need, const struct cell_config *config)
-{
-    const struct validate_cell planned = {config->workload.name,
-                                          cell_mode_names[config->mode],
-                                          (uint64_t)config->n_devices,
-                                          config->rows,
-                                          config->chain,
-                                          config->host_inputs};
-
-    for (size_t i = 0; i < need->n; ++i)
-        if (validate_is_cell(&need->cell[i], &planned))
-            return true;
-    return false;
-}
-
-/* The seconds that a launch may take: no more than are left. */
-static double room_for(const struct measuring *measuring)
-{
-    const double left = measuring->seconds - watch_seconds(&measuring->watch);
-
-    return measuring->seconds <= 0 || left > measuring->options.timeout ? measuring->options.timeout
-                                                                        : left;
-}
-
-/* Runs one launch. *over: the time was over before the launch had ended. */
+/* Runs one launch, for no more than the seconds that are left. *over: the time was over before it
+ * had ended. */
 static int run_launch(struct measuring *measuring, const struct cell_config *config, bool *over)
 {
-    const double room = room_for(measuring), begin = watch_seconds(&measuring->watch);
+    const double begin = watch_seconds(&measuring->watch), left = measuring->seconds - begin;
+    const double most = measuring->options.timeout;
+    const double room = measuring->seconds <= 0 || left > most ? most : left;
     struct text_error why = {""};
     struct record_cell cell;
     int status;
@@ -315,7 +259,7 @@ static int run_launch(struct measuring *measuring, const struct cell_config *con
         return 0;
     if (launch_cell(NULL, config, room, &cell, NULL) != 0)
         return EXIT_INTERRUPTED;
-    *over = cell.status == RECORD_TIMEOUT && room < measuring->options.timeout;
+    *over = cell.status == RECORD_TIMEOUT && room < most;
     status = *over ? 0
                    : output_cell(&measuring->output, config,
                                  (watch_seconds(&measuring->watch) - begin) * 1e9, &cell, &why);
@@ -324,7 +268,7 @@ static int run_launch(struct measuring *measuring, const struct cell_config *con
         measuring->ok += cell.status == RECORD_OK;
     }
     record_cell_free(&cell);
-    return status == 0 ? 0 : complain(measuring, why.text);
+    return status == 0 ? 0 : refuse_measuring(measuring, why.text);
 }
 
 static int run_launches(struct measuring *measuring)
@@ -334,33 +278,35 @@ static int run_launches(struct measuring *measuring)
     int status = 0;
 
     for (size_t i = 0; i < measuring->n && status == 0 && !over; ++i) {
-        if (is_needed(measuring->need, &measuring->cell[i]))
-            status = run_launch(measuring, &measuring->cell[i], &over);
+        const struct cell_config *config = &measuring->cell[i];
+        const struct validate_cell planned = {config->workload.name,
+                                              cell_mode_names[config->mode],
+                                              (uint64_t)config->n_devices,
+                                              config->rows,
+                                              config->chain,
+                                              config->host_inputs};
+        bool needed = false;
+
+        for (size_t c = 0; c < measuring->need->n && !needed; ++c)
+            needed = validate_is_cell(&measuring->need->cell[c], &planned);
+        if (needed)
+            status = run_launch(measuring, config, &over);
         if (status == 0 && !over && (i + 1) % block == 0)
             fprintf(stderr, "%zu of %zu launches of each of %zu cells, %.0f s\n", (i + 1) / block,
                     measuring->options.plan.launches, measuring->need->n,
                     watch_seconds(&measuring->watch));
     }
     if (over)
-        command_complain(measuring->command,
-                         "the %.3g minutes were over after %zu of %zu launches of all cells",
-                         measuring->seconds / 60.0, measuring->done,
-                         measuring->need->n * measuring->options.plan.launches);
+        command_refuse(measuring->command,
+                       "the %.3g minutes were over after %zu of %zu launches of all cells",
+                       measuring->seconds / 60.0, measuring->done,
+                       measuring->need->n * measuring->options.plan.launches);
     return status;
 }
 
 /* MOST_SECONDS: for the cases without --minutes. LEAST_SECONDS: for the launches, if the cases took
  * all of the time. */
 static const double MOST_SECONDS = 604800, LEAST_SECONDS = 0.001;
-
-/* Finds the devices. A machine without them is another machine: it gets no verdict, and it does not
- * count as skipped. */
-static int find_devices(struct measuring *measuring)
-{
-    const int status = sweep_devices(measuring->command, &measuring->options, &measuring->run);
-
-    return status == 0 || status == EXIT_INTERRUPTED ? status : EXIT_MISUSE;
-}
 
 /* Runs the cases that the profile requires. The launches get the rest of the time, and their level
  * is chosen again. */
@@ -378,31 +324,52 @@ static int run_cases(struct measuring *measuring, const struct validate_request 
     return read_options(measuring, request, measuring->seconds / 60.0);
 }
 
-static int run(struct measuring *measuring, const struct validate_request *request,
-               const struct profile *profile)
+static int measure_all(struct measuring *measuring, const struct validate_request *request,
+                       const struct profile *profile)
 {
+    const struct validate_need *need = measuring->need;
+    char *const list = measuring->devices;
     struct text_error why = {""};
     int status, ended;
 
-    choose_devices(profile, measuring->need, request->devices, measuring->devices);
+    /* The devices are those that were asked for; else those that the profile is for; else those of
+     * a sweep, and more only if a cell has more. */
+    command_default_devices(list, DEVICES_BYTES);
+    if (request->devices)
+        snprintf(list, DEVICES_BYTES, "%s", request->devices);
+    else if (profile->match.gpu_model || profile->match.gpus > 0)
+        snprintf(list, DEVICES_BYTES, "cuda:all");
+    else if (need->devices > strtoull(list + strcspn(list, ":") + 1, NULL, 10))
+        snprintf(list, DEVICES_BYTES, "virt:%llu", (unsigned long long)need->devices);
     status = read_options(measuring, request, request->minutes);
-    if (status == 0)
-        status = find_devices(measuring);
+    /* A machine without them is another machine: it gets no verdict, and does not count as skipped.
+     */
+    if (status == 0 &&
+        (status = sweep_devices(measuring->command, &measuring->options, &measuring->run)) != 0 &&
+        status != EXIT_INTERRUPTED)
+        status = EXIT_MISUSE;
     if (status == 0 && validate_match_run(profile, &measuring->run, "this machine has", &why) != 0)
-        status = complain(measuring, why.text);
+        status = refuse_measuring(measuring, why.text);
     if (status == 0 && profile->requires.conformance)
         status = run_cases(measuring, request, profile->requires.conformance);
     if (status == 0)
-        status = describe(measuring);
+        status = describe_plan(measuring);
     if (status == 0)
-        status = open_file(measuring, request);
+        status = open_records(measuring, request);
     if (status != 0)
         return status;
     status = run_launches(measuring);
     if (status != 0 && status != EXIT_INTERRUPTED)
         return status;
-    ended = end_file(measuring);
-    return ended != 0 ? ended : status;
+
+    const struct record_end end = {.planned = measuring->n,
+                                   .ok = measuring->ok,
+                                   .not_ok = measuring->done - measuring->ok,
+                                   .interrupted = measuring->done < measuring->n,
+                                   .seconds = watch_seconds(&measuring->watch)};
+
+    ended = output_end(&measuring->output, record_end_text(measuring->run.run_id, &end), &why);
+    return ended != 0 ? refuse_measuring(measuring, why.text) : status;
 }
 
 int validate_measure(const char *command, const struct validate_request *request,
@@ -419,7 +386,7 @@ int validate_measure(const char *command, const struct validate_request *request
     measuring->output.fd = -1;
     watch_start(&measuring->watch);
     stop_watch_signals(); /* before a file exists that an interrupt would leave unfinished */
-    status = run(measuring, request, profile);
+    status = measure_all(measuring, request, profile);
     watch_close(&measuring->watch);
     output_close(&measuring->output);
     core_locks_release(&measuring->locks);

@@ -30,6 +30,9 @@ bool validate_limit_has(const struct profile_limit *limit, const struct validate
 /* Whether a limit may be judged by steps in chains of that length; 0: single steps. Metrics that
  * are not about steps are the same after both. */
 bool validate_limit_takes(const struct profile_limit *limit, uint64_t chain);
+/* Whether it is about the cell of a record. */
+bool validate_limit_is_at(const struct profile_limit *limit, const struct record_key *key);
+struct validate_cell validate_cell_of(const struct record_key *key);
 /* Whether both cells are the same. */
 bool validate_is_cell(const struct validate_cell *a, const struct validate_cell *b);
 

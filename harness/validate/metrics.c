@@ -1,155 +1,286 @@
-/* validate/metrics.c: the metrics that a limit can be about. */
+/* validate/metrics.c: the metrics that a limit can be about, and their values in a launch: steps,
+ * facts of the host, and parts of the machine. A value is NaN if the launch did not measure it. */
 #include "validate/metrics.h"
 
 #include "numbers/stats.h"
-#include "validate/parts.h"
 
 #include <math.h>
 #include <string.h>
 
-static double step_of(const struct report_point *point, const struct report_row *row, int device,
-                      enum validate_statistic by, double steps[])
+const char *const validate_statistic_names[VALIDATE_STATISTICS] = {"floor", "typical", "cost",
+                                                                   "tail", "least"};
+
+/* Computes the statistic of n times, which it may sort; NaN: there are none. */
+static double statistic_of(double times[], size_t n, enum validate_statistic by)
+{
+    static const double quantile[VALIDATE_STATISTICS] = {0.05, 0.5, 0, 0.95, 0};
+    double sum = 0.0;
+
+    if (n == 0)
+        return (double)NAN;
+    if (by == VALIDATE_COST) {
+        for (size_t i = 0; i < n; ++i)
+            sum += times[i];
+        return sum / (double)n;
+    }
+    stats_sort(times, n);
+    return stats_quantile(times, n, quantile[by]);
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+static double step_time(const struct report_row *row, enum validate_statistic by)
 {
     const struct record_cell *cell = row->cell;
     const double of[VALIDATE_STATISTICS] = {cell->p05_ns, cell->median_ns, cell->mean_ns,
                                             cell->p95_ns, cell->min_ns};
 
-    (void)point, (void)device, (void)steps;
     return of[by];
 }
 
-static double throughput_of(const struct report_point *point, const struct report_row *row,
-                            int device, enum validate_statistic by, double steps[])
+static double of_step(const struct validate_sample *at)
 {
-    return 1e9 * (double)row->cell->key.global_batch / step_of(point, row, device, by, steps);
+    return step_time(at->row, at->by);
 }
 
-/* Returns the same launch of the base, in the same session. */
-static const struct report_row *partner_of(const struct report_point *base,
-                                           const struct report_row *row)
+static double of_throughput(const struct validate_sample *at)
 {
+    return 1e9 * (double)at->row->cell->key.global_batch / step_time(at->row, at->by);
+}
+
+/* The base is the same launch of the plain program, in the same session. */
+static double of_speedup(const struct validate_sample *at)
+{
+    const struct report_point *base = at->point->base;
+
     for (size_t i = 0; base && i < base->n; ++i)
-        if (base->row[i].verified && report_launch_order(&base->row[i], row) == 0)
-            return &base->row[i];
-    return NULL;
+        if (base->row[i].verified && report_launch_order(&base->row[i], at->row) == 0)
+            return step_time(&base->row[i], at->by) / step_time(at->row, at->by);
+    return (double)NAN;
 }
 
-static double speedup_of(const struct report_point *point, const struct report_row *row, int device,
-                         enum validate_statistic by, double steps[])
+static double of_efficiency(const struct validate_sample *at)
 {
-    const struct report_row *base = partner_of(point->base, row);
-
-    return base ? step_of(point, base, device, by, steps) / step_of(point, row, device, by, steps)
-                : (double)NAN;
+    return of_speedup(at) / (double)at->row->cell->key.n_devices / at->point->bound;
 }
 
-static double efficiency_of(const struct report_point *point, const struct report_row *row,
-                            int device, enum validate_statistic by, double steps[])
+static double of_peak(const struct validate_sample *at)
 {
-    return speedup_of(point, row, device, by, steps) / (double)row->cell->key.n_devices /
-           point->bound;
-}
+    const struct record_cell *cell = at->row->cell;
 
-static double moved_of(const struct report_point *point, const struct report_row *row, int device,
-                       enum validate_statistic by, double steps[])
-{
-    (void)point, (void)device, (void)by, (void)steps;
-    return row->cell->bytes_per_step;
-}
-
-static double peak_of(const struct report_point *point, const struct report_row *row, int device,
-                      enum validate_statistic by, double steps[])
-{
-    (void)point, (void)by, (void)steps;
-    return device < row->cell->n_peaks ? (double)row->cell->peak_bytes[device] : (double)NAN;
+    return at->device < cell->n_peaks ? (double)cell->peak_bytes[at->device] : (double)NAN;
 }
 
 /* The time that one device computes for a row of its shard, in forward and backward. */
-static double device_of(const struct report_point *point, const struct report_row *row, int device,
-                        enum validate_statistic by, double steps[])
+static double device_time(const struct validate_sample *at, int device)
 {
-    const struct record_cell *cell = row->cell;
+    const struct record_cell *cell = at->row->cell;
     const uint64_t *forward = cell->phase_ns[RECORD_FORWARD];
     const uint64_t *backward = cell->phase_ns[RECORD_BACKWARD];
     const size_t first = (size_t)device * cell->n_samples;
     size_t n = 0;
 
-    (void)point;
     if (device >= cell->n_shards || cell->shard[device] == 0 || !forward || !backward)
         return (double)NAN;
     for (size_t i = 0; i < cell->n_samples; ++i)
         if ((cell->flags[i] & (RECORD_WARMUP | RECORD_BAD_VALUES)) == 0)
-            steps[n++] =
+            at->steps[n++] =
                 (double)(forward[first + i] + backward[first + i]) / (double)cell->shard[device];
-    return validate_sum_up(steps, n, by);
+    return statistic_of(at->steps, n, at->by);
 }
 
 /* The time of a device over the median of all devices of its launch. */
-static double spread_of(const struct report_point *point, const struct report_row *row, int device,
-                        enum validate_statistic by, double steps[])
+static double of_spread(const struct validate_sample *at)
 {
     double all[RECORD_MAX_RANKS];
     size_t n = 0;
 
-    for (int d = 0; d < row->cell->n_shards; ++d) {
-        const double one = device_of(point, row, d, by, steps);
+    for (int d = 0; d < at->row->cell->n_shards; ++d) {
+        const double one = device_time(at, d);
 
         if (isfinite(one))
             all[n++] = one;
     }
-    return n < 2 ? (double)NAN : device_of(point, row, device, by, steps) / stats_median(all, n);
+    return n < 2 ? (double)NAN : device_time(at, at->device) / stats_median(all, n);
 }
+
+/* ---- facts of the host ---------------------------------------------------------------------- */
+
+static double of_threads(const struct validate_sample *at)
+{
+    const double pus = at->row->run->pus, cores = at->row->run->cores;
+
+    return pus > 0 && cores > 0 ? pus / cores : (double)NAN;
+}
+
+static double of_governor(const struct validate_sample *at)
+{
+    const char *governor = at->row->run->governor;
+
+    if (governor[0] == '\0' || strcmp(governor, "unknown") == 0)
+        return (double)NAN;
+    return strcmp(governor, "performance") == 0 ? 1.0 : 0.0;
+}
+
+/* ---- parts of the machine ------------------------------------------------------------------- */
+
+/* The time of a line of a part: a device's, or that of a copy. The first half of a sustained run is
+ * burst, or still changes from burst to sustained, so it does not count. */
+static double part_time(const struct validate_sample *at, enum record_part part, size_t line)
+{
+    const struct record_part_times *times = &at->row->cell->part[part];
+    size_t n = 0;
+
+    if (!times->ns || line >= times->rows)
+        return (double)NAN;
+    for (size_t i = part == RECORD_SUSTAINED ? times->n / 2 : 0; i < times->n; ++i)
+        at->steps[n++] = (double)times->ns[line * times->n + i];
+    return statistic_of(at->steps, n, at->by);
+}
+
+static double part_rate(const struct validate_sample *at, enum record_part part)
+{
+    return 1e9 * (double)at->row->cell->part[part].work / part_time(at, part, (size_t)at->device);
+}
+
+static double of_part(const struct validate_sample *at)
+{
+    return part_rate(at, at->metric->part);
+}
+
+/* The time of a device over the median of the others. With two devices the median of all would
+ * halve the difference. */
+static double of_part_spread(const struct validate_sample *at)
+{
+    const enum record_part part = at->metric->part;
+    double others[RECORD_MAX_RANKS];
+    size_t n = 0;
+
+    for (size_t d = 0; d < at->row->cell->part[part].rows; ++d)
+        if (d != (size_t)at->device)
+            others[n++] = part_time(at, part, d);
+    return n == 0 ? (double)NAN : part_time(at, part, (size_t)at->device) / stats_median(others, n);
+}
+
+static double part_bytes(const struct validate_metric *metric, const struct report_row *row)
+{
+    return (double)row->cell->part[metric->part].work;
+}
+
+static double of_pair(const struct validate_sample *at, int to)
+{
+    const size_t line = (size_t)at->device * (size_t)at->row->cell->key.n_devices + (size_t)to;
+
+    return 1e9 * (double)at->row->cell->part[RECORD_COPY].work / part_time(at, RECORD_COPY, line);
+}
+
+/* The slowest copy from the device to another one. */
+static double of_copy(const struct validate_sample *at)
+{
+    double slowest = INFINITY;
+
+    for (int to = 0; to < at->row->cell->key.n_devices; ++to) {
+        const double rate = to == at->device ? INFINITY : of_pair(at, to);
+
+        if (!(rate >= slowest))
+            slowest = rate;
+    }
+    return isfinite(slowest) ? slowest : (double)NAN;
+}
+
+/* Returns the bytes of a copy to or from the host. NaN: the two directions have different sizes,
+ * which no program here writes. */
+static double host_bytes(const struct validate_metric *metric, const struct report_row *row)
+{
+    const struct record_part_times *part = row->cell->part;
+
+    return part[RECORD_FROM_HOST].work == part[RECORD_TO_HOST].work ? part_bytes(metric, row)
+                                                                    : (double)NAN;
+}
+
+static double of_host_copy(const struct validate_sample *at)
+{
+    const double there = part_rate(at, RECORD_FROM_HOST), back = part_rate(at, RECORD_TO_HOST);
+
+    return isnan(there) || there < back ? there : back;
+}
+
+static double reduced_bytes(const struct validate_metric *metric, const struct report_row *row)
+{
+    (void)metric;
+    return (double)(row->cell->model_params * sizeof(float));
+}
+
+/* The reduction of all gradients of a ddp cell, when it runs alone. */
+static double of_allreduce(const struct validate_sample *at)
+{
+    const struct record_cell *cell = at->row->cell;
+    const double n = (double)cell->key.n_devices;
+    double ns;
+
+    if (cell->key.n_devices < 2)
+        return (double)NAN;
+    for (int i = 0; i < cell->n_rounds; ++i)
+        at->steps[i] = (double)cell->round_ns[RECORD_COMM][i];
+    ns = statistic_of(at->steps, (size_t)cell->n_rounds, at->by);
+    return 1e9 * reduced_bytes(at->metric, at->row) * 2.0 * (n - 1.0) / n / ns;
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+#define RUN(member)  .in_run = offsetof(struct record_run, member)
+#define CELL(member) .in_cell = offsetof(struct record_cell, member)
 
 const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
     {.name = "step_time",
      .means = "a step",
      .kind = QUANTITY_TIME,
      .of_steps = true,
-     .of = step_of},
+     .of = of_step},
     {.name = "throughput",
      .means = "rows a second",
      .kind = QUANTITY_RATE,
      .higher = true,
      .of_steps = true,
-     .of = throughput_of},
+     .of = of_throughput},
     {.name = "speed_up",
      .means = "the base's step over this one's, launch by launch",
      .kind = QUANTITY_RATIO,
      .higher = true,
      .has_base = true,
      .of_steps = true,
-     .of = speedup_of},
+     .of = of_speedup},
     {.name = "efficiency",
      .means = "the speed-up over what the shards allow",
      .kind = QUANTITY_RATIO,
      .higher = true,
      .has_base = true,
      .of_steps = true,
-     .of = efficiency_of},
+     .of = of_efficiency},
     {.name = "moved",
      .means = "bytes moved between devices in a step",
      .kind = QUANTITY_BYTES,
      .counted = true,
-     .of = moved_of},
+     CELL(bytes_per_step)},
     {.name = "peak_memory",
      .means = "the most that a device held",
      .kind = QUANTITY_BYTES,
      .counted = true,
      .by_device = true,
-     .of = peak_of},
+     .of = of_peak},
     {.name = "device_spread",
      .means = "forward and backward of a device, a row, over the median of all devices",
      .kind = QUANTITY_RATIO,
      .by_device = true,
      .of_steps = true,
-     .of = spread_of},
+     .of = of_spread},
     {.name = "product_spread",
      .means = "a matrix product of a device, in turns with the others, over the median of these",
      .kind = QUANTITY_RATIO,
      .by_device = true,
      .in_parts = true,
      .part = RECORD_PRODUCT,
-     .of = validate_product_spread},
+     .of = of_part_spread},
     {.name = "sustained_product",
      .means =
          "operations of matrix products on all devices at once, in the last half of their time",
@@ -158,14 +289,14 @@ const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
      .by_device = true,
      .in_parts = true,
      .part = RECORD_SUSTAINED,
-     .of = validate_sustained},
+     .of = of_part},
     {.name = "sustained_spread",
      .means = "such a product of a device over the median of the others",
      .kind = QUANTITY_RATIO,
      .by_device = true,
      .in_parts = true,
      .part = RECORD_SUSTAINED,
-     .of = validate_sustained_spread},
+     .of = of_part_spread},
     /* Metrics of the host. */
     {.name = "memlock",
      .means = "the memory that a process may lock",
@@ -174,7 +305,7 @@ const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
      .counted = true,
      .fact = true,
      .worst = 0,
-     .of = validate_memlock},
+     RUN(memlock_bytes)},
     {.name = "shm_size",
      .means = "the size of /dev/shm",
      .kind = QUANTITY_BYTES,
@@ -182,21 +313,21 @@ const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
      .counted = true,
      .fact = true,
      .worst = 0,
-     .of = validate_shm},
+     RUN(shm_bytes)},
     {.name = "numa_balancing",
      .means = "0: off, 1: the kernel moves pages between nodes",
      .kind = QUANTITY_RATIO,
      .counted = true,
      .fact = true,
      .worst = 1,
-     .of = validate_balancing},
+     RUN(numa_balancing)},
     {.name = "threads_per_core",
      .means = "hardware threads of a core: 1 without SMT",
      .kind = QUANTITY_RATIO,
      .counted = true,
      .fact = true,
      .worst = 64,
-     .of = validate_threads},
+     .of = of_threads},
     {.name = "governor",
      .means = "1: performance, 0: another governor of the clock rate",
      .kind = QUANTITY_RATIO,
@@ -204,28 +335,28 @@ const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
      .counted = true,
      .fact = true,
      .worst = 0,
-     .of = validate_governor},
+     .of = of_governor},
     {.name = "foreign_share",
      .means = "what other programs had of the cores of a launch, in its steps",
      .kind = QUANTITY_RATIO,
      .counted = true,
      .fact = true,
      .worst = 1,
-     .of = validate_foreign},
+     CELL(foreign_frac)},
     {.name = "stolen_share",
      .means = "what the hypervisor gave of them to other machines",
      .kind = QUANTITY_RATIO,
      .counted = true,
      .fact = true,
      .worst = 1,
-     .of = validate_stolen},
+     CELL(steal_frac)},
     /* Metrics that vendors and operators publish. */
     {.name = "allreduce_bandwidth",
      .means = "bus bandwidth of an all-reduce: its bytes x 2 (n-1)/n, over its time",
      .kind = QUANTITY_SPEED,
      .higher = true,
-     .of = validate_allreduce,
-     .bytes = validate_allreduce_bytes},
+     .of = of_allreduce,
+     .bytes = reduced_bytes},
     {.name = "host_copy",
      .means = "a copy from the host to a device or back, whichever is slower",
      .kind = QUANTITY_SPEED,
@@ -233,8 +364,8 @@ const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
      .by_device = true,
      .in_parts = true,
      .part = RECORD_FROM_HOST,
-     .of = validate_host_copy,
-     .bytes = validate_host_bytes},
+     .of = of_host_copy,
+     .bytes = host_bytes},
     {.name = "peer_copy",
      .means = "a copy from a device to that other one which gets it slowest",
      .kind = QUANTITY_SPEED,
@@ -242,9 +373,9 @@ const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
      .by_device = true,
      .in_parts = true,
      .part = RECORD_COPY,
-     .of = validate_copy,
-     .of_pair = validate_pair,
-     .bytes = validate_copy_bytes},
+     .of = of_copy,
+     .of_pair = of_pair,
+     .bytes = part_bytes},
     {.name = "memory_bandwidth",
      .means = "a copy within a device's own memory: bytes read and bytes written",
      .kind = QUANTITY_SPEED,
@@ -252,8 +383,8 @@ const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
      .by_device = true,
      .in_parts = true,
      .part = RECORD_MEMORY,
-     .of = validate_memory,
-     .bytes = validate_memory_bytes},
+     .of = of_part,
+     .bytes = part_bytes},
     {.name = "matrix_product",
      .means = "operations of a matrix product on a device, in turns with the others",
      .kind = QUANTITY_WORK,
@@ -261,7 +392,7 @@ const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
      .by_device = true,
      .in_parts = true,
      .part = RECORD_PRODUCT,
-     .of = validate_product},
+     .of = of_part},
 };
 
 const struct validate_metric *validate_metric_find(const char *name)
@@ -270,4 +401,15 @@ const struct validate_metric *validate_metric_find(const char *name)
         if (strcmp(validate_metrics[i].name, name) == 0)
             return &validate_metrics[i];
     return NULL;
+}
+
+double validate_metric_value(const struct validate_sample *at)
+{
+    const struct validate_metric *metric = at->metric;
+
+    if (metric->of)
+        return metric->of(at);
+    return *(const double *)(const void *)(metric->in_run > 0
+                                               ? (const char *)at->row->run + metric->in_run
+                                               : (const char *)at->row->cell + metric->in_cell);
 }

@@ -8,7 +8,27 @@
 
 #include "analysis/analysis.h"
 #include "text/quantity.h"
-#include "validate/statistic.h"
+
+/* The statistics of the samples of a launch. */
+enum validate_statistic {
+    VALIDATE_FLOOR,   /* their 5th percentile: the time of the program itself */
+    VALIDATE_TYPICAL, /* their median */
+    VALIDATE_COST,    /* their mean: stalls count */
+    VALIDATE_TAIL,    /* their 95th percentile */
+    VALIDATE_LEAST,   /* the shortest: for few samples on a busy machine */
+    VALIDATE_STATISTICS
+};
+extern const char *const validate_statistic_names[VALIDATE_STATISTICS];
+
+/* A value is that of a metric in a launch of a cell. */
+struct validate_sample {
+    const struct validate_metric *metric;
+    const struct report_point *point; /* the cell */
+    const struct report_row *row;     /* the launch */
+    int device;                       /* for metrics that are judged by device */
+    enum validate_statistic by;
+    double *steps; /* workspace for the samples of row, and RECORD_MOST_PARTS */
+};
 
 struct validate_metric {
     const char *name, *means;
@@ -22,16 +42,13 @@ struct validate_metric {
     bool has_base;  /* it is a ratio to the same launch of the plain program */
     bool in_parts;  /* it exists if the parts of the machine were measured, too, with `part` */
     enum record_part part;
-    /* Returns the value of a launch of point in base units, for that device if by_device; NaN:
-     * unknown. steps: workspace for the samples of row, and RECORD_MOST_PARTS. */
-    double (*of)(const struct report_point *point, const struct report_row *row, int device,
-                 enum validate_statistic by, double steps[]);
-    /* The same for copies from one device to another, of which `of` is the slowest; or NULL. */
-    double (*of_pair)(const struct report_row *row, int from, int to, enum validate_statistic by,
-                      double steps[]);
+    double (*of)(const struct validate_sample *at); /* NULL: the value is a member of the record */
+    size_t in_run, in_cell;                         /* the offset of that member; 0: the other */
+    /* For copies: that from the device to another one, of which `of` is the slowest; or NULL. */
+    double (*of_pair)(const struct validate_sample *at, int to);
     /* For a bandwidth: the bytes that were carried. Bandwidths of different sizes are not
      * comparable. NULL: it has no size. */
-    double (*bytes)(const struct report_row *row);
+    double (*bytes)(const struct validate_metric *metric, const struct report_row *row);
 };
 
 enum { VALIDATE_METRICS = 22 };
@@ -39,23 +56,7 @@ extern const struct validate_metric validate_metrics[VALIDATE_METRICS];
 
 /* Finds a metric by its name; NULL: there is none. */
 const struct validate_metric *validate_metric_find(const char *name);
-
-/* Facts of the host, from the record of a launch; NaN: the record does not have them
- * (validate/host.c). */
-double validate_memlock(const struct report_point *point, const struct report_row *row, int device,
-                        enum validate_statistic by, double steps[]);
-double validate_shm(const struct report_point *point, const struct report_row *row, int device,
-                    enum validate_statistic by, double steps[]);
-double validate_balancing(const struct report_point *point, const struct report_row *row,
-                          int device, enum validate_statistic by, double steps[]);
-double validate_threads(const struct report_point *point, const struct report_row *row, int device,
-                        enum validate_statistic by, double steps[]);
-/* Returns 1 if the governor is performance, 0 if it is another one. */
-double validate_governor(const struct report_point *point, const struct report_row *row, int device,
-                         enum validate_statistic by, double steps[]);
-double validate_foreign(const struct report_point *point, const struct report_row *row, int device,
-                        enum validate_statistic by, double steps[]);
-double validate_stolen(const struct report_point *point, const struct report_row *row, int device,
-                       enum validate_statistic by, double steps[]);
+/* Returns the value in base units; NaN: unknown. */
+double validate_metric_value(const struct validate_sample *at);
 
 #endif

@@ -108,7 +108,7 @@ static void note_complaint(cyaml_log_t level, void *context, const char *format,
         complaint->line = line;
 }
 
-static int load(const char *path, struct profile **profile, struct text_error *why)
+static int load_profile(const char *path, struct profile **profile, struct text_error *why)
 {
     struct complaint complaint = {"", 0};
     const cyaml_config_t config = {.log_fn = note_complaint,
@@ -271,16 +271,11 @@ static int find_places(const char *path, struct profile *profile, struct text_er
 
 /* ---- what the texts mean ------------------------------------------------------------------ */
 
-static int refuse(const char *path, const struct profile_limit *limit, struct text_error *why,
-                  const char *key, const char *problem)
+static int refuse_limit(const char *path, const struct profile_limit *limit, struct text_error *why,
+                        const char *key, const char *problem)
 {
     return text_fail(why, "%.90s:%d: limit of %.24s: %s: %.170s", path, limit->line, limit->metric,
                      key, problem);
-}
-
-static bool empty(const char *text)
-{
-    return !text || text[strspn(text, " ")] == '\0';
 }
 
 /* Whether a text like "2026-11-23" is a date that exists. */
@@ -301,42 +296,42 @@ static int read_words(const char *path, struct profile_limit *limit, struct text
 
     limit->row = validate_metric_find(limit->metric);
     if (!limit->row)
-        return refuse(path, limit, why, "metric",
-                      "it is not known; see lockstep profile --metrics");
+        return refuse_limit(path, limit, why, "metric",
+                            "it is not known; see lockstep profile --metrics");
     limit->by = VALIDATE_COST;
     if (limit->row->counted && limit->statistic)
-        return refuse(path, limit, why, "statistic", "this metric is counted, and has none");
+        return refuse_limit(path, limit, why, "statistic", "this metric is counted, and has none");
     if (!limit->row->counted) {
         for (i = 0; limit->statistic && i < VALIDATE_STATISTICS; ++i)
             if (strcmp(limit->statistic, validate_statistic_names[i]) == 0)
                 break;
         if (!limit->statistic || i == VALIDATE_STATISTICS)
-            return refuse(path, limit, why, "statistic",
-                          "it has to be floor, typical, cost, tail or least");
+            return refuse_limit(path, limit, why, "statistic",
+                                "it has to be floor, typical, cost, tail or least");
         limit->by = (enum validate_statistic)i;
     }
     limit->binding = strcmp(limit->kind, "binding") == 0;
     if (!limit->binding && strcmp(limit->kind, "advisory") != 0)
-        return refuse(path, limit, why, "kind", "it has to be binding or advisory");
-    if (empty(limit->source))
-        return refuse(path, limit, why, "source", "it says nothing");
+        return refuse_limit(path, limit, why, "kind", "it has to be binding or advisory");
+    if (limit->source[strspn(limit->source, " ")] == '\0')
+        return refuse_limit(path, limit, why, "source", "it says nothing");
     if (!is_date(limit->date))
-        return refuse(path, limit, why, "date", "it has to be a day, such as 2026-11-23");
+        return refuse_limit(path, limit, why, "date", "it has to be a day, such as 2026-11-23");
     for (i = 0; i < 3 && strcmp(limit->evidence, evidence[i]) != 0;)
         ++i;
     return i < 3 ? 0
-                 : refuse(path, limit, why, "evidence",
-                          "it has to be published, measured or learned");
+                 : refuse_limit(path, limit, why, "evidence",
+                                "it has to be published, measured or learned");
 }
 
-static int read_number(const char *path, const struct profile_limit *limit, const char *key,
-                       const char *text, double *number, struct text_error *why)
+static int read_quantity(const char *path, const struct profile_limit *limit, const char *key,
+                         const char *text, double *number, struct text_error *why)
 {
     struct text_error problem;
 
     if (!text || quantity_read(text, limit->row->kind, number, &problem) == 0)
         return 0;
-    return refuse(path, limit, why, key, problem.text);
+    return refuse_limit(path, limit, why, key, problem.text);
 }
 
 static int read_bounds(const char *path, struct profile_limit *limit, struct text_error *why)
@@ -345,35 +340,16 @@ static int read_bounds(const char *path, struct profile_limit *limit, struct tex
     limit->most = INFINITY;
     limit->healthy = limit->peak_at = limit->sibling_at = NAN;
     if (!limit->min && !limit->max)
-        return refuse(path, limit, why, "min, max", "one of them is needed");
-    if (read_number(path, limit, "min", limit->min, &limit->least, why) != 0 ||
-        read_number(path, limit, "max", limit->max, &limit->most, why) != 0 ||
-        read_number(path, limit, "expected", limit->expected, &limit->healthy, why) != 0 ||
-        read_number(path, limit, "peak", limit->peak, &limit->peak_at, why) != 0 ||
-        read_number(path, limit, "sibling", limit->sibling, &limit->sibling_at, why) != 0)
+        return refuse_limit(path, limit, why, "min, max", "one of them is needed");
+    if (read_quantity(path, limit, "min", limit->min, &limit->least, why) != 0 ||
+        read_quantity(path, limit, "max", limit->max, &limit->most, why) != 0 ||
+        read_quantity(path, limit, "expected", limit->expected, &limit->healthy, why) != 0 ||
+        read_quantity(path, limit, "peak", limit->peak, &limit->peak_at, why) != 0 ||
+        read_quantity(path, limit, "sibling", limit->sibling, &limit->sibling_at, why) != 0)
         return -1;
     if (limit->least > limit->most)
-        return refuse(path, limit, why, "min, max", "no number is above min and below max");
+        return refuse_limit(path, limit, why, "min, max", "no number is above min and below max");
     return 0;
-}
-
-/* Checks that the name of a workload is the one that the parser of workloads gives, because records
- * have no other. */
-static int check_workload(const char *path, const struct profile_limit *limit,
-                          struct text_error *why)
-{
-    struct workload workload;
-    char problem[171];
-
-    if (!limit->at.workload)
-        return 0;
-    if (workload_parse(limit->at.workload, &workload, problem, sizeof problem) != 0)
-        return refuse(path, limit, why, "workload", problem);
-    if (strcmp(workload.name, limit->at.workload) == 0)
-        return 0;
-    snprintf(problem, sizeof problem, "'%.60s' has the name %.80s in records", limit->at.workload,
-             workload.name);
-    return refuse(path, limit, why, "workload", problem);
 }
 
 /* Checks that the names are ones that records can have. */
@@ -393,42 +369,55 @@ static int check_names(const char *path, const struct profile_limit *limit, stru
     if (mode && known && math &&
         (!at->communicator || dp_communicator_of(at->communicator, &communicator)))
         return 0;
-    return refuse(path, limit, why,
-                  !mode    ? "mode"
-                  : !known ? "backend"
-                  : math   ? "communicator"
-                           : "math",
-                  "no record has one of that name");
+    return refuse_limit(path, limit, why,
+                        !mode    ? "mode"
+                        : !known ? "backend"
+                        : math   ? "communicator"
+                                 : "math",
+                        "no record has one of that name");
 }
 
 /* Reads the bytes of a place. They belong to a transfer: no cell has any. */
 static int read_place(const char *path, struct profile_limit *limit, struct text_error *why)
 {
     struct text_error problem;
+    struct workload workload;
+    char text[171];
 
     limit->at_bytes = NAN;
-    if (check_workload(path, limit, why) != 0 || check_names(path, limit, why) != 0)
+    /* The name of a workload is the one that the parser gives, because records have no other. */
+    if (limit->at.workload) {
+        if (workload_parse(limit->at.workload, &workload, text, sizeof text) != 0)
+            return refuse_limit(path, limit, why, "workload", text);
+        snprintf(text, sizeof text, "'%.60s' has the name %.80s in records", limit->at.workload,
+                 workload.name);
+        if (strcmp(workload.name, limit->at.workload) != 0)
+            return refuse_limit(path, limit, why, "workload", text);
+    }
+    if (check_names(path, limit, why) != 0)
         return -1;
     if (!limit->at.bytes)
         return 0;
     if (limit->row->kind != QUANTITY_SPEED)
-        return refuse(path, limit, why, "bytes", "only a bandwidth is taken at a number of bytes");
+        return refuse_limit(path, limit, why, "bytes",
+                            "only a bandwidth is taken at a number of bytes");
     return quantity_read(limit->at.bytes, QUANTITY_BYTES, &limit->at_bytes, &problem) == 0
                ? 0
-               : refuse(path, limit, why, "bytes", problem.text);
+               : refuse_limit(path, limit, why, "bytes", problem.text);
 }
 
-static bool same(const char *a, const char *b)
+static bool same_text(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 static bool same_place(const struct profile_place *a, const struct profile_place *b)
 {
-    return same(a->workload, b->workload) && same(a->mode, b->mode) &&
-           same(a->backend, b->backend) && same(a->communicator, b->communicator) &&
-           same(a->math, b->math) && same(a->bytes, b->bytes) && a->devices == b->devices &&
-           a->batch == b->batch && a->chain == b->chain && a->host_inputs == b->host_inputs;
+    return same_text(a->workload, b->workload) && same_text(a->mode, b->mode) &&
+           same_text(a->backend, b->backend) && same_text(a->communicator, b->communicator) &&
+           same_text(a->math, b->math) && same_text(a->bytes, b->bytes) &&
+           a->devices == b->devices && a->batch == b->batch && a->chain == b->chain &&
+           a->host_inputs == b->host_inputs;
 }
 
 /* Checks that no two numbers for the same place are binding: it would be unclear by which one a
@@ -449,7 +438,7 @@ static int check_once(const char *path, const struct profile *profile, unsigned 
         snprintf(problem, sizeof problem,
                  "the one of line %d is binding, too, at the same place: one of them is advisory",
                  other->line);
-        return refuse(path, limit, why, limit->min && other->min ? "min" : "max", problem);
+        return refuse_limit(path, limit, why, limit->min && other->min ? "min" : "max", problem);
     }
     return 0;
 }
@@ -475,33 +464,30 @@ static int check_conformance(const char *path, const char *cases, struct text_er
     return 0;
 }
 
-static int read_meaning(const char *path, struct profile *profile, struct text_error *why)
-{
-    if (strcmp(profile->schema, PROFILE_SCHEMA) != 0)
-        return text_fail(why, "%.100s: schema is '%.40s', this program knows %s", path,
-                         profile->schema, PROFILE_SCHEMA);
-    if (find_places(path, profile, why) != 0 ||
-        check_conformance(path, profile->requires.conformance, why) != 0)
-        return -1;
-    for (unsigned i = 0; i < profile->n_limits; ++i)
-        if (read_words(path, &profile->limit[i], why) != 0 ||
-            read_bounds(path, &profile->limit[i], why) != 0 ||
-            read_place(path, &profile->limit[i], why) != 0 ||
-            check_once(path, profile, i, why) != 0)
-            return -1;
-    return 0;
-}
-
 int profile_read(const char *path, struct profile **profile, struct text_error *why)
 {
+    struct profile *read;
+    int status;
+
     *profile = NULL;
-    if (load(path, profile, why) != 0)
+    if (load_profile(path, profile, why) != 0)
         return -1;
-    if (!*profile)
+    read = *profile;
+    if (!read)
         return text_fail(why, "%.200s: it is empty", path);
-    if (read_meaning(path, *profile, why) == 0)
+    if (strcmp(read->schema, PROFILE_SCHEMA) != 0)
+        status = text_fail(why, "%.100s: schema is '%.40s', this program knows %s", path,
+                           read->schema, PROFILE_SCHEMA);
+    else
+        status = find_places(path, read, why) != 0 ||
+                 check_conformance(path, read->requires.conformance, why) != 0;
+    for (unsigned i = 0; i < read->n_limits && status == 0; ++i)
+        status = read_words(path, &read->limit[i], why) != 0 ||
+                 read_bounds(path, &read->limit[i], why) != 0 ||
+                 read_place(path, &read->limit[i], why) != 0 || check_once(path, read, i, why) != 0;
+    if (status == 0)
         return 0;
-    profile_free(*profile);
+    profile_free(read);
     *profile = NULL;
     return -1;
 }

@@ -3,10 +3,10 @@
  *
  * The main program needs validate_main and profile_main only; the rest is shared by the files of
  * this folder. The data go this way: profile_read.c reads the limits and main.c the records;
- * judge.c compares them; conformance.c runs the cases that have to pass; links.c finds which copies
- * between devices are slow; need.c and measure.c measure the cells that a profile is about;
- * mutate.c shows that each limit can fail; text.c, json.c, markdown.c and export.c write the
- * verdict.
+ * judge.c compares them, and shows that each limit can fail; limit.c has what a limit says by
+ * itself; conformance.c runs the cases that have to pass; devices.c has the numbers over launches,
+ * and finds which copies between devices are slow; need.c and measure.c measure the cells that a
+ * profile is about; text.c, json.c and export.c write the verdict.
  *
  * Every launch gives one number. A limit is PASS only if the bound of their median, at 95 % for all
  * cells and devices of the limit together, is on its good side. A number that was not measured, or
@@ -137,8 +137,12 @@ struct validate_firing {
     double factor;           /* the smallest factor that was tried at which it fails */
     char why[VALIDATE_TEXT]; /* !fires */
 };
-/* Whether the text of the limit shows that it is useless, and why: a bound on the wrong side, or
- * one that is not within 0.3 and 1.1 of the expected value. */
+/* A machine at less than a third of its speed is broken, whatever is measured. */
+#define VALIDATE_WORST (1.0 / 0.3)
+/* Judges the limit by its own text. */
+void validate_limit_itself(const struct profile_limit *limit, struct validate_firing *firing);
+/* Whether that shows that it is useless, and why: a bound on the wrong side, or one that is not
+ * within 0.3 and 1.1 of the expected value. */
 bool validate_is_wrong(const struct profile_limit *limit, char why[VALIDATE_TEXT]);
 /* Tries one limit. report: NULL without records. Returns 0, or -1: memory is short. */
 int validate_mutate(const struct profile *profile, const struct report *report,

@@ -168,7 +168,7 @@ done
 expect_status 0 "$lockstep" profile learn --name 'a "b" \ c' sitting[1-6].jsonl
 mv out learned.yaml
 grep -q '^name: "a \\"b\\" \\\\ c"$' learned.yaml || fail "name: $(head -2 learned.yaml)"
-grep -q 'source: "6 sittings, 2026-11-11 to 2026-11-16, of commit 3f2a9c1d5b7e; 95 % of' learned.yaml ||
+grep -q 'source: "6 sessions, 2026-11-11 to 2026-11-16, of commit 3f2a9c1d5b7e; 95 % of' learned.yaml ||
     fail "source: $(grep source: learned.yaml | head -1)"
 expect_count 12 'metric: step_time' learned.yaml
 expect_count 4 'metric: device_spread' learned.yaml
@@ -188,7 +188,7 @@ for sitting in 1 2 3 4 5 6; do
 done
 expect_status 0 "$lockstep" profile learn near[1-6].jsonl
 mv out near.yaml
-expect_count 16 'source: "6 sittings, .* of commit 3f2a9c1d5b7e; 95 .*; NOT APART: some are less than 6 hours' near.yaml
+expect_count 16 'source: "6 sessions, .* of commit 3f2a9c1d5b7e; 95 .*; NOT APART: some are less than 6 hours' near.yaml
 expect_status 0 "$lockstep" profile check near.yaml near1.jsonl
 
 # A profile that cannot be read is none.
@@ -206,8 +206,8 @@ unlearned()
     grep -q "^lockstep profile: $words" err && [ "$(wc -l <err)" -eq 1 ] || fail "$words: $(cat err)"
     [ ! -s out ] || fail "half a profile: $(cat out)"
 }
-unlearned '5 sittings; to learn from takes at least 6' sitting[1-5].jsonl
-unlearned 'sitting1.jsonl: it is a sitting that another file has, too' sitting[1-6].jsonl sitting1.jsonl
+unlearned '5 sessions; to learn from takes at least 6' sitting[1-5].jsonl
+unlearned 'sitting1.jsonl: it is a session that another file has, too' sitting[1-6].jsonl sitting1.jsonl
 sed 's/feedface00000101/feedface00000109/' sitting1.jsonl >forged.jsonl
 unlearned 'forged.jsonl: run feedface00000101, cell [0-9a-f]*, and run feedface00000109, cell [0-9a-f]*, are one launch' sitting[1-6].jsonl forged.jsonl
 unlearned 'old.jsonl: its class of machine is not known' old.jsonl sitting[1-6].jsonl

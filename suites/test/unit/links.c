@@ -100,10 +100,15 @@ Test(links, of_each_device)
 {
     static const struct is_slow row = {3, {"..x", "...", "x.."}, ""};
     struct validate_judged judged;
-    const struct validate_metric *metric = validate_metric_find("peer_copy");
     double *rate, steps[RECORD_MOST_PARTS];
 
     links_judge(&row, &judged);
+    struct validate_sample at = {.metric = validate_metric_find("peer_copy"),
+                                 .point = judged.point,
+                                 .row = judged.point->row,
+                                 .by = VALIDATE_TYPICAL,
+                                 .steps = steps};
+
     rate = validate_pairs(&judged);
     cr_assert(rate != NULL);
     for (int from = 0; from < 3; ++from) {
@@ -113,8 +118,8 @@ Test(links, of_each_device)
         for (int to = 0; to < 3; ++to)
             least = to == from ? least : fmin(least, rate[from * 3 + to]);
         cr_assert(fabs(least - (from == 1 ? 1e9 : 2.5e8)) < 1);
-        cr_assert(fabs(least - metric->of(judged.point, judged.point->row, from, VALIDATE_TYPICAL,
-                                          steps)) < 1e-3);
+        at.device = from;
+        cr_assert(fabs(least - validate_metric_value(&at)) < 1e-3);
     }
     free(rate);
 }
