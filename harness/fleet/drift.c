@@ -43,27 +43,6 @@ static int by_claim(const void *left, const void *right)
     return order != 0 ? order : strcmp(a->node->name, b->node->name);
 }
 
-static struct claim *make_claims(const struct fleet *fleet, size_t *n, size_t *judged)
-{
-    struct claim *claim;
-    size_t room = 1;
-
-    for (size_t i = 0; i < fleet->n; ++i)
-        room += fleet->node[i].n_facts;
-    claim = malloc(room * sizeof *claim);
-    *n = *judged = 0;
-    for (size_t i = 0; claim && i < fleet->n; ++i) {
-        struct fleet_node *node = &fleet->node[i];
-
-        *judged += is_judged(node);
-        for (size_t f = 0; is_judged(node) && f < node->n_facts; ++f)
-            claim[(*n)++] = (struct claim){node, node->fact[f].what, node->fact[f].value};
-    }
-    if (claim)
-        qsort(claim, *n, sizeof *claim, by_claim);
-    return claim;
-}
-
 /* ---- one fact ----------------------------------------------------------------------------- */
 
 /* The claims about one thing, and the value that most nodes have. */
@@ -141,11 +120,23 @@ static void judge_subject(struct fleet *fleet, struct subject *subject, bool spo
 
 int fleet_find_drift(struct fleet *fleet)
 {
-    size_t n, judged, subjects = 0, end;
-    struct claim *claim = make_claims(fleet, &n, &judged);
     bool *spoke = malloc((fleet->n + 1) * sizeof *spoke);
+    size_t n = 0, judged = 0, room = 1, subjects = 0, end;
+    struct claim *claim;
     int status = -1;
 
+    for (size_t i = 0; i < fleet->n; ++i)
+        room += fleet->node[i].n_facts;
+    claim = malloc(room * sizeof *claim);
+    for (size_t i = 0; claim && i < fleet->n; ++i) {
+        struct fleet_node *node = &fleet->node[i];
+
+        judged += is_judged(node);
+        for (size_t f = 0; is_judged(node) && f < node->n_facts; ++f)
+            claim[n++] = (struct claim){node, node->fact[f].what, node->fact[f].value};
+    }
+    if (claim)
+        qsort(claim, n, sizeof *claim, by_claim);
     for (size_t i = 0; claim && i < n; ++i)
         subjects += i == 0 || strcmp(claim[i].what, claim[i - 1].what) != 0;
     /* Where most nodes agree, fewer than those differ or are silent: never more than claims. */

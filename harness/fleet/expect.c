@@ -26,10 +26,10 @@ struct place {
     struct text_error *why;
 };
 
-static int refuse(const struct place *place, const char *format, ...)
+static int refuse_name(const struct place *place, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static int refuse(const struct place *place, const char *format, ...)
+static int refuse_name(const struct place *place, const char *format, ...)
 {
     char text[sizeof place->why->text - 160];
     va_list arguments;
@@ -40,23 +40,23 @@ static int refuse(const struct place *place, const char *format, ...)
     return text_fail(place->why, "%.120s:%zu: %s", place->path, place->line, text);
 }
 
-static int add_name(struct fleet_names *names, const char *name, const struct place *place)
+static int add_node_name(struct fleet_names *names, const char *name, const struct place *place)
 {
     if (!fleet_name_is_safe(name))
-        return refuse(place,
-                      "'%.60s' is no name of a node: letters, digits, '.', '_' and '-' are allowed",
-                      name);
+        return refuse_name(
+            place, "'%.60s' is no name of a node: letters, digits, '.', '_' and '-' are allowed",
+            name);
     if (names->n == FLEET_EXPECTED)
-        return refuse(place, "more than %d nodes", FLEET_EXPECTED);
+        return refuse_name(place, "more than %d nodes", FLEET_EXPECTED);
     names->name[names->n] = strdup(name);
     if (!names->name[names->n])
-        return refuse(place, "no memory for the names");
+        return refuse_name(place, "no memory for the names");
     ++names->n;
     return 0;
 }
 
 /* Digits, and nothing else, up to end. */
-static int read_number(const char *text, const char *end, unsigned long *number)
+static int read_digits(const char *text, const char *end, unsigned long *number)
 {
     const size_t digits = strspn(text, "0123456789");
 
@@ -76,17 +76,17 @@ static int add_range(struct fleet_names *names, const char *item, const char *ra
     char name[FLEET_NAME];
     int status = 0;
 
-    if (read_number(range, dash ? dash : end, &first) != 0 ||
-        read_number(dash ? dash + 1 : range, end, &last) != 0 || last < first)
-        return refuse(place, "'%.60s': '%.*s' is no range such as 001-256", item,
-                      (int)(end - range), range);
+    if (read_digits(range, dash ? dash : end, &first) != 0 ||
+        read_digits(dash ? dash + 1 : range, end, &last) != 0 || last < first)
+        return refuse_name(place, "'%.60s': '%.*s' is no range such as 001-256", item,
+                           (int)(end - range), range);
     for (unsigned long i = first; status == 0 && i <= last; ++i) {
         const int length =
             snprintf(name, sizeof name, "%.*s%0*lu%s", before, item, width, i, behind);
 
         if (length >= (int)sizeof name)
-            return refuse(place, "'%.60s' is longer than %zu bytes", item, sizeof name - 1);
-        status = add_name(names, name, place);
+            return refuse_name(place, "'%.60s' is longer than %zu bytes", item, sizeof name - 1);
+        status = add_node_name(names, name, place);
     }
     return status;
 }
@@ -98,9 +98,9 @@ static int add_item(struct fleet_names *names, const char *item, const struct pl
     int status = 0;
 
     if (!open && !close)
-        return add_name(names, item, place);
+        return add_node_name(names, item, place);
     if (!open || !close || close < open || strpbrk(open + 1, "[") || strchr(close + 1, ']'))
-        return refuse(place, "'%.60s': one pair of brackets is allowed", item);
+        return refuse_name(place, "'%.60s': one pair of brackets is allowed", item);
     for (const char *range = open + 1; status == 0 && range <= close;) {
         const size_t length = strcspn(range, ",]");
 
@@ -153,21 +153,21 @@ int fleet_expect_text(const char *text, const char *path, struct fleet_names *na
 
     *names = (struct fleet_names){.name = calloc(FLEET_EXPECTED, sizeof names->name[0])};
     if (!names->name)
-        return refuse(&place, "no memory for the names");
+        return refuse_name(&place, "no memory for the names");
     for (const char *at = text; status == 0 && *at != '\0';) {
         const size_t length = strcspn(at, "\n");
         char *line = strndup(at, length);
 
         ++place.line;
         if (!line)
-            status = refuse(&place, "no memory for the names");
+            status = refuse_name(&place, "no memory for the names");
         else if (*trim(line) != '\0')
             status = add_line(names, trim(line), &place);
         free(line);
         at += length + (at[length] == '\n');
     }
     if (status == 0 && names->n == 0)
-        status = refuse(&place, "it names no node");
+        status = refuse_name(&place, "it names no node");
     return status;
 }
 

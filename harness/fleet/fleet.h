@@ -181,9 +181,28 @@ void fleet_count_words(const struct fleet *fleet, char text[FLEET_TEXT]);
 /* Why a node does not pass, "" if it does. */
 void fleet_node_words(const struct fleet_node *node, char text[FLEET_TEXT]);
 void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEET_TEXT]);
-void fleet_drift_words(const struct fleet_drift *drift, char text[2 * FLEET_TEXT]);
-void fleet_split_words(const struct fleet_split *split, char text[2 * FLEET_TEXT]);
 void fleet_rule_words(const struct fleet *fleet, char text[2 * FLEET_TEXT]);
+
+/* What is listed, in the order of text. */
+enum fleet_list {
+    FLEET_LIST_REJECTED,
+    FLEET_LIST_BROKEN,
+    FLEET_LIST_MISSING,
+    FLEET_LIST_NOT_SHOWN,
+    FLEET_LIST_OUTLIERS,
+    FLEET_LIST_DRIFT,
+    FLEET_LIST_SPLITS,
+    FLEET_LIST_UNEXPECTED,
+    FLEET_LISTS
+};
+struct fleet_item {
+    size_t at;        /* of the next one; 0 at first */
+    const char *name; /* of its node; "": it is of no node */
+    bool failed;
+    char words[2 * FLEET_TEXT];
+};
+/* Fills the next item of the list; false: there is none. */
+bool fleet_next(const struct fleet *fleet, enum fleet_list list, struct fleet_item *item);
 
 /* 0, or -1: memory is short. */
 int fleet_text(FILE *stream, const struct fleet *fleet);

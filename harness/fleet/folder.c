@@ -35,7 +35,7 @@ void fleet_node_free(struct fleet_node *node)
     node->n_facts = node->n_limits = node->n_numbers = 0;
 }
 
-static void read_file(void *context, size_t i)
+static void read_verdict_file(void *context, size_t i)
 {
     struct fleet *fleet = context;
     struct fleet_node *node = &fleet->node[i];
@@ -72,32 +72,6 @@ static void read_file(void *context, size_t i)
 
 /* ---- the folder --------------------------------------------------------------------------- */
 
-/* Hidden files are those that are being written. */
-static bool is_verdict(const char *name)
-{
-    const size_t length = strlen(name), end = sizeof ending - 1;
-
-    return name[0] != '.' && length > end && length < FLEET_NAME &&
-           strcmp(name + length - end, ending) == 0;
-}
-
-static int list_files(DIR *folder, struct fleet *fleet, struct text_error *why)
-{
-    const struct dirent *entry;
-
-    while ((entry = readdir(folder)) != NULL) {
-        if (!is_verdict(entry->d_name))
-            continue;
-        if (fleet->n == FLEET_NODES)
-            return text_fail(why, "'%.180s' has more than %d verdicts (*.json)", fleet->folder,
-                             FLEET_NODES);
-        snprintf(fleet->node[fleet->n++].file, FLEET_NAME, "%s", entry->d_name);
-    }
-    if (fleet->n > 0)
-        return 0;
-    return text_fail(why, "'%.180s' has no verdict: no file NAME.json", fleet->folder);
-}
-
 static int by_file(const void *left, const void *right)
 {
     const struct fleet_node *a = left, *b = right;
@@ -118,13 +92,31 @@ int fleet_read(const char *path, struct fleet *fleet, struct text_error *why)
             closedir(folder);
         return -1;
     }
-    status = list_files(folder, fleet, why);
+    const struct dirent *entry;
+
+    status = 0;
+    while (status == 0 && (entry = readdir(folder)) != NULL) {
+        const char *const name = entry->d_name;
+        const size_t length = strlen(name), end = sizeof ending - 1;
+
+        /* Hidden files are those that are being written. */
+        if (name[0] == '.' || length <= end || length >= FLEET_NAME ||
+            strcmp(name + length - end, ending) != 0)
+            continue;
+        if (fleet->n == FLEET_NODES)
+            status =
+                text_fail(why, "'%.180s' has more than %d verdicts (*.json)", path, FLEET_NODES);
+        else
+            snprintf(fleet->node[fleet->n++].file, FLEET_NAME, "%s", name);
+    }
+    if (status == 0 && fleet->n == 0)
+        status = text_fail(why, "'%.180s' has no verdict: no file NAME.json", path);
     closedir(folder);
     if (status != 0)
         return -1;
     qsort(fleet->node, fleet->n, sizeof *fleet->node, by_file);
-    parallel_each(fleet->n, THREADS < parallel_cores() ? THREADS : parallel_cores(), read_file,
-                  fleet);
+    parallel_each(fleet->n, THREADS < parallel_cores() ? THREADS : parallel_cores(),
+                  read_verdict_file, fleet);
     for (size_t i = 0; i < fleet->n && status == 0; ++i)
         status = fleet->node[i].starved ? -1 : 0;
     if (status != 0)

@@ -20,7 +20,7 @@ struct view {
     struct validate_judged shown;
 };
 
-static int refuse(struct text_error *why, size_t i, const char *member, const char *what)
+static int refuse_limit(struct text_error *why, size_t i, const char *member, const char *what)
 {
     return text_fail(why, "limit %zu: its %s %s", i + 1, member, what);
 }
@@ -70,9 +70,9 @@ static int read_limit(const json_t *object, size_t i, struct view *view, struct 
                                     .lo = number_in(object, "lo", NAN),
                                     .hi = number_in(object, "hi", NAN)}};
     if (view->shown.verdict == VALIDATE_VERDICTS)
-        return refuse(why, i, "verdict", "is not known");
+        return refuse_limit(why, i, "verdict", "is not known");
     if (!view->limit.row || strcmp(view->unit, quantity_base_unit(view->limit.row->kind)) != 0)
-        return refuse(why, i, "metric", "is not known, or not in this unit");
+        return refuse_limit(why, i, "metric", "is not known, or not in this unit");
     /* Judges its numbers by the code that judged them first. */
     struct validate_judged judged = view->shown;
     char words[96];
@@ -81,9 +81,9 @@ static int read_limit(const json_t *object, size_t i, struct view *view, struct 
     if (view->shown.verdict == VALIDATE_UNMEASURED || view->shown.verdict == VALIDATE_INVALID)
         return 0;
     if (judged.units == 0)
-        return refuse(why, i, "shared_by", "is 0, and it was measured");
+        return refuse_limit(why, i, "shared_by", "is 0, and it was measured");
     if (isnan(judged.middle) || !is_within(judged.middle, judged.lo, judged.hi))
-        return refuse(why, i, "median", "is missing, or not within lo and hi");
+        return refuse_limit(why, i, "median", "is missing, or not within lo and hi");
     validate_judge_numbers(&judged);
     /* The worst of its devices is the limit's. */
     const size_t n = json_array_size(view->by_device);
@@ -96,7 +96,7 @@ static int read_limit(const json_t *object, size_t i, struct view *view, struct 
         one.hi = number_in(device, "hi", view->limit.row->counted ? median : NAN);
         if (!is_within(median, one.lo, one.hi) ||
             ((int)d == view->shown.device && median != view->shown.middle))
-            return refuse(why, i, "by_device", "has a median that is not its own");
+            return refuse_limit(why, i, "by_device", "has a median that is not its own");
         validate_judge_numbers(&one);
         if (isnan(median))
             one.verdict = VALIDATE_UNMEASURED;
@@ -108,52 +108,21 @@ static int read_limit(const json_t *object, size_t i, struct view *view, struct 
                   (double)n != number_in(json_object_get(view->json, "size"), "n_devices", 0) ||
                   view->shown.units < n
             : n > 0 || view->shown.device >= 0)
-        return refuse(why, i, "by_device", "has not each device of the cell");
+        return refuse_limit(why, i, "by_device", "has not each device of the cell");
     if (validate_is_wrong(&view->limit, judged.why))
         judged.verdict = VALIDATE_INVALID;
     if (judged.verdict == view->shown.verdict)
         return 0;
     snprintf(words, sizeof words, "is %s, but its numbers show %s",
              validate_verdict_words[view->shown.verdict], validate_verdict_words[judged.verdict]);
-    return refuse(why, i, "verdict", words);
+    return refuse_limit(why, i, "verdict", words);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------ */
 
-/* Bytes of the place without the worst device, which is another one in each node. */
-static int place_bytes(const struct view *view)
-{
-    const size_t length = strlen(view->place);
-    char device[24] = "";
-    size_t ending;
-
-    if (view->shown.device >= 0)
-        snprintf(device, sizeof device, ", device %d", view->shown.device);
-    ending = strlen(device);
-    return (int)(ending <= length && strcmp(view->place + length - ending, device) == 0
-                     ? length - ending
-                     : length);
-}
-
-/* "step_time floor of mlp dp virt:2, 256 rows, cpu, threads, f32" */
-static char *name_of(const struct view *view)
-{
-    const json_t *size = json_object_get(view->json, "size");
-    const char *const more[] = {text_in(size, "backend"), text_in(size, "communicator"),
-                                text_in(size, "math")};
-    char name[6 * (TEXT_BYTES + 4)];
-    int at = snprintf(name, sizeof name, "%s%s%s of %.*s", view->limit.metric,
-                      view->limit.statistic[0] != '\0' ? " " : "", view->limit.statistic,
-                      place_bytes(view), view->place);
-
-    for (size_t i = 0; i < sizeof more / sizeof more[0]; ++i)
-        if (more[i][0] != '\0')
-            at += snprintf(name + at, sizeof name - (size_t)at, ", %s", more[i]);
-    return strdup(name);
-}
-
 /* An interval that is not around its number is none. */
-static void add_number(struct fleet_node *node, int device, double value, double lo, double hi)
+static void add_fleet_number(struct fleet_node *node, int device, double value, double lo,
+                             double hi)
 {
     const bool around = lo <= value && value <= hi;
 
@@ -164,54 +133,58 @@ static void add_number(struct fleet_node *node, int device, double value, double
                                                             .hi = around ? hi : value};
 }
 
-/* Room for one more limit, and for a number of each device. */
-static int make_room(struct fleet_node *node)
-{
-    struct fleet_limit *limit = realloc(node->limit, (node->n_limits + 1) * sizeof *limit);
-    struct fleet_number *number;
-
-    if (!limit)
-        return -1;
-    node->limit = limit;
-    number = realloc(node->number, (node->n_numbers + FLEET_DEVICES) * sizeof *number);
-    if (!number)
-        return -1;
-    node->number = number;
-    return 0;
-}
-
 /* The first of several limits of one number, such as a binding and an advisory one, counts. */
 static int add_numbers(struct fleet_node *node, const struct view *view, struct text_error *why)
 {
-    char *name;
+    const json_t *size = json_object_get(view->json, "size");
+    const char *const more[] = {text_in(size, "backend"), text_in(size, "communicator"),
+                                text_in(size, "math")};
+    const size_t length = strlen(view->place);
+    char device[24] = "", name[6 * (TEXT_BYTES + 4)];
 
     if (view->shown.verdict == VALIDATE_UNMEASURED || view->shown.verdict == VALIDATE_INVALID ||
         isnan(view->shown.middle))
         return 0;
-    name = name_of(view);
-    if (!name || make_room(node) != 0) {
-        free(name);
-        return fleet_starve(node, why);
-    }
+    /* The name is that of the place without the worst device, which is another one in each node:
+     * "step_time floor of mlp dp virt:2, 256 rows, cpu, threads, f32". */
+    if (view->shown.device >= 0)
+        snprintf(device, sizeof device, ", device %d", view->shown.device);
+    const size_t ending = strlen(device);
+    const bool named = ending <= length && strcmp(view->place + length - ending, device) == 0;
+    int at = snprintf(name, sizeof name, "%s%s%s of %.*s", view->limit.metric,
+                      view->limit.statistic[0] != '\0' ? " " : "", view->limit.statistic,
+                      (int)(named ? length - ending : length), view->place);
+
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; ++i)
+        if (more[i][0] != '\0')
+            at += snprintf(name + at, sizeof name - (size_t)at, ", %s", more[i]);
     for (size_t i = 0; i < node->n_limits; ++i)
-        if (strcmp(node->limit[i].name, name) == 0) {
-            free(name);
+        if (strcmp(node->limit[i].name, name) == 0)
             return 0;
-        }
+    struct fleet_limit *limit = realloc(node->limit, (node->n_limits + 1) * sizeof *limit);
+    struct fleet_number *number =
+        realloc(node->number, (node->n_numbers + FLEET_DEVICES) * sizeof *number);
+
+    node->limit = limit ? limit : node->limit;
+    node->number = number ? number : node->number;
+    char *const copy = limit && number ? strdup(name) : NULL;
+
+    if (!copy)
+        return fleet_starve(node, why);
     node->limit[node->n_limits++] = (struct fleet_limit){
-        .name = name,
+        .name = copy,
         .worse = (isfinite(view->limit.most) ? 1 : 0) - (isfinite(view->limit.least) ? 1 : 0)};
     snprintf(node->limit[node->n_limits - 1].unit, sizeof node->limit[0].unit, "%s", view->unit);
     if (json_array_size(view->by_device) == 0)
-        add_number(node, -1, view->shown.middle, view->shown.lo, view->shown.hi);
+        add_fleet_number(node, -1, view->shown.middle, view->shown.lo, view->shown.hi);
     /* A number of each device says more than that of the worst one: that one is left out then. */
     for (size_t d = 0; d < json_array_size(view->by_device); ++d) {
-        const json_t *device = json_array_get(view->by_device, d);
-        const double median = number_in(device, "median", NAN);
+        const json_t *one = json_array_get(view->by_device, d);
+        const double median = number_in(one, "median", NAN);
 
         if (!isnan(median))
-            add_number(node, (int)d, median, number_in(device, "lo", NAN),
-                       number_in(device, "hi", NAN));
+            add_fleet_number(node, (int)d, median, number_in(one, "lo", NAN),
+                             number_in(one, "hi", NAN));
     }
     return 0;
 }
@@ -246,24 +219,6 @@ static void give_reason(struct fleet_node *node, const struct view *view)
                  text_in(view->json, "reason"));
 }
 
-/* ---- what was asked ----------------------------------------------------------------------- */
-
-/* The members of limits that come from the profile, not from the measurement. */
-static int add_asked(json_t *asked, const json_t *limit)
-{
-    static const char *const members[] = {"metric", "statistic", "min", "max", "unit", "binding"};
-    json_t *object = json_object();
-    int status = object ? 0 : -1;
-
-    for (size_t i = 0; i < sizeof members / sizeof members[0] && status == 0; ++i) {
-        json_t *value = json_object_get(limit, members[i]);
-
-        if (value)
-            status = json_object_set(object, members[i], value);
-    }
-    return json_array_append_new(asked, object) != 0 ? -1 : status;
-}
-
 int fleet_limits(const json_t *root, enum validate_verdict cases, struct fleet_node *node,
                  struct text_error *why)
 {
@@ -296,12 +251,24 @@ int fleet_limits(const json_t *root, enum validate_verdict cases, struct fleet_n
     }
     if (node->status != FLEET_ACCEPTED && node->why[0] == '\0')
         snprintf(node->why, sizeof node->why, "no limit of it says why");
+    /* The members of limits that come from the profile, not from the measurement. */
+    static const char *const members[] = {"metric", "statistic", "min", "max", "unit", "binding"};
     json_t *asked = json_array();
     char digest[DIGEST_HEX], text[64], *document;
     int status = asked ? 0 : -1;
 
-    for (size_t i = 0; i < json_array_size(limits) && status == 0; ++i)
-        status = add_asked(asked, json_array_get(limits, i));
+    for (size_t i = 0; i < json_array_size(limits) && status == 0; ++i) {
+        json_t *object = json_object();
+
+        for (size_t m = 0; m < sizeof members / sizeof members[0] && object && status == 0; ++m) {
+            json_t *value = json_object_get(json_array_get(limits, i), members[m]);
+
+            if (value)
+                status = json_object_set(object, members[m], value);
+        }
+        if (json_array_append_new(asked, object) != 0)
+            status = -1;
+    }
     document = status == 0 ? json_dumps(asked, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     json_decref(asked);
     status = document ? digest_sha256(document, strlen(document), digest) : -1;

@@ -36,29 +36,6 @@ static int by_series(const void *left, const void *right)
     return order != 0 ? order : strcmp(a->node->name, b->node->name);
 }
 
-static struct entry *make_entries(const struct fleet *fleet, size_t *n)
-{
-    struct entry *entry;
-    size_t room = 1;
-
-    for (size_t i = 0; i < fleet->n; ++i)
-        room += fleet->node[i].n_numbers;
-    entry = malloc(room * sizeof *entry);
-    *n = 0;
-    for (size_t i = 0; entry && i < fleet->n; ++i) {
-        struct fleet_node *node = &fleet->node[i];
-
-        for (size_t k = 0; node->status < FLEET_BROKEN && k < node->n_numbers; ++k) {
-            const struct fleet_number *number = &node->number[k];
-
-            entry[(*n)++] = (struct entry){node, &node->limit[number->limit], number};
-        }
-    }
-    if (entry)
-        qsort(entry, *n, sizeof *entry, by_series);
-    return entry;
-}
-
 static size_t end_of_series(const struct entry entry[], size_t begin, size_t n)
 {
     size_t end = begin + 1;
@@ -68,35 +45,16 @@ static size_t end_of_series(const struct entry entry[], size_t begin, size_t n)
     return end;
 }
 
-/* Comparisons have to be counted before the first is made. */
-static void count_family(const struct entry entry[], size_t n, struct fleet_rule *rule)
-{
-    size_t end;
-
-    *rule = (struct fleet_rule){0};
-    for (size_t i = 0; i < n; i = end) {
-        end = end_of_series(entry, i, n);
-        ++rule->series;
-        rule->small += end - i < OUTLIER_LEAST;
-        rule->comparisons += end - i < OUTLIER_LEAST ? 0 : end - i;
-    }
-}
-
 /* Nothing has a logarithm, too: farther from any other number than these are from each other. */
 static double log_of(double value)
 {
     return log(fmax(value, DBL_MIN));
 }
 
-/* The other way. */
-static double number_of(double x)
-{
-    return x <= log(DBL_MIN) ? 0 : exp(x);
-}
-
 static void judge_series(struct fleet *fleet, const struct entry entry[], size_t n, double x[],
                          double scratch[])
 {
+    const double none = log(DBL_MIN);
     struct outlier_band band;
 
     for (size_t i = 0; i < n; ++i)
@@ -112,9 +70,9 @@ static void judge_series(struct fleet *fleet, const struct entry entry[], size_t
                                        .limit = entry[i].limit,
                                        .device = entry[i].number->device,
                                        .value = entry[i].number->value,
-                                       .median = number_of(band.middle),
-                                       .lo = number_of(band.lo),
-                                       .hi = number_of(band.hi),
+                                       .median = band.middle <= none ? 0 : exp(band.middle),
+                                       .lo = band.lo <= none ? 0 : exp(band.lo),
+                                       .hi = band.hi <= none ? 0 : exp(band.hi),
                                        .nodes = n,
                                        .is_worse = is_worse};
             entry[i].node->worse += is_worse;
@@ -137,15 +95,36 @@ static int by_node(const void *left, const void *right)
 
 int fleet_find_outliers(struct fleet *fleet)
 {
-    size_t n, end;
-    struct entry *entry = make_entries(fleet, &n);
+    struct fleet_rule *rule = &fleet->rule;
     double *x = malloc((2 * fleet->n + 1) * sizeof *x);
+    size_t n = 0, room = 1, end;
+    struct entry *entry;
     int status = -1;
 
+    for (size_t i = 0; i < fleet->n; ++i)
+        room += fleet->node[i].n_numbers;
+    entry = malloc(room * sizeof *entry);
+    for (size_t i = 0; entry && i < fleet->n; ++i) {
+        struct fleet_node *node = &fleet->node[i];
+
+        for (size_t k = 0; node->status < FLEET_BROKEN && k < node->n_numbers; ++k) {
+            const struct fleet_number *number = &node->number[k];
+
+            entry[n++] = (struct entry){node, &node->limit[number->limit], number};
+        }
+    }
     fleet->outlier = malloc((n + 1) * sizeof *fleet->outlier);
     if (entry && x && fleet->outlier) {
         status = 0;
-        count_family(entry, n, &fleet->rule);
+        qsort(entry, n, sizeof *entry, by_series);
+        *rule = (struct fleet_rule){0};
+        /* Comparisons have to be counted before the first is made. */
+        for (size_t i = 0; i < n; i = end) {
+            end = end_of_series(entry, i, n);
+            ++rule->series;
+            rule->small += end - i < OUTLIER_LEAST;
+            rule->comparisons += end - i < OUTLIER_LEAST ? 0 : end - i;
+        }
         for (size_t i = 0; i < n; i = end) {
             end = end_of_series(entry, i, n);
             judge_series(fleet, entry + i, end - i, x, x + fleet->n);

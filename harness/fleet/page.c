@@ -21,7 +21,7 @@ static void open_table(struct grid *grid, struct text_out *out, const char *id, 
 }
 
 /* The first ones of n rows; a table that has none is left out. */
-static int put(struct grid *grid, size_t n, const char *remark)
+static int put_table(struct grid *grid, size_t n, const char *remark)
 {
     int status = 0;
 
@@ -51,7 +51,7 @@ static void status_row(struct grid *grid, const char *status, size_t nodes, bool
     grid_cell(grid, "text reason", "%s", meaning);
 }
 
-static int statuses(struct text_out *out, const struct fleet *fleet)
+static int put_statuses(struct text_out *out, const struct fleet *fleet)
 {
     static const char *const meanings[FLEET_STATUSES] = {
         [FLEET_ACCEPTED] = "keeps its limits; it passes if no number of it is outlying",
@@ -69,7 +69,7 @@ static int statuses(struct text_out *out, const struct fleet *fleet)
         status_row(&grid, fleet_status_words[i], fleet->count[i], i != FLEET_ACCEPTED, meanings[i]);
     status_row(&grid, "outlying", fleet->outlying, true,
                "a number of it is worse than that of the others, whatever its status is");
-    return put(&grid, grid.rows, "");
+    return put_table(&grid, grid.rows, "");
 }
 
 /* "ACCEPTED, outlying" */
@@ -81,7 +81,7 @@ static void status_cell(struct grid *grid, const struct fleet_node *node)
 
 /* Nodes that do not pass. The summary of a job also has nodes that were not expected, and shows
  * only their status. */
-static int failing(struct text_out *out, const struct fleet *fleet)
+static int put_failing(struct text_out *out, const struct fleet *fleet)
 {
     char words[FLEET_TEXT];
     struct grid grid;
@@ -106,11 +106,11 @@ static int failing(struct text_out *out, const struct fleet *fleet)
             status_cell(&grid, node);
         grid_cell(&grid, "text reason", "%s%s", words, unexpected ? " (not expected)" : "");
     }
-    return put(&grid, n, "");
+    return put_table(&grid, n, "");
 }
 
 /* All of them, folded up. */
-static int nodes(struct text_out *out, const struct fleet *fleet)
+static int put_nodes(struct text_out *out, const struct fleet *fleet)
 {
     static const char *const columns[][2] = {{"text name", "Node"}, {"text status", "Status"},
                                              {"text", "Passes"},    {"number", "Worse"},
@@ -139,31 +139,23 @@ static int nodes(struct text_out *out, const struct fleet *fleet)
         grid_cell(&grid, "text", "%s", node->file);
         grid_cell(&grid, "text reason", "%s", words);
     }
-    return put(&grid, 1,
-               "Worse: numbers that are outlying and worse. Differs: facts in which it "
-               "differs from most.");
+    return put_table(&grid, 1,
+                     "Worse: numbers that are outlying and worse. Differs: facts in which it "
+                     "differs from most.");
 }
 
 /* ---- numbers ------------------------------------------------------------------------------ */
 
-/* The largest device that any number is about; -1: none. */
-static int last_device(const struct fleet *fleet)
+/* How many numbers are outlying at each place in a node, and whose. */
+static int put_positions(struct text_out *out, const struct fleet *fleet)
 {
-    int last = -1;
+    struct grid grid;
+    int last = -1; /* the largest device that any number is about */
 
     for (size_t i = 0; i < fleet->n; ++i)
         for (size_t k = 0; k < fleet->node[i].n_numbers; ++k)
             if (fleet->node[i].number[k].device > last)
                 last = fleet->node[i].number[k].device;
-    return last;
-}
-
-/* How many numbers are outlying at each place in a node, and whose. */
-static int positions(struct text_out *out, const struct fleet *fleet)
-{
-    const int last = last_device(fleet);
-    struct grid grid;
-
     open_table(&grid, out, "positions", "Outlying numbers by device position");
     grid_heading(&grid, "text name", "Position");
     grid_heading(&grid, "number", "Worse");
@@ -202,56 +194,54 @@ static int positions(struct text_out *out, const struct fleet *fleet)
         grid_cell(&grid, "number", "%zu", count[false]);
         grid_cell(&grid, "text reason", "%s", words);
     }
-    return put(&grid, grid.rows,
-               "A number of a device is compared with the same device of all nodes. So a position "
-               "that is slow everywhere is not here.");
+    return put_table(
+        &grid, grid.rows,
+        "A number of a device is compared with the same device of all nodes. So a position "
+        "that is slow everywhere is not here.");
 }
 
 /* ---- what is outlying, and what differs --------------------------------------------------- */
 
-static void item(struct grid *grid, bool failed, const char *name, const char *words)
+/* Adds the first items of a list. Returns how many there are. */
+static size_t add_items(struct grid *grid, const struct fleet *fleet, enum fleet_list list)
 {
-    grid_row(grid, failed ? "failed" : "");
-    grid_cell(grid, "text name", "%s", name);
-    grid_cell(grid, "text reason", "%s", words);
+    struct fleet_item item = {.at = 0};
+    size_t n = 0;
+
+    while (fleet_next(fleet, list, &item)) {
+        if (n++ >= SHOWN)
+            continue;
+        grid_row(grid, item.failed ? "failed" : "");
+        grid_cell(grid, "text name", "%s", item.name[0] != '\0' ? item.name : "no majority");
+        grid_cell(grid, "text reason", "%s", item.words);
+    }
+    return n;
 }
 
-static int outliers(struct text_out *out, const struct fleet *fleet)
+static int put_outliers(struct text_out *out, const struct fleet *fleet)
 {
-    char words[2 * FLEET_TEXT];
     struct grid grid;
 
     open_table(&grid, out, "outliers", "Outlying numbers");
     grid_heading(&grid, "text name", grid.brief ? "outlying" : "Node");
     grid_heading(&grid, "text reason", grid.brief ? "number" : "Number");
-    for (size_t i = 0; i < fleet->n_outliers && i < SHOWN; ++i) {
-        fleet_outlier_words(&fleet->outlier[i], words);
-        item(&grid, fleet->outlier[i].is_worse, fleet->outlier[i].node->name, words);
-    }
-    return put(&grid, fleet->n_outliers, "");
+    return put_table(&grid, add_items(&grid, fleet, FLEET_LIST_OUTLIERS), "");
 }
 
 /* The summary of a job has a list of what has no majority; see fleet/write.c. */
-static int drift(struct text_out *out, const struct fleet *fleet)
+static int put_drift(struct text_out *out, const struct fleet *fleet)
 {
-    char words[2 * FLEET_TEXT];
     struct grid grid;
-    size_t n = fleet->n_drifts;
+    size_t n, splits = 0;
 
     open_table(&grid, out, "drift", "Differences from most");
     grid_heading(&grid, "text name", grid.brief ? "differs from most" : "Node");
     grid_heading(&grid, "text reason", grid.brief ? "in what" : "In what");
-    for (size_t i = 0; i < fleet->n_drifts && i < SHOWN; ++i) {
-        fleet_drift_words(&fleet->drift[i], words);
-        item(&grid, fleet->drift[i].decides, fleet->drift[i].node->name, words);
-    }
-    for (size_t i = 0; i < fleet->n_splits && i < SHOWN && !grid.brief; ++i) {
-        fleet_split_words(&fleet->split[i], words);
-        item(&grid, fleet->split[i].decides, "no majority", words);
-    }
-    if (!grid.brief && fleet->n_splits > n)
-        n = fleet->n_splits;
-    return put(&grid, n, "Only another profile or other limits decide.");
+    n = add_items(&grid, fleet, FLEET_LIST_DRIFT);
+    if (!grid.brief)
+        splits = add_items(&grid, fleet, FLEET_LIST_SPLITS);
+    return put_table(&grid, splits > n ? splits : n,
+                     "Only another profile or other limits decide.");
 }
 
 /* ---- all of them -------------------------------------------------------------------------- */
@@ -261,23 +251,23 @@ int fleet_tables(struct text_out *out, const struct fleet *fleet)
     int status;
 
     if (out->form == TEXT_MARKDOWN) {
-        status = failing(out, fleet);
-        status |= outliers(out, fleet);
-        return status | drift(out, fleet);
+        status = put_failing(out, fleet);
+        status |= put_outliers(out, fleet);
+        return status | put_drift(out, fleet);
     }
     text_print(out, "<div class=\"cards\">\n");
-    status = statuses(out, fleet);
-    status |= failing(out, fleet);
-    status |= positions(out, fleet);
-    status |= outliers(out, fleet);
-    status |= drift(out, fleet);
+    status = put_statuses(out, fleet);
+    status |= put_failing(out, fleet);
+    status |= put_positions(out, fleet);
+    status |= put_outliers(out, fleet);
+    status |= put_drift(out, fleet);
     text_print(out, "</div>\n");
-    return status | nodes(out, fleet);
+    return status | put_nodes(out, fleet);
 }
 
 /* ---- the strip ---------------------------------------------------------------------------- */
 
-static void strip(struct text_out *out, const struct fleet *fleet)
+static void print_strip(struct text_out *out, const struct fleet *fleet)
 {
     struct report_badge badge[3];
 
@@ -335,7 +325,7 @@ int fleet_page(const char *folder, const struct fleet *fleet, struct text_error 
     if (text_open(&out, folder, "index.html", TEXT_HTML, why) != 0)
         return -1;
     report_head(&out, "Lockstep fleet");
-    strip(&out, fleet);
+    print_strip(&out, fleet);
     if (fleet_tables(&out, fleet) != 0) {
         text_discard(&out);
         return text_fail(why, "no memory for the tables of the page");

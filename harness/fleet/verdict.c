@@ -249,20 +249,6 @@ static int add_facts(const json_t *value, const char *what, int depth, struct fl
 
 /* ---- the rest ----------------------------------------------------------------------------- */
 
-static int read_status(const json_t *root, struct fleet_node *node, struct text_error *why)
-{
-    const char *verdict = json_string_value(json_object_get(root, "verdict"));
-
-    for (int i = 0; verdict && i <= FLEET_NOT_SHOWN; ++i) {
-        if (strcmp(verdict, fleet_status_words[i]) == 0) {
-            node->status = (enum fleet_status)i;
-            return 0;
-        }
-    }
-    return text_fail(why, "its verdict is '%.60s': ACCEPTED, REJECTED and NOT SHOWN are known",
-                     verdict ? verdict : "");
-}
-
 static size_t count_in(const json_t *object, const char *member)
 {
     return (size_t)json_integer_value(json_object_get(object, member));
@@ -304,34 +290,13 @@ static int read_conformance(const json_t *root, struct fleet_node *node,
                           json_string_value(json_object_get(cases, "required")), why);
 }
 
-/* Records that no other command judges by accept no node here. */
-static int judge_records(const json_t *records, struct fleet_node *node, struct text_error *why)
-{
-    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT] = {"a build and a clock that it does not name"};
-    struct record_field facts[PROVENANCE_FACTS + 1];
-    struct record_run *run = calloc(1, sizeof *run);
-    size_t doubts = 1;
-    int status = 0;
-
-    if (!run)
-        return text_fail(why, "out of memory for its records");
-    provenance_facts(facts);
-    if (records && (status = record_json_fields(records, facts, run, why)) == 0)
-        doubts = provenance_doubts(run, PROVENANCE_REFUSED, doubt);
-    free(run);
-    if (status != 0 || doubts == 0 || node->status != FLEET_ACCEPTED)
-        return status;
-    node->status = FLEET_NOT_SHOWN;
-    snprintf(node->why, sizeof node->why, "it is accepted, but it is of %s", doubt[0]);
-    return 0;
-}
-
 int fleet_verdict(const json_t *root, struct fleet_node *node, struct text_error *why)
 {
     static const char *const identities[FLEET_IDENTITIES] = {"run_id", "machine_instance",
                                                              "samples_sha256"};
     const json_t *name = json_object_get(root, "node");
     enum validate_verdict cases;
+    int status = 0;
 
     const char *schema = json_string_value(json_object_get(root, "schema"));
 
@@ -342,6 +307,8 @@ int fleet_verdict(const json_t *root, struct fleet_node *node, struct text_error
                          schema);
     if (check_object(root, ROOT, "", why) != 0)
         return -1;
+    const char *const verdict = json_string_value(json_object_get(root, "verdict"));
+
     /* The name of the file stays if the verdict has none. */
     if (json_is_string(name))
         snprintf(node->name, sizeof node->name, "%s", json_string_value(name));
@@ -350,10 +317,32 @@ int fleet_verdict(const json_t *root, struct fleet_node *node, struct text_error
 
         snprintf(node->identity[i], sizeof node->identity[i], "%s", value ? value : "");
     }
-    if (read_status(root, node, why) != 0 || read_conformance(root, node, &cases, why) != 0 ||
-        add_facts(root, "", 0, node, why) != 0)
+    while (status <= FLEET_NOT_SHOWN && strcmp(verdict, fleet_status_words[status]) != 0)
+        ++status;
+    if (status > FLEET_NOT_SHOWN)
+        return text_fail(why, "its verdict is '%.60s': ACCEPTED, REJECTED and NOT SHOWN are known",
+                         verdict);
+    node->status = (enum fleet_status)status;
+    if (read_conformance(root, node, &cases, why) != 0 || add_facts(root, "", 0, node, why) != 0 ||
+        fleet_limits(root, cases, node, why) != 0)
         return -1;
-    if (fleet_limits(root, cases, node, why) != 0)
-        return -1;
-    return judge_records(json_object_get(root, "records"), node, why);
+    /* Records that no other command judges by accept no node here. */
+    const json_t *const records = json_object_get(root, "records");
+    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT] = {"a build and a clock that it does not name"};
+    struct record_field facts[PROVENANCE_FACTS + 1];
+    struct record_run *run = calloc(1, sizeof *run);
+    size_t doubts = 1;
+
+    if (!run)
+        return text_fail(why, "out of memory for its records");
+    provenance_facts(facts);
+    status = records ? record_json_fields(records, facts, run, why) : 0;
+    if (records && status == 0)
+        doubts = provenance_doubts(run, PROVENANCE_REFUSED, doubt);
+    free(run);
+    if (status != 0 || doubts == 0 || node->status != FLEET_ACCEPTED)
+        return status;
+    node->status = FLEET_NOT_SHOWN;
+    snprintf(node->why, sizeof node->why, "it is accepted, but it is of %s", doubt[0]);
+    return 0;
 }

@@ -95,17 +95,63 @@ void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEE
              outlier->is_worse ? "" : " (better: is it measured as the others are?)");
 }
 
-void fleet_drift_words(const struct fleet_drift *drift, char text[2 * FLEET_TEXT])
+/* The next node from at on that is in the list. */
+static const struct fleet_node *next_node(const struct fleet *fleet, enum fleet_list list,
+                                          size_t *at)
 {
-    snprintf(text, 2 * FLEET_TEXT, "%.100s is %.160s, most have %.160s", drift->what,
-             drift->value ? drift->value : "unknown", drift->majority ? drift->majority : "none");
+    static const enum fleet_status statuses[] = {[FLEET_LIST_REJECTED] = FLEET_REJECTED,
+                                                 [FLEET_LIST_BROKEN] = FLEET_BROKEN,
+                                                 [FLEET_LIST_MISSING] = FLEET_MISSING,
+                                                 [FLEET_LIST_NOT_SHOWN] = FLEET_NOT_SHOWN};
+
+    while (*at < fleet->n) {
+        const struct fleet_node *node = &fleet->node[(*at)++];
+
+        if (list == FLEET_LIST_UNEXPECTED ? fleet->expects && !node->expected
+                                          : node->status == statuses[list])
+            return node;
+    }
+    return NULL;
 }
 
-void fleet_split_words(const struct fleet_split *split, char text[2 * FLEET_TEXT])
+bool fleet_next(const struct fleet *fleet, enum fleet_list list, struct fleet_item *item)
 {
-    snprintf(text, 2 * FLEET_TEXT,
-             "%.100s: %zu values, and none is that of more than half; %zu nodes have %.160s",
-             split->what, split->values, split->have, split->most ? split->most : "none");
+    const struct fleet_node *node = NULL;
+    size_t *const at = &item->at;
+
+    item->name = "";
+    if (list == FLEET_LIST_OUTLIERS && *at < fleet->n_outliers) {
+        const struct fleet_outlier *outlier = &fleet->outlier[(*at)++];
+
+        node = outlier->node;
+        item->failed = outlier->is_worse;
+        fleet_outlier_words(outlier, item->words);
+    } else if (list == FLEET_LIST_DRIFT && *at < fleet->n_drifts) {
+        const struct fleet_drift *drift = &fleet->drift[(*at)++];
+
+        node = drift->node;
+        item->failed = drift->decides;
+        snprintf(item->words, sizeof item->words, "%.100s is %.160s, most have %.160s", drift->what,
+                 drift->value ? drift->value : "unknown",
+                 drift->majority ? drift->majority : "none");
+    } else if (list == FLEET_LIST_SPLITS && *at < fleet->n_splits) {
+        const struct fleet_split *split = &fleet->split[(*at)++];
+
+        item->failed = split->decides;
+        snprintf(item->words, sizeof item->words,
+                 "%.100s: %zu values, and none is that of more than half; %zu nodes have %.160s",
+                 split->what, split->values, split->have, split->most ? split->most : "none");
+        return true;
+    } else if (list < FLEET_LIST_OUTLIERS || list == FLEET_LIST_UNEXPECTED) {
+        node = next_node(fleet, list, at);
+        item->failed = true;
+        if (list == FLEET_LIST_UNEXPECTED)
+            snprintf(item->words, sizeof item->words, "it has a verdict, and is not expected");
+        else if (node)
+            fleet_node_words(node, item->words);
+    }
+    item->name = node ? node->name : "";
+    return node != NULL;
 }
 
 void fleet_rule_words(const struct fleet *fleet, char text[2 * FLEET_TEXT])

@@ -11,9 +11,9 @@
 
 enum { COLUMNS = 80, INDENT = 11, SHOWN_IN_TEXT = 40 };
 
-static void say(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void wrap_line(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void say(FILE *stream, const char *format, ...)
+static void wrap_line(FILE *stream, const char *format, ...)
 {
     char text[4 * FLEET_TEXT];
     va_list arguments;
@@ -24,80 +24,35 @@ static void say(FILE *stream, const char *format, ...)
     command_wrap(stream, text, 0, INDENT, COLUMNS);
 }
 
-/* Rows that are left out are counted, so that a part does not look like all there is. */
-static void say_rest(FILE *stream, size_t n, const char *what)
-{
-    if (n > SHOWN_IN_TEXT)
-        say(stream, "%10s %zu more %s are not shown: --format csv or json has all", "...",
-            n - SHOWN_IN_TEXT, what);
-}
-
-static void say_nodes(FILE *stream, const struct fleet *fleet)
-{
-    static const enum fleet_status order[] = {FLEET_REJECTED, FLEET_BROKEN, FLEET_MISSING,
-                                              FLEET_NOT_SHOWN};
-    char words[FLEET_TEXT];
-
-    for (size_t s = 0; s < sizeof order / sizeof order[0]; ++s) {
-        size_t messages = 0;
-
-        for (size_t i = 0; i < fleet->n && messages < SHOWN_IN_TEXT; ++i) {
-            const struct fleet_node *node = &fleet->node[i];
-
-            if (node->status != order[s])
-                continue;
-            ++messages;
-            fleet_node_words(node, words);
-            say(stream, "%-10s %s: %s", fleet_status_words[node->status], node->name, words);
-        }
-        say_rest(stream, fleet->count[order[s]], "of these nodes");
-    }
-}
-
-static void say_outliers(FILE *stream, const struct fleet *fleet)
-{
-    char words[2 * FLEET_TEXT];
-
-    for (size_t i = 0; i < fleet->n_outliers && i < SHOWN_IN_TEXT; ++i) {
-        fleet_outlier_words(&fleet->outlier[i], words);
-        say(stream, "%-10s %s: %s", "OUTLYING", fleet->outlier[i].node->name, words);
-    }
-    say_rest(stream, fleet->n_outliers, "numbers");
-}
-
-static void say_drift(FILE *stream, const struct fleet *fleet)
-{
-    char words[2 * FLEET_TEXT];
-
-    for (size_t i = 0; i < fleet->n_drifts && i < SHOWN_IN_TEXT; ++i) {
-        fleet_drift_words(&fleet->drift[i], words);
-        say(stream, "%-10s %s: %s", "DRIFT", fleet->drift[i].node->name, words);
-    }
-    say_rest(stream, fleet->n_drifts, "differences");
-    for (size_t i = 0; i < fleet->n_splits && i < SHOWN_IN_TEXT; ++i) {
-        fleet_split_words(&fleet->split[i], words);
-        say(stream, "%-10s %s", "SPLIT", words);
-    }
-    say_rest(stream, fleet->n_splits, "facts without a majority");
-}
-
 int fleet_text(FILE *stream, const struct fleet *fleet)
 {
+    static const struct {
+        const char *label, *rest;
+    } lists[FLEET_LISTS] = {
+        [FLEET_LIST_REJECTED] = {"REJECTED", "of these nodes"},
+        [FLEET_LIST_BROKEN] = {"BROKEN", "of these nodes"},
+        [FLEET_LIST_MISSING] = {"MISSING", "of these nodes"},
+        [FLEET_LIST_NOT_SHOWN] = {"NOT SHOWN", "of these nodes"},
+        [FLEET_LIST_OUTLIERS] = {"OUTLYING", "numbers"},
+        [FLEET_LIST_DRIFT] = {"DRIFT", "differences"},
+        [FLEET_LIST_SPLITS] = {"SPLIT", "facts without a majority"},
+        [FLEET_LIST_UNEXPECTED] = {"UNEXPECTED", "nodes"},
+    };
     char words[2 * FLEET_TEXT], counts[FLEET_TEXT];
 
-    say_nodes(stream, fleet);
-    say_outliers(stream, fleet);
-    say_drift(stream, fleet);
-    size_t messages = 0;
+    for (enum fleet_list list = 0; list < FLEET_LISTS; ++list) {
+        struct fleet_item item = {.at = 0};
+        size_t n = 0;
 
-    for (size_t i = 0; i < fleet->n && messages < SHOWN_IN_TEXT; ++i) {
-        if (!fleet->expects || fleet->node[i].expected)
-            continue;
-        ++messages;
-        say(stream, "%-10s %s: it has a verdict, and is not expected", "UNEXPECTED",
-            fleet->node[i].name);
+        while (fleet_next(fleet, list, &item))
+            if (n++ < SHOWN_IN_TEXT)
+                wrap_line(stream, "%-10s %s%s%s", lists[list].label, item.name,
+                          item.name[0] != '\0' ? ": " : "", item.words);
+        /* Rows that are left out are counted, so that a part does not look like all there is. */
+        if (n > SHOWN_IN_TEXT)
+            wrap_line(stream, "%10s %zu more %s are not shown: --format csv or json has all", "...",
+                      n - SHOWN_IN_TEXT, lists[list].rest);
     }
-    say_rest(stream, fleet->unexpected, "nodes");
     fleet_rule_words(fleet, words);
     command_wrap(stream, words, 0, 0, COLUMNS);
     fleet_count_words(fleet, counts);
@@ -109,28 +64,22 @@ int fleet_text(FILE *stream, const struct fleet *fleet)
 
 enum { SHOWN = 100 };
 
-static void print_splits(struct text_out *out, const struct fleet *fleet)
-{
-    char words[2 * FLEET_TEXT];
-
-    for (size_t i = 0; i < fleet->n_splits && i < SHOWN; ++i) {
-        fleet_split_words(&fleet->split[i], words);
-        text_print(out, "%s* No majority: %s\n", i == 0 ? "\n" : "", words);
-    }
-    if (fleet->n_splits > SHOWN)
-        text_print(out, "\n%zu more are not shown.\n", fleet->n_splits - SHOWN);
-}
-
 int fleet_markdown(FILE *stream, const struct fleet *fleet)
 {
     struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
+    struct fleet_item item = {.at = 0};
     char words[2 * FLEET_TEXT], counts[FLEET_TEXT];
+    size_t n = 0;
 
     fleet_count_words(fleet, counts);
     text_print(&out, "### %s\n", counts);
     const int status = fleet_tables(&out, fleet);
 
-    print_splits(&out, fleet);
+    while (fleet_next(fleet, FLEET_LIST_SPLITS, &item))
+        if (n++ < SHOWN)
+            text_print(&out, "%s* No majority: %s\n", n == 1 ? "\n" : "", item.words);
+    if (n > SHOWN)
+        text_print(&out, "\n%zu more are not shown.\n", n - SHOWN);
     fleet_rule_words(fleet, words);
     text_print(&out, "\n%s\n", words);
     return status;
