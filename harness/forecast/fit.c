@@ -48,23 +48,6 @@ double fit_at(const struct fit_curve *curve, double x)
     return curve->alpha + curve->beta * x;
 }
 
-/* The time of a reduction is its transfers times that of one. Both sides are divided by their
- * number: relative distances stay what they are. */
-static void fit_transfer(const struct fit_point point[], size_t n, size_t skip,
-                         struct fit_model *fit)
-{
-    double x[FIT_POINTS], y[FIT_POINTS];
-    size_t used = 0;
-
-    for (size_t i = 0; i < n; ++i) {
-        if (i == skip || point[i].ranks < 2)
-            continue;
-        x[used] = point[i].traffic.bytes / point[i].traffic.transfers;
-        y[used++] = point[i].comm / point[i].traffic.transfers;
-    }
-    fit_curve(x, y, used, &fit->transfer);
-}
-
 static double least(double a, double b)
 {
     return a < b ? a : b;
@@ -112,18 +95,28 @@ void fit_model(const struct fit_point point[], size_t n, size_t skip, size_t mod
     double x[FIT_POINTS], y[FIT_POINTS];
 
     for (int kind = 0; kind < FIT_KINDS; ++kind) {
-        size_t used = 0;
+        size_t of_kind = 0;
 
         for (size_t i = 0; i < n; ++i) {
             if (i == skip || point[i].model != model ||
                 !(kind == FIT_ALL || (kind == FIT_SEVERAL) == (point[i].ranks > 1)))
                 continue;
-            x[used] = (double)point[i].shard;
-            y[used++] = point[i].compute;
+            x[of_kind] = (double)point[i].shard;
+            y[of_kind++] = point[i].compute;
         }
-        fit_curve(x, y, used, &fit->compute[kind]);
+        fit_curve(x, y, of_kind, &fit->compute[kind]);
     }
-    fit_transfer(point, n, skip, fit);
+    /* The time of a reduction is its transfers times that of one. Both sides are divided by their
+     * number: relative distances stay what they are. */
+    size_t used = 0;
+
+    for (size_t i = 0; i < n; ++i) {
+        if (i == skip || point[i].ranks < 2)
+            continue;
+        x[used] = point[i].traffic.bytes / point[i].traffic.transfers;
+        y[used++] = point[i].comm / point[i].traffic.transfers;
+    }
+    fit_curve(x, y, used, &fit->transfer);
     fit_hidden(point, n, skip, model, fit);
 }
 

@@ -62,22 +62,16 @@ static bool is_of_setting(const struct report_point *a, const struct report_poin
            record_order(record_key_fields, RECORD_APART, &key[0], &key[1]) == 0;
 }
 
-static struct forecast_setting *setting_of(struct forecast *forecast,
-                                           const struct report_point *point)
+static int add_to_setting(struct forecast *forecast, const struct report_point *point,
+                          struct text_error *why)
 {
-    size_t i = 0;
+    const int ranks = point->row->cell->key.n_devices;
+    size_t i = 0, model = 0;
 
     while (i < forecast->n_settings && !is_of_setting(forecast->setting[i].point[0], point))
         ++i;
     forecast->n_settings += i == forecast->n_settings;
-    return &forecast->setting[i];
-}
-
-static int add_point(struct forecast_setting *setting, const struct report_point *point,
-                     struct text_error *why)
-{
-    const int ranks = point->row->cell->key.n_devices;
-    size_t model = 0;
+    struct forecast_setting *setting = &forecast->setting[i];
 
     if (setting->n == FIT_POINTS)
         return text_fail(why, "more than %d points of %.64s in one setting", FIT_POINTS,
@@ -103,7 +97,7 @@ static bool is_weak(const struct report_point *point)
 }
 
 /* The batch, or the rows of each rank: what stays as it is when there are more ranks. */
-static size_t rows_of(const struct report_point *point)
+static size_t series_rows(const struct report_point *point)
 {
     const struct record_key *key = &point->row->cell->key;
 
@@ -115,7 +109,7 @@ bool forecast_series_has(const struct forecast_series *series, size_t index)
     const struct report_point *point = series->setting->point[index];
 
     return series->model == series->setting->model[index] && series->weak == is_weak(point) &&
-           series->rows == rows_of(point);
+           series->rows == series_rows(point);
 }
 
 static void add_to_series(struct forecast *forecast, const struct forecast_setting *setting,
@@ -132,7 +126,7 @@ static void add_to_series(struct forecast *forecast, const struct forecast_setti
         series[forecast->n_series++] = (struct forecast_series){.point = point,
                                                                 .setting = setting,
                                                                 .model = setting->model[index],
-                                                                .rows = rows_of(point),
+                                                                .rows = series_rows(point),
                                                                 .weak = is_weak(point)};
     else if (point->row->cell->key.n_devices > series[i].point->row->cell->key.n_devices)
         series[i].point = point;
@@ -156,7 +150,7 @@ int forecast_gather(struct forecast *forecast, struct text_error *why)
             continue;
         status = check_point(point, why);
         if (status == 0)
-            status = add_point(setting_of(forecast, point), point, why);
+            status = add_to_setting(forecast, point, why);
     }
     if (status == 0 && forecast->n_settings == 0)
         status = text_fail(why, "no cell of mode ddp, and forecasts are of that: sweep --mode ddp");

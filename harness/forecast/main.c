@@ -112,21 +112,6 @@ static int read_files(const struct arguments *arguments, struct report *report)
     return 0;
 }
 
-static int judge(const struct forecast *forecast)
-{
-    const struct forecast_counts counts = forecast_count(forecast);
-
-    if (counts.without == 0 && counts.not_simulated == 0)
-        return 0;
-    if (counts.without > 0)
-        command_complain(NAME, "%zu of %zu lines have no number: the last column says why",
-                         counts.without, counts.lines);
-    else
-        command_complain(NAME, "%zu of %zu lines were not simulated: the last column says why",
-                         counts.not_simulated, counts.lines);
-    return EXIT_NOT_RESOLVED;
-}
-
 int forecast_main(int argc, char **argv)
 {
     static const struct command_syntax syntax = {.options = option_table,
@@ -158,8 +143,18 @@ int forecast_main(int argc, char **argv)
             command_complain(NAME, "%s", why.text);
         else if (writers[arguments.format](stdout, &forecast) != 0)
             command_complain(NAME, "no memory for the forecast");
-        else
-            status = judge(&forecast);
+        else {
+            const struct forecast_counts counts = forecast_count(&forecast);
+
+            status = counts.without > 0 || counts.not_simulated > 0 ? EXIT_NOT_RESOLVED : 0;
+            if (counts.without > 0)
+                command_complain(NAME, "%zu of %zu lines have no number: the last column says why",
+                                 counts.without, counts.lines);
+            else if (counts.not_simulated > 0)
+                command_complain(NAME,
+                                 "%zu of %zu lines were not simulated: the last column says why",
+                                 counts.not_simulated, counts.lines);
+        }
         forecast_free(&forecast);
     }
     report_rows_free(&report);

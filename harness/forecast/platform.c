@@ -216,25 +216,10 @@ int platform_find(const char *name, char path[PLATFORM_PATH], struct text_error 
     return platform_check(path, why);
 }
 
-/* Between two hosts are the links of both: each has half of what a message takes. */
-static int print_fitted(FILE *file, int ranks, double alpha_ns, double beta_ns)
+FILE *platform_fitted(int ranks, double alpha_ns, double beta_ns, char path[PLATFORM_PATH])
 {
     static const double no_limit = 1e15;
     const double bandwidth = beta_ns > 0 ? 1e9 / beta_ns : no_limit;
-
-    fprintf(file,
-            "<?xml version='1.0'?>\n"
-            "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-            "<platform version=\"4.1\">\n"
-            "<cluster id=\"fitted\" prefix=\"host\" suffix=\"\" radical=\"0-%d\" speed=\"1Gf\" "
-            "bw=\"%.9eBps\" lat=\"%.9es\"/>\n"
-            "</platform>\n",
-            ranks - 1, fmin(bandwidth, no_limit), alpha_ns * 1e-9 / 2);
-    return fflush(file) != 0 || ferror(file) ? -1 : 0;
-}
-
-FILE *platform_fitted(int ranks, double alpha_ns, double beta_ns, char path[PLATFORM_PATH])
-{
     const int descriptor = memfd_create("lockstep-platform", MFD_CLOEXEC);
     FILE *const file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
 
@@ -243,7 +228,16 @@ FILE *platform_fitted(int ranks, double alpha_ns, double beta_ns, char path[PLAT
     if (!file)
         return NULL;
     snprintf(path, PLATFORM_PATH, "/proc/%jd/fd/%d", (intmax_t)getpid(), descriptor);
-    if (print_fitted(file, ranks, alpha_ns, beta_ns) == 0)
+    /* Between two hosts are the links of both: each has half of what a message takes. */
+    fprintf(file,
+            "<?xml version='1.0'?>\n"
+            "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+            "<platform version=\"4.1\">\n"
+            "<cluster id=\"fitted\" prefix=\"host\" suffix=\"\" radical=\"0-%d\" speed=\"1Gf\" "
+            "bw=\"%.9eBps\" lat=\"%.9es\"/>\n"
+            "</platform>\n",
+            ranks - 1, fmin(bandwidth, no_limit), alpha_ns * 1e-9 / 2);
+    if (fflush(file) == 0 && !ferror(file))
         return file;
     fclose(file);
     return NULL;

@@ -20,24 +20,6 @@ struct bench {
     double *step, *ratio;    /* room for a number per launch */
 };
 
-static struct fit_point point_of(const struct report_row *row, size_t model)
-{
-    const struct record_cell *cell = row->cell;
-    const int ranks = cell->key.n_devices;
-    const double hidden = report_number_of(row, REPORT_HIDDEN_TIME);
-    const size_t n = (size_t)ranks;
-    struct fit_point point = {.ranks = ranks,
-                              .shard = (cell->key.global_batch + n - 1) / n,
-                              .model = model,
-                              .step = cell->median_ns,
-                              .compute = ranks > 1 ? cell->compute_alone_ns : cell->median_ns,
-                              .comm = cell->comm_alone_ns,
-                              .hidden = isfinite(hidden) ? hidden : 0};
-
-    (void)forecast_traffic(&cell->key, cell->model_params, ranks, &point.traffic);
-    return point;
-}
-
 static int bench_open(struct bench *bench, struct forecast_series *series)
 {
     const struct forecast_setting *setting = series->setting;
@@ -51,10 +33,22 @@ static int bench_open(struct bench *bench, struct forecast_series *series)
                             .ratio = calloc(launches, sizeof *bench->ratio)};
     if (!bench->point || !bench->fit || !bench->base || !bench->step || !bench->ratio)
         return -1;
-    for (size_t l = 0; l < launches; ++l)
-        for (size_t i = 0; i < setting->n; ++i)
-            bench->point[l * setting->n + i] =
-                point_of(&setting->point[i]->row[l], setting->model[i]);
+    for (size_t k = 0; k < launches * setting->n; ++k) {
+        const struct report_row *row = &setting->point[k % setting->n]->row[k / setting->n];
+        const struct record_cell *cell = row->cell;
+        const double hidden = report_number_of(row, REPORT_HIDDEN_TIME);
+        const size_t n = (size_t)cell->key.n_devices;
+        struct fit_point *point = &bench->point[k];
+
+        *point = (struct fit_point){.ranks = cell->key.n_devices,
+                                    .shard = (cell->key.global_batch + n - 1) / n,
+                                    .model = setting->model[k % setting->n],
+                                    .step = cell->median_ns,
+                                    .compute = n > 1 ? cell->compute_alone_ns : cell->median_ns,
+                                    .comm = cell->comm_alone_ns,
+                                    .hidden = isfinite(hidden) ? hidden : 0};
+        (void)forecast_traffic(&cell->key, cell->model_params, point->ranks, &point->traffic);
+    }
     return 0;
 }
 
@@ -77,8 +71,8 @@ static void fit_launches(struct bench *bench, size_t skip)
                   &bench->fit[l]);
 }
 
-static struct fit_time time_of(const struct bench *bench, size_t launch,
-                               const struct forecast_line *line)
+static struct fit_time fitted_time(const struct bench *bench, size_t launch,
+                                   const struct forecast_line *line)
 {
     const struct record_cell *cell = bench->series->point->row->cell;
     struct fit_traffic traffic;
@@ -95,7 +89,8 @@ static struct report_value times_of(const struct bench *bench, const struct fore
     size_t n = 0;
 
     for (size_t l = 0; l < launches; ++l) {
-        const double time = whole ? time_of(bench, l, line).step : time_of(bench, l, line).compute;
+        const double time =
+            whole ? fitted_time(bench, l, line).step : fitted_time(bench, l, line).compute;
 
         if (isfinite(time))
             bench->step[n++] = time;
@@ -153,18 +148,6 @@ static int make_lines(struct forecast_series *series, int to)
 
 /* ---- what is said of a line ------------------------------------------------------------------ */
 
-static void leave_out(struct bench *bench, struct forecast_line *line)
-{
-    const struct forecast_setting *setting = bench->series->setting;
-    size_t i = 0;
-
-    while (setting->point[i] != line->point)
-        ++i;
-    fit_launches(bench, i);
-    line->without = times_of(bench, line, true).middle;
-    line->error = line->without / report_middle(line->point, REPORT_STEP) - 1;
-}
-
 /* The median over the launches of the costs of a transfer. */
 static void fill_fit(const struct bench *bench, struct forecast_series *series)
 {
@@ -196,23 +179,12 @@ static void widen(struct report_value *value, double below, double above)
     value->hi *= above;
 }
 
-static enum forecast_state state_of(const struct forecast_line *line)
-{
-    const struct report_value *step = &line->step;
-
-    if (line->batch < (size_t)line->ranks)
-        return FORECAST_NO_ROWS;
-    if (!(step->middle > 0))
-        return FORECAST_UNKNOWN;
-    return step->hi - step->lo > step->middle ? FORECAST_WIDE : FORECAST_HOLDS;
-}
-
 /* A line that was not measured must be known: else it is no forecast. */
 static int check_known(const struct bench *bench, struct text_error *why)
 {
     const struct forecast_series *series = bench->series;
     const struct forecast_line *last = &series->line[series->n - 1];
-    const struct fit_time time = time_of(bench, 0, last);
+    const struct fit_time time = fitted_time(bench, 0, last);
     char words[FORECAST_TEXT];
 
     if (last->point || !isnan(time.step) || last->batch < (size_t)last->ranks)
@@ -249,8 +221,8 @@ static int fill_series(struct forecast *forecast, struct forecast_series *series
     const struct forecast_line *first = &series->line[0];
 
     for (size_t l = 0; l < series->setting->launches; ++l)
-        bench.base[l] =
-            first->point ? first->point->row[l].cell->median_ns : time_of(&bench, l, first).step;
+        bench.base[l] = first->point ? first->point->row[l].cell->median_ns
+                                     : fitted_time(&bench, l, first).step;
     fill_fit(&bench, series);
     for (size_t i = 0; i < series->n; ++i) {
         struct forecast_line *line = &series->line[i];
@@ -260,7 +232,7 @@ static int fill_series(struct forecast *forecast, struct forecast_series *series
         line->compute = times_of(&bench, line, false).middle;
         line->step = times_of(&bench, line, true);
         for (size_t l = 0; l < series->setting->launches; ++l) {
-            const double ratio = bench.base[l] / (times * time_of(&bench, l, line).step);
+            const double ratio = bench.base[l] / (times * fitted_time(&bench, l, line).step);
 
             if (isfinite(ratio))
                 bench.ratio[n++] = ratio;
@@ -269,9 +241,18 @@ static int fill_series(struct forecast *forecast, struct forecast_series *series
         if (line->point)
             line->residual = line->step.middle / report_middle(line->point, REPORT_STEP) - 1;
     }
-    for (size_t i = 0; i < series->n; ++i)
-        if (series->line[i].point)
-            leave_out(&bench, &series->line[i]);
+    for (size_t i = 0; i < series->n; ++i) {
+        struct forecast_line *line = &series->line[i];
+        size_t skip = 0;
+
+        if (!line->point)
+            continue;
+        while (series->setting->point[skip] != line->point)
+            ++skip;
+        fit_launches(&bench, skip);
+        line->without = times_of(&bench, line, true).middle;
+        line->error = line->without / report_middle(line->point, REPORT_STEP) - 1;
+    }
     /* The time of one rank is no forecast of several: its error widens nothing. */
     double error = NAN, residual = NAN;
 
@@ -290,7 +271,10 @@ static int fill_series(struct forecast *forecast, struct forecast_series *series
             widen(&line->step, fmax(1 - series->off, 0), 1 + series->off);
             widen(&line->efficiency, 1 / (1 + series->off), 1 / fmax(1 - series->off, 0));
         }
-        line->state = state_of(line);
+        line->state = line->batch < (size_t)line->ranks                   ? FORECAST_NO_ROWS
+                      : !(line->step.middle > 0)                          ? FORECAST_UNKNOWN
+                      : line->step.hi - line->step.lo > line->step.middle ? FORECAST_WIDE
+                                                                          : FORECAST_HOLDS;
     }
     bench_close(&bench);
     return status;

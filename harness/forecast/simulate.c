@@ -33,21 +33,15 @@ enum { OPTIONS = sizeof options / sizeof options[0], ARGUMENTS = OPTIONS + 7 + N
 
 /* ---- what was printed ------------------------------------------------------------------------ */
 
-static const char *last_line(const char *text)
-{
-    const char *line = text;
-
-    for (const char *end = strchr(text, '\n'); end && end[1] != '\0'; end = strchr(line, '\n'))
-        line = end + 1;
-    return line;
-}
-
 int simulate_read(const char *printed, int ranks, struct simulated *simulated, char why[],
                   size_t bytes)
 {
     static const char refuses[] = "lockstep-smpi refuses: ";
-    const char *const line = last_line(printed), *const reason = strstr(printed, refuses);
+    const char *line = printed, *const reason = strstr(printed, refuses);
     int ran = 0, length = 0;
+
+    for (const char *end = strchr(line, '\n'); end && end[1] != '\0'; end = strchr(line, '\n'))
+        line = end + 1;
 
     *simulated = (struct simulated){.step_ns = NAN};
     if (reason) {
@@ -89,8 +83,8 @@ static int find_program(char path[PROGRAM_BYTES])
 }
 
 /* smpirun takes its arguments as they are, up to those of the program, which are numbers. */
-static int start(const struct forecast_simulation *simulation, char *platform, int ranks,
-                 char number[NUMBERS][NUMBER_BYTES], struct launch_output *output)
+static int start_smpi(const struct forecast_simulation *simulation, char *platform, int ranks,
+                      char number[NUMBERS][NUMBER_BYTES], struct launch_output *output)
 {
     char *argument[ARGUMENTS], program[PROGRAM_BYTES], count[16];
     char words[][16] = {"smpirun", "-np", "-platform"};
@@ -140,7 +134,7 @@ static void simulate_line(const struct forecast_simulation *simulation, char *pl
 
     for (int i = 0; i < NUMBERS; ++i)
         snprintf(number[i], NUMBER_BYTES, "%.3f", values[i]);
-    if (start(simulation, platform, line->ranks, number, &output) != 0) {
+    if (start_smpi(simulation, platform, line->ranks, number, &output) != 0) {
         snprintf(line->why, sizeof line->why, "smpirun: %.40s", strerror(errno));
         return;
     }
@@ -184,25 +178,6 @@ static int check_version(struct forecast_simulation *simulation, struct text_err
               "DP_SMPI=OFF");
 }
 
-static int simulate_series(struct forecast *forecast, struct forecast_series *series,
-                           char path[PLATFORM_PATH], struct text_error *why)
-{
-    struct forecast_simulation *const simulation = &forecast->simulation;
-    FILE *file = NULL;
-
-    if (simulation->fitted) {
-        file = platform_fitted(forecast->to, series->alpha.middle, series->beta.middle, path);
-        if (!file)
-            return text_fail(why, "--simulate: no room for the platform: %s", strerror(errno));
-    }
-    for (size_t i = 0; i < series->n && !stop_requested(); ++i)
-        if (isfinite(series->line[i].compute) && series->line[i].state != FORECAST_NO_ROWS)
-            simulate_line(simulation, path, series, &series->line[i]);
-    if (file)
-        fclose(file);
-    return 0;
-}
-
 int forecast_simulate(struct forecast *forecast, struct text_error *why)
 {
     struct forecast_simulation *const simulation = &forecast->simulation;
@@ -216,12 +191,21 @@ int forecast_simulate(struct forecast *forecast, struct text_error *why)
     stop_watch_signals();
     for (size_t i = 0; i < forecast->n_series; ++i) {
         struct forecast_series *const series = &forecast->series[i];
+        FILE *file = NULL;
 
         if (!forecast_of_processes(&series->point->row->cell->key))
             continue;
         ++simulated;
-        if (simulate_series(forecast, series, path, why) != 0)
-            return -1;
+        if (simulation->fitted) {
+            file = platform_fitted(forecast->to, series->alpha.middle, series->beta.middle, path);
+            if (!file)
+                return text_fail(why, "--simulate: no room for the platform: %s", strerror(errno));
+        }
+        for (size_t k = 0; k < series->n && !stop_requested(); ++k)
+            if (isfinite(series->line[k].compute) && series->line[k].state != FORECAST_NO_ROWS)
+                simulate_line(simulation, path, series, &series->line[k]);
+        if (file)
+            fclose(file);
     }
     if (simulated > 0)
         return 0;

@@ -51,32 +51,24 @@ bool forecast_of_processes(const struct record_key *key)
     return traffic_of(key->communicator) == exchanged;
 }
 
-/* As many as would be full; those of layers may be one more or fewer. PyTorch's are of 1 MiB, and
- * then of 25 MiB. */
-static double buckets_of(const struct record_key *key, double bytes)
+int forecast_traffic(const struct record_key *key, size_t params, int ranks,
+                     struct fit_traffic *traffic)
 {
-    static const double first = 1 << 20, others = 25 << 20;
-    const double size = (double)key->bucket_bytes;
+    static const double first = 1 << 20, others = 25 << 20; /* PyTorch's buckets: 1 and 25 MiB */
+    const double bytes = sizeof(float) * (double)params, size = (double)key->bucket_bytes;
     double n = 1;
+    fit_traffic_fn *const of = traffic_of(key->communicator);
 
+    *traffic = (struct fit_traffic){0, 0};
+    /* With several ranks a process there are two kinds of transfers, one after the other. */
+    if (key->per_process > 1 || !of)
+        return -1;
+    /* There are as many buckets as would be full; those of layers may be one more or fewer. */
     if (size > 0)
         n = bytes / size;
     else if (bytes > first)
         n = 1 + (bytes - first) / others;
-    return n > 1 ? (double)(size_t)(n + 0.999999) : 1;
-}
-
-int forecast_traffic(const struct record_key *key, size_t params, int ranks,
-                     struct fit_traffic *traffic)
-{
-    const double bytes = sizeof(float) * (double)params, n = buckets_of(key, bytes);
-    fit_traffic_fn *const of = traffic_of(key->communicator);
-
-    *traffic = (struct fit_traffic){0, 0};
-    if (key->per_process > 1)
-        return -1; /* two kinds of transfers, one after the other */
-    if (!of)
-        return -1;
+    n = n > 1 ? (double)(size_t)(n + 0.999999) : 1;
     if (ranks > 1)
         *traffic = of(ranks, bytes / n);
     traffic->transfers *= n;

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 const char *const forecast_states[] = {[FORECAST_HOLDS] = "holds",
                                        [FORECAST_UNKNOWN] = "unknown",
@@ -42,21 +43,6 @@ static void add_time(char text[FORECAST_TEXT], double ns)
     char words[UNITS_BYTES];
 
     report_add(text, "%s", isfinite(ns) ? units_time(ns, words) : "-");
-}
-
-static void add_range(char text[FORECAST_TEXT], const struct report_value *value)
-{
-    const bool interval = value->range == REPORT_INTERVAL;
-
-    if (value->range == REPORT_NONE) {
-        report_add(text, "-");
-        return;
-    }
-    report_add(text, interval ? "[" : "");
-    add_time(text, value->lo);
-    report_add(text, interval ? ", " : "..");
-    add_time(text, value->hi);
-    report_add(text, interval ? "]" : "");
 }
 
 static void add_note(char text[FORECAST_TEXT], const struct forecast *forecast,
@@ -109,9 +95,19 @@ void forecast_line_words(const struct forecast *forecast, const struct forecast_
         report_add(text, "-"); /* what is not resolved is not printed, nor what is made of it */
     else if (column == FORECAST_STEP)
         add_time(text, line->step.middle);
-    else if (column == FORECAST_RANGE)
-        add_range(text, &line->step);
-    else
+    else if (column == FORECAST_RANGE) {
+        const bool interval = line->step.range == REPORT_INTERVAL;
+
+        if (line->step.range == REPORT_NONE) {
+            report_add(text, "-");
+            return;
+        }
+        report_add(text, interval ? "[" : "");
+        add_time(text, line->step.lo);
+        report_add(text, interval ? ", " : "..");
+        add_time(text, line->step.hi);
+        report_add(text, interval ? "]" : "");
+    } else
         report_add(text, "%s", report_ratio(line->efficiency.middle, WORD));
 }
 
@@ -154,9 +150,12 @@ void forecast_fit_words(const struct forecast_series *series, char text[FORECAST
     if (!series->one_size) {
         char words[UNITS_BYTES];
 
-        if (is_resolved(&series->beta))
-            report_add(text, "1/beta %sB/s", units_rate(1e9 / series->beta.middle, words));
-        else
+        if (is_resolved(&series->beta)) {
+            const char *rate = units_rate(1e9 / series->beta.middle, words);
+            const size_t digits = strspn(rate, "0123456789.");
+
+            report_add(text, "1/beta %.*s %sB/s", (int)digits, rate, rate + digits);
+        } else
             report_add(text, "1/beta not resolved");
     }
     report_add(text,
@@ -184,23 +183,15 @@ void forecast_interval_words(const struct forecast_series *series, char text[FOR
                            "this says little of the model.");
 }
 
-/* The line of most ranks that has a number: NULL: none has one. */
-static const struct forecast_line *last_simulated(const struct forecast_series *series)
-{
-    const struct forecast_line *last = NULL;
-
-    for (size_t i = 0; i < series->n; ++i)
-        if (isfinite(series->line[i].simulated))
-            last = &series->line[i];
-    return last;
-}
-
 void forecast_simulated_words(const struct forecast *forecast, const struct forecast_series *series,
                               char text[FORECAST_TEXT])
 {
     const struct forecast_simulation *simulation = &forecast->simulation;
-    const struct forecast_line *const last = last_simulated(series);
+    const struct forecast_line *last = NULL; /* the line of most ranks that has a number */
 
+    for (size_t i = 0; i < series->n; ++i)
+        if (isfinite(series->line[i].simulated))
+            last = &series->line[i];
     text[0] = '\0';
     if (!simulation->platform)
         return;

@@ -14,23 +14,6 @@
 
 enum { COLUMNS = 80, INDENT = 7 };
 
-/* Next to the numbers where there is room, else below them. */
-static void print_note(FILE *stream, const struct forecast *forecast,
-                       const struct forecast_line *line, size_t used)
-{
-    char text[FORECAST_TEXT];
-
-    forecast_line_words(forecast, line, FORECAST_NOTE, text);
-    if (text[0] == '\0')
-        fputc('\n', stream);
-    else if (used + 2 + strlen(text) <= COLUMNS)
-        fprintf(stream, "  %s\n", text);
-    else {
-        fprintf(stream, "\n%*s", INDENT, "");
-        command_wrap(stream, text, INDENT, INDENT, COLUMNS);
-    }
-}
-
 /* The ranks and columns first to last. line NULL: the names of the columns. */
 static void print_row(FILE *stream, const struct forecast *forecast,
                       const struct forecast_line *line, int first, int last)
@@ -46,10 +29,18 @@ static void print_row(FILE *stream, const struct forecast *forecast,
         used += (size_t)fprintf(stream, " %*s", forecast_columns[c].width,
                                 line ? text : forecast_columns[c].name);
     }
+    text[0] = '\0';
     if (line && first == FORECAST_RANKS)
-        print_note(stream, forecast, line, used);
-    else
+        forecast_line_words(forecast, line, FORECAST_NOTE, text);
+    /* The note is next to the numbers if there is room, else below them. */
+    if (text[0] == '\0')
         fputc('\n', stream);
+    else if (used + 2 + strlen(text) <= COLUMNS)
+        fprintf(stream, "  %s\n", text);
+    else {
+        fprintf(stream, "\n%*s", INDENT, "");
+        command_wrap(stream, text, INDENT, INDENT, COLUMNS);
+    }
 }
 
 int forecast_text(FILE *stream, const struct forecast *forecast)
@@ -140,8 +131,8 @@ static void csv_value(FILE *stream, const struct forecast_line *line,
         csv_number(stream, holds ? parts[i] : (double)NAN, scale);
 }
 
-static void write_line(FILE *stream, const struct forecast *forecast,
-                       const struct forecast_series *series, const struct forecast_line *line)
+static void write_csv_line(FILE *stream, const struct forecast *forecast,
+                           const struct forecast_series *series, const struct forecast_line *line)
 {
     const struct record_key *key = &series->point->row->cell->key;
     const char *const texts[] = {key->workload,
@@ -186,59 +177,48 @@ int forecast_csv(FILE *stream, const struct forecast *forecast)
           stream);
     for (size_t i = 0; i < forecast->n_series; ++i)
         for (size_t k = 0; k < forecast->series[i].n; ++k)
-            write_line(stream, forecast, &forecast->series[i], &forecast->series[i].line[k]);
+            write_csv_line(stream, forecast, &forecast->series[i], &forecast->series[i].line[k]);
     return 0;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static json_t *value(const struct report_value *value, bool holds)
+static json_t *value_json(const struct report_value *value, bool holds)
 {
     return holds ? json_pack("{s:o, s:o, s:o}", "middle", value_real(value->middle), "lo",
                              value_real(value->lo), "hi", value_real(value->hi))
                  : json_null();
 }
 
-/* null: it was not simulated. */
-static json_t *simulated(const struct forecast_line *line)
+static json_t *series_json(const struct forecast_series *series)
 {
-    if (!isfinite(line->simulated))
-        return json_null();
-    return json_pack("{s:o, s:o, s:i, s:i}", "step_ns", value_real(line->simulated), "error",
-                     value_real(line->simulated_error), "rounds_simulated", line->rounds, "rounds",
-                     line->of);
-}
-
-static json_t *lines(const struct forecast_series *series)
-{
-    json_t *array = json_array();
+    const struct report_row *row = series->point->row;
+    const struct record_key *key = &row->cell->key;
+    json_t *lines = json_array();
 
     for (size_t i = 0; i < series->n; ++i) {
         const struct forecast_line *line = &series->line[i];
         const bool holds = line->state == FORECAST_HOLDS;
         const double measured = line->point ? report_middle(line->point, REPORT_STEP) : (double)NAN;
+        json_t *simulated = json_null(); /* it was not simulated */
 
+        if (isfinite(line->simulated))
+            simulated = json_pack("{s:o, s:o, s:i, s:i}", "step_ns", value_real(line->simulated),
+                                  "error", value_real(line->simulated_error), "rounds_simulated",
+                                  line->rounds, "rounds", line->of);
         json_array_append_new(
-            array,
+            lines,
             json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:o, s:s*}",
                       "ranks", line->ranks, "batch", value_count(line->batch), "shard",
                       value_count(line->shard), "measured_ns", value_real(measured), "forecast_ns",
-                      value(&line->step, holds), "efficiency", value(&line->efficiency, holds),
-                      "left_out_ns", value_real(line->without), "left_out_error",
-                      value_real(line->error), "residual", value_real(line->residual), "state",
-                      forecast_states[line->state], "extrapolated", line->extrapolated,
-                      "oversubscribed", line->point && report_oversubscribed(line->point),
-                      "simulated", simulated(line), "not_simulated",
-                      line->why[0] != '\0' ? line->why : NULL));
+                      value_json(&line->step, holds), "efficiency",
+                      value_json(&line->efficiency, holds), "left_out_ns",
+                      value_real(line->without), "left_out_error", value_real(line->error),
+                      "residual", value_real(line->residual), "state", forecast_states[line->state],
+                      "extrapolated", line->extrapolated, "oversubscribed",
+                      line->point && report_oversubscribed(line->point), "simulated", simulated,
+                      "not_simulated", line->why[0] != '\0' ? line->why : NULL));
     }
-    return array;
-}
-
-static json_t *one_series(const struct forecast_series *series)
-{
-    const struct report_row *row = series->point->row;
-    const struct record_key *key = &row->cell->key;
-
     return json_pack(
         "{s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, "
         "s:o, s:o}",
@@ -246,34 +226,26 @@ static json_t *one_series(const struct forecast_series *series)
         value_count(series->rows), "devices", row->kind, "backend", key->backend, "communicator",
         key->communicator, "math", key->dtype, "bucket_bytes", value_count(key->bucket_bytes),
         "per_process", value_count(key->per_process), "host_inputs", value_count(key->host_inputs),
-        "launches", value_count(series->setting->launches), "alpha_ns", value(&series->alpha, true),
-        "beta_ns_per_byte", value(&series->beta, true), "hidden_of_reduction",
-        value(&series->share, true), "hidden_of_computation", value(&series->cover, true),
-        "one_size", series->one_size, "left_out", value_count(series->tried), "largest_error",
-        value_real(series->off), "lines", lines(series));
-}
-
-/* null: it was not asked for. */
-static json_t *simulation_of(const struct forecast *forecast)
-{
-    const struct forecast_simulation *simulation = &forecast->simulation;
-
-    if (!simulation->platform)
-        return json_null();
-    return json_pack("{s:s, s:s, s:s, s:b}", "platform", simulation->platform, "simulator",
-                     simulation->version, "reduction", "direct", "network_measured",
-                     simulation->fitted);
+        "launches", value_count(series->setting->launches), "alpha_ns",
+        value_json(&series->alpha, true), "beta_ns_per_byte", value_json(&series->beta, true),
+        "hidden_of_reduction", value_json(&series->share, true), "hidden_of_computation",
+        value_json(&series->cover, true), "one_size", series->one_size, "left_out",
+        value_count(series->tried), "largest_error", value_real(series->off), "lines", lines);
 }
 
 int forecast_json(FILE *stream, const struct forecast *forecast)
 {
-    json_t *all = json_array();
+    const struct forecast_simulation *simulation = &forecast->simulation;
+    json_t *all = json_array(), *simulated = json_null(); /* it was not asked for */
 
     for (size_t i = 0; i < forecast->n_series; ++i)
-        json_array_append_new(all, one_series(&forecast->series[i]));
-    json_t *root = json_pack("{s:s, s:i, s:b, s:o, s:o}", "schema", "lockstep/forecast/1.0", "to",
-                             forecast->to, "whole", forecast_count(forecast).without == 0,
-                             "simulation", simulation_of(forecast), "series", all);
-
-    return document_print(stream, root);
+        json_array_append_new(all, series_json(&forecast->series[i]));
+    if (simulation->platform)
+        simulated = json_pack("{s:s, s:s, s:s, s:b}", "platform", simulation->platform, "simulator",
+                              simulation->version, "reduction", "direct", "network_measured",
+                              simulation->fitted);
+    return document_print(stream, json_pack("{s:s, s:i, s:b, s:o, s:o}", "schema",
+                                            "lockstep/forecast/1.0", "to", forecast->to, "whole",
+                                            forecast_count(forecast).without == 0, "simulation",
+                                            simulated, "series", all));
 }

@@ -47,7 +47,7 @@ wrong_of_planted()
         ! is_near "$seen" "${workload#*=}" || echo "a wrong formula is as good: $workload, $seen ms"
     done
     "$lockstep" forecast --allow-dirty two.jsonl four.jsonl --to 16 >out 2>err || echo "status $?: $(cat err)"
-    grep -q 'alpha [45][0-9][.0-9]* ms, 1/beta [0-9.]*[kM]B/s' out || echo "alpha and beta: $(cat out)"
+    grep -q 'alpha [45][0-9][.0-9]* ms, 1/beta [0-9.]* [kM]B/s' out || echo "alpha and beta: $(cat out)"
 }
 
 # Two launches at the same time as other tests may be too noisy for a number: there are three
