@@ -65,17 +65,17 @@ int baseline_fits(const struct baseline *baseline, const struct baseline_source 
 
         if (baseline_same_run(line, own))
             return say_why(why,
-                           "%.100s:1: run %s is there already: run %s of sitting %zu, %.100s:%zu",
+                           "%.100s:1: run %s is there already: run %s of session %zu, %.100s:%zu",
                            path, own->run_id, line->run_id, s + 1, there, number + 1);
         if (fresh && apart < RECORD_SITTINGS_APART &&
             strcmp(line->machine_instance, own->machine_instance) == 0)
             return say_why(why,
-                           "%.90s:1: %.1f hours from sitting %zu (%.90s:%zu), in the same start of "
+                           "%.90s:1: %.1f hours from session %zu (%.90s:%zu), in the same start of "
                            "the machine: it takes 6 hours, or another start",
                            path, (double)apart / 3.6e12, s + 1, there, number + 1);
     }
     if (fresh && source->lines.n != baseline->cells)
-        return say_why(why, "%.100s:1: %zu cells, and %zu in each sitting of %.100s", path,
+        return say_why(why, "%.100s:1: %zu cells, and %zu in each session of %.100s", path,
                        source->lines.n, baseline->cells, there);
     for (size_t c = 0; fresh && c < baseline->cells; ++c)
         if (compare_key_order(&first[c].key, &own[c].key) != 0)

@@ -86,45 +86,6 @@ void baseline_free(struct baseline *baseline)
 
 /* ---- read ---------------------------------------------------------------------------------- */
 
-static int read_exact(const json_t *root, struct baseline_line *line, struct text_error *err)
-{
-    for (size_t m = 0; m < EXACT_METRICS; ++m) {
-        const char *const name = exact_metrics[m].name;
-        const json_t *array = json_object_get(json_object_get(root, "exact"), name);
-
-        line->n[m] = json_array_size(array);
-        if (!array && exact_metrics[m].later)
-            continue;
-        if (!json_is_array(array) || line->n[m] > RECORD_MAX_RANKS)
-            return record_fail(err, "\"%s\" of \"exact\" is no array of at most %d numbers", name,
-                               RECORD_MAX_RANKS);
-        for (size_t i = 0; i < line->n[m]; ++i)
-            if (record_json_real(json_array_get(array, i), name, &line->exact[m][i], err) != 0)
-                return -1;
-    }
-    return 0;
-}
-
-/* Refuses numbers that no session can have measured. */
-static int check_numbers(const struct baseline_line *line, struct text_error *err)
-{
-    const enum compare_floor rule = compare_floor_rule(line->steps);
-    const double most = log((double)RECORD_EXACT_MAX);
-    const struct record_bound rows[] = {
-        {"floor_log", line->floor_log, 0, most},
-        /* Nine of ten steps are at or above a percentile up to the 10th. With few steps the floor
-         * may leave out some that the mean includes. */
-        {"cost_log", line->cost_log, rule == COMPARE_LEAST ? 0 : line->floor_log + log(0.9), most},
-        {"sd_floor", line->sd_floor, 0, line->launches > 1 ? most : 0},
-        {"launches", (double)line->launches, 1, PLAN_MAX_LAUNCHES},
-    };
-
-    if (strcmp(line->floor_statistic, compare_floor_words[rule]) != 0)
-        return record_fail(err, "\"floor_statistic\" is \"%.30s\"; of %zu steps it is \"%s\"",
-                           line->floor_statistic, line->steps, compare_floor_words[rule]);
-    return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
-}
-
 bool baseline_same_run(const struct baseline_line *a, const struct baseline_line *b)
 {
     return strcmp(a->run_id, b->run_id) == 0 || a->start_epoch_ns == b->start_epoch_ns ||
@@ -133,8 +94,8 @@ bool baseline_same_run(const struct baseline_line *a, const struct baseline_line
 
 /* Checks that the line is the next one, of the same class, library, plan and cells as those before
  * it. */
-static int check_place(const struct baseline *baseline, const struct baseline_line *line,
-                       struct text_error *err)
+static int check_line_place(const struct baseline *baseline, const struct baseline_line *line,
+                            struct text_error *err)
 {
     const struct baseline_line *lines = baseline->lines.line;
     const size_t n = baseline->lines.n, cells = n > 0 ? lines[0].of : line->of;
@@ -170,8 +131,9 @@ static int check_place(const struct baseline *baseline, const struct baseline_li
 }
 
 /* Reads one line of the text, without its newline, into the next of lines. */
-static int read_line(struct baseline *baseline, const char *text, size_t bytes,
-                     struct record_raw *raw, struct record_chain *chain, struct text_error *err)
+static int read_baseline_line(struct baseline *baseline, const char *text, size_t bytes,
+                              struct record_raw *raw, struct record_chain *chain,
+                              struct text_error *err)
 {
     struct baseline_line *line = &baseline->lines.line[baseline->lines.n];
     json_t *root = record_json_load(text, bytes, raw, err);
@@ -190,9 +152,36 @@ static int read_line(struct baseline *baseline, const char *text, size_t bytes,
         if (field->role == RECORD_IDENTITY)
             status = record_json_fields(cell, (const struct record_field[]){*field, {0}},
                                         &line->key, err);
-    if (status == 0 && (check_numbers(line, err) != 0 || check_place(baseline, line, err) != 0 ||
-                        read_exact(root, line, err) != 0))
+    const enum compare_floor rule = compare_floor_rule(line->steps);
+    const double most = log((double)RECORD_EXACT_MAX);
+    /* No session can have measured other numbers. Nine of ten steps are at or above a percentile up
+     * to the 10th; with few steps the floor may leave out some that the mean includes. */
+    const struct record_bound bounds[] = {
+        {"floor_log", line->floor_log, 0, most},
+        {"cost_log", line->cost_log, rule == COMPARE_LEAST ? 0 : line->floor_log + log(0.9), most},
+        {"sd_floor", line->sd_floor, 0, line->launches > 1 ? most : 0},
+        {"launches", (double)line->launches, 1, PLAN_MAX_LAUNCHES},
+    };
+
+    if (status == 0 && strcmp(line->floor_statistic, compare_floor_words[rule]) != 0)
+        status = record_fail(err, "\"floor_statistic\" is \"%.30s\"; of %zu steps it is \"%s\"",
+                             line->floor_statistic, line->steps, compare_floor_words[rule]);
+    if (status == 0 && (record_check_bounds(bounds, sizeof bounds / sizeof bounds[0], err) != 0 ||
+                        check_line_place(baseline, line, err) != 0))
         status = -1;
+    for (size_t m = 0; m < EXACT_METRICS && status == 0; ++m) {
+        const char *const name = exact_metrics[m].name;
+        const json_t *array = json_object_get(json_object_get(root, "exact"), name);
+
+        line->n[m] = json_array_size(array);
+        if (!array && exact_metrics[m].later)
+            continue;
+        if (!json_is_array(array) || line->n[m] > RECORD_MAX_RANKS)
+            status = record_fail(err, "\"%s\" of \"exact\" is no array of at most %d numbers", name,
+                                 RECORD_MAX_RANKS);
+        for (size_t i = 0; i < line->n[m] && status == 0; ++i)
+            status = record_json_real(json_array_get(array, i), name, &line->exact[m][i], err);
+    }
     baseline->lines.n += status == 0;
     json_decref(root);
     return status;
@@ -218,8 +207,9 @@ int baseline_read_lines(struct baseline *baseline, struct text_error *err)
         const char *newline = memchr(at, '\n', (size_t)(end - at));
 
         ++number;
-        status = newline ? read_line(baseline, at, (size_t)(newline - at), &raw, &chain, &why)
-                         : record_fail(&why, "the line is torn: it has no newline");
+        status = newline
+                     ? read_baseline_line(baseline, at, (size_t)(newline - at), &raw, &chain, &why)
+                     : record_fail(&why, "the line is torn: it has no newline");
         at = newline ? newline + 1 : end;
     }
     record_raw_free(&raw);

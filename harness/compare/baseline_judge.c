@@ -22,18 +22,19 @@ static const char NAME[] = "lockstep compare";
 
 /* Returns by how much of the standard deviation of n sessions a new session differs from their
  * mean. */
-static double width(size_t n, double p)
+static double spread_width(size_t n, double p)
 {
     return stats_t_quantile(p, n - 1) * sqrt(1 + 1 / (double)n);
 }
 
 /* This is an approximation: it takes the deviation of the sessions for the true one. */
-static double detectable(size_t n, double sd, size_t cells)
+static double detectable_ratio(size_t n, double sd, size_t cells)
 {
     const double found =
-        log(PAIRS_MARGIN) + sd * (width(n, 1 - BASELINE_ALPHA / (double)cells) + width(n, 0.8));
+        log(PAIRS_MARGIN) +
+        sd * (spread_width(n, 1 - BASELINE_ALPHA / (double)cells) + spread_width(n, 0.8));
 
-    return exp(fmax(found, log(PAIRS_DELTA) + sd * width(n, 0.8)));
+    return exp(fmax(found, log(PAIRS_DELTA) + sd * spread_width(n, 0.8)));
 }
 
 void baseline_spread(const double x[], size_t sessions, struct baseline_judged *judged)
@@ -55,15 +56,15 @@ void baseline_power(size_t sessions, size_t cells, struct baseline_judged *judge
 {
     size_t least = BASELINE_LEAST, most = BASELINE_MOST;
 
-    judged->detectable = sessions > 1 ? detectable(sessions, judged->sd, cells) : NAN;
+    judged->detectable = sessions > 1 ? detectable_ratio(sessions, judged->sd, cells) : NAN;
     judged->needed = 0;
-    if (!(detectable(most, judged->sd, cells) <= PAIRS_ASKED))
+    if (!(detectable_ratio(most, judged->sd, cells) <= PAIRS_ASKED))
         return;
     /* More sessions never find less, so a binary search is right. */
     while (least < most) {
         const size_t middle = (least + most) / 2;
 
-        if (detectable(middle, judged->sd, cells) <= PAIRS_ASKED)
+        if (detectable_ratio(middle, judged->sd, cells) <= PAIRS_ASKED)
             most = middle;
         else
             least = middle + 1;
@@ -79,7 +80,7 @@ void baseline_judge(const double x[], size_t sessions, double fresh, size_t cell
     judged->verdict = PAIRS_INVALID;
     if (sessions < BASELINE_LEAST || !isfinite(judged->sd) || !isfinite(fresh))
         return;
-    const double half = judged->sd * width(sessions, 1 - BASELINE_ALPHA / (double)cells);
+    const double half = judged->sd * spread_width(sessions, 1 - BASELINE_ALPHA / (double)cells);
 
     judged->ratio = exp(fresh - judged->mean);
     judged->lo = exp(fresh - judged->mean - half);
@@ -140,8 +141,8 @@ static int order_key_and_line(const void *key, const void *line)
 
 /* fresh: the line of the new session; NULL: it does not have the cell. x: capacity for a number per
  * session. */
-static void judge_cell(struct baseline_compare *compare, size_t cell,
-                       const struct baseline_line *fresh, double x[])
+static void judge_fresh(struct baseline_compare *compare, size_t cell,
+                        const struct baseline_line *fresh, double x[])
 {
     const struct baseline *baseline = &compare->baseline;
     struct baseline_judged *judged = &compare->judged[cell];
@@ -152,7 +153,7 @@ static void judge_cell(struct baseline_compare *compare, size_t cell,
     if (compare->invalid[0] != '\0' || !fresh) {
         snprintf(judged->reason, sizeof judged->reason, "%s",
                  compare->invalid[0] != '\0' ? compare->invalid
-                                             : "the new sitting does not have it");
+                                             : "the new session does not have it");
         return;
     }
     for (size_t s = 0; s < baseline->sessions; ++s) {
@@ -178,7 +179,7 @@ static void judge_cell(struct baseline_compare *compare, size_t cell,
 
 /* x: capacity for a number per session. Returns 0, or EXIT_MISUSE after one line if no cell is in
  * both. */
-static int judge_cells(struct baseline_compare *compare, double x[])
+static int judge_session(struct baseline_compare *compare, double x[])
 {
     const struct baseline *baseline = &compare->baseline;
     const struct baseline_lines *lines = &compare->source.lines;
@@ -190,7 +191,7 @@ static int judge_cells(struct baseline_compare *compare, double x[])
     else if (baseline_fits(baseline, &compare->source, false, invalid) == 0 &&
              baseline->sessions < BASELINE_LEAST)
         snprintf(invalid, BASELINE_WHY,
-                 "%.200s has %zu sittings: it takes %zu more to judge, and %zu more for a gate",
+                 "%.200s has %zu sessions: it takes %zu more to judge, and %zu more for a gate",
                  baseline->path, baseline->sessions, BASELINE_LEAST - baseline->sessions,
                  BASELINE_GATE - baseline->sessions);
     for (size_t c = 0; c < baseline->cells; ++c) {
@@ -201,7 +202,7 @@ static int judge_cells(struct baseline_compare *compare, double x[])
         const struct baseline_line *const lines_of[COMPARE_SIDES] = {last, fresh};
         struct exact_side side[COMPARE_SIDES];
 
-        judge_cell(compare, c, fresh, x);
+        judge_fresh(compare, c, fresh, x);
         ++compare->count[compare->judged[c].verdict];
         if (!fresh)
             continue;
@@ -251,7 +252,7 @@ int baseline_compare_main(const struct baseline_options *options)
     if (status == 0) {
         x = calloc(compare->baseline.sessions + 1, sizeof x[0]);
         compare->changes = exact_room(compare->baseline.cells);
-        status = x && compare->changes ? judge_cells(compare, x)
+        status = x && compare->changes ? judge_session(compare, x)
                                        : command_refuse(NAME, "no memory for the comparison");
     }
     if (status == 0)

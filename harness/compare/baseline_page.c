@@ -19,11 +19,11 @@ static void add_power(const struct baseline_judged *judged, char text[REPORT_CEL
     if (!isnan(judged->sd))
         report_add(text, "sd %.1f %%; ", 100 * (exp(judged->sd) - 1));
     if (isnan(judged->detectable))
-        report_add(text, "one sitting has no spread");
+        report_add(text, "one session has no spread");
     else
         report_add(text, "finds %.1f %%", 100 * (judged->detectable - 1));
     if (judged->needed > 0)
-        report_add(text, "; %.0f %% takes %zu sittings", 100 * (PAIRS_ASKED - 1), judged->needed);
+        report_add(text, "; %.0f %% takes %zu sessions", 100 * (PAIRS_ASKED - 1), judged->needed);
     else if (!isnan(judged->detectable))
         report_add(text, "; %.0f %% takes a steadier machine", 100 * (PAIRS_ASKED - 1));
 }
@@ -105,7 +105,7 @@ static void describe_compare(const void *of, struct compare_page *page)
                     "%zu more.",
                     baseline->sessions, BASELINE_GATE - baseline->sessions);
     pairs_say_open(page, compare->count);
-    report_add(page->summary, "%s, %zu changed. Only in the new sitting: %zu%s", counts,
+    report_add(page->summary, "%s, %zu changed. Only in the new session: %zu%s", counts,
                compare->changes->n, compare->only_new, gate ? "" : ". This is not a gate");
 }
 

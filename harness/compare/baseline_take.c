@@ -77,7 +77,7 @@ static void check_source(struct baseline_source *source, bool allow_dirty)
     for (size_t c = 0; c < file->n_cells; ++c)
         if (file->cell[c].sitting != file->cell[0].sitting) {
             compare_note(&source->refused,
-                         "%.120s:%zu: another sitting than the cells before: it was resumed", path,
+                         "%.120s:%zu: another session than the cells before: it was resumed", path,
                          line_of_cell(path, &file->cell[c]));
             break;
         }
@@ -113,8 +113,8 @@ static void sum_up_line(const struct report_row *const row[], double work[], dou
 }
 
 /* Takes the launches of a cell: as a line, or with the reason why there is none. */
-static void take_cell(struct baseline_source *source, const struct report_row *const row[],
-                      size_t n, double work[], double steps[])
+static void take_launches(struct baseline_source *source, const struct report_row *const row[],
+                          size_t n, double work[], double steps[])
 {
     const struct record_run *run = &source->file.run;
     struct baseline_line *line = &source->lines.line[source->lines.n];
@@ -155,36 +155,6 @@ static void take_cell(struct baseline_source *source, const struct report_row *c
     else
         compare_note(&source->refused, "%.120s:%zu: a time is not a number", source->path,
                      line_of_cell(source->path, row[0]->cell));
-}
-
-static int take_cells(struct baseline_source *source)
-{
-    const size_t n = source->report.n_all;
-    const struct report_row **row = calloc(n + 1, sizeof row[0]);
-    double *work = calloc(n + 1, sizeof work[0]), *steps = NULL;
-    size_t most = 0;
-    int status = -1;
-
-    for (size_t i = 0; row && i < n; ++i) {
-        row[i] = &source->report.row[i];
-        most = row[i]->cell->n_samples > most ? row[i]->cell->n_samples : most;
-    }
-    steps = calloc(most + 1, sizeof steps[0]);
-    source->lines.line = calloc(n + 1, sizeof source->lines.line[0]);
-    if (row && work && steps && source->lines.line) {
-        status = 0;
-        qsort(row, n, sizeof row[0], order_rows);
-    }
-    for (size_t first = 0, end; first < n && status == 0; first = end) {
-        for (end = first + 1;
-             end < n && compare_key_order(&row[first]->cell->key, &row[end]->cell->key) == 0;)
-            ++end;
-        take_cell(source, row + first, end - first, work, steps);
-    }
-    free(row);
-    free(work);
-    free(steps);
-    return status;
 }
 
 /* Computes the digests of the plan, which is the options except the seed and how the time is taken,
@@ -235,7 +205,32 @@ int baseline_take(const char *command, const char *path, bool allow_dirty,
     if (report_rows_make(command, &source->report) != 0)
         return EXIT_MISUSE;
     check_source(source, allow_dirty);
-    if (take_cells(source) != 0 || name_lines(source) != 0)
+    const size_t n = source->report.n_all;
+    const struct report_row **row = calloc(n + 1, sizeof row[0]);
+    double *work = calloc(n + 1, sizeof work[0]), *steps = NULL;
+    size_t most = 0;
+    int status = -1;
+
+    for (size_t i = 0; row && i < n; ++i) {
+        row[i] = &source->report.row[i];
+        most = row[i]->cell->n_samples > most ? row[i]->cell->n_samples : most;
+    }
+    steps = calloc(most + 1, sizeof steps[0]);
+    source->lines.line = calloc(n + 1, sizeof source->lines.line[0]);
+    if (row && work && steps && source->lines.line) {
+        status = 0;
+        qsort(row, n, sizeof row[0], order_rows);
+    }
+    for (size_t first = 0, end; first < n && status == 0; first = end) {
+        for (end = first + 1;
+             end < n && compare_key_order(&row[first]->cell->key, &row[end]->cell->key) == 0;)
+            ++end;
+        take_launches(source, row + first, end - first, work, steps);
+    }
+    free(row);
+    free(work);
+    free(steps);
+    if (status != 0 || name_lines(source) != 0)
         return command_refuse(command, "%s: no memory, or it cannot be read twice", path);
     if (source->lines.n == 0 && source->refused.n == 0)
         compare_note(&source->refused, "%.120s: no cell counts: %zu are oversubscribed", path,

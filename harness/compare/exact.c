@@ -16,16 +16,6 @@ const struct exact_metric exact_metrics[EXACT_METRICS] = {
     {"shard_rows", "rows", "replica", EXACT_SIZE, OF(shard), OF(n_shards), false},
     {"model_params", "values", "", EXACT_SIZE, OF(model_params), 0, false}};
 
-/* NaN: it is unknown. */
-static double number_of(const struct exact_metric *metric, const struct record_cell *cell, size_t i)
-{
-    const void *const first = (const char *)cell + metric->offset;
-
-    return metric->kind == EXACT_SIZE  ? (double)((const size_t *)first)[i]
-           : metric->kind == EXACT_U64 ? (double)((const uint64_t *)first)[i]
-                                       : ((const double *)first)[i];
-}
-
 void exact_add(struct exact_side *side, const struct record_cell *launch)
 {
     const bool first = side->launches == 0;
@@ -33,13 +23,17 @@ void exact_add(struct exact_side *side, const struct record_cell *launch)
     for (size_t m = 0; m < EXACT_METRICS; ++m) {
         const struct exact_metric *metric = &exact_metrics[m];
         const void *const counted = (const char *)launch + metric->count;
+        const void *const own = (const char *)launch + metric->offset;
         const size_t count = metric->count > 0 ? (size_t) * (const int *)counted : 1;
         const size_t n = count > side->n[m] ? count : side->n[m];
         double *lo = side->lo[m], *hi = side->hi[m];
 
         /* If one launch does not have an element, it is unknown for all of them. */
         for (size_t i = 0; i < n; ++i) {
-            const double value = i < count ? number_of(metric, launch, i) : (double)NAN;
+            const double value = i >= count                   ? (double)NAN
+                                 : metric->kind == EXACT_SIZE ? (double)((const size_t *)own)[i]
+                                 : metric->kind == EXACT_U64  ? (double)((const uint64_t *)own)[i]
+                                                              : ((const double *)own)[i];
 
             if (isnan(value) || (!first && (i >= side->n[m] || isnan(lo[i])))) {
                 lo[i] = hi[i] = NAN;
@@ -60,18 +54,18 @@ struct exact_changes *exact_room(size_t cells)
     return calloc(1, sizeof *changes + EXACT_METRICS * cells * sizeof changes->change[0]);
 }
 
-static bool is_known(const struct exact_side *side, size_t m, size_t i)
+static bool is_known_exact(const struct exact_side *side, size_t m, size_t i)
 {
     return i < side->n[m] && !isnan(side->lo[m][i]);
 }
 
-static bool is_same(const struct exact_side side[COMPARE_SIDES], size_t m, size_t i)
+static bool is_same_exact(const struct exact_side side[COMPARE_SIDES], size_t m, size_t i)
 {
     const struct exact_side *a = &side[COMPARE_A], *b = &side[COMPARE_B];
 
-    if (!is_known(a, m, i))
-        return exact_metrics[m].later || !is_known(b, m, i);
-    if (!is_known(b, m, i))
+    if (!is_known_exact(a, m, i))
+        return exact_metrics[m].later || !is_known_exact(b, m, i);
+    if (!is_known_exact(b, m, i))
         return false;
     return !(a->lo[m][i] < b->lo[m][i] || a->lo[m][i] > b->lo[m][i] || a->hi[m][i] < b->hi[m][i] ||
              a->hi[m][i] > b->hi[m][i]);
@@ -86,7 +80,7 @@ void exact_compare(const struct exact_side side[COMPARE_SIDES], size_t cell,
         const size_t a = side[COMPARE_A].n[m], b = side[COMPARE_B].n[m], most = a > b ? a : b;
         size_t i = 0;
 
-        while (i < most && is_same(side, m, i))
+        while (i < most && is_same_exact(side, m, i))
             ++i;
         if (i == most)
             continue;
@@ -98,7 +92,7 @@ void exact_compare(const struct exact_side side[COMPARE_SIDES], size_t cell,
         for (int s = 0; s < COMPARE_SIDES; ++s) {
             const double *lo = &side[s].lo[m][i], *hi = &side[s].hi[m][i];
 
-            if (!is_known(&side[s], m, i))
+            if (!is_known_exact(&side[s], m, i))
                 snprintf(change->value[s], sizeof change->value[s], "%s",
                          i < side[s].n[m] || side[s].n[m] == 0 ? "unknown" : "none");
             else if (*lo < *hi)

@@ -118,7 +118,7 @@ void compare_files(struct compare *compare)
         !record_differs(record_run_fields, RECORD_BUILD | RECORD_SYSTEM | RECORD_IDENTITY, a, b))
         compare_note(&compare->remarks,
                      "A and B are of one build in one setting: this is an A/A comparison, "
-                     "and what differs is the sitting.");
+                     "and what differs is the session.");
     for (int side = 0; side < COMPARE_SIDES; ++side) {
         const struct report_counts *counts = &compare->report[side].counts;
         const struct report_run *run = &compare->report[side].run[0];

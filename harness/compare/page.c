@@ -82,7 +82,7 @@ static void add_numbers(const struct compare_page *page, const struct compare_po
 }
 
 /* Returns the name of the cell of B. */
-static const char *name_of(const struct compare_point *point)
+static const char *compared_name(const struct compare_point *point)
 {
     return point->against[0] != '\0' ? point->against : point->name;
 }
@@ -90,9 +90,10 @@ static const char *name_of(const struct compare_point *point)
 /* ---- text ---------------------------------------------------------------------------------- */
 
 /* Prints a paragraph in lines; all but the first are indented by `indent`. */
-static void wrap(size_t indent, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void wrap_paragraph(size_t indent, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-static void wrap(size_t indent, const char *format, ...)
+static void wrap_paragraph(size_t indent, const char *format, ...)
 {
     char text[2 * COMPARE_TEXT + 1024];
     va_list args;
@@ -109,7 +110,7 @@ static void wrap_paragraphs(const struct compare_page *page, enum compare_place 
     for (enum compare_place place = first; place <= last; ++place)
         for (size_t at = 0; at < page->words.bytes; at += strlen(page->words.text + at) + 1)
             if (page->words.text[at] == '0' + (int)place)
-                wrap(2, "%s", page->words.text + at + 1);
+                wrap_paragraph(2, "%s", page->words.text + at + 1);
 }
 
 static void print_text(const struct compare_page *page)
@@ -127,20 +128,20 @@ static void print_text(const struct compare_page *page)
         any = true;
         add_numbers(page, point, numbers);
         if (point->verdict[0] == '\0')
-            wrap(4, "%s", point->name);
+            wrap_paragraph(4, "%s", point->name);
         else
-            wrap(4, "%-12s  %s%s", point->verdict, point->name, page->gate);
+            wrap_paragraph(4, "%-12s  %s%s", point->verdict, point->name, page->gate);
         if (point->against[0] != '\0')
-            wrap(4, "  against %s", point->against);
-        wrap(4, "  %s%s", numbers, point->more);
+            wrap_paragraph(4, "  against %s", point->against);
+        wrap_paragraph(4, "  %s%s", numbers, point->more);
     }
     for (size_t i = 0; page->changes && i < page->changes->n; ++i) {
         const struct exact_change *change = &page->changes->change[i];
 
         any = true;
-        wrap(4, "%-12s  %s", "CHANGED", name_of(&page->point[change->cell]));
-        wrap(4, "  %s%s: %s -> %s %s", change->metric->name, change->where,
-             change->value[COMPARE_A], change->value[COMPARE_B], change->metric->unit);
+        wrap_paragraph(4, "%-12s  %s", "CHANGED", compared_name(&page->point[change->cell]));
+        wrap_paragraph(4, "  %s%s: %s -> %s %s", change->metric->name, change->where,
+                       change->value[COMPARE_A], change->value[COMPARE_B], change->metric->unit);
     }
     if (any)
         fputc('\n', stdout);
@@ -188,7 +189,7 @@ static int print_markdown(const struct compare_page *page)
             continue;
         grid_row(&grid, "");
         grid_cell(&grid, "", "%s", point->verdict);
-        grid_cell(&grid, "", "%s", name_of(point));
+        grid_cell(&grid, "", "%s", compared_name(point));
         grid_cell(&grid, "", "%s", point->ratio);
         grid_cell(&grid, "", "%s", point->cost);
         grid_cell(&grid, "", "%s", point->rest);
@@ -204,7 +205,7 @@ static int print_markdown(const struct compare_page *page)
 
         grid_row(&grid, "");
         grid_cell(&grid, "", "%s%s", change->metric->name, change->where);
-        grid_cell(&grid, "", "%s", name_of(&page->point[change->cell]));
+        grid_cell(&grid, "", "%s", compared_name(&page->point[change->cell]));
         for (int side = 0; side < COMPARE_SIDES; ++side)
             grid_cell(&grid, "", "%s", change->value[side]);
         grid_cell(&grid, "", "%s", change->metric->unit);
@@ -257,7 +258,7 @@ static int print_export(const struct compare_page *page, size_t format, struct t
     }
     for (size_t i = 0; status == 0 && i < page->changes->n; ++i) {
         const struct exact_change *change = &page->changes->change[i];
-        const char *const of = name_of(&page->point[change->cell]);
+        const char *const of = compared_name(&page->point[change->cell]);
         struct export_cell *cell = export_add(&set, "");
 
         snprintf(cell->name, sizeof cell->name, "%s%s of %s", change->metric->name, change->where,

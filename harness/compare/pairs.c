@@ -19,13 +19,7 @@
 
 static const char NAME[] = "lockstep compare";
 
-static int complain(const char *text)
-{
-    command_complain(NAME, "%s", text);
-    return EXIT_MISUSE;
-}
-
-static void identify(const struct cell_config *config, char id[17])
+static void identify_cell(const struct cell_config *config, char id[17])
 {
     struct cell_config first = *config;
     struct record_cell cell;
@@ -49,7 +43,7 @@ static int order_by_id(const void *left, const void *right)
 
 /* Allocates the arrays, and finds the cell at each place of the plan; the cells are numbered in the
  * order of the first block. */
-static int prepare(struct pairs *pairs)
+static int prepare_pairs(struct pairs *pairs)
 {
     const size_t cells = pairs->cells, all = cells * pairs->per_look * pairs->looks;
     const struct cell_config *plan = pairs->arm[PAIRS_OLD].plan;
@@ -64,24 +58,24 @@ static int prepare(struct pairs *pairs)
     if (!place || !pairs->cell || !pairs->pair || !pairs->steps || !pairs->judged || !pairs->cost ||
         !pairs->side) {
         free(place);
-        return complain("no memory for the pairs");
+        return command_refuse(NAME, "no memory for the pairs");
     }
     for (size_t c = 0; c < cells; ++c) {
         place[c].cell = c;
-        identify(&plan[c], place[c].id);
+        identify_cell(&plan[c], place[c].id);
     }
     qsort(place, cells, sizeof place[0], order_by_id);
     for (size_t i = 0; i < all; ++i) {
-        identify(&plan[i], wanted.id);
+        identify_cell(&plan[i], wanted.id);
         pairs->cell[i] =
             ((struct place *)bsearch(&wanted, place, cells, sizeof place[0], order_by_id))->cell;
     }
     free(place);
     if (machine_instance("", pairs->instance) != 0)
-        return complain("the start of this machine cannot be read");
+        return command_refuse(NAME, "the start of this machine cannot be read");
     for (int arm = 0; arm < PAIRS_ARMS; ++arm)
         if (strcmp(pairs->arm[arm].run.source, "simulated") == 0) {
-            complain("INVALID: times of these devices are simulated");
+            command_complain(NAME, "INVALID: times of these devices are simulated");
             return PAIRS_EXIT_INVALID;
         }
     return 0;
@@ -98,11 +92,11 @@ static int keep_line(struct pairs *pairs, char *line, bool last)
     }
     if ((last ? output_end : output_append)(&pairs->output, line, &why) == 0)
         return 0;
-    return complain(why.text);
+    return command_refuse(NAME, "%s", why.text);
 }
 
 /* Returns 0, an exit status after one line, or EXIT_INTERRUPTED. */
-static int run_launch(struct pairs *pairs, size_t place, int arm, struct pairs_launch *launch)
+static int run_pair_launch(struct pairs *pairs, size_t place, int arm, struct pairs_launch *launch)
 {
     struct cell_config config = pairs->arm[arm].plan[place];
     size_t *steps = &pairs->steps[pairs->cell[place]];
@@ -122,7 +116,7 @@ static int run_launch(struct pairs *pairs, size_t place, int arm, struct pairs_l
     record_cell_free(&cell);
     if (*steps == 0)
         *steps = launch->steps;
-    return status == 0 ? 0 : complain("no memory for the steps of a launch");
+    return status == 0 ? 0 : command_refuse(NAME, "no memory for the steps of a launch");
 }
 
 /* Runs the pairs up to the next interim analysis: both launches of each pair, in an order that is
@@ -144,7 +138,7 @@ static int run_pairs(struct pairs *pairs)
         for (int i = 0; i < PAIRS_ARMS && status == 0; ++i) {
             const int arm = i == 0 ? pair->first : PAIRS_OLD + PAIRS_NEW - pair->first;
 
-            status = run_launch(pairs, place, arm, &pair->launch[arm]);
+            status = run_pair_launch(pairs, place, arm, &pair->launch[arm]);
         }
         if (status == 0)
             status = keep_line(pairs, pairs_pair_line(pairs, cell, number), false);
@@ -156,8 +150,9 @@ static int run_pairs(struct pairs *pairs)
     watch_close(&watch);
     if (status == EXIT_INTERRUPTED)
         command_complain(NAME, "interrupted: %zu of %zu pairs are done; %s", pairs->done, all,
-                         pairs->look > 1 ? "only the first look was judged, in the record"
-                                         : "nothing was judged");
+                         pairs->look > 1
+                             ? "only the first interim analysis was judged, in the record"
+                             : "nothing was judged");
     return status;
 }
 
@@ -172,7 +167,7 @@ static int run_and_report(struct pairs *pairs)
         ++pairs->look;
         status = run_pairs(pairs);
         if (status == 0 && pairs_sum_up(pairs) != 0)
-            status = complain("no memory for the comparison");
+            status = command_refuse(NAME, "no memory for the comparison");
         for (size_t c = 0; c <= pairs->cells && status == 0; ++c)
             status = keep_line(pairs, pairs_verdict_line(pairs, c), false);
         last = pairs->look == pairs->looks || pairs_settled(pairs);
@@ -191,27 +186,6 @@ static int run_and_report(struct pairs *pairs)
     return status == 0 ? pairs_exit(pairs) : status;
 }
 
-/* Locks the cores of both arms, as a sweep locks those that it uses; a core of both arms is locked
- * once. */
-static int lock_cores(struct pairs *pairs, struct core_locks *locks)
-{
-    const struct record_run *other = &pairs->arm[PAIRS_NEW].run;
-    struct record_run *both = malloc(sizeof *both);
-
-    if (!both)
-        return complain("no memory for a list of cores");
-    *both = pairs->arm[PAIRS_OLD].run;
-    for (int i = 0; i < other->n_slots && both->n_slots < RECORD_MAX_SLOTS; ++i)
-        both->slot[both->n_slots++] = other->slot[i];
-
-    const int status = core_locks_take("", NAME, both, pairs->arm[PAIRS_OLD].sweep.wait, locks);
-
-    free(both);
-    if (status == 0 && locks->note.text[0] != '\0')
-        command_complain(NAME, "%s", locks->note.text);
-    return status;
-}
-
 int pairs_main(int argc, char **argv)
 {
     struct pairs *pairs = calloc(1, sizeof *pairs);
@@ -220,7 +194,7 @@ int pairs_main(int argc, char **argv)
     struct text_error why = {""};
 
     if (!pairs)
-        return complain("no memory");
+        return command_refuse(NAME, "no memory");
     pairs->output.fd = -1;
 
     int status = pairs_options(argc, argv, pairs);
@@ -230,13 +204,27 @@ int pairs_main(int argc, char **argv)
     if (status == 0)
         status = pairs_ask(pairs);
     if (status == 0)
-        status = prepare(pairs);
-    if (status == 0)
-        status = lock_cores(pairs, &locks);
+        status = prepare_pairs(pairs);
+    /* The cores of both arms are locked, as a sweep locks those that it uses; a core of both arms
+     * is locked once. */
+    const struct record_run *const other = &pairs->arm[PAIRS_NEW].run;
+    struct record_run *both = status == 0 ? malloc(sizeof *both) : NULL;
+
+    if (both) {
+        *both = pairs->arm[PAIRS_OLD].run;
+        for (int i = 0; i < other->n_slots && both->n_slots < RECORD_MAX_SLOTS; ++i)
+            both->slot[both->n_slots++] = other->slot[i];
+        status = core_locks_take("", NAME, both, pairs->arm[PAIRS_OLD].sweep.wait, &locks);
+        if (status == 0 && locks.note.text[0] != '\0')
+            command_complain(NAME, "%s", locks.note.text);
+    } else if (status == 0) {
+        status = command_refuse(NAME, "no memory for a list of cores");
+    }
+    free(both);
     if (status == 0 && path[0] != '\0') {
         if (output_open(&pairs->output, path, false, &why) != 0 ||
             output_repair(&pairs->output, &why) != 0)
-            status = complain(why.text);
+            status = command_refuse(NAME, "%s", why.text);
         else
             status = keep_line(pairs, pairs_begin_line(pairs), false);
     }

@@ -25,7 +25,7 @@ static const char SELF[] = "/proc/self/exe";
 enum { ASK_SECONDS = 10, RECORD_SECONDS = 60, VERSION_BYTES = 160 };
 
 /* Cleans text of the other program, as all complaints do. */
-static int refuse(const char *program, const char *why, const char *value)
+static int refuse_program(const char *program, const char *why, const char *value)
 {
     command_complain(NAME, "%.200s%s%s", program, why, value);
     return EXIT_MISUSE;
@@ -38,13 +38,13 @@ static int digest_program(const char *program, char hex[DIGEST_HEX])
     int status = EXIT_MISUSE;
 
     if (file < 0 || fstat(file, &info) != 0) {
-        refuse(program, ": cannot be read: ", strerror(errno));
+        refuse_program(program, ": cannot be read: ", strerror(errno));
     } else if (S_ISDIR(info.st_mode)) {
-        refuse(program, ": it is a folder, no program", "");
+        refuse_program(program, ": it is a folder, no program", "");
     } else if (!S_ISREG(info.st_mode) || info.st_size == 0) {
-        refuse(program, ": it is no file with a program", "");
+        refuse_program(program, ": it is no file with a program", "");
     } else if (access(program, X_OK) != 0) {
-        refuse(program, ": cannot be executed: ", strerror(errno));
+        refuse_program(program, ": cannot be executed: ", strerror(errno));
     } else {
         void *bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
 
@@ -52,7 +52,7 @@ static int digest_program(const char *program, char hex[DIGEST_HEX])
         if (bytes != MAP_FAILED)
             munmap(bytes, (size_t)info.st_size);
         if (status != 0)
-            status = refuse(program, ": no memory for its SHA-256", "");
+            status = refuse_program(program, ": no memory for its SHA-256", "");
     }
     if (file >= 0)
         close(file);
@@ -61,8 +61,8 @@ static int digest_program(const char *program, char hex[DIGEST_HEX])
 
 /* Runs the program; the caller frees its output. Returns 0, an exit status after one line, which
  * calls the question what, or EXIT_INTERRUPTED. */
-static int ask(const char *program, const char *what, char *const argument[], int seconds,
-               char **answer)
+static int ask_program(const char *program, const char *what, char *const argument[], int seconds,
+                       char **answer)
 {
     struct launch_output output;
     char why[64];
@@ -70,15 +70,15 @@ static int ask(const char *program, const char *what, char *const argument[], in
 
     *answer = NULL;
     if (launch_program(program, argument, true, seconds, &output) != 0)
-        return refuse(program, ": cannot be started: ", strerror(errno));
+        return refuse_program(program, ": cannot be started: ", strerror(errno));
     if (output.interrupted) {
         status = EXIT_INTERRUPTED;
     } else if (output.timed_out) {
         snprintf(why, sizeof why, "%s did not end in %d s", what, seconds);
-        status = refuse(program, ": no build of lockstep: ", why);
+        status = refuse_program(program, ": no build of lockstep: ", why);
     } else if (!WIFEXITED(output.status) || WEXITSTATUS(output.status) != 0 || !output.text) {
         snprintf(why, sizeof why, "%s failed", what);
-        status = refuse(program, ": no build of lockstep: ", why);
+        status = refuse_program(program, ": no build of lockstep: ", why);
     } else {
         *answer = output.text;
         return 0;
@@ -92,7 +92,7 @@ static int ask_version(const char *program, char version[VERSION_BYTES])
 {
     char name[] = "lockstep", option[] = "--version", *text;
     char *const argument[] = {name, option, NULL};
-    int status = ask(program, option, argument, ASK_SECONDS, &text);
+    int status = ask_program(program, option, argument, ASK_SECONDS, &text);
 
     if (status != 0)
         return status;
@@ -101,7 +101,7 @@ static int ask_version(const char *program, char version[VERSION_BYTES])
     snprintf(version, VERSION_BYTES, "%s", text);
     if (strncmp(text, "lockstep ", strlen("lockstep ")) != 0) {
         version[60] = '\0';
-        status = refuse(program, ": no build of lockstep: --version says ", version);
+        status = refuse_program(program, ": no build of lockstep: --version says ", version);
     }
     free(text);
     return status;
@@ -113,7 +113,7 @@ static int ask_worker(const char *program)
 {
     char name[] = "lockstep", command[] = "cell", help[] = "--help", option[64], *text;
     char *const argument[] = {name, command, help, NULL};
-    int status = ask(program, "cell --help", argument, ASK_SECONDS, &text);
+    int status = ask_program(program, "cell --help", argument, ASK_SECONDS, &text);
 
     for (size_t i = 0; status == 0 && i < CELL_OPTIONS; ++i) {
         const char *after = text;
@@ -124,8 +124,8 @@ static int ask_worker(const char *program)
             after = after ? after + strlen(option) : NULL;
         } while (after && !strchr("= \n,[", *after));
         if (cell_option_name(i)[0] != '\0' && !after)
-            status =
-                refuse(program, ": another version of lockstep: its `cell` does not know ", option);
+            status = refuse_program(
+                program, ": another version of lockstep: its `cell` does not know ", option);
     }
     free(text);
     return status;
@@ -148,11 +148,11 @@ static int check_build(const char *program, bool allow_dirty)
     snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
     snprintf(out, sizeof out, "--out=%s", path);
     if (memory < 0 || !file)
-        status = refuse(program, ": no memory for its record: ", strerror(errno));
+        status = refuse_program(program, ": no memory for its record: ", strerror(errno));
     else
-        status = ask(program, "sweep", argument, RECORD_SECONDS, &text);
+        status = ask_program(program, "sweep", argument, RECORD_SECONDS, &text);
     if (status == 0 && record_read(path, file, &why) != 0)
-        status = refuse(program, ": its record cannot be read: ", why.text);
+        status = refuse_program(program, ": its record cannot be read: ", why.text);
     if (status == 0 && provenance_doubts(&file->run, dirty, doubt) > 0) {
         command_complain(NAME, "INVALID: %.100s is of %s", program, doubt[0]);
         status = PAIRS_EXIT_INVALID;

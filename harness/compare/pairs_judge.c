@@ -24,12 +24,12 @@ size_t pairs_least(size_t cells, size_t looks)
 
 /* Returns the share of an error for one interim analysis. All have the same share, because the
  * chance that one of them is wrong is at most the sum, however they depend on each other. */
-static double share(const struct pairs_data *data, double alpha)
+static double error_share(const struct pairs_data *data, double alpha)
 {
     return alpha / (double)data->looks;
 }
 
-static void forget(struct pairs_judged *judged)
+static void forget_numbers(struct pairs_judged *judged)
 {
     judged->ratio = judged->lo = judged->hi = judged->level = NAN;
     judged->p_slower = judged->p_faster = judged->detectable = NAN;
@@ -37,7 +37,7 @@ static void forget(struct pairs_judged *judged)
 }
 
 /* Fills all fields except the verdict; the tests are those of one cell alone. */
-static void estimate(const double d[], size_t n, double alpha, struct pairs_judged *judged)
+static void estimate_ratio(const double d[], size_t n, double alpha, struct pairs_judged *judged)
 {
     const double margin = log(PAIRS_MARGIN);
     const struct rank_estimate shift = rank_signed_estimate(d, n, 1 - alpha);
@@ -64,7 +64,7 @@ static void find_power(const double d[], size_t n, double alpha, struct pairs_ju
         judged->needed = PAIRS_LEAST;
 }
 
-static void decide(double alpha, struct pairs_judged *judged)
+static void decide_pairs(double alpha, struct pairs_judged *judged)
 {
     judged->verdict = PAIRS_INCONCLUSIVE;
     if (judged->p_slower <= alpha && judged->ratio >= PAIRS_DELTA)
@@ -98,7 +98,7 @@ static void judge_alone(const struct pairs_data *data, size_t number, struct pai
     const size_t pairs = data->pairs > RANK_MOST ? data->pairs : keep_counted(data, number, d);
     bool finite = true;
 
-    forget(cell);
+    forget_numbers(cell);
     if (cell->verdict == PAIRS_INVALID)
         return;
     for (size_t i = 0; data->pairs <= RANK_MOST && i < pairs; ++i)
@@ -111,7 +111,7 @@ static void judge_alone(const struct pairs_data *data, size_t number, struct pai
     } else if (!finite) {
         snprintf(cell->reason, sizeof cell->reason, "a time is not a number");
     } else {
-        estimate(d, pairs, share(data, PAIRS_ALPHA_CELLS) / (double)data->cells, cell);
+        estimate_ratio(d, pairs, error_share(data, PAIRS_ALPHA_CELLS) / (double)data->cells, cell);
         cell->verdict = PAIRS_INCONCLUSIVE;
     }
 }
@@ -161,13 +161,13 @@ int pairs_judge(const struct pairs_data *data, struct pairs_judged cell[], struc
 
     const size_t pairs = find_middles(data, cell, work, middle);
 
-    forget(all);
+    forget_numbers(all);
     all->verdict = PAIRS_INVALID;
     if (pairs == 0) {
         snprintf(all->reason, sizeof all->reason, "no cell is valid");
     } else {
-        estimate(middle, pairs, share(data, PAIRS_ALPHA_ALL), all);
-        decide(share(data, PAIRS_ALPHA_ALL), all);
+        estimate_ratio(middle, pairs, error_share(data, PAIRS_ALPHA_ALL), all);
+        decide_pairs(error_share(data, PAIRS_ALPHA_ALL), all);
     }
 
     int status = adjust(cell, cells, offsetof(struct pairs_judged, p_slower), work);
@@ -177,13 +177,13 @@ int pairs_judge(const struct pairs_data *data, struct pairs_judged cell[], struc
     free(work);
     for (size_t c = 0; c < cells && status == 0; ++c)
         if (cell[c].verdict != PAIRS_INVALID)
-            decide(share(data, PAIRS_ALPHA_CELLS), &cell[c]);
+            decide_pairs(error_share(data, PAIRS_ALPHA_CELLS), &cell[c]);
     return status;
 }
 
 int pairs_power(const struct pairs_data *data, struct pairs_judged cell[], struct pairs_judged *all)
 {
-    const double alpha = share(data, PAIRS_ALPHA_CELLS) / (double)data->cells;
+    const double alpha = error_share(data, PAIRS_ALPHA_CELLS) / (double)data->cells;
     double *work = calloc(data->cells + 1, sizeof work[0]), d[RANK_MOST];
 
     if (!work)
@@ -192,7 +192,7 @@ int pairs_power(const struct pairs_data *data, struct pairs_judged cell[], struc
         if (cell[c].verdict != PAIRS_INVALID)
             find_power(d, keep_counted(data, c, d), alpha, &cell[c]);
     if (all->verdict != PAIRS_INVALID)
-        find_power(d, find_middles(data, cell, work, d), share(data, PAIRS_ALPHA_ALL), all);
+        find_power(d, find_middles(data, cell, work, d), error_share(data, PAIRS_ALPHA_ALL), all);
     free(work);
     return 0;
 }

@@ -192,27 +192,6 @@ static int parse_arm(const struct taken *taken, struct pairs_arm *arm)
     return sweep_devices(NAME, sweep, &arm->run);
 }
 
-/* Chooses as many pairs as were asked for, or as the tests need. */
-static int choose_pairs(struct pairs *pairs)
-{
-    const size_t least = pairs_least(pairs->cells, pairs->looks);
-    const size_t most = RANK_MOST / pairs->looks;
-
-    pairs->per_look = pairs->asked > 0        ? pairs->asked
-                      : least > PAIRS_DEFAULT ? least
-                                              : PAIRS_DEFAULT;
-    if (pairs->per_look >= least && pairs->per_look <= most)
-        return 0;
-    if (pairs->per_look > most)
-        command_complain(NAME, "--pairs %zu: with --looks %zu there are at most %zu to each look",
-                         pairs->per_look, pairs->looks, most);
-    else
-        command_complain(
-            NAME, "--pairs %zu: to show anything in one of %zu %s it takes at least %zu pairs",
-            pairs->per_look, pairs->cells, pairs->cells == 1 ? "cell" : "cells", least);
-    return command_misuse(NAME);
-}
-
 /* Plans the cells of the arm, and its command, with the number of pairs as launches. */
 static int plan_arm(struct pairs *pairs, struct pairs_arm *arm)
 {
@@ -232,8 +211,25 @@ static int plan_arm(struct pairs *pairs, struct pairs_arm *arm)
             plan->has_seed
                 ? plan->seed
                 : ((uint64_t)now.tv_nsec / 1000 + (uint64_t)now.tv_sec * 1000003U) % 1000000000U;
-        if (choose_pairs(pairs) != 0)
-            return EXIT_MISUSE;
+        const size_t least = pairs_least(pairs->cells, pairs->looks);
+        const size_t most = RANK_MOST / pairs->looks;
+
+        pairs->per_look = pairs->asked > 0        ? pairs->asked
+                          : least > PAIRS_DEFAULT ? least
+                                                  : PAIRS_DEFAULT;
+        if (pairs->per_look > most) {
+            command_complain(NAME,
+                             "--pairs %zu: with --looks %zu there are at most %zu to each interim "
+                             "analysis",
+                             pairs->per_look, pairs->looks, most);
+            return command_misuse(NAME);
+        }
+        if (pairs->per_look < least) {
+            command_complain(
+                NAME, "--pairs %zu: to show anything in one of %zu %s it takes at least %zu pairs",
+                pairs->per_look, pairs->cells, pairs->cells == 1 ? "cell" : "cells", least);
+            return command_misuse(NAME);
+        }
     }
     plan->launches = pairs->per_look * pairs->looks;
     plan->seed = pairs->seed;
@@ -242,27 +238,6 @@ static int plan_arm(struct pairs *pairs, struct pairs_arm *arm)
         return command_refuse(NAME, "%s", why.text);
     arm->plan = plan_make(plan, arm->run.communicator, pairs->arm[PAIRS_OLD].run.run_id);
     return arm->plan ? 0 : command_refuse(NAME, "no memory for the plan");
-}
-
-/* A ratio of times is only valid for the same work. */
-static int check_plans(const struct pairs *pairs)
-{
-    const struct pairs_arm *b = &pairs->arm[PAIRS_NEW];
-    const size_t cells = plan_block(&b->sweep.plan);
-
-    if (cells != pairs->cells)
-        return command_refuse(NAME, "--a has %zu cells and --b %zu: both need the same ones",
-                              pairs->cells, cells);
-    for (size_t i = 0; i < cells * pairs->per_look * pairs->looks; ++i) {
-        const struct cell_config *old = &pairs->arm[PAIRS_OLD].plan[i], *fresh = &b->plan[i];
-
-        if (strcmp(old->workload.name, fresh->workload.name) != 0 || old->rows != fresh->rows)
-            return command_refuse(NAME,
-                                  "--a has %s with %zu rows where --b has %s with %zu: both need "
-                                  "the same workloads and batches",
-                                  old->workload.name, old->rows, fresh->workload.name, fresh->rows);
-    }
-    return 0;
 }
 
 int pairs_options(int argc, char **argv, struct pairs *pairs)
@@ -286,8 +261,24 @@ int pairs_options(int argc, char **argv, struct pairs *pairs)
         if (status == 0)
             status = plan_arm(pairs, &pairs->arm[arm]);
     }
-    if (status == 0)
-        status = check_plans(pairs);
     free(taken.rest);
-    return status;
+    if (status != 0)
+        return status;
+    /* A ratio of times is only valid for the same work. */
+    const struct pairs_arm *b = &pairs->arm[PAIRS_NEW];
+    const size_t cells = plan_block(&b->sweep.plan);
+
+    if (cells != pairs->cells)
+        return command_refuse(NAME, "--a has %zu cells and --b %zu: both need the same ones",
+                              pairs->cells, cells);
+    for (size_t i = 0; i < cells * pairs->per_look * pairs->looks; ++i) {
+        const struct cell_config *old = &pairs->arm[PAIRS_OLD].plan[i], *fresh = &b->plan[i];
+
+        if (strcmp(old->workload.name, fresh->workload.name) != 0 || old->rows != fresh->rows)
+            return command_refuse(NAME,
+                                  "--a has %s with %zu rows where --b has %s with %zu: both need "
+                                  "the same workloads and batches",
+                                  old->workload.name, old->rows, fresh->workload.name, fresh->rows);
+    }
+    return 0;
 }

@@ -52,9 +52,11 @@ static void number_words(const struct pairs_judged *judged, char text[NUMBERS])
 
 /* Adds a point with its numbers. The cost is that of means: "1.051 [1.040, 1.062], p 0.0024,
  * REGRESSED". */
-static struct compare_point *add_point(const struct pairs *pairs, const struct record_key *key,
-                                       const struct pairs_judged *judged,
-                                       const struct pairs_judged *cost, struct compare_page *page)
+static struct compare_point *add_pairs_point(const struct pairs *pairs,
+                                             const struct record_key *key,
+                                             const struct pairs_judged *judged,
+                                             const struct pairs_judged *cost,
+                                             struct compare_page *page)
 {
     struct compare_point *point = compare_add_point(
         page, key, judged->verdict,
@@ -79,7 +81,7 @@ static void describe_cell(const struct pairs *pairs, size_t cell, struct compare
     char *rest;
 
     cell_identify(&pairs->arm[PAIRS_NEW].plan[cell], &planned);
-    point = add_point(pairs, &planned.key, judged, cost, page);
+    point = add_pairs_point(pairs, &planned.key, judged, cost, page);
     rest = point->rest;
     if (pairs->arm[PAIRS_NEW].options)
         memcpy(point->against, point->name, sizeof point->against);
@@ -114,7 +116,7 @@ static const struct compare_point *describe_all(const struct pairs *pairs,
         [PAIRS_REGRESSED] = "they are slower",
         [PAIRS_INCONCLUSIVE] = "a difference is not shown, and neither is that there is none"};
     const struct pairs_judged *all = &pairs->all, *cost = &pairs->all_cost;
-    struct compare_point *point = add_point(pairs, NULL, all, cost, page);
+    struct compare_point *point = add_pairs_point(pairs, NULL, all, cost, page);
     char numbers[NUMBERS], costs[NUMBERS];
 
     snprintf(point->name, sizeof point->name, "all cells together");
@@ -160,7 +162,7 @@ static void describe_sums(const struct pairs *pairs, struct compare_page *page)
     pairs_counts(pairs->count, counts);
     pairs_counts(pairs->count_cost, costs);
     if (pairs->looks > 1)
-        snprintf(look, sizeof look, "Look %zu of %zu%s. They share the errors evenly. ",
+        snprintf(look, sizeof look, "Interim analysis %zu of %zu%s. They share the errors evenly. ",
                  pairs->look, pairs->looks, pairs->look < pairs->looks ? ": it was settled" : "");
     report_add(page->summary,
                "%s%s%s, %zu changed. Disturbed: %zu of %zu pairs. Cost, which is no gate: %s", look,

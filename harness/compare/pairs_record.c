@@ -14,7 +14,7 @@ static const char SCHEMA[] = "lockstep/compare/1.0";
 static const char *const arm_names[PAIRS_ARMS] = {"old", "new"};
 
 /* Prints these members as a line of the record; NULL: memory is short. The caller frees it. */
-static char *print_line(const char *type, json_t *members)
+static char *record_line(const char *type, json_t *members)
 {
     json_t *line = json_pack("{s:s, s:s}", "schema", SCHEMA, "type", type);
 
@@ -66,7 +66,7 @@ static json_t *begin_json(const struct pairs *pairs)
 
 char *pairs_begin_line(const struct pairs *pairs)
 {
-    return print_line("begin", begin_json(pairs));
+    return record_line("begin", begin_json(pairs));
 }
 
 static json_t *launch_json(const struct pairs_launch *launch)
@@ -89,7 +89,7 @@ char *pairs_pair_line(const struct pairs *pairs, size_t cell, size_t number)
     struct pairs_disturbed disturbed = {.pairs = 0};
 
     pairs_disturbed_add(pair, &disturbed);
-    return print_line(
+    return record_line(
         "pair", json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "cell", value_count(cell), "pair",
                           value_count(number), "first", arm_names[pair->first], "disturbed",
                           disturbed.unknown > 0 ? json_null() : json_boolean(disturbed.pairs > 0),
@@ -125,27 +125,24 @@ static json_t *verdict_json(const struct pairs *pairs, size_t cell)
 
 char *pairs_verdict_line(const struct pairs *pairs, size_t cell)
 {
-    return print_line("verdict", verdict_json(pairs, cell));
-}
-
-static json_t *change_json(const struct exact_change *change)
-{
-    return exact_change_json(change, value_count(change->cell));
+    return record_line("verdict", verdict_json(pairs, cell));
 }
 
 char *pairs_change_line(const struct pairs *pairs, size_t change)
 {
-    return print_line("change", change_json(&pairs->changes->change[change]));
+    const struct exact_change *const one = &pairs->changes->change[change];
+
+    return record_line("change", exact_change_json(one, value_count(one->cell)));
 }
 
 char *pairs_end_line(const struct pairs *pairs, bool interrupted)
 {
-    return print_line("end",
-                      json_pack("{s:o, s:o, s:b, s:o, s:o}", "pairs_planned",
-                                value_count(pairs->cells * pairs->per_look * pairs->looks),
-                                "pairs_done", value_count(pairs->done), "interrupted", interrupted,
-                                "fitness", interrupted ? json_null() : fitness_json(pairs), "exit",
-                                interrupted ? json_null() : json_integer(pairs_exit(pairs))));
+    return record_line("end",
+                       json_pack("{s:o, s:o, s:b, s:o, s:o}", "pairs_planned",
+                                 value_count(pairs->cells * pairs->per_look * pairs->looks),
+                                 "pairs_done", value_count(pairs->done), "interrupted", interrupted,
+                                 "fitness", interrupted ? json_null() : fitness_json(pairs), "exit",
+                                 interrupted ? json_null() : json_integer(pairs_exit(pairs))));
 }
 
 json_t *pairs_json(const void *of)
@@ -157,7 +154,9 @@ json_t *pairs_json(const void *of)
     for (size_t c = 0; c < pairs->cells; ++c)
         json_array_append_new(verdicts, verdict_json(pairs, c));
     for (size_t i = 0; i < pairs->changes->n; ++i)
-        json_array_append_new(changes, change_json(&pairs->changes->change[i]));
+        json_array_append_new(changes,
+                              exact_change_json(&pairs->changes->change[i],
+                                                value_count(pairs->changes->change[i].cell)));
     json_object_update_new(root, begin_json(pairs));
     json_object_update_new(root, json_pack("{s:o, s:o, s:o, s:o, s:o, s:i}", "all",
                                            verdict_json(pairs, pairs->cells), "verdicts", verdicts,

@@ -196,34 +196,11 @@ static int order_by_ratio(const void *left, const void *right)
     return (x < y) - (x > y);
 }
 
-/* d: capacity for a number per pair. Returns 0, or -1 if memory is short. */
-static int judge_cells(struct pairs *pairs, double d[])
-{
-    const struct pairs_data data = {d, pairs->cells, pairs->n, NULL, pairs->looks};
-    size_t n = 0;
-
-    memcpy(pairs->cost, pairs->judged, pairs->cells * sizeof pairs->cost[0]);
-    find_ratios(pairs, offsetof(struct pairs_launch, cost_ns), d);
-    if (pairs_judge_twice(pairs, &data, pairs->cost, &pairs->all_cost) != 0)
-        return -1;
-    find_ratios(pairs, offsetof(struct pairs_launch, floor_ns), d);
-    if (pairs_judge_twice(pairs, &data, pairs->judged, &pairs->all) != 0 ||
-        pairs_power(&data, pairs->judged, &pairs->all) != 0)
-        return -1;
-    for (size_t c = 0; c < pairs->cells; ++c) {
-        pairs->sorted[c] = &pairs->judged[c];
-        if (pairs->judged[c].verdict != PAIRS_INVALID)
-            d[n++] = pairs->judged[c].detectable;
-        exact_compare(&pairs->side[c * PAIRS_ARMS], c, pairs->changes);
-    }
-    qsort(pairs->sorted, pairs->cells, sizeof pairs->sorted[0], order_by_ratio);
-    pairs->detectable = stats_median(d, n);
-    return 0;
-}
-
 int pairs_sum_up(struct pairs *pairs)
 {
     double *d = calloc(pairs->cells * pairs->n + 1, sizeof d[0]);
+    const struct pairs_data data = {d, pairs->cells, pairs->n, NULL, pairs->looks};
+    size_t valid = 0;
     char now[DIGEST_HEX] = "";
     int status = -1;
 
@@ -241,8 +218,26 @@ int pairs_sum_up(struct pairs *pairs)
     free(pairs->changes);
     pairs->sorted = calloc(pairs->cells + 1, sizeof pairs->sorted[0]);
     pairs->changes = exact_room(pairs->cells);
-    if (d && pairs->sorted && pairs->changes)
-        status = judge_cells(pairs, d);
+    if (d && pairs->sorted && pairs->changes) {
+        memcpy(pairs->cost, pairs->judged, pairs->cells * sizeof pairs->cost[0]);
+        find_ratios(pairs, offsetof(struct pairs_launch, cost_ns), d);
+        status = pairs_judge_twice(pairs, &data, pairs->cost, &pairs->all_cost);
+        find_ratios(pairs, offsetof(struct pairs_launch, floor_ns), d);
+        if (status == 0)
+            status = pairs_judge_twice(pairs, &data, pairs->judged, &pairs->all);
+        if (status == 0)
+            status = pairs_power(&data, pairs->judged, &pairs->all);
+    }
+    for (size_t c = 0; c < pairs->cells && status == 0; ++c) {
+        pairs->sorted[c] = &pairs->judged[c];
+        if (pairs->judged[c].verdict != PAIRS_INVALID)
+            d[valid++] = pairs->judged[c].detectable;
+        exact_compare(&pairs->side[c * PAIRS_ARMS], c, pairs->changes);
+    }
+    if (status == 0) {
+        qsort(pairs->sorted, pairs->cells, sizeof pairs->sorted[0], order_by_ratio);
+        pairs->detectable = stats_median(d, valid);
+    }
     if (pairs->invalid.n > 0)
         memcpy(pairs->all.reason, pairs->invalid.text[0], sizeof pairs->all.reason);
     for (size_t c = 0; c < pairs->cells; ++c) {

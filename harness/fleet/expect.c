@@ -66,48 +66,39 @@ static int read_digits(const char *text, const char *end, unsigned long *number)
     return 0;
 }
 
-/* "001-256" or "7" of a bracket, with the text before and after the bracket. */
-static int add_range(struct fleet_names *names, const char *item, const char *range,
-                     const char *end, const struct place *place)
-{
-    const int before = (int)strcspn(item, "["), width = (int)strspn(range, "0123456789");
-    const char *behind = strchr(item, ']') + 1, *dash = memchr(range, '-', (size_t)(end - range));
-    unsigned long first, last;
-    char name[FLEET_NAME];
-    int status = 0;
-
-    if (read_digits(range, dash ? dash : end, &first) != 0 ||
-        read_digits(dash ? dash + 1 : range, end, &last) != 0 || last < first)
-        return refuse_name(place, "'%.60s': '%.*s' is no range such as 001-256", item,
-                           (int)(end - range), range);
-    for (unsigned long i = first; status == 0 && i <= last; ++i) {
-        const int length =
-            snprintf(name, sizeof name, "%.*s%0*lu%s", before, item, width, i, behind);
-
-        if (length >= (int)sizeof name)
-            return refuse_name(place, "'%.60s' is longer than %zu bytes", item, sizeof name - 1);
-        status = add_node_name(names, name, place);
-    }
-    return status;
-}
-
-/* "node7", or "node[001-256,300]". */
+/* "node7", or "node[001-256,300]": as many names as the ranges in the bracket have numbers. */
 static int add_item(struct fleet_names *names, const char *item, const struct place *place)
 {
-    const char *open = strchr(item, '['), *close = strchr(item, ']');
-    int status = 0;
+    const char *open = strchr(item, '['), *close = strchr(item, ']'), *end;
+    char name[FLEET_NAME];
 
     if (!open && !close)
         return add_node_name(names, item, place);
     if (!open || !close || close < open || strpbrk(open + 1, "[") || strchr(close + 1, ']'))
         return refuse_name(place, "'%.60s': one pair of brackets is allowed", item);
-    for (const char *range = open + 1; status == 0 && range <= close;) {
-        const size_t length = strcspn(range, ",]");
+    for (const char *range = open + 1; range <= close; range = end + 1) {
+        const int width = (int)strspn(range, "0123456789");
+        unsigned long first, last;
 
-        status = add_range(names, item, range, range + length, place);
-        range += length + 1;
+        end = range + strcspn(range, ",]");
+        const char *const dash = memchr(range, '-', (size_t)(end - range));
+
+        if (read_digits(range, dash ? dash : end, &first) != 0 ||
+            read_digits(dash ? dash + 1 : range, end, &last) != 0 || last < first)
+            return refuse_name(place, "'%.60s': '%.*s' is no range such as 001-256", item,
+                               (int)(end - range), range);
+        for (unsigned long i = first; i <= last; ++i) {
+            const int length = snprintf(name, sizeof name, "%.*s%0*lu%s", (int)(open - item), item,
+                                        width, i, close + 1);
+
+            if (length >= (int)sizeof name)
+                return refuse_name(place, "'%.60s' is longer than %zu bytes", item,
+                                   sizeof name - 1);
+            if (add_node_name(names, name, place) != 0)
+                return -1;
+        }
     }
-    return status;
+    return 0;
 }
 
 /* Items are parted by commas, outside of brackets. line is cut up. */

@@ -183,7 +183,7 @@ void fleet_node_words(const struct fleet_node *node, char text[FLEET_TEXT]);
 void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEET_TEXT]);
 void fleet_rule_words(const struct fleet *fleet, char text[2 * FLEET_TEXT]);
 
-/* What is listed, in the order of text. */
+/* The lists, in the order of text. */
 enum fleet_list {
     FLEET_LIST_REJECTED,
     FLEET_LIST_BROKEN,

@@ -12,6 +12,41 @@
 
 enum { TEXT_BYTES = 512 };
 
+int fleet_starve(struct fleet_node *node, struct text_error *why)
+{
+    node->starved = true;
+    return text_fail(why, "no memory for it");
+}
+
+int fleet_add_fact(struct fleet_node *node, const char *what, const char *value,
+                   struct text_error *why)
+{
+    struct fleet_fact *fact;
+
+    for (size_t i = 0; i < node->n_facts; ++i) {
+        if (strcmp(node->fact[i].what, what) == 0)
+            return text_fail(why, "it says twice what its %.60s is", what);
+    }
+    if (node->n_facts == FLEET_FACTS)
+        return text_fail(why, "it says more than %d things of its machine", FLEET_FACTS);
+    fact = realloc(node->fact, (node->n_facts + 1) * sizeof *fact);
+    if (!fact)
+        return fleet_starve(node, why);
+    node->fact = fact;
+    fact += node->n_facts++;
+    *fact = (struct fleet_fact){strdup(what), strdup(value)};
+    return fact->what && fact->value ? 0 : fleet_starve(node, why);
+}
+
+enum validate_verdict fleet_find_verdict(const char *word)
+{
+    int v = 0;
+
+    while (v < VALIDATE_VERDICTS && strcmp(word, validate_verdict_words[v]) != 0)
+        ++v;
+    return (enum validate_verdict)v;
+}
+
 /* A limit as the file has it, as the profile had it, and as it was shown. */
 struct view {
     const json_t *json, *by_device; /* by_device NULL: none */

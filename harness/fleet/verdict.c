@@ -90,7 +90,7 @@ static const struct {
 static int check_object(const json_t *object, enum object in, const char *path,
                         struct text_error *why);
 
-static int check(const json_t *value, size_t row, const char *path, struct text_error *why)
+static int check_member(const json_t *value, size_t row, const char *path, struct text_error *why)
 {
     static const int types[] = {
         [JSON_OBJECT] = OBJECT,        [JSON_ARRAY] = ARRAY, [JSON_STRING] = TEXT,
@@ -136,7 +136,7 @@ static int check_object(const json_t *object, enum object in, const char *path,
 
             snprintf(name, sizeof name, "%.*s", bytes, at);
             snprintf(inner, sizeof inner, "%.60s%s%s", path, path[0] != '\0' ? "." : "", name);
-            if (check(json_object_get(object, name), i, inner, why) != 0)
+            if (check_member(json_object_get(object, name), i, inner, why) != 0)
                 return -1;
             at += bytes + (at[bytes] == ' ');
         }
@@ -144,32 +144,6 @@ static int check_object(const json_t *object, enum object in, const char *path,
 }
 
 enum { DEPTH = 4, WHAT_BYTES = 96, VALUE_BYTES = 160 };
-
-int fleet_starve(struct fleet_node *node, struct text_error *why)
-{
-    node->starved = true;
-    return text_fail(why, "no memory for it");
-}
-
-int fleet_add_fact(struct fleet_node *node, const char *what, const char *value,
-                   struct text_error *why)
-{
-    struct fleet_fact *fact;
-
-    for (size_t i = 0; i < node->n_facts; ++i) {
-        if (strcmp(node->fact[i].what, what) == 0)
-            return text_fail(why, "it says twice what its %.60s is", what);
-    }
-    if (node->n_facts == FLEET_FACTS)
-        return text_fail(why, "it says more than %d things of its machine", FLEET_FACTS);
-    fact = realloc(node->fact, (node->n_facts + 1) * sizeof *fact);
-    if (!fact)
-        return fleet_starve(node, why);
-    node->fact = fact;
-    fact += node->n_facts++;
-    *fact = (struct fleet_fact){strdup(what), strdup(value)};
-    return fact->what && fact->value ? 0 : fleet_starve(node, why);
-}
 
 /* ---- facts -------------------------------------------------------------------------------- */
 
@@ -252,15 +226,6 @@ static int add_facts(const json_t *value, const char *what, int depth, struct fl
 static size_t count_in(const json_t *object, const char *member)
 {
     return (size_t)json_integer_value(json_object_get(object, member));
-}
-
-enum validate_verdict fleet_find_verdict(const char *word)
-{
-    int v = 0;
-
-    while (v < VALIDATE_VERDICTS && strcmp(word, validate_verdict_words[v]) != 0)
-        ++v;
-    return (enum validate_verdict)v;
 }
 
 /* The cases that the profile requires: FAIL, or PASS, is what their numbers show. */

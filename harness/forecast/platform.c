@@ -98,7 +98,7 @@ static bool is_value(enum kind kind, const char *value)
 }
 
 /* NAME="VALUE" of an element, which is in blanks as above: where it ends, or NULL and why. */
-static char *attribute(const char *element, char *at, struct text_error *why)
+static char *read_attribute(const char *element, char *at, struct text_error *why)
 {
     const size_t length = strspn(at, LETTERS);
     char name[32], *end = NULL, *const value = at + length + 2;
@@ -122,7 +122,7 @@ static char *attribute(const char *element, char *at, struct text_error *why)
 }
 
 /* From its '<' on: its end, or NULL and why. */
-static char *element(char *at, struct text_error *why)
+static char *read_element(char *at, struct text_error *why)
 {
     char name[24], *const begin = at + 1 + (at[1] == '/');
     const size_t length = strspn(begin, LETTERS);
@@ -137,24 +137,10 @@ static char *element(char *at, struct text_error *why)
     }
     at = begin + length + strspn(begin + length, BLANK);
     while (at && *at != '>' && strncmp(at, "/>", 2) != 0) {
-        at = attribute(name, at, why);
+        at = read_attribute(name, at, why);
         at = at ? at + strspn(at, BLANK) : NULL;
     }
     return !at ? NULL : at + (*at == '/' ? 2 : 1);
-}
-
-/* Reads one piece of the file; returns its end, or NULL and why. */
-static char *step(char *at, struct text_error *why)
-{
-    char *end;
-
-    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; ++i)
-        if (strncmp(at, heads[i], strlen(heads[i])) == 0)
-            return at + strlen(heads[i]);
-    snprintf(why->text, sizeof why->text, "there is more than elements");
-    if (strncmp(at, "<!--", 4) == 0)
-        return (end = strstr(at + 4, "-->")) ? end + 3 : NULL;
-    return *at == '<' && !strchr("!?", at[1]) ? element(at, why) : NULL;
 }
 
 int platform_check(const char *path, struct text_error *why)
@@ -166,8 +152,20 @@ int platform_check(const char *path, struct text_error *why)
     struct text_error cause = {""};
     size_t line = 1;
 
-    for (; is_read && next && *(at = next + strspn(next, BLANK)) != '\0';)
-        next = step(at, &cause);
+    while (is_read && next && *(at = next + strspn(next, BLANK)) != '\0') {
+        const char *head = NULL;
+
+        for (size_t i = 0; i < sizeof heads / sizeof heads[0]; ++i)
+            if (strncmp(at, heads[i], strlen(heads[i])) == 0)
+                head = heads[i];
+        snprintf(cause.text, sizeof cause.text, "there is more than elements");
+        if (head)
+            next = at + strlen(head);
+        else if (strncmp(at, "<!--", 4) == 0)
+            next = (next = strstr(at + 4, "-->")) ? next + 3 : NULL;
+        else
+            next = *at == '<' && !strchr("!?", at[1]) ? read_element(at, &cause) : NULL;
+    }
     for (const char *c = text; c < at; ++c)
         line += *c == '\n';
     const bool good = is_read && next && at == text + bytes;

@@ -30,7 +30,7 @@ struct step {
 };
 
 /* Each rank sends to each other one, one after the other. Its time in ns, the same on all ranks. */
-static double exchange(struct step *step, int bytes)
+static double replay_exchange(struct step *step, int bytes)
 {
     double end, latest;
 
@@ -57,7 +57,7 @@ static double exchange(struct step *step, int bytes)
     return took * SECOND * step->all / step->rounds;
 }
 
-static double share_of(const struct step *step, double bytes)
+static double rank_share(const struct step *step, double bytes)
 {
     return ceil(bytes / step->ranks);
 }
@@ -70,13 +70,13 @@ static double replay(struct step *step)
 
     while (step->all > 0 && done < number[BYTES]) {
         const double bytes = fmin(limit, number[BYTES] - done);
-        const int share = (int)share_of(step, bytes);
+        const int share = (int)rank_share(step, bytes);
 
         done += bytes;
         limit = number[NEXT];
         clock = fmax(clock, number[FORWARD] + number[BACKWARD] * done / number[BYTES]);
-        clock += exchange(step, share); /* what they are to add, */
-        clock += exchange(step, share); /* and then the sum */
+        clock += replay_exchange(step, share); /* what they are to add, */
+        clock += replay_exchange(step, share); /* and then the sum */
     }
     return fmax(clock, computed) + number[UPDATE];
 }
@@ -93,10 +93,10 @@ static int read_numbers(int argc, char **argv, struct step *step)
         ok = *end == '\0' && step->number[i] >= 0 && step->number[i] < 1e15;
     }
     return ok && step->number[FIRST] >= 1 && step->number[NEXT] >= 1 &&
-           share_of(step, fmax(step->number[FIRST], step->number[NEXT])) < 2e9;
+           rank_share(step, fmax(step->number[FIRST], step->number[NEXT])) < 2e9;
 }
 
-static void give_up(const struct step *step, const char *why)
+static void abort_step(const struct step *step, const char *why)
 {
     if (step->rank == 0)
         printf("lockstep-smpi refuses: %s\n", why);
@@ -112,9 +112,9 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &step.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &step.ranks);
     if (sg_host_count() < (size_t)step.ranks)
-        give_up(&step, "the platform has fewer hosts than ranks");
+        abort_step(&step, "the platform has fewer hosts than ranks");
     if (!read_numbers(argc, argv, &step))
-        give_up(&step, "its arguments are not those of a step");
+        abort_step(&step, "its arguments are not those of a step");
     const double *const number = step.number;
     const double buckets = 1 + ceil((number[BYTES] - number[FIRST]) / number[NEXT]);
     const int some = (int)fmax(LEAST_ROUNDS, SOME_ROUNDS / fmax(buckets, 1));
@@ -124,9 +124,9 @@ int main(int argc, char **argv)
     /* All ranks have the same memory, and nothing is copied. Its macro would put a path in here. */
     const double most = fmin(step.number[BYTES], fmax(step.number[FIRST], step.number[NEXT]));
 
-    step.room = smpi_shared_malloc((size_t)share_of(&step, most) + 1, "room", 1);
+    step.room = smpi_shared_malloc((size_t)rank_share(&step, most) + 1, "room", 1);
     if (!step.room)
-        give_up(&step, "no memory");
+        abort_step(&step, "no memory");
     step.start = MPI_Wtime() + PAUSE_SECONDS;
     ns = replay(&step);
     SMPI_SHARED_FREE(step.room);

@@ -164,10 +164,11 @@ int validate_conformance(const char *command, const char *path, const struct pro
 
     *conformance = (struct validate_conformance){.verdict = VALIDATE_UNMEASURED};
     if (!path) {
-        snprintf(conformance->why, sizeof conformance->why,
-                 "nobody ran the cases: lockstep check --profile %.80s --format json, and name its "
-                 "output by --conformance",
-                 profile->requires.conformance);
+        snprintf(
+            conformance->why, sizeof conformance->why,
+            "the cases were not run: lockstep check --profile %.80s --format json, and name its "
+            "output by --conformance",
+            profile->requires.conformance);
         return 0;
     }
     if (check_record_read(path, &record, &why) != 0)

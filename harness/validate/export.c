@@ -10,17 +10,17 @@
 
 /* ---- what tells limits apart ----------------------------------------------------------------- */
 
-static void line_of(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
+static void limit_line(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
 {
     snprintf(text, EXPORT_KEY_BYTES, "%d", judged->limit->line);
 }
 
-static void metric_of(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
+static void limit_metric(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
 {
     snprintf(text, EXPORT_KEY_BYTES, "%s", judged->limit->metric);
 }
 
-static void place_of(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
+static void limit_place(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
 {
     char place[VALIDATE_TEXT];
 
@@ -28,7 +28,7 @@ static void place_of(const struct validate_judged *judged, char text[EXPORT_KEY_
     snprintf(text, EXPORT_KEY_BYTES, "%s", place);
 }
 
-static void bound_of(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
+static void limit_bound(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
 {
     char bound[96];
 
@@ -36,7 +36,7 @@ static void bound_of(const struct validate_judged *judged, char text[EXPORT_KEY_
     snprintf(text, EXPORT_KEY_BYTES, "%s", bound);
 }
 
-static void kind_of(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
+static void limit_kind(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
 {
     snprintf(text, EXPORT_KEY_BYTES, "%s", judged->limit->binding ? "binding" : "advisory");
 }
@@ -45,53 +45,33 @@ static void kind_of(const struct validate_judged *judged, char text[EXPORT_KEY_B
 static const struct {
     struct export_part part;
     void (*text)(const struct validate_judged *, char text[EXPORT_KEY_BYTES]);
-} parts[] = {{{.name = "line", .number = true}, line_of},
-             {{.name = "metric"}, metric_of},
-             {{.name = "place", .column = true}, place_of},
-             {{.name = "limit"}, bound_of},
-             {{.name = "kind"}, kind_of}};
+} limit_texts[] = {{{.name = "line", .number = true}, limit_line},
+                   {{.name = "metric"}, limit_metric},
+                   {{.name = "place", .column = true}, limit_place},
+                   {{.name = "limit"}, limit_bound},
+                   {{.name = "kind"}, limit_kind}};
 
-static struct export_part part_of(size_t which)
+static struct export_part limit_part(size_t which)
 {
-    return parts[which].part;
+    return limit_texts[which].part;
 }
 
-static void part_text(const void *key, size_t which, char text[EXPORT_KEY_BYTES])
+static void limit_text(const void *key, size_t which, char text[EXPORT_KEY_BYTES])
 {
-    parts[which].text(key, text);
+    limit_texts[which].text(key, text);
 }
 
-static const struct export_parts limit_parts = {sizeof parts / sizeof parts[0], part_of, part_text};
+static const struct export_parts limit_parts = {sizeof limit_texts / sizeof limit_texts[0],
+                                                limit_part, limit_text};
 
 /* ---- the set --------------------------------------------------------------------------------- */
 
-static enum export_state state_of(const struct validate_judged *judged)
-{
-    if (judged->verdict == VALIDATE_PASS)
-        return EXPORT_PASSED;
-    if (!judged->limit->binding)
-        return EXPORT_DOUBTFUL;
-    return judged->verdict == VALIDATE_FAIL ? EXPORT_FAILED : EXPORT_BROKEN;
-}
-
-/* Returns the details of a limit. NULL: no memory. */
-static char *detail_of(const struct validate_judged *judged)
-{
-    const struct profile_limit *limit = judged->limit;
-    struct memory_file lines;
-
-    if (memory_file_open(&lines))
-        return NULL;
-    fprintf(lines.to, "likely: %s\ndo: %s\nsource: %s, %s, %s\n", validate_reason_words(judged),
-            validate_action_words(judged), limit->source, limit->date, limit->evidence);
-    return memory_file_close(&lines) == 0 ? lines.text : NULL;
-}
-
-static int add(struct export_set *set, const struct validate_judged *judged)
+static int add_limit_cell(struct export_set *set, const struct validate_judged *judged)
 {
     const struct profile_limit *limit = judged->limit;
     char name[EXPORT_NAME_BYTES], place[VALIDATE_TEXT], bound[96], message[VALIDATE_TEXT + 160];
     struct export_cell *cell;
+    struct memory_file lines;
 
     validate_place_words(judged, place);
     profile_bound_words(limit, bound);
@@ -100,7 +80,10 @@ static int add(struct export_set *set, const struct validate_judged *judged)
     cell = export_add(set, name);
     cell->key = judged;
     cell->group = "validate";
-    cell->state = state_of(judged);
+    cell->state = judged->verdict == VALIDATE_PASS   ? EXPORT_PASSED
+                  : !limit->binding                  ? EXPORT_DOUBTFUL
+                  : judged->verdict == VALIDATE_FAIL ? EXPORT_FAILED
+                                                     : EXPORT_BROKEN;
     cell->verdict = judged->verdict;
     cell->has_numbers = judged->verdict == VALIDATE_PASS;
     validate_message_words(judged, message);
@@ -108,43 +91,38 @@ static int add(struct export_set *set, const struct validate_judged *judged)
     text_clean(cell->why, ' ');
     if (cell->state != EXPORT_FAILED && cell->state != EXPORT_BROKEN)
         return 0;
-    cell->detail = detail_of(judged);
+    if (memory_file_open(&lines))
+        return -1;
+    fprintf(lines.to, "likely: %s\ndo: %s\nsource: %s, %s, %s\n", validate_reason_words(judged),
+            validate_action_words(judged), limit->source, limit->date, limit->evidence);
+    cell->detail = memory_file_close(&lines) == 0 ? lines.text : NULL;
     return cell->detail ? 0 : -1;
 }
 
-static enum export_state state_of_cases(enum validate_verdict verdict)
-{
-    return verdict == VALIDATE_PASS   ? EXPORT_PASSED
-           : verdict == VALIDATE_FAIL ? EXPORT_FAILED
-                                      : EXPORT_BROKEN;
-}
-
-static void add_conformance(struct export_set *set, const struct validate *validate)
-{
-    const struct validate_conformance *cases = validate->conformance;
-    struct export_cell *cell;
-    char words[VALIDATE_TEXT];
-
-    if (!cases)
-        return;
-    cell = export_add(set, "the cases that the profile requires pass");
-    cell->group = "validate";
-    cell->state = state_of_cases(cases->verdict);
-    cell->type = validate_verdict_words[cases->verdict];
-    validate_conformance_words(validate, words);
-    snprintf(cell->why, sizeof cell->why, "%s%s%s", words, cases->why[0] != '\0' ? ": " : "",
-             cases->why);
-    text_clean(cell->why, ' ');
-}
-
-/* Adds a cell for the whole machine: if there is no binding limit, no other cell would fail. */
-static void add_machine(struct export_set *set, const struct validate *validate)
+/* Adds the cases that the profile requires, and a cell for the whole machine: if there is no
+ * binding limit, no other cell would fail. */
+static void add_sums(struct export_set *set, const struct validate *validate)
 {
     static const enum export_state states[] = {[VALIDATE_ACCEPTED] = EXPORT_PASSED,
                                                [VALIDATE_REJECTED] = EXPORT_FAILED,
                                                [VALIDATE_NOT_SHOWN] = EXPORT_BROKEN};
-    struct export_cell *cell = export_add(set, "the machine is ACCEPTED");
+    const struct validate_conformance *cases = validate->conformance;
+    struct export_cell *cell;
+    char words[VALIDATE_TEXT];
 
+    if (cases) {
+        cell = export_add(set, "the cases that the profile requires pass");
+        cell->group = "validate";
+        cell->state = cases->verdict == VALIDATE_PASS   ? EXPORT_PASSED
+                      : cases->verdict == VALIDATE_FAIL ? EXPORT_FAILED
+                                                        : EXPORT_BROKEN;
+        cell->type = validate_verdict_words[cases->verdict];
+        validate_conformance_words(validate, words);
+        snprintf(cell->why, sizeof cell->why, "%s%s%s", words, cases->why[0] != '\0' ? ": " : "",
+                 cases->why);
+        text_clean(cell->why, ' ');
+    }
+    cell = export_add(set, "the machine is ACCEPTED");
     cell->group = "validate";
     cell->state = states[validate->machine];
     cell->type = validate_machine_words[validate->machine];
@@ -172,13 +150,12 @@ int validate_export(FILE *stream, const struct validate *validate, enum export_f
     int status = export_open(&set, validate->profile->n_limits + 2);
 
     for (unsigned i = 0; i < validate->profile->n_limits && status == 0; ++i)
-        status = add(&set, &validate->judged[i]);
+        status = add_limit_cell(&set, &validate->judged[i]);
     validate_summary_words(validate, summary);
     snprintf(set.summary, sizeof set.summary, "%s", summary);
     text_clean(set.summary, ' ');
     if (status == 0) {
-        add_conformance(&set, validate);
-        add_machine(&set, validate);
+        add_sums(&set, validate);
         status = export_write(stream, format, &set, &err);
     }
     export_close(&set);

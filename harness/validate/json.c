@@ -15,167 +15,112 @@
 #include "record/json.h"
 
 /* An unknown value is null, never an empty text. */
-static json_t *known(const char *value)
+static json_t *value_known(const char *value)
 {
     return value_cleaned(value && value[0] != '\0' ? value : NULL);
 }
 
-static json_t *count(uint64_t n)
+static json_t *value_above_0(uint64_t n)
 {
     return n > 0 && n <= INT64_MAX ? json_integer((json_int_t)n) : json_null();
 }
 
-static void set(json_t *object, const char *name, json_t *value)
+static void set_member(json_t *object, const char *name, json_t *value)
 {
     json_object_set_new(object, name, value);
 }
 
 /* ---- a limit ------------------------------------------------------------------------------ */
 
-/* The size at which it was measured; if it was not measured, the size of the limit. */
-static json_t *size_json(const struct validate_judged *judged)
+static json_t *limit_json(const struct validate_judged *judged, int *status)
 {
-    const struct profile_place *at = &judged->limit->at;
+    const struct profile_limit *limit = judged->limit;
+    const struct profile_place *at = &limit->at;
     const struct record_key *key = judged->point ? &judged->point->row->cell->key : NULL;
-    json_t *o = json_object();
-
-    set(o, "workload", value_cleaned(key ? key->workload : at->workload));
-    set(o, "mode", value_cleaned(key ? key->mode : at->mode));
-    set(o, "devices", value_cleaned(key ? key->devices : NULL));
-    set(o, "bytes", value_cleaned(at->bytes));
-    set(o, "n_devices", count(key ? (uint64_t)key->n_devices : at->devices));
-    set(o, "batch", count(key ? key->global_batch : at->batch));
-    set(o, "chain", count(key ? key->chain : at->chain));
-    set(o, "host_inputs", count(key ? key->host_inputs : at->host_inputs));
-    set(o, "backend", value_cleaned(key ? key->backend : at->backend));
-    set(o, "communicator", value_cleaned(key ? key->communicator : at->communicator));
-    set(o, "math", value_cleaned(key ? key->dtype : at->math));
-    return o;
-}
-
-/* Adds the limit as the profile has it. */
-static void add_limit(json_t *o, const struct profile_limit *limit)
-{
-    char bound[96];
-
-    profile_bound_words(limit, bound);
-    set(o, "metric", value_cleaned(limit->metric));
-    set(o, "statistic", value_cleaned(limit->statistic));
-    set(o, "limit", value_cleaned(bound));
-    set(o, "min", value_real(limit->least));
-    set(o, "max", value_real(limit->most));
-    set(o, "expected", value_real(limit->healthy));
-    set(o, "peak", value_real(limit->peak_at));
-    set(o, "unit", value_cleaned(quantity_base_unit(limit->row->kind)));
-    set(o, "binding", json_boolean(limit->binding));
-    set(o, "source", value_cleaned(limit->source));
-    set(o, "date", value_cleaned(limit->date));
-    set(o, "evidence", value_cleaned(limit->evidence));
-}
-
-static int add_devices(json_t *o, const struct validate_judged *judged)
-{
+    const struct record_slot *slot = validate_slot(judged);
     struct validate_device shown[RECORD_MAX_SLOTS];
     const int n = validate_devices(judged, shown);
+    const bool has_pairs = limit->row->of_pair && judged->launches > 0;
+    const int senders = has_pairs ? key->n_devices : 0;
+    double *rate = has_pairs ? validate_pairs(judged) : NULL;
+    json_t *o = json_object(), *size = json_object();
     json_t *devices = n > 0 ? json_array() : json_null();
-
-    for (int d = 0; d < n; ++d) {
-        json_t *one = json_object();
-
-        set(one, "median", value_real(shown[d].median));
-        set(one, "lo", value_real(shown[d].lo));
-        set(one, "hi", value_real(shown[d].hi));
-        json_array_append_new(devices, one);
-    }
-    set(o, "by_device", devices);
-    return n < 0 ? -1 : 0;
-}
-
-/* Adds the copies from each device to each other one, if the limit is about copies. */
-static int add_pairs(json_t *o, const struct validate_judged *judged)
-{
-    const bool has = judged->limit->row->of_pair && judged->launches > 0;
-    const int devices = has ? judged->point->row->cell->key.n_devices : 0;
-    double *rate = has ? validate_pairs(judged) : NULL;
     json_t *by_pair = rate ? json_array() : json_null();
+    char bound[96], place[VALIDATE_TEXT], number[128];
 
-    for (int from = 0; rate && from < devices; ++from) {
-        json_t *line = json_array();
-
-        for (int to = 0; to < devices; ++to)
-            json_array_append_new(line, value_real(rate[from * devices + to]));
-        json_array_append_new(by_pair, line);
-    }
-    set(o, "by_pair", by_pair);
-    free(rate);
-    return has && !rate ? -1 : 0;
-}
-
-/* Adds the numbers of the machine. */
-static void add_shown(json_t *o, const struct validate_judged *judged)
-{
-    const struct record_slot *slot = validate_slot(judged);
-    char place[VALIDATE_TEXT], number[128];
-
+    /* The limit as the profile has it. */
+    profile_bound_words(limit, bound);
+    set_member(o, "metric", value_cleaned(limit->metric));
+    set_member(o, "statistic", value_cleaned(limit->statistic));
+    set_member(o, "limit", value_cleaned(bound));
+    set_member(o, "min", value_real(limit->least));
+    set_member(o, "max", value_real(limit->most));
+    set_member(o, "expected", value_real(limit->healthy));
+    set_member(o, "peak", value_real(limit->peak_at));
+    set_member(o, "unit", value_cleaned(quantity_base_unit(limit->row->kind)));
+    set_member(o, "binding", json_boolean(limit->binding));
+    set_member(o, "source", value_cleaned(limit->source));
+    set_member(o, "date", value_cleaned(limit->date));
+    set_member(o, "evidence", value_cleaned(limit->evidence));
+    /* The size at which it was measured; if it was not measured, the size of the limit. */
+    set_member(size, "workload", value_cleaned(key ? key->workload : at->workload));
+    set_member(size, "mode", value_cleaned(key ? key->mode : at->mode));
+    set_member(size, "devices", value_cleaned(key ? key->devices : NULL));
+    set_member(size, "bytes", value_cleaned(at->bytes));
+    set_member(size, "n_devices", value_above_0(key ? (uint64_t)key->n_devices : at->devices));
+    set_member(size, "batch", value_above_0(key ? key->global_batch : at->batch));
+    set_member(size, "chain", value_above_0(key ? key->chain : at->chain));
+    set_member(size, "host_inputs", value_above_0(key ? key->host_inputs : at->host_inputs));
+    set_member(size, "backend", value_cleaned(key ? key->backend : at->backend));
+    set_member(size, "communicator", value_cleaned(key ? key->communicator : at->communicator));
+    set_member(size, "math", value_cleaned(key ? key->dtype : at->math));
+    /* The numbers of the machine. */
     validate_place_words(judged, place);
     validate_number_words(judged, number);
-    set(o, "verdict", value_cleaned(validate_verdict_words[judged->verdict]));
-    set(o, "place", value_cleaned(place));
-    set(o, "size", size_json(judged));
-    set(o, "device", judged->device < 0 ? json_null() : json_integer(judged->device));
-    set(o, "device_name", known(slot ? slot->name : NULL));
-    set(o, "device_model", known(slot ? slot->model : NULL));
-    set(o, "launches", json_integer((json_int_t)judged->launches));
-    set(o, "median", value_real(judged->middle));
-    set(o, "lo", value_real(judged->lo));
-    set(o, "hi", value_real(judged->hi));
-    set(o, "level", json_real(1.0 - validate_alpha));
-    set(o, "shared_by", json_integer((json_int_t)judged->units));
-    set(o, "is", value_cleaned(judged->launches > 0 ? number : NULL));
-    set(o, "reason", value_cleaned(judged->why));
-    set(o, "likely", value_cleaned(validate_reason_words(judged)));
-    set(o, "action", value_cleaned(validate_action_words(judged)));
+    set_member(o, "verdict", value_cleaned(validate_verdict_words[judged->verdict]));
+    set_member(o, "place", value_cleaned(place));
+    set_member(o, "size", size);
+    set_member(o, "device", judged->device < 0 ? json_null() : json_integer(judged->device));
+    set_member(o, "device_name", value_known(slot ? slot->name : NULL));
+    set_member(o, "device_model", value_known(slot ? slot->model : NULL));
+    set_member(o, "launches", json_integer((json_int_t)judged->launches));
+    set_member(o, "median", value_real(judged->middle));
+    set_member(o, "lo", value_real(judged->lo));
+    set_member(o, "hi", value_real(judged->hi));
+    set_member(o, "level", json_real(1.0 - validate_alpha));
+    set_member(o, "shared_by", json_integer((json_int_t)judged->units));
+    set_member(o, "is", value_cleaned(judged->launches > 0 ? number : NULL));
+    set_member(o, "reason", value_cleaned(judged->why));
+    set_member(o, "likely", value_cleaned(validate_reason_words(judged)));
+    set_member(o, "action", value_cleaned(validate_action_words(judged)));
+    for (int d = 0; d < n; ++d)
+        json_array_append_new(
+            devices, json_pack("{s:o, s:o, s:o}", "median", value_real(shown[d].median), "lo",
+                               value_real(shown[d].lo), "hi", value_real(shown[d].hi)));
+    set_member(o, "by_device", devices);
+    /* The copies from each device to each other one, if the limit is about copies. */
+    for (int from = 0; rate && from < senders; ++from) {
+        json_t *line = json_array();
+
+        for (int to = 0; to < senders; ++to)
+            json_array_append_new(line, value_real(rate[from * senders + to]));
+        json_array_append_new(by_pair, line);
+    }
+    set_member(o, "by_pair", by_pair);
+    if (n < 0 || (has_pairs && !rate))
+        *status = -1;
+    free(rate);
+    return o;
 }
 
 /* ---- the machine -------------------------------------------------------------------------- */
-
-static json_t *devices_json(const struct record_run *run)
-{
-    json_t *devices = json_array();
-
-    for (int i = 0; i < run->n_slots; ++i) {
-        json_t *o = json_object();
-
-        set(o, "name", value_cleaned(run->slot[i].name));
-        set(o, "kind", value_cleaned(run->slot[i].kind));
-        set(o, "model", known(run->slot[i].model));
-        set(o, "bus", known(run->slot[i].bus));
-        json_array_append_new(devices, o);
-    }
-    return devices;
-}
-
-/* The software, in which machines of one class may differ although they should be alike. */
-static json_t *software_json(const struct record_run *run)
-{
-    json_t *o = json_object();
-
-    set(o, "kernel", known(run->kernel));
-    set(o, "libc", known(run->libc));
-    set(o, "blas", known(run->blas));
-    set(o, "gpu_software", known(run->gpu_software));
-    set(o, "governor", known(run->governor));
-    set(o, "backend", known(run->backend));
-    set(o, "communicator", known(run->communicator));
-    return o;
-}
 
 static json_t *program_json(const char *version, const char *commit)
 {
     json_t *o = json_object();
 
-    set(o, "version", known(version));
-    set(o, "commit", known(commit));
+    set_member(o, "version", value_known(version));
+    set_member(o, "commit", value_known(commit));
     return o;
 }
 
@@ -196,7 +141,7 @@ static json_t *samples_json(const struct report *report)
                                     chain + DIGEST_HEX);
             status |= digest_sha256(chain, sizeof chain, chain);
         }
-    return known(status == 0 ? chain : NULL);
+    return value_known(status == 0 ? chain : NULL);
 }
 
 /* The facts that make times doubtful, from records whose times are doubtful: a reader of the
@@ -215,73 +160,70 @@ static json_t *records_json(const struct report *report)
 
 static void add_machine(json_t *o, const struct record_run *run)
 {
-    set(o, "machine_class", value_cleaned(run->machine_class));
-    set(o, "machine_instance", value_cleaned(run->machine_instance));
-    set(o, "node_hash", value_cleaned(run->node_hash));
-    set(o, "cpu_model", value_cleaned(run->cpu_model));
-    set(o, "cores", count((uint64_t)run->cores));
-    set(o, "devices", devices_json(run));
-    set(o, "software", software_json(run));
-    set(o, "run_id", value_cleaned(run->run_id));
-    set(o, "measured_utc", known(run->created_utc));
-    set(o, "measured_by", program_json(run->program_version, run->git_sha));
-}
+    json_t *devices = json_array(), *software = json_object();
 
-static json_t *counts_json(const struct validate *validate)
-{
-    json_t *o = json_object();
-
-    for (int v = 0; v < VALIDATE_VERDICTS; ++v)
-        set(o, validate_verdict_words[v], json_integer((json_int_t)validate->count[v]));
-    return o;
-}
-
-static json_t *conformance_json(const struct validate *validate)
-{
-    const struct validate_conformance *cases = validate->conformance;
-    json_t *o = cases ? json_object() : json_null();
-
-    if (!cases)
-        return o;
-    set(o, "required", value_cleaned(validate->profile->requires.conformance));
-    set(o, "verdict", value_cleaned(validate_verdict_words[cases->verdict]));
-    set(o, "reason", known(cases->why));
-    set(o, "cases", json_integer((json_int_t)cases->cases));
-    set(o, "passed", json_integer((json_int_t)cases->passed));
-    set(o, "failed", json_integer((json_int_t)cases->failed));
-    set(o, "skipped", json_integer((json_int_t)cases->skipped));
-    return o;
+    for (int i = 0; i < run->n_slots; ++i)
+        json_array_append_new(devices, json_pack("{s:o, s:o, s:o, s:o}", "name",
+                                                 value_cleaned(run->slot[i].name), "kind",
+                                                 value_cleaned(run->slot[i].kind), "model",
+                                                 value_known(run->slot[i].model), "bus",
+                                                 value_known(run->slot[i].bus)));
+    /* Machines of one class may differ in their software, although they should be alike. */
+    set_member(software, "kernel", value_known(run->kernel));
+    set_member(software, "libc", value_known(run->libc));
+    set_member(software, "blas", value_known(run->blas));
+    set_member(software, "gpu_software", value_known(run->gpu_software));
+    set_member(software, "governor", value_known(run->governor));
+    set_member(software, "backend", value_known(run->backend));
+    set_member(software, "communicator", value_known(run->communicator));
+    set_member(o, "machine_class", value_cleaned(run->machine_class));
+    set_member(o, "machine_instance", value_cleaned(run->machine_instance));
+    set_member(o, "node_hash", value_cleaned(run->node_hash));
+    set_member(o, "cpu_model", value_cleaned(run->cpu_model));
+    set_member(o, "cores", value_above_0((uint64_t)run->cores));
+    set_member(o, "devices", devices);
+    set_member(o, "software", software);
+    set_member(o, "run_id", value_cleaned(run->run_id));
+    set_member(o, "measured_utc", value_known(run->created_utc));
+    set_member(o, "measured_by", program_json(run->program_version, run->git_sha));
 }
 
 int validate_json(FILE *stream, const struct validate *validate)
 {
+    const struct validate_conformance *cases = validate->conformance;
     json_t *limits = json_array(), *unknown = json_array(), *root = json_object();
+    json_t *binding = json_object(), *conformance = cases ? json_object() : json_null();
     int status = 0;
 
-    for (unsigned i = 0; i < validate->profile->n_limits; ++i) {
-        json_t *o = json_object();
-
-        add_limit(o, validate->judged[i].limit);
-        add_shown(o, &validate->judged[i]);
-        status |= add_devices(o, &validate->judged[i]);
-        status |= add_pairs(o, &validate->judged[i]);
-        json_array_append_new(limits, o);
-    }
+    for (unsigned i = 0; i < validate->profile->n_limits; ++i)
+        json_array_append_new(limits, limit_json(&validate->judged[i], &status));
     for (unsigned i = 0; i < validate->profile->n_unknown; ++i)
         json_array_append_new(unknown, value_cleaned(validate->profile->unknown[i]));
-    set(root, "schema", value_cleaned("lockstep/verdict/1.0"));
-    set(root, "verdict", value_cleaned(validate_machine_words[validate->machine]));
-    set(root, "node", value_cleaned(validate->node));
-    set(root, "profile", value_cleaned(validate->profile->name));
-    set(root, "judged_by", program_json(BUILD_VERSION, BUILD_GIT));
+    for (int v = 0; v < VALIDATE_VERDICTS; ++v)
+        set_member(binding, validate_verdict_words[v],
+                   json_integer((json_int_t)validate->count[v]));
+    if (cases) {
+        set_member(conformance, "required", value_cleaned(validate->profile->requires.conformance));
+        set_member(conformance, "verdict", value_cleaned(validate_verdict_words[cases->verdict]));
+        set_member(conformance, "reason", value_known(cases->why));
+        set_member(conformance, "cases", json_integer((json_int_t)cases->cases));
+        set_member(conformance, "passed", json_integer((json_int_t)cases->passed));
+        set_member(conformance, "failed", json_integer((json_int_t)cases->failed));
+        set_member(conformance, "skipped", json_integer((json_int_t)cases->skipped));
+    }
+    set_member(root, "schema", value_cleaned("lockstep/verdict/1.0"));
+    set_member(root, "verdict", value_cleaned(validate_machine_words[validate->machine]));
+    set_member(root, "node", value_cleaned(validate->node));
+    set_member(root, "profile", value_cleaned(validate->profile->name));
+    set_member(root, "judged_by", program_json(BUILD_VERSION, BUILD_GIT));
     add_machine(root, &validate->report->file[0].run);
-    set(root, "allow_dirty", json_boolean(validate->allow_dirty));
-    set(root, "records", records_json(validate->report));
-    set(root, "samples_sha256", samples_json(validate->report));
-    set(root, "binding", counts_json(validate));
-    set(root, "conformance", conformance_json(validate));
-    set(root, "limits", limits);
-    set(root, "unknown", unknown);
+    set_member(root, "allow_dirty", json_boolean(validate->allow_dirty));
+    set_member(root, "records", records_json(validate->report));
+    set_member(root, "samples_sha256", samples_json(validate->report));
+    set_member(root, "binding", binding);
+    set_member(root, "conformance", conformance);
+    set_member(root, "limits", limits);
+    set_member(root, "unknown", unknown);
     if (status != 0) {
         json_decref(root);
         return status;

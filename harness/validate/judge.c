@@ -200,7 +200,7 @@ static void find_missing(const struct validate *validate, struct validate_judged
             continue;
         judged->verdict = VALIDATE_UNMEASURED;
         snprintf(judged->why, sizeof judged->why,
-                 "nobody measured %.96s %.8s, %llu devices, %llu rows", cell->workload, cell->mode,
+                 "not measured: %.96s %.8s, %llu devices, %llu rows", cell->workload, cell->mode,
                  (unsigned long long)cell->devices, (unsigned long long)cell->batch);
     }
 }

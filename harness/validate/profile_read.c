@@ -196,28 +196,39 @@ static bool is_marked(const yaml_event_t *event)
 
 /* Finds the lines of the mappings in the sequence of `limits:`, three levels deep, because libcyaml
  * does not report them. It also refuses a second document, which libcyaml does not read. */
-static int find_lines(yaml_parser_t *parser, struct profile *profile, struct text_error *why)
+static int find_places(const char *path, struct profile *profile, struct text_error *why)
 {
+    FILE *file = fopen(path, "rb");
     const struct count *count = NULL;
     unsigned n = 0, documents = 0;
     bool in_limits = false, more = true;
+    struct text_error problem;
+    yaml_parser_t parser;
     int status = 0;
 
+    if (!file || !yaml_parser_initialize(&parser)) {
+        snprintf(why->text, sizeof why->text, "%.200s: %s", path,
+                 file ? "no memory" : strerror(errno));
+        if (file)
+            fclose(file);
+        return -1;
+    }
+    yaml_parser_set_input_file(&parser, file);
     for (int depth = 0; more && status == 0;) {
         yaml_event_t event;
 
-        if (!yaml_parser_parse(parser, &event))
-            return text_fail(why, "%.100s", parser->problem ? parser->problem : "no memory");
+        if (!yaml_parser_parse(&parser, &event)) {
+            status = text_fail(&problem, "%.100s", parser.problem ? parser.problem : "no memory");
+            break;
+        }
         switch (event.type) {
         case YAML_DOCUMENT_START_EVENT:
-            if (++documents > 1) {
-                snprintf(why->text, sizeof why->text, "a profile is one document of YAML");
-                status = -1;
-            }
+            if (++documents > 1)
+                status = text_fail(&problem, "a profile is one document of YAML");
             break;
         case YAML_SCALAR_EVENT:
-            status =
-                take_text((const char *)event.data.scalar.value, depth, &in_limits, &count, why);
+            status = take_text((const char *)event.data.scalar.value, depth, &in_limits, &count,
+                               &problem);
             break;
         case YAML_MAPPING_START_EVENT:
         case YAML_SEQUENCE_START_EVENT:
@@ -232,41 +243,20 @@ static int find_lines(yaml_parser_t *parser, struct profile *profile, struct tex
         default:
             more = event.type != YAML_STREAM_END_EVENT;
         }
-        if (status == 0 && is_marked(&event)) {
-            snprintf(why->text, sizeof why->text, "a profile has no anchors, aliases and tags");
-            status = -1;
-        }
+        if (status == 0 && is_marked(&event))
+            status = text_fail(&problem, "a profile has no anchors, aliases and tags");
         yaml_event_delete(&event);
     }
-    return status;
-}
-
-static int find_places(const char *path, struct profile *profile, struct text_error *why)
-{
-    FILE *file = fopen(path, "rb");
-    struct text_error problem;
-    yaml_parser_t parser;
-    int status;
-
-    if (!file || !yaml_parser_initialize(&parser)) {
-        snprintf(why->text, sizeof why->text, "%.200s: %s", path,
-                 file ? "no memory" : strerror(errno));
-        if (file)
-            fclose(file);
-        return -1;
-    }
-    yaml_parser_set_input_file(&parser, file);
-    status = find_lines(&parser, profile, &problem);
     if (status != 0)
         snprintf(why->text, sizeof why->text, "%.120s:%zu: %.190s", path, parser.mark.line + 1,
                  problem.text);
     yaml_parser_delete(&parser);
-    const bool cut = ferror(file);
+    const bool unread = ferror(file);
 
     fclose(file);
-    if (status == 0 && cut)
+    if (status == 0 && unread)
         snprintf(why->text, sizeof why->text, "%.200s: cannot be read again", path);
-    return cut ? -1 : status;
+    return unread ? -1 : status;
 }
 
 /* ---- what the texts mean ------------------------------------------------------------------ */
@@ -352,34 +342,14 @@ static int read_bounds(const char *path, struct profile_limit *limit, struct tex
     return 0;
 }
 
-/* Checks that the names are ones that records can have. */
-static int check_names(const char *path, const struct profile_limit *limit, struct text_error *why)
+/* Reads a place, whose names are ones that records can have. Its bytes belong to a transfer: no
+ * cell has any. */
+static int read_place(const char *path, struct profile_limit *limit, struct text_error *why)
 {
     const struct profile_place *at = &limit->at;
     struct dp_communicator_row communicator;
     struct dp_backend_row backend;
     bool mode = !at->mode, known = !at->backend, math = !at->math;
-
-    for (int i = 0; i < CELL_MODES; ++i)
-        mode = mode || strcmp(at->mode, cell_mode_names[i]) == 0;
-    for (int i = 0; !known && dp_backends(i, &backend); ++i)
-        known = strcmp(at->backend, backend.name) == 0;
-    for (int i = 0; i < DP_MATHS; ++i)
-        math = math || strcmp(at->math, dp_math_name((enum dp_math)i)) == 0;
-    if (mode && known && math &&
-        (!at->communicator || dp_communicator_of(at->communicator, &communicator)))
-        return 0;
-    return refuse_limit(path, limit, why,
-                        !mode    ? "mode"
-                        : !known ? "backend"
-                        : math   ? "communicator"
-                                 : "math",
-                        "no record has one of that name");
-}
-
-/* Reads the bytes of a place. They belong to a transfer: no cell has any. */
-static int read_place(const char *path, struct profile_limit *limit, struct text_error *why)
-{
     struct text_error problem;
     struct workload workload;
     char text[171];
@@ -394,8 +364,20 @@ static int read_place(const char *path, struct profile_limit *limit, struct text
         if (strcmp(workload.name, limit->at.workload) != 0)
             return refuse_limit(path, limit, why, "workload", text);
     }
-    if (check_names(path, limit, why) != 0)
-        return -1;
+    for (int i = 0; i < CELL_MODES; ++i)
+        mode = mode || strcmp(at->mode, cell_mode_names[i]) == 0;
+    for (int i = 0; !known && dp_backends(i, &backend); ++i)
+        known = strcmp(at->backend, backend.name) == 0;
+    for (int i = 0; i < DP_MATHS; ++i)
+        math = math || strcmp(at->math, dp_math_name((enum dp_math)i)) == 0;
+    if (!mode || !known || !math ||
+        (at->communicator && !dp_communicator_of(at->communicator, &communicator)))
+        return refuse_limit(path, limit, why,
+                            !mode    ? "mode"
+                            : !known ? "backend"
+                            : math   ? "communicator"
+                                     : "math",
+                            "no record has one of that name");
     if (!limit->at.bytes)
         return 0;
     if (limit->row->kind != QUANTITY_SPEED)

@@ -66,9 +66,9 @@ expect_status 0 "$lockstep" check --devices virt:1 --only SPLIT-01.sizes --forma
 expect_status 0 "$lockstep" baseline add main s1.jsonl
 has 'results/baselines/main.jsonl: 1 added: now 1 sessions of 12 cells[.] A comparison takes 6 sessions, a gate 10'
 expect_status 0 "$lockstep" baseline show main
-has 'one sitting has no spread'
+has 'one session has no spread'
 compare 3 same.jsonl
-has 'INVALID: results/baselines/main.jsonl has 1 sittings: it takes 5 more to judge, and 9 more for a gate'
+has 'INVALID: results/baselines/main.jsonl has 1 sessions: it takes 5 more to judge, and 9 more for a gate'
 counts 0 0 0 0 12
 
 # With fewer than 6 sessions nothing is judged; two sessions of one plan are no gate.
@@ -111,7 +111,7 @@ expect_status 0 "$lockstep" baseline show main
 has 'results/baselines/main.jsonl: 10 sessions of 12 cells, class of machine 700000000000'
 has 'library of matrix products: OpenBLAS 0.3.21 '
 has '10: 2026-11-21T08:00:00Z, run feed00000000000a, commit 3f2a9c1d5b7e, start 000000000010'
-has 'tutorial dp virt:2, 30 rows, f32, cpu/threads floor [0-9.]* us; sd 0[.]5 %; finds [23][.][0-9] %; 5 % takes 6 sittings'
+has 'tutorial dp virt:2, 30 rows, f32, cpu/threads floor [0-9.]* us; sd 0[.]5 %; finds [23][.][0-9] %; 5 % takes 6 sessions'
 
 # Computes the numbers again, from the raw steps.
 for file in same slower two; do
@@ -144,18 +144,18 @@ cp results/baselines/main.jsonl whole.jsonl
 refused()
 {
     one_line 3 "$@"
-    cmp whole.jsonl results/baselines/main.jsonl || fail "a refused sitting changed the baseline: $*"
+    cmp whole.jsonl results/baselines/main.jsonl || fail "a refused session changed the baseline: $*"
 }
 class2=$(printf '8%063d' 0)
-refused 's3.jsonl:1: run feed000000000003 is there already: run feed000000000003 of sitting 3, results/baselines/main.jsonl:25$' \
+refused 's3.jsonl:1: run feed000000000003 is there already: run feed000000000003 of session 3, results/baselines/main.jsonl:25$' \
     "$lockstep" baseline add main s3.jsonl
 plant old copy.jsonl 3 1 0 feed000000000003=feed0000000000bb "$(printf '%012d%052d=%012d%052d' 3 0 99 0)"
-refused 'copy.jsonl:1: run feed0000000000bb is there already: run feed000000000003 of sitting 3, ' \
+refused 'copy.jsonl:1: run feed0000000000bb is there already: run feed000000000003 of session 3, ' \
     "$lockstep" baseline add main copy.jsonl
 compare 3 s3.jsonl
-has 'INVALID: s3.jsonl:1: run feed000000000003 is there already: run feed000000000003 of sitting 3'
+has 'INVALID: s3.jsonl:1: run feed000000000003 is there already: run feed000000000003 of session 3'
 plant new near.jsonl 10 1 3600 feed00000000000a=feed0000000000aa
-refused 'near.jsonl:1: 1.0 hours from sitting 10 (results/baselines/main.jsonl:109), in the same start of the machine: it takes 6 hours' \
+refused 'near.jsonl:1: 1.0 hours from session 10 (results/baselines/main.jsonl:109), in the same start of the machine: it takes 6 hours' \
     "$lockstep" baseline add main near.jsonl
 plant new class.jsonl 26 1 "7$(printf '%063d' 0)=$class2"
 refused 'class.jsonl:1: another class of machine, 800000000000, than 700000000000 of results/baselines/main.jsonl:1' \
@@ -208,7 +208,7 @@ edit short.jsonl '60,$d'
 refused 'short.jsonl:59: not finished: 58 of 96 launches are in it, and no end' "$lockstep" baseline add main short.jsonl
 compare 3 short.jsonl
 edit resumed.jsonl '50,$s/"sitting":0/"sitting":1/'
-refused 'resumed.jsonl:50: another sitting than the cells before' "$lockstep" baseline add main resumed.jsonl
+refused 'resumed.jsonl:50: another session than the cells before' "$lockstep" baseline add main resumed.jsonl
 
 # unread: input cannot be read: status 2, and one line.
 unread()

@@ -292,7 +292,7 @@ inconclusive 0 --no-strict
 # So a second interim analysis is made, of all pairs; the results of the first are kept, too. A cell
 # that is settled at the first has one only.
 expect_status 4 "$lockstep" compare --ab ./turn0 ./turn1 $two --strict --looks 2 --out looks.jsonl
-has '^INCONCLUSIVE, all cells together: .*Look 2 of 2[.] They share the errors evenly[.] .*Pairs of each: 16[.] .*16 pairs find a change '
+has '^INCONCLUSIVE, all cells together: .*Interim analysis 2 of 2[.] They share the errors evenly[.] .*Pairs of each: 16[.] .*16 pairs find a change '
 has '(exact signed rank, 0.02 shared by cells after Holm, 0.005 for all together)'
 valid_lines looks.jsonl
 expect_count 16 '"type":"pair"' looks.jsonl
@@ -301,12 +301,12 @@ expect_count 2 '"type":"verdict".*"look":2,' looks.jsonl
 expect_count 1 '"type":"begin".*"pairs":8,"looks":2,' looks.jsonl
 expect_count 1 '"type":"end","pairs_planned":16,"pairs_done":16,' looks.jsonl
 expect_status 1 "$lockstep" compare --ab ./some ./some_slow $two --looks 2 --out looked.jsonl
-has 'Look 1 of 2: it was settled[.] .*Pairs of each: 8[.] '
+has 'Interim analysis 1 of 2: it was settled[.] .*Pairs of each: 8[.] '
 expect_count 1 '"type":"end","pairs_planned":16,"pairs_done":8,' looked.jsonl
 expect_status 1 "$lockstep" compare --ab ./some ./some_slow $two --looks 2 --format md
-expect_count 1 '^[*] Look 1 of 2: it was settled[.] They share the errors evenly[.] Cells: ' out
+expect_count 1 '^[*] Interim analysis 1 of 2: it was settled[.] They share the errors evenly[.] Cells: ' out
 expect_status 1 "$lockstep" compare --ab ./some ./some_slow $two --looks 2 --format annotations
-expect_count 1 '^::notice title=lockstep::Look 1 of 2: it was settled[.] They share the errors evenly[.] 1 REGRESSED, ' out
+expect_count 1 '^::notice title=lockstep::Interim analysis 1 of 2: it was settled[.] They share the errors evenly[.] 1 REGRESSED, ' out
 expect_status 1 "$lockstep" compare --ab ./some ./some_slow $two --format md
 expect_count 0 'Look ' out
 inconclusive 4 --strict
@@ -421,7 +421,7 @@ refuse '--aa compares a program with itself: not with --ab' "$lockstep" compare 
 refuse '--aa has the exit status 4 if the machine is too noisy' "$lockstep" compare --aa x --strict
 refuse '--looks is not of --aa' "$lockstep" compare --aa x --looks 2
 refuse '--looks: "3" is outside 1 to 2' "$lockstep" compare --ab x y --looks 3
-refuse '--pairs 31: with --looks 2 there are at most 30 to each look' "$lockstep" compare --ab "$lockstep" "$lockstep" $tiny --pairs 31 --looks 2
+refuse '--pairs 31: with --looks 2 there are at most 30 to each interim analysis' "$lockstep" compare --ab "$lockstep" "$lockstep" $tiny --pairs 31 --looks 2
 refuse '--pairs 9: to show anything in one of 12 cells it takes at least 10 pairs' \
     "$lockstep" compare --ab "$lockstep" "$lockstep" --devices virt:1 --mode plain --workload mlp:8,6,4 --batch 8:96:+8 --pairs 9 --looks 2
 refuse '--figure is given twice' "$lockstep" compare --ab x y --figure x --figure y

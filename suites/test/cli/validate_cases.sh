@@ -53,7 +53,7 @@ changed()
 # The files give the same verdict; without the result of the cases the machine is not shown.
 judged 0 good.jsonl.check 'PASS conformance of primitives'
 expect_status 3 "$lockstep" validate --allow-dirty --profile good.yaml good.jsonl
-has 'UNMEASURED conformance of primitives nobody ran the cases: lockstep check --profile primitives'
+has 'UNMEASURED conformance of primitives the cases were not run: lockstep check --profile primitives'
 has 'NOT SHOWN by profile good.yaml: of its binding limits 1 PASS, .*; conformance UNMEASURED'
 
 # The result is of another start, of other devices, of a part, of other cases, or of an unknown
@@ -148,7 +148,7 @@ has 'FAIL conformance of primitives: .* fails on purpose'
 profile good.yaml '' 'launches: 5, conformance: all' <limits
 # shellcheck disable=SC2086 # words
 expect_status 3 "$lockstep" validate --allow-dirty --profile good.yaml --minutes 0.01 $quiet --out short.jsonl
-has 'UNMEASURED conformance of all nobody ran the cases'
+has 'UNMEASURED conformance of all the cases were not run'
 grep -q 'the time was over before all cases were run' err || fail "words: $(cat err)"
 
 # refuse: files that cannot be read, and misuse: exit 2, one line.
