@@ -177,24 +177,53 @@ static void judge_fresh(struct baseline_compare *compare, size_t cell,
     judged->cost = exp(fresh->cost_log - costs / (double)baseline->sessions);
 }
 
-/* x: capacity for a number per session. Returns 0, or EXIT_MISUSE after one line if no cell is in
- * both. */
-static int judge_session(struct baseline_compare *compare, double x[])
+int baseline_exit(const struct baseline_compare *compare)
 {
-    const struct baseline *baseline = &compare->baseline;
-    const struct baseline_lines *lines = &compare->source.lines;
-    char *const invalid = compare->invalid;
-    size_t both = 0;
+    const bool gate = baseline_is_gate(&compare->baseline);
 
-    if (compare->source.refused.n > 0)
+    if (compare->options->exact && compare->changes->n > 0)
+        return COMPARE_EXIT_CHANGED;
+    if (gate && compare->count[PAIRS_REGRESSED] > 0)
+        return PAIRS_EXIT_REGRESSED;
+    if (compare->count[PAIRS_INVALID] > 0)
+        return PAIRS_EXIT_INVALID;
+    if (compare->options->strict && (!gate || compare->count[PAIRS_INCONCLUSIVE] > 0))
+        return PAIRS_EXIT_INCONCLUSIVE;
+    return 0;
+}
+
+int baseline_compare_main(const struct baseline_options *options)
+{
+    struct baseline_compare *compare = calloc(1, sizeof *compare);
+    double *x = NULL;
+    size_t both = 0;
+    int status;
+
+    if (!compare)
+        return command_refuse(NAME, "no memory");
+    const struct baseline *const baseline = &compare->baseline;
+    const struct baseline_lines *const lines = &compare->source.lines;
+    char *const invalid = compare->invalid;
+
+    compare->options = options;
+    status = baseline_open(NAME, options->folder, options->name, compare);
+    if (status == 0)
+        status = baseline_take(NAME, options->path, options->allow_dirty, &compare->source);
+    if (status == 0) {
+        x = calloc(baseline->sessions + 1, sizeof x[0]);
+        compare->changes = exact_room(baseline->cells);
+        if (!x || !compare->changes)
+            status = command_refuse(NAME, "no memory for the comparison");
+    }
+    if (status == 0 && compare->source.refused.n > 0)
         snprintf(invalid, BASELINE_WHY, "%s", compare->source.refused.text[0]);
-    else if (baseline_fits(baseline, &compare->source, false, invalid) == 0 &&
+    else if (status == 0 && baseline_fits(baseline, &compare->source, false, invalid) == 0 &&
              baseline->sessions < BASELINE_LEAST)
         snprintf(invalid, BASELINE_WHY,
                  "%.200s has %zu sessions: it takes %zu more to judge, and %zu more for a gate",
                  baseline->path, baseline->sessions, BASELINE_LEAST - baseline->sessions,
                  BASELINE_GATE - baseline->sessions);
-    for (size_t c = 0; c < baseline->cells; ++c) {
+    for (size_t c = 0; status == 0 && c < baseline->cells; ++c) {
         const struct baseline_line *last =
             &baseline->lines.line[(baseline->sessions - 1) * baseline->cells + c];
         const struct baseline_line *fresh =
@@ -216,48 +245,11 @@ static int judge_session(struct baseline_compare *compare, double x[])
         exact_compare(side, c, compare->changes);
     }
     compare->only_new = lines->n - both;
-    return both > 0 || invalid[0] != '\0'
-               ? 0
-               : command_refuse(NAME, "nothing to compare: no cell of %s is in %s",
+    if (status == 0 && both == 0 && invalid[0] == '\0')
+        status = command_refuse(NAME, "nothing to compare: no cell of %s is in %s",
                                 compare->source.path, baseline->path);
-}
-
-int baseline_exit(const struct baseline_compare *compare)
-{
-    const bool gate = baseline_is_gate(&compare->baseline);
-
-    if (compare->options->exact && compare->changes->n > 0)
-        return COMPARE_EXIT_CHANGED;
-    if (gate && compare->count[PAIRS_REGRESSED] > 0)
-        return PAIRS_EXIT_REGRESSED;
-    if (compare->count[PAIRS_INVALID] > 0)
-        return PAIRS_EXIT_INVALID;
-    if (compare->options->strict && (!gate || compare->count[PAIRS_INCONCLUSIVE] > 0))
-        return PAIRS_EXIT_INCONCLUSIVE;
-    return 0;
-}
-
-int baseline_compare_main(const struct baseline_options *options)
-{
-    struct baseline_compare *compare = calloc(1, sizeof *compare);
-    double *x = NULL;
-    int status;
-
-    if (!compare)
-        return command_refuse(NAME, "no memory");
-    compare->options = options;
-    status = baseline_open(NAME, options->folder, options->name, compare);
     if (status == 0)
-        status = baseline_take(NAME, options->path, options->allow_dirty, &compare->source);
-    if (status == 0) {
-        x = calloc(compare->baseline.sessions + 1, sizeof x[0]);
-        compare->changes = exact_room(compare->baseline.cells);
-        status = x && compare->changes ? judge_session(compare, x)
-                                       : command_refuse(NAME, "no memory for the comparison");
-    }
-    if (status == 0)
-        status = compare_print(&baseline_compare_judge, compare, compare->baseline.cells,
-                               options->format);
+        status = compare_print(&baseline_compare_judge, compare, baseline->cells, options->format);
     if (status == 0)
         status = baseline_exit(compare);
     free(x);

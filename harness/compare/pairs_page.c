@@ -136,22 +136,6 @@ static const struct compare_point *describe_all(const struct pairs *pairs,
     return point;
 }
 
-/* For --aa: describes how fit the machine is. This is no cell, and has no numbers. */
-static void describe_fitness(const struct pairs *pairs, struct compare_page *page)
-{
-    static const enum export_state states[PAIRS_FITNESSES] = {[PAIRS_FIT] = EXPORT_PASSED,
-                                                              [PAIRS_NOISY] = EXPORT_DOUBTFUL,
-                                                              [PAIRS_UNFIT] = EXPORT_BROKEN};
-    char words[COMPARE_TEXT];
-    const enum pairs_fitness fitness = pairs_fit(pairs, words);
-    struct compare_point *point = compare_add_point(page, NULL, 0, states[fitness]);
-
-    snprintf(point->name, sizeof point->name, "this machine");
-    report_add(point->rest, "%s for comparisons of these cells: %s", pairs_fitness_words[fitness],
-               words);
-    compare_say(page, COMPARE_TITLE, "%s.", point->rest);
-}
-
 static void describe_sums(const struct pairs *pairs, struct compare_page *page)
 {
     const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, pairs->cells);
@@ -235,8 +219,19 @@ static void describe_pairs(const void *of, struct compare_page *page)
         page->order[c] = &page->point[pairs->sorted[c] - pairs->judged];
     }
     all = describe_all(pairs, page);
-    if (pairs->aa)
-        describe_fitness(pairs, page);
+    if (pairs->aa) { /* how fit the machine is: this is no cell, and has no numbers */
+        static const enum export_state states[PAIRS_FITNESSES] = {[PAIRS_FIT] = EXPORT_PASSED,
+                                                                  [PAIRS_NOISY] = EXPORT_DOUBTFUL,
+                                                                  [PAIRS_UNFIT] = EXPORT_BROKEN};
+        char words[COMPARE_TEXT];
+        const enum pairs_fitness fitness = pairs_fit(pairs, words);
+        struct compare_point *point = compare_add_point(page, NULL, 0, states[fitness]);
+
+        snprintf(point->name, sizeof point->name, "this machine");
+        report_add(point->rest, "%s for comparisons of these cells: %s",
+                   pairs_fitness_words[fitness], words);
+        compare_say(page, COMPARE_TITLE, "%s.", point->rest);
+    }
     compare_say(page, COMPARE_TITLE, "%s", all->rest);
     for (int i = 0; i < PAIRS_ARMS; ++i) {
         const struct pairs_arm *arm = &pairs->arm[i];

@@ -131,41 +131,6 @@ static void csv_value(FILE *stream, const struct forecast_line *line,
         csv_number(stream, holds ? parts[i] : (double)NAN, scale);
 }
 
-static void write_csv_line(FILE *stream, const struct forecast *forecast,
-                           const struct forecast_series *series, const struct forecast_line *line)
-{
-    const struct record_key *key = &series->point->row->cell->key;
-    const char *const texts[] = {key->workload,
-                                 series->weak ? "weak" : "strong",
-                                 series->point->row->kind,
-                                 key->backend,
-                                 key->communicator,
-                                 key->dtype};
-
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
-        text_write_field(stream, texts[i]);
-        fputc(',', stream);
-    }
-    fprintf(stream, "%zu,%zu,%zu,%d,%zu,%zu", key->bucket_bytes, key->per_process, key->host_inputs,
-            line->ranks, line->batch, line->shard);
-    csv_number(stream, line->point ? report_middle(line->point, REPORT_STEP) : (double)NAN, 1e-9);
-    csv_value(stream, line, &line->step, 1e-9);
-    csv_value(stream, line, &line->efficiency, 1);
-    csv_number(stream, line->without, 1e-9);
-    csv_number(stream, line->error, 1);
-    csv_number(stream, line->residual, 1);
-    fprintf(stream, ",\"%s\",%s", forecast_states[line->state], line->extrapolated ? "yes" : "no");
-    csv_number(stream, line->simulated, 1e-9);
-    csv_number(stream, line->simulated_error, 1);
-    fputc(',', stream);
-    if (isfinite(line->simulated)) {
-        text_write_field(stream, forecast->simulation.platform);
-        fprintf(stream, ",\"direct\",%d,%d\r\n", line->rounds, line->of);
-    } else {
-        fputs(",,,\r\n", stream);
-    }
-}
-
 int forecast_csv(FILE *stream, const struct forecast *forecast)
 {
     fputs("workload,scaling,devices,backend,communicator,math,bucket_bytes,per_process,host_inputs,"
@@ -175,9 +140,46 @@ int forecast_csv(FILE *stream, const struct forecast *forecast)
           "extrapolated,simulated_seconds,simulated_error,platform,reduction,rounds_simulated,"
           "rounds\r\n",
           stream);
-    for (size_t i = 0; i < forecast->n_series; ++i)
-        for (size_t k = 0; k < forecast->series[i].n; ++k)
-            write_csv_line(stream, forecast, &forecast->series[i], &forecast->series[i].line[k]);
+    for (size_t i = 0; i < forecast->n_series; ++i) {
+        const struct forecast_series *series = &forecast->series[i];
+        const struct record_key *key = &series->point->row->cell->key;
+        const char *const texts[] = {key->workload,
+                                     series->weak ? "weak" : "strong",
+                                     series->point->row->kind,
+                                     key->backend,
+                                     key->communicator,
+                                     key->dtype};
+
+        for (size_t k = 0; k < series->n; ++k) {
+            const struct forecast_line *line = &series->line[k];
+            const double measured =
+                line->point ? report_middle(line->point, REPORT_STEP) : (double)NAN;
+
+            for (size_t t = 0; t < sizeof texts / sizeof texts[0]; ++t) {
+                text_write_field(stream, texts[t]);
+                fputc(',', stream);
+            }
+            fprintf(stream, "%zu,%zu,%zu,%d,%zu,%zu", key->bucket_bytes, key->per_process,
+                    key->host_inputs, line->ranks, line->batch, line->shard);
+            csv_number(stream, measured, 1e-9);
+            csv_value(stream, line, &line->step, 1e-9);
+            csv_value(stream, line, &line->efficiency, 1);
+            csv_number(stream, line->without, 1e-9);
+            csv_number(stream, line->error, 1);
+            csv_number(stream, line->residual, 1);
+            fprintf(stream, ",\"%s\",%s", forecast_states[line->state],
+                    line->extrapolated ? "yes" : "no");
+            csv_number(stream, line->simulated, 1e-9);
+            csv_number(stream, line->simulated_error, 1);
+            fputc(',', stream);
+            if (isfinite(line->simulated)) {
+                text_write_field(stream, forecast->simulation.platform);
+                fprintf(stream, ",\"direct\",%d,%d\r\n", line->rounds, line->of);
+            } else {
+                fputs(",,,\r\n", stream);
+            }
+        }
+    }
     return 0;
 }
 

@@ -118,44 +118,6 @@ enum validate_verdict validate_judge_cases(const struct validate_conformance *ca
                                     : VALIDATE_UNMEASURED;
 }
 
-static void judge_record(const struct check_record *record, const char *required,
-                         struct validate_conformance *conformance)
-{
-    const size_t *n = record->total.verdict;
-    const enum check_record_verdict bad =
-        n[CHECK_RECORD_FAIL] > 0 ? CHECK_RECORD_FAIL : CHECK_RECORD_BROKEN;
-    const char *missing = NULL; /* a profile whose cases were required but not asked for */
-    size_t first = 0;
-
-    for (int p = RUNNER_PROFILES - 1; p >= 0; --p)
-        if (requires(required, &runner_profiles[p]) &&
-            !has_word(record->profiles, runner_profiles[p].name, strlen(runner_profiles[p].name)))
-            missing = runner_profiles[p].name;
-
-    conformance->cases = record->total.cases;
-    conformance->passed = n[CHECK_RECORD_PASS];
-    conformance->failed = n[CHECK_RECORD_FAIL];
-    conformance->skipped = n[CHECK_RECORD_SKIP];
-    conformance->verdict = validate_judge_cases(conformance);
-    if (missing && conformance->verdict == VALIDATE_PASS)
-        conformance->verdict = VALIDATE_UNMEASURED;
-    while (first + 1 < record->n_cases && record->cases[first].verdict != bad)
-        ++first;
-    if (n[bad] > 0)
-        snprintf(conformance->why, sizeof conformance->why, "%.90s: %.200s",
-                 record->cases[first].id, record->cases[first].reason);
-    else if (missing)
-        snprintf(conformance->why, sizeof conformance->why, "the cases of %s were not run",
-                 missing);
-    else if (n[CHECK_RECORD_PASS] == 0)
-        snprintf(conformance->why, sizeof conformance->why, "no case could be run");
-    if (conformance->verdict != VALIDATE_PASS)
-        return;
-    find_absent(record, required, conformance->why);
-    if (conformance->why[0] != '\0')
-        conformance->verdict = VALIDATE_INVALID;
-}
-
 int validate_conformance(const char *command, const char *path, const struct profile *profile,
                          const struct report *report, struct validate_conformance *conformance)
 {
@@ -184,10 +146,44 @@ int validate_conformance(const char *command, const char *path, const struct pro
                      "the cases are of f32, and measured was %.90s in %.15s", key->workload,
                      key->dtype);
     }
-    if (conformance->why[0] != '\0')
+    const char *const required = profile->requires.conformance;
+    const size_t *const n = record.total.verdict;
+    const enum check_record_verdict bad =
+        n[CHECK_RECORD_FAIL] > 0 ? CHECK_RECORD_FAIL : CHECK_RECORD_BROKEN;
+    const char *missing = NULL; /* a profile whose cases were required but not asked for */
+    size_t first = 0;
+
+    if (conformance->why[0] != '\0') {
         conformance->verdict = VALIDATE_INVALID;
-    else
-        judge_record(&record, profile->requires.conformance, conformance);
+        check_record_free(&record);
+        return 0;
+    }
+    for (int p = RUNNER_PROFILES - 1; p >= 0; --p)
+        if (requires(required, &runner_profiles[p]) &&
+            !has_word(record.profiles, runner_profiles[p].name, strlen(runner_profiles[p].name)))
+            missing = runner_profiles[p].name;
+    conformance->cases = record.total.cases;
+    conformance->passed = n[CHECK_RECORD_PASS];
+    conformance->failed = n[CHECK_RECORD_FAIL];
+    conformance->skipped = n[CHECK_RECORD_SKIP];
+    conformance->verdict = validate_judge_cases(conformance);
+    if (missing && conformance->verdict == VALIDATE_PASS)
+        conformance->verdict = VALIDATE_UNMEASURED;
+    while (first + 1 < record.n_cases && record.cases[first].verdict != bad)
+        ++first;
+    if (n[bad] > 0)
+        snprintf(conformance->why, sizeof conformance->why, "%.90s: %.200s", record.cases[first].id,
+                 record.cases[first].reason);
+    else if (missing)
+        snprintf(conformance->why, sizeof conformance->why, "the cases of %s were not run",
+                 missing);
+    else if (n[CHECK_RECORD_PASS] == 0)
+        snprintf(conformance->why, sizeof conformance->why, "no case could be run");
+    if (conformance->verdict == VALIDATE_PASS) {
+        find_absent(&record, required, conformance->why);
+        if (conformance->why[0] != '\0')
+            conformance->verdict = VALIDATE_INVALID;
+    }
     check_record_free(&record);
     return 0;
 }

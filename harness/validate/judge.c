@@ -115,41 +115,6 @@ void validate_judge_numbers(struct validate_judged *judged)
                  judged->launches);
 }
 
-static void judge_unit(const struct validate *validate, double factor,
-                       const struct judge_room *room, struct validate_judged *judged)
-{
-    int n;
-
-    find_point_doubt(validate, judged->point, judged->why);
-    if (judged->why[0] != '\0') {
-        judged->verdict = VALIDATE_INVALID;
-        return;
-    }
-    n = take_values(judged->limit, judged->point, judged->device < 0 ? 0 : judged->device, factor,
-                    room);
-    if (n > 0) {
-        const struct validate_device shown = validate_sum(judged, room->value, (size_t)n);
-
-        judged->launches = (size_t)n;
-        judged->middle = shown.median;
-        judged->lo = shown.lo;
-        judged->hi = shown.hi;
-        validate_judge_numbers(judged);
-        if (judged->verdict != VALIDATE_FAIL && judged->point->verified < judged->point->n) {
-            judged->verdict = VALIDATE_INVALID;
-            snprintf(judged->why, sizeof judged->why, "a device is slow on purpose");
-        }
-        return;
-    }
-    judged->verdict = VALIDATE_UNMEASURED;
-    snprintf(judged->why, sizeof judged->why, "a launch of the cell has no %s%s",
-             judged->limit->row->name,
-             judged->limit->row->has_base && !judged->point->base ? " (it has no base)"
-             : judged->limit->row->bytes                          ? " of these bytes"
-             : judged->limit->row->in_parts ? " (measure it by lockstep sweep --parts)"
-                                            : "");
-}
-
 /* ---- all ---------------------------------------------------------------------------------- */
 
 /* Whether a is worse than b: by its verdict, or with the same verdict farther on the bad side. */
@@ -160,21 +125,45 @@ static bool is_worse_verdict(const struct validate_judged *a, const struct valid
     return a->limit->row->higher ? a->middle < b->middle : a->middle > b->middle;
 }
 
+/* Judges each device of a cell, or the cell as a whole, and keeps the worst. */
 static void judge_point(const struct validate *validate, const struct report_point *point,
                         double factor, const struct judge_room *room, struct validate_judged *worst)
 {
-    const int devices = judged_devices(worst->limit, point);
+    const struct profile_limit *limit = worst->limit;
 
-    for (int d = 0; d < devices; ++d) {
-        struct validate_judged one = {.limit = worst->limit,
+    for (int d = 0; d < judged_devices(limit, point); ++d) {
+        struct validate_judged one = {.limit = limit,
+                                      .verdict = VALIDATE_INVALID,
                                       .point = point,
-                                      .device = worst->limit->row->by_device ? d : -1,
+                                      .device = limit->row->by_device ? d : -1,
                                       .units = worst->units,
                                       .middle = NAN,
                                       .lo = NAN,
                                       .hi = NAN};
 
-        judge_unit(validate, factor, room, &one);
+        find_point_doubt(validate, point, one.why);
+        const int n = one.why[0] == '\0' ? take_values(limit, point, d, factor, room) : 0;
+
+        if (n > 0) {
+            const struct validate_device shown = validate_sum(&one, room->value, (size_t)n);
+
+            one.launches = (size_t)n;
+            one.middle = shown.median;
+            one.lo = shown.lo;
+            one.hi = shown.hi;
+            validate_judge_numbers(&one);
+            if (one.verdict != VALIDATE_FAIL && point->verified < point->n) {
+                one.verdict = VALIDATE_INVALID;
+                snprintf(one.why, sizeof one.why, "a device is slow on purpose");
+            }
+        } else if (one.why[0] == '\0') {
+            one.verdict = VALIDATE_UNMEASURED;
+            snprintf(one.why, sizeof one.why, "a launch of the cell has no %s%s", limit->row->name,
+                     limit->row->has_base && !point->base ? " (it has no base)"
+                     : limit->row->bytes                  ? " of these bytes"
+                     : limit->row->in_parts ? " (measure it by lockstep sweep --parts)"
+                                            : "");
+        }
         if (!worst->point || is_worse_verdict(&one, worst))
             *worst = one;
     }

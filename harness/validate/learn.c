@@ -214,22 +214,6 @@ static bool is_named(const char *names, const char *name)
     return false;
 }
 
-/* Whether a limit for the metric is wanted. Without a list these are the step time, the difference
- * between devices, and all parts that were measured. */
-static bool is_wanted_metric(const struct learning *learning, const struct report_point *point,
-                             const struct validate_metric *metric)
-{
-    const struct record_cell *cell = point->row->cell;
-    const bool alone = cell->key.n_devices == 1 && metric->kind == QUANTITY_RATIO;
-
-    if (metric->counted || alone)
-        return false;
-    if (learning->about)
-        return is_named(learning->about, metric->name);
-    return is_named("step_time,device_spread", metric->name) ||
-           (metric->in_parts && cell->part[metric->part].ns);
-}
-
 static int learn_all(const struct learning *learning)
 {
     const struct record_run *run = &learning->session[0].file[0].run;
@@ -244,7 +228,8 @@ static int learn_all(const struct learning *learning)
             run->machine_class, launches);
     for (size_t i = 0; i < learning->session[0].n_points && n >= 0; ++i) {
         const struct report_point *point = &learning->session[0].point[i];
-        const struct record_key *key = &point->row->cell->key;
+        const struct record_cell *cell = point->row->cell;
+        const struct record_key *key = &cell->key;
         struct record_key others = *key;
         char axes[PLAN_AXES_TEXT];
 
@@ -256,9 +241,18 @@ static int learn_all(const struct learning *learning)
             continue;
         }
         for (int m = 0; m < VALIDATE_METRICS && n >= 0; ++m) {
-            if (!is_wanted_metric(learning, point, &validate_metrics[m]))
+            const struct validate_metric *metric = &validate_metrics[m];
+            const bool alone = key->n_devices == 1 && metric->kind == QUANTITY_RATIO;
+            /* Without a list these are the step time, the difference between devices, and all parts
+             * that were measured. */
+            const bool wanted = learning->about
+                                    ? is_named(learning->about, metric->name)
+                                    : is_named("step_time,device_spread", metric->name) ||
+                                          (metric->in_parts && cell->part[metric->part].ns);
+
+            if (metric->counted || alone || !wanted)
                 continue;
-            n = learn_limit(learning, point, &validate_metrics[m]);
+            n = learn_limit(learning, point, metric);
             limits += n;
         }
     }

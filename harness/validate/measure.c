@@ -195,13 +195,14 @@ static int read_options(struct measuring *measuring, const struct validate_reque
 
 /* ---- the file ----------------------------------------------------------------------------- */
 
-/* Fills the part of the header that comes from the plan. The order of the cells follows from the id
- * of the run. */
-static int describe_plan(struct measuring *measuring)
+/* Fills the part of the header that comes from the plan, and begins the file. The order of the
+ * cells follows from the id of the run. */
+static int begin_records(struct measuring *measuring, const struct validate_request *request)
 {
     struct plan_options *plan = &measuring->options.plan;
     struct record_run *run = &measuring->run;
     struct text_error why = {""};
+    int status;
 
     plan->seed = strtoull(run->run_id, NULL, 16) % 1000000000U;
     plan->has_seed = true;
@@ -215,18 +216,11 @@ static int describe_plan(struct measuring *measuring)
     memcpy(run->devices, plan->devices, sizeof run->devices);
     measuring->n = run->planned;
     measuring->cell = plan_make(plan, run->communicator, run->run_id);
-    return measuring->cell ? 0 : refuse_measuring(measuring, "no memory for the plan");
-}
-
-static int open_records(struct measuring *measuring, const struct validate_request *request)
-{
-    struct text_error why = {""};
-    int status;
-
+    if (!measuring->cell)
+        return refuse_measuring(measuring, "no memory for the plan");
     if (output_open(&measuring->output, request->out, false, &why) != 0)
         return refuse_measuring(measuring, why.text);
-    status =
-        core_locks_take("", measuring->command, &measuring->run, request->wait, &measuring->locks);
+    status = core_locks_take("", measuring->command, run, request->wait, &measuring->locks);
     if (status != 0) {
         output_abandon(&measuring->output);
         return status;
@@ -234,9 +228,9 @@ static int open_records(struct measuring *measuring, const struct validate_reque
     watch_close(&measuring->watch);
     watch_start(&measuring->watch); /* the time begins after the wait for other programs */
     if (measuring->locks.note.text[0] != '\0')
-        command_refuse(measuring->command, "%s", measuring->locks.note.text);
+        command_complain(measuring->command, "%s", measuring->locks.note.text);
     if (output_repair(&measuring->output, &why) != 0 ||
-        output_begin(&measuring->output, &measuring->run, &why) != 0)
+        output_begin(&measuring->output, run, &why) != 0)
         return refuse_measuring(measuring, why.text);
     return 0;
 }
@@ -297,10 +291,10 @@ static int run_launches(struct measuring *measuring)
                     watch_seconds(&measuring->watch));
     }
     if (over)
-        command_refuse(measuring->command,
-                       "the %.3g minutes were over after %zu of %zu launches of all cells",
-                       measuring->seconds / 60.0, measuring->done,
-                       measuring->need->n * measuring->options.plan.launches);
+        command_complain(measuring->command,
+                         "the %.3g minutes were over after %zu of %zu launches of all cells",
+                         measuring->seconds / 60.0, measuring->done,
+                         measuring->need->n * measuring->options.plan.launches);
     return status;
 }
 
@@ -353,9 +347,7 @@ static int measure_all(struct measuring *measuring, const struct validate_reques
     if (status == 0 && profile->requires.conformance)
         status = run_cases(measuring, request, profile->requires.conformance);
     if (status == 0)
-        status = describe_plan(measuring);
-    if (status == 0)
-        status = open_records(measuring, request);
+        status = begin_records(measuring, request);
     if (status != 0)
         return status;
     status = run_launches(measuring);
