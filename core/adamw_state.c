@@ -154,21 +154,17 @@ int dp_adamw_prepare(struct dp_adamw_state *state, const struct dp_target target
     return status ? status : set_clocks(state, target, err);
 }
 
-/* The rates of step t, counted from 1. */
-static void make_rates(const struct dp_adamw_config *c, uint64_t t, float rate[DP_ADAMW_RATES])
-{
-    rate[0] = (float)(1.0 - c->lr * c->decay);
-    rate[1] = (float)(c->lr / (1.0 - pow(c->beta1, (double)t)));
-    rate[2] = (float)sqrt(1.0 - pow(c->beta2, (double)t));
-}
-
 int dp_adamw_write(struct dp_adamw_state *state, const struct dp_adamw_config *config,
                    struct dp_error *err)
 {
     for (int k = 0; k < state->n_clocks; ++k) {
         struct dp_adamw_clock *clock = &state->clock[k];
         float rate[DP_ADAMW_RATES];
-        make_rates(config, clock->steps + 1, rate);
+        /* The rates of step t, counted from 1. */
+        const uint64_t t = clock->steps + 1;
+        rate[0] = (float)(1.0 - config->lr * config->decay);
+        rate[1] = (float)(config->lr / (1.0 - pow(config->beta1, (double)t)));
+        rate[2] = (float)sqrt(1.0 - pow(config->beta2, (double)t));
         for (int i = 0; clock->due > 0 && i < DP_ADAMW_RATES; ++i) {
             const struct dp_fill fill = {(float *)clock->rates.data + i, rate[i], 1};
             if (clock->written[i] == rate[i])

@@ -130,13 +130,12 @@ int dp_comm_collective(struct dp_group *group, const struct dp_collective_call *
     const int status = check_whole(group, err);
     if (status)
         return status;
-    if (!ops->collective_call && group->world > group->size)
+    if (!ops->collective_call)
         return dp_fail(err, DP_ENOTSUP,
                        "communicator %s has collectives in blocks and out of place in one process "
                        "only",
                        ops->name);
-    return aborted(group, ops->collective_call ? ops->collective_call(group, s, err)
-                                               : dp_moved_collective(group, s, err));
+    return aborted(group, ops->collective_call(group, s, err));
 }
 
 int dp_comm_poll(struct dp_group *group, struct dp_error *err)

@@ -1,4 +1,4 @@
-/* kernels.c: knows which bytes of kernel arguments belong to no field. */
+/* kernels.c: the sizes of types, and which bytes of kernel arguments belong to no field. */
 #include "kernels.h"
 
 #include <string.h>
@@ -21,4 +21,11 @@ void dp_kernel_clear_padding(enum dp_kernel kernel, void *args)
 {
     const struct gap *gap = &gaps[kernel];
     memset((char *)args + gap->from, 0, gap->to - gap->from);
+}
+
+size_t dp_dtype_bytes(enum dp_dtype dtype)
+{
+    static const size_t bytes[] = {
+        [DP_F32] = sizeof(float), [DP_F64] = 8, [DP_I32] = 4, [DP_I64] = 8, [DP_BF16] = 2};
+    return bytes[dtype];
 }

@@ -51,15 +51,6 @@ static uint64_t next_random(struct dp_lag *lag)
     return z ^ (z >> 31);
 }
 
-/* Draws until no operation is left. If it drew for each operation, all long queues would be late in
- * the same way. */
-static void draw_early(struct dp_lag *lag)
-{
-    const uint64_t compute = 0x5555555555555555u, mixed = next_random(lag);
-    const uint64_t early[] = {0, compute, ~compute, mixed};
-    lag->early = lag->seed == 0 ? 0 : early[next_random(lag) % 4];
-}
-
 static void run_until(struct dp_lag *lag, struct dp_lag_queue *q, uint64_t position);
 
 static void run(struct dp_lag *lag, struct dp_lag_queue *q, const struct lag_op *op)
@@ -90,8 +81,13 @@ static void run_until(struct dp_lag *lag, struct dp_lag_queue *q, uint64_t posit
             q->tail = &q->head;
         run(lag, q, op);
         ++q->done;
-        if (--lag->pending == 0)
-            draw_early(lag);
+        if (--lag->pending == 0) {
+            /* Draws until no operation is left. If it drew for each operation, all long queues
+             * would be late in the same way. */
+            const uint64_t compute = 0x5555555555555555u, mixed = next_random(lag);
+            const uint64_t early[] = {0, compute, ~compute, mixed};
+            lag->early = lag->seed == 0 ? 0 : early[next_random(lag) % 4];
+        }
         free(op);
     }
 }

@@ -1,5 +1,5 @@
-/* memory.c: see memory.h. */
-#include "memory.h"
+/* memory.c: counted memory of slots, blocks, and the stacks of runs. */
+#include "tensor.h"
 
 #include <stdlib.h>
 
@@ -70,16 +70,6 @@ void dp_block_release(struct dp_block *block)
     dp_slot_wait(block->slot, NULL);
     dp_slot_give(block->slot, block->memory, block->bytes);
     free(block);
-}
-
-/* Tensors follow each other without gaps. So adjacent ones are copied as one, and no other bytes
- * are copied. */
-size_t dp_layout_add(size_t *offset, const struct dp_tensor *tensor)
-{
-    const size_t unit = dp_dtype_bytes(tensor->dtype);
-    const size_t place = (*offset + unit - 1) / unit * unit;
-    *offset = place + dp_tensor_bytes(tensor);
-    return place;
 }
 
 static int chunk_open(struct dp_stack *stack, size_t bytes, struct dp_chunk **chunk,

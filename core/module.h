@@ -2,7 +2,6 @@
 #ifndef DP_MODULE_H
 #define DP_MODULE_H
 
-#include "memory.h"
 #include "tensor.h"
 
 struct dp_module {

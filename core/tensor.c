@@ -1,16 +1,8 @@
 /* tensor.c: shapes, and copies between tensors and host memory. */
 #include "tensor.h"
-#include "memory.h"
 
 #include <stdio.h>
 #include <string.h>
-
-size_t dp_dtype_bytes(enum dp_dtype dtype)
-{
-    static const size_t bytes[] = {
-        [DP_F32] = sizeof(float), [DP_F64] = 8, [DP_I32] = 4, [DP_I64] = 8, [DP_BF16] = 2};
-    return bytes[dtype];
-}
 
 size_t dp_tensor_count(const struct dp_tensor *tensor)
 {
@@ -23,6 +15,16 @@ size_t dp_tensor_count(const struct dp_tensor *tensor)
 size_t dp_tensor_bytes(const struct dp_tensor *tensor)
 {
     return dp_tensor_count(tensor) * dp_dtype_bytes(tensor->dtype);
+}
+
+/* Tensors follow each other without gaps. So adjacent ones are copied as one, and no other bytes
+ * are copied. */
+size_t dp_layout_add(size_t *offset, const struct dp_tensor *tensor)
+{
+    const size_t unit = dp_dtype_bytes(tensor->dtype);
+    const size_t place = (*offset + unit - 1) / unit * unit;
+    *offset = place + dp_tensor_bytes(tensor);
+    return place;
 }
 
 int dp_tensor_shape(struct dp_slot *slot, enum dp_dtype dtype, int ndim, const size_t dim[],

@@ -93,4 +93,5 @@ const struct dp_comm_ops dp_comm_staged = {.name = "staged",
                                            .move = staged_move,
                                            .reduce = staged_reduce,
                                            .broadcast = dp_moved_broadcast,
+                                           .collective_call = dp_moved_collective,
                                            .allreduce = dp_moved_allreduce};

@@ -239,6 +239,7 @@ const struct dp_comm_ops dp_comm_threads = {.name = "threads",
                                             .move = threads_move,
                                             .reduce = threads_reduce,
                                             .broadcast = dp_moved_broadcast,
+                                            .collective_call = dp_moved_collective,
                                             .allreduce = dp_second_allreduce,
                                             .poll = dp_second_poll,
                                             .abort = dp_second_abort};

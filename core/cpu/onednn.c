@@ -1,11 +1,11 @@
 /* onednn.c: loads the plug-in that is linked with oneDNN, if a group wants it. Other programs do
  * not need oneDNN, and do not wait for its libraries. */
-#include "onednn.h"
+#include "products.h"
 
 #include <dlfcn.h>
 
+#include "../backend.h"
 #include "../plugin.h"
-#include "products.h"
 
 #define MODULE "lockstep-onednn.so"
 

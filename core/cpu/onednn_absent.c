@@ -1,5 +1,7 @@
 /* onednn_absent.c: this build has no oneDNN. */
-#include "onednn.h"
+#include "products.h"
+
+#include "../backend.h"
 
 const bool dp_onednn_is_built = false;
 

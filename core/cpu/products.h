@@ -27,4 +27,11 @@ struct dp_products {
     enum dp_product (*convolve)(void *self, const struct dp_convolution *convolution);
 };
 
+struct dp_group;
+/* From here until dp_onednn_close every slot and the host make large products by oneDNN, if it
+ * exists and has faster kernels for this CPU. Otherwise CBLAS makes them; a backend that needs
+ * oneDNN is DP_EINVAL then. */
+int dp_onednn_open(struct dp_group *group, struct dp_error *err);
+void dp_onednn_close(struct dp_group *group);
+
 #endif

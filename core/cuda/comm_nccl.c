@@ -197,19 +197,14 @@ static int load(struct dp_nccl *nccl, struct dp_error *err)
     return status ? dp_fail(err, status, "communicator nccl: %s", why.text) : 0;
 }
 
-static void tell_version(struct dp_group *group, int version)
-{
-    const size_t used = strlen(group->software);
-    char text[32];
-    dp_nccl_version_text(version, text, sizeof text);
-    snprintf(group->software + used, sizeof group->software - used, ", NCCL %s", text);
-}
-
 static void watch_slots(struct dp_group *group, struct dp_nccl *nccl)
 {
     nccl->group = group;
     group->nccl = nccl;
-    tell_version(group, nccl->version);
+    const size_t used = strlen(group->software);
+    char text[32];
+    dp_nccl_version_text(nccl->version, text, sizeof text);
+    snprintf(group->software + used, sizeof group->software - used, ", NCCL %s", text);
     for (int i = 0; i < group->size; ++i) {
         struct dp_cuda_slot *s = group->slot[i]->native;
         s->watch = dp_nccl_watch;
@@ -261,3 +256,18 @@ const struct dp_comm_ops dp_comm_nccl_nccl = {.name = "nccl+nccl",
                                               .can = CAN | DP_COMM_FREE_SUMS,
                                               .open = nccl_open,
                                               OPERATIONS(dp_nccl_move, dp_nccl_reduce)};
+
+int dp_nccl_library(char *text, size_t bytes)
+{
+    struct dp_nccl_call call;
+    struct dp_error err = {0};
+    int version = 0;
+    int status = dp_nccl_load(&call, &version, &err);
+    if (status == 0)
+        status = dp_nccl_check_version(version, &err);
+    if (status)
+        snprintf(text, bytes, "%s", err.text);
+    else
+        dp_nccl_version_text(version, text, bytes);
+    return status;
+}

@@ -6,7 +6,7 @@
  * cannot use the memory of another, the summands are copied to the GPU of the destination, which
  * adds them in the same order, with the same bits. The order on devices is that of comm_threads.c.
  */
-#include "peer.h"
+#include "cuda.h"
 
 static struct dp_cuda_slot *native(const struct dp_slot *slot)
 {
@@ -73,15 +73,6 @@ static int done_wait(const struct dp_group *group, const struct touched *touched
 }
 
 /* ---- transfers --------------------------------------------------------------------------- */
-
-int dp_cuda_carry(struct dp_slot *worker, const struct dp_move *move, struct dp_error *err)
-{
-    const struct dp_slot *to = move->dst_slot, *from = move->src_slot;
-    if (dp_is_host(to) || dp_is_host(from) || native(to)->device == native(from)->device)
-        return dp_launch(&worker->comm, DP_KERNEL_COPY, &move->copy, sizeof move->copy, err);
-    const struct dp_peer_copy across = {move->copy, native(to)->device, native(from)->device};
-    return dp_launch(&worker->comm, DP_KERNEL_PEER_COPY, &across, sizeof across, err);
-}
 
 /* The slot that makes the transfers of a replica; the host has no queue for them. */
 static struct dp_slot *carrier(struct dp_slot *slot, const struct dp_moves *moves)
@@ -355,6 +346,7 @@ static const struct dp_comm_ops peer_staged = {.name = "peer-staged",
                                                .move = peer_move,
                                                .reduce = peer_reduce,
                                                .broadcast = dp_moved_broadcast,
+                                               .collective_call = dp_moved_collective,
                                                .allreduce = dp_moved_allreduce};
 
 static int peer_open(struct dp_group *group, struct dp_error *err)
@@ -382,6 +374,7 @@ const struct dp_comm_ops dp_comm_peer = {.name = "peer",
                                          .move = peer_move,
                                          .reduce = peer_reduce,
                                          .broadcast = dp_moved_broadcast,
+                                         .collective_call = dp_moved_collective,
                                          .allreduce = dp_second_allreduce,
                                          .poll = dp_second_poll,
                                          .abort = dp_second_abort};

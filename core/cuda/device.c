@@ -11,22 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int dp_cuda_fail(const struct dp_slot *slot, const char *call, cudaError_t error,
-                 struct dp_error *err)
-{
-    cudaGetLastError(); /* clears the error, which the runtime keeps for later calls */
-    return dp_fail(err, error == cudaErrorMemoryAllocation ? DP_ENOMEM : DP_EFAULT,
-                   "%s: %s: %s (%s)", slot->info.name, call, cudaGetErrorString(error),
-                   cudaGetErrorName(error));
-}
-
-int dp_cuda_enter(const struct dp_slot *slot, struct dp_error *err)
-{
-    const struct dp_cuda_slot *s = slot->native;
-    const cudaError_t error = cudaSetDevice(s->device);
-    return error ? dp_cuda_fail(slot, "cudaSetDevice", error, err) : 0;
-}
-
 /* An old position may get a place whose event was never recorded: such an event has passed. */
 static int add_events(const struct dp_slot *slot, struct dp_cuda_queue *queue, uint64_t n,
                       struct dp_error *err)

@@ -1,7 +1,24 @@
-/* launch.c: launches one operation of the seam on a stream: our kernels, copies, zeros. */
+/* launch.c: launches one operation of the seam on a stream: our kernels, copies, zeros; and says
+ * what failed. */
 #include "launch.h"
 
 #include "cuda.h"
+
+int dp_cuda_fail(const struct dp_slot *slot, const char *call, cudaError_t error,
+                 struct dp_error *err)
+{
+    cudaGetLastError(); /* clears the error, which the runtime keeps for later calls */
+    return dp_fail(err, error == cudaErrorMemoryAllocation ? DP_ENOMEM : DP_EFAULT,
+                   "%s: %s: %s (%s)", slot->info.name, call, cudaGetErrorString(error),
+                   cudaGetErrorName(error));
+}
+
+int dp_cuda_enter(const struct dp_slot *slot, struct dp_error *err)
+{
+    const struct dp_cuda_slot *s = slot->native;
+    const cudaError_t error = cudaSetDevice(s->device);
+    return error ? dp_cuda_fail(slot, "cudaSetDevice", error, err) : 0;
+}
 
 /* With unified addressing the runtime knows the direction from the pointers. */
 int dp_cuda_launch_copy(const void *args, struct CUstream_st *stream)

@@ -4,7 +4,6 @@
  * The same bytes from one replica to all others are a broadcast. A sum is a reduce to the replica
  * that gets it. Scatter and gather use peer. */
 #include "nccl_team.h"
-#include "peer.h"
 
 /* At most this many moves or sums are one group of calls. */
 enum { MOST_PIECES = 64 };

@@ -5,11 +5,26 @@
  * and the next collective creates new ones. */
 #include "nccl_team.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Ranks join and leave, so teams occur again. Each one takes memory of its GPUs. */
 enum { MOST_TEAMS = 4 };
+
+/* A wait that is longer than this is worth a context switch. */
+#define SPIN_NS 2000000u
+#define NAP_NS  100000
+
+void dp_nccl_nap(uint64_t begin)
+{
+    const struct timespec nap = {0, NAP_NS};
+    if (dp_now_ns() - begin < SPIN_NS)
+        sched_yield();
+    else
+        nanosleep(&nap, NULL);
+}
 
 bool dp_nccl_is_bad(ncclResult_t result)
 {

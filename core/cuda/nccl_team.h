@@ -40,6 +40,8 @@ struct dp_nccl {
 /* nccl_team.c. Finds the team of a collective's members, or creates it. */
 int dp_nccl_team_of(struct dp_nccl *nccl, const struct dp_collective *c, struct dp_nccl_team **team,
                     struct dp_error *err);
+/* Continues a wait that began then; after a short time it leaves its core to others. */
+void dp_nccl_nap(uint64_t begin);
 /* Waits until NCCL has done what the call began; only then its work is in the streams. */
 int dp_nccl_settle(const struct dp_nccl *nccl, const struct dp_nccl_team *team, const char *call,
                    struct dp_error *err);
@@ -101,7 +103,5 @@ size_t dp_nccl_collective_bytes(const struct dp_collective_call *s, int ranks, i
 
 /* nccl_wait.c. The watch of a dp_cuda_slot; it takes the lock. */
 int dp_nccl_watch(struct dp_queue *queue, struct dp_error *err);
-/* Continues a wait that began then; after a short time it leaves its core to others. */
-void dp_nccl_nap(uint64_t begin);
 
 #endif

@@ -21,17 +21,3 @@ int dp_nccl_check_version(int version, struct dp_error *err)
     return 0;
 }
 
-int dp_nccl_library(char *text, size_t bytes)
-{
-    struct dp_nccl_call call;
-    struct dp_error err = {0};
-    int version = 0;
-    int status = dp_nccl_load(&call, &version, &err);
-    if (status == 0)
-        status = dp_nccl_check_version(version, &err);
-    if (status)
-        snprintf(text, bytes, "%s", err.text);
-    else
-        dp_nccl_version_text(version, text, bytes);
-    return status;
-}

@@ -6,19 +6,6 @@
 #include <sched.h>
 #include <time.h>
 
-/* A wait that is longer than this is worth a context switch. */
-#define SPIN_NS 2000000u
-#define NAP_NS  100000
-
-void dp_nccl_nap(uint64_t begin)
-{
-    const struct timespec nap = {0, NAP_NS};
-    if (dp_now_ns() - begin < SPIN_NS)
-        sched_yield();
-    else
-        nanosleep(&nap, NULL);
-}
-
 /* An error of any rank concerns all, because the others wait for it. */
 static int check_ranks(const struct dp_nccl *nccl, struct dp_error *err)
 {

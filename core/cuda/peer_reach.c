@@ -1,5 +1,5 @@
 /* peer_reach.c: which GPU can use the memory of which other one. */
-#include "peer.h"
+#include "cuda.h"
 
 static struct dp_cuda_slot *native(const struct dp_slot *slot)
 {

@@ -6,7 +6,7 @@
  * the others' slices of the part before from them. Each begins with its neighbour, so that no port
  * serves two at a time. Rounds are separated: the queue of the root waits for all receivers, and
  * they wait for it. */
-#include "peer.h"
+#include "cuda.h"
 
 #define LEAST_SLICE ((size_t)4 << 20)
 #define LINE        ((size_t)256)
@@ -20,6 +20,16 @@ struct relay {
     int n, parts;
     size_t total; /* bytes of the moves of one receiver */
 };
+
+int dp_cuda_carry(struct dp_slot *worker, const struct dp_move *move, struct dp_error *err)
+{
+    const struct dp_slot *to = move->dst_slot, *from = move->src_slot;
+    const struct dp_cuda_slot *there = to->native, *here = from->native;
+    if (dp_is_host(to) || dp_is_host(from) || there->device == here->device)
+        return dp_launch(&worker->comm, DP_KERNEL_COPY, &move->copy, sizeof move->copy, err);
+    const struct dp_peer_copy across = {move->copy, there->device, here->device};
+    return dp_launch(&worker->comm, DP_KERNEL_PEER_COPY, &across, sizeof across, err);
+}
 
 /* ---- is it a broadcast? ------------------------------------------------------------------ */
 

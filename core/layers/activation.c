@@ -1,6 +1,5 @@
 /* activation.c: relu and tanh, element by element, for any shape. Both derivatives follow from the
  * output, so the output is saved. */
-#include "../module.h"
 #include "layer.h"
 
 static int forward(enum dp_kernel kernel, struct dp_module *module, struct dp_run *run,

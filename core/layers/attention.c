@@ -1,7 +1,6 @@
 /* attention.c: causal attention of several heads. The probabilities of all rows and heads are one
  * tensor, which the backward uses again. Products use that tensor, and the columns of the packed
  * input that belong to a head, so nothing is copied. */
-#include "draws.h"
 #include "layer.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* capsule.c: a layer of capsules. Votes are a matrix product for each input capsule; the routing is
  * one kernel. */
-#include "../module.h"
 #include "layer.h"
 
 #include <stdlib.h>

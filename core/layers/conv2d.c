@@ -5,7 +5,6 @@
  * windows], then sums [C_out, windows] = weight [C_out, C KH KW] columns, then the sums image by
  * image. The backward computes the columns again, which is faster than reading them from memory. */
 #include "layer.h"
-#include "window.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* draws.c: the keys of dropout, and the dropout by a key. */
-#include "draws.h"
+#include "layer.h"
 
 static uint64_t mix(uint64_t z)
 {

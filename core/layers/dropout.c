@@ -1,5 +1,4 @@
 /* dropout.c: in training some elements become zero, and the others larger. */
-#include "draws.h"
 #include "layer.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* embedding.c: rows of a table, chosen by number. The table may be on the host. */
-#include "../module.h"
 #include "layer.h"
 
 #include <stdlib.h>

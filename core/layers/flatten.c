@@ -1,6 +1,5 @@
 /* flatten.c: changes the dimensions after the first. Tensors are contiguous, so both ways are
  * views. */
-#include "../module.h"
 #include "layer.h"
 
 #include <stdlib.h>

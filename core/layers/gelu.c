@@ -1,6 +1,5 @@
 /* gelu.c: the Gaussian error linear unit, in both forms. The slope is computed from the input, so
  * the input is saved. */
-#include "../module.h"
 #include "layer.h"
 
 #include <stdlib.h>

@@ -2,8 +2,6 @@
  * destination of a backward. */
 #include "layer.h"
 
-#include "../module.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* linear.c: y = x W^T + b, with x [N, ..., D_in], W [D_out, D_in], b [D_out], y [N, ..., D_out].
  * All dimensions of x but the last are the rows of one matrix. */
-#include "../module.h"
 #include "layer.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* loss.c: losses as modules with one 0-dim output. */
-#include "../module.h"
 #include "layer.h"
 
 #include <stdlib.h>

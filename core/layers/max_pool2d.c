@@ -1,6 +1,5 @@
 /* max_pool2d.c: the maximum of each window. Its place is saved for the gradient. */
 #include "layer.h"
-#include "window.h"
 
 #include <stdlib.h>
 

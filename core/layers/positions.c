@@ -1,6 +1,5 @@
 /* positions.c: a learned vector for each position is added to every row. A shard has whole rows, so
  * positions are the same on every device. */
-#include "../module.h"
 #include "layer.h"
 
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  * steps are one matrix product, and the recurrent part is one product per step. The sums of the
  * gates become their activations and, in the backward, the gradients of the sums. So the gradients
  * of the weights are also one product each. */
-#include "../module.h"
 #include "layer.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* residual.c: a skip connection: the input is added to the output of the child. One addition joins
  * both, in forward and backward. */
-#include "../module.h"
 #include "layer.h"
 
 /* dst = a + b of one shape: the mean of two with a factor of 1, which rounds only the sum. */

@@ -1,5 +1,4 @@
 /* to.c: moves a tensor to a slot, and its gradient back. */
-#include "../module.h"
 #include "layer.h"
 
 struct moved {

@@ -1,5 +1,5 @@
-/* window.c: see window.h. */
-#include "window.h"
+/* window.c: the windows of layers of images. */
+#include "layer.h"
 
 int dp_window_check(const char *kind, const struct dp_window *window, const size_t step[2],
                     struct dp_window *checked, struct dp_error *err)

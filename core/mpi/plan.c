@@ -1,5 +1,5 @@
 /* plan.c: the flows of a call: sources and destinations. This file has the flows that copy. */
-#include "plan.h"
+#include "inside.h"
 
 #include <string.h>
 

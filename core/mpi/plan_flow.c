@@ -1,5 +1,5 @@
 /* plan_flow.c: the parts of all plans: pieces of memory, flows, and the buffers that they need. */
-#include "plan.h"
+#include "inside.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * processes send the numbers of their ranks for a share to its owner, unsummed. The owner adds
  * them, and sends the sum to all. A small allreduce has no owner: every process sends everything to
  * all others. */
-#include "plan.h"
+#include "inside.h"
 
 #include <string.h>
 

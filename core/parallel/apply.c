@@ -16,25 +16,6 @@ static void run_task(int i, void *arg)
     dp_span_end(&span, 0);
 }
 
-/* All calls have ended. The lowest index is reported, whichever failed first. */
-static int report(const struct dp_tasks *tasks, struct dp_error *err)
-{
-    const struct dp_error *errors = tasks->group->errors;
-    for (int i = 0; i < tasks->n; ++i) {
-        if (errors[i].status == 0)
-            continue;
-        dp_group_wait(tasks->group, NULL);
-        if (err && err->status == 0) {
-            dp_fail(err, errors[i].status, "replica %d on %s: %s", i, tasks->slot[i]->info.name,
-                    errors[i].text);
-            err->has_replica = true;
-            err->replica = i;
-        }
-        return errors[i].status;
-    }
-    return 0;
-}
-
 int dp_tasks_run(struct dp_tasks *tasks, struct dp_error *err)
 {
     const struct dp_team team = {tasks->group, tasks->slot, tasks->n};
@@ -52,7 +33,21 @@ int dp_tasks_run(struct dp_tasks *tasks, struct dp_error *err)
     tasks->group->in_team = true;
     dp_team_run(&team, run_task, tasks);
     tasks->group->in_team = false;
-    return report(tasks, err);
+    /* All calls have ended. The lowest index is reported, whichever failed first. */
+    const struct dp_error *errors = tasks->group->errors;
+    for (int i = 0; i < tasks->n; ++i) {
+        if (errors[i].status == 0)
+            continue;
+        dp_group_wait(tasks->group, NULL);
+        if (err && err->status == 0) {
+            dp_fail(err, errors[i].status, "replica %d on %s: %s", i, tasks->slot[i]->info.name,
+                    errors[i].text);
+            err->has_replica = true;
+            err->replica = i;
+        }
+        return errors[i].status;
+    }
+    return 0;
 }
 
 static int forward_call(int i, void *arg, struct dp_error *err)

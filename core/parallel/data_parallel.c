@@ -1,6 +1,6 @@
 /* data_parallel.c: scatter, replicate, apply and gather as one module, and nothing else. The
  * backward is in data_parallel_backward.c. Source: torch.nn.DataParallel. */
-#include "data_parallel.h"
+#include "parallel.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,16 +83,6 @@ static void enter_step(struct dp_parallel_self *p, const struct dp_run *run)
     p->step = run->step;
 }
 
-/* The run of the caller counts random draws for all, so that the next call, in any wrapper, gets
- * new ones. */
-static void count_draws(const struct dp_parallel_self *p, struct dp_run *run)
-{
-    for (int i = 0; i < p->n; ++i) {
-        const uint64_t draws = dp_replicas_run(p->replicas, i)->draws;
-        run->draws = run->draws < draws ? draws : run->draws;
-    }
-}
-
 /* Records how much each replica has saved. Backward, or a failure of this forward, goes back to it.
  */
 static void mark_tapes(const struct dp_parallel_self *p, struct dp_parallel_call *call)
@@ -123,7 +113,12 @@ static int forward_replicas(struct dp_module *module, struct dp_parallel_self *p
                              .arg = &f};
     memcpy(tasks.slot, p->slot, sizeof tasks.slot);
     status = dp_tasks_run(&tasks, err);
-    count_draws(p, run);
+    /* The run of the caller counts random draws for all, so that the next call, in any wrapper,
+     * gets new ones. */
+    for (int i = 0; i < p->n; ++i) {
+        const uint64_t draws = dp_replicas_run(p->replicas, i)->draws;
+        run->draws = run->draws < draws ? draws : run->draws;
+    }
     if (status == 0)
         status = check_outputs(&f, err);
     for (int k = 0; status == 0 && k < call->n_out; ++k)

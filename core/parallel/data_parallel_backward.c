@@ -1,7 +1,7 @@
 /* data_parallel_backward.c: scatters the output gradient by the sizes of the forward, runs the
  * backwards of the replicas, gathers input gradients on the slots of the inputs, and sums the
  * gradients of the parameters into the base module. */
-#include "data_parallel.h"
+#include "parallel.h"
 
 #include <string.h>
 

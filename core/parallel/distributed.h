@@ -10,7 +10,7 @@
 
 #include "../ddp.h"
 #include "../optimizer.h"
-#include "replicas.h"
+#include "parallel.h"
 
 /* A parameter that is trained. */
 struct ddp_train {

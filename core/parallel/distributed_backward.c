@@ -216,18 +216,6 @@ static void choose_team(struct dp_ddp *d, const bool everyone[])
     d->scale = (float)(1.0 / (double)(d->config.divide_by_active ? d->n_members : d->world));
 }
 
-/* All ranks of the team now have the mean of what any rank has used. */
-static void end_reduction(struct dp_ddp *d)
-{
-    for (int t = 0; t < d->n_train; ++t) {
-        const bool used = ddp_anyone_used(d, t);
-        for (int i = 0; used && i < d->n_team; ++i)
-            d->replicas->replica[d->team[i]].state.has_grad[d->train[t].place] = true;
-    }
-    for (int r = 0; r < d->n; ++r)
-        memset(d->rank[r].used, 0, (size_t)d->n_train * sizeof *d->rank[r].used);
-}
-
 /* A device with a timer has issued its backward, but not ended it. Its compute queue knows when it
  * has ended, and when the work after the reduction begins. */
 static void begin_times(const struct dp_ddp *d, struct dp_span span[])
@@ -263,7 +251,14 @@ static int reduce(struct dp_ddp *d, bool failed, struct dp_error *err)
     begin_times(d, span);
     const int status = ddp_reduce_end(d, failed, err);
     end_times(d, span);
-    end_reduction(d);
+    /* All ranks of the team now have the mean of what any rank has used. */
+    for (int t = 0; t < d->n_train; ++t) {
+        const bool used = ddp_anyone_used(d, t);
+        for (int i = 0; used && i < d->n_team; ++i)
+            d->replicas->replica[d->team[i]].state.has_grad[d->train[t].place] = true;
+    }
+    for (int r = 0; r < d->n; ++r)
+        memset(d->rank[r].used, 0, (size_t)d->n_train * sizeof *d->rank[r].used);
     return status;
 }
 

@@ -1,6 +1,6 @@
 /* replicas.c: K sets of tensors for one module, with replicate and reduce. Sources:
  * torch.nn.parallel.replicate, comm.reduce_add_coalesced. */
-#include "replicas.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <stdlib.h>
