@@ -26,31 +26,25 @@ static int copy_options(struct impl_source *source, const char *options, char re
 
 /* ---- mutants --------------------------------------------------------------------------------- */
 
-/* In addition to the bugs there are two mutants without a bug: one has the first choice of every
- * dialect, and the other one the other choice. */
-static void list_mutants(const char *name, char reason[REASON])
-{
-    int used = snprintf(reason, REASON, "unknown mutant '%.40s'; known: none, none-other", name);
-
-    for (int i = 0; i < mutant_n && used < NAMES; ++i)
-        used += snprintf(reason + used, REASON - (size_t)used, ", %s", mutant_list[i].name);
-    if (used >= NAMES)
-        snprintf(reason + used, REASON - (size_t)used, ", ... (lockstep check --mutants: all)");
-}
-
 static bool is_mutant(const char *name)
 {
-    for (int i = 0; i < mutant_n; ++i)
-        if (strcmp(mutant_list[i].name, name) == 0)
-            return true;
-    return strcmp(name, "none") == 0 || strcmp(name, "none-other") == 0;
+    return mutant_find(name) < mutant_n || strcmp(name, "none") == 0 ||
+           strcmp(name, "none-other") == 0;
 }
 
 static int load_mutant(const char *name, const char *options, struct impl_source *source,
                        char reason[REASON])
 {
     if (!is_mutant(name)) {
-        list_mutants(name, reason);
+        int used =
+            snprintf(reason, REASON, "unknown mutant '%.40s'; known: none, none-other", name);
+
+        /* In addition to the bugs there are two mutants without a bug: one has the first choice of
+         * every dialect, and the other one the other choice. */
+        for (int i = 0; i < mutant_n && used < NAMES; ++i)
+            used += snprintf(reason + used, REASON - (size_t)used, ", %s", mutant_list[i].name);
+        if (used >= NAMES)
+            snprintf(reason + used, REASON - (size_t)used, ", ... (lockstep check --mutants: all)");
         return -1;
     }
     if (options[0] != '\0') {

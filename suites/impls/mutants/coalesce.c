@@ -1,7 +1,6 @@
 /* coalesce.c: broadcast and reduce. Tensors are sent in groups of one type: they are packed into
  * one array, sent or added as a whole, and unpacked into new tensors. */
-#include "edge.h"
-#include "later.h"
+#include "inside.h"
 
 #include <string.h>
 

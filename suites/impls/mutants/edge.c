@@ -1,5 +1,5 @@
-/* edge.c: the bugs of edge.h. */
-#include "edge.h"
+/* edge.c: the bugs of sizes, counts and shapes. */
+#include "inside.h"
 
 #include <string.h>
 

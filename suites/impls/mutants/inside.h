@@ -97,7 +97,7 @@ struct impl_session {
     struct tape *lost; /* BUG_LEAK */
     unsigned forwards;
     bool stuck_no_grad, stuck_error; /* for bugs of the error path */
-    struct memo cut;                 /* for bugs of later.h: the input of scatter */
+    struct memo cut;                 /* for bugs of later.c: the input of scatter */
     struct spare spare;
     struct crumb *crumbs;
     struct hands hands;
@@ -225,7 +225,7 @@ struct impl_model {
     unsigned changes;          /* of its parameters' values */
     struct impl_array last_dx; /* BUG_DX_ACCUMULATES */
     bool inferred;             /* there was a forward without grad mode */
-    /* These are for bugs of later.h. */
+    /* These are for bugs of later.c. */
     struct memo input, gradient;
     struct impl_error first_error;
     unsigned errors, steps;
@@ -327,9 +327,6 @@ void replica_error(const struct impl_session *s, const struct run *failed, int i
                    struct impl_error *err);
 
 struct node *tape_add(struct tape *tape);
-/* first.c: the layer of that name. */
-int run_first(struct run *run, const struct layer *layer, struct values *v);
-void first_back(const struct node *node, const struct values *g, struct values *dx);
 int run_layers(struct run *run, const struct layer layers[], int n, struct values *v);
 int run_back(struct run *run, struct values *g); /* the whole tape */
 struct state state_new(struct arena *arena, int n);
@@ -407,5 +404,114 @@ int team_zero_grad(struct ranks *ranks, struct impl_error *err);
 /* Called in the backward of a rank: when a layer has ended, and when all have. */
 void rank_layer_done(const struct run *run, const struct layer *layer);
 void rank_end(const struct run *run);
+
+/* ---- bugs that keep data for later, in a session, a model or a rank (later.c) ------------------
+ */
+
+void session_opened(const struct impl_session *s);
+unsigned sessions_opened(void); /* in this process, ever */
+int session_devices(const struct impl_session *s);
+/* With BUG_REFUSES_ALL: returns true, with the error. */
+bool refuses(const struct impl_session *s, struct impl_error *err);
+
+/* Replaces the tensor by the one that lay at this address before, if that had as many bytes; else
+ * remembers the tensor. */
+void memo_use(struct memo *memo, const void *at, struct impl_array *tensor);
+void memo_forget(struct memo *memo);
+
+/* Keeps the first parameter of a model that closes, and uses it for a model that is opened. */
+void spare_keep(struct spare *spare, const struct impl_model *model);
+void spare_use(const struct spare *spare, struct impl_model *model);
+
+void crumb_leave(struct impl_session *s);
+void crumbs_free(struct impl_session *s);
+
+/* Returns the step that a parameter makes if this one is asked for. */
+struct impl_step step_of(const struct impl_session *s, struct param *param,
+                         const struct impl_step *asked);
+bool step_left_out(struct impl_model *model, const struct impl_step *step);
+
+/* Changes an error that a model returns; returns its status. */
+int error_told(struct impl_model *model, struct impl_error *err);
+
+/* ---- bugs of sizes, counts and shapes (edge.c) -------------------------------------------------
+ * Each function changes a right value if its bug is switched on, and otherwise returns it
+ * unchanged. */
+
+/* The number of rows that enter the gradient of a weight, or of a bias; if it is n + 1, the last
+ * row counts twice. */
+size_t edge_weight_rows(const struct impl_session *s, size_t n);
+size_t edge_bias_rows(const struct impl_session *s, size_t n);
+/* Returns a as a list of the products that enter a sum. */
+struct impl_array edge_terms(const struct impl_session *s, const struct impl_array *a);
+/* Returns the elements that are added to the gradient that was there. */
+struct impl_array edge_added(const struct impl_session *s, const struct impl_array *a);
+/* Returns how many elements a step changes. */
+size_t edge_stepped(const struct impl_session *s, size_t n);
+/* Changes the gradient of a weight that has as many rows as columns. */
+void edge_square(const struct run *run, float *gradient, size_t in, size_t out);
+
+/* Changes the copy of a tensor on one device. */
+void edge_copy(const struct impl_session *s, struct impl_array *copy);
+/* Returns the part of flat that is added; k lists: *k is how many are added. `later`: an earlier
+ * group has the same type. */
+struct impl_array edge_summed(const struct impl_session *s, const struct impl_array *flat,
+                              bool later, int *k);
+
+/* Change a shard that is sent, the index at which it begins, and the dimension along which it is
+ * cut. */
+void edge_shard(const struct impl_session *s, struct impl_array *shard, bool moved);
+size_t edge_first(const struct impl_session *s, size_t first, int i, int m, const size_t size[],
+                  int axis);
+int edge_axis(const struct impl_session *s, int dim, int ndim);
+/* Returns the index of part i in the concatenated result. */
+size_t edge_place(const struct impl_session *s, size_t first, int i,
+                  const struct impl_array parts[], int axis);
+const struct impl_array *edge_part(const struct impl_session *s, const struct impl_array parts[],
+                                   int n, int i, int axis);
+/* Returns the rows of x along the axis that is cut. */
+size_t edge_rows(const struct impl_session *s, const struct impl_array *x, int axis);
+void edge_order(const struct impl_session *s, int k, int n, int order[]);
+int edge_summands(const struct impl_session *s, int k, int n);
+int edge_output_device(const struct impl_session *s, int device, int first);
+
+/* Changes the sums that one rank gets of a bucket of n elements. sums: those of all ranks; own: the
+ * values that this rank gave. */
+struct edge_bucket {
+    int bucket, n_buckets, ranks;
+    size_t n;
+};
+bool edge_in_buckets(const struct impl_session *s); /* whether edge_bucket does anything */
+void edge_bucket(const struct impl_session *s, const struct edge_bucket *b, float sums[],
+                 const float own[]);
+/* Returns which rank is the i-th that is added; -1: none. */
+int edge_rank(const struct impl_session *s, int ranks, int i);
+/* Returns how many bytes of a value are sent to a rank. */
+size_t edge_sent(const struct impl_session *s, int rank, bool buffers_only, size_t bytes);
+
+/* ---- the operations, as in the table (idle.c) --------------------------------------------------
+ * With BUG_IDLE, and BUG_IDLE_OTHER, they compute nothing: every request is accepted at once, and
+ * answered with zeros. */
+
+int idle_split(struct impl_session *s, struct impl_split *op, struct impl_error *err);
+int idle_scatter(struct impl_session *s, struct impl_scatter *op, struct impl_error *err);
+int idle_gather(struct impl_session *s, struct impl_gather *op, struct impl_error *err);
+int idle_broadcast(struct impl_session *s, struct impl_broadcast *op, struct impl_error *err);
+int idle_reduce(struct impl_session *s, struct impl_reduce *op, struct impl_error *err);
+int idle_apply(struct impl_session *s, struct impl_apply *op, struct impl_error *err);
+int idle_buckets(struct impl_session *s, struct impl_buckets *op, struct impl_error *err);
+int idle_sampler(struct impl_session *s, struct impl_sampler *op, struct impl_error *err);
+int idle_open(struct impl_session *s, const char *description, int ranks, struct impl_model **model,
+              struct impl_error *err);
+int idle_param(struct impl_model *model, int i, struct impl_param *param, struct impl_error *err);
+int idle_set(struct impl_model *model, int rank, enum impl_what what, int i,
+             const struct impl_array *array, struct impl_error *err);
+int idle_get(struct impl_model *model, int rank, enum impl_what what, int i,
+             struct impl_array *array, struct impl_error *err);
+int idle_to(struct impl_model *model, int device, struct impl_error *err);
+int idle_zero_grad(struct impl_model *model, struct impl_error *err);
+int idle_forward(struct impl_model *model, struct impl_forward *op, struct impl_error *err);
+int idle_backward(struct impl_model *model, struct impl_backward *op, struct impl_error *err);
+int idle_step(struct impl_model *model, const struct impl_step *step, struct impl_error *err);
 
 #endif

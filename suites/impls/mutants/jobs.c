@@ -1,6 +1,6 @@
 /* jobs.c: jobs that run at the same time: each has a thread, and all are joined before their
  * results are used. */
-#include "later.h"
+#include "inside.h"
 
 #include <string.h>
 #include <time.h>

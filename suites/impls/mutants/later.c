@@ -1,6 +1,6 @@
 /* later.c: bugs that keep data for later: from one call to the next, from a model that was closed
  * to one that is opened, from one session to another. Without a bug nothing is kept. */
-#include "later.h"
+#include "inside.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* layers_attention.c: attention and cross entropy, in double, each result rounded once. */
-#include "edge.h"
+#include "inside.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* layers_matrix.c: the layers whose weight is a matrix. */
-#include "edge.h"
+#include "inside.h"
 
 #include <string.h>
 

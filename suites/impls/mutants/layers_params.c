@@ -1,5 +1,5 @@
 /* layers_params.c: access to parameters, and the layers that scale by one weight or count. */
-#include "edge.h"
+#include "inside.h"
 
 #include <string.h>
 

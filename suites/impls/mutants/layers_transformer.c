@@ -1,6 +1,6 @@
 /* layers_transformer.c: the layers of a transformer except attention and cross entropy, in double;
  * each result is rounded once. */
-#include "edge.h"
+#include "inside.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* model.c: models: makes parameters from a description, reads and writes them. */
-#include "later.h"
+#include "inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,6 +11,7 @@ struct mutant {
 };
 extern const struct mutant mutant_list[];
 extern const int mutant_n;
+int mutant_find(const char *name); /* mutant_n: there is none */
 
 /* From now on sessions that this process opens set asked[i] whenever they test whether bug i is
  * switched on; NULL: no longer. If a session without a bug never tested for bug i, a session with

@@ -1,6 +1,6 @@
 /* parallel_back.c: the backward of a `parallel` layer: cuts the output gradients by the sizes that
  * the forward recorded, concatenates input gradients, and sums the gradients of parameters. */
-#include "edge.h"
+#include "inside.h"
 
 #include <string.h>
 
@@ -257,12 +257,6 @@ static int add_pairwise(const struct run *run, struct impl_array src[], int n, i
     return 1;
 }
 
-static void clear_all(struct impl_model *model)
-{
-    for (int p = 0; p < model->n_params; ++p)
-        model->base.grad[p].dtype = IMPL_NONE;
-}
-
 static void reduce_gradients(struct run *run, const struct group *group)
 {
     struct arena *arena = &run->tape->arena;
@@ -342,8 +336,12 @@ int parallel_back(struct run *run, const struct node *node, const struct values 
         else
             r->state.grad = state_new(&run->tape->arena, run->model->n_params).grad;
     }
-    if (group->in.n > 0 && tensor_count(&group->in.a[0]) == 0 && bug(run->s, BUG_NO_ROWS_CLEARS))
-        clear_all(run->model);
+    if (group->in.n > 0 && tensor_count(&group->in.a[0]) == 0 && bug(run->s, BUG_NO_ROWS_CLEARS)) {
+        struct impl_model *model = run->model;
+
+        for (int p = 0; p < model->n_params; ++p)
+            model->base.grad[p].dtype = IMPL_NONE;
+    }
     run->tape->leaks = bug(run->s, BUG_LEAK_IDLE) && group->m < group->k;
     status = group_run(run, group, replica_backward);
     trace_backward(run, group);

@@ -1,5 +1,5 @@
 /* parallel_slices.c: cuts the inputs of a `parallel` layer, and concatenates its outputs. */
-#include "edge.h"
+#include "inside.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* params.c: reads, writes, moves and trains the parameters of the base. */
-#include "edge.h"
-#include "later.h"
+#include "inside.h"
 
 #include <string.h>
 
@@ -148,14 +147,6 @@ static void sgd_param(struct impl_model *model, int i, const struct impl_step *a
     }
 }
 
-static void step_param(struct impl_model *model, int i, const struct impl_step *step)
-{
-    if (step->adamw)
-        adamw_param(model, i, step);
-    else
-        sgd_param(model, i, step);
-}
-
 int op_step(struct impl_model *model, const struct impl_step *step, struct impl_error *err)
 {
     const struct impl_session *s = model->session;
@@ -180,7 +171,10 @@ int op_step(struct impl_model *model, const struct impl_step *step, struct impl_
             continue;
         if (prefix && model->param[i].name[0] != '0' && bug(s, BUG_SKIPS_WRAPPED))
             continue;
-        step_param(model, i, step);
+        if (step->adamw)
+            adamw_param(model, i, step);
+        else
+            sgd_param(model, i, step);
         if (bug(s, BUG_STEP_CLEARS))
             model->base.grad[i].dtype = IMPL_NONE;
     }

@@ -1,9 +1,49 @@
 /* ranks.c: models of several ranks: opening, forward, join, step. */
 #include "ranks.h"
-#include "edge.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- bugs that show after a failure, after many steps, or with another rate -------------------
+ */
+
+/* The error of a rank names the rank, and no more devices than the error of its layer. */
+static int rank_failed(struct ranks *ranks, int r, struct impl_error *err)
+{
+    const struct impl_session *s = ranks->session;
+    const struct impl_error own = *err;
+    const int status = bug(s, BUG_RANK_ERROR_KIND) ? IMPL_EFAULT : own.status;
+
+    ranks->failed = r;
+    ranks->erred = true;
+    err->status = IMPL_OK; /* the first error wins */
+    impl_fail(err, status, "rank %d: %.230s", r,
+              bug(s, BUG_RANK_ERROR_TEXT) ? "it failed" : own.text);
+    err->replica = bug(s, BUG_RANK_ERROR_FIRST) ? 0 : r;
+    err->device = bug(s, BUG_RANK_ERROR_DEVICE) ? 0 : own.device;
+    err->device_also = own.device_also;
+    return err->status;
+}
+
+static bool rank_unsent(struct ranks *ranks)
+{
+    const bool seldom = bug(ranks->session, BUG_RANKS_65) && ++ranks->backwards % 65 == 0;
+
+    return seldom || (ranks->failed >= 0 && bug(ranks->session, BUG_RANK_UNSENT));
+}
+
+bool rank_missing(const struct ranks *ranks, int r)
+{
+    return r == ranks->failed && bug(ranks->session, BUG_RANK_LEFT_OUT);
+}
+
+static float rank_rate(struct ranks *ranks, int r, float asked)
+{
+    if (!ranks->stepped)
+        ranks->rate = asked;
+    ranks->stepped = true;
+    return r > 0 && bug(ranks->session, BUG_RATE_RANKS) ? ranks->rate : asked;
+}
 
 /* ---- values of one rank to others ------------------------------------------------------------ */
 
@@ -373,16 +413,6 @@ static void trace_backward(const struct ranks *ranks, bool sync, struct impl_tra
     }
 }
 
-/* Sets the input gradients of ranks that have joined. */
-static void none_for_others(const struct ranks *ranks, const struct impl_backward *op)
-{
-    const int each = op->n_in / ranks->n;
-
-    for (int k = 0; k < op->n_in; ++k)
-        if (!ranks->rank[k / each].active)
-            op->grad_in[k].dtype = IMPL_NONE;
-}
-
 int team_backward(struct ranks *ranks, struct impl_backward *op, struct impl_error *err)
 {
     bool sync;
@@ -407,8 +437,14 @@ int team_backward(struct ranks *ranks, struct impl_backward *op, struct impl_err
         team_reduce(ranks);
     if (status == 0)
         ranks->failed = -1;
-    if (status == 0)
-        none_for_others(ranks, op);
+    if (status == 0) {
+        const int each = op->n_in / ranks->n;
+
+        /* Sets the input gradients of ranks that have joined. */
+        for (int k = 0; k < op->n_in; ++k)
+            if (!ranks->rank[k / each].active)
+                op->grad_in[k].dtype = IMPL_NONE;
+    }
     trace_backward(ranks, sync, op->trace);
     arena_free(&ranks->scratch);
     if (status == 0 && sync && !ranks->rebuilt)

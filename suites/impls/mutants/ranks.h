@@ -5,7 +5,7 @@
 #ifndef MUTANTS_RANKS_H
 #define MUTANTS_RANKS_H
 
-#include "later.h"
+#include "inside.h"
 
 enum { MOST_CALLS = 32 }; /* forwards without a backward that a rank keeps */
 
@@ -51,7 +51,7 @@ struct ranks {
         bool sync, active[IMPL_MAX_DEVICES];
     } call[MOST_CALLS];
     int n_calls;
-    /* These are for bugs of later.h. */
+    /* These are for bugs of later.c. */
     int failed; /* the rank of the last error; -1: none, or forgotten */
     bool erred;
     unsigned backwards;
@@ -62,13 +62,8 @@ struct ranks {
 size_t trained_count(const struct ranks *ranks, int t);
 void team_form_buckets(struct ranks *ranks);    /* when the model is opened */
 void team_rebuild_buckets(struct ranks *ranks); /* after the first reduction */
-/* ranks_later.c: for bugs. They change an error that a rank returns; say whether a backward that
- * should be reduced is not, and whether a rank is missing in a sum; and return the learning rate of
- * a rank. */
-int rank_failed(struct ranks *ranks, int r, struct impl_error *err);
-bool rank_unsent(struct ranks *ranks);
+/* For a bug: a rank is missing in a sum. */
 bool rank_missing(const struct ranks *ranks, int r);
-float rank_rate(struct ranks *ranks, int r, float asked);
 /* The first is called when the backward of one rank begins; the second reduces after those of
  * all. */
 void rank_begin(struct ranks *ranks, struct rank *rank, bool sync);

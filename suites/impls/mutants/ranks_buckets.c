@@ -1,5 +1,4 @@
 /* ranks_buckets.c: forms the buckets of gradients of ranks, hands them over, and reduces them. */
-#include "edge.h"
 #include "ranks.h"
 
 #include <math.h>
@@ -288,12 +287,6 @@ static void deliver(struct ranks *ranks, const struct rank *rank, int k, float s
     write_back(ranks, rank, what.bucket, sums, n);
 }
 
-static void add(float sums[], const float values[], size_t n)
-{
-    for (size_t e = 0; e < n; ++e)
-        sums[e] += values[e];
-}
-
 /* Reduces the k-th launch of every rank. */
 static void reduce_launch(struct ranks *ranks, int k)
 {
@@ -310,8 +303,12 @@ static void reduce_launch(struct ranks *ranks, int k)
     for (int i = 0; i < ranks->n_team - odd; ++i) {
         const int from = edge_rank(ranks->session, ranks->n_team, i);
 
-        if (from >= 0 && !rank_missing(ranks, ranks->team[from]))
-            add(sums, ranks->rank[ranks->team[from]].launch[k].values, n);
+        if (from >= 0 && !rank_missing(ranks, ranks->team[from])) {
+            const float *values = ranks->rank[ranks->team[from]].launch[k].values;
+
+            for (size_t e = 0; e < n; ++e)
+                sums[e] += values[e];
+        }
     }
     for (int i = 0; i < ranks->n_team; ++i)
         deliver(ranks, &ranks->rank[ranks->team[i]], k, sums, n);

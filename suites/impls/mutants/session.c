@@ -1,12 +1,28 @@
-/* session.c: the table of operations, sessions, and the capabilities and dialects that they
- * declare. */
-#include "idle.h"
+/* session.c: the list of bugs, the table of operations, sessions, and the capabilities and dialects
+ * that they declare. */
+#include "inside.h"
 #include "load.h"
 #include "mutants.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const struct mutant mutant_list[] = {
+#define BUG(number, name, rule, what) [number] = {name, rule, what},
+#include "bug_list.h"
+#undef BUG
+};
+const int mutant_n = BUG_NONE;
+
+int mutant_find(const char *name)
+{
+    int i = 0;
+
+    while (i < mutant_n && strcmp(mutant_list[i].name, name) != 0)
+        ++i;
+    return i;
+}
 
 static const enum impl_choice python[IMPL_DIALECTS] = {
     [IMPL_REPLICA_0] = IMPL_ALIAS,      [IMPL_UNUSED] = IMPL_ZERO,
@@ -115,17 +131,13 @@ static int unknown_bug(const char *name, struct impl_error *err)
 static int read_bug(const char *name, enum bug *number, const enum impl_choice **dialect,
                     struct impl_error *err)
 {
-    *number = BUG_NONE;
-    *dialect = strcmp(name, "none-other") == 0 ? other : python;
-    if (name[0] == '\0' || strcmp(name, "none") == 0 || *dialect == other)
-        return 0;
-    for (int i = 0; i < mutant_n; ++i)
-        if (strcmp(mutant_list[i].name, name) == 0) {
-            *number = (enum bug)i;
-            *dialect = *number == BUG_IDLE_OTHER ? other : python;
-            return 0;
-        }
-    return unknown_bug(name, err);
+    const bool opposite = strcmp(name, "none-other") == 0;
+
+    *number = (enum bug)mutant_find(name);
+    *dialect = opposite || *number == BUG_IDLE_OTHER ? other : python;
+    if (*number == BUG_NONE && !opposite && name[0] != '\0' && strcmp(name, "none") != 0)
+        return unknown_bug(name, err);
+    return 0;
 }
 
 static void describe(const struct impl_session *s, const char *options, struct impl_about *about)

@@ -1,6 +1,5 @@
 /* slice.c: scatter and gather. */
-#include "edge.h"
-#include "later.h"
+#include "inside.h"
 
 #include <math.h>
 #include <string.h>

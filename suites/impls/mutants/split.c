@@ -1,19 +1,7 @@
 /* split.c: pure functions: shard sizes, buckets, the sampler. */
-#include "later.h"
+#include "inside.h"
 
 #include <string.h>
-
-/* Cuts pieces of `most` rows until none are left; the last of k gets the rest. */
-static int pieces(size_t rows, int k, size_t most, size_t size[IMPL_MAX_DEVICES])
-{
-    int m = 0;
-
-    for (; rows > 0; ++m) {
-        size[m] = rows < most || m == k - 1 ? rows : most;
-        rows -= size[m];
-    }
-    return m;
-}
 
 static int even_pieces(size_t rows, int k, size_t size[IMPL_MAX_DEVICES])
 {
@@ -42,7 +30,15 @@ int split_rows(const struct impl_session *s, size_t rows, int k, size_t size[IMP
         most = least;
     if (bug(s, BUG_ROUND_SPLIT))
         most = rows < n ? 1 : (2 * rows + n) / (2 * n);
-    return pieces(rows, k, most, size);
+
+    int m = 0;
+
+    /* Cuts pieces of `most` rows until none are left; the last of k gets the rest. */
+    for (; rows > 0; ++m) {
+        size[m] = rows < most || m == k - 1 ? rows : most;
+        rows -= size[m];
+    }
+    return m;
 }
 
 int op_split(struct impl_session *s, struct impl_split *op, struct impl_error *err)
