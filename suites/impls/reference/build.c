@@ -256,14 +256,6 @@ static int build(struct builder *b, const struct layer *layer, struct dp_module 
     return 0;
 }
 
-/* The layer that a `borrow` refers to may come after it, so this is done at the end. */
-static void lend(const struct builder *b)
-{
-    for (int i = 0; i < b->n; ++i)
-        if (b->list[i].layer->kind == LAYER_BORROW)
-            b->list[i].node->param[0] = find(b, b->list[i].layer->of)->node->param[0];
-}
-
 int model_build(struct world *world, const struct layer *model, bool watched,
                 struct dp_module **module, struct dp_error *err)
 {
@@ -277,8 +269,12 @@ int model_build(struct world *world, const struct layer *model, bool watched,
     status = build_inside(&b, model, watched, &root);
     if (status == 0)
         status = place(&b, model, root);
-    if (status == 0)
-        lend(&b);
+    if (status == 0) {
+        /* The layer that a `borrow` refers to may come after it, so this is done at the end. */
+        for (int i = 0; i < b.n; ++i)
+            if (b.list[i].layer->kind == LAYER_BORROW)
+                b.list[i].node->param[0] = find(&b, b.list[i].layer->of)->node->param[0];
+    }
     free(b.list);
     if (status != 0) {
         dp_module_close(root);

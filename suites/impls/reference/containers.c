@@ -180,18 +180,6 @@ void world_close_calls(struct world *world)
     world->n_calls = world->calls_capacity = 0;
 }
 
-/* Backwards come in reverse order of their forwards, so the call is the last one; later ones had no
- * backward. */
-static void close_call(struct world *world, const struct dp_module *call)
-{
-    bool closed = false;
-
-    while (!closed && world->n_calls > 0) {
-        closed = world->call[world->n_calls - 1] == call;
-        dp_module_close(world->call[--world->n_calls]);
-    }
-}
-
 /* Inside a replica core refuses the call before anything is made, so only the caller's thread keeps
  * calls. */
 static int functional_forward(struct dp_module *module, struct dp_run *run,
@@ -228,8 +216,17 @@ static int functional_backward(struct dp_module *module, struct dp_run *run,
 
     if (status == 0)
         status = dp_backward(call, run, grad_out, n_out, grad_in, n_in, err);
-    if (status == 0)
-        close_call(f->world, call);
+    if (status == 0) {
+        struct world *world = f->world;
+        bool closed = false;
+
+        /* Backwards come in reverse order of their forwards, so the call is the last one; later
+         * ones had no backward. */
+        while (!closed && world->n_calls > 0) {
+            closed = world->call[world->n_calls - 1] == call;
+            dp_module_close(world->call[--world->n_calls]);
+        }
+    }
     return status;
 }
 

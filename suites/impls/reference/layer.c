@@ -5,36 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct layer_type *const types[LAYER_KINDS] = {
-    [LAYER_AFFINE] = &type_affine,
-    [LAYER_TIED] = &type_tied,
-    [LAYER_UNUSED] = &type_unused,
-    [LAYER_BRANCH] = &type_branch,
-    [LAYER_CONSTANT] = &type_constant,
-    [LAYER_EMBEDDING] = &type_embedding,
-    [LAYER_COUNTER] = &type_counter,
-    [LAYER_BORROW] = &type_borrow,
-    [LAYER_GRAD] = &type_grad,
-    [LAYER_IDENTITY] = &type_identity,
-    [LAYER_MULTIPLY] = &type_multiply,
-    [LAYER_SUBTRACT_MEAN] = &type_subtract_mean,
-    [LAYER_DOUBLE_ROWS] = &type_double_rows,
-    [LAYER_TAKE] = &type_take,
-    [LAYER_FORK] = &type_fork,
-    [LAYER_SUM] = &type_sum,
-    [LAYER_MEAN] = &type_mean,
-    [LAYER_SUM_ROWS] = &type_sum_rows,
-    [LAYER_WIDEN] = &type_widen,
-    [LAYER_SCALAR_AT] = &type_scalar_at,
-    [LAYER_TO] = &type_to,
-    [LAYER_ARGUMENT] = &type_argument,
-    [LAYER_TAG_DEVICE] = &type_tag_device,
-    [LAYER_TAG_REPLICA] = &type_tag_replica,
-    [LAYER_TAG_DIM] = &type_tag_dim,
-    [LAYER_TAG_MODE] = &type_tag_mode,
-    [LAYER_SLEEP] = &type_sleep,
-    [LAYER_FAIL] = &type_fail,
-};
+/* NULL: no table has this kind. */
+static const struct layer_type *type_of(enum layer_kind kind)
+{
+    const struct layer_type *const tables[] = {weight_types, table_types, row_types,
+                                               sum_types,    plain_types, probe_types};
+
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; ++i)
+        if (tables[i][kind].forward)
+            return &tables[i][kind];
+    return NULL;
+}
 
 /* The data of a forward that the tape keeps. */
 struct kept {
@@ -170,7 +151,7 @@ int node_open(struct world *world, const struct layer *layer, struct dp_module *
         return dp_fail(err, DP_ENOMEM, "no memory for a layer");
     n->layer = layer;
     n->world = world;
-    n->type = types[layer->kind];
+    n->type = type_of(layer->kind);
     if (!n->type)
         status = dp_fail(err, DP_ENOTSUP, "the reference has no such layer");
     if (status == 0)
@@ -259,10 +240,32 @@ bool is_trained(const struct call *c, int i)
     return !param->frozen && !param->buffer;
 }
 
+int queue_output(struct call *c, const struct dp_tensor *like, void (*loop)(const void *args),
+                 struct math math)
+{
+    const int status = make_output_like(c, 0, like);
+
+    math.y = c->out[0].data;
+    return status != 0 ? status : queue_math(c, loop, &math);
+}
+
+int queue_input_grad(struct call *c, int k, void (*loop)(const void *args), struct math math)
+{
+    int status;
+
+    if (!c->in[k].needs_grad)
+        return 0;
+    status = make_input_grad(c, k);
+    math.y = c->grad_in[k].data;
+    return status != 0 ? status : queue_math(c, loop, &math);
+}
+
 int queue_param_grad(struct call *c, int i, void (*loop)(const void *args), struct math math)
 {
     struct dp_tensor grad;
 
+    if (!is_trained(c, i))
+        return 0;
     dp_run_grad(c->run, c->node->param[i], &grad, &math.accumulate);
     math.y = grad.data;
     return queue_math(c, loop, &math);

@@ -54,15 +54,13 @@ struct layer_type {
     int (*backward)(struct call *c);
 };
 
-extern const struct layer_type type_affine, type_tied, type_borrow, type_branch, type_unused,
-    type_counter, type_grad;
-extern const struct layer_type type_constant, type_embedding;
-extern const struct layer_type type_subtract_mean, type_double_rows, type_take, type_fork,
-    type_sum_rows, type_widen;
-extern const struct layer_type type_sum, type_mean, type_scalar_at;
-extern const struct layer_type type_identity, type_multiply, type_to, type_argument;
-extern const struct layer_type type_tag_device, type_tag_replica, type_tag_dim, type_tag_mode,
-    type_sleep, type_fail;
+/* By kind of layer; in each file some. */
+extern const struct layer_type weight_types[LAYER_KINDS];
+extern const struct layer_type table_types[LAYER_KINDS];
+extern const struct layer_type row_types[LAYER_KINDS];
+extern const struct layer_type sum_types[LAYER_KINDS];
+extern const struct layer_type plain_types[LAYER_KINDS];
+extern const struct layer_type probe_types[LAYER_KINDS];
 
 /* Opens the module of a layer; its parameters exist, and are zero. DP_ENOTSUP for kinds that core
  * implements, and for those that no module implements. */
@@ -85,7 +83,11 @@ int need_rows(const struct call *c);
 
 /* Queues a loop of maths.h. */
 int queue_math(struct call *c, void (*loop)(const void *args), const struct math *math);
-/* The same, with the result in the gradient of parameter i, which must not be frozen. */
+/* These make the memory of the result, too: output 0 of the shape of a tensor; the gradient of
+ * input k, if it needs one; the gradient of parameter i, if it is trained. */
+int queue_output(struct call *c, const struct dp_tensor *like, void (*loop)(const void *args),
+                 struct math math);
+int queue_input_grad(struct call *c, int k, void (*loop)(const void *args), struct math math);
 int queue_param_grad(struct call *c, int i, void (*loop)(const void *args), struct math math);
 bool is_trained(const struct call *c, int i);
 

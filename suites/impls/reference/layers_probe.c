@@ -1,6 +1,5 @@
 /* layers_probe.c: layers that show what happens inside: tags, sleep, fail. */
 #include "layer.h"
-#include "maths.h"
 
 #include <time.h>
 
@@ -8,15 +7,12 @@
 
 static int tag(struct call *c, float first, float second)
 {
-    const int status = make_output_like(c, 0, &c->in[0]);
-    const struct math m = {.x = c->in[0].data,
-                           .y = c->out[0].data,
-                           .n = dp_tensor_count(&c->in[0]),
-                           .factor = 1.0f,
-                           .first = first,
-                           .second = second};
-
-    return status != 0 ? status : queue_math(c, loop_shift, &m);
+    return queue_output(c, &c->in[0], loop_shift,
+                        (struct math){.x = c->in[0].data,
+                                      .n = dp_tensor_count(&c->in[0]),
+                                      .factor = 1.0f,
+                                      .first = first,
+                                      .second = second});
 }
 
 static int tag_device_forward(struct call *c)
@@ -24,16 +20,10 @@ static int tag_device_forward(struct call *c)
     return tag(c, 1000.0f * (float)(device_of(c->slot) + 1), 0.0f);
 }
 
-const struct layer_type type_tag_device = {
-    .inputs = 1, .forward = tag_device_forward, .backward = pass_backward};
-
 static int tag_replica_forward(struct call *c)
 {
     return tag(c, 1000.0f * (float)(c->replica + 1), 0.0f);
 }
-
-const struct layer_type type_tag_replica = {
-    .inputs = 1, .forward = tag_replica_forward, .backward = pass_backward};
 
 static int tag_dim_forward(struct call *c)
 {
@@ -45,17 +35,11 @@ static int tag_dim_forward(struct call *c)
     return tag(c, 1000.0f * (dim == -1 ? (float)in->ndim : (float)in->dim[dim]), 0.0f);
 }
 
-const struct layer_type type_tag_dim = {
-    .inputs = 1, .forward = tag_dim_forward, .backward = pass_backward};
-
 static int tag_mode_forward(struct call *c)
 {
     return tag(c, dp_run_has_grad(c->run) ? 1000.0f : 0.0f,
                dp_run_is_training(c->run) ? 2000.0f : 0.0f);
 }
-
-const struct layer_type type_tag_mode = {
-    .inputs = 1, .forward = tag_mode_forward, .backward = pass_backward};
 
 /* ---- sleep ----------------------------------------------------------------------------------- */
 
@@ -80,12 +64,6 @@ static int sleep_backward(struct call *c)
     rest(layer_number(c->layer->second, c->layer->n_second, c->replica));
     return pass_backward(c);
 }
-
-const struct layer_type type_sleep = {.inputs = 1,
-                                      .any_dtype = true,
-                                      .always = true,
-                                      .forward = sleep_forward,
-                                      .backward = sleep_backward};
 
 /* ---- fail ------------------------------------------------------------------------------------ */
 
@@ -116,8 +94,19 @@ static int fail_backward(struct call *c)
     return status != 0 ? status : pass_backward(c);
 }
 
-const struct layer_type type_fail = {.inputs = 1,
-                                     .any_dtype = true,
-                                     .always = true,
-                                     .forward = fail_forward,
-                                     .backward = fail_backward};
+const struct layer_type probe_types[LAYER_KINDS] = {
+    [LAYER_TAG_DEVICE] = {.inputs = 1, .forward = tag_device_forward, .backward = pass_backward},
+    [LAYER_TAG_REPLICA] = {.inputs = 1, .forward = tag_replica_forward, .backward = pass_backward},
+    [LAYER_TAG_DIM] = {.inputs = 1, .forward = tag_dim_forward, .backward = pass_backward},
+    [LAYER_TAG_MODE] = {.inputs = 1, .forward = tag_mode_forward, .backward = pass_backward},
+    [LAYER_SLEEP] = {.inputs = 1,
+                     .any_dtype = true,
+                     .always = true,
+                     .forward = sleep_forward,
+                     .backward = sleep_backward},
+    [LAYER_FAIL] = {.inputs = 1,
+                    .any_dtype = true,
+                    .always = true,
+                    .forward = fail_forward,
+                    .backward = fail_backward},
+};

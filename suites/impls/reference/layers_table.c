@@ -1,6 +1,5 @@
 /* layers_table.c: layers that give rows of a matrix: constant, embedding. */
 #include "layer.h"
-#include "maths.h"
 
 #include <stdlib.h>
 
@@ -16,11 +15,8 @@ static int constant_backward(struct call *c)
 {
     const struct math m = {.x = c->grad_out[0].data, .n = dp_tensor_count(&c->grad_out[0])};
 
-    return is_trained(c, 0) ? queue_param_grad(c, 0, loop_add, m) : 0;
+    return queue_param_grad(c, 0, loop_add, m);
 }
-
-const struct layer_type type_constant = {
-    .inputs = 0, .forward = constant_forward, .backward = constant_backward};
 
 /* The numbers are checked here, and not where they are used, because an error belongs to the
  * forward. */
@@ -44,10 +40,11 @@ static int check_indices(struct call *c)
 static int embedding_forward(struct call *c)
 {
     const struct dp_tensor *in = &c->in[0];
-    struct math m = {.x = param_value(c, 0)->data,
-                     .n = c->layer->in * c->layer->out,
-                     .rows = dp_tensor_count(in),
-                     .columns = c->layer->out};
+    const struct math m = {.x = param_value(c, 0)->data,
+                           .index = c->in[0].data,
+                           .n = c->layer->in * c->layer->out,
+                           .rows = dp_tensor_count(in),
+                           .columns = c->layer->out};
     struct dp_tensor shape = *in;
     int status;
 
@@ -55,13 +52,7 @@ static int embedding_forward(struct call *c)
         return dp_fail(c->err, DP_ESHAPE, "an embedding takes rows of int32");
     shape.dim[shape.ndim++] = c->layer->out;
     status = check_indices(c);
-    if (status == 0)
-        status = make_output_like(c, 0, &shape);
-    if (status != 0)
-        return status;
-    m.index = c->in[0].data;
-    m.y = c->out[0].data;
-    return queue_math(c, loop_look_up, &m);
+    return status != 0 ? status : queue_output(c, &shape, loop_look_up, m);
 }
 
 static int embedding_backward(struct call *c)
@@ -72,8 +63,13 @@ static int embedding_backward(struct call *c)
                            .rows = c->layer->in,
                            .columns = c->layer->out};
 
-    return is_trained(c, 0) ? queue_param_grad(c, 0, loop_look_up_back, m) : 0;
+    return queue_param_grad(c, 0, loop_look_up_back, m);
 }
 
-const struct layer_type type_embedding = {
-    .inputs = 1, .any_dtype = true, .forward = embedding_forward, .backward = embedding_backward};
+const struct layer_type table_types[LAYER_KINDS] = {
+    [LAYER_CONSTANT] = {.inputs = 0, .forward = constant_forward, .backward = constant_backward},
+    [LAYER_EMBEDDING] = {.inputs = 1,
+                         .any_dtype = true,
+                         .forward = embedding_forward,
+                         .backward = embedding_backward},
+};

@@ -1,40 +1,33 @@
 /* layers_weight.c: layers with one or two numbers to train: affine, tied, borrow, branch; those
  * whose parameter is not used: unused, grad; and counter, whose buffer counts. */
 #include "layer.h"
-#include "maths.h"
 
 /* ---- affine, borrow -------------------------------------------------------------------------- */
 
 static int scale_forward(struct call *c, const struct dp_tensor *weight,
                          const struct dp_tensor *bias)
 {
-    const int status = make_output_like(c, 0, &c->in[0]);
-    const struct math m = {.x = c->in[0].data,
-                           .a = weight->data,
-                           .b = bias ? bias->data : NULL,
-                           .y = c->out[0].data,
-                           .n = dp_tensor_count(&c->in[0])};
-
-    return status != 0 ? status : queue_math(c, loop_affine, &m);
+    return queue_output(c, &c->in[0], loop_affine,
+                        (struct math){.x = c->in[0].data,
+                                      .a = weight->data,
+                                      .b = bias ? bias->data : NULL,
+                                      .n = dp_tensor_count(&c->in[0])});
 }
 
 static int scale_input_grad(struct call *c, const struct dp_tensor *weight)
 {
-    const int status = c->in[0].needs_grad ? make_input_grad(c, 0) : 0;
-    const struct math m = {.x = c->grad_out[0].data,
-                           .a = weight->data,
-                           .y = c->grad_in[0].data,
-                           .n = dp_tensor_count(&c->in[0])};
-
-    return status != 0 || !c->in[0].needs_grad ? status : queue_math(c, loop_affine, &m);
+    return queue_input_grad(c, 0, loop_affine,
+                            (struct math){.x = c->grad_out[0].data,
+                                          .a = weight->data,
+                                          .n = dp_tensor_count(&c->in[0])});
 }
 
 static int weight_grad(struct call *c, int i)
 {
-    const struct math m = {
-        .x = c->grad_out[0].data, .a = c->in[0].data, .n = dp_tensor_count(&c->in[0])};
-
-    return is_trained(c, i) ? queue_param_grad(c, i, loop_dot, m) : 0;
+    return queue_param_grad(c, i, loop_dot,
+                            (struct math){.x = c->grad_out[0].data,
+                                          .a = c->in[0].data,
+                                          .n = dp_tensor_count(&c->in[0])});
 }
 
 static int affine_forward(struct call *c)
@@ -47,13 +40,10 @@ static int affine_backward(struct call *c)
     const struct math bias = {.x = c->grad_out[0].data, .n = dp_tensor_count(&c->in[0])};
     int status = weight_grad(c, 0);
 
-    if (status == 0 && c->layer->with_bias && is_trained(c, 1))
+    if (status == 0 && c->layer->with_bias)
         status = queue_param_grad(c, 1, loop_sum, bias);
     return status != 0 ? status : scale_input_grad(c, param_value(c, 0));
 }
-
-const struct layer_type type_affine = {
-    .inputs = 1, .forward = affine_forward, .backward = affine_backward};
 
 /* Uses the tensor of the base module in every replica: it is an alias that was taken before the
  * model was wrapped. */
@@ -72,20 +62,14 @@ static int borrow_backward(struct call *c)
     return scale_input_grad(c, &c->node->param[0]->value);
 }
 
-const struct layer_type type_borrow = {
-    .inputs = 1, .forward = borrow_forward, .backward = borrow_backward};
-
 /* ---- tied ------------------------------------------------------------------------------------ */
 
 static int tied_forward(struct call *c)
 {
-    const int status = make_output_like(c, 0, &c->in[0]);
-    const struct math m = {.x = c->in[0].data,
-                           .a = param_value(c, 0)->data,
-                           .y = c->out[0].data,
-                           .n = dp_tensor_count(&c->in[0])};
-
-    return status != 0 ? status : queue_math(c, loop_scale_twice, &m);
+    return queue_output(c, &c->in[0], loop_scale_twice,
+                        (struct math){.x = c->in[0].data,
+                                      .a = param_value(c, 0)->data,
+                                      .n = dp_tensor_count(&c->in[0])});
 }
 
 static int tied_backward(struct call *c)
@@ -94,18 +78,11 @@ static int tied_backward(struct call *c)
                      .a = c->in[0].data,
                      .b = param_value(c, 0)->data,
                      .n = dp_tensor_count(&c->in[0])};
-    int status = is_trained(c, 0) ? queue_param_grad(c, 0, loop_tied_grad, m) : 0;
+    const int status = queue_param_grad(c, 0, loop_tied_grad, m);
 
-    if (status != 0 || !c->in[0].needs_grad)
-        return status;
-    status = make_input_grad(c, 0);
     m.a = param_value(c, 0)->data;
-    m.y = c->grad_in[0].data;
-    return status != 0 ? status : queue_math(c, loop_scale_twice, &m);
+    return status != 0 ? status : queue_input_grad(c, 0, loop_scale_twice, m);
 }
-
-const struct layer_type type_tied = {
-    .inputs = 1, .forward = tied_forward, .backward = tied_backward};
 
 /* ---- branch ---------------------------------------------------------------------------------- */
 
@@ -133,28 +110,15 @@ static int branch_backward(struct call *c)
     return status != 0 ? status : scale_input_grad(c, param_value(c, used));
 }
 
-const struct layer_type type_branch = {
-    .inputs = 1, .forward = branch_forward, .backward = branch_backward};
-
-/* ---- unused, grad, counter ------------------------------------------------------------------- */
-
-const struct layer_type type_unused = {.inputs = 1,
-                                       .any_dtype = true,
-                                       .untrained = true,
-                                       .forward = pass_forward,
-                                       .backward = pass_backward};
+/* ---- grad, counter --------------------------------------------------------------------------- */
 
 static int grad_backward(struct call *c)
 {
     const double value = layer_number(c->layer->number, c->layer->n_numbers, c->replica);
-    const struct math m = {.first = (float)value};
-    const int status = is_trained(c, 0) ? queue_param_grad(c, 0, loop_number, m) : 0;
+    const int status = queue_param_grad(c, 0, loop_number, (struct math){.first = (float)value});
 
     return status != 0 ? status : pass_backward(c);
 }
-
-const struct layer_type type_grad = {
-    .inputs = 1, .any_dtype = true, .forward = pass_forward, .backward = grad_backward};
 
 static int counter_forward(struct call *c)
 {
@@ -165,5 +129,22 @@ static int counter_forward(struct call *c)
     return status != 0 ? status : pass_forward(c);
 }
 
-const struct layer_type type_counter = {
-    .inputs = 1, .any_dtype = true, .forward = counter_forward, .backward = pass_backward};
+const struct layer_type weight_types[LAYER_KINDS] = {
+    [LAYER_AFFINE] = {.inputs = 1, .forward = affine_forward, .backward = affine_backward},
+    [LAYER_BORROW] = {.inputs = 1, .forward = borrow_forward, .backward = borrow_backward},
+    [LAYER_TIED] = {.inputs = 1, .forward = tied_forward, .backward = tied_backward},
+    [LAYER_BRANCH] = {.inputs = 1, .forward = branch_forward, .backward = branch_backward},
+    [LAYER_UNUSED] = {.inputs = 1,
+                      .any_dtype = true,
+                      .untrained = true,
+                      .forward = pass_forward,
+                      .backward = pass_backward},
+    [LAYER_GRAD] = {.inputs = 1,
+                    .any_dtype = true,
+                    .forward = pass_forward,
+                    .backward = grad_backward},
+    [LAYER_COUNTER] = {.inputs = 1,
+                       .any_dtype = true,
+                       .forward = counter_forward,
+                       .backward = pass_backward},
+};

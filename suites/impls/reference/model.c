@@ -61,13 +61,6 @@ int reference_model_open(struct impl_session *session, const char *description, 
     return 0;
 }
 
-static void free_arguments(struct world *world)
-{
-    for (int i = 0; i < world->n_arguments; ++i)
-        free(world->argument[i].value);
-    free(world->argument);
-}
-
 void reference_model_close(struct impl_model *model)
 {
     struct impl_model **link = &model->session->models;
@@ -84,7 +77,12 @@ void reference_model_close(struct impl_model *model)
     dp_adamw_close(model->adamw);
     dp_clip_close(model->clip);
     dp_module_close(model->root);
-    free_arguments(&model->world);
+
+    struct world *world = &model->world;
+
+    for (int i = 0; i < world->n_arguments; ++i)
+        free(world->argument[i].value);
+    free(world->argument);
     description_free(model->description);
     free(model->outputs);
     free(model->param);

@@ -44,18 +44,6 @@ static int read_devices(struct part *part, const char *devices, struct impl_erro
     return IMPL_OK;
 }
 
-/* Its capabilities are those of a group in one process. */
-static void describe(const struct part *part, struct impl_about *about)
-{
-    struct dp_communicator_row row;
-
-    about->capabilities &= PART_CAPABILITIES & ~(uint64_t)IMPL_CAP_OVERLAP;
-    if (dp_communicator_of("mpi", &row) && row.can & DP_COMM_OVERLAP)
-        about->capabilities |= IMPL_CAP_OVERLAP;
-    snprintf(about->name, sizeof about->name, "reference (%.20s kernels, mpi communicator)",
-             part->backend[0] != '\0' ? part->backend : "cpu");
-}
-
 static int open_rest(struct part *part, const struct impl_config *config, struct impl_about *about,
                      struct impl_session **session, struct impl_error *err)
 {
@@ -64,7 +52,15 @@ static int open_rest(struct part *part, const struct impl_config *config, struct
 
     if (dp_mpi_rank(part->mpi) == 0) {
         status = reference_open(config, about, &s, err);
-        describe(part, about);
+
+        struct dp_communicator_row row;
+
+        /* Its capabilities are those of a group in one process. */
+        about->capabilities &= PART_CAPABILITIES & ~(uint64_t)IMPL_CAP_OVERLAP;
+        if (dp_communicator_of("mpi", &row) && row.can & DP_COMM_OVERLAP)
+            about->capabilities |= IMPL_CAP_OVERLAP;
+        snprintf(about->name, sizeof about->name, "reference (%.20s kernels, mpi communicator)",
+                 part->backend[0] != '\0' ? part->backend : "cpu");
     } else if (!(s = calloc(1, sizeof *s))) {
         status = impl_fail(err, IMPL_EBROKEN, "no memory for a session");
     }
