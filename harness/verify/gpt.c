@@ -1,6 +1,6 @@
 /* verify/gpt.c: a float64 step of the model gpt with a bound on the rounding of a float step, a
- * pattern at a time. Parameters are in the order of models/gpt.c. The inputs of the layers are kept
- * for backward, and so are the outputs of attention, which take long to compute; the rest of a
+ * pattern at a time. Parameters are in the order of workloads/gpt.c. The inputs of the layers are
+ * kept for backward, and so are the outputs of attention, which take long to compute; the rest of a
  * layer is computed again. */
 #include <math.h>
 #include <stdio.h>

@@ -111,17 +111,6 @@ int dataset_random(size_t rows, const struct dataset_want *want, uint64_t seed,
     return 0;
 }
 
-/* The tutorial's sizes for what a model does not ask for. */
-static int open_random(const struct dataset_want *want, struct dataset *data, struct dp_error *err)
-{
-    struct dataset_want all = *want;
-
-    all.features = want->features != 0 ? want->features : RANDOM_FEATURES;
-    all.classes = want->classes != 0 ? want->classes : RANDOM_CLASSES;
-    return dataset_random(want->table > 0 ? RANDOM_REPEATS * want->table : RANDOM_ROWS, &all,
-                          RANDOM_SEED, data, err);
-}
-
 static int check_want(const struct dataset *data, const struct dataset_want *want,
                       struct dp_error *err)
 {
@@ -180,8 +169,15 @@ int dataset_open(const char *what, const struct dataset_want *want, struct datas
         return dataset_open_text(what, want, data, err);
     if (strcmp(what, "digits") == 0)
         return open_digits(want, data, err);
-    if (strcmp(what, "random") == 0)
-        return open_random(want, data, err);
+    if (strcmp(what, "random") == 0) {
+        struct dataset_want all = *want;
+
+        /* The tutorial's sizes for what a model does not ask for. */
+        all.features = want->features != 0 ? want->features : RANDOM_FEATURES;
+        all.classes = want->classes != 0 ? want->classes : RANDOM_CLASSES;
+        return dataset_random(want->table > 0 ? RANDOM_REPEATS * want->table : RANDOM_ROWS, &all,
+                              RANDOM_SEED, data, err);
+    }
     return open_file(what, want, data, err);
 }
 

@@ -1,4 +1,5 @@
-/* descriptor.h: what a workload is, as a row. Each is in models/NAME.c, and in list.cmake.
+/* descriptor.h: what a workload is, as a row. Each is in descriptors.c or gpt.c, and in
+ * list.cmake.
  *
  * All that sweep, train and the verifier do with a workload by its name follows from here; its
  * float64 reference is in harness/verify. */

@@ -125,20 +125,16 @@ int workload_parse(const char *text, struct workload *workload, char *why, size_
     return -1;
 }
 
-static void list_known(const struct workload_descriptor *is, FILE *out)
-{
-    const struct workload_known *known = is->sized ? is->sized->known : NULL;
-
-    for (; known && known->name; ++known)
-        if (known->peer)
-            fprintf(out, "%s\n", known->name);
-}
-
 void workload_list_peers(FILE *out)
 {
     for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i)
         if (list[i]->peer) {
-            list_known(list[i], out);
+            const struct workload_descriptor *is = list[i];
+            const struct workload_known *known = is->sized ? is->sized->known : NULL;
+
+            for (; known && known->name; ++known)
+                if (known->peer)
+                    fprintf(out, "%s\n", known->name);
             fprintf(out, "%s%s\n", list[i]->name, list[i]->n_sizes == 0 ? ":SIZES" : "");
         }
 }
