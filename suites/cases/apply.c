@@ -1,7 +1,4 @@
 /* apply.c: area APPLY: modules that run at the same time, each on its device. */
-#include "apply_calls.h"
-#include "apply_cases.h"
-#include "failure.h"
 #include "primitive.h"
 
 /* ---- APPLY-02, 11: results ------------------------------------------------------------------- */
@@ -224,48 +221,19 @@ static void made_inside(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define APPLY .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_APPLY
+enum { DP = PROFILE_DATAPARALLEL };
 
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {.id = "APPLY-02.calls", .rule = "APPLY-02", APPLY, .devices = 2, .run = order_of_calls},
-    {.id = "APPLY-03.whole", .rule = "APPLY-03", APPLY, .devices = 1, .run = whole_inputs},
-    {.id = "APPLY-04.together", .rule = "APPLY-04", APPLY, .devices = 2, .run = together},
-    {.id = "APPLY-04.threads",
-     .rule = "APPLY-04",
-     .evidence = REPORTED,
-     .profiles = PROFILE_DATAPARALLEL,
-     .needs = IMPL_CAP_APPLY | IMPL_CAP_TRACE,
-     .devices = 1,
-     .run = threads},
-    {.id = "APPLY-05.calls", .rule = "APPLY-05", APPLY, .devices = 1, .run = modes},
-    {.id = "APPLY-06.calls",
-     .rule = "APPLY-06",
-     .evidence = REPORTED,
-     APPLY,
-     .devices = 1,
-     .run = current_devices},
-    {.id = "APPLY-06.made",
-     .rule = "APPLY-06",
-     .evidence = REPORTED,
-     APPLY,
-     .devices = 1,
-     .run = made_inside},
-    {.id = "APPLY-11.same_device", .rule = "APPLY-11", APPLY, .devices = 1, .run = same_device},
+    {"APPLY-02.calls", "APPLY-02", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 2, order_of_calls, 0, 0, 0},
+    {"APPLY-03.whole", "APPLY-03", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, whole_inputs, 0, 0, 0},
+    {"APPLY-04.together", "APPLY-04", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 2, together, 0, 0, 0},
+    {"APPLY-04.threads", "APPLY-04", MUST, REPORTED, DP, IMPL_CAP_APPLY | IMPL_CAP_TRACE, 1,
+     threads, 0, 0, 0},
+    {"APPLY-05.calls", "APPLY-05", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, modes, 0, 0, 0},
+    {"APPLY-06.calls", "APPLY-06", MUST, REPORTED, DP, IMPL_CAP_APPLY, 1, current_devices, 0, 0, 0},
+    {"APPLY-06.made", "APPLY-06", MUST, REPORTED, DP, IMPL_CAP_APPLY, 1, made_inside, 0, 0, 0},
+    {"APPLY-11.same_device", "APPLY-11", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, same_device, 0, 0,
+     0},
 };
-static const struct check_table own = CHECK_TABLE(cases);
-
-static const struct check_table *const tables[] = {
-    &own, &apply_model_table, &apply_several_table, &apply_fault_table, &failure_second_table,
-};
-
-static const struct check_excuse excuses[] = {
-    {"APPLY-01", false,
-     "about lists of different lengths: an impl_call holds module, inputs and device of one call"},
-    {"APPLY-07", false, "about calls without a device: impl_call always has one"},
-};
-
-const struct check_area area_apply = {
-    "APPLY", 13,
-    tables,  sizeof tables / sizeof tables[0],
-    excuses, sizeof excuses / sizeof excuses[0],
-};
+const struct check_table apply_table = CHECK_TABLE(cases);

@@ -1,6 +1,4 @@
 /* apply_fault.c: area APPLY: the effects of a failing replica. */
-#include "apply_calls.h"
-#include "apply_cases.h"
 #include "golden.h"
 #include "primitive.h"
 
@@ -46,11 +44,8 @@ static const char *sleeping_in(struct check *c, int k, int s, int ms)
 static int try_forward(struct check *c, struct impl_model *model, int k)
 {
     const size_t n = 3 * (size_t)k - 1;
-    struct impl_forward op = {.n_in = 1, .grad = true, .train = true};
 
-    op.in = check_column(c, n, check_sequence(c, n, 1, 1));
-    op.out = check_output(c, IMPL_MAX_IO, 8 * n);
-    return check_try_forward(c, model, &op);
+    return check_try_one(c, model, check_column(c, n, check_sequence(c, n, 1, 1)), true, true);
 }
 
 /* Checks the error of the last call: kind, replica, device, and the text of the layer in its
@@ -406,83 +401,32 @@ static void apply_retry_backward(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define APPLY    .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_APPLY
-#define PARALLEL .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
-#define LOWEST   .dialect = IMPL_FAILING, .choice = IMPL_LOWEST
-#define FIRST    .dialect = IMPL_FAILING, .choice = IMPL_FIRST
+enum { DP = PROFILE_DATAPARALLEL };
 
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {.id = "APPLY-08.calls",
-     .rule = "APPLY-08",
-     .obligation = MUST_REFUSE,
-     APPLY,
-     .devices = 2,
-     .run = apply_joined},
-    {.id = "APPLY-08.forward",
-     .rule = "APPLY-08",
-     .obligation = MUST_REFUSE,
-     PARALLEL,
-     .devices = 2,
-     .run = apply_joined_forward},
-    {.id = "APPLY-09.lowest",
-     .rule = "APPLY-09",
-     .obligation = MUST_REFUSE,
-     APPLY,
-     .devices = 2,
-     .run = apply_lowest,
-     LOWEST},
-    {.id = "APPLY-09.lowest_forward",
-     .rule = "APPLY-09",
-     .obligation = MUST_REFUSE,
-     PARALLEL,
-     .devices = 2,
-     .run = apply_lowest_forward,
-     LOWEST},
-    {.id = "APPLY-09.first",
-     .rule = "APPLY-09",
-     .obligation = MUST_REFUSE,
-     APPLY,
-     .devices = 2,
-     .run = apply_first,
-     FIRST},
-    {.id = "APPLY-09.first_forward",
-     .rule = "APPLY-09",
-     .obligation = MUST_REFUSE,
-     PARALLEL,
-     .devices = 2,
-     .run = apply_first_forward,
-     FIRST},
-    {.id = "APPLY-10.calls",
-     .rule = "APPLY-10",
-     .evidence = REPORTED,
-     .obligation = MUST_REFUSE,
-     APPLY,
-     .devices = 1,
-     .run = apply_report},
-    {.id = "APPLY-10.forward",
-     .rule = "APPLY-10",
-     .evidence = REPORTED,
-     .obligation = MUST_REFUSE,
-     PARALLEL,
-     .devices = 2,
-     .run = apply_report_forward},
-    {.id = "APPLY-10.backward",
-     .rule = "APPLY-10",
-     .evidence = REPORTED,
-     .obligation = MUST_REFUSE,
-     PARALLEL,
-     .devices = 2,
-     .run = apply_report_backward},
-    {.id = "APPLY-12.forward",
-     .rule = "APPLY-12",
-     PARALLEL,
-     .devices = 1,
-     .run = apply_retry_forward},
-    {.id = "APPLY-12.backward",
-     .rule = "APPLY-12",
-     PARALLEL,
-     .devices = 2,
-     .run = apply_retry_backward},
-    {.id = "APPLY-12.calls", .rule = "APPLY-12", APPLY, .devices = 1, .run = apply_reuse},
+    {"APPLY-08.calls", "APPLY-08", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_APPLY, 2, apply_joined, 0, 0,
+     0},
+    {"APPLY-08.forward", "APPLY-08", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     apply_joined_forward, 0, 0, 0},
+    {"APPLY-09.lowest", "APPLY-09", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_APPLY, 2, apply_lowest, 0,
+     IMPL_FAILING, IMPL_LOWEST},
+    {"APPLY-09.lowest_forward", "APPLY-09", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     apply_lowest_forward, 0, IMPL_FAILING, IMPL_LOWEST},
+    {"APPLY-09.first", "APPLY-09", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_APPLY, 2, apply_first, 0,
+     IMPL_FAILING, IMPL_FIRST},
+    {"APPLY-09.first_forward", "APPLY-09", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     apply_first_forward, 0, IMPL_FAILING, IMPL_FIRST},
+    {"APPLY-10.calls", "APPLY-10", MUST_REFUSE, REPORTED, DP, IMPL_CAP_APPLY, 1, apply_report, 0, 0,
+     0},
+    {"APPLY-10.forward", "APPLY-10", MUST_REFUSE, REPORTED, DP, IMPL_CAP_PARALLEL, 2,
+     apply_report_forward, 0, 0, 0},
+    {"APPLY-10.backward", "APPLY-10", MUST_REFUSE, REPORTED, DP, IMPL_CAP_PARALLEL, 2,
+     apply_report_backward, 0, 0, 0},
+    {"APPLY-12.forward", "APPLY-12", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, apply_retry_forward,
+     0, 0, 0},
+    {"APPLY-12.backward", "APPLY-12", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     apply_retry_backward, 0, 0, 0},
+    {"APPLY-12.calls", "APPLY-12", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, apply_reuse, 0, 0, 0},
 };
 const struct check_table apply_fault_table = CHECK_TABLE(cases);

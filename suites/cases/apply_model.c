@@ -1,5 +1,4 @@
 /* apply_model.c: area APPLY, seen through a wrapped module. */
-#include "apply_cases.h"
 #include "primitive.h"
 
 #define AFFINE "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]}"
@@ -204,17 +203,14 @@ static void apply_model_modes(struct check *c)
         const size_t n = rows_for(k);
         struct impl_model *model =
             check_parallel(c, k, primitive_order(c, k), "", "{\"kind\":\"tag_mode\"}");
-        struct impl_forward op = {.n_in = 1};
+        const struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
 
-        op.in = check_column(c, n, check_sequence(c, n, 1, 1));
         for (size_t step = 0; step < sizeof modes / sizeof modes[0]; ++step) {
-            op.grad = (modes[step] & 1) != 0;
-            op.train = (modes[step] & 2) != 0;
-            op.out = check_output(c, IMPL_MAX_IO, 8 * n);
-            check_note(c, "K=%d grad %d train %d: ", k, op.grad, op.train);
-            check_forward_op(c, model, &op);
-            check_values(c, "x + 1000 * grad + 2000 * train", &op.out[0], n,
-                         check_sequence(c, n, 1 + 1000.0 * modes[step], 1));
+            const bool grad = (modes[step] & 1) != 0, train = (modes[step] & 2) != 0;
+
+            check_note(c, "K=%d grad %d train %d: ", k, grad, train);
+            check_values(c, "x + 1000 * grad + 2000 * train", check_one(c, model, x, grad, train),
+                         n, check_sequence(c, n, 1 + 1000.0 * modes[step], 1));
         }
     }
 }
@@ -234,20 +230,16 @@ static void apply_modes_after_failure(struct check *c)
                                   "\"when\":\"forward\",\"status\":\"fault\",\"text\":\"once\","
                                   "\"at\":1}",
                            k - 1));
-            struct impl_forward op = {
-                .n_in = 1, .grad = (modes & 1) != 0, .train = (modes & 2) != 0};
+            const bool grad = (modes & 1) != 0, train = (modes & 2) != 0;
+            const struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
 
-            op.in = check_column(c, n, check_sequence(c, n, 1, 1));
-            op.out = check_output(c, IMPL_MAX_IO, 8 * n);
-            check_note(c, "K=%d, after a failure with grad %d, train %d: ", k, op.grad, op.train);
-            check_refused(c, "a failing replica", check_try_forward(c, model, &op),
+            check_note(c, "K=%d, after a failure with grad %d, train %d: ", k, grad, train);
+            check_refused(c, "a failing replica", check_try_one(c, model, x, grad, train),
                           ALLOW(IMPL_EFAULT));
-            op.grad = !op.grad;
-            op.train = !op.train;
-            check_forward_op(c, model, &op);
-            check_values(c, "2x + 1 + 1000 * grad + 2000 * train", &op.out[0], n,
+            check_values(c, "2x + 1 + 1000 * grad + 2000 * train",
+                         check_one(c, model, x, !grad, !train), n,
                          check_sequence(c, n, 3 + 1000.0 * (3 - modes), 2));
-            check_values(c, "output in grad and train mode", check_forward(c, model, op.in), n,
+            check_values(c, "output in grad and train mode", check_forward(c, model, x), n,
                          check_sequence(c, n, 3003, 2));
             check_backward(c, model, NULL);
             check_grad_is(c, model, 1, (double)n);
@@ -282,54 +274,68 @@ static void apply_model_devices(struct check *c)
         }
 }
 
+/* ---- APPLY-03: calls with several inputs and outputs -------------------------------------------
+ */
+
+/* Two inputs are multiplied. There are two outputs: the product, and each of its rows twice. */
+static void apply_several(struct check *c)
+{
+    enum { ROWS = 3 };
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
+        const int *devices = primitive_order(c, k);
+        struct impl_call *calls = apply_calls(c, devices, k, ROWS);
+
+        check_note(c, "K=%d: ", k);
+        for (int s = 0; s < k; ++s) {
+            struct impl_array *in = check_memory(c, 2 * sizeof *in);
+
+            in[0] = *check_on(check_vector(c, ROWS, check_sequence(c, ROWS, 1 + s, 1)), devices[s]);
+            in[1] = *check_on(check_vector(c, ROWS, check_sequence(c, ROWS, 10, 5)), devices[s]);
+            calls[s].in = in;
+            calls[s].n_in = 2;
+            calls[s].description =
+                apply_module(c, "{\"kind\":\"multiply\",\"factor\":2},{\"kind\":\"fork\"}");
+        }
+        check_accepted(c, "status of apply", apply_try(c, calls, k));
+        for (int s = 0; s < k; ++s) {
+            double product[ROWS], doubled[2 * ROWS];
+
+            for (int e = 0; e < ROWS; ++e)
+                product[e] = doubled[2 * e] = doubled[2 * e + 1] = 2.0 * (1 + s + e) * (10 + 5 * e);
+            check_int(c, check_text(c, "outputs of call %d", s), calls[s].n_out, 2);
+            check_values(c, check_text(c, "first output of call %d", s), &calls[s].out[0], ROWS,
+                         product);
+            check_values(c, check_text(c, "second output of call %d", s), &calls[s].out[1],
+                         (size_t)2 * ROWS, doubled);
+        }
+    }
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define PARALLEL .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
+enum { DP = PROFILE_DATAPARALLEL };
 
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {.id = "APPLY-02.forward",
-     .rule = "APPLY-02",
-     PARALLEL,
-     .devices = 2,
-     .run = apply_model_order},
-    {.id = "APPLY-02.backward",
-     .rule = "APPLY-02",
-     PARALLEL,
-     .devices = 2,
-     .run = apply_model_backward_order},
-    {.id = "APPLY-04.model",
-     .rule = "APPLY-04",
-     PARALLEL,
-     .devices = 2,
-     .run = apply_model_together},
-    {.id = "APPLY-04.backward",
-     .rule = "APPLY-04",
-     PARALLEL,
-     .devices = 2,
-     .run = apply_model_backward_together},
-    {.id = "APPLY-04.eight", .rule = "APPLY-04", PARALLEL, .devices = 8, .run = apply_model_eight},
-    {.id = "APPLY-04.replicas",
-     .rule = "APPLY-04",
-     .evidence = REPORTED,
-     .profiles = PROFILE_DATAPARALLEL,
-     .needs = IMPL_CAP_PARALLEL | IMPL_CAP_TRACE,
-     .devices = 1,
-     .run = apply_model_threads},
-    {.id = "APPLY-05.forward",
-     .rule = "APPLY-05",
-     PARALLEL,
-     .devices = 1,
-     .run = apply_model_modes},
-    {.id = "APPLY-05.after_failure",
-     .rule = "APPLY-05",
-     PARALLEL,
-     .devices = 1,
-     .run = apply_modes_after_failure},
-    {.id = "APPLY-06.forward",
-     .rule = "APPLY-06",
-     .evidence = REPORTED,
-     PARALLEL,
-     .devices = 1,
-     .run = apply_model_devices},
+    {"APPLY-02.forward", "APPLY-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, apply_model_order, 0,
+     0, 0},
+    {"APPLY-02.backward", "APPLY-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     apply_model_backward_order, 0, 0, 0},
+    {"APPLY-04.model", "APPLY-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, apply_model_together,
+     0, 0, 0},
+    {"APPLY-04.backward", "APPLY-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     apply_model_backward_together, 0, 0, 0},
+    {"APPLY-04.eight", "APPLY-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 8, apply_model_eight, 0,
+     0, 0},
+    {"APPLY-04.replicas", "APPLY-04", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1,
+     apply_model_threads, 0, 0, 0},
+    {"APPLY-05.forward", "APPLY-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, apply_model_modes, 0,
+     0, 0},
+    {"APPLY-05.after_failure", "APPLY-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     apply_modes_after_failure, 0, 0, 0},
+    {"APPLY-06.forward", "APPLY-06", MUST, REPORTED, DP, IMPL_CAP_PARALLEL, 1, apply_model_devices,
+     0, 0, 0},
+    {"APPLY-03.several", "APPLY-03", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, apply_several, 0, 0, 0},
 };
 const struct check_table apply_model_table = CHECK_TABLE(cases);

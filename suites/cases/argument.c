@@ -2,8 +2,6 @@
  * impl_forward.args, and the layer `argument` shows what a replica got: y = x*a[0] +
  * 1000*length. */
 #include "check.h"
-#include "ids.h"
-#include "state.h"
 
 enum { N = 10, ROOM = 8192 };
 
@@ -210,19 +208,4 @@ static const struct check_case cases[] = {
      0},
     {"NONT-06.factor", "NONT-06", MUST, OBSERVED, DP, NEEDS, 1, same_factor, 0, 0, 0},
 };
-static const struct check_table own = CHECK_TABLE(cases);
-
-static const struct check_table *const tables[] = {
-    &own,
-    &state_kept_argument_table,
-};
-
-static const struct check_excuse excuses[] = {
-    {"NONT-02", false, "C has no containers to rebuild: an argument is one array"},
-    {"NONT-04", false, "C has no keyword arguments that could be fewer than the positional ones"},
-    {"NONT-05", false, "an output is an array: a replica cannot return a number, text or nothing"},
-};
-
-const struct check_area area_argument = {"NONT",  7,
-                                         tables,  sizeof tables / sizeof tables[0],
-                                         excuses, sizeof excuses / sizeof excuses[0]};
+const struct check_table argument_table = CHECK_TABLE(cases);

@@ -1,8 +1,5 @@
 /* buffer.c: area BUF: buffers, modes and calls of replicas. Batch norm is in buffer_norm.c. */
-#include "buffer.h"
 #include "check.h"
-#include "ids.h"
-#include "state.h"
 
 enum { N = 10 };
 
@@ -31,13 +28,11 @@ static void counts(struct check *c, bool alias)
         check_set(c, model, IMPL_VALUE, 3, &begin);
         for (int turn = 1; turn <= 4; ++turn) {
             const size_t n = rows[turn - 1];
-            struct impl_forward op = {.n_in = 1, .grad = turn % 2 == 1, .train = turn < 3};
+            const struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
             const int kept = alias || k == 1 ? turn : 0;
             check_note(c, "K=%d, forward %d: ", k, turn);
-            op.in = check_column(c, n, check_sequence(c, n, 1, 1));
-            op.out = check_output(c, IMPL_MAX_IO, 4096);
-            check_forward_op(c, model, &op);
-            check_values(c, "output", &op.out[0], n, check_sequence(c, n, 3, 2));
+            check_values(c, "output", check_one(c, model, x, turn % 2 == 1, turn < 3), n,
+                         check_sequence(c, n, 3, 2));
             check_value_is(c, model, 0, kept);
             check_value_is(c, model, 3, 41 + kept);
         }
@@ -94,12 +89,10 @@ static void modes_seen(struct check *c)
         for (size_t turn = 0; turn < sizeof modes / sizeof modes[0]; ++turn) {
             const bool grad = (modes[turn] & 1) != 0, train = (modes[turn] & 2) != 0;
             const double tag = 1000 * grad + 2000 * train;
-            struct impl_forward op = {.n_in = 1, .grad = grad, .train = train};
+            const struct impl_array *x = check_column(c, N, check_sequence(c, N, 1, 1));
             check_note(c, "K=%d, forward %zu: ", k, turn);
-            op.in = check_column(c, N, check_sequence(c, N, 1, 1));
-            op.out = check_output(c, IMPL_MAX_IO, 4096);
-            check_forward_op(c, model, &op);
-            check_values(c, "output", &op.out[0], N, check_sequence(c, N, 2 + 3 * tag, 2));
+            check_values(c, "output", check_one(c, model, x, grad, train), N,
+                         check_sequence(c, N, 2 + 3 * tag, 2));
         }
     }
 }
@@ -163,19 +156,4 @@ static const struct check_case cases[] = {
     {"BUF-10.calls", "BUF-10", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1,
      called_by_each, 0, 0, 0},
 };
-static const struct check_table own = CHECK_TABLE(cases);
-
-static const struct check_table *const tables[] = {
-    &own,
-    &buffer_norm_table,
-    &state_norm_table,
-};
-
-static const struct check_excuse excuses[] = {
-    {"BUF-07", false, "a C module has no attributes to bind anew: a buffer is memory"},
-    {"BUF-11", false, "the rule promises nothing about random layers, and there is none"},
-};
-
-const struct check_area area_buffer = {"BUF",   12,
-                                       tables,  sizeof tables / sizeof tables[0],
-                                       excuses, sizeof excuses / sizeof excuses[0]};
+const struct check_table buffer_table = CHECK_TABLE(cases);

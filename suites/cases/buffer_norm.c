@@ -1,7 +1,5 @@
 /* buffer_norm.c: cases of area BUF: batch norm in replicas. */
-#include "buffer.h"
 #include "check.h"
-#include "ids.h"
 
 /* Parameters and buffers, in the order of LAYERS.md. */
 enum { WEIGHT, BIAS, MEAN, VARIANCE, BATCHES };
@@ -25,16 +23,6 @@ static struct impl_model *one_column(struct check *c, int k, const char *eps)
                                      "{\"kind\":\"batch_norm\",\"features\":1,\"momentum\":0.5,"
                                      "\"eps\":%s,\"weight\":[1],\"running_var\":[1]}",
                                      eps));
-}
-
-static const struct impl_array *forward(struct check *c, struct impl_model *model,
-                                        const struct impl_array *x, bool train)
-{
-    struct impl_forward op = {.in = x, .n_in = 1, .grad = true, .train = train};
-
-    op.out = check_output(c, IMPL_MAX_IO, 8192);
-    check_forward_op(c, model, &op);
-    return &op.out[0];
 }
 
 /* ---- pairs: two rows for each replica -------------------------------------------------------- */
@@ -93,7 +81,7 @@ static void buf_norm_known(struct check *c)
 
     for (int turn = 0; turn < 3; ++turn) {
         check_note(c, "forward %d: ", turn);
-        forward(c, model, check_column(c, 5, column), true);
+        check_one(c, model, check_column(c, 5, column), true, true);
         mean = (mean + 3) / 2;
         variance = (variance + 7) / 2;
         check_value_is(c, model, MEAN, mean);
@@ -109,7 +97,7 @@ static void buf_norm_first_shard(struct check *c)
 
         for (int turn = 0; turn < 3; ++turn) {
             check_note(c, "K=%d, forward %d: ", k, turn);
-            forward(c, model, pairs(c, k, turn), true);
+            check_one(c, model, pairs(c, k, turn), true, true);
             for (int f = 0; f < COLUMNS; ++f) {
                 const double step = step_of(0, f, turn);
 
@@ -136,7 +124,7 @@ static void buf_norm_clone(struct check *c)
             check_note(c, "K=%d, forward %d: ", k, turn);
             for (int n = 0; n < 2 * k; ++n)
                 x[n] = first_of(n / 2, 0, turn) + n % 2 * step_of(n / 2, 0, turn);
-            forward(c, model, check_column(c, 2 * (size_t)k, x), true);
+            check_one(c, model, check_column(c, 2 * (size_t)k, x), true, true);
             check_value_is(c, model, MEAN, 0);
             check_value_is(c, model, VARIANCE, 1);
             check_value_is(c, model, BATCHES, 0);
@@ -159,7 +147,7 @@ static void buf_norm_counts(struct check *c)
         check_value_is(c, model, BATCHES, 0);
         for (size_t turn = 0; turn < sizeof trains / sizeof trains[0]; ++turn) {
             check_note(c, "K=%d, forward %zu: ", k, turn);
-            forward(c, model, pairs(c, k, 0), trains[turn]);
+            check_one(c, model, pairs(c, k, 0), true, trains[turn]);
             count += trains[turn];
             check_value_is(c, model, BATCHES, count);
         }
@@ -198,7 +186,7 @@ static void buf_norm_shards(struct check *c)
         for (int turn = 0; turn < 3; ++turn) {
             check_note(c, "K=%d, step %d: ", k, turn);
             check_zero_grad(c, model);
-            pairs_are_normal(c, forward(c, model, pairs(c, k, turn), true), k);
+            pairs_are_normal(c, check_one(c, model, pairs(c, k, turn), true, true), k);
             pairs_back(c, model, k, turn);
         }
     }
@@ -228,7 +216,8 @@ static void buf_norm_evaluation(struct check *c)
             for (size_t r = 0; r < n; ++r)
                 y[r] = (x[r] - mean) / 2;
             check_values(c, "output",
-                         forward(c, model, check_needs_grad(check_column(c, n, x)), false), n, y);
+                         check_one(c, model, check_needs_grad(check_column(c, n, x)), true, false),
+                         n, y);
             check_values(c, "gradient of the input",
                          check_backward(c, model,
                                         check_on(check_column(c, n, check_sequence(c, n, 2, 2)),
@@ -247,18 +236,16 @@ static void buf_norm_evaluation(struct check *c)
 static void refused(struct check *c, int k, size_t n)
 {
     struct impl_model *model = two_columns(c, k);
-    struct impl_forward op = {.n_in = 1, .grad = true, .train = true};
-    int status;
+    const struct impl_array *x =
+        check_array(c, 2, (const size_t[]){n, COLUMNS}, check_integers(c, n * COLUMNS, 3));
 
     check_note(c, "K=%d N=%zu: ", k, n);
-    op.in = check_array(c, 2, (const size_t[]){n, COLUMNS}, check_integers(c, n * COLUMNS, 3));
-    op.out = check_output(c, IMPL_MAX_IO, 8192);
-    status = check_try_forward(c, model, &op);
-    check_refused(c, "a shard of one row", status, ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE));
+    check_refused(c, "a shard of one row", check_try_one(c, model, x, true, true),
+                  ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE));
     check_grad_none(c, model, WEIGHT);
     values_are(c, model, WEIGHT, (const double[]){3, 3});
-    pairs_are_normal(c, forward(c, model, pairs(c, k, 1), true), k);
-    forward(c, model, op.in, false);
+    pairs_are_normal(c, check_one(c, model, pairs(c, k, 1), true, true), k);
+    check_one(c, model, x, true, false);
 }
 
 static void buf_norm_one_row(struct check *c)
@@ -270,8 +257,9 @@ static void buf_norm_one_row(struct check *c)
         refused(c, k, 10);
         refused(c, k, 13);
         check_note(c, "K=4 N=17: ");
-        forward(c, two_columns(c, k),
-                check_array(c, 2, (const size_t[]){17, COLUMNS}, check_integers(c, 34, 3)), true);
+        check_one(c, two_columns(c, k),
+                  check_array(c, 2, (const size_t[]){17, COLUMNS}, check_integers(c, 34, 3)), true,
+                  true);
     }
 }
 

@@ -171,6 +171,9 @@ bool check_has(const struct check *c, uint64_t capabilities);
 int check_count(const struct check *c, int i);
 /* Returns the same numbers of ranks, from 2 on. Without devices all of them are allowed. */
 int check_ranks(const struct check *c, int i);
+/* Returns the devices 0 .. k-1 in a mixed order, so that the use of an index as a device shows: of
+ * four 2, 0, 3, 1. k is one of these counts. */
+const int *mixed_ids(int k);
 /* Writes these counts for people: "1, 2, 3, 4, 5, 8 devices, and in each case one of 6, 7 (seed
  * 0)". */
 void check_counts_text(int devices, uint64_t seed, char *text, size_t bytes);
@@ -184,6 +187,17 @@ void check_use(struct check *c, struct check_session *s);
 uint64_t check_seed(const struct check *c);
 uint64_t check_now_ms(void);
 size_t check_resident(struct check *c); /* bytes of the implementation's process */
+/* A sanitizer keeps memory that was freed, so the memory of the process tells nothing. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define KEEPS_FREED_MEMORY 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define KEEPS_FREED_MEMORY 1
+#endif
+#endif
+#ifndef KEEPS_FREED_MEMORY
+#define KEEPS_FREED_MEMORY 0
+#endif
 
 /* Returns memory filled with zeros, which lives until the case ends. */
 void *check_memory(struct check *c, size_t bytes);
@@ -252,6 +266,12 @@ void check_buckets(struct check *c, struct impl_buckets *op);
 void check_sampler(struct check *c, struct impl_sampler *op);
 void check_forward_op(struct check *c, struct impl_model *model, struct impl_forward *op);
 void check_backward_op(struct check *c, struct impl_model *model, struct impl_backward *op);
+
+/* A forward of one input, in these modes: its status, or its outputs. */
+int check_try_one(struct check *c, struct impl_model *model, const struct impl_array *x, bool grad,
+                  bool train);
+const struct impl_array *check_one(struct check *c, struct impl_model *model,
+                                   const struct impl_array *x, bool grad, bool train);
 
 /* Returns the error of the last call. */
 const struct impl_error *check_error(const struct check *c);

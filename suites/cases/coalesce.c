@@ -2,9 +2,6 @@
  * show that. */
 #include "coalesce.h"
 
-#include "ids.h"
-#include "values.h"
-
 #include <float.h>
 #include <string.h>
 
@@ -299,20 +296,4 @@ static const struct check_case cases[] = {
     {"COAL-10.each", "COAL-10", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, tensor_by_tensor, 0, 0,
      0},
 };
-static const struct check_table own = CHECK_TABLE(cases);
-
-static const struct check_table *const tables[] = {
-    &coalesce_counts_table,
-    &own,
-    &values_kept_coalesce_table,
-};
-
-static const struct check_excuse excuses[] = {
-    {"COAL-05", false, "how older code closed a group; COAL-04 counts what holds today"},
-    {"COAL-11", false, "there are no sparse tensors"},
-    {"COAL-12", false, "how DistributedDataParallel sends its buffers cannot be seen from outside"},
-};
-
-const struct check_area area_coalesce = {"COAL",  13,
-                                         tables,  sizeof tables / sizeof tables[0],
-                                         excuses, sizeof excuses / sizeof excuses[0]};
+const struct check_table coalesce_table = CHECK_TABLE(cases);

@@ -22,6 +22,4 @@ struct impl_array *coalesce_sums(struct check *c, const struct kind kinds[], int
 /* Adds 1 to every element. */
 void coalesce_add_one(struct impl_array *array);
 
-extern const struct check_table coalesce_counts_table;
-
 #endif

@@ -1,6 +1,5 @@
 /* composition_order.c: the order is check, scatter, replicate, apply, gather: if two of them fail,
  * the error of the earlier one is reported. One device and one row take shorter ways. */
-#include "composition.h"
 #include "golden.h"
 
 static const char failing[] =

@@ -1,6 +1,5 @@
 /* composition_repeat.c: several forwards before their backwards, and the memory that many steps
  * leave. */
-#include "composition.h"
 #include "golden.h"
 
 static void forward(struct check *c, struct impl_model *model, size_t n, double first)

@@ -1,6 +1,5 @@
 /* composition_value.c: scatter, apply and gather together compute the output of the module, row by
  * row. A module that mixes rows only sees its shard. */
-#include "composition.h"
 #include "golden.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* cost.c: area COST: the bytes that a step moves, and the largest shard. */
 #include "ddp.h"
-#include "ids.h"
 
 /* The model of the tutorial has 5 inputs and 2 outputs: 12 floats. */
 enum { BYTES = 48 };
@@ -110,19 +109,4 @@ static const struct check_case cases[] = {
     {"COST-06.largest", "COST-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, largest_shard, 0, 0,
      0},
 };
-static const struct check_table own = CHECK_TABLE(cases);
-
-static const struct check_table *const tables[] = {
-    &own,
-    &ddp_buckets_cost_table,
-};
-
-static const struct check_excuse excuses[] = {
-    {"COST-03", false, "a warning about speed: no number is demanded"},
-    {"COST-05", false, "the interface tells the memory of all devices together"},
-    {"COST-07", false, "about measuring: the first call is left out of timings"},
-};
-
-const struct check_area area_cost = {"COST",  7,
-                                     tables,  sizeof tables / sizeof tables[0],
-                                     excuses, sizeof excuses / sizeof excuses[0]};
+const struct check_table cost_table = CHECK_TABLE(cases);

@@ -1,8 +1,5 @@
 /* count.c: area COUNT: rules that hold for two and four devices hold for any number of them, and
  * for each of them in any part. */
-#include "count.h"
-
-#include "apply_calls.h"
 #include "golden.h"
 #include "primitive.h"
 #include "sized.h"
@@ -260,12 +257,4 @@ static const struct check_case cases[] = {
     {"COUNT-03.values", "COUNT-03", MUST, OBSERVED, DP, PARALLEL, 2, any_device, 0, 0, 0},
     {"COUNT-03.devices", "COUNT-03", MUST, REPORTED, DP, PARALLEL, 2, any_device_told, 0, 0, 0},
 };
-static const struct check_table own = CHECK_TABLE(cases);
-
-static const struct check_table *const tables[] = {
-    &own,
-    &count_ranks_table,
-};
-
-const struct check_area area_count = {"COUNT", 4, tables, sizeof tables / sizeof tables[0],
-                                      NULL,    0};
+const struct check_table count_table = CHECK_TABLE(cases);

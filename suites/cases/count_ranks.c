@@ -1,17 +1,16 @@
 /* count_ranks.c: cases of area COUNT: DistributedDataParallel of any number of ranks. The part of a
  * rank in a mean is exact if its gradient is R times a number that the division by R gives back. */
-#include "count.h"
-#include "crew.h"
+#include "ddp.h"
 
 enum { WEIGHT, BIAS, COUNT };
-static const char counting[] = CREW_MODEL("{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]},"
-                                          "{\"kind\":\"counter\",\"count\":[5]}");
+static const char counting[] = DDP_MODEL("{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]},"
+                                         "{\"kind\":\"counter\",\"count\":[5]}");
 
 /* The numbers that are the same on all ranks. mean: of the gradients of the weight; that of the
  * bias is R. */
 struct state {
     int ranks;
-    double x[CREW_MOST]; /* the one row of rank r, whose upstream gradient is R */
+    double x[DDP_RANKS]; /* the one row of rank r, whose upstream gradient is R */
     double weight, bias, count, mean;
 };
 
@@ -20,15 +19,15 @@ static void begin(struct state *s, int ranks)
 {
     *s = (struct state){.ranks = ranks, .weight = 2, .bias = 1, .count = 5};
     for (int r = 0; r < ranks; ++r) {
-        s->x[r] = crew_share(ranks, r) * (r % 3 == 1 ? -1 : 1);
+        s->x[r] = ddp_share(ranks, r) * (r % 3 == 1 ? -1 : 1);
         s->mean += s->x[r];
     }
 }
 
-static struct crew_call call_of(struct check *c, const struct state *s)
+static struct ddp_call call_of(struct check *c, const struct state *s)
 {
     const double up = s->ranks;
-    struct crew_call call = {.ranks = s->ranks, .n_in = 1, .n_out = 1};
+    struct ddp_call call = {.ranks = s->ranks, .n_in = 1, .n_out = 1};
 
     for (int r = 0; r < s->ranks; ++r) {
         call.in[r][0] = check_needs_grad(check_vector(c, 1, &s->x[r]));
@@ -37,7 +36,7 @@ static struct crew_call call_of(struct check *c, const struct state *s)
     return call;
 }
 
-static void own_results(struct check *c, const struct state *s, const struct crew_call *call)
+static void own_results(struct check *c, const struct state *s, const struct ddp_call *call)
 {
     for (int r = 0; r < s->ranks; ++r) {
         const double y = s->weight * s->x[r] + s->bias, dx = s->weight * s->ranks;
@@ -49,16 +48,16 @@ static void own_results(struct check *c, const struct state *s, const struct cre
 
 static void all_hold(struct check *c, struct impl_model *model, const struct state *s)
 {
-    crew_all_are(c, model, s->ranks, IMPL_VALUE, WEIGHT, 1, &s->weight);
-    crew_all_are(c, model, s->ranks, IMPL_VALUE, BIAS, 1, &s->bias);
-    crew_all_are(c, model, s->ranks, IMPL_VALUE, COUNT, 1, &s->count);
+    ddp_all_are(c, model, s->ranks, IMPL_VALUE, WEIGHT, 1, &s->weight);
+    ddp_all_are(c, model, s->ranks, IMPL_VALUE, BIAS, 1, &s->bias);
+    ddp_all_are(c, model, s->ranks, IMPL_VALUE, COUNT, 1, &s->count);
 }
 
 /* Makes a step with a reduction; `times` gradients are added up. */
 static void reduced(struct check *c, struct impl_model *model, struct state *s, int times)
 {
-    crew_all_are(c, model, s->ranks, IMPL_GRAD, WEIGHT, 1, (const double[]){times * s->mean});
-    crew_all_are(c, model, s->ranks, IMPL_GRAD, BIAS, 1, (const double[]){times * s->ranks});
+    ddp_all_are(c, model, s->ranks, IMPL_GRAD, WEIGHT, 1, (const double[]){times * s->mean});
+    ddp_all_are(c, model, s->ranks, IMPL_GRAD, BIAS, 1, (const double[]){times * s->ranks});
     check_step(c, model, 1.0F / 8, 0);
     s->weight -= times * s->mean / 8;
     s->bias -= times * s->ranks / 8.0;
@@ -70,12 +69,12 @@ static void reduced(struct check *c, struct impl_model *model, struct state *s, 
 static void train(struct check *c, struct impl_model *model, struct state *s)
 {
     for (int turn = 0; turn < 2; ++turn) {
-        struct crew_call call = call_of(c, s);
+        struct ddp_call call = call_of(c, s);
 
         check_note(c, "R=%d, step %d: ", s->ranks, turn);
         for (int r = 1; r < s->ranks; ++r)
-            crew_set(c, model, r, IMPL_VALUE, COUNT, (const double[]){100 * r});
-        crew_pass(c, model, &call);
+            ddp_set(c, model, r, IMPL_VALUE, COUNT, (const double[]){100 * r});
+        ddp_pass_counted(c, model, &call);
         own_results(c, s, &call);
         ++s->count;
         reduced(c, model, s, 1);
@@ -85,15 +84,15 @@ static void train(struct check *c, struct impl_model *model, struct state *s)
 /* A backward without sync leaves each rank its gradient; the next one reduces both. */
 static void unsynced(struct check *c, struct impl_model *model, struct state *s)
 {
-    struct crew_call first = call_of(c, s), second = call_of(c, s);
+    struct ddp_call first = call_of(c, s), second = call_of(c, s);
 
     check_note(c, "R=%d, without sync: ", s->ranks);
     first.no_sync = true;
-    crew_pass(c, model, &first);
+    ddp_pass_counted(c, model, &first);
     for (int r = 0; r < s->ranks; ++r)
-        crew_rank_is(c, model, r, IMPL_GRAD, WEIGHT, s->ranks * s->x[r]);
+        ddp_rank_is(c, model, r, IMPL_GRAD, WEIGHT, s->ranks * s->x[r]);
     check_note(c, "R=%d, with sync again: ", s->ranks);
-    crew_pass(c, model, &second);
+    ddp_pass_counted(c, model, &second);
     s->count += 2;
     reduced(c, model, s, 2);
 }
@@ -103,8 +102,8 @@ static void unsynced(struct check *c, struct impl_model *model, struct state *s)
 static void joined(struct check *c, struct impl_model *model, struct state *s)
 {
     const int last = s->ranks - 1;
-    struct crew_call call = call_of(c, s), end = call_of(c, s);
-    bool active[CREW_MOST] = {false}, none[CREW_MOST] = {false};
+    struct ddp_call call = call_of(c, s), end = call_of(c, s);
+    bool active[DDP_RANKS] = {false}, none[DDP_RANKS] = {false};
     const double mean = s->mean - s->x[last];
 
     check_note(c, "R=%d, the last rank has joined: ", s->ranks);
@@ -112,10 +111,10 @@ static void joined(struct check *c, struct impl_model *model, struct state *s)
         active[r] = true;
     call.active = active;
     call.in[last][0] = call.g[last][0] = NULL;
-    crew_pass(c, model, &call);
+    ddp_pass_counted(c, model, &call);
     for (int r = 0; r < last; ++r) {
-        crew_rank_is(c, model, r, IMPL_GRAD, WEIGHT, mean);
-        crew_rank_is(c, model, r, IMPL_GRAD, BIAS, last);
+        ddp_rank_is(c, model, r, IMPL_GRAD, WEIGHT, mean);
+        ddp_rank_is(c, model, r, IMPL_GRAD, BIAS, last);
     }
     check_step(c, model, 1.0F / 8, 0);
     check_note(c, "R=%d, all have joined: ", s->ranks);
@@ -123,11 +122,11 @@ static void joined(struct check *c, struct impl_model *model, struct state *s)
         end.in[r][0] = NULL;
     end.active = none;
     end.n_out = 0;
-    crew_forward(c, model, &end);
+    ddp_forward_counted(c, model, &end);
     s->weight -= mean / 8;
     ++s->count;
-    crew_all_are(c, model, s->ranks, IMPL_VALUE, WEIGHT, 1, &s->weight);
-    crew_all_are(c, model, s->ranks, IMPL_VALUE, COUNT, 1, &s->count);
+    ddp_all_are(c, model, s->ranks, IMPL_VALUE, WEIGHT, 1, &s->weight);
+    ddp_all_are(c, model, s->ranks, IMPL_VALUE, COUNT, 1, &s->count);
 }
 
 static void ranks_work(struct check *c, int ranks)

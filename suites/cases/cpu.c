@@ -112,14 +112,11 @@ static void functional_called(struct check *c)
 static int open_and_run(struct check *c, const char *text)
 {
     struct impl_model *model;
-    struct impl_forward op = {.n_in = 1, .grad = true, .train = true};
     const int status = check_try_model(c, text, 1, &model);
 
     if (status != IMPL_OK)
         return status;
-    op.in = check_column(c, N, check_sequence(c, N, 1, 1));
-    op.out = check_output(c, IMPL_MAX_IO, 4096);
-    return check_try_forward(c, model, &op);
+    return check_try_one(c, model, check_column(c, N, check_sequence(c, N, 1, 1)), true, true);
 }
 
 static void functional_refused(struct check *c)
@@ -242,10 +239,4 @@ static const struct check_case cases[] = {
     {"CPU-04.outputs", "CPU-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 0, odd_outputs_pass, 0, 0,
      0},
 };
-static const struct check_table own = CHECK_TABLE(cases);
-
-static const struct check_table *const tables[] = {
-    &own,
-};
-
-const struct check_area area_cpu = {"CPU", 4, tables, sizeof tables / sizeof tables[0], NULL, 0};
+const struct check_table cpu_table = CHECK_TABLE(cases);

@@ -1,9 +1,6 @@
 /* ddp.c: area DDP: its tables; the bucket assignment and the sampler as pure functions. The
  * training of several ranks is in the other files ddp_*.c. */
 #include "ddp.h"
-#include "failure.h"
-#include "state.h"
-#include "values.h"
 
 /* ---- DDP-10: buckets ------------------------------------------------------------------------- */
 
@@ -247,26 +244,4 @@ static const struct check_case cases[] = {
     {"DDP-28.known", "DDP-28", MUST, OBSERVED, BOTH, IMPL_CAP_SAMPLER, 0, known_shares, 0, 0, 0},
     {"DDP-28.any", "DDP-28", MUST, OBSERVED, BOTH, IMPL_CAP_SAMPLER, 0, any_share, 0, 0, 0},
 };
-static const struct check_table own = CHECK_TABLE(cases);
-
-static const struct check_table *const tables[] = {
-    &ddp_training_table,        &ddp_models_table,
-    &state_steps_ddp_table,     &ddp_loss_table,
-    &values_gradient_ddp_table, &ddp_unlike_table,
-    &ddp_buffers_table,         &ddp_join_table,
-    &state_kept_ddp_table,      &own,
-    &ddp_buckets_table,         &ddp_sync_table,
-    &ddp_unused_table,          &failure_ranks_table,
-};
-
-static const struct check_excuse excuses[] = {
-    {"DDP-06", false, "communication hooks are not in the interface"},
-    {"DDP-13", false, "depends on the version of PyTorch, and the cap is not in the interface"},
-    {"DDP-18", false, "one call serves all ranks: without a join none can be missing from it"},
-    {"DDP-24", false, "no layer runs a backward inside a backward: nothing gets ready twice"},
-    {"DDP-30", false, "second-order gradients are not in the interface"},
-};
-
-const struct check_area area_ddp = {"DDP",   32,
-                                    tables,  sizeof tables / sizeof tables[0],
-                                    excuses, sizeof excuses / sizeof excuses[0]};
+const struct check_table ddp_table = CHECK_TABLE(cases);

@@ -1,4 +1,4 @@
-/* ddp.h: area DDP: models of several ranks, and the tables of cases about them. */
+/* ddp.h: models of several ranks: calls, and checks of all ranks. */
 #ifndef CASES_DDP_H
 #define CASES_DDP_H
 
@@ -16,27 +16,35 @@ int ddp_ranks(int i);
 
 /* ---- one forward and backward of all ranks (ddp_ranks.c) ------------------------------------- */
 
-/* One input and one output for each rank. */
+enum { DDP_RANKS = 16 };
+
 struct ddp_call {
-    int ranks;
-    const struct impl_array *in[DDP_MOST]; /* NULL: none, the rank is not active */
-    const struct impl_array *g[DDP_MOST];  /* of the outputs; all NULL: ones */
-    const bool *active;                    /* NULL, or by rank */
+    int ranks, n_in, n_out;
+    const struct impl_array *in[DDP_RANKS][IMPL_MAX_IO]; /* all NULL: the rank is not active */
+    const struct impl_array *g[DDP_RANKS][IMPL_MAX_IO];  /* of the outputs; all NULL: ones */
+    const bool *active;                                  /* NULL, or by rank */
     bool no_sync;
-    bool infer, eval;                           /* without grad mode, without training mode */
-    struct impl_trace *forward, *backward;      /* NULL, or out */
-    const struct impl_array *out[DDP_MOST];     /* of the forward */
-    const struct impl_array *grad_in[DDP_MOST]; /* of the backward */
+    bool infer, eval; /* without grad mode, without training mode */
+    size_t room;      /* floats of each output and each input gradient; 0: enough for small ones */
+    struct impl_trace *forward, *backward; /* NULL, or out */
+    const struct impl_array *out[DDP_RANKS][IMPL_MAX_IO], *grad_in[DDP_RANKS][IMPL_MAX_IO];
 };
 
-/* The try_ forms return the status; the others end the case unless it is 0. */
+/* The try_ forms return the status; the others end the case unless it is 0. All check that each
+ * rank has n_out outputs; without active ranks that is not checked, unless n_out is 0. */
 int ddp_try_forward(struct check *c, struct impl_model *model, struct ddp_call *call);
 int ddp_try_backward(struct check *c, struct impl_model *model, struct ddp_call *call);
 void ddp_forward(struct check *c, struct impl_model *model, struct ddp_call *call);
 void ddp_backward(struct check *c, struct impl_model *model, struct ddp_call *call);
-/* Makes both, and checks that each output is there. The vectors in x are the inputs, and the
- * gradients are ones. */
-void ddp_pass(struct check *c, struct impl_model *model, struct ddp_call *call);
+void ddp_pass(struct check *c, struct impl_model *model, struct ddp_call *call); /* both */
+/* The same, and the number of outputs counts as a comparison of the case. */
+void ddp_forward_counted(struct check *c, struct impl_model *model, struct ddp_call *call);
+void ddp_pass_counted(struct check *c, struct impl_model *model, struct ddp_call *call);
+
+/* Returns the i-th integer, from 1 on, that the mean gives back bit for bit if one rank gives it
+ * times `ranks`, both if the sum is divided by their number and if it is multiplied by the inverse.
+ * With three and five ranks every integer is one. */
+double ddp_share(int ranks, int i);
 
 /* values NULL: none (gradients). */
 void ddp_set(struct check *c, struct impl_model *model, int rank, enum impl_what what, int i,
@@ -64,19 +72,5 @@ void ddp_batches(struct check *c, int ranks, uint64_t turn, struct ddp_batch bat
 struct ddp_call ddp_call_of(struct check *c, int ranks, const struct ddp_batch batch[]);
 /* Rank r has one row, x[r]; its gradients are x[r] and 1. */
 struct ddp_call ddp_rows(struct check *c, int ranks, const double x[]);
-
-/* ---- tables ---------------------------------------------------------------------------------- */
-
-extern const struct check_table ddp_training_table;
-extern const struct check_table ddp_training_determinism_table;
-extern const struct check_table ddp_models_table;
-extern const struct check_table ddp_loss_table;
-extern const struct check_table ddp_sync_table;
-extern const struct check_table ddp_buffers_table;
-extern const struct check_table ddp_buckets_table;
-extern const struct check_table ddp_buckets_cost_table;
-extern const struct check_table ddp_unused_table;
-extern const struct check_table ddp_unlike_table;
-extern const struct check_table ddp_join_table;
 
 #endif

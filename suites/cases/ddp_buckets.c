@@ -18,10 +18,10 @@ static const struct impl_trace *traced_step(struct check *c, struct impl_model *
                                             size_t columns)
 {
     struct impl_trace *trace = check_memory(c, sizeof *trace);
-    struct ddp_call call = {.ranks = RANKS, .backward = trace};
+    struct ddp_call call = {.ranks = RANKS, .n_in = 1, .n_out = 1, .backward = trace};
 
     for (int r = 0; r < RANKS; ++r)
-        call.in[r] =
+        call.in[r][0] =
             check_array(c, 2, (const size_t[]){1, columns}, check_sequence(c, columns, 0, 0));
     check_zero_grad(c, model);
     ddp_pass(c, model, &call);
@@ -127,10 +127,10 @@ static void set_weights(struct check *c, struct impl_model *model, int ranks)
 
 static struct ddp_call rows_of(struct check *c, int ranks, const double x[])
 {
-    struct ddp_call call = {.ranks = ranks};
+    struct ddp_call call = {.ranks = ranks, .n_in = 1, .n_out = 1};
 
     for (int r = 0; r < ranks; ++r)
-        call.in[r] =
+        call.in[r][0] =
             check_array(c, 2, (const size_t[]){1, WIDTH}, check_sequence(c, WIDTH, x[r], 0));
     return call;
 }
@@ -244,11 +244,16 @@ static void step_moves(struct check *c, struct impl_model *model, int ranks, boo
 {
     struct impl_trace *forward = check_memory(c, sizeof *forward);
     struct impl_trace *backward = check_memory(c, sizeof *backward);
-    struct ddp_call call = {
-        .ranks = ranks, .no_sync = no_sync, .forward = forward, .backward = backward};
+    struct ddp_call call = {.ranks = ranks,
+                            .n_in = 1,
+                            .n_out = 1,
+                            .no_sync = no_sync,
+                            .forward = forward,
+                            .backward = backward};
 
     for (int r = 0; r < ranks; ++r)
-        call.in[r] = check_array(c, 2, (const size_t[]){3, 5}, check_integers(c, 15, (uint64_t)r));
+        call.in[r][0] =
+            check_array(c, 2, (const size_t[]){3, 5}, check_integers(c, 15, (uint64_t)r));
     ddp_pass(c, model, &call);
     check_int(c, "ranks in the trace of forward", forward->replicas, ranks);
     check_int(c, "bytes of parameters and buffers, all ranks", (long long)total(forward, false),

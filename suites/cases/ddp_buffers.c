@@ -62,10 +62,10 @@ enum { MEAN = 2, VARIANCE, BATCHES };
 
 static struct ddp_call columns(struct check *c, int ranks, size_t n, const double x[])
 {
-    struct ddp_call call = {.ranks = ranks};
+    struct ddp_call call = {.ranks = ranks, .n_in = 1, .n_out = 1};
 
     for (int r = 0; r < ranks && r < DDP_MOST; ++r)
-        call.in[r] = check_needs_grad(check_column(c, n, x + (size_t)r * n));
+        call.in[r][0] = check_needs_grad(check_column(c, n, x + (size_t)r * n));
     return call;
 }
 
@@ -90,7 +90,7 @@ static void ddp_buffers_statistics(struct check *c)
             ddp_pass(c, model, &call);
             variance = 0.5 * variance + 0.5 * 2;
             for (int r = 0; r < ranks; ++r) {
-                check_values(c, check_text(c, "output of rank %d", r), call.out[r], 2,
+                check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], 2,
                              (const double[]){-1, 1});
                 ddp_rank_is(c, model, r, IMPL_VALUE, MEAN, 0.5 * mean + 0.5 * (4 * r + turn + 1));
                 ddp_rank_is(c, model, r, IMPL_VALUE, VARIANCE, variance);
@@ -120,7 +120,7 @@ static struct ddp_call evaluate(struct check *c, struct impl_model *model, int r
     set_statistics(c, model, mean, deviation * deviation);
     ddp_forward(c, model, &call);
     for (int r = 0; r < ranks; ++r)
-        check_values(c, check_text(c, "output of rank %d", r), call.out[r], 1,
+        check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], 1,
                      (const double[]){(x[r] - mean) / deviation});
     return call;
 }
@@ -128,7 +128,8 @@ static struct ddp_call evaluate(struct check *c, struct impl_model *model, int r
 static void input_gradients(struct check *c, const struct ddp_call *call, double want)
 {
     for (int r = 0; r < call->ranks; ++r)
-        check_values(c, check_text(c, "input gradient of rank %d", r), call->grad_in[r], 1, &want);
+        check_values(c, check_text(c, "input gradient of rank %d", r), call->grad_in[r][0], 1,
+                     &want);
 }
 
 /* The second forward overwrites the buffers that the first one has used. The backward of the first

@@ -35,7 +35,7 @@ static bool iterate(struct check *c, struct impl_model *model, const struct loop
     for (int r = 0; r < loop->ranks; ++r) {
         active[r] = i < loop->batches[r];
         any = any || active[r];
-        call.in[r] = active[r] ? call.in[r] : NULL;
+        call.in[r][0] = active[r] ? call.in[r][0] : NULL;
         mean[0] += active[r] ? loop->x[r] / loop->ranks : 0;
         mean[1] += active[r] ? 1.0 / loop->ranks : 0;
     }

@@ -32,12 +32,12 @@ static const struct impl_array *scalar(struct check *c, double value)
 /* The ranks have their rows, and the gradients of their losses are 12 times `scale`. */
 static struct ddp_call call_of(struct check *c, const struct rows *rows, const double scale[])
 {
-    struct ddp_call call = {.ranks = rows->ranks};
+    struct ddp_call call = {.ranks = rows->ranks, .n_in = 1, .n_out = 1};
     const double *x = rows->x;
 
     for (int r = 0; r < rows->ranks; x += rows->n[r++]) {
-        call.in[r] = check_needs_grad(check_vector(c, rows->n[r], x));
-        call.g[r] = scalar(c, 12 * scale[r]);
+        call.in[r][0] = check_needs_grad(check_vector(c, rows->n[r], x));
+        call.g[r][0] = scalar(c, 12 * scale[r]);
     }
     return call;
 }
@@ -157,10 +157,10 @@ static void own_losses(struct check *c, const struct ddp_call *call, const struc
         const double loss = (weight * sum_of(rows, r) + n) / divisor;
         const char *what = check_text(c, "loss of rank %d", r);
 
-        check_shape(c, what, call->out[r], 0, NULL);
-        check_values(c, what, call->out[r], 1, &loss);
-        check_values(c, check_text(c, "input gradient of rank %d", r), call->grad_in[r], rows->n[r],
-                     check_sequence(c, rows->n[r], 12 * weight / divisor, 0));
+        check_shape(c, what, call->out[r][0], 0, NULL);
+        check_values(c, what, call->out[r][0], 1, &loss);
+        check_values(c, check_text(c, "input gradient of rank %d", r), call->grad_in[r][0],
+                     rows->n[r], check_sequence(c, rows->n[r], 12 * weight / divisor, 0));
     }
 }
 

@@ -106,7 +106,7 @@ static void ddp_mean_no_rows(struct check *c)
             struct ddp_call call = ddp_rows(c, ranks, rows);
 
             check_note(c, "R=%d, rank %d has no rows: ", ranks, turn);
-            call.in[turn] = check_needs_grad(check_vector(c, 0, NULL));
+            call.in[turn][0] = check_needs_grad(check_vector(c, 0, NULL));
             check_zero_grad(c, model);
             ddp_pass(c, model, &call);
             ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean_of(rows, ranks) - rows[turn] / ranks);

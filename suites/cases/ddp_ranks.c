@@ -13,37 +13,35 @@ int ddp_ranks(int i)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static size_t count(int n)
+/* Copies the first n arrays of each rank into one list, as the interface requires; their data stay
+ * where they are guarded. */
+static struct impl_array *in_a_row(struct check *c, const struct ddp_call *call, int n,
+                                   const struct impl_array *one[][IMPL_MAX_IO])
 {
-    return (size_t)n;
-}
+    struct impl_array *row = check_memory(c, (size_t)(call->ranks * n + 1) * sizeof *row);
 
-/* Copies the arrays into one list, as the interface requires; their data stay where they are
- * guarded. */
-static struct impl_array *in_a_row(struct check *c, int ranks, const struct impl_array *const one[])
-{
-    struct impl_array *row = check_memory(c, count(ranks) * sizeof *row);
-
-    for (int r = 0; r < ranks; ++r)
-        row[r] = one[r] ? *one[r] : *check_none(c);
+    for (int i = 0; i < call->ranks * n; ++i)
+        row[i] = one[i / n][i % n] ? *one[i / n][i % n] : *check_none(c);
     return row;
 }
 
-static size_t room_for(const struct ddp_call *call)
+static size_t room_of(const struct ddp_call *call)
 {
     size_t most = 0;
 
+    if (call->room > 0)
+        return call->room * sizeof(float);
     for (int r = 0; r < call->ranks; ++r)
-        if (call->in[r] && check_elements(call->in[r]) > most)
-            most = check_elements(call->in[r]);
+        if (call->in[r][0] && check_elements(call->in[r][0]) > most)
+            most = check_elements(call->in[r][0]);
     return 4 * 8 * most + 8192;
 }
 
 int ddp_try_forward(struct check *c, struct impl_model *model, struct ddp_call *call)
 {
-    struct impl_array *out = check_output(c, call->ranks * IMPL_MAX_IO, room_for(call));
-    struct impl_forward op = {.in = in_a_row(c, call->ranks, call->in),
-                              .n_in = 1,
+    struct impl_array *out = check_output(c, call->ranks * IMPL_MAX_IO, room_of(call));
+    struct impl_forward op = {.in = in_a_row(c, call, call->n_in, call->in),
+                              .n_in = call->n_in,
                               .out = out,
                               .grad = !call->infer,
                               .train = !call->eval,
@@ -57,31 +55,36 @@ int ddp_try_forward(struct check *c, struct impl_model *model, struct ddp_call *
         return status;
     for (int r = 0; r < call->ranks; ++r) {
         const bool active = !call->active || call->active[r];
+
         anyone = anyone || active;
-        call->out[r] = &out[r * IMPL_MAX_IO];
-        for (int i = 0; active && i < op.n_out; ++i)
-            guard_output(c, "forward", &call->out[r][i]);
+        for (int i = 0; i < IMPL_MAX_IO; ++i) {
+            call->out[r][i] = &out[r * IMPL_MAX_IO + i];
+            if (active && i < op.n_out)
+                guard_output(c, "forward", call->out[r][i]);
+        }
     }
-    if (anyone && op.n_out != 1)
-        check_fail(c, "forward: %d outputs of each rank, must be 1", op.n_out);
+    if ((anyone || call->n_out == 0) && op.n_out != call->n_out)
+        check_fail(c, "forward: %d outputs of each rank, must be %d", op.n_out, call->n_out);
     return status;
 }
 
 int ddp_try_backward(struct check *c, struct impl_model *model, struct ddp_call *call)
 {
-    struct impl_array *grad_in = check_output(c, call->ranks, room_for(call));
+    const int n = call->ranks * call->n_in;
+    struct impl_array *grad_in = check_output(c, n, room_of(call));
     bool given = false;
 
-    for (int r = 0; r < call->ranks; ++r) {
-        given = given || call->g[r];
-        call->grad_in[r] = &grad_in[r];
-    }
-    return check_try_backward(c, model,
-                              &(struct impl_backward){.grad_out = in_a_row(c, call->ranks, call->g),
-                                                      .n_grad_out = given ? 1 : 0,
-                                                      .grad_in = grad_in,
-                                                      .n_in = call->ranks,
-                                                      .trace = call->backward});
+    for (int i = 0; i < call->ranks * call->n_out; ++i)
+        given = given || call->g[i / call->n_out][i % call->n_out];
+    for (int i = 0; i < n; ++i)
+        call->grad_in[i / call->n_in][i % call->n_in] = &grad_in[i];
+    return check_try_backward(
+        c, model,
+        &(struct impl_backward){.grad_out = in_a_row(c, call, call->n_out, call->g),
+                                .n_grad_out = given ? call->n_out : 0,
+                                .grad_in = grad_in,
+                                .n_in = n,
+                                .trace = call->backward});
 }
 
 void ddp_forward(struct check *c, struct impl_model *model, struct ddp_call *call)
@@ -103,6 +106,18 @@ void ddp_backward(struct check *c, struct impl_model *model, struct ddp_call *ca
 void ddp_pass(struct check *c, struct impl_model *model, struct ddp_call *call)
 {
     ddp_forward(c, model, call);
+    ddp_backward(c, model, call);
+}
+
+void ddp_forward_counted(struct check *c, struct impl_model *model, struct ddp_call *call)
+{
+    ddp_forward(c, model, call);
+    check_int(c, "outputs of each rank", call->n_out, call->n_out);
+}
+
+void ddp_pass_counted(struct check *c, struct impl_model *model, struct ddp_call *call)
+{
+    ddp_forward_counted(c, model, call);
     ddp_backward(c, model, call);
 }
 
@@ -150,6 +165,22 @@ void ddp_rank_is(struct check *c, struct impl_model *model, int rank, enum impl_
                  check_get_rank(c, model, rank, what, i), 1, &want);
 }
 
+double ddp_share(int ranks, int i)
+{
+    const volatile float inverse = 1.0F / (float)ranks; /* this is rounded */
+    int share = 0;
+
+    while (i >= 0) {
+        volatile float product;
+
+        ++share;
+        product = (float)(ranks * share) * inverse;
+        if (product == (float)share)
+            --i;
+    }
+    return share;
+}
+
 /* ---- batches --------------------------------------------------------------------------------- */
 
 void ddp_batches(struct check *c, int ranks, uint64_t turn, struct ddp_batch batch[DDP_MOST])
@@ -174,20 +205,20 @@ void ddp_batches(struct check *c, int ranks, uint64_t turn, struct ddp_batch bat
 
 struct ddp_call ddp_call_of(struct check *c, int ranks, const struct ddp_batch batch[])
 {
-    struct ddp_call call = {.ranks = ranks};
+    struct ddp_call call = {.ranks = ranks, .n_in = 1, .n_out = 1};
 
     for (int r = 0; r < ranks; ++r) {
-        call.in[r] = check_needs_grad(check_vector(c, batch[r].n, batch[r].x));
-        call.g[r] = check_vector(c, batch[r].n, batch[r].g);
+        call.in[r][0] = check_needs_grad(check_vector(c, batch[r].n, batch[r].x));
+        call.g[r][0] = check_vector(c, batch[r].n, batch[r].g);
     }
     return call;
 }
 
 struct ddp_call ddp_rows(struct check *c, int ranks, const double x[])
 {
-    struct ddp_call call = {.ranks = ranks};
+    struct ddp_call call = {.ranks = ranks, .n_in = 1, .n_out = 1};
 
     for (int r = 0; r < ranks; ++r)
-        call.in[r] = check_needs_grad(check_vector(c, 1, &x[r]));
+        call.in[r][0] = check_needs_grad(check_vector(c, 1, &x[r]));
     return call;
 }

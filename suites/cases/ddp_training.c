@@ -30,7 +30,7 @@ static void ddp_mean_known(struct check *c)
 
             check_note(c, "row %zu, turn %d: ", k, turn);
             for (int r = 0; r < call.ranks; ++r)
-                call.g[r] = check_vector(c, 1, (const double[]){turn});
+                call.g[r][0] = check_vector(c, 1, (const double[]){turn});
             check_zero_grad(c, model);
             ddp_pass(c, model, &call);
             ddp_all_is(c, model, call.ranks, IMPL_GRAD, 0, turn * known[k].mean);
@@ -52,8 +52,8 @@ static void own_output(struct check *c, const struct ddp_call *call, const struc
             y[i] = weight * batch[r].x[i] + bias;
             dx[i] = weight * batch[r].g[i];
         }
-        check_values(c, check_text(c, "output of rank %d", r), call->out[r], n, y);
-        check_values(c, check_text(c, "input gradient of rank %d", r), call->grad_in[r], n, dx);
+        check_values(c, check_text(c, "output of rank %d", r), call->out[r][0], n, y);
+        check_values(c, check_text(c, "input gradient of rank %d", r), call->grad_in[r][0], n, dx);
     }
 }
 
@@ -98,15 +98,15 @@ static void ddp_mean_steps(struct check *c)
  * 7. */
 static void network_turn(struct check *c, struct impl_model *model, int ranks, uint64_t turn)
 {
-    struct ddp_call call = {.ranks = ranks};
+    struct ddp_call call = {.ranks = ranks, .n_in = 1, .n_out = 1};
     struct golden_net net[DDP_MOST];
 
     for (int r = 0; r < ranks; ++r) {
         const size_t n = (size_t)(1 + (3 * r + (int)turn) % DDP_MOST);
 
         golden_net_batch(c, &net[r], n, 7, check_seed(c) + 16 * turn + (uint64_t)r + 100);
-        call.in[r] = check_needs_grad(check_array(c, 2, (const size_t[]){n, NET_IN}, net[r].x));
-        call.g[r] = check_array(c, 2, (const size_t[]){n, NET_OUT}, net[r].g);
+        call.in[r][0] = check_needs_grad(check_array(c, 2, (const size_t[]){n, NET_IN}, net[r].x));
+        call.g[r][0] = check_array(c, 2, (const size_t[]){n, NET_OUT}, net[r].g);
     }
     check_zero_grad(c, model);
     ddp_pass(c, model, &call);
@@ -119,9 +119,9 @@ static void network_turn(struct check *c, struct impl_model *model, int ranks, u
         ddp_all_are(c, model, ranks, IMPL_GRAD, p, golden_net_size[p], mean);
     }
     for (int r = 0; r < ranks; ++r) {
-        check_values(c, check_text(c, "output of rank %d", r), call.out[r], net[r].n * NET_OUT,
+        check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], net[r].n * NET_OUT,
                      net[r].y);
-        check_values(c, check_text(c, "input gradient of rank %d", r), call.grad_in[r],
+        check_values(c, check_text(c, "input gradient of rank %d", r), call.grad_in[r][0],
                      net[r].n * NET_IN, net[r].dx);
     }
 }
@@ -161,7 +161,7 @@ static void ddp_mean_large(struct check *c)
         ddp_set(c, model, r, IMPL_VALUE, 2, ones);
     }
     for (int turn = 1; turn <= 3; ++turn) {
-        struct ddp_call call = {.ranks = RANKS};
+        struct ddp_call call = {.ranks = RANKS, .n_in = 1, .n_out = 1};
         double sum[RANKS], mean[2] = {0, 0}; /* of the sums of the inputs, and of the rows */
 
         check_note(c, "turn %d: ", turn);
@@ -171,7 +171,7 @@ static void ddp_mean_large(struct check *c)
             sum[r] = (double)n * x[r];
             mean[0] += sum[r] / RANKS;
             mean[1] += (double)n / RANKS;
-            call.in[r] = check_column(c, n, check_sequence(c, n, x[r], 0));
+            call.in[r][0] = check_column(c, n, check_sequence(c, n, x[r], 0));
         }
         check_zero_grad(c, model);
         ddp_pass(c, model, &call);
@@ -305,16 +305,16 @@ static struct impl_model *real_model(struct check *c, int ranks, const double we
 
 static void real_step(struct check *c, struct impl_model *model, int ranks, uint64_t turn)
 {
-    struct ddp_call call = {.ranks = ranks};
+    struct ddp_call call = {.ranks = ranks, .n_in = 1, .n_out = 1};
 
     for (int r = 0; r < ranks; ++r) {
         const uint64_t seed = check_seed(c) + 16 * turn + (uint64_t)r;
         const size_t n = (size_t)(1 + (3 * r + (int)turn) % DDP_MOST);
 
-        call.in[r] = check_array(c, 2, (const size_t[]){n, NET_IN},
-                                 check_randoms(c, n * NET_IN, 1000 + seed));
-        call.g[r] = check_array(c, 2, (const size_t[]){n, NET_OUT},
-                                check_randoms(c, n * NET_OUT, 2000 + seed));
+        call.in[r][0] = check_array(c, 2, (const size_t[]){n, NET_IN},
+                                    check_randoms(c, n * NET_IN, 1000 + seed));
+        call.g[r][0] = check_array(c, 2, (const size_t[]){n, NET_OUT},
+                                   check_randoms(c, n * NET_OUT, 2000 + seed));
     }
     check_zero_grad(c, model);
     ddp_pass(c, model, &call);
@@ -387,7 +387,7 @@ static void ddp_values_not_sent(struct check *c)
             for (int r = 0; r < ranks; ++r) {
                 const double y = weight[r] * x[r] + 1 - 0.5 * turn;
 
-                check_values(c, check_text(c, "output of rank %d", r), call.out[r], 1, &y);
+                check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], 1, &y);
                 weight[r] -= 0.5 * mean;
                 ddp_rank_is(c, model, r, IMPL_VALUE, 0, weight[r]);
             }

@@ -1,7 +1,6 @@
 /* determinism.c: area DET: the order of sums; and time, which must not change results. */
 #include "check.h"
 #include "ddp.h"
-#include "ids.h"
 
 #include <float.h>
 #include <math.h>
@@ -485,17 +484,4 @@ static const struct check_case cases[] = {
     {"DET-05.reals", "DET-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, reals_are_near, 0, 0, 0},
     {"DET-06.rows", "DET-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, rows_in_place, 0, 0, 0},
 };
-static const struct check_table own = CHECK_TABLE(cases);
-
-static const struct check_table *const tables[] = {
-    &own,
-    &ddp_training_determinism_table,
-};
-
-static const struct check_excuse excuses[] = {
-    {"DET-02", false, "differs from DET-01 in the sign of zero alone, and both are allowed"},
-};
-
-const struct check_area area_determinism = {"DET",   7,
-                                            tables,  sizeof tables / sizeof tables[0],
-                                            excuses, sizeof excuses / sizeof excuses[0]};
+const struct check_table determinism_table = CHECK_TABLE(cases);

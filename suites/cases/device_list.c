@@ -1,5 +1,4 @@
 /* device_list.c: shard i goes to device_ids[i]; inputs may come from anywhere. */
-#include "device.h"
 #include "golden.h"
 
 static const char tag_device[] = "{\"kind\":\"tag_device\"}";

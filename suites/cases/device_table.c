@@ -1,6 +1,5 @@
 /* device_table.c: at every forward all parameters and buffers must be on the first of device_ids.
  * These are the 21 rows of PyTorch's truth table, and cases that it leaves out. */
-#include "device.h"
 #include "golden.h"
 
 #include <string.h>

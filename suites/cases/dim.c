@@ -21,10 +21,3 @@ struct impl_array *dim_counted(struct check *c, const struct dim_shape *shape)
     return check_needs_grad(
         check_array(c, shape->ndim, shape->dim, check_sequence(c, dim_elements(shape), 1, 1)));
 }
-
-static const struct check_table *const tables[] = {
-    &dim_values_table,
-    &dim_misfit_table,
-};
-
-const struct check_area area_dim = {"DIM", 7, tables, sizeof tables / sizeof tables[0], NULL, 0};

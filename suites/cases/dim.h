@@ -16,7 +16,4 @@ size_t dim_elements(const struct dim_shape *shape);
 /* Returns an array 1, 2, .. in this shape, which needs a gradient. */
 struct impl_array *dim_counted(struct check *c, const struct dim_shape *shape);
 
-extern const struct check_table dim_values_table;
-extern const struct check_table dim_misfit_table;
-
 #endif

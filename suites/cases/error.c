@@ -1,8 +1,5 @@
 /* error.c: area ERR: which calls are errors, and of which kind. */
-#include "error.h"
-
 #include "golden.h"
-#include "ids.h"
 
 #include <string.h>
 
@@ -10,11 +7,9 @@ enum { N = 10, ROOM = 16384 };
 
 static int try_rows(struct check *c, struct impl_model *model, size_t n)
 {
-    struct impl_forward op = {.n_in = 1, .grad = true, .train = true};
+    struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
 
-    op.in = check_needs_grad(check_column(c, n, check_sequence(c, n, 1, 1)));
-    op.out = check_output(c, IMPL_MAX_IO, ROOM);
-    return check_try_forward(c, model, &op);
+    return check_try_one(c, model, check_needs_grad(x), true, true);
 }
 
 /* ---- ERR-01: something lies on the wrong device ---------------------------------------------- */
@@ -273,20 +268,4 @@ static const struct check_case cases[] = {
     {"ERR-07.no_device", "ERR-07", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, no_such_device,
      0, 0, 0},
 };
-static const struct check_table own = CHECK_TABLE(cases);
-
-static const struct check_table *const tables[] = {
-    &own,
-    &error_shape_table,
-    &error_state_table,
-};
-
-static const struct check_excuse excuses[] = {
-    {"ERR-04", false, "a call carries its own module, input and device: the counts cannot differ"},
-    {"ERR-09", false, "no layer leaves its thread without a result or an error"},
-    {"ERR-10", false, "the interface has one caller at a time"},
-};
-
-const struct check_area area_error = {"ERR",   10,
-                                      tables,  sizeof tables / sizeof tables[0],
-                                      excuses, sizeof excuses / sizeof excuses[0]};
+const struct check_table error_table = CHECK_TABLE(cases);

@@ -1,7 +1,6 @@
 /* failure_ranks.c: cases of area DDP: a rank fails. PyTorch raises the exception of the rank's
  * module, in the process of that rank; the program that started the ranks knows its number. */
 #include "ddp.h"
-#include "failure.h"
 
 #include <string.h>
 
@@ -35,7 +34,7 @@ static void good_pass(struct check *c, struct impl_model *model, int ranks, stru
         const double y = 2 * rows[r] + 1;
 
         mean += rows[r] / ranks;
-        check_values(c, check_text(c, "output of rank %d", r), call->out[r], 1, &y);
+        check_values(c, check_text(c, "output of rank %d", r), call->out[r][0], 1, &y);
     }
     ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean);
     ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
@@ -78,7 +77,7 @@ static void one_fails(struct check *c, int ranks, int bad, const char *when,
 
     check_note(c, "R=%d, rank %d fails in %s: ", ranks, bad, when);
     good_pass(c, model, ranks, &call);
-    error_is(c, bad_pass(c, model, ranks, when), kind, bad, call.out[bad]->device);
+    error_is(c, bad_pass(c, model, ranks, when), kind, bad, call.out[bad][0]->device);
     check_model_close(c, model);
 }
 
@@ -105,7 +104,7 @@ static void failure_rank_of_several(struct check *c)
     status = bad_pass(c, model, RANKS, "forward");
     rank = check_error(c)->replica;
     check_true(c, rank == 1 || rank == 3, "the error names rank %d, must be 1 or 3", rank);
-    error_is(c, status, &kinds[rank == 3], rank, call.out[rank]->device);
+    error_is(c, status, &kinds[rank == 3], rank, call.out[rank][0]->device);
 }
 
 /* ---- DDP-32: after it --------------------------------------------------------------------------
@@ -147,7 +146,7 @@ static void recovers(struct check *c, int ranks, const char *when)
         if (fails_now) {
             check_zero_grad(c, model);
             error_is(c, bad_pass(c, model, ranks, when), &kinds[turn == 5], turn == 2,
-                     call.out[turn == 2]->device);
+                     call.out[turn == 2][0]->device);
         } else if (turn == 3 && !goes_on(c, model, ranks)) {
             break;
         } else {

@@ -1,6 +1,5 @@
 /* failure_second.c: a replica fails, the model recovers, and another one fails: the second error is
  * reported, with nothing of the first. */
-#include "failure.h"
 #include "golden.h"
 
 #include <string.h>

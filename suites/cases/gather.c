@@ -1,7 +1,5 @@
 /* gather.c: area GATH: parts from several devices are concatenated on one. */
-#include "gather_cases.h"
 #include "primitive.h"
-#include "values.h"
 
 #define REFUSED (ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE))
 
@@ -290,57 +288,28 @@ static void result_is_a_copy(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define GATHER .profiles = PROFILE_PRIMITIVES, .needs = IMPL_CAP_GATHER
-#define REFUSE .obligation = MUST_REFUSE
+enum { PRIM = PROFILE_PRIMITIVES };
 
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {.id = "GATH-01.order", .rule = "GATH-01", GATHER, .devices = 1, .run = order},
-    {.id = "GATH-01.wide", .rule = "GATH-01", GATHER, .devices = 1, .run = wide_parts},
-    {.id = "GATH-02.sizes", .rule = "GATH-02", GATHER, .devices = 1, .run = free_sizes},
-    {.id = "GATH-03.shapes", .rule = "GATH-03", REFUSE, GATHER, .devices = 1, .run = unlike_parts},
-    {.id = "GATH-05.vector", .rule = "GATH-05", GATHER, .devices = 1, .run = vector_of_scalars},
-    {.id = "GATH-07.dim",
-     .rule = "GATH-07",
-     REFUSE,
-     GATHER,
-     .devices = 1,
-     .run = scalars_elsewhere},
-    {.id = "GATH-07.mix",
-     .rule = "GATH-07",
-     REFUSE,
-     GATHER,
-     .devices = 1,
-     .run = scalars_and_vectors},
-    {.id = "GATH-09.empty", .rule = "GATH-09", REFUSE, GATHER, .devices = 1, .run = no_parts},
-    {.id = "GATH-09.host",
-     .rule = "GATH-09",
-     REFUSE,
-     GATHER,
-     .devices = 1,
-     .run = parts_on_the_host},
-    {.id = "GATH-10.device",
-     .rule = "GATH-10",
-     .evidence = REPORTED,
-     GATHER,
-     .devices = 1,
-     .run = destinations},
-    {.id = "GATH-12.types", .rule = "GATH-12", GATHER, .devices = 1, .run = types},
-    {.id = "GATH-13.copy", .rule = "GATH-13", GATHER, .devices = 1, .run = result_is_a_copy},
+    {"GATH-01.order", "GATH-01", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, order, 0, 0, 0},
+    {"GATH-01.wide", "GATH-01", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, wide_parts, 0, 0, 0},
+    {"GATH-02.sizes", "GATH-02", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, free_sizes, 0, 0, 0},
+    {"GATH-03.shapes", "GATH-03", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, unlike_parts, 0,
+     0, 0},
+    {"GATH-05.vector", "GATH-05", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, vector_of_scalars, 0, 0,
+     0},
+    {"GATH-07.dim", "GATH-07", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, scalars_elsewhere,
+     0, 0, 0},
+    {"GATH-07.mix", "GATH-07", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, scalars_and_vectors,
+     0, 0, 0},
+    {"GATH-09.empty", "GATH-09", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, no_parts, 0, 0,
+     0},
+    {"GATH-09.host", "GATH-09", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, parts_on_the_host,
+     0, 0, 0},
+    {"GATH-10.device", "GATH-10", MUST, REPORTED, PRIM, IMPL_CAP_GATHER, 1, destinations, 0, 0, 0},
+    {"GATH-12.types", "GATH-12", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, types, 0, 0, 0},
+    {"GATH-13.copy", "GATH-13", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, result_is_a_copy, 0, 0,
+     0},
 };
-static const struct check_table own = CHECK_TABLE(cases);
-
-static const struct check_table *const tables[] = {
-    &own,
-    &gather_model_table,
-    &values_kept_gather_table,
-};
-
-static const struct check_excuse excuses[] = {
-    {"GATH-11", false, "about an output given by the caller: impl_gather makes its own"},
-};
-
-const struct check_area area_gather = {
-    "GATH",  14,
-    tables,  sizeof tables / sizeof tables[0],
-    excuses, sizeof excuses / sizeof excuses[0],
-};
+const struct check_table gather_table = CHECK_TABLE(cases);

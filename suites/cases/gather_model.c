@@ -1,5 +1,4 @@
 /* gather_model.c: area GATH, seen through a wrapped module. */
-#include "gather_cases.h"
 #include "golden.h"
 #include "primitive.h"
 
@@ -9,14 +8,6 @@
 static struct impl_array *counting(struct check *c, size_t n, double first)
 {
     return check_needs_grad(check_column(c, n, check_sequence(c, n, first, 1)));
-}
-
-static int try_forward(struct check *c, struct impl_model *model, const struct impl_array *x)
-{
-    struct impl_forward op = {.in = x, .n_in = 1, .grad = true, .train = true};
-
-    op.out = check_output(c, IMPL_MAX_IO, 1024);
-    return check_try_forward(c, model, &op);
 }
 
 /* ---- GATH-01, 02 ----------------------------------------------------------------------------- */
@@ -100,7 +91,7 @@ static void gather_model_shapes(struct check *c)
             check_note(c, "K=%d, another width in replica %d: ", k, odd);
             check_set(c, model, IMPL_GRAD, 0, &mark);
             check_refused(c, "a gather of unlike outputs",
-                          try_forward(c, model, counting(c, 3 * (size_t)k - 1, 1)),
+                          check_try_one(c, model, counting(c, 3 * (size_t)k - 1, 1), true, true),
                           ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
             check_grad_is(c, model, 0, mark);
             check_grad_none(c, model, 1);
@@ -333,8 +324,10 @@ static void gather_model_mix(struct check *c)
                                    check_text(c, AFFINE ",{\"kind\":\"scalar_at\",\"replicas\":%s}",
                                               check_list(c, list, n)));
                 check_note(c, "K=%d, numbers from the replicas %s: ", k, check_list(c, list, n));
-                check_refused(c, "a mix of numbers and rows",
-                              try_forward(c, model, counting(c, 3 * (size_t)k - 1, 1)), REFUSED);
+                check_refused(
+                    c, "a mix of numbers and rows",
+                    check_try_one(c, model, counting(c, 3 * (size_t)k - 1, 1), true, true),
+                    REFUSED);
                 check_grad_none(c, model, 0);
                 check_values(c, "output of one row", check_forward(c, model, counting(c, 1, 4)), 1,
                              (const double[]){9});
@@ -355,10 +348,11 @@ static void gather_model_dim(struct check *c)
                                AFFINE ",{\"kind\":\"sum\"}");
 
             check_note(c, "K=%d dim %d: ", k, dims[d]);
-            check_refused(
-                c, "numbers where dim is not 0",
-                try_forward(c, model, check_array(c, 2, shape, check_sequence(c, 22, 1, 1))),
-                REFUSED);
+            check_refused(c, "numbers where dim is not 0",
+                          check_try_one(c, model,
+                                        check_array(c, 2, shape, check_sequence(c, 22, 1, 1)), true,
+                                        true),
+                          REFUSED);
             check_grad_none(c, model, 0);
             check_model_close(c, model);
             golden_works(c, k);
@@ -414,50 +408,35 @@ static void gather_model_destination(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define PARALLEL .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
-#define REFUSE   .obligation = MUST_REFUSE
+enum { DP = PROFILE_DATAPARALLEL };
 
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {.id = "GATH-01.model", .rule = "GATH-01", PARALLEL, .devices = 2, .run = gather_model_order},
-    {.id = "GATH-02.model", .rule = "GATH-02", PARALLEL, .devices = 1, .run = gather_model_sizes},
-    {.id = "GATH-03.model",
-     .rule = "GATH-03",
-     REFUSE,
-     PARALLEL,
-     .devices = 2,
-     .run = gather_model_shapes},
-    {.id = "GATH-04.recorded",
-     .rule = "GATH-04",
-     PARALLEL,
-     .devices = 1,
-     .run = gather_model_recorded},
-    {.id = "GATH-04.large", .rule = "GATH-04", PARALLEL, .devices = 2, .run = gather_model_large},
-    {.id = "GATH-04.double", .rule = "GATH-04", PARALLEL, .devices = 1, .run = gather_model_double},
-    {.id = "GATH-05.model", .rule = "GATH-05", PARALLEL, .devices = 2, .run = gather_model_vector},
-    {.id = "GATH-05.mean", .rule = "GATH-05", PARALLEL, .devices = 2, .run = gather_model_mean},
-    {.id = "GATH-06.own",
-     .rule = "GATH-06",
-     PARALLEL,
-     .devices = 2,
-     .run = gather_model_vector_back},
-    {.id = "GATH-07.model",
-     .rule = "GATH-07",
-     REFUSE,
-     PARALLEL,
-     .devices = 2,
-     .run = gather_model_mix},
-    {.id = "GATH-07.model_dim",
-     .rule = "GATH-07",
-     REFUSE,
-     PARALLEL,
-     .devices = 2,
-     .run = gather_model_dim},
-    {.id = "GATH-08.single", .rule = "GATH-08", PARALLEL, .devices = 1, .run = gather_model_scalar},
-    {.id = "GATH-10.model",
-     .rule = "GATH-10",
-     .evidence = REPORTED,
-     PARALLEL,
-     .devices = 2,
-     .run = gather_model_destination},
+    {"GATH-01.model", "GATH-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gather_model_order, 0, 0,
+     0},
+    {"GATH-02.model", "GATH-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, gather_model_sizes, 0, 0,
+     0},
+    {"GATH-03.model", "GATH-03", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     gather_model_shapes, 0, 0, 0},
+    {"GATH-04.recorded", "GATH-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, gather_model_recorded,
+     0, 0, 0},
+    {"GATH-04.large", "GATH-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gather_model_large, 0, 0,
+     0},
+    {"GATH-04.double", "GATH-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, gather_model_double, 0,
+     0, 0},
+    {"GATH-05.model", "GATH-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gather_model_vector, 0,
+     0, 0},
+    {"GATH-05.mean", "GATH-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gather_model_mean, 0, 0,
+     0},
+    {"GATH-06.own", "GATH-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gather_model_vector_back,
+     0, 0, 0},
+    {"GATH-07.model", "GATH-07", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gather_model_mix,
+     0, 0, 0},
+    {"GATH-07.model_dim", "GATH-07", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     gather_model_dim, 0, 0, 0},
+    {"GATH-08.single", "GATH-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, gather_model_scalar, 0,
+     0, 0},
+    {"GATH-10.model", "GATH-10", MUST, REPORTED, DP, IMPL_CAP_PARALLEL, 2, gather_model_destination,
+     0, 0, 0},
 };
 const struct check_table gather_model_table = CHECK_TABLE(cases);

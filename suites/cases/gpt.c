@@ -1,6 +1,6 @@
 /* gpt.c: area GPT: runs a model of gpt.h on devices and on ranks. */
 #include "gpt.h"
-#include "crew.h"
+#include "ddp.h"
 #include "golden.h"
 
 #include <math.h>
@@ -168,7 +168,7 @@ static double sum_of(const double values[], size_t n)
 static void ranks_turn(struct check *c, struct impl_model *model, const struct gpt_subject *subject,
                        int ranks)
 {
-    struct crew_call call = {.ranks = ranks, .n_in = subject->n_in, .n_out = 1, .room = 1024};
+    struct ddp_call call = {.ranks = ranks, .n_in = subject->n_in, .n_out = 1, .room = 1024};
     struct gpt_pass pass[MOST_RANKS];
     double *total[GPT_PARAMS];
 
@@ -184,7 +184,7 @@ static void ranks_turn(struct check *c, struct impl_model *model, const struct g
             for (size_t e = 0; e < subject->size[p]; ++e)
                 total[p][e] += pass[r].grad[p][e];
     }
-    crew_pass(c, model, &call);
+    ddp_pass_counted(c, model, &call);
     for (int r = 0; r < ranks; ++r) {
         const double sum = sum_of(pass[r].y, pass[r].rows);
 
@@ -203,7 +203,7 @@ void gpt_ranks(struct check *c, const struct gpt_subject *subject)
 {
     for (int ranks = 2; ranks <= MOST_RANKS; ++ranks) {
         struct impl_model *model =
-            check_ddp_model(c, ranks, check_text(c, CREW_MODEL("%s"), subject->layers(c)));
+            check_ddp_model(c, ranks, check_text(c, DDP_MODEL("%s"), subject->layers(c)));
 
         check_note(c, "R=%d: ", ranks);
         check_int(c, "parameters", check_params(c, model), subject->n_params);
@@ -211,14 +211,3 @@ void gpt_ranks(struct check *c, const struct gpt_subject *subject)
         check_model_close(c, model);
     }
 }
-
-/* ---- the area -------------------------------------------------------------------------------- */
-
-static const struct check_table *const tables[] = {
-    &gpt_layers_table,
-    &gpt_attention_table,
-    &gpt_clip_table,
-    &gpt_adamw_table,
-};
-
-const struct check_area area_gpt = {"GPT", 9, tables, sizeof tables / sizeof tables[0], NULL, 0};

@@ -73,9 +73,4 @@ void gpt_adamw_both(struct check *c, const struct gpt_trained *t, struct gpt_ada
 /* beta2 is 0; the rate over 1 - beta1^t is 21/32, 7/16, 3/8. */
 extern const struct impl_step gpt_exact;
 
-extern const struct check_table gpt_layers_table;
-extern const struct check_table gpt_attention_table;
-extern const struct check_table gpt_clip_table;
-extern const struct check_table gpt_adamw_table;
-
 #endif

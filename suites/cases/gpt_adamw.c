@@ -1,7 +1,7 @@
 /* gpt_adamw.c: cases of area GPT about AdamW. They are exact if beta2 is 0 and gradients differ by
  * powers of two from step to step: then the second moment is the square of the gradient, and its
  * root is exact. */
-#include "crew.h"
+#include "ddp.h"
 #include "golden.h"
 #include "gpt.h"
 
@@ -16,7 +16,7 @@ struct gpt_trained gpt_on_devices(struct check *c, int k, const char *layers)
 
 struct gpt_trained gpt_on_ranks(struct check *c, int ranks, const char *layers)
 {
-    struct impl_model *model = check_ddp_model(c, ranks, check_text(c, CREW_MODEL("%s"), layers));
+    struct impl_model *model = check_ddp_model(c, ranks, check_text(c, DDP_MODEL("%s"), layers));
 
     return (struct gpt_trained){.model = model, .ranks = ranks, .n = ranks};
 }
@@ -30,7 +30,7 @@ void gpt_all_are(struct check *c, const struct gpt_trained *t, enum impl_what wh
                  double want)
 {
     if (t->ranks > 0)
-        crew_all_are(c, t->model, t->ranks, what, p, 1, &want);
+        ddp_all_are(c, t->model, t->ranks, what, p, 1, &want);
     else if (what == IMPL_GRAD)
         check_grad_is(c, t->model, p, want);
     else
@@ -95,24 +95,24 @@ static void on_devices(struct check *c, const struct gpt_trained *t, double fact
     check_backward(c, t->model, check_vector(c, n, up));
 }
 
-/* Rank r has the row x = crew_share(r), whose gradient is R times up: the mean is the sum of up
+/* Rank r has the row x = ddp_share(r), whose gradient is R times up: the mean is the sum of up
  * x. */
 static void on_ranks(struct check *c, const struct gpt_trained *t, double factor,
                      double mean[GPT_TWO])
 {
     const int ranks = t->ranks;
-    struct crew_call call = {.ranks = ranks, .n_in = 1, .n_out = 1};
+    struct ddp_call call = {.ranks = ranks, .n_in = 1, .n_out = 1};
 
     mean[0] = mean[1] = 0;
     for (int r = 0; r < ranks; ++r) {
-        const double x = crew_share(ranks, r), up = factor * ranks * (r == 1 ? 2 : 1);
+        const double x = ddp_share(ranks, r), up = factor * ranks * (r == 1 ? 2 : 1);
 
         call.in[r][0] = check_needs_grad(check_vector(c, 1, &x));
         call.g[r][0] = check_vector(c, 1, &up);
         mean[0] += up * x / ranks;
         mean[1] += up / ranks;
     }
-    crew_pass(c, t->model, &call);
+    ddp_pass_counted(c, t->model, &call);
 }
 
 static void exact_steps(struct check *c, const struct gpt_trained *t)
@@ -256,7 +256,7 @@ static void own_steps(struct check *c, const struct gpt_trained *t)
             if (p == 1 && s == 0)
                 continue;
             for (int r = 0; r < t->ranks; ++r)
-                crew_set(c, t->model, r, IMPL_GRAD, p, &own);
+                ddp_set(c, t->model, r, IMPL_GRAD, p, &own);
             if (t->ranks == 0)
                 check_set(c, t->model, IMPL_GRAD, p, &own);
             gpt_adamw_step(&a[p], &gpt_exact, own);

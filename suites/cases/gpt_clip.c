@@ -1,6 +1,6 @@
 /* gpt_clip.c: cases of area GPT about steps with given gradients of each replica or rank: clipping
  * by the norm of all gradients, eps, and accumulation before both. */
-#include "crew.h"
+#include "ddp.h"
 #include "golden.h"
 #include "gpt.h"
 
@@ -46,14 +46,14 @@ static struct gpt_trained given_on_ranks(struct check *c, int ranks, const doubl
 /* Makes forward and backward; each replica or rank has one row. */
 static void given_pass(struct check *c, const struct gpt_trained *t, bool no_sync)
 {
-    struct crew_call call = {.ranks = t->ranks, .n_in = 1, .n_out = 1, .no_sync = no_sync};
+    struct ddp_call call = {.ranks = t->ranks, .n_in = 1, .n_out = 1, .no_sync = no_sync};
 
     for (int r = 0; r < t->ranks; ++r) {
         call.in[r][0] = check_needs_grad(check_vector(c, 1, (const double[]){r + 1}));
         call.g[r][0] = check_vector(c, 1, (const double[]){1});
     }
     if (t->ranks > 0) {
-        crew_pass(c, t->model, &call);
+        ddp_pass_counted(c, t->model, &call);
     } else {
         check_forward(c, t->model, golden_rows(c, (size_t)t->n));
         check_backward(c, t->model, NULL);

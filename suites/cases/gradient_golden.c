@@ -1,7 +1,6 @@
 /* gradient_golden.c: the golden data set: y = 2x + 1 of x = 1..N, with three losses, bit for
  * bit. */
 #include "golden.h"
-#include "gradient.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* gradient_input.c: gradients of inputs: each row gets its gradient from the shard that used it. */
 #include "golden.h"
-#include "gradient.h"
 
 static void grad_input_rows(struct check *c)
 {

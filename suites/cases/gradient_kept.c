@@ -2,7 +2,6 @@
  * parameters that change between a forward and its backward. */
 #include "ddp.h"
 #include "golden.h"
-#include "gradient.h"
 
 /* A model that is moved takes its gradients along: their values, and which of them are none. */
 static void grad_moved(struct check *c)
@@ -127,7 +126,7 @@ static void changed_ranks(struct check *c, struct impl_model *model, int ranks,
         return;
     }
     for (int r = 0; r < ranks; ++r)
-        check_values(c, check_text(c, "input gradient of rank %d", r), call->grad_in[r], 1,
+        check_values(c, check_text(c, "input gradient of rank %d", r), call->grad_in[r][0], 1,
                      (const double[]){2});
     ddp_all_is(c, model, ranks, IMPL_GRAD, 0, 2 * 3);
 }
@@ -150,7 +149,7 @@ static void grad_changed_ranks(struct check *c)
             struct ddp_call call = ddp_rows(c, ranks, x);
 
             for (int r = 0; r < ranks; ++r)
-                call.in[r] = check_needs_grad(check_vector(c, 1, &x[r]));
+                call.in[r][0] = check_needs_grad(check_vector(c, 1, &x[r]));
             check_note(c, "R=%d, %s: ", ranks, change_names[change]);
             ddp_pass(c, model, &call);
             ddp_all_is(c, model, ranks, IMPL_GRAD, 0, 3);

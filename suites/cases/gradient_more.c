@@ -1,7 +1,6 @@
 /* gradient_more.c: area GRAD: many and large parameters, those outside the wrapper, momentum, and
  * inputs that lie on different devices. */
 #include "golden.h"
-#include "gradient.h"
 
 /* ---- GRAD-03 --------------------------------------------------------------------------------- */
 

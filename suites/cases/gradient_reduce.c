@@ -1,6 +1,5 @@
 /* gradient_reduce.c: reduce_add, the primitive that sums gradients. */
 #include "golden.h"
-#include "gradient.h"
 
 enum { TENSORS = 2, LISTS = 4 };
 static const size_t vector[] = {3}, matrix[] = {2, 2};

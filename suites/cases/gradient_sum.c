@@ -1,6 +1,5 @@
 /* gradient_sum.c: which gradients are added, and to which earlier ones. */
 #include "golden.h"
-#include "gradient.h"
 
 /* Replica r contributes 4^r: the digits of the sum, in base 4, show which replicas were counted,
  * and how often. */

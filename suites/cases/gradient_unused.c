@@ -1,6 +1,5 @@
 /* gradient_unused.c: a parameter that no replica uses. */
 #include "golden.h"
-#include "gradient.h"
 
 /* Parameter 0 is the unused one. */
 static const char layers[] = "{\"kind\":\"unused\",\"size\":3,\"weight\":[5,6,7]}," GOLDEN_AFFINE;

@@ -353,10 +353,4 @@ static const struct check_case cases[] = {
     {"LOSS-06.weighted", "LOSS-06", MUST, OBSERVED, DP, PARALLEL, 2, weighted, 0, 0, 0},
     {"LOSS-07.masked", "LOSS-07", MUST, OBSERVED, DP, PARALLEL, 2, masked, 0, 0, 0},
 };
-static const struct check_table own = CHECK_TABLE(cases);
-
-static const struct check_table *const tables[] = {
-    &own,
-};
-
-const struct check_area area_loss = {"LOSS", 7, tables, sizeof tables / sizeof tables[0], NULL, 0};
+const struct check_table loss_table = CHECK_TABLE(cases);

@@ -293,6 +293,27 @@ void check_backward_op(struct check *c, struct impl_model *model, struct impl_ba
         call_failed(c, "backward", status);
 }
 
+int check_try_one(struct check *c, struct impl_model *model, const struct impl_array *x, bool grad,
+                  bool train)
+{
+    const size_t bytes = check_elements(x) * check_dtype_bytes(x->dtype);
+    struct impl_forward op = {.in = x, .n_in = 1, .grad = grad, .train = train};
+
+    op.out = check_output(c, IMPL_MAX_IO, 8 * bytes + 4096);
+    return check_try_forward(c, model, &op);
+}
+
+const struct impl_array *check_one(struct check *c, struct impl_model *model,
+                                   const struct impl_array *x, bool grad, bool train)
+{
+    const size_t bytes = check_elements(x) * check_dtype_bytes(x->dtype);
+    struct impl_forward op = {.in = x, .n_in = 1, .grad = grad, .train = train};
+
+    op.out = check_output(c, IMPL_MAX_IO, 8 * bytes + 4096);
+    check_forward_op(c, model, &op);
+    return op.out;
+}
+
 static struct impl_array *forward_one(struct check *c, struct impl_model *model,
                                       const struct impl_array *x, bool grad,
                                       struct impl_trace *trace)

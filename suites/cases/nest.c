@@ -1,7 +1,5 @@
 /* nest.c: area NEST: a wrapped block that is a part of a larger model. */
-#include "nest.h"
-
-#include "ids.h"
+#include "check.h"
 
 #include <string.h>
 
@@ -364,17 +362,4 @@ static const struct check_case cases[] = {
     {"NEST-05.traffic", "NEST-05", MAY, REPORTED, DP,
      IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 1, two_wrapped_traffic, 0, 0, 0},
 };
-static const struct check_table own = CHECK_TABLE(cases);
-
-static const struct check_table *const tables[] = {
-    &own,
-    &nest_mixed_table,
-};
-
-static const struct check_excuse excuses[] = {
-    {"NEST-08", false, "about a mistake in a Python sample (constructor keywords)"},
-};
-
-const struct check_area area_nest = {"NEST",  9,
-                                     tables,  sizeof tables / sizeof tables[0],
-                                     excuses, sizeof excuses / sizeof excuses[0]};
+const struct check_table nest_table = CHECK_TABLE(cases);

@@ -1,9 +1,6 @@
 /* nest_mixed.c: area NEST: wrappers in wrappers, parts on the host next to wrapped ones, and no
  * devices. */
-#include "nest.h"
-
 #include "golden.h"
-#include "ids.h"
 
 /* ---- NEST-06: a wrapper inside a wrapper -------------------------------------------------------
  */
@@ -32,14 +29,8 @@ static void nest_inside_refused(struct check *c)
             int status;
             check_note(c, "K=%d, inside on %s: ", k, ids);
             status = check_try_model(c, inside_text(c, k, ids, form % 2 == 1), 1, &model);
-            if (status == IMPL_OK) {
-                struct impl_forward op = {.in = x,
-                                          .n_in = 1,
-                                          .out = check_output(c, IMPL_MAX_IO, 4096),
-                                          .grad = true,
-                                          .train = true};
-                status = check_try_forward(c, model, &op);
-            }
+            if (status == IMPL_OK)
+                status = check_try_one(c, model, x, true, true);
             check_refused(c, "a wrapper inside a wrapper", status, allowed);
             golden_works(c, k);
         }
@@ -190,15 +181,10 @@ static void nest_host_inside_refused(struct check *c)
 
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
         for (size_t part = 0; k > 1 && part < sizeof parts / sizeof parts[0]; ++part) {
-            struct impl_forward op = {.in = x,
-                                      .n_in = 1,
-                                      .out = check_output(c, IMPL_MAX_IO, 4096),
-                                      .grad = true,
-                                      .train = true};
+            struct impl_model *model = check_parallel(c, k, NULL, "", parts[part]);
             check_note(c, "K=%d, model %zu: ", k, part);
             check_refused(c, "a wrapped model with a part on the host",
-                          check_try_forward(c, check_parallel(c, k, NULL, "", parts[part]), &op),
-                          ALLOW(IMPL_EDEVICE));
+                          check_try_one(c, model, x, true, true), ALLOW(IMPL_EDEVICE));
             golden_works(c, k);
         }
 }

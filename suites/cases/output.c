@@ -249,16 +249,4 @@ static const struct check_case cases[] = {
     {"OUT-05.there", "OUT-05", MUST, OBSERVED, DP, PARALLEL, 2, put_there, 0, 0, 0},
     {"OUT-05.elsewhere", "OUT-05", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, put_elsewhere, 0, 0, 0},
 };
-static const struct check_table own = CHECK_TABLE(cases);
-
-static const struct check_table *const tables[] = {
-    &own,
-};
-
-static const struct check_excuse excuses[] = {
-    {"OUT-06", false, "the interface tells no memory of a single device"},
-};
-
-const struct check_area area_output = {"OUT",   6,
-                                       tables,  sizeof tables / sizeof tables[0],
-                                       excuses, sizeof excuses / sizeof excuses[0]};
+const struct check_table output_table = CHECK_TABLE(cases);

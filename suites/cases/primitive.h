@@ -43,4 +43,14 @@ struct impl_array *primitive_upstream(struct check *c, const struct impl_array *
 /* Returns the sum of values[first..first + count). */
 double primitive_sum(const double values[], size_t first, size_t count);
 
+/* ---- calls of parallel_apply ----------------------------------------------------------------- */
+
+/* Returns n calls, which still need a module (description). Call i works on x[i] on devices[i]: one
+ * column of `rows` different numbers, which differ from those of the other calls. */
+struct impl_call *apply_calls(struct check *c, const int devices[], int n, size_t rows);
+/* Returns {"layers":[LAYERS]}. */
+const char *apply_module(struct check *c, const char *layers);
+/* Makes all n calls in grad and train mode. */
+int apply_try(struct check *c, struct impl_call *calls, int n);
+
 #endif

@@ -1,7 +1,6 @@
 /* replicate_copies.c: area REPL: copies have the bits of the source and separate memory; the copy
  * on the source's device is the source itself. */
 #include "primitive.h"
-#include "replicate_cases.h"
 
 #include <string.h>
 
@@ -321,13 +320,11 @@ static void replicate_host_base(struct check *c)
     for (int i = 1; (k = check_count(c, i)); ++i) {
         const int *ids = primitive_order(c, k);
         struct impl_model *model = check_parallel(c, k, ids, "", COUNTED);
-        struct impl_forward op = {.in = x, .n_in = 1, .grad = true, .train = true};
 
-        op.out = check_output(c, IMPL_MAX_IO, ROOM);
         check_note(c, "K=%d: ", k);
         check_to(c, model, IMPL_HOST);
         check_set(c, model, IMPL_GRAD, 0, &before);
-        check_refused(c, "a module on the host", check_try_forward(c, model, &op),
+        check_refused(c, "a module on the host", check_try_one(c, model, x, true, true),
                       ALLOW(IMPL_EDEVICE));
         check_grad_is(c, model, 0, before);
         check_set(c, model, IMPL_VALUE, 0, &edited);
@@ -357,58 +354,33 @@ static void replicate_nothing(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define BROADCAST .profiles = PROFILE_PRIMITIVES, .needs = IMPL_CAP_BROADCAST
-#define PARALLEL  .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
+enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
 
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {.id = "REPL-05.counter",
-     .rule = "REPL-05",
-     PARALLEL,
-     .devices = 1,
-     .run = replicate_counter_alias,
-     .dialect = IMPL_REPLICA_0,
-     .choice = IMPL_ALIAS},
-    {.id = "REPL-05.broadcast",
-     .rule = "REPL-05",
-     BROADCAST,
-     .devices = 1,
-     .run = replicate_poke,
-     .dialect = IMPL_REPLICA_0,
-     .choice = IMPL_ALIAS},
-    {.id = "REPL-06.counter",
-     .rule = "REPL-06",
-     PARALLEL,
-     .devices = 1,
-     .run = replicate_counter_clone,
-     .dialect = IMPL_REPLICA_0,
-     .choice = IMPL_CLONE},
-    {.id = "REPL-07.bits", .rule = "REPL-07", BROADCAST, .devices = 1, .run = replicate_bits},
-    {.id = "REPL-07.again", .rule = "REPL-07", BROADCAST, .devices = 2, .run = replicate_again},
-    {.id = "REPL-07.wide", .rule = "REPL-07", BROADCAST, .devices = 2, .run = replicate_wide},
-    {.id = "REPL-07.model", .rule = "REPL-07", PARALLEL, .devices = 1, .run = replicate_model_bits},
-    {.id = "REPL-15.host", .rule = "REPL-15", BROADCAST, .devices = 1, .run = replicate_poke_host},
-    {.id = "REPL-15.refused",
-     .rule = "REPL-15",
-     .obligation = MUST_REFUSE,
-     BROADCAST,
-     .devices = 2,
-     .run = replicate_wrong_source},
-    {.id = "REPL-17.several",
-     .rule = "REPL-17",
-     .obligation = MUST_REFUSE,
-     BROADCAST,
-     .devices = 2,
-     .run = replicate_several_sources},
-    {.id = "REPL-17.host",
-     .rule = "REPL-17",
-     .obligation = MUST_REFUSE,
-     PARALLEL,
-     .devices = 2,
-     .run = replicate_host_base},
-    {.id = "REPL-18.broadcast",
-     .rule = "REPL-18",
-     BROADCAST,
-     .devices = 1,
-     .run = replicate_nothing},
+    {"REPL-05.counter", "REPL-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     replicate_counter_alias, 0, IMPL_REPLICA_0, IMPL_ALIAS},
+    {"REPL-05.broadcast", "REPL-05", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1, replicate_poke, 0,
+     IMPL_REPLICA_0, IMPL_ALIAS},
+    {"REPL-06.counter", "REPL-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     replicate_counter_clone, 0, IMPL_REPLICA_0, IMPL_CLONE},
+    {"REPL-07.bits", "REPL-07", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1, replicate_bits, 0, 0,
+     0},
+    {"REPL-07.again", "REPL-07", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 2, replicate_again, 0, 0,
+     0},
+    {"REPL-07.wide", "REPL-07", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 2, replicate_wide, 0, 0,
+     0},
+    {"REPL-07.model", "REPL-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_model_bits, 0,
+     0, 0},
+    {"REPL-15.host", "REPL-15", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1, replicate_poke_host, 0,
+     0, 0},
+    {"REPL-15.refused", "REPL-15", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 2,
+     replicate_wrong_source, 0, 0, 0},
+    {"REPL-17.several", "REPL-17", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 2,
+     replicate_several_sources, 0, 0, 0},
+    {"REPL-17.host", "REPL-17", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     replicate_host_base, 0, 0, 0},
+    {"REPL-18.broadcast", "REPL-18", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1, replicate_nothing,
+     0, 0, 0},
 };
 const struct check_table replicate_copies_table = CHECK_TABLE(cases);

@@ -1,7 +1,6 @@
 /* replicate_fresh.c: area REPL: every forward makes new replicas from the base as it is at that
  * time. */
 #include "primitive.h"
-#include "replicate_cases.h"
 
 #define AFFINE "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]}"
 
@@ -349,41 +348,29 @@ static void replicate_own_gradients(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define PARALLEL .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
-#define TRAFFIC                                                                                    \
-    .evidence = REPORTED, .profiles = PROFILE_DATAPARALLEL,                                        \
-    .needs = IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC
+enum { DP = PROFILE_DATAPARALLEL };
 
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {.id = "REPL-01.steps", .rule = "REPL-01", PARALLEL, .devices = 1, .run = replicate_two_steps},
-    {.id = "REPL-01.modes", .rule = "REPL-01", PARALLEL, .devices = 1, .run = replicate_modes},
-    {.id = "REPL-01.infer",
-     .rule = "REPL-01",
-     PARALLEL,
-     .devices = 1,
-     .run = replicate_step_then_infer},
-    {.id = "REPL-02.edits", .rule = "REPL-02", PARALLEL, .devices = 1, .run = replicate_edits},
-    {.id = "REPL-02.two_modules",
-     .rule = "REPL-02",
-     PARALLEL,
-     .devices = 1,
-     .run = replicate_two_modules},
-    {.id = "REPL-03.bytes", .rule = "REPL-03", TRAFFIC, .devices = 1, .run = replicate_count},
-    {.id = "REPL-10.gradients",
-     .rule = "REPL-10",
-     PARALLEL,
-     .devices = 1,
-     .run = replicate_own_gradients},
-    {.id = "REPL-14.no_grad", .rule = "REPL-14", PARALLEL, .devices = 1, .run = replicate_no_grad},
-    {.id = "REPL-18.model",
-     .rule = "REPL-18",
-     PARALLEL,
-     .devices = 1,
-     .run = replicate_without_parameters},
-    {.id = "REPL-18.traffic",
-     .rule = "REPL-18",
-     TRAFFIC,
-     .devices = 1,
-     .run = replicate_without_traffic},
+    {"REPL-01.steps", "REPL-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_two_steps, 0,
+     0, 0},
+    {"REPL-01.modes", "REPL-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_modes, 0, 0,
+     0},
+    {"REPL-01.infer", "REPL-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     replicate_step_then_infer, 0, 0, 0},
+    {"REPL-02.edits", "REPL-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_edits, 0, 0,
+     0},
+    {"REPL-02.two_modules", "REPL-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     replicate_two_modules, 0, 0, 0},
+    {"REPL-03.bytes", "REPL-03", MUST, REPORTED, DP,
+     IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 1, replicate_count, 0, 0, 0},
+    {"REPL-10.gradients", "REPL-10", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     replicate_own_gradients, 0, 0, 0},
+    {"REPL-14.no_grad", "REPL-14", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_no_grad, 0,
+     0, 0},
+    {"REPL-18.model", "REPL-18", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     replicate_without_parameters, 0, 0, 0},
+    {"REPL-18.traffic", "REPL-18", MUST, REPORTED, DP,
+     IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 1, replicate_without_traffic, 0, 0, 0},
 };
 const struct check_table replicate_fresh_table = CHECK_TABLE(cases);

@@ -1,7 +1,6 @@
 /* replicate_more.c: area REPL: wrappers that run twice, weights that are used inside and outside of
  * one, and biases. */
 #include "golden.h"
-#include "replicate_cases.h"
 
 /* ---- REPL-02 --------------------------------------------------------------------------------- */
 
@@ -99,24 +98,17 @@ static void replicate_frozen_bias(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define PARALLEL .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
+enum { DP = PROFILE_DATAPARALLEL };
 
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {.id = "REPL-02.second_wrapper",
-     .rule = "REPL-02",
-     PARALLEL,
-     .devices = 1,
-     .run = replicate_second_wrapper},
-    {.id = "REPL-09.wrapper_twice",
-     .rule = "REPL-09",
-     PARALLEL,
-     .devices = 1,
-     .run = replicate_wrapper_twice},
-    {.id = "REPL-09.outside",
-     .rule = "REPL-09",
-     PARALLEL,
-     .devices = 1,
-     .run = replicate_used_outside},
-    {.id = "REPL-13.bias", .rule = "REPL-13", PARALLEL, .devices = 1, .run = replicate_frozen_bias},
+    {"REPL-02.second_wrapper", "REPL-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     replicate_second_wrapper, 0, 0, 0},
+    {"REPL-09.wrapper_twice", "REPL-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     replicate_wrapper_twice, 0, 0, 0},
+    {"REPL-09.outside", "REPL-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_used_outside,
+     0, 0, 0},
+    {"REPL-13.bias", "REPL-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_frozen_bias, 0,
+     0, 0},
 };
 const struct check_table replicate_more_table = CHECK_TABLE(cases);

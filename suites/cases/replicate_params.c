@@ -1,7 +1,6 @@
 /* replicate_params.c: area REPL: which parameters are replicated, and which of them get the
  * gradient. */
 #include "primitive.h"
-#include "replicate_cases.h"
 
 #include <string.h>
 
@@ -340,45 +339,35 @@ static void replicate_borrowed_refused(struct check *c)
     for (int i = 1; (k = check_count(c, i)); ++i) {
         struct impl_model *model = borrowing(c, k);
         const double row = 6;
-        struct impl_forward op = {.n_in = 1, .grad = true, .train = true};
+        const int home = primitive_order(c, k)[0];
+        struct impl_array *x = check_column(c, ROWS, check_sequence(c, ROWS, 1, 1));
 
-        op.in = check_on(check_column(c, ROWS, check_sequence(c, ROWS, 1, 1)),
-                         primitive_order(c, k)[0]);
-        op.out = check_output(c, IMPL_MAX_IO, 512);
         check_note(c, "K=%d: ", k);
-        check_refused(c, "a parameter of another device", check_try_forward(c, model, &op),
-                      ALLOW(IMPL_EDEVICE));
+        check_refused(c, "a parameter of another device",
+                      check_try_one(c, model, check_on(x, home), true, true), ALLOW(IMPL_EDEVICE));
         check_grad_none(c, model, 0);
-        op.in = check_on(check_column(c, 1, &row), primitive_order(c, k)[0]);
-        check_forward_op(c, model, &op);
-        check_values(c, "output of one row", op.out, 1, (const double[]){2 * (3 * 13 - 4)});
+        check_values(c, "output of one row",
+                     check_one(c, model, check_on(check_column(c, 1, &row), home), true, true), 1,
+                     (const double[]){2 * (3 * 13 - 4)});
     }
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define PARALLEL .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
+enum { DP = PROFILE_DATAPARALLEL };
 
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {.id = "REPL-08.tree", .rule = "REPL-08", PARALLEL, .devices = 1, .run = replicate_tree},
-    {.id = "REPL-09.tied", .rule = "REPL-09", PARALLEL, .devices = 1, .run = replicate_tied},
-    {.id = "REPL-09.again", .rule = "REPL-09", PARALLEL, .devices = 1, .run = replicate_used_again},
-    {.id = "REPL-11.base",
-     .rule = "REPL-11",
-     PARALLEL,
-     .devices = 1,
-     .run = replicate_borrowed_base,
-     .dialect = IMPL_BORROWED,
-     .choice = IMPL_BASE},
-    {.id = "REPL-11.refused",
-     .rule = "REPL-11",
-     .obligation = MUST_REFUSE,
-     PARALLEL,
-     .devices = 2,
-     .run = replicate_borrowed_refused,
-     .dialect = IMPL_BORROWED,
-     .choice = IMPL_REFUSE},
-    {.id = "REPL-12.list", .rule = "REPL-12", PARALLEL, .devices = 1, .run = replicate_list},
-    {.id = "REPL-13.frozen", .rule = "REPL-13", PARALLEL, .devices = 1, .run = replicate_frozen},
+    {"REPL-08.tree", "REPL-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_tree, 0, 0, 0},
+    {"REPL-09.tied", "REPL-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_tied, 0, 0, 0},
+    {"REPL-09.again", "REPL-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_used_again, 0,
+     0, 0},
+    {"REPL-11.base", "REPL-11", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_borrowed_base,
+     0, IMPL_BORROWED, IMPL_BASE},
+    {"REPL-11.refused", "REPL-11", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     replicate_borrowed_refused, 0, IMPL_BORROWED, IMPL_REFUSE},
+    {"REPL-12.list", "REPL-12", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_list, 0, 0, 0},
+    {"REPL-13.frozen", "REPL-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_frozen, 0, 0,
+     0},
 };
 const struct check_table replicate_params_table = CHECK_TABLE(cases);

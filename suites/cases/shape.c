@@ -304,12 +304,4 @@ static const struct check_case cases[] = {
      0},
     {"SHAPE-04.replicas", "SHAPE-04", MUST, OBSERVED, DP, PARALLEL, 1, squares, 0, 0, 0},
 };
-static const struct check_table own = CHECK_TABLE(cases);
-
-static const struct check_table *const tables[] = {
-    &own,
-    &shape_ranks_table,
-};
-
-const struct check_area area_shape = {"SHAPE", 6, tables, sizeof tables / sizeof tables[0],
-                                      NULL,    0};
+const struct check_table shape_table = CHECK_TABLE(cases);

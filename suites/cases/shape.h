@@ -4,8 +4,6 @@
 
 #include "check.h"
 
-extern const struct check_table shape_ranks_table;
-
 /* Two square layers, whose weights are not equal to their transposes; n rows, and the results.
  * shape.c fills them. */
 enum { SQUARE = 3, SQUARE_PARAMS = 4 };

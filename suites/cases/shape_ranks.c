@@ -1,6 +1,6 @@
 /* shape_ranks.c: cases of area SHAPE: DistributedDataParallel of parameters and buffers with
  * several elements, and of several inputs and outputs. */
-#include "crew.h"
+#include "ddp.h"
 #include "shape.h"
 #include "sized.h"
 
@@ -10,8 +10,8 @@
 static void shape_ranks_square(struct check *c)
 {
     for (int ranks = 2; ranks <= 4; ++ranks) {
-        struct impl_model *model = check_ddp_model(c, ranks, CREW_MODEL(SHAPE_SQUARES));
-        struct crew_call call = {.ranks = ranks, .n_in = 1, .n_out = 1};
+        struct impl_model *model = check_ddp_model(c, ranks, DDP_MODEL(SHAPE_SQUARES));
+        struct ddp_call call = {.ranks = ranks, .n_in = 1, .n_out = 1};
         struct shape_squares s[4];
 
         check_note(c, "R=%d: ", ranks);
@@ -25,7 +25,7 @@ static void shape_ranks_square(struct check *c)
             call.in[r][0] = sized_array(c, 2, dim, s[r].x);
             call.g[r][0] = sized_array(c, 2, dim, up);
         }
-        crew_pass(c, model, &call);
+        ddp_pass_counted(c, model, &call);
         for (int r = 0; r < ranks; ++r)
             sized_same(c, check_text(c, "output of rank %d", r), call.out[r][0], s[r].n * SQUARE,
                        s[r].y);
@@ -60,7 +60,7 @@ static void shape_ranks_sent(struct check *c)
 
             text = check_text(
                 c,
-                "%s%s" CREW_MODEL(
+                "%s%s" DDP_MODEL(
                     "{\"kind\":\"linear\",\"in\":3,\"out\":2,\"weight\":[%d,%d,%d,%d,%d,%d],"
                     "\"bias\":[%d,%d]},{\"kind\":\"batch_norm\",\"features\":2,\"momentum\":0.5,"
                     "\"eps\":1,\"weight\":[%d,%d],\"bias\":[%d,%d],\"running_mean\":[%d,%d],"
@@ -72,7 +72,7 @@ static void shape_ranks_sent(struct check *c)
         check_note(c, "R=%d: ", ranks);
         model = check_ddp_model(c, ranks, check_text(c, "%s]", text));
         for (int p = 0; p < PARAMS; ++p)
-            crew_all_are(c, model, ranks, IMPL_VALUE, p, size[p], check_sequence(c, size[p], 1, 1));
+            ddp_all_are(c, model, ranks, IMPL_VALUE, p, size[p], check_sequence(c, size[p], 1, 1));
         check_model_close(c, model);
     }
 }
@@ -82,21 +82,21 @@ static void evaluate(struct check *c, struct impl_model *model, int ranks, int t
     static const double variance[FEATURES] = {4, 1, 16}, deviation[FEATURES] = {2, 1, 4};
     const size_t dim[] = {1, FEATURES};
     const double mean[FEATURES] = {turn, 10 + turn, 20 - turn};
-    struct crew_call call = {.ranks = ranks, .n_in = 1, .n_out = 1, .eval = true};
+    struct ddp_call call = {.ranks = ranks, .n_in = 1, .n_out = 1, .eval = true};
 
     for (int r = 0; r < ranks; ++r) {
         const double first = 16 * r;
 
         call.in[r][0] = check_array(c, 2, dim, check_sequence(c, FEATURES, first, 4));
         call.g[r][0] = check_array(c, 2, dim, check_sequence(c, FEATURES, 1, 1));
-        crew_set(c, model, r, IMPL_VALUE, MEAN,
-                 r == 0 ? mean : check_sequence(c, FEATURES, 1000 * r, 1));
-        crew_set(c, model, r, IMPL_VALUE, VARIANCE,
-                 r == 0 ? variance : check_sequence(c, FEATURES, 100 * r, 1));
+        ddp_set(c, model, r, IMPL_VALUE, MEAN,
+                r == 0 ? mean : check_sequence(c, FEATURES, 1000 * r, 1));
+        ddp_set(c, model, r, IMPL_VALUE, VARIANCE,
+                r == 0 ? variance : check_sequence(c, FEATURES, 100 * r, 1));
     }
-    crew_pass(c, model, &call);
-    crew_all_are(c, model, ranks, IMPL_VALUE, MEAN, FEATURES, mean);
-    crew_all_are(c, model, ranks, IMPL_VALUE, VARIANCE, FEATURES, variance);
+    ddp_pass_counted(c, model, &call);
+    ddp_all_are(c, model, ranks, IMPL_VALUE, MEAN, FEATURES, mean);
+    ddp_all_are(c, model, ranks, IMPL_VALUE, VARIANCE, FEATURES, variance);
     for (int r = 0; r < ranks; ++r) {
         double y[FEATURES];
 
@@ -112,8 +112,8 @@ static void shape_ranks_buffers(struct check *c)
     for (int i = 0, ranks; (ranks = check_ranks(c, i)) != 0; ++i) {
         struct impl_model *model = check_ddp_model(
             c, ranks,
-            CREW_MODEL("{\"kind\":\"batch_norm\",\"features\":3,\"momentum\":0.5,\"eps\":1e-24,"
-                       "\"weight\":[1,1,1],\"running_var\":[1,1,1]}"));
+            DDP_MODEL("{\"kind\":\"batch_norm\",\"features\":3,\"momentum\":0.5,\"eps\":1e-24,"
+                      "\"weight\":[1,1,1],\"running_var\":[1,1,1]}"));
 
         for (int turn = 0; turn < 2; ++turn) {
             check_note(c, "R=%d, turn %d: ", ranks, turn);
@@ -170,7 +170,7 @@ static const struct impl_array *times(struct check *c, const double values[], si
 
 static void several_turn(struct check *c, struct impl_model *model, int ranks, int turn)
 {
-    struct crew_call call = {.ranks = ranks, .n_in = 2, .n_out = 2};
+    struct ddp_call call = {.ranks = ranks, .n_in = 2, .n_out = 2};
     struct several *s = check_memory(c, (size_t)ranks * sizeof *s);
     const bool both = turn != 1;
     double weight = 0, bias = 0;
@@ -187,7 +187,7 @@ static void several_turn(struct check *c, struct impl_model *model, int ranks, i
         bias += s[r].bias;
     }
     check_zero_grad(c, model);
-    crew_pass(c, model, &call);
+    ddp_pass_counted(c, model, &call);
     for (int r = 0; r < ranks; ++r) {
         const struct several *own = &s[r];
 
@@ -204,8 +204,8 @@ static void several_turn(struct check *c, struct impl_model *model, int ranks, i
         check_values(c, check_text(c, "gradient of rank %d's second input", r), call.grad_in[r][1],
                      own->n, own->db);
     }
-    crew_all_are(c, model, ranks, IMPL_GRAD, 0, 1, &weight);
-    crew_all_are(c, model, ranks, IMPL_GRAD, 1, 1, &bias);
+    ddp_all_are(c, model, ranks, IMPL_GRAD, 0, 1, &weight);
+    ddp_all_are(c, model, ranks, IMPL_GRAD, 1, 1, &bias);
 }
 
 /* In turn 1 the second output has no gradient. Uses numbers of ranks for which R times an integer,
@@ -215,10 +215,10 @@ static void shape_ranks_several(struct check *c)
     static const int counts[] = {2, 3, 5, 8};
 
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
-        struct impl_model *model = check_ddp_model(
-            c, counts[i],
-            CREW_MODEL("{\"kind\":\"multiply\"},{\"kind\":\"affine\",\"weight\":[2],"
-                       "\"bias\":[1]},{\"kind\":\"fork\"}"));
+        struct impl_model *model =
+            check_ddp_model(c, counts[i],
+                            DDP_MODEL("{\"kind\":\"multiply\"},{\"kind\":\"affine\",\"weight\":[2],"
+                                      "\"bias\":[1]},{\"kind\":\"fork\"}"));
 
         for (int turn = 0; turn < 3; ++turn) {
             check_note(c, "R=%d, turn %d: ", counts[i], turn);

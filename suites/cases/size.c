@@ -158,13 +158,4 @@ static const struct check_case cases[] = {
     {"SIZE-01.shards", "SIZE-01", MUST, OBSERVED, DP, PARALLEL, 2, any_shard, 0, 0, 0},
     {"SIZE-02.elements", "SIZE-02", MUST, OBSERVED, DP, PARALLEL, 1, any_elements, 0, 0, 0},
 };
-static const struct check_table own = CHECK_TABLE(cases);
-
-static const struct check_table *const tables[] = {
-    &own,
-    &size_large_table,
-    &size_ranks_table,
-    &size_three_table,
-};
-
-const struct check_area area_size = {"SIZE", 5, tables, sizeof tables / sizeof tables[0], NULL, 0};
+const struct check_table size_table = CHECK_TABLE(cases);

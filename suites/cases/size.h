@@ -37,10 +37,4 @@ struct size_chain {
 void size_chain_make(struct check *c, struct size_chain *chain, size_t m, size_t m3, size_t n);
 const char *size_chain_layers(struct check *c, const struct size_chain *chain);
 
-/* ---- tables ---------------------------------------------------------------------------------- */
-
-extern const struct check_table size_large_table;
-extern const struct check_table size_ranks_table;
-extern const struct check_table size_three_table;
-
 #endif

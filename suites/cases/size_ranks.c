@@ -1,6 +1,6 @@
 /* size_ranks.c: cases of area SIZE: the mean over ranks, of any number of rows and elements, in the
  * first bucket and in the last. */
-#include "crew.h"
+#include "ddp.h"
 #include "size.h"
 #include "sized.h"
 
@@ -9,11 +9,11 @@
 /* Two ranks have consecutive sizes; half of a sum is exact. */
 static void size_ranks_rows(struct check *c)
 {
-    struct impl_model *model = check_ddp_model(c, 2, CREW_MODEL(SIZE_LAYERS));
+    struct impl_model *model = check_ddp_model(c, 2, DDP_MODEL(SIZE_LAYERS));
 
     for (size_t at = 0; at < SIZE_EDGES; ++at) {
         struct size_batch b[2];
-        struct crew_call call = {
+        struct ddp_call call = {
             .ranks = 2, .n_in = 1, .n_out = 1, .room = SIZE_IN * size_edges[SIZE_EDGES - 1]};
 
         size_batch_make(c, &b[0], size_edges[at]);
@@ -24,7 +24,7 @@ static void size_ranks_rows(struct check *c)
             call.g[r][0] = b[r].g;
         }
         check_zero_grad(c, model);
-        crew_pass(c, model, &call);
+        ddp_pass_counted(c, model, &call);
         for (int r = 0; r < 2; ++r) {
             sized_same(c, "output", call.out[r][0], b[r].n * SIZE_OUT, b[r].y);
             sized_same(c, "input gradient", call.grad_in[r][0], b[r].n * SIZE_IN, b[r].dx);
@@ -46,9 +46,9 @@ static void ranks_column(struct check *c, size_t n)
     const size_t in[] = {ROWS, 1}, out[] = {ROWS, n};
     struct impl_model *model = check_ddp_model(
         c, RANKS,
-        check_text(c, CREW_MODEL("{\"kind\":\"linear\",\"in\":1,\"out\":%zu,\"with_bias\":false}"),
+        check_text(c, DDP_MODEL("{\"kind\":\"linear\",\"in\":1,\"out\":%zu,\"with_bias\":false}"),
                    n));
-    struct crew_call call = {.ranks = RANKS, .n_in = 1, .n_out = 1, .room = ROWS * n};
+    struct ddp_call call = {.ranks = RANKS, .n_in = 1, .n_out = 1, .room = ROWS * n};
     float *want = check_memory(c, n * sizeof *want);
 
     for (int r = 0; r < RANKS; ++r) {
@@ -64,7 +64,7 @@ static void ranks_column(struct check *c, size_t n)
     check_note(c, "%zu elements: ", n);
     for (int turn = 0; turn < 2; ++turn) {
         check_zero_grad(c, model);
-        crew_pass(c, model, &call);
+        ddp_pass_counted(c, model, &call);
         for (int r = 0; r < RANKS; ++r)
             sized_is(c, model, r, IMPL_GRAD, 0, n, want);
     }
@@ -85,9 +85,9 @@ static void size_ranks_elements(struct check *c)
 enum { RANKS = 2, FIRST_ROWS = 1, ROWS = 3 };
 
 /* Rank 0 has the first row, rank 1 the others. */
-static struct crew_call chain_call(struct check *c, const struct size_chain *chain)
+static struct ddp_call chain_call(struct check *c, const struct size_chain *chain)
 {
-    struct crew_call call = {.ranks = RANKS, .n_in = 1, .n_out = 1, .room = ROWS * chain->m3};
+    struct ddp_call call = {.ranks = RANKS, .n_in = 1, .n_out = 1, .room = ROWS * chain->m3};
 
     for (size_t r = 0; r < RANKS; ++r) {
         const size_t first = r * FIRST_ROWS, n = r == 0 ? FIRST_ROWS : ROWS - FIRST_ROWS;
@@ -102,10 +102,10 @@ static struct crew_call chain_call(struct check *c, const struct size_chain *cha
 /* In the first turn all parameters are in one bucket; later turns have the buckets of DDP-11. */
 static void chain_turn(struct check *c, struct impl_model *model, const struct size_chain *chain)
 {
-    struct crew_call call = chain_call(c, chain);
+    struct ddp_call call = chain_call(c, chain);
 
     check_zero_grad(c, model);
-    crew_pass(c, model, &call);
+    ddp_pass_counted(c, model, &call);
     sized_same(c, "output of rank 0", call.out[0][0], FIRST_ROWS * chain->m3, chain->y);
     sized_same(c, "output of rank 1", call.out[1][0], (ROWS - FIRST_ROWS) * chain->m3,
                chain->y + FIRST_ROWS * chain->m3);
@@ -123,8 +123,7 @@ static void chain_train(struct check *c, size_t m, size_t m3, int turns)
     for (int p = 0; p < CHAIN_PARAMS; ++p)
         for (size_t e = 0; e < chain.size[p]; ++e)
             chain.grad[p][e] /= RANKS;
-    model =
-        check_ddp_model(c, RANKS, check_text(c, CREW_MODEL("%s"), size_chain_layers(c, &chain)));
+    model = check_ddp_model(c, RANKS, check_text(c, DDP_MODEL("%s"), size_chain_layers(c, &chain)));
     for (int r = 0; r < RANKS; ++r)
         for (int p = 0; p < CHAIN_PARAMS; ++p)
             sized_put(c, model, r, IMPL_VALUE, p, chain.value[p]);

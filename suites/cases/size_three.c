@@ -1,6 +1,6 @@
 /* size_three.c: a case of area SIZE: three buckets, of which one is full. The model has the layers
  * of DDP-11, with weights that are mostly zeros: all sums are small, and no gradient is zero. */
-#include "crew.h"
+#include "ddp.h"
 #include "size.h"
 #include "sized.h"
 
@@ -53,7 +53,7 @@ static void run_net(struct check *c, struct net *net, int rank)
 static void turn(struct check *c, struct impl_model *model, const struct net *net, int number)
 {
     const size_t in[] = {1, width[0]}, out[] = {1, width[LAYERS]};
-    struct crew_call call = {.ranks = RANKS, .n_in = 1, .n_out = 1};
+    struct ddp_call call = {.ranks = RANKS, .n_in = 1, .n_out = 1};
 
     check_note(c, "turn %d: ", number);
     for (int r = 0; r < RANKS; ++r) {
@@ -61,7 +61,7 @@ static void turn(struct check *c, struct impl_model *model, const struct net *ne
         call.g[r][0] = sized_array(c, 2, out, net->up[r][LAYERS]);
     }
     check_zero_grad(c, model);
-    crew_pass(c, model, &call);
+    ddp_pass_counted(c, model, &call);
     for (int r = 0; r < RANKS; ++r)
         sized_same(c, check_text(c, "output of rank %d", r), call.out[r][0], width[LAYERS],
                    net->value[r][LAYERS]);
@@ -72,11 +72,11 @@ static void size_ranks_three(struct check *c)
 {
     struct impl_model *model = check_ddp_model(
         c, RANKS,
-        CREW_MODEL("{\"kind\":\"linear\",\"in\":1,\"out\":2560,\"with_bias\":false},"
-                   "{\"kind\":\"linear\",\"in\":2560,\"out\":2560,\"with_bias\":false},"
-                   "{\"kind\":\"linear\",\"in\":2560,\"out\":60,\"with_bias\":false},"
-                   "{\"kind\":\"linear\",\"in\":60,\"out\":2500,\"with_bias\":false},"
-                   "{\"kind\":\"linear\",\"in\":2500,\"out\":20,\"with_bias\":false}"));
+        DDP_MODEL("{\"kind\":\"linear\",\"in\":1,\"out\":2560,\"with_bias\":false},"
+                  "{\"kind\":\"linear\",\"in\":2560,\"out\":2560,\"with_bias\":false},"
+                  "{\"kind\":\"linear\",\"in\":2560,\"out\":60,\"with_bias\":false},"
+                  "{\"kind\":\"linear\",\"in\":60,\"out\":2500,\"with_bias\":false},"
+                  "{\"kind\":\"linear\",\"in\":2500,\"out\":20,\"with_bias\":false}"));
     struct net net;
 
     make_weights(c, &net);

@@ -1,8 +1,5 @@
 /* split.c: area SPLIT: the number of shards, and their rows. */
 #include "primitive.h"
-#include "split_cases.h"
-#include "state.h"
-#include "values.h"
 
 #include <stdio.h>
 
@@ -205,49 +202,23 @@ static void types_along_dim(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define SPLIT   .profiles = PROFILE_PRIMITIVES, .needs = IMPL_CAP_SPLIT
-#define SCATTER .profiles = PROFILE_PRIMITIVES, .needs = IMPL_CAP_SCATTER
+enum { PRIM = PROFILE_PRIMITIVES };
 
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {.id = "SPLIT-01.sizes", .rule = "SPLIT-01", SPLIT, .run = sizes_small, .limit_ms = 60000},
-    {.id = "SPLIT-01.large", .rule = "SPLIT-01", SPLIT, .run = sizes_large},
-    {.id = "SPLIT-01.known", .rule = "SPLIT-01", SPLIT, .run = sizes_known},
-    {.id = "SPLIT-01.types_dim", .rule = "SPLIT-01", SCATTER, .devices = 1, .run = types_along_dim},
-    {.id = "SPLIT-02.fewer", .rule = "SPLIT-02", SPLIT, .run = fewer_known},
-    {.id = "SPLIT-03.count", .rule = "SPLIT-03", SPLIT, .run = idle_counted},
-    {.id = "SPLIT-04.sizes", .rule = "SPLIT-04", SPLIT, .run = few_sizes},
-    {.id = "SPLIT-05.sizes",
-     .rule = "SPLIT-05",
-     SPLIT,
-     .run = no_rows_sizes,
-     .dialect = IMPL_NO_ROWS,
-     .choice = IMPL_EMPTY},
-    {.id = "SPLIT-05.refused",
-     .rule = "SPLIT-05",
-     .obligation = MUST_REFUSE,
-     SPLIT,
-     .run = no_rows_sizes_refused,
-     .dialect = IMPL_NO_ROWS,
-     .choice = IMPL_REFUSE},
-    {.id = "SPLIT-06.ceil", .rule = "SPLIT-06", SPLIT, .run = ceil_sizes},
+    {"SPLIT-01.sizes", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, sizes_small, 60000, 0,
+     0},
+    {"SPLIT-01.large", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, sizes_large, 0, 0, 0},
+    {"SPLIT-01.known", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, sizes_known, 0, 0, 0},
+    {"SPLIT-01.types_dim", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1, types_along_dim,
+     0, 0, 0},
+    {"SPLIT-02.fewer", "SPLIT-02", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, fewer_known, 0, 0, 0},
+    {"SPLIT-03.count", "SPLIT-03", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, idle_counted, 0, 0, 0},
+    {"SPLIT-04.sizes", "SPLIT-04", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, few_sizes, 0, 0, 0},
+    {"SPLIT-05.sizes", "SPLIT-05", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, no_rows_sizes, 0,
+     IMPL_NO_ROWS, IMPL_EMPTY},
+    {"SPLIT-05.refused", "SPLIT-05", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0,
+     no_rows_sizes_refused, 0, IMPL_NO_ROWS, IMPL_REFUSE},
+    {"SPLIT-06.ceil", "SPLIT-06", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, ceil_sizes, 0, 0, 0},
 };
-static const struct check_table own = CHECK_TABLE(cases);
-
-static const struct check_table *const tables[] = {
-    &own,
-    &split_scatter_table,
-    &split_model_table,
-    &state_kept_split_table,
-    &values_kept_split_table,
-};
-
-static const struct check_excuse excuses[] = {
-    {"SPLIT-11", false, "about Python containers: here a scatter always gives a list of arrays"},
-    {"SPLIT-13", false, "about strided memory: arrays of impl.h are row-major and contiguous"},
-};
-
-const struct check_area area_split = {
-    "SPLIT", 14,
-    tables,  sizeof tables / sizeof tables[0],
-    excuses, sizeof excuses / sizeof excuses[0],
-};
+const struct check_table split_table = CHECK_TABLE(cases);

@@ -1,7 +1,6 @@
 /* split_model.c: area SPLIT, in models: which rows each replica gets. */
 #include "golden.h"
 #include "primitive.h"
-#include "split_cases.h"
 
 #define TAG_REPLICA "{\"kind\":\"tag_replica\"}"
 #define TAG_SIZE    "{\"kind\":\"tag_dim\",\"dim\":0}"
@@ -193,14 +192,10 @@ static void split_model_scalar(struct check *c)
 
     for (int i = 1; (k = check_count(c, i)); ++i) {
         struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", AFFINE);
-        struct impl_forward op = {.in = check_array(c, 0, NULL, &value),
-                                  .n_in = 1,
-                                  .out = check_output(c, IMPL_MAX_IO, 64),
-                                  .grad = true,
-                                  .train = true};
+        const struct impl_array *x = check_array(c, 0, NULL, &value);
 
         check_note(c, "K=%d: ", k);
-        check_refused(c, "a 0-dimensional input", check_try_forward(c, model, &op),
+        check_refused(c, "a 0-dimensional input", check_try_one(c, model, x, true, true),
                       ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE));
         check_grad_none(c, model, 0);
         check_values(c, "a batch of 10 afterwards",
@@ -228,43 +223,25 @@ static void split_model_no_rows_kept(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define PARALLEL .profiles = PROFILE_DATAPARALLEL, .needs = IMPL_CAP_PARALLEL
+enum { DP = PROFILE_DATAPARALLEL };
 
+/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {.id = "SPLIT-01.rows", .rule = "SPLIT-01", PARALLEL, .devices = 1, .run = split_model_rows},
-    {.id = "SPLIT-01.changing",
-     .rule = "SPLIT-01",
-     PARALLEL,
-     .devices = 2,
-     .run = split_model_changing},
-    {.id = "SPLIT-02.idle", .rule = "SPLIT-02", PARALLEL, .devices = 3, .run = split_model_idle},
-    {.id = "SPLIT-02.trace",
-     .rule = "SPLIT-02",
-     .evidence = REPORTED,
-     .profiles = PROFILE_DATAPARALLEL,
-     .needs = IMPL_CAP_PARALLEL | IMPL_CAP_TRACE,
-     .devices = 1,
-     .run = split_model_trace},
-    {.id = "SPLIT-04.model", .rule = "SPLIT-04", PARALLEL, .devices = 2, .run = split_model_few},
-    {.id = "SPLIT-05.model",
-     .rule = "SPLIT-05",
-     PARALLEL,
-     .devices = 1,
-     .run = split_model_no_rows,
-     .dialect = IMPL_NO_ROWS,
-     .choice = IMPL_EMPTY},
-    {.id = "SPLIT-05.kept",
-     .rule = "SPLIT-05",
-     PARALLEL,
-     .devices = 1,
-     .run = split_model_no_rows_kept,
-     .dialect = IMPL_NO_ROWS,
-     .choice = IMPL_EMPTY},
-    {.id = "SPLIT-09.model",
-     .rule = "SPLIT-09",
-     .obligation = MUST_REFUSE,
-     PARALLEL,
-     .devices = 2,
-     .run = split_model_scalar},
+    {"SPLIT-01.rows", "SPLIT-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, split_model_rows, 0, 0,
+     0},
+    {"SPLIT-01.changing", "SPLIT-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     split_model_changing, 0, 0, 0},
+    {"SPLIT-02.idle", "SPLIT-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 3, split_model_idle, 0, 0,
+     0},
+    {"SPLIT-02.trace", "SPLIT-02", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1,
+     split_model_trace, 0, 0, 0},
+    {"SPLIT-04.model", "SPLIT-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, split_model_few, 0, 0,
+     0},
+    {"SPLIT-05.model", "SPLIT-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, split_model_no_rows, 0,
+     IMPL_NO_ROWS, IMPL_EMPTY},
+    {"SPLIT-05.kept", "SPLIT-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     split_model_no_rows_kept, 0, IMPL_NO_ROWS, IMPL_EMPTY},
+    {"SPLIT-09.model", "SPLIT-09", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     split_model_scalar, 0, 0, 0},
 };
 const struct check_table split_model_table = CHECK_TABLE(cases);

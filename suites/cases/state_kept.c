@@ -1,8 +1,6 @@
 /* state_kept.c: data of one call, one model or one session, which must not show in another. */
 #include "ddp.h"
 #include "golden.h"
-#include "ids.h"
-#include "state.h"
 
 enum { N = 10 };
 

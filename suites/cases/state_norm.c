@@ -1,8 +1,6 @@
 /* state_norm.c: batch norm that is trained and then used, and with other values than two features,
  * a momentum of 0.5 and an eps that is lost. */
 #include "check.h"
-#include "ids.h"
-#include "state.h"
 
 /* The parameters and buffers, in the order of LAYERS.md. */
 enum { WEIGHT, BIAS, MEAN, VARIANCE, BATCHES };
@@ -19,16 +17,6 @@ static struct impl_model *norm(struct check *c, int k, double momentum, double e
                    "\"weight\":[3,-2,4,1,-6],\"bias\":[5,1,-3,0,2],"
                    "\"running_var\":[2,2,2,2,2]}",
                    momentum, eps));
-}
-
-static const struct impl_array *forward(struct check *c, struct impl_model *model,
-                                        const struct impl_array *x, bool train)
-{
-    struct impl_forward op = {.in = x, .n_in = 1, .grad = true, .train = train};
-
-    op.out = check_output(c, IMPL_MAX_IO, 8192);
-    check_forward_op(c, model, &op);
-    return &op.out[0];
 }
 
 /* There are two rows for each of k replicas, the second one 2 more than the first: they have a
@@ -75,11 +63,12 @@ static void state_norm_known(struct check *c)
                        "{\"kind\":\"batch_norm\",\"features\":1,\"momentum\":0.5,"
                        "\"eps\":1e-24,\"weight\":[1],\"running_var\":[1]}");
 
-    forward(c, model, check_column(c, 5, column), true);
+    check_one(c, model, check_column(c, 5, column), true, true);
     check_backward(c, model, NULL);
     for (int turn = 0; turn < 2; ++turn) {
         check_note(c, "evaluation %d: ", turn);
-        check_values(c, "output", forward(c, model, check_column(c, 5, column), false), 5, y);
+        check_values(c, "output", check_one(c, model, check_column(c, 5, column), true, false), 5,
+                     y);
         check_value_is(c, model, MEAN, 1.5);
         check_value_is(c, model, VARIANCE, 4);
         check_value_is(c, model, BATCHES, 1);
@@ -106,7 +95,8 @@ static void evaluated(struct check *c, struct impl_model *model, int k, const do
         db[f] += g[e];
     }
     check_zero_grad(c, model);
-    check_values(c, "output", forward(c, model, check_needs_grad(check_array(c, 2, dim, x)), false),
+    check_values(c, "output",
+                 check_one(c, model, check_needs_grad(check_array(c, 2, dim, x)), true, false),
                  (size_t)N * FEATURES, y);
     check_values(c, "input gradient", check_backward(c, model, upstream(c, k, N, g)),
                  (size_t)N * FEATURES, dx);
@@ -127,7 +117,7 @@ static void state_norm_trained(struct check *c)
         evaluated(c, model, k, mean);
         for (int turn = 0; turn < 3; ++turn) {
             check_note(c, "K=%d, training step %d: ", k, turn);
-            forward(c, model, pairs(c, k, turn), true);
+            check_one(c, model, pairs(c, k, turn), true, true);
             check_backward(c, model, NULL);
             for (int f = 0; f < FEATURES; ++f)
                 mean[f] = 0.75 * mean[f] + 0.25 * (first_of(0, f, turn) + 1);
@@ -163,7 +153,7 @@ static void pairs_trained(struct check *c, struct impl_model *model, int k, int 
         db[f] += g[e];
     }
     check_zero_grad(c, model);
-    check_values(c, "output", forward(c, model, pairs(c, k, turn), true), n, y);
+    check_values(c, "output", check_one(c, model, pairs(c, k, turn), true, true), n, y);
     check_values(c, "input gradient", check_backward(c, model, upstream(c, k, 2 * (size_t)k, g)), n,
                  dx);
     row_is(c, model, IMPL_GRAD, WEIGHT, dw);

@@ -1,9 +1,7 @@
 /* state_steps.c: steps with other rates, and many steps: the hundredth is as right as the first,
  * and leaves as little memory. */
-#include "composition.h"
 #include "ddp.h"
 #include "golden.h"
-#include "state.h"
 
 /* ---- GRAD-19: the learning rate -------------------------------------------------------------- */
 
@@ -95,7 +93,7 @@ static void state_rate_ranks(struct check *c)
                 check_zero_grad(c, model);
                 ddp_pass(c, model, &call);
                 for (int r = 0; turn < EXACT && r < ranks; ++r)
-                    check_values(c, check_text(c, "output of rank %d", r), call.out[r], 1,
+                    check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], 1,
                                  (const double[]){sgd.value[0] * ranks_rows[r] + sgd.value[1]});
                 check_step(c, model, (float)rates[turn], (float)momenta[m]);
                 sgd_step(&sgd, rates[turn], grad);
@@ -164,11 +162,11 @@ static void state_many_ranks(struct check *c)
 
         check_note(c, "R=%d, step %d: ", RANKS, turn + 1);
         for (int r = 0; r < RANKS; ++r)
-            call.g[r] = check_vector(c, 1, &g);
+            call.g[r][0] = check_vector(c, 1, &g);
         check_zero_grad(c, model);
         ddp_pass(c, model, &call);
         for (int r = 0; r < RANKS; ++r)
-            check_values(c, check_text(c, "output of rank %d", r), call.out[r], 1,
+            check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], 1,
                          (const double[]){sgd.value[0] * ranks_rows[r] + sgd.value[1]});
         ddp_all_is(c, model, RANKS, IMPL_GRAD, 0, grad[0]);
         ddp_all_is(c, model, RANKS, IMPL_GRAD, 1, grad[1]);

@@ -1,8 +1,7 @@
 /* structure.c: area STRUCT: several inputs, several outputs, and inputs that do not fit together.
  * The interface has flat lists of tensors; rules that need dicts, tuples or objects are excused. */
-#include "structure.h"
 #include "check.h"
-#include "ids.h"
+#include "golden.h"
 
 enum { N = 10, COLUMNS = 3, ROOM = 8192 };
 
@@ -345,6 +344,41 @@ static void outputs_backward(struct check *c)
         }
 }
 
+/* ---- STRUCT-01: lists of four, through a wrapper without layers ------------------------------ */
+
+/* Four inputs are returned unchanged, row by row, and so are their gradients. */
+static void structure_four(struct check *c)
+{
+    const size_t n = 10;
+
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
+        for (int form = 0; form < 2; ++form) {
+            struct impl_model *model =
+                golden_parallel(c, k, "", form == 0 ? "" : "{\"kind\":\"sequence\",\"layers\":[]}");
+            struct golden_call call = {.in = {golden_rows(c, n), golden_vector(c, n, 30, 1),
+                                              golden_vector(c, n, 50, 3),
+                                              golden_vector(c, n, 90, 2)},
+                                       .n_in = 4};
+            const struct impl_array *g[] = {golden_vector(c, n, 7, 2), golden_vector(c, n, 3, 1),
+                                            golden_vector(c, n, 5, 4), golden_vector(c, n, 2, 6)};
+            const struct impl_array *dx;
+
+            check_note(c, "K=%d, %s: ", k, form == 0 ? "no layer" : "an empty sequence");
+            golden_forward(c, model, &call);
+            check_int(c, "outputs", call.n_out, 4);
+            golden_is_sequence(c, "output 0", &call.out[0], 1, &n, 1, 1);
+            golden_is_sequence(c, "output 1", &call.out[1], 1, &n, 30, 1);
+            golden_is_sequence(c, "output 2", &call.out[2], 1, &n, 50, 3);
+            golden_is_sequence(c, "output 3", &call.out[3], 1, &n, 90, 2);
+            dx = golden_backward(c, model, &call, g);
+            golden_is_sequence(c, "gradient of input 0", &dx[0], 1, &n, 7, 2);
+            golden_is_sequence(c, "gradient of input 1", &dx[1], 1, &n, 3, 1);
+            golden_is_sequence(c, "gradient of input 2", &dx[2], 1, &n, 5, 4);
+            golden_is_sequence(c, "gradient of input 3", &dx[3], 1, &n, 2, 6);
+            check_model_close(c, model);
+        }
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 enum { DP = PROFILE_DATAPARALLEL };
@@ -369,21 +403,7 @@ static const struct check_case cases[] = {
      0, 0, 0},
     {"STRUCT-13.backward", "STRUCT-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, outputs_backward,
      0, 0, 0},
+    {"STRUCT-01.four", "STRUCT-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, structure_four, 0, 0,
+     0},
 };
-static const struct check_table own = CHECK_TABLE(cases);
-
-static const struct check_table *const tables[] = {
-    &own,
-    &structure_lists_table,
-};
-
-static const struct check_excuse excuses[] = {
-    {"STRUCT-02", false, "C has no keyword arguments"},
-    {"STRUCT-09", false, "C has no foreign objects: an input is an array"},
-    {"STRUCT-11", false, "a replica cannot return nothing: no layer has a missing output"},
-    {"STRUCT-12", false, "a replica cannot return a shorter list: every layer has a fixed number"},
-};
-
-const struct check_area area_structure = {"STRUCT", 13,
-                                          tables,   sizeof tables / sizeof tables[0],
-                                          excuses,  sizeof excuses / sizeof excuses[0]};
+const struct check_table structure_table = CHECK_TABLE(cases);

@@ -1,8 +1,6 @@
 /* values_kept.c: copies keep every bit: minus zero, infinities, NaN, denormal numbers, integers
  * that fit in no double. */
-#include "ids.h"
 #include "primitive.h"
-#include "values.h"
 
 #include <float.h>
 #include <math.h>
