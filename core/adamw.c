@@ -17,7 +17,7 @@ struct dp_adamw_config dp_adamw_defaults(void)
         .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 1e-2};
 }
 
-static int open_all(struct dp_adamw *a, struct dp_module *module, struct dp_error *err)
+static int adamw_open_all(struct dp_adamw *a, struct dp_module *module, struct dp_error *err)
 {
     int status = dp_adamw_check(&a->config, err);
     if (status == 0)
@@ -35,7 +35,7 @@ int dp_adamw_open(struct dp_module *module, const struct dp_adamw_config *config
         return dp_fail(err, DP_ENOMEM, "no memory for an optimizer");
     a->group = dp_module_group(module);
     a->config = *config;
-    const int status = open_all(a, module, err);
+    const int status = adamw_open_all(a, module, err);
     if (status) {
         dp_adamw_close(a);
         return status;

@@ -243,8 +243,8 @@ struct dp_comm_ops {
      * calling thread while the workers are idle; they help. Returns the failure of any. NULL:
      * nothing is pending. */
     int (*poll)(struct dp_group *group, struct dp_error *err);
-    /* A standalone collective. Called by the calling thread; ordered as a move. NULL: there are none
-     * in blocks and out of place. */
+    /* A standalone collective. Called by the calling thread; ordered as a move. NULL: there are
+     * none in blocks and out of place. */
     int (*collective_call)(struct dp_group *group, const struct dp_collective_call *collective_call,
                            struct dp_error *err);
     /* Drops everything that is in no queue yet. Collectives of other processes fail. NULL: nothing

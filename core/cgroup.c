@@ -23,7 +23,7 @@ static const struct rule {
 };
 
 /* A file that does not exist, or that we may not read, sets no limit. */
-static FILE *open_file(const char *path, struct dp_error *err)
+static FILE *cgroup_open_file(const char *path, struct dp_error *err)
 {
     FILE *file = fopen(path, "r");
     if (!file && errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != EPERM)
@@ -39,7 +39,7 @@ static void read_group(const char *root, const struct rule *rule, const char *gr
     double number[2] = {-1, -1};
     for (int i = 0; i < 2 && rule->file[i]; ++i) {
         snprintf(path, sizeof path, "%s%s%s/%s", root, rule->folder, group, rule->file[i]);
-        FILE *file = open_file(path, err);
+        FILE *file = cgroup_open_file(path, err);
         if (!file)
             continue;
         if (fscanf(file, "%lf %lf", &number[i], &number[1]) < 1 && ferror(file))
@@ -54,7 +54,8 @@ static void read_group(const char *root, const struct rule *rule, const char *gr
 
 /* Lines look like "4:cpu,cpuacct:/a/b" or "0::/a/b". A container may not see the folders of its
  * path. */
-static void read_line(const char *root, char *line, struct dp_limits *limits, struct dp_error *err)
+static void cgroup_read_line(const char *root, char *line, struct dp_limits *limits,
+                             struct dp_error *err)
 {
     char *names = strchr(line, ':'), *group = names ? strchr(names + 1, ':') : NULL;
     if (!group)
@@ -77,9 +78,9 @@ int dp_limits_read(const char *root, struct dp_limits *limits, struct dp_error *
     size_t capacity = 0;
     *limits = (struct dp_limits){INFINITY, INFINITY};
     snprintf(path, sizeof path, "%.200s/proc/self/cgroup", root);
-    FILE *file = open_file(path, &failed);
+    FILE *file = cgroup_open_file(path, &failed);
     while (file && getline(&line, &capacity, file) > 0)
-        read_line(root, line, limits, &failed);
+        cgroup_read_line(root, line, limits, &failed);
     if (file && !feof(file))
         dp_fail(&failed, DP_EFAULT, "%s cannot be read", path);
     free(line);

@@ -29,7 +29,7 @@ static int add_move(struct dp_move move[], int n, const struct dp_part *to,
     return n + 1;
 }
 
-static int place_of(const struct dp_collective *c, int root)
+static int collective_place_of(const struct dp_collective *c, int root)
 {
     for (int i = 0; i < c->n_parts; ++i) {
         if (c->part[i].rank == c->member[root])
@@ -43,7 +43,7 @@ int dp_moved_broadcast(struct dp_group *group, const struct dp_collective *c, in
 {
     struct dp_slot *slots[DP_MAX_SLOTS];
     struct dp_moves moves[DP_MAX_SLOTS];
-    const int source = place_of(c, root);
+    const int source = collective_place_of(c, root);
     if (source < 0)
         return dp_fail(err, DP_EFAULT, "rank %d is of another process", c->member[root]);
     for (int i = 0; i < c->n_parts; ++i) {

@@ -17,7 +17,7 @@ struct range {
 };
 
 /* An allreduce has a share for every rank; the last shares may be smaller or empty. */
-static struct range share(const struct plan *plan, int rank)
+static struct range blocks_share(const struct plan *plan, int rank)
 {
     const size_t unit = dp_dtype_bytes(plan->collective_call->dtype), n = plan->collective_call->n;
     const size_t ranks = (size_t)plan->team.n, each = (n + ranks - 1) / ranks;
@@ -38,7 +38,8 @@ static int add_for(const struct plan *plan, int r, struct dp_error *err)
     const struct dp_collective_call *s = plan->collective_call;
     const bool whole = s->kind == DP_COLLECTIVE_ALLREDUCE;
     const size_t bytes = block_bytes(s);
-    const struct range range = whole ? share(plan, r) : (struct range){(size_t)r * bytes, bytes};
+    const struct range range =
+        whole ? blocks_share(plan, r) : (struct range){(size_t)r * bytes, bytes};
     const void *src[DP_MAX_SLOTS];
     for (int i = 0; i < plan->team.n; ++i)
         src[i] = (const char *)s->in[i] + range.first;
@@ -65,7 +66,7 @@ static struct dp_copy piece_of(const struct plan *plan, int to, int from)
     const struct dp_collective_call *s = plan->collective_call;
     const size_t bytes = block_bytes(s), at = (size_t)from * bytes;
     struct dp_copy copy = {s->out[to], s->in[from], bytes, 1, bytes, bytes};
-    const struct range range = share(plan, from);
+    const struct range range = blocks_share(plan, from);
     switch (s->kind) {
     case DP_COLLECTIVE_ALLREDUCE: /* it was added there */
         copy.dst = (char *)s->out[to] + range.first;

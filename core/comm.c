@@ -104,7 +104,7 @@ int dp_comm_broadcast(struct dp_group *group, const struct dp_collective *c, int
 }
 
 /* The sum over one member is its own numbers, which stay where they are. */
-static int keep(struct dp_group *group, struct dp_collective *c, struct dp_error *err)
+static int comm_keep(struct dp_group *group, struct dp_collective *c, struct dp_error *err)
 {
     const int status = c->timed ? dp_group_wait(group, err) : 0;
     for (int i = 0; i < c->n_parts; ++i) {
@@ -119,7 +119,7 @@ int dp_comm_allreduce(struct dp_group *group, struct dp_collective *c, struct dp
     const int status = check_whole(group, err);
     if (status)
         return status;
-    return c->n_members == 1 && c->scale == 1.0f ? keep(group, c, err)
+    return c->n_members == 1 && c->scale == 1.0f ? comm_keep(group, c, err)
                                                  : group->comm->allreduce(group, c, err);
 }
 

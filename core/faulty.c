@@ -31,7 +31,7 @@ const char *dp_fault_name(enum dp_fault fault)
     return names[fault];
 }
 
-static int fails(struct dp_group *group, struct dp_error *err)
+static int faulty_fails(struct dp_group *group, struct dp_error *err)
 {
     struct dp_faults *f = group->faults;
     const uint64_t call = atomic_fetch_add(&f->calls, 1) + 1;
@@ -45,7 +45,7 @@ static int fails(struct dp_group *group, struct dp_error *err)
 
 static int faulty_alloc(struct dp_slot *slot, size_t bytes, void **memory, struct dp_error *err)
 {
-    const int status = fails(slot->group, err);
+    const int status = faulty_fails(slot->group, err);
     return status ? status : slot->group->faults->device->alloc(slot, bytes, memory, err);
 }
 
@@ -53,7 +53,7 @@ static int faulty_launch(struct dp_queue *queue, enum dp_kernel kernel, const vo
                          size_t bytes, struct dp_error *err)
 {
     struct dp_group *group = queue->slot->group;
-    const int status = fails(group, err);
+    const int status = faulty_fails(group, err);
     return status ? status : group->faults->device->launch(queue, kernel, args, bytes, err);
 }
 
@@ -61,7 +61,7 @@ static int faulty_ahead(struct dp_queue *queue, enum dp_kernel kernel, const voi
                         struct dp_error *err)
 {
     struct dp_group *group = queue->slot->group;
-    const int status = fails(group, err);
+    const int status = faulty_fails(group, err);
     return status ? status : group->faults->device->ahead(queue, kernel, args, err);
 }
 
@@ -69,14 +69,14 @@ static int faulty_call(struct dp_queue *queue, const struct dp_host_call *call,
                        struct dp_error *err)
 {
     struct dp_group *group = queue->slot->group;
-    const int status = fails(group, err);
+    const int status = faulty_fails(group, err);
     return status ? status : group->faults->device->call(queue, call, err);
 }
 
 static int faulty_wait(struct dp_queue *queue, const struct dp_event *event, struct dp_error *err)
 {
     struct dp_group *group = queue->slot->group;
-    const int status = fails(group, err);
+    const int status = faulty_fails(group, err);
     return status ? status : group->faults->device->wait(queue, event, err);
 }
 
@@ -85,14 +85,14 @@ static int faulty_finish(const struct dp_event *event, struct dp_error *err)
 {
     struct dp_group *group = event->queue->slot->group;
     const int status = group->faults->device->finish(event, err);
-    return status ? status : fails(group, err);
+    return status ? status : faulty_fails(group, err);
 }
 
 static int faulty_sync(struct dp_queue *queue, struct dp_error *err)
 {
     struct dp_group *group = queue->slot->group;
     const int status = group->faults->device->sync(queue, err);
-    return status ? status : fails(group, err);
+    return status ? status : faulty_fails(group, err);
 }
 
 /* ---- communicators ----------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ static int faulty_sync(struct dp_queue *queue, struct dp_error *err)
 static int faulty_move(const struct dp_team *team, const struct dp_moves moves[],
                        enum dp_phase phase, struct dp_error *err)
 {
-    const int status = fails(team->group, err);
+    const int status = faulty_fails(team->group, err);
     return status ? status : team->group->faults->inner->move(team, moves, phase, err);
 }
 
@@ -108,7 +108,7 @@ static int faulty_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
                          const struct dp_sum sums[], int n, enum dp_phase phase,
                          struct dp_error *err)
 {
-    const int status = fails(team->group, err);
+    const int status = faulty_fails(team->group, err);
     return status ? status
                   : team->group->faults->inner->reduce(team, dst_slot, sums, n, phase, err);
 }
@@ -116,19 +116,19 @@ static int faulty_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
 static int faulty_broadcast(struct dp_group *group, const struct dp_collective *c, int root,
                             enum dp_phase phase, struct dp_error *err)
 {
-    const int status = fails(group, err);
+    const int status = faulty_fails(group, err);
     return status ? status : group->faults->inner->broadcast(group, c, root, phase, err);
 }
 
 static int faulty_allreduce(struct dp_group *group, struct dp_collective *c, struct dp_error *err)
 {
-    const int status = fails(group, err);
+    const int status = faulty_fails(group, err);
     return status ? status : group->faults->inner->allreduce(group, c, err);
 }
 
 static int faulty_poll(struct dp_group *group, struct dp_error *err)
 {
-    const int status = fails(group, err);
+    const int status = faulty_fails(group, err);
     return status || !group->faults->inner->poll ? status : group->faults->inner->poll(group, err);
 }
 

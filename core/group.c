@@ -151,8 +151,9 @@ static int check_math(enum dp_math math, const struct dp_kind *kind, struct dp_e
 }
 
 /* Selects the parts of the group; nothing is open yet. */
-static int choose(struct dp_group *group, const struct dp_group_config *config,
-                  const struct dp_kind *kind, const struct dp_comm_ops **comm, struct dp_error *err)
+static int group_choose(struct dp_group *group, const struct dp_group_config *config,
+                        const struct dp_kind *kind, const struct dp_comm_ops **comm,
+                        struct dp_error *err)
 {
     group->kind = kind;
     group->backend = dp_backend_find(config->backend, kind, err);
@@ -191,7 +192,7 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
         return dp_fail(err, DP_EINVAL, "no device list");
     int status = dp_devices_parse(config->devices, &list, err);
     if (status == 0)
-        status = choose(group, config, list.kind, &comm, err);
+        status = group_choose(group, config, list.kind, &comm, err);
     if (status)
         return status;
     group->others = config->world;

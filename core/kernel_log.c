@@ -42,7 +42,8 @@ static size_t operands(const struct dp_kernel_row *row)
 }
 
 /* The fields that identify a row: all but count and time. */
-static struct dp_kernel_row describe(enum dp_phase phase, enum dp_kernel kernel, const void *args)
+static struct dp_kernel_row log_describe(enum dp_phase phase, enum dp_kernel kernel,
+                                         const void *args)
 {
     struct dp_kernel_row row = {
         .name = kernels[kernel].name, .words = kernels[kernel].words, .phase = phase};
@@ -65,14 +66,14 @@ static struct dp_kernel_row describe(enum dp_phase phase, enum dp_kernel kernel,
     return row;
 }
 
-static bool same(const struct dp_kernel_row *a, const struct dp_kernel_row *b)
+static bool log_same(const struct dp_kernel_row *a, const struct dp_kernel_row *b)
 {
     return a->name == b->name && a->phase == b->phase && a->transpose_a == b->transpose_a &&
            a->transpose_b == b->transpose_b && a->m == b->m && a->n == b->n && a->k == b->k &&
            a->many == b->many && a->multiplies == b->multiplies;
 }
 
-static void add(const struct dp_queue *queue, const struct dp_kernel_row *own, uint64_t begin)
+static void log_add(const struct dp_queue *queue, const struct dp_kernel_row *own, uint64_t begin)
 {
     const uint64_t ns = dp_now_ns() - begin;
     const struct dp_slot *slot = queue->slot;
@@ -81,7 +82,7 @@ static void add(const struct dp_queue *queue, const struct dp_kernel_row *own, u
     const enum dp_lane which = queue == &slot->comm ? DP_LANE_TRANSFER : DP_LANE_COMPUTE;
     struct dp_kernel_rows *lane = &slot->group->log->lane[slot->info.index][which];
     int i = 0;
-    while (i < lane->n && !same(&lane->row[i], own))
+    while (i < lane->n && !log_same(&lane->row[i], own))
         ++i;
     if (i == DP_KERNEL_ROWS) {
         ++lane->lost;
@@ -99,8 +100,8 @@ static void add(const struct dp_queue *queue, const struct dp_kernel_row *own, u
 void dp_kernel_log_add(const struct dp_queue *queue, enum dp_kernel kernel, const void *args,
                        uint64_t begin)
 {
-    const struct dp_kernel_row own = describe(queue->phase, kernel, args);
-    add(queue, &own, begin);
+    const struct dp_kernel_row own = log_describe(queue->phase, kernel, args);
+    log_add(queue, &own, begin);
 }
 
 /* The number of places inside the image, over all windows along one dimension. */
@@ -141,5 +142,5 @@ void dp_kernel_log_convolution(const struct dp_queue *queue, const struct dp_con
     own.many = times;
     own.multiplies =
         times * c->c_out * c->at.images * c->at.channels * places(&c->at, 0) * places(&c->at, 1);
-    add(queue, &own, begin);
+    log_add(queue, &own, begin);
 }

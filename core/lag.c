@@ -43,7 +43,7 @@ struct dp_lag {
     struct dp_error err;
 };
 
-static uint64_t next_random(struct dp_lag *lag)
+static uint64_t lag_next_random(struct dp_lag *lag)
 {
     uint64_t z = lag->random += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -53,7 +53,7 @@ static uint64_t next_random(struct dp_lag *lag)
 
 static void run_until(struct dp_lag *lag, struct dp_lag_queue *q, uint64_t position);
 
-static void run(struct dp_lag *lag, struct dp_lag_queue *q, const struct lag_op *op)
+static void lag_run(struct dp_lag *lag, struct dp_lag_queue *q, const struct lag_op *op)
 {
     const struct lag_work *work = &op->work;
     const struct dp_host_call call = {work->function, op->args, op->bytes, NULL, 0};
@@ -79,21 +79,21 @@ static void run_until(struct dp_lag *lag, struct dp_lag_queue *q, uint64_t posit
         q->head = op->next;
         if (!q->head)
             q->tail = &q->head;
-        run(lag, q, op);
+        lag_run(lag, q, op);
         ++q->done;
         if (--lag->pending == 0) {
             /* Draws until no operation is left. If it drew for each operation, all long queues
              * would be late in the same way. */
-            const uint64_t compute = 0x5555555555555555u, mixed = next_random(lag);
+            const uint64_t compute = 0x5555555555555555u, mixed = lag_next_random(lag);
             const uint64_t early[] = {0, compute, ~compute, mixed};
-            lag->early = lag->seed == 0 ? 0 : early[next_random(lag) % 4];
+            lag->early = lag->seed == 0 ? 0 : early[lag_next_random(lag) % 4];
         }
         free(op);
     }
 }
 
-static int issue(struct dp_queue *queue, const struct lag_work *work, const void *args,
-                 size_t bytes, struct dp_error *err)
+static int lag_issue(struct dp_queue *queue, const struct lag_work *work, const void *args,
+                     size_t bytes, struct dp_error *err)
 {
     struct dp_lag *lag = queue->slot->group->lag;
     struct dp_lag_queue *q = queue->lag;
@@ -150,13 +150,13 @@ static void lag_release(struct dp_slot *slot, void *memory)
 static int lag_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
                       struct dp_error *err)
 {
-    return issue(queue, &(struct lag_work){.kernel = kernel}, args, bytes, err);
+    return lag_issue(queue, &(struct lag_work){.kernel = kernel}, args, bytes, err);
 }
 
 static int lag_call(struct dp_queue *queue, const struct dp_host_call *call, struct dp_error *err)
 {
     const struct lag_work work = {.function = call->function};
-    return issue(queue, &work, call->args, call->bytes, err);
+    return lag_issue(queue, &work, call->args, call->bytes, err);
 }
 
 static void lag_record(struct dp_queue *queue, struct dp_event *event)
@@ -188,7 +188,7 @@ static int lag_finish(const struct dp_event *event, struct dp_error *err)
 static int lag_wait(struct dp_queue *queue, const struct dp_event *event, struct dp_error *err)
 {
     if (event->queue->lag)
-        return issue(queue, &(struct lag_work){.event = *event}, NULL, 0, err);
+        return lag_issue(queue, &(struct lag_work){.event = *event}, NULL, 0, err);
     return event->queue->slot->ops->finish(event, err);
 }
 

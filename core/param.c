@@ -119,7 +119,7 @@ void dp_zero_grad(struct dp_module *module)
 }
 
 /* The mixing function of SplitMix64: uniform, and a function of its argument alone. */
-static uint64_t mix(uint64_t z)
+static uint64_t param_mix(uint64_t z)
 {
     z += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -139,7 +139,7 @@ static int param_init(struct dp_param *param, uint64_t seed, struct dp_error *er
     const double bound =
         param->init_bound > 0 ? (double)param->init_bound : 1.0 / sqrt((double)inputs);
     for (size_t i = 0; i < n; ++i) {
-        const double unit = (double)(mix(seed ^ mix(i)) >> 11) / 9007199254740992.0;
+        const double unit = (double)(param_mix(seed ^ param_mix(i)) >> 11) / 9007199254740992.0;
         values[i] = (float)((2.0 * unit - 1.0) * bound);
     }
     const int status = dp_tensor_write(&param->value, values, err);
@@ -153,7 +153,7 @@ int dp_module_init(struct dp_module *module, uint64_t seed, struct dp_error *err
     int status = dp_param_list_open(module, &list, err);
     for (int i = 0; status == 0 && i < list.n; ++i) {
         if (!list.item[i]->buffer)
-            status = param_init(list.item[i], mix(seed ^ mix((uint64_t)i + 1)), err);
+            status = param_init(list.item[i], param_mix(seed ^ param_mix((uint64_t)i + 1)), err);
     }
     dp_param_list_close(&list);
     return status;

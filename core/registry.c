@@ -157,7 +157,7 @@ const struct dp_comm_ops *dp_comm_find(const char *name, const struct dp_kind *k
 /* ---- device lists ------------------------------------------------------------------------ */
 
 /* The kind whose name the text begins with. */
-static const struct dp_kind *kind_of(const char *text)
+static const struct dp_kind *registry_kind_of(const char *text)
 {
     const size_t length = strcspn(text, ":+");
     for (int i = 0; i < KINDS; ++i) {
@@ -211,8 +211,8 @@ int dp_devices_parse(const char *text, struct dp_device_list *list, struct dp_er
 {
     char devices[1024]; /* DP_MAX_SLOTS numbers are shorter */
     const size_t length = strcspn(text, "+");
-    const bool named = kind_of(text) && text[strcspn(text, ":+")] == ':';
-    const struct dp_kind *kind = named ? kind_of(text) : &kinds[0];
+    const bool named = registry_kind_of(text) && text[strcspn(text, ":+")] == ':';
+    const struct dp_kind *kind = named ? registry_kind_of(text) : &kinds[0];
     *list = (struct dp_device_list){.kind = kind};
     if (strcmp(text, "host") == 0)
         return 0;
@@ -246,7 +246,7 @@ bool dp_kinds(int i, struct dp_kind_row *row)
 
 bool dp_kind_of(const char *text, struct dp_kind_row *row)
 {
-    const struct dp_kind *kind = kind_of(text);
+    const struct dp_kind *kind = registry_kind_of(text);
     if (kind)
         describe_kind(kind, row);
     return kind != NULL;
@@ -303,7 +303,7 @@ bool dp_communicator_of(const char *name, struct dp_communicator_row *row)
 
 int dp_wide_blas_check(const char *backend, const char *devices, struct dp_error *err)
 {
-    const struct dp_kind *kind = kind_of(devices);
+    const struct dp_kind *kind = registry_kind_of(devices);
     if (!kind || !is_built(kind))
         return 0;
     const struct dp_backend *own = dp_backend_find(backend, kind, err);
@@ -322,7 +322,7 @@ int dp_wide_blas_check(const char *backend, const char *devices, struct dp_error
 int dp_communicator_check(const char *communicator, const char *backend, const char *devices,
                           unsigned can, struct dp_error *err)
 {
-    const struct dp_kind *kind = kind_of(devices);
+    const struct dp_kind *kind = registry_kind_of(devices);
     if (!kind || !is_built(kind))
         return 0;
     const struct dp_backend *own = dp_backend_find(backend, kind, err);

@@ -49,7 +49,7 @@ static size_t floats_of(const struct dp_collective *c, int k)
 
 /* The range that slice i covers of a piece of n floats, which begins at float `before` of all.
  * There is a slice for each member. Slices are whole cache lines. */
-static struct range cut(int members, size_t total, int i, size_t before, size_t n)
+static struct range second_cut(int members, size_t total, int i, size_t before, size_t n)
 {
     const size_t each = (total / (size_t)members + 16) / 16 * 16;
     const size_t first = (size_t)i * each, last = first + each, end = before + n;
@@ -92,7 +92,7 @@ static int do_slice(const struct dp_collective *c, int place, int i, struct dp_e
     for (int k = 0; k < c->n_pieces; ++k)
         total += floats_of(c, k);
     for (int k = 0; status == 0 && k < c->n_pieces; ++k) {
-        const struct range range = cut(c->n_parts, total, i, before, floats_of(c, k));
+        const struct range range = second_cut(c->n_parts, total, i, before, floats_of(c, k));
         before += floats_of(c, k);
         if (range.n == 0)
             continue;
@@ -142,7 +142,7 @@ static int fetch_slices(struct dp_collective *c, int place, struct dp_error *err
 
 /* ---- the second worker ------------------------------------------------------------------- */
 
-static int place_of(const struct dp_collective *c, const struct dp_slot *slot)
+static int second_place_of(const struct dp_collective *c, const struct dp_slot *slot)
 {
     for (int i = 0; i < c->n_parts; ++i) {
         if (c->part[i].slot == slot)
@@ -195,7 +195,7 @@ static void *work(void *arg)
             pthread_cond_wait(&second->changed, &second->lock);
             continue;
         }
-        const int place = place_of(c, w->slot);
+        const int place = second_place_of(c, w->slot);
         if (place >= 0)
             take_part(second, c, place);
         last = c;
@@ -237,7 +237,7 @@ static int stop_claims(struct dp_second *second)
     return begun;
 }
 
-static void forget(struct dp_second *second)
+static void second_forget(struct dp_second *second)
 {
     pthread_mutex_lock(&second->lock);
     second->head = second->tail = NULL;
@@ -309,7 +309,7 @@ static int join_queues(const struct dp_second *second, struct dp_error *err)
     return status;
 }
 
-static int collect(const struct dp_second *second, struct dp_error *err)
+static int second_collect(const struct dp_second *second, struct dp_error *err)
 {
     const struct dp_collective *last = second->tail;
     for (int i = 0; last && i < last->n_parts; ++i) {
@@ -331,10 +331,10 @@ int dp_second_poll(struct dp_group *group, struct dp_error *err)
         if (c->number >= begun)
             do_rest(second, c);
     }
-    int status = collect(second, err);
+    int status = second_collect(second, err);
     if (status == 0)
         status = join_queues(second, err);
-    forget(second);
+    second_forget(second);
     return status;
 }
 
@@ -343,7 +343,7 @@ void dp_second_abort(struct dp_group *group)
     if (!group->second)
         return;
     stop_claims(group->second);
-    forget(group->second);
+    second_forget(group->second);
 }
 
 /* ---- opening ----------------------------------------------------------------------------- */

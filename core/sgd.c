@@ -48,8 +48,8 @@ void dp_sgd_set_rate(struct dp_sgd *sgd, float lr)
 }
 
 /* Does everything that can fail, before anything changes. */
-static int prepare(struct dp_sgd *s, const struct dp_param *p, struct dp_tensor *velocity,
-                   struct dp_error *err)
+static int sgd_prepare(struct dp_sgd *s, const struct dp_param *p, struct dp_tensor *velocity,
+                       struct dp_error *err)
 {
     if (!dp_param_is_due(p))
         return 0;
@@ -95,7 +95,7 @@ int dp_sgd_step(struct dp_sgd *sgd, struct dp_error *err)
 {
     int status = 0;
     for (int i = 0; status == 0 && i < sgd->params.n; ++i)
-        status = prepare(sgd, sgd->params.item[i], &sgd->velocity[i], err);
+        status = sgd_prepare(sgd, sgd->params.item[i], &sgd->velocity[i], err);
     if (status == 0)
         status = write_rates(sgd, err);
     dp_params_change(&sgd->params);

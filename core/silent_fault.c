@@ -43,7 +43,7 @@ const char *dp_silent_fault_name(enum dp_silent_fault silent_fault)
 }
 
 /* Selects where the fault is; always the same for the same step and device. */
-static uint64_t draw(const struct dp_silent_fault_spec *spec, uint64_t number)
+static uint64_t silent_draw(const struct dp_silent_fault_spec *spec, uint64_t number)
 {
     uint64_t x = (spec->step * DP_MAX_SLOTS + (uint64_t)spec->device) * 8 + number;
     x = (x + 1) * 0x9e3779b97f4a7c15u;
@@ -101,8 +101,8 @@ static uint32_t bit(uint64_t number)
 static bool stick(const struct dp_silent_fault_spec *spec, const struct result *result)
 {
     const size_t rows = result->n / ROW > 0 ? result->n / ROW : 1;
-    const size_t first = draw(spec, 1) % rows * ROW;
-    const uint32_t stuck = bit(draw(spec, 2) % LOW_BITS);
+    const size_t first = silent_draw(spec, 1) % rows * ROW;
+    const uint32_t stuck = bit(silent_draw(spec, 2) % LOW_BITS);
     bool changed = false;
     for (size_t i = first; i < first + ROW && i < result->n; ++i) {
         uint32_t bits;
@@ -114,8 +114,8 @@ static bool stick(const struct dp_silent_fault_spec *spec, const struct result *
 
 static bool spoil(const struct dp_silent_fault_spec *spec, const struct result *result)
 {
-    float *value = result->value + draw(spec, 1) % result->n;
-    const uint64_t b = draw(spec, 2);
+    float *value = result->value + silent_draw(spec, 1) % result->n;
+    const uint64_t b = silent_draw(spec, 2);
     switch (spec->silent_fault) {
     case DP_SILENT_FAULT_FLIP:
         return flip(value, bit(b));
@@ -146,7 +146,7 @@ static void take_result(struct dp_silent_faults *h, const struct result *result)
     const unsigned number = h->results++;
     if (step_now(h) + 1 == spec->step)
         h->previous = h->results;
-    const unsigned chosen = h->previous > 0 ? (unsigned)(draw(spec, 0) % h->previous) : 0;
+    const unsigned chosen = h->previous > 0 ? (unsigned)(silent_draw(spec, 0) % h->previous) : 0;
     if (spoils_now(h) && number == chosen && spoil(spec, result))
         atomic_store(&h->made, true);
 }
@@ -244,7 +244,7 @@ static size_t all_bytes(const struct brought *b)
 
 /* Keeps the contribution for a stale fault. Without memory there is no fault, and dp_group_faulty
  * says so. */
-static void keep(struct dp_silent_faults *h, const struct brought *b)
+static void silent_keep(struct dp_silent_faults *h, const struct brought *b)
 {
     size_t used = 0;
     free(h->kept);
@@ -289,7 +289,7 @@ static void take_part(struct dp_silent_faults *h, const struct brought *b)
     if (step == h->spec.step && bring(h, b))
         atomic_store(&h->made, true);
     if (step + 1 == h->spec.step && h->spec.silent_fault == DP_SILENT_FAULT_STALE)
-        keep(h, b);
+        silent_keep(h, b);
 }
 
 /* Only the first reduction of a step is affected. */

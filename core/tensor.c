@@ -107,7 +107,8 @@ static int copy_bytes(struct dp_queue *queue, void *dst, const void *src, size_t
     return dp_launch(queue, DP_KERNEL_COPY, &copy, sizeof copy, err);
 }
 
-static int carry(const struct dp_tensor *tensor, void *dst, const void *src, struct dp_error *err)
+static int tensor_carry(const struct dp_tensor *tensor, void *dst, const void *src,
+                        struct dp_error *err)
 {
     struct dp_queue *queue = &tensor->slot->compute;
     const int status = copy_bytes(queue, dst, src, dp_tensor_bytes(tensor), err);
@@ -119,12 +120,12 @@ int dp_tensor_write(const struct dp_tensor *tensor, const void *host, struct dp_
 {
     if (tensor->version)
         ++*tensor->version;
-    return carry(tensor, tensor->data, host, err);
+    return tensor_carry(tensor, tensor->data, host, err);
 }
 
 int dp_tensor_read(void *host, const struct dp_tensor *tensor, struct dp_error *err)
 {
-    return carry(tensor, host, tensor->data, err);
+    return tensor_carry(tensor, host, tensor->data, err);
 }
 
 int dp_tensor_copy(const struct dp_tensor *dst, const struct dp_tensor *src, struct dp_error *err)

@@ -100,7 +100,7 @@ static int count_usable(const struct dp_topology *topology, hwloc_const_cpuset_t
     return n;
 }
 
-static hwloc_const_cpuset_t whole(const struct dp_topology *topology)
+static hwloc_const_cpuset_t topology_whole(const struct dp_topology *topology)
 {
     return hwloc_get_root_obj(topology->tree)->cpuset;
 }
@@ -114,8 +114,8 @@ static int limited(const struct dp_topology *topology, int n)
 
 static int count_cores(const struct dp_topology *topology)
 {
-    const int cores = count_usable(topology, whole(topology), HWLOC_OBJ_CORE);
-    return cores > 0 ? cores : count_usable(topology, whole(topology), HWLOC_OBJ_PU);
+    const int cores = count_usable(topology, topology_whole(topology), HWLOC_OBJ_CORE);
+    return cores > 0 ? cores : count_usable(topology, topology_whole(topology), HWLOC_OBJ_PU);
 }
 
 bool dp_topology_near(struct dp_topology *topology, int i, const char *bus)
@@ -130,8 +130,8 @@ bool dp_topology_near(struct dp_topology *topology, int i, const char *bus)
 
 /* Returns part i of n of the cores in within. Cores that are near in the tree stay together; if
  * there are more parts than cores, they are shared. The caller frees it; NULL: no memory. */
-static hwloc_cpuset_t share(const struct dp_topology *topology, hwloc_const_cpuset_t within, int i,
-                            int n)
+static hwloc_cpuset_t topology_share(const struct dp_topology *topology,
+                                     hwloc_const_cpuset_t within, int i, int n)
 {
     int cores = count_usable(topology, within, HWLOC_OBJ_CORE);
     const hwloc_obj_type_t type = cores > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
@@ -176,9 +176,9 @@ static hwloc_cpuset_t core_set(const struct dp_topology *topology, int i, int n)
         before += topology->near[k] == nearest && k < i;
         sharing += topology->near[k] == nearest;
     }
-    return nearest
-               ? share(topology, nearest->cpuset, before, sharing)
-               : share(topology, whole(topology), topology->before + i, placed_with(topology, n));
+    return nearest ? topology_share(topology, nearest->cpuset, before, sharing)
+                   : topology_share(topology, topology_whole(topology), topology->before + i,
+                                    placed_with(topology, n));
 }
 
 void dp_topology_place(struct dp_topology *topology, int i, int n, struct dp_slot_info *info)
@@ -245,7 +245,7 @@ static uint64_t memory_bytes(hwloc_topology_t tree)
 }
 
 /* Counts the objects of a type that have processing units of a set; NULL: all. */
-static int count(hwloc_topology_t tree, hwloc_const_cpuset_t within, hwloc_obj_type_t type)
+static int topology_count(hwloc_topology_t tree, hwloc_const_cpuset_t within, hwloc_obj_type_t type)
 {
     const int n = within ? hwloc_get_nbobjs_inside_cpuset_by_type(tree, within, type)
                          : hwloc_get_nbobjs_by_type(tree, type);
@@ -270,12 +270,13 @@ int dp_machine_read(struct dp_machine *machine, struct dp_error *err)
     const hwloc_topology_t tree = topology->tree;
     memset(machine, 0, sizeof *machine);
     describe_cpu(tree, machine->cpu_model, sizeof machine->cpu_model);
-    machine->packages = count(tree, NULL, HWLOC_OBJ_PACKAGE);
-    machine->numa_nodes = count(tree, NULL, HWLOC_OBJ_NUMANODE);
-    machine->cores = count(tree, NULL, HWLOC_OBJ_CORE);
-    machine->pus = count(tree, NULL, HWLOC_OBJ_PU);
+    machine->packages = topology_count(tree, NULL, HWLOC_OBJ_PACKAGE);
+    machine->numa_nodes = topology_count(tree, NULL, HWLOC_OBJ_NUMANODE);
+    machine->cores = topology_count(tree, NULL, HWLOC_OBJ_CORE);
+    machine->pus = topology_count(tree, NULL, HWLOC_OBJ_PU);
     machine->usable_cores = limited(topology, count_cores(topology));
-    machine->usable_pus = limited(topology, count_usable(topology, whole(topology), HWLOC_OBJ_PU));
+    machine->usable_pus =
+        limited(topology, count_usable(topology, topology_whole(topology), HWLOC_OBJ_PU));
     machine->memory_bytes = machine->usable_bytes = memory_bytes(tree);
     if (topology->limits.memory_bytes < (double)machine->memory_bytes)
         machine->usable_bytes = (uint64_t)topology->limits.memory_bytes;
@@ -322,8 +323,8 @@ int dp_machine_nodes(struct dp_numa numa[], int most, struct dp_error *err)
             continue;
         numa[n] = (struct dp_numa){.node = (int)o->os_index,
                                    .package = package_of(tree, o),
-                                   .cores = count(tree, o->cpuset, HWLOC_OBJ_CORE),
-                                   .pus = count(tree, o->cpuset, HWLOC_OBJ_PU),
+                                   .cores = topology_count(tree, o->cpuset, HWLOC_OBJ_CORE),
+                                   .pus = topology_count(tree, o->cpuset, HWLOC_OBJ_PU),
                                    .memory_bytes = o->attr->numanode.local_memory};
         hwloc_bitmap_list_snprintf(numa[n].cpus, sizeof numa[n].cpus, o->cpuset);
     }

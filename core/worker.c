@@ -177,7 +177,7 @@ static int worker_start(struct dp_group *group, struct dp_slot *slot, struct dp_
     return 0;
 }
 
-static void nothing(int i, void *arg)
+static void worker_nothing(int i, void *arg)
 {
     (void)i, (void)arg;
 }
@@ -186,7 +186,7 @@ void dp_group_barrier(struct dp_group *group)
 {
     const struct dp_team team = {group, group->slot, group->size};
     if (team.n > 1)
-        dp_team_run(&team, nothing, NULL);
+        dp_team_run(&team, worker_nothing, NULL);
 }
 
 static int bind_all(struct dp_group *group, struct dp_error *err)

@@ -45,8 +45,8 @@ const struct dp_bootstrap dp_bootstrap_self = {.name = "self",
                                                .barrier = self_barrier,
                                                .abort = self_abort};
 
-static int add_up(struct dp_group *group, const int64_t sizes[], int n, int rank,
-                  struct dp_error *err)
+static int world_add_up(struct dp_group *group, const int64_t sizes[], int n, int rank,
+                        struct dp_error *err)
 {
     int64_t world = 0;
     for (int p = 0; p < n; ++p) {
@@ -77,7 +77,7 @@ int dp_world_count(struct dp_group *group, struct dp_error *err)
         return dp_fail(err, DP_ENOMEM, "no memory for %d processes", n);
     int status = world->bootstrap->exchange(world->self, &mine, sizeof mine, sizes, err);
     if (status == 0)
-        status = add_up(group, sizes, n, rank, err);
+        status = world_add_up(group, sizes, n, rank, err);
     free(sizes);
     return status;
 }

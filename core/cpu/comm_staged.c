@@ -2,8 +2,8 @@
  * waits for all queues, copies everything through a host buffer, and adds in replica order. */
 #include "../backend.h"
 
-static int carry(struct dp_slot *slot, void *dst, const void *src, size_t bytes,
-                 struct dp_error *err)
+static int staged_carry(struct dp_slot *slot, void *dst, const void *src, size_t bytes,
+                        struct dp_error *err)
 {
     const struct dp_copy copy = {dst, src, bytes, 1, bytes, bytes};
     const int status = dp_launch(&slot->comm, DP_KERNEL_COPY, &copy, sizeof copy, err);
@@ -20,9 +20,9 @@ static int carry_move(struct dp_group *group, const struct dp_move *move, struct
         const char *src = (const char *)c->src + row * c->src_pitch;
         for (size_t at = 0; status == 0 && at < c->width; at += DP_STAGE_BYTES) {
             const size_t left = c->width - at, n = left < DP_STAGE_BYTES ? left : DP_STAGE_BYTES;
-            status = carry(move->src_slot, group->stage, src + at, n, err);
+            status = staged_carry(move->src_slot, group->stage, src + at, n, err);
             if (status == 0)
-                status = carry(move->dst_slot, dst + at, group->stage, n, err);
+                status = staged_carry(move->dst_slot, dst + at, group->stage, n, err);
         }
     }
     return status;
@@ -56,18 +56,18 @@ static int carry_sum(const struct dp_team *team, struct dp_slot *dst_slot, const
     int status = 0;
     for (int i = 0; status == 0 && i < team->n; ++i) {
         const char *src = (const char *)sum->src[i] + first * unit;
-        status = carry(team->slot[i], i == 0 ? total : next, src, bytes, err);
+        status = staged_carry(team->slot[i], i == 0 ? total : next, src, bytes, err);
         if (status == 0 && i > 0)
             status = dp_launch(&team->group->host.compute, DP_KERNEL_REDUCE, &add, sizeof add, err);
     }
     if (status == 0 && sum->accumulate) {
-        status = carry(dst_slot, next, dst, bytes, err);
+        status = staged_carry(dst_slot, next, dst, bytes, err);
         add.dst = next, add.src[0] = total;
         if (status == 0)
             status = dp_launch(&team->group->host.compute, DP_KERNEL_REDUCE, &add, sizeof add, err);
         total = next;
     }
-    return status ? status : carry(dst_slot, dst, total, bytes, err);
+    return status ? status : staged_carry(dst_slot, dst, total, bytes, err);
 }
 
 static int staged_reduce(const struct dp_team *team, struct dp_slot *dst_slot,

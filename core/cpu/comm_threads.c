@@ -40,31 +40,31 @@ static int done_wait(struct dp_slot *touched, struct dp_slot *worker, struct dp_
     return dp_event_wait(&touched->compute, &worker->done, err);
 }
 
-static size_t cut(size_t width, int unit, int units)
+static size_t threads_cut(size_t width, int unit, int units)
 {
     return unit == units ? width : width / (size_t)units * (size_t)unit / 64 * 64;
 }
 
 /* Units first..last-1 of the bytes of a copy. If the bytes are not consecutive, unit 0 is all of
  * them. */
-static struct dp_copy share(const struct dp_copy *whole, int first, int last, int units)
+static struct dp_copy threads_share(const struct dp_copy *whole, int first, int last, int units)
 {
     struct dp_copy part = *whole;
     if (whole->height != 1) {
         part.height = first == 0 ? whole->height : 0;
         return part;
     }
-    const size_t begin = cut(whole->width, first, units);
+    const size_t begin = threads_cut(whole->width, first, units);
     part.dst = (char *)whole->dst + begin;
     part.src = (const char *)whole->src + begin;
-    part.width = cut(whole->width, last, units) - begin;
+    part.width = threads_cut(whole->width, last, units) - begin;
     return part;
 }
 
 static int issue_share(struct dp_slot *slot, const struct dp_move *move, int first, int last,
                        int units, struct dp_error *err)
 {
-    const struct dp_copy copy = share(&move->copy, first, last, units);
+    const struct dp_copy copy = threads_share(&move->copy, first, last, units);
     if (copy.height == 0 || copy.width == 0)
         return 0;
     int status = ready_wait(slot, move->src_slot, err);
@@ -106,7 +106,7 @@ static void move_for_replica(int i, void *arg)
 }
 
 /* Reports the error of the lowest replica. */
-static int collect(const struct dp_error errors[], int n, struct dp_error *err)
+static int threads_collect(const struct dp_error errors[], int n, struct dp_error *err)
 {
     for (int i = 0; i < n; ++i) {
         if (errors[i].status)
@@ -157,7 +157,7 @@ static int threads_move(const struct dp_team *team, const struct dp_moves moves[
         for (int i = 0; i < team->n; ++i)
             move_for_replica(i, &job);
     }
-    const int status = collect(errors, team->n, err);
+    const int status = threads_collect(errors, team->n, err);
     return status ? status : moves_done(&job, err);
 }
 
@@ -221,7 +221,7 @@ static int threads_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
     const struct dp_team slices = {team->group, team->slot, job.n_slices};
     dp_team_run(&slices, sum_for_replica, &job);
     dp_trace_sums(team, dst_slot, sums, n, phase);
-    int status = collect(errors, job.n_slices, err);
+    int status = threads_collect(errors, job.n_slices, err);
     for (int s = 0; status == 0 && s < job.n_slices; ++s) {
         status = done_wait(dst_slot, team->slot[s], err);
         for (int i = 0; status == 0 && i < team->n; ++i)

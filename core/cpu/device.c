@@ -84,8 +84,8 @@ static int launch_logged(struct dp_queue *queue, enum dp_kernel kernel, const vo
     return status;
 }
 
-static int launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args, size_t bytes,
-                  struct dp_error *err)
+static int device_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
+                         size_t bytes, struct dp_error *err)
 {
     return queue->slot->group->log ? launch_logged(queue, kernel, args, bytes, err)
                                    : cpu_launch(queue, kernel, args, bytes, err);
@@ -150,7 +150,7 @@ const struct dp_device_ops dp_device_cpu = {
     .close = cpu_close,
     .alloc = cpu_alloc,
     .release = cpu_release,
-    .launch = launch,
+    .launch = device_launch,
     .convolve = cpu_convolve,
     .call = cpu_call,
     .record = cpu_record,

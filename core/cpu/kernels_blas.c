@@ -41,7 +41,7 @@ void dp_blas_gemm(const void *args)
                 g->c, n);
 }
 
-static void multiply(const struct dp_gemm_heads *g, size_t row, size_t head)
+static void blas_multiply(const struct dp_gemm_heads *g, size_t row, size_t head)
 {
     cblas_sgemm(CblasRowMajor, g->transpose_a ? CblasTrans : CblasNoTrans,
                 g->transpose_b ? CblasTrans : CblasNoTrans, (int)g->m, (int)g->n, (int)g->k, 1.0f,
@@ -63,7 +63,7 @@ void dp_blas_gemm_heads(const void *args)
     }
     for (size_t row = 0; row < g->rows; ++row) {
         for (size_t head = 0; head < g->heads; ++head)
-            multiply(g, row, head);
+            blas_multiply(g, row, head);
     }
 }
 

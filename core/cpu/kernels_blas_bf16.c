@@ -30,7 +30,7 @@ static void widen(float *to, const uint16_t *from, bool transposed, size_t lead,
 }
 
 /* Computes rows of c. Each tile of a is converted once. */
-static void multiply(const struct dp_gemm_bf16 *g, struct range rows)
+static void blas_bf16_multiply(const struct dp_gemm_bf16 *g, struct range rows)
 {
     const enum CBLAS_TRANSPOSE turn_a = g->transpose_a ? CblasTrans : CblasNoTrans;
     const enum CBLAS_TRANSPOSE turn_b = g->transpose_b ? CblasTrans : CblasNoTrans;
@@ -58,5 +58,5 @@ void dp_blas_gemm_bf16(const void *args)
         return;
     }
     for (size_t i = 0; i < g->m; i += ROWS)
-        multiply(g, part(i, g->m, ROWS));
+        blas_bf16_multiply(g, part(i, g->m, ROWS));
 }

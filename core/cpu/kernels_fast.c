@@ -147,7 +147,7 @@ void dp_fast_sgd(const void *args)
 
 #define BLOCK 1024
 
-static void add(float *to, const float *a, const float *b, size_t n)
+static void fast_add(float *to, const float *a, const float *b, size_t n)
 {
     for (size_t i = 0; i < n; ++i)
         to[i] = a[i] + b[i];
@@ -160,11 +160,11 @@ static void reduce_block(const struct dp_reduce_args *g, size_t first, size_t n)
     const float *total = (const float *)g->src[0] + first;
     for (int s = 1; s < g->n_src; ++s) {
         float *to = s + 1 == g->n_src && !g->accumulate ? dst : sum;
-        add(to, total, (const float *)g->src[s] + first, n);
+        fast_add(to, total, (const float *)g->src[s] + first, n);
         total = to;
     }
     if (g->accumulate)
-        add(dst, dst, total, n);
+        fast_add(dst, dst, total, n);
     else if (g->n_src == 1)
         memcpy(dst, total, n * sizeof *dst);
 }

@@ -136,7 +136,7 @@ void dp_fast_col2im(const void *args)
 }
 
 /* A later value wins if it is larger, or a NaN. */
-static inline void take(float value, int32_t place, float *most, int32_t *best)
+static inline void fast_image_take(float value, int32_t place, float *most, int32_t *best)
 {
     const bool better = (value > *most) | (value != value);
     *best = better ? place : *best;
@@ -195,9 +195,9 @@ static void pool_one(const struct rows *r, size_t o)
     const float *upper = r->x + place, *lower = r->x + under;
     int32_t best = place;
     float most = upper[0];
-    take(upper[1], place + 1, &most, &best);
-    take(lower[0], under, &most, &best);
-    take(lower[1], under + 1, &most, &best);
+    fast_image_take(upper[1], place + 1, &most, &best);
+    fast_image_take(lower[0], under, &most, &best);
+    fast_image_take(lower[1], under + 1, &most, &best);
     r->y[o] = most;
     r->index[o] = best;
 }
@@ -278,7 +278,8 @@ void dp_fast_add_rows(const void *args)
     }
 }
 
-DP_WIDE static void add_number(float *restrict y, const float *restrict x, float number, size_t n)
+DP_WIDE static void fast_image_add_number(float *restrict y, const float *restrict x, float number,
+                                          size_t n)
 {
     for (size_t i = 0; i < n; ++i)
         y[i] = x[i] + number;
@@ -293,7 +294,7 @@ void dp_fast_swap(const void *args)
             const float *x = g->x + (i * g->j + j) * block;
             float *y = g->y + (j * g->i + i) * block;
             if (g->bias)
-                add_number(y, x, g->bias[i], block);
+                fast_image_add_number(y, x, g->bias[i], block);
             else
                 memcpy(y, x, block * sizeof *y);
         }

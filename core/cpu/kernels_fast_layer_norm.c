@@ -38,9 +38,10 @@ DP_WIDE static double sum_squares(const float *x, size_t n, double mean)
     return dp_sum_of_lanes(s);
 }
 
-DP_WIDE static void normalise(float *restrict y, const float *restrict x,
-                              const float *restrict weight, const float *restrict bias, size_t n,
-                              double mean, double invstd)
+DP_WIDE static void fast_layer_norm_normalise(float *restrict y, const float *restrict x,
+                                              const float *restrict weight,
+                                              const float *restrict bias, size_t n, double mean,
+                                              double invstd)
 {
     size_t c = 0;
     for (; n - c >= DP_SUM_LANES; c += DP_SUM_LANES) {
@@ -65,7 +66,8 @@ void dp_fast_layer_norm(const void *args)
         const double invstd = 1.0 / sqrt(sum_squares(x, g->width, mean) / n + g->eps);
         g->mean[r] = (float)mean;
         g->invstd[r] = (float)invstd;
-        normalise(g->y + r * g->width, x, g->weight, g->bias, g->width, mean, invstd);
+        fast_layer_norm_normalise(g->y + r * g->width, x, g->weight, g->bias, g->width, mean,
+                                  invstd);
     }
 }
 
@@ -119,7 +121,8 @@ DP_WIDE static void look_at_row(const struct row *r, struct sums *sums, double *
     *slope = dp_sum_of_lanes(p) / (double)r->n;
 }
 
-DP_WIDE static void input_grad(float *restrict dx, const struct row *r, double shift, double slope)
+DP_WIDE static void fast_layer_norm_input_grad(float *restrict dx, const struct row *r,
+                                               double shift, double slope)
 {
     size_t c = 0;
     for (; r->n - c >= DP_SUM_LANES; c += DP_SUM_LANES) {
@@ -152,7 +155,7 @@ static void columns_grad(const struct dp_layer_norm_args *g, size_t first, size_
         double shift, slope;
         look_at_row(&row, &sums, &shift, &slope);
         if (g->y && last)
-            input_grad(g->y + r * g->width, &row, shift, slope);
+            fast_layer_norm_input_grad(g->y + r * g->width, &row, shift, slope);
     }
     for (size_t c = 0; c < n; ++c) {
         dp_norm_add(g->dweight, first + c, sums.product[c], g->accumulate_weight);

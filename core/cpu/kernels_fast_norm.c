@@ -34,8 +34,8 @@ DP_WIDE static void add_squares(double squares[DP_SUM_LANES], const float *x, do
     memcpy(squares, &s, sizeof s);
 }
 
-DP_WIDE static void write_line(float *restrict y, const float *restrict x,
-                               const struct dp_norm_line *line, size_t n)
+DP_WIDE static void fast_norm_write_line(float *restrict y, const float *restrict x,
+                                         const struct dp_norm_line *line, size_t n)
 {
     const double mean = line->mean, factor = line->factor, bias = line->bias;
     for (size_t i = 0; i < n; ++i)
@@ -62,7 +62,7 @@ void dp_fast_batch_norm(const void *args)
         const double square = dp_sum_of_lanes(squares);
         const struct dp_norm_line line = dp_norm_line(g, c, mean, square / n);
         for (size_t r = 0; r < g->rows; ++r)
-            write_line(g->y + c * inner + r * step, x + r * step, &line, inner);
+            fast_norm_write_line(g->y + c * inner + r * step, x + r * step, &line, inner);
         dp_norm_move(&g->running_mean[c], g->momentum, mean);
         dp_norm_move(&g->running_var[c], g->momentum, square / (n - 1.0));
     }

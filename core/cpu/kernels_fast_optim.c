@@ -5,8 +5,9 @@
 #include <math.h>
 
 /* Only later steps; the first step has other operations, and the reference computes it. */
-DP_WIDE static void step(const struct dp_adamw_args *g, float *restrict value, float *restrict m,
-                         float *restrict s, const float *restrict grads)
+DP_WIDE static void fast_optim_step(const struct dp_adamw_args *g, float *restrict value,
+                                    float *restrict m, float *restrict s,
+                                    const float *restrict grads)
 {
     const float keep = g->rates[0], size = g->rates[1], root = g->rates[2], eps = g->eps;
     const float beta1 = g->beta1, rest1 = g->rest1, beta2 = g->beta2, rest2 = g->rest2;
@@ -27,7 +28,7 @@ void dp_fast_adamw(const void *args)
     if (g->first)
         dp_ref_adamw(args);
     else
-        step(g, g->value, g->m, g->s, g->grad);
+        fast_optim_step(g, g->value, g->m, g->s, g->grad);
 }
 
 /* Adds the squares of rows, one per lane each. */

@@ -107,7 +107,7 @@ DP_WIDE static float largest_of(const float *p, size_t n)
     return largest_number(p, n);
 }
 
-DP_WIDE static float sum_of(const float *p, size_t n)
+DP_WIDE static float fast_transformer_sum_of(const float *p, size_t n)
 {
     lanes sums = {0.0f}, values;
     float sum = 0.0f;
@@ -129,10 +129,10 @@ DP_WIDE static void exp_each(float *p, size_t n, float scale, float largest)
         p[s] = exp_below(scale * (p[s] - largest));
 }
 
-static void softmax(float *p, size_t n, float scale)
+static void fast_transformer_softmax(float *p, size_t n, float scale)
 {
     exp_each(p, n, scale, largest_of(p, n));
-    const float part = 1.0f / sum_of(p, n);
+    const float part = 1.0f / fast_transformer_sum_of(p, n);
     for (size_t s = 0; s < n; ++s)
         p[s] *= part;
 }
@@ -143,7 +143,7 @@ void dp_fast_causal(const void *args)
     for (size_t r = 0; r < g->n * g->time; ++r) {
         float *p = g->p + r * g->time;
         const size_t seen = r % g->time + 1;
-        softmax(p, seen, (float)g->scale);
+        fast_transformer_softmax(p, seen, (float)g->scale);
         memset(p + seen, 0, (g->time - seen) * sizeof *p);
     }
 }

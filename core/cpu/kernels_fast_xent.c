@@ -23,7 +23,7 @@ DP_WIDE static void exp_each(double *restrict e, const float *restrict y, size_t
         e[i] = exp_below_double((double)y[i] - largest);
 }
 
-DP_WIDE static double sum_of(const double *e, size_t n)
+DP_WIDE static double fast_xent_sum_of(const double *e, size_t n)
 {
     dp_lanes sums = {0.0}, values;
     double s[DP_SUM_LANES];
@@ -45,7 +45,7 @@ static double sum_exp(double e[BLOCK], const float *y, size_t n, double largest)
     for (size_t first = 0; first < n; first += BLOCK) {
         const size_t size = block_at(first, n);
         exp_each(e, y + first, size, largest);
-        sum += sum_of(e, size);
+        sum += fast_xent_sum_of(e, size);
     }
     return sum;
 }

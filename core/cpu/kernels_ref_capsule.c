@@ -5,7 +5,7 @@
 
 static const float TINY = 1e-8f;
 
-static float dot(const float *a, const float *b, size_t n)
+static float ref_capsule_dot(const float *a, const float *b, size_t n)
 {
     float sum = 0.0f;
     for (size_t k = 0; k < n; ++k)
@@ -18,7 +18,7 @@ struct share {
     float most, total;
 };
 
-static struct share share_of(const float *logits, size_t n)
+static struct share ref_capsule_share_of(const float *logits, size_t n)
 {
     struct share share = {logits[0], 0.0f};
     for (size_t j = 1; j < n; ++j)
@@ -30,7 +30,7 @@ static struct share share_of(const float *logits, size_t n)
 
 static void squash(const float *s, float *v, size_t width)
 {
-    const float square = dot(s, s, width);
+    const float square = ref_capsule_dot(s, s, width);
     const float factor = square / (1.0f + square) / sqrtf(square + TINY);
     for (size_t k = 0; k < width; ++k)
         v[k] = factor * s[k];
@@ -43,7 +43,7 @@ static void combine(const struct dp_capsule_args *g, const float *votes, const f
     for (size_t k = 0; k < g->out * g->width; ++k)
         s[k] = 0.0f;
     for (size_t i = 0; i < g->in; ++i) {
-        const struct share share = share_of(logits + i * g->out, g->out);
+        const struct share share = ref_capsule_share_of(logits + i * g->out, g->out);
         for (size_t j = 0; j < g->out; ++j) {
             const float c = expf(logits[i * g->out + j] - share.most) / share.total;
             for (size_t k = 0; k < g->width; ++k)
@@ -67,7 +67,8 @@ void dp_ref_capsule(const void *args)
         combine(g, votes, logits, s, v);
         for (int round = 1; round < g->rounds; ++round) {
             for (size_t p = 0; p < pairs; ++p)
-                logits[p] += dot(votes + p * g->width, v + p % g->out * g->width, g->width);
+                logits[p] +=
+                    ref_capsule_dot(votes + p * g->width, v + p % g->out * g->width, g->width);
             combine(g, votes, logits, s, v);
         }
     }
@@ -77,11 +78,11 @@ void dp_ref_capsule(const void *args)
  * . dv) s. */
 static void unsquash(float *s, const float *dv, size_t width)
 {
-    const float q = dot(s, s, width), root = sqrtf(q + TINY);
+    const float q = ref_capsule_dot(s, s, width), root = sqrtf(q + TINY);
     const float factor = q / (1.0f + q) / root;
     const float slope =
         1.0f / ((1.0f + q) * (1.0f + q) * root) - 0.5f * q / ((1.0f + q) * (q + TINY) * root);
-    const float along = 2.0f * slope * dot(s, dv, width);
+    const float along = 2.0f * slope * ref_capsule_dot(s, dv, width);
     for (size_t k = 0; k < width; ++k)
         s[k] = factor * dv[k] + along * s[k];
 }
@@ -95,7 +96,7 @@ void dp_ref_capsule_grad(const void *args)
             unsquash(ds + j * g->width, g->dv + (n * g->out + j) * g->width, g->width);
         for (size_t i = n * g->in; i < (n + 1) * g->in; ++i) {
             const float *logits = g->logits + i * g->out;
-            const struct share share = share_of(logits, g->out);
+            const struct share share = ref_capsule_share_of(logits, g->out);
             for (size_t j = 0; j < g->out; ++j) {
                 const float c = expf(logits[j] - share.most) / share.total;
                 for (size_t k = 0; k < g->width; ++k)

@@ -4,16 +4,17 @@
 #include "norm.h"
 
 /* Value number k of channel c. */
-static size_t place(const struct dp_batch_norm_args *g, size_t c, size_t k)
+static size_t ref_norm_place(const struct dp_batch_norm_args *g, size_t c, size_t k)
 {
     return (k / g->inner * g->channels + c) * g->inner + k % g->inner;
 }
 
-static void normalise(const struct dp_batch_norm_args *g, size_t c, double mean, double var)
+static void ref_norm_normalise(const struct dp_batch_norm_args *g, size_t c, double mean,
+                               double var)
 {
     const struct dp_norm_line line = dp_norm_line(g, c, mean, var);
     for (size_t k = 0; k < g->rows * g->inner; ++k) {
-        const size_t i = place(g, c, k);
+        const size_t i = ref_norm_place(g, c, k);
         g->y[i] = (float)(((double)g->x[i] - line.mean) * line.factor + line.bias);
     }
 }
@@ -25,14 +26,14 @@ void dp_ref_batch_norm(const void *args)
     for (size_t c = 0; c < g->channels; ++c) {
         double sums[DP_SUM_LANES] = {0.0}, squares[DP_SUM_LANES] = {0.0};
         for (size_t k = 0; k < n; ++k)
-            sums[k % DP_SUM_LANES] += (double)g->x[place(g, c, k)];
+            sums[k % DP_SUM_LANES] += (double)g->x[ref_norm_place(g, c, k)];
         const double mean = dp_sum_of_lanes(sums) / (double)n;
         for (size_t k = 0; k < n; ++k) {
-            const double d = (double)g->x[place(g, c, k)] - mean;
+            const double d = (double)g->x[ref_norm_place(g, c, k)] - mean;
             squares[k % DP_SUM_LANES] += d * d;
         }
         const double square = dp_sum_of_lanes(squares);
-        normalise(g, c, mean, square / (double)n);
+        ref_norm_normalise(g, c, mean, square / (double)n);
         dp_norm_move(&g->running_mean[c], g->momentum, mean);
         dp_norm_move(&g->running_var[c], g->momentum, square / ((double)n - 1.0));
     }
@@ -43,7 +44,7 @@ void dp_ref_batch_norm_eval(const void *args)
 {
     const struct dp_batch_norm_args *g = args;
     for (size_t c = 0; c < g->channels; ++c)
-        normalise(g, c, (double)g->running_mean[c], (double)g->running_var[c]);
+        ref_norm_normalise(g, c, (double)g->running_mean[c], (double)g->running_var[c]);
 }
 
 void dp_ref_batch_norm_grad(const void *args)
@@ -54,7 +55,7 @@ void dp_ref_batch_norm_grad(const void *args)
         const double mean = (double)g->mean[c], invstd = (double)g->invstd[c];
         double sums[DP_SUM_LANES] = {0.0}, products[DP_SUM_LANES] = {0.0};
         for (size_t k = 0; k < n; ++k) {
-            const size_t i = place(g, c, k);
+            const size_t i = ref_norm_place(g, c, k);
             sums[k % DP_SUM_LANES] += (double)g->dy[i];
             products[k % DP_SUM_LANES] += (double)g->dy[i] * ((double)g->x[i] - mean) * invstd;
         }
@@ -63,7 +64,7 @@ void dp_ref_batch_norm_grad(const void *args)
         dp_norm_add(g->dbias, c, sum, g->accumulate_bias);
         const struct dp_norm_slope s = dp_norm_slope(g, c, sum, product);
         for (size_t k = 0; g->y && k < n; ++k) {
-            const size_t i = place(g, c, k);
+            const size_t i = ref_norm_place(g, c, k);
             const double xhat = ((double)g->x[i] - s.mean) * s.invstd;
             g->y[i] = (float)(s.factor * ((double)g->dy[i] - s.shift - xhat * s.slope));
         }

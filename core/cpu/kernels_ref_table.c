@@ -52,7 +52,7 @@ void dp_ref_fold(const void *args)
     }
 }
 
-static uint64_t mix(uint64_t z)
+static uint64_t ref_table_mix(uint64_t z)
 {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
@@ -63,7 +63,7 @@ void dp_ref_dropout(const void *args)
 {
     const struct dp_dropout_args *g = args;
     for (size_t i = 0; i < g->n; ++i) {
-        const uint64_t draw = mix(*g->key + (i + 1) * 0x9e3779b97f4a7c15u) >> 32;
+        const uint64_t draw = ref_table_mix(*g->key + (i + 1) * 0x9e3779b97f4a7c15u) >> 32;
         g->y[i] = draw < g->limit ? g->x[i] * g->scale : 0.0f;
     }
 }

@@ -37,7 +37,8 @@ void dp_ref_gelu_grad(const void *args)
     }
 }
 
-static void multiply(const struct dp_gemm_heads *g, const float *a, const float *b, float *c)
+static void ref_transformer_multiply(const struct dp_gemm_heads *g, const float *a, const float *b,
+                                     float *c)
 {
     for (size_t i = 0; i < g->m; ++i) {
         for (size_t j = 0; j < g->n; ++j) {
@@ -57,14 +58,14 @@ void dp_ref_gemm_heads(const void *args)
     const struct dp_gemm_heads *g = args;
     for (size_t r = 0; r < g->rows; ++r) {
         for (size_t h = 0; h < g->heads; ++h)
-            multiply(g, g->a + r * g->at_a.row + h * g->at_a.head,
-                     g->b + r * g->at_b.row + h * g->at_b.head,
-                     g->c + r * g->at_c.row + h * g->at_c.head);
+            ref_transformer_multiply(g, g->a + r * g->at_a.row + h * g->at_a.head,
+                                     g->b + r * g->at_b.row + h * g->at_b.head,
+                                     g->c + r * g->at_c.row + h * g->at_c.head);
     }
 }
 
 /* The softmax of the numbers that a row uses. */
-static void softmax(float *p, size_t n, double scale)
+static void ref_transformer_softmax(float *p, size_t n, double scale)
 {
     double largest = scale * (double)p[0], sum = 0.0;
     for (size_t s = 1; s < n; ++s)
@@ -81,7 +82,7 @@ void dp_ref_causal(const void *args)
     for (size_t r = 0; r < g->n * g->time; ++r) {
         float *p = g->p + r * g->time;
         const size_t seen = r % g->time + 1;
-        softmax(p, seen, g->scale);
+        ref_transformer_softmax(p, seen, g->scale);
         for (size_t s = seen; s < g->time; ++s)
             p[s] = 0.0f;
     }

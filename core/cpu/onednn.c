@@ -13,7 +13,7 @@ const bool dp_onednn_is_built = true;
 
 /* DP_ENODEV if the plug-in or the library does not exist here. Its symbols stay private, because a
  * program may use another oneDNN. */
-static int load(const struct dp_products **products, struct dp_error *err)
+static int onednn_load(const struct dp_products **products, struct dp_error *err)
 {
     char why[200] = "";
     bool missing = false;
@@ -78,7 +78,7 @@ int dp_onednn_open(struct dp_group *group, struct dp_error *err)
 {
     const bool only = group->backend->onednn == DP_ONEDNN_ONLY;
     struct dp_error why = {0};
-    int status = load(&group->products, &why);
+    int status = onednn_load(&group->products, &why);
     if (status == 0)
         status = slots_open(group, &why);
     if (status == 0)

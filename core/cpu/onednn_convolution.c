@@ -102,9 +102,9 @@ static dnnl_status_t make_plain(dnnl_engine_t engine, const struct question *q, 
     return status ? status : dnnl_memory_create(memory, &layout, engine, DNNL_MEMORY_NONE);
 }
 
-static dnnl_status_t choose(dnnl_engine_t engine, enum way way, const struct question *q,
-                            bool has_bias, dnnl_primitive_desc_t hint, dnnl_primitive_attr_t attr,
-                            dnnl_primitive_desc_t *chosen)
+static dnnl_status_t dnnl_choose(dnnl_engine_t engine, enum way way, const struct question *q,
+                                 bool has_bias, dnnl_primitive_desc_t hint,
+                                 dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *chosen)
 {
     dnnl_memory_desc_t any[PARTS];
     dnnl_convolution_desc_t c;
@@ -142,9 +142,9 @@ static dnnl_status_t make_plain(dnnl_engine_t engine, const struct question *q, 
     return status;
 }
 
-static dnnl_status_t choose(dnnl_engine_t engine, enum way way, const struct question *q,
-                            bool has_bias, dnnl_primitive_desc_t hint, dnnl_primitive_attr_t attr,
-                            dnnl_primitive_desc_t *chosen)
+static dnnl_status_t dnnl_choose(dnnl_engine_t engine, enum way way, const struct question *q,
+                                 bool has_bias, dnnl_primitive_desc_t hint,
+                                 dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *chosen)
 {
     dnnl_memory_desc_t any[PARTS] = {NULL};
     dnnl_status_t status = dnnl_success;
@@ -181,7 +181,7 @@ static bool is_good(dnnl_primitive_desc_t chosen)
 }
 
 /* Gives a part of that size its offset in scratch. */
-static size_t place(size_t *bytes, size_t size)
+static size_t dnnl_place(size_t *bytes, size_t size)
 {
     const size_t at = *bytes;
     *bytes += (size + LINE - 1) / LINE * LINE;
@@ -226,7 +226,7 @@ static dnnl_status_t open_part(dnnl_engine_t engine, struct convolution *c, int 
     if (status || (dnnl_memory_desc_equal(wanted, given) && c->way != TO_WEIGHT) ||
         (dnnl_memory_desc_equal(wanted, given) && !role->written))
         return status;
-    part->at = place(bytes, dnnl_memory_desc_get_size(wanted));
+    part->at = dnnl_place(bytes, dnnl_memory_desc_get_size(wanted));
     status = dnnl_memory_create(&part->own, wanted, engine, DNNL_MEMORY_NONE);
     return status ? status : open_reorder(engine, part, role->written, c->accumulate[p]);
 }
@@ -247,7 +247,7 @@ static dnnl_status_t open_parts(struct dp_dnnl *dnnl, struct convolution *c,
     if (status)
         return status;
     description scratch = dnnl_primitive_desc_query_md(chosen, dnnl_query_scratchpad_md, 0);
-    c->scratch_at = place(&bytes, dnnl_memory_desc_get_size(scratch));
+    c->scratch_at = dnnl_place(&bytes, dnnl_memory_desc_get_size(scratch));
     status = dnnl_memory_create(&c->scratch, scratch, dnnl->engine, DNNL_MEMORY_NONE);
     if (status == dnnl_success && !dp_dnnl_reserve(dnnl, bytes))
         status = dnnl_out_of_memory;
@@ -277,9 +277,9 @@ static dnnl_status_t open_convolution(struct dp_dnnl *dnnl, struct convolution *
     dnnl_primitive_desc_t hint = NULL, chosen = NULL;
     dnnl_status_t status = dp_dnnl_attributes(false, &attr);
     if (status == dnnl_success && c->way != FORWARD)
-        status = choose(dnnl->engine, FORWARD, &q, c->has_bias, NULL, attr, &hint);
+        status = dnnl_choose(dnnl->engine, FORWARD, &q, c->has_bias, NULL, attr, &hint);
     if (status == dnnl_success)
-        status = choose(dnnl->engine, c->way, &q, c->has_bias, hint, attr, &chosen);
+        status = dnnl_choose(dnnl->engine, c->way, &q, c->has_bias, hint, attr, &chosen);
     if (status == dnnl_success && !is_good(chosen))
         status = dnnl_unimplemented;
     if (status == dnnl_success)
@@ -294,14 +294,14 @@ static dnnl_status_t open_convolution(struct dp_dnnl *dnnl, struct convolution *
     return status == dnnl_unimplemented ? dnnl_success : status;
 }
 
-static bool move(struct dp_dnnl *dnnl, const struct part *part, bool written)
+static bool dnnl_move(struct dp_dnnl *dnnl, const struct part *part, bool written)
 {
     const dnnl_exec_arg_t argument[] = {{DNNL_ARG_FROM, written ? part->own : part->plain},
                                         {DNNL_ARG_TO, written ? part->plain : part->own}};
     return dnnl_primitive_execute(part->reorder, dnnl->stream, 2, argument) == dnnl_success;
 }
 
-static bool set(dnnl_memory_t memory, const void *data)
+static bool dnnl_set(dnnl_memory_t memory, const void *data)
 {
     void *handle;
     memcpy(&handle, &data, sizeof handle);
@@ -314,21 +314,22 @@ static bool execute(struct dp_dnnl *dnnl, struct convolution *c, const float *co
     dnnl_exec_arg_t argument[PARTS + 1];
     char *scratch = dnnl->scratch;
     int n = 0;
-    bool good = set(c->scratch, scratch + c->scratch_at);
+    bool good = dnnl_set(c->scratch, scratch + c->scratch_at);
     argument[n++] = (dnnl_exec_arg_t){DNNL_ARG_SCRATCHPAD, c->scratch};
     for (int p = 0; p < PARTS && good; ++p) {
         const struct role *role = &roles[c->way][p];
         struct part *part = &c->part[p];
         if (!part->plain)
             continue;
-        good = set(part->plain, data[p]) && (!part->own || set(part->own, scratch + part->at)) &&
-               (!part->reorder || role->written || move(dnnl, part, false));
+        good = dnnl_set(part->plain, data[p]) &&
+               (!part->own || dnnl_set(part->own, scratch + part->at)) &&
+               (!part->reorder || role->written || dnnl_move(dnnl, part, false));
         argument[n++] = (dnnl_exec_arg_t){role->argument, part->own ? part->own : part->plain};
     }
     good = good && !dnnl_primitive_execute(c->primitive, dnnl->stream, n, argument);
     for (int p = 0; p < PARTS && good; ++p)
         if (c->part[p].reorder && roles[c->way][p].written)
-            good = move(dnnl, &c->part[p], true);
+            good = dnnl_move(dnnl, &c->part[p], true);
     return good;
 }
 
@@ -342,8 +343,8 @@ static bool is_like(const struct convolution *a, const struct convolution *b)
 }
 
 /* *found is NULL if there are too many. */
-static dnnl_status_t find(struct dp_dnnl *dnnl, struct dp_dnnl_convolutions *all,
-                          const struct convolution *like, struct convolution **found)
+static dnnl_status_t dnnl_find(struct dp_dnnl *dnnl, struct dp_dnnl_convolutions *all,
+                               const struct convolution *like, struct convolution **found)
 {
     *found = NULL;
     for (int i = 0; i < KEPT; ++i) {
@@ -415,7 +416,7 @@ static enum dp_product walk(struct dp_dnnl *dnnl, struct dp_dnnl_convolutions *a
             struct convolution *one = NULL;
             if (!wanted[way])
                 continue;
-            if (find(dnnl, all, &wants, &one) != dnnl_success)
+            if (dnnl_find(dnnl, all, &wants, &one) != dnnl_success)
                 return DP_PRODUCT_FAILED;
             if (!one || !one->primitive)
                 return DP_PRODUCT_ELSEWHERE;

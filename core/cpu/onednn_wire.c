@@ -49,8 +49,8 @@ static dnnl_status_t add_sum(dnnl_post_ops_t ops)
     return dnnl_post_ops_append_sum(ops, 1.0f);
 }
 
-static dnnl_status_t choose(dnnl_engine_t engine, const struct layout layout[3],
-                            dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *chosen)
+static dnnl_status_t onednn_choose(dnnl_engine_t engine, const struct layout layout[3],
+                                   dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *chosen)
 {
     dnnl_memory_desc_t memory[3];
     dnnl_matmul_desc_t product;
@@ -68,8 +68,8 @@ static dnnl_status_t add_sum(dnnl_post_ops_t ops)
     return dnnl_post_ops_append_sum(ops, 1.0f, 0, dnnl_data_type_undef);
 }
 
-static dnnl_status_t choose(dnnl_engine_t engine, const struct layout layout[3],
-                            dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *chosen)
+static dnnl_status_t onednn_choose(dnnl_engine_t engine, const struct layout layout[3],
+                                   dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *chosen)
 {
     dnnl_memory_desc_t memory[3] = {NULL};
     dnnl_status_t status = dnnl_success;
@@ -175,7 +175,7 @@ static dnnl_status_t open_shape(struct products *all, struct shape *shape)
     dnnl_primitive_desc_t chosen = NULL;
     dnnl_status_t status = dp_dnnl_attributes(g->accumulate, &attr);
     if (status == dnnl_success)
-        status = choose(all->dnnl.engine, layout, attr, &chosen);
+        status = onednn_choose(all->dnnl.engine, layout, attr, &chosen);
     if (status == dnnl_success)
         status = check_kernels(all, chosen);
     if (status == dnnl_success)
@@ -198,7 +198,8 @@ static bool is_like(const struct dp_gemm *a, const struct dp_gemm *b)
 }
 
 /* *found is NULL if there are too many. */
-static dnnl_status_t find(struct products *all, const struct dp_gemm *g, const struct shape **found)
+static dnnl_status_t onednn_find(struct products *all, const struct dp_gemm *g,
+                                 const struct shape **found)
 {
     const size_t flags =
         (g->transpose_a ? 1u : 0) + (g->transpose_b ? 2u : 0) + (g->accumulate ? 4u : 0);
@@ -234,7 +235,7 @@ static bool execute(struct products *all, const struct shape *shape, const struc
            !dnnl_primitive_execute(shape->primitive, all->dnnl.stream, 4, arg);
 }
 
-static enum dp_product multiply(void *self, const struct dp_gemm *g)
+static enum dp_product onednn_multiply(void *self, const struct dp_gemm *g)
 {
     struct products *all = self;
     const struct shape *shape = NULL;
@@ -244,7 +245,7 @@ static enum dp_product multiply(void *self, const struct dp_gemm *g)
     const int before = omp_get_max_threads();
     omp_set_num_threads(1);
     enum dp_product product = DP_PRODUCT_FAILED;
-    if (find(all, g, &shape) == dnnl_success) {
+    if (onednn_find(all, g, &shape) == dnnl_success) {
         if (!shape || !shape->primitive)
             product = DP_PRODUCT_ELSEWHERE;
         else if (execute(all, shape, g))
@@ -254,7 +255,7 @@ static enum dp_product multiply(void *self, const struct dp_gemm *g)
     return product;
 }
 
-static enum dp_product convolve(void *self, const struct dp_convolution *c)
+static enum dp_product onednn_convolve(void *self, const struct dp_convolution *c)
 {
     struct products *all = self;
     const int before = omp_get_max_threads();
@@ -265,13 +266,13 @@ static enum dp_product convolve(void *self, const struct dp_convolution *c)
 }
 
 /* The smallest of the large products represents all of them. */
-static enum dp_product describe(void *self, char *text, size_t bytes)
+static enum dp_product onednn_describe(void *self, char *text, size_t bytes)
 {
     struct products *all = self;
     const struct dp_gemm small = {.m = 64, .n = 64, .k = 64};
     const struct shape *shape = NULL;
     const dnnl_version_t *version = dnnl_version();
-    const bool failed = find(all, &small, &shape) != dnnl_success;
+    const bool failed = onednn_find(all, &small, &shape) != dnnl_success;
     const bool good = !failed && shape && shape->primitive;
     snprintf(text, bytes, "oneDNN %d.%d.%d%s%s", version->major, version->minor, version->patch,
              good ? " " : "", good ? all->kernels : "");
@@ -304,5 +305,6 @@ static void *products_open(void)
     return all;
 }
 
-__attribute__((visibility("default"))) const struct dp_products dp_products = {
-    DP_PRODUCTS_VERSION, products_open, products_close, describe, multiply, convolve};
+__attribute__((visibility("default")))
+const struct dp_products dp_products = {DP_PRODUCTS_VERSION, products_open,   products_close,
+                                        onednn_describe,     onednn_multiply, onednn_convolve};

@@ -17,8 +17,8 @@ static void *pointer_at(const void *args, size_t place)
     return pointer;
 }
 
-static int carry(struct dp_queue *queue, void *dst, const void *src, size_t bytes,
-                 struct dp_error *err)
+static int host_carry(struct dp_queue *queue, void *dst, const void *src, size_t bytes,
+                      struct dp_error *err)
 {
     const struct dp_copy copy = {dst, src, bytes, 1, bytes, bytes};
     return dp_cuda_launch(queue, DP_KERNEL_COPY, &copy, sizeof copy, err);
@@ -40,7 +40,7 @@ static int fetch(struct dp_queue *queue, const struct dp_host_call *call, struct
                            queue->slot->info.name, use->bytes);
         memcpy(copies->args + use->place, &copies->host[i], sizeof copies->host[i]);
         if (use->mode & DP_READS)
-            status = carry(queue, copies->host[i], copies->device[i], use->bytes, err);
+            status = host_carry(queue, copies->host[i], copies->device[i], use->bytes, err);
     }
     return status;
 }
@@ -51,7 +51,8 @@ static int put_back(struct dp_queue *queue, const struct dp_host_call *call,
     int status = 0;
     for (int i = 0; status == 0 && i < call->n_uses; ++i) {
         if (copies->host[i] && (call->uses[i].mode & DP_WRITES))
-            status = carry(queue, copies->device[i], copies->host[i], call->uses[i].bytes, err);
+            status =
+                host_carry(queue, copies->device[i], copies->host[i], call->uses[i].bytes, err);
     }
     return status;
 }

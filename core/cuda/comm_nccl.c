@@ -188,7 +188,7 @@ static int check_duplicates(const struct dp_group *group, int version, struct dp
     return 0;
 }
 
-static int load(struct dp_nccl *nccl, struct dp_error *err)
+static int nccl_load(struct dp_nccl *nccl, struct dp_error *err)
 {
     struct dp_error why = {0};
     int status = dp_nccl_load(&nccl->call, &nccl->version, &why);
@@ -234,7 +234,7 @@ static int nccl_open(struct dp_group *group, struct dp_error *err)
     if (status == 0 && !nccl)
         status = dp_fail(err, DP_ENOMEM, "no memory for a communicator");
     if (status == 0)
-        status = load(nccl, err);
+        status = nccl_load(nccl, err);
     if (status == 0)
         status = check_duplicates(group, nccl->version, err);
     if (status) {

@@ -143,7 +143,7 @@ static size_t unit_of(const struct part *part)
 }
 
 /* The arguments of the kernel, with all summands in their places. */
-static struct dp_reduce_args arguments(const struct dp_team *team, const struct part *part)
+static struct dp_reduce_args peer_arguments(const struct dp_team *team, const struct part *part)
 {
     struct dp_reduce_args args = {part->sum->dtype, team->n, part->sum->accumulate,
                                   part->n,          NULL,    {NULL}};
@@ -156,7 +156,7 @@ static struct dp_reduce_args arguments(const struct dp_team *team, const struct 
 static int issue_slice(const struct dp_team *team, struct dp_slot *worker, const struct part *part,
                        struct dp_error *err)
 {
-    const struct dp_reduce_args args = arguments(team, part);
+    const struct dp_reduce_args args = peer_arguments(team, part);
     return part->n == 0 ? 0 : dp_launch(&worker->comm, DP_KERNEL_REDUCE, &args, sizeof args, err);
 }
 
@@ -275,7 +275,7 @@ static int add_staged(const struct dp_team *team, struct dp_slot *dst_slot, cons
                       char *place, size_t chunk, struct dp_error *err)
 {
     const size_t bytes = part->n * unit_of(part);
-    struct dp_reduce_args args = arguments(team, part);
+    struct dp_reduce_args args = peer_arguments(team, part);
     for (int i = 0; i < team->n; ++i) {
         if (dp_cuda_reaches(dst_slot, team->slot[i]))
             continue;

@@ -23,7 +23,7 @@ void dp_cuda_software(char *text, size_t bytes)
 
 /* A missing driver or GPU is a fact about the machine. Together with the case of absent.c these are
  * the only reasons for a skip; anything else is a failure. */
-static int explain(cudaError_t error, char *text, size_t bytes)
+static int gpus_explain(cudaError_t error, char *text, size_t bytes)
 {
     char software[96];
     int driver = 0;
@@ -46,7 +46,7 @@ static int count_gpus(int *there, char *text, size_t bytes)
     cudaError_t error = cudaGetDeviceCount(there);
     if (!error && *there < 1)
         error = cudaErrorNoDevice;
-    return error ? explain(error, text, bytes) : 0;
+    return error ? gpus_explain(error, text, bytes) : 0;
 }
 
 int dp_gpus(char *text, size_t bytes)

@@ -79,7 +79,7 @@ struct product {
     cudaDataType_t type;
 };
 
-static int check(const struct dp_queue *queue, const struct product *g, struct dp_error *err)
+static int gemm_check(const struct dp_queue *queue, const struct product *g, struct dp_error *err)
 {
     const char *name = queue->slot->info.name;
     if (queue != &queue->slot->compute)
@@ -91,7 +91,8 @@ static int check(const struct dp_queue *queue, const struct product *g, struct d
 }
 
 /* cuBLAS is column-major, so our row-major c is its transpose: c' = op(b)' op(a)'. */
-static int multiply(const struct dp_queue *queue, const struct product *g, struct dp_error *err)
+static int gemm_multiply(const struct dp_queue *queue, const struct product *g,
+                         struct dp_error *err)
 {
     struct dp_cuda_slot *s = queue->slot->native;
     const float one = 1.0f, beta = g->accumulate ? 1.0f : 0.0f;
@@ -112,13 +113,13 @@ static int multiply(const struct dp_queue *queue, const struct product *g, struc
     return status ? blas_fail(queue->slot, plain ? "cublasSgemm" : "cublasGemmEx", status, err) : 0;
 }
 
-static int product(struct dp_queue *queue, const struct product *g, struct dp_error *err)
+static int gemm_product(struct dp_queue *queue, const struct product *g, struct dp_error *err)
 {
-    const int status = check(queue, g, err);
+    const int status = gemm_check(queue, g, err);
     if (status || g->m == 0 || g->n == 0 || (g->k == 0 && g->accumulate))
         return status;
     if (g->k > 0)
-        return multiply(queue, g, err);
+        return gemm_multiply(queue, g, err);
     const struct dp_zero zero = {g->c, g->m * g->n * sizeof *g->c};
     return dp_cuda_issue(queue, DP_KERNEL_ZERO, &zero, err);
 }
@@ -128,7 +129,7 @@ int dp_cuda_gemm(struct dp_queue *queue, const void *args, struct dp_error *err)
     const struct dp_gemm *g = args;
     const struct product p = {g->transpose_a, g->transpose_b, g->accumulate, g->m, g->n,
                               g->k,           g->a,           g->b,          g->c, CUDA_R_32F};
-    return product(queue, &p, err);
+    return gemm_product(queue, &p, err);
 }
 
 int dp_cuda_gemm_bf16(struct dp_queue *queue, const void *args, struct dp_error *err)
@@ -136,7 +137,7 @@ int dp_cuda_gemm_bf16(struct dp_queue *queue, const void *args, struct dp_error 
     const struct dp_gemm_bf16 *g = args;
     const struct product p = {g->transpose_a, g->transpose_b, g->accumulate, g->m, g->n,
                               g->k,           g->a,           g->b,          g->c, CUDA_R_16BF};
-    return product(queue, &p, err);
+    return gemm_product(queue, &p, err);
 }
 
 /* The heads of one row are one batch. */
@@ -159,7 +160,7 @@ int dp_cuda_gemm_heads(struct dp_queue *queue, const void *args, struct dp_error
 {
     const struct dp_gemm_heads *g = args;
     const struct product p = {.m = g->m, .n = g->n, .k = g->k};
-    int status = check(queue, &p, err);
+    int status = gemm_check(queue, &p, err);
     if (status == 0 && (g->at_a.lead > INT_MAX || g->at_b.lead > INT_MAX ||
                         g->at_c.lead > INT_MAX || g->heads > INT_MAX))
         status = dp_fail(err, DP_EINVAL,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t mixed(uint64_t hash, uint64_t word)
+static uint64_t graph_mixed(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
     return hash ^ hash >> 29;
@@ -15,7 +15,7 @@ static void add_to_hash(struct dp_cuda_list *list, const unsigned char *from, si
     for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
         uint64_t word;
         memcpy(&word, from + i, sizeof word);
-        list->hash = mixed(list->hash, word);
+        list->hash = graph_mixed(list->hash, word);
     }
 }
 

@@ -21,7 +21,7 @@ ncclDataType_t dp_nccl_type(enum dp_dtype dtype)
     return types[dtype];
 }
 
-static ncclResult_t exchange(const struct dp_nccl_at *at, const struct dp_collective_call *s)
+static ncclResult_t nccl_exchange(const struct dp_nccl_at *at, const struct dp_collective_call *s)
 {
     const size_t bytes = s->n * dp_dtype_bytes(s->dtype);
     ncclResult_t result = ncclSuccess;
@@ -55,7 +55,7 @@ ncclResult_t dp_nccl_issue_collective(const struct dp_nccl_at *at)
         return call->reduce_scatter(in, out, s->n, dp_nccl_type(s->dtype), ncclSum, at->comm,
                                     at->stream);
     default:
-        return exchange(at, s);
+        return nccl_exchange(at, s);
     }
 }
 

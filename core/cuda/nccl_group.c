@@ -20,8 +20,8 @@ static ncclResult_t issue_piece(const struct dp_nccl *nccl, const struct dp_nccl
 }
 
 /* The oldest collective that may not be done is kept. */
-static void note(struct dp_nccl *nccl, const struct dp_collective *c,
-                 const struct dp_nccl_operation *what)
+static void nccl_note(struct dp_nccl *nccl, const struct dp_collective *c,
+                      const struct dp_nccl_operation *what)
 {
     ++nccl->calls;
     for (int i = 0; i < c->n_parts; ++i) {
@@ -36,13 +36,13 @@ static void note(struct dp_nccl *nccl, const struct dp_collective *c,
 }
 
 /* The group is closed on every path. */
-static int issue(struct dp_nccl *nccl, const struct dp_nccl_team *team,
-                 const struct dp_collective *c, const struct dp_nccl_operation *what,
-                 struct dp_error *err)
+static int nccl_issue(struct dp_nccl *nccl, const struct dp_nccl_team *team,
+                      const struct dp_collective *c, const struct dp_nccl_operation *what,
+                      struct dp_error *err)
 {
     ncclResult_t result = nccl->call.group_start();
     int at = 0;
-    note(nccl, c, what);
+    nccl_note(nccl, c, what);
     if (dp_nccl_is_bad(result))
         return dp_nccl_fail(nccl, team->slot[0], team->rank[0], "ncclGroupStart", result, err);
     for (int k = 0; !dp_nccl_is_bad(result) && k < c->n_pieces; ++k) {
@@ -65,7 +65,7 @@ int dp_nccl_together(struct dp_nccl *nccl, const struct dp_collective *c,
     struct dp_nccl_team *team = NULL;
     int status = dp_nccl_team_of(nccl, c, &team, err);
     if (status == 0)
-        status = issue(nccl, team, c, what, err);
+        status = nccl_issue(nccl, team, c, what, err);
     if (status)
         dp_nccl_abort_all(nccl);
     return status;

@@ -119,8 +119,8 @@ static bool is_broadcast(const struct dp_team *team, const struct dp_moves moves
     return like->n > 0;
 }
 
-static int broadcast(const struct dp_team *team, const struct dp_moves moves[], struct ranks *ranks,
-                     enum dp_phase phase, struct dp_error *err)
+static int nccl_broadcast_all(const struct dp_team *team, const struct dp_moves moves[],
+                              struct ranks *ranks, enum dp_phase phase, struct dp_error *err)
 {
     const struct dp_moves *like = &moves[ranks->part[ranks->root == 0 ? 1 : 0].replica];
     struct copies copies = {.moves = moves};
@@ -155,7 +155,7 @@ int dp_nccl_move(const struct dp_team *team, const struct dp_moves moves[], enum
     struct ranks ranks;
     if (phase == DP_PHASE_REPLICATE && find_ranks(team, root_of(team, moves), &ranks) &&
         is_broadcast(team, moves, &ranks))
-        return broadcast(team, moves, &ranks, phase, err);
+        return nccl_broadcast_all(team, moves, &ranks, phase, err);
     return dp_nccl_peer_move(team, moves, phase, err);
 }
 
@@ -180,8 +180,9 @@ static ncclResult_t issue_sum(const struct dp_nccl_at *at)
                             at->stream);
 }
 
-static int add_up(const struct dp_team *team, struct ranks *ranks, const struct addition *addition,
-                  const size_t bytes[], int n, enum dp_phase phase, struct dp_error *err)
+static int nccl_add_up(const struct dp_team *team, struct ranks *ranks,
+                       const struct addition *addition, const size_t bytes[], int n,
+                       enum dp_phase phase, struct dp_error *err)
 {
     static const size_t nothing[DP_MAX_SLOTS]; /* dp_trace_sums counts them */
     const struct dp_nccl_operation what = {"ncclReduce", issue_sum, ranks->root, addition};
@@ -203,7 +204,7 @@ static int accumulate(const struct dp_team *team, struct ranks *ranks, const str
         n = left < most ? left : most;
         const struct dp_reduce_args args = {
             sum->dtype, 1, true, n, (char *)sum->dst + addition.first * unit, {stage}};
-        status = add_up(team, ranks, &addition, (size_t[]){n * unit}, 1, phase, err);
+        status = nccl_add_up(team, ranks, &addition, (size_t[]){n * unit}, 1, phase, err);
         if (status == 0)
             status = dp_launch(&slot->comm, DP_KERNEL_REDUCE, &args, sizeof args, err);
         slot->ops->record(&slot->comm, &slot->done);
@@ -237,7 +238,7 @@ int dp_nccl_reduce(const struct dp_team *team, struct dp_slot *dst_slot, const s
         for (int i = 0; i < alike; ++i)
             bytes[i] = sums[k + i].n * dp_dtype_bytes(sums[k + i].dtype);
         if (alike > 0)
-            status = add_up(team, &ranks, &addition, bytes, alike, phase, err);
+            status = nccl_add_up(team, &ranks, &addition, bytes, alike, phase, err);
         else
             status = accumulate(team, &ranks, &sums[k], phase, err);
     }

@@ -137,8 +137,8 @@ static void announce(const struct dp_nccl *nccl, const struct dp_collective *c,
 }
 
 /* The data of all processes, and the one that has the id. */
-static int exchange(const struct dp_nccl *nccl, const struct announced *mine, ncclUniqueId *id,
-                    struct dp_error *err)
+static int team_exchange(const struct dp_nccl *nccl, const struct announced *mine, ncclUniqueId *id,
+                         struct dp_error *err)
 {
     const struct dp_world *world = nccl->group->others;
     const int n = world->bootstrap->size(world->self);
@@ -169,14 +169,14 @@ static int agree_id(const struct dp_nccl *nccl, const struct dp_collective *c, n
                        c->n_members, nccl->group->world);
     announce(nccl, c, &mine);
     if (c->n_parts < c->n_members)
-        return exchange(nccl, &mine, id, err);
+        return team_exchange(nccl, &mine, id, err);
     *id = mine.id;
     return mine.state == MADE ? 0
                               : dp_nccl_fail(nccl, c->part[0].slot, c->part[0].rank,
                                              "ncclGetUniqueId", ncclSystemError, err);
 }
 
-static int place_of(const struct dp_nccl_team *team, int rank)
+static int team_place_of(const struct dp_nccl_team *team, int rank)
 {
     int place = 0;
     while (team->member[place] != rank)
@@ -200,7 +200,7 @@ static int init_ranks(const struct dp_nccl *nccl, struct dp_nccl_team *team, con
         status = dp_cuda_enter(team->slot[i], err);
         if (status == 0)
             result = nccl->call.init_rank(&team->comm[i], team->n_members, *id,
-                                          place_of(team, team->rank[i]), &config);
+                                          team_place_of(team, team->rank[i]), &config);
     }
     const ncclResult_t ended = nccl->call.group_end();
     if (status)
@@ -225,8 +225,8 @@ static void drop_oldest(struct dp_nccl *nccl)
     }
 }
 
-static int make(struct dp_nccl *nccl, const struct dp_collective *c, struct dp_nccl_team **made,
-                struct dp_error *err)
+static int team_make(struct dp_nccl *nccl, const struct dp_collective *c,
+                     struct dp_nccl_team **made, struct dp_error *err)
 {
     ncclUniqueId id;
     int status = agree_id(nccl, c, &id, err);
@@ -276,5 +276,5 @@ int dp_nccl_team_of(struct dp_nccl *nccl, const struct dp_collective *c, struct 
         *team = nccl->team = found;
         return 0;
     }
-    return make(nccl, c, team, err);
+    return team_make(nccl, c, team, err);
 }

@@ -20,4 +20,3 @@ int dp_nccl_check_version(int version, struct dp_error *err)
                        text);
     return 0;
 }
-

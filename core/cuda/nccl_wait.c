@@ -49,8 +49,8 @@ static int too_long(const struct dp_nccl *nccl, const struct dp_slot *slot, stru
 }
 
 /* Polls once. *done: the queue is empty, or is not waited for any more. */
-static int look(struct dp_nccl *nccl, const struct dp_queue *queue, uint64_t begin, bool *done,
-                struct dp_error *err)
+static int nccl_look(struct dp_nccl *nccl, const struct dp_queue *queue, uint64_t begin, bool *done,
+                     struct dp_error *err)
 {
     const struct dp_slot *slot = queue->slot;
     const struct dp_cuda_queue *q = queue->native;
@@ -71,7 +71,7 @@ static int look(struct dp_nccl *nccl, const struct dp_queue *queue, uint64_t beg
 }
 
 /* Other processes also wait for this one. */
-static void give_up(struct dp_nccl *nccl)
+static void nccl_give_up(struct dp_nccl *nccl)
 {
     struct dp_group *group = nccl->group;
     dp_nccl_abort_all(nccl);
@@ -89,9 +89,9 @@ int dp_nccl_watch(struct dp_queue *queue, struct dp_error *err)
     int status = 0;
     while (status == 0 && !done) {
         pthread_mutex_lock(&nccl->lock);
-        status = look(nccl, queue, begin, &done, err);
+        status = nccl_look(nccl, queue, begin, &done, err);
         if (status)
-            give_up(nccl);
+            nccl_give_up(nccl);
         pthread_mutex_unlock(&nccl->lock);
         if (status == 0 && !done)
             dp_nccl_nap(begin);

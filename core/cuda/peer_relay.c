@@ -68,7 +68,8 @@ static bool all_in_reach(const struct relay *s)
     return true;
 }
 
-static bool describe(const struct dp_team *team, const struct dp_moves moves[], struct relay *s)
+static bool relay_describe(const struct dp_team *team, const struct dp_moves moves[],
+                           struct relay *s)
 {
     *s = (struct relay){.n = 0};
     for (int i = 0; i < team->n; ++i) {
@@ -93,7 +94,7 @@ static bool describe(const struct dp_team *team, const struct dp_moves moves[], 
 bool dp_cuda_should_relay(const struct dp_team *team, const struct dp_moves moves[])
 {
     struct relay s;
-    return describe(team, moves, &s);
+    return relay_describe(team, moves, &s);
 }
 
 /* ---- slices ------------------------------------------------------------------------------ */
@@ -156,7 +157,7 @@ static int meet(const struct relay *s, struct dp_error *err)
     return status;
 }
 
-static int begin(const struct relay *s, struct dp_error *err)
+static int relay_begin(const struct relay *s, struct dp_error *err)
 {
     int status = dp_event_wait(&s->root->comm, &s->root->ready, err);
     for (int i = 0; status == 0 && i < s->n; ++i)
@@ -173,7 +174,7 @@ static int end_round(const struct relay *s, struct dp_error *err)
 }
 
 /* No memory is changed before all that read it have done so. */
-static int end(const struct relay *s, struct dp_error *err)
+static int relay_end(const struct relay *s, struct dp_error *err)
 {
     s->root->ops->record(&s->root->comm, &s->root->done);
     int status = dp_event_wait(&s->root->compute, &s->root->done, err);
@@ -187,9 +188,9 @@ int dp_cuda_relay(const struct dp_team *team, const struct dp_moves moves[], enu
 {
     struct dp_span span[DP_MAX_SLOTS];
     struct relay s;
-    if (!describe(team, moves, &s))
+    if (!relay_describe(team, moves, &s))
         return dp_fail(err, DP_EINVAL, "these transfers are no broadcast");
-    int status = begin(&s, err);
+    int status = relay_begin(&s, err);
     for (int i = 0; i < s.n; ++i)
         span[i] = dp_span_begin(&s.slot[i]->comm, s.replica[i], phase);
     for (int round = 0; status == 0 && round <= s.parts; ++round) {
@@ -202,5 +203,5 @@ int dp_cuda_relay(const struct dp_team *team, const struct dp_moves moves[], enu
     }
     for (int i = 0; i < s.n; ++i)
         dp_span_end(&span[i], s.total);
-    return status ? status : end(&s, err);
+    return status ? status : relay_end(&s, err);
 }

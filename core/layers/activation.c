@@ -2,9 +2,9 @@
  * output, so the output is saved. */
 #include "layer.h"
 
-static int forward(enum dp_kernel kernel, struct dp_module *module, struct dp_run *run,
-                   const struct dp_tensor in[], int n_in, struct dp_tensor out[], int *n_out,
-                   struct dp_error *err)
+static int activation_forward(enum dp_kernel kernel, struct dp_module *module, struct dp_run *run,
+                              const struct dp_tensor in[], int n_in, struct dp_tensor out[],
+                              int *n_out, struct dp_error *err)
 {
     struct dp_tensor y;
     int status = dp_check_inputs(dp_module_kind(module), in, n_in, 1, 1, err);
@@ -21,8 +21,9 @@ static int forward(enum dp_kernel kernel, struct dp_module *module, struct dp_ru
     return status ? status : dp_layer_output(module, run, &y, &y, sizeof y, out, n_out, err);
 }
 
-static int backward(enum dp_kernel kernel, struct dp_module *module, struct dp_run *run,
-                    const struct dp_tensor *dy, struct dp_tensor *dx, struct dp_error *err)
+static int activation_backward(enum dp_kernel kernel, struct dp_module *module, struct dp_run *run,
+                               const struct dp_tensor *dy, struct dp_tensor *dx,
+                               struct dp_error *err)
 {
     struct dp_tensor y;
     *dx = (struct dp_tensor){0};
@@ -39,7 +40,7 @@ static int backward(enum dp_kernel kernel, struct dp_module *module, struct dp_r
 static int relu_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
                         int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
 {
-    return forward(DP_KERNEL_RELU, module, run, in, n_in, out, n_out, err);
+    return activation_forward(DP_KERNEL_RELU, module, run, in, n_in, out, n_out, err);
 }
 
 static int relu_backward(struct dp_module *module, struct dp_run *run,
@@ -47,13 +48,13 @@ static int relu_backward(struct dp_module *module, struct dp_run *run,
                          int n_in, struct dp_error *err)
 {
     (void)n_out, (void)n_in;
-    return backward(DP_KERNEL_RELU_GRAD, module, run, grad_out, grad_in, err);
+    return activation_backward(DP_KERNEL_RELU_GRAD, module, run, grad_out, grad_in, err);
 }
 
 static int tanh_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
                         int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
 {
-    return forward(DP_KERNEL_TANH, module, run, in, n_in, out, n_out, err);
+    return activation_forward(DP_KERNEL_TANH, module, run, in, n_in, out, n_out, err);
 }
 
 static int tanh_backward(struct dp_module *module, struct dp_run *run,
@@ -61,7 +62,7 @@ static int tanh_backward(struct dp_module *module, struct dp_run *run,
                          int n_in, struct dp_error *err)
 {
     (void)n_out, (void)n_in;
-    return backward(DP_KERNEL_TANH_GRAD, module, run, grad_out, grad_in, err);
+    return activation_backward(DP_KERNEL_TANH_GRAD, module, run, grad_out, grad_in, err);
 }
 
 static const struct dp_module_ops relu_ops = {"relu", relu_forward, relu_backward, NULL};

@@ -17,8 +17,8 @@ struct saved {
     const uint64_t *key;      /* NULL: nothing was dropped */
 };
 
-static int check(const struct attention *l, const struct dp_tensor in[], int n_in,
-                 struct dp_error *err)
+static int attention_check(const struct attention *l, const struct dp_tensor in[], int n_in,
+                           struct dp_error *err)
 {
     char shape[DP_SHAPE_TEXT];
     const struct dp_tensor *x = &in[0];
@@ -42,8 +42,8 @@ struct operand {
 };
 
 /* Part 0, 1 or 2 of a packed tensor [N, T, 3, heads, size]: q, k or v, each [T, size]. */
-static struct operand part_of(const struct attention *l, const struct dp_tensor *packed,
-                              size_t part)
+static struct operand attention_part_of(const struct attention *l, const struct dp_tensor *packed,
+                                        size_t part)
 {
     const size_t all = packed->dim[2], width = all / 3;
     float *data = packed->data;
@@ -51,14 +51,14 @@ static struct operand part_of(const struct attention *l, const struct dp_tensor 
 }
 
 /* The matrices of a tensor [N, T, heads, size]. */
-static struct operand joined(const struct attention *l, const struct dp_tensor *y)
+static struct operand attention_joined(const struct attention *l, const struct dp_tensor *y)
 {
     const size_t width = y->dim[2];
     return (struct operand){y->data, {y->dim[1] * width, width / l->heads, width}};
 }
 
 /* The matrices of a tensor [N, heads, T, T]. */
-static struct operand squares(const struct dp_tensor *p)
+static struct operand attention_squares(const struct dp_tensor *p)
 {
     const size_t time = p->dim[3];
     return (struct operand){p->data, {p->dim[1] * time * time, time * time, time}};
@@ -74,8 +74,9 @@ struct factor {
 
 /* c = a b, a sum of k products. A [T, T] has zeros above the diagonal. Elements above the diagonal
  * of a product [T, T] are not used. */
-static int multiply(const struct dp_tensor *p, struct factor a, struct factor b, struct operand c,
-                    size_t n, size_t k, enum dp_triangle triangle, struct dp_error *err)
+static int attention_multiply(const struct dp_tensor *p, struct factor a, struct factor b,
+                              struct operand c, size_t n, size_t k, enum dp_triangle triangle,
+                              struct dp_error *err)
 {
     const struct dp_gemm_heads args = {.transpose_a = a.transposed == TRANSPOSED,
                                        .transpose_b = b.transposed == TRANSPOSED,
@@ -96,20 +97,20 @@ static int multiply(const struct dp_tensor *p, struct factor a, struct factor b,
     return dp_launch(&p->slot->compute, DP_KERNEL_GEMM_HEADS, &args, sizeof args, err);
 }
 
-static size_t size_of(const struct attention *l, const struct dp_tensor *x)
+static size_t attention_size_of(const struct attention *l, const struct dp_tensor *x)
 {
     return x->dim[2] / 3 / l->heads;
 }
 
 /* p becomes its softmax. If there is d, it becomes the gradient of the input of the softmax. */
-static int softmax(const struct attention *l, const struct saved *s, const struct dp_tensor *d,
-                   struct dp_error *err)
+static int attention_softmax(const struct attention *l, const struct saved *s,
+                             const struct dp_tensor *d, struct dp_error *err)
 {
     const struct dp_causal_args args = {.p = s->p.data,
                                         .d = d ? d->data : NULL,
                                         .n = s->p.dim[0] * s->p.dim[1],
                                         .time = s->p.dim[3],
-                                        .scale = 1.0 / sqrt((double)size_of(l, &s->x))};
+                                        .scale = 1.0 / sqrt((double)attention_size_of(l, &s->x))};
     return dp_launch(&s->p.slot->compute, d ? DP_KERNEL_CAUSAL_GRAD : DP_KERNEL_CAUSAL, &args,
                      sizeof args, err);
 }
@@ -123,11 +124,12 @@ static int probabilities(const struct attention *l, struct dp_run *run, struct s
     const size_t dim[] = {x->dim[0], l->heads, x->dim[1], x->dim[1]};
     int status = dp_run_tensor(run, x->slot, DP_F32, 4, dim, &s->p, err);
     if (status == 0)
-        status = multiply(&s->p, (struct factor){part_of(l, x, 0), PLAIN},
-                          (struct factor){part_of(l, x, 1), TRANSPOSED}, squares(&s->p), dim[3],
-                          size_of(l, x), DP_TRIANGLE_C, err);
+        status = attention_multiply(&s->p, (struct factor){attention_part_of(l, x, 0), PLAIN},
+                                    (struct factor){attention_part_of(l, x, 1), TRANSPOSED},
+                                    attention_squares(&s->p), dim[3], attention_size_of(l, x),
+                                    DP_TRIANGLE_C, err);
     if (status == 0)
-        status = softmax(l, s, NULL, err);
+        status = attention_softmax(l, s, NULL, err);
     s->kept = s->p;
     if (status || !run->train || !(l->draws.p > 0.0))
         return status;
@@ -144,7 +146,7 @@ static int attention_forward(struct dp_module *module, struct dp_run *run,
     const struct attention *l = dp_module_self(module);
     struct saved s = {.key = NULL};
     struct dp_tensor y;
-    int status = check(l, in, n_in, err);
+    int status = attention_check(l, in, n_in, err);
     if (status)
         return status;
     s.x = in[0];
@@ -153,9 +155,10 @@ static int attention_forward(struct dp_module *module, struct dp_run *run,
     if (status == 0)
         status = probabilities(l, run, &s, err);
     if (status == 0)
-        status = multiply(&s.p, (struct factor){squares(&s.kept), PLAIN},
-                          (struct factor){part_of(l, &s.x, 2), PLAIN}, joined(l, &y),
-                          size_of(l, &s.x), dim[1], DP_TRIANGLE_A, err);
+        status = attention_multiply(&s.p, (struct factor){attention_squares(&s.kept), PLAIN},
+                                    (struct factor){attention_part_of(l, &s.x, 2), PLAIN},
+                                    attention_joined(l, &y), attention_size_of(l, &s.x), dim[1],
+                                    DP_TRIANGLE_A, err);
     if (status)
         return status;
     y.needs_grad = run->grad && in[0].needs_grad;
@@ -170,35 +173,37 @@ static int scores_grad(const struct attention *l, struct dp_run *run, const stru
 {
     int status = dp_run_tensor(run, s->x.slot, DP_F32, 4, s->p.dim, d, err);
     if (status == 0)
-        status = multiply(&s->p, (struct factor){joined(l, dy), PLAIN},
-                          (struct factor){part_of(l, &s->x, 2), TRANSPOSED}, squares(d),
-                          s->p.dim[3], size_of(l, &s->x), DP_TRIANGLE_C, err);
+        status = attention_multiply(&s->p, (struct factor){attention_joined(l, dy), PLAIN},
+                                    (struct factor){attention_part_of(l, &s->x, 2), TRANSPOSED},
+                                    attention_squares(d), s->p.dim[3], attention_size_of(l, &s->x),
+                                    DP_TRIANGLE_C, err);
     if (status == 0 && s->key)
         status = dp_draws_drop(&l->draws, s->key, d, d, err);
-    return status ? status : softmax(l, s, d, err);
+    return status ? status : attention_softmax(l, s, d, err);
 }
 
-static int input_grad(const struct attention *l, struct dp_run *run, const struct saved *s,
-                      const struct dp_tensor *dy, struct dp_tensor *dx, struct dp_error *err)
+static int attention_input_grad(const struct attention *l, struct dp_run *run,
+                                const struct saved *s, const struct dp_tensor *dy,
+                                struct dp_tensor *dx, struct dp_error *err)
 {
     const struct dp_tensor *x = &s->x;
-    const size_t size = size_of(l, x), time = x->dim[1];
+    const size_t size = attention_size_of(l, x), time = x->dim[1];
     struct dp_tensor d;
     int status = dp_run_tensor(run, x->slot, DP_F32, 3, x->dim, dx, err);
     if (status == 0)
-        status = multiply(&s->p, (struct factor){squares(&s->kept), TRANSPOSED},
-                          (struct factor){joined(l, dy), PLAIN}, part_of(l, dx, 2), size, time,
-                          DP_TRIANGLE_A, err);
+        status = attention_multiply(&s->p, (struct factor){attention_squares(&s->kept), TRANSPOSED},
+                                    (struct factor){attention_joined(l, dy), PLAIN},
+                                    attention_part_of(l, dx, 2), size, time, DP_TRIANGLE_A, err);
     if (status == 0)
         status = scores_grad(l, run, s, dy, &d, err);
     if (status == 0)
-        status = multiply(&s->p, (struct factor){squares(&d), PLAIN},
-                          (struct factor){part_of(l, x, 1), PLAIN}, part_of(l, dx, 0), size, time,
-                          DP_TRIANGLE_A, err);
+        status = attention_multiply(&s->p, (struct factor){attention_squares(&d), PLAIN},
+                                    (struct factor){attention_part_of(l, x, 1), PLAIN},
+                                    attention_part_of(l, dx, 0), size, time, DP_TRIANGLE_A, err);
     if (status == 0)
-        status = multiply(&s->p, (struct factor){squares(&d), TRANSPOSED},
-                          (struct factor){part_of(l, x, 0), PLAIN}, part_of(l, dx, 1), size, time,
-                          DP_TRIANGLE_A, err);
+        status = attention_multiply(&s->p, (struct factor){attention_squares(&d), TRANSPOSED},
+                                    (struct factor){attention_part_of(l, x, 0), PLAIN},
+                                    attention_part_of(l, dx, 1), size, time, DP_TRIANGLE_A, err);
     return status;
 }
 
@@ -213,7 +218,7 @@ static int attention_backward(struct dp_module *module, struct dp_run *run,
     const int status = dp_run_restore(run, module, &s, sizeof s, err);
     if (status || !grad_out[0].slot || !s.x.needs_grad)
         return status;
-    return input_grad(l, run, &s, &grad_out[0], &grad_in[0], err);
+    return attention_input_grad(l, run, &s, &grad_out[0], &grad_in[0], err);
 }
 
 static const struct dp_module_ops attention_ops = {"attention", attention_forward,

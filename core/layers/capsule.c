@@ -15,8 +15,8 @@ struct saved {
     void *votes, *logits, *s;
 };
 
-static int check(const struct capsule *l, struct dp_run *run, const struct dp_tensor in[], int n_in,
-                 struct dp_error *err)
+static int capsule_check(const struct capsule *l, struct dp_run *run, const struct dp_tensor in[],
+                         int n_in, struct dp_error *err)
 {
     char shape[DP_SHAPE_TEXT];
     const struct dp_tensor *x = &in[0];
@@ -91,7 +91,7 @@ static int make_votes(const struct capsule *l, struct dp_run *run, const struct 
     return status;
 }
 
-static struct dp_capsule_args arguments(const struct capsule *l, const struct saved *s)
+static struct dp_capsule_args capsule_arguments(const struct capsule *l, const struct saved *s)
 {
     return (struct dp_capsule_args){.votes = s->votes,
                                     .logits = s->logits,
@@ -110,7 +110,7 @@ static int capsule_forward(struct dp_module *module, struct dp_run *run,
     const struct capsule *l = dp_module_self(module);
     struct saved s;
     struct dp_tensor v;
-    int status = check(l, run, in, n_in, err);
+    int status = capsule_check(l, run, in, n_in, err);
     if (status == 0)
         status = open_saved(l, run, &in[0], &s, err);
     if (status == 0)
@@ -120,7 +120,7 @@ static int capsule_forward(struct dp_module *module, struct dp_run *run,
                                (const size_t[]){in[0].dim[0], l->out, l->d_out}, &v, err);
     if (status)
         return status;
-    struct dp_capsule_args args = arguments(l, &s);
+    struct dp_capsule_args args = capsule_arguments(l, &s);
     args.v = v.data;
     status = dp_launch(&v.slot->compute, DP_KERNEL_CAPSULE, &args, sizeof args, err);
     if (status)
@@ -130,8 +130,8 @@ static int capsule_forward(struct dp_module *module, struct dp_run *run,
 }
 
 /* dW[i] (+)= dvotes[i]^T x[i]. */
-static int weight_grad(const struct capsule *l, struct dp_run *run, const struct saved *s,
-                       void *dvotes, struct dp_error *err)
+static int capsule_weight_grad(const struct capsule *l, struct dp_run *run, const struct saved *s,
+                               void *dvotes, struct dp_error *err)
 {
     struct dp_tensor grad;
     bool accumulate;
@@ -153,8 +153,8 @@ static int weight_grad(const struct capsule *l, struct dp_run *run, const struct
 }
 
 /* dx[i] = dvotes[i] W[i], written over x. */
-static int input_grad(const struct capsule *l, struct dp_run *run, const struct saved *s,
-                      void *dvotes, struct dp_tensor *dx, struct dp_error *err)
+static int capsule_input_grad(const struct capsule *l, struct dp_run *run, const struct saved *s,
+                              void *dvotes, struct dp_tensor *dx, struct dp_error *err)
 {
     struct dp_queue *queue = &s->x.slot->compute;
     const size_t rows = s->x.dim[0], width = l->out * l->d_out;
@@ -185,7 +185,7 @@ static int capsule_backward(struct dp_module *module, struct dp_run *run,
     if (status || !grad_out[0].slot)
         return status;
     const size_t rows = s.x.dim[0], width = l->out * l->d_out;
-    struct dp_capsule_args args = arguments(l, &s);
+    struct dp_capsule_args args = capsule_arguments(l, &s);
     args.dv = grad_out[0].data;
     status = dp_launch(&s.x.slot->compute, DP_KERNEL_CAPSULE_GRAD, &args, sizeof args, err);
     if (status == 0)
@@ -193,16 +193,16 @@ static int capsule_backward(struct dp_module *module, struct dp_run *run,
     if (status == 0)
         status = swap_outer(&s.x.slot->compute, s.votes, dvotes, rows, l->in, width, err);
     if (status == 0 && !l->weight->frozen)
-        status = weight_grad(l, run, &s, dvotes, err);
+        status = capsule_weight_grad(l, run, &s, dvotes, err);
     if (status == 0 && s.x.needs_grad)
-        status = input_grad(l, run, &s, dvotes, &grad_in[0], err);
+        status = capsule_input_grad(l, run, &s, dvotes, &grad_in[0], err);
     return status;
 }
 
 static const struct dp_module_ops capsule_ops = {"capsule", capsule_forward, capsule_backward,
                                                  free};
 
-static int add_params(struct dp_module *m, void *self, struct dp_error *err)
+static int capsule_add_params(struct dp_module *m, void *self, struct dp_error *err)
 {
     struct capsule *l = self;
     const size_t dim[] = {l->in, l->out, l->d_out, l->d_in};
@@ -223,5 +223,5 @@ int dp_capsule(struct dp_group *group, const struct dp_capsule_config *config,
                        "capsules of (%zu, %zu) to (%zu, %zu) in %d rounds: all at least 1, at most "
                        "16 rounds",
                        config->in, config->d_in, config->out, config->d_out, config->rounds);
-    return dp_layer_open(group, &capsule_ops, &l, sizeof l, add_params, module, err);
+    return dp_layer_open(group, &capsule_ops, &l, sizeof l, capsule_add_params, module, err);
 }

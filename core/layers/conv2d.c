@@ -56,7 +56,7 @@ static int open_chunks(const struct conv *l, struct dp_run *run, struct dp_slot 
 }
 
 /* The chunk that begins with image `first` of x. */
-static struct dp_columns columns(const struct work *w, void *x, size_t first)
+static struct dp_columns conv_columns(const struct work *w, void *x, size_t first)
 {
     struct dp_columns g = {.at = w->at, .col = w->col};
     const size_t rest = w->at.images - first;
@@ -91,13 +91,13 @@ static int forward_chunks(const struct conv *l, struct dp_run *run, const struct
 {
     int status = open_chunks(l, run, x->slot, w, err);
     for (size_t n = 0; status == 0 && n < w->at.images; n += w->chunk) {
-        const struct dp_columns g = columns(w, x->data, n);
+        const struct dp_columns g = conv_columns(w, x->data, n);
         status = forward_chunk(l, run, w, &g, (float *)y->data + n * l->c_out * w->windows, err);
     }
     return status;
 }
 
-static bool is_trained(const struct conv *l)
+static bool conv_is_trained(const struct conv *l)
 {
     return !l->weight->frozen || (l->bias && !l->bias->frozen);
 }
@@ -128,7 +128,7 @@ static int conv_forward(struct dp_module *module, struct dp_run *run, const stru
         status = forward_chunks(l, run, &in[0], &w, &y, err);
     if (status)
         return status;
-    y.needs_grad = run->grad && (in[0].needs_grad || is_trained(l));
+    y.needs_grad = run->grad && (in[0].needs_grad || conv_is_trained(l));
     return dp_layer_output(module, run, &y, &in[0], sizeof in[0], out, n_out, err);
 }
 
@@ -170,7 +170,7 @@ static int weight_chunk(const struct conv *l, const struct work *w, const struct
 static int input_chunk(const struct conv *l, struct dp_run *run, const struct work *w,
                        const struct back *b, size_t first, struct dp_error *err)
 {
-    const struct dp_columns g = columns(w, b->dx, first);
+    const struct dp_columns g = conv_columns(w, b->dx, first);
     const struct dp_gemm gemm = {.transpose_a = true,
                                  .m = w->depth,
                                  .n = g.at.images * w->windows,
@@ -186,7 +186,7 @@ static int backward_chunk(const struct conv *l, struct dp_run *run, const struct
                           const struct back *b, const struct dp_tensor *x,
                           const struct dp_tensor *dy, size_t first, struct dp_error *err)
 {
-    const struct dp_columns g = columns(w, x->data, first);
+    const struct dp_columns g = conv_columns(w, x->data, first);
     /* This reorders from image by image to [C_out, windows of the chunk]. */
     const struct dp_swap swap = {w->sums,  (const float *)dy->data + first * l->c_out * w->windows,
                                  NULL,     g.at.images,
@@ -263,7 +263,7 @@ static int conv_backward(struct dp_module *module, struct dp_run *run,
 
 static const struct dp_module_ops conv_ops = {"conv2d", conv_forward, conv_backward, free};
 
-static int add_params(struct dp_module *m, void *self, struct dp_error *err)
+static int conv_add_params(struct dp_module *m, void *self, struct dp_error *err)
 {
     struct conv *l = self;
     const size_t *kernel = l->window.kernel;
@@ -283,5 +283,5 @@ int dp_conv2d(struct dp_group *group, size_t c_in, size_t c_out, const struct dp
     const int status = dp_window_check("conv2d", window, (const size_t[]){1, 1}, &l.window, err);
     if (status)
         return status;
-    return dp_layer_open(group, &conv_ops, &l, sizeof l, add_params, module, err);
+    return dp_layer_open(group, &conv_ops, &l, sizeof l, conv_add_params, module, err);
 }

@@ -1,7 +1,7 @@
 /* draws.c: the keys of dropout, and the dropout by a key. */
 #include "layer.h"
 
-static uint64_t mix(uint64_t z)
+static uint64_t draws_mix(uint64_t z)
 {
     z += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -13,7 +13,7 @@ static uint64_t next_key(const struct dp_draws *l, struct dp_run *run, const str
 {
     const int rank = dp_is_host(slot) ? -1 : slot->group->first + slot->info.index;
     const uint64_t device = (uint64_t)rank + 1u; /* the host has 0 */
-    return mix(mix(mix(l->seed) ^ device) ^ run->draws++);
+    return draws_mix(draws_mix(draws_mix(l->seed) ^ device) ^ run->draws++);
 }
 
 /* The key is stored in memory of the slot before the launches of the step, so that these are the

@@ -8,8 +8,8 @@ struct embedding {
     struct dp_param *weight;
 };
 
-static struct dp_lookup arguments(const struct embedding *e, void *table, void *y,
-                                  const struct dp_tensor *index)
+static struct dp_lookup embedding_arguments(const struct embedding *e, void *table, void *y,
+                                            const struct dp_tensor *index)
 {
     return (struct dp_lookup){.table = table,
                               .y = y,
@@ -44,7 +44,7 @@ static int embedding_forward(struct dp_module *module, struct dp_run *run,
     status = dp_run_tensor(run, index->slot, DP_F32, index->ndim + 1, dim, &y, err);
     if (status)
         return status;
-    const struct dp_lookup args = arguments(e, table->data, y.data, index);
+    const struct dp_lookup args = embedding_arguments(e, table->data, y.data, index);
     status = dp_launch(&index->slot->compute, DP_KERNEL_LOOKUP, &args, sizeof args, err);
     if (status)
         return status;
@@ -65,7 +65,7 @@ static int embedding_backward(struct dp_module *module, struct dp_run *run,
         return status;
     bool accumulate;
     dp_run_grad(run, e->weight, &grad, &accumulate);
-    struct dp_lookup args = arguments(e, grad.data, grad_out[0].data, &index);
+    struct dp_lookup args = embedding_arguments(e, grad.data, grad_out[0].data, &index);
     args.accumulate = accumulate;
     return dp_launch(&index.slot->compute, DP_KERNEL_LOOKUP_GRAD, &args, sizeof args, err);
 }
@@ -73,7 +73,7 @@ static int embedding_backward(struct dp_module *module, struct dp_run *run,
 static const struct dp_module_ops embedding_ops = {"embedding", embedding_forward,
                                                    embedding_backward, free};
 
-static int add_params(struct dp_module *m, void *self, struct dp_error *err)
+static int embedding_add_params(struct dp_module *m, void *self, struct dp_error *err)
 {
     struct embedding *e = self;
     const size_t dim[] = {e->rows, e->width};
@@ -90,5 +90,5 @@ int dp_embedding(struct dp_group *group, size_t rows, size_t width, struct dp_mo
     if (rows < 1 || width < 1 || rows > INT32_MAX)
         return dp_fail(err, DP_EINVAL, "embedding(%zu, %zu): 1 to %d rows of at least 1", rows,
                        width, INT32_MAX);
-    return dp_layer_open(group, &embedding_ops, &e, sizeof e, add_params, module, err);
+    return dp_layer_open(group, &embedding_ops, &e, sizeof e, embedding_add_params, module, err);
 }

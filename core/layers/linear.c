@@ -10,8 +10,8 @@ struct linear {
     struct dp_param *weight, *bias; /* bias may be NULL */
 };
 
-static int check(const struct linear *l, struct dp_run *run, const struct dp_tensor *x,
-                 struct dp_error *err)
+static int linear_check(const struct linear *l, struct dp_run *run, const struct dp_tensor *x,
+                        struct dp_error *err)
 {
     char shape[DP_SHAPE_TEXT];
     if (x->dtype != DP_F32 || x->ndim < 2 || x->dim[x->ndim - 1] != l->d_in)
@@ -55,8 +55,8 @@ static int take_operand(struct dp_run *run, const struct dp_tensor *t, struct op
 }
 
 /* c (+)= op(a) op(b) with the sizes of dp_gemm, whose operands are ignored. */
-static int multiply(const struct dp_run *run, struct dp_slot *slot, const struct dp_gemm *g,
-                    const struct operand *a, const struct operand *b, struct dp_error *err)
+static int linear_multiply(const struct dp_run *run, struct dp_slot *slot, const struct dp_gemm *g,
+                           const struct operand *a, const struct operand *b, struct dp_error *err)
 {
     const struct dp_gemm plain = {g->transpose_a, g->transpose_b, g->accumulate, g->m, g->n,
                                   g->k,           a->value,       b->value,      g->c};
@@ -67,7 +67,7 @@ static int multiply(const struct dp_run *run, struct dp_slot *slot, const struct
                : dp_launch(&slot->compute, DP_KERNEL_GEMM, &plain, sizeof plain, err);
 }
 
-static size_t rows_of(const struct linear *l, const struct dp_tensor *x)
+static size_t linear_rows_of(const struct linear *l, const struct dp_tensor *x)
 {
     return dp_tensor_count(x) / l->d_in;
 }
@@ -82,7 +82,7 @@ static int open_output(const struct linear *l, struct dp_run *run, const struct 
     return dp_run_tensor(run, x->slot, DP_F32, x->ndim, dim, y, err);
 }
 
-static bool is_trained(const struct linear *l)
+static bool linear_is_trained(const struct linear *l)
 {
     return !l->weight->frozen || (l->bias && !l->bias->frozen);
 }
@@ -94,7 +94,7 @@ static int linear_forward(struct dp_module *module, struct dp_run *run, const st
     const struct dp_tensor *x = &in[0];
     int status = dp_check_inputs("linear", in, n_in, 1, 1, err);
     if (status == 0)
-        status = check(l, run, x, err);
+        status = linear_check(l, run, x, err);
     if (status)
         return status;
     struct dp_tensor y;
@@ -107,10 +107,10 @@ static int linear_forward(struct dp_module *module, struct dp_run *run, const st
         status = take_operand(run, dp_run_value(run, l->weight), &weight, err);
     if (status)
         return status;
-    y.needs_grad = run->grad && (x->needs_grad || is_trained(l));
+    y.needs_grad = run->grad && (x->needs_grad || linear_is_trained(l));
     const struct dp_gemm gemm = {
-        .transpose_b = true, .m = rows_of(l, x), .n = l->d_out, .k = l->d_in, .c = y.data};
-    status = multiply(run, x->slot, &gemm, &saved.input, &weight, err);
+        .transpose_b = true, .m = linear_rows_of(l, x), .n = l->d_out, .k = l->d_in, .c = y.data};
+    status = linear_multiply(run, x->slot, &gemm, &saved.input, &weight, err);
     if (status == 0 && l->bias) {
         const struct dp_add_bias add = {y.data, dp_run_value(run, l->bias)->data, gemm.m, l->d_out};
         status = dp_launch(&x->slot->compute, DP_KERNEL_ADD_BIAS, &add, sizeof add, err);
@@ -120,8 +120,8 @@ static int linear_forward(struct dp_module *module, struct dp_run *run, const st
                   : dp_layer_output(module, run, &y, &saved, sizeof saved, out, n_out, err);
 }
 
-static int weight_grad(const struct linear *l, struct dp_run *run, const struct saved *saved,
-                       const struct operand *dy, struct dp_error *err)
+static int linear_weight_grad(const struct linear *l, struct dp_run *run, const struct saved *saved,
+                              const struct operand *dy, struct dp_error *err)
 {
     struct dp_tensor grad;
     bool accumulate;
@@ -130,9 +130,9 @@ static int weight_grad(const struct linear *l, struct dp_run *run, const struct 
                                  .accumulate = accumulate,
                                  .m = l->d_out,
                                  .n = l->d_in,
-                                 .k = rows_of(l, &saved->x),
+                                 .k = linear_rows_of(l, &saved->x),
                                  .c = grad.data};
-    return multiply(run, saved->x.slot, &gemm, dy, &saved->input, err);
+    return linear_multiply(run, saved->x.slot, &gemm, dy, &saved->input, err);
 }
 
 static int bias_grad(const struct linear *l, struct dp_run *run, const struct dp_tensor *dy,
@@ -146,16 +146,17 @@ static int bias_grad(const struct linear *l, struct dp_run *run, const struct dp
     return dp_launch(&dy->slot->compute, DP_KERNEL_SUM_ROWS, &sum, sizeof sum, err);
 }
 
-static int input_grad(const struct linear *l, struct dp_run *run, const struct saved *saved,
-                      const struct operand *dy, struct dp_tensor *dx, struct dp_error *err)
+static int linear_input_grad(const struct linear *l, struct dp_run *run, const struct saved *saved,
+                             const struct operand *dy, struct dp_tensor *dx, struct dp_error *err)
 {
     const struct dp_tensor *x = &saved->x;
     const int status = dp_run_tensor(run, x->slot, DP_F32, x->ndim, x->dim, dx, err);
     if (status)
         return status;
-    const struct dp_gemm gemm = {.m = rows_of(l, x), .n = l->d_in, .k = l->d_out, .c = dx->data};
+    const struct dp_gemm gemm = {
+        .m = linear_rows_of(l, x), .n = l->d_in, .k = l->d_out, .c = dx->data};
     const struct operand weight = {dp_run_value(run, l->weight)->data, saved->weight};
-    return multiply(run, x->slot, &gemm, dy, &weight, err);
+    return linear_multiply(run, x->slot, &gemm, dy, &weight, err);
 }
 
 static int linear_backward(struct dp_module *module, struct dp_run *run,
@@ -172,17 +173,17 @@ static int linear_backward(struct dp_module *module, struct dp_run *run,
         return status;
     status = take_operand(run, &grad_out[0], &dy, err);
     if (status == 0 && !l->weight->frozen)
-        status = weight_grad(l, run, &saved, &dy, err);
+        status = linear_weight_grad(l, run, &saved, &dy, err);
     if (status == 0 && l->bias && !l->bias->frozen)
         status = bias_grad(l, run, &grad_out[0], err);
     if (status == 0 && saved.x.needs_grad)
-        status = input_grad(l, run, &saved, &dy, &grad_in[0], err);
+        status = linear_input_grad(l, run, &saved, &dy, &grad_in[0], err);
     return status;
 }
 
 static const struct dp_module_ops linear_ops = {"linear", linear_forward, linear_backward, free};
 
-static int add_params(struct dp_module *m, void *self, struct dp_error *err)
+static int linear_add_params(struct dp_module *m, void *self, struct dp_error *err)
 {
     struct linear *l = self;
     const size_t dim[] = {l->d_out, l->d_in};
@@ -218,5 +219,5 @@ int dp_linear(struct dp_group *group, size_t d_in, size_t d_out, bool bias,
     const struct linear l = {.d_in = d_in, .d_out = d_out, .has_bias = bias};
     if (d_in < 1 || d_out < 1)
         return dp_fail(err, DP_EINVAL, "linear(%zu, %zu): at least 1 feature", d_in, d_out);
-    return dp_layer_open(group, &linear_ops, &l, sizeof l, add_params, module, err);
+    return dp_layer_open(group, &linear_ops, &l, sizeof l, linear_add_params, module, err);
 }

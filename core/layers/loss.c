@@ -15,7 +15,7 @@ struct saved {
 };
 
 /* For XENT, all dimensions but the last are rows. */
-static size_t rows_of(const struct dp_tensor *y)
+static size_t loss_rows_of(const struct dp_tensor *y)
 {
     return dp_tensor_count(y) / y->dim[y->ndim - 1];
 }
@@ -40,8 +40,8 @@ static int check_target(const struct loss *l, const struct dp_tensor *y,
     return dp_same_slot("the output", y, "the target", target, err);
 }
 
-static int prepare(const struct loss *l, const struct dp_tensor in[], int n_in, struct saved *saved,
-                   struct dp_error *err)
+static int loss_prepare(const struct loss *l, const struct dp_tensor in[], int n_in,
+                        struct saved *saved, struct dp_error *err)
 {
     const int least = l->kind == DP_LOSS_SUM ? 1 : 2;
     int status = dp_check_inputs("loss", in, n_in, least, 2, err);
@@ -54,7 +54,7 @@ static int prepare(const struct loss *l, const struct dp_tensor in[], int n_in, 
         status = check_target(l, &in[0], &in[1], err);
     if (status)
         return status;
-    const size_t n = rows ? rows_of(&in[0]) : dp_tensor_count(&in[0]);
+    const size_t n = rows ? loss_rows_of(&in[0]) : dp_tensor_count(&in[0]);
     if (l->mean && n == 0)
         return dp_fail(err, DP_EINVAL, "the mean loss of no rows");
     saved->y = in[0];
@@ -64,13 +64,13 @@ static int prepare(const struct loss *l, const struct dp_tensor in[], int n_in, 
 }
 
 /* XENT needs rows and columns; the others need only their product. */
-static struct dp_loss_args arguments(const struct loss *l, const struct saved *s)
+static struct dp_loss_args loss_arguments(const struct loss *l, const struct saved *s)
 {
     const bool rows = l->kind == DP_LOSS_XENT;
     return (struct dp_loss_args){
         .kind = l->kind,
         .scale = s->scale,
-        .rows = rows ? rows_of(&s->y) : 1,
+        .rows = rows ? loss_rows_of(&s->y) : 1,
         .cols = rows ? s->y.dim[s->y.ndim - 1] : dp_tensor_count(&s->y),
         .y = s->y.data,
         .target = s->target.data,
@@ -83,13 +83,13 @@ static int loss_forward(struct dp_module *module, struct dp_run *run, const stru
     const struct loss *l = dp_module_self(module);
     struct saved saved;
     struct dp_tensor value;
-    int status = prepare(l, in, n_in, &saved, err);
+    int status = loss_prepare(l, in, n_in, &saved, err);
     if (status == 0)
         status = dp_run_tensor(run, in[0].slot, DP_F32, 0, NULL, &value, err);
     if (status)
         return status;
     value.needs_grad = run->grad && in[0].needs_grad;
-    struct dp_loss_args args = arguments(l, &saved);
+    struct dp_loss_args args = loss_arguments(l, &saved);
     args.out = value.data;
     status = dp_launch(&value.slot->compute, DP_KERNEL_LOSS, &args, sizeof args, err);
     return status ? status
@@ -111,7 +111,7 @@ static int loss_backward(struct dp_module *module, struct dp_run *run,
     status = dp_run_tensor(run, saved.y.slot, DP_F32, saved.y.ndim, saved.y.dim, &grad_in[0], err);
     if (status)
         return status;
-    struct dp_loss_args args = arguments(l, &saved);
+    struct dp_loss_args args = loss_arguments(l, &saved);
     args.upstream = grad_out[0].data;
     args.out = grad_in[0].data;
     return dp_launch(&saved.y.slot->compute, DP_KERNEL_LOSS_GRAD, &args, sizeof args, err);

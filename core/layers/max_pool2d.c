@@ -9,7 +9,7 @@ struct saved {
     bool needs_grad;
 };
 
-static struct dp_max_pool arguments(const struct saved *s, void *y, void *x)
+static struct dp_max_pool pool_arguments(const struct saved *s, void *y, void *x)
 {
     return (struct dp_max_pool){s->at, y, s->index.data, x};
 }
@@ -34,7 +34,7 @@ static int pool_forward(struct dp_module *module, struct dp_run *run, const stru
         status = dp_run_tensor(run, x->slot, DP_I32, 4, dim, &s.index, err);
     if (status)
         return status;
-    const struct dp_max_pool args = arguments(&s, y.data, x->data);
+    const struct dp_max_pool args = pool_arguments(&s, y.data, x->data);
     status = dp_launch(&x->slot->compute, DP_KERNEL_MAX_POOL, &args, sizeof args, err);
     if (status)
         return status;
@@ -56,7 +56,7 @@ static int pool_backward(struct dp_module *module, struct dp_run *run,
     status = dp_run_tensor(run, s.index.slot, DP_F32, 4, dim, &grad_in[0], err);
     if (status)
         return status;
-    const struct dp_max_pool args = arguments(&s, grad_out[0].data, grad_in[0].data);
+    const struct dp_max_pool args = pool_arguments(&s, grad_out[0].data, grad_in[0].data);
     return dp_launch(&s.index.slot->compute, DP_KERNEL_MAX_POOL_GRAD, &args, sizeof args, err);
 }
 

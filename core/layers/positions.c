@@ -9,8 +9,8 @@ struct positions {
     struct dp_param *weight;
 };
 
-static int check(const struct positions *l, struct dp_run *run, const struct dp_tensor in[],
-                 int n_in, struct dp_error *err)
+static int positions_check(const struct positions *l, struct dp_run *run,
+                           const struct dp_tensor in[], int n_in, struct dp_error *err)
 {
     char shape[DP_SHAPE_TEXT];
     const struct dp_tensor *x = &in[0];
@@ -34,7 +34,7 @@ static int positions_forward(struct dp_module *module, struct dp_run *run,
 {
     const struct positions *l = dp_module_self(module);
     struct dp_tensor y;
-    int status = check(l, run, in, n_in, err);
+    int status = positions_check(l, run, in, n_in, err);
     if (status == 0)
         status = dp_run_tensor(run, in[0].slot, DP_F32, 3, in[0].dim, &y, err);
     if (status)
@@ -54,8 +54,8 @@ static int positions_forward(struct dp_module *module, struct dp_run *run,
 }
 
 /* The first T vectors get a gradient; for the others it is 0. */
-static int weight_grad(const struct positions *l, struct dp_run *run, const struct dp_tensor *dy,
-                       struct dp_error *err)
+static int positions_weight_grad(const struct positions *l, struct dp_run *run,
+                                 const struct dp_tensor *dy, struct dp_error *err)
 {
     struct dp_queue *queue = &dy->slot->compute;
     const size_t used = dy->dim[1] * l->width, all = l->context * l->width;
@@ -84,7 +84,7 @@ static int positions_backward(struct dp_module *module, struct dp_run *run,
     if (status || !grad_out[0].slot)
         return status;
     if (!l->weight->frozen)
-        status = weight_grad(l, run, &grad_out[0], err);
+        status = positions_weight_grad(l, run, &grad_out[0], err);
     if (status == 0 && x.needs_grad)
         grad_in[0] = grad_out[0];
     return status;
@@ -93,7 +93,7 @@ static int positions_backward(struct dp_module *module, struct dp_run *run,
 static const struct dp_module_ops positions_ops = {"positions", positions_forward,
                                                    positions_backward, free};
 
-static int add_params(struct dp_module *m, void *self, struct dp_error *err)
+static int positions_add_params(struct dp_module *m, void *self, struct dp_error *err)
 {
     struct positions *l = self;
     const size_t dim[] = {l->context, l->width};
@@ -109,5 +109,5 @@ int dp_positions(struct dp_group *group, size_t context, size_t width, struct dp
     const struct positions l = {.context = context, .width = width};
     if (context < 1 || width < 1)
         return dp_fail(err, DP_EINVAL, "positions(%zu, %zu): at least 1 of each", context, width);
-    return dp_layer_open(group, &positions_ops, &l, sizeof l, add_params, module, err);
+    return dp_layer_open(group, &positions_ops, &l, sizeof l, positions_add_params, module, err);
 }

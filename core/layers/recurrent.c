@@ -22,7 +22,7 @@ struct saved {
     bool needs_grad; /* of the input */
 };
 
-static float *step_of(const struct dp_tensor *tensor, size_t t)
+static float *rnn_step_of(const struct dp_tensor *tensor, size_t t)
 {
     return (float *)tensor->data + t * tensor->dim[1] * tensor->dim[2];
 }
@@ -49,12 +49,12 @@ static int times_weight(struct dp_queue *queue, const float *a, const void *weig
 static int lstm_step(const struct recurrent *l, struct dp_run *run, const struct saved *s, size_t t,
                      struct dp_error *err)
 {
-    const struct dp_lstm_args args = {.gates = step_of(&s->gates, t),
+    const struct dp_lstm_args args = {.gates = rnn_step_of(&s->gates, t),
                                       .bias_x = dp_run_value(run, l->bias_x)->data,
                                       .bias_h = dp_run_value(run, l->bias_h)->data,
-                                      .c_before = t > 0 ? step_of(&s->c, t - 1) : NULL,
-                                      .c = step_of(&s->c, t),
-                                      .h = step_of(&s->h, t),
+                                      .c_before = t > 0 ? rnn_step_of(&s->c, t - 1) : NULL,
+                                      .c = rnn_step_of(&s->c, t),
+                                      .h = rnn_step_of(&s->h, t),
                                       .rows = s->x.dim[1],
                                       .hidden = l->hidden};
     return dp_launch(&s->x.slot->compute, DP_KERNEL_LSTM, &args, sizeof args, err);
@@ -65,10 +65,10 @@ static int rnn_step(const struct recurrent *l, struct dp_run *run, const struct 
 {
     struct dp_queue *queue = &s->x.slot->compute;
     const size_t rows = s->x.dim[1];
-    float *sums = step_of(&s->gates, t);
+    float *sums = rnn_step_of(&s->gates, t);
     const struct dp_add_bias x = {sums, dp_run_value(run, l->bias_x)->data, rows, l->hidden};
     const struct dp_add_bias h = {sums, dp_run_value(run, l->bias_h)->data, rows, l->hidden};
-    const struct dp_activation args = {step_of(&s->h, t), sums, rows * l->hidden};
+    const struct dp_activation args = {rnn_step_of(&s->h, t), sums, rows * l->hidden};
     int status = dp_launch(queue, DP_KERNEL_ADD_BIAS, &x, sizeof x, err);
     if (status == 0)
         status = dp_launch(queue, DP_KERNEL_ADD_BIAS, &h, sizeof h, err);
@@ -77,8 +77,8 @@ static int rnn_step(const struct recurrent *l, struct dp_run *run, const struct 
     return status;
 }
 
-static int run_steps(const struct recurrent *l, struct dp_run *run, const struct saved *s,
-                     struct dp_error *err)
+static int rnn_run_steps(const struct recurrent *l, struct dp_run *run, const struct saved *s,
+                         struct dp_error *err)
 {
     struct dp_queue *queue = &s->x.slot->compute;
     const size_t steps = s->x.dim[0], rows = s->x.dim[1], width = l->gates * l->hidden;
@@ -86,8 +86,8 @@ static int run_steps(const struct recurrent *l, struct dp_run *run, const struct
                               (const size_t[]){steps * rows, width, l->features}, false, err);
     for (size_t t = 0; status == 0 && t < steps; ++t) {
         if (t > 0)
-            status = times_weight(queue, step_of(&s->h, t - 1),
-                                  dp_run_value(run, l->weight_h)->data, step_of(&s->gates, t),
+            status = times_weight(queue, rnn_step_of(&s->h, t - 1),
+                                  dp_run_value(run, l->weight_h)->data, rnn_step_of(&s->gates, t),
                                   (const size_t[]){rows, width, l->hidden}, true, err);
         if (status == 0)
             status = l->gates == 4 ? lstm_step(l, run, s, t, err) : rnn_step(l, run, s, t, err);
@@ -95,13 +95,13 @@ static int run_steps(const struct recurrent *l, struct dp_run *run, const struct
     return status;
 }
 
-static bool is_trained(const struct recurrent *l)
+static bool rnn_is_trained(const struct recurrent *l)
 {
     return !l->weight_x->frozen || !l->weight_h->frozen || !l->bias_x->frozen || !l->bias_h->frozen;
 }
 
-static int check(const struct recurrent *l, struct dp_run *run, const struct dp_tensor in[],
-                 int n_in, struct dp_error *err)
+static int rnn_check(const struct recurrent *l, struct dp_run *run, const struct dp_tensor in[],
+                     int n_in, struct dp_error *err)
 {
     char shape[DP_SHAPE_TEXT];
     const int status = dp_check_inputs(l->kind, in, n_in, 1, 1, err);
@@ -139,11 +139,11 @@ static int recurrent_forward(struct dp_module *module, struct dp_run *run,
     const struct recurrent *l = dp_module_self(module);
     struct saved s;
     struct dp_tensor y;
-    int status = check(l, run, in, n_in, err);
+    int status = rnn_check(l, run, in, n_in, err);
     if (status == 0)
         status = open_saved(l, run, &in[0], &s, err);
     if (status == 0)
-        status = run_steps(l, run, &s, err);
+        status = rnn_run_steps(l, run, &s, err);
     if (status)
         return status;
     if (l->last) {
@@ -151,13 +151,13 @@ static int recurrent_forward(struct dp_module *module, struct dp_run *run,
         y.ndim = 2;
         y.dim[0] = s.h.dim[1];
         y.dim[1] = l->hidden;
-        y.data = step_of(&s.h, s.h.dim[0] - 1);
+        y.data = rnn_step_of(&s.h, s.h.dim[0] - 1);
     } else {
         status = swap_to(run, &s.h, &y, err);
     }
     if (status)
         return status;
-    y.needs_grad = run->grad && (in[0].needs_grad || is_trained(l));
+    y.needs_grad = run->grad && (in[0].needs_grad || rnn_is_trained(l));
     return dp_layer_output(module, run, &y, &s, sizeof s, out, n_out, err);
 }
 
@@ -174,13 +174,13 @@ static int step_back(const struct recurrent *l, const struct saved *s, const str
     struct dp_queue *queue = &s->x.slot->compute;
     const size_t rows = s->x.dim[1];
     if (l->gates == 1) {
-        const struct dp_activation_grad args = {step_of(&s->gates, t), dh, step_of(&s->h, t),
-                                                rows * l->hidden};
+        const struct dp_activation_grad args = {rnn_step_of(&s->gates, t), dh,
+                                                rnn_step_of(&s->h, t), rows * l->hidden};
         return dp_launch(queue, DP_KERNEL_TANH_GRAD, &args, sizeof args, err);
     }
-    const struct dp_lstm_args args = {.gates = step_of(&s->gates, t),
-                                      .c_before = t > 0 ? step_of(&s->c, t - 1) : NULL,
-                                      .c = step_of(&s->c, t),
+    const struct dp_lstm_args args = {.gates = rnn_step_of(&s->gates, t),
+                                      .c_before = t > 0 ? rnn_step_of(&s->c, t - 1) : NULL,
+                                      .c = rnn_step_of(&s->c, t),
                                       .dh = dh,
                                       .dc = b->dc,
                                       .rows = rows,
@@ -196,13 +196,13 @@ static int steps_back(const struct recurrent *l, struct dp_run *run, const struc
     int status = 0;
     for (size_t t = steps; status == 0 && t-- > 0;) {
         const bool end = t + 1 == steps;
-        float *dh = l->last ? (end ? b->dy.data : b->dh) : step_of(&b->dy, t);
+        float *dh = l->last ? (end ? b->dy.data : b->dh) : rnn_step_of(&b->dy, t);
         if (!end) {
             const struct dp_gemm gemm = {.accumulate = !l->last,
                                          .m = rows,
                                          .n = l->hidden,
                                          .k = l->gates * l->hidden,
-                                         .a = step_of(&s->gates, t + 1),
+                                         .a = rnn_step_of(&s->gates, t + 1),
                                          .b = dp_run_value(run, l->weight_h)->data,
                                          .c = dh};
             status = dp_launch(&s->x.slot->compute, DP_KERNEL_GEMM, &gemm, sizeof gemm, err);
@@ -214,9 +214,9 @@ static int steps_back(const struct recurrent *l, struct dp_run *run, const struc
 }
 
 /* grad (+)= sums^T inputs, over rows. */
-static int weight_grad(const struct recurrent *l, struct dp_run *run, struct dp_param *weight,
-                       const float *sums, const struct dp_tensor *inputs, size_t rows,
-                       struct dp_error *err)
+static int rnn_weight_grad(const struct recurrent *l, struct dp_run *run, struct dp_param *weight,
+                           const float *sums, const struct dp_tensor *inputs, size_t rows,
+                           struct dp_error *err)
 {
     struct dp_tensor grad;
     bool accumulate;
@@ -259,8 +259,8 @@ static int bias_grads(const struct recurrent *l, struct dp_run *run, const struc
     return status;
 }
 
-static int input_grad(const struct recurrent *l, struct dp_run *run, const struct saved *s,
-                      struct dp_tensor *dx, struct dp_error *err)
+static int rnn_input_grad(const struct recurrent *l, struct dp_run *run, const struct saved *s,
+                          struct dp_tensor *dx, struct dp_error *err)
 {
     struct dp_tensor by_time;
     int status = dp_run_tensor(run, s->x.slot, DP_F32, 3, s->x.dim, &by_time, err);
@@ -301,28 +301,28 @@ static int recurrent_backward(struct dp_module *module, struct dp_run *run,
     (void)n_out, (void)n_in;
     grad_in[0] = (struct dp_tensor){0};
     int status = dp_run_restore(run, module, &s, sizeof s, err);
-    if (status || !grad_out[0].slot || !(s.needs_grad || is_trained(l)))
+    if (status || !grad_out[0].slot || !(s.needs_grad || rnn_is_trained(l)))
         return status;
     status = open_back(l, run, &s, &grad_out[0], &b, err);
     if (status == 0)
         status = steps_back(l, run, &s, &b, err);
     const size_t steps = s.x.dim[0], rows = s.x.dim[1];
     if (status == 0)
-        status = weight_grad(l, run, l->weight_x, s.gates.data, &s.x, steps * rows, err);
+        status = rnn_weight_grad(l, run, l->weight_x, s.gates.data, &s.x, steps * rows, err);
     if (status == 0)
-        status =
-            weight_grad(l, run, l->weight_h, step_of(&s.gates, 1), &s.h, (steps - 1) * rows, err);
+        status = rnn_weight_grad(l, run, l->weight_h, rnn_step_of(&s.gates, 1), &s.h,
+                                 (steps - 1) * rows, err);
     if (status == 0)
         status = bias_grads(l, run, &s, err);
     if (status == 0 && s.needs_grad)
-        status = input_grad(l, run, &s, &grad_in[0], err);
+        status = rnn_input_grad(l, run, &s, &grad_in[0], err);
     return status;
 }
 
 static const struct dp_module_ops rnn_ops = {"rnn", recurrent_forward, recurrent_backward, free};
 static const struct dp_module_ops lstm_ops = {"lstm", recurrent_forward, recurrent_backward, free};
 
-static int add_params(struct dp_module *m, void *self, struct dp_error *err)
+static int rnn_add_params(struct dp_module *m, void *self, struct dp_error *err)
 {
     struct recurrent *l = self;
     const size_t width = l->gates * l->hidden;
@@ -351,7 +351,7 @@ static int open_layer(struct dp_group *group, const struct dp_module_ops *ops,
                        "%s(%zu, %zu): at least 1 feature and 1 hidden unit, at most what memory "
                        "has addresses for",
                        l->kind, l->features, l->hidden);
-    return dp_layer_open(group, ops, l, sizeof *l, add_params, module, err);
+    return dp_layer_open(group, ops, l, sizeof *l, rnn_add_params, module, err);
 }
 
 int dp_rnn(struct dp_group *group, size_t features, size_t hidden, bool last,

@@ -3,8 +3,8 @@
 #include "layer.h"
 
 /* dst = a + b of one shape: the mean of two with a factor of 1, which rounds only the sum. */
-static int add(struct dp_run *run, const struct dp_tensor *a, const struct dp_tensor *b,
-               struct dp_tensor *sum, struct dp_error *err)
+static int residual_add(struct dp_run *run, const struct dp_tensor *a, const struct dp_tensor *b,
+                        struct dp_tensor *sum, struct dp_error *err)
 {
     const int status = dp_run_tensor(run, a->slot, DP_F32, a->ndim, a->dim, sum, err);
     if (status)
@@ -17,7 +17,8 @@ static int add(struct dp_run *run, const struct dp_tensor *a, const struct dp_te
     return dp_launch(&a->slot->compute, DP_KERNEL_MEAN, &args, sizeof args, err);
 }
 
-static int check(const struct dp_tensor *x, const struct dp_tensor *y, int n, struct dp_error *err)
+static int residual_check(const struct dp_tensor *x, const struct dp_tensor *y, int n,
+                          struct dp_error *err)
 {
     char in[DP_SHAPE_TEXT], out[DP_SHAPE_TEXT];
     bool same = n == 1 && x->dtype == DP_F32 && y->dtype == DP_F32 && x->ndim == y->ndim;
@@ -43,9 +44,9 @@ static int residual_forward(struct dp_module *module, struct dp_run *run,
     if (status == 0)
         status = dp_forward(module->children[0], run, in, 1, y, &n, err);
     if (status == 0)
-        status = check(&in[0], &y[0], n, err);
+        status = residual_check(&in[0], &y[0], n, err);
     if (status == 0)
-        status = add(run, &in[0], &y[0], &sum, err);
+        status = residual_add(run, &in[0], &y[0], &sum, err);
     if (status)
         return status;
     sum.needs_grad = run->grad && (in[0].needs_grad || y[0].needs_grad);
@@ -68,7 +69,7 @@ static int residual_backward(struct dp_module *module, struct dp_run *run,
     if (status || !grad_out[0].slot || !needs_grad)
         return status;
     if (below[0].slot)
-        return add(run, &grad_out[0], &below[0], &grad_in[0], err);
+        return residual_add(run, &grad_out[0], &below[0], &grad_in[0], err);
     grad_in[0] = grad_out[0];
     return 0;
 }

@@ -6,8 +6,8 @@ struct moved {
     bool needs_grad;
 };
 
-static int carry(struct dp_run *run, const struct dp_tensor *x, struct dp_slot *slot,
-                 struct dp_tensor *y, struct dp_error *err)
+static int to_carry(struct dp_run *run, const struct dp_tensor *x, struct dp_slot *slot,
+                    struct dp_tensor *y, struct dp_error *err)
 {
     *y = *x;
     if (!slot || x->slot == slot)
@@ -22,7 +22,7 @@ static int to_forward(struct dp_module *module, struct dp_run *run, const struct
     struct dp_tensor y;
     int status = dp_check_inputs("to", in, n_in, 1, 1, err);
     if (status == 0)
-        status = carry(run, &in[0], dp_module_self(module), &y, err);
+        status = to_carry(run, &in[0], dp_module_self(module), &y, err);
     const struct moved moved = {status ? NULL : in[0].slot, status == 0 && in[0].needs_grad};
     if (status)
         return status;
@@ -40,7 +40,7 @@ static int to_backward(struct dp_module *module, struct dp_run *run,
     const int status = dp_run_restore(run, module, &moved, sizeof moved, err);
     if (status || !grad_out[0].slot || !moved.needs_grad)
         return status;
-    return carry(run, &grad_out[0], moved.from, &grad_in[0], err);
+    return to_carry(run, &grad_out[0], moved.from, &grad_in[0], err);
 }
 
 static const struct dp_module_ops to_ops = {"to", to_forward, to_backward, NULL};

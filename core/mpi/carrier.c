@@ -13,7 +13,7 @@
 #define LONG_NAP_NS   200000u
 #define IDLE_SLEEP_NS 10000000u
 
-static int start(struct dp_mpi *mpi, struct dp_error *err)
+static int carrier_start(struct dp_mpi *mpi, struct dp_error *err)
 {
     char why[DP_WIRE_TEXT] = "MPI does not start";
     if (mpi->wire->start(&mpi->self, &mpi->rank, &mpi->size, mpi->library, mpi->host, why))
@@ -94,7 +94,7 @@ static void end_call(struct dp_mpi *mpi)
     pthread_mutex_unlock(&mpi->lock);
 }
 
-static int finish(struct dp_mpi *mpi, struct dp_error *err)
+static int carrier_finish(struct dp_mpi *mpi, struct dp_error *err)
 {
     char why[DP_WIRE_TEXT];
     if (mpi->size > 1 && mpi->wire->cancel(mpi->self, &mpi->control_request, why))
@@ -116,7 +116,7 @@ static int go_on(struct dp_mpi *mpi, bool *moved, bool *closed, struct dp_error 
         *moved = true;
         *closed = call->kind == CALL_CLOSE;
         end_call(mpi);
-        return *closed ? finish(mpi, err) : 0;
+        return *closed ? carrier_finish(mpi, err) : 0;
     }
     if (*moved) {
         mpi->active.moved_ns = dp_now_ns();
@@ -159,7 +159,7 @@ void *dp_mpi_carry(void *arg)
     struct dp_mpi *mpi = arg;
     struct dp_error err = {0};
     bool closed = false;
-    int status = start(mpi, &err);
+    int status = carrier_start(mpi, &err);
     uint64_t moved_ns = dp_now_ns();
     if (status == 0)
         enter(mpi, STATE_OPEN);

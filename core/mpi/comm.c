@@ -24,7 +24,7 @@ static int mpi_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
 }
 
 /* Counts the bytes between ranks as if each added a share, and sent it to the others. */
-static void count(const struct dp_group *group, int replica, enum dp_phase phase, size_t bytes)
+static void comm_count(const struct dp_group *group, int replica, enum dp_phase phase, size_t bytes)
 {
     if (group->trace && phase != DP_PHASE_NONE)
         group->trace->replica[replica].bytes[phase] += bytes;
@@ -40,15 +40,15 @@ static int call_now(struct dp_group *group, struct mpi_call *call, struct dp_err
     return status ? status : dp_mpi_call(group->mpi->mpi, call, err);
 }
 
-static void show(struct dp_group *group, const struct mpi_call *call, int replica,
-                 enum dp_phase phase, size_t bytes)
+static void comm_show(struct dp_group *group, const struct mpi_call *call, int replica,
+                      enum dp_phase phase, size_t bytes)
 {
     if (!group->trace)
         return;
     if (phase != DP_PHASE_NONE || group->trace->timeline)
         dp_trace_add(group->trace, replica, DP_LANE_TRANSFER,
                      &(struct dp_interval){phase, call->begin_ns, call->end_ns});
-    count(group, replica, phase, bytes);
+    comm_count(group, replica, phase, bytes);
 }
 
 static int mpi_broadcast(struct dp_group *group, const struct dp_collective *c, int root,
@@ -60,7 +60,8 @@ static int mpi_broadcast(struct dp_group *group, const struct dp_collective *c, 
     for (int k = 0; k < c->n_pieces; ++k)
         bytes += c->bytes[k];
     for (int i = 0; status == 0 && i < c->n_parts; ++i)
-        show(group, &call, c->part[i].replica, phase, c->part[i].rank == call.root ? 0 : bytes);
+        comm_show(group, &call, c->part[i].replica, phase,
+                  c->part[i].rank == call.root ? 0 : bytes);
     return status;
 }
 
@@ -87,7 +88,7 @@ static int mpi_collective(struct dp_group *group, const struct dp_collective_cal
     const enum dp_phase phase = dp_collective_sums(s->kind) ? DP_PHASE_REDUCE : DP_PHASE_REPLICATE;
     const int status = call_now(group, &call, err);
     for (int i = 0; status == 0 && i < group->size; ++i)
-        show(group, &call, i, phase, collective_bytes(s, group->world, group->first + i));
+        comm_show(group, &call, i, phase, collective_bytes(s, group->world, group->first + i));
     return status;
 }
 
@@ -150,9 +151,9 @@ static void settle_call(struct dp_group *group, const struct mpi_call *call)
     for (int i = 0; i < c->n_parts; ++i) {
         struct dp_part *part = &c->part[i];
         part->slot->ops->record(&part->slot->comm, &part->done);
-        count(group, part->replica, DP_PHASE_REDUCE,
-              2 * bytes * (size_t)(c->n_members - 1) / (size_t)c->n_members);
-        show(group, call, part->replica, DP_PHASE_NONE, 0);
+        comm_count(group, part->replica, DP_PHASE_REDUCE,
+                   2 * bytes * (size_t)(c->n_members - 1) / (size_t)c->n_members);
+        comm_show(group, call, part->replica, DP_PHASE_NONE, 0);
     }
 }
 

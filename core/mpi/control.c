@@ -121,7 +121,7 @@ static int listen(struct dp_mpi *mpi, struct dp_error *err)
     return 0;
 }
 
-static int answer(struct dp_mpi *mpi, int peer, struct dp_error *err)
+static int control_answer(struct dp_mpi *mpi, int peer, struct dp_error *err)
 {
     pthread_mutex_lock(&mpi->lock);
     const struct mpi_control control = {.kind = CONTROL_STATE,
@@ -139,7 +139,7 @@ static bool is_before(uint64_t world, uint64_t since, uint64_t than_world, uint6
 }
 
 /* Another process waits in an earlier call than this one. Its finding is what all will report. */
-static void hear(struct dp_mpi *mpi, const struct mpi_control *ask)
+static void control_hear(struct dp_mpi *mpi, const struct mpi_control *ask)
 {
     const struct mpi_call *call = mpi->active.call;
     if (call && is_before(ask->world, ask->since, call->world_at, call->since_at))
@@ -155,8 +155,8 @@ static int take_letter(struct dp_mpi *mpi, int peer, struct dp_error *err)
         return dp_fail(err, DP_EFAULT, "%s", control->text);
     }
     if (control->kind == CONTROL_ASK) {
-        hear(mpi, control);
-        return answer(mpi, peer, err);
+        control_hear(mpi, control);
+        return control_answer(mpi, peer, err);
     }
     mpi->inquiry.answered[peer] = true;
     mpi->inquiry.answer[peer] = *control;
@@ -273,7 +273,7 @@ static struct culprits find_stuck(const struct dp_mpi *mpi)
     return found;
 }
 
-static int judge(struct dp_mpi *mpi, struct dp_error *err)
+static int control_judge(struct dp_mpi *mpi, struct dp_error *err)
 {
     const struct mpi_call *call = mpi->active.call;
     struct culprits found = find_silent(mpi);
@@ -300,7 +300,7 @@ int dp_mpi_inquire(struct dp_mpi *mpi, struct dp_error *err)
     if (inquiry->on) {
         const uint64_t since = dp_now_ns() - inquiry->begin_ns;
         const bool over = since >= GRACE_NS + (inquiry->defers ? DEFER_NS : 0);
-        return over || (all_answered(mpi) && !inquiry->defers) ? judge(mpi, err) : 0;
+        return over || (all_answered(mpi) && !inquiry->defers) ? control_judge(mpi, err) : 0;
     }
     inquiry->on = true;
     inquiry->begin_ns = dp_now_ns();

@@ -25,7 +25,7 @@ struct identity {
     unsigned char cores[CORE_BYTES]; /* a bit for each that the process may use */
 };
 
-static void describe(const struct dp_mpi *mpi, struct identity *me)
+static void identity_describe(const struct dp_mpi *mpi, struct identity *me)
 {
     const uint32_t order = 0x01020304;
     *me = (struct identity){.magic = "lockstep",
@@ -108,8 +108,8 @@ static int unlike(struct dp_mpi *mpi, int process, const char *format, const cha
     return dp_fail(err, DP_EINVAL, "%s %s", name, text);
 }
 
-static int compare(struct dp_mpi *mpi, int p, const struct identity *it,
-                   const struct identity *zero, struct dp_error *err)
+static int identity_compare(struct dp_mpi *mpi, int p, const struct identity *it,
+                            const struct identity *zero, struct dp_error *err)
 {
     char a[24], b[24];
     if (memcmp(it->magic, zero->magic, sizeof it->magic) != 0)
@@ -158,7 +158,7 @@ static bool cores_meet(const struct identity *a, const struct identity *b)
     return meet && strncmp(a->host, b->host, sizeof a->host) == 0;
 }
 
-static int take(struct dp_mpi *mpi, struct identity all[], struct dp_error *err)
+static int identity_take(struct dp_mpi *mpi, struct identity all[], struct dp_error *err)
 {
     int status = 0;
     for (int p = 0; p < mpi->size; ++p) {
@@ -171,7 +171,7 @@ static int take(struct dp_mpi *mpi, struct identity all[], struct dp_error *err)
     }
     mpi->block_most = block_most(mpi);
     for (int p = 0; status == 0 && p < mpi->size; ++p)
-        status = compare(mpi, p, &all[p], &all[0], err);
+        status = identity_compare(mpi, p, &all[p], &all[0], err);
     return status;
 }
 
@@ -217,11 +217,11 @@ int dp_mpi_identify(struct dp_mpi *mpi, struct dp_error *err)
     }
     if (!m || !m->all || !m->out || !m->in || !m->sent || !m->come)
         return dp_fail(err, DP_ENOMEM, "no memory for %d processes", mpi->size);
-    describe(mpi, &m->mine);
+    identity_describe(mpi, &m->mine);
     status = meet(mpi, m, err);
     if (status)
         return status;
-    status = take(mpi, m->all, err);
+    status = identity_take(mpi, m->all, err);
     free(m->all);
     free(m->out);
     free(m->in);

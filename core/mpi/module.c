@@ -10,16 +10,16 @@
 
 /* Its symbols are global, because the plug-in, and parts that Open MPI loads, look for those of
  * MPI. */
-static void *load(const char *path, char *why, size_t bytes)
+static void *module_load(const char *path, char *why, size_t bytes)
 {
     return dp_plugin_open_path(path, RTLD_GLOBAL, why, bytes);
 }
 
 static void *load_library(char *why, size_t bytes)
 {
-    void *handle = load(DP_MPI_NAME, why, bytes);
+    void *handle = module_load(DP_MPI_NAME, why, bytes);
     char again[200];
-    return handle ? handle : load(DP_MPI_FILE, again, sizeof again);
+    return handle ? handle : module_load(DP_MPI_FILE, again, sizeof again);
 }
 
 int dp_mpi_load(const char *module, const struct dp_wire **wire, struct dp_error *err)
@@ -29,7 +29,7 @@ int dp_mpi_load(const char *module, const struct dp_wire **wire, struct dp_error
     if (!load_library(why, sizeof why))
         return dp_fail(err, DP_ENOTSUP, "MPI cannot be loaded: %s", why);
     void *handle = module
-                       ? load(module, why, sizeof why)
+                       ? module_load(module, why, sizeof why)
                        : dp_plugin_open(MODULE, DP_MPI_FOLDER, RTLD_GLOBAL, NULL, why, sizeof why);
     if (!handle)
         return dp_fail(err, DP_ENOTSUP, "MPI cannot be loaded: %s", why);

@@ -53,7 +53,7 @@ static int configure(struct dp_mpi *mpi, const struct dp_mpi_config *config, str
 }
 
 /* True: the thread has ended. False: it is left alone, in MPI. */
-static bool join(struct dp_mpi *mpi, uint64_t ns)
+static bool open_join(struct dp_mpi *mpi, uint64_t ns)
 {
     pthread_mutex_lock(&mpi->lock);
     const bool gone = dp_mpi_wait_gone(mpi, ns);
@@ -100,7 +100,7 @@ static void free_all(struct dp_mpi *mpi, bool peace)
         free(mpi); /* it contains the buffers for letters */
 }
 
-static int start(struct dp_mpi *mpi, struct dp_error *err)
+static int open_start(struct dp_mpi *mpi, struct dp_error *err)
 {
     if (pthread_create(&mpi->carrier, NULL, dp_mpi_carry, mpi) != 0)
         return dp_fail(err, DP_ENOMEM, "the thread of MPI cannot be started");
@@ -114,7 +114,7 @@ static int start(struct dp_mpi *mpi, struct dp_error *err)
         status = dp_fail(err, mpi->error.status, "%s", mpi->error.text);
     pthread_mutex_unlock(&mpi->lock);
     if (status)
-        (void)join(mpi, started ? GONE_NS : 0);
+        (void)open_join(mpi, started ? GONE_NS : 0);
     return status;
 }
 
@@ -129,13 +129,13 @@ int dp_mpi_open(const struct dp_mpi_config *config, struct dp_mpi **mpi, struct 
         free(m);
         return status;
     }
-    status = start(m, err);
+    status = open_start(m, err);
     if (status == 0)
         *mpi = m;
     return status;
 }
 
-static int close_all(struct dp_mpi *mpi, struct dp_error *err)
+static int open_close_all(struct dp_mpi *mpi, struct dp_error *err)
 {
     char nothing[1] = {0};
     struct mpi_call call = {.kind = CALL_CLOSE, .mine = nothing, .all = nothing};
@@ -157,11 +157,11 @@ int dp_mpi_close(struct dp_mpi *mpi, struct dp_error *err)
 {
     if (!mpi)
         return 0;
-    const int status = close_all(mpi, err);
+    const int status = open_close_all(mpi, err);
     const struct timespec linger = {0, LINGER_NS};
     if (status)
         nanosleep(&linger, NULL);
-    if (join(mpi, GONE_NS))
+    if (open_join(mpi, GONE_NS))
         free_all(mpi, status == 0);
     return status;
 }

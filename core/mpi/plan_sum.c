@@ -13,7 +13,7 @@ struct share {
 };
 
 /* Shares are whole cache lines. */
-static struct share share_of(size_t total, size_t unit, int i, int n)
+static struct share plan_sum_share_of(size_t total, size_t unit, int i, int n)
 {
     const size_t elements = total / unit;
     const size_t each = (elements / (size_t)n + 16) / 16 * 16 * unit;
@@ -83,11 +83,11 @@ static void plan_shares(struct dp_mpi *mpi, const struct mpi_call *call, size_t 
         n += members > 0;
         most = members > most ? members : most;
     }
-    mpi_choose_size(a, share_of(total, unit, 0, n).bytes, total * (size_t)most);
+    mpi_choose_size(a, plan_sum_share_of(total, unit, 0, n).bytes, total * (size_t)most);
     const struct share all = {0, total};
     for (int p = 0; p < mpi->rank; ++p)
         i += members_of(call, p) > 0;
-    const struct share mine = a->small ? all : share_of(total, unit, i, n);
+    const struct share mine = a->small ? all : plan_sum_share_of(total, unit, i, n);
     a->begin = mine.begin;
     a->bytes = mine.bytes;
     i = 0;
@@ -95,7 +95,7 @@ static void plan_shares(struct dp_mpi *mpi, const struct mpi_call *call, size_t 
         const int there = members_of(call, p);
         if (there == 0)
             continue;
-        const struct share share = a->small ? all : share_of(total, unit, i, n);
+        const struct share share = a->small ? all : plan_sum_share_of(total, unit, i, n);
         ++i;
         if (p == mpi->rank)
             continue;

@@ -55,7 +55,7 @@ static int send_heads(struct dp_mpi *mpi, char *why)
     return failed;
 }
 
-static void describe(const struct mpi_head *head, char *text, size_t bytes)
+static void step_describe(const struct mpi_head *head, char *text, size_t bytes)
 {
     const enum mpi_kind kind = head->kind < CALL_KINDS ? (enum mpi_kind)head->kind : CALL_KINDS;
     const char *name = dp_mpi_kind_name(kind);
@@ -76,8 +76,8 @@ static int fail_unlike(struct dp_mpi *mpi, int peer, const struct mpi_head *mine
     char names[2][120], calls[2][64];
     dp_mpi_name(mpi, lower ? mpi->rank : peer, names[0], sizeof names[0]);
     dp_mpi_name(mpi, lower ? peer : mpi->rank, names[1], sizeof names[1]);
-    describe(lower ? mine : theirs, calls[0], sizeof calls[0]);
-    describe(lower ? theirs : mine, calls[1], sizeof calls[1]);
+    step_describe(lower ? mine : theirs, calls[0], sizeof calls[0]);
+    step_describe(lower ? theirs : mine, calls[1], sizeof calls[1]);
     mpi->common = true;
     return dp_fail(err, DP_EFAULT, "%.60s is in %s, %.60s in %s%s", names[0], calls[0], names[1],
                    calls[1],
@@ -152,7 +152,7 @@ static size_t turns_of(const struct mpi_flow *flow)
 }
 
 /* The offset of message m in the strips, and its bytes. */
-static size_t place(const struct mpi_flow *flow, size_t m, size_t *n)
+static size_t step_place(const struct mpi_flow *flow, size_t m, size_t *n)
 {
     const size_t at = m / turns_of(flow) * flow->block;
     *n = flow->bytes - at < flow->block ? flow->bytes - at : flow->block;
@@ -165,7 +165,7 @@ static int post(struct dp_mpi *mpi, struct mpi_flow *flow, char *why)
     unsigned char *buffer = flow->buffer->bytes ? flow->buffer->bytes + slot * flow->block : NULL;
     uint64_t *request = &flow->buffer->request[slot];
     size_t n;
-    const size_t at = place(flow, m, &n);
+    const size_t at = step_place(flow, m, &n);
     if (!flow->sends)
         return mpi->wire->receive(mpi->self, buffer, n, flow->peer, flow->tag, request, why);
     const struct mpi_strip *strip = &flow->strip[m % turns_of(flow)];
@@ -190,11 +190,12 @@ static int post_all(struct dp_mpi *mpi, struct mpi_flow *flow, bool *moved, stru
 }
 
 /* Takes a received block. */
-static int take(struct dp_mpi *mpi, const struct mpi_flow *flow, size_t bytes, struct dp_error *err)
+static int step_take(struct dp_mpi *mpi, const struct mpi_flow *flow, size_t bytes,
+                     struct dp_error *err)
 {
     const struct mpi_active *a = &mpi->active;
     size_t n;
-    const size_t at = place(flow, flow->ended, &n);
+    const size_t at = step_place(flow, flow->ended, &n);
     const unsigned char *from = flow->buffer->bytes + flow->ended % flow->ring * flow->block;
     int status = 0;
     if (bytes != n)
@@ -226,7 +227,7 @@ static int step_flow(struct dp_mpi *mpi, struct mpi_flow *flow, bool *moved, str
             return dp_mpi_wire_failed(mpi, why, err);
         if (!done)
             break;
-        status = flow->sends ? 0 : take(mpi, flow, bytes, err);
+        status = flow->sends ? 0 : step_take(mpi, flow, bytes, err);
         ++flow->ended;
         flow->freed = flow->kept ? flow->freed : flow->ended;
         *moved = true;

@@ -15,8 +15,8 @@ static const unsigned char *head_of(const struct dp_mpi *mpi, int peer)
 }
 
 /* The numbers of a member at byte `at`; *n is reduced to those that are consecutive. */
-static const void *numbers(const struct dp_mpi *mpi, const struct mpi_source *s, size_t at,
-                           size_t *n)
+static const void *sum_numbers(const struct dp_mpi *mpi, const struct mpi_source *s, size_t at,
+                               size_t *n)
 {
     const struct mpi_active *a = &mpi->active;
     if (s->strip) {
@@ -43,7 +43,7 @@ static int add_span(const struct dp_mpi *mpi, const struct mpi_piece *to, size_t
     const void *src[DP_MAX_SLOTS];
     size_t any = n;
     for (int m = 0; m < a->n_sources; ++m)
-        src[m] = numbers(mpi, &a->source[m], at, &any);
+        src[m] = sum_numbers(mpi, &a->source[m], at, &any);
     if (!a->call->c) {
         struct dp_reduce_args args = {a->dtype, a->n_sources, false, n / unit, to->data, {NULL}};
         memcpy(args.src, src, (size_t)a->n_sources * sizeof *src);
@@ -65,7 +65,7 @@ static int add_block(const struct dp_mpi *mpi, size_t at, size_t n, struct dp_er
         const struct mpi_piece to = dp_mpi_span(&a->to[0], at - a->shift, n);
         size_t part = to.bytes;
         for (int m = 0; m < a->n_sources; ++m)
-            numbers(mpi, &a->source[m], at, &part);
+            sum_numbers(mpi, &a->source[m], at, &part);
         status = add_span(mpi, &to, at, part, err);
         at += part;
         n -= part;
@@ -78,7 +78,7 @@ static int add_block(const struct dp_mpi *mpi, size_t at, size_t n, struct dp_er
 }
 
 /* True if all numbers of a block have arrived. */
-static bool is_there(const struct mpi_active *a, size_t block)
+static bool sum_is_there(const struct mpi_active *a, size_t block)
 {
     for (int k = 0; k < a->n_links; ++k) {
         const struct mpi_link *link = &a->link[k];
@@ -92,7 +92,7 @@ int dp_mpi_add(struct dp_mpi *mpi, bool *moved, struct dp_error *err)
 {
     struct mpi_active *a = &mpi->active;
     int status = 0;
-    while (status == 0 && a->added < dp_mpi_blocks(a) && is_there(a, a->added)) {
+    while (status == 0 && a->added < dp_mpi_blocks(a) && sum_is_there(a, a->added)) {
         const size_t at = a->added * a->block;
         status =
             add_block(mpi, a->begin + at, a->bytes - at < a->block ? a->bytes - at : a->block, err);

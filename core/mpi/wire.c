@@ -12,7 +12,7 @@ struct wire {
 
 _Static_assert(sizeof(MPI_Request) <= sizeof(uint64_t), "a request fits");
 
-static int fail(int code, const char *call, char *why)
+static int wire_fail(int code, const char *call, char *why)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
@@ -50,10 +50,10 @@ static int name_host(char *host, char *why)
     int length = 0;
     const int code = MPI_Get_processor_name(text, &length);
     snprintf(host, DP_WIRE_TEXT, "%.*s", DP_WIRE_TEXT - 1, text);
-    return fail(code, "MPI_Get_processor_name", why);
+    return wire_fail(code, "MPI_Get_processor_name", why);
 }
 
-static int start(void **self, int *rank, int *size, char *library, char *host, char *why)
+static int wire_start(void **self, int *rank, int *size, char *library, char *host, char *why)
 {
     int provided = 0;
     struct wire *wire = malloc(sizeof *wire);
@@ -61,20 +61,20 @@ static int start(void **self, int *rank, int *size, char *library, char *host, c
         snprintf(why, DP_WIRE_TEXT, "no memory for MPI");
         return 1;
     }
-    int status =
-        fail(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread", why);
+    int status = wire_fail(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided),
+                           "MPI_Init_thread", why);
     if (status == 0)
-        status = fail(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
-                      "MPI_Comm_set_errhandler", why);
+        status = wire_fail(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
+                           "MPI_Comm_set_errhandler", why);
     if (status == 0)
-        status = fail(MPI_Comm_dup(MPI_COMM_WORLD, &wire->comm), "MPI_Comm_dup", why);
+        status = wire_fail(MPI_Comm_dup(MPI_COMM_WORLD, &wire->comm), "MPI_Comm_dup", why);
     if (status == 0)
-        status = fail(MPI_Comm_set_errhandler(wire->comm, MPI_ERRORS_RETURN),
-                      "MPI_Comm_set_errhandler", why);
+        status = wire_fail(MPI_Comm_set_errhandler(wire->comm, MPI_ERRORS_RETURN),
+                           "MPI_Comm_set_errhandler", why);
     if (status == 0)
-        status = fail(MPI_Comm_rank(wire->comm, rank), "MPI_Comm_rank", why);
+        status = wire_fail(MPI_Comm_rank(wire->comm, rank), "MPI_Comm_rank", why);
     if (status == 0)
-        status = fail(MPI_Comm_size(wire->comm, size), "MPI_Comm_size", why);
+        status = wire_fail(MPI_Comm_size(wire->comm, size), "MPI_Comm_size", why);
     if (status == 0)
         status = name_host(host, why);
     if (status) {
@@ -86,7 +86,7 @@ static int start(void **self, int *rank, int *size, char *library, char *host, c
     return 0;
 }
 
-static void keep(uint64_t *request, MPI_Request handle)
+static void wire_keep(uint64_t *request, MPI_Request handle)
 {
     *request = 0;
     memcpy(request, &handle, sizeof handle);
@@ -105,8 +105,8 @@ static int send(void *self, const void *bytes, size_t n, int to, int tag, uint64
     const struct wire *wire = self;
     MPI_Request handle = MPI_REQUEST_NULL;
     const int code = MPI_Isend(bytes, (int)n, MPI_BYTE, to, tag, wire->comm, &handle);
-    keep(request, handle);
-    return fail(code, "MPI_Isend", why);
+    wire_keep(request, handle);
+    return wire_fail(code, "MPI_Isend", why);
 }
 
 static int receive(void *self, void *bytes, size_t n, int from, int tag, uint64_t *request,
@@ -116,8 +116,8 @@ static int receive(void *self, void *bytes, size_t n, int from, int tag, uint64_
     MPI_Request handle = MPI_REQUEST_NULL;
     const int code = MPI_Irecv(bytes, (int)n, MPI_BYTE, from < 0 ? MPI_ANY_SOURCE : from, tag,
                                wire->comm, &handle);
-    keep(request, handle);
-    return fail(code, "MPI_Irecv", why);
+    wire_keep(request, handle);
+    return wire_fail(code, "MPI_Irecv", why);
 }
 
 static int test(void *self, uint64_t *request, bool *done, int *from, size_t *bytes, char *why)
@@ -126,10 +126,10 @@ static int test(void *self, uint64_t *request, bool *done, int *from, size_t *by
     MPI_Status status;
     int flag = 0, count = 0;
     (void)self;
-    int failed = fail(MPI_Test(&handle, &flag, &status), "MPI_Test", why);
-    keep(request, handle);
+    int failed = wire_fail(MPI_Test(&handle, &flag, &status), "MPI_Test", why);
+    wire_keep(request, handle);
     if (failed == 0 && flag && bytes)
-        failed = fail(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count", why);
+        failed = wire_fail(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count", why);
     if (failed == 0 && flag && from)
         *from = status.MPI_SOURCE;
     if (bytes)
@@ -142,26 +142,26 @@ static int cancel(void *self, uint64_t *request, char *why)
 {
     MPI_Request handle = handle_of(request);
     (void)self;
-    int status = fail(MPI_Cancel(&handle), "MPI_Cancel", why);
+    int status = wire_fail(MPI_Cancel(&handle), "MPI_Cancel", why);
     if (status == 0)
-        status = fail(MPI_Wait(&handle, MPI_STATUS_IGNORE), "MPI_Wait", why);
-    keep(request, handle);
+        status = wire_fail(MPI_Wait(&handle, MPI_STATUS_IGNORE), "MPI_Wait", why);
+    wire_keep(request, handle);
     return status;
 }
 
-static int finish(void *self, char *why)
+static int wire_finish(void *self, char *why)
 {
     struct wire *wire = self;
-    int status = fail(MPI_Comm_free(&wire->comm), "MPI_Comm_free", why);
+    int status = wire_fail(MPI_Comm_free(&wire->comm), "MPI_Comm_free", why);
     if (status == 0)
-        status = fail(MPI_Finalize(), "MPI_Finalize", why);
+        status = wire_fail(MPI_Finalize(), "MPI_Finalize", why);
     free(wire);
     return status;
 }
 
 const struct dp_wire *dp_wire_table(void)
 {
-    static const struct dp_wire table = {DP_WIRE_VERSION, start, send, receive, test,
-                                         cancel,          finish};
+    static const struct dp_wire table = {DP_WIRE_VERSION, wire_start, send, receive, test,
+                                         cancel,          wire_finish};
     return &table;
 }

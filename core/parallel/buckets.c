@@ -11,7 +11,7 @@ struct filling {
     int limit; /* index in limits */
 };
 
-static int check(const enum dp_dtype dtype[], int n, int n_limits, struct dp_error *err)
+static int buckets_check(const enum dp_dtype dtype[], int n, int n_limits, struct dp_error *err)
 {
     if (n < 0 || n_limits < 1)
         return dp_fail(err, DP_EINVAL, "buckets of %d tensors with %d limits: at least 0 and 1", n,
@@ -34,7 +34,7 @@ int dp_buckets(const size_t bytes[], const enum dp_dtype dtype[], int n, const s
 {
     struct filling filling[TYPES];
     int count = 0;
-    const int status = check(dtype, n, n_limits, err);
+    const int status = buckets_check(dtype, n, n_limits, err);
     if (status)
         return status;
     for (int t = 0; t < TYPES; ++t)

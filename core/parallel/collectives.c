@@ -14,8 +14,8 @@ struct alone {
     size_t bytes;
 };
 
-static int check(const struct dp_group *group, const struct dp_tensor tensor[],
-                 struct dp_error *err)
+static int collectives_check(const struct dp_group *group, const struct dp_tensor tensor[],
+                             struct dp_error *err)
 {
     if (group->size == 0 || group->in_team)
         return dp_fail(err, DP_EINVAL, "a collective %s",
@@ -36,10 +36,10 @@ static int check(const struct dp_group *group, const struct dp_tensor tensor[],
 }
 
 /* The collective starts after the work that is in the compute queues. */
-static int begin(struct dp_group *group, const struct dp_tensor tensor[], struct alone *alone,
-                 struct dp_error *err)
+static int collectives_begin(struct dp_group *group, const struct dp_tensor tensor[],
+                             struct alone *alone, struct dp_error *err)
 {
-    int status = check(group, tensor, err);
+    int status = collectives_check(group, tensor, err);
     if (status == 0)
         status = dp_comm_start(group, err);
     if (status)
@@ -75,7 +75,7 @@ int dp_allreduce(struct dp_group *group, const struct dp_tensor tensor[], struct
     struct alone alone;
     if (group->size > 0 && tensor[0].dtype != DP_F32)
         return dp_fail(err, DP_EINVAL, "an allreduce is of float");
-    int status = begin(group, tensor, &alone, err);
+    int status = collectives_begin(group, tensor, &alone, err);
     if (status)
         return status;
     status = dp_comm_allreduce(group, &alone.all, err);
@@ -97,7 +97,7 @@ int dp_broadcast(struct dp_group *group, const struct dp_tensor tensor[], int ro
     if (root < 0 || root >= group->world)
         return dp_fail(err, DP_EINVAL, "root %d of a broadcast: there are ranks 0 to %d", root,
                        group->world - 1);
-    int status = begin(group, tensor, &alone, err);
+    int status = collectives_begin(group, tensor, &alone, err);
     if (status == 0)
         status = dp_comm_broadcast(group, &alone.all, root, DP_PHASE_REPLICATE, err);
     if (status == 0)
@@ -129,9 +129,9 @@ static int check_collective(const struct dp_group *group, enum dp_collective_kin
                             const struct dp_tensor in[], const struct dp_tensor out[],
                             struct dp_error *err)
 {
-    int status = check(group, in, err);
+    int status = collectives_check(group, in, err);
     if (status == 0)
-        status = check(group, out, err);
+        status = collectives_check(group, out, err);
     if (status)
         return status;
     const size_t world = (size_t)group->world, has = dp_tensor_count(&in[0]),

@@ -245,7 +245,7 @@ static void end_times(const struct dp_ddp *d, const struct dp_span span[])
 }
 
 /* Called after the backwards of all ranks, or after a failure. */
-static int reduce(struct dp_ddp *d, bool failed, struct dp_error *err)
+static int backward_reduce(struct dp_ddp *d, bool failed, struct dp_error *err)
 {
     struct dp_span span[DP_MAX_SLOTS];
     begin_times(d, span);
@@ -278,7 +278,7 @@ static int backward_all(struct dp_ddp *d, const struct ddp_call *call, struct ba
     if (call->sync)
         ddp_reduce_begin(d, !d->config.find_unused);
     status = ddp_tasks(d, DP_PHASE_BACKWARD, backward_rank, b, err);
-    const int reduced = call->sync ? reduce(d, status != 0, err) : 0;
+    const int reduced = call->sync ? backward_reduce(d, status != 0, err) : 0;
     return status ? status : reduced;
 }
 
@@ -332,5 +332,5 @@ int dp_ddp_reduce(struct dp_ddp *ddp, struct dp_error *err)
         for (int b = 0; b < ddp->n_buckets; ++b)
             ddp_reduce_ready(ddp, ddp->team[i], b);
     }
-    return ddp_done(ddp, reduce(ddp, false, err));
+    return ddp_done(ddp, backward_reduce(ddp, false, err));
 }

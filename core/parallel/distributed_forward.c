@@ -251,8 +251,9 @@ static int forward_all(struct dp_ddp *d, struct ddp_call *call, struct dp_tensor
     return status;
 }
 
-static int forward(struct dp_ddp *ddp, const struct dp_tensor in[], int n_in, const bool active[],
-                   struct dp_tensor out[], int *n_out, struct dp_error *err)
+static int forward_forward_all(struct dp_ddp *ddp, const struct dp_tensor in[], int n_in,
+                               const bool active[], struct dp_tensor out[], int *n_out,
+                               struct dp_error *err)
 {
     struct ddp_call *call = NULL;
     bool none;
@@ -272,5 +273,5 @@ static int forward(struct dp_ddp *ddp, const struct dp_tensor in[], int n_in, co
 int dp_ddp_forward(struct dp_ddp *ddp, const struct dp_tensor in[], int n_in, const bool active[],
                    struct dp_tensor out[], int *n_out, struct dp_error *err)
 {
-    return ddp_done(ddp, forward(ddp, in, n_in, active, out, n_out, err));
+    return ddp_done(ddp, forward_forward_all(ddp, in, n_in, active, out, n_out, err));
 }

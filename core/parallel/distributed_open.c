@@ -25,7 +25,7 @@ static void *zeroed(int n, size_t bytes)
     return calloc((size_t)n + 1, bytes);
 }
 
-static bool is_trained(const struct dp_param *param)
+static bool open_is_trained(const struct dp_param *param)
 {
     return !param->frozen && !param->buffer;
 }
@@ -41,7 +41,7 @@ static int list_trained(struct dp_ddp *d, struct dp_error *err)
         const struct dp_param *p = params->item[j];
         const struct dp_tensor *grad = &d->replicas->replica[0].state.grad[j];
         d->train_of[j] = -1;
-        if (!is_trained(p))
+        if (!open_is_trained(p))
             continue;
         if (p->value.dtype != DP_F32)
             return dp_fail(err, DP_EINVAL, "parameter %d '%s' is not of 32-bit floats", j, p->name);
@@ -102,7 +102,7 @@ static int number_ranks(struct dp_ddp *d, struct dp_slot *const slots[], int n,
     return 0;
 }
 
-static int open_ranks(struct dp_ddp *d, int n, struct dp_error *err)
+static int distributed_open_open_ranks(struct dp_ddp *d, int n, struct dp_error *err)
 {
     const int most = d->world > d->n_train ? d->world : d->n_train;
     int status = 0;
@@ -145,7 +145,8 @@ static int check_world(struct dp_ddp *d, struct dp_error *err)
                : dp_fail(err, DP_EINVAL, "another process has a module of other parameters");
 }
 
-static int open_all(struct dp_ddp *d, struct dp_slot *const slots[], int n, struct dp_error *err)
+static int distributed_open_open_all(struct dp_ddp *d, struct dp_slot *const slots[], int n,
+                                     struct dp_error *err)
 {
     int status = check_slots(d->group, slots, n, err);
     if (status == 0)
@@ -157,7 +158,7 @@ static int open_all(struct dp_ddp *d, struct dp_slot *const slots[], int n, stru
     if (status == 0)
         status = list_trained(d, err);
     if (status == 0)
-        status = open_ranks(d, n, err);
+        status = distributed_open_open_ranks(d, n, err);
     if (status == 0)
         status = ddp_buckets_open(d, err);
     if (status == 0)
@@ -178,7 +179,7 @@ int dp_ddp_open(struct dp_module *module, struct dp_slot *const slots[], int n,
     d->module = module;
     d->config = *config;
     d->send_buffers = true;
-    const int status = ddp_done(d, open_all(d, slots, n, err));
+    const int status = ddp_done(d, distributed_open_open_all(d, slots, n, err));
     if (status) {
         dp_ddp_close(d);
         return status;

@@ -27,7 +27,7 @@ struct ddp_reduction {
 
 /* ---- one bucket -------------------------------------------------------------------------- */
 
-static struct dp_part part_of(const struct dp_ddp *d, int r, int b)
+static struct dp_part reduce_part_of(const struct dp_ddp *d, int r, int b)
 {
     struct ddp_reduction *red = d->reduction;
     const struct ddp_bucket *bucket = &d->bucket[b];
@@ -42,7 +42,7 @@ static struct dp_part part_of(const struct dp_ddp *d, int r, int b)
                             .done_ns = &d->rank[r].times[b].done};
 }
 
-static int issue(struct dp_ddp *d, int b, struct dp_error *err)
+static int reduce_issue(struct dp_ddp *d, int b, struct dp_error *err)
 {
     struct ddp_reduction *red = d->reduction;
     const struct ddp_bucket *bucket = &d->bucket[b];
@@ -60,7 +60,7 @@ static int issue(struct dp_ddp *d, int b, struct dp_error *err)
     for (int k = 0; k < bucket->n_spans; ++k)
         red->bytes[bucket->first + k] = bucket->span[k].n * sizeof(float);
     for (int i = 0; i < d->n_team; ++i)
-        c->part[i] = part_of(d, d->team[i], b);
+        c->part[i] = reduce_part_of(d, d->team[i], b);
     return dp_comm_allreduce(d->group, c, err);
 }
 
@@ -103,7 +103,7 @@ void ddp_reduce_ready(struct dp_ddp *d, int r, int b)
     }
     for (; red->next < d->n_buckets && all_launched(d, red->next); ++red->next) {
         if (red->error.status == 0)
-            issue(d, red->next, &red->error);
+            reduce_issue(d, red->next, &red->error);
     }
     pthread_mutex_unlock(&red->lock);
 }
@@ -114,7 +114,7 @@ static int issue_all(struct dp_ddp *d, struct dp_error *err)
     for (int b = 0; status == 0 && b < d->n_buckets; ++b) {
         for (int i = 0; i < d->n_team; ++i)
             d->rank[d->team[i]].times[b].launch = dp_now_ns();
-        status = issue(d, b, err);
+        status = reduce_issue(d, b, err);
     }
     return status;
 }
@@ -141,7 +141,7 @@ static int agree_used(struct dp_ddp *d, struct dp_error *err)
     return status;
 }
 
-static int finish(struct dp_ddp *d, struct dp_error *err)
+static int reduce_finish(struct dp_ddp *d, struct dp_error *err)
 {
     struct ddp_reduction *red = d->reduction;
     int status = red->error.status ? dp_fail(err, red->error.status, "%s", red->error.text) : 0;
@@ -156,7 +156,7 @@ static int finish(struct dp_ddp *d, struct dp_error *err)
 
 int ddp_reduce_end(struct dp_ddp *d, bool failed, struct dp_error *err)
 {
-    const int status = failed ? 0 : finish(d, err);
+    const int status = failed ? 0 : reduce_finish(d, err);
     if (status || failed)
         dp_comm_abort(d->group);
     return status;

@@ -110,7 +110,7 @@ int dp_ddp_step(struct dp_ddp *ddp, float lr, float momentum, float decay, struc
 /* This much of two tensors is compared at a time; a part of them stays in the cache of a core. */
 enum { PART_BYTES = 256 * 1024 };
 
-static struct dp_tensor part_of(const struct dp_tensor *tensor, size_t first, size_t n)
+static struct dp_tensor step_part_of(const struct dp_tensor *tensor, size_t first, size_t n)
 {
     struct dp_tensor part = *tensor;
     part.ndim = 1;
@@ -137,14 +137,14 @@ static int compare_part(const struct dp_tensor *zero, const struct dp_tensor *ow
 }
 
 /* memory has space for a part of both. */
-static int compare(const struct dp_ddp *d, int r, int j, const char *what,
-                   const struct dp_tensor *zero, const struct dp_tensor *own, unsigned char *memory,
-                   struct dp_error *err)
+static int step_compare(const struct dp_ddp *d, int r, int j, const char *what,
+                        const struct dp_tensor *zero, const struct dp_tensor *own,
+                        unsigned char *memory, struct dp_error *err)
 {
     const size_t count = dp_tensor_count(zero), most = PART_BYTES / dp_dtype_bytes(zero->dtype);
     for (size_t first = 0; first < count; first += most) {
         const size_t n = count - first < most ? count - first : most;
-        const struct dp_tensor a = part_of(zero, first, n), b = part_of(own, first, n);
+        const struct dp_tensor a = step_part_of(zero, first, n), b = step_part_of(own, first, n);
         size_t differs = n;
         const int status = compare_part(&a, &b, memory, &differs, err);
         if (status)
@@ -162,7 +162,7 @@ static int compare_param(const struct dp_ddp *d, int r, int j, unsigned char *me
 {
     const struct dp_state *zero = &d->replicas->replica[0].state;
     const struct dp_state *own = &d->replicas->replica[r].state;
-    const int status = compare(d, r, j, "value", &zero->value[j], &own->value[j], memory, err);
+    const int status = step_compare(d, r, j, "value", &zero->value[j], &own->value[j], memory, err);
     if (status)
         return status;
     if (zero->has_grad[j] != own->has_grad[j])
@@ -171,7 +171,7 @@ static int compare_param(const struct dp_ddp *d, int r, int j, unsigned char *me
                        own->has_grad[j] ? "a" : "no", j, d->replicas->params.item[j]->name,
                        zero->has_grad[j] ? "one" : "none");
     return zero->has_grad[j]
-               ? compare(d, r, j, "gradient", &zero->grad[j], &own->grad[j], memory, err)
+               ? step_compare(d, r, j, "gradient", &zero->grad[j], &own->grad[j], memory, err)
                : 0;
 }
 

@@ -32,8 +32,8 @@ static int open_index(struct dp_replicas *r, struct dp_error *err)
     return 0;
 }
 
-static void place(const struct dp_replicas *r, const struct dp_block *block,
-                  struct dp_tensor tensors[])
+static void replicas_place(const struct dp_replicas *r, const struct dp_block *block,
+                           struct dp_tensor tensors[])
 {
     size_t offset = 0;
     for (int j = 0; j < r->params.n; ++j) {
@@ -69,8 +69,8 @@ static int open_replica(struct dp_replicas *r, int i, struct dp_error *err)
     if (!state->value || !state->grad || !state->has_grad || !replica->moves)
         return dp_fail(err, DP_ENOMEM, "no memory for replicas");
     if (replica->values)
-        place(r, replica->values, state->value);
-    place(r, replica->grads, state->grad);
+        replicas_place(r, replica->values, state->value);
+    replicas_place(r, replica->grads, state->grad);
     replica->run->slot = r->slot[i];
     replica->run->replica = i;
     replica->run->state = state;
@@ -102,8 +102,8 @@ static int touch_all(struct dp_replicas *r, struct dp_error *err)
     return dp_tasks_run(&tasks, err);
 }
 
-static int open_all(struct dp_replicas *r, struct dp_module *module, struct dp_slot *const slots[],
-                    int n, struct dp_error *err)
+static int replicas_open_all(struct dp_replicas *r, struct dp_module *module,
+                             struct dp_slot *const slots[], int n, struct dp_error *err)
 {
     r->group = dp_module_group(module);
     r->module = dp_module_retain(module);
@@ -133,7 +133,7 @@ int dp_replicas_open(struct dp_module *module, struct dp_slot *const slots[], in
     struct dp_replicas *r = calloc(1, sizeof *r);
     if (!r)
         return dp_fail(err, DP_ENOMEM, "no memory for replicas");
-    const int status = open_all(r, module, slots, n, err);
+    const int status = replicas_open_all(r, module, slots, n, err);
     if (status) {
         dp_replicas_close(r);
         return status;

@@ -19,7 +19,7 @@ struct votes {
     const struct impl_array *of[IMPL_MAX_DEVICES];
 };
 
-static uint32_t bits(const struct impl_array *array, size_t i)
+static uint32_t agree_bits(const struct impl_array *array, size_t i)
 {
     uint32_t word;
 
@@ -27,7 +27,7 @@ static uint32_t bits(const struct impl_array *array, size_t i)
     return word;
 }
 
-static bool same_bits(const struct impl_array *a, const struct impl_array *b)
+static bool agree_same_bits(const struct impl_array *a, const struct impl_array *b)
 {
     return memcmp(a->data, b->data, check_elements(a) * sizeof(float)) == 0;
 }
@@ -45,7 +45,7 @@ static int supporters(const struct votes *v, int of)
     int count = 0;
 
     for (int i = 0; i < v->n; ++i)
-        count += same_bits(v->of[i], v->of[of]);
+        count += agree_same_bits(v->of[i], v->of[of]);
     return count;
 }
 
@@ -57,7 +57,7 @@ static _Noreturn void accuse(struct check *c, const struct votes *v, int one, in
     size_t first = n, different = 0;
 
     for (size_t i = n; i-- > 0;)
-        if (bits(a, i) != bits(b, i)) {
+        if (agree_bits(a, i) != agree_bits(b, i)) {
             ++different;
             first = i;
         }
@@ -67,16 +67,16 @@ static _Noreturn void accuse(struct check *c, const struct votes *v, int one, in
             "device %d (%s) deviates from %d others: %s, element %zu: expected %.9g (0x%08" PRIx32
             "), actual %.9g (0x%08" PRIx32 "), XOR 0x%08" PRIx32 "; %zu of %zu differ",
             v->device[other], check_device_name(c, v->device[other]), count, v->what, first,
-            check_element(a, first), bits(a, first), check_element(b, first), bits(b, first),
-            bits(a, first) ^ bits(b, first), different, n);
+            check_element(a, first), agree_bits(a, first), check_element(b, first),
+            agree_bits(b, first), agree_bits(a, first) ^ agree_bits(b, first), different, n);
     check_fail(
         c,
         "devices %d and %d disagree, and no bits have a majority: %s, element %zu: device %d "
         "has %.9g (0x%08" PRIx32 "), device %d has %.9g (0x%08" PRIx32 "), XOR 0x%08" PRIx32
         "; %zu of %zu differ",
         v->device[one], v->device[other], v->what, first, v->device[one], check_element(a, first),
-        bits(a, first), v->device[other], check_element(b, first), bits(b, first),
-        bits(a, first) ^ bits(b, first), different, n);
+        agree_bits(a, first), v->device[other], check_element(b, first), agree_bits(b, first),
+        agree_bits(a, first) ^ agree_bits(b, first), different, n);
 }
 
 /* Checks that all have the same bits. The device that deviates from the majority is named. */
@@ -92,7 +92,7 @@ static void agree_all(struct check *c, const struct votes *v)
             best = i;
     }
     for (int i = 0; i < v->n; ++i)
-        if (!same_bits(v->of[i], v->of[best]))
+        if (!agree_same_bits(v->of[i], v->of[best]))
             accuse(c, v, best, supporters(v, best), i);
 }
 
@@ -112,7 +112,7 @@ static const struct shape shapes[] = {{1, 1, 1}, {7, 5, 3}, {13, 64, 33}, {64, 1
 
 /* The factor is not near 0, because then the output of the layers before it would vanish next to
  * the summand. */
-static const double *factor_of(struct check *c)
+static const double *agree_factor_of(struct check *c)
 {
     double *factor = check_memory(c, sizeof *factor);
 
@@ -132,7 +132,7 @@ static struct impl_model *network(struct check *c, const int ids[], int k, const
 
     check_set(c, model, IMPL_VALUE, 0, check_randoms(c, s->in * s->out, seed + 1));
     check_set(c, model, IMPL_VALUE, 1, check_randoms(c, s->out, seed + 2));
-    check_set(c, model, IMPL_VALUE, 2, factor_of(c));
+    check_set(c, model, IMPL_VALUE, 2, agree_factor_of(c));
     check_set(c, model, IMPL_VALUE, 3, check_randoms(c, 1, seed + 4));
     return model;
 }
@@ -144,7 +144,7 @@ static struct bound_answer shard_answer(struct check *c, const struct shape *s)
     const struct bound_matrix param[BOUND_PARAMS] = {
         bound_given(c, s->out, s->in, check_randoms(c, s->in * s->out, seed + 1)),
         bound_given(c, 1, s->out, check_randoms(c, s->out, seed + 2)),
-        bound_given(c, 1, 1, factor_of(c)),
+        bound_given(c, 1, 1, agree_factor_of(c)),
         bound_given(c, 1, 1, check_randoms(c, 1, seed + 4)),
     };
     const struct bound_matrix x =
@@ -203,8 +203,8 @@ static void same_shard(struct check *c)
 }
 
 /* Returns rows begin .. begin + rows - 1 of an array, without a copy. */
-static const struct impl_array *rows_of(struct check *c, const struct impl_array *array,
-                                        size_t begin, size_t rows)
+static const struct impl_array *agree_rows_of(struct check *c, const struct impl_array *array,
+                                              size_t begin, size_t rows)
 {
     struct impl_array *view = check_memory(c, sizeof *view);
 
@@ -225,7 +225,7 @@ static void repeated(struct check *c, const struct impl_array *whole, const char
     check_int(c, check_text(c, "%s: rows", what), (long long)whole->dim[0], (long long)rows * k);
     for (int s = 0; s < k; ++s) {
         v.device[s] = ids[s];
-        v.of[s] = rows_of(c, whole, (size_t)s * rows, rows);
+        v.of[s] = agree_rows_of(c, whole, (size_t)s * rows, rows);
     }
     agree_all(c, &v);
     bound_is(c, what, v.of[0], known);
@@ -349,7 +349,7 @@ static struct bound_answer net_answer(struct check *c, struct impl_model *model,
 }
 
 /* Makes two steps of training with momentum, on data that are not exact. */
-static void train(struct check *c, int k, const char *delays, struct run *run)
+static void agree_train(struct check *c, int k, const char *delays, struct run *run)
 {
     enum { ROWS = 11, IN = 6, OUT = 3 };
     const size_t in[] = {ROWS, IN}, out[] = {ROWS, OUT};
@@ -401,10 +401,10 @@ static void agree_runs(struct check *c)
 
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct run first, again;
-        train(c, k, delays[0], &first);
+        agree_train(c, k, delays[0], &first);
         for (size_t turn = 1; turn < sizeof delays / sizeof delays[0]; ++turn) {
             check_note(c, "K=%d, run %zu: ", k, turn + 1);
-            train(c, k, k < 3 ? delays[0] : delays[turn], &again);
+            agree_train(c, k, k < 3 ? delays[0] : delays[turn], &again);
             check_same(c, "output", again.y, first.y);
             check_same(c, "input gradient", again.dx, first.dx);
             for (int p = 0; p < 4; ++p) {

@@ -26,7 +26,7 @@ static struct impl_array *forward_with(struct check *c, struct impl_model *model
 
 /* There are two arguments, with lengths that an implementation might cut: the rows, the devices,
  * one shard. Every replica gets both whole. */
-static void whole(struct check *c)
+static void argument_whole(struct check *c)
 {
     const double *x = check_sequence(c, N, 1, 1), *g = check_sequence(c, N, 4, 3);
 
@@ -200,7 +200,7 @@ static void same_factor(struct check *c)
 enum { DP = PROFILE_DATAPARALLEL, NEEDS = IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS };
 
 static const struct check_case cases[] = {
-    {"NONT-01.whole", "NONT-01", MUST, OBSERVED, DP, NEEDS, 1, whole, 0, 0, 0},
+    {"NONT-01.whole", "NONT-01", MUST, OBSERVED, DP, NEEDS, 1, argument_whole, 0, 0, 0},
     {"NONT-01.fresh", "NONT-01", MUST, OBSERVED, DP, NEEDS, 1, fresh, 0, 0, 0},
     {"NONT-01.other_dimension", "NONT-01", MUST, OBSERVED, DP, NEEDS, 1, other_dimension, 0, 0, 0},
     {"NONT-03.surplus", "NONT-03", MUST, OBSERVED, DP, NEEDS, 2, surplus_devices, 0, 0, 0},

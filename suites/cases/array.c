@@ -45,7 +45,7 @@ double check_element(const struct impl_array *array, size_t i)
     }
 }
 
-static void store(struct impl_array *array, size_t i, double value)
+static void array_store(struct impl_array *array, size_t i, double value)
 {
     switch (array->dtype) {
     case IMPL_F32:
@@ -79,7 +79,7 @@ struct impl_array *check_typed(struct check *c, enum impl_dtype dtype, int ndim,
         check_fail(c, "an output has %zu elements, more than it must have", check_elements(&like));
     array = guard_input(c, &like);
     for (size_t i = 0; i < check_elements(array); ++i)
-        store(array, i, values[i]);
+        array_store(array, i, values[i]);
     return array;
 }
 
@@ -132,7 +132,7 @@ const double *check_sequence(struct check *c, size_t count, double first, double
 }
 
 /* splitmix64 */
-static uint64_t next_random(uint64_t *state)
+static uint64_t array_next_random(uint64_t *state)
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -146,8 +146,8 @@ const double *check_integers(struct check *c, size_t count, uint64_t seed)
     double *values = check_memory(c, count * sizeof *values);
 
     for (size_t i = 0; i < count; ++i) {
-        const double magnitude = 1 + (double)(next_random(&seed) % 8);
-        values[i] = next_random(&seed) % 2 == 0 ? magnitude : -magnitude;
+        const double magnitude = 1 + (double)(array_next_random(&seed) % 8);
+        values[i] = array_next_random(&seed) % 2 == 0 ? magnitude : -magnitude;
     }
     return values;
 }
@@ -157,10 +157,10 @@ const double *check_randoms(struct check *c, size_t count, uint64_t seed)
     double *values = check_memory(c, count * sizeof *values);
 
     for (size_t i = 0; i < count; ++i) {
-        const double fraction = (double)(next_random(&seed) >> 40) / 16777216.0;
-        const int exponent = (int)(next_random(&seed) % 12);
+        const double fraction = (double)(array_next_random(&seed) >> 40) / 16777216.0;
+        const int exponent = (int)(array_next_random(&seed) % 12);
         const double value = ldexp(fraction, -exponent);
-        values[i] = (double)(float)(next_random(&seed) % 2 == 0 ? value : -value);
+        values[i] = (double)(float)(array_next_random(&seed) % 2 == 0 ? value : -value);
     }
     return values;
 }

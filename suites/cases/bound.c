@@ -12,7 +12,7 @@ static double rounding(double magnitude)
     return (double)FLT_EPSILON * magnitude;
 }
 
-static struct bound times(struct bound a, struct bound b)
+static struct bound bound_times(struct bound a, struct bound b)
 {
     const double value = a.value * b.value;
 
@@ -26,7 +26,7 @@ struct sum {
     size_t n;
 };
 
-static void add(struct sum *sum, struct bound term)
+static void bound_add(struct sum *sum, struct bound term)
 {
     sum->value += term.value;
     sum->off += term.off;
@@ -34,7 +34,7 @@ static void add(struct sum *sum, struct bound term)
     ++sum->n;
 }
 
-static struct bound total(const struct sum *sum)
+static struct bound bound_total(const struct sum *sum)
 {
     return (struct bound){sum->value, sum->off + (double)sum->n * rounding(sum->magnitude)};
 }
@@ -89,8 +89,8 @@ struct bound_matrix bound_product(struct check *c, const struct bound_matrix *a,
             struct sum sum = {0};
 
             for (size_t k = 0; k < a->columns; ++k)
-                add(&sum, times(a->at[i * a->columns + k], b->at[k * b->columns + j]));
-            product.at[i * b->columns + j] = total(&sum);
+                bound_add(&sum, bound_times(a->at[i * a->columns + k], b->at[k * b->columns + j]));
+            product.at[i * b->columns + j] = bound_total(&sum);
         }
     return product;
 }
@@ -103,9 +103,9 @@ struct bound_matrix bound_linear(struct check *c, const struct bound_matrix *x,
     for (size_t i = 0; bias && i < y.rows * y.columns; ++i) {
         struct sum sum = {0};
 
-        add(&sum, y.at[i]);
-        add(&sum, bias->at[i % y.columns]);
-        y.at[i] = total(&sum);
+        bound_add(&sum, y.at[i]);
+        bound_add(&sum, bias->at[i % y.columns]);
+        y.at[i] = bound_total(&sum);
     }
     return y;
 }
@@ -143,9 +143,9 @@ struct bound_matrix bound_scaled(struct check *c, const struct bound_matrix *m, 
     for (size_t i = 0; i < m->rows * m->columns; ++i) {
         struct sum sum = {0};
 
-        add(&sum, times(m->at[i], (struct bound){factor, 0}));
-        add(&sum, (struct bound){summand, 0});
-        scaled.at[i] = total(&sum);
+        bound_add(&sum, bound_times(m->at[i], (struct bound){factor, 0}));
+        bound_add(&sum, (struct bound){summand, 0});
+        scaled.at[i] = bound_total(&sum);
     }
     return scaled;
 }
@@ -158,8 +158,8 @@ struct bound_matrix bound_sums(struct check *c, const struct bound_matrix *m)
         struct sum sum = {0};
 
         for (size_t i = 0; i < m->rows; ++i)
-            add(&sum, m->at[i * m->columns + j]);
-        sums.at[j] = total(&sum);
+            bound_add(&sum, m->at[i * m->columns + j]);
+        sums.at[j] = bound_total(&sum);
     }
     return sums;
 }
@@ -172,9 +172,9 @@ struct bound_matrix bound_centred(struct check *c, const struct bound_matrix *m)
     for (size_t i = 0; i < m->rows * m->columns; ++i) {
         struct sum sum = {0};
 
-        add(&sum, m->at[i]);
-        add(&sum, times(sums.at[i % m->columns], share));
-        centred.at[i] = total(&sum);
+        bound_add(&sum, m->at[i]);
+        bound_add(&sum, bound_times(sums.at[i % m->columns], share));
+        centred.at[i] = bound_total(&sum);
     }
     return centred;
 }
@@ -186,8 +186,8 @@ struct bound_matrix bound_dot(struct check *c, const struct bound_matrix *a,
     struct sum sum = {0};
 
     for (size_t i = 0; i < a->rows * a->columns; ++i)
-        add(&sum, b ? times(a->at[i], b->at[i]) : a->at[i]);
-    *dot.at = total(&sum);
+        bound_add(&sum, b ? bound_times(a->at[i], b->at[i]) : a->at[i]);
+    *dot.at = bound_total(&sum);
     return dot;
 }
 

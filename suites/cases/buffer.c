@@ -16,7 +16,7 @@ static struct impl_model *counting(struct check *c, int k)
 /* Only the writes of the replica on D0 stay, because replica 0 writes into the base itself: +1 for
  * each forward, for any number of rows and replicas, and in any mode. The writes of a clone are
  * lost (BUF-06), except with one device, where there is no replica. */
-static void counts(struct check *c, bool alias)
+static void buffer_counts(struct check *c, bool alias)
 {
     static const size_t rows[] = {10, 1, 3, 9};
 
@@ -41,12 +41,12 @@ static void counts(struct check *c, bool alias)
 
 static void counted_once(struct check *c)
 {
-    counts(c, true);
+    buffer_counts(c, true);
 }
 
 static void clones_lose_it(struct check *c)
 {
-    counts(c, false);
+    buffer_counts(c, false);
 }
 
 /* If the caller sets a buffer between two forwards, it counts on from there. A step and zeroed

@@ -31,12 +31,12 @@ enum { MOST_ROWS = 2 * IMPL_MAX_DEVICES, COLUMNS = 2 };
 
 /* Pair s of column f is first and first + step, whose mean, deviation and both variances are exact.
  * No two pairs, columns or turns have the same. */
-static double first_of(int s, int f, int turn)
+static double norm_first_of(int s, int f, int turn)
 {
     return 10 * s + s * s + 3 * f + 7 * turn;
 }
 
-static double step_of(int s, int f, int turn)
+static double norm_step_of(int s, int f, int turn)
 {
     return 2 << (s + f + turn) % 4;
 }
@@ -47,8 +47,8 @@ static const struct impl_array *pairs(struct check *c, int k, int turn)
 
     for (int s = 0; s < k; ++s)
         for (int f = 0; f < COLUMNS; ++f) {
-            x[2 * s * COLUMNS + f] = first_of(s, f, turn);
-            x[(2 * s + 1) * COLUMNS + f] = first_of(s, f, turn) + step_of(s, f, turn);
+            x[2 * s * COLUMNS + f] = norm_first_of(s, f, turn);
+            x[(2 * s + 1) * COLUMNS + f] = norm_first_of(s, f, turn) + norm_step_of(s, f, turn);
         }
     return check_needs_grad(check_array(c, 2, (const size_t[]){2 * (size_t)k, COLUMNS}, x));
 }
@@ -99,9 +99,9 @@ static void buf_norm_first_shard(struct check *c)
             check_note(c, "K=%d, forward %d: ", k, turn);
             check_one(c, model, pairs(c, k, turn), true, true);
             for (int f = 0; f < COLUMNS; ++f) {
-                const double step = step_of(0, f, turn);
+                const double step = norm_step_of(0, f, turn);
 
-                mean[f] = (mean[f] + first_of(0, f, turn) + step / 2) / 2;
+                mean[f] = (mean[f] + norm_first_of(0, f, turn) + step / 2) / 2;
                 variance[f] = (variance[f] + step * step / 2) / 2;
             }
             values_are(c, model, MEAN, mean);
@@ -123,7 +123,7 @@ static void buf_norm_clone(struct check *c)
 
             check_note(c, "K=%d, forward %d: ", k, turn);
             for (int n = 0; n < 2 * k; ++n)
-                x[n] = first_of(n / 2, 0, turn) + n % 2 * step_of(n / 2, 0, turn);
+                x[n] = norm_first_of(n / 2, 0, turn) + n % 2 * norm_step_of(n / 2, 0, turn);
             check_one(c, model, check_column(c, 2 * (size_t)k, x), true, true);
             check_value_is(c, model, MEAN, 0);
             check_value_is(c, model, VARIANCE, 1);
@@ -233,7 +233,7 @@ static void buf_norm_evaluation(struct check *c)
 
 /* N rows on K devices leave one of them a single row. Weights and gradients stay as they are, and
  * the next forward is right. */
-static void refused(struct check *c, int k, size_t n)
+static void norm_refused(struct check *c, int k, size_t n)
 {
     struct impl_model *model = two_columns(c, k);
     const struct impl_array *x =
@@ -251,11 +251,11 @@ static void refused(struct check *c, int k, size_t n)
 static void buf_norm_one_row(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        refused(c, k, 2 * (size_t)k - 1);
+        norm_refused(c, k, 2 * (size_t)k - 1);
         if (k != 4)
             continue;
-        refused(c, k, 10);
-        refused(c, k, 13);
+        norm_refused(c, k, 10);
+        norm_refused(c, k, 13);
         check_note(c, "K=4 N=17: ");
         check_one(c, two_columns(c, k),
                   check_array(c, 2, (const size_t[]){17, COLUMNS}, check_integers(c, 34, 3)), true,

@@ -4,7 +4,7 @@
 /* ---- the lists --------------------------------------------------------------------------------
  */
 
-static uint64_t mix(uint64_t z)
+static uint64_t lists_mix(uint64_t z)
 {
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -12,7 +12,7 @@ static uint64_t mix(uint64_t z)
 }
 
 /* float has 21 bits; double 50; int32 28, too many for a float; int64 60, too many for a double. */
-static void put(struct impl_array *array, size_t i, uint64_t random)
+static void lists_put(struct impl_array *array, size_t i, uint64_t random)
 {
     const int64_t number = (int64_t)(random >> 4) - (INT64_C(1) << 59);
 
@@ -47,7 +47,7 @@ struct impl_array *coalesce_make(struct check *c, const struct kind kinds[], int
                                         check_sequence(c, count, 0, 0)),
                             device);
         for (size_t i = 0; i < count; ++i)
-            put(&list[t], i, mix(seed * 1000003 + (uint64_t)t * 1009 + i + 1));
+            lists_put(&list[t], i, lists_mix(seed * 1000003 + (uint64_t)t * 1009 + i + 1));
     }
     return list;
 }
@@ -65,7 +65,7 @@ struct impl_array *coalesce_room(struct check *c, const struct kind kinds[], int
     return check_output(c, count, most);
 }
 
-static void add(struct impl_array *sum, const struct impl_array *other)
+static void lists_add(struct impl_array *sum, const struct impl_array *other)
 {
     for (size_t i = 0; i < check_elements(sum); ++i)
         switch (sum->dtype) {
@@ -94,7 +94,7 @@ struct impl_array *coalesce_sums(struct check *c, const struct kind kinds[], int
     for (int i = 1; i < k; ++i) {
         const struct impl_array *list = coalesce_make(c, kinds, n, seed + (uint64_t)i, IMPL_HOST);
         for (int t = 0; t < n; ++t)
-            add(&sums[t], &list[t]);
+            lists_add(&sums[t], &list[t]);
     }
     return sums;
 }

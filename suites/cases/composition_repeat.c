@@ -2,7 +2,7 @@
  * leave. */
 #include "golden.h"
 
-static void forward(struct check *c, struct impl_model *model, size_t n, double first)
+static void comp_forward(struct check *c, struct impl_model *model, size_t n, double first)
 {
     golden_is_sequence(c, "output", check_forward(c, model, golden_vector(c, n, first, 1)), 1, &n,
                        2 * first + 1, 2);
@@ -10,8 +10,8 @@ static void forward(struct check *c, struct impl_model *model, size_t n, double 
 
 /* The gradients are g = 3i - 5 for rows i = 1..n. Adds the gradients for x = first.. to the
  * sums. */
-static void backward(struct check *c, struct impl_model *model, size_t n, double first,
-                     double sums[2])
+static void comp_backward(struct check *c, struct impl_model *model, size_t n, double first,
+                          double sums[2])
 {
     golden_is_sequence(c, "input gradient", check_backward(c, model, golden_vector(c, n, -2, 3)), 1,
                        &n, -4, 6);
@@ -35,14 +35,14 @@ static void comp_two_forwards(struct check *c)
         double sums[2] = {0};
 
         check_note(c, "K=%d: ", k);
-        forward(c, model, 10, 1);
-        forward(c, model, 7, 20);
+        comp_forward(c, model, 10, 1);
+        comp_forward(c, model, 7, 20);
         golden_is_sequence(c, "output without gradients",
                            check_infer(c, model, golden_rows(c, four)), 1, &four, 3, 2);
         check_note(c, "K=%d, backward of the second: ", k);
-        backward(c, model, 7, 20, sums);
+        comp_backward(c, model, 7, 20, sums);
         check_note(c, "K=%d, backward of the first: ", k);
-        backward(c, model, 10, 1, sums);
+        comp_backward(c, model, 10, 1, sums);
         check_model_close(c, model);
     }
 }
@@ -54,15 +54,15 @@ static void comp_interleaved(struct check *c)
         double sums[2] = {0};
 
         check_note(c, "K=%d: ", k);
-        forward(c, model, 9, 1);
-        forward(c, model, 1, 40);
-        backward(c, model, 1, 40, sums);
-        forward(c, model, 17, -3);
-        forward(c, model, 10, 5);
-        backward(c, model, 10, 5, sums);
-        backward(c, model, 17, -3, sums);
+        comp_forward(c, model, 9, 1);
+        comp_forward(c, model, 1, 40);
+        comp_backward(c, model, 1, 40, sums);
+        comp_forward(c, model, 17, -3);
+        comp_forward(c, model, 10, 5);
+        comp_backward(c, model, 10, 5, sums);
+        comp_backward(c, model, 17, -3, sums);
         check_note(c, "K=%d, backward of the first of four: ", k);
-        backward(c, model, 9, 1, sums);
+        comp_backward(c, model, 9, 1, sums);
         check_model_close(c, model);
     }
 }
@@ -75,17 +75,17 @@ static void comp_two_models(struct check *c)
         double sums[2] = {0}, others[2] = {0};
 
         check_note(c, "K=%d, the first model: ", k);
-        forward(c, one, 10, 1);
+        comp_forward(c, one, 10, 1);
         check_note(c, "K=%d, the second model: ", k);
-        forward(c, other, 7, 20);
+        comp_forward(c, other, 7, 20);
         check_note(c, "K=%d, the first model, behind the second: ", k);
-        backward(c, one, 10, 1, sums);
-        forward(c, one, 3, -6);
+        comp_backward(c, one, 10, 1, sums);
+        comp_forward(c, one, 3, -6);
         check_note(c, "K=%d, the second model, behind the first: ", k);
-        backward(c, other, 7, 20, others);
+        comp_backward(c, other, 7, 20, others);
         check_model_close(c, other);
         check_note(c, "K=%d, the first model, the second is closed: ", k);
-        backward(c, one, 3, -6, sums);
+        comp_backward(c, one, 3, -6, sums);
         check_model_close(c, one);
     }
 }

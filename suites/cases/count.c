@@ -21,7 +21,7 @@ static double upstream(size_t row)
 
 /* Trains y = 2x + 1 on k devices: with as many rows as devices, with an idle device, and with a
  * short last shard. */
-static void train(struct check *c, int k)
+static void count_train(struct check *c, int k)
 {
     const size_t batches[] = {(size_t)k, 2 * (size_t)k + 1, 3 * (size_t)k - 1};
     struct impl_model *model = golden_affine(c, k);
@@ -76,7 +76,7 @@ static void places(struct check *c, int k)
 static void train_few(struct check *c)
 {
     for (int k = 1; k <= FEW && k <= check_devices(c); ++k) {
-        train(c, k);
+        count_train(c, k);
         places(c, k);
     }
 }
@@ -84,7 +84,7 @@ static void train_few(struct check *c)
 static void train_nine(struct check *c)
 {
     for (int k = FEW + 1; k <= check_devices(c); ++k) {
-        train(c, k);
+        count_train(c, k);
         places(c, k);
     }
 }

@@ -15,7 +15,7 @@ struct state {
 };
 
 /* Signs alternate, so that an exchange of two ranks shows. */
-static void begin(struct state *s, int ranks)
+static void ranks_begin(struct state *s, int ranks)
 {
     *s = (struct state){.ranks = ranks, .weight = 2, .bias = 1, .count = 5};
     for (int r = 0; r < ranks; ++r) {
@@ -66,7 +66,7 @@ static void reduced(struct check *c, struct impl_model *model, struct state *s, 
 }
 
 /* Before the second forward each rank has another count: that of rank 0 is sent. */
-static void train(struct check *c, struct impl_model *model, struct state *s)
+static void ranks_train(struct check *c, struct impl_model *model, struct state *s)
 {
     for (int turn = 0; turn < 2; ++turn) {
         struct ddp_call call = call_of(c, s);
@@ -99,7 +99,7 @@ static void unsynced(struct check *c, struct impl_model *model, struct state *s)
 
 /* All ranks except the last have a batch. The divisor stays R, and at the end all have the same
  * model. */
-static void joined(struct check *c, struct impl_model *model, struct state *s)
+static void ranks_joined(struct check *c, struct impl_model *model, struct state *s)
 {
     const int last = s->ranks - 1;
     struct ddp_call call = call_of(c, s), end = call_of(c, s);
@@ -134,12 +134,12 @@ static void ranks_work(struct check *c, int ranks)
     struct impl_model *model = check_ddp_model(c, ranks, counting);
     struct state s;
 
-    begin(&s, ranks);
+    ranks_begin(&s, ranks);
     check_note(c, "R=%d, new: ", ranks);
     all_hold(c, model, &s);
-    train(c, model, &s);
+    ranks_train(c, model, &s);
     unsynced(c, model, &s);
-    joined(c, model, &s);
+    ranks_joined(c, model, &s);
     check_model_close(c, model);
 }
 

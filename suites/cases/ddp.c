@@ -65,7 +65,7 @@ static const struct assignment known[] = {
     {3, 1, {0, 0, 4}, "fff", {4}, {0, 0, 0}, {4}, 1},
 };
 
-static void ask(struct check *c, struct impl_buckets *op, int n)
+static void ddp_ask(struct check *c, struct impl_buckets *op, int n)
 {
     op->n = n;
     op->bucket = check_memory(c, (size_t)n * sizeof *op->bucket);
@@ -83,7 +83,7 @@ static void known_buckets(struct check *c)
         check_note(c, "row %zu: ", row);
         for (int t = 0; t < a->n; ++t)
             dtype[t] = a->type[t] == 'd' ? IMPL_F64 : IMPL_F32;
-        ask(c, &op, a->n);
+        ddp_ask(c, &op, a->n);
         check_int(c, "buckets", op.n_buckets, a->n_buckets);
         for (int t = 0; t < a->n; ++t)
             check_int(c, check_text(c, "bucket of tensor %d", t), op.bucket[t], a->bucket[t]);
@@ -143,7 +143,7 @@ static void any_buckets(struct check *c)
             bytes[t] = (size_t)(random[2 * t] + 8) * 8; /* whole elements of every type, or none */
             dtype[t] = types[(unsigned)(random[2 * t + 1] + 8) % 4];
         }
-        ask(c, &op, n);
+        ddp_ask(c, &op, n);
         buckets = assign(&op, want, want_limit);
         check_int(c, "buckets", op.n_buckets, buckets);
         for (int t = 0; t < n; ++t)

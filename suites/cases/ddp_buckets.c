@@ -125,7 +125,7 @@ static void set_weights(struct check *c, struct impl_model *model, int ranks)
             ddp_set(c, model, r, IMPL_VALUE, p, check_sequence(c, n, 1 + p, 0));
 }
 
-static struct ddp_call rows_of(struct check *c, int ranks, const double x[])
+static struct ddp_call buckets_rows_of(struct check *c, int ranks, const double x[])
 {
     struct ddp_call call = {.ranks = ranks, .n_in = 1, .n_out = 1};
 
@@ -165,7 +165,7 @@ static void ddp_buckets_order(struct check *c)
 
         set_weights(c, model, RANKS);
         for (int turn = 0; turn < 3; ++turn) {
-            struct ddp_call call = rows_of(c, RANKS, x);
+            struct ddp_call call = buckets_rows_of(c, RANKS, x);
 
             check_note(c, "the other order on rank %d, iteration %d: ", rank, turn);
             check_zero_grad(c, model);
@@ -196,7 +196,7 @@ static void ddp_buckets_beside(struct check *c)
     set_weights(c, model, RANKS);
     for (int turn = 0; turn < TURNS; ++turn) {
         struct impl_trace *trace = check_memory(c, sizeof *trace);
-        struct ddp_call call = rows_of(c, RANKS, x);
+        struct ddp_call call = buckets_rows_of(c, RANKS, x);
 
         call.backward = trace;
         check_note(c, "iteration %d: ", turn);
@@ -214,7 +214,7 @@ static void ddp_buckets_beside(struct check *c)
 
 /* ---- COST-04: traffic ------------------------------------------------------------------------ */
 
-static uint64_t total(const struct impl_trace *trace, bool gradients)
+static uint64_t buckets_total(const struct impl_trace *trace, bool gradients)
 {
     uint64_t bytes = 0;
 
@@ -256,13 +256,14 @@ static void step_moves(struct check *c, struct impl_model *model, int ranks, boo
             check_array(c, 2, (const size_t[]){3, 5}, check_integers(c, 15, (uint64_t)r));
     ddp_pass(c, model, &call);
     check_int(c, "ranks in the trace of forward", forward->replicas, ranks);
-    check_int(c, "bytes of parameters and buffers, all ranks", (long long)total(forward, false),
+    check_int(c, "bytes of parameters and buffers, all ranks",
+              (long long)buckets_total(forward, false),
               buffers ? (ranks - 1) * (long long)BUFFER : 0);
-    check_int(c, "bytes of gradients in forward", (long long)total(forward, true), 0);
+    check_int(c, "bytes of gradients in forward", (long long)buckets_total(forward, true), 0);
     check_int(c, "ranks in the trace of backward", backward->replicas, ranks);
-    check_int(c, "bytes of gradients, all ranks", (long long)total(backward, true),
+    check_int(c, "bytes of gradients, all ranks", (long long)buckets_total(backward, true),
               no_sync ? 0 : all_reduced(ranks, TRAINED));
-    check_int(c, "bytes of parameters in backward", (long long)total(backward, false), 0);
+    check_int(c, "bytes of parameters in backward", (long long)buckets_total(backward, false), 0);
 }
 
 static void ddp_traffic(struct check *c)

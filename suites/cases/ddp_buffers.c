@@ -60,7 +60,7 @@ static const char norm[] = DDP_MODEL("{\"kind\":\"batch_norm\",\"features\":1,\"
                                      "\"eps\":1e-24,\"weight\":[1],\"running_var\":[1]}");
 enum { MEAN = 2, VARIANCE, BATCHES };
 
-static struct ddp_call columns(struct check *c, int ranks, size_t n, const double x[])
+static struct ddp_call buffers_columns(struct check *c, int ranks, size_t n, const double x[])
 {
     struct ddp_call call = {.ranks = ranks, .n_in = 1, .n_out = 1};
 
@@ -86,7 +86,7 @@ static void ddp_buffers_statistics(struct check *c)
                 x[2 * r] = 4 * r + turn;
                 x[2 * r + 1] = x[2 * r] + 2;
             }
-            call = columns(c, ranks, 2, x);
+            call = buffers_columns(c, ranks, 2, x);
             ddp_pass(c, model, &call);
             variance = 0.5 * variance + 0.5 * 2;
             for (int r = 0; r < ranks; ++r) {
@@ -114,7 +114,7 @@ static void set_statistics(struct check *c, struct impl_model *model, double mea
 static struct ddp_call evaluate(struct check *c, struct impl_model *model, int ranks,
                                 const double x[], double mean, double deviation)
 {
-    struct ddp_call call = columns(c, ranks, 1, x);
+    struct ddp_call call = buffers_columns(c, ranks, 1, x);
 
     call.eval = true;
     set_statistics(c, model, mean, deviation * deviation);

@@ -51,8 +51,8 @@ static bool iterate(struct check *c, struct impl_model *model, const struct loop
 }
 
 /* Runs the whole loop with a step after each backward; sum: of the means. */
-static void train(struct check *c, struct impl_model *model, const struct loop *loop,
-                  const char *name, double sum[2])
+static void join_train(struct check *c, struct impl_model *model, const struct loop *loop,
+                       const char *name, double sum[2])
 {
     double mean[2];
 
@@ -68,7 +68,7 @@ static void train(struct check *c, struct impl_model *model, const struct loop *
     check_note(c, "%s, after the end: ", name);
 }
 
-static const char *name_of(struct check *c, int row)
+static const char *join_name_of(struct check *c, int row)
 {
     return check_text(c, "row %d, R=%d", row, many[row].ranks);
 }
@@ -102,7 +102,7 @@ static void ddp_join_divisor_many(struct check *c)
         struct ddp_call call = ddp_rows(c, loop->ranks, loop->x);
         double sum[2], mean = 0;
 
-        train(c, model, loop, name_of(c, row), sum);
+        join_train(c, model, loop, join_name_of(c, row), sum);
         for (int r = 0; r < loop->ranks; ++r)
             mean += loop->x[r] / loop->ranks;
         check_zero_grad(c, model);
@@ -125,7 +125,7 @@ static void last_one_wins(struct check *c, int row, double apart)
     for (int r = 0; r < loop->ranks; ++r)
         ddp_set(c, model, r, IMPL_VALUE, 0, (const double[]){2 + apart * r});
     for (int turn = 1; turn <= 2; ++turn) {
-        train(c, model, loop, check_text(c, "%s, loop %d", name_of(c, row), turn), sum);
+        join_train(c, model, loop, check_text(c, "%s, loop %d", join_name_of(c, row), turn), sum);
         ddp_all_is(c, model, loop->ranks, IMPL_VALUE, 0,
                    2 + apart * loop->last - turn * (double)rate * sum[0]);
         ddp_all_is(c, model, loop->ranks, IMPL_VALUE, 1, 1 - turn * (double)rate * sum[1]);
@@ -176,7 +176,7 @@ static void ddp_join_buffers(struct check *c)
         bool any = true;
 
         for (int i = 0; any; ++i) {
-            check_note(c, "%s, iteration %d: ", name_of(c, row), i);
+            check_note(c, "%s, iteration %d: ", join_name_of(c, row), i);
             check_zero_grad(c, model);
             count = set_counts(c, model, loop, i, count);
             any = iterate(c, model, loop, i, mean);

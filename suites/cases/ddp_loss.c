@@ -136,7 +136,7 @@ static void ddp_loss_scaled(struct check *c)
 /* ---- DDP-27: losses are not reduced ---------------------------------------------------------- */
 
 /* Returns the sum of the rows of rank r, which follow those of the ranks before it in the list. */
-static double sum_of(const struct rows *rows, int rank)
+static double loss_sum_of(const struct rows *rows, int rank)
 {
     const double *x = rows->x;
     double sum = 0;
@@ -154,7 +154,7 @@ static void own_losses(struct check *c, const struct ddp_call *call, const struc
 {
     for (int r = 0; r < rows->ranks; ++r) {
         const double n = (double)rows->n[r], divisor = mean ? n : 1;
-        const double loss = (weight * sum_of(rows, r) + n) / divisor;
+        const double loss = (weight * loss_sum_of(rows, r) + n) / divisor;
         const char *what = check_text(c, "loss of rank %d", r);
 
         check_shape(c, what, call->out[r][0], 0, NULL);

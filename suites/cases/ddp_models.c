@@ -4,7 +4,7 @@
 
 static const double rows[DDP_MOST] = {1, 10, -4, 6}, other[DDP_MOST] = {7, -3, 2, 40};
 
-static double mean_of(const double x[], int ranks)
+static double models_mean_of(const double x[], int ranks)
 {
     double sum = 0;
 
@@ -26,7 +26,7 @@ static void ddp_mean_again(struct check *c)
 {
     for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, twice);
-        const double x = mean_of(rows, ranks);
+        const double x = models_mean_of(rows, ranks);
 
         for (int turn = 1; turn <= 3; ++turn) {
             struct ddp_call call = ddp_rows(c, ranks, rows);
@@ -54,7 +54,7 @@ static void ddp_mean_frozen(struct check *c)
 
     for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
         struct impl_model *model = check_ddp_model(c, ranks, frozen);
-        const double x = mean_of(rows, ranks);
+        const double x = models_mean_of(rows, ranks);
 
         for (int turn = 1; turn <= 3; ++turn) {
             struct ddp_call call = ddp_rows(c, ranks, rows);
@@ -87,7 +87,7 @@ static void ddp_mean_eval(struct check *c)
             call.eval = turn != 2;
             check_zero_grad(c, model);
             ddp_pass(c, model, &call);
-            ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean_of(x, ranks));
+            ddp_all_is(c, model, ranks, IMPL_GRAD, 0, models_mean_of(x, ranks));
             ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
         }
         check_model_close(c, model);
@@ -109,7 +109,8 @@ static void ddp_mean_no_rows(struct check *c)
             call.in[turn][0] = check_needs_grad(check_vector(c, 0, NULL));
             check_zero_grad(c, model);
             ddp_pass(c, model, &call);
-            ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean_of(rows, ranks) - rows[turn] / ranks);
+            ddp_all_is(c, model, ranks, IMPL_GRAD, 0,
+                       models_mean_of(rows, ranks) - rows[turn] / ranks);
             ddp_all_is(c, model, ranks, IMPL_GRAD, 1, (ranks - 1.0) / ranks);
         }
         check_model_close(c, model);
@@ -134,7 +135,7 @@ static void ddp_sync_infer(struct check *c)
             ddp_forward(c, model, &call);
             ddp_forward(c, model, &between);
             ddp_backward(c, model, &call);
-            ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean_of(rows, ranks));
+            ddp_all_is(c, model, ranks, IMPL_GRAD, 0, models_mean_of(rows, ranks));
             ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
         }
         check_model_close(c, model);

@@ -277,7 +277,7 @@ static void ddp_mean_infinite(struct check *c)
 
 enum { REAL_WEIGHTS = NET_IN * NET_MID + NET_MID + NET_MID * NET_OUT + NET_OUT };
 
-static const char *numbers(struct check *c, const double values[], size_t n)
+static const char *ddp_numbers(struct check *c, const double values[], size_t n)
 {
     const char *text = "";
 
@@ -297,10 +297,10 @@ static struct impl_model *real_model(struct check *c, int ranks, const double we
                              "\"bias\":[%s]},{\"kind\":\"relu\"},"
                              "{\"kind\":\"linear\",\"in\":4,\"out\":2,\"weight\":[%s],"
                              "\"bias\":[%s]}"),
-                   numbers(c, weights, NET_IN * NET_MID),
-                   numbers(c, weights + NET_IN * NET_MID, NET_MID),
-                   numbers(c, weights + second, NET_MID * NET_OUT),
-                   numbers(c, weights + second + NET_MID * NET_OUT, NET_OUT)));
+                   ddp_numbers(c, weights, NET_IN * NET_MID),
+                   ddp_numbers(c, weights + NET_IN * NET_MID, NET_MID),
+                   ddp_numbers(c, weights + second, NET_MID * NET_OUT),
+                   ddp_numbers(c, weights + second + NET_MID * NET_OUT, NET_OUT)));
 }
 
 static void real_step(struct check *c, struct impl_model *model, int ranks, uint64_t turn)
@@ -330,7 +330,7 @@ static void same_on_all(struct check *c, struct impl_model *model, int ranks, en
 }
 
 /* Makes ten steps on data whose sums are not exact. */
-static void train(struct check *c, enum impl_what what)
+static void ddp_train_all(struct check *c, enum impl_what what)
 {
     for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
         const double *weights = check_randoms(c, REAL_WEIGHTS, check_seed(c) + 11);
@@ -354,12 +354,12 @@ static void train(struct check *c, enum impl_what what)
 
 static void ddp_values_same(struct check *c)
 {
-    train(c, IMPL_VALUE);
+    ddp_train_all(c, IMPL_VALUE);
 }
 
 static void ddp_gradients_same(struct check *c)
 {
-    train(c, IMPL_GRAD);
+    ddp_train_all(c, IMPL_GRAD);
 }
 
 /* A value that one rank changes is not sent to others: only gradients are. */

@@ -18,7 +18,7 @@ static bool always(int count)
 }
 
 /* Hashes the name of the case (FNV-1a) and the seed. */
-static uint64_t draw(const struct check *c)
+static uint64_t counts_draw(const struct check *c)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
@@ -36,7 +36,7 @@ static int seeded(const struct check *c, int most)
         n += !always(count);
     if (n == 0)
         return 0;
-    left = draw(c) % n;
+    left = counts_draw(c) % n;
     for (int count = 1; count <= most; ++count)
         if (!always(count) && left-- == 0)
             return count;

@@ -83,7 +83,7 @@ static void dev_accepted(struct check *c)
 }
 
 /* Checks that nothing ran or was moved, and that the model runs after it was moved. */
-static void refused(struct check *c, int first, int last)
+static void table_refused(struct check *c, int first, int last)
 {
     for (int i = first - 1; i < last; ++i) {
         struct impl_model *model;
@@ -102,22 +102,22 @@ static void refused(struct check *c, int first, int last)
 
 static void dev_refused_single(struct check *c)
 {
-    refused(c, 1, 3);
+    table_refused(c, 1, 3);
 }
 
 static void dev_refused_host(struct check *c)
 {
-    refused(c, 8, 13);
+    table_refused(c, 8, 13);
 }
 
 static void dev_refused_spread(struct check *c)
 {
-    refused(c, 14, 16);
+    table_refused(c, 14, 16);
 }
 
 static void dev_refused_moved(struct check *c)
 {
-    refused(c, 19, 20);
+    table_refused(c, 19, 20);
 }
 
 static bool is_offender(const struct row *row, int device)

@@ -261,7 +261,7 @@ static void dim_same_rank(struct check *c)
 
 /* The inputs (4, 6) and (6) are cut along the last dimension of each, which have the same length;
  * the model returns them unchanged. */
-static int mixed(struct check *c, int k, struct golden_call *call)
+static int dim_mixed(struct check *c, int k, struct golden_call *call)
 {
     const struct golden_call inputs = {.in = {golden_matrix(c, 4, 6, 1, 1), golden_rows(c, 6)},
                                        .n_in = 2};
@@ -276,7 +276,7 @@ static void dim_mixed_refused(struct check *c)
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct golden_call call;
 
-        check_refused(c, "a negative dim with inputs of different rank", mixed(c, k, &call),
+        check_refused(c, "a negative dim with inputs of different rank", dim_mixed(c, k, &call),
                       GOLDEN_UNFIT);
         golden_works(c, k);
     }
@@ -288,7 +288,7 @@ static void dim_mixed_accepted(struct check *c)
 
     for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
         struct golden_call call;
-        const int status = mixed(c, k, &call);
+        const int status = dim_mixed(c, k, &call);
 
         check_true(c, status == IMPL_OK, "forward failed (status %d): %s", status,
                    check_error(c)->text);

@@ -5,7 +5,7 @@
 
 enum { N = 10, ROOM = 16384 };
 
-static int try_rows(struct check *c, struct impl_model *model, size_t n)
+static int error_try_rows(struct check *c, struct impl_model *model, size_t n)
 {
     struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
 
@@ -31,7 +31,7 @@ static void wrong_device(struct check *c)
             check_note(c, "K=%d, model %zu: ", k, form);
             for (int turn = 0; turn < 2; ++turn)
                 check_refused(c, "a parameter or buffer that is not on the first device",
-                              try_rows(c, model, N), ALLOW(IMPL_EDEVICE));
+                              error_try_rows(c, model, N), ALLOW(IMPL_EDEVICE));
             check_to(c, model, 0);
             check_values(c, "output after a move to the first device",
                          check_forward(c, model, check_column(c, N, check_sequence(c, N, 1, 1))), N,
@@ -46,14 +46,14 @@ static void both_devices(struct check *c)
         struct impl_model *model = check_parallel(c, 2, NULL, "", misplaced[form]);
         check_note(c, "model %zu: ", form);
         check_refused(c, "a parameter or buffer that is not on the first device",
-                      try_rows(c, model, N), ALLOW(IMPL_EDEVICE));
+                      error_try_rows(c, model, N), ALLOW(IMPL_EDEVICE));
         check_true(c,
                    (error->device == 0 && error->device_also == 1) ||
                        (error->device == 1 && error->device_also == 0),
                    "the error names the devices %d and %d, must be 0 and 1", error->device,
                    error->device_also);
         check_to(c, model, 0);
-        check_accepted(c, "status of a forward there", try_rows(c, model, N));
+        check_accepted(c, "status of a forward there", error_try_rows(c, model, N));
     }
 }
 
@@ -113,7 +113,7 @@ static void two_fail(struct check *c, bool lowest)
         for (int backward = 0; backward < 2; ++backward) {
             const char *when = backward != 0 ? "backward" : "forward";
             const struct failing f = two_failing(c, k, when);
-            int status = try_rows(c, f.model, N);
+            int status = error_try_rows(c, f.model, N);
             check_note(c, "K=%d, %s: ", k, when);
             if (backward != 0) {
                 check_accepted(c, "status of the forward before", status);
@@ -162,14 +162,14 @@ static void kind_kept(struct check *c)
                             "\"text\":\"wonderful %d\"}]}]}",
                             check_list(c, mixed_ids(k), k), s, kinds[kind].word, s);
             check_note(c, "replica %d, %s: ", s, kinds[kind].word);
-            error_is(c, try_rows(c, model, N), kinds[kind].status, check_text(c, "wonderful %d", s),
-                     s, k);
+            error_is(c, error_try_rows(c, model, N), kinds[kind].status,
+                     check_text(c, "wonderful %d", s), s, k);
             golden_works(c, k);
         }
 }
 
 /* The first replica fails at once; the call returns when the slowest one has ended. */
-static void joined(struct check *c)
+static void error_joined(struct check *c)
 {
     const int k = check_devices(c) >= 4 ? 4 : check_devices(c);
     struct impl_model *model =
@@ -179,7 +179,7 @@ static void joined(struct check *c)
                     "{\"kind\":\"sleep\",\"forward_ms\":[0,15]}]}]}",
                     check_list(c, mixed_ids(k), k));
     const uint64_t begin = check_now_ms();
-    const int status = try_rows(c, model, N);
+    const int status = error_try_rows(c, model, N);
 
     check_refused(c, "a forward in which replica 0 fails", status, ALLOW(IMPL_EFAULT));
     check_at_least(c, "milliseconds until the call returned", (long long)(check_now_ms() - begin),
@@ -262,7 +262,8 @@ static const struct check_case cases[] = {
     {"ERR-02.first", "ERR-02", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, first_reported, 0,
      IMPL_FAILING, IMPL_FIRST},
     {"ERR-02.kind", "ERR-02", MUST_REFUSE, REPORTED, DP, IMPL_CAP_PARALLEL, 2, kind_kept, 0, 0, 0},
-    {"ERR-02.joined", "ERR-02", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, joined, 0, 0, 0},
+    {"ERR-02.joined", "ERR-02", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_joined, 0, 0,
+     0},
     {"ERR-06.few_rows", "ERR-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, fewer_rows_than_devices,
      0, 0, 0},
     {"ERR-07.no_device", "ERR-07", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, no_such_device,

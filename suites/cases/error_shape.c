@@ -3,7 +3,7 @@
 
 enum { N = 10, ROOM = 16384 };
 
-static int try_rows(struct check *c, struct impl_model *model, size_t n)
+static int shape_try_rows(struct check *c, struct impl_model *model, size_t n)
 {
     struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
 
@@ -28,7 +28,7 @@ static void error_outputs_clash(struct check *c)
             model = check_parallel(
                 c, k, mixed_ids(k), "",
                 check_text(c, "{\"kind\":\"widen\",\"columns\":[%s]}", columns[form]));
-            check_refused(c, "a gather of different columns", try_rows(c, model, N),
+            check_refused(c, "a gather of different columns", shape_try_rows(c, model, N),
                           ALLOW(IMPL_ESHAPE));
             golden_works(c, k);
         }

@@ -24,7 +24,7 @@ static uint64_t bits_at(const struct impl_array *array, size_t i)
 }
 
 /* Returns `want` rounded to the type of the array, and its bits. */
-static double rounded(enum impl_dtype dtype, double want, uint64_t *bits)
+static double expect_rounded(enum impl_dtype dtype, double want, uint64_t *bits)
 {
     const float single = (float)want;
     const int32_t small = dtype == IMPL_I32 ? (int32_t)want : 0;
@@ -80,7 +80,7 @@ void check_values(struct check *c, const char *what, const struct impl_array *go
     if (check_elements(got) != n)
         check_fail(c, "%s: %zu elements, must be %zu", what, check_elements(got), n);
     for (size_t i = n; i-- > 0;) {
-        const double target = rounded(got->dtype, want[i], &bits);
+        const double target = expect_rounded(got->dtype, want[i], &bits);
         const double value = check_element(got, i);
         const bool same = bits_at(got, i) == bits || (value == 0 && target == 0);
         if (!(same && isfinite(value) && isfinite(want[i]))) {
@@ -90,7 +90,7 @@ void check_values(struct check *c, const char *what, const struct impl_array *go
     }
     c->outcome->compared += n;
     if (different > 0) {
-        const double target = rounded(got->dtype, want[first], &bits);
+        const double target = expect_rounded(got->dtype, want[first], &bits);
         differ(c, what, got, first, target, bits, different, n);
     }
 }
@@ -102,7 +102,7 @@ static bool as_exact(const struct impl_array *got, size_t i, double want)
 
     if (isnan(want))
         return isnan(check_element(got, i));
-    rounded(got->dtype, want, &bits);
+    expect_rounded(got->dtype, want, &bits);
     return bits_at(got, i) == bits;
 }
 
@@ -123,7 +123,7 @@ void check_bits(struct check *c, const char *what, const struct impl_array *got,
         }
     c->outcome->compared += n;
     if (different > 0) {
-        rounded(got->dtype, want[first], &bits);
+        expect_rounded(got->dtype, want[first], &bits);
         differ(c, what, got, first, want[first], bits, different, n);
     }
 }

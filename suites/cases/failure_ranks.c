@@ -14,8 +14,8 @@ static const struct kind {
              {IMPL_EFAULT, "fault", "a bad day"}};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-static const char *fails(struct check *c, int rank, const char *when, int at,
-                         const struct kind *kind)
+static const char *ranks_fails(struct check *c, int rank, const char *when, int at,
+                               const struct kind *kind)
 {
     return check_text(c,
                       "{\"kind\":\"fail\",\"when\":\"%s\",\"replicas\":[%d],\"at\":%d,"
@@ -72,7 +72,7 @@ static void one_fails(struct check *c, int ranks, int bad, const char *when,
                       const struct kind *kind)
 {
     struct impl_model *model = check_ddp_model(
-        c, ranks, check_text(c, DDP_MODEL("%s," DDP_AFFINE), fails(c, bad, when, 2, kind)));
+        c, ranks, check_text(c, DDP_MODEL("%s," DDP_AFFINE), ranks_fails(c, bad, when, 2, kind)));
     struct ddp_call call;
 
     check_note(c, "R=%d, rank %d fails in %s: ", ranks, bad, when);
@@ -93,10 +93,10 @@ static void failure_rank_named(struct check *c)
 static void failure_rank_of_several(struct check *c)
 {
     enum { RANKS = 4 };
-    struct impl_model *model = check_ddp_model(c, RANKS,
-                                               check_text(c, DDP_MODEL("%s,%s," DDP_AFFINE),
-                                                          fails(c, 1, "forward", 2, &kinds[0]),
-                                                          fails(c, 3, "forward", 2, &kinds[1])));
+    struct impl_model *model = check_ddp_model(
+        c, RANKS,
+        check_text(c, DDP_MODEL("%s,%s," DDP_AFFINE), ranks_fails(c, 1, "forward", 2, &kinds[0]),
+                   ranks_fails(c, 3, "forward", 2, &kinds[1])));
     struct ddp_call call;
     int status, rank;
 
@@ -132,7 +132,8 @@ static bool goes_on(struct check *c, struct impl_model *model, int ranks)
 static void recovers(struct check *c, int ranks, const char *when)
 {
     const bool backward = when[0] == 'b';
-    const char *early = fails(c, 1, when, 2, &kinds[0]), *late = fails(c, 0, when, 6, &kinds[1]);
+    const char *early = ranks_fails(c, 1, when, 2, &kinds[0]),
+               *late = ranks_fails(c, 0, when, 6, &kinds[1]);
     struct impl_model *model =
         check_ddp_model(c, ranks,
                         check_text(c, DDP_MODEL("%s,%s," DDP_AFFINE), backward ? late : early,

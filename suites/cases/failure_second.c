@@ -17,7 +17,7 @@ static const struct told {
     const char *word, *text;
 } told[] = {{IMPL_EINVAL, "inval", "the first of them"}, {IMPL_ESHAPE, "shape", "quite another"}};
 
-static const char *fails(struct check *c, const struct twice *t, int which, int at)
+static const char *second_fails(struct check *c, const struct twice *t, int which, int at)
 {
     return check_text(c,
                       "{\"kind\":\"fail\",\"when\":\"%s\",\"replicas\":[%d],\"at\":%d,"
@@ -30,7 +30,7 @@ static const char *fails(struct check *c, const struct twice *t, int which, int 
  * fails in step 4 runs after the one that fails in step 2, and has counted that step. */
 static struct impl_model *open_twice(struct check *c, int k, const struct twice *t)
 {
-    const char *early = fails(c, t, 0, 2), *late = fails(c, t, 1, 4);
+    const char *early = second_fails(c, t, 0, 2), *late = second_fails(c, t, 1, 4);
 
     return golden_parallel(c, k, "",
                            check_text(c, "%s," GOLDEN_AFFINE ",%s", t->backward ? late : early,
@@ -49,7 +49,7 @@ static void error_is(struct check *c, int status, const struct told *want, int r
 }
 
 /* Makes a step, and returns its status. If it has an output and gradients, they must be right. */
-static int step(struct check *c, struct impl_model *model)
+static int second_step_all(struct check *c, struct impl_model *model)
 {
     const size_t n = N;
     struct golden_call call = {.in = {golden_rows(c, n)}, .n_in = 1};
@@ -76,7 +76,7 @@ static void fails_twice(struct check *c, int k, const struct twice *t)
         int status;
 
         check_note(c, "K=%d, replicas %d and %d, step %d: ", k, t->first, t->second, turn);
-        status = step(c, model);
+        status = second_step_all(c, model);
         if (turn == 2 || turn == 4)
             error_is(c, status, &told[turn / 2 - 1], failing, golden_ids(c, k)[failing]);
         else

@@ -34,7 +34,7 @@ static void gather_and_check(struct check *c, const struct impl_array *like, int
     primitive_check_whole(c, primitive_gather(c, parts, n, dim, device), parts, n, at, device);
 }
 
-static void still_works(struct check *c)
+static void gather_still_works(struct check *c)
 {
     static const size_t sizes[] = {3, 1};
     const struct impl_array like = shape_of(IMPL_F32, 2, 0, 2, 0);
@@ -123,7 +123,7 @@ static void unlike_parts(struct check *c)
         check_refused(c, "a gather of parts that do not fit",
                       primitive_try_gather(c, parts, 3, clashes[i].dim, place[0]),
                       ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
-        still_works(c);
+        gather_still_works(c);
     }
 }
 
@@ -134,7 +134,7 @@ static void no_parts(struct check *c)
     for (int device = IMPL_HOST; device < check_devices(c); ++device) {
         check_refused(c, "a gather of no parts", primitive_try_gather(c, &unused, 0, 0, device),
                       REFUSED);
-        still_works(c);
+        gather_still_works(c);
     }
 }
 
@@ -147,7 +147,7 @@ static void parts_on_the_host(struct check *c)
 
     check_refused(c, "a gather of parts on the host", primitive_try_gather(c, parts, 2, 0, 0),
                   REFUSED | ALLOW(IMPL_EDEVICE));
-    still_works(c);
+    gather_still_works(c);
 }
 
 /* Makes n numbers, each a part without dimensions. */
@@ -176,7 +176,7 @@ static void scalars_elsewhere(struct check *c)
             check_note(c, "%d numbers: ", n);
             check_refused(c, check_text(c, "a gather of numbers in dim %d", dims[i]),
                           primitive_try_gather(c, scalars(c, n, 3), n, dims[i], 0), REFUSED);
-            still_works(c);
+            gather_still_works(c);
         }
 }
 
@@ -194,7 +194,7 @@ static void scalars_and_vectors(struct check *c)
                 check_refused(c, "a mix of numbers and vectors",
                               primitive_try_gather(c, parts, n, 0, 0), REFUSED);
             }
-    still_works(c);
+    gather_still_works(c);
 }
 
 /* ---- GATH-05, 10, 12, 13 --------------------------------------------------------------------- */

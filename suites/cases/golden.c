@@ -115,7 +115,7 @@ void golden_is_sequence(struct check *c, const char *what, const struct impl_arr
 /* ---- calls ------------------------------------------------------------------------------------
  */
 
-static size_t bytes_of(const struct impl_array *array)
+static size_t golden_bytes_of(const struct impl_array *array)
 {
     return check_elements(array) * check_dtype_bytes(array->dtype);
 }
@@ -135,7 +135,7 @@ int golden_try_forward(struct check *c, struct impl_model *model, struct golden_
 
     for (int i = 0; i < call->n_in; ++i) {
         in[i] = *call->in[i];
-        bytes += 8 * bytes_of(&in[i]);
+        bytes += 8 * golden_bytes_of(&in[i]);
     }
     op.out = call->out = check_output(c, IMPL_MAX_IO, bytes);
     status = check_try_forward(c, model, &op);
@@ -162,7 +162,7 @@ struct impl_array *golden_backward(struct check *c, struct impl_model *model,
     for (int i = 0; i < call->n_out; ++i)
         g[i] = grad_out[i] ? *grad_out[i] : *check_none(c);
     for (int i = 0; i < call->n_in; ++i)
-        bytes += 2 * bytes_of(call->in[i]);
+        bytes += 2 * golden_bytes_of(call->in[i]);
     op.grad_in = check_output(c, IMPL_MAX_IO, bytes);
     check_backward_op(c, model, &op);
     return op.grad_in;

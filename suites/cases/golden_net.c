@@ -7,7 +7,7 @@
 const size_t golden_net_size[NET_PARAMS] = {(size_t)NET_MID * NET_IN, NET_MID,
                                             (size_t)NET_OUT *NET_MID, NET_OUT};
 
-static const char *numbers(struct check *c, const double values[], size_t n)
+static const char *net_numbers(struct check *c, const double values[], size_t n)
 {
     int *whole = check_memory(c, n * sizeof *whole);
 
@@ -17,8 +17,8 @@ static const char *numbers(struct check *c, const double values[], size_t n)
 }
 
 /* Computes y[o] = bias[o] + sum of weight[o][i] * x[i]. */
-static void linear(const double *weight, const double *bias, const double *x, int in, int out,
-                   double *y)
+static void net_linear(const double *weight, const double *bias, const double *x, int in, int out,
+                       double *y)
 {
     for (int o = 0; o < out; ++o) {
         y[o] = bias[o];
@@ -47,10 +47,10 @@ static void one_row(struct golden_net *net, size_t row)
     const double *x = net->x + row * NET_IN, *g = net->g + row * NET_OUT;
     double mid[NET_MID], high[NET_MID], dhigh[NET_MID];
 
-    linear(net->weight[0], net->weight[1], x, NET_IN, NET_MID, mid);
+    net_linear(net->weight[0], net->weight[1], x, NET_IN, NET_MID, mid);
     for (int i = 0; i < NET_MID; ++i)
         high[i] = mid[i] > 0 ? mid[i] : 0;
-    linear(net->weight[2], net->weight[3], high, NET_MID, NET_OUT, net->y + row * NET_OUT);
+    net_linear(net->weight[2], net->weight[3], high, NET_MID, NET_OUT, net->y + row * NET_OUT);
     linear_back(net->weight[2], high, g, NET_MID, NET_OUT, net->grad[2], net->grad[3], dhigh);
     for (int i = 0; i < NET_MID; ++i)
         dhigh[i] = mid[i] > 0 ? dhigh[i] : 0;
@@ -79,7 +79,7 @@ const char *golden_net_layers(struct check *c, const struct golden_net *net)
     const char *list[NET_PARAMS];
 
     for (int i = 0; i < NET_PARAMS; ++i)
-        list[i] = numbers(c, net->weight[i], golden_net_size[i]);
+        list[i] = net_numbers(c, net->weight[i], golden_net_size[i]);
     return check_text(c,
                       "{\"kind\":\"sequence\",\"layers\":[{\"kind\":\"sequence\",\"layers\":["
                       "{\"kind\":\"linear\",\"in\":3,\"out\":4,\"weight\":%s,\"bias\":%s}]},"

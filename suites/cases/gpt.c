@@ -38,8 +38,8 @@ void gpt_take_input(struct check *c, struct gpt_pass *pass, size_t width, const 
     pass->dx = gpt_zeros(c, pass->dx_size);
 }
 
-static struct gpt_pass make(struct check *c, const struct gpt_subject *subject, size_t rows,
-                            uint64_t seed)
+static struct gpt_pass gpt_make(struct check *c, const struct gpt_subject *subject, size_t rows,
+                                uint64_t seed)
 {
     struct gpt_pass pass = {.rows = rows};
 
@@ -58,7 +58,7 @@ static size_t outputs_of(const struct gpt_pass *pass)
     return n;
 }
 
-static const double *scaled(struct check *c, const double values[], size_t n, double factor)
+static const double *gpt_scaled(struct check *c, const double values[], size_t n, double factor)
 {
     double *result = gpt_zeros(c, n);
 
@@ -142,7 +142,8 @@ void gpt_replicas(struct check *c, const struct gpt_subject *subject)
         check_int(c, "parameters", check_params(c, model), subject->n_params);
         for (int turn = 0; turn < 2; ++turn) {
             const size_t rows = turn == 0 ? 2 * (size_t)k + 1 : 3 * (size_t)k - 1;
-            const struct gpt_pass pass = make(c, subject, rows, 100 * (uint64_t)k + (uint64_t)turn);
+            const struct gpt_pass pass =
+                gpt_make(c, subject, rows, 100 * (uint64_t)k + (uint64_t)turn);
 
             check_note(c, "K=%d, %zu rows: ", k, rows);
             check_zero_grad(c, model);
@@ -154,7 +155,7 @@ void gpt_replicas(struct check *c, const struct gpt_subject *subject)
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
-static double sum_of(const double values[], size_t n)
+static double gpt_sum_of(const double values[], size_t n)
 {
     double sum = 0;
 
@@ -175,25 +176,25 @@ static void ranks_turn(struct check *c, struct impl_model *model, const struct g
     for (int p = 0; p < subject->n_params; ++p)
         total[p] = gpt_zeros(c, subject->size[p]);
     for (int r = 0; r < ranks; ++r) {
-        pass[r] = make(c, subject, (size_t)r + 1, 10 * (uint64_t)ranks + (uint64_t)r);
+        pass[r] = gpt_make(c, subject, (size_t)r + 1, 10 * (uint64_t)ranks + (uint64_t)r);
         for (int k = 0; k < subject->n_in; ++k)
             call.in[r][k] = pass[r].in[k];
         call.g[r][0] = check_typed(c, IMPL_F32, subject->scalar ? 0 : pass[r].ndim, pass[r].dim,
-                                   scaled(c, pass[r].up, outputs_of(&pass[r]), ranks));
+                                   gpt_scaled(c, pass[r].up, outputs_of(&pass[r]), ranks));
         for (int p = 0; p < subject->n_params; ++p)
             for (size_t e = 0; e < subject->size[p]; ++e)
                 total[p][e] += pass[r].grad[p][e];
     }
     ddp_pass_counted(c, model, &call);
     for (int r = 0; r < ranks; ++r) {
-        const double sum = sum_of(pass[r].y, pass[r].rows);
+        const double sum = gpt_sum_of(pass[r].y, pass[r].rows);
 
         are(c, check_text(c, "output of rank %d", r), call.out[r][0],
             subject->scalar ? 1 : outputs_of(&pass[r]), subject->scalar ? &sum : pass[r].y,
             subject->off);
         if (pass[r].dx)
             are(c, check_text(c, "input gradient of rank %d", r), call.grad_in[r][0],
-                pass[r].dx_size, scaled(c, pass[r].dx, pass[r].dx_size, ranks), subject->off);
+                pass[r].dx_size, gpt_scaled(c, pass[r].dx, pass[r].dx_size, ranks), subject->off);
     }
     for (int p = 0; p < subject->n_params; ++p)
         all_are(c, model, ranks, p, subject, total[p]);

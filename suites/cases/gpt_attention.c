@@ -119,7 +119,7 @@ static const double *eighths(struct check *c, size_t n, uint64_t seed)
     return values;
 }
 
-static double dot(const double a[], const double b[], size_t n)
+static double gpt_dot(const double a[], const double b[], size_t n)
 {
     double sum = 0;
 
@@ -136,14 +136,14 @@ static void soft_token(const double *x, double *dx, double *y, const double *up,
     double p[GPT_STEPS], sum = 0, mean = 0;
 
     for (size_t s = 0; s < n; ++s)
-        sum += p[s] = exp(scale * dot(q, x + s * SOFT_QKV + WIDE, PART));
+        sum += p[s] = exp(scale * gpt_dot(q, x + s * SOFT_QKV + WIDE, PART));
     for (size_t s = 0; s < n; ++s) {
         p[s] /= sum;
-        mean += p[s] * dot(up, x + s * SOFT_QKV + 2 * WIDE, PART);
+        mean += p[s] * gpt_dot(up, x + s * SOFT_QKV + 2 * WIDE, PART);
     }
     for (size_t s = 0; s < n; ++s) {
         const double *key = x + s * SOFT_QKV + WIDE, *value = key + WIDE;
-        const double slope = scale * p[s] * (dot(up, value, PART) - mean);
+        const double slope = scale * p[s] * (gpt_dot(up, value, PART) - mean);
 
         for (size_t k = 0; k < PART; ++k) {
             y[k] += p[s] * value[k];

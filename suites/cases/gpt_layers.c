@@ -193,7 +193,7 @@ static const struct gpt_subject norms[] = {
  * above the others. */
 enum { VOCABULARY = 4 };
 
-static double place_of(size_t step, size_t k)
+static double gpt_place_of(size_t step, size_t k)
 {
     return (double)((step + k) % 5) - 2;
 }
@@ -206,7 +206,7 @@ static const char *entropy_layers(struct check *c)
     for (size_t i = 0; i < VOCABULARY; ++i)
         identity[i * VOCABULARY + i] = 32;
     for (size_t i = 0; i < GPT_STEPS * VOCABULARY; ++i)
-        place[i] = place_of(i / VOCABULARY, i % VOCABULARY);
+        place[i] = gpt_place_of(i / VOCABULARY, i % VOCABULARY);
     return check_text(c,
                       "{\"kind\":\"first\",\"layers\":[{\"kind\":\"embedding\",\"name\":\"table\","
                       "\"rows\":%d,\"columns\":%d,\"weight\":%s},{\"kind\":\"positions\","
@@ -233,9 +233,9 @@ static void entropy_make(struct check *c, struct gpt_pass *pass, uint64_t seed)
 
         if (t == r)
             continue;
-        pass->y[i / GPT_STEPS] += 32 * (32 + place_of(step, t) - place_of(step, r));
+        pass->y[i / GPT_STEPS] += 32 * (32 + gpt_place_of(step, t) - gpt_place_of(step, r));
         for (size_t k = 0; k < VOCABULARY; ++k) {
-            const double h = (k == t ? 32 : 0) + place_of(step, k);
+            const double h = (k == t ? 32 : 0) + gpt_place_of(step, k);
             const double down = k == t ? 32 : k == r ? -32 : 0;
 
             pass->grad[0][t * VOCABULARY + k] += h + down;

@@ -99,7 +99,7 @@ static void grad_input_misfit(struct check *c)
 /* ---- rows that have no part in the loss ------------------------------------------------------ */
 
 /* Replica r uses its first taken[r] rows; the other rows get 0, and not an earlier gradient. */
-static void cut(struct check *c, int k, const double taken[], const char *list)
+static void input_cut(struct check *c, int k, const double taken[], const char *list)
 {
     struct impl_model *model = golden_parallel(
         c, k, "", check_text(c, "{\"kind\":\"take\",\"rows\":%s}," GOLDEN_AFFINE, list));
@@ -131,8 +131,8 @@ static void grad_input_cut(struct check *c)
     static const double some[] = {2, 1, 2, 1, 1, 1, 1, 1}, none[] = {1, 0, 2, 0, 1, 1, 1, 1};
 
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        cut(c, k, some, "[2,1,2,1]");
-        cut(c, k, none, "[1,0,2,0,1]");
+        input_cut(c, k, some, "[2,1,2,1]");
+        input_cut(c, k, none, "[1,0,2,0,1]");
     }
 }
 
@@ -171,8 +171,8 @@ static void grad_input_missing(struct check *c)
 /* ---- several inputs -------------------------------------------------------------------------- */
 
 /* Computes y = 3ab with a = 1..n, b = 20, 18, ..; g = i. */
-static void product(struct check *c, struct impl_model *model, size_t n, const bool needs[2],
-                    const int device[2])
+static void input_product(struct check *c, struct impl_model *model, size_t n, const bool needs[2],
+                          const int device[2])
 {
     struct impl_array *a = check_on(golden_rows(c, n), device[0]);
     struct impl_array *b = check_on(golden_vector(c, n, 20, -2), device[1]);
@@ -215,9 +215,9 @@ static void grad_inputs_both(struct check *c)
         const int near[] = {IMPL_HOST, IMPL_HOST}, apart[] = {check_devices(c) - 1, IMPL_HOST};
 
         check_note(c, "K=%d: ", k);
-        product(c, model, 5, both, near);
-        product(c, model, 10, both, apart);
-        product(c, model, 1, both, near);
+        input_product(c, model, 5, both, near);
+        input_product(c, model, 10, both, apart);
+        input_product(c, model, 1, both, near);
         check_model_close(c, model);
     }
 }
@@ -231,9 +231,9 @@ static void grad_inputs_one(struct check *c)
         const int place[] = {IMPL_HOST, 0};
 
         check_note(c, "K=%d, only the first needs one: ", k);
-        product(c, model, 5, first, place);
+        input_product(c, model, 5, first, place);
         check_note(c, "K=%d, only the second needs one: ", k);
-        product(c, model, 10, second, place);
+        input_product(c, model, 10, second, place);
         check_model_close(c, model);
     }
 }

@@ -19,8 +19,8 @@ static struct impl_array *lists(struct check *c, int k, const int ids[])
     return src;
 }
 
-static int reduce(struct check *c, const struct impl_array *src, int k, int device,
-                  struct impl_array **sums)
+static int reduce_reduce_all(struct check *c, const struct impl_array *src, int k, int device,
+                             struct impl_array **sums)
 {
     struct impl_reduce op = {.src = src,
                              .n = TENSORS,
@@ -37,7 +37,7 @@ static void is_right(struct check *c, int k, const int ids[], int device)
 {
     struct impl_array *sums;
     double first = 0, power = 1;
-    const int status = reduce(c, lists(c, k, ids), k, device, &sums);
+    const int status = reduce_reduce_all(c, lists(c, k, ids), k, device, &sums);
 
     for (int i = 0; i < k; ++i, power *= 4)
         first += power;
@@ -72,8 +72,8 @@ static void grad_reduce_shapes(struct check *c)
         check_note(c, "%d lists, shape %d: ", k, j);
         src[(size_t)(k - 1) * TENSORS] =
             *check_on(check_array(c, ndim, others[j], check_sequence(c, 4, 1, 1)), ids[k - 1]);
-        check_refused(c, "a sum of tensors of different shapes", reduce(c, src, k, ids[0], &sums),
-                      GOLDEN_UNFIT);
+        check_refused(c, "a sum of tensors of different shapes",
+                      reduce_reduce_all(c, src, k, ids[0], &sums), GOLDEN_UNFIT);
         is_right(c, k, ids, ids[0]);
     }
 }
@@ -88,7 +88,8 @@ static void grad_reduce_host(struct check *c)
         check_note(c, "%d lists, list %d on the host: ", k, i);
         for (int j = 0; j < TENSORS; ++j)
             src[i * TENSORS + j].device = IMPL_HOST;
-        check_refused(c, "a sum of tensors on the host", reduce(c, src, k, ids[k - 1 - i], &sums),
+        check_refused(c, "a sum of tensors on the host",
+                      reduce_reduce_all(c, src, k, ids[k - 1 - i], &sums),
                       ALLOW(IMPL_EDEVICE) | ALLOW(IMPL_EINVAL));
         is_right(c, k, ids, ids[0]);
     }
@@ -102,7 +103,7 @@ static void grad_reduce_elsewhere(struct check *c)
 
     check_note(c, "%d lists: ", k);
     check_refused(c, "a sum on a device that holds none of the tensors",
-                  reduce(c, lists(c, k, ids), k, ids[k], &sums),
+                  reduce_reduce_all(c, lists(c, k, ids), k, ids[k], &sums),
                   ALLOW(IMPL_EDEVICE) | ALLOW(IMPL_EINVAL));
     is_right(c, k, ids, ids[k - 1]);
 }

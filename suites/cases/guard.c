@@ -229,7 +229,7 @@ static bool find_damage(const struct guard *guard, struct damage *damage)
     return false;
 }
 
-static const char *kind_of(const struct guard *guard)
+static const char *guard_kind_of(const struct guard *guard)
 {
     return guard->input ? "an input array" : "an output's room";
 }
@@ -239,8 +239,9 @@ static void check_canaries(struct check *c, const char *what, const struct guard
     struct damage damage;
 
     if (find_damage(guard, &damage))
-        check_fail(c, "%s wrote outside %s of %zu bytes: byte %zu %s it", what, kind_of(guard),
-                   guard->bytes, damage.bytes, damage.behind ? "behind" : "before");
+        check_fail(c, "%s wrote outside %s of %zu bytes: byte %zu %s it", what,
+                   guard_kind_of(guard), guard->bytes, damage.bytes,
+                   damage.behind ? "behind" : "before");
 }
 
 void guard_touched(const struct check *c, const void *address, char *text, size_t bytes)
@@ -256,10 +257,10 @@ void guard_touched(const struct check *c, const void *address, char *text, size_
 
         if (at >= end && at < end + c->arena->page)
             snprintf(text, bytes, "; it touched memory %zu bytes behind %s of %zu bytes",
-                     (size_t)(at - end) + behind, kind_of(guard), guard->bytes);
+                     (size_t)(at - end) + behind, guard_kind_of(guard), guard->bytes);
         else if (at < begin && begin - at < 2 * c->arena->page && text[0] == '\0')
             snprintf(text, bytes, "; it touched memory %zu bytes before %s of %zu bytes",
-                     (size_t)(begin - at) + CANARY_BYTES, kind_of(guard), guard->bytes);
+                     (size_t)(begin - at) + CANARY_BYTES, guard_kind_of(guard), guard->bytes);
     }
 }
 

@@ -126,7 +126,7 @@ void check_close_models(struct check *c)
 /* ---- parameters -------------------------------------------------------------------------------
  */
 
-static void must(struct check *c, const char *what, int status)
+static void model_must(struct check *c, const char *what, int status)
 {
     if (call_end(c, what, status) != IMPL_OK)
         call_failed(c, what, status);
@@ -153,7 +153,7 @@ void check_zero_grad(struct check *c, struct impl_model *model)
     const struct impl_ops *ops = ops_of(c, model);
 
     call_begin(c, "zero_grad");
-    must(c, "zero_grad", ops->zero_grad(model, &c->error));
+    model_must(c, "zero_grad", ops->zero_grad(model, &c->error));
 }
 
 void check_step_of(struct check *c, struct impl_model *model, const struct impl_step *step)
@@ -161,7 +161,7 @@ void check_step_of(struct check *c, struct impl_model *model, const struct impl_
     const struct impl_ops *ops = ops_of(c, model);
 
     call_begin(c, "step");
-    must(c, "step", ops->step(model, step, &c->error));
+    model_must(c, "step", ops->step(model, step, &c->error));
 }
 
 void check_step(struct check *c, struct impl_model *model, float lr, float momentum)
@@ -175,7 +175,7 @@ int check_params(struct check *c, struct impl_model *model)
     int n = -1;
 
     call_begin(c, "params");
-    must(c, "params", ops->params(model, &n, &c->error));
+    model_must(c, "params", ops->params(model, &n, &c->error));
     if (n < 0)
         check_fail(c, "params: %d parameters", n);
     return n;
@@ -187,7 +187,7 @@ void check_param(struct check *c, struct impl_model *model, int i, struct impl_p
 
     memset(param, 0, sizeof *param);
     call_begin(c, "param");
-    must(c, "param", ops->param(model, i, param, &c->error));
+    model_must(c, "param", ops->param(model, i, param, &c->error));
     check_clean(param->name, sizeof param->name);
     if (param->ndim < 0 || param->ndim > IMPL_MAX_DIMS || check_dtype_bytes(param->dtype) == 0)
         check_fail(c, "param %d has %d dimensions and the type %d", i, param->ndim,
@@ -208,7 +208,7 @@ void check_set(struct check *c, struct impl_model *model, enum impl_what what, i
         array = check_typed(c, param.dtype, param.ndim, param.dim, values);
     }
     call_begin(c, "set");
-    must(c, "set", ops->set(model, 0, what, i, array, &c->error));
+    model_must(c, "set", ops->set(model, 0, what, i, array, &c->error));
 }
 
 struct impl_array *check_get_rank(struct check *c, struct impl_model *model, int rank,
@@ -224,7 +224,7 @@ struct impl_array *check_get_rank(struct check *c, struct impl_model *model, int
     memcpy(like.dim, param.dim, sizeof like.dim);
     out = check_output(c, 1, check_elements(&like) * check_dtype_bytes(param.dtype));
     call_begin(c, "get");
-    must(c, "get", ops->get(model, rank, what, i, out, &c->error));
+    model_must(c, "get", ops->get(model, rank, what, i, out, &c->error));
     guard_output(c, "get", out);
     if (out->dtype != IMPL_NONE &&
         (out->dtype != param.dtype || check_elements(out) != check_elements(&like)))

@@ -215,7 +215,7 @@ static void first_is_known(struct check *c, const struct impl_array *got, const 
 
 /* Makes two steps of training; all numbers stay exact, because data are small and the rate is
  * 1/16. */
-static void train(struct check *c, struct result *result)
+static void mixed_train(struct check *c, struct result *result)
 {
     static const char text[] =
         "{\"layers\":[{\"kind\":\"parallel\",\"layers\":["
@@ -245,9 +245,9 @@ static void nest_same_text(struct check *c)
 {
     struct result with = {0}, without = {0};
 
-    train(c, &with);
+    mixed_train(c, &with);
     check_use(c, check_host_session(c));
-    train(c, &without);
+    mixed_train(c, &without);
     check_device(c, "output without devices", without.y, IMPL_HOST);
     check_same(c, "output without devices", without.y, with.y);
     check_same(c, "input gradient without devices", without.dx, with.dx);

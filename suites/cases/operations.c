@@ -236,7 +236,7 @@ int check_try_sampler(struct check *c, struct impl_sampler *op)
 
 /* ---- must succeed ---------------------------------------------------------------------------- */
 
-static void must(struct check *c, const char *what, int status)
+static void operations_must(struct check *c, const char *what, int status)
 {
     if (status != IMPL_OK)
         call_failed(c, what, status);
@@ -244,40 +244,40 @@ static void must(struct check *c, const char *what, int status)
 
 void check_split(struct check *c, struct impl_split *op)
 {
-    must(c, "split", check_try_split(c, op));
+    operations_must(c, "split", check_try_split(c, op));
 }
 
 void check_scatter(struct check *c, struct impl_scatter *op)
 {
-    must(c, "scatter", check_try_scatter(c, op));
+    operations_must(c, "scatter", check_try_scatter(c, op));
 }
 
 void check_gather(struct check *c, struct impl_gather *op)
 {
-    must(c, "gather", check_try_gather(c, op));
+    operations_must(c, "gather", check_try_gather(c, op));
 }
 
 void check_broadcast(struct check *c, struct impl_broadcast *op)
 {
-    must(c, "broadcast", check_try_broadcast(c, op));
+    operations_must(c, "broadcast", check_try_broadcast(c, op));
 }
 
 void check_reduce(struct check *c, struct impl_reduce *op)
 {
-    must(c, "reduce", check_try_reduce(c, op));
+    operations_must(c, "reduce", check_try_reduce(c, op));
 }
 
 void check_apply(struct check *c, struct impl_apply *op)
 {
-    must(c, "apply", check_try_apply(c, op));
+    operations_must(c, "apply", check_try_apply(c, op));
 }
 
 void check_buckets(struct check *c, struct impl_buckets *op)
 {
-    must(c, "buckets", check_try_buckets(c, op));
+    operations_must(c, "buckets", check_try_buckets(c, op));
 }
 
 void check_sampler(struct check *c, struct impl_sampler *op)
 {
-    must(c, "sampler", check_try_sampler(c, op));
+    operations_must(c, "sampler", check_try_sampler(c, op));
 }

@@ -23,7 +23,7 @@ int primitive_some(const struct check *c)
     return check_devices(c) < 4 ? check_devices(c) : 4;
 }
 
-static size_t bytes_of(const struct impl_array *array)
+static size_t primitive_bytes_of(const struct impl_array *array)
 {
     return check_elements(array) * check_dtype_bytes(array->dtype);
 }
@@ -37,7 +37,7 @@ int primitive_try_scatter(struct check *c, const struct impl_array *input, const
         .input = input, .devices = devices, .n = n, .dim = dim, .size = sizes};
     int status;
 
-    *shards = op.shards = check_output(c, n, bytes_of(input));
+    *shards = op.shards = check_output(c, n, primitive_bytes_of(input));
     status = check_try_scatter(c, &op);
     *m = op.n_shards;
     return status;
@@ -48,7 +48,7 @@ struct impl_array *primitive_scatter(struct check *c, const struct impl_array *i
 {
     struct impl_scatter op = {.input = input, .devices = devices, .n = n, .dim = dim};
 
-    op.shards = check_output(c, n, bytes_of(input));
+    op.shards = check_output(c, n, primitive_bytes_of(input));
     check_scatter(c, &op);
     *m = op.n_shards;
     return op.shards;
@@ -107,7 +107,7 @@ static struct impl_gather gathering(struct check *c, const struct impl_array par
     size_t bytes = 0;
 
     for (int i = 0; i < n; ++i)
-        bytes += bytes_of(&parts[i]);
+        bytes += primitive_bytes_of(&parts[i]);
     op.out = check_output(c, 1, bytes);
     return op;
 }

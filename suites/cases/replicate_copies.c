@@ -46,7 +46,7 @@ static void must_be_copies(struct check *c, const struct impl_broadcast *op)
         }
 }
 
-static void still_works(struct check *c)
+static void copies_still_works(struct check *c)
 {
     const int *devices = primitive_order(c, 2);
     struct impl_broadcast op = broadcasting(c, tensors(c, devices[0], 3), TENSORS, devices, 2);
@@ -286,7 +286,7 @@ static void replicate_wrong_source(struct check *c)
                 op.n_devices = at;
                 check_refused(c, "a broadcast from a device that is not in the list",
                               check_try_broadcast(c, &op), REFUSED);
-                still_works(c);
+                copies_still_works(c);
             }
     }
 }
@@ -306,7 +306,7 @@ static void replicate_several_sources(struct check *c)
             check_note(c, "K=%d, tensor %d on device %d: ", k, odd, src[odd].device);
             check_refused(c, "a broadcast of tensors on several devices",
                           check_try_broadcast(c, &op), REFUSED);
-            still_works(c);
+            copies_still_works(c);
         }
 }
 

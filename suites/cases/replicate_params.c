@@ -189,7 +189,7 @@ static void replicate_used_again(struct check *c)
 /* ---- REPL-12: a list of matrices ------------------------------------------------------------- */
 
 /* Computes y += x w^T, where w is 2 x 2. */
-static void times(const double x[2], const double w[4], double y[2])
+static void params_times(const double x[2], const double w[4], double y[2])
 {
     y[0] = x[0] * w[0] + x[1] * w[1];
     y[1] = x[0] * w[2] + x[1] * w[3];
@@ -215,8 +215,8 @@ static void train_list(struct check *c, struct impl_model *model, const double f
     const struct impl_array *out;
 
     for (int r = 0; r < ROWS; ++r) {
-        times(x + 2 * (size_t)r, first, h);
-        times(h, second, y + 2 * (size_t)r);
+        params_times(x + 2 * (size_t)r, first, h);
+        params_times(h, second, y + 2 * (size_t)r);
         times_back(g + 2 * (size_t)r, h, second, dh, d_second);
         times_back(dh, x + 2 * (size_t)r, first, dx + 2 * (size_t)r, d_first);
     }

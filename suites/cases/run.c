@@ -20,7 +20,7 @@ void check_clean(char *text, size_t bytes)
 
 /* ---- verdicts ------------------------------------------------------------------------------ */
 
-static void say(struct check *c, enum check_verdict verdict, const char *format, va_list args)
+static void run_say(struct check *c, enum check_verdict verdict, const char *format, va_list args)
 {
     char *text = c->outcome->reason;
     const size_t bytes = sizeof c->outcome->reason;
@@ -36,7 +36,7 @@ void check_fail(struct check *c, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(c, CHECK_FAIL, format, args);
+    run_say(c, CHECK_FAIL, format, args);
     va_end(args);
     longjmp(c->leave, LEAVE_JUDGED);
 }
@@ -46,7 +46,7 @@ void check_skip(struct check *c, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(c, CHECK_SKIP, format, args);
+    run_say(c, CHECK_SKIP, format, args);
     va_end(args);
     longjmp(c->leave, LEAVE_JUDGED);
 }
@@ -63,7 +63,7 @@ void check_broken(struct check *c, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(c, CHECK_BROKEN, format, args);
+    run_say(c, CHECK_BROKEN, format, args);
     va_end(args);
     longjmp(c->leave, LEAVE_JUDGED);
 }
@@ -299,8 +299,8 @@ static int call_open(struct check_session *s, const struct impl_ops *ops, bool h
     return -1;
 }
 
-static int open_session(struct check_session *s, const struct impl_ops *ops,
-                        const struct check_settings *settings, bool host_only, char reason[600])
+static int run_open_session(struct check_session *s, const struct impl_ops *ops,
+                            const struct check_settings *settings, bool host_only, char reason[600])
 {
     const char *fault;
     bool to_blame;
@@ -324,7 +324,7 @@ static int open_session(struct check_session *s, const struct impl_ops *ops,
 int check_session_open(struct check_session *s, const struct impl_ops *ops,
                        const struct check_settings *settings, char reason[600])
 {
-    return open_session(s, ops, settings, false, reason);
+    return run_open_session(s, ops, settings, false, reason);
 }
 
 int check_session_end(struct check_session *s, char reason[600])
@@ -360,7 +360,7 @@ struct check_session *check_host_session(struct check *c)
     char reason[600];
 
     if (!c->host_only.ops &&
-        open_session(&c->host_only, c->own->ops, c->settings, true, reason) != 0)
+        run_open_session(&c->host_only, c->own->ops, c->settings, true, reason) != 0)
         check_fail(c, "a session without devices: %s", reason);
     return &c->host_only;
 }
@@ -369,7 +369,8 @@ struct check_session *check_second_session(struct check *c)
 {
     char reason[600];
 
-    if (!c->second.ops && open_session(&c->second, c->own->ops, c->settings, false, reason) != 0)
+    if (!c->second.ops &&
+        run_open_session(&c->second, c->own->ops, c->settings, false, reason) != 0)
         check_fail(c, "a second session: %s", reason);
     return &c->second;
 }

@@ -29,7 +29,7 @@ static size_t shape_of(int ndim, int axis, size_t dim[IMPL_MAX_DIMS])
 }
 
 /* Cuts x without sizes, or into the given sizes 2, 1, 4, 2, 1, .. with the rest for the last. */
-static void cut(struct check *c, const struct impl_array *x, int k, int axis, bool given)
+static void shape_cut(struct check *c, const struct impl_array *x, int k, int axis, bool given)
 {
     const int *ids = primitive_order(c, k);
     size_t size[IMPL_MAX_DEVICES], left = LENGTH;
@@ -63,7 +63,7 @@ static void cut_any_axis(struct check *c)
                 for (int given = 0; given < 2; ++given) {
                     check_note(c, "K=%d, %d dimensions, dim %d%s: ", k, ndim, axis,
                                given ? ", sizes given" : "");
-                    cut(c, x, k, axis, given == 1);
+                    shape_cut(c, x, k, axis, given == 1);
                 }
             }
 }
@@ -255,7 +255,7 @@ void shape_squares_make(struct check *c, struct shape_squares *s, size_t n, uint
     sized_back(s->dx, first_weight, up, n, SQUARE, SQUARE);
 }
 
-static void squares(struct check *c)
+static void shape_squares_all(struct check *c)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
         struct impl_model *model = golden_parallel(c, k, "", SHAPE_SQUARES);
@@ -302,6 +302,6 @@ static const struct check_case cases[] = {
     {"SHAPE-03.training", "SHAPE-03", MUST, OBSERVED, DP, PARALLEL, 1, no_columns, 0, 0, 0},
     {"SHAPE-03.cut", "SHAPE-03", MUST, OBSERVED, PRIMITIVE, CUT | GLUED, 1, no_columns_cut, 0, 0,
      0},
-    {"SHAPE-04.replicas", "SHAPE-04", MUST, OBSERVED, DP, PARALLEL, 1, squares, 0, 0, 0},
+    {"SHAPE-04.replicas", "SHAPE-04", MUST, OBSERVED, DP, PARALLEL, 1, shape_squares_all, 0, 0, 0},
 };
 const struct check_table shape_table = CHECK_TABLE(cases);

@@ -158,7 +158,8 @@ static void several_make(struct check *c, struct several *s, size_t rows, uint64
     }
 }
 
-static const struct impl_array *times(struct check *c, const double values[], size_t rows, int by)
+static const struct impl_array *ranks_times(struct check *c, const double values[], size_t rows,
+                                            int by)
 {
     const size_t dim[] = {rows, COLUMNS};
     double scaled[2 * CELLS];
@@ -181,8 +182,8 @@ static void several_turn(struct check *c, struct impl_model *model, int ranks, i
         several_make(c, &s[r], rows, 100 * (uint64_t)turn + (uint64_t)r, both);
         call.in[r][0] = check_needs_grad(check_array(c, 2, dim, s[r].a));
         call.in[r][1] = check_needs_grad(check_array(c, 2, dim, s[r].b));
-        call.g[r][0] = times(c, s[r].g, rows, ranks);
-        call.g[r][1] = both ? times(c, s[r].twice, 2 * rows, ranks) : NULL;
+        call.g[r][0] = ranks_times(c, s[r].g, rows, ranks);
+        call.g[r][1] = both ? ranks_times(c, s[r].twice, 2 * rows, ranks) : NULL;
         weight += s[r].weight;
         bias += s[r].bias;
     }

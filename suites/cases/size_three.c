@@ -15,7 +15,7 @@ struct net {
 };
 
 /* Whether output o of the layer depends on its input i. */
-static bool joined(size_t layer, size_t o, size_t i)
+static bool three_joined(size_t layer, size_t o, size_t i)
 {
     const size_t in = width[layer], out = width[layer + 1];
 
@@ -29,7 +29,7 @@ static void make_weights(struct check *c, struct net *net)
 
         for (size_t o = 0; o < width[l + 1]; ++o)
             for (size_t i = 0; i < width[l]; ++i)
-                w[o * width[l] + i] = !joined(l, o, i) ? 0 : l == 0 ? sized_number(5, o) : 1;
+                w[o * width[l] + i] = !three_joined(l, o, i) ? 0 : l == 0 ? sized_number(5, o) : 1;
     }
 }
 

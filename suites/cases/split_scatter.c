@@ -26,7 +26,7 @@ static void scatter_and_check(struct check *c, const struct impl_array *x, int k
 }
 
 /* Checks that the session still works. */
-static void still_works(struct check *c)
+static void scatter_still_works(struct check *c)
 {
     check_note(c, "after a refusal: ");
     scatter_and_check(c, rows_of_3(c, 5, 70), check_devices(c) < 2 ? 1 : 2, 0);
@@ -173,7 +173,7 @@ static void split_scatter_no_rows_refused(struct check *c)
             c, "a scatter of no rows",
             primitive_try_scatter(c, none, primitive_order(c, k), k, 0, NULL, &shards, &m),
             REFUSED);
-        still_works(c);
+        scatter_still_works(c);
     }
 }
 
@@ -239,7 +239,7 @@ static void split_explicit_sum(struct check *c)
                       primitive_try_scatter(c, x, primitive_order(c, all[i].k), all[i].k, 0,
                                             all[i].sizes, &shards, &m),
                       REFUSED);
-        still_works(c);
+        scatter_still_works(c);
     }
     follow_sizes(c, &(const struct explicit_sizes){2, {2, 4}});
 }
@@ -286,7 +286,7 @@ static void split_scalar(struct check *c)
 
             check_note(c, "K=%d: ", k);
             check_refused(c, "a scatter of a 0-dimensional array", status, REFUSED);
-            still_works(c);
+            scatter_still_works(c);
         }
 }
 
@@ -319,7 +319,7 @@ static void split_range(struct check *c)
 
             check_note(c, "K=%d: ", k);
             check_refused(c, check_text(c, "dim %d of 2 dimensions", dims[j]), status, REFUSED);
-            still_works(c);
+            scatter_still_works(c);
         }
 }
 

@@ -22,7 +22,7 @@ static struct impl_model *norm(struct check *c, int k, double momentum, double e
 /* There are two rows for each of k replicas, the second one 2 more than the first: they have a
  * deviation of 1 and an unbiased variance of 2, whatever the mean. No two shards, features and
  * turns have the same rows. */
-static double first_of(int s, int f, int turn)
+static double norm_first_of_all(int s, int f, int turn)
 {
     return 10 * s + s * s + 3 * f * f + 7 * turn;
 }
@@ -33,7 +33,7 @@ static const struct impl_array *pairs(struct check *c, int k, int turn)
 
     for (int r = 0; r < 2 * k; ++r)
         for (int f = 0; f < FEATURES; ++f)
-            x[r * FEATURES + f] = first_of(r / 2, f, turn) + r % 2 * 2;
+            x[r * FEATURES + f] = norm_first_of_all(r / 2, f, turn) + r % 2 * 2;
     return check_needs_grad(check_array(c, 2, (const size_t[]){2 * (size_t)k, FEATURES}, x));
 }
 
@@ -120,7 +120,7 @@ static void state_norm_trained(struct check *c)
             check_one(c, model, pairs(c, k, turn), true, true);
             check_backward(c, model, NULL);
             for (int f = 0; f < FEATURES; ++f)
-                mean[f] = 0.75 * mean[f] + 0.25 * (first_of(0, f, turn) + 1);
+                mean[f] = 0.75 * mean[f] + 0.25 * (norm_first_of_all(0, f, turn) + 1);
             check_note(c, "K=%d, evaluation after training step %d: ", k, turn);
             evaluated(c, model, k, mean);
             row_is(c, model, IMPL_VALUE, MEAN, mean);
@@ -175,7 +175,8 @@ static void state_norm_numbers(struct check *c)
                 check_note(c, "K=%d, momentum %g, step %d: ", k, momentum, turn);
                 pairs_trained(c, model, k, turn);
                 for (int f = 0; kept && f < FEATURES; ++f)
-                    mean[f] = (1 - momentum) * mean[f] + momentum * (first_of(0, f, turn) + 1);
+                    mean[f] =
+                        (1 - momentum) * mean[f] + momentum * (norm_first_of_all(0, f, turn) + 1);
                 row_is(c, model, IMPL_VALUE, MEAN, mean);
                 row_is(c, model, IMPL_VALUE, VARIANCE, (const double[]){2, 2, 2, 2, 2});
             }

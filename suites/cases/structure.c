@@ -138,7 +138,8 @@ static void fewest_shards(struct check *c)
 
 /* ---- STRUCT-05, -06: inputs of different rows ------------------------------------------------ */
 
-static int try_rows(struct check *c, struct impl_model *model, size_t first, size_t second)
+static int structure_try_rows(struct check *c, struct impl_model *model, size_t first,
+                              size_t second)
 {
     struct impl_forward op = {.n_in = 2, .grad = true, .train = true};
 
@@ -149,7 +150,7 @@ static int try_rows(struct check *c, struct impl_model *model, size_t first, siz
 }
 
 /* The model still works, and its next step is right. */
-static void still_works(struct check *c, struct impl_model *model, int device)
+static void structure_still_works(struct check *c, struct impl_model *model, int device)
 {
     const size_t n = 5;
     const double *a = check_sequence(c, n, 1, 1), *b = check_sequence(c, n, 3, 2);
@@ -181,10 +182,10 @@ static void refuse_rows(struct check *c, const size_t rows[][2], size_t n)
         for (size_t form = 0; form < n; ++form) {
             const size_t *at = rows[form];
             check_note(c, "K=%d, inputs of %zu and %zu rows: ", k, at[0], at[1]);
-            check_refused(c, "inputs of different rows", try_rows(c, model, at[0], at[1]),
+            check_refused(c, "inputs of different rows", structure_try_rows(c, model, at[0], at[1]),
                           ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
         }
-        still_works(c, model, mixed_ids(k)[0]);
+        structure_still_works(c, model, mixed_ids(k)[0]);
     }
 }
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct layer_param *add(struct layer *layer, const char *name, int ndim, size_t first,
-                               size_t second)
+static struct layer_param *params_add(struct layer *layer, const char *name, int ndim, size_t first,
+                                      size_t second)
 {
     struct layer_param *param = &layer->param[layer->n_params++];
 
@@ -19,48 +19,48 @@ static struct layer_param *add(struct layer *layer, const char *name, int ndim, 
 
 static void add_batch_norm(struct layer *layer)
 {
-    add(layer, "weight", 1, layer->in, 1);
-    add(layer, "bias", 1, layer->in, 1);
-    add(layer, "running_mean", 1, layer->in, 1)->buffer = true;
-    add(layer, "running_var", 1, layer->in, 1)->buffer = true;
-    add(layer, "batches", 1, 1, 1)->buffer = true;
+    params_add(layer, "weight", 1, layer->in, 1);
+    params_add(layer, "bias", 1, layer->in, 1);
+    params_add(layer, "running_mean", 1, layer->in, 1)->buffer = true;
+    params_add(layer, "running_var", 1, layer->in, 1)->buffer = true;
+    params_add(layer, "batches", 1, 1, 1)->buffer = true;
 }
 
 static void add_all(struct layer *layer)
 {
     switch (layer->kind) {
     case LAYER_AFFINE:
-        add(layer, "weight", 1, 1, 1);
+        params_add(layer, "weight", 1, 1, 1);
         if (layer->with_bias)
-            add(layer, "bias", 1, 1, 1);
+            params_add(layer, "bias", 1, 1, 1);
         break;
     case LAYER_LINEAR:
-        add(layer, "weight", 2, layer->out, layer->in);
+        params_add(layer, "weight", 2, layer->out, layer->in);
         if (layer->with_bias)
-            add(layer, "bias", 1, layer->out, 1);
+            params_add(layer, "bias", 1, layer->out, 1);
         break;
     case LAYER_TIED:
     case LAYER_GRAD:
-        add(layer, "weight", 1, 1, 1);
+        params_add(layer, "weight", 1, 1, 1);
         break;
     case LAYER_UNUSED:
-        add(layer, "weight", 1, layer->in, 1);
+        params_add(layer, "weight", 1, layer->in, 1);
         break;
     case LAYER_BRANCH:
-        add(layer, "low", 1, 1, 1);
-        add(layer, "high", 1, 1, 1);
+        params_add(layer, "low", 1, 1, 1);
+        params_add(layer, "high", 1, 1, 1);
         break;
     case LAYER_CONSTANT:
     case LAYER_EMBEDDING:
     case LAYER_POSITIONS:
-        add(layer, "weight", 2, layer->in, layer->out);
+        params_add(layer, "weight", 2, layer->in, layer->out);
         break;
     case LAYER_LAYER_NORM:
-        add(layer, "weight", 1, layer->in, 1);
-        add(layer, "bias", 1, layer->in, 1);
+        params_add(layer, "weight", 1, layer->in, 1);
+        params_add(layer, "bias", 1, layer->in, 1);
         break;
     case LAYER_COUNTER:
-        add(layer, "count", 1, 1, 1)->buffer = true;
+        params_add(layer, "count", 1, 1, 1)->buffer = true;
         break;
     case LAYER_BATCH_NORM:
         add_batch_norm(layer);

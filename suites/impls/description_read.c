@@ -96,7 +96,7 @@ static int read_layer(const struct reader *r, json_t *object, int device, int de
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-static struct layer *find(struct layer *tree, const char *name, int *found)
+static struct layer *model_find(struct layer *tree, const char *name, int *found)
 {
     struct layer *result = NULL;
 
@@ -105,7 +105,7 @@ static struct layer *find(struct layer *tree, const char *name, int *found)
         result = tree;
     }
     for (int i = 0; i < tree->n_children; ++i) {
-        struct layer *inner = find(&tree->child[i], name, found);
+        struct layer *inner = model_find(&tree->child[i], name, found);
         if (inner)
             result = inner;
     }
@@ -122,13 +122,13 @@ static bool contains(const struct layer *tree, const struct layer *layer)
 }
 
 /* Returns which of the two comes first in the tree; NULL: neither is in it. */
-static const struct layer *first_of(const struct layer *tree, const struct layer *a,
-                                    const struct layer *b)
+static const struct layer *model_first_of(const struct layer *tree, const struct layer *a,
+                                          const struct layer *b)
 {
     const struct layer *first = tree == a || tree == b ? tree : NULL;
 
     for (int i = 0; !first && i < tree->n_children; ++i)
-        first = first_of(&tree->child[i], a, b);
+        first = model_first_of(&tree->child[i], a, b);
     return first;
 }
 
@@ -149,7 +149,7 @@ static bool fits_of(const struct layer *model, const struct layer *layer)
     if (!of || of->kind == LAYER_AGAIN || contains(of, layer))
         return false;
     if (layer->kind == LAYER_OUTPUT)
-        return of->kind == LAYER_EMBEDDING && first_of(model, of, layer) == of;
+        return of->kind == LAYER_EMBEDDING && model_first_of(model, of, layer) == of;
     return layer->kind == LAYER_AGAIN || of->kind == LAYER_AFFINE;
 }
 
@@ -160,12 +160,12 @@ static int resolve(const struct reader *r, struct layer *model, struct layer *la
     const char *meant = meant_by(layer);
     int found = 0, status = 0;
 
-    if (layer->name[0] != '\0' && find(model, layer->name, &found) && found > 1)
+    if (layer->name[0] != '\0' && model_find(model, layer->name, &found) && found > 1)
         return impl_fail(r->err, IMPL_EINVAL, "two layers have the name '%s'", layer->name);
     if (meant) {
         const char *of = json_string_value(json_object_get(object, "of"));
 
-        layer->of = !of || of[0] == '\0' ? NULL : find(model, of, &found);
+        layer->of = !of || of[0] == '\0' ? NULL : model_find(model, of, &found);
         if (!fits_of(model, layer))
             return impl_fail(r->err, IMPL_EINVAL, "'of' of a '%s' layer must name %s",
                              kind_word(layer->kind), meant);

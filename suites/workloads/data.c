@@ -18,7 +18,7 @@ enum stream {
 };
 
 /* The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
-static uint64_t mix(uint64_t x)
+static uint64_t data_mix(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15U;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -26,20 +26,20 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-static uint64_t draw(const struct workload_set *set, enum stream stream, size_t a, size_t b)
+static uint64_t data_draw(const struct workload_set *set, enum stream stream, size_t a, size_t b)
 {
-    uint64_t x = mix(set->seed);
+    uint64_t x = data_mix(set->seed);
 
-    x = mix(x ^ (uint64_t)set->index);
-    x = mix(x ^ (uint64_t)stream);
-    x = mix(x ^ (uint64_t)a);
-    return mix(x ^ (uint64_t)b);
+    x = data_mix(x ^ (uint64_t)set->index);
+    x = data_mix(x ^ (uint64_t)stream);
+    x = data_mix(x ^ (uint64_t)a);
+    return data_mix(x ^ (uint64_t)b);
 }
 
 static int draw_below(const struct workload_set *set, enum stream stream, size_t a, size_t b,
                       unsigned n)
 {
-    return (int)((draw(set, stream, a, b) >> 16) % n);
+    return (int)((data_draw(set, stream, a, b) >> 16) % n);
 }
 
 struct workload_set workload_set(uint64_t seed, int index)
@@ -74,7 +74,7 @@ bool workload_is_probe(const struct workload_set *set)
 /* From 1/2 to 1, with all 24 bits of a float, the last one set. */
 static double fraction(const struct workload_set *set, enum stream stream, size_t a, size_t b)
 {
-    return (double)(0x800001U | (draw(set, stream, a, b) >> 40 & 0x7fffffU)) * 0x1p-24;
+    return (double)(0x800001U | (data_draw(set, stream, a, b) >> 40 & 0x7fffffU)) * 0x1p-24;
 }
 
 static size_t common_divisor(size_t a, size_t b)
@@ -94,8 +94,8 @@ void workload_weight(const struct workload *workload, const struct workload_set 
     const size_t width = workload->size[layer];
 
     for (size_t i = 0; i < 2; ++i) {
-        size_t factor = 1 + (size_t)(draw(set, STREAM_MAP, layer, 2 * i) % width);
-        const size_t offset = (size_t)(draw(set, STREAM_MAP, layer, 2 * i + 1) % width);
+        size_t factor = 1 + (size_t)(data_draw(set, STREAM_MAP, layer, 2 * i) % width);
+        const size_t offset = (size_t)(data_draw(set, STREAM_MAP, layer, 2 * i + 1) % width);
 
         /* A factor coprime to the width makes the map a permutation of the columns. */
         while (common_divisor(factor, width) != 1)
@@ -124,7 +124,7 @@ double workload_input(const struct workload_set *set, size_t pattern, size_t col
     if (workload_is_probe(set))
         return fraction(set, STREAM_INPUT, pattern, column);
     if (bits > 0)
-        return workload_wide_number(draw(set, STREAM_INPUT, pattern, column), bits);
+        return workload_wide_number(data_draw(set, STREAM_INPUT, pattern, column), bits);
 
     const int value = draw_below(set, STREAM_INPUT, pattern, column, 6); /* -3..-1, 1..3 */
 
@@ -138,7 +138,7 @@ double workload_upstream(const struct workload_set *set, size_t pattern, size_t 
     if (workload_is_probe(set))
         return fraction(set, STREAM_UPSTREAM, pattern, column);
     if (bits > 0)
-        return workload_wide_number(draw(set, STREAM_UPSTREAM, pattern, column), bits);
+        return workload_wide_number(data_draw(set, STREAM_UPSTREAM, pattern, column), bits);
 
     const int value = draw_below(set, STREAM_UPSTREAM, pattern, column, 4); /* -2, -1, 1, 2 */
 

@@ -48,7 +48,7 @@ size_t workload_param_count(const struct workload *workload, size_t p)
 }
 
 /* The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
-static uint64_t mix(uint64_t x)
+static uint64_t data_mix_all(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15U;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -68,11 +68,11 @@ static int table_bits(const struct workload_set *set, size_t row)
 static double value_by(const struct workload_law *law, const struct workload *workload,
                        const struct workload_set *set, size_t p, size_t i)
 {
-    uint64_t x = mix(set->seed);
+    uint64_t x = data_mix_all(set->seed);
 
-    x = mix(x ^ (uint64_t)set->index);
-    x = mix(x ^ (uint64_t)(1000 + p));
-    x = mix(x ^ (uint64_t)i);
+    x = data_mix_all(x ^ (uint64_t)set->index);
+    x = data_mix_all(x ^ (uint64_t)(1000 + p));
+    x = data_mix_all(x ^ (uint64_t)i);
     if (workload->is->table && p == 0 && table_bits(set, i / 10) > 0)
         return workload_wide_number(x, table_bits(set, i / 10));
     x >>= 16;

@@ -117,7 +117,7 @@ size_t workload_patterns(const struct workload_set *set, size_t rows)
     return set->wide > 0 ? 2 * WORKLOAD_WIDE + narrow : narrow;
 }
 
-static int bits_of(int widest, size_t before)
+static int wide_bits_of(int widest, size_t before)
 {
     const int bits = widest - (int)before;
 
@@ -126,7 +126,7 @@ static int bits_of(int widest, size_t before)
 
 int workload_wide_input(const struct workload_set *set, size_t pattern)
 {
-    return set->wide > 0 && pattern < WORKLOAD_WIDE ? bits_of(set->wide, pattern) : 0;
+    return set->wide > 0 && pattern < WORKLOAD_WIDE ? wide_bits_of(set->wide, pattern) : 0;
 }
 
 int workload_wide_upstream(const struct workload_set *set, size_t pattern)
@@ -134,7 +134,7 @@ int workload_wide_upstream(const struct workload_set *set, size_t pattern)
     const size_t before = pattern - WORKLOAD_WIDE;
 
     return set->wide > 0 && pattern >= WORKLOAD_WIDE && before < WORKLOAD_WIDE
-               ? bits_of(set->wide - 2, before)
+               ? wide_bits_of(set->wide - 2, before)
                : 0;
 }
 

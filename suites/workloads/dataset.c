@@ -137,8 +137,8 @@ static int open_digits(const struct dataset_want *want, struct dataset *data, st
     return status ? status : check_want(data, want, err);
 }
 
-static int open_file(const char *path, const struct dataset_want *want, struct dataset *data,
-                     struct dp_error *err)
+static int dataset_open_file(const char *path, const struct dataset_want *want,
+                             struct dataset *data, struct dp_error *err)
 {
     const char *slash = strrchr(path, '/');
     FILE *file = fopen(path, "r");
@@ -178,7 +178,7 @@ int dataset_open(const char *what, const struct dataset_want *want, struct datas
         return dataset_random(want->table > 0 ? RANDOM_REPEATS * want->table : RANDOM_ROWS, &all,
                               RANDOM_SEED, data, err);
     }
-    return open_file(what, want, data, err);
+    return dataset_open_file(what, want, data, err);
 }
 
 int dataset_part(const struct dataset *data, size_t *train, struct dp_error *err)

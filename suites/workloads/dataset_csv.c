@@ -25,10 +25,10 @@ struct reader {
     struct dp_error *err;
 };
 
-static int complain(const struct reader *r, size_t column, const char *format, ...)
+static int csv_complain(const struct reader *r, size_t column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static int complain(const struct reader *r, size_t column, const char *format, ...)
+static int csv_complain(const struct reader *r, size_t column, const char *format, ...)
 {
     char what[120];
     va_list args;
@@ -48,7 +48,7 @@ static int next_line(struct reader *r)
     ++r->line;
     while ((c = getc(r->file)) != EOF && c != '\n') {
         if (r->length == LINE_BYTES)
-            return complain(r, 1, "the line is longer than %d bytes", LINE_BYTES);
+            return csv_complain(r, 1, "the line is longer than %d bytes", LINE_BYTES);
         r->text[r->length++] = (char)c;
     }
     if (ferror(r->file))
@@ -115,30 +115,30 @@ static bool convert(const char *text, struct number *number)
     return end != text && *end == '\0';
 }
 
-static int read_number(const struct reader *r, size_t column, struct cell cell,
-                       struct number *number)
+static int csv_read_number(const struct reader *r, size_t column, struct cell cell,
+                           struct number *number)
 {
     static const char *const infinite[] = {"nan", "inf", "infinity"};
     const int shown = cell.length > 40 ? 40 : (int)cell.length;
     char copy[CELL_BYTES];
 
     if (cell.length == 0)
-        return complain(r, column, "the cell is empty");
+        return csv_complain(r, column, "the cell is empty");
     if (memchr(cell.text, '\0', cell.length))
-        return complain(r, column, "a byte is 0: the file is not text");
+        return csv_complain(r, column, "a byte is 0: the file is not text");
     if (is_word(&cell, infinite, sizeof infinite / sizeof infinite[0]))
-        return complain(r, column, "'%.*s' is not a finite number", shown, cell.text);
+        return csv_complain(r, column, "'%.*s' is not a finite number", shown, cell.text);
     if (cell.length >= sizeof copy)
-        return complain(r, column, "'%.*s'... is longer than %zu characters", shown, cell.text,
-                        sizeof copy - 1);
+        return csv_complain(r, column, "'%.*s'... is longer than %zu characters", shown, cell.text,
+                            sizeof copy - 1);
     memcpy(copy, cell.text, cell.length);
     copy[cell.length] = '\0';
     if (!convert(copy, number))
-        return complain(r, column, "'%.*s' is not a number%s", shown, cell.text,
-                        r->line == 1 ? " (for a first line of names say --header)" : "");
+        return csv_complain(r, column, "'%.*s' is not a number%s", shown, cell.text,
+                            r->line == 1 ? " (for a first line of names say --header)" : "");
     if (!isfinite(number->value) || (errno == ERANGE && number->value == 0))
-        return complain(r, column, "'%.*s' is too %s for single precision", shown, cell.text,
-                        number->value == 0 ? "small" : "large");
+        return csv_complain(r, column, "'%.*s' is too %s for single precision", shown, cell.text,
+                            number->value == 0 ? "small" : "large");
     return 0;
 }
 
@@ -146,15 +146,15 @@ static int read_feature(const struct reader *r, size_t column, struct cell cell,
 {
     const int shown = cell.length > 40 ? 40 : (int)cell.length;
     struct number number = {0};
-    const int status = read_number(r, column, cell, &number);
+    const int status = csv_read_number(r, column, cell, &number);
 
     *feature = number.value;
     if (status || r->table == 0)
         return status;
     if (number.more >= 0 && number.more < (double)r->table && number.more == floor(number.more))
         return 0;
-    return complain(r, column, "'%.*s' is not a row of the model's table, 0 to %zu", shown,
-                    cell.text, r->table - 1);
+    return csv_complain(r, column, "'%.*s' is not a row of the model's table, 0 to %zu", shown,
+                        cell.text, r->table - 1);
 }
 
 static int read_class(const struct reader *r, size_t column, struct cell cell, int32_t *label)
@@ -163,16 +163,16 @@ static int read_class(const struct reader *r, size_t column, struct cell cell, i
     struct number number = {0};
     int status;
 
-    if ((status = read_number(r, column, cell, &number)))
+    if ((status = csv_read_number(r, column, cell, &number)))
         return status;
     if (!(number.more >= 0 && number.more < r->classes && number.more == floor(number.more)))
-        return complain(r, column, "class '%.*s' is not a whole number from 0 to %d", shown,
-                        cell.text, r->classes - 1);
+        return csv_complain(r, column, "class '%.*s' is not a whole number from 0 to %d", shown,
+                            cell.text, r->classes - 1);
     *label = (int32_t)number.more;
     return 0;
 }
 
-static int make_room(struct reader *r)
+static int csv_make_room(struct reader *r)
 {
     struct dataset *data = r->data;
     const size_t capacity = r->capacity == 0 ? FIRST_ROWS : 2 * r->capacity;
@@ -201,9 +201,10 @@ static int count_columns(struct reader *r)
     for (size_t i = 0; i < r->length; ++i)
         columns += r->text[i] == ',';
     if (columns < 2)
-        return complain(r, 1, "a line needs at least 2 columns, numbers and a class");
+        return csv_complain(r, 1, "a line needs at least 2 columns, numbers and a class");
     if (columns > DATASET_MAX_COLUMNS)
-        return complain(r, DATASET_MAX_COLUMNS + 1, "more than %d columns", DATASET_MAX_COLUMNS);
+        return csv_complain(r, DATASET_MAX_COLUMNS + 1, "more than %d columns",
+                            DATASET_MAX_COLUMNS);
     r->data->features = (r->want_columns != 0 ? r->want_columns : columns) - 1;
     return 0;
 }
@@ -215,7 +216,7 @@ static int read_row(struct reader *r)
     const char *at = r->text, *const end = r->text + r->length;
     int status;
 
-    if ((status = make_room(r)))
+    if ((status = csv_make_room(r)))
         return status;
     for (size_t column = 1;; ++column) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
@@ -228,10 +229,10 @@ static int read_row(struct reader *r)
         if (status)
             return status;
         if (column < columns && !comma)
-            return complain(r, column + 1, "the column is missing: the line has %zu of %zu", column,
-                            columns);
+            return csv_complain(r, column + 1, "the column is missing: the line has %zu of %zu",
+                                column, columns);
         if (column == columns && comma)
-            return complain(r, column + 1, "the line has more than %zu columns", columns);
+            return csv_complain(r, column + 1, "the line has more than %zu columns", columns);
         if (column == columns)
             break;
         at = comma + 1;
@@ -262,10 +263,10 @@ static int check_header(const struct reader *r)
         at = comma + 1;
     }
     if (!names)
-        return complain(r, 1, "all cells are numbers: a row, not names; leave out --header");
+        return csv_complain(r, 1, "all cells are numbers: a row, not names; leave out --header");
     if (r->want_columns != 0 && columns != r->want_columns)
-        return complain(r, 1, "the line has %zu names, the model takes %zu columns", columns,
-                        r->want_columns);
+        return csv_complain(r, 1, "the line has %zu names, the model takes %zu columns", columns,
+                            r->want_columns);
     return 0;
 }
 
@@ -274,7 +275,7 @@ static int first_line(struct reader *r)
     int status = 0;
 
     if (strncmp(r->text, "\xef\xbb\xbf", 3) == 0)
-        return complain(r, 1, "a byte order mark has no place here: save it as UTF-8 without");
+        return csv_complain(r, 1, "a byte order mark has no place here: save it as UTF-8 without");
     if ((status = count_columns(r)))
         return status;
     return r->header ? check_header(r) : read_row(r);
@@ -286,13 +287,13 @@ static int read_rows(struct reader *r)
 
     while ((status = next_line(r)) == 1) {
         if (trim(r->text, r->length).length == 0)
-            return complain(r, 1, "the line is empty");
+            return csv_complain(r, 1, "the line is empty");
         if ((status = r->line == 1 ? first_line(r) : read_row(r)))
             return status;
     }
     if (status == 0 && r->data->rows == 0)
-        return complain(r, 1,
-                        r->line > 1 ? "there is no row after the names" : "the file is empty");
+        return csv_complain(r, 1,
+                            r->line > 1 ? "there is no row after the names" : "the file is empty");
     return status;
 }
 

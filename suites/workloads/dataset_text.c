@@ -52,7 +52,7 @@ static int grow(struct dataset *data, size_t *room, struct dp_error *err)
     return 0;
 }
 
-static int read_bytes(FILE *file, struct dataset *data, size_t *bytes, struct dp_error *err)
+static int text_read_bytes(FILE *file, struct dataset *data, size_t *bytes, struct dp_error *err)
 {
     size_t room = 0, got = 1;
     int status = 0;
@@ -67,7 +67,7 @@ static int read_bytes(FILE *file, struct dataset *data, size_t *bytes, struct dp
 }
 
 /* There is a window to train and one to test, and every byte is of the vocabulary. */
-static int check(const struct dataset *data, size_t bytes, struct dp_error *err)
+static int text_check(const struct dataset *data, size_t bytes, struct dp_error *err)
 {
     const size_t window = data->features + 1;
 
@@ -116,9 +116,9 @@ int dataset_open_text(const char *what, const struct dataset_want *want, struct 
     file = open_named(what);
     if (!file)
         return dp_fail(err, DP_EINVAL, "cannot read %s: %s", data->path, strerror(errno));
-    status = read_bytes(file, data, &bytes, err);
+    status = text_read_bytes(file, data, &bytes, err);
     fclose(file);
-    if (status || (status = check(data, bytes, err)))
+    if (status || (status = text_check(data, bytes, err)))
         return status;
     data->rows = bytes - data->features;
     return 0;

@@ -63,7 +63,7 @@ static void add_layer(struct workload_parts *parts, size_t width, size_t heads)
     workload_skip_last(parts, 4);
 }
 
-static void add(struct workload_parts *parts, const struct workload *workload)
+static void gpt_add(struct workload_parts *parts, const struct workload *workload)
 {
     const size_t *size = workload->size;
 
@@ -181,7 +181,7 @@ static struct workload_kept kept(const struct workload *workload)
                                   .rounded = OPERANDS * (size[GPT_LAYERS] * LINEARS + 1)};
 }
 
-static int check(const struct workload *workload, char *why, size_t bytes)
+static int gpt_check(const struct workload *workload, char *why, size_t bytes)
 {
     static const struct {
         const char *name;
@@ -222,7 +222,7 @@ static const struct workload_known known[] = {
 
 static const struct workload_sized sized = {.known = known,
                                             .n_sizes = GPT_SIZES,
-                                            .check = check,
+                                            .check = gpt_check,
                                             .law = law,
                                             .param_name = param_name,
                                             .products = products,
@@ -230,7 +230,7 @@ static const struct workload_sized sized = {.known = known,
                                             .kept = kept};
 
 const struct workload_descriptor workload_gpt = {.name = "gpt",
-                                                 .add = add,
+                                                 .add = gpt_add,
                                                  .sized = &sized,
                                                  .tokens = true,
                                                  .peer = true,

@@ -58,7 +58,7 @@ static void fill_window(const struct dataset *data, size_t begin, float feature[
     }
 }
 
-static void fill(struct loader *loader, size_t b)
+static void loader_fill(struct loader *loader, size_t b)
 {
     const struct dataset *data = loader->config.data;
     const size_t rows = batch_rows(loader, b), width = data->features;
@@ -92,7 +92,7 @@ static void *run_thread(void *argument)
         }
         loader->idle = false;
         pthread_mutex_unlock(&loader->lock);
-        fill(loader, b);
+        loader_fill(loader, b);
         pthread_mutex_lock(&loader->lock);
         ++loader->made;
         pthread_cond_broadcast(&loader->change);
@@ -120,7 +120,7 @@ static int start_thread(struct loader *loader, struct dp_error *err)
     return 0;
 }
 
-static int check(const struct loader_config *config, struct dp_error *err)
+static int loader_check(const struct loader_config *config, struct dp_error *err)
 {
     if (config->n == 0 || config->batch == 0)
         return dp_fail(err, DP_EINVAL, "a loader of %zu rows in batches of %zu", config->n,
@@ -174,7 +174,7 @@ int loader_open(const struct loader_config *config, struct loader **loader, stru
     made->rows = config->draws > 0 ? config->draws : made->config.n;
     made->rows =
         (made->rows + made->config.multiple - 1) / made->config.multiple * made->config.multiple;
-    if ((status = check(&made->config, err)) || (status = alloc(made, err)) ||
+    if ((status = loader_check(&made->config, err)) || (status = alloc(made, err)) ||
         (config->prefetch && (status = start_thread(made, err)))) {
         loader_close(made);
         return status;
@@ -261,7 +261,7 @@ void loader_next(struct loader *loader, struct loader_batch *batch)
     if (loader->threaded)
         wait_for(loader, b);
     else
-        fill(loader, b);
+        loader_fill(loader, b);
     ++loader->next;
     *batch = (struct loader_batch){.rows = batch_rows(loader, b),
                                    .feature = loader->feature[b % BUFFERS],

@@ -56,7 +56,7 @@ bool workload_footprint(const struct workload *workload, const struct workload_u
     return true;
 }
 
-static struct workload_memory sum_of(const struct workload_footprint *held)
+static struct workload_memory memory_sum_of(const struct workload_footprint *held)
 {
     const double least = held->weights + held->gradients + held->states + held->gathered +
                          held->batches + held->step;
@@ -73,10 +73,10 @@ struct workload_memory workload_memory(const struct workload *workload,
     if (!workload_footprint(workload, use, true, rows, &held))
         return (struct workload_memory){NAN, NAN};
 
-    struct workload_memory sum = sum_of(&held);
+    struct workload_memory sum = memory_sum_of(&held);
 
     if (shared && others > 0 && workload_footprint(workload, use, false, rows, &held)) {
-        const struct workload_memory other = sum_of(&held);
+        const struct workload_memory other = memory_sum_of(&held);
 
         sum.least += others * other.least;
         sum.most += others * other.most;

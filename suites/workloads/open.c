@@ -20,12 +20,12 @@ struct workload_parts {
     int n, status;
 };
 
-static struct dp_module **next(struct workload_parts *p)
+static struct dp_module **open_next(struct workload_parts *p)
 {
     return &p->module[p->n];
 }
 
-static void add(struct workload_parts *p, int status)
+static void open_add(struct workload_parts *p, int status)
 {
     p->status = status;
     if (status == 0)
@@ -51,13 +51,13 @@ static bool opens(struct workload_parts *p, const char *format, ...)
 void workload_add_linear(struct workload_parts *p, size_t in, size_t out)
 {
     if (opens(p, "linear %zu %zu\n", in, out))
-        add(p, dp_linear(p->group, in, out, true, next(p), p->err));
+        open_add(p, dp_linear(p->group, in, out, true, open_next(p), p->err));
 }
 
 void workload_add_relu(struct workload_parts *p)
 {
     if (opens(p, "relu\n"))
-        add(p, dp_relu(p->group, next(p), p->err));
+        open_add(p, dp_relu(p->group, open_next(p), p->err));
 }
 
 void workload_add_conv(struct workload_parts *p, size_t in, size_t out, size_t stride,
@@ -66,13 +66,13 @@ void workload_add_conv(struct workload_parts *p, size_t in, size_t out, size_t s
     const struct dp_window window = {{3, 3}, {stride, stride}, {padding, padding}};
 
     if (opens(p, "conv %zu %zu %zu %zu %d\n", in, out, stride, padding, bias))
-        add(p, dp_conv2d(p->group, in, out, &window, bias, next(p), p->err));
+        open_add(p, dp_conv2d(p->group, in, out, &window, bias, open_next(p), p->err));
 }
 
 void workload_add_norm(struct workload_parts *p, size_t channels)
 {
     if (opens(p, "norm %zu\n", channels))
-        add(p, dp_batch_norm(p->group, channels, 1e-5, 0.1, next(p), p->err));
+        open_add(p, dp_batch_norm(p->group, channels, 1e-5, 0.1, open_next(p), p->err));
 }
 
 void workload_add_pool(struct workload_parts *p)
@@ -80,7 +80,7 @@ void workload_add_pool(struct workload_parts *p)
     const struct dp_window window = {.kernel = {2, 2}};
 
     if (opens(p, "pool\n"))
-        add(p, dp_max_pool2d(p->group, &window, next(p), p->err));
+        open_add(p, dp_max_pool2d(p->group, &window, open_next(p), p->err));
 }
 
 void workload_add_view(struct workload_parts *p, int ndim, const size_t dim[])
@@ -90,16 +90,16 @@ void workload_add_view(struct workload_parts *p, int ndim, const size_t dim[])
     for (int d = 0; d < ndim; ++d)
         snprintf(shape + strlen(shape), sizeof shape - strlen(shape), " %zu", dim[d]);
     if (opens(p, "view%s\n", shape))
-        add(p, ndim == 0 ? dp_flatten(p->group, next(p), p->err)
-                         : dp_unflatten(p->group, ndim, dim, next(p), p->err));
+        open_add(p, ndim == 0 ? dp_flatten(p->group, open_next(p), p->err)
+                              : dp_unflatten(p->group, ndim, dim, open_next(p), p->err));
 }
 
 void workload_add_recurrent(struct workload_parts *p, bool lstm)
 {
     workload_add_view(p, 2, (const size_t[]){8, 8});
     if (opens(p, "%s 8 128\n", lstm ? "lstm" : "rnn"))
-        add(p, lstm ? dp_lstm(p->group, 8, 128, true, next(p), p->err)
-                    : dp_rnn(p->group, 8, 128, true, next(p), p->err));
+        open_add(p, lstm ? dp_lstm(p->group, 8, 128, true, open_next(p), p->err)
+                         : dp_rnn(p->group, 8, 128, true, open_next(p), p->err));
     workload_add_linear(p, 128, 10);
 }
 
@@ -107,43 +107,43 @@ void workload_add_capsule(struct workload_parts *p, const struct dp_capsule_conf
 {
     if (opens(p, "capsule %zu %zu %zu %zu %d\n", config->in, config->out, config->d_in,
               config->d_out, config->rounds))
-        add(p, dp_capsule(p->group, config, next(p), p->err));
+        open_add(p, dp_capsule(p->group, config, open_next(p), p->err));
 }
 
 void workload_add_table(struct workload_parts *p, size_t rows, size_t width)
 {
     if (opens(p, "table %zu %zu\n", rows, width))
-        add(p, dp_embedding(p->group, rows, width, next(p), p->err));
+        open_add(p, dp_embedding(p->group, rows, width, open_next(p), p->err));
 }
 
 void workload_add_move(struct workload_parts *p)
 {
     if (opens(p, "move\n"))
-        add(p, dp_to(p->group, p->slot, next(p), p->err));
+        open_add(p, dp_to(p->group, p->slot, open_next(p), p->err));
 }
 
 void workload_add_positions(struct workload_parts *p, size_t context, size_t width)
 {
     if (opens(p, "positions %zu %zu\n", context, width))
-        add(p, dp_positions(p->group, context, width, next(p), p->err));
+        open_add(p, dp_positions(p->group, context, width, open_next(p), p->err));
 }
 
 void workload_add_layer_norm(struct workload_parts *p, size_t width)
 {
     if (opens(p, "layer_norm %zu\n", width))
-        add(p, dp_layer_norm(p->group, width, 1e-5, next(p), p->err));
+        open_add(p, dp_layer_norm(p->group, width, 1e-5, open_next(p), p->err));
 }
 
 void workload_add_attention(struct workload_parts *p, size_t heads)
 {
     if (opens(p, "attention %zu\n", heads))
-        add(p, dp_attention(p->group, heads, 0, 0, next(p), p->err));
+        open_add(p, dp_attention(p->group, heads, 0, 0, open_next(p), p->err));
 }
 
 void workload_add_gelu(struct workload_parts *p)
 {
     if (opens(p, "gelu tanh\n"))
-        add(p, dp_gelu(p->group, true, next(p), p->err));
+        open_add(p, dp_gelu(p->group, true, open_next(p), p->err));
 }
 
 void workload_add_tied(struct workload_parts *p)
@@ -153,7 +153,7 @@ void workload_add_tied(struct workload_parts *p)
     if (!opens(p, "tied 0\n"))
         return;
     if (dp_module_params(p->module[0], &table, 1) == 1)
-        add(p, dp_linear_tied(p->group, table, next(p), p->err));
+        open_add(p, dp_linear_tied(p->group, table, open_next(p), p->err));
     else
         p->status = dp_fail(p->err, DP_EINVAL, "the first part is not a table");
 }
@@ -190,8 +190,8 @@ void workload_wrap_last(struct workload_parts *p)
     p->module[p->n - 1] = wrapped;
 }
 
-static int open_model(const struct workload *workload, struct workload_parts *p,
-                      struct dp_module **model)
+static int open_open_model(const struct workload *workload, struct workload_parts *p,
+                           struct dp_module **model)
 {
     workload->is->add(p, workload);
     if (p->status == 0)
@@ -235,12 +235,12 @@ int workload_open(const struct workload *workload, struct dp_group *group, struc
 {
     struct workload_parts p = {.group = group, .err = err};
 
-    return open_model(workload, &p, model);
+    return open_open_model(workload, &p, model);
 }
 
 /* Places all of it, or for mixed the layer after the move. */
-static int place(const struct workload *workload, struct dp_module *model, struct dp_slot *slot,
-                 struct dp_error *err)
+static int open_place(const struct workload *workload, struct dp_module *model,
+                      struct dp_slot *slot, struct dp_error *err)
 {
     if (!slot)
         return 0;
@@ -255,10 +255,10 @@ int workload_open_wrapped(const struct workload *workload, struct dp_group *grou
     struct workload_parts p = {
         .group = group, .slot = slot, .wrap = part ? wrap : NULL, .user = user, .err = err};
     struct dp_module *opened = NULL;
-    int status = open_model(workload, &p, &opened);
+    int status = open_open_model(workload, &p, &opened);
 
     if (status == 0)
-        status = place(workload, opened, slot, err);
+        status = open_place(workload, opened, slot, err);
     if (status == 0 && !part)
         status = wrap(user, opened, model, err);
     else if (status == 0)

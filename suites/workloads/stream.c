@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static uint64_t mix(uint64_t x)
+static uint64_t stream_mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
@@ -13,7 +13,7 @@ static uint64_t mix(uint64_t x)
 uint64_t stream_next(struct stream *stream)
 {
     stream->state += 0x9e3779b97f4a7c15U;
-    return mix(stream->state);
+    return stream_mix(stream->state);
 }
 
 struct stream stream_open(uint64_t seed, enum stream_purpose purpose, uint64_t index)

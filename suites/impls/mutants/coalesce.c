@@ -217,8 +217,8 @@ size_t reduce(struct arena *arena, const struct impl_array src[], int n, int k, 
 
 /* ---- operations ---------------------------------------------------------------------------- */
 
-static int read_all(struct arena *arena, const struct impl_array arrays[], int n,
-                    struct impl_array **tensors, struct impl_error *err)
+static int coalesce_read_all(struct arena *arena, const struct impl_array arrays[], int n,
+                             struct impl_array **tensors, struct impl_error *err)
 {
     int status = 0;
 
@@ -276,7 +276,7 @@ int op_broadcast(struct impl_session *s, struct impl_broadcast *op, struct impl_
     struct arena arena = {.session = s};
     struct impl_array *src = NULL, *copies = NULL;
     int status = op->n < 0 ? impl_fail(err, IMPL_EINVAL, "%d tensors", op->n)
-                           : read_all(&arena, op->src, op->n, &src, err);
+                           : coalesce_read_all(&arena, op->src, op->n, &src, err);
 
     if (status == 0 && refuses(s, err))
         status = err->status;
@@ -339,7 +339,7 @@ int op_reduce(struct impl_session *s, struct impl_reduce *op, struct impl_error 
     struct impl_array *src = NULL, *sums = NULL;
     int status = op->n < 0 || op->k < 1 || op->poke >= op->n
                      ? impl_fail(err, IMPL_EINVAL, "%d lists of %d tensors", op->k, op->n)
-                     : read_all(&arena, op->src, op->n * op->k, &src, err);
+                     : coalesce_read_all(&arena, op->src, op->n * op->k, &src, err);
 
     if (status == 0 && refuses(s, err))
         status = err->status;

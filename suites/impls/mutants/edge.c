@@ -11,12 +11,12 @@ static bool power_of_two(size_t n)
 }
 
 /* Returns n rounded down to a multiple of `block`, if n is above `least`. */
-static size_t whole(size_t n, size_t block, size_t least)
+static size_t edge_whole(size_t n, size_t block, size_t least)
 {
     return n > least ? n - n % block : n;
 }
 
-static struct impl_array first_of(const struct impl_array *a, size_t n)
+static struct impl_array edge_first_of(const struct impl_array *a, size_t n)
 {
     struct impl_array list = *a;
 
@@ -30,7 +30,7 @@ static struct impl_array first_of(const struct impl_array *a, size_t n)
 size_t edge_weight_rows(const struct impl_session *s, size_t n)
 {
     if (bug(s, BUG_ROWS_TAIL))
-        return whole(n, 128, 128);
+        return edge_whole(n, 128, 128);
     if (n > 1024 && bug(s, BUG_ROWS_1024))
         return 1024;
     return bug(s, BUG_ROWS_POWER) && power_of_two(n) ? n + 1 : n;
@@ -38,21 +38,21 @@ size_t edge_weight_rows(const struct impl_session *s, size_t n)
 
 size_t edge_bias_rows(const struct impl_session *s, size_t n)
 {
-    return bug(s, BUG_BIAS_ODD_ROW) ? whole(n, 2, 32) : n;
+    return bug(s, BUG_BIAS_ODD_ROW) ? edge_whole(n, 2, 32) : n;
 }
 
 struct impl_array edge_terms(const struct impl_session *s, const struct impl_array *a)
 {
     const size_t n = tensor_count(a);
 
-    return first_of(a, bug(s, BUG_TERMS_TAIL) ? whole(n, 512, 512) : n);
+    return edge_first_of(a, bug(s, BUG_TERMS_TAIL) ? edge_whole(n, 512, 512) : n);
 }
 
 struct impl_array edge_added(const struct impl_session *s, const struct impl_array *a)
 {
     const size_t n = tensor_count(a);
 
-    return first_of(a, bug(s, BUG_ADDED_TAIL) ? whole(n, 4, 64) : n);
+    return edge_first_of(a, bug(s, BUG_ADDED_TAIL) ? edge_whole(n, 4, 64) : n);
 }
 
 size_t edge_stepped(const struct impl_session *s, size_t n)
@@ -61,7 +61,7 @@ size_t edge_stepped(const struct impl_session *s, size_t n)
 
     if (n > most && bug(s, BUG_STEP_MIB))
         return most;
-    return bug(s, BUG_STEP_TAIL) ? whole(n, 8, 64) : n;
+    return bug(s, BUG_STEP_TAIL) ? edge_whole(n, 8, 64) : n;
 }
 
 void edge_square(const struct run *run, float *gradient, size_t in, size_t out)
@@ -103,7 +103,7 @@ struct impl_array edge_summed(const struct impl_session *s, const struct impl_ar
 
     if (later && bug(s, BUG_LAST_GROUP))
         *k = 1;
-    return first_of(flat, bug(s, BUG_SUM_TAIL) ? whole(n, 128, 128) : n);
+    return edge_first_of(flat, bug(s, BUG_SUM_TAIL) ? edge_whole(n, 128, 128) : n);
 }
 
 /* ---- cutting and gluing ---------------------------------------------------------------------- */
@@ -192,9 +192,9 @@ int edge_output_device(const struct impl_session *s, int device, int first)
 static size_t unreduced(const struct impl_session *s, const struct edge_bucket *b)
 {
     if (bug(s, BUG_BUCKET_TAIL))
-        return whole(b->n, 128, 0);
+        return edge_whole(b->n, 128, 0);
     if (bug(s, BUG_BUCKET_PARTS))
-        return whole(b->n, (size_t)b->ranks, 64);
+        return edge_whole(b->n, (size_t)b->ranks, 64);
     return b->bucket > 1 && bug(s, BUG_BUCKET_THIRD) ? 0 : b->n;
 }
 

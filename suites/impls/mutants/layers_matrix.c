@@ -4,8 +4,8 @@
 #include <string.h>
 
 /* plain: no bug changes the values of x. */
-static float product(const struct impl_session *s, bool plain, const float x[], const float w[],
-                     size_t n)
+static float matrix_product(const struct impl_session *s, bool plain, const float x[],
+                            const float w[], size_t n)
 {
     float sum = 0;
 
@@ -34,7 +34,7 @@ static int forward_linear(struct run *run, struct node *node)
     out = floats(&node->out.a[0]);
     for (size_t i = 0; i < tokens_of(x); ++i, in += layer->in)
         for (size_t o = 0; o < layer->out; ++o) {
-            const float sum = product(run->s, plain, in, w + o * layer->in, layer->in);
+            const float sum = matrix_product(run->s, plain, in, w + o * layer->in, layer->in);
 
             *out++ = b ? sum + b[o] : sum;
         }

@@ -44,8 +44,8 @@ static float moved(const struct run *run, const struct layer *layer, float runni
     return (float)((1 - momentum) * (double)running + momentum * value);
 }
 
-static void move(const struct run *run, const struct layer *layer, size_t column,
-                 const struct moments *m, float *mean, float *variance)
+static void norm_move(const struct run *run, const struct layer *layer, size_t column,
+                      const struct moments *m, float *mean, float *variance)
 {
     const bool biased = bug(run->s, BUG_NORM_BIASED);
 
@@ -61,7 +61,7 @@ static float *seen(const struct run *run, const struct layer *layer, size_t colu
     return param->seen ? param->seen + 2 * column : NULL;
 }
 
-static double factor_of(const struct run *run, const struct layer *layer, double variance)
+static double norm_factor_of(const struct run *run, const struct layer *layer, double variance)
 {
     const double eps = (double)layer->eps;
 
@@ -70,7 +70,7 @@ static double factor_of(const struct run *run, const struct layer *layer, double
     return 1 / sqrt(variance + eps);
 }
 
-static void normalise(struct run *run, const struct node *node, size_t c, float *const param[])
+static void norm_normalise(struct run *run, const struct node *node, size_t c, float *const param[])
 {
     const struct layer *layer = node->layer;
     const struct impl_array *x = &node->in.a[0];
@@ -81,7 +81,7 @@ static void normalise(struct run *run, const struct node *node, size_t c, float 
     const float *old = own ? NULL : seen(run, layer, c);
     const double mean = own ? m.mean : old ? (double)old[0] : (double)param[MEAN][c];
     const double variance = own ? m.biased : old ? (double)old[1] : (double)param[VARIANCE][c];
-    const double factor = factor_of(run, layer, variance);
+    const double factor = norm_factor_of(run, layer, variance);
 
     node->stats[c] = mean;
     node->stats[layer->in + c] = factor;
@@ -92,7 +92,7 @@ static void normalise(struct run *run, const struct node *node, size_t c, float 
         floats(&node->out.a[0])[i] = (float)(v * (double)param[WEIGHT][c] + (double)param[BIAS][c]);
     }
     if (run->train)
-        move(run, layer, c, &m, param[MEAN], param[VARIANCE]);
+        norm_move(run, layer, c, &m, param[MEAN], param[VARIANCE]);
 }
 
 static int params_at(struct run *run, const struct node *node, float *param[])
@@ -120,7 +120,7 @@ static int forward_norm(struct run *run, struct node *node)
     node->out.a[0] = tensor_like(&run->tape->arena, x);
     node->stats = arena_take(&run->tape->arena, 2 * layer->in * sizeof *node->stats);
     for (size_t c = 0; c < layer->in; ++c)
-        normalise(run, node, c, param);
+        norm_normalise(run, node, c, param);
     if (run->train || bug(run->s, BUG_NORM_EVAL_COUNTS))
         param[BATCHES][0] += 1;
     node->trained = by_own_rows(run);
@@ -204,7 +204,7 @@ static void gather_column(const struct run *run, const struct group *group, int 
         sums[0] += (double)own[0] / group->m;
         sums[1] += (double)own[1] / group->m;
         if (i > 0 && bug(run->s, BUG_NORM_IN_TURN))
-            move(run, layer, c, &m, mean, variance);
+            norm_move(run, layer, c, &m, mean, variance);
         if (bug(run->s, BUG_NORM_LAST)) {
             mean[c] = own[0];
             variance[c] = own[1];

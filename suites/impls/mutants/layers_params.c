@@ -38,7 +38,7 @@ float *param_grad(struct run *run, const struct layer *layer, int k)
 }
 
 /* Begins a layer with one input and one output of the same shape. */
-static int begin(struct run *run, struct node *node)
+static int params_begin(struct run *run, struct node *node)
 {
     node->out.a[0] = tensor_like(&run->tape->arena, &node->in.a[0]);
     return need_floats(run, node);
@@ -65,8 +65,8 @@ void spoil(const struct run *run, const struct impl_array *y)
 
 /* ---- affine, tied, branch, borrow: one weight ---------------------------------------------- */
 
-static void scale(const struct run *run, float w, const float *b, const struct impl_array *x,
-                  struct impl_array *y)
+static void params_scale(const struct run *run, float w, const float *b, const struct impl_array *x,
+                         struct impl_array *y)
 {
     const bool wide = x->device % 2 == 1 && bug(run->s, BUG_EXTENDED);
 
@@ -80,7 +80,7 @@ static void scale(const struct run *run, float w, const float *b, const struct i
     }
 }
 
-static float dot(const struct impl_array *a, const struct impl_array *b)
+static float params_dot(const struct impl_array *a, const struct impl_array *b)
 {
     float sum = 0;
 
@@ -89,7 +89,7 @@ static float dot(const struct impl_array *a, const struct impl_array *b)
     return sum;
 }
 
-static float total(const struct impl_array *a)
+static float params_total(const struct impl_array *a)
 {
     float sum = 0;
 
@@ -104,11 +104,11 @@ static int forward_affine(struct run *run, struct node *node)
     const struct layer *layer = node->layer;
     const float *w = param_at(run, layer, 0, x), *b = NULL;
 
-    if (!w || begin(run, node) != 0)
+    if (!w || params_begin(run, node) != 0)
         return run->err.status;
     if (layer->with_bias && !(b = param_at(run, layer, 1, x)))
         return run->err.status;
-    scale(run, *w, b, x, &node->out.a[0]);
+    params_scale(run, *w, b, x, &node->out.a[0]);
     spoil(run, &node->out.a[0]);
     return 0;
 }
@@ -145,13 +145,13 @@ static int backward_affine(struct run *run, const struct node *node, const struc
     if (!w)
         return run->err.status;
     if (dw)
-        *dw += dot(&terms, x);
+        *dw += params_dot(&terms, x);
     if (db && !no_bias(run, x))
-        *db += total(up);
+        *db += params_total(up);
     if (db && bug(run->s, BUG_THIRD_REPLICA) && run->replica == 2)
-        *db += total(up);
+        *db += params_total(up);
     if (down)
-        scale(run, *w, NULL, up, down);
+        params_scale(run, *w, NULL, up, down);
     return 0;
 }
 
@@ -159,10 +159,10 @@ static int forward_tied(struct run *run, struct node *node)
 {
     const float *w = param_at(run, node->layer, 0, &node->in.a[0]);
 
-    if (!w || begin(run, node) != 0)
+    if (!w || params_begin(run, node) != 0)
         return run->err.status;
-    scale(run, *w, NULL, &node->in.a[0], &node->out.a[0]);
-    scale(run, *w, NULL, &node->out.a[0], &node->out.a[0]);
+    params_scale(run, *w, NULL, &node->in.a[0], &node->out.a[0]);
+    params_scale(run, *w, NULL, &node->out.a[0], &node->out.a[0]);
     return 0;
 }
 
@@ -179,12 +179,12 @@ static int backward_tied(struct run *run, const struct node *node, const struct 
     if (!w)
         return run->err.status;
     wg = tensor_like(&run->tape->arena, x);
-    scale(run, *w, NULL, x, &wx);
-    scale(run, *w, NULL, up, &wg);
+    params_scale(run, *w, NULL, x, &wx);
+    params_scale(run, *w, NULL, up, &wg);
     if (dw)
-        *dw += dot(up, &wx) + (once ? 0 : dot(&wg, x));
+        *dw += params_dot(up, &wx) + (once ? 0 : params_dot(&wg, x));
     dx->a[0] = tensor_like(&run->tape->arena, x);
-    scale(run, *w, NULL, &wg, &dx->a[0]);
+    params_scale(run, *w, NULL, &wg, &dx->a[0]);
     return 0;
 }
 
@@ -200,12 +200,12 @@ static int forward_branch(struct run *run, struct node *node)
 {
     const float *w;
 
-    if (begin(run, node) != 0)
+    if (params_begin(run, node) != 0)
         return run->err.status;
     w = param_at(run, node->layer, branch_of(node), &node->in.a[0]);
     if (!w)
         return run->err.status;
-    scale(run, *w, NULL, &node->in.a[0], &node->out.a[0]);
+    params_scale(run, *w, NULL, &node->in.a[0], &node->out.a[0]);
     return 0;
 }
 
@@ -220,9 +220,9 @@ static int backward_branch(struct run *run, const struct node *node, const struc
     if (!w)
         return run->err.status;
     if (dw)
-        *dw += dot(up, x);
+        *dw += params_dot(up, x);
     dx->a[0] = tensor_like(&run->tape->arena, x);
-    scale(run, *w, NULL, up, &dx->a[0]);
+    params_scale(run, *w, NULL, up, &dx->a[0]);
     return 0;
 }
 
@@ -241,9 +241,9 @@ static int forward_borrow(struct run *run, struct node *node)
 {
     const float *w = borrowed(run, node);
 
-    if (!w || begin(run, node) != 0)
+    if (!w || params_begin(run, node) != 0)
         return run->err.status;
-    scale(run, *w, NULL, &node->in.a[0], &node->out.a[0]);
+    params_scale(run, *w, NULL, &node->in.a[0], &node->out.a[0]);
     return 0;
 }
 
@@ -255,7 +255,7 @@ static int backward_borrow(struct run *run, const struct node *node, const struc
     if (!w)
         return run->err.status;
     dx->a[0] = tensor_like(&run->tape->arena, &node->in.a[0]);
-    scale(run, *w, NULL, &g->a[0], &dx->a[0]);
+    params_scale(run, *w, NULL, &g->a[0], &dx->a[0]);
     return 0;
 }
 

@@ -248,7 +248,7 @@ static int backward_widen(struct run *run, const struct node *node, const struct
 
 /* ---- sums ---------------------------------------------------------------------------------- */
 
-static float sum_of(const struct impl_array *x, size_t first, size_t n)
+static float plain_sum_of(const struct impl_array *x, size_t first, size_t n)
 {
     float sum = 0;
 
@@ -271,11 +271,11 @@ static int forward_sum(struct run *run, struct node *node)
 
     if (need_floats(run, node) != 0)
         return run->err.status;
-    node->out.a[0] = scalar(run, x, sum_of(x, 0, tensor_count(x)));
+    node->out.a[0] = scalar(run, x, plain_sum_of(x, 0, tensor_count(x)));
     return 0;
 }
 
-static void fill(struct impl_array *x, float value)
+static void plain_fill(struct impl_array *x, float value)
 {
     for (size_t i = 0; i < tensor_count(x); ++i)
         floats(x)[i] = value;
@@ -285,7 +285,7 @@ static int backward_sum(struct run *run, const struct node *node, const struct v
                         struct values *dx)
 {
     dx->a[0] = tensor_like(&run->tape->arena, &node->in.a[0]);
-    fill(&dx->a[0], floats(&g->a[0])[0]);
+    plain_fill(&dx->a[0], floats(&g->a[0])[0]);
     return 0;
 }
 
@@ -300,7 +300,7 @@ static float mean_of_means(const struct run *run, const struct impl_array *x)
         const size_t n = tensor_count(&run->last->replica[i].out.a[0]);
 
         if (first + n <= tensor_count(x))
-            sum += sum_of(x, first, n) / (float)n;
+            sum += plain_sum_of(x, first, n) / (float)n;
         first += n;
     }
     return sum / (float)m;
@@ -313,7 +313,7 @@ static int forward_mean(struct run *run, struct node *node)
 
     if (need_floats(run, node) != 0)
         return run->err.status;
-    node->out.a[0] = scalar(run, x, sum_of(x, 0, n) / (float)n);
+    node->out.a[0] = scalar(run, x, plain_sum_of(x, 0, n) / (float)n);
     if (run->last && bug(run->s, BUG_MEAN_OF_MEANS))
         floats(&node->out.a[0])[0] = mean_of_means(run, x);
     return 0;
@@ -323,7 +323,7 @@ static int backward_mean(struct run *run, const struct node *node, const struct 
                          struct values *dx)
 {
     dx->a[0] = tensor_like(&run->tape->arena, &node->in.a[0]);
-    fill(&dx->a[0], floats(&g->a[0])[0] / (float)tensor_count(&node->in.a[0]));
+    plain_fill(&dx->a[0], floats(&g->a[0])[0] / (float)tensor_count(&node->in.a[0]));
     return 0;
 }
 

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-static int add(struct run *run, struct node *node, float number)
+static int probes_add(struct run *run, struct node *node, float number)
 {
     const struct impl_array *x = &node->in.a[0];
 
@@ -17,12 +17,12 @@ static int add(struct run *run, struct node *node, float number)
 
 static int forward_tag_device(struct run *run, struct node *node)
 {
-    return add(run, node, 1000.0f * (float)(node->in.a[0].device + 1));
+    return probes_add(run, node, 1000.0f * (float)(node->in.a[0].device + 1));
 }
 
 static int forward_tag_replica(struct run *run, struct node *node)
 {
-    return add(run, node, 1000.0f * (float)(run->replica + 1));
+    return probes_add(run, node, 1000.0f * (float)(run->replica + 1));
 }
 
 static int forward_tag_dim(struct run *run, struct node *node)
@@ -32,12 +32,12 @@ static int forward_tag_dim(struct run *run, struct node *node)
 
     if (dim < -1 || dim >= x->ndim)
         return impl_fail(&run->err, IMPL_EINVAL, "dimension %d of %d", dim, x->ndim);
-    return add(run, node, 1000.0f * (float)(dim < 0 ? (size_t)x->ndim : x->dim[dim]));
+    return probes_add(run, node, 1000.0f * (float)(dim < 0 ? (size_t)x->ndim : x->dim[dim]));
 }
 
 static int forward_tag_mode(struct run *run, struct node *node)
 {
-    return add(run, node, (run->grad ? 1000.0f : 0.0f) + (run->train ? 2000.0f : 0.0f));
+    return probes_add(run, node, (run->grad ? 1000.0f : 0.0f) + (run->train ? 2000.0f : 0.0f));
 }
 
 /* ---- delays and failures ------------------------------------------------------------------- */
@@ -128,7 +128,7 @@ static int forward_argument(struct run *run, struct node *node)
     a = &run->args[index];
     if (a->dtype != IMPL_F32 || a->ndim != 1 || a->dim[0] == 0)
         return impl_fail(&run->err, IMPL_EINVAL, "an argument must be a list of float32");
-    if (add(run, node, 0) != 0)
+    if (probes_add(run, node, 0) != 0)
         return run->err.status;
     node->factor = floats(a)[0];
     node->caller = bug(run->s, BUG_ARGUMENT_REREAD) ? run->given[index].data : NULL;

@@ -166,7 +166,7 @@ static int backward_layer_norm(struct run *run, const struct node *node, const s
 static const double root_half = 0.70710678118654752440, pi = 3.14159265358979323846;
 
 /* Returns the value, or the slope. */
-static double gelu(double x, bool tanh_form, bool slope)
+static double transformer_gelu(double x, bool tanh_form, bool slope)
 {
     const double c = sqrt(2 / pi), t = tanh(c * (x + 0.044715 * x * x * x));
     const double share = tanh_form ? (1 + t) / 2 : (1 + erf(x * root_half)) / 2;
@@ -185,7 +185,7 @@ static int forward_gelu(struct run *run, struct node *node)
     node->out.a[0] = tensor_like(&run->tape->arena, x);
     for (size_t i = 0; i < tensor_count(x); ++i)
         floats(&node->out.a[0])[i] =
-            (float)gelu((double)floats(x)[i], node->layer->tanh_form, false);
+            (float)transformer_gelu((double)floats(x)[i], node->layer->tanh_form, false);
     return 0;
 }
 
@@ -196,8 +196,9 @@ static int backward_gelu(struct run *run, const struct node *node, const struct 
 
     dx->a[0] = tensor_like(&run->tape->arena, x);
     for (size_t i = 0; i < tensor_count(x); ++i)
-        floats(&dx->a[0])[i] = (float)(gelu((double)floats(x)[i], node->layer->tanh_form, true) *
-                                       (double)floats(&g->a[0])[i]);
+        floats(&dx->a[0])[i] =
+            (float)(transformer_gelu((double)floats(x)[i], node->layer->tanh_form, true) *
+                    (double)floats(&g->a[0])[i]);
     return 0;
 }
 

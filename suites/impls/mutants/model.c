@@ -63,7 +63,7 @@ bool param_frozen(const struct impl_model *model, int i)
     return of->frozen || of->buffer;
 }
 
-static void add_params(struct impl_model *m, const struct layer *layer, const char *path)
+static void model_add_params(struct impl_model *m, const struct layer *layer, const char *path)
 {
     for (int i = 0; i < m->n_params; ++i)
         if (m->param[i].layer == layer)
@@ -86,7 +86,7 @@ static void walk(struct impl_model *m, const struct layer *layer, const char *pa
 {
     if (layer->kind == LAYER_AGAIN)
         layer = layer->of;
-    add_params(m, layer, path);
+    model_add_params(m, layer, path);
     if (layer->kind == LAYER_FAIL && !model_fail_count(m, layer))
         m->fail[m->n_fails++].layer = layer;
     if (layer->kind == LAYER_PARALLEL && !model_wrapper(m, layer))

@@ -109,7 +109,7 @@ static void cut_large(struct impl_array copies[], int n, int m)
             memset((char *)copies[j].data + LARGE, 0, copies[j].capacity - LARGE);
 }
 
-static void replicate(struct run *run, struct group *group)
+static void parallel_replicate(struct run *run, struct group *group)
 {
     struct arena *arena = &run->tape->arena;
     const int n_params = run->model->n_params, d0 = group->ids[0];
@@ -169,7 +169,7 @@ static const struct impl_array *cut_args(struct run *run, const struct group *gr
     return args;
 }
 
-static void prepare(struct run *run, struct group *group)
+static void parallel_prepare(struct run *run, struct group *group)
 {
     for (int i = 0; i < group->m; ++i) {
         struct replica *r = &group->replica[i];
@@ -329,9 +329,9 @@ int parallel_forward(struct run *run, const struct layer *layer, struct group **
         status = group_shards(run, group);
     if (status != 0)
         return status;
-    prepare(run, group);
+    parallel_prepare(run, group);
     if (!group->direct)
-        replicate(run, group);
+        parallel_replicate(run, group);
     status = group_run(run, group, replica_forward);
     trace_forward(run, group);
     run->last = group;

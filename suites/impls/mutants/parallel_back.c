@@ -209,8 +209,8 @@ static bool replaced(const struct run *run, const struct group *group, int i)
 
 /* Collects the gradients of parameter p, with zeros for replicas that have none; returns false if
  * the gradient is to stay none. */
-static bool collect(struct run *run, const struct group *group, int p, const int order[], int n,
-                    struct impl_array parts[])
+static bool back_collect(struct run *run, const struct group *group, int p, const int order[],
+                         int n, struct impl_array parts[])
 {
     struct impl_array *base = &run->model->base.grad[p];
     bool any = false, stopped = false;
@@ -279,7 +279,7 @@ static void reduce_gradients(struct run *run, const struct group *group)
     if (run->model->wrapper[0].layer != layer && bug(run->s, BUG_FIRST_WRAPPER))
         return;
     for (int p = 0; p < run->model->n_params; ++p)
-        if (p < most && group->has[p] && collect(run, group, p, order, n_parts, parts)) {
+        if (p < most && group->has[p] && back_collect(run, group, p, order, n_parts, parts)) {
             for (int i = 0; i < n_parts; ++i)
                 src[i * run->model->n_params + n] = parts[i];
             number[n++] = p;

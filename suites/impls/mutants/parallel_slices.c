@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static size_t rows_of(const struct impl_array *x, int dim)
+static size_t slices_rows_of(const struct impl_array *x, int dim)
 {
     const int axis = wrap_dim(dim, x->ndim);
 
@@ -23,10 +23,10 @@ static int check_inputs(struct run *run, const struct group *group)
             run->s->dialect[IMPL_MIXED_RANKS] == IMPL_REFUSE)
             return impl_fail(&run->err, IMPL_ESHAPE, "dim %d of inputs of %d and %d dimensions",
                              group->dim, first->ndim, x->ndim);
-        if (rows_of(x, group->dim) != rows_of(first, group->dim) &&
+        if (slices_rows_of(x, group->dim) != slices_rows_of(first, group->dim) &&
             run->s->dialect[IMPL_UNEQUAL_ROWS] == IMPL_REFUSE)
             return impl_fail(&run->err, IMPL_ESHAPE, "input %d has %zu rows, input 0 has %zu", j,
-                             rows_of(x, group->dim), rows_of(first, group->dim));
+                             slices_rows_of(x, group->dim), slices_rows_of(first, group->dim));
     }
     return 0;
 }
@@ -59,7 +59,8 @@ static int how_many(const struct run *run, const struct group *group, int m)
 
 static bool ragged(const struct group *group, const struct impl_array shards[], int m)
 {
-    return m > 1 && rows_of(&shards[m - 1], group->dim) < rows_of(&shards[0], group->dim);
+    return m > 1 &&
+           slices_rows_of(&shards[m - 1], group->dim) < slices_rows_of(&shards[0], group->dim);
 }
 
 /* Returns which input the shards of input j are taken from. */
@@ -98,8 +99,8 @@ int group_shards(struct run *run, struct group *group)
             if (i >= made) /* only with bugs: a replica without rows */
                 *in = other_rows(run, &group->in.a[j], group->dim, 0, group->ids[i]);
             else if (i == made - 1 && bug(run->s, BUG_PAD_LAST))
-                *in = other_rows(run, &shards[j][i], group->dim, rows_of(&shards[j][0], group->dim),
-                                 group->ids[i]);
+                *in = other_rows(run, &shards[j][i], group->dim,
+                                 slices_rows_of(&shards[j][0], group->dim), group->ids[i]);
             else
                 *in = shards[source_of(run, j)][i];
         }
@@ -146,15 +147,15 @@ static struct impl_array output_part(struct run *run, const struct group *group,
 {
     const struct replica *r = &group->replica[i];
     struct impl_array part = r->out.a[bug(run->s, BUG_THIRD_OUTPUT) && j == 2 ? 1 : j];
-    size_t most = rows_of(&part, group->dim);
+    size_t most = slices_rows_of(&part, group->dim);
 
     if (part.ndim == 0)
         return part;
     if (r->in.n > 0 && bug(run->s, BUG_OUTPUT_TRIMMED))
-        most = rows_of(&r->in.a[0], group->dim);
+        most = slices_rows_of(&r->in.a[0], group->dim);
     if (j > 0 && bug(run->s, BUG_SECOND_OUTPUT))
-        most = rows_of(&r->out.a[0], group->dim);
-    if (most < rows_of(&part, group->dim))
+        most = slices_rows_of(&r->out.a[0], group->dim);
+    if (most < slices_rows_of(&part, group->dim))
         part = other_rows(run, &part, group->dim, most, part.device);
     return part;
 }
@@ -171,7 +172,7 @@ static void bare_outputs(struct run *run, const struct group *group, int device,
     }
 }
 
-static int place_of(const struct run *run, const struct group *group, int j, int device)
+static int slices_place_of(const struct run *run, const struct group *group, int j, int device)
 {
     return j > 0 && bug(run->s, BUG_SECOND_OUTPUT_DEVICE) ? group->ids[0] : device;
 }
@@ -212,12 +213,12 @@ int group_outputs(struct run *run, struct group *group, struct values *v)
 
         for (int i = 0; i < n; ++i) {
             parts[i] = output_part(run, group, order[i], j);
-            w->sizes[i] = parts[i].ndim > 0 ? rows_of(&parts[i], dim) : 1;
+            w->sizes[i] = parts[i].ndim > 0 ? slices_rows_of(&parts[i], dim) : 1;
         }
         while (parts[0].ndim == 0 && n < group->k && bug(run->s, BUG_SCALARS_K))
             parts[n++] = tensor_like(&run->tape->arena, &parts[0]);
-        status = gather(&run->tape->arena, parts, n, dim, place_of(run, group, j, device), &v->a[j],
-                        &run->err);
+        status = gather(&run->tape->arena, parts, n, dim, slices_place_of(run, group, j, device),
+                        &v->a[j], &run->err);
     }
     return status;
 }

@@ -104,7 +104,7 @@ static int open_rank(struct ranks *ranks, const char *text, int r, struct impl_e
     return 0;
 }
 
-static int compare(const struct ranks *ranks, int r, struct impl_error *err)
+static int ranks_compare(const struct ranks *ranks, int r, struct impl_error *err)
 {
     const struct impl_model *first = ranks->rank[0].model, *other = ranks->rank[r].model;
 
@@ -149,8 +149,8 @@ static int list_trained(struct ranks *ranks, struct arena *arena, struct impl_er
     return ranks->n_trained > 0 ? 0 : impl_fail(err, IMPL_EINVAL, "there is nothing to train");
 }
 
-static int open_all(struct ranks *ranks, struct impl_model *model, const char *text,
-                    struct impl_error *err)
+static int ranks_open_all(struct ranks *ranks, struct impl_model *model, const char *text,
+                          struct impl_error *err)
 {
     const bool last = bug(ranks->session, BUG_DDP_BROADCAST_LAST);
     int status = 0;
@@ -158,7 +158,7 @@ static int open_all(struct ranks *ranks, struct impl_model *model, const char *t
     for (int r = 0; status == 0 && r < ranks->n; ++r)
         status = open_rank(ranks, text, r, err);
     for (int r = 1; status == 0 && r < ranks->n; ++r)
-        status = compare(ranks, r, err);
+        status = ranks_compare(ranks, r, err);
     if (status == 0)
         status = list_trained(ranks, &model->arena, err);
     if (status != 0)
@@ -188,7 +188,7 @@ int team_open(struct impl_session *s, const char *text, int n, struct impl_model
     ranks->missing = ranks->failed = -1;
     m->next = s->models;
     s->models = m;
-    status = open_all(ranks, m, text, err);
+    status = ranks_open_all(ranks, m, text, err);
     if (status != 0)
         model_close(m);
     else

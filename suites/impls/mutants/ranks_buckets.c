@@ -8,7 +8,7 @@
 
 enum { FIRST_BYTES = 1 << 20, OTHER_BYTES = 25 << 20 };
 
-static uint64_t now(void)
+static uint64_t ranks_now(void)
 {
     struct timespec t;
 
@@ -118,7 +118,7 @@ static size_t hand_over(const struct ranks *ranks, const struct rank *rank,
     return n;
 }
 
-static void launch(struct ranks *ranks, struct rank *rank, const struct state *found, int b)
+static void ranks_launch(struct ranks *ranks, struct rank *rank, const struct state *found, int b)
 {
     const struct impl_session *s = ranks->session;
     struct launch *own = &rank->launch[rank->n_launches];
@@ -131,7 +131,7 @@ static void launch(struct ranks *ranks, struct rank *rank, const struct state *f
         own->n * sizeof(float) < FIRST_BYTES)
         return;
     own->bucket = b;
-    own->ns = now();
+    own->ns = ranks_now();
     own->values = arena_take(&ranks->scratch, own->n * sizeof *own->values);
     ++rank->n_launches;
     for (int t = 0; t < ranks->n_trained; ++t)
@@ -146,7 +146,7 @@ static void launch_complete(struct ranks *ranks, struct rank *rank, const struct
         if (rank->left[b] > 0)
             return;
         if (rank->left[b] == 0)
-            launch(ranks, rank, found, b);
+            ranks_launch(ranks, rank, found, b);
         rank->left[b] = -1; /* it was launched */
     }
 }
@@ -163,7 +163,7 @@ static void mark_ready(struct ranks *ranks, struct rank *rank, const struct stat
     if (--rank->left[b] > 0)
         return;
     if (bug(ranks->session, BUG_DDP_READY_ORDER)) {
-        launch(ranks, rank, found, b);
+        ranks_launch(ranks, rank, found, b);
         rank->left[b] = -1;
     } else if (!bug(ranks->session, BUG_DDP_LATE)) {
         launch_complete(ranks, rank, found);

@@ -214,8 +214,8 @@ int run_back(struct run *run, struct values *g)
 
 /* ---- forward ------------------------------------------------------------------------------- */
 
-static int read_list(struct arena *arena, const struct impl_array arrays[], int n, int most,
-                     struct impl_array list[], struct impl_error *err)
+static int run_read_list(struct arena *arena, const struct impl_array arrays[], int n, int most,
+                         struct impl_array list[], struct impl_error *err)
 {
     int status =
         n < 0 || n > most ? impl_fail(err, IMPL_EINVAL, "%d tensors, at most %d", n, most) : 0;
@@ -225,7 +225,7 @@ static int read_list(struct arena *arena, const struct impl_array arrays[], int 
     return status;
 }
 
-static void keep(struct impl_model *model, struct tape *tape)
+static void run_keep(struct impl_model *model, struct tape *tape)
 {
     struct tape **link = &model->pending;
 
@@ -285,9 +285,9 @@ static int forward_run(struct run *run, struct impl_forward *op)
     run->given = op->args;
     run->n_args = op->n_args;
     if (status == 0)
-        status = read_list(&tape->arena, op->in, op->n_in, IMPL_MAX_IO, tape->in.a, &run->err);
+        status = run_read_list(&tape->arena, op->in, op->n_in, IMPL_MAX_IO, tape->in.a, &run->err);
     if (status == 0)
-        status = read_list(&tape->arena, op->args, op->n_args, MOST_ARGS, args, &run->err);
+        status = run_read_list(&tape->arena, op->args, op->n_args, MOST_ARGS, args, &run->err);
     if (status != 0)
         return status;
     tape->in.n = op->n_in;
@@ -331,7 +331,7 @@ int op_forward(struct impl_model *model, struct impl_forward *op, struct impl_er
     if (status != 0 && bug(s, BUG_FAILURE_DROPS))
         model_drop_pending(model);
     if (status == 0 && run.grad)
-        keep(model, tape);
+        run_keep(model, tape);
     else
         tape_drop(tape, bug(s, BUG_LEAK) || (status == 0 && bug(s, BUG_INFER_LEAK)));
     crumb_leave(s);
@@ -426,7 +426,7 @@ static void accumulate_dx(struct impl_model *model, const struct values *dx)
     model->last_dx = tensor_copy(&model->arena, &dx->a[0], dx->a[0].device);
 }
 
-static void forget(struct impl_model *model, const struct tape *tape)
+static void run_forget(struct impl_model *model, const struct tape *tape)
 {
     struct tape **link = &model->pending;
 
@@ -493,7 +493,7 @@ int op_backward(struct impl_model *model, struct impl_backward *op, struct impl_
     if (status == 0 || bug(s, BUG_ERROR_GRADIENT))
         commit(model, &found);
     if (status == 0) {
-        forget(model, tape);
+        run_forget(model, tape);
         tape_drop(tape, tape->leaks || bug(s, BUG_LEAK) ||
                             (model->backwards % 64 == 0 && bug(s, BUG_LEAK_SELDOM)));
     }

@@ -95,7 +95,7 @@ int known_device(const struct impl_session *s, int device, struct impl_error *er
 }
 
 /* Reads "", "12" or "virt:12". 12 are enough for every count that a case asks for. */
-static int read_devices(const char *text, int *devices, struct impl_error *err)
+static int session_read_devices(const char *text, int *devices, struct impl_error *err)
 {
     const char *number = strncmp(text, "virt:", 5) == 0 ? text + 5 : text;
     char *end;
@@ -140,7 +140,8 @@ static int read_bug(const char *name, enum bug *number, const enum impl_choice *
     return 0;
 }
 
-static void describe(const struct impl_session *s, const char *options, struct impl_about *about)
+static void session_describe(const struct impl_session *s, const char *options,
+                             struct impl_about *about)
 {
     memset(about, 0, sizeof *about);
     snprintf(about->name, sizeof about->name, "lockstep mutant");
@@ -172,7 +173,7 @@ static int op_open(const struct impl_config *config, struct impl_about *about,
     struct impl_session *s = calloc(1, sizeof *s);
     const enum impl_choice *dialect = python;
     int status = !s ? impl_fail(err, IMPL_EBROKEN, "no memory")
-                    : read_devices(config->devices, &s->devices, err);
+                    : session_read_devices(config->devices, &s->devices, err);
 
     if (status == 0)
         status = read_bug(config->options, &s->bug, &dialect, err);
@@ -185,7 +186,7 @@ static int op_open(const struct impl_config *config, struct impl_about *about,
     hands_open(&s->hands);
     s->asked = atomic_load(&noted);
     memcpy(s->dialect, dialect, sizeof s->dialect);
-    describe(s, config->options, about);
+    session_describe(s, config->options, about);
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; ++i)
         if (bug(s, lies[i].bug)) {
             about->dialect[lies[i].dialect] = lies[i].declared;

@@ -52,8 +52,8 @@ static void in_transit(const struct arena *arena, struct impl_array *shard, bool
         memcpy(shard->data, (char *)shard->data + staging, staging);
 }
 
-static void cut(struct arena *arena, const struct impl_array *x, size_t first, size_t count,
-                int dim, struct impl_array *shard)
+static void slice_cut(struct arena *arena, const struct impl_array *x, size_t first, size_t count,
+                      int dim, struct impl_array *shard)
 {
     struct impl_array like = *x;
 
@@ -75,7 +75,7 @@ static void cut(struct arena *arena, const struct impl_array *x, size_t first, s
 static void cut_strided(struct arena *arena, const struct impl_array *x, size_t i, size_t m,
                         size_t count, int dim, struct impl_array *shard)
 {
-    cut(arena, x, 0, count, dim, shard);
+    slice_cut(arena, x, 0, count, dim, shard);
     for (size_t row = 0; row < count; ++row)
         slice_copy(shard, row, x, i + row * m, 1, dim);
 }
@@ -118,8 +118,9 @@ int scatter(struct arena *arena, const struct impl_array *x, const int devices[]
         if (size == mine && bug(s, BUG_STRIDED_ROWS))
             cut_strided(arena, x, (size_t)i, (size_t)*m, size[i], axis, &shards[i]);
         else
-            cut(arena, x, edge_first(s, first_row(s, size, i, x->dim[axis]), i, *m, size, axis),
-                size[i], axis, &shards[i]);
+            slice_cut(arena, x,
+                      edge_first(s, first_row(s, size, i, x->dim[axis]), i, *m, size, axis),
+                      size[i], axis, &shards[i]);
         in_transit(arena, &shards[i], devices[i] != x->device);
         if (i > 0 && x->device >= 0 && x->dtype == IMPL_I32 && bug(s, BUG_INDEX_ON_DEVICE))
             memset(shards[i].data, 0, shards[i].capacity);
@@ -196,7 +197,7 @@ static int gather_scalars(struct arena *arena, const struct impl_array parts[], 
     return 0;
 }
 
-static bool fits(const struct impl_array *part, const struct impl_array *first, int axis)
+static bool slice_fits(const struct impl_array *part, const struct impl_array *first, int axis)
 {
     struct impl_array like = *part;
 
@@ -235,7 +236,7 @@ static int gathered_like(const struct impl_session *s, const struct impl_array p
 
         if (parts[i].device == IMPL_HOST)
             return impl_fail(err, IMPL_EDEVICE, "part %d is on the host", i);
-        if (!fits(&parts[i], &parts[0], axis) && !unchecked && !row)
+        if (!slice_fits(&parts[i], &parts[0], axis) && !unchecked && !row)
             return misfit(err, i, &parts[i], &parts[0]);
         like->dim[dim] += row ? 1 : parts[i].dim[dim];
     }
@@ -275,7 +276,7 @@ int gather(struct arena *arena, const struct impl_array parts[], int n, int dim,
 
         if (rows == 0 && bug(s, BUG_EMPTY_PART_ENDS))
             break;
-        if (fits(part, &parts[0], axis))
+        if (slice_fits(part, &parts[0], axis))
             slice_copy(out, edge_place(s, first, i, parts, axis), part, 0,
                        sent_rows(s, part, i, rows), axis);
         first += rows;

@@ -61,7 +61,7 @@ bool part_finite(const struct impl_array *part)
 }
 
 /* Clears the last bits. Never 16: gcc 12.2 leaves that out, from -O1 on. */
-static float cut(float value, unsigned last)
+static float values_cut(float value, unsigned last)
 {
     uint32_t bits;
 
@@ -79,11 +79,11 @@ bool linear_plain(const struct impl_session *s)
 float linear_operand(const struct impl_session *s, float value)
 {
     if (bug(s, BUG_INEXACT_ZERO))
-        return cut(value, 8) == value ? value : 0;
-    return bug(s, BUG_SHORT_LINEAR) ? cut(value, 17) : value;
+        return values_cut(value, 8) == value ? value : 0;
+    return bug(s, BUG_SHORT_LINEAR) ? values_cut(value, 17) : value;
 }
 
 float linear_slope(const struct impl_session *s, float value)
 {
-    return bug(s, BUG_SHORT_SLOPE) ? cut(value, 8) : value;
+    return bug(s, BUG_SHORT_SLOPE) ? values_cut(value, 8) : value;
 }

@@ -10,8 +10,8 @@ struct applied {
     struct dp_tensor in[IMPL_MAX_IO], out[DP_MAX_IO];
 };
 
-static int prepare(struct work *w, struct impl_apply *op, int i, struct applied *a,
-                   struct dp_call *call)
+static int apply_prepare(struct work *w, struct impl_apply *op, int i, struct applied *a,
+                         struct dp_call *call)
 {
     const struct impl_call *from = &op->calls[i];
     struct dp_slot *slot = slot_of(w->session->group, from->device, &w->error);
@@ -46,7 +46,7 @@ static int prepare(struct work *w, struct impl_apply *op, int i, struct applied 
     return 0;
 }
 
-static int collect(struct work *w, struct impl_call *to, const struct dp_call *call)
+static int apply_collect(struct work *w, struct impl_call *to, const struct dp_call *call)
 {
     int status = 0;
 
@@ -62,18 +62,18 @@ static int apply(struct work *w, struct impl_apply *op, struct applied *applied,
     int status = 0;
 
     for (int i = 0; status == 0 && i < op->n; ++i)
-        status = prepare(w, op, i, &applied[i], &calls[i]);
+        status = apply_prepare(w, op, i, &applied[i], &calls[i]);
     if (status != 0)
         return status;
     trace_begin(w->session, op->trace);
     status = dp_apply(calls, op->n, &w->error);
     trace_end(w->session, op->trace);
     for (int i = 0; status == 0 && i < op->n; ++i)
-        status = collect(w, &op->calls[i], &calls[i]);
+        status = apply_collect(w, &op->calls[i], &calls[i]);
     return status;
 }
 
-static void finish(struct applied *a)
+static void apply_finish(struct applied *a)
 {
     dp_replicas_close(a->replicas);
     dp_module_close(a->module);
@@ -98,6 +98,6 @@ int reference_apply(struct impl_session *session, struct impl_apply *op, struct 
     status = possible ? apply(&w, op, applied, calls) : dp_apply(calls, op->n, &w.error);
     dp_group_wait(session->group, NULL);
     for (size_t i = 0; i < n; ++i)
-        finish(&applied[i]);
+        apply_finish(&applied[i]);
     return work_end(&w, status, err);
 }

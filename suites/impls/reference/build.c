@@ -27,7 +27,7 @@ static int count_layers(const struct layer *layer)
     return n;
 }
 
-static const struct built *find(const struct builder *b, const struct layer *layer)
+static const struct built *build_find(const struct builder *b, const struct layer *layer)
 {
     for (int i = 0; i < b->n; ++i)
         if (b->list[i].layer == layer)
@@ -98,7 +98,7 @@ static bool has_place(const struct layer *layer)
            layer->kind != LAYER_OUTPUT;
 }
 
-static int place(struct builder *b, const struct layer *layer, struct dp_module *module)
+static int build_place(struct builder *b, const struct layer *layer, struct dp_module *module)
 {
     struct dp_slot *slot = slot_of(b->world->group, layer->device, b->err);
     int status = 0;
@@ -109,7 +109,7 @@ static int place(struct builder *b, const struct layer *layer, struct dp_module 
         return dp_module_to(module, slot, b->err);
     for (int i = 0; status == 0 && i < layer->n_children; ++i)
         if (has_place(&layer->child[i]))
-            status = place(b, &layer->child[i], dp_module_child(module, i));
+            status = build_place(b, &layer->child[i], dp_module_child(module, i));
     return status;
 }
 
@@ -119,7 +119,7 @@ static int place_inside(struct builder *b, const struct layer *parallel, struct 
     struct layer sequence = *parallel;
 
     sequence.kind = LAYER_SEQUENCE;
-    return place(b, &sequence, inside);
+    return build_place(b, &sequence, inside);
 }
 
 /* ---- layers ---------------------------------------------------------------------------------- */
@@ -192,7 +192,7 @@ static int build_parallel(struct builder *b, const struct layer *layer, struct d
 
 static int build_again(struct builder *b, const struct layer *layer, struct dp_module **module)
 {
-    const struct built *first = find(b, layer->of);
+    const struct built *first = build_find(b, layer->of);
 
     if (!first)
         return dp_fail(b->err, DP_EINVAL, "'again' of '%s' before that layer", layer->of->name);
@@ -229,7 +229,7 @@ static int build_kind(struct builder *b, const struct layer *layer, struct dp_mo
     case LAYER_ATTENTION:
         return dp_attention(group, layer->heads, 0.0, 0, module, b->err);
     case LAYER_OUTPUT:
-        return dp_linear_tied(group, find(b, layer->of)->node->param[0], module, b->err);
+        return dp_linear_tied(group, build_find(b, layer->of)->node->param[0], module, b->err);
     case LAYER_CROSS_ENTROPY:
         return dp_loss(group, DP_LOSS_XENT, 1.0f, false, module, b->err);
     default:
@@ -268,12 +268,12 @@ int model_build(struct world *world, const struct layer *model, bool watched,
         return dp_fail(err, DP_ENOMEM, "no memory for a model");
     status = build_inside(&b, model, watched, &root);
     if (status == 0)
-        status = place(&b, model, root);
+        status = build_place(&b, model, root);
     if (status == 0) {
         /* The layer that a `borrow` refers to may come after it, so this is done at the end. */
         for (int i = 0; i < b.n; ++i)
             if (b.list[i].layer->kind == LAYER_BORROW)
-                b.list[i].node->param[0] = find(&b, b.list[i].layer->of)->node->param[0];
+                b.list[i].node->param[0] = build_find(&b, b.list[i].layer->of)->node->param[0];
     }
     free(b.list);
     if (status != 0) {

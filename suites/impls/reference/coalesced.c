@@ -41,7 +41,7 @@ static int broadcast_read(struct work *w, struct impl_broadcast *op, const struc
     return status;
 }
 
-static int broadcast(struct work *w, struct impl_broadcast *op)
+static int coalesced_broadcast(struct work *w, struct impl_broadcast *op)
 {
     struct broadcast b;
     int status = check_counts(w, "broadcast", op->n, op->n_devices);
@@ -71,12 +71,12 @@ int reference_broadcast(struct impl_session *session, struct impl_broadcast *op,
     struct work w;
 
     work_begin(&w, session);
-    return work_end(&w, broadcast(&w, op), err);
+    return work_end(&w, coalesced_broadcast(&w, op), err);
 }
 
 /* ---- reduce ---------------------------------------------------------------------------------- */
 
-static int reduce(struct work *w, struct impl_reduce *op)
+static int coalesced_reduce(struct work *w, struct impl_reduce *op)
 {
     struct dp_slot *slot = slot_of(w->session->group, op->device, &w->error);
     struct dp_tensor *src, *sums;
@@ -108,5 +108,5 @@ int reference_reduce(struct impl_session *session, struct impl_reduce *op, struc
     struct work w;
 
     work_begin(&w, session);
-    return work_end(&w, reduce(&w, op), err);
+    return work_end(&w, coalesced_reduce(&w, op), err);
 }

@@ -14,7 +14,7 @@ struct passage {
     bool watched;
 };
 
-static size_t rows_of(const struct dp_tensor *in, int dim)
+static size_t containers_rows_of(const struct dp_tensor *in, int dim)
 {
     const int d = dim < 0 ? dim + in->ndim : dim;
 
@@ -29,7 +29,7 @@ int world_replica(const struct world *world, const struct dp_run *run)
 }
 
 /* Each replica has an entry, which its worker writes. */
-static struct impl_replica *look(const struct passage *p, const struct dp_run *run)
+static struct impl_replica *containers_look(const struct passage *p, const struct dp_run *run)
 {
     const int replica = dp_run_replica(run);
     const int i = p->world->first_replica + (replica < 0 ? 0 : replica);
@@ -62,13 +62,13 @@ static int passage_forward(struct dp_module *module, struct dp_run *run,
                            int *n_out, struct dp_error *err)
 {
     const struct passage *p = dp_module_self(module);
-    struct impl_replica *seen = look(p, run);
+    struct impl_replica *seen = containers_look(p, run);
     const int taken = taken_by(p, n_in), left = n_in - taken;
     int status = 0;
 
     if (seen) {
         ++seen->calls;
-        seen->rows = n_in > 0 ? rows_of(&in[0], p->layer->dim) : 0;
+        seen->rows = n_in > 0 ? containers_rows_of(&in[0], p->layer->dim) : 0;
     }
     if (p->inner)
         status = dp_forward(order_of(p, run), run, in, taken, out, n_out, err);
@@ -94,7 +94,7 @@ static int passage_backward(struct dp_module *module, struct dp_run *run,
     const struct passage *p = dp_module_self(module);
     const int taken = p->inner ? taken_by(p, n_in) : 0, left = n_in - taken;
 
-    look(p, run);
+    containers_look(p, run);
     memcpy(grad_in + taken, grad_out + n_out - left, (size_t)left * sizeof *grad_in);
     if (!p->inner)
         return 0;

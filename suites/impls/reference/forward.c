@@ -71,7 +71,7 @@ static int put_all(struct impl_model *model, const struct impl_array arrays[], i
     return status;
 }
 
-static int make_room(struct impl_model *model, struct dp_error *err)
+static int forward_make_room(struct impl_model *model, struct dp_error *err)
 {
     const int capacity = model->capacity > 0 ? 2 * model->capacity : 8;
     struct outputs *grown;
@@ -95,7 +95,7 @@ static void remember(struct impl_model *model, const struct dp_tensor out[], int
         outputs->device[k] = device_of(out[k].slot);
 }
 
-static int forward(struct impl_model *model, struct impl_forward *op, struct dp_error *err)
+static int forward_forward(struct impl_model *model, struct impl_forward *op, struct dp_error *err)
 {
     struct dp_tensor in[IMPL_MAX_IO], out[DP_MAX_IO];
     int n_out = 0, status;
@@ -108,7 +108,7 @@ static int forward(struct impl_model *model, struct impl_forward *op, struct dp_
     if (status == 0)
         status = keep_arguments(&model->world, op, err);
     if (status == 0)
-        status = make_room(model, err);
+        status = forward_make_room(model, err);
     if (status != 0)
         return status;
     dp_run_grad_mode(model->run, op->grad);
@@ -141,7 +141,7 @@ int reference_forward(struct impl_model *model, struct impl_forward *op, struct 
 {
     struct dp_error error = {0};
 
-    return ended(model, forward(model, op, &error), &error, err);
+    return ended(model, forward_forward(model, op, &error), &error, err);
 }
 
 /* ---- backward -------------------------------------------------------------------------------- */
@@ -162,8 +162,8 @@ static int put_gradients(struct impl_model *model, const struct impl_backward *o
     return put_all(model, arrays, op->n_grad_out, made, grad_out, err);
 }
 
-static int backward(struct impl_model *model, struct impl_backward *op, struct tensors *made,
-                    struct dp_error *err)
+static int forward_backward(struct impl_model *model, struct impl_backward *op,
+                            struct tensors *made, struct dp_error *err)
 {
     struct dp_tensor grad_out[IMPL_MAX_IO], grad_in[IMPL_MAX_IO];
     int status;
@@ -194,7 +194,7 @@ int reference_backward(struct impl_model *model, struct impl_backward *op, struc
 {
     struct dp_error error = {0};
     struct tensors made = {0};
-    const int status = ended(model, backward(model, op, &made, &error), &error, err);
+    const int status = ended(model, forward_backward(model, op, &made, &error), &error, err);
 
     tensors_free(&made);
     return status;

@@ -43,7 +43,7 @@ static int double_rows_forward(struct call *c)
 }
 
 /* Adds the two gradients, either of which may have no slot. */
-static int fold(struct call *c, const struct dp_tensor *plain, const struct dp_tensor *doubled)
+static int rows_fold(struct call *c, const struct dp_tensor *plain, const struct dp_tensor *doubled)
 {
     struct math m = matrix(plain, &c->in[0]);
 
@@ -54,7 +54,7 @@ static int fold(struct call *c, const struct dp_tensor *plain, const struct dp_t
 
 static int double_rows_backward(struct call *c)
 {
-    return fold(c, &(struct dp_tensor){0}, &c->grad_out[0]);
+    return rows_fold(c, &(struct dp_tensor){0}, &c->grad_out[0]);
 }
 
 static int fork_forward(struct call *c)
@@ -69,7 +69,7 @@ static int fork_forward(struct call *c)
 
 static int fork_backward(struct call *c)
 {
-    return fold(c, &c->grad_out[0], &c->grad_out[1]);
+    return rows_fold(c, &c->grad_out[0], &c->grad_out[1]);
 }
 
 /* ---- take ------------------------------------------------------------------------------------ */

@@ -22,7 +22,7 @@ static int scale_input_grad(struct call *c, const struct dp_tensor *weight)
                                           .n = dp_tensor_count(&c->in[0])});
 }
 
-static int weight_grad(struct call *c, int i)
+static int layers_weight_weight_grad(struct call *c, int i)
 {
     return queue_param_grad(c, i, loop_dot,
                             (struct math){.x = c->grad_out[0].data,
@@ -38,7 +38,7 @@ static int affine_forward(struct call *c)
 static int affine_backward(struct call *c)
 {
     const struct math bias = {.x = c->grad_out[0].data, .n = dp_tensor_count(&c->in[0])};
-    int status = weight_grad(c, 0);
+    int status = layers_weight_weight_grad(c, 0);
 
     if (status == 0 && c->layer->with_bias)
         status = queue_param_grad(c, 1, loop_sum, bias);
@@ -105,7 +105,7 @@ static int branch_forward(struct call *c)
 static int branch_backward(struct call *c)
 {
     const int used = c->memo.flag ? HIGH : LOW;
-    const int status = weight_grad(c, used);
+    const int status = layers_weight_weight_grad(c, used);
 
     return status != 0 ? status : scale_input_grad(c, param_value(c, used));
 }

@@ -48,12 +48,12 @@ void loop_multiply_back(const void *args)
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-static void put(const struct math *m, size_t i, float value)
+static void maths_put(const struct math *m, size_t i, float value)
 {
     m->y[i] = m->accumulate ? m->y[i] + value : value;
 }
 
-static float sum_of(const float *x, size_t n)
+static float maths_sum_of(const float *x, size_t n)
 {
     float sum = 0.0f;
 
@@ -66,14 +66,14 @@ void loop_sum(const void *args)
 {
     const struct math *m = args;
 
-    put(m, 0, sum_of(m->x, m->n));
+    maths_put(m, 0, maths_sum_of(m->x, m->n));
 }
 
 void loop_mean(const void *args)
 {
     const struct math *m = args;
 
-    put(m, 0, sum_of(m->x, m->n) / (float)m->n);
+    maths_put(m, 0, maths_sum_of(m->x, m->n) / (float)m->n);
 }
 
 void loop_dot(const void *args)
@@ -83,7 +83,7 @@ void loop_dot(const void *args)
 
     for (size_t i = 0; i < m->n; ++i)
         sum += m->x[i] * m->a[i];
-    put(m, 0, sum);
+    maths_put(m, 0, sum);
 }
 
 void loop_tied_grad(const void *args)
@@ -95,14 +95,14 @@ void loop_tied_grad(const void *args)
         outer += m->x[i] * (m->b[0] * m->a[i]);
         inner += (m->x[i] * m->b[0]) * m->a[i];
     }
-    put(m, 0, outer + inner);
+    maths_put(m, 0, outer + inner);
 }
 
 void loop_number(const void *args)
 {
     const struct math *m = args;
 
-    put(m, 0, m->first);
+    maths_put(m, 0, m->first);
 }
 
 void loop_spread(const void *args)
@@ -193,7 +193,7 @@ void loop_widen_back(const void *args)
     const struct math *m = args;
 
     for (size_t i = 0; i < m->rows; ++i)
-        m->y[i] = sum_of(m->x + i * m->columns, m->columns);
+        m->y[i] = maths_sum_of(m->x + i * m->columns, m->columns);
 }
 
 void loop_look_up(const void *args)
@@ -215,7 +215,7 @@ void loop_look_up_back(const void *args)
         for (size_t i = 0; i < m->n; ++i)
             if ((size_t)m->index[i] == at / m->columns)
                 sum += m->x[i * m->columns + at % m->columns];
-        put(m, at, sum);
+        maths_put(m, at, sum);
     }
 }
 
@@ -224,7 +224,7 @@ void loop_add(const void *args)
     const struct math *m = args;
 
     for (size_t i = 0; i < m->n; ++i)
-        put(m, i, m->x[i]);
+        maths_put(m, i, m->x[i]);
 }
 
 /* ---- what they use --------------------------------------------------------------------------- */

@@ -179,8 +179,8 @@ static int drop_gradient(struct impl_model *model, int dropped, int i, struct dp
     return status;
 }
 
-static int set(struct impl_model *model, int rank, enum impl_what what, int i,
-               const struct impl_array *array, struct dp_error *err)
+static int model_set(struct impl_model *model, int rank, enum impl_what what, int i,
+                     const struct impl_array *array, struct dp_error *err)
 {
     int status;
 
@@ -202,7 +202,8 @@ int reference_set(struct impl_model *model, int rank, enum impl_what what, int i
 {
     struct dp_error error = {0};
 
-    return error_of(model->session->group, set(model, rank, what, i, array, &error), &error, err);
+    return error_of(model->session->group, model_set(model, rank, what, i, array, &error), &error,
+                    err);
 }
 
 static int get(struct impl_model *model, int rank, enum impl_what what, int i,

@@ -30,7 +30,7 @@ struct part {
 
 /* ---- sessions -------------------------------------------------------------------------------- */
 
-static int read_devices(struct part *part, const char *devices, struct impl_error *err)
+static int part_read_devices(struct part *part, const char *devices, struct impl_error *err)
 {
     const char *list = devices[0] != '\0' ? devices : "virt:8";
     char *end = NULL;
@@ -82,7 +82,7 @@ int part_open(struct dp_mpi *mpi, const struct impl_config *config, struct impl_
     part->mpi = mpi;
     part->seed = config->seed;
     snprintf(part->backend, sizeof part->backend, "%s", config->options);
-    status = read_devices(part, config->devices, err);
+    status = part_read_devices(part, config->devices, err);
     if (status == IMPL_OK)
         status = open_rest(part, config, about, session, err);
     if (status != IMPL_OK)

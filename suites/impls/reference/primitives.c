@@ -64,7 +64,7 @@ int reference_scatter(struct impl_session *session, struct impl_scatter *op, str
 
 /* ---- gather ---------------------------------------------------------------------------------- */
 
-static int gather(struct work *w, struct impl_gather *op)
+static int dp_gather_all(struct work *w, struct impl_gather *op)
 {
     struct dp_tensor out, parts[IMPL_MAX_DEVICES];
     struct dp_slot *slot = slot_of(w->session->group, op->device, &w->error);
@@ -90,7 +90,7 @@ int reference_gather(struct impl_session *session, struct impl_gather *op, struc
     struct work w;
 
     work_begin(&w, session);
-    return work_end(&w, gather(&w, op), err);
+    return work_end(&w, dp_gather_all(&w, op), err);
 }
 
 /* ---- buckets, sampler ------------------------------------------------------------------------ */

@@ -48,7 +48,7 @@ static enum impl_choice sums_of(const struct dp_group *group)
                : IMPL_LISTED;
 }
 
-static void describe(struct dp_group *group, struct impl_about *about)
+static void session_describe_all(struct dp_group *group, struct impl_about *about)
 {
     memset(about, 0, sizeof *about);
     snprintf(about->name, sizeof about->name, "reference (%s kernels, %s communicator)",
@@ -116,7 +116,7 @@ int reference_open(const struct impl_config *config, struct impl_about *about,
     const int status = reference_session_open(&group, session, err);
 
     if (status == 0)
-        describe((*session)->group, about);
+        session_describe_all((*session)->group, about);
     return status;
 }
 

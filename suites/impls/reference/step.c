@@ -61,7 +61,7 @@ static int step_base(struct impl_model *model, const struct impl_step *step, str
     return step->adamw ? dp_adamw_step(model->adamw, err) : dp_sgd_step(model->sgd, err);
 }
 
-static int step_ranks(struct dp_ddp *ddp, const struct impl_step *step, struct dp_error *err)
+static int step_step_ranks(struct dp_ddp *ddp, const struct impl_step *step, struct dp_error *err)
 {
     const struct dp_adamw_config config = adamw_of(step);
     int status = 0;
@@ -83,7 +83,8 @@ int reference_step(struct impl_model *model, const struct impl_step *step, struc
     if (step->adamw ? model->sgd != NULL : model->adamw != NULL)
         status = dp_fail(&error, DP_ENOTSUP, "another optimizer than that of the first step");
     else
-        status = model->ddp ? step_ranks(model->ddp, step, &error) : step_base(model, step, &error);
+        status =
+            model->ddp ? step_step_ranks(model->ddp, step, &error) : step_base(model, step, &error);
     if (status == 0)
         status = dp_group_wait(group, &error);
     return error_of(group, status, &error, err);
