@@ -521,13 +521,12 @@ static void agree_trained(struct check *c)
 enum { DP = PROFILE_DATAPARALLEL };
 
 static const struct check_case cases[] = {
-    {"AGREE-01.alone", "AGREE-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, same_shard, 0, 0, 0},
-    {"AGREE-01.together", "AGREE-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, same_shard_together,
-     0, 0, 0},
-    {"AGREE-01.apply", "AGREE-01", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 2, same_call, 0, 0, 0},
+    {"AGREE-01.alone", "AGREE-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, same_shard},
+    {"AGREE-01.together", "AGREE-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     same_shard_together},
+    {"AGREE-01.apply", "AGREE-01", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 2, same_call},
     {"AGREE-02.runs", "AGREE-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, agree_runs, 0,
      IMPL_SUMS, IMPL_LISTED},
-    {"AGREE-03.trained", "AGREE-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, agree_trained, 0, 0,
-     0},
+    {"AGREE-03.trained", "AGREE-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, agree_trained},
 };
 const struct check_table agree_table = CHECK_TABLE(cases);

@@ -225,15 +225,14 @@ enum { DP = PROFILE_DATAPARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"APPLY-02.calls", "APPLY-02", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 2, order_of_calls, 0, 0, 0},
-    {"APPLY-03.whole", "APPLY-03", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, whole_inputs, 0, 0, 0},
-    {"APPLY-04.together", "APPLY-04", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 2, together, 0, 0, 0},
+    {"APPLY-02.calls", "APPLY-02", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 2, order_of_calls},
+    {"APPLY-03.whole", "APPLY-03", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, whole_inputs},
+    {"APPLY-04.together", "APPLY-04", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 2, together},
     {"APPLY-04.threads", "APPLY-04", MUST, REPORTED, DP, IMPL_CAP_APPLY | IMPL_CAP_TRACE, 1,
-     threads, 0, 0, 0},
-    {"APPLY-05.calls", "APPLY-05", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, modes, 0, 0, 0},
-    {"APPLY-06.calls", "APPLY-06", MUST, REPORTED, DP, IMPL_CAP_APPLY, 1, current_devices, 0, 0, 0},
-    {"APPLY-06.made", "APPLY-06", MUST, REPORTED, DP, IMPL_CAP_APPLY, 1, made_inside, 0, 0, 0},
-    {"APPLY-11.same_device", "APPLY-11", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, same_device, 0, 0,
-     0},
+     threads},
+    {"APPLY-05.calls", "APPLY-05", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, modes},
+    {"APPLY-06.calls", "APPLY-06", MUST, REPORTED, DP, IMPL_CAP_APPLY, 1, current_devices},
+    {"APPLY-06.made", "APPLY-06", MUST, REPORTED, DP, IMPL_CAP_APPLY, 1, made_inside},
+    {"APPLY-11.same_device", "APPLY-11", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, same_device},
 };
 const struct check_table apply_table = CHECK_TABLE(cases);

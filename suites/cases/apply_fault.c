@@ -405,10 +405,9 @@ enum { DP = PROFILE_DATAPARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"APPLY-08.calls", "APPLY-08", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_APPLY, 2, apply_joined, 0, 0,
-     0},
+    {"APPLY-08.calls", "APPLY-08", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_APPLY, 2, apply_joined},
     {"APPLY-08.forward", "APPLY-08", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     apply_joined_forward, 0, 0, 0},
+     apply_joined_forward},
     {"APPLY-09.lowest", "APPLY-09", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_APPLY, 2, apply_lowest, 0,
      IMPL_FAILING, IMPL_LOWEST},
     {"APPLY-09.lowest_forward", "APPLY-09", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
@@ -417,16 +416,14 @@ static const struct check_case cases[] = {
      IMPL_FAILING, IMPL_FIRST},
     {"APPLY-09.first_forward", "APPLY-09", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
      apply_first_forward, 0, IMPL_FAILING, IMPL_FIRST},
-    {"APPLY-10.calls", "APPLY-10", MUST_REFUSE, REPORTED, DP, IMPL_CAP_APPLY, 1, apply_report, 0, 0,
-     0},
+    {"APPLY-10.calls", "APPLY-10", MUST_REFUSE, REPORTED, DP, IMPL_CAP_APPLY, 1, apply_report},
     {"APPLY-10.forward", "APPLY-10", MUST_REFUSE, REPORTED, DP, IMPL_CAP_PARALLEL, 2,
-     apply_report_forward, 0, 0, 0},
+     apply_report_forward},
     {"APPLY-10.backward", "APPLY-10", MUST_REFUSE, REPORTED, DP, IMPL_CAP_PARALLEL, 2,
-     apply_report_backward, 0, 0, 0},
-    {"APPLY-12.forward", "APPLY-12", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, apply_retry_forward,
-     0, 0, 0},
+     apply_report_backward},
+    {"APPLY-12.forward", "APPLY-12", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, apply_retry_forward},
     {"APPLY-12.backward", "APPLY-12", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     apply_retry_backward, 0, 0, 0},
-    {"APPLY-12.calls", "APPLY-12", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, apply_reuse, 0, 0, 0},
+     apply_retry_backward},
+    {"APPLY-12.calls", "APPLY-12", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, apply_reuse},
 };
 const struct check_table apply_fault_table = CHECK_TABLE(cases);

@@ -200,12 +200,11 @@ static void same_factor(struct check *c)
 enum { DP = PROFILE_DATAPARALLEL, NEEDS = IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS };
 
 static const struct check_case cases[] = {
-    {"NONT-01.whole", "NONT-01", MUST, OBSERVED, DP, NEEDS, 1, argument_whole, 0, 0, 0},
-    {"NONT-01.fresh", "NONT-01", MUST, OBSERVED, DP, NEEDS, 1, fresh, 0, 0, 0},
-    {"NONT-01.other_dimension", "NONT-01", MUST, OBSERVED, DP, NEEDS, 1, other_dimension, 0, 0, 0},
-    {"NONT-03.surplus", "NONT-03", MUST, OBSERVED, DP, NEEDS, 2, surplus_devices, 0, 0, 0},
-    {"NONT-03.calls", "NONT-03", MUST, REPORTED, DP, NEEDS | IMPL_CAP_TRACE, 2, surplus_calls, 0, 0,
-     0},
-    {"NONT-06.factor", "NONT-06", MUST, OBSERVED, DP, NEEDS, 1, same_factor, 0, 0, 0},
+    {"NONT-01.whole", "NONT-01", MUST, OBSERVED, DP, NEEDS, 1, argument_whole},
+    {"NONT-01.fresh", "NONT-01", MUST, OBSERVED, DP, NEEDS, 1, fresh},
+    {"NONT-01.other_dimension", "NONT-01", MUST, OBSERVED, DP, NEEDS, 1, other_dimension},
+    {"NONT-03.surplus", "NONT-03", MUST, OBSERVED, DP, NEEDS, 2, surplus_devices},
+    {"NONT-03.calls", "NONT-03", MUST, REPORTED, DP, NEEDS | IMPL_CAP_TRACE, 2, surplus_calls},
+    {"NONT-06.factor", "NONT-06", MUST, OBSERVED, DP, NEEDS, 1, same_factor},
 };
 const struct check_table argument_table = CHECK_TABLE(cases);

@@ -150,10 +150,10 @@ static const struct check_case cases[] = {
      IMPL_REPLICA_0, IMPL_ALIAS},
     {"BUF-06.counter", "BUF-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, clones_lose_it, 0,
      IMPL_REPLICA_0, IMPL_CLONE},
-    {"BUF-09.modes", "BUF-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, modes_seen, 0, 0, 0},
-    {"BUF-09.told", "BUF-09", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1, modes_told,
-     0, 0, 0},
+    {"BUF-09.modes", "BUF-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, modes_seen},
+    {"BUF-09.told", "BUF-09", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1,
+     modes_told},
     {"BUF-10.calls", "BUF-10", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1,
-     called_by_each, 0, 0, 0},
+     called_by_each},
 };
 const struct check_table buffer_table = CHECK_TABLE(cases);

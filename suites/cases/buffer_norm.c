@@ -274,10 +274,10 @@ static const struct check_case cases[] = {
      IMPL_ALIAS},
     {"BUF-03.counts", "BUF-03", MAY, OBSERVED, DP, NORM, 1, buf_norm_counts, 0, IMPL_REPLICA_0,
      IMPL_ALIAS},
-    {"BUF-04.shards", "BUF-04", MAY, OBSERVED, DP, NORM, 1, buf_norm_shards, 0, 0, 0},
-    {"BUF-05.evaluation", "BUF-05", MAY, OBSERVED, DP, NORM, 1, buf_norm_evaluation, 0, 0, 0},
+    {"BUF-04.shards", "BUF-04", MAY, OBSERVED, DP, NORM, 1, buf_norm_shards},
+    {"BUF-05.evaluation", "BUF-05", MAY, OBSERVED, DP, NORM, 1, buf_norm_evaluation},
     {"BUF-06.statistics", "BUF-06", MAY, OBSERVED, DP, NORM, 2, buf_norm_clone, 0, IMPL_REPLICA_0,
      IMPL_CLONE},
-    {"BUF-08.one_row", "BUF-08", MAY, OBSERVED, DP, NORM, 1, buf_norm_one_row, 0, 0, 0},
+    {"BUF-08.one_row", "BUF-08", MAY, OBSERVED, DP, NORM, 1, buf_norm_one_row},
 };
 const struct check_table buffer_norm_table = CHECK_TABLE(cases);

@@ -144,11 +144,10 @@ enum {
 };
 
 static const struct check_case cases[] = {
-    {"COAL-01.default", "COAL-01", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_default_bytes, 0, 0, 0},
-    {"COAL-04.broadcast", "COAL-04", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_broadcast_groups, 0,
-     0, 0},
-    {"COAL-04.reduce", "COAL-04", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_reduce_groups, 0, 0, 0},
-    {"COAL-03.types", "COAL-03", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_groups_of_types, 0, 0, 0},
-    {"COAL-06.one", "COAL-06", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_large_alone, 0, 0, 0},
+    {"COAL-01.default", "COAL-01", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_default_bytes},
+    {"COAL-04.broadcast", "COAL-04", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_broadcast_groups},
+    {"COAL-04.reduce", "COAL-04", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_reduce_groups},
+    {"COAL-03.types", "COAL-03", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_groups_of_types},
+    {"COAL-06.one", "COAL-06", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_large_alone},
 };
 const struct check_table coalesce_counts_table = CHECK_TABLE(cases);

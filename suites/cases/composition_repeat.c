@@ -315,19 +315,16 @@ enum { DP = PROFILE_DATAPARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"COMP-10.two_forwards", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_two_forwards, 0, 0,
-     0},
-    {"COMP-10.interleaved", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_interleaved, 0, 0, 0},
-    {"COMP-10.two_models", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_two_models, 0, 0, 0},
-    {"COMP-10.once_each", "COMP-10", MUST_REFUSE, OBSERVED, DP, PARALLEL, 1, comp_once_each, 0, 0,
-     0},
-    {"COMP-10.deep", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_deep, 0, 0, 0},
-    {"COMP-10.input_kept", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_input_kept, 0, 0, 0},
-    {"COMP-12.resident", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident, 0, 0, 0},
-    {"COMP-12.inference", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident_inference, 0, 0,
-     0},
-    {"COMP-12.idle", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident_idle, 0, 0, 0},
-    {"COMP-12.live", "COMP-12", MAY, REPORTED, DP, MEMORY, 1, comp_live, 0, 0, 0},
-    {"COMP-12.live_errors", "COMP-12", MAY, REPORTED, DP, MEMORY, 2, comp_live_errors, 0, 0, 0},
+    {"COMP-10.two_forwards", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_two_forwards},
+    {"COMP-10.interleaved", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_interleaved},
+    {"COMP-10.two_models", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_two_models},
+    {"COMP-10.once_each", "COMP-10", MUST_REFUSE, OBSERVED, DP, PARALLEL, 1, comp_once_each},
+    {"COMP-10.deep", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_deep},
+    {"COMP-10.input_kept", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_input_kept},
+    {"COMP-12.resident", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident},
+    {"COMP-12.inference", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident_inference},
+    {"COMP-12.idle", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident_idle},
+    {"COMP-12.live", "COMP-12", MAY, REPORTED, DP, MEMORY, 1, comp_live},
+    {"COMP-12.live_errors", "COMP-12", MAY, REPORTED, DP, MEMORY, 2, comp_live_errors},
 };
 const struct check_table composition_repeat_table = CHECK_TABLE(cases);

@@ -104,9 +104,8 @@ static void largest_shard(struct check *c)
 enum { DP = PROFILE_DATAPARALLEL, NEEDS = IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC };
 
 static const struct check_case cases[] = {
-    {"COST-01.step", "COST-01", MAY, REPORTED, DP, NEEDS, 1, bytes_of_a_step, 0, 0, 0},
-    {"COST-02.forwards", "COST-02", MAY, REPORTED, DP, NEEDS, 1, bytes_without_gradients, 0, 0, 0},
-    {"COST-06.largest", "COST-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, largest_shard, 0, 0,
-     0},
+    {"COST-01.step", "COST-01", MAY, REPORTED, DP, NEEDS, 1, bytes_of_a_step},
+    {"COST-02.forwards", "COST-02", MAY, REPORTED, DP, NEEDS, 1, bytes_without_gradients},
+    {"COST-06.largest", "COST-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, largest_shard},
 };
 const struct check_table cost_table = CHECK_TABLE(cases);

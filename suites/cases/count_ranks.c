@@ -194,14 +194,14 @@ enum { DDP = PROFILE_DDP, RANKS = IMPL_CAP_DDP };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"COUNT-04.two", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_two, 0, 0, 0},
-    {"COUNT-04.three", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_three, 0, 0, 0},
-    {"COUNT-04.four", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_four, 0, 0, 0},
-    {"COUNT-04.five", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_five, 0, 0, 0},
-    {"COUNT-04.six", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_six, 0, 0, 0},
-    {"COUNT-04.seven", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_seven, 0, 0, 0},
-    {"COUNT-04.eight", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_eight, 0, 0, 0},
-    {"COUNT-04.nine", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_nine, 0, 0, 0},
-    {"COUNT-04.more", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_more, 30000, 0, 0},
+    {"COUNT-04.two", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_two},
+    {"COUNT-04.three", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_three},
+    {"COUNT-04.four", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_four},
+    {"COUNT-04.five", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_five},
+    {"COUNT-04.six", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_six},
+    {"COUNT-04.seven", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_seven},
+    {"COUNT-04.eight", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_eight},
+    {"COUNT-04.nine", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_nine},
+    {"COUNT-04.more", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_more, 30000},
 };
 const struct check_table count_ranks_table = CHECK_TABLE(cases);

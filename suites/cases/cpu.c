@@ -219,12 +219,10 @@ static void odd_outputs_pass(struct check *c)
 enum { DP = PROFILE_DATAPARALLEL };
 
 static const struct check_case cases[] = {
-    {"CPU-01.values", "CPU-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 0, values_and_gradients, 0,
-     0, 0},
-    {"CPU-01.called_once", "CPU-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 0, called_once, 0, 0,
-     0},
+    {"CPU-01.values", "CPU-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 0, values_and_gradients},
+    {"CPU-01.called_once", "CPU-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 0, called_once},
     {"CPU-01.arguments", "CPU-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS, 0,
-     arguments_untouched, 0, 0, 0},
+     arguments_untouched},
     {"CPU-02.called", "CPU-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_FUNCTIONAL, 0,
      functional_called, 0, IMPL_FUNCTIONAL_HOST, IMPL_CALL},
     {"CPU-02.refused", "CPU-02", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_FUNCTIONAL,
@@ -235,8 +233,7 @@ static const struct check_case cases[] = {
      IMPL_EMPTY_IDS, IMPL_ALL},
     {"CPU-03.called", "CPU-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, empty_ids_call, 0,
      IMPL_EMPTY_IDS, IMPL_CALL},
-    {"CPU-04.scalars", "CPU-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 0, scalars_pass, 0, 0, 0},
-    {"CPU-04.outputs", "CPU-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 0, odd_outputs_pass, 0, 0,
-     0},
+    {"CPU-04.scalars", "CPU-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 0, scalars_pass},
+    {"CPU-04.outputs", "CPU-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 0, odd_outputs_pass},
 };
 const struct check_table cpu_table = CHECK_TABLE(cases);

@@ -289,19 +289,18 @@ enum {
 };
 
 static const struct check_case cases[] = {
-    {"DDP-11.limits", "DDP-11", MAY, REPORTED, DDP, TOLD, 0, ddp_buckets_limits, 60000, 0, 0},
-    {"DDP-11.reversed", "DDP-11", MAY, REPORTED, DDP, TOLD | SEARCH, 0, ddp_buckets_reversed, 30000,
-     0, 0},
-    {"DDP-12.arrival", "DDP-12", MAY, REPORTED, DDP, TOLD, 0, ddp_buckets_arrival, 30000, 0, 0},
-    {"DDP-14.order", "DDP-14", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_buckets_order, 30000, 0,
-     0},
+    {"DDP-11.limits", "DDP-11", MAY, REPORTED, DDP, TOLD, 0, ddp_buckets_limits, 60000},
+    {"DDP-11.reversed", "DDP-11", MAY, REPORTED, DDP, TOLD | SEARCH, 0, ddp_buckets_reversed,
+     30000},
+    {"DDP-12.arrival", "DDP-12", MAY, REPORTED, DDP, TOLD, 0, ddp_buckets_arrival, 30000},
+    {"DDP-14.order", "DDP-14", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_buckets_order, 30000},
     {"DDP-15.beside", "DDP-15", MAY, REPORTED, DDP, TOLD | IMPL_CAP_OVERLAP, 0, ddp_buckets_beside,
-     30000, 0, 0},
+     30000},
 };
 const struct check_table ddp_buckets_table = CHECK_TABLE(cases);
 
 static const struct check_case cost_cases[] = {
     {"COST-04.traffic", "COST-04", MAY, REPORTED, PROFILE_DDP,
-     IMPL_CAP_DDP | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 0, ddp_traffic, 0, 0, 0},
+     IMPL_CAP_DDP | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 0, ddp_traffic},
 };
 const struct check_table ddp_buckets_cost_table = CHECK_TABLE(cost_cases);

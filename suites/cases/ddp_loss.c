@@ -224,12 +224,11 @@ static void ddp_nothing_to_train(struct check *c)
 enum { DDP = PROFILE_DDP };
 
 static const struct check_case cases[] = {
-    {"DDP-02.unequal", "DDP-02", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_mean, 0, 0, 0},
-    {"DDP-02.equal", "DDP-02", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_mean_equal, 0, 0, 0},
-    {"DDP-03.sum", "DDP-03", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_sum, 0, 0, 0},
-    {"DDP-04.scaled", "DDP-04", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_scaled, 0, 0, 0},
-    {"DDP-27.own", "DDP-27", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_own, 0, 0, 0},
-    {"DDP-29.nothing", "DDP-29", MUST_REFUSE, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_nothing_to_train,
-     0, 0, 0},
+    {"DDP-02.unequal", "DDP-02", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_mean},
+    {"DDP-02.equal", "DDP-02", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_mean_equal},
+    {"DDP-03.sum", "DDP-03", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_sum},
+    {"DDP-04.scaled", "DDP-04", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_scaled},
+    {"DDP-27.own", "DDP-27", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_loss_own},
+    {"DDP-29.nothing", "DDP-29", MUST_REFUSE, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_nothing_to_train},
 };
 const struct check_table ddp_loss_table = CHECK_TABLE(cases);

@@ -401,21 +401,19 @@ static void ddp_values_not_sent(struct check *c)
 enum { DDP = PROFILE_DDP };
 
 static const struct check_case cases[] = {
-    {"DDP-01.known", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_known, 0, 0, 0},
-    {"DDP-01.steps", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_steps, 0, 0, 0},
-    {"DDP-01.network", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_network, 0, 0, 0},
-    {"DDP-01.large", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_large, 0, 0, 0},
-    {"DDP-05.exact", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_exact, 0, 0, 0},
-    {"DDP-05.range", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_range, 0, 0, 0},
-    {"DDP-05.infinite", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_infinite, 0, 0, 0},
-    {"DDP-07.same", "DDP-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_values_same, 0, 0, 0},
-    {"DDP-07.not_sent", "DDP-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_values_not_sent, 0, 0,
-     0},
+    {"DDP-01.known", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_known},
+    {"DDP-01.steps", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_steps},
+    {"DDP-01.network", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_network},
+    {"DDP-01.large", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_large},
+    {"DDP-05.exact", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_exact},
+    {"DDP-05.range", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_range},
+    {"DDP-05.infinite", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_infinite},
+    {"DDP-07.same", "DDP-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_values_same},
+    {"DDP-07.not_sent", "DDP-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_values_not_sent},
 };
 const struct check_table ddp_training_table = CHECK_TABLE(cases);
 
 static const struct check_case determinism_cases[] = {
-    {"DET-07.bits", "DET-07", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, ddp_gradients_same, 0,
-     0, 0},
+    {"DET-07.bits", "DET-07", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, ddp_gradients_same},
 };
 const struct check_table ddp_training_determinism_table = CHECK_TABLE(determinism_cases);

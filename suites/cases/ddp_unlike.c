@@ -117,10 +117,10 @@ enum { DDP = PROFILE_DDP };
 
 static const struct check_case cases[] = {
     {"DDP-07.sent", "DDP-07", MAY, OBSERVED, DDP, IMPL_CAP_DDP | IMPL_CAP_UNLIKE_RANKS, 0,
-     ddp_unlike_values, 0, 0, 0},
+     ddp_unlike_values},
     {"DDP-25.shapes", "DDP-25", MAY, OBSERVED, DDP, IMPL_CAP_DDP | IMPL_CAP_UNLIKE_RANKS, 0,
-     ddp_unlike_shapes, 30000, 0, 0},
+     ddp_unlike_shapes, 30000},
     {"DDP-26.order", "DDP-26", MAY, OBSERVED, DDP, IMPL_CAP_DDP | IMPL_CAP_UNLIKE_RANKS, 0,
-     ddp_unlike_order, 0, 0, 0},
+     ddp_unlike_order},
 };
 const struct check_table ddp_unlike_table = CHECK_TABLE(cases);

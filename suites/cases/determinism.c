@@ -479,9 +479,8 @@ static const struct check_case cases[] = {
      IMPL_SUMS, IMPL_LISTED},
     {"DET-04.many_runs", "DET-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, many_runs, 0,
      IMPL_SUMS, IMPL_LISTED},
-    {"DET-05.integers", "DET-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, integers_agree, 0, 0,
-     0},
-    {"DET-05.reals", "DET-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, reals_are_near, 0, 0, 0},
-    {"DET-06.rows", "DET-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, rows_in_place, 0, 0, 0},
+    {"DET-05.integers", "DET-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, integers_agree},
+    {"DET-05.reals", "DET-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, reals_are_near},
+    {"DET-06.rows", "DET-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, rows_in_place},
 };
 const struct check_table determinism_table = CHECK_TABLE(cases);

@@ -182,16 +182,13 @@ enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"DIM-02.glued", "DIM-02", MUST, OBSERVED, DP, PARALLEL, 2, dim_glued, 0, 0, 0},
-    {"DIM-02.unequal", "DIM-02", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dim_not_glued, 0, 0, 0},
-    {"DIM-02.dropped_rows", "DIM-02", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dim_dropped_rows, 0,
-     0, 0},
-    {"DIM-04.missing", "DIM-04", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dim_missing_dimension, 0,
-     0, 0},
-    {"DIM-04.second_input", "DIM-04", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dim_missing_in_second,
-     0, 0, 0},
-    {"DIM-06.vector", "DIM-06", MUST, OBSERVED, DP, PARALLEL, 2, dim_scalars_vector, 0, 0, 0},
-    {"DIM-06.refused", "DIM-06", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dim_scalars_refused, 0, 0,
-     0},
+    {"DIM-02.glued", "DIM-02", MUST, OBSERVED, DP, PARALLEL, 2, dim_glued},
+    {"DIM-02.unequal", "DIM-02", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dim_not_glued},
+    {"DIM-02.dropped_rows", "DIM-02", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dim_dropped_rows},
+    {"DIM-04.missing", "DIM-04", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dim_missing_dimension},
+    {"DIM-04.second_input", "DIM-04", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
+     dim_missing_in_second},
+    {"DIM-06.vector", "DIM-06", MUST, OBSERVED, DP, PARALLEL, 2, dim_scalars_vector},
+    {"DIM-06.refused", "DIM-06", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dim_scalars_refused},
 };
 const struct check_table dim_misfit_table = CHECK_TABLE(cases);

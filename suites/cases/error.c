@@ -253,20 +253,16 @@ static void no_such_device(struct check *c)
 enum { DP = PROFILE_DATAPARALLEL };
 
 static const struct check_case cases[] = {
-    {"ERR-01.refused", "ERR-01", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, wrong_device, 0,
-     0, 0},
-    {"ERR-01.named", "ERR-01", MUST_REFUSE, REPORTED, DP, IMPL_CAP_PARALLEL, 2, both_devices, 0, 0,
-     0},
+    {"ERR-01.refused", "ERR-01", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, wrong_device},
+    {"ERR-01.named", "ERR-01", MUST_REFUSE, REPORTED, DP, IMPL_CAP_PARALLEL, 2, both_devices},
     {"ERR-02.lowest", "ERR-02", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, lowest_reported, 0,
      IMPL_FAILING, IMPL_LOWEST},
     {"ERR-02.first", "ERR-02", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, first_reported, 0,
      IMPL_FAILING, IMPL_FIRST},
-    {"ERR-02.kind", "ERR-02", MUST_REFUSE, REPORTED, DP, IMPL_CAP_PARALLEL, 2, kind_kept, 0, 0, 0},
-    {"ERR-02.joined", "ERR-02", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_joined, 0, 0,
-     0},
-    {"ERR-06.few_rows", "ERR-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, fewer_rows_than_devices,
-     0, 0, 0},
-    {"ERR-07.no_device", "ERR-07", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, no_such_device,
-     0, 0, 0},
+    {"ERR-02.kind", "ERR-02", MUST_REFUSE, REPORTED, DP, IMPL_CAP_PARALLEL, 2, kind_kept},
+    {"ERR-02.joined", "ERR-02", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_joined},
+    {"ERR-06.few_rows", "ERR-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     fewer_rows_than_devices},
+    {"ERR-07.no_device", "ERR-07", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, no_such_device},
 };
 const struct check_table error_table = CHECK_TABLE(cases);

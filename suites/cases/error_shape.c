@@ -127,12 +127,11 @@ enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
 
 static const struct check_case cases[] = {
     {"ERR-03.outputs", "ERR-03", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     error_outputs_clash, 0, 0, 0},
-    {"ERR-03.parts", "ERR-03", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_GATHER, 2, error_parts_clash,
-     0, 0, 0},
+     error_outputs_clash},
+    {"ERR-03.parts", "ERR-03", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_GATHER, 2, error_parts_clash},
     {"ERR-05.sizes", "ERR-05", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2,
-     error_summands_clash, 0, 0, 0},
-    {"ERR-05.shapes", "ERR-05", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2, error_shapes_clash,
-     0, 0, 0},
+     error_summands_clash},
+    {"ERR-05.shapes", "ERR-05", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2,
+     error_shapes_clash},
 };
 const struct check_table error_shape_table = CHECK_TABLE(cases);

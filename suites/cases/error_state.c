@@ -256,19 +256,13 @@ static void error_waiting_stays(struct check *c)
 enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
 
 static const struct check_case cases[] = {
-    {"ERR-08.forward", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_forward_leaves, 0,
-     0, 0},
-    {"ERR-08.backward", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_backward_leaves,
-     0, 0, 0},
-    {"ERR-08.gather", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_gather_leaves, 0, 0,
-     0},
-    {"ERR-08.modes", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_modes_leave, 0, 0,
-     0},
-    {"ERR-08.other_model", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_other_model, 0,
-     0, 0},
-    {"ERR-08.waiting", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, error_waiting_stays, 0,
-     0, 0},
+    {"ERR-08.forward", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_forward_leaves},
+    {"ERR-08.backward", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_backward_leaves},
+    {"ERR-08.gather", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_gather_leaves},
+    {"ERR-08.modes", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_modes_leave},
+    {"ERR-08.other_model", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_other_model},
+    {"ERR-08.waiting", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, error_waiting_stays},
     {"ERR-08.primitives", "ERR-08", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER | IMPL_CAP_REDUCE, 2,
-     error_primitive_leaves, 0, 0, 0},
+     error_primitive_leaves},
 };
 const struct check_table error_state_table = CHECK_TABLE(cases);

@@ -117,8 +117,8 @@ enum { DP = PROFILE_DATAPARALLEL };
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"APPLY-13.forward", "APPLY-13", MUST, REPORTED, DP, IMPL_CAP_PARALLEL, 2,
-     failure_second_forward, 0, 0, 0},
+     failure_second_forward},
     {"APPLY-13.backward", "APPLY-13", MUST, REPORTED, DP, IMPL_CAP_PARALLEL, 2,
-     failure_second_backward, 0, 0, 0},
+     failure_second_backward},
 };
 const struct check_table failure_second_table = CHECK_TABLE(cases);

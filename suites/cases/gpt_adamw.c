@@ -293,11 +293,11 @@ enum {
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"GPT-07.replicas", "GPT-07", MAY, OBSERVED, DP, REPLICAS, 1, adamw_replicas, 0, 0, 0},
-    {"GPT-07.ranks", "GPT-07", MAY, OBSERVED, DDP, RANKS, 0, adamw_ranks, 0, 0, 0},
-    {"GPT-07.usual", "GPT-07", MAY, OBSERVED, DP, REPLICAS, 1, usual_replicas, 0, 0, 0},
-    {"GPT-07.usual_ranks", "GPT-07", MAY, OBSERVED, DDP, RANKS, 0, usual_ranks, 0, 0, 0},
-    {"GPT-08.replicas", "GPT-08", MAY, OBSERVED, DP, REPLICAS, 1, own_replicas, 0, 0, 0},
-    {"GPT-08.ranks", "GPT-08", MAY, OBSERVED, DDP, RANKS, 0, own_ranks, 0, 0, 0},
+    {"GPT-07.replicas", "GPT-07", MAY, OBSERVED, DP, REPLICAS, 1, adamw_replicas},
+    {"GPT-07.ranks", "GPT-07", MAY, OBSERVED, DDP, RANKS, 0, adamw_ranks},
+    {"GPT-07.usual", "GPT-07", MAY, OBSERVED, DP, REPLICAS, 1, usual_replicas},
+    {"GPT-07.usual_ranks", "GPT-07", MAY, OBSERVED, DDP, RANKS, 0, usual_ranks},
+    {"GPT-08.replicas", "GPT-08", MAY, OBSERVED, DP, REPLICAS, 1, own_replicas},
+    {"GPT-08.ranks", "GPT-08", MAY, OBSERVED, DDP, RANKS, 0, own_ranks},
 };
 const struct check_table gpt_adamw_table = CHECK_TABLE(cases);

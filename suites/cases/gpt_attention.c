@@ -204,7 +204,7 @@ enum {
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"GPT-03.replicas", "GPT-03", MAY, OBSERVED, DP, REPLICAS, 1, attention_replicas, 0, 0, 0},
-    {"GPT-03.ranks", "GPT-03", MAY, OBSERVED, DDP, RANKS, 0, attention_ranks, 0, 0, 0},
+    {"GPT-03.replicas", "GPT-03", MAY, OBSERVED, DP, REPLICAS, 1, attention_replicas},
+    {"GPT-03.ranks", "GPT-03", MAY, OBSERVED, DDP, RANKS, 0, attention_ranks},
 };
 const struct check_table gpt_attention_table = CHECK_TABLE(cases);

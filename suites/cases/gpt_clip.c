@@ -182,9 +182,9 @@ enum {
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"GPT-06.replicas", "GPT-06", MAY, OBSERVED, DP, REPLICAS, 1, clip_replicas, 0, 0, 0},
-    {"GPT-06.ranks", "GPT-06", MAY, OBSERVED, DDP, RANKS, 0, clip_ranks, 0, 0, 0},
-    {"GPT-07.eps", "GPT-07", MAY, OBSERVED, DP, REPLICAS, 1, adamw_eps, 0, 0, 0},
-    {"GPT-09.ranks", "GPT-09", MAY, OBSERVED, DDP, RANKS, 0, accumulate_ranks, 0, 0, 0},
+    {"GPT-06.replicas", "GPT-06", MAY, OBSERVED, DP, REPLICAS, 1, clip_replicas},
+    {"GPT-06.ranks", "GPT-06", MAY, OBSERVED, DDP, RANKS, 0, clip_ranks},
+    {"GPT-07.eps", "GPT-07", MAY, OBSERVED, DP, REPLICAS, 1, adamw_eps},
+    {"GPT-09.ranks", "GPT-09", MAY, OBSERVED, DDP, RANKS, 0, accumulate_ranks},
 };
 const struct check_table gpt_clip_table = CHECK_TABLE(cases);

@@ -301,13 +301,13 @@ enum {
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"GPT-01.replicas", "GPT-01", MAY, OBSERVED, DP, REPLICAS, 1, table_replicas, 0, 0, 0},
-    {"GPT-01.ranks", "GPT-01", MAY, OBSERVED, DDP, RANKS, 0, table_ranks, 0, 0, 0},
-    {"GPT-02.replicas", "GPT-02", MAY, OBSERVED, DP, REPLICAS, 1, positions_replicas, 0, 0, 0},
-    {"GPT-02.ranks", "GPT-02", MAY, OBSERVED, DDP, RANKS, 0, positions_ranks, 0, 0, 0},
-    {"GPT-04.replicas", "GPT-04", MAY, OBSERVED, DP, REPLICAS, 1, norm_replicas, 0, 0, 0},
-    {"GPT-04.ranks", "GPT-04", MAY, OBSERVED, DDP, RANKS, 0, norm_ranks, 0, 0, 0},
-    {"GPT-05.replicas", "GPT-05", MAY, OBSERVED, DP, REPLICAS, 1, entropy_replicas, 0, 0, 0},
-    {"GPT-05.ranks", "GPT-05", MAY, OBSERVED, DDP, RANKS, 0, entropy_ranks, 0, 0, 0},
+    {"GPT-01.replicas", "GPT-01", MAY, OBSERVED, DP, REPLICAS, 1, table_replicas},
+    {"GPT-01.ranks", "GPT-01", MAY, OBSERVED, DDP, RANKS, 0, table_ranks},
+    {"GPT-02.replicas", "GPT-02", MAY, OBSERVED, DP, REPLICAS, 1, positions_replicas},
+    {"GPT-02.ranks", "GPT-02", MAY, OBSERVED, DDP, RANKS, 0, positions_ranks},
+    {"GPT-04.replicas", "GPT-04", MAY, OBSERVED, DP, REPLICAS, 1, norm_replicas},
+    {"GPT-04.ranks", "GPT-04", MAY, OBSERVED, DDP, RANKS, 0, norm_ranks},
+    {"GPT-05.replicas", "GPT-05", MAY, OBSERVED, DP, REPLICAS, 1, entropy_replicas},
+    {"GPT-05.ranks", "GPT-05", MAY, OBSERVED, DDP, RANKS, 0, entropy_ranks},
 };
 const struct check_table gpt_layers_table = CHECK_TABLE(cases);

@@ -276,14 +276,13 @@ enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"GRAD-01.ones", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, grad_sum_of_ones, 0, 0, 0},
-    {"GRAD-02.rows", "GRAD-02", MUST, OBSERVED, DP, PARALLEL, 1, grad_rows, 0, 0, 0},
-    {"GRAD-02.two_steps", "GRAD-02", MUST, OBSERVED, DP, PARALLEL, 1, grad_two_steps, 0, 0, 0},
-    {"GRAD-02.inference", "GRAD-02", MUST, OBSERVED, DP, PARALLEL, 1, grad_two_steps_inference, 0,
-     0, 0},
-    {"GRAD-05.not_zeroed", "GRAD-05", MUST, OBSERVED, DP, PARALLEL, 1, grad_not_zeroed, 0, 0, 0},
-    {"GRAD-16.base", "GRAD-16", MUST, OBSERVED, DP, PARALLEL, 1, grad_reaches_base, 0, 0, 0},
-    {"GRAD-17.momentum", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, grad_momentum, 0, 0, 0},
-    {"GRAD-17.ragged", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, grad_momentum_ragged, 0, 0, 0},
+    {"GRAD-01.ones", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, grad_sum_of_ones},
+    {"GRAD-02.rows", "GRAD-02", MUST, OBSERVED, DP, PARALLEL, 1, grad_rows},
+    {"GRAD-02.two_steps", "GRAD-02", MUST, OBSERVED, DP, PARALLEL, 1, grad_two_steps},
+    {"GRAD-02.inference", "GRAD-02", MUST, OBSERVED, DP, PARALLEL, 1, grad_two_steps_inference},
+    {"GRAD-05.not_zeroed", "GRAD-05", MUST, OBSERVED, DP, PARALLEL, 1, grad_not_zeroed},
+    {"GRAD-16.base", "GRAD-16", MUST, OBSERVED, DP, PARALLEL, 1, grad_reaches_base},
+    {"GRAD-17.momentum", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, grad_momentum},
+    {"GRAD-17.ragged", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, grad_momentum_ragged},
 };
 const struct check_table gradient_golden_table = CHECK_TABLE(cases);

@@ -291,17 +291,16 @@ enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"GRAD-07.rows", "GRAD-07", MUST, OBSERVED, DP, PARALLEL, 1, grad_input_rows, 0, 0, 0},
-    {"GRAD-07.delay", "GRAD-07", MUST, OBSERVED, DP, PARALLEL, 2, grad_input_delay, 0, 0, 0},
-    {"GRAD-07.shape", "GRAD-07", MUST, OBSERVED, DP, PARALLEL, 1, grad_input_shape, 0, 0, 0},
-    {"GRAD-07.device", "GRAD-07", MUST, REPORTED, DP, PARALLEL, 1, grad_input_device, 0, 0, 0},
-    {"GRAD-07.misfit", "GRAD-07", MUST_REFUSE, OBSERVED, DP, PARALLEL, 1, grad_input_misfit, 0, 0,
-     0},
-    {"GRAD-08.rows", "GRAD-08", MUST, OBSERVED, DP, PARALLEL, 1, grad_input_cut, 0, 0, 0},
-    {"GRAD-08.output", "GRAD-08", MUST, OBSERVED, DP, PARALLEL, 1, grad_input_missing, 0, 0, 0},
-    {"GRAD-09.both", "GRAD-09", MUST, OBSERVED, DP, PARALLEL, 1, grad_inputs_both, 0, 0, 0},
-    {"GRAD-09.one", "GRAD-09", MUST, OBSERVED, DP, PARALLEL, 1, grad_inputs_one, 0, 0, 0},
-    {"GRAD-09.none", "GRAD-09", MUST, OBSERVED, DP, PARALLEL, 1, grad_input_none, 0, 0, 0},
-    {"GRAD-10.table", "GRAD-10", MUST, OBSERVED, DP, PARALLEL, 1, grad_table, 0, 0, 0},
+    {"GRAD-07.rows", "GRAD-07", MUST, OBSERVED, DP, PARALLEL, 1, grad_input_rows},
+    {"GRAD-07.delay", "GRAD-07", MUST, OBSERVED, DP, PARALLEL, 2, grad_input_delay},
+    {"GRAD-07.shape", "GRAD-07", MUST, OBSERVED, DP, PARALLEL, 1, grad_input_shape},
+    {"GRAD-07.device", "GRAD-07", MUST, REPORTED, DP, PARALLEL, 1, grad_input_device},
+    {"GRAD-07.misfit", "GRAD-07", MUST_REFUSE, OBSERVED, DP, PARALLEL, 1, grad_input_misfit},
+    {"GRAD-08.rows", "GRAD-08", MUST, OBSERVED, DP, PARALLEL, 1, grad_input_cut},
+    {"GRAD-08.output", "GRAD-08", MUST, OBSERVED, DP, PARALLEL, 1, grad_input_missing},
+    {"GRAD-09.both", "GRAD-09", MUST, OBSERVED, DP, PARALLEL, 1, grad_inputs_both},
+    {"GRAD-09.one", "GRAD-09", MUST, OBSERVED, DP, PARALLEL, 1, grad_inputs_one},
+    {"GRAD-09.none", "GRAD-09", MUST, OBSERVED, DP, PARALLEL, 1, grad_input_none},
+    {"GRAD-10.table", "GRAD-10", MUST, OBSERVED, DP, PARALLEL, 1, grad_table},
 };
 const struct check_table gradient_input_table = CHECK_TABLE(cases);

@@ -175,10 +175,10 @@ enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"GRAD-03.large", "GRAD-03", MUST, OBSERVED, DP, PARALLEL, 1, grad_large, 0, 0, 0},
-    {"GRAD-03.many", "GRAD-03", MUST, OBSERVED, DP, PARALLEL, 1, grad_many, 0, 0, 0},
-    {"GRAD-05.outside", "GRAD-05", MUST, OBSERVED, DP, PARALLEL, 2, grad_cleared_outside, 0, 0, 0},
-    {"GRAD-07.apart", "GRAD-07", MUST, REPORTED, DP, PARALLEL, 2, grad_inputs_apart, 0, 0, 0},
-    {"GRAD-17.between", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 2, grad_momentum_between, 0, 0, 0},
+    {"GRAD-03.large", "GRAD-03", MUST, OBSERVED, DP, PARALLEL, 1, grad_large},
+    {"GRAD-03.many", "GRAD-03", MUST, OBSERVED, DP, PARALLEL, 1, grad_many},
+    {"GRAD-05.outside", "GRAD-05", MUST, OBSERVED, DP, PARALLEL, 2, grad_cleared_outside},
+    {"GRAD-07.apart", "GRAD-07", MUST, REPORTED, DP, PARALLEL, 2, grad_inputs_apart},
+    {"GRAD-17.between", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 2, grad_momentum_between},
 };
 const struct check_table gradient_more_table = CHECK_TABLE(cases);

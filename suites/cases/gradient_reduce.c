@@ -114,13 +114,10 @@ enum { PRIMITIVE = PROFILE_PRIMITIVES, REDUCE = IMPL_CAP_REDUCE };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"GRAD-15.values", "GRAD-15", MUST, OBSERVED, PRIMITIVE, REDUCE, 1, grad_reduce_values, 0, 0,
-     0},
-    {"GRAD-15.shapes", "GRAD-15", MUST_REFUSE, OBSERVED, PRIMITIVE, REDUCE, 2, grad_reduce_shapes,
-     0, 0, 0},
-    {"GRAD-15.host", "GRAD-15", MUST_REFUSE, OBSERVED, PRIMITIVE, REDUCE, 2, grad_reduce_host, 0, 0,
-     0},
+    {"GRAD-15.values", "GRAD-15", MUST, OBSERVED, PRIMITIVE, REDUCE, 1, grad_reduce_values},
+    {"GRAD-15.shapes", "GRAD-15", MUST_REFUSE, OBSERVED, PRIMITIVE, REDUCE, 2, grad_reduce_shapes},
+    {"GRAD-15.host", "GRAD-15", MUST_REFUSE, OBSERVED, PRIMITIVE, REDUCE, 2, grad_reduce_host},
     {"GRAD-15.elsewhere", "GRAD-15", MUST_REFUSE, OBSERVED, PRIMITIVE, REDUCE, 2,
-     grad_reduce_elsewhere, 0, 0, 0},
+     grad_reduce_elsewhere},
 };
 const struct check_table gradient_reduce_table = CHECK_TABLE(cases);

@@ -298,18 +298,16 @@ enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"GRAD-01.replicas", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, grad_each_replica, 0, 0, 0},
-    {"GRAD-01.dead_shard", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, grad_dead_shard, 0, 0, 0},
-    {"GRAD-03.network", "GRAD-03", MUST, OBSERVED, DP, PARALLEL, 1, grad_network, 0, 0, 0},
-    {"GRAD-04.prefilled", "GRAD-04", MUST, OBSERVED, DP, PARALLEL, 1, grad_prefilled, 0, 0, 0},
-    {"GRAD-04.one_of_two", "GRAD-04", MUST, OBSERVED, DP, PARALLEL, 1, grad_half_prefilled, 0, 0,
-     0},
-    {"GRAD-04.many", "GRAD-04", MUST, OBSERVED, DP, PARALLEL, 1, grad_network_batches, 0, 0, 0},
-    {"GRAD-06.device", "GRAD-06", MUST, REPORTED, DP, PARALLEL, 1, grad_place, 0, 0, 0},
-    {"GRAD-12.branch", "GRAD-12", MUST, OBSERVED, DP, PARALLEL, 1, grad_branch, 0, 0, 0},
-    {"GRAD-12.last_replica", "GRAD-12", MUST, OBSERVED, DP, PARALLEL, 2, grad_branch_third, 0, 0,
-     0},
-    {"GRAD-13.embedding", "GRAD-13", MUST, OBSERVED, DP, PARALLEL, 1, grad_embedding, 0, 0, 0},
-    {"GRAD-16.network", "GRAD-16", MUST, OBSERVED, DP, PARALLEL, 1, grad_network_step, 0, 0, 0},
+    {"GRAD-01.replicas", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, grad_each_replica},
+    {"GRAD-01.dead_shard", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, grad_dead_shard},
+    {"GRAD-03.network", "GRAD-03", MUST, OBSERVED, DP, PARALLEL, 1, grad_network},
+    {"GRAD-04.prefilled", "GRAD-04", MUST, OBSERVED, DP, PARALLEL, 1, grad_prefilled},
+    {"GRAD-04.one_of_two", "GRAD-04", MUST, OBSERVED, DP, PARALLEL, 1, grad_half_prefilled},
+    {"GRAD-04.many", "GRAD-04", MUST, OBSERVED, DP, PARALLEL, 1, grad_network_batches},
+    {"GRAD-06.device", "GRAD-06", MUST, REPORTED, DP, PARALLEL, 1, grad_place},
+    {"GRAD-12.branch", "GRAD-12", MUST, OBSERVED, DP, PARALLEL, 1, grad_branch},
+    {"GRAD-12.last_replica", "GRAD-12", MUST, OBSERVED, DP, PARALLEL, 2, grad_branch_third},
+    {"GRAD-13.embedding", "GRAD-13", MUST, OBSERVED, DP, PARALLEL, 1, grad_embedding},
+    {"GRAD-16.network", "GRAD-16", MUST, OBSERVED, DP, PARALLEL, 1, grad_network_step},
 };
 const struct check_table gradient_sum_table = CHECK_TABLE(cases);

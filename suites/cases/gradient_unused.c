@@ -113,7 +113,7 @@ enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"GRAD-11.one_device", "GRAD-11", MUST, OBSERVED, DP, PARALLEL, 1, grad_unused_one, 0, 0, 0},
+    {"GRAD-11.one_device", "GRAD-11", MUST, OBSERVED, DP, PARALLEL, 1, grad_unused_one},
     {"GRAD-11.zero", "GRAD-11", MUST, OBSERVED, DP, PARALLEL, 2, grad_unused_zero, 0, IMPL_UNUSED,
      IMPL_ZERO},
     {"GRAD-11.zero_momentum", "GRAD-11", MUST, OBSERVED, DP, PARALLEL, 2, grad_unused_momentum, 0,

@@ -341,16 +341,16 @@ enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"LOSS-01.sum", "LOSS-01", MUST, OBSERVED, DP, PARALLEL, 1, outside_sum, 0, 0, 0},
-    {"LOSS-01.mean", "LOSS-01", MUST, OBSERVED, DP, PARALLEL, 1, outside_mean, 0, 0, 0},
-    {"LOSS-01.caller", "LOSS-01", MUST, OBSERVED, DP, PARALLEL, 1, outside_caller, 0, 0, 0},
-    {"LOSS-02.sum", "LOSS-02", MUST, OBSERVED, DP, PARALLEL, 1, inside_sum, 0, 0, 0},
-    {"LOSS-02.weights", "LOSS-02", MUST, OBSERVED, DP, PARALLEL, 2, inside_sum_weights, 0, 0, 0},
-    {"LOSS-03.mean_of_means", "LOSS-03", MUST, OBSERVED, DP, PARALLEL, 2, trap, 0, 0, 0},
-    {"LOSS-03.examples", "LOSS-03", MUST, OBSERVED, DP, PARALLEL, 2, trap_examples, 0, 0, 0},
-    {"LOSS-04.equal_shards", "LOSS-04", MUST, OBSERVED, DP, PARALLEL, 2, equal_shards, 0, 0, 0},
-    {"LOSS-05.sum_of_means", "LOSS-05", MUST, OBSERVED, DP, PARALLEL, 1, sum_of_means, 0, 0, 0},
-    {"LOSS-06.weighted", "LOSS-06", MUST, OBSERVED, DP, PARALLEL, 2, weighted, 0, 0, 0},
-    {"LOSS-07.masked", "LOSS-07", MUST, OBSERVED, DP, PARALLEL, 2, masked, 0, 0, 0},
+    {"LOSS-01.sum", "LOSS-01", MUST, OBSERVED, DP, PARALLEL, 1, outside_sum},
+    {"LOSS-01.mean", "LOSS-01", MUST, OBSERVED, DP, PARALLEL, 1, outside_mean},
+    {"LOSS-01.caller", "LOSS-01", MUST, OBSERVED, DP, PARALLEL, 1, outside_caller},
+    {"LOSS-02.sum", "LOSS-02", MUST, OBSERVED, DP, PARALLEL, 1, inside_sum},
+    {"LOSS-02.weights", "LOSS-02", MUST, OBSERVED, DP, PARALLEL, 2, inside_sum_weights},
+    {"LOSS-03.mean_of_means", "LOSS-03", MUST, OBSERVED, DP, PARALLEL, 2, trap},
+    {"LOSS-03.examples", "LOSS-03", MUST, OBSERVED, DP, PARALLEL, 2, trap_examples},
+    {"LOSS-04.equal_shards", "LOSS-04", MUST, OBSERVED, DP, PARALLEL, 2, equal_shards},
+    {"LOSS-05.sum_of_means", "LOSS-05", MUST, OBSERVED, DP, PARALLEL, 1, sum_of_means},
+    {"LOSS-06.weighted", "LOSS-06", MUST, OBSERVED, DP, PARALLEL, 2, weighted},
+    {"LOSS-07.masked", "LOSS-07", MUST, OBSERVED, DP, PARALLEL, 2, masked},
 };
 const struct check_table loss_table = CHECK_TABLE(cases);

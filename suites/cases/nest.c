@@ -349,17 +349,15 @@ static void two_wrapped_traffic(struct check *c)
 enum { DP = PROFILE_DATAPARALLEL };
 
 static const struct check_case cases[] = {
-    {"NEST-01.middle", "NEST-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, middle_block, 0, 0, 0},
-    {"NEST-01.any_block", "NEST-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, any_block, 0, 0, 0},
-    {"NEST-02.input_gradient", "NEST-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, input_gradient,
-     0, 0, 0},
-    {"NEST-03.rows_seen", "NEST-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, rows_seen, 0, 0, 0},
+    {"NEST-01.middle", "NEST-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, middle_block},
+    {"NEST-01.any_block", "NEST-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, any_block},
+    {"NEST-02.input_gradient", "NEST-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, input_gradient},
+    {"NEST-03.rows_seen", "NEST-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, rows_seen},
     {"NEST-03.calls", "NEST-03", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1,
-     calls_told, 0, 0, 0},
-    {"NEST-04.names", "NEST-04", MUST, REPORTED, DP, IMPL_CAP_PARALLEL, 1, one_more_level, 0, 0, 0},
-    {"NEST-05.two_wrapped", "NEST-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, two_wrapped, 0, 0,
-     0},
+     calls_told},
+    {"NEST-04.names", "NEST-04", MUST, REPORTED, DP, IMPL_CAP_PARALLEL, 1, one_more_level},
+    {"NEST-05.two_wrapped", "NEST-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, two_wrapped},
     {"NEST-05.traffic", "NEST-05", MAY, REPORTED, DP,
-     IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 1, two_wrapped_traffic, 0, 0, 0},
+     IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 1, two_wrapped_traffic},
 };
 const struct check_table nest_table = CHECK_TABLE(cases);

@@ -265,13 +265,10 @@ static const struct check_case cases[] = {
      nest_inside_refused, 0, IMPL_NESTED, IMPL_REFUSE},
     {"NEST-06.accepted", "NEST-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, nest_inside_accepted,
      0, IMPL_NESTED, IMPL_ACCEPT},
-    {"NEST-07.host_head", "NEST-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, nest_host_head, 0, 0,
-     0},
-    {"NEST-07.host_tail", "NEST-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, nest_host_tail, 0, 0,
-     0},
+    {"NEST-07.host_head", "NEST-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, nest_host_head},
+    {"NEST-07.host_tail", "NEST-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, nest_host_tail},
     {"NEST-07.host_inside", "NEST-07", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     nest_host_inside_refused, 0, 0, 0},
-    {"NEST-09.same_text", "NEST-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, nest_same_text, 0, 0,
-     0},
+     nest_host_inside_refused},
+    {"NEST-09.same_text", "NEST-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, nest_same_text},
 };
 const struct check_table nest_mixed_table = CHECK_TABLE(cases);

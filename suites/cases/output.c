@@ -237,16 +237,16 @@ enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"OUT-01.default", "OUT-01", MUST, REPORTED, DP, PARALLEL, 1, by_default, 0, 0, 0},
-    {"OUT-02.values", "OUT-02", MUST, OBSERVED, DP, PARALLEL, 1, anywhere_values, 0, 0, 0},
-    {"OUT-02.device", "OUT-02", MUST, REPORTED, DP, PARALLEL, 2, anywhere_device, 0, 0, 0},
-    {"OUT-03.values", "OUT-03", MUST, OBSERVED, DP, PARALLEL, 1, only_values, 0, 0, 0},
-    {"OUT-03.devices", "OUT-03", MUST, REPORTED, DP, PARALLEL, 1, only_devices, 0, 0, 0},
+    {"OUT-01.default", "OUT-01", MUST, REPORTED, DP, PARALLEL, 1, by_default},
+    {"OUT-02.values", "OUT-02", MUST, OBSERVED, DP, PARALLEL, 1, anywhere_values},
+    {"OUT-02.device", "OUT-02", MUST, REPORTED, DP, PARALLEL, 2, anywhere_device},
+    {"OUT-03.values", "OUT-03", MUST, OBSERVED, DP, PARALLEL, 1, only_values},
+    {"OUT-03.devices", "OUT-03", MUST, REPORTED, DP, PARALLEL, 1, only_devices},
     {"OUT-04.ignored", "OUT-04", MUST, REPORTED, DP, PARALLEL, 1, single_ignored, 0,
      IMPL_SINGLE_OUTPUT, IMPL_IGNORE},
     {"OUT-04.honoured", "OUT-04", MUST, REPORTED, DP, PARALLEL, 1, single_honoured, 0,
      IMPL_SINGLE_OUTPUT, IMPL_HONOUR},
-    {"OUT-05.there", "OUT-05", MUST, OBSERVED, DP, PARALLEL, 2, put_there, 0, 0, 0},
-    {"OUT-05.elsewhere", "OUT-05", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, put_elsewhere, 0, 0, 0},
+    {"OUT-05.there", "OUT-05", MUST, OBSERVED, DP, PARALLEL, 2, put_there},
+    {"OUT-05.elsewhere", "OUT-05", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, put_elsewhere},
 };
 const struct check_table output_table = CHECK_TABLE(cases);

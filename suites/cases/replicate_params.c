@@ -358,16 +358,14 @@ enum { DP = PROFILE_DATAPARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"REPL-08.tree", "REPL-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_tree, 0, 0, 0},
-    {"REPL-09.tied", "REPL-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_tied, 0, 0, 0},
-    {"REPL-09.again", "REPL-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_used_again, 0,
-     0, 0},
+    {"REPL-08.tree", "REPL-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_tree},
+    {"REPL-09.tied", "REPL-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_tied},
+    {"REPL-09.again", "REPL-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_used_again},
     {"REPL-11.base", "REPL-11", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_borrowed_base,
      0, IMPL_BORROWED, IMPL_BASE},
     {"REPL-11.refused", "REPL-11", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
      replicate_borrowed_refused, 0, IMPL_BORROWED, IMPL_REFUSE},
-    {"REPL-12.list", "REPL-12", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_list, 0, 0, 0},
-    {"REPL-13.frozen", "REPL-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_frozen, 0, 0,
-     0},
+    {"REPL-12.list", "REPL-12", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_list},
+    {"REPL-13.frozen", "REPL-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_frozen},
 };
 const struct check_table replicate_params_table = CHECK_TABLE(cases);

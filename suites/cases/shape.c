@@ -293,15 +293,13 @@ enum {
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"SHAPE-01.cut", "SHAPE-01", MUST, OBSERVED, PRIMITIVE, CUT, 2, cut_any_axis, 0, 0, 0},
-    {"SHAPE-01.glued", "SHAPE-01", MUST, OBSERVED, PRIMITIVE, GLUED, 2, glue_any_axis, 0, 0, 0},
-    {"SHAPE-01.training", "SHAPE-01", MUST, OBSERVED, DP, PARALLEL, 1, train_any_axis, 0, 0, 0},
-    {"SHAPE-02.functional", "SHAPE-02", MUST, OBSERVED, DP, FUNCTIONAL, 1, functional_axis, 0, 0,
-     0},
-    {"SHAPE-02.output", "SHAPE-02", MUST, REPORTED, DP, PARALLEL, 2, output_axis, 0, 0, 0},
-    {"SHAPE-03.training", "SHAPE-03", MUST, OBSERVED, DP, PARALLEL, 1, no_columns, 0, 0, 0},
-    {"SHAPE-03.cut", "SHAPE-03", MUST, OBSERVED, PRIMITIVE, CUT | GLUED, 1, no_columns_cut, 0, 0,
-     0},
-    {"SHAPE-04.replicas", "SHAPE-04", MUST, OBSERVED, DP, PARALLEL, 1, shape_squares_all, 0, 0, 0},
+    {"SHAPE-01.cut", "SHAPE-01", MUST, OBSERVED, PRIMITIVE, CUT, 2, cut_any_axis},
+    {"SHAPE-01.glued", "SHAPE-01", MUST, OBSERVED, PRIMITIVE, GLUED, 2, glue_any_axis},
+    {"SHAPE-01.training", "SHAPE-01", MUST, OBSERVED, DP, PARALLEL, 1, train_any_axis},
+    {"SHAPE-02.functional", "SHAPE-02", MUST, OBSERVED, DP, FUNCTIONAL, 1, functional_axis},
+    {"SHAPE-02.output", "SHAPE-02", MUST, REPORTED, DP, PARALLEL, 2, output_axis},
+    {"SHAPE-03.training", "SHAPE-03", MUST, OBSERVED, DP, PARALLEL, 1, no_columns},
+    {"SHAPE-03.cut", "SHAPE-03", MUST, OBSERVED, PRIMITIVE, CUT | GLUED, 1, no_columns_cut},
+    {"SHAPE-04.replicas", "SHAPE-04", MUST, OBSERVED, DP, PARALLEL, 1, shape_squares_all},
 };
 const struct check_table shape_table = CHECK_TABLE(cases);

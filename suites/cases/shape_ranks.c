@@ -240,9 +240,9 @@ enum {
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"SHAPE-04.ranks", "SHAPE-04", MUST, OBSERVED, DDP, RANKS, 0, shape_ranks_square, 0, 0, 0},
-    {"SHAPE-05.sent", "SHAPE-05", MAY, OBSERVED, DDP, UNLIKE, 0, shape_ranks_sent, 0, 0, 0},
-    {"SHAPE-05.buffers", "SHAPE-05", MAY, OBSERVED, DDP, NORM, 0, shape_ranks_buffers, 0, 0, 0},
-    {"SHAPE-06.several", "SHAPE-06", MUST, OBSERVED, DDP, RANKS, 0, shape_ranks_several, 0, 0, 0},
+    {"SHAPE-04.ranks", "SHAPE-04", MUST, OBSERVED, DDP, RANKS, 0, shape_ranks_square},
+    {"SHAPE-05.sent", "SHAPE-05", MAY, OBSERVED, DDP, UNLIKE, 0, shape_ranks_sent},
+    {"SHAPE-05.buffers", "SHAPE-05", MAY, OBSERVED, DDP, NORM, 0, shape_ranks_buffers},
+    {"SHAPE-06.several", "SHAPE-06", MUST, OBSERVED, DDP, RANKS, 0, shape_ranks_several},
 };
 const struct check_table shape_ranks_table = CHECK_TABLE(cases);

@@ -154,8 +154,8 @@ enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"SIZE-01.rows", "SIZE-01", MUST, OBSERVED, DP, PARALLEL, 1, any_rows, 0, 0, 0},
-    {"SIZE-01.shards", "SIZE-01", MUST, OBSERVED, DP, PARALLEL, 2, any_shard, 0, 0, 0},
-    {"SIZE-02.elements", "SIZE-02", MUST, OBSERVED, DP, PARALLEL, 1, any_elements, 0, 0, 0},
+    {"SIZE-01.rows", "SIZE-01", MUST, OBSERVED, DP, PARALLEL, 1, any_rows},
+    {"SIZE-01.shards", "SIZE-01", MUST, OBSERVED, DP, PARALLEL, 2, any_shard},
+    {"SIZE-02.elements", "SIZE-02", MUST, OBSERVED, DP, PARALLEL, 1, any_elements},
 };
 const struct check_table size_table = CHECK_TABLE(cases);

@@ -215,9 +215,9 @@ enum {
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"SIZE-01.large", "SIZE-01", MUST, OBSERVED, DP, PARALLEL, 2, size_rows_large, 0, 0, 0},
-    {"SIZE-02.large", "SIZE-02", MUST, OBSERVED, DP, PARALLEL, 2, size_weight, 0, 0, 0},
-    {"SIZE-03.groups", "SIZE-03", MUST, OBSERVED, DP, PARALLEL, 2, size_groups, 0, 0, 0},
-    {"SIZE-03.lists", "SIZE-03", MUST, OBSERVED, PRIMITIVE, LISTS, 2, size_lists, 0, 0, 0},
+    {"SIZE-01.large", "SIZE-01", MUST, OBSERVED, DP, PARALLEL, 2, size_rows_large},
+    {"SIZE-02.large", "SIZE-02", MUST, OBSERVED, DP, PARALLEL, 2, size_weight},
+    {"SIZE-03.groups", "SIZE-03", MUST, OBSERVED, DP, PARALLEL, 2, size_groups},
+    {"SIZE-03.lists", "SIZE-03", MUST, OBSERVED, PRIMITIVE, LISTS, 2, size_lists},
 };
 const struct check_table size_large_table = CHECK_TABLE(cases);

@@ -146,10 +146,8 @@ enum { DDP = PROFILE_DDP };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"SIZE-04.rows", "SIZE-04", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, size_ranks_rows, 0, 0, 0},
-    {"SIZE-04.elements", "SIZE-04", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, size_ranks_elements, 0, 0,
-     0},
-    {"SIZE-05.buckets", "SIZE-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, size_ranks_buckets, 30000,
-     0, 0},
+    {"SIZE-04.rows", "SIZE-04", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, size_ranks_rows},
+    {"SIZE-04.elements", "SIZE-04", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, size_ranks_elements},
+    {"SIZE-05.buckets", "SIZE-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, size_ranks_buckets, 30000},
 };
 const struct check_table size_ranks_table = CHECK_TABLE(cases);

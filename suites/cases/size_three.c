@@ -106,7 +106,6 @@ enum { DDP = PROFILE_DDP };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"SIZE-05.three", "SIZE-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, size_ranks_three, 60000, 0,
-     0},
+    {"SIZE-05.three", "SIZE-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, size_ranks_three, 60000},
 };
 const struct check_table size_three_table = CHECK_TABLE(cases);

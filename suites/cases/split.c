@@ -206,19 +206,17 @@ enum { PRIM = PROFILE_PRIMITIVES };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"SPLIT-01.sizes", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, sizes_small, 60000, 0,
-     0},
-    {"SPLIT-01.large", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, sizes_large, 0, 0, 0},
-    {"SPLIT-01.known", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, sizes_known, 0, 0, 0},
-    {"SPLIT-01.types_dim", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1, types_along_dim,
-     0, 0, 0},
-    {"SPLIT-02.fewer", "SPLIT-02", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, fewer_known, 0, 0, 0},
-    {"SPLIT-03.count", "SPLIT-03", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, idle_counted, 0, 0, 0},
-    {"SPLIT-04.sizes", "SPLIT-04", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, few_sizes, 0, 0, 0},
+    {"SPLIT-01.sizes", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, sizes_small, 60000},
+    {"SPLIT-01.large", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, sizes_large},
+    {"SPLIT-01.known", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, sizes_known},
+    {"SPLIT-01.types_dim", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1, types_along_dim},
+    {"SPLIT-02.fewer", "SPLIT-02", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, fewer_known},
+    {"SPLIT-03.count", "SPLIT-03", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, idle_counted},
+    {"SPLIT-04.sizes", "SPLIT-04", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, few_sizes},
     {"SPLIT-05.sizes", "SPLIT-05", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, no_rows_sizes, 0,
      IMPL_NO_ROWS, IMPL_EMPTY},
     {"SPLIT-05.refused", "SPLIT-05", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0,
      no_rows_sizes_refused, 0, IMPL_NO_ROWS, IMPL_REFUSE},
-    {"SPLIT-06.ceil", "SPLIT-06", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, ceil_sizes, 0, 0, 0},
+    {"SPLIT-06.ceil", "SPLIT-06", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, ceil_sizes},
 };
 const struct check_table split_table = CHECK_TABLE(cases);

@@ -227,21 +227,18 @@ enum { DP = PROFILE_DATAPARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"SPLIT-01.rows", "SPLIT-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, split_model_rows, 0, 0,
-     0},
+    {"SPLIT-01.rows", "SPLIT-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, split_model_rows},
     {"SPLIT-01.changing", "SPLIT-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     split_model_changing, 0, 0, 0},
-    {"SPLIT-02.idle", "SPLIT-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 3, split_model_idle, 0, 0,
-     0},
+     split_model_changing},
+    {"SPLIT-02.idle", "SPLIT-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 3, split_model_idle},
     {"SPLIT-02.trace", "SPLIT-02", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1,
-     split_model_trace, 0, 0, 0},
-    {"SPLIT-04.model", "SPLIT-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, split_model_few, 0, 0,
-     0},
+     split_model_trace},
+    {"SPLIT-04.model", "SPLIT-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, split_model_few},
     {"SPLIT-05.model", "SPLIT-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, split_model_no_rows, 0,
      IMPL_NO_ROWS, IMPL_EMPTY},
     {"SPLIT-05.kept", "SPLIT-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
      split_model_no_rows_kept, 0, IMPL_NO_ROWS, IMPL_EMPTY},
     {"SPLIT-09.model", "SPLIT-09", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     split_model_scalar, 0, 0, 0},
+     split_model_scalar},
 };
 const struct check_table split_model_table = CHECK_TABLE(cases);

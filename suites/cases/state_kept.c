@@ -294,29 +294,27 @@ enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case argument_cases[] = {
     {"NONT-07.changed", "NONT-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS, 1,
-     state_argument, 0, 0, 0},
+     state_argument},
     {"NONT-07.several", "NONT-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS, 1,
-     state_arguments, 0, 0, 0},
+     state_arguments},
 };
 const struct check_table state_kept_argument_table = CHECK_TABLE(argument_cases);
 
 static const struct check_case composition_cases[] = {
-    {"COMP-10.refilled", "COMP-10", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_refilled, 0, 0,
-     0},
-    {"COMP-13.models", "COMP-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_models, 0, 0, 0},
-    {"COMP-13.sessions", "COMP-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_sessions, 0, 0,
-     0},
+    {"COMP-10.refilled", "COMP-10", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_refilled},
+    {"COMP-13.models", "COMP-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_models},
+    {"COMP-13.sessions", "COMP-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_sessions},
 };
 const struct check_table state_kept_composition_table = CHECK_TABLE(composition_cases);
 
 static const struct check_case ddp_cases[] = {
     {"DDP-09.two_backwards", "DDP-09", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0,
-     state_ranks_wait, 0, 0, 0},
+     state_ranks_wait},
 };
 const struct check_table state_kept_ddp_table = CHECK_TABLE(ddp_cases);
 
 static const struct check_case split_cases[] = {
     {"SPLIT-01.refilled", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1,
-     state_refilled_scatter, 0, 0, 0},
+     state_refilled_scatter},
 };
 const struct check_table state_kept_split_table = CHECK_TABLE(split_cases);

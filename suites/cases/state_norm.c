@@ -195,6 +195,6 @@ static const struct check_case cases[] = {
     {"BUF-05.trained", "BUF-05", MAY, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_BATCH_NORM, 1,
      state_norm_trained, 0, IMPL_REPLICA_0, IMPL_ALIAS},
     {"BUF-12.numbers", "BUF-12", MAY, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_BATCH_NORM, 1,
-     state_norm_numbers, 30000, 0, 0},
+     state_norm_numbers, 30000},
 };
 const struct check_table state_norm_table = CHECK_TABLE(cases);

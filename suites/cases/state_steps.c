@@ -258,23 +258,23 @@ enum { DP = PROFILE_DATAPARALLEL };
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case composition_cases[] = {
     {"COMP-12.thousand", "COMP-12", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_resident,
-     120000, 0, 0},
+     120000},
     {"COMP-12.live_thousand", "COMP-12", MAY, REPORTED, DP,
-     IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_MEMORY, 1, state_live, 120000, 0, 0},
+     IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_MEMORY, 1, state_live, 120000},
     {"COMP-14.many_steps", "COMP-14", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_many_steps,
-     30000, 0, 0},
+     30000},
 };
 const struct check_table state_steps_composition_table = CHECK_TABLE(composition_cases);
 
 static const struct check_case ddp_cases[] = {
     {"DDP-01.many_steps", "DDP-01", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, state_many_ranks,
-     30000, 0, 0},
+     30000},
 };
 const struct check_table state_steps_ddp_table = CHECK_TABLE(ddp_cases);
 
 static const struct check_case gradient_cases[] = {
-    {"GRAD-19.rates", "GRAD-19", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_rate, 30000, 0, 0},
+    {"GRAD-19.rates", "GRAD-19", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_rate, 30000},
     {"GRAD-19.ranks", "GRAD-19", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, state_rate_ranks,
-     30000, 0, 0},
+     30000},
 };
 const struct check_table state_steps_gradient_table = CHECK_TABLE(gradient_cases);

@@ -164,16 +164,14 @@ enum { DP = PROFILE_DATAPARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case ddp_cases[] = {
-    {"DDP-05.nan", "DDP-05", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, values_ranks_nan, 0, 0,
-     0},
-    {"DDP-05.small", "DDP-05", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, values_ranks_small, 0,
-     0, 0},
+    {"DDP-05.nan", "DDP-05", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, values_ranks_nan},
+    {"DDP-05.small", "DDP-05", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, values_ranks_small},
 };
 const struct check_table values_gradient_ddp_table = CHECK_TABLE(ddp_cases);
 
 static const struct check_case gradient_cases[] = {
     {"GRAD-18.not_finite", "GRAD-18", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, values_not_finite,
-     30000, 0, 0},
-    {"GRAD-18.small", "GRAD-18", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, values_small, 0, 0, 0},
+     30000},
+    {"GRAD-18.small", "GRAD-18", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, values_small},
 };
 const struct check_table values_gradient_gradient_table = CHECK_TABLE(gradient_cases);

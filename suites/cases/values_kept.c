@@ -182,30 +182,26 @@ enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case coalesce_cases[] = {
-    {"COAL-13.wide", "COAL-13", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, values_wide_sums, 0, 0,
-     0},
+    {"COAL-13.wide", "COAL-13", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, values_wide_sums},
 };
 const struct check_table values_kept_coalesce_table = CHECK_TABLE(coalesce_cases);
 
 static const struct check_case composition_cases[] = {
-    {"COMP-01.zero_sign", "COMP-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, values_zero_sign, 0,
-     0, 0},
+    {"COMP-01.zero_sign", "COMP-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, values_zero_sign},
 };
 const struct check_table values_kept_composition_table = CHECK_TABLE(composition_cases);
 
 static const struct check_case gather_cases[] = {
-    {"GATH-14.bits", "GATH-14", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, values_gather, 0, 0, 0},
+    {"GATH-14.bits", "GATH-14", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, values_gather},
 };
 const struct check_table values_kept_gather_table = CHECK_TABLE(gather_cases);
 
 static const struct check_case replicate_cases[] = {
-    {"REPL-07.minus_zero", "REPL-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, values_minus_zero,
-     0, 0, 0},
+    {"REPL-07.minus_zero", "REPL-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, values_minus_zero},
 };
 const struct check_table values_kept_replicate_table = CHECK_TABLE(replicate_cases);
 
 static const struct check_case split_cases[] = {
-    {"SPLIT-14.bits", "SPLIT-14", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1, values_scatter, 0, 0,
-     0},
+    {"SPLIT-14.bits", "SPLIT-14", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1, values_scatter},
 };
 const struct check_table values_kept_split_table = CHECK_TABLE(split_cases);
