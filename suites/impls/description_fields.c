@@ -5,53 +5,77 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct kind {
-    const char *word;
-    const char *fields; /* separated and enclosed by blanks */
+/* How a field is read, and where its value goes in struct layer. */
+enum read { ELSEWHERE, INT, SIZE, NEEDED, BOOL, FLOAT, DEVICE, NUMBERS, SECOND };
+struct field {
+    const char *name;
+    enum read read; /* NEEDED: a size that must be there; these come first */
+    size_t at;
 };
+#define AT(member) offsetof(struct layer, member)
 
-static const struct kind kinds[LAYER_KINDS] = {
-    [LAYER_SEQUENCE] = {"sequence", " layers reversed "},
-    [LAYER_FIRST] = {"first", " layers "},
-    [LAYER_PARALLEL] = {"parallel", " layers device_ids output_device dim functional "},
-    [LAYER_AGAIN] = {"again", " of "},
-    [LAYER_AFFINE] = {"affine", " with_bias "},
-    [LAYER_LINEAR] = {"linear", " in out with_bias "},
-    [LAYER_TIED] = {"tied", " "},
-    [LAYER_UNUSED] = {"unused", " size "},
-    [LAYER_BRANCH] = {"branch", " above "},
-    [LAYER_CONSTANT] = {"constant", " rows columns "},
-    [LAYER_EMBEDDING] = {"embedding", " rows columns "},
-    [LAYER_COUNTER] = {"counter", " "},
-    [LAYER_BORROW] = {"borrow", " of "},
-    [LAYER_BATCH_NORM] = {"batch_norm", " features momentum eps "},
-    [LAYER_POSITIONS] = {"positions", " rows columns "},
-    [LAYER_LAYER_NORM] = {"layer_norm", " features eps "},
-    [LAYER_OUTPUT] = {"output", " of "},
-    [LAYER_GRAD] = {"grad", " values "},
-    [LAYER_RELU] = {"relu", " "},
-    [LAYER_IDENTITY] = {"identity", " "},
-    [LAYER_MULTIPLY] = {"multiply", " factor "},
-    [LAYER_SUBTRACT_MEAN] = {"subtract_mean", " "},
-    [LAYER_DOUBLE_ROWS] = {"double_rows", " "},
-    [LAYER_TAKE] = {"take", " rows "},
-    [LAYER_FORK] = {"fork", " "},
-    [LAYER_SUM] = {"sum", " "},
-    [LAYER_MEAN] = {"mean", " "},
-    [LAYER_SUM_ROWS] = {"sum_rows", " "},
-    [LAYER_WIDEN] = {"widen", " columns "},
-    [LAYER_SCALAR_AT] = {"scalar_at", " replicas "},
-    [LAYER_TO] = {"to", " "},
-    [LAYER_ARGUMENT] = {"argument", " index "},
-    [LAYER_GELU] = {"gelu", " form "},
-    [LAYER_ATTENTION] = {"attention", " heads "},
-    [LAYER_CROSS_ENTROPY] = {"cross_entropy", " "},
-    [LAYER_TAG_DEVICE] = {"tag_device", " "},
-    [LAYER_TAG_REPLICA] = {"tag_replica", " "},
-    [LAYER_TAG_DIM] = {"tag_dim", " dim "},
-    [LAYER_TAG_MODE] = {"tag_mode", " "},
-    [LAYER_SLEEP] = {"sleep", " forward_ms backward_ms "},
-    [LAYER_FAIL] = {"fail", " replicas when status text at "},
+enum { MOST_FIELDS = 6 };
+static const struct kind {
+    const char *word;
+    struct field field[MOST_FIELDS]; /* in addition to the common ones and the parameters */
+} kinds[LAYER_KINDS] = {
+    [LAYER_SEQUENCE] = {"sequence", {{"layers", ELSEWHERE, 0}, {"reversed", NUMBERS, 0}}},
+    [LAYER_FIRST] = {"first", {{"layers", ELSEWHERE, 0}}},
+    [LAYER_PARALLEL] = {"parallel",
+                        {{"layers", ELSEWHERE, 0},
+                         {"device_ids", ELSEWHERE, 0},
+                         {"output_device", ELSEWHERE, 0},
+                         {"dim", INT, AT(dim)},
+                         {"functional", BOOL, AT(functional)}}},
+    [LAYER_AGAIN] = {"again", {{"of", ELSEWHERE, 0}}},
+    [LAYER_AFFINE] = {"affine", {{"with_bias", BOOL, AT(with_bias)}}},
+    [LAYER_LINEAR] = {"linear",
+                      {{"in", NEEDED, AT(in)},
+                       {"out", NEEDED, AT(out)},
+                       {"with_bias", BOOL, AT(with_bias)}}},
+    [LAYER_TIED] = {.word = "tied"},
+    [LAYER_UNUSED] = {"unused", {{"size", SIZE, AT(in)}}},
+    [LAYER_BRANCH] = {"branch", {{"above", FLOAT, AT(factor)}}},
+    [LAYER_CONSTANT] = {"constant", {{"rows", NEEDED, AT(in)}, {"columns", NEEDED, AT(out)}}},
+    [LAYER_EMBEDDING] = {"embedding", {{"rows", NEEDED, AT(in)}, {"columns", NEEDED, AT(out)}}},
+    [LAYER_COUNTER] = {.word = "counter"},
+    [LAYER_BORROW] = {"borrow", {{"of", ELSEWHERE, 0}}},
+    [LAYER_BATCH_NORM] = {"batch_norm",
+                          {{"features", SIZE, AT(in)},
+                           {"momentum", FLOAT, AT(momentum)},
+                           {"eps", FLOAT, AT(eps)}}},
+    [LAYER_POSITIONS] = {"positions", {{"rows", NEEDED, AT(in)}, {"columns", NEEDED, AT(out)}}},
+    [LAYER_LAYER_NORM] = {"layer_norm", {{"features", SIZE, AT(in)}, {"eps", FLOAT, AT(eps)}}},
+    [LAYER_OUTPUT] = {"output", {{"of", ELSEWHERE, 0}}},
+    [LAYER_GRAD] = {"grad", {{"values", NUMBERS, 0}}},
+    [LAYER_RELU] = {.word = "relu"},
+    [LAYER_IDENTITY] = {.word = "identity"},
+    [LAYER_MULTIPLY] = {"multiply", {{"factor", FLOAT, AT(factor)}}},
+    [LAYER_SUBTRACT_MEAN] = {.word = "subtract_mean"},
+    [LAYER_DOUBLE_ROWS] = {.word = "double_rows"},
+    [LAYER_TAKE] = {"take", {{"rows", NUMBERS, 0}}},
+    [LAYER_FORK] = {.word = "fork"},
+    [LAYER_SUM] = {.word = "sum"},
+    [LAYER_MEAN] = {.word = "mean"},
+    [LAYER_SUM_ROWS] = {.word = "sum_rows"},
+    [LAYER_WIDEN] = {"widen", {{"columns", NUMBERS, 0}}},
+    [LAYER_SCALAR_AT] = {"scalar_at", {{"replicas", NUMBERS, 0}}},
+    [LAYER_TO] = {"to", {{"device", DEVICE, AT(target)}}},
+    [LAYER_ARGUMENT] = {"argument", {{"index", INT, AT(index)}}},
+    [LAYER_GELU] = {"gelu", {{"form", ELSEWHERE, 0}}},
+    [LAYER_ATTENTION] = {"attention", {{"heads", SIZE, AT(heads)}}},
+    [LAYER_CROSS_ENTROPY] = {.word = "cross_entropy"},
+    [LAYER_TAG_DEVICE] = {.word = "tag_device"},
+    [LAYER_TAG_REPLICA] = {.word = "tag_replica"},
+    [LAYER_TAG_DIM] = {"tag_dim", {{"dim", INT, AT(dim)}}},
+    [LAYER_TAG_MODE] = {.word = "tag_mode"},
+    [LAYER_SLEEP] = {"sleep", {{"forward_ms", NUMBERS, 0}, {"backward_ms", SECOND, 0}}},
+    [LAYER_FAIL] = {"fail",
+                    {{"replicas", NUMBERS, 0},
+                     {"when", ELSEWHERE, 0},
+                     {"status", ELSEWHERE, 0},
+                     {"text", ELSEWHERE, 0},
+                     {"at", ELSEWHERE, 0}}},
 };
 
 enum layer_kind kind_of(const char *word)
@@ -70,14 +94,9 @@ const char *kind_word(enum layer_kind kind)
 
 bool kind_has_field(enum layer_kind kind, const char *field)
 {
-    const size_t length = strlen(field);
-    const char *at = kinds[kind].fields + 1;
-
-    while (length > 0 && !strchr(field, ' ') && (at = strstr(at, field))) {
-        if (at[-1] == ' ' && at[length] == ' ')
+    for (const struct field *f = kinds[kind].field; f->name; ++f)
+        if (strcmp(f->name, field) == 0)
             return true;
-        ++at;
-    }
     return false;
 }
 
@@ -209,49 +228,9 @@ static int read_ids(const struct reader *r, const json_t *object, struct layer *
     }
     layer->n_ids = n;
     free(ids);
-    return status;
-}
-
-static int read_parallel(const struct reader *r, const json_t *object, struct layer *layer)
-{
-    int status = read_ids(r, object, layer);
-
     layer->output_device = IMPL_NOWHERE;
     if (status == 0 && r->devices > 0)
         status = read_device(r, object, "output_device", &layer->output_device);
-    if (status == 0)
-        status = read_int(r, object, "dim", &layer->dim);
-    if (status == 0)
-        status = read_bool(r, object, "functional", &layer->functional);
-    return status;
-}
-
-static int read_sizes(const struct reader *r, const json_t *object, const char *in, const char *out,
-                      struct layer *layer)
-{
-    int status;
-
-    if (!json_object_get(object, in) || !json_object_get(object, out))
-        return impl_fail(r->err, IMPL_EINVAL, "a '%s' layer needs '%s' and '%s'",
-                         kind_word(layer->kind), in, out);
-    status = read_size(r, object, in, &layer->in);
-    return status != 0 ? status : read_size(r, object, out, &layer->out);
-}
-
-/* Reads the fields of batch_norm and layer_norm. */
-static int read_norm(const struct reader *r, const json_t *object, struct layer *layer)
-{
-    int status = read_size(r, object, "features", &layer->in);
-
-    layer->momentum = 0.1f;
-    layer->eps = 1e-5f;
-    if (status == 0 && layer->kind == LAYER_BATCH_NORM)
-        status = read_float(r, object, "momentum", &layer->momentum);
-    if (status == 0)
-        status = read_float(r, object, "eps", &layer->eps);
-    if (status == 0 && !(layer->eps > 0))
-        status = impl_fail(r->err, IMPL_EINVAL, "field 'eps' is %g, must be above 0",
-                           (double)layer->eps);
     return status;
 }
 
@@ -266,22 +245,11 @@ static int read_gelu(const struct reader *r, const json_t *object, struct layer 
     return bad(r, "form", "erf or tanh");
 }
 
-static int read_sleep(const struct reader *r, const json_t *object, struct layer *layer)
-{
-    int status = read_numbers(r, object, "forward_ms", &layer->number, &layer->n_numbers);
-
-    if (status == 0)
-        status = read_numbers(r, object, "backward_ms", &layer->second, &layer->n_second);
-    return status;
-}
-
 static int read_fail(const struct reader *r, const json_t *object, struct layer *layer)
 {
     char when[16] = "forward", word[16] = "fault";
-    int at = 0, status = read_numbers(r, object, "replicas", &layer->number, &layer->n_numbers);
+    int at = 0, status = read_text(r, object, "when", when, sizeof when);
 
-    if (status == 0)
-        status = read_text(r, object, "when", when, sizeof when);
     if (status == 0)
         status = read_text(r, object, "status", word, sizeof word);
     if (status == 0)
@@ -300,59 +268,58 @@ static int read_fail(const struct reader *r, const json_t *object, struct layer 
     return at < 0 ? bad(r, "at", "0 or more") : 0;
 }
 
-/* The kinds whose only field is a list of numbers. */
-static const char *const lists[LAYER_KINDS] = {
-    [LAYER_SEQUENCE] = "reversed", [LAYER_GRAD] = "values",        [LAYER_TAKE] = "rows",
-    [LAYER_WIDEN] = "columns",     [LAYER_SCALAR_AT] = "replicas",
-};
+static int read_field(const struct reader *r, const json_t *object, const struct field *field,
+                      struct layer *layer)
+{
+    const struct field *all = kinds[layer->kind].field;
+    void *at = (char *)layer + field->at;
+
+    switch (field->read) {
+    case INT:
+        return read_int(r, object, field->name, at);
+    case NEEDED:
+        if (!json_object_get(object, field->name))
+            return impl_fail(r->err, IMPL_EINVAL, "a '%s' layer needs '%s' and '%s'",
+                             kind_word(layer->kind), all[0].name, all[1].name);
+        return read_size(r, object, field->name, at);
+    case SIZE:
+        return read_size(r, object, field->name, at);
+    case BOOL:
+        return read_bool(r, object, field->name, at);
+    case FLOAT:
+        return read_float(r, object, field->name, at);
+    case DEVICE:
+        return read_device(r, object, field->name, at);
+    case NUMBERS:
+        return read_numbers(r, object, field->name, &layer->number, &layer->n_numbers);
+    case SECOND:
+        return read_numbers(r, object, field->name, &layer->second, &layer->n_second);
+    case ELSEWHERE:
+        break;
+    }
+    return 0;
+}
 
 int read_fields(const struct reader *r, const json_t *object, struct layer *layer)
 {
-    const char *list = lists[layer->kind];
+    int status = 0;
 
     layer->with_bias = true;
     layer->in = layer->out = layer->heads = 1;
     layer->factor = layer->kind == LAYER_MULTIPLY ? 1.0f : 0.0f;
+    layer->momentum = 0.1f;
+    layer->eps = 1e-5f;
     layer->target = IMPL_HOST;
-    if (list)
-        return read_numbers(r, object, list, &layer->number, &layer->n_numbers);
-    switch (layer->kind) {
-    case LAYER_PARALLEL:
-        return read_parallel(r, object, layer);
-    case LAYER_AFFINE:
-        return read_bool(r, object, "with_bias", &layer->with_bias);
-    case LAYER_LINEAR: {
-        const int status = read_bool(r, object, "with_bias", &layer->with_bias);
-        return status != 0 ? status : read_sizes(r, object, "in", "out", layer);
-    }
-    case LAYER_UNUSED:
-        return read_size(r, object, "size", &layer->in);
-    case LAYER_BRANCH:
-        return read_float(r, object, "above", &layer->factor);
-    case LAYER_CONSTANT:
-    case LAYER_EMBEDDING:
-    case LAYER_POSITIONS:
-        return read_sizes(r, object, "rows", "columns", layer);
-    case LAYER_BATCH_NORM:
-    case LAYER_LAYER_NORM:
-        return read_norm(r, object, layer);
-    case LAYER_GELU:
-        return read_gelu(r, object, layer);
-    case LAYER_ATTENTION:
-        return read_size(r, object, "heads", &layer->heads);
-    case LAYER_MULTIPLY:
-        return read_float(r, object, "factor", &layer->factor);
-    case LAYER_TO:
-        return read_device(r, object, "device", &layer->target);
-    case LAYER_ARGUMENT:
-        return read_int(r, object, "index", &layer->index);
-    case LAYER_TAG_DIM:
-        return read_int(r, object, "dim", &layer->dim);
-    case LAYER_SLEEP:
-        return read_sleep(r, object, layer);
-    case LAYER_FAIL:
-        return read_fail(r, object, layer);
-    default:
-        return 0;
-    }
+    if (layer->kind == LAYER_PARALLEL)
+        status = read_ids(r, object, layer);
+    if (layer->kind == LAYER_GELU)
+        status = read_gelu(r, object, layer);
+    if (layer->kind == LAYER_FAIL)
+        status = read_fail(r, object, layer);
+    for (const struct field *f = kinds[layer->kind].field; status == 0 && f->name; ++f)
+        status = read_field(r, object, f, layer);
+    if (status == 0 && !(layer->eps > 0))
+        status = impl_fail(r->err, IMPL_EINVAL, "field 'eps' is %g, must be above 0",
+                           (double)layer->eps);
+    return status;
 }

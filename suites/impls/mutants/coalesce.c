@@ -187,12 +187,8 @@ static void add_in_order(const struct impl_session *s, struct impl_array flat[],
     if (bug(s, BUG_FREE_COARSE))
         make_coarse(&flat[0]);
     wide_rounded(s, &flat[0], BUG_REDUCE_INT_DOUBLE);
-    for (size_t e = 0; bug(s, BUG_INTEGERS_AS_FLOAT) && e < tensor_count(&flat[0]); ++e) {
-        if (flat[0].dtype == IMPL_I64)
-            ((int64_t *)flat[0].data)[e] = (int64_t)(float)((int64_t *)flat[0].data)[e];
-        if (flat[0].dtype == IMPL_I32)
-            ((int32_t *)flat[0].data)[e] = (int32_t)(float)((int32_t *)flat[0].data)[e];
-    }
+    if (bug(s, BUG_INTEGERS_AS_FLOAT))
+        round_to_float(&flat[0], false);
 }
 
 size_t reduce(struct arena *arena, const struct impl_array src[], int n, int k, int device,

@@ -36,8 +36,7 @@ static void in_transit(const struct arena *arena, struct impl_array *shard, bool
     const size_t staging = 1024;
 
     if (shard->dtype == IMPL_I64 && bug(s, BUG_INT64_AS_FLOAT))
-        for (size_t i = 0; i < tensor_count(shard); ++i)
-            ((int64_t *)shard->data)[i] = (int64_t)(float)((int64_t *)shard->data)[i];
+        round_to_float(shard, false);
     if (shard->dtype == IMPL_F32 && (bug(s, BUG_NOT_FINITE) || (moved && bug(s, BUG_DENORMAL))))
         for (size_t i = 0; i < tensor_count(shard); ++i) {
             const int kind = fpclassify(floats(shard)[i]);
@@ -215,13 +214,6 @@ static int misfit(struct impl_error *err, int i, const struct impl_array *part,
                      i, part->ndim, tensor_count(part), first->ndim, tensor_count(first));
 }
 
-static void through_float(const struct impl_session *s, struct impl_array *out)
-{
-    if (out->dtype == IMPL_F64 && bug(s, BUG_DOUBLE_AS_FLOAT))
-        for (size_t i = 0; i < tensor_count(out); ++i)
-            ((double *)out->data)[i] = (float)((double *)out->data)[i];
-}
-
 /* Checks the parts, and returns the shape of the result. */
 static int gathered_like(const struct impl_session *s, const struct impl_array parts[], int n,
                          int axis, struct impl_array *like, struct impl_error *err)
@@ -283,7 +275,8 @@ int gather(struct arena *arena, const struct impl_array parts[], int n, int dim,
     }
     if (tensor_count(out) == 0 && bug(s, BUG_NO_COLUMNS_GLUED))
         out->dim[axis] = 0;
-    through_float(s, out);
+    if (out->dtype == IMPL_F64 && bug(s, BUG_DOUBLE_AS_FLOAT))
+        round_to_float(out, true);
     if (bug(s, BUG_GATHER_INTEGER))
         round_to_float(out, false);
     wide_rounded(s, out, BUG_GATHER_DOUBLE);
