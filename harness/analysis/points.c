@@ -132,6 +132,27 @@ static const struct report_point *find_one(const struct report_point points[], s
     return &points[lo];
 }
 
+/* Compares DDP with the verified point of DataParallel on as many devices with the same batch. */
+static void compare_with_dp(const struct report *report, const struct report_group *group,
+                            struct report_point *point, double scratch[])
+{
+    const struct record_key *key = &point->row->cell->key;
+
+    for (size_t i = group->first; i < group->first + group->n && !point->peer; ++i) {
+        const struct report_point *other = &report->point[i];
+
+        if (other->verified > 0 && report_is_mode(other, "dp") &&
+            other->row->cell->key.n_devices == key->n_devices &&
+            other->row->cell->key.global_batch == key->global_batch)
+            point->peer = other;
+    }
+    if (point->peer) {
+        const struct report_value faster = paired_speedup(point, point->peer, scratch);
+
+        point->beside = report_inverse(&faster, 1.0);
+    }
+}
+
 static void find_bases(const struct report *report, struct report_group *group, double scratch[])
 {
     struct report_point *point = report->point;
@@ -168,17 +189,8 @@ static void find_bases(const struct report *report, struct report_group *group, 
             efficiency->hi /= devices;
             report_limit_parts(&point[i], scratch);
         }
-        /* DDP is compared with DataParallel on as many devices with the same batch, too. */
-        for (size_t p = group->first; p < end && report_is_ddp(&point[i]) && !point[i].peer; ++p)
-            if (point[p].verified > 0 && report_is_mode(&point[p], "dp") &&
-                point[p].row->cell->key.n_devices == key->n_devices &&
-                point[p].row->cell->key.global_batch == key->global_batch)
-                point[i].peer = &point[p];
-        if (point[i].peer) {
-            const struct report_value faster = paired_speedup(&point[i], point[i].peer, scratch);
-
-            point[i].beside = report_inverse(&faster, 1.0);
-        }
+        if (report_is_ddp(&point[i]))
+            compare_with_dp(report, group, &point[i], scratch);
     }
     for (size_t i = group->first; i < end; ++i)
         for (size_t c = end; point[i].base && c < all && !point[i].cores; ++c)

@@ -23,24 +23,30 @@ struct race {
 static const enum record_phase own_phases[] = {RECORD_FORWARD, RECORD_LOSS, RECORD_BACKWARD};
 enum { OWN_PHASES = sizeof own_phases / sizeof own_phases[0] };
 
-/* The rank that was the slowest in most steps, as an index of race; -1: none. Ranks with as many
- * rows as the largest shard are compared, if all of their phases are known. A step in which two
- * ranks took equally long has no slowest. */
-static int loser_of_launch(const struct record_cell *cell, struct race *race)
+/* Chooses the ranks with as many rows as the largest shard, if all of their phases are known. */
+static void choose_ranks(const struct record_cell *cell, struct race *race)
 {
     const int ranks = cell->n_shards < cell->n_ranks ? cell->n_shards : cell->n_ranks;
-    size_t most_rows = 0;
-    int loser = -1;
+    size_t most = 0;
 
     *race = (struct race){.n = 0};
     for (int r = 0; r < ranks; ++r)
-        most_rows = cell->shard[r] > most_rows ? cell->shard[r] : most_rows;
+        most = cell->shard[r] > most ? cell->shard[r] : most;
     for (int r = 0; r < ranks; ++r)
-        if (most_rows > 0 && cell->shard[r] == most_rows)
+        if (most > 0 && cell->shard[r] == most)
             race->rank[race->n++] = r;
     for (int p = 0; p < OWN_PHASES; ++p)
         if (!cell->phase_ns[own_phases[p]])
             race->n = 0;
+}
+
+/* The rank that was the slowest in most steps, as an index of race; -1: none. A step in which two
+ * ranks took equally long has no slowest. */
+static int loser_of_launch(const struct record_cell *cell, struct race *race)
+{
+    int loser = -1;
+
+    choose_ranks(cell, race);
     for (size_t step = 0; race->n > 1 && step < cell->n_samples; ++step) {
         double most = -1;
         int slowest = -1;

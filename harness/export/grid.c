@@ -120,13 +120,6 @@ static void write_html(struct text_out *out, const struct grid *grid)
     bool begun = false;
     struct piece piece;
 
-    text_print(out, "<section class=\"tables\" id=\"%s\">\n", grid->id);
-    if (folds) {
-        fputs(grid->fold == GRID_OPEN ? "<details open=\"open\">\n" : "<details>\n", out->file);
-        text_print(out, "<summary><h3>%s</h3> <span class=\"count\">%s</span></summary>\n",
-                   grid->title, grid->contents);
-    } else
-        text_print(out, "<h2>%s</h2>\n", grid->title);
     text_print(out, "<div class=\"scroll%s\" tabindex=\"0\">\n<table>\n<thead><tr>",
                folds ? " long" : "");
     for (size_t at = 0; grid_next(grid, &at, &piece);)
@@ -188,6 +181,14 @@ int grid_html(struct grid *grid)
     write_csv(csv.to, grid);
     if (memory_file_close(&csv) != 0)
         return -1;
+    text_print(out, "<section class=\"tables\" id=\"%s\">\n", grid->id);
+    if (grid->fold == GRID_PLAIN)
+        text_print(out, "<h2>%s</h2>\n", grid->title);
+    else {
+        fputs(grid->fold == GRID_OPEN ? "<details open=\"open\">\n" : "<details>\n", out->file);
+        text_print(out, "<summary><h3>%s</h3> <span class=\"count\">%s</span></summary>\n",
+                   grid->title, grid->contents);
+    }
     write_html(out, grid);
     if (grid->note[0] != '\0')
         text_print(out, "<p class=\"remark\">%s</p>\n", grid->note);
@@ -210,18 +211,13 @@ int grid_html(struct grid *grid)
 
 /* ---- Markdown ----------------------------------------------------------------------------- */
 
-int grid_markdown(struct grid *grid, size_t most)
+static void markdown_headings(struct text_out *out, const struct grid *grid)
 {
     const char *const left = grid->compact ? "---|" : " :--- |";
     const char *const right = grid->compact ? "--:|" : " ---: |";
-    struct text_out *out = grid->out;
-    const char *name = "";
     struct piece piece;
-    size_t row = 0;
     int column = 0;
 
-    if (!grid_is_whole(grid))
-        return -1;
     fputs("|", out->file);
     if (grid->names)
         text_print(out, " %s |", grid->names);
@@ -238,6 +234,19 @@ int grid_markdown(struct grid *grid, size_t most)
             ++column;
         }
     fputs("\n", out->file);
+}
+
+int grid_markdown(struct grid *grid, size_t most)
+{
+    struct text_out *out = grid->out;
+    const char *name = "";
+    struct piece piece;
+    size_t row = 0;
+    int column = 0;
+
+    if (!grid_is_whole(grid))
+        return -1;
+    markdown_headings(out, grid);
     for (size_t at = 0; grid_next(grid, &at, &piece) && row <= most;) {
         if (piece.kind == NAME)
             name = piece.words;

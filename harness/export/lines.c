@@ -14,10 +14,46 @@ static void csv_number(FILE *to, double number)
         fprintf(to, "%.9g", number);
 }
 
-int export_as_csv(FILE *to, const struct export_set *set)
+static void csv_row(FILE *to, const struct export_set *set, const struct export_cell *cell)
 {
     const struct export_parts *parts = set->parts;
     char text[EXPORT_KEY_BYTES];
+    const char *before = "";
+
+    for (size_t i = 0; i < parts->n; ++i) {
+        if (!parts->part(i).name)
+            continue;
+        parts->text(cell->key, i, text);
+        fputs(before, to);
+        before = ",";
+        if (parts->part(i).number)
+            fputs(text, to);
+        else
+            text_write_field(to, text);
+    }
+    if (set->launches)
+        fprintf(to, ",%zu", cell->launches);
+    if (set->verdicts) {
+        fputc(',', to);
+        text_write_field(to, set->verdicts[cell->verdict]);
+    }
+    for (size_t m = 0; m < set->n_metrics; ++m) {
+        csv_number(to, cell->has_numbers ? cell->value[m].middle : (double)NAN);
+        if (set->metric[m].exact)
+            continue;
+        csv_number(to, cell->has_numbers ? cell->value[m].lo : (double)NAN);
+        csv_number(to, cell->has_numbers ? cell->value[m].hi : (double)NAN);
+    }
+    if (set->all_rows) {
+        fputc(',', to);
+        text_write_field(to, cell->why);
+    }
+    fputs("\r\n", to);
+}
+
+int export_as_csv(FILE *to, const struct export_set *set)
+{
+    const struct export_parts *parts = set->parts;
     const char *before = "";
 
     for (size_t i = 0; i < parts->n; ++i)
@@ -38,38 +74,8 @@ int export_as_csv(FILE *to, const struct export_set *set)
     for (size_t c = 0; c < set->n; ++c) {
         const struct export_cell *cell = &set->cell[c];
 
-        if (!cell->key || (!set->all_rows && !cell->has_numbers))
-            continue;
-        before = "";
-        for (size_t i = 0; i < parts->n; ++i) {
-            if (!parts->part(i).name)
-                continue;
-            parts->text(cell->key, i, text);
-            fputs(before, to);
-            before = ",";
-            if (parts->part(i).number)
-                fputs(text, to);
-            else
-                text_write_field(to, text);
-        }
-        if (set->launches)
-            fprintf(to, ",%zu", cell->launches);
-        if (set->verdicts) {
-            fputc(',', to);
-            text_write_field(to, set->verdicts[cell->verdict]);
-        }
-        for (size_t m = 0; m < set->n_metrics; ++m) {
-            csv_number(to, cell->has_numbers ? cell->value[m].middle : (double)NAN);
-            if (set->metric[m].exact)
-                continue;
-            csv_number(to, cell->has_numbers ? cell->value[m].lo : (double)NAN);
-            csv_number(to, cell->has_numbers ? cell->value[m].hi : (double)NAN);
-        }
-        if (set->all_rows) {
-            fputc(',', to);
-            text_write_field(to, cell->why);
-        }
-        fputs("\r\n", to);
+        if (cell->key && (set->all_rows || cell->has_numbers))
+            csv_row(to, set, cell);
     }
     return 0;
 }
