@@ -224,12 +224,42 @@ static void cells_of_base(struct grid *grid, const struct report_point *point, b
     }
 }
 
+/* Adds the row of a batch. others: there are columns of the plain program and of DataParallel. */
+static void add_base(struct grid *grid, const struct report_base *base, bool others)
+{
+    const struct report_point *any = base->plain    ? base->plain
+                                     : base->single ? base->single
+                                                    : base->rank;
+    const struct record_key *key = &any->row->cell->key;
+    char bucket[32];
+
+    grid_row(grid, "");
+    report_bucket_name(key->bucket_bytes, bucket);
+    if (key->bucket_bytes == 0)
+        grid_cell(grid, "number", "%zu", key->global_batch);
+    else
+        grid_cell(grid, "number", "%zu (bucket %s)", key->global_batch, bucket);
+    if (!others)
+        return;
+    cells_of_base(grid, base->plain, base->rank != NULL);
+    cells_of_base(grid, base->single, base->rank != NULL);
+    if (base->single && base->single->plain) {
+        /* The step of DataParallel over that of the plain program. */
+        const struct report_value ratio = report_inverse(&base->single->value[REPORT_SPEEDUP], 1.0);
+
+        grid_cell(grid, "number", "%s\u00d7", report_ratio(ratio.middle, WORD));
+        report_cell_range(grid, &ratio, report_ratio);
+    } else {
+        grid_cell(grid, "number", "-");
+        grid_cell(grid, "number", "-");
+    }
+}
+
 void report_fill_bases(struct grid *grid, const struct report *report)
 {
     const char *const range = range_name(report, REPORT_STEP);
     bool others = false, ranks = false;
     struct report_base base;
-    char bucket[32];
 
     for (size_t g = 0; g < report->n_groups; ++g)
         for (size_t at[3] = {0}; report_base_next(report, &report->group[g], at, &base);) {
@@ -253,35 +283,10 @@ void report_fill_bases(struct grid *grid, const struct report *report)
         bool begun = false;
 
         for (size_t at[3] = {0}; report_base_next(report, &report->group[g], at, &base);) {
-            const struct report_point *any = base.plain    ? base.plain
-                                             : base.single ? base.single
-                                                           : base.rank;
-            const struct record_key *key = &any->row->cell->key;
-
             if (!begun)
                 report_table_group(grid, report, &report->group[g]);
             begun = true;
-            grid_row(grid, "");
-            report_bucket_name(key->bucket_bytes, bucket);
-            if (key->bucket_bytes == 0)
-                grid_cell(grid, "number", "%zu", key->global_batch);
-            else
-                grid_cell(grid, "number", "%zu (bucket %s)", key->global_batch, bucket);
-            if (others) {
-                cells_of_base(grid, base.plain, base.rank != NULL);
-                cells_of_base(grid, base.single, base.rank != NULL);
-            }
-            if (others && base.single && base.single->plain) {
-                /* The step of DataParallel over that of the plain program. */
-                const struct report_value ratio =
-                    report_inverse(&base.single->value[REPORT_SPEEDUP], 1.0);
-
-                grid_cell(grid, "number", "%s\u00d7", report_ratio(ratio.middle, WORD));
-                report_cell_range(grid, &ratio, report_ratio);
-            } else if (others) {
-                grid_cell(grid, "number", "-");
-                grid_cell(grid, "number", "-");
-            }
+            add_base(grid, &base, others);
             if (ranks)
                 cells_of_base(grid, base.rank, true);
         }

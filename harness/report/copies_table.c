@@ -207,6 +207,22 @@ static void add_headings(struct grid *grid, const struct report *report, int dev
     }
 }
 
+/* All numbers of the table that are no ratio have one unit. */
+static void cell_of_copy(struct grid *grid, double speed, enum of of)
+{
+    if (of == RATIO || of == READ_RATIO)
+        report_cell_number(grid, speed, report_ratio);
+    else if (isfinite(speed))
+        grid_cell(grid, "number", "%.*f",
+                  speed < 0.0995  ? 4
+                  : speed < 9.995 ? 2
+                  : speed < 99.95 ? 1
+                                  : 0,
+                  speed);
+    else
+        grid_cell(grid, "number", "-");
+}
+
 static void add_set(struct grid *grid, const struct report *report, const struct copies_set *set,
                     int devices)
 {
@@ -235,26 +251,11 @@ static void add_set(struct grid *grid, const struct report *report, const struct
                 grid_cell(grid, "text", "%d", device);
             if (report->nvbandwidth)
                 grid_cell(grid, "text", "%s", of_names[of]);
-            for (int to = 0; to < COPIES_DEVICE + devices; ++to) {
-                const bool none = to >= ends || (from == COPIES_HOST && to == COPIES_HOST);
-                const double number =
-                    none ? (double)NAN : number_of_copy(report, set, from, to, of);
-
-                /* All numbers of the table that are no ratio have one unit. */
-                if (none)
-                    grid_cell(grid, "number", "%s", "");
-                else if (of == RATIO || of == READ_RATIO)
-                    report_cell_number(grid, number, report_ratio);
-                else if (isfinite(number))
-                    grid_cell(grid, "number", "%.*f",
-                              number < 0.0995  ? 4
-                              : number < 9.995 ? 2
-                              : number < 99.95 ? 1
-                                               : 0,
-                              number);
+            for (int to = 0; to < COPIES_DEVICE + devices; ++to)
+                if (to >= ends || (from == COPIES_HOST && to == COPIES_HOST))
+                    grid_cell(grid, "number", "%s", ""); /* there is no such copy */
                 else
-                    grid_cell(grid, "number", "-");
-            }
+                    cell_of_copy(grid, number_of_copy(report, set, from, to, of), of);
         }
     }
 }

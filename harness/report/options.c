@@ -79,6 +79,23 @@ static error_t check_format(const struct argp_state *state,
     return 0;
 }
 
+static error_t check_arguments(const struct argp_state *state,
+                               const struct report_arguments *arguments)
+{
+    for (const struct command_option *o = option_table; o->kind == COMMAND_POINTER; ++o) {
+        const char *name = *(const char *const *)((const char *)arguments + o->offset);
+
+        if (name && name[0] == '\0')
+            return command_bad_option(state, "--%s is empty: name a %s", o->name,
+                                      o->key == 'o' ? "directory" : "file");
+    }
+    if (arguments->format != REPORT_PAGE)
+        return check_format(state, arguments);
+    return arguments->out
+               ? 0
+               : command_bad_option(state, "--out DIR is missing: where the report should go");
+}
+
 static error_t parse_report_option(int key, char *value, struct argp_state *state)
 {
     struct report_arguments *arguments = command_input(state);
@@ -125,18 +142,7 @@ static error_t parse_report_option(int key, char *value, struct argp_state *stat
                 state, "no record file: name at least one, as `lockstep sweep` writes them");
         return 0;
     case ARGP_KEY_END:
-        for (const struct command_option *o = option_table; o->kind == COMMAND_POINTER; ++o) {
-            const char *name = *(const char *const *)((const char *)arguments + o->offset);
-
-            if (name && name[0] == '\0')
-                return command_bad_option(state, "--%s is empty: name a %s", o->name,
-                                          o->key == 'o' ? "directory" : "file");
-        }
-        if (arguments->format != REPORT_PAGE)
-            return check_format(state, arguments);
-        return arguments->out
-                   ? 0
-                   : command_bad_option(state, "--out DIR is missing: where the report should go");
+        return check_arguments(state, arguments);
     default:
         return command_key(key, value, state);
     }
