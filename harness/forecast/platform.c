@@ -143,6 +143,20 @@ static char *read_element(char *at, struct text_error *why)
     return !at ? NULL : at + (*at == '/' ? 2 : 1);
 }
 
+/* Reads one piece of the file; returns its end, or NULL and why. */
+static char *read_piece(char *at, struct text_error *why)
+{
+    char *end;
+
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; ++i)
+        if (strncmp(at, heads[i], strlen(heads[i])) == 0)
+            return at + strlen(heads[i]);
+    snprintf(why->text, sizeof why->text, "there is more than elements");
+    if (strncmp(at, "<!--", 4) == 0)
+        return (end = strstr(at + 4, "-->")) ? end + 3 : NULL;
+    return *at == '<' && !strchr("!?", at[1]) ? read_element(at, why) : NULL;
+}
+
 int platform_check(const char *path, struct text_error *why)
 {
     FILE *file = fopen(path, "re");
@@ -152,20 +166,8 @@ int platform_check(const char *path, struct text_error *why)
     struct text_error cause = {""};
     size_t line = 1;
 
-    while (is_read && next && *(at = next + strspn(next, BLANK)) != '\0') {
-        const char *head = NULL;
-
-        for (size_t i = 0; i < sizeof heads / sizeof heads[0]; ++i)
-            if (strncmp(at, heads[i], strlen(heads[i])) == 0)
-                head = heads[i];
-        snprintf(cause.text, sizeof cause.text, "there is more than elements");
-        if (head)
-            next = at + strlen(head);
-        else if (strncmp(at, "<!--", 4) == 0)
-            next = (next = strstr(at + 4, "-->")) ? next + 3 : NULL;
-        else
-            next = *at == '<' && !strchr("!?", at[1]) ? read_element(at, &cause) : NULL;
-    }
+    while (is_read && next && *(at = next + strspn(next, BLANK)) != '\0')
+        next = read_piece(at, &cause);
     for (const char *c = text; c < at; ++c)
         line += *c == '\n';
     const bool good = is_read && next && at == text + bytes;

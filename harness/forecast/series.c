@@ -148,6 +148,30 @@ static int make_lines(struct forecast_series *series, int to)
 
 /* ---- what is said of a line ------------------------------------------------------------------ */
 
+/* Fits without the point of the line, to see how well the fit forecasts it. */
+static void leave_out(struct bench *bench, struct forecast_line *line)
+{
+    const struct forecast_setting *setting = bench->series->setting;
+    size_t i = 0;
+
+    while (setting->point[i] != line->point)
+        ++i;
+    fit_launches(bench, i);
+    line->without = times_of(bench, line, true).middle;
+    line->error = line->without / report_middle(line->point, REPORT_STEP) - 1;
+}
+
+static enum forecast_state state_of_line(const struct forecast_line *line)
+{
+    const struct report_value *step = &line->step;
+
+    if (line->batch < (size_t)line->ranks)
+        return FORECAST_NO_ROWS;
+    if (!(step->middle > 0))
+        return FORECAST_UNKNOWN;
+    return step->hi - step->lo > step->middle ? FORECAST_WIDE : FORECAST_HOLDS;
+}
+
 /* The median over the launches of the costs of a transfer. */
 static void fill_fit(const struct bench *bench, struct forecast_series *series)
 {
@@ -241,18 +265,9 @@ static int fill_series(struct forecast *forecast, struct forecast_series *series
         if (line->point)
             line->residual = line->step.middle / report_middle(line->point, REPORT_STEP) - 1;
     }
-    for (size_t i = 0; i < series->n; ++i) {
-        struct forecast_line *line = &series->line[i];
-        size_t skip = 0;
-
-        if (!line->point)
-            continue;
-        while (series->setting->point[skip] != line->point)
-            ++skip;
-        fit_launches(&bench, skip);
-        line->without = times_of(&bench, line, true).middle;
-        line->error = line->without / report_middle(line->point, REPORT_STEP) - 1;
-    }
+    for (size_t i = 0; i < series->n; ++i)
+        if (series->line[i].point)
+            leave_out(&bench, &series->line[i]);
     /* The time of one rank is no forecast of several: its error widens nothing. */
     double error = NAN, residual = NAN;
 
@@ -271,10 +286,7 @@ static int fill_series(struct forecast *forecast, struct forecast_series *series
             widen(&line->step, fmax(1 - series->off, 0), 1 + series->off);
             widen(&line->efficiency, 1 / (1 + series->off), 1 / fmax(1 - series->off, 0));
         }
-        line->state = line->batch < (size_t)line->ranks                   ? FORECAST_NO_ROWS
-                      : !(line->step.middle > 0)                          ? FORECAST_UNKNOWN
-                      : line->step.hi - line->step.lo > line->step.middle ? FORECAST_WIDE
-                                                                          : FORECAST_HOLDS;
+        line->state = state_of_line(line);
     }
     bench_close(&bench);
     return status;
