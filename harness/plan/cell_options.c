@@ -114,24 +114,6 @@ bool cell_option_write(size_t i, const struct cell_config *config, char value[CE
     return option->axis.bytes > 0 || strcmp(value, "0") != 0;
 }
 
-static int read_name(const struct field *field, const char *value, struct cell_config *config)
-{
-    char why[200];
-
-    if (field->kind == WORKLOAD)
-        return workload_parse(value, &config->workload, why, sizeof why);
-    if (field->kind == MATH) {
-        for (config->math = 0; config->math < DP_MATHS; ++config->math)
-            if (strcmp(value, dp_math_name(config->math)) == 0)
-                return 0;
-        return -1;
-    }
-    for (config->mode = 0; config->mode < CELL_MODES; ++config->mode)
-        if (strcmp(value, cell_mode_names[config->mode]) == 0)
-            return 0;
-    return -1;
-}
-
 static int read_field(const struct field *field, const char *value, struct cell_config *config)
 {
     char *place = (char *)config + field->place;
@@ -158,8 +140,18 @@ static int read_field(const struct field *field, const char *value, struct cell_
     case FLAG:
         *(bool *)place = true;
         return 0;
+    case WORKLOAD:
+        return workload_parse(value, &config->workload, why.text, sizeof why.text);
+    case MATH:
+        for (config->math = 0; config->math < DP_MATHS; ++config->math)
+            if (strcmp(value, dp_math_name(config->math)) == 0)
+                return 0;
+        return -1;
     default:
-        return read_name(field, value, config);
+        for (config->mode = 0; config->mode < CELL_MODES; ++config->mode)
+            if (strcmp(value, cell_mode_names[config->mode]) == 0)
+                return 0;
+        return -1;
     }
 }
 

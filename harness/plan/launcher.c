@@ -61,23 +61,6 @@ int launcher_check(const char *text, struct text_error *why)
     return 0;
 }
 
-/* Writes the word at text, with the number in place of {n}. Returns the place after its closing 0;
- * NULL: there is no space for it. */
-static char *put_word(const char *text, size_t length, int processes, char *room, const char *end)
-{
-    for (size_t i = 0; i < length;) {
-        const bool number = length - i >= 3 && memcmp(text + i, "{n}", 3) == 0;
-        const int n = number ? snprintf(room, (size_t)(end - room), "%d", processes)
-                             : snprintf(room, (size_t)(end - room), "%c", text[i]);
-
-        if (n < 0 || n >= end - room)
-            return NULL;
-        room += n;
-        i += number ? 3 : 1;
-    }
-    return room + 1;
-}
-
 int launcher_words(const char *text, int processes, struct launcher *launcher)
 {
     char *room = launcher->room;
@@ -85,14 +68,20 @@ int launcher_words(const char *text, int processes, struct launcher *launcher)
 
     launcher->n = 0;
     while (*(text += strspn(text, " ")) != '\0') {
-        const size_t length = strcspn(text, " ");
-
         if (launcher->n == LAUNCHER_WORDS || room + 1 >= end)
             return -1;
         launcher->word[launcher->n++] = room;
-        if (!(room = put_word(text, length, processes, room, end)))
-            return -1;
-        text += length;
+        while (*text != '\0' && *text != ' ') {
+            const bool number = strncmp(text, "{n}", 3) == 0;
+            const int n = number ? snprintf(room, (size_t)(end - room), "%d", processes)
+                                 : snprintf(room, (size_t)(end - room), "%c", *text);
+
+            if (n < 0 || n >= end - room)
+                return -1;
+            room += n;
+            text += number ? 3 : 1;
+        }
+        ++room;
     }
     launcher->word[launcher->n] = NULL;
     return launcher->n > 0 ? 0 : -1;

@@ -22,21 +22,15 @@ static void default_counts(struct plan_options *options, int n_devices)
     options->count[options->n_counts++] = all;
 }
 
-/* The most steps for which a record is certainly short enough, on so many devices. For each step it
- * has two times and a flag, and for each device a time of each phase and of matrix products. No
- * time is longer than a day. */
-static size_t steps_that_fit(size_t n_devices)
-{
-    const size_t number = sizeof "86400000000000," - 1, others = 64 * 1024;
-    const size_t step = number * (3 + (RECORD_PHASES + 1) * n_devices);
-
-    return (RECORD_LINE_BYTES - others) / step - CELL_WARMUP_MAX;
-}
-
+/* The record of a cell must be certainly short enough. For each step it has two times and a flag,
+ * and for each device a time of each phase and of matrix products. No time is longer than a day. */
 static int check_steps(const struct plan_options *options, struct text_error *why)
 {
+    const size_t number = sizeof "86400000000000," - 1, others = 64 * 1024;
+
     for (size_t i = 0; i < options->n_counts; ++i) {
-        const size_t most = steps_that_fit(options->count[i]);
+        const size_t step = number * (3 + (RECORD_PHASES + 1) * options->count[i]);
+        const size_t most = (RECORD_LINE_BYTES - others) / step - CELL_WARMUP_MAX;
 
         if (options->limits.max_steps > most)
             return text_fail(
@@ -45,18 +39,6 @@ static int check_steps(const struct plan_options *options, struct text_error *wh
                 "%zu MiB; at most %zu steps are allowed",
                 options->limits.min_steps, options->limits.max_steps, options->count[i],
                 options->count[i] == 1 ? "" : "s", RECORD_LINE_BYTES >> 20, most);
-    }
-    return 0;
-}
-
-/* A model whose results are rounded has a bound for float only. */
-static int check_math(const struct plan_options *options, struct text_error *why)
-{
-    for (size_t i = 0; i < options->n_workloads; ++i) {
-        if (workload_has_math(&options->workload[i], options->math))
-            continue;
-        return text_fail(why, "--workload %s rounds, and is verified with --math f32 only, not %s",
-                         options->workload[i].name, dp_math_name(options->math));
     }
     return 0;
 }
@@ -188,8 +170,12 @@ static int default_training(struct plan_options *options, struct text_error *why
     const bool plain = !has_modes(options, ~(1u << CELL_PLAIN));
     char unused[200];
 
-    if (check_math(options, why))
-        return -1;
+    /* A model whose results are rounded has a bound for float only. */
+    for (size_t i = 0; i < options->n_workloads; ++i)
+        if (!workload_has_math(&options->workload[i], options->math))
+            return text_fail(why,
+                             "--workload %s rounds, and is verified with --math f32 only, not %s",
+                             options->workload[i].name, dp_math_name(options->math));
     if (options->n_workloads == 0)
         for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
             workload_parse(names[i], &options->workload[options->n_workloads++], unused,
@@ -372,23 +358,6 @@ void plan_communicator(const char *communicators, size_t i, char name[32])
     snprintf(name, 32, "%.*s", (int)strcspn(communicators, ","), communicators);
 }
 
-/* Replaces the name of the communicator that was asked for by the name that it has on these
- * devices. */
-static void name_communicator(const struct plan_options *options, const char *communicators,
-                              struct cell_config *cell)
-{
-    size_t i = 0;
-
-    if (cell->per_process > 0) {
-        snprintf(cell->communicator, sizeof cell->communicator, "mpi");
-        return;
-    }
-    while (i < options->n_communicators &&
-           strcmp(options->communicator[i], cell->communicator) != 0)
-        ++i;
-    plan_communicator(communicators, i < options->n_communicators ? i : 0, cell->communicator);
-}
-
 struct cell_config *plan_make(const struct plan_options *options, const char *communicators,
                               const char *run_id)
 {
@@ -415,10 +384,22 @@ struct cell_config *plan_make(const struct plan_options *options, const char *co
         return NULL;
     }
     for (size_t i = 0; i < n; ++i) {
-        cells[i].launch = (int)(i / block);
-        cells[i].order_index = i;
-        name_communicator(options, communicators, &cells[i]);
-        snprintf(cells[i].run_id, sizeof cells[i].run_id, "%s", run_id);
+        struct cell_config *cell = &cells[i];
+        size_t asked = 0;
+
+        cell->launch = (int)(i / block);
+        cell->order_index = i;
+        snprintf(cell->run_id, sizeof cell->run_id, "%s", run_id);
+        /* The communicator gets the name that it has on these devices, instead of the name that was
+         * asked for. */
+        while (asked < options->n_communicators &&
+               strcmp(options->communicator[asked], cell->communicator) != 0)
+            ++asked;
+        if (cell->per_process > 0)
+            snprintf(cell->communicator, sizeof cell->communicator, "mpi");
+        else
+            plan_communicator(communicators, asked < options->n_communicators ? asked : 0,
+                              cell->communicator);
     }
     return cells;
 }

@@ -34,38 +34,28 @@ static int check_models(const struct plan_options *options, struct text_error *w
     return 0;
 }
 
-static size_t common_multiple(size_t a, size_t b)
-{
-    size_t x = a, y = b;
-
-    while (y != 0) {
-        const size_t rest = x % y;
-
-        x = y;
-        y = rest;
-    }
-    return a / x * b;
-}
-
-/* The number of bytes that all sizes must be multiples of; 0: it is larger than any size. */
-static size_t unit_of(const struct plan_options *options)
-{
-    const struct collective_type *type = collective_type_find(options->type[0]);
-    size_t unit = type->bytes;
-
-    for (size_t i = 0; i < options->n_collectives; ++i)
-        for (size_t k = 0; k < options->n_counts && unit <= PLAN_MAX_SIZE; ++k)
-            unit = common_multiple(unit, collective_unit(collective_find(options->collective[i]),
-                                                         type, (int)options->count[k]));
-    return unit <= PLAN_MAX_SIZE ? unit : 0;
-}
-
 /* Sets the default sizes, rounded up to a size that all collectives can have. */
 static int default_sizes(struct plan_options *options, struct text_error *why)
 {
-    const size_t unit = unit_of(options), last = (size_t)16 << 20;
+    const struct collective_type *type = collective_type_find(options->type[0]);
+    const size_t last = (size_t)16 << 20;
+    size_t unit = type->bytes; /* the least common multiple, while it is not above last */
 
-    for (size_t size = 8; unit > 0 && unit <= last && size <= last; size *= 8) {
+    for (size_t i = 0; i < options->n_collectives; ++i)
+        for (size_t k = 0; k < options->n_counts && unit <= last; ++k) {
+            const struct collective *collective = collective_find(options->collective[i]);
+            const size_t own = collective_unit(collective, type, (int)options->count[k]);
+            size_t divisor = unit, rest = own;
+
+            while (rest != 0) {
+                const size_t next = divisor % rest;
+
+                divisor = rest;
+                rest = next;
+            }
+            unit = unit / divisor * own;
+        }
+    for (size_t size = 8; unit <= last && size <= last; size *= 8) {
         const size_t rounded = (size + unit - 1) / unit * unit;
 
         if (options->n_sizes == 0 || options->size[options->n_sizes - 1] != rounded)
@@ -80,7 +70,8 @@ static int default_sizes(struct plan_options *options, struct text_error *why)
 /* A user may ask only for known names; a record may have any. */
 static int check_names(const struct plan_options *options, struct text_error *why)
 {
-    char names[COLLECTIVE_NAMES];
+    const struct collective_type *type = collective_type_find(options->type[0]);
+    char names[COLLECTIVE_NAMES] = "";
 
     for (size_t i = 0; i < options->n_collectives; ++i)
         if (!collective_find(options->collective[i])) {
@@ -88,22 +79,14 @@ static int check_names(const struct plan_options *options, struct text_error *wh
             return text_fail(why, "unknown collective \"%.31s\"; known: %s", options->collective[i],
                              names);
         }
-    if (collective_type_find(options->type[0]))
-        return 0;
-    return text_fail(why, "unknown type \"%.7s\"", options->type[0]);
-}
-
-static int check_sums(const struct plan_options *options, struct text_error *why)
-{
-    const struct collective_type *type = collective_type_find(options->type[0]);
-    char names[64] = "";
-
-    for (int i = 0; i < COLLECTIVE_TYPES; ++i)
-        if (collective_types[i].adds)
-            text_list(names, sizeof names, ", ", collective_types[i].name);
+    if (!type)
+        return text_fail(why, "unknown type \"%.7s\"", options->type[0]);
     for (size_t i = 0; i < options->n_collectives; ++i) {
         if (collective_takes(collective_find(options->collective[i]), type))
             continue;
+        for (int k = 0; k < COLLECTIVE_TYPES; ++k)
+            if (collective_types[k].adds)
+                text_list(names, sizeof names, ", ", collective_types[k].name);
         return text_fail(why, "--type %s is only carried, and %s adds; types that are added: %s",
                          type->name, options->collective[i], names);
     }
@@ -165,7 +148,7 @@ int plan_defaults_collectives(struct plan_options *options, int n_devices, struc
     if (options->n_types == 0)
         snprintf(options->type[options->n_types++], sizeof options->type[0], "%s",
                  collective_types[0].name);
-    if (check_names(options, why) || check_sums(options, why))
+    if (check_names(options, why))
         return -1;
     if (n_devices < 2)
         return text_fail(why, "--devices %s has one device, a collective needs two",

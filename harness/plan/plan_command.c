@@ -46,34 +46,28 @@ static bool has_name(const char *text, const char *option)
 
 /* Describes the first difference. Both lines have their options in the same order, but each may
  * have some that the other one does not know. */
-static int describe_difference(const char *here, const char *there, struct text_error *why)
+int plan_compare(const char *here, const char *there, struct text_error *why)
 {
-    const size_t a = option_length(here), b = option_length(there);
+    size_t a, b;
+
+    for (;; here += a + (here[a] == ' '), there += b + (there[b] == ' ')) {
+        if (*here == '\0' && *there == '\0')
+            return 0;
+        a = option_length(here);
+        b = option_length(there);
+        if (a != b || memcmp(here, there, a) != 0)
+            break;
+    }
+
     const int shown_a = (int)(a < 100 ? a : 100), shown_b = (int)(b < 100 ? b : 100);
 
     if (!has_name(there, here) && a > 0)
-        snprintf(why->text, sizeof why->text, "here it is \"%.*s\", the file has no such option",
-                 shown_a, here);
-    else if (!has_name(here, there))
-        snprintf(why->text, sizeof why->text, "the file has \"%.*s\", here there is no such option",
-                 shown_b, there);
-    else
-        snprintf(why->text, sizeof why->text, "here it is \"%.*s\", in the file \"%.*s\"", shown_a,
-                 here, shown_b, there);
-    return -1;
-}
-
-int plan_compare(const char *here, const char *there, struct text_error *why)
-{
-    while (*here != '\0' || *there != '\0') {
-        const size_t a = option_length(here), b = option_length(there);
-
-        if (a != b || memcmp(here, there, a) != 0)
-            return describe_difference(here, there, why);
-        here += a + (here[a] == ' ');
-        there += b + (there[b] == ' ');
-    }
-    return 0;
+        return text_fail(why, "here it is \"%.*s\", the file has no such option", shown_a, here);
+    if (!has_name(here, there))
+        return text_fail(why, "the file has \"%.*s\", here there is no such option", shown_b,
+                         there);
+    return text_fail(why, "here it is \"%.*s\", in the file \"%.*s\"", shown_a, here, shown_b,
+                     there);
 }
 
 static int read_option(const char *name, const char *value, struct plan_options *plan,

@@ -45,11 +45,6 @@ void plan_write_text(const struct plan_option *option, const struct plan_options
 
 /* ---- lists of numbers ------------------------------------------------------------------------ */
 
-static const size_t *values_of(const struct plan_option *option, const struct plan_options *plan)
-{
-    return (const size_t *)((const char *)plan + option->values);
-}
-
 int plan_read_list(const struct plan_option *option, const char *value, struct plan_options *plan,
                    struct text_error *why)
 {
@@ -57,17 +52,25 @@ int plan_read_list(const struct plan_option *option, const char *value, struct p
                         option->room, (size_t *)((char *)plan + option->n_values), why);
 }
 
+/* Writes a list of numbers, or of names. */
 void plan_write_list(const struct plan_option *option, const struct plan_options *plan,
                      struct plan_line *line)
 {
-    const size_t *values = values_of(option, plan);
+    const char *values = (const char *)plan + option->values;
     const size_t n = *(const size_t *)((const char *)plan + option->n_values);
+    const size_t bytes = option->axis.bytes;
     char text[sizeof((struct record_run *)0)->command] = "";
     size_t used = 0;
 
-    for (size_t i = 0; i < n && used < sizeof text; ++i)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu", i == 0 ? "" : ",",
-                                 values[i]);
+    for (size_t i = 0; i < n && used < sizeof text; ++i) {
+        const char *comma = i == 0 ? "" : ",";
+        char *at = text + used;
+
+        used +=
+            (size_t)(bytes > 0 ? snprintf(at, sizeof text - used, "%s%s", comma, values + i * bytes)
+                               : snprintf(at, sizeof text - used, "%s%zu", comma,
+                                          ((const size_t *)(const void *)values)[i]));
+    }
     if (used >= sizeof text)
         line->full = true;
     else if (n > 0)
@@ -76,62 +79,33 @@ void plan_write_list(const struct plan_option *option, const struct plan_options
 
 /* ---- lists of names -------------------------------------------------------------------------- */
 
-static int take_name(const struct plan_option *option, const char *name, size_t length,
-                     struct plan_options *plan, struct text_error *why)
+int plan_read_names(const struct plan_option *option, const char *value, struct plan_options *plan,
+                    struct text_error *why)
 {
     size_t *n = (size_t *)((char *)plan + option->n_values);
     const size_t bytes = option->axis.bytes;
     char *names = (char *)plan + option->values;
 
-    if (length == 0 || length >= bytes)
-        return text_fail(why, "'%.40s' is no list of names", name);
-    if (*n == option->room)
-        return text_fail(why, "at most %zu are allowed", option->room);
-    for (size_t i = 0; i < *n; ++i)
-        if (strlen(names + i * bytes) == length && memcmp(names + i * bytes, name, length) == 0)
-            return text_fail(why, "%.*s is given twice", (int)length, name);
-    memcpy(names + *n * bytes, name, length);
-    names[*n * bytes + length] = '\0';
-    ++*n;
-    return 0;
-}
+    for (const char *name = value;; ++name) {
+        const size_t length = strcspn(name, ",");
 
-int plan_read_names(const struct plan_option *option, const char *value, struct plan_options *plan,
-                    struct text_error *why)
-{
-    for (const char *p = value;; ++p) {
-        const size_t length = strcspn(p, ",");
-
-        if (take_name(option, p, length, plan, why))
-            return -1;
-        p += length;
-        if (*p == '\0')
+        if (length == 0 || length >= bytes)
+            return text_fail(why, "'%.40s' is no list of names", name);
+        if (*n == option->room)
+            return text_fail(why, "at most %zu are allowed", option->room);
+        for (size_t i = 0; i < *n; ++i)
+            if (strlen(names + i * bytes) == length && memcmp(names + i * bytes, name, length) == 0)
+                return text_fail(why, "%.*s is given twice", (int)length, name);
+        memcpy(names + *n * bytes, name, length);
+        names[*n * bytes + length] = '\0';
+        ++*n;
+        name += length;
+        if (*name == '\0')
             return 0;
     }
 }
 
-void plan_write_names(const struct plan_option *option, const struct plan_options *plan,
-                      struct plan_line *line)
-{
-    const char *names = (const char *)plan + option->values;
-    char text[sizeof((struct record_run *)0)->command] = "";
-    size_t used = 0, n = *(const size_t *)((const char *)plan + option->n_values);
-
-    for (size_t i = 0; i < n && used < sizeof text; ++i)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i == 0 ? "" : ",",
-                                 names + i * option->axis.bytes);
-    if (used >= sizeof text)
-        line->full = true;
-    else if (n > 0)
-        plan_add(line, option->name, "%s", text);
-}
-
 /* ---- choices --------------------------------------------------------------------------------- */
-
-static bool *flag_of(const struct plan_option *option, struct plan_options *plan)
-{
-    return (bool *)((char *)plan + option->flag);
-}
 
 int plan_read_choice(const struct plan_option *option, const char *value, struct plan_options *plan,
                      struct text_error *why)
@@ -139,7 +113,7 @@ int plan_read_choice(const struct plan_option *option, const char *value, struct
     size_t index = 0;
     const int status = option_name(option->what, value, option->choices, 2, &index, why);
 
-    *flag_of(option, plan) = index == 1;
+    *(bool *)((char *)plan + option->flag) = index == 1;
     return status;
 }
 

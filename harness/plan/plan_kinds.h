@@ -26,8 +26,6 @@ void plan_write_list(const struct plan_option *option, const struct plan_options
                      struct plan_line *line);
 int plan_read_names(const struct plan_option *option, const char *value, struct plan_options *plan,
                     struct text_error *why);
-void plan_write_names(const struct plan_option *option, const struct plan_options *plan,
-                      struct plan_line *line);
 int plan_read_choice(const struct plan_option *option, const char *value, struct plan_options *plan,
                      struct text_error *why);
 void plan_write_choice(const struct plan_option *option, const struct plan_options *plan,

@@ -6,29 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static enum workload_way way_of(enum cell_mode mode)
-{
-    return cell_is_alone(mode) ? WORKLOAD_ALONE
-           : mode == CELL_DDP  ? WORKLOAD_RANKS
-                               : WORKLOAD_REPLICAS;
-}
-
-/* The memory of the host if it is shared, else that of the GPU with the least memory; NaN: not
- * known. */
-static double memory_of(const struct record_run *run, bool shared)
-{
-    double least = NAN;
-
-    for (int i = 0; i < run->node.n_gpus && !shared; ++i)
-        least = fmin(least, run->node.gpu[i].memory_bytes);
-    return !shared ? least : run->mem_bytes > 0 ? (double)run->mem_bytes : (double)NAN;
-}
-
 /* Several processes may be on separate hosts, so the memory is that for one device. */
 int plan_check_cell(const struct cell_config *cell, const struct plan_room *room,
                     struct text_error *why)
 {
-    const struct workload_use use = {way_of(cell->mode), (size_t)cell->n_devices, cell->math};
+    const struct workload_use use = {cell_is_alone(cell->mode) ? WORKLOAD_ALONE
+                                     : cell->mode == CELL_DDP  ? WORKLOAD_RANKS
+                                                               : WORKLOAD_REPLICAS,
+                                     (size_t)cell->n_devices, cell->math};
     const bool shared = room->cores && cell->per_process == 0;
     const double gibi = 1 << 30;
     const struct workload_memory planned =
@@ -56,12 +41,17 @@ int plan_check_models(const struct plan_options *options, const struct record_ru
     struct plan_options one = *options;
     struct dp_kind_row kind;
     const bool cores = dp_kind_of(options->devices, &kind) && kind.flags & DP_KIND_CORES;
-    const struct plan_room room = {.cores = cores, .bytes = memory_of(run, cores)};
+    struct plan_room room = {.cores = cores, .bytes = NAN}; /* NaN: not known */
     struct cell_config *cell;
     int status = 0;
 
     if (options->mode[CELL_COLLECTIVE])
         return 0;
+    /* The memory of the host if it is shared, else that of the GPU with the least memory. */
+    if (cores && run->mem_bytes > 0)
+        room.bytes = (double)run->mem_bytes;
+    for (int i = 0; i < run->node.n_gpus && !cores; ++i)
+        room.bytes = fmin(room.bytes, run->node.gpu[i].memory_bytes);
     one.launches = 1;
     if (!(cell = plan_make(&one, run->communicator, run->run_id)))
         return text_fail(why, "out of memory for the plan");
