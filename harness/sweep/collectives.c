@@ -28,7 +28,7 @@ static int compare_settings(const struct cell_config *a, const struct cell_confi
 }
 
 /* Sorts by setting, then by time; cells that are not verified come last. */
-static int compare(const void *left, const void *right)
+static int compare_cells(const void *left, const void *right)
 {
     const struct collectives_cell *a = left, *b = right;
     const int order = compare_settings(a->config, b->config);
@@ -38,17 +38,8 @@ static int compare(const void *left, const void *right)
     return (a->median_ns > b->median_ns) - (a->median_ns < b->median_ns);
 }
 
-static void print_head(FILE *to)
-{
-    fprintf(to,
-            "\n%-13s %-4s %3s %-12s %-3s %10s %7s %7s %7s %s\n"
-            "%-13s %-4s %3s %-12s %-3s %10s %7s %7s %7s\n",
-            "collective", "type", "on", "communicator", "to", "size", "time", "algbw", "busbw",
-            "right", "", "", "", "", "", "(B)", "", "(GB/s)", "(GB/s)");
-}
-
 /* Prints the launches of one setting, which are in order. */
-static void print_line(FILE *to, const struct collectives_cell cells[], size_t n)
+static void print_setting(FILE *to, const struct collectives_cell cells[], size_t n)
 {
     const struct cell_config *config = cells->config;
     const struct collective *collective = collective_find(config->collective);
@@ -80,12 +71,16 @@ void collectives_print(FILE *to, struct collectives_cell cells[], size_t n)
 {
     if (n == 0 || cells[0].config->mode != CELL_COLLECTIVE)
         return;
-    qsort(cells, n, sizeof *cells, compare);
-    print_head(to);
+    qsort(cells, n, sizeof *cells, compare_cells);
+    fprintf(to,
+            "\n%-13s %-4s %3s %-12s %-3s %10s %7s %7s %7s %s\n"
+            "%-13s %-4s %3s %-12s %-3s %10s %7s %7s %7s\n",
+            "collective", "type", "on", "communicator", "to", "size", "time", "algbw", "busbw",
+            "right", "", "", "", "", "", "(B)", "", "(GB/s)", "(GB/s)");
     for (size_t first = 0, end; first < n; first = end) {
         for (end = first + 1;
              end < n && compare_settings(cells[first].config, cells[end].config) == 0;)
             ++end;
-        print_line(to, cells + first, end - first);
+        print_setting(to, cells + first, end - first);
     }
 }

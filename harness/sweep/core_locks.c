@@ -24,10 +24,10 @@ enum { PATH_BYTES = 256, HOLDER_BYTES = 128, FOLDERS = 2, PAUSE_MS = 100 };
 static const char *const folders[FOLDERS] = {"/run/lock", "/tmp"};
 
 /* Keeps the first note; later ones are dropped. */
-static void note(struct core_locks *locks, const char *format, ...)
+static void note_lock(struct core_locks *locks, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void note(struct core_locks *locks, const char *format, ...)
+static void note_lock(struct core_locks *locks, const char *format, ...)
 {
     va_list arguments;
 
@@ -68,24 +68,22 @@ static int open_core(const char *root, int core, char path[PATH_BYTES], struct c
         const int fd = open_file(path);
 
         if (fd >= 0 && i > 0)
-            note(locks, "cores are locked in %s: %s cannot be used", folders[i], folders[0]);
+            note_lock(locks, "cores are locked in %s: %s cannot be used", folders[i], folders[0]);
         if (fd >= 0)
             return fd;
     }
-    note(locks, "core %d is not locked, so another sweep could use it: %s: %s", core, path,
-         strerror(errno));
+    note_lock(locks, "core %d is not locked, so another sweep could use it: %s: %s", core, path,
+              strerror(errno));
     return -1;
 }
 
-/* Writes a text like ", process 123": the process that has the lock, if the kernel tells it; else
- * "". */
-static void name_holder(int fd, char holder[HOLDER_BYTES])
+/* Complains that another sweep has the core, and which process that is, if the kernel tells it. */
+static void say_in_use(const char *command, int core, int fd, const char *path, bool wait)
 {
-    char line[256];
+    char line[256], holder[HOLDER_BYTES] = "";
     struct stat info;
     FILE *file = fstat(fd, &info) == 0 ? fopen("/proc/locks", "r") : NULL;
 
-    holder[0] = '\0';
     while (file && fgets(line, sizeof line, file)) {
         unsigned major_of, minor_of;
         unsigned long inode;
@@ -98,35 +96,22 @@ static void name_holder(int fd, char holder[HOLDER_BYTES])
     }
     if (file)
         fclose(file);
-}
-
-static void say_in_use(const char *command, int core, int fd, const char *path, bool wait)
-{
-    char holder[HOLDER_BYTES];
-
-    name_holder(fd, holder);
     command_complain(command, "core %d is in use by another sweep%s (%s)%s", core, holder, path,
                      wait ? ": waiting for it"
                           : "; --wait waits until it ends, --bind none measures beside it");
 }
 
-static int interrupted(const char *command)
-{
-    command_complain(command, "interrupted, nothing was measured");
-    return EXIT_INTERRUPTED;
-}
-
 /* Locks the file that is open as fd. */
-static int lock(const char *command, int core, int fd, const char *path, bool wait,
-                struct core_locks *locks)
+static int lock_core(const char *command, int core, int fd, const char *path, bool wait,
+                     struct core_locks *locks)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
     bool messages = false;
 
     while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR) {
-            note(locks, "core %d is not locked, so another sweep could use it: %s: %s", core, path,
-                 strerror(errno));
+            note_lock(locks, "core %d is not locked, so another sweep could use it: %s: %s", core,
+                      path, strerror(errno));
             return 0;
         }
         if (!messages)
@@ -135,35 +120,30 @@ static int lock(const char *command, int core, int fd, const char *path, bool wa
             return EXIT_MISUSE;
         messages = locks->waited = true;
         nanosleep(&pause, NULL);
-        if (stop_requested())
-            return interrupted(command);
+        if (stop_requested()) {
+            command_complain(command, "interrupted, nothing was measured");
+            return EXIT_INTERRUPTED;
+        }
     }
     return 0;
-}
-
-static void find_cores(const struct record_run *run, struct usage_units *cores,
-                       struct core_locks *locks)
-{
-    *cores = (struct usage_units){.n = 0};
-    for (int i = 0; i < run->n_slots; ++i) {
-        const struct record_slot *slot = &run->slot[i];
-
-        /* A list that fills its array may have been cut. */
-        if (slot->bound && (strlen(slot->cores) == sizeof slot->cores - 1 ||
-                            usage_add_units(slot->cores, cores) != 0))
-            note(locks, "the cores of %s are not all locked: their list is %.40s...", slot->name,
-                 slot->cores);
-    }
 }
 
 int core_locks_take(const char *root, const char *command, const struct record_run *run, bool wait,
                     struct core_locks *locks)
 {
-    struct usage_units cores;
+    struct usage_units cores = {.n = 0};
     char path[PATH_BYTES];
     int status = 0;
 
-    find_cores(run, &cores, locks);
+    for (int i = 0; i < run->n_slots; ++i) {
+        const struct record_slot *slot = &run->slot[i];
+
+        /* A list that fills its array may have been cut. */
+        if (slot->bound && (strlen(slot->cores) == sizeof slot->cores - 1 ||
+                            usage_add_units(slot->cores, &cores) != 0))
+            note_lock(locks, "the cores of %s are not all locked: their list is %.40s...",
+                      slot->name, slot->cores);
+    }
     locks->fd = calloc((size_t)cores.n + 1, sizeof *locks->fd);
     if (!locks->fd)
         return command_refuse(command, "out of memory for the locks of %d cores", cores.n);
@@ -173,7 +153,7 @@ int core_locks_take(const char *root, const char *command, const struct record_r
         if (fd < 0)
             continue;
         locks->fd[locks->n++] = fd;
-        status = lock(command, core, fd, path, wait, locks);
+        status = lock_core(command, core, fd, path, wait, locks);
     }
     return status;
 }

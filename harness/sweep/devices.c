@@ -18,8 +18,8 @@
 
 /* Opens the devices with another communicator, and adds the name that it reports there, and the
  * version of its library. */
-static int look_again(const char *command, const struct dp_group_config *first, const char *name,
-                      struct record_run *run)
+static int add_communicator(const char *command, const struct dp_group_config *first,
+                            const char *name, struct record_run *run)
 {
     const size_t used = strlen(run->communicator), room = sizeof run->communicator - used;
     struct dp_group_config config = *first;
@@ -40,7 +40,8 @@ static int look_again(const char *command, const struct dp_group_config *first, 
     return command_refuse(command, "--communicator: too many names for a record");
 }
 
-static int look(const char *command, const struct sweep_options *options, struct record_run *run)
+static int find_devices(const char *command, const struct sweep_options *options,
+                        struct record_run *run)
 {
     const struct plan_options *plan = &options->plan;
     const struct dp_group_config config = {
@@ -66,62 +67,43 @@ static int look(const char *command, const struct sweep_options *options, struct
     }
     dp_group_close(group);
     for (size_t i = 1; status == 0 && i < plan->n_communicators; ++i)
-        status = look_again(command, &config, plan->communicator[i], run);
+        status = add_communicator(command, &config, plan->communicator[i], run);
     return status;
-}
-
-static _Noreturn void look_and_tell(const char *command, const struct sweep_options *options,
-                                    struct record_run *run, int output)
-{
-    const int status = look(command, options, run);
-    const char *at = (const char *)run, *end = at + sizeof *run;
-
-    while (status == 0 && at < end) {
-        const ssize_t n = write(output, at, (size_t)(end - at));
-
-        if (n < 0 && errno != EINTR) {
-            command_complain(command, "cannot list the devices: %s", strerror(errno));
-            exit(EXIT_FAILED);
-        }
-        at += n > 0 ? n : 0;
-    }
-    exit(status);
-}
-
-/* Reads the description from the process. False: the process did not send all of it. */
-static bool hear(int input, struct record_run *run)
-{
-    char *at = (char *)run, *const end = at + sizeof *run;
-    ssize_t n = 1;
-
-    while (at < end && n != 0) {
-        n = read(input, at, (size_t)(end - at));
-        if (n < 0 && errno != EINTR)
-            return false;
-        at += n > 0 ? n : 0;
-    }
-    return at == end;
 }
 
 int sweep_devices(const char *command, const struct sweep_options *options, struct record_run *run)
 {
+    char *at = (char *)run, *const end = at + sizeof *run;
     int ends[2], status = 0;
+    ssize_t n = 1;
 
     const pid_t child = child_pipe(ends) == 0 ? child_fork(CHILD_SAME_GROUP) : -1;
 
     if (child == 0) {
         close(ends[0]);
-        look_and_tell(command, options, run, ends[1]);
+        status = find_devices(command, options, run);
+        while (status == 0 && at < end) {
+            n = write(ends[1], at, (size_t)(end - at));
+            if (n < 0 && errno != EINTR) {
+                command_complain(command, "cannot list the devices: %s", strerror(errno));
+                exit(EXIT_FAILED);
+            }
+            at += n > 0 ? n : 0;
+        }
+        exit(status);
     }
     if (child < 0) {
         command_complain(command, "cannot start a process to look for the devices");
         return EXIT_FAILED;
     }
     close(ends[1]);
-    const bool heard = hear(ends[0], run);
-
+    while (at < end && (n > 0 || (n < 0 && errno == EINTR))) {
+        n = read(ends[0], at, (size_t)(end - at));
+        at += n > 0 ? n : 0;
+    }
     close(ends[0]);
-    if (child_wait(child, &status) == 0 && WIFEXITED(status) && (WEXITSTATUS(status) != 0 || heard))
+    if (child_wait(child, &status) == 0 && WIFEXITED(status) &&
+        (WEXITSTATUS(status) != 0 || at == end))
         return WEXITSTATUS(status);
     command_complain(command, "devices '%s': the process that looked for them broke down",
                      options->plan.devices);

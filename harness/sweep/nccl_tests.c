@@ -68,10 +68,10 @@ struct given {
     const char *value[FLAGS]; /* NULL: not given, and there is no default */
 };
 
-static int refuse(struct text_error *why, const char *format, ...)
+static int refuse_flags(struct text_error *why, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static int refuse(struct text_error *why, const char *format, ...)
+static int refuse_flags(struct text_error *why, const char *format, ...)
 {
     va_list args;
 
@@ -83,15 +83,6 @@ static int refuse(struct text_error *why, const char *format, ...)
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
-
-static int unknown_flag(const char *word, struct text_error *why)
-{
-    char known[4 * FLAGS + 1] = "";
-
-    for (int i = 0; i < FLAGS; ++i)
-        text_add(known, sizeof known, "%s-%c", i > 0 ? " " : "", flags[i].letter);
-    return refuse(why, "'%.40s' is not known here; known are %s", word, known);
-}
 
 /* Finds the flag of a word, "-b", "-b8", "--minbytes" or "--minbytes=8", and the value in it, if
  * any. */
@@ -115,55 +106,43 @@ static int find_flag(const char *word, const char **value)
     return -1;
 }
 
-static int take(int id, const char *value, struct given *given, bool seen[FLAGS],
-                struct text_error *why)
-{
-    const struct flag *flag = &flags[id];
-
-    if (!value)
-        return refuse(why, "-%c needs a value", flag->letter);
-    if (seen[id])
-        return refuse(why, "-%c is given twice", flag->letter);
-    if (flag->only && strcmp(value, flag->only) != 0)
-        return refuse(why, "-%c %.40s: only %s can be had, because %s", flag->letter, value,
-                      flag->only, flag->because);
-    seen[id] = true;
-    given->value[id] = value;
-    return 0;
-}
-
-static int find_program(const char *word, struct given *given, struct text_error *why)
-{
-    const char *name = word && strrchr(word, '/') ? strrchr(word, '/') + 1 : word;
-    char known[160] = "";
-
-    given->collective = name ? collective_of_nccl(name) : NULL;
-    if (given->collective)
-        return 0;
-    for (int i = 0; i < COLLECTIVES; ++i)
-        text_list(known, sizeof known, ", ", collectives[i].nccl_program);
-    return refuse(why, "'%.40s' is no program of nccl-tests that is known here; known are %s",
-                  name ? name : "", known);
-}
-
 /* Splits text into words; given points into it afterwards. */
 static int read_words(char *text, struct given *given, struct text_error *why)
 {
     bool seen[FLAGS] = {false};
-    char *rest = text;
+    char *rest = text, *word = strtok_r(NULL, " \t", &rest);
+    const char *name = word && strrchr(word, '/') ? strrchr(word, '/') + 1 : word;
+    char known[160] = "";
 
+    given->collective = name ? collective_of_nccl(name) : NULL;
+    if (!given->collective) {
+        for (int i = 0; i < COLLECTIVES; ++i)
+            text_list(known, sizeof known, ", ", collectives[i].nccl_program);
+        return refuse_flags(why,
+                            "'%.40s' is no program of nccl-tests that is known here; known are %s",
+                            name ? name : "", known);
+    }
     for (int i = 0; i < FLAGS; ++i)
         given->value[i] = flags[i].unset;
-    if (find_program(strtok_r(NULL, " \t", &rest), given, why))
-        return -1;
-    for (char *word; (word = strtok_r(NULL, " \t", &rest));) {
+    while ((word = strtok_r(NULL, " \t", &rest))) {
         const char *value = NULL;
         const int id = find_flag(word, &value);
+        const struct flag *flag = &flags[id < 0 ? 0 : id];
 
+        for (int i = 0; id < 0 && i < FLAGS; ++i)
+            text_add(known, sizeof known, "%s-%c", i > 0 ? " " : "", flags[i].letter);
         if (id < 0)
-            return unknown_flag(word, why);
-        if (take(id, value ? value : strtok_r(NULL, " \t", &rest), given, seen, why))
-            return -1;
+            return refuse_flags(why, "'%.40s' is not known here; known are %s", word, known);
+        value = value ? value : strtok_r(NULL, " \t", &rest);
+        if (!value)
+            return refuse_flags(why, "-%c needs a value", flag->letter);
+        if (seen[id])
+            return refuse_flags(why, "-%c is given twice", flag->letter);
+        if (flag->only && strcmp(value, flag->only) != 0)
+            return refuse_flags(why, "-%c %.40s: only %s can be had, because %s", flag->letter,
+                                value, flag->only, flag->because);
+        seen[id] = true;
+        given->value[id] = value;
     }
     return 0;
 }
@@ -177,43 +156,35 @@ static int read_number(const struct given *given, enum flag_id id, size_t max, s
 
     if (option_size(given->value[id], 1, max, number, &reason) == 0)
         return 0;
-    return refuse(why, "-%c: %.200s", flags[id].letter, reason.text);
+    return refuse_flags(why, "-%c: %.200s", flags[id].letter, reason.text);
 }
 
-/* Writes a size with binary units: "128M" means Mebibytes and becomes "128Mi". "": it is too long
- * for a size. */
-static void binary_size(const char *value, char size[32])
+/* Reads a size with binary units: "128M" means Mebibytes, which is "128Mi" here. */
+static int read_flag_bytes(const struct given *given, enum flag_id id, size_t *bytes,
+                           struct text_error *why)
 {
+    const char *value = given->value[id];
     const size_t length = strlen(value);
-
-    size[0] = '\0';
-    if (length == 0 || length > 28)
-        return;
-    memcpy(size, value, length + 1);
-    if (!strchr("kmgKMG", size[length - 1]))
-        return;
-    size[length - 1] = (char)toupper((unsigned char)size[length - 1]);
-    memcpy(size + length, "i", 2);
-}
-
-static int read_bytes(const struct given *given, enum flag_id id, size_t *bytes,
-                      struct text_error *why)
-{
     struct text_error reason = {""};
-    char size[32];
+    char size[32] = "";
 
-    binary_size(given->value[id], size);
+    if (length > 0 && length <= 28)
+        memcpy(size, value, length + 1);
+    if (size[0] != '\0' && strchr("kmgKMG", size[length - 1])) {
+        size[length - 1] = (char)toupper((unsigned char)size[length - 1]);
+        memcpy(size + length, "i", 2);
+    }
     if (option_size(size, 1, PLAN_MAX_SIZE, bytes, &reason) == 0)
         return 0;
-    return refuse(why, "-%c %.40s: not a whole number of 1 to %zu, with K, M or G behind it",
-                  flags[id].letter, given->value[id], PLAN_MAX_SIZE);
+    return refuse_flags(why, "-%c %.40s: not a whole number of 1 to %zu, with K, M or G behind it",
+                        flags[id].letter, value, PLAN_MAX_SIZE);
 }
 
-static int add(struct nccl_options *options, struct text_error *why, const char *name,
-               const char *format, ...) __attribute__((format(printf, 4, 5)));
+static int add_option(struct nccl_options *options, struct text_error *why, const char *name,
+                      const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-static int add(struct nccl_options *options, struct text_error *why, const char *name,
-               const char *format, ...)
+static int add_option(struct nccl_options *options, struct text_error *why, const char *name,
+                      const char *format, ...)
 {
     char *value = options->row[options->n].value;
     va_list args;
@@ -222,101 +193,77 @@ static int add(struct nccl_options *options, struct text_error *why, const char 
     const int length = vsnprintf(value, NCCL_VALUE, format, args);
     va_end(args);
     if (length < 0 || length >= NCCL_VALUE)
-        return refuse(why, "too long for --%s", name);
+        return refuse_flags(why, "too long for --%s", name);
     options->row[options->n++].name = name;
     return 0;
 }
 
-struct sizes {
-    size_t first, last, by, unit;
-    bool multiply;
-};
-
-/* Adds the sizes that nccl-tests steps through, each rounded up, and each once. */
-static int add_sizes(const struct sizes *sizes, struct nccl_options *options,
-                     struct text_error *why)
+/* Adds the sizes that nccl-tests steps through, each rounded up to whole units, and each once. */
+static int read_sizes(const struct given *given, size_t unit, struct nccl_options *options,
+                      struct text_error *why)
 {
     char text[NCCL_VALUE] = "";
-    size_t n = 0, before = 0;
+    size_t first, last, by, factor, n = 0, before = 0;
 
-    for (size_t size = sizes->first;;) {
-        const size_t rounded = (size + sizes->unit - 1) / sizes->unit * sizes->unit;
+    if (read_flag_bytes(given, MINBYTES, &first, why) ||
+        read_flag_bytes(given, MAXBYTES, &last, why) ||
+        read_flag_bytes(given, STEPBYTES, &by, why) ||
+        read_number(given, STEPFACTOR, PLAN_MAX_SIZE, &factor, why))
+        return -1;
+    if (last < first)
+        return refuse_flags(why, "-e %s is less than -b %s", given->value[MAXBYTES],
+                            given->value[MINBYTES]);
+    for (size_t size = first;;) {
+        const size_t rounded = (size + unit - 1) / unit * unit;
 
         if (rounded != before && ++n > PLAN_MAX_SIZES)
-            return refuse(why, "more than %d sizes of %zu to %zu bytes: say -f, or a larger -i",
-                          PLAN_MAX_SIZES, sizes->first, sizes->last);
+            return refuse_flags(why,
+                                "more than %d sizes of %zu to %zu bytes: say -f, or a larger -i",
+                                PLAN_MAX_SIZES, first, last);
         if (rounded != before)
             text_add(text, sizeof text, "%s%zu", n > 1 ? "," : "", rounded);
         before = rounded;
         /* The comparison comes before the computation, so that it cannot overflow. */
-        if (sizes->multiply ? size > sizes->last / sizes->by : sizes->by > sizes->last - size)
+        if (factor > 1 ? size > last / factor : by > last - size)
             break;
-        size = sizes->multiply ? size * sizes->by : size + sizes->by;
+        size = factor > 1 ? size * factor : size + by;
     }
-    return add(options, why, "sizes", "%s", text);
+    return add_option(options, why, "sizes", "%s", text);
 }
 
-static int read_sizes(const struct given *given, size_t unit, struct nccl_options *options,
-                      struct text_error *why)
-{
-    struct sizes sizes = {.unit = unit};
-    size_t factor;
-
-    if (read_bytes(given, MINBYTES, &sizes.first, why) ||
-        read_bytes(given, MAXBYTES, &sizes.last, why) ||
-        read_bytes(given, STEPBYTES, &sizes.by, why) ||
-        read_number(given, STEPFACTOR, PLAN_MAX_SIZE, &factor, why))
-        return -1;
-    if (sizes.last < sizes.first)
-        return refuse(why, "-e %s is less than -b %s", given->value[MAXBYTES],
-                      given->value[MINBYTES]);
-    sizes.multiply = factor > 1;
-    sizes.by = factor > 1 ? factor : sizes.by;
-    return add_sizes(&sizes, options, why);
-}
-
-/* Translates the flags of timing. Every iteration is checked, whatever -c says. */
-static int read_times(const struct given *given, struct nccl_options *options,
-                      struct text_error *why)
-{
-    size_t iterations = 0, warmup = 0, checks;
-
-    if (read_number(given, CHECK, SIZE_MAX - 1, &checks, why))
-        return refuse(why, "-c %.40s: every iteration is checked here, so at least 1",
-                      given->value[CHECK]);
-    if (given->value[ITERS] && (read_number(given, ITERS, SIZE_MAX - 1, &iterations, why) ||
-                                add(options, why, "steps", "%zu:%zu", iterations, iterations)))
-        return -1;
-    if (given->value[WARMUP] && (read_number(given, WARMUP, SIZE_MAX - 1, &warmup, why) ||
-                                 add(options, why, "warmup", "%zu:0", warmup)))
-        return -1;
-    return 0;
-}
-
-static int translate(const struct given *given, struct nccl_options *options,
-                     struct text_error *why)
+static int translate_flags(const struct given *given, struct nccl_options *options,
+                           struct text_error *why)
 {
     const struct collective *collective = given->collective;
     const struct collective_type *type = collective_type_of_nccl(given->value[DATATYPE]);
-    size_t gpus = 0, threads = 0;
+    size_t gpus = 0, threads = 0, iterations = 0, warmup = 0, checks;
 
     if (!type)
-        return refuse(why, "-d %.40s: known are float, double, int32, bfloat16",
-                      given->value[DATATYPE]);
+        return refuse_flags(why, "-d %.40s: known are float, double, int32, bfloat16",
+                            given->value[DATATYPE]);
     if (read_number(given, NGPUS, PLAN_MAX_COUNTS, &gpus, why) ||
         read_number(given, NTHREADS, PLAN_MAX_COUNTS, &threads, why))
         return -1;
     if (gpus * threads < 2)
-        return refuse(why, "one rank has nobody to talk to: say -g 2 or more");
-    return add(options, why, "collective", "%s", collective->name) ||
-                   add(options, why, "type", "%s", type->name) ||
-                   add(options, why, "counts", "%zu", gpus * threads) ||
-                   add(options, why, "out-of-place", "%s",
-                       collective->out_of_place ? "1" : "0,1") ||
-                   read_sizes(given, collective_unit(collective, type, (int)(gpus * threads)),
-                              options, why)
-               ? -1
-               : read_times(given, options, why);
+        return refuse_flags(why, "one rank has nobody to talk to: say -g 2 or more");
+    if (add_option(options, why, "collective", "%s", collective->name) ||
+        add_option(options, why, "type", "%s", type->name) ||
+        add_option(options, why, "counts", "%zu", gpus * threads) ||
+        add_option(options, why, "out-of-place", "%s", collective->out_of_place ? "1" : "0,1") ||
+        read_sizes(given, collective_unit(collective, type, (int)(gpus * threads)), options, why))
+        return -1;
+    /* Every iteration is checked, whatever -c says. */
+    if (read_number(given, CHECK, SIZE_MAX - 1, &checks, why))
+        return refuse_flags(why, "-c %.40s: every iteration is checked here, so at least 1",
+                            given->value[CHECK]);
+    if (given->value[ITERS] &&
+        (read_number(given, ITERS, SIZE_MAX - 1, &iterations, why) ||
+         add_option(options, why, "steps", "%zu:%zu", iterations, iterations)))
+        return -1;
+    if (given->value[WARMUP] && (read_number(given, WARMUP, SIZE_MAX - 1, &warmup, why) ||
+                                 add_option(options, why, "warmup", "%zu:0", warmup)))
+        return -1;
+    return 0;
 }
 
 int nccl_tests_options(const char *command, struct nccl_options *options, struct text_error *why)
@@ -326,7 +273,7 @@ int nccl_tests_options(const char *command, struct nccl_options *options, struct
 
     options->n = 0;
     if (strlen(command) >= sizeof text)
-        return refuse(why, "longer than %zu characters", sizeof text - 1);
+        return refuse_flags(why, "longer than %zu characters", sizeof text - 1);
     memcpy(text, command, strlen(command) + 1);
-    return read_words(text, &given, why) ? -1 : translate(&given, options, why);
+    return read_words(text, &given, why) ? -1 : translate_flags(&given, options, why);
 }

@@ -93,37 +93,32 @@ static void head_text(const struct progress *p, size_t number, const struct reco
                  p->launches);
 }
 
-/* Writes the value of an axis: "256Ki" for a bucket; "" for PyTorch's bucket size, and for any axis
- * at its default. It is a name if the sweep has several values. */
-static void axis_text(const struct progress *p, const struct plan_option *option,
-                      const struct record_key *key, char *text, size_t bytes)
-{
-    static const char *const units[] = {"", "Ki", "Mi", "Gi"};
-    size_t value = plan_axis_number(&option->axis, key, option->axis.in_key), unit = 0;
-
-    text[0] = '\0';
-    for (; value > 0 && unit < 3 && value % 1024 == 0; ++unit)
-        value /= 1024;
-    if (value > 0)
-        snprintf(text, bytes, "%zu%s", value, units[unit]);
-    else if (option->axis.bytes > 0 && plan_axis_count(option, p->plan, CELL_DP) > 1)
-        plan_axis_text(&option->axis, key, option->axis.in_key, text, bytes);
-}
-
+/* Writes the values of the axes: "256Ki" for a bucket; nothing for PyTorch's bucket size, and for
+ * any axis at its default. A value is a name if the sweep has several. */
 static void axes_text(const struct progress *p, const struct record_key *key, char *text,
                       size_t room)
 {
-    char value[48] = "";
+    static const char *const units[] = {"", "Ki", "Mi", "Gi"};
 
     text[0] = '\0';
     for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
         const struct plan_option *option = &plan_option_table[i];
+        const struct plan_axis *axis = &option->axis;
+        size_t number, unit = 0;
+        char value[48] = "";
 
-        if (option->axis.modes != 0)
-            axis_text(p, option, key, value, sizeof value);
-        if (option->axis.modes != 0 && value[0] != '\0')
-            text_add(text, room, "%s%s %s", option->axis.nameless ? "" : " ",
-                     option->axis.nameless ? "" : option->name, value);
+        if (axis->modes == 0)
+            continue;
+        number = plan_axis_number(axis, key, axis->in_key);
+        for (; number > 0 && unit < 3 && number % 1024 == 0; ++unit)
+            number /= 1024;
+        if (number > 0)
+            snprintf(value, sizeof value, "%zu%s", number, units[unit]);
+        else if (axis->bytes > 0 && plan_axis_count(option, p->plan, CELL_DP) > 1)
+            plan_axis_text(axis, key, axis->in_key, value, sizeof value);
+        if (value[0] != '\0')
+            text_add(text, room, "%s%s %s", axis->nameless ? "" : " ",
+                     axis->nameless ? "" : option->name, value);
     }
 }
 
@@ -153,8 +148,8 @@ static void setting_text(const struct progress *p, const struct record_key *key,
 /* Prints "[ 3/16] mlp:16,8 2 dev batch   30" and rest, within the width of the terminal, without
  * newline. If that is too long the workload is cut, then the axes, and rest last. The last column
  * stays free: some terminals go on to the next line after it. */
-static void print_line(const struct progress *p, size_t number, const struct record_key *key,
-                       const char *rest)
+static void print_progress(const struct progress *p, size_t number, const struct record_key *key,
+                           const char *rest)
 {
     const size_t room = columns() - 1, name_width = (size_t)p->name_width;
     const size_t name_min = name_width < NAME_MIN ? name_width : NAME_MIN;
@@ -194,29 +189,15 @@ void progress_begin(struct progress *progress, const struct cell_config *config)
     cell_identify(config, &cell);
     snprintf(rest, sizeof rest, "%s left", left_text(progress, left, sizeof left));
     fputs("\r\033[K", stderr);
-    print_line(progress, progress->done + 1, &cell.key, rest);
+    print_progress(progress, progress->done + 1, &cell.key, rest);
     fflush(stderr);
-}
-
-static const char *rate_text(const struct record_cell *cell, char *text, size_t bytes)
-{
-    const size_t rows = cell->key.global_batch, tokens = cell->tokens_per_row;
-    char rate[QUANTITY_TEXT];
-
-    if (record_is_collective(&cell->key))
-        snprintf(text, bytes, "%10s",
-                 quantity_words(cell->busbw_bytes_per_s, QUANTITY_SPEED, rate));
-    else
-        snprintf(
-            text, bytes, "%5s %s/s",
-            units_rate(1e9 * (double)(tokens > 0 ? rows * tokens : rows) / cell->median_ns, rate),
-            tokens > 0 ? "tokens" : "rows");
-    return text;
 }
 
 void progress_cell(struct progress *progress, const struct record_cell *cell)
 {
-    char time[UNITS_BYTES], rate[QUANTITY_TEXT + UNITS_BYTES], rest[128];
+    const size_t tokens = cell->tokens_per_row, rows = cell->key.global_batch;
+    const double items = (double)(tokens > 0 ? rows * tokens : rows);
+    char time[UNITS_BYTES], rate[QUANTITY_TEXT], rest[128];
 
     ++progress->done;
     ++progress->finished_here;
@@ -224,12 +205,15 @@ void progress_cell(struct progress *progress, const struct record_cell *cell)
         return;
     if (progress->terminal)
         fputs("\r\033[K", stderr);
-    if (cell->status == RECORD_OK)
-        snprintf(rest, sizeof rest, "verified %7s %s", units_time(cell->median_ns, time),
-                 rate_text(cell, rate, sizeof rate));
-    else
+    if (cell->status != RECORD_OK)
         snprintf(rest, sizeof rest, "%s:", record_status_names[cell->status]);
-    print_line(progress, progress->done, &cell->key, rest);
+    else if (record_is_collective(&cell->key))
+        snprintf(rest, sizeof rest, "verified %7s %10s", units_time(cell->median_ns, time),
+                 quantity_words(cell->busbw_bytes_per_s, QUANTITY_SPEED, rate));
+    else
+        snprintf(rest, sizeof rest, "verified %7s %5s %s/s", units_time(cell->median_ns, time),
+                 units_rate(1e9 * items / cell->median_ns, rate), tokens > 0 ? "tokens" : "rows");
+    print_progress(progress, progress->done, &cell->key, rest);
     fputc('\n', stderr);
     if (cell->status == RECORD_OK)
         return;

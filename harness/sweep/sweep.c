@@ -58,48 +58,6 @@ static int read_devices(struct sweep *sweep)
     return status;
 }
 
-static uint64_t new_seed(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return ((uint64_t)now.tv_nsec / 1000 + (uint64_t)now.tv_sec * 1000003U) % 1000000000U;
-}
-
-/* Fills the part of the header that comes from the plan. */
-static int describe_plan(struct sweep *sweep)
-{
-    const struct plan_options *plan = &sweep->options.plan;
-    struct text_error why = {""};
-
-    sweep->run.seed = plan->seed;
-    sweep->run.planned = plan_cells(plan);
-    snprintf(sweep->run.scaling, sizeof sweep->run.scaling, "%s", plan->weak ? "weak" : "strong");
-    sweep->run.launches = (int)plan->launches;
-    memcpy(sweep->run.devices, plan->devices, sizeof sweep->run.devices);
-    memcpy(sweep->run.launcher, sweep->options.launcher, sizeof sweep->run.launcher);
-    return plan_command(plan, sweep->run.command, sizeof sweep->run.command, &why)
-               ? complain(sweep, why.text)
-               : 0;
-}
-
-/* Checks that the header of an earlier session describes the same sweep on the same build and
- * processor. */
-static int check_resumed(struct sweep *sweep)
-{
-    const struct record_run *there = &sweep->output.file.run;
-    struct text_error why = {""};
-    char text[1024];
-
-    if (plan_compare(sweep->run.command, there->command, &why) == 0 &&
-        provenance_compare(&sweep->run, there, why.text, sizeof why.text) == 0) {
-        memcpy(sweep->run.run_id, there->run_id, sizeof sweep->run.run_id);
-        return 0;
-    }
-    snprintf(text, sizeof text, "cannot resume %.400s: %s", sweep->output.path, why.text);
-    return complain(sweep, text);
-}
-
 /* Checks that the header can hold the grid, whatever the seed will be. This is done before there is
  * a file. */
 static int check_grid(struct sweep *sweep)
@@ -114,22 +72,33 @@ static int check_grid(struct sweep *sweep)
                : 0;
 }
 
-/* Makes the header, and checks that it is that of the file if one is resumed. */
+/* Makes the header from the plan. If a file is resumed, its header must describe the same sweep on
+ * the same build and processor. */
 static int describe(struct sweep *sweep)
 {
-    const int status = describe_plan(sweep);
+    const struct plan_options *plan = &sweep->options.plan;
+    const struct record_run *there = &sweep->output.file.run;
+    struct record_run *run = &sweep->run;
+    struct text_error why = {""};
+    char text[1024];
 
-    return status == 0 && sweep->output.resumed ? check_resumed(sweep) : status;
-}
-
-static int open_trace(struct sweep *sweep)
-{
-    struct text_error err = {""};
-
-    if (trace_file_open(&sweep->trace, sweep->options.trace, &err) == 0)
+    run->seed = plan->seed;
+    run->planned = plan_cells(plan);
+    snprintf(run->scaling, sizeof run->scaling, "%s", plan->weak ? "weak" : "strong");
+    run->launches = (int)plan->launches;
+    memcpy(run->devices, plan->devices, sizeof run->devices);
+    memcpy(run->launcher, sweep->options.launcher, sizeof run->launcher);
+    if (plan_command(plan, run->command, sizeof run->command, &why))
+        return complain(sweep, why.text);
+    if (!sweep->output.resumed)
         return 0;
-    output_abandon(&sweep->output);
-    return complain(sweep, err.text);
+    if (plan_compare(run->command, there->command, &why) == 0 &&
+        provenance_compare(run, there, why.text, sizeof why.text) == 0) {
+        memcpy(run->run_id, there->run_id, sizeof run->run_id);
+        return 0;
+    }
+    snprintf(text, sizeof text, "cannot resume %.400s: %s", sweep->output.path, why.text);
+    return complain(sweep, text);
 }
 
 /* Locks the cores. This is done before anything is written: a sweep that is refused, or stops
@@ -145,8 +114,6 @@ static int lock_cores(struct sweep *sweep)
         if (status == 0)
             status = describe(sweep);
     }
-    if (status)
-        output_abandon(&sweep->output);
     return status;
 }
 
@@ -155,21 +122,29 @@ static int open_output(struct sweep *sweep)
     const struct sweep_options *options = &sweep->options;
     struct plan_options *plan = &sweep->options.plan;
     struct text_error err = {""};
+    struct timespec now;
 
     if (output_open(&sweep->output, options->out[0] != '\0' ? options->out : NULL, options->resume,
                     &err))
         return complain(sweep, err.text);
+    clock_gettime(CLOCK_REALTIME, &now);
     if (!plan->has_seed)
-        plan->seed = sweep->output.resumed ? sweep->output.file.run.seed : new_seed();
+        plan->seed =
+            sweep->output.resumed
+                ? sweep->output.file.run.seed
+                : ((uint64_t)now.tv_nsec / 1000 + (uint64_t)now.tv_sec * 1000003U) % 1000000000U;
 
     int status = describe(sweep);
 
-    if (status == 0)
-        status = lock_cores(sweep);
-    if (status == 0)
-        status = open_trace(sweep);
     if (status)
         return status;
+    status = lock_cores(sweep);
+    if (status == 0 && trace_file_open(&sweep->trace, options->trace, &err))
+        status = complain(sweep, err.text);
+    if (status) {
+        output_abandon(&sweep->output);
+        return status;
+    }
     return output_repair(&sweep->output, &err) || output_begin(&sweep->output, &sweep->run, &err)
                ? complain(sweep, err.text)
                : 0;
@@ -186,15 +161,6 @@ static int compare_ids(const void *a, const void *b)
     return strcmp(((const struct earlier *)a)->id, ((const struct earlier *)b)->id);
 }
 
-static int next_sitting(const struct record_file *file)
-{
-    int next = 0;
-
-    for (size_t i = 0; i < file->n_cells; ++i)
-        next = file->cell[i].sitting >= next ? file->cell[i].sitting + 1 : next;
-    return next;
-}
-
 /* Marks the cells that earlier sessions have verified, and frees their samples: these are not
  * needed any more, and every worker would begin as a copy of them. */
 static int mark_done(struct sweep *sweep)
@@ -205,12 +171,15 @@ static int mark_done(struct sweep *sweep)
 
     if (!earlier)
         return -1;
-    sweep->sitting = next_sitting(file);
-    for (size_t i = 0; i < file->n_cells; ++i)
-        if (file->cell[i].status == RECORD_OK) {
-            memcpy(earlier[n].id, file->cell[i].cell_id, sizeof earlier->id);
-            earlier[n++].median_ns = file->cell[i].median_ns;
-        }
+    for (size_t i = 0; i < file->n_cells; ++i) {
+        const struct record_cell *cell = &file->cell[i];
+
+        sweep->sitting = cell->sitting >= sweep->sitting ? cell->sitting + 1 : sweep->sitting;
+        if (cell->status != RECORD_OK)
+            continue;
+        memcpy(earlier[n].id, cell->cell_id, sizeof earlier->id);
+        earlier[n++].median_ns = cell->median_ns;
+    }
     qsort(earlier, n, sizeof *earlier, compare_ids);
     for (size_t i = 0; i < sweep->n; ++i) {
         struct record_cell planned;
@@ -275,34 +244,29 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Launches a cell. Returns 1 if it was interrupted. *ns: the time that it took. */
-static int launch(const struct sweep *sweep, const struct cell_config *config,
-                  struct record_cell *cell, char **trace, double *ns)
-{
-    const double begin = seconds_now(), timeout = sweep->options.timeout;
-    const int status = config->per_process > 0
-                           ? launched_cell(sweep->options.launcher, config, timeout, cell)
-                           : launch_cell(NULL, config, timeout, cell, config->trace ? trace : NULL);
-
-    *ns = (seconds_now() - begin) * 1e9;
-    return status;
-}
-
 /* Runs a cell. Returns 0, or the exit status that ends the sweep. */
 static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
 {
+    const struct cell_config *config = &sweep->cell[i];
+    const double timeout = sweep->options.timeout;
     struct text_error err = {""};
     struct record_cell cell;
     char *trace = NULL;
     double ns, begin;
-    int saved;
+    int saved, interrupted;
 
-    progress_begin(progress, &sweep->cell[i]);
-    if (launch(sweep, &sweep->cell[i], &cell, &trace, &ns))
+    progress_begin(progress, config);
+    begin = seconds_now();
+    if (config->per_process > 0)
+        interrupted = launched_cell(sweep->options.launcher, config, timeout, &cell);
+    else
+        interrupted = launch_cell(NULL, config, timeout, &cell, config->trace ? &trace : NULL);
+    ns = (seconds_now() - begin) * 1e9;
+    if (interrupted)
         return EXIT_INTERRUPTED;
     cell.sitting = sweep->sitting;
     begin = seconds_now();
-    saved = output_cell(&sweep->output, &sweep->cell[i], ns, &cell, &err);
+    saved = output_cell(&sweep->output, config, ns, &cell, &err);
     sweep->writing += seconds_now() - begin;
     if (trace && cell.status == RECORD_OK)
         trace_file_add(&sweep->trace, trace);
@@ -340,33 +304,14 @@ static int run_cells(struct sweep *sweep)
     return status;
 }
 
-static void print_timed(const struct record_timed *timed, double seconds)
-{
-    const double steps = 100 * timed->steps / seconds, beside = 100 * timed->beside / seconds;
-
-    if (timed->steps > 0)
-        fprintf(
-            stderr,
-            "  timed     %5.0f %% of %.1f s, %.0f %% in measured steps and %.0f %% beside them\n",
-            steps + beside, seconds, steps, beside);
-}
-
-/* Prints the average costs of a launch outside of its measurement. */
-static void print_costs(const struct record_costs *costs, double writing)
-{
-    char text[RECORD_COSTS_TEXT];
-
-    if (!record_costs_words(costs, writing, text))
-        return;
-    fputs("  outside   ", stderr);
-    command_wrap(stderr, text, 12, 12, 80);
-}
-
 static void print_summary(struct sweep *sweep, int status)
 {
     const bool named = sweep->options.out[0] != '\0';
     const size_t measured = count_true(sweep->measured, sweep->n);
     const size_t launches = sweep->options.plan.launches;
+    const double steps = 100 * sweep->timed.steps / sweep->seconds;
+    const double beside = 100 * sweep->timed.beside / sweep->seconds;
+    char costs[RECORD_COSTS_TEXT];
 
     collectives_print(stderr, sweep->collective, sweep->n);
     fprintf(stderr, "\n  planned   %5zu cells", sweep->n);
@@ -380,8 +325,16 @@ static void print_summary(struct sweep *sweep, int status)
         if (count > 0 || s == RECORD_FAILED)
             fprintf(stderr, "  %-9s %5zu\n", record_status_names[s], count);
     }
-    print_timed(&sweep->timed, sweep->seconds);
-    print_costs(&sweep->costs, sweep->writing);
+    if (sweep->timed.steps > 0)
+        fprintf(stderr,
+                "  timed     %5.0f %% of %.1f s, %.0f %% in measured steps and %.0f %% beside "
+                "them\n",
+                steps + beside, sweep->seconds, steps, beside);
+    /* The average costs of a launch outside of its measurement. */
+    if (record_costs_words(&sweep->costs, sweep->writing, costs)) {
+        fputs("  outside   ", stderr);
+        command_wrap(stderr, costs, 12, 12, 80);
+    }
     fprintf(stderr, "  records   %s\n", sweep->output.path);
     if (sweep->trace.made)
         fprintf(stderr, "  trace     %s: steps of %zu cells, in Perfetto or chrome://tracing\n",
