@@ -99,24 +99,10 @@ static int check_step(const struct chain *chain, size_t step, uint64_t before,
     return 0;
 }
 
-/* Each place must have changed: a fold that did nothing would find nothing. */
-static int check_marks(struct chain *chain, struct chain_set *set, struct marks_digest *before,
+static int learn_chain(struct chain *chain, int k, const struct session_verified *verified,
                        struct dp_error *err)
 {
     const struct marks *marks = &chain->marks;
-    const int status = marks_digest(&chain->marks, &set->marks, err);
-
-    for (int i = 0; status == 0 && i < MARKS_PLACES; ++i)
-        if (marks->at[i].slot && set->marks.at[i] == before->at[i])
-            return dp_fail(err, DP_EFAULT, "a step of a chain leaves no marks on %s",
-                           dp_slot_name(marks->at[i].slot));
-    *before = set->marks;
-    return status;
-}
-
-static int learn_steps(struct chain *chain, int k, const struct session_verified *verified,
-                       struct dp_error *err)
-{
     struct chain_set *set = &chain->set[k];
     struct session *s = chain->session;
     struct marks_digest before = {{0}};
@@ -132,7 +118,13 @@ static int learn_steps(struct chain *chain, int k, const struct session_verified
             (status = check_step(chain, step, set->digest, verified, err)))
             return status;
         set->digest = session_digest(s);
-        status = check_marks(chain, set, &before, err);
+        status = marks_digest(&chain->marks, &set->marks, err);
+        /* Each place must have changed: a fold that did nothing would find nothing. */
+        for (int i = 0; status == 0 && i < MARKS_PLACES; ++i)
+            if (marks->at[i].slot && set->marks.at[i] == before.at[i])
+                return dp_fail(err, DP_EFAULT, "a step of a chain leaves no marks on %s",
+                               dp_slot_name(marks->at[i].slot));
+        before = set->marks;
     }
     return status;
 }
@@ -150,32 +142,13 @@ int chain_learn(struct chain *chain, int k, const struct session_verified *verif
     if ((status = begin_with_verified(s, k, verified, &rate, err)))
         return status;
     update_set_rate(&s->update, rate);
-    status = learn_steps(chain, k, verified, err);
+    status = learn_chain(chain, k, verified, err);
     update_set_rate(&s->update, before);
     chain->set[k].rate = status == 0 ? rate : 0;
     return status;
 }
 
 /* ---- without a stop -------------------------------------------------------------------------- */
-
-static int run_steps(struct chain *chain, int k, struct session_times *times, struct dp_error *err)
-{
-    struct session *s = chain->session;
-    int status = 0;
-
-    times->start_ns = session_clock_ns();
-    for (size_t step = 0; status == 0 && step < chain->length; ++step) {
-        if (step > 0)
-            session_clear(s);
-        status = s->kind->step(s, k, err);
-        if (status == 0)
-            status = marks_fold(&chain->marks, err);
-    }
-    if (status == 0)
-        status = dp_group_wait(s->group, err);
-    times->step_ns = session_clock_ns() - times->start_ns;
-    return status;
-}
 
 int chain_run(struct chain *chain, int k, struct session_times *times, struct dp_error *err)
 {
@@ -187,8 +160,17 @@ int chain_run(struct chain *chain, int k, struct session_times *times, struct dp
     if (status == 0)
         status = session_prepare(s, k, err);
     session_set_traced(s, chain->traced);
+    times->start_ns = session_clock_ns();
+    for (size_t step = 0; status == 0 && step < chain->length; ++step) {
+        if (step > 0)
+            session_clear(s);
+        status = s->kind->step(s, k, err);
+        if (status == 0)
+            status = marks_fold(&chain->marks, err);
+    }
     if (status == 0)
-        status = run_steps(chain, k, times, err);
+        status = dp_group_wait(s->group, err);
+    times->step_ns = session_clock_ns() - times->start_ns;
     session_set_traced(s, true);
     update_set_rate(&s->update, before);
     return status;

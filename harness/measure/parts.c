@@ -53,22 +53,7 @@ static float answer(size_t row, size_t output, float inner_sum)
     return (float)(1 + row % 3) * (float)(1 + output % 2) * inner_sum;
 }
 
-static int check_product(const struct products *p, int device, struct dp_error *err)
-{
-    float sum = 0;
-    const int status = dp_tensor_read(p->host, &p->out[device][0], err);
-
-    for (size_t k = 0; k < p->size; ++k)
-        sum += left_number(0, k) * right_number(0, k);
-    for (size_t i = 0; status == 0 && i < p->size * p->size; ++i)
-        if (!(p->host[i] == answer(i / p->size, i % p->size, sum)))
-            return dp_fail(err, DP_EFAULT, "value %zu of a product on %s is %g, not %g", i,
-                           dp_slot_name(dp_group_slot(p->group, device)), (double)p->host[i],
-                           (double)answer(i / p->size, i % p->size, sum));
-    return status;
-}
-
-static void fill(float host[], size_t size, float (*number)(size_t, size_t))
+static void fill_matrix(float host[], size_t size, float (*number)(size_t, size_t))
 {
     for (size_t i = 0; i < size * size; ++i)
         host[i] = number(i / size, i % size);
@@ -120,7 +105,7 @@ static int open_products(struct products *p, struct dp_error *err)
         return dp_fail(err, DP_ENOMEM, "no memory for a product of size %zu", p->size);
     for (int d = 0; d < p->devices; ++d)
         slot[d] = dp_group_slot(p->group, d);
-    fill(p->host, p->size, right_number);
+    fill_matrix(p->host, p->size, right_number);
     if ((status = dp_linear(p->group, p->size, p->size, false, &p->linear, err)) ||
         (status = dp_module_open(p->group, &ops, p, &p->linear, 1, &p->turn, err)) ||
         (status = dp_module_to(p->turn, slot[0], err)))
@@ -130,7 +115,7 @@ static int open_products(struct products *p, struct dp_error *err)
         (status = dp_replicas_open(p->turn, slot, p->devices, &p->replicas, err)) ||
         (status = dp_replicate(p->replicas, p->devices, err)))
         return status;
-    fill(p->host, p->size, left_number);
+    fill_matrix(p->host, p->size, left_number);
     for (int d = 0; d < p->devices && status == 0; ++d) {
         const size_t dim[] = {p->size, p->size};
 
@@ -140,17 +125,6 @@ static int open_products(struct products *p, struct dp_error *err)
     }
     dp_group_trace(p->group, &p->trace);
     return status;
-}
-
-static void close_products(struct products *p)
-{
-    dp_group_trace(p->group, NULL);
-    for (int d = 0; d < p->devices; ++d)
-        dp_tensor_free(&p->in[d]);
-    dp_replicas_close(p->replicas);
-    dp_module_close(p->turn);
-    dp_module_close(p->linear);
-    free(p->host);
 }
 
 int measure_no_backward(struct dp_module *module, struct dp_run *run,
@@ -217,19 +191,32 @@ static int at_once(struct products *p, size_t round, uint64_t ns[], struct dp_er
 
 typedef int round_fn(struct products *p, size_t round, uint64_t ns[], struct dp_error *err);
 
-static int check_all(const struct products *p, struct dp_error *err)
+/* Checks the last product of every device. */
+static int check_products(const struct products *p, struct dp_error *err)
 {
+    float sum = 0;
     int status = 0;
 
-    for (int d = 0; status == 0 && d < p->devices; ++d)
-        status = check_product(p, d, err);
+    for (size_t k = 0; k < p->size; ++k)
+        sum += left_number(0, k) * right_number(0, k);
+    for (int d = 0; status == 0 && d < p->devices; ++d) {
+        status = dp_tensor_read(p->host, &p->out[d][0], err);
+        for (size_t i = 0; status == 0 && i < p->size * p->size; ++i) {
+            const float want = answer(i / p->size, i % p->size, sum);
+
+            if (!(p->host[i] == want))
+                return dp_fail(err, DP_EFAULT, "value %zu of a product on %s is %g, not %g", i,
+                               dp_slot_name(dp_group_slot(p->group, d)), (double)p->host[i],
+                               (double)want);
+        }
+    }
     return status;
 }
 
 /* Runs rounds; the first one only warms up. Samples are kept as [sample][device] until their number
  * is known. */
-static int run_rounds(struct products *p, round_fn *round, double seconds, enum record_part part,
-                      struct record_cell *cell, struct dp_error *err)
+static int run_product_rounds(struct products *p, round_fn *round, double seconds,
+                              enum record_part part, struct record_cell *cell, struct dp_error *err)
 {
     const size_t devices = (size_t)p->devices, each = (size_t)p->timed;
     uint64_t *ns = calloc(RECORD_MOST_PARTS * devices, sizeof *ns), start;
@@ -237,7 +224,7 @@ static int run_rounds(struct products *p, round_fn *round, double seconds, enum 
     int status = ns ? round(p, 1, ns, err) : dp_fail(err, DP_ENOMEM, "no memory for samples");
 
     if (status == 0)
-        status = check_all(p, err);
+        status = check_products(p, err);
     start = session_clock_ns();
     while (status == 0 && n + each <= RECORD_MOST_PARTS &&
            (n < LEAST_SAMPLES || session_seconds_since(start) < seconds)) {
@@ -245,7 +232,7 @@ static int run_rounds(struct products *p, round_fn *round, double seconds, enum 
         n += each;
     }
     if (status == 0)
-        status = check_all(p, err);
+        status = check_products(p, err);
     if (status == 0 && record_part_alloc(cell, part, n) != 0)
         status = dp_fail(err, DP_ENOMEM, "no memory for %zu samples", n * devices);
     for (size_t i = 0; status == 0 && i < n * devices; ++i)
@@ -264,15 +251,21 @@ static int measure_products(struct products *p, double seconds, struct record_ce
     p->chain = 1;
     p->timed = TIMED;
     if (status == 0)
-        status = run_rounds(p, in_turn, seconds, RECORD_PRODUCT, cell, err);
+        status = run_product_rounds(p, in_turn, seconds, RECORD_PRODUCT, cell, err);
     /* A sample has so many products that all samples together fill the given time. */
     for (int d = 0; status == 0 && d < p->devices; ++d)
         longest = time_of(p, d, 0) > longest ? time_of(p, d, 0) : longest;
     p->timed = 1;
     p->chain = 1 + (size_t)(1e9 * seconds / RECORD_MOST_PARTS / (double)longest);
     if (status == 0)
-        status = run_rounds(p, at_once, seconds, RECORD_SUSTAINED, cell, err);
-    close_products(p);
+        status = run_product_rounds(p, at_once, seconds, RECORD_SUSTAINED, cell, err);
+    dp_group_trace(p->group, NULL);
+    for (int d = 0; d < p->devices; ++d)
+        dp_tensor_free(&p->in[d]);
+    dp_replicas_close(p->replicas);
+    dp_module_close(p->turn);
+    dp_module_close(p->linear);
+    free(p->host);
     return status;
 }
 

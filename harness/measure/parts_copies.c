@@ -46,28 +46,6 @@ static int open_copies(struct copies *c, struct dp_error *err)
     return status;
 }
 
-static void close_copies(struct copies *c)
-{
-    for (int d = 0; d < c->devices; ++d) {
-        dp_tensor_free(&c->from[d]);
-        dp_tensor_free(&c->to[d]);
-    }
-    free(c->host);
-}
-
-static int check_copy(const struct copies *c, int from, int to, struct dp_error *err)
-{
-    const int status = dp_tensor_read(c->host, &c->to[to], err);
-
-    for (size_t i = 0; status == 0 && i < COPY_FLOATS; ++i)
-        if (!(c->host[i] == copied_number(from, i)))
-            return dp_fail(err, DP_EFAULT, "value %zu of a copy from %s to %s is %g, not %g", i,
-                           dp_slot_name(dp_group_slot(c->group, from)),
-                           dp_slot_name(dp_group_slot(c->group, to)), (double)c->host[i],
-                           (double)copied_number(from, i));
-    return status;
-}
-
 static int copy_pair(struct copies *c, int from, int to, bool check, uint64_t *ns,
                      struct dp_error *err)
 {
@@ -79,7 +57,15 @@ static int copy_pair(struct copies *c, int from, int to, bool check, uint64_t *n
     if (status == 0)
         status = dp_group_wait(c->group, err);
     *ns = session_clock_ns() - start;
-    return status || !check ? status : check_copy(c, from, to, err);
+    if (status == 0 && check)
+        status = dp_tensor_read(c->host, &c->to[to], err);
+    for (size_t i = 0; check && status == 0 && i < COPY_FLOATS; ++i)
+        if (!(c->host[i] == copied_number(from, i)))
+            return dp_fail(err, DP_EFAULT, "value %zu of a copy from %s to %s is %g, not %g", i,
+                           dp_slot_name(dp_group_slot(c->group, from)),
+                           dp_slot_name(dp_group_slot(c->group, to)), (double)c->host[i],
+                           (double)copied_number(from, i));
+    return status;
 }
 
 /* Runs rounds, which copy between all pairs. The first one is checked, and its times are kept,
@@ -119,6 +105,10 @@ int measure_copies(struct dp_group *group, double seconds, struct record_cell *c
 
     if (status == 0)
         status = run_copies(&c, seconds, cell, err);
-    close_copies(&c);
+    for (int d = 0; d < c.devices; ++d) {
+        dp_tensor_free(&c.from[d]);
+        dp_tensor_free(&c.to[d]);
+    }
+    free(c.host);
     return status;
 }

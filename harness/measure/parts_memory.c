@@ -47,25 +47,6 @@ static float sent_number(size_t i)
     return (float)((uint32_t)i * 2654435761u >> 8);
 }
 
-/* The numbers of a turn. They differ from those of the turn before and from those of another
- * device. */
-static const float *sent(const struct chain *c, int device, size_t round)
-{
-    return c->there + (round % 2 * (size_t)c->devices + (size_t)device) * SHIFT;
-}
-
-static int check_chain(const struct chain *c, int device, const float want[], struct dp_error *err)
-{
-    struct equal_report report;
-
-    if (equal_bits(c->back, want, c->n, &report) == 0)
-        return 0;
-    return dp_fail(err, DP_EFAULT,
-                   "value %zu of a copy from the host to %s, within it and back is %.9g, not %.9g",
-                   report.first, dp_slot_name(dp_group_slot(c->group, device)), report.got,
-                   report.want);
-}
-
 /* ---- the copy within a device ------------------------------------------------------------- */
 
 /* Runs on the worker of each device; only the device whose turn it is does anything. New memory is
@@ -146,24 +127,13 @@ static int open_chain(struct chain *c, struct dp_error *err)
     return status;
 }
 
-static void close_chain(struct chain *c)
-{
-    dp_group_trace(c->group, NULL);
-    for (int d = 0; d < c->devices; ++d) {
-        dp_tensor_free(&c->first[d]);
-        dp_tensor_free(&c->second[d]);
-    }
-    dp_replicas_close(c->replicas);
-    dp_module_close(c->inner);
-    free(c->there);
-    free(c->back);
-}
-
 /* ns: the times of the three copies, in the order of enum record_part. */
 static int run_chain(struct chain *c, int device, size_t round, uint64_t ns[CHAINED],
                      struct dp_error *err)
 {
-    const float *numbers = sent(c, device, round);
+    /* They differ from those of the turn before and from those of another device. */
+    const float *numbers = c->there + (round % 2 * (size_t)c->devices + (size_t)device) * SHIFT;
+    struct equal_report report;
     uint64_t start = session_clock_ns();
     int status = dp_tensor_write(&c->first[device], numbers, err);
 
@@ -174,13 +144,18 @@ static int run_chain(struct chain *c, int device, size_t round, uint64_t ns[CHAI
     start = session_clock_ns();
     status = dp_tensor_read(c->back, &c->second[device], err);
     ns[1] = session_clock_ns() - start;
-    return status ? status : check_chain(c, device, numbers, err);
+    if (status || equal_bits(c->back, numbers, c->n, &report) == 0)
+        return status;
+    return dp_fail(err, DP_EFAULT,
+                   "value %zu of a copy from the host to %s, within it and back is %.9g, not %.9g",
+                   report.first, dp_slot_name(dp_group_slot(c->group, device)), report.got,
+                   report.want);
 }
 
 /* Runs rounds, which have a chain for each device. The first one warms up, and is checked like the
  * others. */
-static int run_rounds(struct chain *c, double seconds, struct record_part_times times[CHAINED],
-                      struct dp_error *err)
+static int run_copy_rounds(struct chain *c, double seconds, struct record_part_times times[CHAINED],
+                           struct dp_error *err)
 {
     const uint64_t begin = session_clock_ns();
     uint64_t ns[CHAINED];
@@ -207,19 +182,6 @@ static int run_rounds(struct chain *c, double seconds, struct record_part_times 
     return status;
 }
 
-static int run_parts(struct chain *c, double seconds, struct record_cell *cell,
-                     struct dp_error *err)
-{
-    for (int part = 0; part < CHAINED; ++part) {
-        if (record_part_alloc(cell, (enum record_part)((int)RECORD_FROM_HOST + part),
-                              MOST_CHAINS) != 0)
-            return dp_fail(err, DP_ENOMEM, "no memory for the copies");
-        cell->part[RECORD_FROM_HOST + part].work = c->n * sizeof(float);
-    }
-    cell->part[RECORD_MEMORY].work *= 2; /* each byte is read and written */
-    return run_rounds(c, seconds, &cell->part[RECORD_FROM_HOST], err);
-}
-
 int measure_memory(struct dp_group *group, double seconds, struct record_cell *cell,
                    struct dp_error *err)
 {
@@ -234,9 +196,24 @@ int measure_memory(struct dp_group *group, double seconds, struct record_cell *c
     c->devices = dp_group_size(group);
     c->n = info.flags & DP_KIND_GPU ? FLOATS_OF_GPU : FLOATS_OF_CORE;
     status = open_chain(c, err);
+    for (int part = 0; status == 0 && part < CHAINED; ++part) {
+        if (record_part_alloc(cell, (enum record_part)((int)RECORD_FROM_HOST + part),
+                              MOST_CHAINS) != 0)
+            status = dp_fail(err, DP_ENOMEM, "no memory for the copies");
+        cell->part[RECORD_FROM_HOST + part].work = c->n * sizeof(float);
+    }
+    cell->part[RECORD_MEMORY].work *= 2; /* each byte is read and written */
     if (status == 0)
-        status = run_parts(c, seconds, cell, err);
-    close_chain(c);
+        status = run_copy_rounds(c, seconds, &cell->part[RECORD_FROM_HOST], err);
+    dp_group_trace(group, NULL);
+    for (int d = 0; d < c->devices; ++d) {
+        dp_tensor_free(&c->first[d]);
+        dp_tensor_free(&c->second[d]);
+    }
+    dp_replicas_close(c->replicas);
+    dp_module_close(c->inner);
+    free(c->there);
+    free(c->back);
     free(c);
     return status;
 }

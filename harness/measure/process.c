@@ -37,31 +37,6 @@ static int open_mpi(struct process *p, struct dp_error *err)
     return dp_mpi_open(&how, &p->mpi, err);
 }
 
-/* Sends the last message. The first process also sends the record, which is that of all. */
-static int say_ended(struct process *p, const struct record_cell *cell)
-{
-    char *record = dp_mpi_rank(p->mpi) == 0 ? record_cell_text(cell) : NULL;
-    char text[MSG_TEXT_BYTES];
-    int status = 0;
-
-    if (dp_mpi_rank(p->mpi) == 0)
-        status = record ? guard_say_parts(&p->guard, record, strlen(record)) : -1;
-    free(record);
-    snprintf(text, sizeof text, "%s %s", record_status_names[cell->status], cell->reason);
-    return status || guard_say(&p->guard, MSG_ENDED, text) ? -1 : 0;
-}
-
-/* Ends MPI only if all processes have come to the end; else that would wait. */
-static _Noreturn void leave(struct process *p, int status)
-{
-    struct dp_error err = {0};
-
-    if (dp_mpi_close(p->mpi, &err) != 0 && status == EXIT_PASSED)
-        status = EXIT_FAILED;
-    fflush(NULL);
-    _exit(status);
-}
-
 int process_run(const struct cell_config *config)
 {
     struct process p = {
@@ -69,6 +44,7 @@ int process_run(const struct cell_config *config)
         .guard = {.speaker = {.fd = STDOUT_FILENO, .process = MSG_UNKNOWN_PROCESS}}};
     struct record_cell cell = {.status = RECORD_BROKEN};
     struct dp_error err = {0};
+    char text[MSG_TEXT_BYTES];
 
     if (guard_start(&p.guard, config->timeout)) {
         (void)message_send(&p.guard.speaker, MSG_ENDED, "broken: a process cannot start a thread");
@@ -82,12 +58,24 @@ int process_run(const struct cell_config *config)
 
     if (status == 0) {
         cell_measure(config, NULL, p.mpi, &cell);
-        status = say_ended(&p, &cell);
+        /* The first process also sends the record, which is that of all. */
+        if (dp_mpi_rank(p.mpi) == 0) {
+            char *record = record_cell_text(&cell);
+
+            status = record ? guard_say_parts(&p.guard, record, strlen(record)) : -1;
+            free(record);
+        }
+        snprintf(text, sizeof text, "%s %s", record_status_names[cell.status], cell.reason);
+        if (status == 0)
+            status = guard_say(&p.guard, MSG_ENDED, text);
     } else {
         dp_mpi_abort(p.mpi);
     }
-    const bool ok = status == 0 && cell.status == RECORD_OK;
-
+    status = status == 0 && cell.status == RECORD_OK ? EXIT_PASSED : EXIT_FAILED;
     record_cell_free(&cell);
-    leave(&p, ok ? EXIT_PASSED : EXIT_FAILED);
+    /* MPI ends only if all processes have come to the end; else that would wait. */
+    if (dp_mpi_close(p.mpi, &err) != 0)
+        status = EXIT_FAILED;
+    fflush(NULL);
+    _exit(status);
 }

@@ -9,51 +9,32 @@
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-struct gather {
-    struct dp_tensor in[DP_MAX_SLOTS], out[DP_MAX_SLOTS];
-    int n;
-};
-
-static int open_gather(struct dp_group *group, struct gather *g, const char *mine, size_t words,
-                       struct dp_error *err)
-{
-    const size_t all = words * (size_t)dp_group_world(group);
-    int status = 0;
-
-    for (int r = 0; status == 0 && r < dp_group_size(group); ++r) {
-        struct dp_slot *slot = dp_group_slot(group, r);
-
-        g->n = r + 1;
-        status = dp_tensor_alloc(slot, DP_I32, 1, &words, &g->in[r], err);
-        if (status == 0)
-            status = dp_tensor_alloc(slot, DP_I32, 1, &all, &g->out[r], err);
-        if (status == 0)
-            status = dp_tensor_write(&g->in[r], mine + (size_t)r * words * sizeof(int32_t), err);
-    }
-    return status;
-}
-
-static void close_gather(struct gather *g)
-{
-    for (int r = 0; r < g->n; ++r) {
-        dp_tensor_free(&g->in[r]);
-        dp_tensor_free(&g->out[r]);
-    }
-}
-
 int share_gather(struct dp_group *group, const void *mine, size_t bytes, void *all,
                  struct dp_error *err)
 {
-    struct gather g = {.n = 0};
-    int status = open_gather(group, &g, mine, bytes / sizeof(int32_t), err);
+    struct dp_tensor in[DP_MAX_SLOTS] = {{0}}, out[DP_MAX_SLOTS] = {{0}};
+    const size_t words = bytes / sizeof(int32_t);
+    const size_t all_words = words * (size_t)dp_group_world(group);
+    const int n = dp_group_size(group);
+    int status = 0;
 
+    for (int r = 0; status == 0 && r < n; ++r) {
+        struct dp_slot *slot = dp_group_slot(group, r);
+
+        if ((status = dp_tensor_alloc(slot, DP_I32, 1, &words, &in[r], err)) == 0 &&
+            (status = dp_tensor_alloc(slot, DP_I32, 1, &all_words, &out[r], err)) == 0)
+            status = dp_tensor_write(&in[r], (const char *)mine + (size_t)r * bytes, err);
+    }
     if (status == 0)
-        status = dp_collective_run(group, DP_COLLECTIVE_ALLGATHER, 0, g.in, g.out, err);
+        status = dp_collective_run(group, DP_COLLECTIVE_ALLGATHER, 0, in, out, err);
     if (status == 0)
         status = dp_group_wait(group, err);
     if (status == 0)
-        status = dp_tensor_read(all, &g.out[0], err);
-    close_gather(&g);
+        status = dp_tensor_read(all, &out[0], err);
+    for (int r = 0; r < n; ++r) {
+        dp_tensor_free(&in[r]);
+        dp_tensor_free(&out[r]);
+    }
     return status;
 }
 

@@ -142,35 +142,14 @@ static void print_row(struct picture *p, int row, struct dp_interval time[], int
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-/* Prints, for each phase that a step has, its times on all devices. */
-static void print_sums(const struct picture *p)
-{
-    const struct dp_trace *trace = &p->session->trace;
-    const int n = devices_of(p);
-    bool begun = false;
-
-    fputs("\"phases_ns\":{", p->out);
-    for (int phase = 0; phase < DP_PHASES; ++phase) {
-        uint64_t any = 0;
-
-        for (int r = 0; r < n; ++r)
-            any |= trace->replica[r].ns[phase];
-        if (any == 0)
-            continue;
-        fprintf(p->out, "%s\"%s\":[", begun ? "," : "", names[phase]);
-        for (int r = 0; r < n; ++r)
-            fprintf(p->out, "%s%" PRIu64, r > 0 ? "," : "", trace->replica[r].ns[phase]);
-        fputc(']', p->out);
-        begun = true;
-    }
-    fputc('}', p->out);
-}
-
 static void print_step(struct picture *p, const struct session_times *times)
 {
+    const struct dp_trace *trace = &p->session->trace;
+    const int n_devices = devices_of(p);
+    bool begun = false;
     int left_out = 0;
 
-    for (int r = 0; r < devices_of(p); ++r)
+    for (int r = 0; r < n_devices; ++r)
         for (int lane = 0; lane < DP_LANES; ++lane) {
             struct dp_interval *at = p->timeline->lane[r][lane].at;
             const int n = p->timeline->lane[r][lane].n;
@@ -182,14 +161,27 @@ static void print_step(struct picture *p, const struct session_times *times)
     begin_event(p, "X", "step", STEP_ROW);
     fputs(",\"cat\":\"step\"", p->out);
     print_times(p, times->start_ns, times->start_ns + times->step_ns);
-    fprintf(p->out, ",\"args\":{\"step\":%d,\"left_out\":%d,", p->step, left_out);
-    print_sums(p);
-    fputs("}}", p->out);
+    fprintf(p->out, ",\"args\":{\"step\":%d,\"left_out\":%d,\"phases_ns\":{", p->step, left_out);
+    /* Each phase that the step has, with its times on all devices. */
+    for (int phase = 0; phase < DP_PHASES; ++phase) {
+        uint64_t any = 0;
+
+        for (int r = 0; r < n_devices; ++r)
+            any |= trace->replica[r].ns[phase];
+        if (any == 0)
+            continue;
+        fprintf(p->out, "%s\"%s\":[", begun ? "," : "", names[phase]);
+        for (int r = 0; r < n_devices; ++r)
+            fprintf(p->out, "%s%" PRIu64, r > 0 ? "," : "", trace->replica[r].ns[phase]);
+        fputc(']', p->out);
+        begun = true;
+    }
+    fputs("}}}", p->out);
 }
 
 /* Runs a traced step. The timeline begins anew with the trace that it belongs to. */
-static int run_step(struct picture *p, const struct session_verified verified[],
-                    struct dp_error *err)
+static int run_traced_step(struct picture *p, const struct session_verified verified[],
+                           struct dp_error *err)
 {
     const int k = p->step % WORKLOAD_SETS;
     struct session *s = p->session;
@@ -214,54 +206,41 @@ static int run_step(struct picture *p, const struct session_verified verified[],
 
 /* ---- a cell ---------------------------------------------------------------------------------- */
 
-/* Writes a name like "mlp:256,10 ddp on virt:2, batch 64, bucket 65536 (cpu/threads, f32)". */
-static void cell_name(const struct cell_config *c, char name[NAME_BYTES])
+static int print_cell(struct picture *p, const struct session_verified verified[],
+                      struct dp_error *err)
 {
+    static const char *const queues[DP_LANES] = {"compute", "transfers"};
+    const struct cell_config *c = p->config;
+    char name[NAME_BYTES], axes[PLAN_AXES_TEXT];
     struct record_cell cell;
-    char axes[PLAN_AXES_TEXT];
+    int status = 0, named;
 
+    /* The name is like "mlp:256,10 ddp on virt:2, batch 64, bucket 65536 (cpu/threads, f32)". */
     cell_identify(c, &cell);
     plan_axes_words(&cell.key, ", ", true, axes);
     snprintf(name, NAME_BYTES, "%.80s %s on %s, batch %zu%s (%s/%s, %s)", c->workload.name,
              cell_mode_names[c->mode], c->devices, c->rows, axes, c->backend, c->communicator,
              dp_math_name(c->math));
-}
-
-static int print_row_names(struct picture *p, int replica)
-{
-    static const char *const queues[DP_LANES] = {"compute", "transfers"};
-    struct dp_slot_info info;
-    int status = 0;
-
-    dp_slot_describe(dp_group_slot(p->session->group, replica), &info);
-    for (int lane = 0; status == 0 && lane < DP_LANES; ++lane) {
-        const int row = row_of(replica, lane);
-        char name[NAME_BYTES];
-
-        snprintf(name, sizeof name, "%s %s", info.name, queues[lane]);
-        status = print_name(p, "thread_name", row, name);
-        print_place(p, "thread_sort_index", row, (size_t)row);
-    }
-    return status;
-}
-
-static int print_cell(struct picture *p, const struct session_verified verified[],
-                      struct dp_error *err)
-{
-    char name[NAME_BYTES];
-    int status = 0, named;
-
-    cell_name(p->config, name);
     named = print_name(p, "process_name", STEP_ROW, name);
-    print_place(p, "process_sort_index", STEP_ROW, p->config->order_index);
+    print_place(p, "process_sort_index", STEP_ROW, c->order_index);
     named = print_name(p, "thread_name", STEP_ROW, "steps") || named;
     print_place(p, "thread_sort_index", STEP_ROW, STEP_ROW);
-    for (int r = 0; r < devices_of(p); ++r)
-        named = print_row_names(p, r) || named;
+    for (int r = 0; r < devices_of(p); ++r) {
+        struct dp_slot_info info;
+
+        dp_slot_describe(dp_group_slot(p->session->group, r), &info);
+        for (int lane = 0; lane < DP_LANES; ++lane) {
+            const int row = row_of(r, lane);
+
+            snprintf(name, sizeof name, "%s %s", info.name, queues[lane]);
+            named = print_name(p, "thread_name", row, name) || named;
+            print_place(p, "thread_sort_index", row, (size_t)row);
+        }
+    }
     if (named)
         return dp_fail(err, DP_ENOMEM, "no memory for the names of a trace");
     for (p->step = 0; status == 0 && p->step < TRACED_STEPS; ++p->step)
-        status = run_step(p, verified, err);
+        status = run_traced_step(p, verified, err);
     return status;
 }
 

@@ -112,18 +112,6 @@ void usage_find_units(const char *root, struct dp_group *group, struct usage_uni
     }
 }
 
-/* Reads a line like "cpu3 10 20 ...": a unit and its times. False: the line is torn. */
-static bool read_times(const char *line, uint64_t *unit, uint64_t ticks[TIMES])
-{
-    const char *at = read_number(line + strlen("cpu"), UINT32_MAX, unit);
-
-    for (int i = 0; i < TIMES; ++i)
-        if (!at || *at != ' ' ||
-            !(at = read_number(at + strspn(at, " "), (uint64_t)RECORD_EXACT_MAX, &ticks[i])))
-            return false;
-    return *at == ' ' || *at == '\n';
-}
-
 /* Adds up the times of the units, in ticks. False: some unit is not there exactly once, with
  * times. */
 static bool add_times(FILE *file, const struct usage_units *units, double sum[TIMES])
@@ -137,7 +125,14 @@ static bool add_times(FILE *file, const struct usage_units *units, double sum[TI
     while (good && getline(&line, &room, file) > 0 && strncmp(line, "cpu", 3) == 0) {
         if (line[3] == ' ') /* the sum over all units */
             continue;
-        good = read_times(line, &unit, ticks);
+        /* The line is like "cpu3 10 20 ...": a unit and its times. */
+        const char *at = read_number(line + strlen("cpu"), UINT32_MAX, &unit);
+
+        for (int i = 0; at && i < TIMES; ++i)
+            at = *at == ' '
+                     ? read_number(at + strspn(at, " "), (uint64_t)RECORD_EXACT_MAX, &ticks[i])
+                     : NULL;
+        good = at && (*at == ' ' || *at == '\n');
         if (!good || unit >= USAGE_UNITS || !units->has[unit])
             continue;
         good = !seen.has[unit];
@@ -150,29 +145,6 @@ static bool add_times(FILE *file, const struct usage_units *units, double sum[TI
     return good && !ferror(file) && units->n > 0 && seen.n == units->n;
 }
 
-static void read_stat(const char *root, const struct usage_units *units,
-                      struct usage_reading *reading)
-{
-    const double second = ticks_per_second();
-    double sum[TIMES] = {0};
-    char path[PATH_BYTES];
-
-    reading->busy_s = reading->steal_s = reading->all_s = (double)NAN;
-    snprintf(path, sizeof path, "%s/proc/stat", root);
-
-    FILE *file = fopen(path, "r");
-
-    if (!file)
-        return;
-    if (add_times(file, units, sum)) {
-        /* The time of guests is a part of USER. */
-        reading->busy_s = (sum[USER] + sum[NICE] + sum[SYSTEM] + sum[IRQ] + sum[SOFTIRQ]) / second;
-        reading->steal_s = sum[STEAL] / second;
-        reading->all_s = reading->busy_s + reading->steal_s + (sum[IDLE] + sum[IOWAIT]) / second;
-    }
-    fclose(file);
-}
-
 static double seconds(struct timeval time)
 {
     return (double)time.tv_sec + (double)time.tv_usec / 1e6;
@@ -180,11 +152,26 @@ static double seconds(struct timeval time)
 
 struct usage_reading usage_read(const char *root, const struct usage_units *units)
 {
-    struct usage_reading reading = {.own_s = (double)NAN};
+    struct usage_reading reading = {
+        .busy_s = (double)NAN, .steal_s = (double)NAN, .all_s = (double)NAN, .own_s = (double)NAN};
+    const double second = ticks_per_second();
+    double sum[TIMES] = {0};
+    char path[PATH_BYTES];
     struct rusage own;
 
     reading.clock_ns = session_clock_ns();
-    read_stat(root, units, &reading);
+    snprintf(path, sizeof path, "%s/proc/stat", root);
+
+    FILE *file = fopen(path, "r");
+
+    if (file && add_times(file, units, sum)) {
+        /* The time of guests is a part of USER. */
+        reading.busy_s = (sum[USER] + sum[NICE] + sum[SYSTEM] + sum[IRQ] + sum[SOFTIRQ]) / second;
+        reading.steal_s = sum[STEAL] / second;
+        reading.all_s = reading.busy_s + reading.steal_s + (sum[IDLE] + sum[IOWAIT]) / second;
+    }
+    if (file)
+        fclose(file);
     if (getrusage(RUSAGE_SELF, &own) == 0) {
         reading.own_s = seconds(own.ru_utime) + seconds(own.ru_stime);
         reading.switches[0] = (double)own.ru_nvcsw;
