@@ -77,14 +77,6 @@ void soak_rates_add(struct soak_rates *rates, uint64_t iteration, double seconds
 
 /* ---- judging ----------------------------------------------------------------------------- */
 
-/* Blocks that are full: the last one may have had less time to find its least. */
-static size_t full_blocks(const struct soak_rates *rates)
-{
-    const size_t n = rates->n;
-
-    return n > 0 && rates->block[n - 1].n < rates->each ? n - 1 : n;
-}
-
 /* Two-sided interval whose either end is a bound at ALPHA for all devices together. */
 static double level_of(const struct soak_rates *rates)
 {
@@ -95,7 +87,9 @@ static int judge_device(const struct soak_rates *rates, int device, double limit
                         struct soak_rate *rate)
 {
     double x[SOAK_BLOCKS + 1];
-    const size_t n = full_blocks(rates);
+    /* The last block may have had less time to find its least. */
+    const bool cut = rates->n > 0 && rates->block[rates->n - 1].n < rates->each;
+    const size_t n = rates->n - cut;
     struct rank_estimate middle;
 
     if (rates->devices < 2 || n < LEAST_BLOCKS || rates->block[0].floor[device] < LEAST_NS)

@@ -143,8 +143,9 @@ static double size_of(const struct train_side *side, bool mean)
     return mean ? sum / (double)side->n_values : most;
 }
 
-static void note(struct train_divergence *divergence, const struct train_against *against,
-                 const struct train_side *first, size_t at)
+static void note_divergence(struct train_divergence *divergence,
+                            const struct train_against *against, const struct train_side *first,
+                            size_t at)
 {
     char name[80];
     size_t element = 0;
@@ -187,7 +188,7 @@ int train_against_step(struct train_against *against, struct train_side *first,
     against->last = distance(first, against->side, against->mean, &at);
     against->most = fmax(against->most, against->last);
     if (!(against->last == 0))
-        note(&against->diverged, against, first, at);
+        note_divergence(&against->diverged, against, first, at);
     if (!against->loose && against->bound < LOOSE * size) {
         ++against->judged;
         against->judged_bound = against->bound;
@@ -195,7 +196,7 @@ int train_against_step(struct train_against *against, struct train_side *first,
         against->loose = true;
     }
     if (!against->loose && !(against->last <= against->bound))
-        note(&against->beyond, against, first, at);
+        note_divergence(&against->beyond, against, first, at);
     return 0;
 }
 
