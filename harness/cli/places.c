@@ -24,35 +24,6 @@ static const double limit_seconds = 60;
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* "processes 0, 2: " of those that have the value of process first. */
-static void who_has(const struct record_field *field, const struct record_place place[], int n,
-                    int first, char *text, size_t bytes)
-{
-    char value[1024], other[1024];
-
-    record_place_show(field, &place[first], value, sizeof value);
-    text[0] = '\0';
-    for (int p = first; p < n; ++p) {
-        record_place_show(field, &place[p], other, sizeof other);
-        if (strcmp(value, other) == 0)
-            text_add(text, bytes, "%s%d", p > first ? ", " : "", p);
-    }
-}
-
-/* Whether a process before has the same value: then it is said already. */
-static bool is_said(const struct record_field *field, const struct record_place place[], int at)
-{
-    char value[1024], other[1024];
-
-    record_place_show(field, &place[at], value, sizeof value);
-    for (int p = 0; p < at; ++p) {
-        record_place_show(field, &place[p], other, sizeof other);
-        if (strcmp(value, other) == 0)
-            return true;
-    }
-    return false;
-}
-
 static void print_differences(const struct record_place place[], int n)
 {
     const struct record_field *field = NULL;
@@ -67,13 +38,21 @@ static void print_differences(const struct record_place place[], int n)
     }
     for (; (field = record_places_differ(place, n, field)); ++found) {
         printf("  %s\n", field->words);
+        /* "0, 2: VALUE" of all that have a value, where the first of them is. */
         for (int p = 0; p < n; ++p) {
-            char who[200], value[1024], line[1400];
+            char who[200] = "", value[1024], other[1024], line[1400];
+            bool said = false;
 
-            if (is_said(field, place, p))
-                continue;
-            who_has(field, place, n, p, who, sizeof who);
             record_place_show(field, &place[p], value, sizeof value);
+            for (int q = 0; q < n; ++q) {
+                record_place_show(field, &place[q], other, sizeof other);
+                if (strcmp(value, other) != 0)
+                    continue;
+                said = said || q < p;
+                text_add(who, sizeof who, "%s%d", who[0] != '\0' ? ", " : "", q);
+            }
+            if (said)
+                continue;
             snprintf(line, sizeof line, "%s: %s", who, value);
             const int used = printf("    ");
 
@@ -82,19 +61,6 @@ static void print_differences(const struct record_place place[], int n)
     }
     if (found == 0)
         printf("  none, of builds, libraries, settings and machines\n");
-}
-
-static void print_fact(const char *name, const struct record_place *place)
-{
-    const struct record_field *field = record_find(record_run_fields, name);
-    char value[1024];
-
-    if (!field)
-        return;
-    record_place_show(field, place, value, sizeof value);
-    const int used = printf("  %-12s ", field->words);
-
-    command_wrap(stdout, value, (size_t)used, (size_t)used, COLUMNS);
 }
 
 /* ---- what was said --------------------------------------------------------------------------- */
@@ -184,8 +150,17 @@ static int show(const char *command, const char *launcher, const struct launch_o
                    place[p].run.n_slots > 0 ? place[p].run.slot[0].cores : "-");
         printf("\nOf process 0\n");
         printf("  %-12s %s\n", "MPI library", place[0].library);
-        for (size_t f = 0; f < sizeof facts / sizeof facts[0]; ++f)
-            print_fact(facts[f], &place[0]);
+        for (size_t f = 0; f < sizeof facts / sizeof facts[0]; ++f) {
+            const struct record_field *field = record_find(record_run_fields, facts[f]);
+            char value[1024];
+
+            if (!field)
+                continue;
+            record_place_show(field, &place[0], value, sizeof value);
+            const int used = printf("  %-12s ", field->words);
+
+            command_wrap(stdout, value, (size_t)used, (size_t)used, COLUMNS);
+        }
     }
     free(place);
     return status;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "files/launcher_messages.h"
+#include "files/whole.h"
 
 static const char mark[] = "lockstep-says-1 ";
 static const char *const words[MSG_KINDS] = {"begun", "part", "read", "answer", "ended", "told"};
@@ -28,19 +29,6 @@ static uint32_t checksum(int process, unsigned number, const char *rest, size_t 
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static int write_all(int fd, const char *text, size_t length)
-{
-    while (length > 0) {
-        const ssize_t n = write(fd, text, length);
-
-        if (n < 0 && errno != EINTR)
-            return -1;
-        text += n > 0 ? n : 0;
-        length -= n > 0 ? (size_t)n : 0;
-    }
-    return 0;
-}
-
 /* Begins with a line break: half a line that was printed before does not spoil this one. */
 static int write_message(struct message_sender *speaker, enum message_kind word, const char *text,
                          size_t length)
@@ -53,7 +41,7 @@ static int write_message(struct message_sender *speaker, enum message_kind word,
                  speaker->number, checksum(speaker->process, speaker->number, rest, used), rest);
 
     ++speaker->number;
-    return write_all(speaker->fd, line, (size_t)all);
+    return whole_write(speaker->fd, line, (size_t)all);
 }
 
 int message_send(struct message_sender *speaker, enum message_kind word, const char *text)

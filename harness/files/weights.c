@@ -80,23 +80,17 @@ static unsigned char *put(unsigned char *to, const void *from, size_t bytes)
     return to + bytes;
 }
 
-static unsigned char *put_head(unsigned char *to, uint32_t tensors, uint64_t bytes)
-{
-    const uint32_t version = WEIGHTS_VERSION;
-
-    to = put(to, WEIGHTS_MAGIC, WEIGHTS_MAGIC_BYTES);
-    to = put(to, &version, sizeof version);
-    to = put(to, &tensors, sizeof tensors);
-    return put(to, &bytes, sizeof bytes);
-}
-
 /* The whole file in memory. */
 static int write_image(const struct weights_list *list, unsigned char *image, size_t bytes,
                        struct dp_error *err)
 {
-    unsigned char *to = put_head(image, (uint32_t)list->n, bytes);
+    const uint32_t version = WEIGHTS_VERSION, tensors = (uint32_t)list->n;
+    unsigned char *to = put(image, WEIGHTS_MAGIC, WEIGHTS_MAGIC_BYTES);
     int status;
 
+    to = put(to, &version, sizeof version);
+    to = put(to, &tensors, sizeof tensors);
+    to = put(to, &(uint64_t){bytes}, 8);
     for (int i = 0; i < list->n; ++i) {
         const struct dp_tensor *value = &list->param[i]->value;
         const uint16_t length = (uint16_t)strlen(list->name[i]);
@@ -145,17 +139,6 @@ int weights_check(const char *path, struct dp_error *err)
     return 0;
 }
 
-static int write_file(const char *path, const unsigned char *image, size_t bytes,
-                      struct dp_error *err)
-{
-    int status = check_place(path, err), failed = 0;
-
-    if (status)
-        return status;
-    failed = whole_put(path, image, bytes, NULL);
-    return failed ? refused(path, strerror(failed), err) : 0;
-}
-
 int weights_save(struct dp_module *module, const struct workload *workload, const char *path,
                  struct dp_error *err)
 {
@@ -175,8 +158,12 @@ int weights_save(struct dp_module *module, const struct workload *workload, cons
         if (!image)
             status = dp_fail(err, DP_ENOMEM, "no memory for weights of %zu bytes", bytes);
         else if ((status = write_image(&list, image, bytes, err)) == 0 &&
-                 (status = weights_readable(&list, path, image, bytes, err)) == 0)
-            status = write_file(path, image, bytes, err);
+                 (status = weights_readable(&list, path, image, bytes, err)) == 0 &&
+                 (status = check_place(path, err)) == 0) {
+            const int failed = whole_put(path, image, bytes, NULL);
+
+            status = failed ? refused(path, strerror(failed), err) : 0;
+        }
         free(image);
     }
     weights_list_close(&list);
@@ -328,19 +315,6 @@ static const unsigned char *take(struct image *image, uint64_t bytes)
     return from;
 }
 
-/* Bytes of the data, or UINT64_MAX when that many cannot be. */
-static uint64_t data_bytes(const struct entry *entry)
-{
-    uint64_t bytes = dp_dtype_bytes((enum dp_dtype)entry->dtype);
-
-    for (unsigned d = 0; d < entry->ndim; ++d) {
-        if (entry->dim[d] != 0 && bytes > UINT64_MAX / 2 / entry->dim[d])
-            return UINT64_MAX;
-        bytes *= entry->dim[d];
-    }
-    return bytes;
-}
-
 static int next_entry(struct image *image, struct entry *entry)
 {
     static const char broken[] = "is damaged: a tensor in it has no valid description";
@@ -362,7 +336,12 @@ static int next_entry(struct image *image, struct entry *entry)
     if (!(from = take(image, 8 * (uint64_t)entry->ndim)))
         return bad(image, broken);
     memcpy(entry->dim, from, 8 * (size_t)entry->ndim);
-    entry->bytes = data_bytes(entry);
+    entry->bytes = dp_dtype_bytes((enum dp_dtype)entry->dtype);
+    for (unsigned d = 0; d < entry->ndim; ++d) {
+        if (entry->dim[d] != 0 && entry->bytes > UINT64_MAX / 2 / entry->dim[d])
+            return bad(image, broken); /* there cannot be so many */
+        entry->bytes *= entry->dim[d];
+    }
     if (!(entry->data = take(image, entry->bytes)))
         return bad(image, broken);
     return 0;
@@ -411,24 +390,6 @@ static void describe(const struct entry *entry, size_t same, char *text, size_t 
     text_add(text, bytes, "]");
 }
 
-/* A tensor of the model, as far as it can be compared. */
-static struct entry entry_of(const struct weights_list *list, int i)
-{
-    const struct dp_tensor *value = &list->param[i]->value;
-    struct entry entry = {.dtype = (unsigned)value->dtype, .ndim = (unsigned)value->ndim};
-
-    bare_name(list->name[i], entry.name);
-    for (int d = 0; d < value->ndim; ++d)
-        entry.dim[d] = value->dim[d];
-    return entry;
-}
-
-static bool is_same(const struct entry *a, const struct entry *b)
-{
-    return strcmp(a->name, b->name) == 0 && a->dtype == b->dtype && a->ndim == b->ndim &&
-           memcmp(a->dim, b->dim, a->ndim * sizeof a->dim[0]) == 0;
-}
-
 /* there, here: NULL where there is no such tensor. */
 static int differ(const struct image *image, int i, const struct entry *there,
                   const struct entry *here)
@@ -450,19 +411,6 @@ static int differ(const struct image *image, int i, const struct entry *there,
                    theirs, ours);
 }
 
-/* The file's next tensor, by its bare name. */
-static int next_bare(struct image *image, struct entry *entry)
-{
-    char name[sizeof entry->name];
-    const int status = next_entry(image, entry);
-
-    if (status)
-        return status;
-    memcpy(name, entry->name, sizeof name);
-    bare_name(name, entry->name);
-    return 0;
-}
-
 /* Every tensor of the file is the model's, in its order; copies when they are. */
 static int match(struct image *image, const struct weights_list *list, bool copy)
 {
@@ -474,11 +422,25 @@ static int match(struct image *image, const struct weights_list *list, bool copy
         const struct entry *of_file = (uint32_t)i < image->tensors ? &there : NULL;
         const struct entry *of_model = i < list->n ? &here : NULL;
 
-        if (of_file && (status = next_bare(image, &there)))
+        if (of_file && (status = next_entry(image, &there)))
             return status;
-        if (of_model)
-            here = entry_of(list, i);
-        if (!of_file || !of_model || !is_same(of_file, of_model))
+        if (of_file) {
+            char name[sizeof there.name];
+
+            memcpy(name, there.name, sizeof name);
+            bare_name(name, there.name);
+        }
+        if (of_model) {
+            const struct dp_tensor *value = &list->param[i]->value;
+
+            here = (struct entry){.dtype = (unsigned)value->dtype, .ndim = (unsigned)value->ndim};
+            bare_name(list->name[i], here.name);
+            for (int d = 0; d < value->ndim; ++d)
+                here.dim[d] = value->dim[d];
+        }
+        if (!of_file || !of_model || strcmp(there.name, here.name) != 0 ||
+            there.dtype != here.dtype || there.ndim != here.ndim ||
+            memcmp(there.dim, here.dim, here.ndim * sizeof here.dim[0]) != 0)
             return differ(image, i, of_file, of_model);
         if (copy && (status = dp_tensor_write(&list->param[i]->value, there.data, image->err)))
             return status;

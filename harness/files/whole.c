@@ -56,7 +56,7 @@ void whole_discard(struct whole_file *whole)
     whole->file = NULL;
 }
 
-static int write_all(int fd, const char *bytes, size_t n)
+int whole_write(int fd, const char *bytes, size_t n)
 {
     for (size_t done = 0; done < n;) {
         const ssize_t wrote = write(fd, bytes + done, n - done);
@@ -65,7 +65,7 @@ static int write_all(int fd, const char *bytes, size_t n)
             return -1;
         done += wrote > 0 ? (size_t)wrote : 0;
     }
-    return fsync(fd);
+    return 0;
 }
 
 /* The file is read back: a disk, or a cache, may keep other bytes. */
@@ -92,7 +92,7 @@ int whole_put(const char *path, const void *bytes, size_t n, const mode_t *mode)
         return failed;
     const int fd = fileno(whole.file);
 
-    if (write_all(fd, bytes, n) != 0 || (mode && fchmod(fd, *mode) != 0))
+    if (whole_write(fd, bytes, n) != 0 || fsync(fd) != 0 || (mode && fchmod(fd, *mode) != 0))
         failed = reason();
     else if (!holds(fd, bytes, n))
         failed = EIO;

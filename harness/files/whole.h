@@ -23,6 +23,9 @@ int whole_close(struct whole_file *whole);
 /* Gives it up. */
 void whole_discard(struct whole_file *whole);
 
+/* Writes all bytes to a file or a pipe: 0, or -1 and errno. */
+int whole_write(int fd, const char *bytes, size_t n);
+
 /* One of bytes that are there already, which are on the disk, and are read there, before it has its
  * name: EIO when it has others. mode NULL: as
  * new files have it. 0, or an errno. */
