@@ -3,7 +3,8 @@ function words(name, i, text)
 {
     text = ""
     for (i = 1; name == "" && i <= n_names; i++)
-        text = text names[i] " "
+        if (names[i] !~ / /)
+            text = text names[i] " "
     for (i = 1; i <= n_options[name]; i++)
         text = text "--" option[name, i] " "
     return text
@@ -18,7 +19,7 @@ function values(name, i, short)
         print "    '" name " --" option[name, i] "'" short ") echo '" kind(arg[name, i]) "' ;;"
     }
     if (arguments[name] != "")
-        print "    " name ") echo '" kind(arguments[name]) "' ;;"
+        print "    '" name "') echo '" kind(arguments[name]) "' ;;"
 }
 
 function tables(i)
@@ -27,6 +28,11 @@ function tables(i)
     print "    case $1 in"
     for (i = 0; i <= n_names; i++)
         print "    '" names[i] "') echo '" words(names[i]) "' ;;"
+    print "    esac\n}\n"
+    print "# The parts of a command, which are its next word.\n_lockstep_parts()\n{\n    case $1 in"
+    for (i = 1; i <= n_names; i++)
+        if (parts(names[i]) != "")
+            print "    '" names[i] "') echo '" parts(names[i]) "' ;;"
     print "    esac\n}\n"
     print "# What an option's value ('COMMAND OPTION') or a command's argument can be; nothing if none."
     print "_lockstep_value()\n{\n    case $1 in"

@@ -1,7 +1,8 @@
 # A man page. Variables: command ("": the program's own page), version, more (a file with sections
 # written by hand, if it exists). All text goes through roff(): nothing of it is a request.
 BEGIN {
-    STATUS = "Exit status: " # where a part of the notes begins that is a section here
+    STATUS = "Exit status: " # where parts of the notes begin that are sections here
+    EXAMPLES = "\n\nExamples:\n"
     escape["\\"] = "\\(rs"
     escape["-"] = "\\-" # else a hyphen that cannot be copied to a shell
     escape["'"] = "\\(aq"
@@ -31,6 +32,13 @@ function paragraphs(text, part, n, i)
             print ".PP\n" roff(part[i])
 }
 
+# The examples, each a line of the notes.
+function examples(text)
+{
+    gsub(/\n  /, "\n", text)
+    print ".SH EXAMPLES\n.nf\n.RS\n" roff(substr(text, length(EXAMPLES) + 1)) "\n.RE\n.fi"
+}
+
 # A sentence as the line of NAME.
 function summary(sentence)
 {
@@ -51,9 +59,16 @@ function options(name, i, short, value)
 
 function commands(i)
 {
-    print ".SH COMMANDS\nEach has a page of its own, like \\fBlockstep\\-" names[1] "\\fR(1)."
+    print ".SH COMMANDS\nEach has a page, like \\fBlockstep\\-" names[1] "\\fR(1)."
     for (i = 1; i <= n_names; i++)
         print ".TP\n\\fB" roff(names[i]) "\\fR\n" roff(help[names[i]])
+}
+
+# The name of the page of a command.
+function page_of(name)
+{
+    gsub(/ /, "-", name)
+    return name == "" ? "lockstep" : "lockstep-" name
 }
 
 function see_also(i)
@@ -64,11 +79,15 @@ function see_also(i)
         return
     }
     for (i = 1; i <= n_names; i++)
-        print "\\fBlockstep\\-" roff(names[i]) "\\fR(1)" (i < n_names ? "," : "")
+        print "\\fB" roff(page_of(names[i])) "\\fR(1)" (i < n_names ? "," : "")
 }
 
 END {
-    page = command == "" ? "lockstep" : "lockstep-" command
+    page = page_of(command)
+    if ((at = index(notes[command], EXAMPLES)) > 0) {
+        last = substr(notes[command], at)
+        notes[command] = substr(notes[command], 1, at - 1)
+    }
     print ".\\\" Made by docs/manual/make from the option tables of the program; do not edit."
     print ".TH " toupper(roff(page)) " 1 \"\" \"Lockstep " version "\" \"User Commands\""
     print ".nh\n.ad l\n.SH NAME"
@@ -89,6 +108,8 @@ END {
         print ".SH EXIT STATUS" (status ? "" : "\nSee \\fBlockstep\\fR(1).")
     if (status)
         paragraphs(substr(notes[command], status + length(STATUS)))
+    if (at > 0)
+        examples(last)
     while ((getline line < more) > 0)
         print line
     see_also()

@@ -16,10 +16,15 @@ _lockstep_complete()
 
 _lockstep()
 {
-    local command='' kind word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+    local command='' parts='' kind word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 
     COMPREPLY=()
     [ "$COMP_CWORD" -eq 1 ] || command=${COMP_WORDS[1]}
+    parts=$(_lockstep_parts "$command")
+    if [ "$COMP_CWORD" -gt 2 ]; then
+        [[ " $parts" != *" ${COMP_WORDS[2]} "* ]] || command+=" ${COMP_WORDS[2]}"
+        parts=''
+    fi
     # --out=FILE comes as three words.
     if [ "$word" = = ]; then
         word=''
@@ -33,5 +38,6 @@ _lockstep()
         kind=$(_lockstep_value "$command")
     fi
     _lockstep_complete "$kind" "$word"
+    [ -z "$parts" ] || mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W "$parts" -- "$word")
 }
 complete -F _lockstep lockstep

@@ -1,5 +1,5 @@
 # Reads the tables that docs/manual/make collects (harness/command/dump.c). For the other scripts:
-#   n_names, names[1..]; help[name]            the commands
+#   n_names, names[1..]; help[name]            the commands; a name of two words is a part of one
 #   about[name], notes[name], arguments[name]
 #   n_options[name]; option, letter, arg, doc[name, 1..]; the name "" is the program itself
 BEGIN { FS = "\t" }
@@ -10,6 +10,16 @@ function plain(text)
     gsub(/\\n/, "\n", text)
     gsub(/\\t/, "\t", text)
     gsub(/\001/, "\\", text)
+    return text
+}
+
+# The second words of the parts of a command.
+function parts(name, i, word, text)
+{
+    text = ""
+    for (i = 1; i <= n_names; i++)
+        if (split(names[i], word, " ") == 2 && word[1] == name)
+            text = text word[2] " "
     return text
 }
 
@@ -35,7 +45,7 @@ function refuse(message)
 
 $1 == "of" { of = $2 }
 $1 == "command" {
-    if ($2 !~ /^[a-z0-9-]+$/)
+    if ($2 !~ /^[a-z0-9-]+( [a-z0-9-]+)?$/)
         refuse("a command that a shell would not take: " $0)
     names[++n_names] = $2
     help[$2] = plain($3)

@@ -42,14 +42,24 @@ END {
     print "# Made by docs/manual/make from the option tables of the program.\n\n_lockstep()\n{"
     print "    local -a commands\n    commands=("
     for (i = 1; i <= n_names; i++)
-        print "        '" quoted(names[i]) ":" quoted(help[names[i]]) "'"
-    print "    )\n    local command=$words[2]\n"
+        if (names[i] !~ / /)
+            print "        '" quoted(names[i]) ":" quoted(help[names[i]]) "'"
+    print "    )\n    local command=$words[2] parts=''\n    local -A parts_of\n    parts_of=("
+    for (i = 1; i <= n_names; i++)
+        if (parts(names[i]) != "")
+            print "        " names[i] " '" parts(names[i]) "'"
+    print "    )\n"
     print "    if (( CURRENT == 2 )); then\n        command="
     print "        _describe -t commands command commands\n    else"
-    print "        shift words\n        (( CURRENT-- ))\n    fi"
+    print "        shift words\n        (( CURRENT-- ))"
+    print "        parts=$parts_of[$command]"
+    print "        if [[ -n $parts ]] && (( CURRENT == 2 )); then\n            compadd -- ${=parts}"
+    print "        elif [[ -n $parts && \" $parts\" == *\" $words[2] \"* ]]; then"
+    print "            command+=\" $words[2]\"\n            shift words\n            (( CURRENT-- ))"
+    print "        fi\n    fi"
     print "    case $command in"
     for (i = 0; i <= n_names; i++) {
-        print "    " (i == 0 ? "''" : names[i]) ")\n        _arguments -s -S \\"
+        print "    '" (i == 0 ? "" : names[i]) "')\n        _arguments -s -S \\"
         specifications(i == 0 ? "" : names[i])
     }
     print "    esac\n}\n\n_lockstep \"$@\""

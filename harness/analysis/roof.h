@@ -1,5 +1,5 @@
 /* analysis/roof.h: how close the phases and the matrix products of a step are to the limits of the
- * machine, by a file of `lockstep bench limits --format json`.
+ * machine, by a file of `lockstep sweep limits --format json`.
  *
  * Rates and shares are computed here from times, operations and bytes; derived numbers in the file
  * are not believed.

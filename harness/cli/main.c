@@ -27,9 +27,9 @@
 #include "validate/validate.h"
 
 struct command {
-    const char *name;
+    const char *name; /* two words: a part of the command that the first one names */
     int (*main)(int argc, char **argv);
-    const char *help; /* NULL: not for people */
+    const char *help; /* NULL: it is a worker process, and users do not start it */
 };
 
 /* A sweep prints its records as a report does. */
@@ -41,28 +41,41 @@ static int sweep_and_print(int argc, char **argv)
 static const struct command commands[] = {
     {"devices", devices_main, "list devices, core sets, caches, memory and versions"},
     {"tutorial", tutorial_main, "print the sizes that PyTorch's data-parallel tutorial prints"},
+    {"check", check_main, "test an implementation of data parallelism, rule by rule"},
     {"sweep", sweep_and_print, "measure and verify workloads x device counts x batches"},
+    {"sweep limits", sweep_limits_main, "how far a step is from what the cores can do"},
     {"report", report_main, "turn records into a page, figures and a table"},
     {"compare", compare_main, "compare two builds in pairs, or two files of records"},
-    {"baseline", baseline_main, "keep the sessions of a machine, and show what they can tell"},
+    {"compare baseline", baseline_main, "keep the sessions of a machine, and show what they tell"},
     {"validate", validate_main, "judge a machine by its records and a profile"},
-    {"profile", profile_main, "whether the limits of a profile are right, and can fail"},
+    {"validate learn", validate_learn_main, "learn a profile from sessions of a machine"},
+    {"validate check", validate_check_main, "show that each limit of a profile can fail"},
+    {"soak", soak_main, "run one step over and over, against its known answer"},
+    {"soak selftest", selftest_main, "show that soak finds every fault that a device can have"},
     {"fleet", fleet_main, "hold the verdicts of many nodes against each other"},
     {"forecast", forecast_main, "forecast steps on more ranks than were measured"},
-    {"check", check_main, "test an implementation of data parallelism, rule by rule"},
-    {"soak", soak_main, "run one step again and again on all devices, against a known answer"},
-    {"selftest", selftest_main, "show that soak finds every fault that a device can have here"},
     {"train", train_main, "train a model on real data, and compare device lists"},
-    {"bench", bench_main, "time parts of a step against memcpy, backward and the cores' limits"},
     {"cell", cell_main, NULL},
     {"workload", workload_main, NULL},
     {"rank", rank_main, NULL},
     {"trainee", trainee_main, NULL},
-    {"bencher", bencher_main, NULL},
     {"place", place_main, NULL},
 };
 
-enum { COMMANDS = sizeof commands / sizeof commands[0] };
+enum { COMMANDS = sizeof commands / sizeof commands[0], NAME_BYTES = 64 };
+
+/* Commands of version 1.0 that have another name now. */
+static const struct {
+    const char *name, *now;
+} renamed[] = {
+    {"baseline", "`lockstep compare baseline`"},
+    {"profile", "`lockstep validate learn` and `lockstep validate check`"},
+    {"selftest", "`lockstep soak selftest`"},
+    {"bench limits", "`lockstep sweep limits`"},
+    {"bench copies", "`lockstep sweep limits`, and on GPUs `lockstep sweep --mode dp --parts T`"},
+    {"bench overlap", "`lockstep sweep --mode ddp`"},
+    {"bench", "`lockstep sweep limits`, and `lockstep sweep` with --parts or --mode ddp"},
+};
 
 static const char about[] = "Benchmark and conformance suite for data-parallel training.";
 
@@ -76,7 +89,7 @@ static void print_help(FILE *stream)
     fprintf(stream, "Usage: lockstep COMMAND [OPTION...]\n%s\n\n", about);
     for (int i = 0; i < COMMANDS; ++i)
         if (commands[i].help)
-            fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].help);
+            fprintf(stream, "  %-17s %s\n", commands[i].name, commands[i].help);
     fprintf(stream, "\n  lockstep COMMAND --help   options of a command\n");
     for (int i = 0; own_options[i].name; ++i)
         fprintf(stream, "  lockstep --%-14s %s\n", own_options[i].name, own_options[i].doc);
@@ -165,25 +178,30 @@ static const struct {
            {"--version", print_version},
            {"--dump-options", dump}};
 
-/* argv[0] is the command's name. */
+/* argv begins with the command's name, of one word or of two: two are looked for first. */
 static int run(int argc, char **argv)
 {
-    char name[64];
+    char name[NAME_BYTES];
 
-    for (int i = 0; i < COMMANDS; ++i) {
-        if (strcmp(argv[0], commands[i].name) == 0) {
+    for (int words = argc > 1 ? 2 : 1; words > 0; --words) {
+        snprintf(name, sizeof name, "%s%s%s", argv[0], words > 1 ? " " : "",
+                 words > 1 ? argv[1] : "");
+        for (int i = 0; i < COMMANDS; ++i) {
+            if (strcmp(name, commands[i].name) != 0)
+                continue;
             snprintf(name, sizeof name, "lockstep %s", commands[i].name);
-            argv[0] = name;
-            return commands[i].main(argc, argv);
+            argv[words - 1] = name;
+            return commands[i].main(argc - words + 1, argv + words - 1);
         }
+        for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; ++i)
+            if (strcmp(name, renamed[i].name) == 0)
+                return command_refuse("lockstep", "'%s' is now %s", name, renamed[i].now);
     }
     char known[512] = "";
-    size_t used = 0;
 
     for (int i = 0; i < COMMANDS; ++i)
-        if (commands[i].help)
-            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
-                                     used > 0 ? ", " : "", commands[i].name);
+        if (commands[i].help && !strchr(commands[i].name, ' '))
+            text_add(known, sizeof known, "%s%s", i > 0 ? ", " : "", commands[i].name);
     command_complain("lockstep", "unknown command '%.60s'; known are %s", argv[0], known);
     return command_misuse("lockstep");
 }
@@ -222,8 +240,8 @@ int main(int argc, char **argv)
         print_help(stderr);
         return EXIT_MISUSE;
     }
-    if (strcmp(argv[1], "help") == 0 && argc == 3)
-        return run(2, (char *[]){argv[2], help, NULL});
+    if (strcmp(argv[1], "help") == 0 && (argc == 3 || argc == 4))
+        return run(argc - 1, (char *[]){argv[2], argc == 4 ? argv[3] : help, help, NULL});
     for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) {
         if (strcmp(argv[1], own[i].name) != 0)
             continue;

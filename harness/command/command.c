@@ -57,6 +57,10 @@ const struct argp_option command_always[] = {
 static error_t parse_always(int key, char *arg, struct argp_state *state)
 {
     (void)arg;
+    /* The program ends after any of these. The note would be about values of options with two
+     * names, and the descriptions begin farther left than by default. */
+    if (key == 'h' || key == '?' || key == KEY_USAGE)
+        setenv("ARGP_HELP_FMT", "no-dup-args-note,opt-doc-col=26,long-opt-col=6", 1);
     if (key == 'h' || key == '?')
         argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
     else if (key == KEY_USAGE)

@@ -22,11 +22,9 @@ enum command_exit {
 int devices_main(int argc, char **argv);
 int tutorial_main(int argc, char **argv);
 int check_main(int argc, char **argv);
-int bench_main(int argc, char **argv);
 int train_main(int argc, char **argv);
 int cell_main(int argc, char **argv);     /* the worker of sweep */
 int trainee_main(int argc, char **argv);  /* that of train --launcher */
-int bencher_main(int argc, char **argv);  /* that of bench --launcher */
 int place_main(int argc, char **argv);    /* that of devices --launcher */
 int workload_main(int argc, char **argv); /* for the comparison with PyTorch */
 
@@ -97,6 +95,7 @@ struct command_option {
     const char *const *names;
     double from, to;
     bool repeated; /* it may be given several times; any other option once */
+    bool rare;     /* --help lists it after those that are usual */
 };
 /* Where a text is, and how long it may be. */
 #define COMMAND_FIELD(type, member)                                                                \
@@ -105,6 +104,8 @@ struct command_option {
 /* The command line of a subcommand. */
 struct command_syntax {
     const struct command_option *options; /* up to one without a name */
+    /* doc: a sentence; then, after \v, paragraphs that end with "Exit status: ..." and, if there
+     * are any, "Examples:" with a line for each. */
     const char *args_doc, *doc;
     /* A parser of argp for arguments, for the end, and for options of kind COMMAND_OWN; it calls
      * command_key by default. NULL: there is nothing else. */
@@ -115,6 +116,9 @@ int command_read(const struct command_syntax *syntax, int argc, char **argv, voi
 /* For such a parser: the input, and whether an option was given. */
 void *command_input(const struct argp_state *state);
 bool command_seen(const struct argp_state *state, const char *name);
+/* Notes that an option is given because another one stands for it; an error if it was given
+ * before. */
+error_t command_give(const struct argp_state *state, const char *name);
 
 /* Copies an option's value. 0, or -1 when it is too long for the field. */
 int command_copy(char *field, size_t bytes, const char *value);

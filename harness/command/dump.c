@@ -42,11 +42,13 @@ static bool has_letter(const struct argp_option *option)
 
 void command_dump_options(const struct argp_option table[])
 {
-    for (const struct argp_option *option = table; option->name; ++option) {
+    for (const struct argp_option *option = table; option->name || option->doc; ++option) {
         const char letter = (char)(has_letter(option) ? option->key : '\0');
         const char *arg = option->arg ? option->arg : "";
         const char *doc = option->doc ? option->doc : "";
 
+        if (!option->name) /* the heading of a group */
+            continue;
         fputs("option", stdout);
         print_field(option->name, strlen(option->name));
         print_field(&letter, letter != '\0');

@@ -20,14 +20,32 @@ void *command_input(const struct argp_state *state)
     return reading->input;
 }
 
+/* The bit of an option; 0: there is none of that name. */
+static uint64_t bit_of(const struct command_reading *reading, const char *name)
+{
+    const struct command_option *options = reading->syntax->options;
+
+    for (int i = 0; options[i].name; ++i)
+        if (strcmp(options[i].name, name) == 0)
+            return (uint64_t)1 << i;
+    return 0;
+}
+
 bool command_seen(const struct argp_state *state, const char *name)
 {
     const struct command_reading *reading = state->input;
 
-    for (int i = 0; reading->syntax->options[i].name; ++i)
-        if (strcmp(reading->syntax->options[i].name, name) == 0)
-            return (reading->seen >> i & 1) != 0;
-    return false;
+    return (reading->seen & bit_of(reading, name)) != 0;
+}
+
+error_t command_give(const struct argp_state *state, const char *name)
+{
+    struct command_reading *reading = state->input;
+
+    if (command_seen(state, name))
+        return command_bad_option(state, "--%s is given twice", name);
+    reading->seen |= bit_of(reading, name);
+    return 0;
 }
 
 static error_t read_value(const struct command_option *o, char *value, void *field,
@@ -62,31 +80,40 @@ static error_t parse_row(int key, char *value, struct argp_state *state)
 
     while (o->name && o->key != key)
         ++o;
-    if (o->name) {
-        const uint64_t bit = (uint64_t)1 << (o - reading->syntax->options);
+    const error_t status = o->name && !o->repeated ? command_give(state, o->name) : 0;
 
-        if (!o->repeated && (reading->seen & bit))
-            return command_bad_option(state, "--%s is given twice", o->name);
-        reading->seen |= bit;
-        if (o->kind != COMMAND_OWN)
-            return read_value(o, value, (char *)reading->input + o->offset, state);
-    }
+    if (status)
+        return status;
+    if (o->name && o->repeated)
+        reading->seen |= bit_of(reading, o->name);
+    if (o->name && o->kind != COMMAND_OWN)
+        return read_value(o, value, (char *)reading->input + o->offset, state);
     return reading->syntax->other ? reading->syntax->other(key, value, state)
                                   : command_key(key, value, state);
 }
 
 int command_read(const struct command_syntax *syntax, int argc, char **argv, void *input)
 {
+    enum { RARE = 1 }; /* the group of argp after that of the usual options */
     struct command_reading reading = {.syntax = syntax, .input = input};
-    struct argp_option table[OPTIONS_MOST + 1] = {{0}};
+    struct argp_option table[OPTIONS_MOST + 2] = {{0}};
     const struct argp argp = {
         .options = table, .parser = parse_row, .args_doc = syntax->args_doc, .doc = syntax->doc};
+    int n = 0;
 
-    for (int i = 0; i < OPTIONS_MOST && syntax->options[i].name; ++i) {
-        const struct command_option *o = &syntax->options[i];
+    for (int rare = 0; rare < 2; ++rare)
+        for (int i = 0; i < OPTIONS_MOST && syntax->options[i].name; ++i) {
+            const struct command_option *o = &syntax->options[i];
 
-        table[i] =
-            (struct argp_option){.name = o->name, .key = o->key, .arg = o->arg, .doc = o->doc};
-    }
+            if (o->rare != rare)
+                continue;
+            if (o->rare && (n == 0 || table[n - 1].group != RARE))
+                table[n++] = (struct argp_option){.doc = "Rarely needed:", .group = RARE};
+            table[n++] = (struct argp_option){.name = o->name,
+                                              .key = o->key,
+                                              .arg = o->arg,
+                                              .doc = o->doc,
+                                              .group = o->rare ? RARE : 0};
+        }
     return command_parse(&argp, argc, argv, &reading);
 }

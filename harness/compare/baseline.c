@@ -1,4 +1,4 @@
-/* compare/baseline.c: `lockstep baseline`: adds sessions to a baseline, and shows it. */
+/* compare/baseline.c: `lockstep compare baseline`: adds sessions to a baseline, and shows it. */
 #include "compare/baseline.h"
 
 #include "command/command.h"
@@ -11,27 +11,26 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-static const char NAME[] = "lockstep baseline";
+static const char NAME[] = "lockstep compare baseline";
 
 enum { KEY_FOLDER = 256 };
 enum action { ADD, SHOW, ACTIONS };
 static const char *const actions[ACTIONS] = {"add", "show"};
 static const char *const formats[] = {[COMPARE_AS_TEXT] = "text", [COMPARE_AS_JSON] = "json"};
 
-enum { FORMATS = sizeof formats / sizeof formats[0] };
-
 struct arguments {
     size_t action;
     const char *name, *folder;
     char **path; /* of records */
     size_t n_paths, format;
-    bool has_format;
-    uint64_t seen;
 };
 
-static const struct argp_option option_table[] = {
-    {"dir", KEY_FOLDER, "DIR", 0, "Where baselines are (default " BASELINE_FOLDER ")", 0},
-    {"format", 'f', "text|json", 0, "What show prints (default text)", 0},
+static const struct command_option option_table[] = {
+    {"dir", KEY_FOLDER, "DIR", "where baselines are (default " BASELINE_FOLDER ")", COMMAND_POINTER,
+     .offset = offsetof(struct arguments, folder)},
+    {"format", 'f', "text|json", "what show prints (default text)", COMMAND_CHOICE,
+     .offset = offsetof(struct arguments, format), .names = formats,
+     .most = sizeof formats / sizeof formats[0]},
     {0}};
 
 static const char documentation[] =
@@ -50,21 +49,11 @@ static const char documentation[] =
     "Exit status: 0 done; 2 misuse, unreadable or torn input, or a baseline that was changed, "
     "with the line; 3 a session is refused.";
 
-static error_t parse_option(int key, char *value, struct argp_state *state)
+static error_t parse_arguments(int key, char *value, struct argp_state *state)
 {
-    struct arguments *arguments = state->input;
-    const error_t status = command_once(state, option_table, key, &arguments->seen);
+    struct arguments *arguments = command_input(state);
 
-    if (status)
-        return status;
     switch (key) {
-    case KEY_FOLDER:
-        arguments->folder = value;
-        return 0;
-    case 'f':
-        arguments->has_format = true;
-        return command_choice(state, "format", "format", value, formats, FORMATS,
-                              &arguments->format);
     case ARGP_KEY_ARG:
         if (state->arg_num == 0)
             return command_choice(state, "action", "action", value, actions, ACTIONS,
@@ -82,7 +71,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         if (arguments->action == ADD && arguments->n_paths == 0)
             return command_bad_option(state,
                                       "add takes record files, as `lockstep sweep` writes them");
-        if (arguments->action == ADD && arguments->has_format)
+        if (arguments->action == ADD && command_seen(state, "format"))
             return command_bad_option(state, "--format is of show");
         return 0;
     default:
@@ -150,10 +139,10 @@ static int add_files(const struct arguments *arguments, struct baseline *baselin
 
 int baseline_main(int argc, char **argv)
 {
-    static const struct argp parser = {.options = option_table,
-                                       .parser = parse_option,
-                                       .args_doc = "add NAME FILE...\nshow NAME",
-                                       .doc = documentation};
+    static const struct command_syntax syntax = {.options = option_table,
+                                                 .other = parse_arguments,
+                                                 .args_doc = "add NAME FILE...\nshow NAME",
+                                                 .doc = documentation};
     struct arguments arguments = {.folder = BASELINE_FOLDER,
                                   .path = calloc((size_t)argc + 1, sizeof arguments.path[0])};
     struct baseline_compare *shown = calloc(1, sizeof *shown);
@@ -162,7 +151,7 @@ int baseline_main(int argc, char **argv)
 
     if (!arguments.path || !shown) {
         command_complain(NAME, "no memory");
-    } else if (command_parse(&parser, argc, argv, &arguments) != 0) {
+    } else if (command_read(&syntax, argc, argv, &arguments) != 0) {
         status = EXIT_MISUSE;
     } else if (arguments.action == SHOW) {
         status = baseline_open(NAME, arguments.folder, arguments.name, shown);

@@ -8,7 +8,7 @@
  *
  * baseline_take.c makes lines of a sweep's records, or says why it cannot; baseline_file.c reads
  * the file, and baseline_add.c adds to it; baseline_judge.c judges, baseline_page.c describes the
- * results, and baseline.c is the command `lockstep baseline`. */
+ * results, and baseline.c is the command `lockstep compare baseline`. */
 #ifndef HARNESS_COMPARE_BASELINE_H
 #define HARNESS_COMPARE_BASELINE_H
 
@@ -124,7 +124,7 @@ struct baseline_options {
     size_t format;
 };
 struct baseline_compare {
-    const struct baseline_options *options; /* NULL: `lockstep baseline show` */
+    const struct baseline_options *options; /* NULL: `lockstep compare baseline show` */
     struct baseline baseline;
     struct baseline_source source;
     struct baseline_judged *judged; /* [cell] of the baseline */

@@ -112,7 +112,7 @@ int baseline_open(const char *command, const char *folder, const char *name,
     if (baseline_name(folder, name, baseline, &err) != 0 || baseline_read(baseline, &err) != 0)
         return command_refuse(command, "%s", err.text);
     if (!baseline->is_there)
-        return command_refuse(command, "%s is not there: `lockstep baseline add` makes it",
+        return command_refuse(command, "%s is not there: `lockstep compare baseline add` makes it",
                               baseline->path);
     double *x = calloc(baseline->sessions + 1, sizeof x[0]);
 

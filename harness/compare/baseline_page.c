@@ -183,7 +183,7 @@ static json_t *compare_json(const void *of)
 const struct compare_judge baseline_compare_judge = {"lockstep compare", describe_compare,
                                                      compare_json};
 
-/* ---- `lockstep baseline show` ---- */
+/* ---- `lockstep compare baseline show` ---- */
 
 static void describe_show(const void *of, struct compare_page *page)
 {
@@ -225,4 +225,5 @@ static json_t *show_json(const void *of)
     return root;
 }
 
-const struct compare_judge baseline_show_judge = {"lockstep baseline", describe_show, show_json};
+const struct compare_judge baseline_show_judge = {"lockstep compare baseline", describe_show,
+                                                  show_json};

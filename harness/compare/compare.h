@@ -21,8 +21,8 @@
 
 struct json_t;
 
-/* The subcommands; argv[0] is "lockstep compare" or "lockstep baseline". They return the exit
- * status, see --help. */
+/* The subcommands; argv[0] is "lockstep compare" or "lockstep compare baseline". They return the
+ * exit status, see --help. */
 int compare_main(int argc, char **argv);
 int baseline_main(int argc, char **argv);
 

@@ -41,7 +41,7 @@ static const struct argp_option option_table[] = {
     {"figure", KEY_PAIRS, "DIR", 0, "Draw the ratios of all cells: DIR/forest.svg and .png", 0},
     {"out", KEY_PAIRS, "FILE", 0, "Keep all pairs and verdicts, as JSON Lines", 0},
     {"baseline", KEY_BASELINE, "NAME", 0,
-     "Hold one file against the sessions that `lockstep baseline add` put into NAME", 0},
+     "Hold one file against the sessions that `lockstep compare baseline add` put into NAME", 0},
     {"dir", KEY_FOLDER, "DIR", 0, "Where baselines are (default " BASELINE_FOLDER ")", 0},
     {"strict", KEY_STRICT, NULL, 0,
      "Exit with 4 if something is INCONCLUSIVE, or no gate (default if CI=true)", 0},
@@ -75,7 +75,8 @@ static const char documentation[] =
     "FIT: a false alarm, or something is INVALID; 4 TOO NOISY: no false alarm, and 5 % is not "
     "found.\n\n"
     "--baseline NAME is evidence of class II: one session against the history of many, see "
-    "`lockstep baseline`. A cell is REGRESSED if the interval in which one more session like the "
+    "`lockstep compare baseline`. A cell is REGRESSED if the interval in which one more session "
+    "like the "
     "others lies (Student's t, 0.05 shared by the cells) puts it more than 1 % above them, and by "
     "2 % or more; IMPROVED and EQUIVALENT likewise. With fewer than 6 sessions everything is "
     "INVALID; with fewer than 10 the verdicts are not a gate, and REGRESSED does not fail. Exit "

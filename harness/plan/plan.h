@@ -142,6 +142,7 @@ struct plan_option {
     const char *name, *arg, *doc;
     int key; /* key of the parser, its letter */
     bool repeats;
+    bool rare;  /* the help lists it after those that are usual */
     bool apart; /* no field says it: runs with another value were not run alike */
     /* Checks whether a user may ask for the value. Records can have other values, which are read.
      * Returns 0, or -1 and why. NULL: every value that can be read is allowed. */

@@ -334,6 +334,7 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .key = 'C',
      .arg = "LIST",
      .doc = COMMAND_COMMUNICATOR_DOC "; with several, like threads,staged, each is measured",
+     .rare = true,
      .ask = ask_communicators,
      .read = plan_read_names,
      .write = plan_write_list,
@@ -351,17 +352,18 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
     {.name = "math",
      .key = 'x',
      .arg = "NAME",
-     .doc = "what operands of matrix products are rounded to: f32 (default, not at all), bf16, or "
-            "on GPUs tf32",
+     .doc = "what operands of products are rounded to: f32 (default: not at all), bf16, or on GPUs "
+            "tf32",
+     .rare = true,
      .read = read_math,
      .write = write_math},
     {.name = "mode",
      .key = 'M',
      .arg = "LIST",
-     .doc = "dp: the data-parallel wrapper; ddp: a rank on every device, DistributedDataParallel; "
-            "plain: the model alone on the first device, the base case; plain-mt: the same with "
-            "OpenBLAS on as many cores as the most devices; collective: no model, see --collective "
-            "(default: plain,dp)",
+     .doc =
+         "dp: DataParallel; ddp: DistributedDataParallel, a rank on every device; plain: the model "
+         "alone on the first device; plain-mt: the same with OpenBLAS on as many cores as the most "
+         "devices; collective: see --collective (default: plain,dp)",
      .read = read_modes,
      .write = write_modes},
     {.name = "counts",
@@ -378,8 +380,9 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
     {.name = "bucket",
      .key = 'k',
      .arg = "LIST",
-     .doc = "of --mode ddp: bytes at which a bucket of gradients is full, like 256Ki,1Mi,25Mi; 0 "
-            "(default): PyTorch's, 1Mi for the first and 25Mi for the others",
+     .doc = "of --mode ddp: bytes of a bucket of gradients, like 256Ki,25Mi; 0 (default): "
+            "PyTorch's, 1Mi and then 25Mi",
+     .rare = true,
      .read = plan_read_list,
      .write = plan_write_list,
      .values = PLACE(bucket),
@@ -397,8 +400,8 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
     {.name = "per-process",
      .key = 'D',
      .arg = "LIST",
-     .doc = "of --mode ddp or --collective with --launcher: devices of each process (default 1), "
-            "--counts are those of all processes; 0: one process without the launcher",
+     .doc = "with --launcher: devices of each process (default 1); 0: one process without it",
+     .rare = true,
      .read = plan_read_list,
      .write = plan_write_list,
      .values = PLACE(per_process),
@@ -415,8 +418,7 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
     {.name = "collective",
      .key = 'O',
      .arg = "LIST",
-     .doc = "instead of models collectives by themselves, every iteration verified: allreduce, "
-            "broadcast, allgather, reducescatter, alltoall",
+     .doc = "instead of models: allreduce, broadcast, allgather, reducescatter, alltoall",
      .ask = ask_collectives,
      .read = plan_read_names,
      .write = plan_write_list,
@@ -435,8 +437,8 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
     {.name = "type",
      .key = 'y',
      .arg = "NAME",
-     .doc = "of --collective: the type of the numbers: f32 (default), f64, i32, or bf16, which is "
-            "carried, not added",
+     .doc = "of --collective: f32 (default), f64, i32, or bf16, which is carried, not added",
+     .rare = true,
      .ask = ask_type,
      .read = plan_read_names,
      .write = plan_write_list,
@@ -473,8 +475,10 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
     {.name = "out-of-place",
      .key = 'P',
      .arg = "LIST",
-     .doc = "of --collective: 0: in place (default), 1: from one memory to another, 0,1: both; an "
-            "alltoall is only that",
+     .doc =
+         "of --collective: 0: in place (default), 1: to another memory, 0,1: both; an alltoall is "
+         "only that",
+     .rare = true,
      .read = plan_read_list,
      .write = plan_write_list,
      .values = PLACE(out_of_place),
@@ -492,6 +496,7 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .key = 'S',
      .arg = "KIND",
      .doc = "strong (default): --batch is the global batch; weak: rows per device",
+     .rare = true,
      .read = plan_read_choice,
      .write = plan_write_choice,
      .choices = {"strong", "weak"},
@@ -518,14 +523,16 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
     {.name = "launches",
      .key = 'l',
      .arg = "L",
-     .doc = "run every cell L times, each time in a new process: L rounds over all cells, each in "
-            "an order of its own (default 1; intervals need 6)",
+     .doc = "run every cell L times, each time in a new process and another order (default 1; "
+            "intervals "
+            "need 6)",
      .read = read_launches,
      .write = write_launches},
     {.name = "seed",
      .key = 's',
      .arg = "S",
      .doc = "seed of the order of cells and of the data",
+     .rare = true,
      .ask = ask_seed,
      .read = read_seed,
      .write = write_seed},
@@ -544,9 +551,9 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
     {.name = "chain",
      .key = 'i',
      .arg = "LIST",
-     .doc = "steps that are timed together, one behind the other and each with the parameters of "
-            "the one before, like 32 or 0,32; 0 (default): each step is timed and verified by "
-            "itself",
+     .doc = "steps that are timed together, each with the parameters of the one before (default 0: "
+            "each step alone)",
+     .rare = true,
      .read = plan_read_list,
      .write = plan_write_list,
      .values = PLACE(chain),
@@ -563,8 +570,10 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
     {.name = "host-inputs",
      .key = 'I',
      .arg = "LIST",
-     .doc = "where the batch of a step is when it begins: 0: on the devices (default), 1: in the "
-            "host's memory, and the step carries it to the devices, 0,1: both",
+     .doc =
+         "where a step finds its batch: 0: on the devices (default), 1: in the host's memory, 0,1: "
+         "both",
+     .rare = true,
      .read = plan_read_list,
      .write = plan_write_list,
      .values = PLACE(host_inputs),
@@ -581,14 +590,17 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
     {.name = "warmup",
      .key = 'u',
      .arg = "STEPS:SECONDS",
-     .doc = "steps before those: at least so many, for at least so long, at most 1000 (default "
-            "5:0.05, on GPUs 20:2, but no longer than --seconds)",
+     .doc = "untimed steps first: at least so many, for at least so long (default 5:0.05, on GPUs "
+            "20:2, "
+            "at most --seconds)",
+     .rare = true,
      .read = read_warmup,
      .write = write_warmup},
     {.name = "bind",
      .key = 'B',
      .arg = "HOW",
      .doc = "cores (default) or none",
+     .rare = true,
      .read = plan_read_choice,
      .write = plan_write_choice,
      .choices = {"none", "cores"},
@@ -598,7 +610,8 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .key = 'G',
      .apart = true,
      .arg = "HOW",
-     .doc = "on (default) or off: steps that repeat are launched as CUDA graphs; for GPUs only",
+     .doc = "on (default) or off: GPUs launch steps that repeat as CUDA graphs",
+     .rare = true,
      .read = plan_read_choice,
      .write = plan_write_second,
      .choices = {"on", "off"},
@@ -608,9 +621,9 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .key = 'A',
      .apart = true,
      .arg = "HOW",
-     .doc = "timed (default): phases are measured in the steps that are timed; apart: each of "
-            "these has a step of its own for its phases in front of it, and what measuring them "
-            "takes is recorded; of GPUs always apart",
+     .doc = "timed (default): phases of the timed steps; apart, as always on GPUs: of a step "
+            "before each",
+     .rare = true,
      .read = plan_read_choice,
      .write = plan_write_second,
      .choices = {"timed", "apart"},
@@ -619,9 +632,9 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
     {.name = "parts",
      .key = 'p',
      .arg = "T",
-     .doc = "behind the steps of each launch, T seconds for each part of the machine: a matrix "
-            "product on each device in turn, products on all at once, copies from each device to "
-            "each other one, from the host and back, and within each device (default 0: none)",
+     .doc = "after the steps, T seconds for each part of the machine: products, and copies between "
+            "devices, host and memory (default 0: none)",
+     .rare = true,
      .read = read_parts,
      .write = write_parts},
 };

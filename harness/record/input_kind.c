@@ -13,7 +13,7 @@ const char *const input_kind_words[INPUT_KINDS] = {
     [INPUT_RECORDS] = "records of `lockstep sweep`",
     [INPUT_CHECK] = "a result of `lockstep check`",
     [INPUT_PEER] = "a record of `scripts/compare-pytorch`",
-    [INPUT_LIMITS] = "the JSON of `lockstep bench limits`",
+    [INPUT_LIMITS] = "the JSON of `lockstep sweep limits`",
     [INPUT_TRAIN] = "the record of `lockstep train`",
     [INPUT_WEIGHTS] = "weights of `lockstep train`"};
 

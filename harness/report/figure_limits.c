@@ -76,7 +76,7 @@ int figure_limits(struct plot *plot)
     plot->width = FIGURE_WIDTH;
     snprintf(plot->why, sizeof plot->why, "%s",
              roof ? "no phase has operations or bytes that are counted"
-                  : "no limits were measured here: `lockstep bench limits --format json` does, and "
+                  : "no limits were measured here: `lockstep sweep limits --format json` does, and "
                     "--limits reads it");
     if (roof)
         snprintf(plot->footer, sizeof plot->footer, "%.120s, %.30s, %zu rounds, %.10s",

@@ -18,7 +18,7 @@ static const struct command_option option_table[] = {
      "A record of `scripts/compare-pytorch`: adds a section and a figure next to PyTorch",
      REPORT_OPTION(peer)},
     {"limits", 'l', "FILE",
-     "What `lockstep bench limits --format json` measured here: adds each phase of each workload "
+     "What `lockstep sweep limits --format json` measured here: adds each phase of each workload "
      "against its limit, as a figure and a table",
      REPORT_OPTION(limits)},
     {"beside", 'b', "FILE",

@@ -1,4 +1,4 @@
-/* soak/selftest.c: `lockstep selftest`: a table of faults, and which detector finds each. */
+/* soak/selftest.c: `lockstep soak selftest`: a table of faults, and which detector finds each. */
 #include "soak/selftest.h"
 #include "numbers/random.h"
 

@@ -10,124 +10,54 @@
 #include "command/command.h"
 #include "plan/launcher.h"
 #include "sweep/sweep.h"
-#include "text/options.h"
 
-enum { TIMEOUT_MAX = 86400 };
+enum { TIMEOUT_MAX = 86400, TABLE_MAX = 64 };
 
 /* Options of a sweep that do not change what is measured. In the help each comes after the option
  * of a plan that it names. */
 static const struct {
-    const char *behind;
-    struct argp_option option;
+    const char *after;
+    struct command_option option;
 } own_options[] = {
-    {"devices", COMMAND_REQUIRE_OPTION},
+    {"devices", COMMAND_REQUIRE_ROW(struct sweep_options)},
     {"workload",
-     {.name = "out",
-      .key = 'o',
-      .arg = "FILE",
-      .doc = "JSON Lines (default: results/local/sweep-UTC.jsonl)"}},
+     {"out", 'o', "FILE", "JSON Lines (default: results/local/sweep-UTC.jsonl)",
+      .kind = COMMAND_OWN}},
     {"workload",
-     {.name = "format",
-      .key = 'f',
-      .arg = REPORT_FORMAT_NAMES,
-      .doc = "at its end print the numbers for other programs, as `lockstep report` does, instead "
-             "of the name of the file"}},
+     {"format", 'f', REPORT_FORMAT_NAMES,
+      "at the end print the numbers as `lockstep report` does, and not the name of the file",
+      .kind = COMMAND_OWN}},
     {"launches",
-     {.name = "resume", .key = 'r', .doc = "run only cells not yet verified in --out FILE"}},
+     {"resume", 'r', NULL, "run only cells not yet verified in --out FILE", COMMAND_FLAG,
+      .offset = offsetof(struct sweep_options, resume)}},
     {"bind",
-     {.name = "wait",
-      .key = 'W',
-      .doc = "wait for cores that another sweep is bound to (default: refuse to start)"}},
+     {"wait", 'W', NULL, "wait for cores that another sweep is bound to (default: refuse to start)",
+      COMMAND_FLAG, .offset = offsetof(struct sweep_options, wait)}},
     {"warmup",
-     {.name = "trace",
-      .key = 'F',
-      .arg = "FILE",
-      .doc = "steps of the first launch of each cell, run after its measurement, as Chrome trace "
-             "JSON: for Perfetto or chrome://tracing"}},
+     {"trace", 'F', "FILE",
+      "more steps of the first launch of each cell as Chrome trace JSON, for Perfetto",
+      .rare = true}},
     {"per-process",
-     {.name = "launcher",
-      .key = 'L',
-      .arg = "COMMAND",
-      .doc = "start each cell as several processes, joined by MPI: mpirun, srun, or a command of "
-             "words like 'mpiexec -n {n}'; {n} is their number. Only --mode ddp (then the "
-             "default)"}},
+     {"launcher", 'L', "COMMAND",
+      "start each cell as several processes, joined by MPI: mpirun, srun, or words like 'mpiexec "
+      "-n {n}'; only --mode ddp (then the default)",
+      .rare = true}},
     {"out-of-place",
-     {.name = "nccl-tests",
-      .key = 'N',
-      .arg = "COMMAND",
-      .doc = "a command line of nccl-tests, like 'all_reduce_perf -b 8 -e 128M -f 2 -g 8': "
-             "sets --collective, --type, --counts, --sizes and --out-of-place, with -n --steps, "
-             "and with -w --warmup"}},
+     {"nccl-tests", 'N', "COMMAND",
+      "a command line of nccl-tests, like 'all_reduce_perf -b 8 -e 128M -f 2 -g 8', in place of "
+      "the options that it stands for",
+      .rare = true}},
     {"graphs",
-     {.name = "timeout",
-      .key = 'T',
-      .arg = "S",
-      .doc = "a cell that takes longer is killed (default: 120, or 60 and ten times --seconds)"}},
+     {"timeout", 'T', "S",
+      "a cell that takes longer is killed (default: 120, or 60 and ten times --seconds)",
+      COMMAND_REAL, .offset = offsetof(struct sweep_options, timeout), .from = 0.1,
+      .to = TIMEOUT_MAX, .rare = true}},
 };
 
-enum { OWN_OPTIONS = sizeof own_options / sizeof own_options[0] };
-
-/* Both kinds of options together, as the parser takes them. */
-struct parsing {
-    struct argp_option table[PLAN_OPTIONS + OWN_OPTIONS + 1];
-    struct sweep_options *options;
-};
-
-static void make_table(struct argp_option table[])
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
-        const struct plan_option *row = &plan_option_table[i];
-
-        table[n++] = (struct argp_option){
-            .name = row->name, .key = row->key, .arg = row->arg, .doc = row->doc};
-        for (size_t k = 0; k < OWN_OPTIONS; ++k)
-            if (strcmp(own_options[k].behind, row->name) == 0)
-                table[n++] = own_options[k].option;
-    }
-    table[n] = (struct argp_option){0};
-}
-
-static error_t parse_seconds(const struct argp_state *state, const char *name, const char *arg,
-                             double min, double max, double *seconds)
-{
-    struct text_error why;
-
-    if (option_real(arg, min, max, seconds, &why) == 0)
-        return 0;
-    return command_bad_option(state, "%s: %s seconds", name, why.text);
-}
-
-static error_t parse_file(const struct argp_state *state, const char *name, const char *arg,
-                          char file[], size_t bytes)
-{
-    if (arg[0] == '\0')
-        return command_bad_option(state, "--%s is empty: name a file", name);
-    return command_field(state, name, arg, file, bytes);
-}
-
-static error_t parse_format(struct argp_state *state, const char *value, size_t *format)
-{
-    const char *names[REPORT_FORMATS];
-
-    for (size_t i = 0; i < REPORT_FORMATS; ++i)
-        names[i] = report_format_name(i);
-    return command_choice(state, "format", "format", value, names, REPORT_FORMATS, format);
-}
-
-static const struct plan_option *find_option(int key)
+static const struct plan_option *find_option(int key, const char *name)
 {
     for (size_t i = 0; i < PLAN_OPTIONS; ++i)
-        if (plan_option_table[i].key == key)
-            return &plan_option_table[i];
-    return NULL;
-}
-
-static const struct plan_option *name_option(const char *name)
-{
-    for (size_t i = 0; i < PLAN_OPTIONS; ++i)
-        if (strcmp(plan_option_table[i].name, name) == 0)
+        if (name ? strcmp(plan_option_table[i].name, name) == 0 : plan_option_table[i].key == key)
             return &plan_option_table[i];
     return NULL;
 }
@@ -135,16 +65,11 @@ static const struct plan_option *name_option(const char *name)
 static error_t parse_planned(const struct plan_option *option, const char *arg,
                              const struct argp_state *state)
 {
-    const struct parsing *parsing = state->input;
-    struct plan_options *plan = &parsing->options->plan;
+    struct sweep_options *options = command_input(state);
     struct text_error why = {""};
-    const error_t status =
-        option->repeats ? 0
-                        : command_once(state, parsing->table, option->key, &parsing->options->seen);
 
-    if (status)
-        return status;
-    if ((!option->ask || option->ask(arg, &why) == 0) && option->read(option, arg, plan, &why) == 0)
+    if ((!option->ask || option->ask(arg, &why) == 0) &&
+        option->read(option, arg, &options->plan, &why) == 0)
         return 0;
     return command_bad_option(state, "--%s: %s", option->name, why.text);
 }
@@ -159,21 +84,38 @@ static error_t parse_nccl_tests(const char *arg, const struct argp_state *state)
 
     if (nccl_tests_options(arg, &options, &why))
         return command_bad_option(state, "--nccl-tests: %s", why.text);
-    for (size_t i = 0; i < options.n && status == 0; ++i)
-        status = parse_planned(name_option(options.row[i].name), options.row[i].value, state);
+    for (size_t i = 0; i < options.n && status == 0; ++i) {
+        status = command_give(state, options.row[i].name);
+        if (status == 0)
+            status =
+                parse_planned(find_option(0, options.row[i].name), options.row[i].value, state);
+    }
     return status;
 }
 
-static error_t parse_own(int key, char *arg, struct argp_state *state,
-                         struct sweep_options *options)
+/* Parses the options that no kind of command_option is for. */
+static error_t parse_other(int key, char *arg, struct argp_state *state)
 {
+    struct sweep_options *options = command_input(state);
+    const struct plan_option *planned = find_option(key, NULL);
+    const char *names[REPORT_FORMATS];
+
+    if (planned)
+        return parse_planned(planned, arg, state);
     switch (key) {
     case 'o':
-        return parse_file(state, "out", arg, options->out, sizeof options->out);
     case 'F':
-        return parse_file(state, "trace", arg, options->trace, sizeof options->trace);
+        if (arg[0] == '\0')
+            return command_bad_option(state, "--%s is empty: name a file",
+                                      key == 'o' ? "out" : "trace");
+        return key == 'o'
+                   ? command_field(state, "out", arg, options->out, sizeof options->out)
+                   : command_field(state, "trace", arg, options->trace, sizeof options->trace);
     case 'f':
-        return parse_format(state, arg, &options->format);
+        for (size_t i = 0; i < REPORT_FORMATS; ++i)
+            names[i] = report_format_name(i);
+        return command_choice(state, "format", "format", arg, names, REPORT_FORMATS,
+                              &options->format);
     case 'L':
         if (strlen(arg) >= sizeof options->launcher)
             return command_bad_option(state, "--launcher: longer than %zu characters",
@@ -182,31 +124,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state,
         return 0;
     case 'N':
         return parse_nccl_tests(arg, state);
-    case 'r':
-        options->resume = true;
-        return 0;
-    case 'W':
-        options->wait = true;
-        return 0;
-    case COMMAND_REQUIRE:
-        return command_require(state, arg, &options->required);
-    case 'T':
-        return parse_seconds(state, "--timeout", arg, 0.1, TIMEOUT_MAX, &options->timeout);
     default:
         return command_key(key, arg, state);
     }
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    const struct parsing *parsing = state->input;
-    struct sweep_options *options = parsing->options;
-    const struct plan_option *planned = find_option(key);
-    const error_t status = planned ? 0 : command_once(state, parsing->table, key, &options->seen);
-
-    if (status)
-        return status;
-    return planned ? parse_planned(planned, arg, state) : parse_own(key, arg, state, options);
 }
 
 /* Checks that each communicator, or the default one of the backend, supports the devices and the
@@ -341,23 +261,41 @@ static void default_warmup(struct plan_options *plan)
 
 int sweep_parse(int argc, char **argv, struct sweep_options *options)
 {
-    struct parsing parsing = {.options = options};
-    const struct argp argp = {
-        .options = parsing.table,
-        .parser = parse_option,
+    struct command_option table[TABLE_MAX] = {{0}};
+    const struct command_syntax syntax = {
+        .options = table,
+        .other = parse_other,
         .doc = "Measures workloads x device counts x batches, or collectives x device counts x "
                "sizes, each cell in a process of its own and verified.\vPrints the name of the "
-               "file on standard output, or with --format the numbers of its cells. Exit status: 0 "
-               "all cells verified, 1 a cell failed or had too little memory, 2 misuse, another "
-               "sweep "
-               "has the cores, or a cell could not be set up, 77 skipped: cuda:all where there are "
-               "no GPUs, 130 interrupted (--resume goes on)."};
+               "file on standard output, or with --format the numbers of its cells. `lockstep "
+               "sweep limits` measures what the cores can do.\n\n"
+               "Exit status: 0 all cells verified, 1 a cell failed or had too little memory, 2 "
+               "misuse, another sweep has the cores, or a cell could not be set up, 77 skipped: "
+               "cuda:all where there are no GPUs, 130 interrupted (--resume goes on).\n\n"
+               "Examples:\n"
+               "  lockstep sweep --devices virt:4 --batch 32:4096:x2 --out my.jsonl\n"
+               "  lockstep sweep --devices virt:4 --batch 32:4096:x2 --out my.jsonl --resume\n"
+               "  lockstep sweep --collective allreduce --devices virt:4 --sizes 8:16Mi:x8\n"
+               "  lockstep sweep --launches 6 --out my.jsonl --format junit >sweep.xml"};
+    size_t n = 0;
 
     *options = (struct sweep_options){
         .format = REPORT_FORMATS,
         .plan = {.bind = true, .limits = {.seconds = 1, .min_steps = 10, .max_steps = 2000}}};
-    make_table(parsing.table);
-    if (command_parse(&argp, argc, argv, &parsing))
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
+        const struct plan_option *row = &plan_option_table[i];
+
+        table[n++] = (struct command_option){.name = row->name,
+                                             .key = row->key,
+                                             .arg = row->arg,
+                                             .doc = row->doc,
+                                             .repeated = row->repeats,
+                                             .rare = row->rare};
+        for (size_t k = 0; k < sizeof own_options / sizeof own_options[0]; ++k)
+            if (strcmp(own_options[k].after, row->name) == 0)
+                table[n++] = own_options[k].option;
+    }
+    if (command_read(&syntax, argc, argv, options))
         return EXIT_MISUSE;
     if (default_launched(argv[0], options))
         return EXIT_MISUSE;

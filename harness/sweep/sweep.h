@@ -21,7 +21,6 @@ struct sweep_options {
     bool wait;       /* waits for cores that another sweep has */
     double timeout;  /* seconds per cell */
     size_t required; /* devices */
-    uint64_t seen;   /* options that were given */
 };
 
 /* Prints records in a format, as report_print does. The caller passes it in, because report_print
@@ -30,6 +29,8 @@ typedef int sweep_print_fn(const char *command, const struct report *report, siz
                            size_t *with_numbers);
 /* Runs the subcommand; argv[0] is "lockstep sweep". Returns an exit status. */
 int sweep_main(int argc, char **argv, sweep_print_fn *print);
+/* The same of "lockstep sweep limits": sweep/limits.c. */
+int sweep_limits_main(int argc, char **argv);
 
 /* Parses the options. Devices, backend, warm-up and time-out get defaults if they were not given;
  * other options stay empty. Returns 0 or an exit status. */

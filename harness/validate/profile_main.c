@@ -1,5 +1,5 @@
-/* validate/profile_main.c: `lockstep profile`: checks whether a profile is valid, and whether its
- * limits can fail. */
+/* validate/profile_main.c: `lockstep validate check` shows whether a profile is right and its
+ * limits can fail, and `lockstep validate learn` makes one. */
 #include "validate/validate.h"
 
 #include "command/command.h"
@@ -8,67 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char NAME[] = "lockstep profile";
-
 struct arguments {
     const char *name, *about;
     char **files;
     size_t n_files;
     bool metrics;
-    uint64_t seen;
 };
 
-static const struct argp_option option_table[] = {
-    {"name", 'n', "TEXT", 0, "With learn: what the profile is called (default learned)", 0},
-    {"about", 'a', "LIST", 0,
-     "With learn: the metrics that limits are about, like product_spread,matrix_product (default: "
-     "step_time, device_spread, and those of --parts, if the records have them)",
-     0},
-    {"metrics", 'm', NULL, 0, "Print what a limit can be about, and end", 0},
-    {0}};
-
-static const char documentation[] =
-    "Says whether a profile is right, and whether each of its limits can fail; or learns one."
-    "\vA profile is refused for an unknown key, a number without a unit, a limit without a source "
-    "or a date, and a range upside down. Then every limit is tried on a machine that gets slower: "
-    "that of the records, if any are named, else one that shows what the limit calls expected. A "
-    "limit that does not fail at 0.3 of the speed accepts every machine, and is an error; so is "
-    "one above 1.1 of what is expected.\n\n"
-    "learn prints a profile that 95 % of a machine's sittings keep, with a confidence of 95 %: of "
-    "at "
-    "least 6 files of one class of machine and one library of matrix products, each a sitting of "
-    "its own, all verified.\n\n"
-    "Exit status: 0 every limit can fail; 1 one cannot; 2 misuse, or a profile that is wrong.";
-
-enum action { CHECK, LEARN, ACTIONS };
-
-static enum action find_action(const struct arguments *arguments)
+/* Takes the files, which are all arguments. */
+static error_t parse_files(int key, char *value, struct argp_state *state)
 {
-    static const char *const names[ACTIONS] = {"check", "learn"};
+    struct arguments *arguments = command_input(state);
 
-    for (int i = 0; i < ACTIONS && arguments->n_files >= 2; ++i)
-        if (strcmp(arguments->files[0], names[i]) == 0)
-            return (enum action)i;
-    return ACTIONS;
-}
-
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    struct arguments *arguments = state->input;
-    const error_t status = command_once(state, option_table, key, &arguments->seen);
-
-    if (status)
-        return status;
     switch (key) {
-    case 'n':
-        arguments->name = value;
-        return 0;
-    case 'a':
-        arguments->about = value;
-        return 0;
-    case 'm':
-        arguments->metrics = true;
-        return 0;
     case ARGP_KEY_ARG:
         return ARGP_ERR_UNKNOWN; /* all of them come together, as ARGP_KEY_ARGS */
     case ARGP_KEY_ARGS:
@@ -76,14 +28,15 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         arguments->n_files = (size_t)(state->argc - state->next);
         return 0;
     case ARGP_KEY_END:
-        if (!arguments->metrics && find_action(arguments) == ACTIONS)
-            return command_bad_option(
-                state, "say what to do: check P.yaml [F.jsonl...], or learn F.jsonl...");
-        return 0;
+        return arguments->n_files > 0 || arguments->metrics
+                   ? 0
+                   : command_bad_option(state, "name a file");
     default:
         return command_key(key, value, state);
     }
 }
+
+/* ---- check -------------------------------------------------------------------------------- */
 
 static int print_metrics(void)
 {
@@ -102,7 +55,7 @@ static int print_metrics(void)
     return EXIT_PASSED;
 }
 
-static int check_limits(const char *path, const struct profile *profile,
+static int check_limits(const char *command, const char *path, const struct profile *profile,
                         const struct report *report)
 {
     int status = EXIT_PASSED;
@@ -113,7 +66,7 @@ static int check_limits(const char *path, const struct profile *profile,
         char bound[96];
 
         if (validate_mutate(profile, report, limit, &firing) != 0) {
-            command_complain(NAME, "no memory");
+            command_complain(command, "no memory");
             return EXIT_MISUSE;
         }
         profile_bound_words(limit, bound);
@@ -129,14 +82,14 @@ static int check_limits(const char *path, const struct profile *profile,
                    bound, firing.factor);
             continue;
         }
-        command_complain(NAME, "%.120s:%d: %s %s: %s", path, limit->line, limit->metric, bound,
+        command_complain(command, "%.120s:%d: %s %s: %s", path, limit->line, limit->metric, bound,
                          firing.why);
         status = EXIT_FAILED;
     }
     return status;
 }
 
-static int check(const char *name, char *const records[], size_t n)
+static int check_profile(const char *command, const char *name, char *const records[], size_t n)
 {
     char path[PROFILE_PATH];
     struct text_error why = {{0}};
@@ -144,38 +97,78 @@ static int check(const char *name, char *const records[], size_t n)
     struct report report;
     int status = 0;
 
-    if (profile_find(NAME, name, path) != 0)
+    if (profile_find(command, name, path) != 0)
         return EXIT_MISUSE;
     if (profile_read(path, &profile, &why) != 0) {
-        command_complain(NAME, "%s", why.text);
+        command_complain(command, "%s", why.text);
         return EXIT_MISUSE;
     }
-    status = validate_open(NAME, records, n, &report);
+    status = validate_open(command, records, n, &report);
     if (status == 0 && n > 0 && validate_match(profile, &report, &why) != 0) {
-        command_complain(NAME, "%s", why.text);
+        command_complain(command, "%s", why.text);
         status = EXIT_MISUSE;
     }
     if (status == 0)
-        status = check_limits(path, profile, n > 0 ? &report : NULL);
+        status = check_limits(command, path, profile, n > 0 ? &report : NULL);
     validate_close(&report);
     profile_free(profile);
     return status;
 }
 
-int profile_main(int argc, char **argv)
+int validate_check_main(int argc, char **argv)
 {
-    static const struct argp parser = {.options = option_table,
-                                       .parser = parse_option,
-                                       .args_doc = "check P.yaml [F.jsonl...]\nlearn F.jsonl...",
-                                       .doc = documentation};
+    static const struct command_option options[] = {
+        {"metrics", 'm', NULL, "print what a limit can be about, and end", COMMAND_FLAG,
+         .offset = offsetof(struct arguments, metrics)},
+        {0}};
+    static const struct command_syntax syntax = {
+        .options = options,
+        .other = parse_files,
+        .args_doc = "P.yaml [F.jsonl...]",
+        .doc = "Shows whether a profile is right, and whether each of its limits can fail."
+               "\vA profile is refused for an unknown key, a number without a unit, a limit "
+               "without a source or a date, and a range upside down. Then every limit is tried on "
+               "a machine that gets slower: that of the records, if any are named, else one that "
+               "shows what the limit calls expected. A limit that does not fail at 0.3 of the "
+               "speed accepts every machine, and is an error; so is one above 1.1 of what is "
+               "expected.\n\n"
+               "Exit status: 0 every limit can fail; 1 one cannot; 2 misuse, or a profile that is "
+               "wrong."};
+    struct arguments arguments = {.name = NULL};
+
+    if (command_read(&syntax, argc, argv, &arguments) != 0)
+        return EXIT_MISUSE;
+    return arguments.metrics ? print_metrics()
+                             : check_profile(argv[0], arguments.files[0], arguments.files + 1,
+                                             arguments.n_files - 1);
+}
+
+/* ---- learn -------------------------------------------------------------------------------- */
+
+int validate_learn_main(int argc, char **argv)
+{
+    static const struct command_option options[] = {
+        {"name", 'n', "TEXT", "what the profile is called (default learned)", COMMAND_POINTER,
+         .offset = offsetof(struct arguments, name)},
+        {"about", 'a', "LIST",
+         "the metrics that limits are about, like product_spread,matrix_product (default: "
+         "step_time, device_spread, and those of --parts, if the records have them); "
+         "`lockstep validate check --metrics` lists all",
+         COMMAND_POINTER, .offset = offsetof(struct arguments, about)},
+        {0}};
+    static const struct command_syntax syntax = {
+        .options = options,
+        .other = parse_files,
+        .args_doc = "F.jsonl...",
+        .doc = "Prints a profile that 95 % of a machine's sessions keep, with a confidence of 95 %."
+               "\vIt takes at least 6 files of one class of machine and one library of matrix "
+               "products, each with a session that no other file has, all verified.\n\n"
+               "Exit status: 0 a profile was printed; 2 misuse, or files that no profile can be "
+               "learned from."};
     struct arguments arguments = {.name = "learned"};
 
-    if (command_parse(&parser, argc, argv, &arguments) != 0)
+    if (command_read(&syntax, argc, argv, &arguments) != 0)
         return EXIT_MISUSE;
-    if (arguments.metrics)
-        return print_metrics();
-    if (find_action(&arguments) == LEARN)
-        return validate_learn(NAME, arguments.name, arguments.about, arguments.files + 1,
-                              arguments.n_files - 1);
-    return check(arguments.files[1], arguments.files + 2, arguments.n_files - 2);
+    return validate_learn(argv[0], arguments.name, arguments.about, arguments.files,
+                          arguments.n_files);
 }

@@ -287,7 +287,7 @@ static int read_words(const char *path, struct profile_limit *limit, struct text
     limit->row = validate_metric_find(limit->metric);
     if (!limit->row)
         return refuse_limit(path, limit, why, "metric",
-                            "it is not known; see lockstep profile --metrics");
+                            "it is not known; see lockstep validate check --metrics");
     limit->by = VALIDATE_COST;
     if (limit->row->counted && limit->statistic)
         return refuse_limit(path, limit, why, "statistic", "this metric is counted, and has none");

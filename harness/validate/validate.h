@@ -1,7 +1,7 @@
 /* validate/validate.h: `lockstep validate`: whether records show that a machine fulfils its
  * profile.
  *
- * The main program needs validate_main and profile_main only; the rest is shared by the files of
+ * The main program needs the mains only; the rest is shared by the files of
  * this folder. The data go this way: profile_read.c reads the limits and main.c the records;
  * judge.c compares them, and shows that each limit can fail; limit.c has what a limit says by
  * itself; conformance.c runs the cases that have to pass; devices.c has the numbers over launches,
@@ -20,7 +20,8 @@
 
 /* The subcommands. They return the exit status; see --help. */
 int validate_main(int argc, char **argv);
-int profile_main(int argc, char **argv);
+int validate_check_main(int argc, char **argv);
+int validate_learn_main(int argc, char **argv);
 
 /* The verdicts, from good to bad: that of a limit is the worst of its cells and devices. */
 enum validate_verdict {

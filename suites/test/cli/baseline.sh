@@ -1,4 +1,4 @@
-# `lockstep baseline` and `lockstep compare --baseline`: a history of planted sessions, one more
+# `lockstep compare baseline` and `lockstep compare --baseline`: a history of planted sessions, one more
 # that is as fast, slower or faster, and everything that a baseline must refuse.
 #   baseline.sh LOCKSTEP FOLDER MAKE_RECORDS PYTHON UNREADABLE
 here=$(cd "$(dirname "$0")" && pwd)
@@ -51,10 +51,10 @@ plant new slower.jsonl 21 1.05
 plant new faster.jsonl 22 0.95
 plant slower two.jsonl 23 1.001 # 12 % in the four cells on two devices
 
-refuse 'main.jsonl is not there: `lockstep baseline add` makes it' "$lockstep" baseline show main
+refuse 'main.jsonl is not there: `lockstep compare baseline add` makes it' "$lockstep" compare baseline show main
 refuse 'main.jsonl is not there' "$lockstep" compare --baseline main same.jsonl
 # A file that could not be read again is not written, by this command and by `lockstep check`.
-refuse 'planted' "$unreadable" baseline add main s1.jsonl
+refuse 'planted' "$unreadable" compare baseline add main s1.jsonl
 [ ! -e results/baselines/main.jsonl ] || fail 'a baseline that cannot be read'
 expect_status 2 "$unreadable" check --devices virt:1 --only SPLIT-01.sizes --format json --out unread.json
 grep -q 'nothing could read the result again: planted$' err || fail "$(cat err)"
@@ -63,22 +63,22 @@ expect_status 2 "$unreadable" check --mutants --until-caught --only SPLIT-01.siz
 grep -q 'nothing could read the result again$' err || fail "$(cat err)"
 [ ! -e matrix.json ] || fail 'mutants that cannot be read'
 expect_status 0 "$lockstep" check --devices virt:1 --only SPLIT-01.sizes --format json --out unread.json
-expect_status 0 "$lockstep" baseline add main s1.jsonl
+expect_status 0 "$lockstep" compare baseline add main s1.jsonl
 has 'results/baselines/main.jsonl: 1 added: now 1 sessions of 12 cells[.] A comparison takes 6 sessions, a gate 10'
-expect_status 0 "$lockstep" baseline show main
+expect_status 0 "$lockstep" compare baseline show main
 has 'one session has no spread'
 compare 3 same.jsonl
 has 'INVALID: results/baselines/main.jsonl has 1 sessions: it takes 5 more to judge, and 9 more for a gate'
 counts 0 0 0 0 12
 
 # With fewer than 6 sessions nothing is judged; two sessions of one plan are no gate.
-expect_status 0 "$lockstep" baseline add main s2.jsonl s3.jsonl s4.jsonl s5.jsonl
+expect_status 0 "$lockstep" compare baseline add main s2.jsonl s3.jsonl s4.jsonl s5.jsonl
 compare 3 slower.jsonl
 has 'it takes 1 more to judge, and 5 more for a gate'
 cp results/baselines/main.jsonl five.jsonl
 
 # From 6 to 9 sessions there are verdicts that are no gate, and --strict does not pass them.
-expect_status 0 "$lockstep" baseline add main s6.jsonl
+expect_status 0 "$lockstep" compare baseline add main s6.jsonl
 compare 0 slower.jsonl
 counts 12 0 0 0 0
 has 'INVALID, not a gate[.]'
@@ -90,7 +90,7 @@ with CI=true compare 4 same.jsonl
 with CI=true compare 0 same.jsonl --no-strict
 
 # 10 sessions are a gate.
-expect_status 0 "$lockstep" baseline add main s7.jsonl s8.jsonl s9.jsonl s10.jsonl
+expect_status 0 "$lockstep" compare baseline add main s7.jsonl s8.jsonl s9.jsonl s10.jsonl
 compare 1 slower.jsonl
 counts 12 0 0 0 0
 ! grep -q 'not a gate' out || fail "$(cat out)"
@@ -107,7 +107,7 @@ compare 0 between.jsonl
 counts 0 12 0 0 0
 has 'INCONCLUSIVE: a change is not shown'
 compare 4 between.jsonl --strict
-expect_status 0 "$lockstep" baseline show main
+expect_status 0 "$lockstep" compare baseline show main
 has 'results/baselines/main.jsonl: 10 sessions of 12 cells, class of machine 700000000000'
 has 'library of matrix products: OpenBLAS 0.3.21 '
 has '10: 2026-11-21T08:00:00Z, run feed00000000000a, commit 3f2a9c1d5b7e, start 000000000010'
@@ -119,7 +119,7 @@ for file in same slower two; do
     "$python" -B "$here/baseline_check.py" out $file.jsonl s1.jsonl s2.jsonl s3.jsonl s4.jsonl s5.jsonl s6.jsonl \
         s7.jsonl s8.jsonl s9.jsonl s10.jsonl || fail "$file"
 done
-expect_status 0 "$lockstep" baseline show main --format json
+expect_status 0 "$lockstep" compare baseline show main --format json
 grep -q '"sitting_sd_log": 0.00' out || fail "$(cat out)"
 compare 1 two.jsonl --format md
 grep -q '^| REGRESSED | tutorial dp virt:2, 30 rows' out || fail "$(cat out)"
@@ -148,45 +148,45 @@ refused()
 }
 class2=$(printf '8%063d' 0)
 refused 's3.jsonl:1: run feed000000000003 is there already: run feed000000000003 of session 3, results/baselines/main.jsonl:25$' \
-    "$lockstep" baseline add main s3.jsonl
+    "$lockstep" compare baseline add main s3.jsonl
 plant old copy.jsonl 3 1 0 feed000000000003=feed0000000000bb "$(printf '%012d%052d=%012d%052d' 3 0 99 0)"
 refused 'copy.jsonl:1: run feed0000000000bb is there already: run feed000000000003 of session 3, ' \
-    "$lockstep" baseline add main copy.jsonl
+    "$lockstep" compare baseline add main copy.jsonl
 compare 3 s3.jsonl
 has 'INVALID: s3.jsonl:1: run feed000000000003 is there already: run feed000000000003 of session 3'
 plant new near.jsonl 10 1 3600 feed00000000000a=feed0000000000aa
 refused 'near.jsonl:1: 1.0 hours from session 10 (results/baselines/main.jsonl:109), in the same start of the machine: it takes 6 hours' \
-    "$lockstep" baseline add main near.jsonl
+    "$lockstep" compare baseline add main near.jsonl
 plant new class.jsonl 26 1 "7$(printf '%063d' 0)=$class2"
 refused 'class.jsonl:1: another class of machine, 800000000000, than 700000000000 of results/baselines/main.jsonl:1' \
-    "$lockstep" baseline add main class.jsonl
+    "$lockstep" compare baseline add main class.jsonl
 compare 3 class.jsonl
 has 'INVALID: class.jsonl:1: another class of machine'
 # The options are the same and the library of matrix products is not: both are named.
 onednn='OpenBLAS 0.3.21, oneDNN 2.6.3 brg:avx512_core'
 plant new library.jsonl 33 1 "\"blas\":\"OpenBLAS 0.3.21\"=\"blas\":\"$onednn\""
 two="library.jsonl:1: another library of matrix products, \"$onednn\", than \"OpenBLAS 0.3.21\" of results/baselines/main.jsonl:1: measure with that one, or take a baseline of another name"
-refused "$two\$" "$lockstep" baseline add main library.jsonl
+refused "$two\$" "$lockstep" compare baseline add main library.jsonl
 compare 3 library.jsonl
 has "INVALID: $two"
 counts 0 0 0 0 12
 plant new nameless.jsonl 34 1 '"blas":"OpenBLAS 0.3.21"="blas":""'
-refused 'nameless.jsonl:1: the library of matrix products is unknown' "$lockstep" baseline add main nameless.jsonl
+refused 'nameless.jsonl:1: the library of matrix products is unknown' "$lockstep" compare baseline add main nameless.jsonl
 compare 3 nameless.jsonl
 plant few-steps plan.jsonl 27
-refused 'plan.jsonl:1: another plan than results/baselines/main.jsonl:1' "$lockstep" baseline add main plan.jsonl
+refused 'plan.jsonl:1: another plan than results/baselines/main.jsonl:1' "$lockstep" compare baseline add main plan.jsonl
 compare 3 plan.jsonl
 plant new dirty.jsonl 28 1 '"git_dirty":false="git_dirty":true'
-refused 'dirty.jsonl:1: a changed tree on commit 3f2a9c1d5b7e' "$lockstep" baseline add main dirty.jsonl
+refused 'dirty.jsonl:1: a changed tree on commit 3f2a9c1d5b7e' "$lockstep" compare baseline add main dirty.jsonl
 compare 3 dirty.jsonl
 compare 0 dirty.jsonl --allow-dirty
 plant new debug.jsonl 29 1 '"build_type":"Release"="build_type":"Debug"'
-refused 'debug.jsonl:1: a Debug build, not of Release or RelWithDebInfo' "$lockstep" baseline add main debug.jsonl
+refused 'debug.jsonl:1: a Debug build, not of Release or RelWithDebInfo' "$lockstep" compare baseline add main debug.jsonl
 "$make_records" new open.jsonl
-refused 'open.jsonl:1: the class of the machine is unknown' "$lockstep" baseline add main open.jsonl
+refused 'open.jsonl:1: the class of the machine is unknown' "$lockstep" compare baseline add main open.jsonl
 # The first bad one of several is reported: none is added.
 plant new good.jsonl 30
-refused 'dirty.jsonl:1: a changed tree' "$lockstep" baseline add main good.jsonl dirty.jsonl
+refused 'dirty.jsonl:1: a changed tree' "$lockstep" compare baseline add main good.jsonl dirty.jsonl
 
 # edit FILE SED: edits the file and makes its chain right again.
 edit()
@@ -202,13 +202,13 @@ open(sys.argv[2], "w", encoding="utf-8").write("\n".join(chained(lines, lambda l
 }
 edit failed.jsonl '5s/"status":"ok"/"status":"failed"/;5s/"validated":true/"validated":false/
     5s/"reason":""/"reason":"planted"/;s/"ok":96,"not_ok":0/"ok":95,"not_ok":1/'
-refused 'failed.jsonl:5: not verified (failed): launch 3 of mlp:1024' "$lockstep" baseline add main failed.jsonl
+refused 'failed.jsonl:5: not verified (failed): launch 3 of mlp:1024' "$lockstep" compare baseline add main failed.jsonl
 compare 3 failed.jsonl
 edit short.jsonl '60,$d'
-refused 'short.jsonl:59: not finished: 58 of 96 launches are in it, and no end' "$lockstep" baseline add main short.jsonl
+refused 'short.jsonl:59: not finished: 58 of 96 launches are in it, and no end' "$lockstep" compare baseline add main short.jsonl
 compare 3 short.jsonl
 edit resumed.jsonl '50,$s/"sitting":0/"sitting":1/'
-refused 'resumed.jsonl:50: another session than the cells before' "$lockstep" baseline add main resumed.jsonl
+refused 'resumed.jsonl:50: another session than the cells before' "$lockstep" compare baseline add main resumed.jsonl
 
 # unread: input cannot be read: status 2, and one line.
 unread()
@@ -217,23 +217,23 @@ unread()
     cmp whole.jsonl results/baselines/main.jsonl || fail "unreadable input changed the baseline: $*"
 }
 head -c 20000 same.jsonl >torn.jsonl
-unread 'torn.jsonl: the last line is torn' "$lockstep" baseline add main torn.jsonl
-unread 'missing.jsonl: No such file' "$lockstep" baseline add main missing.jsonl
+unread 'torn.jsonl: the last line is torn' "$lockstep" compare baseline add main torn.jsonl
+unread 'missing.jsonl: No such file' "$lockstep" compare baseline add main missing.jsonl
 edit major.jsonl '1s|lockstep/run/1.1|lockstep/run/2.0|'
-unread 'major.jsonl:1: schema "lockstep/run/2.0"' "$lockstep" baseline add main major.jsonl
+unread 'major.jsonl:1: schema "lockstep/run/2.0"' "$lockstep" compare baseline add main major.jsonl
 edit nan.jsonl '3s/"mean_ns":[0-9.e+]*/"mean_ns":null/'
-unread 'nan.jsonl:3: ' "$lockstep" baseline add main nan.jsonl
+unread 'nan.jsonl:3: ' "$lockstep" compare baseline add main nan.jsonl
 edit negative.jsonl '3s/"t_step_ns":\[/"t_step_ns":[-/'
 unread 'negative.jsonl:3: ' "$lockstep" compare --baseline main negative.jsonl
 sed '7s/"order_index":/"order_index": /' same.jsonl >chain.jsonl
-unread 'chain.jsonl:8: "chain" is' "$lockstep" baseline add main chain.jsonl
+unread 'chain.jsonl:8: "chain" is' "$lockstep" compare baseline add main chain.jsonl
 
 # broken: a baseline was edited: nothing is added to it, shown or compared.
 broken()
 {
     place=$1
     cp bad.jsonl results/baselines/bad.jsonl
-    for call in 'baseline show bad' 'baseline add bad good.jsonl' 'compare --baseline bad same.jsonl'; do
+    for call in 'compare baseline show bad' 'compare baseline add bad good.jsonl' 'compare --baseline bad same.jsonl'; do
         refuse "results/baselines/bad.jsonl$place" "$lockstep" $call
         cmp bad.jsonl results/baselines/bad.jsonl || fail "$call changed a broken baseline"
     done
@@ -301,7 +301,7 @@ plant new kernels.jsonl 31 1.001 '"kernels_per_step":null="kernels_per_step":37.
 forge 's/"kernels_per_step": *\[null\], *//'
 mv bad.jsonl results/baselines/before.jsonl
 expect_status 0 "$lockstep" compare --baseline before kernels.jsonl --exact
-expect_status 0 "$lockstep" baseline add before kernels.jsonl
+expect_status 0 "$lockstep" compare baseline add before kernels.jsonl
 plant new kernels2.jsonl 32 1.001 '"kernels_per_step":null="kernels_per_step":38.0'
 expect_status 1 "$lockstep" compare --baseline before kernels2.jsonl --exact
 has 'CHANGED mlp:[^ ]* plain virt:1, 30 rows, f32, cpu/threads kernels_per_step: 37 -> 38 launches'
@@ -311,9 +311,9 @@ rm results/baselines/before.jsonl
 forge 's/"blas": *"[^"]*", *//'
 mv bad.jsonl results/baselines/before.jsonl
 unnamed='results/baselines/before.jsonl:1: it does not say of which library of matrix products it is, and good.jsonl is of "OpenBLAS 0.3.21": begin a baseline'
-expect_status 0 "$lockstep" baseline show before
+expect_status 0 "$lockstep" compare baseline show before
 has 'library of matrix products: not known'
-one_line 3 "$unnamed" "$lockstep" baseline add before good.jsonl
+one_line 3 "$unnamed" "$lockstep" compare baseline add before good.jsonl
 expect_status 3 "$lockstep" compare --baseline before good.jsonl
 has "INVALID: $unnamed"
 rm results/baselines/before.jsonl
@@ -323,36 +323,36 @@ cp same.jsonl bad.jsonl
 broken ':1: '
 rm results/baselines/bad.jsonl
 ln -s main.jsonl results/baselines/link.jsonl
-refuse 'link.jsonl: it is a symbolic link' "$lockstep" baseline add link good.jsonl
+refuse 'link.jsonl: it is a symbolic link' "$lockstep" compare baseline add link good.jsonl
 mkdir results/baselines/folder.jsonl
-refuse 'folder.jsonl: it is no regular file' "$lockstep" baseline show folder
+refuse 'folder.jsonl: it is no regular file' "$lockstep" compare baseline show folder
 rm -r results/baselines/link.jsonl results/baselines/folder.jsonl
 
 # Names that lead to another place are refused.
 for name in ../main /tmp/x a/b .. .hidden '' 'a b' 'a;b' "$(printf '%0120d' 0)"; do
-    refuse 'no name of a baseline\|say add NAME\|missing' "$lockstep" baseline add "$name" good.jsonl
+    refuse 'no name of a baseline\|say add NAME\|missing' "$lockstep" compare baseline add "$name" good.jsonl
     refuse 'no name of a baseline\|0 record files\|NAME takes one' "$lockstep" compare --baseline "$name" good.jsonl
 done
 for name in "$(printf 'a\033[31mb')" "$(printf 'a\nb')" "$(printf 'a\233b')"; do
-    refuse 'control' "$lockstep" baseline add "$name" good.jsonl
+    refuse 'control' "$lockstep" compare baseline add "$name" good.jsonl
 done
 [ ! -e main.jsonl ] && [ "$(ls -A results/baselines)" = main.jsonl ] || fail "a name led elsewhere: $(ls -A results/baselines)"
 
 # Errors of the command line.
-refuse 'unknown action "remove"; known: add, show\|action' "$lockstep" baseline remove main
-refuse 'say add NAME FILE.. or show NAME' "$lockstep" baseline
-refuse 'say add NAME FILE.. or show NAME' "$lockstep" baseline show
-refuse 'add takes record files' "$lockstep" baseline add main
-refuse "unexpected argument 'same.jsonl' after show NAME" "$lockstep" baseline show main same.jsonl
+refuse 'unknown action "remove"; known: add, show\|action' "$lockstep" compare baseline remove main
+refuse 'say add NAME FILE.. or show NAME' "$lockstep" compare baseline
+refuse 'say add NAME FILE.. or show NAME' "$lockstep" compare baseline show
+refuse 'add takes record files' "$lockstep" compare baseline add main
+refuse "unexpected argument 'same.jsonl' after show NAME" "$lockstep" compare baseline show main same.jsonl
 refuse '2 record files: --baseline NAME takes one' "$lockstep" compare --baseline main same.jsonl s1.jsonl
 refuse '0 record files: --baseline NAME takes one' "$lockstep" compare --baseline main
 refuse 'strict are of --ab' "$lockstep" compare s1.jsonl s2.jsonl --strict
 refuse 'dir is of --baseline NAME' "$lockstep" compare s1.jsonl s2.jsonl --dir results/baselines
 
 # In another folder two commands add at the same time: both sessions are there.
-expect_status 0 "$lockstep" baseline add --dir deep/er main s1.jsonl
+expect_status 0 "$lockstep" compare baseline add --dir deep/er main s1.jsonl
 for i in 2 3 4 5 6; do
-    "$lockstep" baseline add --dir deep/er main s$i.jsonl >/dev/null 2>err.$i &
+    "$lockstep" compare baseline add --dir deep/er main s$i.jsonl >/dev/null 2>err.$i &
 done
 wait
 [ "$(wc -l <deep/er/main.jsonl)" -eq 72 ] || fail "$(wc -l <deep/er/main.jsonl) lines: $(cat err.*)"
@@ -361,6 +361,6 @@ expect_status 0 "$lockstep" compare --baseline main same.jsonl --dir deep/er
 # A folder that cannot be written to: no partial file is left.
 if [ "$(id -u)" -ne 0 ]; then
     chmod a-w deep/er
-    one_line 2 'cannot write' "$lockstep" baseline add --dir deep/er main s7.jsonl
+    one_line 2 'cannot write' "$lockstep" compare baseline add --dir deep/er main s7.jsonl
     chmod u+w deep/er
 fi

@@ -1,97 +1,10 @@
-# bench: the form of its output, the consistency of the numbers in a line, misuse. Speeds are never
-# compared.
+# `lockstep sweep limits`: the numbers of its lines belong together, and misuse. Then scripts/bench. Speeds
+# are never compared.
 . "$(dirname "$0")/common.sh"
 
-# check_lines DEVICES BYTES ROUNDS: checks every field of out, by the definitions in its head.
-check_lines()
-{
-    awk -F '\t' -v devices="$1" -v bytes="$2" -v rounds="$3" '
-        function bad(what) { print "line " NR ": " what ": " $0; wrong = 1 }
-        function positive(x) { return x ~ /^[0-9.]+$/ && x + 0 > 0 }
-        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; fields = NF; next }
-        NF != fields { bad("number of fields") }
-        $at["devices"] != "virt:" devices { bad("devices") }
-        $at["model_bytes"] != bytes || $at["rounds"] != rounds { bad("what was asked for") }
-        { name[NR] = $at["name"]; copied = 2 * bytes * (devices - 1) }
-        $at["peer_work_bytes"] != copied { bad("bytes of the peer") }
-        $at["name"] == "replicate" && $at["work_bytes"] != copied { bad("bytes") }
-        $at["name"] == "reduce" && $at["work_bytes"] != bytes * (devices + 1) { bad("bytes") }
-        # Three rounds of warm-up are compared, too: both replicas and copies twice, and the sums.
-        $at["compared"] != bytes / 4 * (rounds + 3) * (4 * devices - 1) { bad("compared") }
-        !positive($at["median_ns"]) || !positive($at["peer_median_ns"]) { bad("times") }
-        !($at["min_ns"] <= $at["median_ns"] + 0) { bad("fastest and median") }
-        !positive($at["ratio"]) { bad("ratio") }
-        !($at["ratio_lo"] + 0 <= $at["ratio"] + 0 && $at["ratio"] + 0 <= $at["ratio_hi"] + 0) {
-            bad("bounds")
-        }
-        $at["bounds"] != (rounds < 6 ? "range" : "interval") { bad("name of the bounds") }
-        rounds >= 6 && !($at["coverage"] >= 0.95 && $at["coverage"] <= 1) { bad("coverage") }
-        END {
-            if (NR != 3 || name[2] != "replicate" || name[3] != "reduce")
-                bad("not replicate and reduce")
-            exit wrong
-        }' out >problems || fail "$(cat problems)"
-}
-
-for devices in 2 3; do
-    expect_status 0 "$lockstep" bench copies --devices "virt:$devices" --bytes 100004 --rounds 5 \
-        --format tsv
-    check_lines "$devices" 100004 5
-    [ ! -s err ] || fail "something on stderr: $(cat err)"
-done
-# There is more than one parameter, and more than a thread copies alone.
-expect_status 0 "$lockstep" bench copies --devices virt:2 --bytes 9Mi --rounds 6 --format tsv
-check_lines 2 9437184 6
-expect_status 0 "$lockstep" bench copies --devices virt:2 --bytes 4 --rounds 1 --backend cpu-ref \
-    --format tsv
-check_lines 2 4 1
-
-# For people there are 80 columns, and an interval is only called so if it is one.
-expect_status 0 "$lockstep" bench copies --devices virt:2 --bytes 64Ki --rounds 6
-expect_count 0 '.\{81\}' out
-expect_count 1 '^replicate ' out
-expect_count 1 '^reduce ' out
-expect_count 1 '95 % interval$' out
-expect_status 0 "$lockstep" bench copies --devices virt:2 --bytes 64Ki --rounds 5
-expect_count 0 'interval' out
-expect_count 1 ' range$' out
-expect_status 0 "$lockstep" bench --help
-expect_count 1 'Exit status' out
-
-# overlap: the numbers of a line are consistent; with noise the hidden part can be outside of 0 to
-# 1.
-expect_status 0 "$lockstep" bench overlap --devices virt:2+50us --bytes 64Ki --rounds 6 \
-    --format tsv
-awk -F '\t' '
-    function bad(what) { print what ": " $0; wrong = 1 }
-    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; fields = NF; next }
-    NF != fields || $at["name"] != "overlap" || $at["devices"] != "virt:2+50us" { bad("fields") }
-    # 15 layers of 32 x 32 and a bias each, on two ranks, both ways, with four rounds of warm-up.
-    !($at["rows"] >= 256 && $at["rows"] <= 16384) { bad("rows") }
-    $at["bucket_bytes"] != 4 * 32 * 33 || $at["model_bytes"] != 15 * 4 * 32 * 33 { bad("bytes") }
-    # Before them the step of each of two sets is compared with the reference.
-    $at["compared"] != 15 * 32 * 33 * (2 * 2 * 10 + 2) { bad("compared") }
-    $at["processes"] != 1 || $at["hosts"] != 1 { bad("processes") }
-    !($at["compute_ns"] > 0 && $at["comm_ns"] >= 15 * 2 * 50000 && $at["whole_ns"] > 0) { bad("times") }
-    $at["ratio"] !~ /^-?[0-9.]+(e[-+][0-9]+)?$/ { bad("ratio") }
-    !($at["ratio_lo"] + 0 <= $at["ratio"] + 0 && $at["ratio"] + 0 <= $at["ratio_hi"] + 0) {
-        bad("bounds")
-    }
-    $at["bounds"] != "interval" { bad("name of the bounds") }
-    END { if (NR != 2) bad("not one line"); exit wrong }' out >problems || fail "overlap: $(cat problems)"
-expect_status 0 "$lockstep" bench overlap --devices virt:2+20us --bytes 16Ki --rounds 5
-expect_count 0 '.\{81\}' out
-expect_count 1 '^hidden .* %  [-0-9.]* .. [-0-9.]*$' out
-expect_count 1 ' range$' out
-refuse "staged.*after backward" "$lockstep" bench overlap --devices virt:2 --bytes 16Ki \
-    --backend cpu-ref
-refuse '4096 are too few for 15 layers, at least 4320' "$lockstep" bench overlap --bytes 4Ki
-refuse "'virt:2+lag'.*late" "$lockstep" bench overlap --devices virt:2+lag
-refuse "'virt:2+9us'.*slow transfers" "$lockstep" bench copies --devices virt:2+9us
-
-# limits: a model whose kernels are known. Parts add up: products, other kernels, transfers and the
+# A model whose kernels are known. Parts add up: products, other kernels, transfers and the
 # rest are the step, and each is the sum of its lines.
-expect_status 0 "$lockstep" bench limits --devices virt:2 --workload mlp:6,7,7 --batch 10 \
+expect_status 0 "$lockstep" sweep limits --devices virt:2 --workload mlp:6,7,7 --batch 10 \
     --rounds 3 --format tsv
 awk -F '\t' '
     function bad(what) { print "line " NR ": " what ": " $0; wrong = 1 }
@@ -152,7 +65,7 @@ awk -F '\t' '
         if (phases > step["once", "step"] + 2) bad("phases are longer than the step")
         exit wrong
     }' out >problems || fail "limits: $(cat problems)"
-expect_status 0 "$lockstep" bench limits --devices virt:2 --workload mlp:6,7 --workload cnn --batch 4 \
+expect_status 0 "$lockstep" sweep limits --devices virt:2 --workload mlp:6,7 --workload cnn --batch 4 \
     --rounds 1
 expect_count 0 '.\{81\}' out
 expect_count 0 ' $' out
@@ -160,39 +73,29 @@ expect_count 1 '^2x7x6 nt  *1 .* [0-9.]*$' out
 expect_count 2 '^Step ' out
 expect_count 2 '^  step / products ' out
 expect_count 1 'values compared, all right' out
-expect_status 0 "$lockstep" bench limits --devices virt:2 --workload mlp:6,7 --batch 4 --rounds 1 --format json
+expect_status 0 "$lockstep" sweep limits --devices virt:2 --workload mlp:6,7 --batch 4 --rounds 1 --format json
 expect_count 1 '^{"schema": "lockstep/limits/1.0", ' out
 expect_count 1 '"shape": "2x7x6 nt", "phase": "forward", "count": 1, .*"flops": 168.0, "bytes": 272.0' out
-refuse "json is for limits, not for copies" "$lockstep" bench copies --format json
-refuse '"mlp".*mlp:SIZES\|mlp' "$lockstep" bench limits --workload mlpx
-refuse "is for limits, not for copies" "$lockstep" bench copies --workload cnn
-refuse "is for limits, not for overlap" "$lockstep" bench overlap --batch 8
+expect_status 0 "$lockstep" sweep limits --help
+expect_count 1 'Exit status' out
+refuse '"mlp".*mlp:SIZES\|mlp' "$lockstep" sweep limits --workload mlpx
 refuse 'batch: gpt2, mode dp, 2 devices, 1000000 rows: .* fits by estimate$' \
-    "$lockstep" bench limits --devices virt:2 --workload gpt2 --batch 1000000
-refuse "bytes is not for limits" "$lockstep" bench limits --bytes 64Ki
-refuse "'host' has no devices" "$lockstep" bench limits --devices host
-refuse "'virt:2+lag'.*late" "$lockstep" bench limits --devices virt:2+lag
-refuse "'virt:2+9us'.*slow transfers" "$lockstep" bench limits --devices virt:2+9us
-
-refuse 'which benchmark' "$lockstep" bench
-refuse '"copy".*copies' "$lockstep" bench copy
-refuse "'again'" "$lockstep" bench copies again
-refuse "'virt:1'.*2 devices" "$lockstep" bench copies --devices virt:1
-refuse "'host'.*2 devices" "$lockstep" bench copies --devices host
-refuse "'virt:2+lag'.*late" "$lockstep" bench copies --devices virt:2+lag
-refuse '"-1"' "$lockstep" bench copies --devices virt:2 --bytes=-1
-refuse '10 is not a multiple of 4' "$lockstep" bench copies --devices virt:2 --bytes 10
-refuse '"0"' "$lockstep" bench copies --devices virt:2 --rounds 0
-refuse 'twice' "$lockstep" bench copies --rounds 2 --rounds 3
-refuse '"xml".*text' "$lockstep" bench copies --format xml
-refuse 'gpu.*cpu' "$lockstep" bench copies --devices virt:2 --backend gpu
+    "$lockstep" sweep limits --devices virt:2 --workload gpt2 --batch 1000000
+refuse "'host' has no devices" "$lockstep" sweep limits --devices host
+refuse "'virt:2+lag'.*late" "$lockstep" sweep limits --devices virt:2+lag
+refuse "'virt:2+9us'.*slow transfers" "$lockstep" sweep limits --devices virt:2+9us
+refuse "'again'" "$lockstep" sweep limits again
+refuse '"0"' "$lockstep" sweep limits --devices virt:2 --rounds 0
+refuse 'twice' "$lockstep" sweep limits --rounds 2 --rounds 3
+refuse '"xml".*text' "$lockstep" sweep limits --format xml
+refuse 'gpu.*cpu' "$lockstep" sweep limits --devices virt:2 --backend gpu
 
 # scripts/bench runs a program that gives known numbers: met, open, missed, no number.
 bench=$(cd "$OLDPWD" && cd "$(dirname "$0")/../../.." && pwd)/scripts/bench
 cat >fake <<'FAKE'
 #!/bin/sh
-[ "$1" = bench ] && printf 'name\tratio\nreplicate\t%s\nreduce\t%s\noverlap\t%s\n' \
-    "$REPLICATE" "$REDUCE" "$OVERLAP"
+[ "$1 $2" != 'sweep limits' ] || printf 'section\tname\tonce_part\nphase\treplicate\t%s\nphase\treduce\t%s\n' \
+    "$REPLICATE" "$REDUCE"
 counts=1,2 modes=plain,dp
 while [ $# -gt 1 ] && [ "$1" != --out ]; do
     [ "$1" != --counts ] || counts=$2
@@ -204,12 +107,12 @@ case $modes in *plain*) counts=1,$counts ;; esac
 [ $# -lt 2 ] || for n in $(echo "$counts" | tr , ' '); do
     eval "step=\$STEP$n outside=\$OUTSIDE$n"
     printf '{"schema":"lockstep/cell/1.1","cell":{"n_devices":%s,"x":0},"status":"ok",' "$n"
-    printf '"median_ns":%s,"outside_frac":%s,"phase_median_ns":{}}\n' "$step" "$outside"
+    printf '"median_ns":%s,"hidden_frac":%s,"outside_frac":%s,"phase_median_ns":{}}\n' "$step" "$OVERLAP" "$outside"
 done >"$2"
 echo "  outside   $LAUNCH of a launch: process 1 ms" >&2
 FAKE
 chmod +x fake
-export REPLICATE=0.71 REDUCE=0.69 OVERLAP=0.79 STEP1=180 STEP2=100 OUTSIDE1=0.05 OUTSIDE2=0.101 LAUNCH='0.31 s'
+export REPLICATE=0.71 REDUCE=0.46 OVERLAP=0.79 STEP1=180 STEP2=100 OUTSIDE1=0.05 OUTSIDE2=0.101 LAUNCH='0.31 s'
 expect_status 1 "$bench" --program "$PWD/fake" --launches 6 copies outside scaling overlap launch
 expect_count 1 'replicate.* 71 % (71 .. 71) at least 70 %: met$' out
 expect_count 1 'reduce.* 69 % .*: missed$' out
@@ -220,7 +123,7 @@ expect_count 1 '2 devices .* 10.1 % .*at most 10 %: missed$' out
 expect_count 1 'two devices.* 1.8x .*: met$' out
 expect_count 1 'a launch .* 310 ms .*at most 300 ms: missed$' out
 expect_count 0 '.\{81\}' out
-export REDUCE=0.7 OVERLAP=0.8 OUTSIDE2=0.1 LAUNCH='68 ms'
+export REDUCE=0.467 OVERLAP=0.8 OUTSIDE2=0.1 LAUNCH='68 ms'
 expect_status 0 "$bench" --program "$PWD/fake" --launches 6 copies outside scaling copies overlap launch
 expect_count 9 ': met$' out
 # A range meets nothing; a missed limit is reported before an open one.

@@ -82,13 +82,13 @@ refuse "'nccl' is not for the host and virtual devices: threads, staged$" $sweep
 [ ! -e none.jsonl ] || fail "a refused sweep has a file"
 
 refuse "$virtual" "$lockstep" devices --devices virt:2 --communicator peer
-refuse "$virtual" "$lockstep" bench copies --devices virt:2 --communicator peer
+refuse "$virtual" "$lockstep" sweep limits --devices virt:2 --communicator peer
 refuse "$virtual" "$lockstep" check --communicator peer --only SPLIT-01
 refuse "$virtual" "$lockstep" train --devices virt:2 --communicator peer
 refuse "$virtual" "$lockstep" train --devices host --communicator peer
 refuse "$virtual" "$lockstep" train --against virt:1 --against-communicator peer
 refuse 'needs --against' "$lockstep" train --against-communicator staged
-for command in devices 'bench copies' check train; do
+for command in devices 'sweep limits' check train; do
     refuse '--communicator: unknown communicator "mpi-x"; known: .*threads' "$lockstep" $command \
         --communicator mpi-x
     refuse '--communicator is given twice' "$lockstep" $command --communicator staged \
@@ -99,16 +99,16 @@ refuse 'same thing' "$lockstep" check --impl-options cpu --communicator staged
 refuse '--communicator is the reference' "$lockstep" check --communicator staged --impl ./it.so
 refuse 'mutants' "$lockstep" check --communicator staged --mutants
 
-# A benchmark needs something that the communicator cannot do.
-refuse "'staged' reduces after backward, not during it: threads$" "$lockstep" bench overlap \
+# A mode needs something that the communicator cannot do.
+refuse "'staged' reduces after backward, not during it: threads$" "$lockstep" soak --iterations 1 --mode overlap \
     --devices virt:2 --communicator staged
 
 # ---- the other commands ------------------------------------------------------------------------
 
 expect_status 0 "$lockstep" devices --devices virt:2 --communicator staged
 expect_count 1 'backend cpu, communicator staged' out
-expect_status 0 "$lockstep" bench copies --devices virt:2 --backend cpu-ref --communicator threads \
-    --bytes 4 --rounds 1
+expect_status 0 "$lockstep" sweep limits --devices virt:2 --backend cpu-ref --communicator threads \
+    --workload mlp:6,7 --batch 4 --rounds 1
 expect_status 0 "$lockstep" check --communicator staged --only SPLIT-01,DDP-01
 expect_count 1 'reference (cpu kernels, staged communicator)' out
 expect_status 0 "$lockstep" check --backend cpu-ref --communicator threads --only DDP-15

@@ -275,7 +275,7 @@ def test_baseline(lockstep: str, make_records: str) -> None:
     same, slower = plant("new", "same.jsonl", 20, 1.001), plant("slower", "two.jsonl", 23, 1.001)
     compare = (lockstep, "compare", "--baseline", "main")
     for count, statuses in ((5, (3, 3)), (6, (0, 0)), (10, (0, 1))):
-        run(0, lockstep, "baseline", "add", "main", *sittings[{5: 0, 6: 5, 10: 6}[count]:count])
+        run(0, lockstep, "compare", "baseline", "add", "main", *sittings[{5: 0, 6: 5, 10: 6}[count]:count])
         for path, status in zip((same, slower), statuses):
             wanted = check_result(of_baseline, status, *compare, path, "--no-strict")
             check(bool(wanted.numbers) == (count > 5), f"numbers with {count} sittings")

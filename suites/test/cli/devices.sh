@@ -27,7 +27,7 @@ grep -q '^Machine' out || fail "no machine: $(cat out)"
 HWLOC_HIDE_ERRORS=0 "$lockstep" devices 2>err >out
 grep -q hwloc err || fail "hwloc says nothing, so this shows nothing"
 expect_count 1 '^Machine: not this one' out
-expect_status 1 "$lockstep" bench overlap --devices virt:1
+expect_status 1 "$lockstep" sweep limits --devices virt:1
 grep -q 'another machine' err || fail "measured on another machine: $(cat err)"
 unset HWLOC_FSROOT
 
@@ -39,7 +39,7 @@ expect_count 1 '^Machine: not this one' out
 expect_count 16 ' virt:[0-9]* *virt .* no ' out
 expect_status 0 "$lockstep" devices --format json
 grep -q '"foreign": true' out || fail "not said in JSON: $(cat out)"
-for command in 'sweep --out seen.jsonl' 'soak --minutes 0.01' 'bench overlap' 'bench limits'; do
+for command in 'sweep --out seen.jsonl' 'soak --minutes 0.01' 'sweep limits'; do
     $lockstep $command --devices virt:2 >out 2>err && fail "$command measures on another machine"
     grep -q 'another machine' err || fail "$command: $(cat err)"
 done

@@ -45,8 +45,8 @@ expect_status 1 "$lockstep" train --devices virt:2+fault:reduce@2 --epochs 1
 grep -q 'call 2 of reduce fails on purpose' err || fail "train: $(cat err)"
 expect_status 1 "$lockstep" train --devices virt:2 --against virt:2+fault:launch@900000 --epochs 1
 grep -q 'call 900000 of launch' err || fail "train --against: $(cat err)"
-expect_status 1 "$lockstep" bench overlap --devices virt:2+300us+fault:launch@3
-grep -q 'call 3 of launch fails on purpose' err || fail "bench: $(cat err)"
+expect_status 1 "$lockstep" sweep limits --devices virt:2+fault:launch@3 --workload mlp:6,7 --batch 4
+grep -q 'call 3 of launch fails on purpose' err || fail "limits: $(cat err)"
 
 expect_status 1 "$lockstep" check --devices virt:2+fault:launch@3
 grep -q '[1-9][0-9]* failed' out || fail "check: $(cat out)"

@@ -58,10 +58,10 @@ for format in text json md; do
     says 3 compare plain.jsonl records.jsonl --format $format
     says 3 compare hostile.jsonl again.jsonl --format $format
 done
-says 0 profile check profile.yaml records.jsonl
-says 2 profile learn records.jsonl records.jsonl
+says 0 validate check profile.yaml records.jsonl
+says 2 validate learn records.jsonl records.jsonl
 says 2 forecast --to 4 records.jsonl
-says 3 baseline add main records.jsonl
+says 3 compare baseline add main records.jsonl
 says 2 sweep --resume --devices virt:1 --out records.jsonl
 says 1 report hostile.jsonl --out page
 for file in page/*.html page/*.md page/*.svg page/*.tsv; do
@@ -73,9 +73,9 @@ says 2 report records.jsonl --format nccl-tests
 says 0 soak --devices virt:2 --iterations 2 --batch 8 --workload mlp:8,6,4
 says 1 soak --devices virt:2+fault:flip@2/1 --iterations 3 --batch 8 --workload mlp:8,6,4
 for form in text tsv; do
-    says 0 bench copies --devices virt:2 --bytes 4096 --rounds 5 --format $form
+    says 0 sweep limits --devices virt:2 --workload mlp:6,7 --batch 4 --rounds 1 --format $form
 done
-for command in soak 'bench copies' 'bench overlap' 'bench limits' selftest tutorial devices; do
+for command in soak 'sweep limits' 'soak selftest' tutorial devices; do
     says 2 $command --devices "$hidden"
     says 2 $command "$hidden"
 done

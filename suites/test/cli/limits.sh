@@ -11,7 +11,7 @@ set -eu
 commands=(
     'sweep --bind none --workload tutorial --devices virt:2 --batch 10 --steps 2:3 --seconds 0.01 --out x.jsonl'
     'train --model mlp --epochs 1 --devices virt:2'
-    'bench copies --devices virt:2'
+    'soak --iterations 1 --devices virt:2'
     'devices --devices virt:2'
 )
 

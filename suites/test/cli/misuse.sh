@@ -1,7 +1,7 @@
 # Bad input gives status 2 and exactly one line on stderr that names the value.
 . "$(dirname "$0")/common.sh"
 
-refuse "swep.*devices, tutorial, sweep, report" "$lockstep" swep
+refuse "swep.*devices, tutorial, check, sweep, report" "$lockstep" swep
 refuse 'frobnicate' "$lockstep" sweep --frobnicate
 refuse 'out' "$lockstep" sweep --out
 refuse 'stray' "$lockstep" sweep stray
@@ -86,9 +86,9 @@ for option in '--devices virt:1' '--backend cpu' '--counts 1' '--batch 10' '--ou
     refuse "${option%% *} is given twice" "$lockstep" sweep $option $option
 done
 # All commands use the same words, and an empty name is refused, too.
-for command in devices 'bench copies' 'soak --iterations 1' train check sweep; do
+for command in devices 'sweep limits' 'soak --iterations 1' train check sweep; do
     for value in '' gpu; do
-        refuse "^lockstep ${command%% *}: --backend: unknown backend \"$value\"; known: cpu, " "$lockstep" $command \
+        refuse "^lockstep [a-z ]*: --backend: unknown backend \"$value\"; known: cpu, " "$lockstep" $command \
             --backend "$value"
     done
 done
@@ -125,7 +125,7 @@ refuse 'batch: "1:2:x1" does not get larger' "$lockstep" sweep --batch 1:2:x1
 refuse 'batch: "1:2:+0" does not get larger' "$lockstep" sweep --batch 1:2:+0
 for value in nan inf 0x10 ' 5' +5 '' 5s 1e 1..2; do
     refuse 'seconds: "[^"]*" is not a number of 0.001 to 3600 seconds' "$lockstep" sweep --seconds "$value"
-    refuse 'timeout: "[^"]*" is not a number of 0.1 to 86400 seconds' "$lockstep" sweep --timeout "$value"
+    refuse 'timeout: "[^"]*" is not a number of 0.1 to 86400' "$lockstep" sweep --timeout "$value"
     refuse 'limit: "[^"]*" is not a number of 0.05 to 3600' "$lockstep" check --limit "$value"
     refuse 'lr: "[^"]*" is not a number of 1e-09 to 1000' "$lockstep" train --lr "$value"
     refuse 'momentum: "[^"]*" is not a number of 0 to 0.9999' "$lockstep" train --momentum "$value"
@@ -133,7 +133,7 @@ for value in nan inf 0x10 ' 5' +5 '' 5s 1e 1..2; do
 done
 for value in -1 9223372036854775808 18446744073709551616 1e999; do
     refuse "seconds: \"$value\" is outside 0.001 to 3600 seconds" "$lockstep" sweep --seconds $value
-    refuse "timeout: \"$value\" is outside 0.1 to 86400 seconds" "$lockstep" sweep --timeout $value
+    refuse "timeout: \"$value\" is outside 0.1 to 86400" "$lockstep" sweep --timeout $value
     refuse "limit: \"$value\" is outside 0.05 to 3600" "$lockstep" check --limit $value
     refuse "lr: \"$value\" is outside 1e-09 to 1000" "$lockstep" train --lr $value
     refuse "momentum: \"$value\" is outside 0 to 0.9999" "$lockstep" train --momentum $value
@@ -249,7 +249,8 @@ cmp copy foreign.jsonl || fail "a foreign file was changed"
 [ ! -e results ] || fail "a refused sweep made a folder"
 
 # -h is --help, and an error of the command line says where the options are explained.
-for command in devices tutorial sweep report compare baseline validate profile fleet forecast check train bench; do
+for command in devices tutorial sweep report compare 'compare baseline' validate 'validate learn' 'validate check' fleet \
+    forecast check soak 'soak selftest' train 'sweep limits'; do
     expect_status 0 "$lockstep" $command --help
     mv out wanted
     expect_status 0 "$lockstep" $command -h
@@ -260,6 +261,23 @@ for command in devices tutorial sweep report compare baseline validate profile f
     printf '%s\n' "lockstep $command: unrecognized option '--frobnicate'" \
         "Try 'lockstep $command --help' for more information." | cmp - err || fail "$(cat err)"
 done
+# Commands of version 1.0 that have another name: one line says it.
+while read -r old now; do
+    for arguments in '' --help 'a b'; do
+        refuse "^lockstep: '$old' is now $now\$" "$lockstep" $old $arguments
+        [ "$(wc -l <err)" -eq 1 ] || fail "$old: more than a line: $(cat err)"
+    done
+    expect_status 2 "$lockstep" help $old
+done <<'NAMES'
+baseline `lockstep compare baseline`
+profile `lockstep validate learn` and `lockstep validate check`
+selftest `lockstep soak selftest`
+bench `lockstep sweep limits`, and `lockstep sweep` with --parts or --mode ddp
+NAMES
+refuse "^lockstep: 'bench copies' is now .*sweep limits.*--parts" "$lockstep" bench copies --devices virt:2
+refuse "^lockstep: 'bench overlap' is now .*--mode ddp" "$lockstep" bench overlap
+refuse "^lockstep: 'bench limits' is now .*sweep limits.\$" "$lockstep" bench limits
+expect_status 0 "$lockstep" help compare baseline
 expect_status 0 "$lockstep" -h
 mv out wanted
 expect_status 0 "$lockstep" --help
@@ -272,7 +290,7 @@ for options in '--resume' '--seconds 2 --timeout 2'; do
 done
 
 expect_status 0 "$lockstep" --help
-expect_count 1 'sweep' out
+expect_count 1 '^  sweep  ' out
 expect_status 0 "$lockstep" --version
 expect_status 0 "$lockstep" sweep --help
 expect_count 0 '.\{81\}' out

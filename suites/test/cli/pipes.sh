@@ -38,7 +38,7 @@ quiet "$lockstep" check --list
 quiet "$lockstep" devices
 quiet "$lockstep" devices --format json
 quiet "$lockstep" tutorial --devices virt:2
-quiet "$lockstep" bench copies --devices virt:2 --rounds 2
+quiet "$lockstep" sweep limits --devices virt:2 --workload mlp:6,7 --batch 4 --rounds 1
 
 # Files are written all the same.
 unread "$lockstep" sweep --wait --devices virt:2 --workload tutorial --batch 10,30 --seconds 0.01 --out s.jsonl

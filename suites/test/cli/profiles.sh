@@ -18,7 +18,7 @@ found=$(cd at/share/lockstep/profiles && echo *)
 list=$(echo "$names" | sed "s/b200-x8/b200-x8 $learned/; s/ /, /g")
 refuse "name a profile: --profile FILE; of those that are shipped by name: $list in $share$" "$installed" validate --run
 refuse "^lockstep validate: h100: no such file; by name there are: $list in $share$" "$installed" validate --profile h100 old.jsonl
-refuse "^lockstep profile: h100: no such file; by name there are: $list in $share$" "$installed" profile check h100
+refuse "^lockstep validate check: h100: no such file; by name there are: $list in $share$" "$installed" validate check h100
 rm -r at/share/lockstep/profiles/[b-z]*
 refuse "by name: a100-sxm-x8 in $share$" "$installed" validate --run
 rm -r at/share
@@ -32,7 +32,7 @@ cp -r "$source/profiles" at/share/lockstep/profiles
 "$make_records" old old.jsonl || fail 'make_records old'
 for name in $names; do
     file=$source/profiles/$name.yaml
-    expect_status 0 "$installed" profile check "$name"
+    expect_status 0 "$installed" validate check "$name"
     limits=$(count_lines '^  - metric: ' "$file")
     [ "$(wc -l <out)" -eq "$limits" ] && [ "$limits" -gt 0 ] || fail "$name: $(cat out)"
     expect_count "$limits" '^    kind: advisory$' "$file"
@@ -44,10 +44,10 @@ for name in $names; do
     grep -n '^    min: ' "$file" | cut -d: -f1 >lines
     while read -r line; do
         sed "${line}s/ GB/ MB/" "$file" >unit.yaml
-        expect_status 1 "$installed" profile check unit.yaml
+        expect_status 1 "$installed" validate check unit.yaml
         [ "$(wc -l <err)" -eq 1 ] && grep -q 'of another unit' err || fail "$name, $line: $(cat err)"
         sed "${line}s/[0-9]\([.][0-9]*\)\{0,1\} GB/ GB/" "$file" >digit.yaml
-        expect_status 1 "$installed" profile check digit.yaml
+        expect_status 1 "$installed" validate check digit.yaml
         [ "$(wc -l <err)" -eq 1 ] && grep -q 'or lost a digit' err || fail "$name, $line: $(cat err)"
     done <lines
 
@@ -63,7 +63,7 @@ for name in $names; do
 done
 
 # A learned limit binds, and can fail; it is for its class of machine alone.
-expect_status 0 "$installed" profile check $learned
+expect_status 0 "$installed" validate check $learned
 [ "$(wc -l <out)" -eq 2 ] || fail "$learned: $(cat out)"
 expect_count 2 '^    kind: binding$' "$source/profiles/$learned.yaml"
 expect_count 2 '^    evidence: learned$' "$source/profiles/$learned.yaml"
@@ -74,5 +74,5 @@ expect_status 3 "$installed" validate --profile $learned class.jsonl
 has 'UNMEASURED product_spread'
 has 'UNMEASURED conformance of all'
 # It works from a build tree, too.
-expect_status 0 "$lockstep" profile check h100-sxm-x8
-refuse "by name there are: $list in .*/[.][.]/[.][.]/[.][.]/profiles$" "$lockstep" profile check h100
+expect_status 0 "$lockstep" validate check h100-sxm-x8
+refuse "by name there are: $list in .*/[.][.]/[.][.]/[.][.]/profiles$" "$lockstep" validate check h100

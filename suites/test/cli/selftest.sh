@@ -1,8 +1,8 @@
-# `lockstep selftest`: every fault is found by the detector that is meant for it, and none without
+# `lockstep soak selftest`: every fault is found by the detector that is meant for it, and none without
 # one.
 . "$(dirname "$0")/common.sh"
 
-expect_status 0 "$lockstep" selftest --quick
+expect_status 0 "$lockstep" soak selftest --quick
 [ ! -s err ] || fail "words on standard error: $(cat err)"
 for fault in 'one bit flips' 'three bits flip' 'a row is stuck' 'NaN' 'a bucket is dropped' \
     'a bucket is doubled' 'a bucket is stale' 'dropped, overlapped' 'doubled, overlapped' \
@@ -19,7 +19,7 @@ grep -q '^14 kinds of faults found, nothing found in 3 runs without one; 0 wrong
 # of what is for programs.
 interrupt()
 {
-    "$lockstep" selftest --format "$1" &
+    "$lockstep" soak selftest --format "$1" &
     pid=$!
     until [ -n "$(cat "/proc/$pid/task/$pid/children")" ]; do sleep 0.1; done
     kill -TERM "$pid"
@@ -32,7 +32,7 @@ expect_status 130 interrupt json
 grep -q '"schema": "lockstep/selftest/1.0"' out || fail "no schema: $(cat out)"
 grep -q '"interrupted": true' out || fail "nobody learns that it was interrupted: $(cat out)"
 
-refuse '"md"' "$lockstep" selftest --format md
-refuse 'unexpected argument' "$lockstep" selftest virt:2
-refuse '"x"' "$lockstep" selftest --flips x
+refuse '"md"' "$lockstep" soak selftest --format md
+refuse 'unexpected argument' "$lockstep" soak selftest virt:2
+refuse '"x"' "$lockstep" soak selftest --flips x
 echo "selftest: all as documented"

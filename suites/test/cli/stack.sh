@@ -52,6 +52,7 @@ do_sweep()
     does 0 '"tutorial","ddp"' sweep $short --workload tutorial --batch 10 --mode plain,dp,ddp --launches 2 --out b.jsonl --format csv
     does 0 'verified 4 failed 0' sweep $short --workload resnet,blocks --batch 8 --counts 2 --parts 0.01 --out c.jsonl
     does 0 'verified' sweep $short --workload gpt-tiny --batch 2 --mode ddp --out d.jsonl
+    does 0 'rounds' sweep limits --devices virt:2 --rounds 5 --workload mlp:64,64 --batch 16
     does 0 'verified' sweep $short --workload mlp:64,64 --batch 8 --math bf16 --backend cpu-cblas --out e.jsonl
     does 0 'verified' sweep $short --collective allreduce --sizes 4096 --out f.jsonl
     launched 0 'verified' sweep --bind none --workload tutorial --batch 10 --mode ddp --counts 2 --per-process 1 \
@@ -64,8 +65,8 @@ do_compare()
     # shellcheck disable=SC2086 # words
     does '[013]' 'pairs' compare --ab "$lockstep" "$lockstep" --allow-dirty --allow-disturbed $short --workload mlp:8,6,4 \
         --batch 8 --mode plain --pairs 8 --out ab.jsonl
+    does '[03]' 'a[.]jsonl\|main[.]jsonl: 1 added' compare baseline --dir here add main a.jsonl
 }
-do_baseline() { does '[03]' 'a[.]jsonl\|main[.]jsonl: 1 added' baseline --dir here add main a.jsonl; }
 do_validate()
 {
     mkdir -p nodes
@@ -74,8 +75,8 @@ do_validate()
     does 0 'ACCEPTED' validate --allow-dirty --profile good.yaml --run --bind none --devices virt:1 --out good.jsonl
     does 0 '"ACCEPTED"' validate --allow-dirty --profile good.yaml good.jsonl --format json
     cp out nodes/one.json
+    does 0 'h100-sxm-x8' validate check "$source/profiles/h100-sxm-x8.yaml"
 }
-do_profile() { does 0 'h100-sxm-x8' profile check "$source/profiles/h100-sxm-x8.yaml"; }
 # A changed tree is NOT SHOWN.
 do_fleet() { does '[03]' '1 node: [01] ACCEPTED, 0 REJECTED, [01] NOT SHOWN' fleet nodes; }
 do_forecast()
@@ -95,19 +96,13 @@ do_soak()
     for mode in ddp dp overlap; do
         does 0 'nothing found in 5 iterations' soak --iterations 5 --workload mlp:24,16,8 --batch 40 --devices virt:2 --mode $mode
     done
+    does 0 '; 0 wrong' soak selftest --quick
 }
-do_selftest() { does 0 '; 0 wrong' selftest --quick; }
 do_train()
 {
     does 0 'epoch 1/1' train --model mlp --epochs 1 --devices virt:2
     does 0 'epoch 1/1' train --model mlp --epochs 1 --devices virt:2 --mode ddp --against host
     launched 0 'epoch 1/1' train --model mlp --epochs 1 --mode ddp --devices virt:2
-}
-do_bench()
-{
-    does 0 'rounds' bench copies --devices virt:2 --rounds 5 --bytes 64Ki
-    does 0 'rounds' bench overlap --devices virt:2 --rounds 5 --bytes 64Ki
-    does 0 'rounds' bench limits --devices virt:2 --rounds 5 --workload mlp:64,64 --batch 16
 }
 
 commands=$("$lockstep" --help | sed -n 's/^  \([a-z-]*\)  .*/\1/p')

@@ -1,4 +1,4 @@
-# `lockstep validate` and `lockstep profile`: machines that are accepted, and all that never are.
+# `lockstep validate` with its learn and check: machines that are accepted, and all that never are.
 #   validate.sh LOCKSTEP FOLDER MAKE_RECORDS
 . "$(dirname "$0")/validate_common.sh"
 
@@ -102,7 +102,7 @@ limit step_time 'max: 1 s' "$cell" binding 'statistic: floor' |
 validate 0 same.yaml old.jsonl
 
 # Every limit is shown to fail on a machine that gets slower.
-expect_status 0 "$lockstep" profile check good.yaml old.jsonl
+expect_status 0 "$lockstep" validate check good.yaml old.jsonl
 grep -q '^good.yaml:6: step_time at most 5.7 us: fails at 1.[0-9][0-9] times the time$' out ||
     fail "fires: $(cat out)"
 
@@ -110,8 +110,8 @@ grep -q '^good.yaml:6: step_time at most 5.7 us: fails at 1.[0-9][0-9] times the
 cannot()
 {
     limit "$2" "$3" "$cell" binding "$4" | profile cannot.yaml
-    expect_status 1 "$lockstep" profile check cannot.yaml $5
-    grep -q "^lockstep profile: cannot.yaml:6: $2 .*: $1" err || fail "$3: $(cat err)"
+    expect_status 1 "$lockstep" validate check cannot.yaml $5
+    grep -q "^lockstep validate check: cannot.yaml:6: $2 .*: $1" err || fail "$3: $(cat err)"
 }
 # A limit in another unit, one that lost a digit, one for the previous model: in the words of a
 # vendor for H200, and A100.
@@ -139,7 +139,7 @@ cannot 'the class of machine below can show 5.5 us and keeps 5.7 us' step_time '
 limit throughput 'min: 1.1 Msamples/s' "$cell" binding 'statistic: typical
     expected: 1.2 Msamples/s
     sibling: 1 Msamples/s' | profile sibling.yaml
-expect_status 0 "$lockstep" profile check sibling.yaml
+expect_status 0 "$lockstep" validate check sibling.yaml
 cannot 'it stays UNMEASURED' moved 'max: 1 B' '' old.jsonl
 
 # A launch counts once, whatever the name of its run: a copy is refused if files are put together,
@@ -147,12 +147,12 @@ cannot 'it stays UNMEASURED' moved 'max: 1 B' '' old.jsonl
 copied()
 {
     expect_status 2 "$lockstep" "$@"
-    grep -q '^lockstep [a-z]*: .*run feedface00000001, cell [0-9a-f]*, and run feedface0000000[12], cell [0-9a-f]*, are one launch' err &&
+    grep -q '^lockstep [a-z ]*: .*run feedface00000001, cell [0-9a-f]*, and run feedface0000000[12], cell [0-9a-f]*, are one launch' err &&
         [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] || fail "$*: $(cat out err)"
 }
 sed 's/feedface00000001/feedface00000002/' old.jsonl >copy.jsonl
 copied validate --profile good.yaml old.jsonl copy.jsonl
-copied profile check good.yaml old.jsonl copy.jsonl
+copied validate check good.yaml old.jsonl copy.jsonl
 copied report --format csv old.jsonl copy.jsonl
 copied forecast --to 8 old.jsonl copy.jsonl
 validate 0 good.yaml old.jsonl
@@ -165,7 +165,7 @@ for sitting in 1 2 3 4 5 6; do
         s/\"start_epoch_ns\":\"1795/\"start_epoch_ns\":\"179$sitting/
         1s/2026-11-21/2026-11-1$sitting/" old.jsonl >sitting$sitting.jsonl
 done
-expect_status 0 "$lockstep" profile learn --name 'a "b" \ c' sitting[1-6].jsonl
+expect_status 0 "$lockstep" validate learn --name 'a "b" \ c' sitting[1-6].jsonl
 mv out learned.yaml
 grep -q '^name: "a \\"b\\" \\\\ c"$' learned.yaml || fail "name: $(head -2 learned.yaml)"
 grep -q 'source: "6 sessions, 2026-11-11 to 2026-11-16, of commit 3f2a9c1d5b7e; 95 % of' learned.yaml ||
@@ -174,7 +174,7 @@ expect_count 12 'metric: step_time' learned.yaml
 expect_count 4 'metric: device_spread' learned.yaml
 validate 0 learned.yaml sitting3.jsonl
 has 'ACCEPTED by profile a "b" \\ c: of its binding limits 16 PASS, 0 FAIL'
-expect_status 0 "$lockstep" profile check learned.yaml sitting1.jsonl
+expect_status 0 "$lockstep" validate check learned.yaml sitting1.jsonl
 [ "$(grep -c 'fails at 1.0[0-9] times the time' out)" -eq 16 ] || fail "fires: $(cat out)"
 sed "1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/" slower.jsonl >slow.jsonl
 validate 1 learned.yaml slow.jsonl
@@ -186,14 +186,14 @@ for sitting in 1 2 3 4 5 6; do
     sed "s/\"start_epoch_ns\":\"179$sitting/\"start_epoch_ns\":\"1795/;s/\"start_epoch_ns\":\"1795248/&$sitting/;s/\(\"start_epoch_ns\":\"1795248$sitting\)[0-9]/\1/" \
         sitting$sitting.jsonl >near$sitting.jsonl
 done
-expect_status 0 "$lockstep" profile learn near[1-6].jsonl
+expect_status 0 "$lockstep" validate learn near[1-6].jsonl
 mv out near.yaml
 expect_count 16 'source: "6 sessions, .* of commit 3f2a9c1d5b7e; 95 .*; NOT APART: some are less than 6 hours' near.yaml
-expect_status 0 "$lockstep" profile check near.yaml near1.jsonl
+expect_status 0 "$lockstep" validate check near.yaml near1.jsonl
 
 # A profile that cannot be read is none.
 for name in '' "$(printf '%0600d' 0)"; do
-    expect_status 2 "$lockstep" profile learn --name "$name" sitting[1-6].jsonl
+    expect_status 2 "$lockstep" validate learn --name "$name" sitting[1-6].jsonl
     [ ! -s out ] && grep -q 'what was learned cannot be read: .*:2: STRING length' err || fail "--name '$name': $(cat err)"
 done
 
@@ -202,8 +202,8 @@ unlearned()
 {
     words=$1
     shift
-    expect_status 2 "$lockstep" profile learn "$@"
-    grep -q "^lockstep profile: $words" err && [ "$(wc -l <err)" -eq 1 ] || fail "$words: $(cat err)"
+    expect_status 2 "$lockstep" validate learn "$@"
+    grep -q "^lockstep validate learn: $words" err && [ "$(wc -l <err)" -eq 1 ] || fail "$words: $(cat err)"
     [ ! -s out ] || fail "half a profile: $(cat out)"
 }
 unlearned '5 sessions; to learn from takes at least 6' sitting[1-5].jsonl
@@ -242,9 +242,9 @@ wrong()
 {
     sed "$2" good.yaml >wrong.yaml
     ! cmp -s good.yaml wrong.yaml || fail "$2 changes nothing"
-    for command in 'profile check wrong.yaml' 'validate --profile wrong.yaml old.jsonl'; do
+    for command in 'validate check wrong.yaml' 'validate --profile wrong.yaml old.jsonl'; do
         expect_status 2 "$lockstep" $command
-        grep -q "^lockstep [a-z]*: wrong.yaml:$1" err || fail "$2: $(cat err)"
+        grep -q "^lockstep [a-z ]*: wrong.yaml:$1" err || fail "$2: $(cat err)"
         [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] || fail "$2: $(cat err out)"
     done
 }
@@ -310,12 +310,12 @@ wrong '[0-9]*: a profile has no anchors' 's/{cores/!!map {cores/'
 wrong '[0-9]*: Missing required mapping field: source' '/source/d'
 wrong ' schema is .lockstep/profile/9.0., this program knows lockstep/profile/1.0' 's/1\.0/9.0/'
 : >empty.yaml
-expect_status 2 "$lockstep" profile check empty.yaml
+expect_status 2 "$lockstep" validate check empty.yaml
 grep -q 'empty.yaml: it is empty$' err || fail "empty: $(cat err)"
-expect_status 2 "$lockstep" profile check no/such.yaml
-expect_status 2 "$lockstep" profile check
-expect_status 2 "$lockstep" profile learn
-expect_status 2 "$lockstep" profile teach good.yaml
+expect_status 2 "$lockstep" validate check no/such.yaml
+expect_status 2 "$lockstep" validate check
+expect_status 2 "$lockstep" validate learn
+expect_status 2 "$lockstep" validate teach good.yaml
 expect_status 2 "$lockstep" validate old.jsonl
 expect_status 2 "$lockstep" validate --profile good.yaml
 expect_status 2 "$lockstep" validate --profile good.yaml good.yaml

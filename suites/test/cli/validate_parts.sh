@@ -19,11 +19,11 @@ row()
     limit "$1" "$3" "$cell$4" binding "$floor" | profile bad.yaml
     validate 1 bad.yaml machine.jsonl
     has "^FAIL $1 .*, device [01]: "
-    expect_status 0 "$lockstep" profile check good.yaml machine.jsonl
+    expect_status 0 "$lockstep" validate check good.yaml machine.jsonl
     grep -q "^good.yaml:6: $1 .*: fails at [0-9.]* times the time$" out || fail "fires: $(cat out)"
     validate 3 good.yaml old.jsonl
     has "UNMEASURED $1 .* a launch of the cell has no $1"
-    expect_status 1 "$lockstep" profile check good.yaml old.jsonl
+    expect_status 1 "$lockstep" validate check good.yaml old.jsonl
     grep -q "it stays UNMEASURED even at 0.3 of the speed" err || fail "unmeasured: $(cat err)"
 }
 row matrix_product 'min: 330 GFLOP/s' 'min: 340 GFLOP/s' '' '33[0-9][.0-9]* GFLOP/s \['
@@ -61,7 +61,7 @@ fact()
     limit "$1" "$3" "$cell" | profile bad.yaml
     validate 1 bad.yaml machine.jsonl
     has "^FAIL $1 "
-    expect_status 0 "$lockstep" profile check good.yaml machine.jsonl
+    expect_status 0 "$lockstep" validate check good.yaml machine.jsonl
     grep -q "^good.yaml:6: $1 .*: fails at $4$" out || fail "fires: $(cat out)"
     [ -n "$5" ] || return 0
     sed "$5" machine.jsonl >unknown.jsonl
@@ -88,7 +88,7 @@ limit numa_balancing 'max: 0 x' "$cell" | profile balancing.yaml
 validate 0 balancing.yaml machine.jsonl
 validate 1 balancing.yaml balancing.jsonl
 has 'sysctl kernel.numa_balancing=0'
-expect_status 0 "$lockstep" profile check balancing.yaml machine.jsonl
+expect_status 0 "$lockstep" validate check balancing.yaml machine.jsonl
 sed 's/"governor":"performance"/"governor":"powersave"/' machine.jsonl >powersave.jsonl
 limit governor 'min: 1 x' "$cell" | profile governor.yaml
 validate 1 governor.yaml powersave.jsonl
@@ -98,7 +98,7 @@ validate 3 some.yaml machine.jsonl
 has 'OPEN foreign_share'
 # A limit that the worst host keeps accepts every host.
 limit threads_per_core 'max: 100 x' "$cell" | profile never.yaml
-expect_status 1 "$lockstep" profile check never.yaml machine.jsonl
+expect_status 1 "$lockstep" validate check never.yaml machine.jsonl
 grep -q 'it stays PASS even at its worst' err || fail "never: $(cat err)"
 
 # A bandwidth at another size, or at any, is another number.
@@ -161,7 +161,7 @@ for sitting in 1 2 3 4 5 6; do
         s/\"start_epoch_ns\":\"1795/\"start_epoch_ns\":\"179$sitting/
         1s/2026-11-21/2026-11-1$sitting/" machine.jsonl >sitting$sitting.jsonl
 done
-expect_status 0 "$lockstep" profile learn sitting[1-6].jsonl
+expect_status 0 "$lockstep" validate learn sitting[1-6].jsonl
 mv out learned.yaml
 for counts in 'step_time 12' 'device_spread 4' 'matrix_product 12' 'product_spread 4' \
     'sustained_product 12' 'sustained_spread 4' 'peer_copy 4' 'host_copy 12' 'memory_bandwidth 12'; do
@@ -171,17 +171,17 @@ expect_count 52 '    min: ' learned.yaml
 expect_count 12 'bytes: 67108864 B}' learned.yaml
 expect_count 12 'bytes: 134217728 B}' learned.yaml
 validate 0 learned.yaml sitting2.jsonl
-expect_status 0 "$lockstep" profile check learned.yaml sitting1.jsonl
+expect_status 0 "$lockstep" validate check learned.yaml sitting1.jsonl
 expect_count 76 'fails at' out
 sed "1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/" machine-lame.jsonl >lame.jsonl
 validate 1 learned.yaml lame.jsonl
 has 'FAIL product_spread .*, device 1'
 
-expect_status 0 "$lockstep" profile learn --about product_spread,matrix_product sitting[1-6].jsonl
+expect_status 0 "$lockstep" validate learn --about product_spread,matrix_product sitting[1-6].jsonl
 expect_count 16 '  - metric: ' out
 expect_count 4 '  - metric: product_spread' out
 for about in product_sprea moved governor product_spread,x; do
-    expect_status 2 "$lockstep" profile learn --about $about sitting[1-6].jsonl
-    grep -q "^lockstep profile: --about: no limit of '[a-z_]*' is learned" err || fail "$(cat err)"
+    expect_status 2 "$lockstep" validate learn --about $about sitting[1-6].jsonl
+    grep -q "^lockstep validate learn: --about: no limit of '[a-z_]*' is learned" err || fail "$(cat err)"
 done
-expect_status 2 "$lockstep" profile learn --about step_time sitting[1-5].jsonl
+expect_status 2 "$lockstep" validate learn --about step_time sitting[1-5].jsonl

@@ -163,9 +163,9 @@ def judge(name, row):
     if row["words"] not in say(verdict):
         return f"not '{row['words']}' in: {say(verdict)}"
     if "check" in row:
-        checked = run("profile", "check", name + ".yaml", *records)
+        checked = run("validate", "check", name + ".yaml", *records)
         if checked.returncode != 1 or row["check"] not in checked.stderr:
-            return f"profile check: {checked.returncode}, {checked.stderr}"
+            return f"validate check: {checked.returncode}, {checked.stderr}"
     return ""
 
 
@@ -179,7 +179,7 @@ def main():
             bad += problem != ""
             if problem:
                 print(f"FAILED: {name} ({kind}): {problem}", file=sys.stderr)
-    metrics = run("profile", "--metrics").stdout
+    metrics = run("validate", "check", "--metrics").stdout
     for name, metric, bound in NO_METRIC:
         make_profile("no.yaml", [limit(metric, CELL, None, max=bound)], {})
         done = run("validate", "--profile", "no.yaml", *make_records("no", ["old"], None))

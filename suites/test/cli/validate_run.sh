@@ -274,7 +274,7 @@ for sitting in 1 2 3 4 5 6; do
         1s/\"created_utc\":\"..../\"created_utc\":\"203$sitting/; 1s/\"git_dirty\":true/\"git_dirty\":false/" \
         places.jsonl >sitting$sitting.jsonl
 done
-expect_status 0 "$lockstep" profile learn sitting[1-6].jsonl
+expect_status 0 "$lockstep" validate learn sitting[1-6].jsonl
 mv out learned.yaml
 expect_count 2 ' at: ' learned.yaml
 expect_count 1 ' at: .*, host_inputs: 1}' learned.yaml

@@ -30,13 +30,11 @@ shown()
 }
 
 shown --help
-for command in devices tutorial sweep report compare baseline validate profile fleet forecast check soak selftest train bench; do
+for command in devices tutorial sweep report compare 'compare baseline' validate 'validate learn' 'validate check' fleet forecast \
+    check soak 'soak selftest' train 'sweep limits'; do
     shown $command --help
 done
-for command in copies overlap limits; do
-    shown bench $command --help
-done
-shown profile --metrics
+shown validate check --metrics
 shown check --list
 shown check --rules
 shown check --devices virt:2 --only SPLIT-01.sizes
@@ -50,9 +48,7 @@ shown soak --devices virt:2+fault:flip@2/1 --iterations 3 --batch 8 --workload m
 shown train --model mlp --devices virt:2 --mode ddp --epochs 1 --against virt:1
 shown train --model mlp --devices virt:2 --epochs 1 --require 99.9
 fits err
-shown bench copies --devices virt:2 --bytes 4096 --rounds 5
-shown bench overlap --devices virt:2 --rounds 5
-shown bench limits --devices virt:2 --rounds 5 --workload mlp:64,8 --batch 8
+shown sweep limits --devices virt:2 --rounds 5 --workload mlp:64,8 --batch 8
 
 # A sweep has long names, and so have the outputs that are made of it.
 long=mlp:100,100,100,100,80,80,80,80,8,8,8,8,8,8,8,8
@@ -94,10 +90,10 @@ if [ -n "$python3" ]; then
     ! grep -q ' $' out || fail "a line ends with a blank: $(cat -A out)"
     for number in 1 2 3 4 5 6; do
         "$python3" -B "$here/baseline_plant.py" "$make_records" old sitting$number.jsonl $number 1.00$number
-        shown baseline add main sitting$number.jsonl
+        shown compare baseline add main sitting$number.jsonl
     done
     "$python3" -B "$here/baseline_plant.py" "$make_records" old slower.jsonl 9 1.1
-    shown baseline show main
+    shown compare baseline show main
     shown compare --baseline main slower.jsonl
     shown compare sitting1.jsonl slower.jsonl
 fi

@@ -54,7 +54,7 @@ YAML"""
 # Ten sessions of a machine, and one more.
 BASELINE = """for n in 1 2 3 4 5 6 7 8 9 10; do
     "$PYTHON" -B "$TESTS/cli/baseline_plant.py" "$MAKE_RECORDS" old s$n.jsonl $n 1.00$((n * 7 % 10)) || exit
-done && lockstep baseline add main s[1-9].jsonl &&
+done && lockstep compare baseline add main s[1-9].jsonl &&
 "$PYTHON" -B "$TESTS/cli/baseline_plant.py" "$MAKE_RECORDS" old monday.jsonl 20 1.003 &&
 "$PYTHON" -B "$TESTS/cli/baseline_plant.py" "$MAKE_RECORDS" new new.jsonl 21 1.05"""
 # A fleet takes no verdict on records of a changed tree: what these say of it is edited.
@@ -103,7 +103,7 @@ PAGES: dict[str, tuple[Row, ...]] = {
         Row("mkdir verdicts && echo node001 >nodes.txt", leaves={"nodes.txt": "^node001$"}),
         Row("lockstep devices --devices cuda:all --require-devices 8", swap=(("cuda:all", "virt:8"),),
             checks=("! lockstep devices --devices virt:7 --require-devices 8",)),
-        Row("lockstep selftest --quick", slow=True, prints=("faults found.* 0 wrong",)),
+        Row("lockstep soak selftest --quick", slow=True, prints=("faults found.* 0 wrong",)),
         Row("lockstep check --devices cuda:all --require-devices 8 --profile all --format md --out check.md",
             swap=(("cuda:all", "virt:8"),), more=" --area SPLIT", leaves={"check.md": r"PASS"},
             checks=("! lockstep check --devices virt:7 --require-devices 8 --only SPLIT-01.sizes",)),
@@ -120,9 +120,9 @@ PAGES: dict[str, tuple[Row, ...]] = {
             swap=(("cuda:all", "virt:2"), ("1,8", "1,2"), ("mlp:4096,4096,4096,4096", "mlp:8,8"), ("32768", "8"),
                   ("--chain 32 --launches 8", "--chain 4 --launches 2")), more=CHAIN,
             leaves={"day1.jsonl": '"chain":4,'}),
-        Row("lockstep profile learn --name my-node day1.jsonl day2.jsonl day3.jsonl day4.jsonl day5.jsonl day6.jsonl >my-node.yaml",
+        Row("lockstep validate learn --name my-node day1.jsonl day2.jsonl day3.jsonl day4.jsonl day5.jsonl day6.jsonl >my-node.yaml",
             before=(SITTINGS,), leaves={"my-node.yaml": '^name: "my-node"$'}, checks=("grep -q 'metric: step_time' my-node.yaml",)),
-        Row("lockstep profile check my-node.yaml day1.jsonl", prints=("step_time at most .* fails at ",)),
+        Row("lockstep validate check my-node.yaml day1.jsonl", prints=("step_time at most .* fails at ",)),
         Row("sbatch --exclude=./lists/failing_nodes.txt job.sh", not_run=SLURM),
     ),
     "docs/check.md": (
@@ -162,7 +162,7 @@ PAGES: dict[str, tuple[Row, ...]] = {
             prints=("REGRESSED|IMPROVED|EQUIVALENT|INCONCLUSIVE",)),
         Row("lockstep compare --aa build/new/lockstep", more=" --pairs 8 --devices virt:1 --counts 1 --allow-dirty --mode plain"
             + TINY.replace("8,16", "8"), status=(0, 3, 4), prints=("A/A",)),
-        Row("lockstep baseline add main monday.jsonl", before=(BASELINE,), prints=("1 added: now 10 sessions",)),
+        Row("lockstep compare baseline add main monday.jsonl", before=(BASELINE,), prints=("1 added: now 10 sessions",)),
         Row("lockstep compare --baseline main new.jsonl", status=(1,), prints=("REGRESSED", "10 sessions")),
         Row("lockstep compare old.jsonl new.jsonl", before=('"$MAKE_RECORDS" old old.jsonl && "$MAKE_RECORDS" new new.jsonl && '
             "sed -i '1s/\"machine_class\":\"\"/\"machine_class\":\"'$(printf '7%063d' 0)'\"/' old.jsonl new.jsonl",),
@@ -176,7 +176,7 @@ PAGES: dict[str, tuple[Row, ...]] = {
         Row("lockstep sweep --launches 8 --out monday.jsonl", before=("mkdir sweep && mv monday.jsonl sweep",),
             swap=(("--launches 8", "--launches 2"),), more=" --devices virt:1" + TINY, leaves={"monday.jsonl": '"lockstep/end/1.1"'},
             checks=("mv sweep/monday.jsonl .",)),
-        Row("lockstep baseline show main", prints=("10 sessions", "5 %")),
+        Row("lockstep compare baseline show main", prints=("10 sessions", "5 %")),
     ),
     "docs/fleet.md": (
         Row('mkdir verdicts && scontrol show hostnames "$SLURM_JOB_NODELIST" >nodes.txt', not_run=SLURM),
@@ -259,8 +259,9 @@ PAGES: dict[str, tuple[Row, ...]] = {
             needs="mpi", before=('seq 40 | awk \'{ print $1 % 7 "," $1 % 5 "," $1 % 2 }\' >mine.csv && rm mine.jsonl',),
             swap=(("n1:2,n2:2", "localhost:2"), ("virt:8", "virt:2"), ("--per-process 4", "--per-process 1")), more=" --epochs 1 --batch 8",
             leaves={"mine.jsonl": '"epoch"'}),
-        Row("lockstep bench overlap --launcher 'mpirun -n {n}' --devices virt:2+500us --rounds 12", needs="mpi", slow=True,
-            prints=("^hidden ", "gradients\ncompared, all equal|compared, all equal")),
+        Row("lockstep sweep --launcher 'mpirun -n {n}' --devices virt:2+500us --counts 2 --workload mlp:131,131,131,131,131,131,131,131 --bucket 69168 --batch 4096 --launches 6 --out overlap.jsonl",
+            needs="mpi", slow=True, swap=(("4096", "512"), ("--launches 6", "--launches 1")), more=CELL,
+            leaves={"overlap.jsonl": '"hidden_frac":'}),
         Row("scripts/hosts 2 --rate 1gbit -- lockstep sweep --launcher mpirun --counts 1,2 --workload mlp:256,256,256,10 --batch 256,2048 --out mine.jsonl",
             not_run="it makes network namespaces: mpi.hosts runs it"),
         Row("lockstep sweep --launcher mpirun --counts 2 --workload mlp:7,5,3 --batch 11 --seconds 5 --steps 10:90000 --timeout 8 --out down.jsonl &",
@@ -277,7 +278,7 @@ PAGES: dict[str, tuple[Row, ...]] = {
         Row("lockstep report my.jsonl --peer peer.json --out my-report", before=('cp "$SOURCE/results/reference/peer.json" .',),
             prints=(PAGE,), leaves={"my-report/index.html": "<h3>Ratios next to PyTorch"}),
         Row("lockstep report my.jsonl --limits limits.json --out my-report",
-            before=("lockstep bench limits --devices virt:2 --workload mlp:8,8 --batch 64 --format json > limits.json",),
+            before=("lockstep sweep limits --devices virt:2 --workload mlp:8,8 --batch 64 --format json > limits.json",),
             prints=(PAGE,), leaves={"my-report/index.html": 'id="limits"|limit'}),
         Row("lockstep report gpt.jsonl --peak 494.5TFLOP/s --out my-report",
             before=("lockstep sweep --devices virt:1 --workload gpt-tiny --mode plain --batch 1 --out gpt.jsonl" + CELL,), prints=(PAGE,), leaves={"my-report/index.html": r"494\.5|495"}),
@@ -293,7 +294,7 @@ PAGES: dict[str, tuple[Row, ...]] = {
                     "sed -n '/<<.JSON.$/,/^JSON$/p' \"$TESTS/cli/copies.sh\" | sed '1d;/^JSON$/,$d' >nvb.json"),
             prints=(PAGE,), leaves={"my-report/index.html": "nvbandwidth, read"}),
         Row("lockstep report my.jsonl --format bmf > results.json", checks=(JSON + "results.json",), leaves={"results.json": '"value"'}),
-        Row("lockstep bench limits --devices virt:2 --format json > limits.json", slow=True, leaves={"limits.json": "lockstep/limits/1.0"}),
+        Row("lockstep sweep limits --devices virt:2 --format json > limits.json", slow=True, leaves={"limits.json": "lockstep/limits/1.0"}),
         Row("lockstep report my.jsonl --limits limits.json --out my-report", prints=(PAGE,)),
         Row("nvbandwidth -j > nvb.json", not_run=GPU),
         Row("lockstep sweep --devices cuda:0-7 --counts 8 --mode dp --workload tutorial --parts 0.5 --launches 5 --out parts.jsonl",
@@ -334,7 +335,7 @@ PAGES: dict[str, tuple[Row, ...]] = {
             checks=(JSON + "my.trace.json",)),
         Row("lockstep sweep --devices virt:2 --launches 6 --out my.jsonl --format junit > sweep.xml", before=("rm my.jsonl",),
             swap=(("--launches 6", "--launches 1"), (" > ", TINY + " > ")), leaves={"sweep.xml": "<testcase"}, checks=(XML + "sweep.xml",)),
-        Row("lockstep bench limits --devices virt:2 --workload cnn --batch 512", swap=(("--batch 512", "--batch 4"),),
+        Row("lockstep sweep limits --devices virt:2 --workload cnn --batch 512", swap=(("--batch 512", "--batch 4"),),
             prints=("^Of a core +alone", "^multiply-adds GFLOP/s", r"^\d+x\d+x\d+ conv ", "^Step ", "^  step / products")),
     ),
     "docs/train.md": (
@@ -354,8 +355,8 @@ PAGES: dict[str, tuple[Row, ...]] = {
         Row("cells='--counts 1,2 --workload mlp:256,256,256 --batch 256 --chain 32'"),
         Row("lockstep sweep --devices virt:2 $cells --launches 8 --out day1.jsonl", swap=(("--launches 8", "--launches 1"),),
             more=CHAIN.replace("5:10", "2:2"), leaves={"day1.jsonl": '"chain":32'}),
-        Row("lockstep profile learn --name my-box day?.jsonl >my-box.yaml", before=(SITTINGS,), leaves={"my-box.yaml": '^name: "my-box"$'}),
-        Row("lockstep profile check my-box.yaml day1.jsonl", prints=("step_time at most .* fails at ",)),
+        Row("lockstep validate learn --name my-box day?.jsonl >my-box.yaml", before=(SITTINGS,), leaves={"my-box.yaml": '^name: "my-box"$'}),
+        Row("lockstep validate check my-box.yaml day1.jsonl", prints=("step_time at most .* fails at ",)),
         Row("lockstep validate --profile my-box.yaml today.jsonl", prints=("ACCEPTED",)),
         Row("lockstep validate --profile my-box.yaml --minutes 2", before=(PROFILE % "my-box.yaml",),
             swap=(("--minutes 2", "--minutes 0.2 --devices virt:1 --bind none --allow-dirty"),), prints=("ACCEPTED",)),

@@ -21,7 +21,7 @@ each()
     for command in devices tutorial sweep train check; do
         stops "$status" "$words" "$command" "$@"
     done
-    stops "$status" "$words" bench copies "$@"
+    stops "$status" "$words" soak --iterations 1 "$@"
 }
 
 # skips REASON: all GPUs are none, a named one is missing, and so are required ones.
@@ -83,11 +83,11 @@ for command in devices tutorial sweep train; do
     stops 2 'require-devices.*-1' $command --devices cuda:all --require-devices -1
 done
 stops 1 'require-devices 1: host has no devices' devices --devices host --require-devices 1
-stops 1 'require-devices 3: cuda:all has 2' bench copies --devices cuda:all --require-devices 3
+stops 1 'require-devices 3: cuda:all has 2' soak --iterations 1 --devices cuda:all --require-devices 3
 stops 1 'require-devices 3: cuda:all has 2' check --devices cuda:all --require-devices 3
 expect_status 0 "$lockstep" devices --devices cuda:all --require-devices 2
-stops 2 "'cuda:0' has fewer than 2 devices" bench copies --devices cuda:0
-stops 2 'backend' bench copies --devices cuda:all --backend cpu
+stops 2 "limits is for CPUs, 'cuda:0' is not" sweep limits --devices cuda:0
+stops 2 'backend' soak --iterations 1 --devices cuda:all --backend cpu
 
 # This variable would make cuBLAS multiply in another precision than the record says.
 export NVIDIA_TF32_OVERRIDE=1

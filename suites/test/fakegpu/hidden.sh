@@ -19,7 +19,6 @@ for option in --tree '--format json'; do
 done
 says 0 "$lockstep" check --devices cuda:all --only SPLIT-01.sizes
 says 0 "$lockstep" check --devices cuda:all --only SPLIT-01.sizes --format json
-says 0 "$lockstep" bench copies --devices cuda:0-1 --bytes 4096 --rounds 5
 says 0 "$lockstep" soak --devices cuda:all --iterations 2 --batch 8 --workload mlp:8,6,4
 says 0 "$lockstep" train --devices cuda:all --model mlp --epochs 1
 says 0 "$lockstep" sweep --wait --devices cuda:0-1 --counts 2 --mode plain,dp --batch 10 --workload mlp:8,8,4 \

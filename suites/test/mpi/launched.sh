@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# launched.sh MPIRUN KIND LOCKSTEP CASE: cells of several processes. What launchers and processes do
+# launched.sh MPIRUN KIND LOCKSTEP CASE WRONG: cells of several processes. WRONG makes a product wrong where
+# it is preloaded. What launchers and processes do
 # wrong is never a pass, and the record names it; no process is left.
 # shellcheck disable=SC2016,SC2034 # what launchers do is expanded by them; kind is for started.sh
 set -euo pipefail
-mpirun=$1 kind=$2 lockstep=$3 case=$4
+mpirun=$1 kind=$2 lockstep=$3 case=$4 wrong=$5
 # shellcheck source=/dev/null
 . "$(dirname "$0")/started.sh"
 
@@ -70,6 +71,21 @@ places)
     start same 'exec taskset -c 1 "$n" "$@"'
     crowded true 'good {n} same'
     crowded false 'good {n}'
+    ;;
+wrong)
+    # One product of one of the processes is wrong: in the first steps, and in a later one.
+    start odd "[ $rank = 0 ] || export LD_PRELOAD=\$WRONG
+        "'exec "$n" "$@"'
+    export WRONG=$wrong WRONG_PRODUCT
+    for WRONG_PRODUCT in 0 1 30 55; do
+        want=1 status=0
+        [ "$WRONG_PRODUCT" != 0 ] || want=0
+        rm -f a.jsonl
+        "$lockstep" sweep --launcher 'good {n} odd' --bind none --out a.jsonl --counts 2 --workload mlp:16,16,16 --batch 64 \
+            --bucket 1088 --seconds 0.01 --steps 4:20 >out 2>err || status=$?
+        [ "$status" = "$want" ] || fail "product $WRONG_PRODUCT: exit status $status, not $want"
+        [ "$want" = 0 ] || says failed '.+'
+    done
     ;;
 banners)
     start loud 'echo "a banner" && printf "lockstep-says-2 0 0 00000000 ended ok\nhalf"

@@ -4,11 +4,11 @@
 healthy=0 slow=1 device=1 learned='  - metric: product_spread'
 . "$FOLDER/settings"
 case $* in
-'profile learn '*)
+'validate learn '*)
     [ -n "$learned" ] || exit 1
     echo "$learned" && exit 0
     ;;
-'profile check '*) exit 0 ;;
+'validate check '*) exit 0 ;;
 sweep*)
     while [ "$1" != --out ]; do shift; done
     echo "$*" >"$2"

@@ -71,10 +71,12 @@ validate() {
 }
 
 case $command-${BAD-} in
+validate-learn) [ "${arguments[1]}" != learn ] || exit 2 ;;
+validate-check) [ "${arguments[1]}" != check ] || exit 1 ;;
+esac
+case ${arguments[1]-} in learn | check) [ "$command" != validate ] || exec "$REAL" "${arguments[@]}" ;; esac
+case $command-${BAD-} in
 sweep-*) measure ;;
-profile-learn) [ "${arguments[1]}" != learn ] || exit 2 ;;
-profile-check) [ "${arguments[1]}" != check ] || exit 1 && exec "$REAL" "${arguments[@]}" ;;
-profile-*) exec "$REAL" "${arguments[@]}" ;;
 validate-accepts) echo 'ACCEPTED by profile x: of its binding limits 9 PASS, 0 FAIL, 0 OPEN, 0 UNMEASURED, 0 INVALID' ;;
 validate-rejects) echo 'FAIL product_spread of x, device 1: at most 1 x' && exit 1 ;;
 validate-open) [ -n "$minutes" ] || exec "$REAL" "${arguments[@]}"

@@ -56,7 +56,7 @@ sweep_resume)
         --mode dp,ddp --seed 5 --seconds 0.001 --steps 2:2 --out whole.jsonl 2>log
     head -n 2 whole.jsonl >s.jsonl
     ;;
-compare* | validate | profile | fleet)
+compare* | validate* | fleet)
     # Times of a debug build, or of a changed tree, are not compared; the description of the build
     # is edited.
     "$lockstep" sweep --bind none --devices virt:2 --counts 2 --batch 10 --workload tutorial --mode dp \

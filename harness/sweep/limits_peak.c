@@ -1,8 +1,8 @@
-/* bench/peak.c: chains of fused multiply-adds, one function per width of registers. CHAINS of them
- * hide the latency of all CPUs (4 to 5 cycles, two a cycle), and leave registers for the operands.
- * This file alone is compiled with -ffp-contract=fast: the sums are integers below 2^24, which both
- * ways of rounding leave alone. */
-#include "bench/limits.h"
+/* sweep/limits_peak.c: chains of fused multiply-adds, one function per width of registers. CHAINS
+ * of them hide the latency of all CPUs (4 to 5 cycles, two a cycle), and leave registers for the
+ * operands. This file alone is compiled with -ffp-contract=fast: the sums are integers below 2^24,
+ * which both ways of rounding leave alone. */
+#include "sweep/limits.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
-/* bench/ceilings.c: what a core can do at most, measured where steps are: by the workers of the
- * devices, with their binding, in memory of the devices. */
-#include "bench/limits.h"
+/* sweep/limits_ceilings.c: what a core can do at most, measured where steps are: by the workers of
+ * the devices, with their binding, in memory of the devices. */
+#include "sweep/limits.h"
+
 #include "measure/parts.h"
 
 #include <inttypes.h>

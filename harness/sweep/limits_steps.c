@@ -1,5 +1,5 @@
-/* bench/limits_steps.c: steps of a workload, verified, with times of all their kernels. */
-#include "bench/limits.h"
+/* sweep/limits_steps.c: steps of a workload, verified, with times of all their kernels. */
+#include "sweep/limits.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* bench/limits_write.c: the limits, and how far the parts of a step are from them: in lines of 80
+/* sweep/limits_write.c: the limits, and how far the parts of a step are from them: in lines of 80
  * columns, as tab-separated values with a line for each fact, and as JSON (lockstep/limits/1.0),
  * which `lockstep report --limits` reads. JSON has only what was measured and counted: its reader
  * makes the shares. */
@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/limits.h"
 #include "command/command.h"
 #include "machine/provenance.h"
 #include "record/json.h"
 #include "record/memory.h"
+#include "sweep/limits.h"
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
@@ -187,7 +187,7 @@ struct front {
 
 static void print_front(const struct front *f, size_t count, double bytes)
 {
-    const struct bench_options *o = f->limits->options;
+    const struct limits_options *o = f->limits->options;
     const bool product = f->row && f->row->product;
 
     printf("%s\t%s\t%s\t%s\t%s\t%zu\t%zu\t%s\t", f->section, o->devices, o->backend,

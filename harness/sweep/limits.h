@@ -1,14 +1,24 @@
-/* bench/limits.h: what the files of the benchmark limits share: what a core can do at most, the
- * parts of a training step, and how far these are from that. Both are measured twice: alone, on the
- * first device while the others are idle, and at once, on all of them. */
-#ifndef HARNESS_BENCH_LIMITS_H
-#define HARNESS_BENCH_LIMITS_H
+/* sweep/limits.h: `lockstep sweep limits`: what a core can do at most, the parts of a training
+ * step, and how far these are from that. Both are measured twice: alone, on the first device while
+ * the others are idle, and at once, on all of them. */
+#ifndef HARNESS_SWEEP_LIMITS_H
+#define HARNESS_SWEEP_LIMITS_H
 
 #include "analysis/roof.h"
-#include "bench/bench.h"
 #include "measure/session.h"
 #include "numbers/stats.h"
 #include "plan/cell.h"
+
+enum limits_format { LIMITS_TEXT, LIMITS_TSV, LIMITS_JSON, LIMITS_FORMATS };
+enum { LIMITS_WORKLOADS = 16 };
+
+struct limits_options {
+    char devices[64], backend[32], communicator[32];
+    size_t rounds, format;                  /* enum limits_format */
+    const char *workload[LIMITS_WORKLOADS]; /* as they were given */
+    int n_workloads;
+    size_t rows; /* the batch; 0: each workload has another one */
+};
 
 enum limits_way {
     LIMITS_ALONE = ROOF_ALONE,
@@ -16,7 +26,7 @@ enum limits_way {
     LIMITS_WAYS = ROOF_WAYS
 };
 
-/* ---- loops that only multiply and add, or only read: bench/peak.c ---------------------------- */
+/* ---- loops that only multiply and add, or only read: limits_peak.c -------------------------- */
 
 /* The caller checks the result of each, which is known beforehand. */
 enum { PEAK_FLOATS = 192 }; /* at most, in the registers of a core */
@@ -35,7 +45,7 @@ const struct peak *peak_of_cpu(void);
 /* The sum of n numbers, modulo 2^64. */
 uint64_t peak_read(const uint64_t x[], size_t n);
 
-/* ---- ceilings: bench/ceilings.c ------------------------------------------------------------- */
+/* ---- ceilings: limits_ceilings.c ------------------------------------------------------------ */
 
 /* Rates of a core: operations per nanosecond, two of which are a multiply-add, and bytes. COPY
  * counts the bytes that were copied, which are read and written. */
@@ -68,7 +78,7 @@ void ceilings_close(struct ceilings *c);
 int ceilings_measure(struct ceilings *c, enum limits_rate what, enum limits_way way, double *rate,
                      struct dp_error *err);
 
-/* ---- steps: bench/limits_steps.c ------------------------------------------------------------ */
+/* ---- steps: limits_steps.c ------------------------------------------------------------------ */
 
 /* Timed steps of a round, after one that brings the model back into the caches. */
 enum { LIMITS_STEPS = 2, LIMITS_PARTS = DP_LANES * DP_KERNEL_ROWS };
@@ -121,17 +131,17 @@ struct limits_workload {
     struct limits_steps way[LIMITS_WAYS];
 };
 struct limits {
-    const struct bench_options *options;
+    const struct limits_options *options;
     struct dp_group *group;
     struct dp_machine machine;
     struct ceilings ceilings;
     double *rate[LIMITS_RATES][LIMITS_WAYS], *scratch; /* [rounds] */
     struct stats_summary summary[LIMITS_RATES][LIMITS_WAYS];
     int n;
-    struct limits_workload workload[BENCH_WORKLOADS];
+    struct limits_workload workload[LIMITS_WORKLOADS];
 };
-/* One report on standard output. bench/limits_write.c; the last of
- * them 0, or -1: memory is short, or the machine cannot be read. */
+/* One report on standard output: limits_write.c. The last returns 0, or -1: memory is short, or the
+ * machine cannot be read. */
 void limits_print(const struct limits *limits);
 void limits_print_tsv(const struct limits *limits);
 int limits_print_json(const struct limits *limits);

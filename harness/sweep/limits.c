@@ -1,0 +1,330 @@
+/* sweep/limits.c: `lockstep sweep limits`: how far the parts of a training step are from what the
+ * cores can do. Ceilings and steps take turns, so that other work on the machine meets all of
+ * them. */
+#include "sweep/limits.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/backend.h"
+#include "command/command.h"
+#include "plan/plan.h"
+#include "sweep/sweep.h"
+
+enum { ROUNDS_MAX = 100000, BATCH_MAX = 1 << 20 };
+
+const char *const limits_rate_names[LIMITS_RATES] = {
+    [LIMITS_FMA] = "multiply-adds", [LIMITS_READ] = "memory read", [LIMITS_COPY] = "memory copied"};
+const char *const limits_phase_names[DP_PHASES] = {
+    [DP_PHASE_SCATTER] = "scatter",   [DP_PHASE_REPLICATE] = "replicate",
+    [DP_PHASE_FORWARD] = "forward",   [DP_PHASE_GATHER] = "gather",
+    [DP_PHASE_BACKWARD] = "backward", [DP_PHASE_REDUCE] = "reduce",
+    [DP_PHASE_LOSS] = "loss",         [DP_PHASE_UPDATE] = "update"};
+const char *const limits_share_names[LIMITS_SHARES] = {[LIMITS_PRODUCTS] = "products",
+                                                       [LIMITS_OTHERS] = "other kernels",
+                                                       [LIMITS_TRANSFERS] = "transfers",
+                                                       [LIMITS_REST] = "none of them"};
+
+const char *limits_transposes(const struct dp_kernel_row *row)
+{
+    static const char *const names[2][2] = {{"nn", "nt"}, {"tn", "tt"}};
+
+    if (strncmp(row->name, "convolution", 11) == 0)
+        return row->name[11] == '\0' ? "conv" : "grad";
+    return row->product ? names[row->transpose_a][row->transpose_b] : "";
+}
+
+double limits_product_rate(const struct limits_steps *s, int part)
+{
+    const struct dp_kernel_row *r = &s->part[part];
+    const double work = 2.0 * (double)r->multiplies * (double)s->count[part];
+    const double ns = s->mean[LIMITS_PART + part];
+
+    return r->product && ns > 0 ? work / ns : 0;
+}
+
+/* ---- operations and bytes of a phase, and of a product by itself ----------------------------- */
+
+static struct roof_range range_of(const struct limits_steps *s, int kind)
+{
+    return (struct roof_range){s->mean[kind], s->lo[kind], s->hi[kind]};
+}
+
+struct roof_work limits_product_work(const struct limits_steps *s, int part)
+{
+    const struct dp_kernel_row *r = &s->part[part];
+    const double count = (double)s->count[part];
+
+    return (struct roof_work){.kind = ROOF_COMPUTES,
+                              .flops = 2 * count * (double)r->multiplies,
+                              .bytes = count * (double)r->bytes,
+                              .ns = range_of(s, LIMITS_PART + part)};
+}
+
+struct roof_work limits_phase_work(const struct limits_workload *w, enum dp_phase phase)
+{
+    /* Value and gradient are read, and the value is written; AdamW has two states, too. */
+    enum { SGD_BYTES = 12, ADAMW_BYTES = 28 };
+    const struct workload_end *end = workload_end(&w->workload);
+    const struct limits_steps *s = &w->way[LIMITS_AT_ONCE];
+    struct roof_work work = {.kind = ROOF_COMPUTES, .ns = range_of(s, LIMITS_PHASE + (int)phase)};
+
+    if (phase == DP_PHASE_UPDATE) {
+        work.kind = ROOF_UPDATES;
+        work.bytes = (double)workload_params(&w->workload) * (end->adamw ? ADAMW_BYTES : SGD_BYTES);
+    } else if (phase != DP_PHASE_FORWARD && phase != DP_PHASE_BACKWARD && phase != DP_PHASE_LOSS) {
+        work.kind = ROOF_CARRIES;
+        work.bytes = s->phase_bytes[phase];
+    }
+    for (int i = 0; i < s->n_parts && work.kind == ROOF_COMPUTES; ++i)
+        if (s->part[i].product && s->part[i].phase == phase) {
+            const struct roof_work product = limits_product_work(s, i);
+
+            work.flops += product.flops;
+            work.bytes += product.bytes;
+        }
+    return work;
+}
+
+struct roof_ceilings limits_ceilings(const struct limits *l)
+{
+    struct roof_ceilings c = {.devices = l->ceilings.devices};
+
+    for (int r = 0; r < LIMITS_RATES; ++r)
+        for (int way = 0; way < LIMITS_WAYS; ++way) {
+            const struct stats_summary *s = &l->summary[r][way];
+
+            c.rate[r][way] = (struct roof_range){s->median, s->min, s->max};
+        }
+    return c;
+}
+
+/* ---- measuring ------------------------------------------------------------------------------ */
+
+/* Rows of gpt are sequences, of which few can be verified. */
+static size_t default_rows(const struct workload *workload)
+{
+    enum { CHAIN = 2048, TOKENS = 8, OTHERS = 512 };
+
+    if (workload_is_chain(workload))
+        return CHAIN;
+    return workload_tokens(workload) > 0 ? TOKENS : OTHERS;
+}
+
+static int open_workload(struct limits *l, int i, struct dp_error *err)
+{
+    const struct limits_options *o = l->options;
+    const size_t room = o->rounds * LIMITS_STEPS;
+    struct limits_workload *w = &l->workload[i];
+    const int devices = dp_group_size(l->group);
+    const uint64_t bytes = l->machine.usable_bytes;
+    const struct plan_room memory = {.cores = true, .bytes = bytes > 0 ? (double)bytes : NAN};
+    struct cell_config config = {.n_devices = devices, .mode = CELL_DP};
+    struct text_error refused = {""};
+    struct dp_shard shard;
+    char why[200];
+    int status;
+
+    if (workload_parse(o->workload[i], &w->workload, why, sizeof why))
+        return dp_fail(err, DP_EINVAL, "--workload: %s", why);
+    w->rows = o->rows > 0 ? o->rows : default_rows(&w->workload);
+    if ((status = dp_split(w->rows, devices, 0, &shard, err)))
+        return status;
+    snprintf(config.devices, sizeof config.devices, "%s", o->devices);
+    config.workload = w->workload;
+    config.rows = w->rows;
+    if (plan_check_cell(&config, &memory, &refused) != 0) /* as a sweep refuses it */
+        return dp_fail(err, DP_EINVAL, "--batch: %.200s", refused.text);
+    if ((status = limits_steps_open(&w->way[LIMITS_AT_ONCE], l->group, &config, room, err)))
+        return status;
+    config.mode = CELL_PLAIN;
+    config.rows = shard.rows;
+    return limits_steps_open(&w->way[LIMITS_ALONE], l->group, &config, room, err);
+}
+
+static int open_all(struct limits *l, struct dp_error *err)
+{
+    const size_t rounds = l->options->rounds;
+    double *all = calloc((LIMITS_RATES * LIMITS_WAYS + 1) * rounds, sizeof *all);
+    int status;
+
+    l->scratch = all;
+    for (int r = 0; r < LIMITS_RATES; ++r)
+        for (int way = 0; way < LIMITS_WAYS; ++way)
+            l->rate[r][way] = all + (size_t)(1 + r * LIMITS_WAYS + way) * rounds;
+    if (!all)
+        return dp_fail(err, DP_ENOMEM, "no memory for %zu rounds", rounds);
+    if ((status = dp_machine_read(&l->machine, err)) ||
+        (status = ceilings_open(&l->ceilings, l->group, err)))
+        return status;
+    for (l->n = 0; status == 0 && l->n < l->options->n_workloads; ++l->n)
+        status = open_workload(l, l->n, err);
+    return status;
+}
+
+/* The order changes with each round. */
+static int measure_round(struct limits *l, size_t round, struct dp_error *err)
+{
+    int status = 0;
+
+    for (int i = 0; status == 0 && i < LIMITS_RATES * LIMITS_WAYS; ++i) {
+        const enum limits_way way = (enum limits_way)(((size_t)i + round) % LIMITS_WAYS);
+        const enum limits_rate what = (enum limits_rate)(i / LIMITS_WAYS);
+
+        status = ceilings_measure(&l->ceilings, what, way, &l->rate[what][way][round], err);
+    }
+    for (int i = 0; status == 0 && i < l->n * LIMITS_WAYS; ++i)
+        status = limits_steps_round(
+            &l->workload[i / LIMITS_WAYS].way[((size_t)i + round) % LIMITS_WAYS], err);
+    return status;
+}
+
+/* Measures all, and prints it. Returns an exit status. */
+static int measure_limits(const char *command, struct limits *l)
+{
+    const size_t rounds = l->options->rounds, format = l->options->format;
+    struct dp_error err = {0};
+    int status = open_all(l, &err);
+
+    for (size_t round = 0; status == 0 && round < rounds; ++round)
+        status = measure_round(l, round, &err);
+    if (status)
+        return command_core_error(command, &err);
+    for (int r = 0; r < LIMITS_RATES; ++r)
+        for (int way = 0; way < LIMITS_WAYS; ++way)
+            l->summary[r][way] = stats_summarise(l->rate[r][way], rounds, l->scratch);
+    for (int i = 0; i < l->n; ++i)
+        for (int way = 0; way < LIMITS_WAYS; ++way)
+            limits_steps_summarise(&l->workload[i].way[way]);
+    if (format == LIMITS_TEXT)
+        limits_print(l);
+    else if (format == LIMITS_TSV)
+        limits_print_tsv(l);
+    else if (limits_print_json(l) != 0) {
+        command_complain(command, "no memory for the JSON, or the machine cannot be read");
+        return EXIT_FAILED;
+    }
+    return EXIT_PASSED;
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static const char *const formats[LIMITS_FORMATS] = {
+    [LIMITS_TEXT] = "text", [LIMITS_TSV] = "tsv", [LIMITS_JSON] = "json"};
+
+struct arguments {
+    struct limits_options options;
+    size_t required; /* devices */
+};
+#define AT(member) offsetof(struct arguments, options.member)
+
+static const struct command_option option_table[] = {
+    {"devices", 'd', "LIST", "virt:N (default: one virtual device per core)", COMMAND_TEXT,
+     COMMAND_FIELD(struct arguments, options.devices)},
+    COMMAND_BACKEND_ROW(struct arguments, options.backend),
+    COMMAND_COMMUNICATOR_ROW(struct arguments, options.communicator),
+    COMMAND_REQUIRE_ROW(struct arguments),
+    {"workload", 'w', "W",
+     "a workload, as sweep takes it; may be repeated (default: mlp:1024,1024,1024,1024, cnn and "
+     "lstm)",
+     .repeated = true},
+    {"batch", 'n', "N", "rows for all devices (default 2048 for mlp, 8 for gpt, else 512)",
+     COMMAND_SIZE, .offset = AT(rows), .least = 1, .most = BATCH_MAX},
+    {"rounds", 'r', "N", "timed rounds (default 11)", COMMAND_SIZE, .offset = AT(rounds),
+     .least = 1, .most = ROUNDS_MAX},
+    {"format", 'f', "text|tsv|json", "what to print (default text); report takes json",
+     COMMAND_CHOICE, .offset = AT(format), .most = LIMITS_FORMATS, .names = formats},
+    {0}};
+
+static error_t parse_workload(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *a = command_input(state);
+    struct limits_options *o = &a->options;
+    struct workload workload;
+    char why[200];
+
+    if (key != 'w')
+        return command_key(key, arg, state);
+    if (o->n_workloads == LIMITS_WORKLOADS)
+        return command_bad_option(state, "--workload: more than %d", LIMITS_WORKLOADS);
+    if (workload_parse(arg, &workload, why, sizeof why))
+        return command_bad_option(state, "--workload: %s", why);
+    o->workload[o->n_workloads++] = arg;
+    return 0;
+}
+
+/* Late devices have memory that is not in order for the ceilings, and their times mean nothing. */
+static int check_devices(const char *command, struct dp_group *group, const char *devices)
+{
+    struct dp_slot_info info;
+
+    if (dp_group_size(group) < 1)
+        return command_refuse(command, "--devices: '%s' has no devices", devices);
+    dp_slot_describe(dp_group_slot(group, 0), &info);
+    if (!(info.flags & DP_KIND_CORES))
+        return command_refuse(command, "--devices: limits is for CPUs, '%s' is not; use virt:N",
+                              devices);
+    if (info.lag)
+        return command_refuse(command, "--devices: '%s' runs late on purpose; use virt:N", devices);
+    if (info.delay_ns > 0 || info.delay_rate > 0)
+        return command_refuse(command, "--devices: '%s' has slow transfers on purpose; use virt:N",
+                              devices);
+    return EXIT_PASSED;
+}
+
+int sweep_limits_main(int argc, char **argv)
+{
+    static const struct command_syntax syntax = {
+        .options = option_table,
+        .other = parse_workload,
+        .doc = "Measures what the cores can do at most, and how far each matrix product and each "
+               "phase of a step is from it."
+               "\vCeilings and verified steps take turns: alone, on the first device, and at once, "
+               "on all of them.\n\n"
+               "Exit status: 0 all results right, 1 one was wrong, or a device is missing, 2 "
+               "misuse, 77 skipped: cuda:all where there are no GPUs. Speed never changes it."};
+    static const char *const workloads[] = {"mlp:1024,1024,1024,1024", "cnn", "lstm"};
+    struct arguments arguments = {.options = {.rounds = 11}};
+    struct limits_options *o = &arguments.options;
+    struct dp_group *group = NULL;
+    struct limits *l;
+    int status;
+
+    if ((status = command_read(&syntax, argc, argv, &arguments)))
+        return status;
+    for (int i = 0; i < 3 && o->n_workloads == i; ++i)
+        o->workload[o->n_workloads++] = workloads[i];
+    if (o->devices[0] == '\0')
+        command_default_devices(o->devices, sizeof o->devices);
+    const struct dp_group_config config = {.devices = o->devices,
+                                           .backend = command_given(o->backend),
+                                           .communicator = command_given(o->communicator),
+                                           .bind = true};
+
+    if ((status = command_check_communicator(argv[0], o->communicator, o->backend, o->devices,
+                                             DP_COMM_PARALLEL)) ||
+        (status = command_open_group(argv[0], &config, arguments.required, &group)))
+        return status;
+    if ((status = check_devices(argv[0], group, o->devices)) == 0) {
+        snprintf(o->backend, sizeof o->backend, "%s", dp_group_backend(group));
+        if ((l = calloc(1, sizeof *l))) {
+            l->options = o;
+            l->group = group;
+            status = measure_limits(argv[0], l);
+            for (int i = 0; i < LIMITS_WORKLOADS; ++i)
+                for (int way = 0; way < LIMITS_WAYS; ++way)
+                    limits_steps_close(&l->workload[i].way[way]);
+            ceilings_close(&l->ceilings);
+            free(l->scratch);
+            free(l);
+        } else {
+            command_complain(argv[0], "no memory for the limits");
+            status = EXIT_FAILED;
+        }
+    }
+    status = command_ended(argv[0], group, status);
+    dp_group_close(group);
+    return status;
+}
