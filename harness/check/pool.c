@@ -48,14 +48,6 @@ static int start_process(struct runner_process *process, struct runner_job *job)
     return -1;
 }
 
-static bool is_busy(const struct pool *pool)
-{
-    for (size_t i = 0; i < pool->slots; ++i)
-        if (pool->process[i].job)
-            return true;
-    return false;
-}
-
 /* Waits until there is something to read, or a deadline, or the time to check for signals. */
 static void wait_for_words(struct pool *pool)
 {
@@ -131,37 +123,35 @@ static int collect_jobs(struct pool *pool)
     return 0;
 }
 
-static int run_pool(struct pool *pool)
-{
-    while (pool->next < pool->n || is_busy(pool)) {
-        if (stop_requested())
-            return 1;
-        for (size_t i = 0; i < pool->slots && pool->next < pool->n; ++i) {
-            if (pool->process[i].job)
-                continue;
-            if (start_process(&pool->process[i], &pool->jobs[pool->next]))
-                return -1;
-            ++pool->next;
-        }
-        wait_for_words(pool);
-        if (collect_jobs(pool))
-            return -1;
-    }
-    return 0;
-}
-
 int runner_pool(struct runner_job jobs[], size_t n, size_t slots,
                 const struct runner_watcher *watcher)
 {
     struct pool pool = {.jobs = jobs, .n = n, .slots = slots, .watcher = watcher};
-    int status = -1, saved;
+    bool busy = false;
+    int status = 0, saved;
 
     pool.process = calloc(slots, sizeof *pool.process);
     pool.poll = calloc(2 * slots, sizeof *pool.poll);
     errno = ENOMEM;
     strays_watch();
-    if (pool.process && pool.poll)
-        status = run_pool(&pool);
+    if (!pool.process || !pool.poll)
+        status = -1;
+    while (status == 0 && (pool.next < n || busy)) {
+        if (stop_requested()) {
+            status = 1;
+            break;
+        }
+        for (size_t i = 0; i < slots && pool.next < n && status == 0; ++i)
+            if (!pool.process[i].job)
+                status = start_process(&pool.process[i], &pool.jobs[pool.next++]);
+        if (status == 0)
+            wait_for_words(&pool);
+        if (status == 0)
+            status = collect_jobs(&pool);
+        busy = false;
+        for (size_t i = 0; i < slots; ++i)
+            busy = busy || pool.process[i].job;
+    }
     saved = errno;
     for (size_t i = 0; pool.process && i < slots; ++i)
         if (pool.process[i].job)

@@ -265,26 +265,6 @@ static void say_answer(struct rank_worker *w, const struct rank_part *part, cons
     part_with(w, "", &err);
 }
 
-static char *join_texts(struct rank_worker *w, const struct rank_part *part,
-                        const struct rank_texts *all)
-{
-    const int n = dp_mpi_size(w->mpi);
-    json_t *answers[MSG_PROCESSES] = {NULL}, *joined = NULL;
-    char *text = NULL;
-    int read = 0;
-
-    while (read < n && (answers[read] = json_loads(text_of_process(all, read), 0, NULL)))
-        ++read;
-    if (read == n)
-        joined = part->join(part->self, answers, n);
-    if (joined)
-        text = json_dumps(joined, JSON_COMPACT | JSON_ENSURE_ASCII);
-    json_decref(joined);
-    for (int p = 0; p < read; ++p)
-        json_decref(answers[p]);
-    return text;
-}
-
 void rank_worker_serve(struct rank_worker *w, const struct rank_part *part)
 {
     const char *line;
@@ -300,10 +280,26 @@ void rank_worker_serve(struct rank_worker *w, const struct rank_part *part)
             fail_all(w, "a request cannot be read, or there is no memory");
         if (tell_all(w, text, &all, &err))
             part_with(w, text, &err);
-        char *joined = dp_mpi_rank(w->mpi) == 0 ? join_texts(w, part, &all) : NULL;
+        /* The first process joins the answers of all into one. */
+        char *joined = NULL;
 
-        if (dp_mpi_rank(w->mpi) == 0 && !joined)
-            fail_all(w, "the answers cannot be joined");
+        if (dp_mpi_rank(w->mpi) == 0) {
+            const int n = dp_mpi_size(w->mpi);
+            json_t *answers[MSG_PROCESSES] = {NULL}, *whole = NULL;
+            int read = 0;
+
+            while (read < n && (answers[read] = json_loads(text_of_process(&all, read), 0, NULL)))
+                ++read;
+            if (read == n)
+                whole = part->join(part->self, answers, n);
+            if (whole)
+                joined = json_dumps(whole, JSON_COMPACT | JSON_ENSURE_ASCII);
+            json_decref(whole);
+            for (int p = 0; p < read; ++p)
+                json_decref(answers[p]);
+            if (!joined)
+                fail_all(w, "the answers cannot be joined");
+        }
         say_answer(w, part, request, own, joined);
         free(joined);
         free_texts(&all);
