@@ -158,6 +158,7 @@ static int write_result(const char *command, const struct runner_run *run, struc
     const size_t format = run->options->format;
     struct text_error err = {"out of memory for the result"};
     FILE *stream = out->file ? out->file : stdout;
+    struct check_record record;
     int status = 0;
 
     if (format == RUNNER_FORMAT_JSON) {
@@ -172,9 +173,16 @@ static int write_result(const char *command, const struct runner_run *run, struc
     }
     if (out->file)
         runner_text(stdout, run);
-    if (status == 0 && !record_memory_failed())
+    if (status != 0 || record_memory_failed())
+        return command_refuse(command, "%s", err.text);
+    /* The result is read back, as the program that gets it later has to be able to. An error of
+     * writing is reported when the file is closed. */
+    if (!out->file || format != RUNNER_FORMAT_JSON || fflush(out->file) != 0)
         return 0;
-    return command_refuse(command, "%s", err.text);
+    if (check_record_read(out->temporary, &record, &err))
+        return command_refuse(command, "--out: nothing could read the result again: %s", err.text);
+    check_record_free(&record);
+    return 0;
 }
 
 /* Whether the built-in implementation has these GPUs. A new process looks for them, because CUDA
@@ -221,23 +229,6 @@ static void load_libraries(const struct runner_options *options)
         dp_group_close(group);
 }
 
-/* Reads the result back, as the program that gets it later has to be able to. An error of writing
- * is reported when the file is closed. */
-static int read_back(const char *command, size_t format, struct whole_file *out)
-{
-    struct check_record record;
-    struct text_error err;
-
-    if (!out->file || format != RUNNER_FORMAT_JSON || fflush(out->file) != 0)
-        return 0;
-    if (check_record_read(out->temporary, &record, &err) == 0) {
-        check_record_free(&record);
-        return 0;
-    }
-    command_complain(command, "--out: nothing could read the result again: %s", err.text);
-    return EXIT_MISUSE;
-}
-
 static int check_implementation(const char *command, const struct runner_options *options,
                                 const struct check_case *const tests[], size_t n,
                                 struct whole_file *out)
@@ -277,8 +268,6 @@ static int check_implementation(const char *command, const struct runner_options
         runner_require_devices(run);
         run->seconds = runner_now() - begin;
         status = write_result(command, run, out);
-        if (status == 0)
-            status = read_back(command, options->format, out);
         if (status == 0)
             status = runner_out_close(command, out);
         if (status == 0)

@@ -2,9 +2,9 @@
  *
  * The data go this way: check/options.c reads the command line, check/select.c picks the cases,
  * check/pool.c runs jobs of cases, each in its own process (check/process.c is the parent's side of
- * one, check/child.c the child's), check/judge.c turns the results into verdicts and sums, and
- * check/text.c and similar files write them. All that comes from an implementation is bounded and
- * cleaned before it is used or shown. */
+ * one, check/child.c the child's), check/judge.c turns the results into verdicts, check/result.c
+ * turns these into an exit status, and check/text.c and similar files write them. All that comes
+ * from an implementation is bounded and cleaned before it is used or shown. */
 #ifndef HARNESS_CHECK_RUNNER_H
 #define HARNESS_CHECK_RUNNER_H
 
