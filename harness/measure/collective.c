@@ -17,6 +17,7 @@
 #include "measure/probe_step.h"
 #include "measure/session.h"
 #include "measure/share.h"
+#include "measure/step_result.h"
 #include "measure/steps.h"
 #include "verify/collective.h"
 

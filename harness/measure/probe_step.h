@@ -23,9 +23,6 @@ int measure_exact(const struct cell_config *config, int k, struct session *sessi
 
 /* Sets status and reason of a cell that ends here; returns -1. */
 int cell_fail(struct record_cell *cell, enum record_status status, const char *reason);
-/* Sets the status of a cell in which nothing failed; it fails if its record is not that of such a
- * cell. */
-void cell_pass(struct record_cell *cell);
 /* Too little memory is a result, not a failure. */
 enum record_status cell_status(const struct dp_error *err, enum record_status otherwise);
 

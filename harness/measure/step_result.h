@@ -32,5 +32,8 @@ int step_result_bad(const struct step_result *left, size_t step, const char *rea
 /* Judges a cell in which nothing failed: it must also show that something was done. measured: the
  * timed steps of each set. */
 void step_result_judge(struct step_result *left, const size_t measured[WORKLOAD_SETS]);
+/* Sets the status of a cell in which nothing failed; it fails if its record is not that of such a
+ * cell. */
+void cell_pass(struct record_cell *cell);
 
 #endif
