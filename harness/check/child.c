@@ -149,9 +149,9 @@ static void load_implementation(struct server *server)
     if (job->library && !job->same_process) {
         if (wall_start(&plan, &server->wall, reason, &blame))
             give_up_session(server, reason, blame);
-        server->source = (struct impl_source){.ops = wall_ops(server->wall)};
+        server->source = (struct impl_source){.ops = &server->wall->ops};
         snprintf(server->source.options, sizeof server->source.options, "%s",
-                 wall_options(server->wall));
+                 server->wall->options);
     } else if (!server->source.ops) {
         around_begin(&around);
         if (job->world ? world_load(job->world, job->impl_options, &server->source, reason)
@@ -200,7 +200,7 @@ static void close_session(struct server *server, struct check_outcome *outcome,
     doing(server, "close");
     if (check_session_end(&server->session, reason)) {
         check_after(outcome, "%s", reason);
-        outcome->fell = outcome->fell || (server->wall && wall_fell(server->wall));
+        outcome->fell = outcome->fell || (server->wall && server->wall->fell);
     }
     if (server->wall && wall_end(server->wall, reason)) {
         check_after(outcome, "after the case: %s", reason);

@@ -116,7 +116,7 @@ void check_run(const struct check_case *test, struct check_session *s,
     c->settings = settings;
     c->session = c->own = s;
     c->outcome = outcome;
-    c->arena = settings->wall ? wall_arena(settings->wall) : &own;
+    c->arena = settings->wall ? &settings->wall->arena : &own;
     run_to_its_end(c);
     check_close_models(c);
     close_other_sessions(c);

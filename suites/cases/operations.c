@@ -45,7 +45,7 @@ void call_controls(struct check *c)
 /* The adapter reports that it is broken, or its process is gone. */
 static _Noreturn void call_broken(struct check *c, const char *what)
 {
-    const void *const touched = !c->settings->wall ? NULL : wall_touched(c->settings->wall);
+    const void *const touched = !c->settings->wall ? NULL : c->settings->wall->touched;
     char near[120] = "";
 
     if (!state_fell(c->settings, c->session->session))

@@ -103,7 +103,7 @@ void state_after(const struct check_settings *settings, const struct around *aro
                  char words[AROUND_WORDS])
 {
     if (settings->wall)
-        snprintf(words, AROUND_WORDS, "%s", wall_changed(settings->wall));
+        snprintf(words, AROUND_WORDS, "%s", settings->wall->changed);
     else
         around_end(around, words);
 }
@@ -118,7 +118,7 @@ const char *state_dead(const struct check_settings *settings, struct impl_sessio
 bool state_fell(const struct check_settings *settings, struct impl_session *session)
 {
     if (settings->wall)
-        return wall_fell(settings->wall);
+        return settings->wall->fell;
     return settings->fell && session && settings->fell(session);
 }
 

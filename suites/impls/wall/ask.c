@@ -161,39 +161,9 @@ int wall_call(struct wall *wall, enum impl_op op, struct impl_error *err)
 
 /* ---- what is known of it --------------------------------------------------------------------- */
 
-const struct impl_ops *wall_ops(const struct wall *wall)
-{
-    return &wall->ops;
-}
-
-struct arena *wall_arena(struct wall *wall)
-{
-    return &wall->arena;
-}
-
-const char *wall_options(const struct wall *wall)
-{
-    return wall->options;
-}
-
 const char *wall_dead(const struct wall *wall)
 {
     return wall->dead[0] != '\0' ? wall->dead : NULL;
-}
-
-bool wall_fell(const struct wall *wall)
-{
-    return wall->fell;
-}
-
-const void *wall_touched(const struct wall *wall)
-{
-    return wall->touched;
-}
-
-const char *wall_changed(const struct wall *wall)
-{
-    return wall->changed;
 }
 
 int wall_resident(const struct wall *wall, size_t *bytes)

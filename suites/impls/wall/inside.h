@@ -7,7 +7,6 @@
 #include "wall.h"
 
 #include <stddef.h>
-#include <sys/types.h>
 
 /* WALL_FD and above: the other side's ends of the pipes. */
 enum { WALL_ROOM = 64 << 20, WALL_FD = 201 };
@@ -30,20 +29,6 @@ struct wall_box {
     char options[1024];
     struct impl_ops table; /* LOAD: shows which operations there are */
     max_align_t room[];
-};
-
-struct wall {
-    pid_t pid;
-    int ask, answer, fault; /* our ends of the pipes; -1: none */
-    struct wall_box *box;
-    struct arena arena;
-    struct impl_ops ops;
-    uint64_t number;
-    size_t used; /* capacity of the mailbox that the current call uses */
-    bool full;   /* the capacity was not enough */
-    bool fell;
-    const void *touched;
-    char dead[WALL_REASON], changed[AROUND_WORDS], options[1024];
 };
 
 /* ---- ours (ask.c) ---------------------------------------------------------------------------- */

@@ -9,11 +9,31 @@
 #define WALL_WALL_H
 
 #include "arena.h"
+#include "around.h"
 #include "impl.h"
+
+#include <sys/types.h>
 
 enum { WALL_REASON = 600 };
 
-struct wall;
+struct wall_box; /* inside.h */
+
+struct wall {
+    struct impl_ops ops; /* an entry is NULL if the implementation has no such operation */
+    char options[1024];  /* the options of the implementation */
+    struct arena arena;
+    char changed[AROUND_WORDS]; /* which state the last call left changed (around.h); "": none */
+    bool fell;           /* the implementation is to blame: it crashed or ended during a call */
+    const void *touched; /* the address whose access made it crash; NULL: it is not known */
+    /* The rest is for the files of the wall. */
+    char dead[WALL_REASON]; /* why no further call can be made; "": one can */
+    pid_t pid;
+    int ask, answer, fault; /* our ends of the pipes; -1: none */
+    struct wall_box *box;
+    uint64_t number;
+    size_t used; /* capacity of the mailbox that the current call uses */
+    bool full;   /* the capacity was not enough */
+};
 
 struct wall_plan {
     const char *spec, *options; /* as for impl_load */
@@ -34,21 +54,11 @@ struct wall_config {
  * the implementation is to blame for it. */
 int wall_start(const struct wall_plan *plan, struct wall **wall, char reason[WALL_REASON],
                bool *blame);
-/* An entry is NULL if the implementation has no such operation. Valid until wall_end. */
-const struct impl_ops *wall_ops(const struct wall *wall);
-struct arena *wall_arena(struct wall *wall);
-const char *wall_options(const struct wall *wall); /* the options of the implementation */
 /* Ends the process. Returns 0, or -1 with a reason: it did not end as it should. */
 int wall_end(struct wall *wall, char reason[WALL_REASON]);
 
 /* Returns why no further call can be made; NULL: one can. */
 const char *wall_dead(const struct wall *wall);
-/* Whether the implementation is to blame: it crashed or ended during a call. */
-bool wall_fell(const struct wall *wall);
-/* Returns the address whose access made it crash; NULL: it is not known. */
-const void *wall_touched(const struct wall *wall);
-/* Returns which state the last call left changed (around.h); "": none. */
-const char *wall_changed(const struct wall *wall);
 /* Reads the memory of its process, without the part that it shares with ours. Returns 0, or -1. */
 int wall_resident(const struct wall *wall, size_t *bytes);
 
