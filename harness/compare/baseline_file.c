@@ -132,11 +132,10 @@ static int check_line_place(const struct baseline *baseline, const struct baseli
 
 /* Reads one line of the text, without its newline, into the next of lines. */
 static int read_baseline_line(struct baseline *baseline, const char *text, size_t bytes,
-                              struct record_raw *raw, struct record_chain *chain,
-                              struct text_error *err)
+                     struct record_chain *chain, struct text_error *err)
 {
     struct baseline_line *line = &baseline->lines.line[baseline->lines.n];
-    json_t *root = record_json_load(text, bytes, raw, err);
+    json_t *root = record_json_load(text, bytes, err);
     const json_t *cell = json_object_get(root, "cell");
     const struct record_link link = record_link_of(root);
     int status = root ? record_chain_check(&link, text, bytes, true, chain, err) : -1;
@@ -190,7 +189,6 @@ static int read_baseline_line(struct baseline *baseline, const char *text, size_
 int baseline_read_lines(struct baseline *baseline, struct text_error *err)
 {
     struct record_chain chain = {.lines = 0};
-    struct record_raw raw = {.line = NULL};
     const char *at = baseline->text, *const end = at + baseline->bytes;
     struct text_error why = {{0}};
     size_t number = 0, newlines = 0;
@@ -207,12 +205,10 @@ int baseline_read_lines(struct baseline *baseline, struct text_error *err)
         const char *newline = memchr(at, '\n', (size_t)(end - at));
 
         ++number;
-        status = newline
-                     ? read_baseline_line(baseline, at, (size_t)(newline - at), &raw, &chain, &why)
-                     : record_fail(&why, "the line is torn: it has no newline");
+        status = newline ? read_baseline_line(baseline, at, (size_t)(newline - at), &chain, &why)
+                         : record_fail(&why, "the line is torn: it has no newline");
         at = newline ? newline + 1 : end;
     }
-    record_raw_free(&raw);
     baseline->cells = baseline->lines.n > 0 ? baseline->lines.line[0].of : 0;
     baseline->sessions = baseline->cells > 0 ? baseline->lines.n / baseline->cells : 0;
     memcpy(baseline->last, chain.last, sizeof baseline->last);

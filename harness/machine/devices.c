@@ -3,7 +3,6 @@
 #include "machine/devices.h"
 
 #include <jansson.h>
-#include <math.h>
 
 #include "build_info.h"
 #include "record/json.h"
@@ -32,14 +31,14 @@ static json_t *machine_object(const struct dp_machine *machine)
 }
 
 /* Adds the members of the node, as in the first line of a record. */
-static int node_members(json_t *root, const struct record_run *run)
+static int add_node(json_t *root, const struct record_run *run)
 {
-    const double gpus = run->gpus_on_bus;
-    int status = json_object_set_new(root, "gpu_facts", json_string(run->gpu_facts));
+    static const char *const names[] = {"gpu_facts", "gpus_on_bus", "numa", "gpus", "nics"};
+    int status = 0;
 
-    status |=
-        json_object_set_new(root, "gpus_on_bus", isfinite(gpus) ? json_real(gpus) : json_null());
-    return status | record_node_to_json(root, &run->node);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
+        status |= record_json_add(root, record_find(record_run_fields, names[i]), run);
+    return status;
 }
 
 char *record_devices_text(const struct record_devices *devices)
@@ -60,7 +59,7 @@ char *record_devices_text(const struct record_devices *devices)
                   devices->oversubscribed ? 1 : 0, "slots", slots, "machine",
                   machine_object(devices->machine), "versions", "lockstep", BUILD_VERSION, "git",
                   BUILD_GIT, "hwloc", devices->machine->hwloc_version, "blas", devices->run->blas);
-    if (node_members(root, devices->run) != 0) {
+    if (add_node(root, devices->run) != 0) {
         json_decref(root);
         return NULL;
     }

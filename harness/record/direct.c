@@ -1,5 +1,5 @@
-/* record/direct.c: reads the line of a cell directly into its struct, without JSON values in
- * between.
+/* record/direct.c: reads the line of a cell directly into its struct, by the tables of fields and
+ * without JSON values in between.
  *
  * Making those values, and finding them by name, costs more than everything else that a reader
  * does. The line must be written as record_cell_text writes it: the members in the order of the
@@ -22,9 +22,8 @@ struct scan {
 static bool take(struct scan *s, const char *text)
 {
     const size_t length = strlen(text);
-    if ((size_t)(s->end - s->at) < length || memcmp(s->at, text, length) != 0) {
+    if ((size_t)(s->end - s->at) < length || memcmp(s->at, text, length) != 0)
         return false;
-    }
     s->at += length;
     return true;
 }
@@ -53,9 +52,8 @@ static bool take_digits(struct scan *s, uint64_t *number)
 {
     const char *const begin = s->at, *p = begin;
     uint64_t sum = 0;
-    for (; is_digit(*p); ++p) {
+    for (; is_digit(*p); ++p)
         sum = 10 * sum + (uint64_t)(*p - '0');
-    }
     s->at = p;
     *number = sum;
     return p > begin && p <= begin + 19 && (*begin != '0' || p == begin + 1);
@@ -71,9 +69,8 @@ static bool take_integer(struct scan *s, json_int_t min, json_int_t max, json_in
     uint64_t digits = 0;
     const bool negative = *s->at == '-';
     s->at += negative;
-    if (!take_digits(s, &digits) || digits > INT64_MAX || !ends_value(s)) {
+    if (!take_digits(s, &digits) || digits > INT64_MAX || !ends_value(s))
         return false;
-    }
     *number = negative ? -(json_int_t)digits : (json_int_t)digits;
     return *number >= min && *number <= max;
 }
@@ -81,16 +78,16 @@ static bool take_integer(struct scan *s, json_int_t min, json_int_t max, json_in
 /* Reads a text of characters that the writer does not escape: *length characters from *text on. */
 static bool take_text(struct scan *s, const char **text, size_t *length)
 {
-    if (*s->at != '"') {
+    if (*s->at != '"')
         return false;
-    }
     *text = ++s->at;
-    while (s->at < s->end && *s->at >= ' ' && *s->at <= '~' && *s->at != '"' && *s->at != '\\') {
+    while (s->at < s->end && *s->at >= ' ' && *s->at <= '~' && *s->at != '"' && *s->at != '\\')
         ++s->at;
-    }
     *length = (size_t)(s->at - *text);
     return take(s, "\"");
 }
+
+static bool take_fields(struct scan *s, const struct record_field *field, void *object);
 
 /* Reads a number as digits / 10^places. Up to 15 digits both are exact, so the quotient is the
  * nearest double, as with strtod. */
@@ -106,13 +103,11 @@ static bool take_real(struct scan *s, double *number)
     }
     s->at += *s->at == '-';
     const char *const digits = s->at;
-    if (!take_digits(s, &whole) || *s->at != '.' || !is_digit(s->at[1])) {
+    if (!take_digits(s, &whole) || *s->at != '.' || !is_digit(s->at[1]))
         return false;
-    }
     const char *const point = s->at;
-    for (++s->at; is_digit(*s->at); ++s->at) {
+    for (++s->at; is_digit(*s->at); ++s->at)
         whole = 10 * whole + (uint64_t)(*s->at - '0');
-    }
     if (ends_value(s) && s->at - digits <= 16) {
         *number = (double)whole / power[s->at - point - 1];
         *number = *begin == '-' ? -*number : *number;
@@ -120,12 +115,10 @@ static bool take_real(struct scan *s, double *number)
     }
     if (*s->at == 'e') {
         s->at += s->at[1] == '-' ? 2 : 1;
-        if (!is_digit(*s->at)) {
+        if (!is_digit(*s->at))
             return false;
-        }
-        while (is_digit(*s->at)) {
+        while (is_digit(*s->at))
             ++s->at;
-        }
     }
     char *end = NULL;
     *number = strtod(begin, &end);
@@ -147,18 +140,213 @@ static bool take_string(struct scan *s, const struct record_field *field, char *
 {
     const char *text = NULL;
     size_t length = 0;
-    if (!take_text(s, &text, &length) || length >= field->bytes) {
+    if (!take_text(s, &text, &length) || length >= field->bytes)
         return false;
-    }
     memcpy(to, text, length);
     to[length] = '\0';
     return true;
+}
+
+/* ---- arrays and objects ------------------------------------------------------------------------
+ */
+
+/* The number of elements of the array of numbers that begins here. */
+static size_t count_elements(const struct scan *s)
+{
+    size_t n = s->at[0] == '[' && s->at[1] != ']';
+
+    for (const char *p = s->at; p < s->end && *p != ']'; ++p)
+        n += *p == ',';
+    return n;
+}
+
+/* Reads n whole numbers, none above most. */
+static bool take_numbers(struct scan *s, size_t n, uint64_t most, uint64_t *to)
+{
+    if (n == 0)
+        return take(s, "[]");
+    for (size_t i = 0; i < n; ++i)
+        if (*s->at++ != (i == 0 ? '[' : ',') || !take_digits(s, &to[i]) || to[i] > most)
+            return false;
+    return take(s, "]");
+}
+
+static bool take_reals(struct scan *s, size_t n, double *to)
+{
+    if (n == 0)
+        return take(s, "[]");
+    for (size_t i = 0; i < n; ++i)
+        if (*s->at++ != (i == 0 ? '[' : ',') || !take_real(s, &to[i]))
+            return false;
+    return take(s, "]");
+}
+
+static bool take_series(struct scan *s, struct record_series *series)
+{
+    const size_t n = count_elements(s);
+
+    series->value = n > RECORD_MOST_READINGS ? NULL : calloc(n + 1, sizeof *series->value);
+    series->n = n;
+    return series->value && take_reals(s, n, series->value);
+}
+
+static bool take_object(struct scan *s, const struct record_field *fields, void *object)
+{
+    record_unknown(fields, object);
+    s->lead = '{';
+    const bool whole = take_fields(s, fields, object) && take(s, "}");
+
+    s->lead = ',';
+    return whole;
+}
+
+static bool take_list(struct scan *s, const struct record_field *field, void *object)
+{
+    char *element = (char *)object + field->offset;
+    int *const count = (void *)((char *)object + field->count);
+
+    if (field->nest == RECORD_NUMBERS) {
+        const size_t n = count_elements(s);
+        const bool apart = field->empty != RECORD_LEFT_OUT;
+
+        if (n > (size_t)field->max || (!apart && (n == 0 || (*count != 0 && n != (size_t)*count))))
+            return false;
+        *count = (int)n;
+        return take_numbers(s, n, (uint64_t)RECORD_EXACT_MAX, (void *)element);
+    }
+    if (take(s, "[]"))
+        return true;
+    if (field->nest == RECORD_HEAP_LIST) {
+        void *list = calloc((size_t)field->max, field->bytes);
+
+        if (!list)
+            return false;
+        memcpy(element, &list, sizeof list);
+        element = list;
+    }
+    for (char before = '['; *s->at == before; before = ',', element += field->bytes) {
+        ++s->at;
+        if (*count == field->max)
+            return false;
+        ++*count;
+        if (!take_object(s, field->element, element))
+            return false;
+    }
+    return *count > 0 && take(s, "]");
+}
+
+/* Reads an array for each row, of n numbers each; NULL: it cannot. Every element takes at least two
+ * characters of the line, so memory is allocated for no more elements than the line can have. */
+static uint64_t *take_rows(struct scan *s, size_t rows, size_t n)
+{
+    uint64_t *times;
+    bool whole = true;
+
+    if (rows == 0 || n > (size_t)(s->end - s->at) / 2 / rows || !take(s, "["))
+        return NULL;
+    times = malloc((rows * n + 1) * sizeof *times);
+    for (size_t row = 0; times && whole && row < rows; ++row)
+        whole = (row == 0 || take(s, ",")) &&
+                take_numbers(s, n, (uint64_t)RECORD_EXACT_MAX, times + row * n);
+    if (times && whole && take(s, "]"))
+        return times;
+    free(times);
+    return NULL;
+}
+
+static bool take_part(struct scan *s, struct record_cell *cell, struct record_part_times *part)
+{
+    json_int_t work = 0;
+
+    s->lead = '{';
+    if (!take_name(s, "work") || !take_integer(s, 1, RECORD_EXACT_MAX, &work) ||
+        !take_name(s, "ns") || *s->at != '[')
+        return false;
+    const struct scan first = {.at = s->at + 1, .end = s->end};
+
+    part->work = (uint64_t)work;
+    part->n = count_elements(&first);
+    part->rows = record_part_rows((enum record_part)(part - cell->part), cell->key.n_devices);
+    part->ns =
+        part->n == 0 || part->n > RECORD_MOST_PARTS ? NULL : take_rows(s, part->rows, part->n);
+    return part->ns && take(s, "}");
+}
+
+/* Reads an array of "raw", which has an element for each sample of the cell. */
+static bool take_samples(struct scan *s, const struct record_field *field, struct record_cell *cell)
+{
+    void *member = (char *)cell + field->offset;
+    const size_t n = cell->n_samples;
+    uint64_t *times;
+
+    if (field->nest == RECORD_PART)
+        return take_part(s, cell, member);
+    if (field->nest == RECORD_RANKS) {
+        times = take_rows(s, (size_t)cell->n_ranks, n);
+        memcpy(member, &times, sizeof times);
+        return times != NULL;
+    }
+    if (n > (size_t)(s->end - s->at) / 2)
+        return false;
+    if (field->nest == RECORD_STEPS) {
+        times = malloc((n + 1) * sizeof *times);
+        memcpy(member, &times, sizeof times);
+        return times && take_numbers(s, n, (uint64_t)RECORD_EXACT_MAX, times);
+    }
+    cell->flags = malloc((n + 1) * sizeof cell->flags[0]);
+    for (size_t i = 0; cell->flags && i < n; ++i) {
+        uint64_t flags = 0;
+
+        if (*s->at++ != (i == 0 ? '[' : ',') || !take_digits(s, &flags) || flags > UINT16_MAX)
+            return false;
+        cell->flags[i] = (unsigned)flags;
+    }
+    return cell->flags && take(s, n == 0 ? "[]" : "]");
+}
+
+static bool take_state(struct scan *s, enum record_status *state)
+{
+    const char *text = NULL;
+    size_t length = 0;
+
+    if (!take_text(s, &text, &length))
+        return false;
+    for (int i = 0; i < RECORD_STATUSES; ++i)
+        if (strlen(record_status_names[i]) == length &&
+            memcmp(record_status_names[i], text, length) == 0) {
+            *state = (enum record_status)i;
+            return true;
+        }
+    return false;
+}
+
+static bool take_nested(struct scan *s, const struct record_field *field, void *object)
+{
+    void *member = (char *)object + field->offset;
+
+    if (field->empty == RECORD_AS_NULL && take(s, "null"))
+        return true;
+    switch (field->nest) {
+    case RECORD_STATE:
+        return take_state(s, member);
+    case RECORD_OBJECT:
+        return take_object(s, field->element, member);
+    case RECORD_LIST:
+    case RECORD_HEAP_LIST:
+    case RECORD_NUMBERS:
+        return take_list(s, field, object);
+    case RECORD_REALS:
+        return take_reals(s, (size_t)field->max, member);
+    default:
+        return take_samples(s, field, object);
+    }
 }
 
 static bool take_value(struct scan *s, const struct record_field *field, void *object)
 {
     void *member = (char *)object + field->offset;
     json_int_t number = 0;
+
     switch (field->kind) {
     case RECORD_TEXT:
     case RECORD_HASH:
@@ -170,12 +358,15 @@ static bool take_value(struct scan *s, const struct record_field *field, void *o
         return take_big(s, member);
     case RECORD_REAL:
         return take_real(s, member);
+    case RECORD_SERIES:
+        return take_series(s, member);
+    case RECORD_NESTED:
+        return take_nested(s, field, object);
     default:
         break;
     }
-    if (!take_integer(s, field->min, field->max, &number)) {
+    if (!take_integer(s, field->min, field->max, &number))
         return false;
-    }
     record_json_store(field, number, member);
     return true;
 }
@@ -183,197 +374,19 @@ static bool take_value(struct scan *s, const struct record_field *field, void *o
 static bool take_fields(struct scan *s, const struct record_field *field, void *object)
 {
     struct text_error why;
+
     for (; field->name; ++field) {
-        const bool here = field->kind != RECORD_NESTED && take_name(s, field->name);
-        if (here ? !take_value(s, field, object) || record_check_value(field, object, &why) != 0
-                 : !field->later) {
+        if (field->kind == RECORD_NESTED && field->nest == RECORD_BY_HAND)
+            continue;
+        if (!take_name(s, field->name)) {
+            if (field->later || field->empty == RECORD_LEFT_OUT)
+                continue;
             return false;
         }
+        if (!take_value(s, field, object) || record_check_value(field, object, &why) != 0)
+            return false;
     }
     return true;
-}
-
-/* Reads n whole numbers, none above most. */
-static bool take_times(struct scan *s, size_t n, uint64_t most, uint64_t *to)
-{
-    if (n == 0) {
-        return take(s, "[]");
-    }
-    for (size_t i = 0; i < n; ++i) {
-        if (*s->at++ != (i == 0 ? '[' : ',') || !take_digits(s, &to[i]) || to[i] > most) {
-            return false;
-        }
-    }
-    return take(s, "]");
-}
-
-/* Reads a list of any length up to room, and sets *n to it. */
-static bool take_list(struct scan *s, int room, uint64_t *to, int *n)
-{
-    *n = 0;
-    if (take(s, "[]")) {
-        return true;
-    }
-    for (char before = '['; *s->at == before; before = ',') {
-        ++s->at;
-        if (*n == room || !take_digits(s, &to[*n]) || to[*n] > (uint64_t)RECORD_EXACT_MAX) {
-            return false;
-        }
-        ++*n;
-    }
-    return *n > 0 && take(s, "]");
-}
-
-static bool take_flags(struct scan *s, size_t n, unsigned *to)
-{
-    for (size_t i = 0; i < n; ++i) {
-        uint64_t flags = 0;
-        if (*s->at++ != (i == 0 ? '[' : ',') || !take_digits(s, &flags) || flags > UINT16_MAX) {
-            return false;
-        }
-        to[i] = (unsigned)flags;
-    }
-    return take(s, n == 0 ? "[]" : "]");
-}
-
-/* Reads null, or an array per rank. Every element takes at least two characters of the line, so
- * memory is allocated for no more elements than the line can have. */
-static bool take_ranks(struct scan *s, const struct record_cell *cell, uint64_t **times)
-{
-    const size_t n = cell->n_samples, ranks = (size_t)cell->n_ranks;
-    if (take(s, "null")) {
-        return true;
-    }
-    if (ranks == 0 || n > (size_t)(s->end - s->at) / 2 / ranks || !take(s, "[")) {
-        return false;
-    }
-    *times = malloc((ranks * n + 1) * sizeof **times);
-    for (size_t rank = 0; *times && rank < ranks; ++rank) {
-        if ((rank > 0 && !take(s, ",")) ||
-            !take_times(s, n, (uint64_t)RECORD_EXACT_MAX, *times + rank * n)) {
-            return false;
-        }
-    }
-    return *times && take(s, "]");
-}
-
-static bool take_rounds(struct scan *s, struct record_cell *cell)
-{
-    if (take(s, "null")) {
-        return true;
-    }
-    s->lead = '{';
-    for (int turn = 0; turn < RECORD_TURNS; ++turn) {
-        int n = 0;
-        if (!take_name(s, record_turn_names[turn]) ||
-            !take_list(s, RECORD_MOST_ROUNDS, cell->round_ns[turn], &n) ||
-            (turn > 0 && n != cell->n_rounds)) {
-            return false;
-        }
-        cell->n_rounds = n;
-    }
-    return take(s, "}");
-}
-
-static bool take_phases(struct scan *s, struct record_cell *cell)
-{
-    s->lead = '{';
-    for (int p = 0; p < RECORD_PHASES; ++p) {
-        if (!take_name(s, record_phase_names[p]) || !take_ranks(s, cell, &cell->phase_ns[p])) {
-            return false;
-        }
-    }
-    return take(s, "}");
-}
-
-static bool take_phased(struct scan *s, struct record_cell *cell)
-{
-    cell->phased_ns = malloc((cell->n_samples + 1) * sizeof cell->phased_ns[0]);
-    return cell->phased_ns &&
-           take_times(s, cell->n_samples, (uint64_t)RECORD_EXACT_MAX, cell->phased_ns);
-}
-
-static bool take_raw(struct scan *s, struct record_cell *cell)
-{
-    const size_t n = cell->n_samples;
-    const uint64_t most = (uint64_t)RECORD_EXACT_MAX;
-    const int n_ranks = cell->n_ranks;
-    s->lead = '{';
-    if (n > (size_t)(s->end - s->at) / 2 || record_cell_alloc(cell, n, 0) != 0) {
-        return false;
-    }
-    cell->n_ranks = n_ranks;
-    if (!take_name(s, "t_start_ns") || !take_times(s, n, most, cell->t_start_ns) ||
-        !take_name(s, "t_step_ns") || !take_times(s, n, most, cell->t_step_ns) ||
-        !take_name(s, "flags") || !take_flags(s, n, cell->flags) || !take_name(s, "phase_ns") ||
-        !take_phases(s, cell)) {
-        return false;
-    }
-    s->lead = ',';
-    if (take_name(s, "matmul_ns") && !take_ranks(s, cell, &cell->matmul_ns)) {
-        return false;
-    }
-    if (take_name(s, "rounds_ns") && !take_rounds(s, cell)) {
-        return false;
-    }
-    if (take_name(s, "alone_ns") && !take(s, "null") &&
-        !take_list(s, RECORD_MOST_ROUNDS, cell->alone_ns, &cell->n_alone)) {
-        return false;
-    }
-    if (take_name(s, "phased_ns") && !take_phased(s, cell)) {
-        return false;
-    }
-    return take(s, "}");
-}
-
-static bool take_status(struct scan *s, struct record_cell *cell)
-{
-    const char *text = NULL;
-    size_t length = 0;
-    if (!take_name(s, "status") || !take_text(s, &text, &length)) {
-        return false;
-    }
-    for (int i = 0; i < RECORD_STATUSES; ++i) {
-        if (strlen(record_status_names[i]) == length &&
-            memcmp(record_status_names[i], text, length) == 0) {
-            cell->status = (enum record_status)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool take_lists(struct scan *s, struct record_cell *cell)
-{
-    uint64_t rows[RECORD_MAX_RANKS];
-    if (!take_name(s, "shard_rows") || !take_list(s, RECORD_MAX_RANKS, rows, &cell->n_shards)) {
-        return false;
-    }
-    for (int i = 0; i < cell->n_shards; ++i) {
-        cell->shard[i] = (size_t)rows[i];
-    }
-    return !take_name(s, "peak_bytes") ||
-           take_list(s, RECORD_MAX_RANKS, cell->peak_bytes, &cell->n_peaks);
-}
-
-static bool take_medians(struct scan *s, struct record_cell *cell)
-{
-    if (!take_name(s, "phase_median_ns")) {
-        return false;
-    }
-    s->lead = '{';
-    for (int p = 0; p < RECORD_PHASES; ++p) {
-        if (!take_name(s, record_phase_names[p]) || !take_real(s, &cell->phase_median_ns[p])) {
-            return false;
-        }
-    }
-    return take(s, "}");
-}
-
-static bool take_key(struct scan *s, struct record_key *key)
-{
-    s->lead = '{';
-    return take_fields(s, record_key_fields, key) && take(s, "}");
 }
 
 /* Reads the chain if there is one. It is accepted if its length is right; its value is checked
@@ -382,13 +395,12 @@ static bool take_chain(struct scan *s, char chain[DIGEST_HEX])
 {
     const char *text = NULL;
     size_t length = 0;
+
     chain[0] = '\0';
-    if (!take_name(s, "chain")) {
+    if (!take_name(s, "chain"))
         return true;
-    }
-    if (!take_text(s, &text, &length) || length != DIGEST_HEX - 1) {
+    if (!take_text(s, &text, &length) || length != DIGEST_HEX - 1)
         return false;
-    }
     memcpy(chain, text, length);
     chain[length] = '\0';
     return true;
@@ -398,20 +410,13 @@ bool record_cell_direct(const char *line, size_t bytes, struct record_cell *cell
                         char chain[DIGEST_HEX])
 {
     struct scan s = {.at = line, .end = line + bytes, .lead = ','};
+
     memset(cell, 0, sizeof *cell);
     record_unknown(record_cell_fields, cell);
-    bool whole = bytes > 0 && line[bytes - 1] == '}' &&
-                 take(&s, "{\"schema\":\"lockstep/cell/1.1\"") && take(&s, ",\"cell\":") &&
-                 take_key(&s, &cell->key);
-    s.lead = ',';
-    whole = whole && take_status(&s, cell) && take_fields(&s, record_cell_fields, cell) &&
-            take_lists(&s, cell) && take_medians(&s, cell);
-    s.lead = ',';
-    whole = whole && take_name(&s, "raw") && take_raw(&s, cell);
-    s.lead = ',';
-    whole = whole && take_chain(&s, chain) && take(&s, "}") && s.at == s.end;
-    if (!whole) {
-        record_cell_free(cell);
-    }
-    return whole;
+    if (bytes > 0 && line[bytes - 1] == '}' && take(&s, "{\"schema\":\"lockstep/cell/1.1\"") &&
+        take_fields(&s, record_cell_fields, cell) && take_chain(&s, chain) && take(&s, "}") &&
+        s.at == s.end)
+        return true;
+    record_cell_free(cell);
+    return false;
 }

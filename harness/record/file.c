@@ -15,39 +15,43 @@
 #include "record/timed.h"
 
 /* Loads one line, which must be of that type. */
-static json_t *load_type(const char *line, enum record_type type, struct record_raw *raw,
-                         struct text_error *err)
+static json_t *load_type(const char *line, enum record_type type, struct text_error *err)
 {
-    json_t *root = record_json_load(line, strlen(line), raw, err);
+    json_t *root = record_json_load(line, strlen(line), err);
     const int found = !root ? -1 : record_json_type(root, err);
-    if (found < 0 || found != (int)type) {
-        if (found >= 0) {
-            record_fail(err, "a lockstep/%s record, expected lockstep/%s", record_type_names[found],
-                        record_type_names[type]);
-        }
-        json_decref(root);
-        return NULL;
-    }
-    return root;
+
+    if (found == (int)type)
+        return root;
+    if (found >= 0)
+        record_fail(err, "a lockstep/%s record, expected lockstep/%s", record_type_names[found],
+                    record_type_names[type]);
+    json_decref(root);
+    return NULL;
 }
 
 int record_run_parse(const char *line, struct record_run *run, struct text_error *err)
 {
-    struct record_raw raw = {0};
-    json_t *root = load_type(line, RECORD_IS_RUN, &raw, err);
+    json_t *root = load_type(line, RECORD_IS_RUN, err);
     const int status = !root ? -1 : record_run_from_json(root, run, err);
+
     json_decref(root);
-    record_raw_free(&raw);
     return status;
 }
 
 int record_cell_parse(const char *line, struct record_cell *cell, struct text_error *err)
 {
-    struct record_raw raw = {0};
-    json_t *root = load_type(line, RECORD_IS_CELL, &raw, err);
-    const int status = !root ? -1 : record_cell_from_json(root, &raw, cell, err);
+    char chain[DIGEST_HEX];
+
+    if (record_cell_direct(line, strlen(line), cell, chain)) {
+        if (record_cell_check(cell, err) == 0)
+            return 0;
+        record_cell_free(cell);
+        return -1;
+    }
+    json_t *root = load_type(line, RECORD_IS_CELL, err);
+    const int status = !root ? -1 : record_cell_from_json(root, cell, err);
+
     json_decref(root);
-    record_raw_free(&raw);
     return status;
 }
 
@@ -59,7 +63,6 @@ struct reader {
     size_t capacity_cells;
     size_t *place; /* hash table of cell_id with open addressing: index in the cells plus 1, or 0 */
     size_t places; /* a power of two, more than twice the number of cells */
-    struct record_raw raw; /* of the current line */
     struct record_chain chain;
     struct record_plan plan; /* not used if the file has none */
     struct record_sittings sittings;
@@ -217,7 +220,7 @@ static int take_record(struct reader *reader, const json_t *root, struct record_
     if (type == RECORD_IS_END) {
         return take_end(reader, root, file, err);
     }
-    if (record_cell_from_json(root, &reader->raw, &cell, err) != 0) {
+    if (record_cell_from_json(root, &cell, err) != 0) {
         return -1;
     }
     if (reader->lines->steps) {
@@ -279,7 +282,7 @@ static int take_line(struct reader *reader, struct record_file *file, struct tex
     if (line->direct) {
         return take_direct(reader, file, err) == 0 ? 0 : locate(reader, line->number, err);
     }
-    json_t *root = record_json_load(line->text, line->length, &reader->raw, err);
+    json_t *root = record_json_load(line->text, line->length, err);
     if (record_memory_failed()) {
         json_decref(root);
         /* Memory was short: the line may be whole, so it is not torn. */
@@ -333,7 +336,6 @@ static int read_file(const char *path, bool steps, struct record_file *file, str
     const int status = read_lines(&reader, file, err);
     record_lines_close(reader.lines);
     free(reader.place);
-    record_raw_free(&reader.raw);
     record_plan_close(&reader.plan);
     if (status != 0) {
         record_file_free(file);

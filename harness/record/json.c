@@ -122,32 +122,21 @@ json_t *record_json_file(const char *path, size_t most, struct text_error *err)
     return root;
 }
 
-json_t *record_json_load(const char *line, size_t bytes, struct record_raw *raw,
-                         struct text_error *err)
+json_t *record_json_load(const char *line, size_t bytes, struct text_error *err)
 {
     json_error_t error;
-    json_t *root = NULL;
-    if (record_raw_cut(line, bytes, raw)) {
-        root = record_json_text(raw->line, raw->length, &error);
-    }
-    if (!root) {
-        /* If the line is not JSON, the error must name the column in the file, so the original line
-         * is parsed. */
-        raw->n_arrays = 0;
-        root = record_json_text(line, bytes, &error);
-    }
-    if (record_memory_failed()) {
-        json_decref(root);
-        root = NULL;
+    json_t *root = record_json_text(line, bytes, &error);
+
+    if (root && json_is_object(root) && !record_memory_failed())
+        return root;
+    if (record_memory_failed())
         record_fail(err, "out of memory");
-    } else if (!root) {
+    else if (!root)
         record_fail(err, "not JSON: %s (column %d)", error.text, error.column);
-    } else if (!json_is_object(root)) {
-        json_decref(root);
-        root = NULL;
+    else
         record_fail(err, "not a JSON object");
-    }
-    return root;
+    json_decref(root);
+    return NULL;
 }
 
 bool record_json_is_schema(const char *schema, const char *name)
@@ -199,14 +188,13 @@ static int read_text(const json_t *value, const struct record_field *field, char
                      struct text_error *err)
 {
     const char *string = json_string_value(value);
-    if (!string) {
-        return record_fail(err, "\"%s\" is missing or no string", field->name);
-    }
     const size_t length = json_string_length(value);
-    if (length >= field->bytes) {
+
+    if (!string)
+        return record_fail(err, "\"%s\" is missing or no string", field->name);
+    if (length >= field->bytes)
         return record_fail(err, "\"%s\" has %zu bytes, at most %zu are allowed", field->name,
                            length, field->bytes - 1);
-    }
     memcpy(text, string, length + 1);
     return 0;
 }
@@ -214,6 +202,7 @@ static int read_text(const json_t *value, const struct record_field *field, char
 const json_t *record_json_object(const json_t *object, const char *name, struct text_error *err)
 {
     const json_t *found = json_object_get(object, name);
+
     if (!json_is_object(found)) {
         record_fail(err, "\"%s\" is missing or no object", name);
         return NULL;
@@ -224,53 +213,256 @@ const json_t *record_json_object(const json_t *object, const char *name, struct 
 int record_json_integer(const json_t *value, const char *name, json_int_t min, json_int_t max,
                         json_int_t *number, struct text_error *err)
 {
-    if (!json_is_integer(value)) {
+    if (!json_is_integer(value))
         return record_fail(err, "\"%s\" is missing or no integer", name);
-    }
     *number = json_integer_value(value);
-    if (*number < min || *number > max) {
+    if (*number < min || *number > max)
         return record_fail(err,
                            "\"%s\" is %" JSON_INTEGER_FORMAT ", outside %" JSON_INTEGER_FORMAT
                            " to %" JSON_INTEGER_FORMAT,
                            name, *number, min, max);
-    }
     return 0;
 }
 
 static int read_big(const json_t *value, const char *name, uint64_t *number, struct text_error *err)
 {
     const char *string = json_string_value(value);
-    if (!string || string[0] == '\0' || strspn(string, "0123456789") != strlen(string)) {
+
+    if (!string || string[0] == '\0' || strspn(string, "0123456789") != strlen(string))
         return record_fail(err, "\"%s\" is missing or no string of digits", name);
-    }
     errno = 0;
     const unsigned long long parsed = strtoull(string, NULL, 10);
-    if (errno != 0 || parsed > UINT64_MAX) {
+
+    if (errno != 0 || parsed > UINT64_MAX)
         return record_fail(err, "\"%s\" is \"%.30s\", more than 64 bits", name, string);
-    }
     *number = parsed;
     return 0;
 }
 
 int record_json_real(const json_t *value, const char *name, double *number, struct text_error *err)
 {
-    if (!json_is_number(value) && !json_is_null(value)) {
+    if (!json_is_number(value) && !json_is_null(value))
         return record_fail(err, "\"%s\" is missing or neither a number nor null", name);
-    }
     *number = json_is_null(value) ? NAN : json_number_value(value);
     return 0;
 }
 
 void record_json_store(const struct record_field *field, json_int_t number, void *member)
 {
-    if (field->kind == RECORD_INT) {
+    if (field->kind == RECORD_INT)
         *(int *)member = (int)number;
-    } else if (field->kind == RECORD_LONG) {
+    else if (field->kind == RECORD_LONG)
         *(long *)member = (long)number;
-    } else if (field->kind == RECORD_COUNT) {
+    else if (field->kind == RECORD_COUNT)
         *(size_t *)member = (size_t)number;
-    } else {
+    else
         *(uint64_t *)member = (uint64_t)number;
+}
+
+/* ---- arrays and objects ------------------------------------------------------------------------
+ */
+
+/* Checks that it is an array of n elements. */
+static int check_array(const json_t *array, const char *name, size_t n, struct text_error *err)
+{
+    if (!json_is_array(array))
+        return record_fail(err, "\"%s\" is missing or no array", name);
+    if (json_array_size(array) != n)
+        return record_fail(err, "\"%s\" has %zu elements, expected %zu", name,
+                           json_array_size(array), n);
+    return 0;
+}
+
+static int read_reals(const json_t *array, const char *name, double *to, struct text_error *err)
+{
+    for (size_t i = 0; i < json_array_size(array); ++i)
+        if (record_json_real(json_array_get(array, i), name, &to[i], err) != 0)
+            return -1;
+    return 0;
+}
+
+static int read_numbers(const json_t *array, const char *name, json_int_t most, uint64_t *to,
+                        struct text_error *err)
+{
+    for (size_t i = 0; i < json_array_size(array); ++i) {
+        json_int_t number = 0;
+
+        if (record_json_integer(json_array_get(array, i), name, 0, most, &number, err) != 0)
+            return -1;
+        to[i] = (uint64_t)number;
+    }
+    return 0;
+}
+
+/* An earlier series is freed with the object, by its owner. */
+static int read_series(const json_t *array, const char *name, struct record_series *series,
+                       struct text_error *err)
+{
+    const size_t n = json_array_size(array);
+
+    if (!json_is_array(array) || n > RECORD_MOST_READINGS)
+        return record_fail(err, "\"%s\" is not an array of at most %d numbers", name,
+                           RECORD_MOST_READINGS);
+    series->value = calloc(n + 1, sizeof *series->value);
+    if (!series->value)
+        return record_fail(err, "no memory for %zu numbers", n);
+    series->n = n;
+    return read_reals(array, name, series->value, err);
+}
+
+static int read_list(const json_t *array, const struct record_field *field, void *object,
+                     struct text_error *err)
+{
+    char *element = (char *)object + field->offset;
+    int *const count = (void *)((char *)object + field->count);
+    const size_t n = json_array_size(array);
+
+    if (!json_is_array(array) || n > (size_t)field->max)
+        return record_fail(err, "\"%s\" is missing or no array of at most %lld", field->name,
+                           field->max);
+    if (field->nest == RECORD_NUMBERS) {
+        /* Arrays that share a count cannot be empty, and have the same length. */
+        if (field->empty == RECORD_LEFT_OUT && (n == 0 || (*count != 0 && n != (size_t)*count)))
+            return record_fail(
+                err, "\"%s\" is not an array of 1 to %lld times, as many as of the others",
+                field->name, field->max);
+        *count = (int)n;
+        return read_numbers(array, field->name, RECORD_EXACT_MAX, (void *)element, err);
+    }
+    if (field->nest == RECORD_HEAP_LIST && n > 0) {
+        void *list = calloc(n, field->bytes);
+
+        if (!list)
+            return record_fail(err, "no memory for %zu elements of \"%s\"", n, field->name);
+        memcpy(element, &list, sizeof list);
+        element = list;
+    }
+    *count = (int)n;
+    for (size_t i = 0; i < n; ++i, element += field->bytes) {
+        const json_t *from = json_array_get(array, i);
+
+        if (!json_is_object(from))
+            return record_fail(err, "an element of \"%s\" is no object", field->name);
+        record_unknown(field->element, element);
+        if (record_json_fields(from, field->element, element, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Reads an array for each row, of n numbers each. It checks all lengths before it allocates memory;
+ * so the product cannot overflow. NULL: there is an error. One more element is allocated, because a
+ * NULL in a record means that it was not measured. */
+static uint64_t *read_rows(const json_t *array, const char *name, size_t rows, size_t n,
+                           struct text_error *err)
+{
+    uint64_t *times;
+
+    if (check_array(array, name, rows, err) != 0)
+        return NULL;
+    for (size_t row = 0; row < rows; ++row)
+        if (!json_is_array(json_array_get(array, row)) ||
+            json_array_size(json_array_get(array, row)) != n) {
+            record_fail(err, "\"%s\" of row %zu is not an array of %zu times", name, row, n);
+            return NULL;
+        }
+    times = calloc(rows * n + 1, sizeof *times);
+    if (!times)
+        record_fail(err, "no memory for %zu times", rows * n);
+    for (size_t row = 0; times && row < rows; ++row)
+        if (read_numbers(json_array_get(array, row), name, RECORD_EXACT_MAX, times + row * n,
+                         err)) {
+            free(times);
+            return NULL;
+        }
+    return times;
+}
+
+static int read_part(const json_t *object, const char *name, struct record_cell *cell,
+                     struct record_part_times *part, struct text_error *err)
+{
+    const json_t *ns = json_object_get(object, "ns");
+    const size_t n = json_array_size(json_array_get(ns, 0));
+    json_int_t work = 0;
+
+    if (record_json_integer(json_object_get(object, "work"), "work", 1, RECORD_EXACT_MAX, &work,
+                            err) != 0)
+        return -1;
+    if (n == 0 || n > RECORD_MOST_PARTS)
+        return record_fail(err, "\"%s\" of \"parts\" has no arrays of 1 to %d times", name,
+                           RECORD_MOST_PARTS);
+    part->work = (uint64_t)work;
+    part->n = n;
+    part->rows = record_part_rows((enum record_part)(part - cell->part), cell->key.n_devices);
+    part->ns = read_rows(ns, name, part->rows, n, err);
+    return part->ns ? 0 : -1;
+}
+
+/* Reads an array of "raw", which has an element for each sample of the cell. */
+static int read_samples(const json_t *value, const struct record_field *field,
+                        struct record_cell *cell, struct text_error *err)
+{
+    void *member = (char *)cell + field->offset;
+    const size_t n = cell->n_samples;
+    uint64_t *times;
+
+    if (field->nest == RECORD_PART)
+        return read_part(value, field->name, cell, member, err);
+    if (field->nest == RECORD_RANKS) {
+        times = read_rows(value, field->name, (size_t)cell->n_ranks, n, err);
+        memcpy(member, &times, sizeof times);
+        return times ? 0 : -1;
+    }
+    if (check_array(value, field->name, n, err) != 0)
+        return -1;
+    times = calloc(n + 1, sizeof *times);
+    if (!times)
+        return record_fail(err, "no memory for %zu samples", n);
+    if (field->nest == RECORD_STEPS) {
+        memcpy(member, &times, sizeof times);
+        return read_numbers(value, field->name, RECORD_EXACT_MAX, times, err);
+    }
+    int status = read_numbers(value, field->name, UINT16_MAX, times, err);
+
+    cell->flags = calloc(n + 1, sizeof cell->flags[0]);
+    if (status == 0 && !cell->flags)
+        status = record_fail(err, "no memory for %zu samples", n);
+    for (size_t i = 0; status == 0 && i < n; ++i)
+        cell->flags[i] = (unsigned)times[i];
+    free(times);
+    return status;
+}
+
+static int read_nested(const json_t *value, const struct record_field *field, void *object,
+                       struct text_error *err)
+{
+    void *member = (char *)object + field->offset;
+    const char *name = json_string_value(value);
+
+    switch (field->nest) {
+    case RECORD_STATE:
+        for (int i = 0; name && i < RECORD_STATUSES; ++i)
+            if (strcmp(name, record_status_names[i]) == 0) {
+                *(enum record_status *)member = (enum record_status)i;
+                return 0;
+            }
+        return record_fail(err, "\"%s\" is %.40s, not one of the known ones", field->name,
+                           name ? name : "missing or no string");
+    case RECORD_OBJECT:
+        if (!json_is_object(value))
+            return record_fail(err, "\"%s\" is missing or no object", field->name);
+        record_unknown(field->element, member);
+        return record_json_fields(value, field->element, member, err);
+    case RECORD_LIST:
+    case RECORD_HEAP_LIST:
+    case RECORD_NUMBERS:
+        return read_list(value, field, object, err);
+    case RECORD_REALS:
+        return check_array(value, field->name, (size_t)field->max, err) != 0
+                   ? -1
+                   : read_reals(value, field->name, member, err);
+    default:
+        return read_samples(value, field, object, err);
     }
 }
 
@@ -279,15 +471,15 @@ static int read_field(const json_t *value, const struct record_field *field, voi
 {
     void *member = (char *)object + field->offset;
     json_int_t number = 0;
+
     switch (field->kind) {
     case RECORD_TEXT:
     case RECORD_HASH:
     case RECORD_OPTIONS:
         return read_text(value, field, member, err);
     case RECORD_BOOL:
-        if (!json_is_boolean(value)) {
+        if (!json_is_boolean(value))
             return record_fail(err, "\"%s\" is missing or neither true nor false", field->name);
-        }
         *(bool *)member = json_is_true(value);
         return 0;
     case RECORD_BIG:
@@ -295,13 +487,14 @@ static int read_field(const json_t *value, const struct record_field *field, voi
     case RECORD_REAL:
         return record_json_real(value, field->name, member, err);
     case RECORD_SERIES:
-        return record_series_from_json(value, field->name, member, err);
+        return read_series(value, field->name, member, err);
+    case RECORD_NESTED:
+        return read_nested(value, field, object, err);
     default:
         break;
     }
-    if (record_json_integer(value, field->name, field->min, field->max, &number, err) != 0) {
+    if (record_json_integer(value, field->name, field->min, field->max, &number, err) != 0)
         return -1;
-    }
     record_json_store(field, number, member);
     return 0;
 }
@@ -311,11 +504,13 @@ int record_json_fields(const json_t *object, const struct record_field *field, v
 {
     for (; field->name; ++field) {
         const json_t *value = json_object_get(object, field->name);
-        const bool here = field->kind != RECORD_NESTED && (value || !field->later);
-        if (here &&
-            (read_field(value, field, to, err) != 0 || record_check_value(field, to, err) != 0)) {
+        const bool none = value ? field->empty == RECORD_AS_NULL && json_is_null(value)
+                                : field->later || field->empty == RECORD_LEFT_OUT;
+
+        if (none || (field->kind == RECORD_NESTED && field->nest == RECORD_BY_HAND))
+            continue;
+        if (read_field(value, field, to, err) != 0 || record_check_value(field, to, err) != 0)
             return -1;
-        }
     }
     return 0;
 }

@@ -18,25 +18,6 @@ extern const char *const record_type_names[RECORD_TYPES];
 int record_fail(struct text_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The arrays of whole numbers in the "raw" of a line; each number is from 0 to RECORD_EXACT_MAX. In
- * the JSON of the line each array is replaced by an integer, an index of array. Fill the struct
- * with 0, then use it for any number of lines. */
-struct record_array {
-    size_t first, n; /* its elements are number[first .. first+n-1] */
-};
-struct record_raw {
-    char *line; /* the line with integers in place of the arrays */
-    size_t length, line_capacity;
-    uint64_t *number;
-    size_t n_numbers, number_capacity;
-    struct record_array *array;
-    size_t n_arrays, array_capacity;
-};
-/* Takes the arrays out of a line. Returns false if none was taken out; then the line has to be read
- * as it is. */
-bool record_raw_cut(const char *line, size_t bytes, struct record_raw *raw);
-void record_raw_free(struct record_raw *raw);
-
 /* Parses a JSON text, or a regular file of at most most bytes. Returns NULL and sets why if it is
  * no JSON, has a member twice, is sealed and was changed, or has so many values that they would
  * need more than RECORD_JSON_BYTES of memory. */
@@ -46,8 +27,7 @@ json_t *record_json_file(const char *path, size_t most, struct text_error *err);
 
 /* Loads a line. NULL: it is not JSON, or no object; err says where. The caller calls json_decref.
  */
-json_t *record_json_load(const char *line, size_t bytes, struct record_raw *raw,
-                         struct text_error *err);
+json_t *record_json_load(const char *line, size_t bytes, struct text_error *err);
 
 /* Whether schema is "lockstep/NAME/1.x", where x is a number. */
 bool record_json_is_schema(const char *schema, const char *name);
@@ -56,7 +36,8 @@ int record_json_schema(const json_t *root, const char *name, struct text_error *
 /* Returns the type that the schema names; -1 for other schemas and other majors. */
 int record_json_type(const json_t *root, struct text_error *err);
 
-/* These read members of an object; name is for the message. NULL: it is missing, or no object. */
+/* These read members of an object; name is for the message. NULL: it is missing, or no object.
+ * record_json_fields reads all of a table, with arrays and objects in it. */
 const json_t *record_json_object(const json_t *object, const char *name, struct text_error *err);
 int record_json_integer(const json_t *value, const char *name, json_int_t min, json_int_t max,
                         json_int_t *number, struct text_error *err);
@@ -75,26 +56,13 @@ int record_check_bounds(const struct record_bound *bound, size_t n, struct text_
 /* Stores an integer, which is in its range, in the member of its field. */
 void record_json_store(const struct record_field *field, json_int_t number, void *member);
 
-/* Makes an object of all fields that are not nested. NULL: memory is short, or a number has no form
- * in JSON. */
+/* Makes an object of all fields. NULL: memory is short, or a number has no form in JSON. */
 json_t *record_json_of(const struct record_field *fields, const void *from);
-int record_series_from_json(const json_t *value, const char *name, struct record_series *series,
-                            struct text_error *err);
-
-/* record/node_json.c: writes and reads the members of a run and of a cell. Each returns 0, or -1 if
- * memory is short or a number is wrong. */
-int record_node_to_json(json_t *root, const struct record_node *node);
-int record_node_from_json(const json_t *root, struct record_node *node, struct text_error *err);
-int record_watched_to_json(json_t *root, const struct record_cell *cell);
-int record_watched_from_json(const json_t *root, struct record_cell *cell, struct text_error *err);
+/* Adds one of them to an object. Returns 0, or -1 likewise. */
+int record_json_add(json_t *object, const struct record_field *field, const void *from);
 
 int record_run_from_json(const json_t *root, struct record_run *run, struct text_error *err);
-/* raw belongs to the line that root was loaded from. */
-int record_cell_from_json(const json_t *root, const struct record_raw *raw,
-                          struct record_cell *cell, struct text_error *err);
-/* Reads its part "raw" of root, for cell->n_samples samples and cell->n_ranks ranks. */
-int record_samples_from_json(const json_t *root, const struct record_raw *raw,
-                             struct record_cell *cell, struct text_error *err);
+int record_cell_from_json(const json_t *root, struct record_cell *cell, struct text_error *err);
 /* Whether the devices of the cell are cores of the host. */
 bool record_on_cores(const struct record_cell *cell);
 /* Checks what a cell says about itself, after it was read. */

@@ -11,14 +11,10 @@
 
 #include "numbers/stats.h"
 
-const char *const record_phase_names[RECORD_PHASES] = {
-    "scatter", "replicate", "forward", "gather", "loss", "backward", "reduce", "update",
-};
-
-const char *const record_turn_names[RECORD_TURNS] = {"compute", "comm", "whole"};
-
-const char *const record_part_names[RECORD_PARTS] = {"product",   "sustained", "copy",
-                                                     "from_host", "to_host",   "memory"};
+#define NAME_ROW(index, name) [RECORD_##index] = #name,
+const char *const record_phase_names[RECORD_PHASES] = {RECORD_EACH_PHASE(NAME_ROW)};
+const char *const record_turn_names[RECORD_TURNS] = {RECORD_EACH_TURN(NAME_ROW)};
+const char *const record_part_names[RECORD_PARTS] = {RECORD_EACH_PART(NAME_ROW)};
 
 const char *const record_status_names[RECORD_STATUSES] = {
     "ok", "failed", "broken", "crashed", "timeout", "oom", "skipped",

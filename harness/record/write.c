@@ -1,7 +1,8 @@
-/* record/write.c: writes records as JSON, one line each.
+/* record/write.c: writes records as JSON, one line each, by the tables of fields.
  *
  * Every string is data: jansson escapes it. Bytes that are not UTF-8 (a name cut in the middle of a
- * character) become "?", so that a record is never lost because of a name. */
+ * character) become "?", so that a record is never lost because of a name. A value without memory,
+ * or without a form in JSON, is NULL here; adding it fails, and with it the whole record. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,27 +16,21 @@
 static json_t *text_value(const char *text)
 {
     char *copy = strdup(text);
-    if (!copy) {
+
+    if (!copy)
         return NULL;
-    }
     for (size_t i = 0; copy[i] != '\0';) {
         uint32_t code = 0;
         const size_t n = text_decode(copy + i, &code);
-        if (n == 0) {
+
+        if (n == 0)
             copy[i] = '?';
-        }
         i += n > 0 ? n : 1;
     }
     json_t *value = json_string(copy);
+
     free(copy);
     return value;
-}
-
-static json_t *big_value(uint64_t number)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%" PRIu64, number);
-    return json_string(text);
 }
 
 static json_t *count_value(uint64_t number)
@@ -57,19 +52,118 @@ static json_t *whole(json_t *value, int status)
     return NULL;
 }
 
-static json_t *series_value(const struct record_series *series)
+static json_t *reals_value(const double *number, size_t n)
 {
     json_t *array = json_array();
-    int status = series->n > RECORD_MOST_READINGS ? -1 : 0;
-    for (size_t i = 0; status == 0 && i < series->n; ++i) {
-        status = json_array_append_new(array, real_value(series->value[i]));
-    }
+    int status = n > RECORD_MOST_READINGS ? -1 : 0;
+
+    for (size_t i = 0; status == 0 && i < n; ++i)
+        status = json_array_append_new(array, real_value(number[i]));
     return whole(array, status);
+}
+
+static json_t *numbers_value(const uint64_t *number, size_t n)
+{
+    json_t *array = json_array();
+    int status = 0;
+
+    for (size_t i = 0; i < n; ++i)
+        status |= json_array_append_new(array, count_value(number[i]));
+    return whole(array, status);
+}
+
+/* An array for each row, of n numbers each. */
+static json_t *rows_value(const uint64_t *number, size_t rows, size_t n)
+{
+    json_t *array = json_array();
+    int status = 0;
+
+    for (size_t row = 0; row < rows; ++row)
+        status |= json_array_append_new(array, numbers_value(number + row * n, n));
+    return whole(array, status);
+}
+
+/* The arrays of "raw", which have an element for each sample of the cell; null if they were not
+ * measured. */
+static json_t *samples_value(const struct record_field *field, const struct record_cell *cell)
+{
+    const void *member = (const char *)cell + field->offset;
+    const struct record_part_times *part = member;
+    const uint64_t *ns = NULL;
+    json_t *value;
+    int status = 0;
+
+    if (field->nest == RECORD_FLAGS) {
+        value = json_array();
+        for (size_t i = 0; i < cell->n_samples; ++i)
+            status |= json_array_append_new(value, json_integer((json_int_t)cell->flags[i]));
+        return whole(value, status);
+    }
+    if (field->nest == RECORD_PART) {
+        value = part->ns ? json_object() : json_null();
+        if (!part->ns)
+            return value;
+        status |= json_object_set_new(value, "work", json_integer((json_int_t)part->work));
+        status |= json_object_set_new(value, "ns", rows_value(part->ns, part->rows, part->n));
+        return whole(value, status);
+    }
+    memcpy(&ns, member, sizeof ns);
+    if (field->nest == RECORD_STEPS && (ns || field->empty == RECORD_WRITTEN))
+        return numbers_value(ns, ns ? cell->n_samples : 0);
+    return ns ? rows_value(ns, (size_t)cell->n_ranks, cell->n_samples) : json_null();
+}
+
+static json_t *list_value(const struct record_field *field, const void *object)
+{
+    const char *element = (const char *)object + field->offset;
+    const int n = *(const int *)((const void *)((const char *)object + field->count));
+    json_t *array = json_array();
+    int status = 0;
+
+    if (n < 0 || n > field->max)
+        return whole(array, -1);
+    if (field->nest == RECORD_NUMBERS) {
+        json_decref(array);
+        return numbers_value((const void *)element, (size_t)n);
+    }
+    if (field->nest == RECORD_HEAP_LIST) {
+        const void *list;
+
+        memcpy(&list, element, sizeof list);
+        element = list;
+    }
+    for (int i = 0; i < n; ++i, element += field->bytes)
+        status |= json_array_append_new(array, record_json_of(field->element, element));
+    return whole(array, status);
+}
+
+static json_t *nested_value(const struct record_field *field, const void *object)
+{
+    const void *member = (const char *)object + field->offset;
+    const enum record_status *state = member;
+
+    switch (field->nest) {
+    case RECORD_STATE:
+        return (unsigned)*state < RECORD_STATUSES ? json_string(record_status_names[*state]) : NULL;
+    case RECORD_OBJECT:
+        return record_json_of(field->element, member);
+    case RECORD_LIST:
+    case RECORD_HEAP_LIST:
+    case RECORD_NUMBERS:
+        return list_value(field, object);
+    case RECORD_REALS:
+        return reals_value(member, (size_t)field->max);
+    default:
+        return samples_value(field, object);
+    }
 }
 
 static json_t *field_value(const struct record_field *field, const void *object)
 {
     const void *member = (const char *)object + field->offset;
+    const struct record_series *series = member;
+    char text[24];
+
     switch (field->kind) {
     case RECORD_TEXT:
     case RECORD_HASH:
@@ -86,236 +180,79 @@ static json_t *field_value(const struct record_field *field, const void *object)
     case RECORD_U64:
         return count_value(*(const uint64_t *)member);
     case RECORD_BIG:
-        return big_value(*(const uint64_t *)member);
+        snprintf(text, sizeof text, "%" PRIu64, *(const uint64_t *)member);
+        return json_string(text);
     case RECORD_REAL:
         return real_value(*(const double *)member);
     case RECORD_SERIES:
-        return series_value(member);
+        return reals_value(series->value, series->n);
     case RECORD_NESTED:
         break;
     }
-    return NULL;
+    return nested_value(field, object);
 }
 
-/* If a value is NULL (no memory, or no form in JSON), setting it fails in jansson, and so does
- * this. */
-static int put_fields(json_t *object, const struct record_field *field, const void *from)
+int record_json_add(json_t *object, const struct record_field *field, const void *from)
+{
+    if (field->kind == RECORD_NESTED && field->nest == RECORD_BY_HAND)
+        return 0;
+    json_t *value = field_value(field, from);
+
+    if (field->empty != RECORD_WRITTEN && value && json_array_size(value) == 0 &&
+        json_object_size(value) == 0) {
+        json_decref(value);
+        if (field->empty == RECORD_LEFT_OUT)
+            return 0;
+        value = json_null();
+    }
+    return json_object_set_new(object, field->name, value);
+}
+
+static int add_fields(json_t *object, const struct record_field *field, const void *from)
 {
     int status = 0;
-    for (; field->name; ++field) {
-        if (field->kind != RECORD_NESTED) {
-            status |= json_object_set_new(object, field->name, field_value(field, from));
-        }
-    }
+
+    for (; field->name; ++field)
+        status |= record_json_add(object, field, from);
     return status;
 }
 
 json_t *record_json_of(const struct record_field *fields, const void *from)
 {
     json_t *object = json_object();
-    return whole(object, put_fields(object, fields, from));
+
+    return whole(object, add_fields(object, fields, from));
 }
 
-static json_t *array_of_u64(const uint64_t *number, size_t n)
-{
-    json_t *array = json_array();
-    int status = 0;
-    for (size_t i = 0; i < n; ++i) {
-        status |= json_array_append_new(array, count_value(number[i]));
-    }
-    return whole(array, status);
-}
-
-static json_t *array_of_flags(const unsigned *flag, size_t n)
-{
-    json_t *array = json_array();
-    int status = 0;
-    for (size_t i = 0; i < n; ++i) {
-        status |= json_array_append_new(array, json_integer((json_int_t)flag[i]));
-    }
-    return whole(array, status);
-}
-
-/* Returns NULL if there are more than most. */
-static json_t *array_of_at_most(const uint64_t *number, int n, int most)
-{
-    return n < 0 || n > most ? NULL : array_of_u64(number, (size_t)n);
-}
-
-/* Makes an array per rank; null if it was not measured. */
-static json_t *rank_times(const struct record_cell *cell, const uint64_t *ns)
-{
-    if (!ns) {
-        return json_null();
-    }
-    json_t *ranks = json_array();
-    int status = 0;
-    for (int rank = 0; rank < cell->n_ranks; ++rank) {
-        const uint64_t *steps = ns + (size_t)rank * cell->n_samples;
-        status |= json_array_append_new(ranks, array_of_u64(steps, cell->n_samples));
-    }
-    return whole(ranks, status);
-}
-
-static json_t *phases(const struct record_cell *cell)
-{
-    json_t *object = json_object();
-    int status = 0;
-    for (int p = 0; p < RECORD_PHASES; ++p) {
-        status |=
-            json_object_set_new(object, record_phase_names[p], rank_times(cell, cell->phase_ns[p]));
-    }
-    return whole(object, status);
-}
-
-static json_t *phase_medians(const struct record_cell *cell)
-{
-    json_t *object = json_object();
-    int status = 0;
-    for (int p = 0; p < RECORD_PHASES; ++p) {
-        status |= json_object_set_new(object, record_phase_names[p],
-                                      real_value(cell->phase_median_ns[p]));
-    }
-    return whole(object, status);
-}
-
-/* Makes an array per turn; null if there were none. */
-static json_t *rounds(const struct record_cell *cell)
-{
-    if (cell->n_rounds == 0) {
-        return json_null();
-    }
-    json_t *object = json_object();
-    int status = cell->n_rounds < 0 || cell->n_rounds > RECORD_MOST_ROUNDS ? -1 : 0;
-    for (int turn = 0; status == 0 && turn < RECORD_TURNS; ++turn) {
-        status = json_object_set_new(object, record_turn_names[turn],
-                                     array_of_u64(cell->round_ns[turn], (size_t)cell->n_rounds));
-    }
-    return whole(object, status);
-}
-
-static json_t *part_times(const struct record_part_times *times)
-{
-    json_t *object = json_object();
-    json_t *rows = json_array();
-    int status = 0;
-    for (size_t row = 0; row < times->rows; ++row) {
-        status |= json_array_append_new(rows, array_of_u64(times->ns + row * times->n, times->n));
-    }
-    status |= json_object_set_new(object, "work", json_integer((json_int_t)times->work));
-    status |= json_object_set_new(object, "ns", rows);
-    return whole(object, status);
-}
-
-/* Adds the parts that were measured; adds nothing if none was. */
-static int add_parts(json_t *object, const struct record_cell *cell)
-{
-    json_t *parts = NULL;
-    int status = 0;
-    for (int p = 0; p < RECORD_PARTS; ++p) {
-        if (!cell->part[p].ns) {
-            continue;
-        }
-        parts = parts ? parts : json_object();
-        status |= json_object_set_new(parts, record_part_names[p], part_times(&cell->part[p]));
-    }
-    return parts ? status | json_object_set_new(object, "parts", parts) : status;
-}
-
-static json_t *raw(const struct record_cell *cell)
-{
-    json_t *object = json_object();
-    int status =
-        json_object_set_new(object, "t_start_ns", array_of_u64(cell->t_start_ns, cell->n_samples));
-    status |=
-        json_object_set_new(object, "t_step_ns", array_of_u64(cell->t_step_ns, cell->n_samples));
-    status |= json_object_set_new(object, "flags", array_of_flags(cell->flags, cell->n_samples));
-    status |= json_object_set_new(object, "phase_ns", phases(cell));
-    status |= json_object_set_new(object, "matmul_ns", rank_times(cell, cell->matmul_ns));
-    status |= json_object_set_new(object, "rounds_ns", rounds(cell));
-    status |= json_object_set_new(
-        object, "alone_ns",
-        cell->n_alone == 0 ? json_null()
-                           : array_of_at_most(cell->alone_ns, cell->n_alone, RECORD_MOST_ROUNDS));
-    if (cell->phased_ns) {
-        status |= json_object_set_new(object, "phased_ns",
-                                      array_of_u64(cell->phased_ns, cell->n_samples));
-    }
-    status |= add_parts(object, cell);
-    return whole(object, status);
-}
-
-static json_t *begin(enum record_type type, int minor)
+static char *line_of(enum record_type type, int minor, const struct record_field *fields,
+                     const void *from)
 {
     char schema[40];
-    snprintf(schema, sizeof schema, "lockstep/%s/1.%d", record_type_names[type], minor);
     json_t *root = json_object();
-    if (json_object_set_new(root, "schema", json_string(schema)) != 0) {
-        json_decref(root);
-        return NULL;
-    }
-    return root;
-}
 
-static char *finish(json_t *root, int status)
-{
-    if (status != 0) {
+    snprintf(schema, sizeof schema, "lockstep/%s/1.%d", record_type_names[type], minor);
+    if (json_object_set_new(root, "schema", json_string(schema)) != 0 ||
+        add_fields(root, fields, from) != 0) {
         json_decref(root);
         return NULL;
     }
     return record_memory_text(root, JSON_COMPACT | JSON_REAL_PRECISION(17));
 }
 
-static json_t *slots(const struct record_run *run)
-{
-    json_t *array = json_array();
-    int status = run->n_slots < 0 || run->n_slots > RECORD_MAX_SLOTS ? -1 : 0;
-    for (int i = 0; status == 0 && i < run->n_slots; ++i) {
-        status = json_array_append_new(array, record_json_of(record_slot_fields, &run->slot[i]));
-    }
-    return whole(array, status);
-}
-
 char *record_run_text(const struct record_run *run)
 {
-    json_t *root = begin(RECORD_IS_RUN, run->clocked ? 2 : 1);
-    int status = put_fields(root, record_run_fields, run);
-    json_t *load = json_array();
-    for (int i = 0; i < 3; ++i) {
-        status |= json_array_append_new(load, real_value(run->load_avg[i]));
-    }
-    status |= json_object_set_new(root, "load_avg", load);
-    status |= json_object_set_new(root, "slots", slots(run));
-    status |= record_node_to_json(root, &run->node);
-    return finish(root, status);
+    return line_of(RECORD_IS_RUN, run->clocked ? 2 : 1, record_run_fields, run);
 }
 
 char *record_cell_text(const struct record_cell *cell)
 {
-    const char *name =
-        (unsigned)cell->status < RECORD_STATUSES ? record_status_names[cell->status] : NULL;
-    uint64_t rows[RECORD_MAX_RANKS] = {0};
-    for (int i = 0; i < cell->n_shards && i < RECORD_MAX_RANKS; ++i) {
-        rows[i] = cell->shard[i];
-    }
-    json_t *root = begin(RECORD_IS_CELL, 1);
-    int status = json_object_set_new(root, "cell", record_json_of(record_key_fields, &cell->key));
-    status |= json_object_set_new(root, "status", json_string(name));
-    status |= put_fields(root, record_cell_fields, cell);
-    status |= json_object_set_new(root, "shard_rows",
-                                  array_of_at_most(rows, cell->n_shards, RECORD_MAX_RANKS));
-    status |= json_object_set_new(
-        root, "peak_bytes", array_of_at_most(cell->peak_bytes, cell->n_peaks, RECORD_MAX_RANKS));
-    status |= json_object_set_new(root, "phase_median_ns", phase_medians(cell));
-    status |= record_watched_to_json(root, cell);
-    status |= json_object_set_new(root, "raw", raw(cell));
-    return finish(root, status);
+    return line_of(RECORD_IS_CELL, 1, record_cell_fields, cell);
 }
 
 char *record_end_text(const char *run_id, const struct record_end *end)
 {
     struct record_end line = *end;
+
     snprintf(line.run_id, sizeof line.run_id, "%s", run_id);
-    json_t *root = begin(RECORD_IS_END, 1);
-    return finish(root, put_fields(root, record_end_fields, &line));
+    return line_of(RECORD_IS_END, 1, record_end_fields, &line);
 }

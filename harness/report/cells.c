@@ -315,9 +315,9 @@ static void cell_of_shards(struct grid *grid, const struct record_cell *cell)
         for (run = 1; i + run < n && cell->shard[i + run] == cell->shard[i]; ++run)
             ;
         if (run > 1)
-            report_add(text, "%s%d\u00d7%zu", i > 0 ? ", " : "", run, cell->shard[i]);
+            report_add(text, "%s%d\u00d7%zu", i > 0 ? ", " : "", run, (size_t)cell->shard[i]);
         else
-            report_add(text, "%s%zu", i > 0 ? ", " : "", cell->shard[i]);
+            report_add(text, "%s%zu", i > 0 ? ", " : "", (size_t)cell->shard[i]);
     }
     if (n > 0 && n < cell->key.n_devices && strcmp(cell->key.mode, "plain-mt") != 0)
         report_add(text, " (%d idle)", cell->key.n_devices - n);

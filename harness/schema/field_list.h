@@ -8,11 +8,11 @@
  *   T(name, bytes, since, role, unit, words, meaning)          text: char[bytes]
  *   I(name, least, most, since, role, unit, words, meaning)    a small integer: int
  *   F(kind, name, since, role, unit, words, meaning)           enum record_kind: schema/fields.h
- *   N(name, type, role, unit, meaning)                         arrays, objects, enumerations: their
- *                                                              members and code are written by hand
+ *   N(name, form, since, type, role, unit, meaning)            arrays, objects, enumerations; form
+ *                                                              says where: schema/fields.c
  *
- * since is FIRST, or LATER if records of minor 0 do not have the field. role is an enum
- * record_role. words is the name of the field in a message, after "the". */
+ * since is FIRST, or LATER if a record need not have the field. role is an enum record_role. words
+ * is the name of the field in a message, after "the". */
 #ifndef HARNESS_RECORD_FIELD_LIST_H
 #define HARNESS_RECORD_FIELD_LIST_H
 
@@ -73,12 +73,12 @@ F(REAL, timer_overhead_ns, FIRST, CONDITION, "ns", "time of a reading", "median 
 T(clock, 32, FIRST, IDENTITY, "`CLOCK_MONOTONIC_RAW` or `CLOCK_MONOTONIC`", "clock", "the clock that all times are read from") \
 T(sync_method, 64, FIRST, IDENTITY, "`barrier before each step`", "start of a step", "how replicas are aligned before a step is timed") \
 T(rank_reduction, 32, FIRST, IDENTITY, "`slowest replica of each step`", "time of a step", "how one step time comes from those of the replicas") \
-N(chain, "text", CONDITION, "", "`sha256`: the file is sealed, see above; missing: it is not") \
-N(load_avg, "3 numbers", CONDITION, "processes", "load over 1, 5 and 15 minutes at the start") \
-N(slots, "objects", MACHINE, "", "the devices, at most 64, see below") \
-N(numa, "objects", MACHINE, "", "the NUMA nodes of the machine, see below; missing in old records") \
-N(gpus, "objects", MACHINE, "", "the GPUs of the node, whether they are among the devices or not, see below; missing without GPUs among the devices") \
-N(nics, "objects", CONDITION, "", "the ports of its network cards, see below; missing likewise")
+N(chain, BY_HAND, LATER, "text", CONDITION, "", "`sha256`: the file is sealed, see above; missing: it is not") \
+N(load_avg, REALS(load_avg, 3), FIRST, "3 numbers", CONDITION, "processes", "load over 1, 5 and 15 minutes at the start") \
+N(slots, LIST(WRITTEN, slot, n_slots, RECORD_MAX_SLOTS, record_slot_fields), FIRST, "objects", MACHINE, "", "the devices, at most 64, see below") \
+N(numa, LIST(LEFT_OUT, node.numa, node.n_numa, RECORD_MAX_NUMA, record_numa_fields), LATER, "objects", MACHINE, "", "the NUMA nodes of the machine, see below; missing in old records") \
+N(gpus, LIST(LEFT_OUT, node.gpu, node.n_gpus, RECORD_MAX_GPUS, record_gpu_fields), LATER, "objects", MACHINE, "", "the GPUs of the node, whether they are among the devices or not, see below; missing without GPUs among the devices") \
+N(nics, LIST(LEFT_OUT, node.nic, node.n_nics, RECORD_MAX_NICS, record_nic_fields), LATER, "objects", CONDITION, "", "the ports of its network cards, see below; missing likewise")
 
 /* A device of the list. */
 #define RECORD_SLOT_FIELDS(T, I, F, N) \
@@ -111,10 +111,10 @@ I(launch, 0, INT_MAX, FIRST, CONDITION, "", "launch", "repetition of the same po
 
 /* A finished cell. */
 #define RECORD_CELL_FIELDS(T, I, F, N) \
+N(cell, MEMBER(key, record_key_fields), FIRST, "object", IDENTITY, "", "what identifies the cell, see below") \
+N(status, STATE(status), FIRST, "text", RESULT, "", "`ok`, `failed`, `broken`, `crashed`, `timeout`, `oom` or `skipped`") \
 F(HASH, run_id, FIRST, CONDITION, "16 hex digits", "run", "as in the first line") \
 F(HASH, cell_id, FIRST, CONDITION, "16 hex digits", "cell", "a function of the fields in `cell` alone: the same cell of another run has the same id") \
-N(cell, "object", IDENTITY, "", "what identifies the cell, see below") \
-N(status, "text", RESULT, "", "`ok`, `failed`, `broken`, `crashed`, `timeout`, `oom` or `skipped`") \
 F(COUNT, order_index, FIRST, CONDITION, "index", "place", "position in the randomised order of the sweep, over all blocks") \
 T(reason, 320, FIRST, RESULT, "", "reason", "why it is not `ok`; empty when it is") \
 F(BOOL, validated, FIRST, RESULT, "", "verdict", "every check of the results passed; always true when `status` is `ok`") \
@@ -136,8 +136,7 @@ T(warmup_rule, 128, FIRST, IDENTITY, "", "rule of the warm-up", "steps, seconds 
 F(BOOL, steady_state, FIRST, RESULT, "", "steady state", "the rule was met: always true but in records whose warm-up ended when step times looked steady; whether steps still got faster is judged across launches, from `raw`") \
 F(COUNT, warmup_steps, FIRST, RESULT, "steps", "warm-up", "samples `0 .. warmup_steps-1` are warm-up") \
 F(COUNT, n_samples, FIRST, RESULT, "steps", "number of samples", "all that were timed, warm-up included") \
-I(n_ranks, 0, RECORD_MAX_RANKS, FIRST, RESULT, "replicas", "number of replicas", "with phase times") \
-N(shard_rows, "integers", RESULT, "rows", "seen by each replica that ran; there may be fewer than devices")
+I(n_ranks, 0, RECORD_MAX_RANKS, FIRST, RESULT, "replicas", "number of replicas", "with phase times")
 
 /* The fields that follow from the samples alone: record_derive. */
 #define RECORD_DERIVED_FIELDS(T, I, F, N) \
@@ -162,8 +161,7 @@ F(REAL, duty, LATER, RESULT, "0..1", "duty", "of a cell with a `chain`: the part
 F(REAL, outside_frac, LATER, RESULT, "0..1", "part outside matrix products", "part of a step not spent in matrix products: one minus the mean over the replicas with rows of their `matmul_ns`, over the step time; then the median (since 1.1)") \
 F(REAL, tracing_ns, LATER, RESULT, "signed ns", "cost of phases", "what measuring phases takes of a step: the median of `phased_ns` less `t_step_ns`, which noise puts below 0, too; `null` where phases were measured in the samples themselves") \
 F(REAL, algbw_bytes_per_s, LATER, RESULT, "bytes/s", "algorithm bandwidth", "of mode `collective`: `size_bytes` over the median time of an iteration, until all devices were idle; `null` in other modes") \
-F(REAL, busbw_bytes_per_s, LATER, RESULT, "bytes/s", "bus bandwidth", "that times `bus_factor`") \
-N(phase_median_ns, "object", RESULT, "ns", "per phase: slowest replica of each step, then the median; `null` if not measured")
+F(REAL, busbw_bytes_per_s, LATER, RESULT, "bytes/s", "bus bandwidth", "that times `bus_factor`")
 
 /* The fields that are measured next to the steps. */
 #define RECORD_BESIDE_FIELDS(T, I, F, N) \
@@ -193,10 +191,24 @@ F(U64, reference_ns, LATER, RESULT, "ns", "time of the reference", "making the n
 F(U64, verify_ns, LATER, RESULT, "ns", "time of verifying", "between the steps: reading what each left, and comparing it. 0 of mode `collective`, and in old records") \
 F(U64, wall_ns, FIRST, RESULT, "ns", "time of the cell", "the whole cell") \
 F(U64, launch_ns, LATER, RESULT, "ns", "time of the launch", "`wall_ns`, and what its process took to begin and to end, as the sweep saw it; 0: not known, in old records") \
-N(peak_bytes, "integers", RESULT, "bytes", "per device, the most that its tensors held at one time: parameters, gradients, batches, and what a step keeps. Not what libraries take for themselves. Empty: unknown, as in old records") \
-N(gpus, "objects", CONDITION, "", "the GPUs among its devices, before, while and after the steps were measured, see below; missing without any") \
-N(raw, "object", RESULT, "", "the samples, see below") \
-N(chain, "text", CONDITION, "64 hex digits", "of a sealed file: SHA-256 of the line before")
+N(shard_rows, NUMBERS(WRITTEN, shard, n_shards, RECORD_MAX_RANKS), FIRST, "integers", RESULT, "rows", "seen by each replica that ran; there may be fewer than devices") \
+N(peak_bytes, NUMBERS(WRITTEN, peak_bytes, n_peaks, RECORD_MAX_RANKS), LATER, "integers", RESULT, "bytes", "per device, the most that its tensors held at one time: parameters, gradients, batches, and what a step keeps. Not what libraries take for themselves. Empty: unknown, as in old records") \
+N(phase_median_ns, GROUP(WRITTEN, median_fields), FIRST, "object", RESULT, "ns", "per phase: slowest replica of each step, then the median; `null` if not measured") \
+N(gpus, HEAP_LIST(LEFT_OUT, gpu, n_gpus, RECORD_MAX_GPUS, record_watched_fields), LATER, "objects", CONDITION, "", "the GPUs among its devices, before, while and after the steps were measured, see below; missing without any") \
+N(raw, GROUP(WRITTEN, record_raw_fields), FIRST, "object", RESULT, "", "the samples, see below") \
+N(chain, BY_HAND, LATER, "text", CONDITION, "64 hex digits", "of a sealed file: SHA-256 of the line before")
+
+/* The samples: "raw" of a cell. */
+#define RECORD_RAW_FIELDS(T, I, F, N) \
+N(t_start_ns, STEPS(WRITTEN, t_start_ns), FIRST, "`n_samples` integers", RESULT, "ns", "start of each step, counted from the first one's") \
+N(t_step_ns, STEPS(WRITTEN, t_step_ns), FIRST, "`n_samples` integers", RESULT, "ns", "duration of each step") \
+N(flags, FLAGS(flags), FIRST, "`n_samples` integers", RESULT, "bits", "1 warm-up, 16 wrong results, 32 mild and 64 severe outlier (Tukey's fences: 1.5 and 3 interquartile ranges beyond the quartiles)") \
+N(phase_ns, GROUP(WRITTEN, phase_fields), FIRST, "object", RESULT, "ns", "per phase an array per replica of `n_samples` integers, or `null` if not measured") \
+N(matmul_ns, RANKS(matmul_ns), LATER, "arrays", RESULT, "ns", "such an array per replica, see below") \
+N(rounds_ns, GROUP(AS_NULL, turn_fields), LATER, "object", RESULT, "ns", "of a `ddp` cell, see below") \
+N(alone_ns, NUMBERS(AS_NULL, alone_ns, n_alone, RECORD_MOST_ROUNDS), LATER, "integers", RESULT, "ns", "of a `dp` cell, see below") \
+N(phased_ns, STEPS(LEFT_OUT, phased_ns), LATER, "`n_samples` integers", RESULT, "ns", "of cells with phases apart, see below") \
+N(parts, GROUP(LEFT_OUT, part_fields), LATER, "object", RESULT, "ns", "of cells with `--parts`, see below")
 
 /* The end of a session. */
 #define RECORD_END_FIELDS(T, I, F, N) \
@@ -208,8 +220,8 @@ F(BOOL, interrupted, FIRST, CONDITION, "", "interruption", "ended by a signal: `
 I(sitting, 0, INT_MAX, LATER, CONDITION, "", "sitting", "which one ended, numbered as in the cells. Another one than that of the cells before it: theirs was killed before it could end, and nothing was left to measure. 0 in old records") \
 F(REAL, seconds, LATER, RESULT, "s", "time of the sitting", "from its first launch to the end of its last, starts of processes and writing of records included: the whole of which the steps are a share; missing in old records") \
 F(REAL, writing, LATER, RESULT, "s", "time of writing", "of that, what records took to be on the disk; missing in old records") \
-N(chain, "text", CONDITION, "64 hex digits", "of a sealed file: SHA-256 of the line before") \
-N(seal, "text", CONDITION, "64 hex digits", "of a sealed file: SHA-256 of this line up to `seal`")
+N(chain, BY_HAND, LATER, "text", CONDITION, "64 hex digits", "of a sealed file: SHA-256 of the line before") \
+N(seal, BY_HAND, LATER, "text", CONDITION, "64 hex digits", "of a sealed file: SHA-256 of this line up to `seal`")
 
 /* clang-format on */
 

@@ -20,7 +20,29 @@ enum record_kind {
     RECORD_BIG,     /* uint64_t, as text: seeds, times since 1970 */
     RECORD_REAL,    /* double; null: NaN */
     RECORD_SERIES,  /* struct record_series, on the heap: an array of numbers */
-    RECORD_NESTED   /* an array, object or enumeration, which read.c and write.c handle by name */
+    RECORD_NESTED   /* an array, object or enumeration: enum record_nest */
+};
+
+/* The form of a nested field. */
+enum record_nest {
+    RECORD_BY_HAND, /* text, which record/chain.c handles */
+    RECORD_STATE,   /* enum record_status, as its name */
+    RECORD_OBJECT,  /* an object with the fields of element; if offset is 0, they are fields of the
+                       same struct */
+    RECORD_LIST,    /* struct[max], of which count are there, each with the fields of element */
+    RECORD_HEAP_LIST, /* the same on the heap: a pointer to count of them */
+    RECORD_NUMBERS,   /* uint64_t[max], of which count are there */
+    RECORD_REALS,     /* double[max] */
+    RECORD_STEPS,     /* uint64_t *, for each sample of a cell */
+    RECORD_FLAGS,     /* unsigned *, for each sample of a cell, at most 16 bits */
+    RECORD_RANKS,     /* uint64_t *, for each rank and sample of a cell */
+    RECORD_PART       /* struct record_part_times of a cell */
+};
+/* A nested field without elements, or whose pointer is NULL. */
+enum record_empty {
+    RECORD_WRITTEN, /* [] or {} */
+    RECORD_AS_NULL, /* null */
+    RECORD_LEFT_OUT
 };
 
 /* The purpose of a field. Records that differ in a field of the first four are never pooled. */
@@ -48,11 +70,15 @@ struct record_field {
     const char *type, *unit; /* "text", "ns"; unit "": none */
     const char *words;       /* its name in a message, after "the"; NULL: nested */
     const char *meaning;     /* its meaning for a reader, in Markdown */
+    enum record_nest nest;   /* what follows is of nested fields; bytes is the size of an element */
+    enum record_empty empty;
+    size_t count; /* offset of an int: the number of elements */
+    const struct record_field *element;
 };
 /* The tables for the members of record_run, record_slot and record_key; for record_cell all
- * members, and a part of them. */
+ * members, a part of them, and those that are in its "raw". */
 extern const struct record_field record_run_fields[], record_slot_fields[], record_key_fields[];
-extern const struct record_field record_cell_fields[], record_derived_fields[];
+extern const struct record_field record_cell_fields[], record_derived_fields[], record_raw_fields[];
 extern const struct record_field record_end_fields[]; /* for record_end */
 /* The tables for the node: schema/structs.h. */
 extern const struct record_field record_numa_fields[], record_gpu_fields[], record_reading_fields[];

@@ -41,7 +41,7 @@ F(REAL, ecc_mode, LATER, SYSTEM, "0 or 1", "ECC", "1: its memory has ECC, 0: it 
 F(REAL, mig_mode, LATER, SYSTEM, "0 or 1", "MIG", "1: it is divided into instances, 0: it is not") \
 F(REAL, persistence, LATER, SYSTEM, "0 or 1", "persistence mode", "1: the driver keeps it initialised, 0: not") \
 T(absent, 768, LATER, CONDITION, "", "list of absent facts", "which numbers are `null`, and why: `not supported: mig_mode; no such function: rows_pending`") \
-N(reading, "object", CONDITION, "", "as it was when the sweep began, see below")
+N(reading, MEMBER(reading, record_reading_fields), FIRST, "object", CONDITION, "", "as it was when the sweep began, see below")
 
 /* The state of a GPU at one time. */
 #define RECORD_READING_FIELDS(T, I, F, N) \
@@ -65,7 +65,7 @@ F(REAL, rows_pending, LATER, CONDITION, "0 or 1", "pending remapping", "1: rows 
 F(REAL, rows_failed, LATER, CONDITION, "0 or 1", "failed remapping", "1: a row could not be remapped: the GPU has to be replaced") \
 F(REAL, used_bytes, LATER, CONDITION, "bytes", "memory in use", "by whomever") \
 F(REAL, foreign_processes, LATER, CONDITION, "processes", "number of foreign processes", "that compute on it beside the one that reads this; `null`: unknown, as in a container that cannot see which process is which") \
-N(links, "objects", CONDITION, "", "its NVLinks, see below; empty: it has none, or they are unknown")
+N(links, LIST(WRITTEN, link, n_links, RECORD_MAX_LINKS, record_nvlink_fields), LATER, "objects", CONDITION, "", "its NVLinks, see below; empty: it has none, or they are unknown")
 
 #define RECORD_NVLINK_FIELDS(T, I, F, N) \
 F(REAL, active, LATER, CONDITION, "0 or 1", "state", "1: it is up, 0: it is down") \
@@ -78,9 +78,9 @@ F(REAL, recoveries, LATER, CONDITION, "errors", "recoveries", "since the driver 
 /* A GPU among the devices of a cell, around its measured steps. */
 #define RECORD_WATCHED_FIELDS(T, I, F, N) \
 T(bus, 16, FIRST, CONDITION, "PCI address", "PCI address", "which GPU of the first line this is") \
-N(before, "object", CONDITION, "", "as it was before the first measured step, see below") \
-N(during, "object", CONDITION, "", "while they were measured, see below") \
-N(after, "object", CONDITION, "", "as it was after the last of them")
+N(before, MEMBER(before, record_reading_fields), FIRST, "object", CONDITION, "", "as it was before the first measured step, see below") \
+N(during, MEMBER(during, record_during_fields), FIRST, "object", CONDITION, "", "while they were measured, see below") \
+N(after, MEMBER(after, record_reading_fields), FIRST, "object", CONDITION, "", "as it was after the last of them")
 
 /* The time series, all with the same number of elements. */
 #define RECORD_DURING_FIELDS(T, I, F, N) \

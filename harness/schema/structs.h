@@ -75,10 +75,15 @@ enum record_phase {
     RECORD_UPDATE,
     RECORD_PHASES
 };
+/* Calls row(INDEX, name) for each; name is that in a record. */
+#define RECORD_EACH_PHASE(row)                                                                     \
+    row(SCATTER, scatter) row(REPLICATE, replicate) row(FORWARD, forward) row(GATHER, gather)      \
+        row(LOSS, loss) row(BACKWARD, backward) row(REDUCE, reduce) row(UPDATE, update)
 extern const char *const record_phase_names[RECORD_PHASES];
 
 /* Ranks do these in turns: a step without its reduction, the reduction alone, and a whole step. */
 enum record_turn { RECORD_COMPUTE, RECORD_COMM, RECORD_WHOLE, RECORD_TURNS };
+#define RECORD_EACH_TURN(row) row(COMPUTE, compute) row(COMM, comm) row(WHOLE, whole)
 extern const char *const record_turn_names[RECORD_TURNS];
 enum { RECORD_LEAST_ROUNDS = 5, RECORD_MOST_ROUNDS = 11 };
 
@@ -92,6 +97,9 @@ enum record_part {
     RECORD_MEMORY,    /* a copy within a device's memory: [device] */
     RECORD_PARTS
 };
+#define RECORD_EACH_PART(row)                                                                      \
+    row(PRODUCT, product) row(SUSTAINED, sustained) row(COPY, copy) row(FROM_HOST, from_host)      \
+        row(TO_HOST, to_host) row(MEMORY, memory)
 extern const char *const record_part_names[RECORD_PARTS];
 enum { RECORD_MOST_PARTS = 512 };
 struct record_part_times {
@@ -143,10 +151,10 @@ struct record_cell {
     struct record_key key;
     enum record_status status;
     int n_shards;
-    size_t shard[RECORD_MAX_RANKS]; /* rows seen by each replica */
-    uint64_t *t_start_ns;           /* [n_samples], from the first step's start */
-    uint64_t *t_step_ns;            /* [n_samples] */
-    unsigned *flags;                /* [n_samples] */
+    uint64_t shard[RECORD_MAX_RANKS]; /* rows seen by each replica */
+    uint64_t *t_start_ns;             /* [n_samples], from the first step's start */
+    uint64_t *t_step_ns;              /* [n_samples] */
+    unsigned *flags;                  /* [n_samples] */
     uint64_t *phased_ns; /* [n_samples]: a separate step for each, in which its phases were
                             measured; NULL: they were in the sample itself */
     uint64_t *phase_ns[RECORD_PHASES]; /* [rank * n_samples + step]; NULL: not measured */

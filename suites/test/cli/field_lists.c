@@ -24,10 +24,11 @@ static const struct {
 } lists[] = {{"run", record_run_fields, NULL},         {"slot", record_slot_fields, NULL},
              {"cell", record_cell_fields, "n_valid"},  {"key", record_key_fields, NULL},
              {"derived", record_derived_fields, NULL}, {"beside", NULL, NULL},
-             {"end", record_end_fields, NULL},         {"numa", record_numa_fields, NULL},
-             {"gpu", record_gpu_fields, NULL},         {"reading", record_reading_fields, NULL},
-             {"nvlink", record_nvlink_fields, NULL},   {"nic", record_nic_fields, NULL},
-             {"watched", record_watched_fields, NULL}, {"during", record_during_fields, NULL}};
+             {"raw", record_raw_fields, NULL},         {"end", record_end_fields, NULL},
+             {"numa", record_numa_fields, NULL},       {"gpu", record_gpu_fields, NULL},
+             {"reading", record_reading_fields, NULL}, {"nvlink", record_nvlink_fields, NULL},
+             {"nic", record_nic_fields, NULL},         {"watched", record_watched_fields, NULL},
+             {"during", record_during_fields, NULL}};
 enum { LISTS = sizeof lists / sizeof lists[0] };
 
 static const char *type_of(const struct record_field *field)

@@ -181,8 +181,8 @@ edit "$dp" 's/"whole_ns":null/"whole_ns":5.0/' 'mode dp on 2 devices has no "who
 edit "$ddp" 's/"hidden_frac":[^,]*/"hidden_frac":0.999/' '"hidden_frac" is 0.999'
 edit "$ddp" 's/"comm_alone_ns":[^,]*/"comm_alone_ns":1.5/;'"$ddp"'s/"hidden_frac":[^,]*/"hidden_frac":null/' \
     '"comm_alone_ns" is 1.5, outside'
-edit "$ddp" 's/"rounds_ns":{"compute":\[[0-9]*,/"rounds_ns":{"compute":[/' '"comm" of "rounds_ns" is not an array'
-edit "$ddp" 's/"rounds_ns":{"compute":\[/&1,2,3,4,5,6,7,8,/' '"compute" of "rounds_ns" is not an array of at most 11'
+edit "$ddp" 's/"rounds_ns":{"compute":\[[0-9]*,/"rounds_ns":{"compute":[/' '"comm" is not an array of 1 to 11 times'
+edit "$ddp" 's/"rounds_ns":{"compute":\[/&1,2,3,4,5,6,7,8,/' '"compute" is missing or no array of at most 11'
 edit "$plain" 's/"alone_ns":null/"alone_ns":[5,5,5,5,5]/' 'mode plain on 1 device has no "alone_ns"'
 edit "$one" 's/"bytes_per_step":0.0/"bytes_per_step":4096.0/' 'mode ddp on 1 device has no "bytes_per_step"'
 edit "$dp" 's/"peak_bytes":\[\([0-9]*\),[0-9]*\]/"peak_bytes":[\1]/' '"peak_bytes" is 1, outside 2 to 2'

@@ -44,7 +44,7 @@ ZERO = {
 }
 # The other name in a message, of what it contradicts.
 CALLED = {
-    "run.numa_nodes": "numa", "run.pus": "packages", "cell.warmup_steps": "warm-up", "cell.n_samples": "t_step_ns",
+    "run.numa_nodes": "numa", "run.pus": "packages", "cell.warmup_steps": "warm-up", "cell.n_samples": "t_start_ns",
     "cell.n_ranks": "scatter", "cell.compute_alone_ns": "hidden_frac", "cell.comm_alone_ns": "hidden_frac",
     "cell.whole_ns": "hidden_frac", "cell.setup_ns": "probe_ns",
 }

@@ -9,36 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct record_series series(size_t n, const double value[])
-{
-    struct record_series made = {n, calloc(n + 1, sizeof(double))};
-
-    cr_assert(made.value);
-    memcpy(made.value, value, n * sizeof *value);
-    return made;
-}
-
 /* A cell on one GPU about which nothing is known. */
 static struct record_cell watched_cell(void)
 {
     struct record_cell cell = example_cell(0);
 
-    cell.n_gpus = 1;
-    cell.gpu = calloc(1, sizeof *cell.gpu);
-    cr_assert(cell.gpu);
-    snprintf(cell.gpu->bus, sizeof cell.gpu->bus, "0000:19:00.0");
-    record_unknown(record_reading_fields, &cell.gpu->before);
-    record_unknown(record_reading_fields, &cell.gpu->after);
+    example_gpu(&cell);
     return cell;
-}
-
-static void add_series(struct record_during *during)
-{
-    during->at_ns = series(3, (double[]){250, 500, 750});
-    during->throttle = series(3, (double[]){0, NAN, 4});
-    during->clock_sm_hz = series(3, (double[]){1.98e9, 1.755e9, NAN});
-    during->temperature_c = series(3, (double[]){45, 50, 55});
-    during->power_w = series(3, (double[]){NAN, NAN, NAN});
 }
 
 Test(node, series_are_what_was_written)
@@ -46,7 +23,7 @@ Test(node, series_are_what_was_written)
     struct record_cell cell = watched_cell(), again;
     struct text_error err = {""};
 
-    add_series(&cell.gpu->during);
+    example_series(&cell.gpu->during);
     cell.gpu->before.ecc_corrected = 7;
     cell.gpu->after.n_links = 2;
     record_unknown(record_nvlink_fields, &cell.gpu->after.link[0]);
@@ -95,7 +72,7 @@ Test(node, refused)
         {"\"bus\":\"0000:19:00.0\"", "\"bus\":\"0000:19:00.0 and more\"", "bus"}};
     struct record_cell cell = watched_cell(), again;
 
-    add_series(&cell.gpu->during);
+    example_series(&cell.gpu->during);
 
     char *text = record_cell_text(&cell);
 
@@ -127,7 +104,7 @@ Test(node, bits)
             if (place == 0)
                 cell.gpu->before.throttle = mask;
             if (place == 1)
-                cell.gpu->during.throttle = series(3, during);
+                cell.gpu->during.throttle = example_numbers(3, during);
             if (place == 2)
                 cell.gpu->after.throttle = mask;
             cr_assert(record_gpu_doubt(&cell, why) == ((invalid & 1U << bit) != 0), "bit %d", bit);

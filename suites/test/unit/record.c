@@ -183,26 +183,13 @@ Test(record, phased_steps_round_trip)
     record_cell_free(&cell);
 }
 
-static void fill_parts(struct record_cell *cell)
-{
-    for (int p = 0; p < RECORD_PARTS; ++p) {
-        struct record_part_times *times = &cell->part[p];
-        cr_assert(record_part_alloc(cell, (enum record_part)p, 3) == 0);
-        times->work = 1000 + (uint64_t)p;
-        for (size_t i = 0; i < times->rows * 3; ++i) {
-            const size_t row = i / 3;
-            times->ns[i] = p == RECORD_COPY && row % 3 == 0 ? 0 : 10 * (uint64_t)p + i + 1;
-        }
-    }
-}
-
 /* The parts of the machine are kept; records without them say nothing of them. */
 Test(record, parts_round_trip)
 {
     struct record_cell cell = example_cell(0), back;
     struct text_error err = {""};
     char *none = record_cell_text(&cell);
-    fill_parts(&cell);
+    example_parts(&cell);
     cr_assert(cell.part[RECORD_PRODUCT].rows == 2 && cell.part[RECORD_COPY].rows == 4);
     char *text = record_cell_text(&cell);
     cr_assert(text && record_cell_parse(text, &back, &err) == 0, "%s", err.text);
@@ -216,12 +203,13 @@ Test(record, parts_round_trip)
     cr_assert(!back.part[RECORD_PRODUCT].ns && !back.part[RECORD_COPY].ns);
     record_cell_free(&back);
     const char *const wrong[][3] = {
-        {"[1,2,3]", "[1,2]", "\"product\" of \"parts\" is not 2 arrays of 1 to 512 times"},
-        {",[4,5,6]", "", "\"product\" of \"parts\" is not 2 arrays"},
+        {"[1,2,3]", "[1,2]", "\"product\" of row 1 is not an array of 2 times"},
+        {",[4,5,6]", "", "\"product\" has 1 elements, expected 2"},
+        {"[1,2,3],[4,5,6]", "[],[]", "\"product\" of \"parts\" has no arrays of 1 to 512"},
         {"[4,5,6]", "[4,0,6]", "sample 1 of row 1 of \"product\" took 0 ns"},
         {"[0,0,0]", "[0,7,0]", "sample 1 of row 0 of \"copy\" took"},
         {"[31,32,33]", "[31,0,33]", "sample 1 of row 0 of \"from_host\" took 0 ns"},
-        {",[54,55,56]", "", "\"memory\" of \"parts\" is not 2 arrays"},
+        {",[54,55,56]", "", "\"memory\" has 1 elements, expected 2"},
         {"\"work\":1001", "\"work\":0", "\"work\" is 0"},
         {"[14,15,16]", "[14,-15,16]", "\"sustained\" is -15"},
     };

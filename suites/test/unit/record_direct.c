@@ -23,20 +23,19 @@ static bool is_direct(const char *line)
 {
     const size_t bytes = strlen(line);
     struct record_cell cell;
-    struct record_raw raw = {0};
     struct text_error err = {""}, err_json = {""};
     char chain[DIGEST_HEX];
     if (!record_cell_direct(line, bytes, &cell, chain)) {
         return false;
     }
     char *a = record_direct_judge(&cell, record_cell_check(&cell, &err), &err);
-    json_t *root = record_json_load(line, bytes, &raw, &err_json);
+    json_t *root = record_json_load(line, bytes, &err_json);
     cr_assert(root, "it is not JSON: %s: %s", err_json.text, line);
     cr_assert(record_json_type(root, &err_json) == RECORD_IS_CELL, "it is no cell: %s", line);
     const struct record_link link = record_link_of(root);
     cr_assert_str_eq(chain, link.chain ? link.chain : "");
     cr_assert(link.here == (link.chain != NULL));
-    const int status = record_cell_from_json(root, &raw, &cell, &err_json);
+    const int status = record_cell_from_json(root, &cell, &err_json);
     char *b = status == 0 ? record_direct_judge(&cell, status, &err_json) : NULL;
     cr_assert((a == NULL) == (b == NULL), "%s / %s: %s", err.text, err_json.text, line);
     cr_assert(a ? strcmp(a, b) == 0 : strcmp(err.text, err_json.text) == 0, "%s / %s: %s",
@@ -44,15 +43,24 @@ static bool is_direct(const char *line)
     free(a);
     free(b);
     json_decref(root);
-    record_raw_free(&raw);
     return true;
 }
 
-static char *example_line(int launch, bool ranks)
+/* What a line has, next to the samples of mode dp. */
+enum addition { NOTHING, RANKS, MACHINE, ADDITIONS };
+
+static char *example_line(int launch, enum addition with)
 {
     struct record_cell cell = example_cell(launch);
-    if (ranks) {
+    if (with == RANKS) {
         example_ranks(&cell);
+    }
+    if (with == MACHINE) {
+        example_parts(&cell);
+        example_gpu(&cell);
+        example_series(&cell.gpu->during);
+        cell.gpu->after.n_links = 2;
+        snprintf(cell.gpu->after.link[1].to, sizeof cell.gpu->after.link[1].to, "0000:05:00.0");
     }
     char *line = record_cell_text(&cell);
     cr_assert(line);
@@ -62,8 +70,8 @@ static char *example_line(int launch, bool ranks)
 
 Test(record_direct, what_is_written_is_read_so)
 {
-    for (int ranks = 0; ranks < 2; ++ranks) {
-        char *line = example_line(3, ranks);
+    for (int with = 0; with < ADDITIONS; ++with) {
+        char *line = example_line(3, (enum addition)with);
         cr_assert(is_direct(line), "%s", line);
         line = record_chain_add(line,
                                 "00112233445566778899aabbccddeeff00112233445566778899aabbccddee"
@@ -86,7 +94,7 @@ Test(record_direct, what_is_written_is_read_so)
 /* Members that an older program did not know are missing in its lines. */
 Test(record_direct, old_lines_are_read_so)
 {
-    char *line = example_line(0, false);
+    char *line = example_line(0, NOTHING);
     static const char *const missing[] = {",\"sitting\":0", ",\"rounds_ns\":null",
                                           ",\"alone_ns\":null"};
     for (size_t i = 0; i < sizeof missing / sizeof missing[0]; ++i) {
@@ -125,7 +133,7 @@ Test(record_direct, other_lines_are_left_to_json)
         {"\"cv\":", "\"cv\":1.,\"x\":"},
         {"\"cv\":", "\"cv\":nan,\"x\":"},
     };
-    char *line = example_line(0, false);
+    char *line = example_line(0, NOTHING);
     for (size_t i = 0; i < sizeof edits / sizeof edits[0]; ++i) {
         char *edited = example_edit(line, edits[i][0], edits[i][1]);
         cr_assert(!is_direct(edited), "%s", edited);
@@ -178,7 +186,7 @@ Test(record_direct, reals_are_read_alike)
                                         "1.5e--5",
                                         "12345678901234567890123456789.0",
                                         "0.12345678901234567890123456789"};
-    char *line = example_line(0, false);
+    char *line = example_line(0, NOTHING);
     size_t direct = 0;
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; ++i) {
         char text[80];
@@ -195,17 +203,18 @@ Test(record_direct, reals_are_read_alike)
     free(line);
 }
 
-/* Each byte is replaced by each of some others, left out, or doubled. */
+/* Each byte is replaced by each of some others, left out, or doubled; of the long line with GPUs
+ * each seventh byte. */
 Test(record_direct, damaged_lines_are_read_alike, .timeout = 50)
 {
     static const char others[] = "09,[]{}\"n-.e\\";
     size_t direct = 0, tried = 0;
-    for (int ranks = 0; ranks < 2; ++ranks) {
-        char *line = example_line(0, ranks);
+    for (int with = 0; with < ADDITIONS; ++with) {
+        char *line = example_line(0, (enum addition)with);
         const size_t length = strlen(line);
         char *changed = malloc(length + 2);
         cr_assert(changed);
-        for (size_t i = 0; i < length; ++i) {
+        for (size_t i = 0; i < length; i += with == MACHINE ? 7 : 1) {
             memcpy(changed, line, length + 1);
             for (const char *other = others; *other != '\0'; ++other, ++tried) {
                 changed[i] = *other;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/roles.h"
+
 struct record_run example_run(void)
 {
     return (struct record_run){
@@ -141,6 +143,47 @@ void example_ranks(struct record_cell *cell)
     cell->whole_ns = 110;
     cell->hidden_frac = 0.75;
     cr_assert(record_derive(cell) == 0);
+}
+
+struct record_series example_numbers(size_t n, const double value[])
+{
+    struct record_series made = {n, calloc(n + 1, sizeof(double))};
+
+    cr_assert(made.value);
+    memcpy(made.value, value, n * sizeof *value);
+    return made;
+}
+
+void example_series(struct record_during *during)
+{
+    during->at_ns = example_numbers(3, (double[]){250, 500, 750});
+    during->throttle = example_numbers(3, (double[]){0, NAN, 4});
+    during->clock_sm_hz = example_numbers(3, (double[]){1.98e9, 1.755e9, NAN});
+    during->temperature_c = example_numbers(3, (double[]){45, 50, 55});
+    during->power_w = example_numbers(3, (double[]){NAN, NAN, NAN});
+}
+
+void example_gpu(struct record_cell *cell)
+{
+    cell->n_gpus = 1;
+    cell->gpu = calloc(1, sizeof *cell->gpu);
+    cr_assert(cell->gpu);
+    snprintf(cell->gpu->bus, sizeof cell->gpu->bus, "0000:19:00.0");
+    record_unknown(record_reading_fields, &cell->gpu->before);
+    record_unknown(record_reading_fields, &cell->gpu->after);
+}
+
+void example_parts(struct record_cell *cell)
+{
+    for (int p = 0; p < RECORD_PARTS; ++p) {
+        struct record_part_times *times = &cell->part[p];
+        cr_assert(record_part_alloc(cell, (enum record_part)p, 3) == 0);
+        times->work = 1000 + (uint64_t)p;
+        for (size_t i = 0; i < times->rows * 3; ++i) {
+            const size_t row = i / 3;
+            times->ns[i] = p == RECORD_COPY && row % 3 == 0 ? 0 : 10 * (uint64_t)p + i + 1;
+        }
+    }
 }
 
 char *example_edit(const char *text, const char *old, const char *with)

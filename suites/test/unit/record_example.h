@@ -18,5 +18,11 @@ void example_ranks(struct record_cell *cell);
 /* Returns the text with the first occurrence of old replaced; asserts that there is one. The caller
  * frees it. */
 char *example_edit(const char *text, const char *old, const char *with);
+/* Adds a GPU about which nothing is known, readings of it during the steps, and parts of the
+ * machine. */
+void example_gpu(struct record_cell *cell);
+void example_series(struct record_during *during);
+struct record_series example_numbers(size_t n, const double value[]);
+void example_parts(struct record_cell *cell);
 
 #endif
