@@ -25,6 +25,7 @@ static int check_steps(const struct record_cell *cell, struct text_error *err)
          (double)cell->n_samples},
         {"first_bad_step", (double)cell->first_bad_step, -1, -1},
     };
+
     for (size_t i = 0; i < cell->n_samples; ++i) {
         if ((cell->flags[i] & RECORD_BAD_VALUES) != 0 || cell->t_step_ns[i] == 0) {
             return record_fail(err, "\"status\" is ok, but step %zu %s", i,
@@ -45,9 +46,9 @@ static size_t rows_of(const struct record_key *key, size_t i)
     const size_t n = strcmp(key->mode, "plain-mt") == 0 ? 1 : (size_t)key->n_devices;
     const size_t rows = key->global_batch;
     const size_t part = (rows + n - 1) / n, rest = i * part < rows ? rows - i * part : 0;
-    if (strcmp(key->mode, "ddp") == 0) {
+
+    if (strcmp(key->mode, "ddp") == 0)
         return rows / n + (i < rows % n);
-    }
     return rest < part ? rest : part;
 }
 
@@ -58,6 +59,7 @@ static int check_devices(const struct record_cell *cell, struct text_error *err)
     const bool none = record_is_collective(key);
     size_t rows = 0;
     bool split = none || (key->global_batch > 0 && key->n_devices > 0);
+
     for (int s = 0; s < cell->n_shards; ++s) {
         rows = cell->shard[s] > SIZE_MAX - rows ? SIZE_MAX : rows + cell->shard[s];
         split = split && cell->shard[s] == rows_of(key, (size_t)s) && cell->shard[s] > 0;
@@ -77,9 +79,9 @@ static int check_devices(const struct record_cell *cell, struct text_error *err)
         {"values_checked", (double)cell->values_checked, none ? values : 0,
          none ? values : INFINITY},
     };
-    if (record_check_bounds(bounds, sizeof bounds / sizeof bounds[0], err) != 0) {
+
+    if (record_check_bounds(bounds, sizeof bounds / sizeof bounds[0], err) != 0)
         return -1;
-    }
     return split
                ? 0
                : record_fail(err, "\"shard_rows\" is not how mode %s splits %zu rows on %d devices",
@@ -98,6 +100,7 @@ static int check_probe(const struct record_cell *cell, struct text_error *err)
         {"probe_ratio", cell->probe_ratio, 0, 1},
         {"probe_ns", (double)cell->probe_ns, 1, (double)cell->setup_ns},
     };
+
     return record_check_bounds(rows, none ? 1 : sizeof rows / sizeof rows[0], err);
 }
 
@@ -111,10 +114,10 @@ static size_t step_without_time(const struct record_cell *cell, enum record_phas
 {
     const uint64_t *ns = cell->phase_ns[phase];
     size_t i = 0;
+
     while (ns && i < cell->n_samples &&
-           ((cell->flags[i] & RECORD_WARMUP) != 0 || ns[(size_t)rank * cell->n_samples + i] > 0)) {
+           ((cell->flags[i] & RECORD_WARMUP) != 0 || ns[(size_t)rank * cell->n_samples + i] > 0))
         ++i;
-    }
     return i;
 }
 
@@ -130,12 +133,15 @@ int record_check_phases(const struct record_cell *cell, struct text_error *err)
                          (cell->key.chain > 0 && !cell->phase_ns[RECORD_FORWARD]);
     const size_t all = sizeof needed / sizeof needed[0] - (cell->key.host_inputs == 0);
     const size_t n = without ? 0 : all;
+
     for (size_t k = 0; k < n; ++k) {
         const enum record_phase phase = needed[k];
         const bool first = phase == RECORD_LOSS || phase == RECORD_UPDATE;
         const int ranks = first && strcmp(cell->key.mode, "ddp") != 0 ? 1 : cell->n_shards;
+
         for (int r = 0; r < ranks; ++r) {
             const size_t step = step_without_time(cell, phase, r);
+
             if (step < cell->n_samples) {
                 return record_fail(err,
                                    "step %zu has no time for %s of replica %d: it was not "
@@ -157,15 +163,14 @@ static const char *find_other(const struct record_cell *a, const struct record_c
 {
     const struct record_field *field =
         record_differs(record_derived_fields, RECORD_ALL_ROLES, a, b);
-    for (int p = 0; p < RECORD_PHASES && !field; ++p) {
-        if (!same(a->phase_median_ns[p], b->phase_median_ns[p])) {
+
+    for (int p = 0; p < RECORD_PHASES && !field; ++p)
+        if (!same(a->phase_median_ns[p], b->phase_median_ns[p]))
             return record_phase_names[p];
-        }
-    }
     const bool flags = memcmp(a->flags, b->flags, a->n_samples * sizeof a->flags[0]) != 0;
-    if (field) {
+
+    if (field)
         return field->name;
-    }
     return flags ? "flags" : NULL;
 }
 
@@ -181,6 +186,7 @@ static int check_beside(const struct record_cell *cell, struct text_error *err)
 {
     const double hidden =
         stats_hidden(cell->compute_alone_ns, cell->comm_alone_ns, cell->whole_ns, 0);
+
     if (!isnan(cell->hidden_frac) && !same(cell->hidden_frac, hidden) && !is_cut(cell, hidden)) {
         return record_fail(err, "\"hidden_frac\" is %.17g, but its three times give %.17g",
                            cell->hidden_frac, hidden);
@@ -195,6 +201,7 @@ static int check_beside(const struct record_cell *cell, struct text_error *err)
         {"flops_per_token", tokens <= 0 && isnan(of_token) ? 0 : of_token, tokens > 0,
          tokens > 0 ? cell->flops_per_step / tokens : 0},
     };
+
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
 
@@ -203,20 +210,19 @@ static int check_beside(const struct record_cell *cell, struct text_error *err)
 static int check_summary(const struct record_cell *cell, struct text_error *err)
 {
     struct record_cell again = *cell;
+
     again.flags = calloc(cell->n_samples + 1, sizeof again.flags[0]);
-    if (!again.flags) {
+    if (!again.flags)
         return record_fail(err, "no memory to check a record");
-    }
     memcpy(again.flags, cell->flags, cell->n_samples * sizeof again.flags[0]);
     const int status = record_derive(&again);
     const char *const other = status == 0 ? find_other(cell, &again) : NULL;
+
     free(again.flags);
-    if (status != 0) {
+    if (status != 0)
         return record_fail(err, "no memory to check a record");
-    }
-    if (again.n_valid == 0) {
+    if (again.n_valid == 0)
         return record_fail(err, "\"status\" is ok, but no step was measured");
-    }
     return !other ? 0
                   : record_fail(err,
                                 "\"%s\" does not follow from the samples, whose median is %.17g, "
@@ -228,8 +234,7 @@ int record_check_ok(const struct record_cell *cell, struct text_error *err)
 {
     if (check_steps(cell, err) != 0 || check_devices(cell, err) != 0 ||
         check_probe(cell, err) != 0 || record_check_phases(cell, err) != 0 ||
-        check_beside(cell, err) != 0) {
+        check_beside(cell, err) != 0)
         return -1;
-    }
     return check_summary(cell, err);
 }

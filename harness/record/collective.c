@@ -20,6 +20,7 @@ double record_collective_values(const struct record_cell *cell)
     const size_t count = type ? cell->key.size_bytes / type->bytes : 0;
     /* In a reduce-scatter each rank gets only one block. */
     const bool one = collective && collective->in_blocks && !collective->out_blocks;
+
     return type ? (double)count * (one ? 1.0 : (double)cell->key.n_devices) : (double)NAN;
 }
 
@@ -28,14 +29,14 @@ static int check_key(const struct record_key *key, struct text_error *err)
     const struct collective_type *type = collective_type_find(key->dtype);
     const struct collective *collective = collective_find(key->workload);
     char names[COLLECTIVE_NAMES];
+
     if (!collective) {
         collective_names(names);
         return record_fail(err, "\"workload\" is \"%.40s\", no collective: %s", key->workload,
                            names);
     }
-    if (!type) {
+    if (!type)
         return record_fail(err, "\"dtype\" is \"%s\", no type of a collective", key->dtype);
-    }
     if (!collective_takes(collective, type)) {
         return record_fail(err, "\"dtype\" is \"%s\", which %s does not add", key->dtype,
                            key->workload);
@@ -45,6 +46,7 @@ static int check_key(const struct record_key *key, struct text_error *err)
                            key->n_devices == 1 ? "" : "s", key->global_batch);
     }
     const size_t unit = collective_unit(collective, type, key->n_devices);
+
     if (key->size_bytes == 0 || key->size_bytes % unit != 0) {
         return record_fail(err, "\"size_bytes\" is %zu, no multiple of the %zu bytes of %s",
                            key->size_bytes, unit,
@@ -61,12 +63,11 @@ static int check_key(const struct record_key *key, struct text_error *err)
 int record_check_collective(const struct record_cell *cell, struct text_error *err)
 {
     const struct record_key *key = &cell->key;
-    if (!record_is_collective(key)) {
+
+    if (!record_is_collective(key))
         return 0;
-    }
-    if (check_key(key, err) != 0) {
+    if (check_key(key, err) != 0)
         return -1;
-    }
     const double factor = collective_find(key->workload)->factor(key->n_devices);
     const struct record_bound rows[] = {
         {"bus_factor", cell->bus_factor, factor, factor},
@@ -80,5 +81,6 @@ int record_check_collective(const struct record_cell *cell, struct text_error *e
         {"exact_bits", cell->exact_bits, 0, 0},
         {"shard_rows", cell->n_shards, 0, 0},
     };
+
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }

@@ -22,6 +22,7 @@ struct scan {
 static bool take(struct scan *s, const char *text)
 {
     const size_t length = strlen(text);
+
     if ((size_t)(s->end - s->at) < length || memcmp(s->at, text, length) != 0)
         return false;
     s->at += length;
@@ -33,10 +34,10 @@ static bool take_name(struct scan *s, const char *name)
 {
     const size_t length = strlen(name);
     const char *p = s->at;
+
     if ((size_t)(s->end - p) < length + 4 || p[0] != s->lead || p[1] != '"' ||
-        memcmp(p + 2, name, length) != 0 || p[length + 2] != '"' || p[length + 3] != ':') {
+        memcmp(p + 2, name, length) != 0 || p[length + 2] != '"' || p[length + 3] != ':')
         return false;
-    }
     s->at += length + 4;
     s->lead = ',';
     return true;
@@ -52,6 +53,7 @@ static bool take_digits(struct scan *s, uint64_t *number)
 {
     const char *const begin = s->at, *p = begin;
     uint64_t sum = 0;
+
     for (; is_digit(*p); ++p)
         sum = 10 * sum + (uint64_t)(*p - '0');
     s->at = p;
@@ -68,6 +70,7 @@ static bool take_integer(struct scan *s, json_int_t min, json_int_t max, json_in
 {
     uint64_t digits = 0;
     const bool negative = *s->at == '-';
+
     s->at += negative;
     if (!take_digits(s, &digits) || digits > INT64_MAX || !ends_value(s))
         return false;
@@ -97,15 +100,18 @@ static bool take_real(struct scan *s, double *number)
                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
     const char *const begin = s->at;
     uint64_t whole = 0;
+
     if (take(s, "null")) {
         *number = NAN;
         return ends_value(s);
     }
     s->at += *s->at == '-';
     const char *const digits = s->at;
+
     if (!take_digits(s, &whole) || *s->at != '.' || !is_digit(s->at[1]))
         return false;
     const char *const point = s->at;
+
     for (++s->at; is_digit(*s->at); ++s->at)
         whole = 10 * whole + (uint64_t)(*s->at - '0');
     if (ends_value(s) && s->at - digits <= 16) {
@@ -140,6 +146,7 @@ static bool take_string(struct scan *s, const struct record_field *field, char *
 {
     const char *text = NULL;
     size_t length = 0;
+
     if (!take_text(s, &text, &length) || length >= field->bytes)
         return false;
     memcpy(to, text, length);

@@ -75,6 +75,7 @@ static int locate(const struct reader *reader, size_t number, struct text_error 
     const size_t length = strlen(reader->path);
     const bool cut = length > 100;
     const char *shown = cut ? reader->path + (length - 97) : reader->path;
+
     return record_fail(err, "%s%s:%zu: %.*s", cut ? "..." : "", shown, number, 130, cause.text);
 }
 
@@ -84,10 +85,9 @@ static size_t *find_place(const struct reader *reader, const struct record_file 
                           const char *cell_id)
 {
     size_t i = (size_t)strtoull(cell_id, NULL, 16) & (reader->places - 1);
-    while (reader->place[i] != 0 &&
-           strcmp(file->cell[reader->place[i] - 1].cell_id, cell_id) != 0) {
+
+    while (reader->place[i] != 0 && strcmp(file->cell[reader->place[i] - 1].cell_id, cell_id) != 0)
         i = (i + 1) & (reader->places - 1);
-    }
     return &reader->place[i];
 }
 
@@ -97,19 +97,18 @@ static int grow_cells(struct reader *reader, struct record_file *file, struct te
     const size_t places = 4 * capacity;
     struct record_cell *cells = realloc(file->cell, capacity * sizeof cells[0]);
     size_t *place = cells ? calloc(places, sizeof place[0]) : NULL;
+
     if (cells) {
         file->cell = cells;
         reader->capacity_cells = capacity;
     }
-    if (!place) {
+    if (!place)
         return record_fail(err, "no memory for %zu cells", capacity);
-    }
     free(reader->place);
     reader->place = place;
     reader->places = places;
-    for (size_t i = 0; i < file->n_cells; ++i) {
+    for (size_t i = 0; i < file->n_cells; ++i)
         *find_place(reader, file, file->cell[i].cell_id) = i + 1;
-    }
     return 0;
 }
 
@@ -117,10 +116,10 @@ static int grow_cells(struct reader *reader, struct record_file *file, struct te
 static int keep_cell(struct reader *reader, struct record_file *file, struct record_cell *cell,
                      struct text_error *err)
 {
-    if (file->n_cells == reader->capacity_cells && grow_cells(reader, file, err) != 0) {
+    if (file->n_cells == reader->capacity_cells && grow_cells(reader, file, err) != 0)
         return -1;
-    }
     size_t *place = find_place(reader, file, cell->cell_id);
+
     if (*place != 0) {
         record_cell_free(&file->cell[*place - 1]);
         file->cell[*place - 1] = *cell;
@@ -133,9 +132,8 @@ static int keep_cell(struct reader *reader, struct record_file *file, struct rec
 
 static int same_run(const char *run_id, const struct record_file *file, struct text_error *err)
 {
-    if (strcmp(run_id, file->run.run_id) == 0) {
+    if (strcmp(run_id, file->run.run_id) == 0)
         return 0;
-    }
     return record_fail(err, "belongs to run %s, the file to run %s", run_id, file->run.run_id);
 }
 
@@ -162,11 +160,11 @@ static int take_end(struct reader *reader, const json_t *root, struct record_fil
                     struct text_error *err)
 {
     struct record_end end;
+
     if (record_end_from_json(root, &end, err) != 0 || same_run(end.run_id, file, err) != 0 ||
         (file->planned && record_plan_end(&reader->plan, &end, err) != 0) ||
-        record_sittings_end(&reader->sittings, &end, err) != 0) {
+        record_sittings_end(&reader->sittings, &end, err) != 0)
         return -1;
-    }
     file->ended = true;
     file->seconds = reader->sittings.seconds;
     file->writing = reader->sittings.writing;
@@ -180,9 +178,8 @@ static int take_run(struct reader *reader, const json_t *root, struct record_fil
                     struct text_error *err)
 {
     file->planned = json_object_get(root, "launches") != NULL;
-    if (record_run_from_json(root, &file->run, err) != 0) {
+    if (record_run_from_json(root, &file->run, err) != 0)
         return -1;
-    }
     return file->planned ? record_plan_open(&file->run, &reader->plan, err) : 0;
 }
 
@@ -190,9 +187,9 @@ static int take_link(struct reader *reader, const struct record_link *link, bool
                      struct record_file *file, struct text_error *err)
 {
     const struct record_line *line = reader->line;
-    if (record_chain_check(link, line->text, line->length, closes, &reader->chain, err) != 0) {
+
+    if (record_chain_check(link, line->text, line->length, closes, &reader->chain, err) != 0)
         return -1;
-    }
     file->sealed = reader->lines->sealed = reader->chain.sealed;
     memcpy(file->last, reader->chain.last, sizeof file->last);
     return 0;
@@ -204,28 +201,22 @@ static int take_record(struct reader *reader, const json_t *root, struct record_
     struct record_link link = record_link_of(root);
     struct record_cell cell;
     const int type = record_json_type(root, err);
-    if (type < 0) {
+
+    if (type < 0)
         return -1;
-    }
-    if ((type == RECORD_IS_RUN) != (reader->line->number == 1)) {
+    if ((type == RECORD_IS_RUN) != (reader->line->number == 1))
         return record_fail(err, "a file has one lockstep/run record, as its first line");
-    }
     link.digest = reader->line->digest;
-    if (take_link(reader, &link, type == RECORD_IS_END, file, err) != 0) {
+    if (take_link(reader, &link, type == RECORD_IS_END, file, err) != 0)
         return -1;
-    }
-    if (type == RECORD_IS_RUN) {
+    if (type == RECORD_IS_RUN)
         return take_run(reader, root, file, err);
-    }
-    if (type == RECORD_IS_END) {
+    if (type == RECORD_IS_END)
         return take_end(reader, root, file, err);
-    }
-    if (record_cell_from_json(root, &cell, err) != 0) {
+    if (record_cell_from_json(root, &cell, err) != 0)
         return -1;
-    }
-    if (reader->lines->steps) {
+    if (reader->lines->steps)
         record_cell_keep_steps(&cell);
-    }
     return take_cell(reader, &cell, file, err);
 }
 
@@ -236,9 +227,9 @@ static int take_direct(struct reader *reader, struct record_file *file, struct t
     const bool chained = line->chain[0] != '\0';
     const struct record_link link = {
         .here = chained, .chain = chained ? line->chain : NULL, .digest = line->digest};
-    if (take_link(reader, &link, false, file, err) != 0) {
+
+    if (take_link(reader, &link, false, file, err) != 0)
         return -1;
-    }
     if (line->status != 0) {
         *err = line->err;
         return -1;
@@ -251,9 +242,9 @@ static int take_direct(struct reader *reader, struct record_file *file, struct t
 static bool is_last(struct reader *reader)
 {
     struct record_lines *lines = reader->lines;
-    if (reader->line + 1 < lines->line + lines->n) {
+
+    if (reader->line + 1 < lines->line + lines->n)
         return false;
-    }
     record_lines_next(lines);
     return lines->n == 0 && lines->status == 0;
 }
@@ -263,13 +254,12 @@ static bool is_last(struct reader *reader)
 static int accept_torn(struct reader *reader, struct record_file *file, struct text_error *err)
 {
     const long torn_at = reader->line->offset;
-    if (!reader->line->complete) {
+
+    if (!reader->line->complete)
         record_fail(err, "the line is incomplete");
-    }
     locate(reader, reader->line->number, err);
-    if (torn_at == 0 || !is_last(reader)) {
+    if (torn_at == 0 || !is_last(reader))
         return -1;
-    }
     file->torn = true;
     file->torn_offset = torn_at;
     return 0;
@@ -279,10 +269,11 @@ static int accept_torn(struct reader *reader, struct record_file *file, struct t
 static int take_line(struct reader *reader, struct record_file *file, struct text_error *err)
 {
     const struct record_line *line = reader->line;
-    if (line->direct) {
+
+    if (line->direct)
         return take_direct(reader, file, err) == 0 ? 0 : locate(reader, line->number, err);
-    }
     json_t *root = record_json_load(line->text, line->length, err);
+
     if (record_memory_failed()) {
         json_decref(root);
         /* Memory was short: the line may be whole, so it is not torn. */
@@ -294,6 +285,7 @@ static int take_line(struct reader *reader, struct record_file *file, struct tex
         return accept_torn(reader, file, err) == 0 ? 1 : -1;
     }
     const int status = take_record(reader, root, file, err);
+
     json_decref(root);
     return status == 0 ? 0 : locate(reader, line->number, err);
 }
@@ -302,6 +294,7 @@ static int read_lines(struct reader *reader, struct record_file *file, struct te
 {
     struct record_lines *lines = reader->lines;
     int status = 0;
+
     do {
         record_lines_next(lines);
         for (size_t i = 0; i < lines->n && status == 0; ++i) {
@@ -324,22 +317,23 @@ static int read_file(const char *path, bool steps, struct record_file *file, str
 {
     memset(file, 0, sizeof *file);
     FILE *stream = fopen(path, "rb");
-    if (!stream) {
+
+    if (!stream)
         return record_fail(err, "%.160s: %s", path, strerror(errno));
-    }
     struct reader reader = {.path = path, .lines = record_lines_open(stream)};
+
     if (!reader.lines) {
         fclose(stream);
         return record_fail(err, "%.160s: no memory to read it", path);
     }
     reader.lines->steps = steps;
     const int status = read_lines(&reader, file, err);
+
     record_lines_close(reader.lines);
     free(reader.place);
     record_plan_close(&reader.plan);
-    if (status != 0) {
+    if (status != 0)
         record_file_free(file);
-    }
     return status;
 }
 
@@ -355,9 +349,8 @@ int record_read_steps(const char *path, struct record_file *file, struct text_er
 
 void record_file_free(struct record_file *file)
 {
-    for (size_t i = 0; i < file->n_cells; ++i) {
+    for (size_t i = 0; i < file->n_cells; ++i)
         record_cell_free(&file->cell[i]);
-    }
     free(file->cell);
     file->cell = NULL;
     file->n_cells = 0;

@@ -17,6 +17,7 @@
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
     const char *p = text;
+
     do {
         hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
     } while (*p++ != '\0');
@@ -27,6 +28,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 static uint64_t hash_number(uint64_t hash, uintmax_t number)
 {
     char text[24] = "", *p = text + sizeof text - 1;
+
     do {
         *--p = (char)('0' + number % 10);
         number /= 10;
@@ -54,6 +56,7 @@ static uint64_t hash_axes(uint64_t hash, const struct record_key *key)
 void record_cell_id(const struct record_key *key, char id[17])
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
     hash = hash_text(hash, key->workload);
     hash = hash_text(hash, key->mode);
     hash = hash_text(hash, key->devices);

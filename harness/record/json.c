@@ -19,6 +19,7 @@ const char *const record_type_names[RECORD_TYPES] = {"run", "cell", "end"};
 int record_fail(struct text_error *err, const char *format, ...)
 {
     va_list arguments;
+
     va_start(arguments, format);
     vsnprintf(err->text, sizeof err->text, format, arguments);
     va_end(arguments);
@@ -33,28 +34,28 @@ static size_t memory_of(const char *text, size_t bytes)
     enum { OBJECT = 320, ARRAY = 128, VALUE = 48 };
     size_t sum = 0;
     bool quoted = false;
+
     for (size_t i = 0; i < bytes; ++i) {
         const char c = text[i];
-        if (c == '"') {
+
+        if (c == '"')
             quoted = !quoted;
-        } else if (quoted) {
+        else if (quoted)
             i += c == '\\';
-        } else if (c == '{') {
+        else if (c == '{')
             sum += OBJECT;
-        } else if (c == '[') {
+        else if (c == '[')
             sum += ARRAY;
-        } else if (c == ',' || c == ':') {
+        else if (c == ',' || c == ':')
             sum += VALUE;
-        }
     }
     return sum;
 }
 
 json_t *record_json_text(const char *text, size_t bytes, json_error_t *why)
 {
-    if (memory_of(text, bytes) <= RECORD_JSON_BYTES) {
+    if (memory_of(text, bytes) <= RECORD_JSON_BYTES)
         return json_loadb(text, bytes, JSON_REJECT_DUPLICATES, why);
-    }
     *why = (json_error_t){.line = 1};
     snprintf(why->text, sizeof why->text, "so many values need more than %zu MiB of memory",
              RECORD_JSON_BYTES >> 20);
@@ -66,13 +67,13 @@ static char *read_all(const char *path, size_t bytes)
 {
     FILE *stream = fopen(path, "rb");
     char *text = stream ? malloc(bytes + 1) : NULL;
+
     if (text && fread(text, 1, bytes, stream) != bytes) {
         free(text);
         text = NULL;
     }
-    if (stream) {
+    if (stream)
         fclose(stream);
-    }
     return text;
 }
 
@@ -90,6 +91,7 @@ json_t *record_json_file(const char *path, size_t most, struct text_error *err)
     struct stat status;
     json_error_t why;
     json_t *root = NULL;
+
     if (stat(path, &status) != 0) {
         record_fail(err, "%s", strerror(errno));
         return NULL;
@@ -104,6 +106,7 @@ json_t *record_json_file(const char *path, size_t most, struct text_error *err)
         return NULL;
     }
     char *text = read_all(path, (size_t)status.st_size);
+
     if (!text) {
         record_fail(err, "cannot read it: %s", strerror(errno));
     } else if (!(root = record_json_text(text, (size_t)status.st_size, &why))) {
@@ -144,6 +147,7 @@ bool record_json_is_schema(const char *schema, const char *name)
     char prefix[32];
     const int n = snprintf(prefix, sizeof prefix, "lockstep/%s/1.", name);
     const char *minor = schema + n;
+
     return strncmp(schema, prefix, (size_t)n) == 0 && minor[0] != '\0' &&
            strspn(minor, "0123456789") == strlen(minor);
 }
@@ -151,18 +155,18 @@ bool record_json_is_schema(const char *schema, const char *name)
 static const char *schema_of(const json_t *root, struct text_error *err)
 {
     const char *schema = json_string_value(json_object_get(root, "schema"));
-    if (!schema) {
+
+    if (!schema)
         record_fail(err, "\"schema\" is missing or no string");
-    }
     return schema;
 }
 
 int record_json_schema(const json_t *root, const char *name, struct text_error *err)
 {
     const char *schema = schema_of(root, err);
-    if (!schema || record_json_is_schema(schema, name)) {
+
+    if (!schema || record_json_is_schema(schema, name))
         return schema ? 0 : -1;
-    }
     return record_fail(err, "schema \"%.60s\" is not known: this program reads lockstep/%s/1.x",
                        schema, name);
 }
@@ -170,14 +174,12 @@ int record_json_schema(const json_t *root, const char *name, struct text_error *
 int record_json_type(const json_t *root, struct text_error *err)
 {
     const char *schema = schema_of(root, err);
-    if (!schema) {
+
+    if (!schema)
         return -1;
-    }
-    for (int type = 0; type < RECORD_TYPES; ++type) {
-        if (record_json_is_schema(schema, record_type_names[type])) {
+    for (int type = 0; type < RECORD_TYPES; ++type)
+        if (record_json_is_schema(schema, record_type_names[type]))
             return type;
-        }
-    }
     return record_fail(err,
                        "schema \"%.60s\" is not known: this program reads lockstep/run/1.x, "
                        "lockstep/cell/1.x and lockstep/end/1.x",

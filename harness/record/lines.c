@@ -16,9 +16,9 @@ enum { BLOCK_BYTES = 4 << 20, THREAD_BYTES = 64 << 10 };
 struct record_lines *record_lines_open(FILE *stream)
 {
     struct record_lines *lines = calloc(1, sizeof *lines);
-    if (lines) {
+
+    if (lines)
         lines->stream = stream;
-    }
     return lines;
 }
 
@@ -30,14 +30,15 @@ static int read_block(struct record_lines *lines)
         const size_t twice = lines->capacity == 0 ? BLOCK_BYTES : 2 * lines->capacity;
         const size_t capacity = twice <= RECORD_LINE_BYTES ? twice : RECORD_LINE_BYTES + 1;
         char *text = realloc(lines->text, capacity);
-        if (!text) {
+
+        if (!text)
             return record_fail(&lines->err, "no memory for a line of %zu bytes", capacity);
-        }
         lines->text = text;
         lines->capacity = capacity;
     }
     const size_t room = lines->capacity - lines->end;
     const size_t n = fread(lines->text + lines->end, 1, room, lines->stream);
+
     lines->reason = errno;
     lines->end += n;
     lines->ended = n < room;
@@ -49,20 +50,18 @@ static int read_block(struct record_lines *lines)
 static int read_line(struct record_lines *lines)
 {
     size_t looked = lines->at;
+
     while (!lines->ended &&
            !(lines->end > looked && memchr(lines->text + looked, '\n', lines->end - looked))) {
-        if (lines->at > 0) {
+        if (lines->at > 0)
             memmove(lines->text, lines->text + lines->at, lines->end - lines->at);
-        }
         lines->end -= lines->at;
         lines->at = 0;
         looked = lines->end;
-        if (lines->end > RECORD_LINE_BYTES) {
+        if (lines->end > RECORD_LINE_BYTES)
             return record_fail(&lines->err, "the line is longer than %zu bytes", RECORD_LINE_BYTES);
-        }
-        if (read_block(lines) != 0) {
+        if (read_block(lines) != 0)
             return -1;
-        }
     }
     return 0;
 }
@@ -75,9 +74,9 @@ static bool cut_line(struct record_lines *lines, struct record_line *line)
     const size_t left = lines->end - lines->at;
     const char *newline = left > 0 ? memchr(begin, '\n', left) : NULL;
     const bool broken = lines->ended && ferror(lines->stream);
-    if (left == 0 || (!newline && (!lines->ended || broken))) {
+
+    if (left == 0 || (!newline && (!lines->ended || broken)))
         return false;
-    }
     line->text = begin;
     line->length = newline ? (size_t)(newline - begin) : left;
     line->complete = newline != NULL;
@@ -96,17 +95,15 @@ static void look(void *context, size_t i)
 {
     struct record_lines *lines = context;
     struct record_line *line = &lines->line[i];
-    if (!line->complete || line->number == 1) {
+
+    if (!line->complete || line->number == 1)
         return;
-    }
-    if (lines->sealed && digest_sha256(line->text, line->length, line->digest) != 0) {
+    if (lines->sealed && digest_sha256(line->text, line->length, line->digest) != 0)
         line->digest[0] = '\0';
-    }
     line->direct = record_cell_direct(line->text, line->length, &line->cell, line->chain);
     line->status = line->direct ? record_cell_check(&line->cell, &line->err) : 0;
-    if (line->direct && lines->steps) {
+    if (line->direct && lines->steps)
         record_cell_keep_steps(&line->cell);
-    }
 }
 
 static void free_cells(struct record_lines *lines)
@@ -124,18 +121,18 @@ void record_lines_next(struct record_lines *lines)
 {
     const size_t most = lines->number == 0 ? 1 : RECORD_BATCH, cores = parallel_cores();
     size_t bytes = 0;
+
     free_cells(lines);
     if (read_line(lines) != 0) {
         lines->status = -1;
         return;
     }
-    while (lines->n < most && cut_line(lines, &lines->line[lines->n])) {
+    while (lines->n < most && cut_line(lines, &lines->line[lines->n]))
         bytes += lines->line[lines->n++].length;
-    }
-    if (lines->n == 0 && ferror(lines->stream)) {
+    if (lines->n == 0 && ferror(lines->stream))
         lines->status = record_fail(&lines->err, "cannot read: %s", strerror(lines->reason));
-    }
     const size_t worth = 1 + bytes / THREAD_BYTES;
+
     parallel_each(lines->n, worth < cores ? worth : cores, look, lines);
 }
 

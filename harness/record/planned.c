@@ -237,6 +237,7 @@ static int check_planned(const struct record_cell *cell, const struct cell_confi
         {"tokens_per_row", (double)cell->tokens_per_row, tokens, tokens},
         {"flops_per_token", known(cell->flops_per_token), of_token, of_token},
     };
+
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
 
@@ -332,6 +333,7 @@ static int check_amounts(const struct record_plan *plan, const struct record_cel
          RECORD_MOST_ROUNDS},
         {"min_ns", cell->min_ns, cell->flops_per_step / rate, INFINITY},
     };
+
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
 
@@ -415,5 +417,6 @@ int record_plan_end(const struct record_plan *plan, const struct record_end *end
         {"not_ok", (double)end->not_ok, end->interrupted ? 0 : (double)not_ok, (double)not_ok},
         {"interrupted", end->interrupted, rest, rest},
     };
+
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }

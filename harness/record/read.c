@@ -84,6 +84,7 @@ int record_run_from_json(const json_t *root, struct record_run *run, struct text
         {"timer_tick_ns", run->timer_tick_ns, run->cores > 0 ? 1e-3 : 0, 1e9},
         {"numa", run->node.n_numa, 0, run->numa_nodes},
     };
+
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
 

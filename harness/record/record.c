@@ -22,17 +22,18 @@ const char *const record_status_names[RECORD_STATUSES] = {
 
 int record_cell_alloc(struct record_cell *cell, size_t n_samples, int n_ranks)
 {
-    if (n_ranks < 0 || n_ranks > RECORD_MAX_RANKS || n_samples > SIZE_MAX / 8 / RECORD_MAX_RANKS) {
+    if (n_ranks < 0 || n_ranks > RECORD_MAX_RANKS || n_samples > SIZE_MAX / 8 / RECORD_MAX_RANKS)
         return -1;
-    }
     /* It allocates at least one element: calloc(0) may return NULL, which means "not measured". */
     const size_t n = n_samples > 0 ? n_samples : 1;
+
     cell->n_samples = n_samples;
     cell->n_ranks = n_ranks;
     cell->t_start_ns = calloc(n, sizeof cell->t_start_ns[0]);
     cell->t_step_ns = calloc(n, sizeof cell->t_step_ns[0]);
     cell->flags = calloc(n, sizeof cell->flags[0]);
     bool complete = cell->t_start_ns && cell->t_step_ns && cell->flags;
+
     for (int p = 0; p < RECORD_PHASES; ++p) {
         cell->phase_ns[p] =
             n_ranks == 0 ? NULL : calloc(n * (size_t)n_ranks, sizeof cell->phase_ns[p][0]);
@@ -50,12 +51,14 @@ int record_cell_alloc(struct record_cell *cell, size_t n_samples, int n_ranks)
 size_t record_part_rows(enum record_part part, int devices)
 {
     const size_t n = devices > 0 ? (size_t)devices : 0;
+
     return part == RECORD_COPY ? n * n : n;
 }
 
 int record_part_alloc(struct record_cell *cell, enum record_part part, size_t n)
 {
     struct record_part_times *times = &cell->part[part];
+
     times->rows = record_part_rows(part, cell->key.n_devices);
     times->n = n;
     times->ns = calloc(times->rows * n + 1, sizeof times->ns[0]);
@@ -110,15 +113,17 @@ static double phase_median(const struct record_cell *cell, enum record_phase pha
 {
     const uint64_t *ns = cell->phase_ns[phase];
     size_t n = 0;
+
     for (size_t i = 0; ns && i < cell->n_samples; ++i) {
         uint64_t slowest = 0;
+
         for (int rank = 0; rank < cell->n_ranks; ++rank) {
             const uint64_t time = ns[(size_t)rank * cell->n_samples + i];
+
             slowest = time > slowest ? time : slowest;
         }
-        if (counts(cell, i)) {
+        if (counts(cell, i))
             x[n++] = (double)slowest;
-        }
     }
     return cell->n_ranks == 0 ? NAN : stats_median(x, n);
 }
@@ -128,14 +133,14 @@ static double phase_median(const struct record_cell *cell, enum record_phase pha
 static double outside_median(const struct record_cell *cell, double x[])
 {
     size_t n = 0;
+
     for (size_t i = 0; cell->matmul_ns && cell->n_shards > 0 && i < cell->n_samples; ++i) {
         double inside = 0;
-        for (int rank = 0; rank < cell->n_shards && rank < cell->n_ranks; ++rank) {
+
+        for (int rank = 0; rank < cell->n_shards && rank < cell->n_ranks; ++rank)
             inside += (double)cell->matmul_ns[(size_t)rank * cell->n_samples + i];
-        }
-        if (counts(cell, i)) {
+        if (counts(cell, i))
             x[n++] = 1 - inside / cell->n_shards / (double)record_phased_ns(cell, i);
-        }
     }
     return stats_median(x, n);
 }
@@ -145,11 +150,10 @@ static double outside_median(const struct record_cell *cell, double x[])
 static double tracing_median(const struct record_cell *cell, double x[])
 {
     size_t n = 0;
-    for (size_t i = 0; cell->phased_ns && i < cell->n_samples; ++i) {
-        if (counts(cell, i)) {
+
+    for (size_t i = 0; cell->phased_ns && i < cell->n_samples; ++i)
+        if (counts(cell, i))
             x[n++] = (double)cell->phased_ns[i] - (double)cell->t_step_ns[i];
-        }
-    }
     return stats_median(x, n);
 }
 
@@ -171,12 +175,11 @@ static double duty_of(const struct record_cell *cell)
 {
     const size_t first = cell->warmup_steps, n = cell->n_samples;
     double ran = 0;
-    if (cell->key.chain == 0 || first >= n || !cell->t_start_ns) {
+
+    if (cell->key.chain == 0 || first >= n || !cell->t_start_ns)
         return NAN;
-    }
-    for (size_t i = first; i < n; ++i) {
+    for (size_t i = first; i < n; ++i)
         ran += (double)record_sample_ns(cell, i);
-    }
     return ran / ((double)(cell->t_start_ns[n - 1] - cell->t_start_ns[first]) +
                   (double)record_sample_ns(cell, n - 1));
 }
@@ -186,10 +189,10 @@ void record_derive_rounds(struct record_cell *cell)
     double *const medians[RECORD_TURNS] = {&cell->compute_alone_ns, &cell->comm_alone_ns,
                                            &cell->whole_ns};
     double x[RECORD_MOST_ROUNDS];
+
     for (int turn = 0; turn < RECORD_TURNS && cell->n_rounds > 0; ++turn) {
-        for (int i = 0; i < cell->n_rounds; ++i) {
+        for (int i = 0; i < cell->n_rounds; ++i)
             x[i] = (double)cell->round_ns[turn][i];
-        }
         *medians[turn] = stats_median(x, (size_t)cell->n_rounds);
     }
 }
@@ -197,13 +200,14 @@ void record_derive_rounds(struct record_cell *cell)
 static void flag_samples(struct record_cell *cell, const struct stats_summary *s)
 {
     const struct stats_fences f = stats_tukey_fences(s->p25, s->p75);
+
     for (size_t i = 0; i < cell->n_samples; ++i) {
         const double t = (double)cell->t_step_ns[i];
         const bool severe = t < f.severe_lo || t > f.severe_hi;
         const bool outside = t < f.mild_lo || t > f.mild_hi;
-        if (counts(cell, i) && outside) {
+
+        if (counts(cell, i) && outside)
             cell->flags[i] |= severe ? RECORD_SEVERE : RECORD_MILD;
-        }
     }
 }
 
@@ -226,6 +230,7 @@ static void set_summary(struct record_cell *cell, const struct stats_summary *s)
     cell->n_eff = s->n_eff;
     /* The throughput is total work over total time: the mean already is total time over steps. */
     const bool has_rows = isnan(cell->bus_factor), has_size = !has_rows;
+
     cell->throughput_samples_per_s =
         has_rows ? (double)cell->key.global_batch * 1e9 / s->mean : (double)NAN;
     cell->algbw_bytes_per_s =
@@ -256,26 +261,27 @@ int record_derive(struct record_cell *cell)
 {
     const size_t room = cell->n_samples > 0 ? cell->n_samples : 1;
     double *x = calloc(room, sizeof x[0]), *scratch = calloc(room, sizeof scratch[0]);
+
     if (!x || !scratch) {
         free(x);
         free(scratch);
         return -1;
     }
     size_t n = 0;
+
     for (size_t i = 0; i < cell->n_samples; ++i) {
         cell->flags[i] &= ~(unsigned)(RECORD_MILD | RECORD_SEVERE);
         cell->flags[i] |= i < cell->warmup_steps ? RECORD_WARMUP : 0U;
-        if (counts(cell, i)) {
+        if (counts(cell, i))
             x[n++] = (double)cell->t_step_ns[i];
-        }
     }
     const struct stats_summary s = n > 0 ? stats_summarise(x, n, scratch) : no_samples();
+
     cell->n_valid = n;
     set_summary(cell, &s);
     flag_samples(cell, &s);
-    for (int p = 0; p < RECORD_PHASES; ++p) {
+    for (int p = 0; p < RECORD_PHASES; ++p)
         cell->phase_median_ns[p] = phase_median(cell, (enum record_phase)p, x);
-    }
     cell->outside_frac = outside_median(cell, x);
     cell->tracing_ns = tracing_median(cell, x);
     cell->duty = duty_of(cell);

@@ -23,6 +23,7 @@ static bool is_mode(const struct record_cell *cell, const char *mode)
 bool record_on_cores(const struct record_cell *cell)
 {
     struct dp_kind_row kind;
+
     return dp_kind_of(cell->key.devices, &kind) && kind.flags & DP_KIND_CORES;
 }
 
@@ -57,6 +58,7 @@ static int check_order(const struct record_cell *cell, struct text_error *err)
         {"start_epoch_ns", (double)cell->start_epoch_ns, n > 0, INFINITY},
         {"n_samples", (double)n, 0, sent_nothing(cell) ? 0 : INFINITY},
     };
+
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
 
@@ -66,6 +68,7 @@ static int check_starts(const struct record_cell *cell, struct text_error *err)
     const unsigned known = RECORD_WARMUP | RECORD_BAD_VALUES | RECORD_MILD | RECORD_SEVERE;
     uint64_t end = 0;
     long first_bad = -1;
+
     for (size_t i = 0; i < cell->n_samples; ++i) {
         if (i == 0 ? cell->t_start_ns[0] != 0 : cell->t_start_ns[i] < end) {
             return record_fail(err,
@@ -79,9 +82,8 @@ static int check_starts(const struct record_cell *cell, struct text_error *err)
             return record_fail(err, "\"flags\" of step %zu is %u, which has an unknown bit", i,
                                cell->flags[i]);
         }
-        if (first_bad < 0 && (cell->flags[i] & RECORD_BAD_VALUES) != 0) {
+        if (first_bad < 0 && (cell->flags[i] & RECORD_BAD_VALUES) != 0)
             first_bad = (long)i;
-        }
     }
     return first_bad < 0 || first_bad == cell->first_bad_step
                ? 0
@@ -94,6 +96,7 @@ static int check_part(const struct record_cell *cell, const char *name, const ui
                       struct text_error *err)
 {
     const size_t n = cell->n_samples;
+
     for (size_t rank = 0; ns && rank < (size_t)cell->n_ranks; ++rank, ns += n) {
         for (size_t i = 0; i < n; ++i) {
             if (ns[i] > record_phased_ns(cell, i)) {
@@ -109,9 +112,9 @@ static int check_part(const struct record_cell *cell, const char *name, const ui
 static bool has_parts(const struct record_cell *cell)
 {
     bool any = false;
-    for (int p = 0; p < RECORD_PARTS; ++p) {
+
+    for (int p = 0; p < RECORD_PARTS; ++p)
         any = any || cell->part[p].ns != NULL;
-    }
     return any;
 }
 
@@ -148,6 +151,7 @@ static int check_mode(const struct record_cell *cell, struct text_error *err)
         {"bytes_per_step", cell->bytes_per_step > 0,
          (cell->key.n_devices > 1 && (dp || ddp || collective)) || carried || !cores},
     };
+
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         if (rows[i].here && !rows[i].allowed) {
             return record_fail(err, "mode %s on %d device%s has no \"%s\"", cell->key.mode,
@@ -163,12 +167,13 @@ static int check_fixed_warmup(const struct record_cell *cell, struct text_error 
 {
     size_t least = 0, most = 0;
     double seconds = 0;
+
     if (sscanf(cell->warmup_rule, "at least %zu steps and %lf s, at most %zu steps", &least,
-               &seconds, &most) != 3) {
+               &seconds, &most) != 3)
         return 0;
-    }
     const size_t steps = cell->warmup_steps;
     const double passed = (double)cell->t_start_ns[steps] / 1e9;
+
     if (!cell->steady_state || steps < least || steps > most ||
         (steps < most && passed < seconds)) {
         return record_fail(err,
@@ -183,6 +188,7 @@ static int check_fixed_warmup(const struct record_cell *cell, struct text_error 
 static int check_rounds(const struct record_cell *cell, struct text_error *err)
 {
     struct record_cell again = *cell;
+
     record_derive_rounds(&again);
     const struct record_bound rows[] = {
         {"rounds_ns", cell->n_rounds, RECORD_LEAST_ROUNDS, RECORD_MOST_ROUNDS},
@@ -193,11 +199,10 @@ static int check_rounds(const struct record_cell *cell, struct text_error *err)
     };
     const struct record_bound steps = {"alone_ns", cell->n_alone, RECORD_LEAST_ROUNDS,
                                        RECORD_MOST_ROUNDS};
-    for (int i = 0; i < cell->n_alone; ++i) {
-        if (cell->alone_ns[i] == 0) {
+
+    for (int i = 0; i < cell->n_alone; ++i)
+        if (cell->alone_ns[i] == 0)
             return record_fail(err, "step %d of \"alone_ns\" took no time", i);
-        }
-    }
     return record_check_bounds(&steps, cell->n_alone > 0, err) ||
                    record_check_bounds(rows, cell->n_rounds > 0 ? sizeof rows / sizeof rows[0] : 0,
                                        err)
@@ -210,11 +215,14 @@ static int check_rounds(const struct record_cell *cell, struct text_error *err)
 static int check_parts(const struct record_cell *cell, struct text_error *err)
 {
     const size_t devices = (size_t)cell->key.n_devices;
+
     for (int p = 0; p < RECORD_PARTS; ++p) {
         const struct record_part_times *times = &cell->part[p];
+
         for (size_t i = 0; times->ns && i < times->rows * times->n; ++i) {
             const size_t row = i / times->n;
             const bool none = p == RECORD_COPY && row / devices == row % devices;
+
             if ((times->ns[i] == 0) != none || times->ns[i] > cell->wall_ns ||
                 (!none && (double)times->work > MOST_RATE * (double)times->ns[i])) {
                 return record_fail(
@@ -234,22 +242,21 @@ static int check_warmup(const struct record_cell *cell, struct text_error *err)
                                "most %zu steps, %lf s";
     size_t window = 0, most = 0;
     double slope = 0, spread = 0, seconds = 0, x[WINDOW_MAX];
-    if (cell->status != RECORD_OK || cell->warmup_steps >= cell->n_samples) {
+
+    if (cell->status != RECORD_OK || cell->warmup_steps >= cell->n_samples)
         return 0;
-    }
-    if (sscanf(cell->warmup_rule, rule, &window, &slope, &spread, &most, &seconds) != 5) {
+    if (sscanf(cell->warmup_rule, rule, &window, &slope, &spread, &most, &seconds) != 5)
         return check_fixed_warmup(cell, err);
-    }
     if (window == 0 || window > WINDOW_MAX || cell->warmup_steps < window ||
         cell->warmup_steps > most) {
         return record_fail(err, "\"warmup_steps\" is %zu, but \"warmup_rule\" is \"%.90s\"",
                            cell->warmup_steps, cell->warmup_rule);
     }
-    for (size_t i = 0; i < window; ++i) {
+    for (size_t i = 0; i < window; ++i)
         x[i] = (double)cell->t_step_ns[cell->warmup_steps - window + i];
-    }
     const struct stats_steady_rule steady = {
         .window = window, .slope_limit = slope / 100, .spread_limit = spread / 100};
+
     if (stats_is_steady(x, window, &steady) != cell->steady_state) {
         return record_fail(err, "\"steady_state\" is %s, but the last %zu steps of warm-up are %s",
                            cell->steady_state ? "true" : "false", window,
@@ -272,16 +279,12 @@ int record_check_fields(const struct record_cell *cell, struct text_error *err)
                            cell->reason[0] == '\0' ? "empty" : "not empty");
     }
     if (check_starts(cell, err) != 0 || check_order(cell, err) != 0 || check_mode(cell, err) != 0 ||
-        check_rounds(cell, err) != 0 || check_parts(cell, err) != 0) {
+        check_rounds(cell, err) != 0 || check_parts(cell, err) != 0)
         return -1;
-    }
-    if (check_warmup(cell, err) != 0 || record_check_collective(cell, err) != 0) {
+    if (check_warmup(cell, err) != 0 || record_check_collective(cell, err) != 0)
         return -1;
-    }
-    for (int p = 0; p < RECORD_PHASES; ++p) {
-        if (check_part(cell, record_phase_names[p], cell->phase_ns[p], err) != 0) {
+    for (int p = 0; p < RECORD_PHASES; ++p)
+        if (check_part(cell, record_phase_names[p], cell->phase_ns[p], err) != 0)
             return -1;
-        }
-    }
     return check_part(cell, "matrix products", cell->matmul_ns, err);
 }

@@ -13,6 +13,7 @@ static const double CLOCKS = 0.9;
 static double sum_of(const uint64_t ns[], size_t n)
 {
     double sum = 0;
+
     for (size_t i = 0; i < n; ++i)
         sum += (double)ns[i] / 1e9;
     return sum;
@@ -21,10 +22,12 @@ static double sum_of(const uint64_t ns[], size_t n)
 struct record_timed record_timed(const struct record_cell *cell)
 {
     struct record_timed timed = {0};
+
     if (cell->status != RECORD_OK)
         return timed;
     for (size_t i = 0; i < cell->n_samples; ++i) {
         const bool counts = (cell->flags[i] & (RECORD_WARMUP | RECORD_BAD_VALUES)) == 0;
+
         timed.steps += counts ? (double)record_sample_ns(cell, i) / 1e9 : 0;
     }
     for (int turn = 0; turn < RECORD_TURNS; ++turn)
