@@ -105,7 +105,7 @@ static int read_places(const char *command, const struct launcher_messages *mess
                              why.text);
             return -1;
         }
-        record_clean_run(&place[p].run);
+        record_clean(record_run_fields, &place[p].run);
     }
     return 0;
 }

@@ -273,43 +273,13 @@ static int compare_source(const struct record_run *here, const struct record_run
     return -1;
 }
 
-/* Compares the slots of two runs, which have the same number of them. */
-static int compare_slots(const struct record_run *here, const struct record_run *there, char *why,
-                         size_t bytes)
-{
-    int slot = 0;
-    const struct record_field *field = record_slots_differ(here, there, here->n_slots, &slot);
-    char what[64], a[128], b[128];
-
-    if (!field)
-        return 0;
-    snprintf(what, sizeof what, "%s of device %d", field->words, slot);
-    record_show(field, &here->slot[slot], a, sizeof a);
-    record_show(field, &there->slot[slot], b, sizeof b);
-    return differs(what, a, b, why, bytes);
-}
-
-static int compare_gpus(const struct record_run *here, const struct record_run *there, char *why,
-                        size_t bytes)
-{
-    int gpu = 0;
-    const struct record_field *field = record_gpus_differ(here, there, &gpu);
-    char what[64], a[128], b[128];
-
-    if (!field)
-        return 0;
-    snprintf(what, sizeof what, "%s of GPU %d of the node", field->words, gpu);
-    record_show(field, &here->node.gpu[gpu], a, sizeof a);
-    record_show(field, &there->node.gpu[gpu], b, sizeof b);
-    return differs(what, a, b, why, bytes);
-}
-
 int provenance_compare(const struct record_run *here, const struct record_run *there, char *why,
                        size_t bytes)
 {
     const struct record_field *field =
         record_differs(record_run_fields, RECORD_APART | RECORD_HOST, here, there);
-    char a[1024], b[1024];
+    char a[1024], b[1024], what[64];
+    int at = 0;
 
     if (compare_source(here, there, why, bytes) ||
         differs("communicator", here->communicator, there->communicator, why, bytes))
@@ -323,7 +293,18 @@ int provenance_compare(const struct record_run *here, const struct record_run *t
     snprintf(b, sizeof b, "%d", there->n_slots);
     if (differs("number of devices", a, b, why, bytes))
         return -1;
-    if (compare_slots(here, there, why, bytes))
-        return -1;
-    return compare_gpus(here, there, why, bytes);
+    field = record_slots_differ(here, there, here->n_slots, &at);
+    if (field) {
+        snprintf(what, sizeof what, "%s of device %d", field->words, at);
+        record_show(field, &here->slot[at], a, sizeof a);
+        record_show(field, &there->slot[at], b, sizeof b);
+        return differs(what, a, b, why, bytes);
+    }
+    field = record_gpus_differ(here, there, &at);
+    if (!field)
+        return 0;
+    snprintf(what, sizeof what, "%s of GPU %d of the node", field->words, at);
+    record_show(field, &here->node.gpu[at], a, sizeof a);
+    record_show(field, &there->node.gpu[at], b, sizeof b);
+    return differs(what, a, b, why, bytes);
 }

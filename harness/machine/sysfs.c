@@ -64,18 +64,6 @@ static unsigned long hex_of(const char *line)
     return strtoul(line, NULL, 16);
 }
 
-/* Whether it is a display controller or a processing accelerator. The console of a server is of
- * another vendor. */
-static bool is_gpu(unsigned long vendor, unsigned long class)
-{
-    static const unsigned long vendors[] = {0x10de, 0x1002};
-    bool known = false;
-
-    for (size_t i = 0; i < sizeof vendors / sizeof vendors[0]; ++i)
-        known = known || vendor == vendors[i];
-    return known && (class >> 16 == 0x03 || class >> 8 == 0x1200);
-}
-
 static int compare_gpus(const void *left, const void *right)
 {
     const struct sysfs_gpu *a = left, *b = right;
@@ -92,12 +80,15 @@ static bool look_at(struct sysfs *sys, const char *bus, struct sysfs_gpu *gpu)
         return false;
     read_line(sys, vendor, "/sys/bus/pci/devices/%s/vendor", bus);
     read_line(sys, class, "/sys/bus/pci/devices/%s/class", bus);
-    if (!is_gpu(hex_of(vendor), hex_of(class)))
+    const unsigned long maker = hex_of(vendor), is = hex_of(class);
+
+    /* It is a display controller or a processing accelerator, of NVIDIA or AMD. The console of a
+     * server is of another vendor. */
+    if ((maker != 0x10de && maker != 0x1002) || (is >> 16 != 0x03 && is >> 8 != 0x1200))
         return false;
     read_line(sys, device, "/sys/bus/pci/devices/%s/device", bus);
     memcpy(gpu->bus, bus, length + 1);
-    snprintf(gpu->id, sizeof gpu->id, "%04lx:%04lx", hex_of(vendor) & 0xffff,
-             hex_of(device) & 0xffff);
+    snprintf(gpu->id, sizeof gpu->id, "%04lx:%04lx", maker & 0xffff, hex_of(device) & 0xffff);
     return true;
 }
 

@@ -59,18 +59,12 @@ static void sample(struct node_watch *watch)
     watch->spent_ns += now_ns() - begin;
 }
 
-static struct timespec next_time(void)
-{
-    const uint64_t at = now_ns() + 1000000000U / NODE_WATCH_RATE;
-
-    return (struct timespec){.tv_sec = (time_t)(at / 1000000000U),
-                             .tv_nsec = (long)(at % 1000000000U)};
-}
-
 /* Waits until it is time for the next reading, or the state changes. Returns true if it is time. */
 static bool wait_for_time(struct node_watch *watch)
 {
-    const struct timespec at = next_time();
+    const uint64_t next = now_ns() + 1000000000U / NODE_WATCH_RATE;
+    const struct timespec at = {.tv_sec = (time_t)(next / 1000000000U),
+                                .tv_nsec = (long)(next % 1000000000U)};
     int status = 0;
 
     while (watch->reads && !watch->ends && status == 0)

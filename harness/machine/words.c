@@ -3,7 +3,6 @@
 #include "machine/tree.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,26 +10,13 @@
 #include "machine/node.h"
 #include "text/text.h"
 
-static void add(char text[NODE_WORDS], const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void add(char text[NODE_WORDS], const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text + used, NODE_WORDS - used, format, arguments);
-    va_end(arguments);
-}
-
 /* Appends "1980" for 1.98e9 in units of 1e6; "unknown" if it is not known. */
 static void add_number(char text[NODE_WORDS], double value, double unit)
 {
     if (isfinite(value))
-        add(text, "%.0f", value / unit);
+        text_add(text, NODE_WORDS, "%.0f", value / unit);
     else
-        add(text, "unknown");
+        text_add(text, NODE_WORDS, "unknown");
 }
 
 void node_line(FILE *to, enum text_form form, const char *first, const char *others,
@@ -57,7 +43,7 @@ static void add_ends(char text[NODE_WORDS], const struct record_reading *reading
         }
         if (end[0] == '\0' || before)
             continue;
-        add(text, "%s%d to %s", between, n, end);
+        text_add(text, NODE_WORDS, "%s%d to %s", between, n, end);
         between = ", ";
     }
 }
@@ -73,9 +59,9 @@ void node_link_words(const struct record_reading *reading, char text[NODE_WORDS]
     }
     if (reading->n_links == 0)
         return;
-    add(text, "%d of %d NVLinks up", up, reading->n_links);
+    text_add(text, NODE_WORDS, "%d of %d NVLinks up", up, reading->n_links);
     if (unknown > 0)
-        add(text, " (%d unknown)", unknown);
+        text_add(text, NODE_WORDS, " (%d unknown)", unknown);
     add_ends(text, reading);
 }
 
@@ -85,13 +71,13 @@ void node_pcie_words(const struct record_gpu *gpu, char text[NODE_WORDS])
 
     snprintf(text, NODE_WORDS, "PCIe ");
     add_number(text, now->pcie_generation, 1);
-    add(text, " x");
+    text_add(text, NODE_WORDS, " x");
     add_number(text, now->pcie_width, 1);
     if (!(now->pcie_generation >= gpu->pcie_generation_max &&
           now->pcie_width >= gpu->pcie_width_max)) {
-        add(text, " of ");
+        text_add(text, NODE_WORDS, " of ");
         add_number(text, gpu->pcie_generation_max, 1);
-        add(text, " x");
+        text_add(text, NODE_WORDS, " x");
         add_number(text, gpu->pcie_width_max, 1);
     }
 }
@@ -110,25 +96,25 @@ static void clock_words(const struct record_gpu *gpu, char text[NODE_WORDS])
 
     text[0] = '\0';
     add_number(text, now->clock_sm_hz, 1e6);
-    add(text, " MHz of ");
+    text_add(text, NODE_WORDS, " MHz of ");
     add_number(text, gpu->clock_sm_max_hz, 1e6);
     if (isfinite(gpu->clock_sm_set_hz)) {
-        add(text, " (set: ");
+        text_add(text, NODE_WORDS, " (set: ");
         add_number(text, gpu->clock_sm_set_hz, 1e6);
-        add(text, ")");
+        text_add(text, NODE_WORDS, ")");
     }
-    add(text, ", memory ");
+    text_add(text, NODE_WORDS, ", memory ");
     add_number(text, now->clock_memory_hz, 1e6);
-    add(text, " of ");
+    text_add(text, NODE_WORDS, " of ");
     add_number(text, gpu->clock_memory_max_hz, 1e6);
-    add(text, "; ");
+    text_add(text, NODE_WORDS, "; ");
     add_number(text, now->power_w, 1);
-    add(text, " W of ");
+    text_add(text, NODE_WORDS, " W of ");
     add_number(text, gpu->power_limit_w, 1);
-    add(text, "; ");
+    text_add(text, NODE_WORDS, "; ");
     add_number(text, now->temperature_c, 1);
     record_throttle_words(now->throttle, throttle);
-    add(text, " degrees C; throttle reasons: %s", throttle);
+    text_add(text, NODE_WORDS, " degrees C; throttle reasons: %s", throttle);
 }
 
 static void memory_words(const struct record_gpu *gpu, char text[NODE_WORDS])
@@ -139,21 +125,21 @@ static void memory_words(const struct record_gpu *gpu, char text[NODE_WORDS])
     mode_words(gpu->ecc_mode, mode);
     snprintf(text, NODE_WORDS, "memory ");
     add_number(text, gpu->memory_bytes, 1 << 20);
-    add(text, " MiB, in use ");
+    text_add(text, NODE_WORDS, " MiB, in use ");
     add_number(text, now->used_bytes, 1 << 20);
-    add(text, "; ECC %s, errors corrected ", mode);
+    text_add(text, NODE_WORDS, "; ECC %s, errors corrected ", mode);
     add_number(text, now->ecc_corrected, 1);
-    add(text, ", uncorrected ");
+    text_add(text, NODE_WORDS, ", uncorrected ");
     add_number(text, now->ecc_uncorrected, 1);
-    add(text, " (ever ");
+    text_add(text, NODE_WORDS, " (ever ");
     add_number(text, now->ecc_corrected_ever, 1);
-    add(text, ", ");
+    text_add(text, NODE_WORDS, ", ");
     add_number(text, now->ecc_uncorrected_ever, 1);
-    add(text, "); rows remapped ");
+    text_add(text, NODE_WORDS, "); rows remapped ");
     add_number(text, now->rows_corrected, 1);
-    add(text, " and ");
+    text_add(text, NODE_WORDS, " and ");
     add_number(text, now->rows_uncorrected, 1);
-    add(text, ", foreign processes ");
+    text_add(text, NODE_WORDS, ", foreign processes ");
     add_number(text, now->foreign_processes, 1);
 }
 

@@ -7,32 +7,11 @@
 
 #include "record/json.h"
 
-/* Writes everything, or returns -1 with errno. A short write is tried again, so that errno tells
- * the reason: the disk is full. */
-static int write_all(int fd, const char *text, size_t bytes)
-{
-    while (bytes > 0) {
-        const ssize_t n = write(fd, text, bytes);
-
-        if (n < 0 && errno != EINTR)
-            return -1;
-        if (n > 0) {
-            text += n;
-            bytes -= (size_t)n;
-        }
-    }
-    return 0;
-}
-
-/* Flushes the file to the disk. Pipes and terminals cannot be synchronised, and need not be. */
-static int sync_file(int fd)
-{
-    return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : -1;
-}
-
 int record_append(int fd, const char *line, struct text_error *err)
 {
     const size_t length = strlen(line);
+    struct stat info;
+    ssize_t n = 0;
 
     if (memchr(line, '\n', length))
         return record_fail(err, "a record must be one line");
@@ -45,13 +24,18 @@ int record_append(int fd, const char *line, struct text_error *err)
 
     /* -1: the file cannot be truncated to what it was */
     const off_t before = lseek(fd, 0, SEEK_END);
-    const int status = write_all(fd, text, length + 1) == 0 ? sync_file(fd) : -1;
+
+    /* A short write is tried again, so that errno tells the reason: the disk is full. */
+    for (size_t done = 0; done <= length && (n >= 0 || errno == EINTR);
+         done += n > 0 ? (size_t)n : 0)
+        n = write(fd, text + done, length + 1 - done);
+    /* Pipes and terminals cannot be synchronised, and need not be. */
+    const bool written = n >= 0 && (fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP);
     const int reason = errno;
 
     free(text);
-    if (status == 0)
+    if (written)
         return 0;
-    struct stat info;
     const bool cut = before >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
                      ftruncate(fd, before) == 0 && lseek(fd, before, SEEK_SET) == before;
 

@@ -4,12 +4,6 @@
 
 #include <string.h>
 
-static bool same_steps(const struct record_cell *a, const struct record_cell *b)
-{
-    return a->n_samples == b->n_samples &&
-           memcmp(a->t_step_ns, b->t_step_ns, a->n_samples * sizeof a->t_step_ns[0]) == 0;
-}
-
 int record_copied(const struct record_file *a, const struct record_file *b, struct text_error *err)
 {
     const bool resumed = a != b && strcmp(a->run.run_id, b->run.run_id) == 0;
@@ -21,8 +15,12 @@ int record_copied(const struct record_file *a, const struct record_file *b, stru
         for (size_t k = 0; k < (a == b ? i : b->n_cells); ++k) {
             const struct record_cell *x = &a->cell[i], *y = &b->cell[k];
 
-            if (x->start_epoch_ns != y->start_epoch_ns || x->n_samples == 0 || y->n_samples == 0 ||
-                !(one_machine || same_steps(x, y)) ||
+            if (x->start_epoch_ns != y->start_epoch_ns || x->n_samples == 0 || y->n_samples == 0)
+                continue;
+            const size_t bytes = x->n_samples * sizeof x->t_step_ns[0];
+
+            if (!(one_machine || (x->n_samples == y->n_samples &&
+                                  memcmp(x->t_step_ns, y->t_step_ns, bytes) == 0)) ||
                 (resumed && strcmp(x->cell_id, y->cell_id) == 0))
                 continue;
             return record_fail(err,

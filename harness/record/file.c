@@ -172,17 +172,6 @@ static int take_end(struct reader *reader, const json_t *root, struct record_fil
     return 0;
 }
 
-/* Reads the header. Files of minor 0 had no launches, and their commands were different: they have
- * no plan. */
-static int take_run(struct reader *reader, const json_t *root, struct record_file *file,
-                    struct text_error *err)
-{
-    file->planned = json_object_get(root, "launches") != NULL;
-    if (record_run_from_json(root, &file->run, err) != 0)
-        return -1;
-    return file->planned ? record_plan_open(&file->run, &reader->plan, err) : 0;
-}
-
 static int take_link(struct reader *reader, const struct record_link *link, bool closes,
                      struct record_file *file, struct text_error *err)
 {
@@ -209,8 +198,14 @@ static int take_record(struct reader *reader, const json_t *root, struct record_
     link.digest = reader->line->digest;
     if (take_link(reader, &link, type == RECORD_IS_END, file, err) != 0)
         return -1;
-    if (type == RECORD_IS_RUN)
-        return take_run(reader, root, file, err);
+    if (type == RECORD_IS_RUN) {
+        /* Files of minor 0 had no launches, and their commands were different: they have no plan.
+         */
+        file->planned = json_object_get(root, "launches") != NULL;
+        if (record_run_from_json(root, &file->run, err) != 0)
+            return -1;
+        return file->planned ? record_plan_open(&file->run, &reader->plan, err) : 0;
+    }
     if (type == RECORD_IS_END)
         return take_end(reader, root, file, err);
     if (record_cell_from_json(root, &cell, err) != 0)
@@ -238,27 +233,20 @@ static int take_direct(struct reader *reader, struct record_file *file, struct t
     return take_cell(reader, &line->cell, file, err);
 }
 
-/* Whether no line follows the current one. If so, the current line is gone afterwards. */
-static bool is_last(struct reader *reader)
-{
-    struct record_lines *lines = reader->lines;
-
-    if (reader->line + 1 < lines->line + lines->n)
-        return false;
-    record_lines_next(lines);
-    return lines->n == 0 && lines->status == 0;
-}
-
 /* Handles a current line that is not a record. As the last one of several lines it is the remainder
  * of an interrupted write; anywhere else it is an error, which err already holds. */
 static int accept_torn(struct reader *reader, struct record_file *file, struct text_error *err)
 {
+    struct record_lines *lines = reader->lines;
     const long torn_at = reader->line->offset;
 
     if (!reader->line->complete)
         record_fail(err, "the line is incomplete");
     locate(reader, reader->line->number, err);
-    if (torn_at == 0 || !is_last(reader))
+    if (torn_at == 0 || reader->line + 1 < lines->line + lines->n)
+        return -1;
+    record_lines_next(lines); /* the current line is gone */
+    if (lines->n > 0 || lines->status != 0)
         return -1;
     file->torn = true;
     file->torn_offset = torn_at;

@@ -36,23 +36,6 @@ static uint64_t hash_number(uint64_t hash, uintmax_t number)
     return hash_text(hash, p);
 }
 
-/* Hashes only the axes that are set, so that ids from before an axis existed remain the same. Axes
- * that are names are hashed separately. */
-static uint64_t hash_axes(uint64_t hash, const struct record_key *key)
-{
-    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
-        const struct plan_axis *axis = &plan_option_table[i].axis;
-        const size_t value = axis->modes != 0 ? plan_axis_number(axis, key, axis->in_key) : 0;
-
-        if (value == 0)
-            continue;
-        if (!axis->nameless)
-            hash = hash_text(hash, plan_option_table[i].name);
-        hash = hash_number(hash, value);
-    }
-    return hash;
-}
-
 void record_cell_id(const struct record_key *key, char id[17])
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -66,27 +49,21 @@ void record_cell_id(const struct record_key *key, char id[17])
     hash = hash_text(hash, key->backend);
     hash = hash_text(hash, key->communicator);
     hash = hash_number(hash, (uintmax_t)key->launch);
-    hash = hash_axes(hash, key);
+    /* Only the axes that are set are hashed, so that ids from before an axis existed remain the
+     * same. Axes that are names are above. */
+    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
+        const struct plan_axis *axis = &plan_option_table[i].axis;
+        const size_t value = axis->modes != 0 ? plan_axis_number(axis, key, axis->in_key) : 0;
+
+        if (value == 0)
+            continue;
+        if (!axis->nameless)
+            hash = hash_text(hash, plan_option_table[i].name);
+        hash = hash_number(hash, value);
+    }
     for (int i = 0; i < 16; ++i)
         id[i] = "0123456789abcdef"[hash >> (60 - 4 * i) & 15];
     id[16] = '\0';
-}
-
-static void identify_training(const struct cell_config *config, struct record_cell *cell)
-{
-    cell->model_params = workload_params(&config->workload);
-    cell->flops_per_step = workload_flops(&config->workload, config->rows);
-    cell->tokens_per_row = workload_tokens(&config->workload);
-    cell->flops_per_token = workload_token_flops(&config->workload);
-}
-
-/* A collective of unknown name has no factor. */
-static void identify_collective(const struct cell_config *config, struct record_cell *cell)
-{
-    const struct collective *collective = collective_find(config->collective);
-
-    if (collective)
-        cell->bus_factor = collective->factor(config->n_devices);
 }
 
 void record_amount_words(const struct record_key *key, char text[RECORD_AMOUNT_TEXT])
@@ -99,6 +76,8 @@ void record_amount_words(const struct record_key *key, char text[RECORD_AMOUNT_T
 
 void cell_identify(const struct cell_config *config, struct record_cell *cell)
 {
+    const struct collective *collective =
+        config->mode == CELL_COLLECTIVE ? collective_find(config->collective) : NULL;
     struct record_key *key = &cell->key;
 
     memset(cell, 0, sizeof *cell);
@@ -107,11 +86,14 @@ void cell_identify(const struct cell_config *config, struct record_cell *cell)
     cell->status = RECORD_BROKEN;
     cell->first_bad_step = -1;
     cell->n_ranks = config->n_devices;
-    cell->bus_factor = (double)NAN;
-    if (config->mode == CELL_COLLECTIVE)
-        identify_collective(config, cell);
-    else
-        identify_training(config, cell);
+    /* A collective of unknown name has no factor. */
+    cell->bus_factor = collective ? collective->factor(config->n_devices) : (double)NAN;
+    if (config->mode != CELL_COLLECTIVE) {
+        cell->model_params = workload_params(&config->workload);
+        cell->flops_per_step = workload_flops(&config->workload, config->rows);
+        cell->tokens_per_row = workload_tokens(&config->workload);
+        cell->flops_per_token = workload_token_flops(&config->workload);
+    }
     memcpy(cell->run_id, config->run_id, sizeof cell->run_id);
     memcpy(key->workload, config->workload.name, sizeof key->workload);
     memcpy(key->devices, config->devices, sizeof key->devices);

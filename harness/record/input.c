@@ -32,9 +32,9 @@ static int read_records(const char *command, const char *path, bool steps,
         record_file_free(file);
         return EXIT_MISUSE;
     }
-    record_clean_run(&file->run);
+    record_clean(record_run_fields, &file->run);
     for (size_t c = 0; c < file->n_cells; ++c)
-        record_clean_cell(&file->cell[c]);
+        record_clean(record_cell_fields, &file->cell[c]);
     return 0;
 }
 

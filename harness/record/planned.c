@@ -18,7 +18,7 @@
 
 static int compare_places(const void *a, const void *b)
 {
-    const struct record_place *x = a, *y = b;
+    const struct planned_place *x = a, *y = b;
 
     return strcmp(x->cell_id, y->cell_id);
 }
@@ -188,7 +188,7 @@ void record_plan_close(struct record_plan *plan)
 static const struct cell_config *find_cell(const struct record_plan *plan,
                                            const struct record_key *key)
 {
-    struct record_place wanted, *found;
+    struct planned_place wanted, *found;
     struct record_key first = *key;
 
     first.launch = 0;

@@ -8,7 +8,7 @@
 
 enum { RECORD_PLAN_MISSING, RECORD_PLAN_OK, RECORD_PLAN_NOT_OK };
 
-struct record_place {
+struct planned_place {
     char cell_id[17]; /* id of the same cell in launch 0 */
     size_t index;
 };
@@ -18,7 +18,7 @@ struct record_plan {
     struct plan_options options;
     size_t cells;               /* cells of one launch */
     struct cell_config *cell;   /* the cells of the first launch */
-    struct record_place *place; /* the same, sorted by id */
+    struct planned_place *place; /* the same, sorted by id */
     size_t *taken;              /* for each order_index the index of the cell there, plus 1 */
     unsigned char *state;       /* for each launch and cell: RECORD_PLAN_... */
     size_t n_ok, n_not_ok;

@@ -234,47 +234,23 @@ void record_unknown(const struct record_field *fields, void *object)
             *(double *)((char *)object + fields->offset) = (double)NAN;
 }
 
-static void clean(const struct record_field *field, void *object)
+void record_clean(const struct record_field *field, void *object)
 {
-    for (; field->name; ++field)
+    for (; field->name; ++field) {
+        char *member = (char *)object + field->offset;
+        const bool list = field->nest == RECORD_LIST || field->nest == RECORD_HEAP_LIST;
+        const int n = list ? *(int *)(void *)((char *)object + field->count) : 1;
+
         if (field->kind == RECORD_TEXT || field->kind == RECORD_HASH ||
             field->kind == RECORD_OPTIONS)
-            text_clean((char *)object + field->offset, ' ');
-}
+            text_clean(member, ' ');
+        if (field->nest == RECORD_HEAP_LIST) {
+            void *heap;
 
-static void clean_reading(struct record_reading *reading)
-{
-    for (int i = 0; i < reading->n_links; ++i)
-        clean(record_nvlink_fields, &reading->link[i]);
-}
-
-static void clean_node(struct record_node *node)
-{
-    for (int i = 0; i < node->n_numa; ++i)
-        clean(record_numa_fields, &node->numa[i]);
-    for (int i = 0; i < node->n_gpus; ++i) {
-        clean(record_gpu_fields, &node->gpu[i]);
-        clean_reading(&node->gpu[i].reading);
-    }
-    for (int i = 0; i < node->n_nics; ++i)
-        clean(record_nic_fields, &node->nic[i]);
-}
-
-void record_clean_run(struct record_run *run)
-{
-    clean(record_run_fields, run);
-    clean_node(&run->node);
-    for (int i = 0; i < run->n_slots; ++i)
-        clean(record_slot_fields, &run->slot[i]);
-}
-
-void record_clean_cell(struct record_cell *cell)
-{
-    clean(record_cell_fields, cell);
-    clean(record_key_fields, &cell->key);
-    for (int i = 0; i < cell->n_gpus; ++i) {
-        clean(record_watched_fields, &cell->gpu[i]);
-        clean_reading(&cell->gpu[i].before);
-        clean_reading(&cell->gpu[i].after);
+            memcpy(&heap, member, sizeof heap);
+            member = heap;
+        }
+        for (int i = 0; field->element && i < n; ++i)
+            record_clean(field->element, member + (size_t)i * field->bytes);
     }
 }

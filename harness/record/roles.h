@@ -38,8 +38,7 @@ void record_show(const struct record_field *field, const void *object, char *tex
 /* Sets real numbers that records of minor 0 do not have to NaN: unknown until they are measured. */
 void record_unknown(const struct record_field *fields, void *object);
 
-/* These make every text of a header, and of a cell, printable: text_clean. */
-void record_clean_run(struct record_run *run);
-void record_clean_cell(struct record_cell *cell);
+/* Makes every text of an object printable, also in its lists: text_clean. */
+void record_clean(const struct record_field *fields, void *object);
 
 #endif

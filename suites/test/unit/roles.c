@@ -90,6 +90,6 @@ Test(roles, texts_are_cleaned_wherever_they_are)
 
     snprintf(run.environment, sizeof run.environment, "a\033b");
     snprintf(run.slot[1].bus, sizeof run.slot[1].bus, "c\033d");
-    record_clean_run(&run);
+    record_clean(record_run_fields, &run);
     cr_assert(strcmp(run.environment, "a b") == 0 && strcmp(run.slot[1].bus, "c d") == 0);
 }
