@@ -9,10 +9,8 @@
 #include "command/backend.h"
 #include "command/command.h"
 #include "files/launcher_messages.h"
-#include "machine/devices.h"
 #include "machine/node.h"
 #include "machine/provenance.h"
-#include "machine/tree.h"
 #include "plan/launcher.h"
 #include "text/text.h"
 

@@ -1,6 +1,6 @@
 /* machine/devices.c: writes the object with the devices. Strings from the system are data, and are
  * escaped. */
-#include "machine/devices.h"
+#include "machine/node.h"
 
 #include <jansson.h>
 

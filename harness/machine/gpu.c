@@ -1,6 +1,6 @@
 /* machine/gpu.c: reads the fields of a GPU. A table says which function of NVML returns which
  * field. */
-#include "machine/gpu.h"
+#include "machine/nvml.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "dp.h"
-#include "files/digest.h"
+#include "record/record.h"
 
 /* Status of all of these functions. 0: anything that the system does not have is "". -1: the system
  * has it, but it could not be read, for example for lack of memory or of file descriptors. Then no
@@ -29,5 +29,9 @@ int machine_environment(char *const variables[], char *text, size_t bytes);
 FILE *machine_open(const char *path, int *status);
 /* Reads the first line of such a file, with its newline. Returns whether there is one. */
 bool machine_line(const char *root, const char *name, char *line, size_t bytes, int *status);
+
+/* Reads what the host allows its processes, and what its kernel does in the background, into fields
+ * of the run; NaN: the system does not tell. */
+int host_read(const char *root, struct record_run *run);
 
 #endif

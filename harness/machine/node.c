@@ -9,7 +9,7 @@
 
 #include "command/device_list.h"
 #include "dp.h"
-#include "machine/gpu.h"
+#include "machine/nvml.h"
 #include "machine/sysfs.h"
 #include "record/roles.h"
 

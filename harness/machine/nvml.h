@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "record/node.h"
+
 /* Return values of the functions; other values are only shown as numbers. */
 enum {
     NVML_SUCCESS = 0,
@@ -109,5 +111,21 @@ int node_nvml_device(const struct node_nvml *nvml, int index, node_device *devic
 /* Writes "0000:19:00.0", the form of CUDA and sysfs. Returns the value of the function. */
 int node_nvml_bus(const struct node_nvml *nvml, node_device device, char bus[16]);
 void node_pci_words(const struct nvml_pci *pci, char bus[16]);
+
+/* ---- a GPU as fields of a record: machine/gpu.c ------------------------------------------------
+ */
+
+/* A field without an answer is NaN or an empty text, never 0; `absent` says why. */
+
+/* Reads all fields except the NUMA node. */
+void node_gpu_read(const struct node_nvml *nvml, node_device device, struct record_gpu *gpu);
+
+/* Reads what changes from moment to moment: throttle reasons, clocks, temperature, power. The rest
+ * of the reading does not change. */
+void node_reading_quick(const struct node_nvml *nvml, node_device device,
+                        struct record_reading *reading);
+/* Reads the rest: errors, links, processes. */
+void node_reading_rest(const struct node_nvml *nvml, node_device device,
+                       struct record_reading *reading);
 
 #endif

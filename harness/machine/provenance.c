@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "build_info.h"
-#include "machine/host.h"
 #include "machine/machine.h"
 #include "numbers/equal.h"
 #include "record/roles.h"

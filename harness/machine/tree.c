@@ -1,6 +1,6 @@
 /* machine/tree.c: draws a node as text. Each thing has a line, below the thing that it is connected
  * to. */
-#include "machine/tree.h"
+#include "machine/node.h"
 
 #include <math.h>
 #include <stdio.h>

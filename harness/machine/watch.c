@@ -1,7 +1,7 @@
 /* machine/watch.c: reads GPUs during measured steps. The series have capacity for all readings from
  * the start, so nothing is allocated while steps are measured. When the capacity is used up, they
  * end. */
-#include "machine/watch.h"
+#include "machine/node.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -10,8 +10,7 @@
 #include <time.h>
 
 #include "dp.h"
-#include "machine/gpu.h"
-#include "machine/node.h"
+#include "machine/nvml.h"
 #include "record/roles.h"
 
 struct node_watch {

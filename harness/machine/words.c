@@ -1,13 +1,12 @@
 /* machine/words.c: prints the facts of GPUs in words. A fact that is not known is printed as
  * unknown. */
-#include "machine/tree.h"
+#include "machine/node.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "machine/node.h"
 #include "text/text.h"
 
 /* Appends "1980" for 1.98e9 in units of 1e6; "unknown" if it is not known. */

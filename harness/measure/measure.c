@@ -9,7 +9,7 @@
 #include "command/backend.h"
 #include "command/device_list.h"
 #include "dp_mpi.h"
-#include "machine/watch.h"
+#include "machine/node.h"
 #include "measure/probe_step.h"
 #include "measure/session.h"
 #include "measure/share.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "machine/watch.h"
+#include "machine/node.h"
 #include "measure/session.h"
 #include "measure/usage.h"
 

@@ -9,10 +9,8 @@
 #include <string.h>
 
 #include "record/json.h"
-#include "record/lines.h"
 #include "record/memory.h"
-#include "record/planned.h"
-#include "record/timed.h"
+#include "record/reading.h"
 
 /* Loads one line, which must be of that type. */
 static json_t *load_type(const char *line, enum record_type type, struct text_error *err)

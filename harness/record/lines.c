@@ -1,4 +1,4 @@
-/* record/lines.c: see record/lines.h.
+/* record/lines.c: the lines of a file: record/reading.h.
  *
  * What a line says by itself depends on no other line, so the lines of a batch are read and checked
  * on several cores. Whether they fit together is judged line by line, in record/file.c. */
@@ -8,7 +8,7 @@
 
 #include "files/parallel.h"
 #include "record/json.h"
-#include "record/lines.h"
+#include "record/reading.h"
 
 /* THREAD_BYTES: enough work for a thread. */
 enum { BLOCK_BYTES = 4 << 20, THREAD_BYTES = 64 << 10 };

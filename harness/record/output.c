@@ -3,8 +3,7 @@
 #include "record/identify.h"
 
 #include "record/input.h"
-#include "record/planned.h"
-#include "record/timed.h"
+#include "record/reading.h"
 
 #include <errno.h>
 #include <fcntl.h>

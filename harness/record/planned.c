@@ -3,7 +3,7 @@
  * The fields of the header are those that a sweep with this command writes. Each cell is one that
  * the sweep plans, and is not run again after it was verified. The end line counts what is there.
  */
-#include "record/planned.h"
+#include "record/reading.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,7 +4,6 @@
 
 #include "dp.h"
 #include "numbers/stats.h"
-#include "record/timed.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* record/timed.c: how the time of a file was spent, within launches and over its sessions. */
-#include "record/timed.h"
+#include "record/reading.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "check/record.h"
-#include "machine/tree.h"
+#include "machine/node.h"
 #include "report/peer.h"
 
 void report_head(struct text_out *out, const char *title)

@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/gpu.h"
 #include "machine/node.h"
-#include "machine/tree.h"
+#include "machine/nvml.h"
 
 static int show_fail(const char *what)
 {

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "machine/host.h"
 #include "machine/machine.h"
 
 static const char PROCESSOR[] = "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\n"
