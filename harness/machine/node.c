@@ -63,15 +63,6 @@ static void read_nvml(struct sysfs *sys, const struct node_nvml *nvml, struct re
     }
 }
 
-static bool has(const struct record_node *node, const char *bus)
-{
-    bool found = false;
-
-    for (int i = 0; i < node->n_gpus; ++i)
-        found = found || strcmp(node->gpu[i].bus, bus) == 0;
-    return found;
-}
-
 static int compare_gpus(const void *left, const void *right)
 {
     const struct record_gpu *a = left, *b = right;
@@ -96,9 +87,12 @@ static void read_bus(struct sysfs *sys, struct record_run *run)
 
     run->gpus_on_bus = n < 0 ? (double)NAN : n;
     for (int i = 0; i < n && i < RECORD_MAX_GPUS; ++i) {
-        struct record_gpu *gpu = has(node, found[i].bus) ? NULL : next_gpu(node);
+        struct record_gpu *gpu;
+        int known = 0;
 
-        if (!gpu)
+        while (known < node->n_gpus && strcmp(node->gpu[known].bus, found[i].bus) != 0)
+            ++known;
+        if (known < node->n_gpus || !(gpu = next_gpu(node)))
             continue;
         sysfs_gpu_read(sys, &found[i], gpu);
         snprintf(gpu->absent, sizeof gpu->absent, "%s: all but the PCI link",

@@ -61,21 +61,6 @@ static node_function *find(void *library, const char *name)
     return function;
 }
 
-/* Returns the first name that is needed and missing, else NULL. */
-static const char *find_all(struct node_nvml *nvml)
-{
-    const char *missing = NULL;
-
-    for (int i = 0; i < NODE_CALLS; ++i) {
-        nvml->call[i] = find(nvml->library, calls[i].name);
-        if (!nvml->call[i])
-            nvml->call[i] = find(nvml->library, calls[i].older);
-        if (!nvml->call[i] && calls[i].needed && !missing)
-            missing = calls[i].name;
-    }
-    return missing;
-}
-
 static void read_version(const struct node_nvml *nvml, enum node_call call, char text[40])
 {
     typedef int version_function(char *, unsigned);
@@ -114,8 +99,15 @@ int node_nvml_open(const char *path, struct node_nvml *nvml, char why[160])
          * memory even for these words, the text names no file. */
         return strstr(why, "out of memory") || !text || !strstr(text, ": ") ? -2 : -1;
     }
-    const char *missing = find_all(nvml);
+    const char *missing = NULL; /* the first name that is needed and missing */
 
+    for (int i = 0; i < NODE_CALLS; ++i) {
+        nvml->call[i] = find(nvml->library, calls[i].name);
+        if (!nvml->call[i])
+            nvml->call[i] = find(nvml->library, calls[i].older);
+        if (!nvml->call[i] && calls[i].needed && !missing)
+            missing = calls[i].name;
+    }
     if (missing) {
         snprintf(why, 160, "this NVML cannot be used: it has no %s", missing);
         dlclose(nvml->library);

@@ -24,22 +24,16 @@ void record_place_begun(struct record_place *place, const char *begun)
     text_clean(place->library, '?');
 }
 
-static bool differs(const struct record_field *field, const struct record_place place[], int n)
-{
-    for (int p = 1; p < n; ++p)
-        if (record_field_order(field, PLACE_ROLES, &place[0].run, &place[p].run) != 0)
-            return true;
-    return false;
-}
-
 const struct record_field *record_places_differ(const struct record_place place[], int n,
                                                 const struct record_field *after)
 {
     const struct record_field *field = after ? after + 1 : record_run_fields;
 
-    while (field->name && !differs(field, place, n))
-        ++field;
-    return field->name ? field : NULL;
+    for (; field->name; ++field)
+        for (int p = 1; p < n; ++p)
+            if (record_field_order(field, PLACE_ROLES, &place[0].run, &place[p].run) != 0)
+                return field;
+    return NULL;
 }
 
 void record_place_show(const struct record_field *field, const struct record_place *place,

@@ -174,20 +174,17 @@ static const char *find_other(const struct record_cell *a, const struct record_c
     return flags ? "flags" : NULL;
 }
 
-/* Programs that kept no rounds wrote 0 or 1 if noise put the hidden share outside of 0 to 1. */
-static bool is_cut(const struct record_cell *cell, double hidden)
-{
-    return cell->n_rounds == 0 &&
-           ((hidden < 0 && cell->hidden_frac == 0) || (hidden > 1 && cell->hidden_frac == 1));
-}
-
 /* The hidden share follows from three times. It may be unknown for other reasons. */
 static int check_beside(const struct record_cell *cell, struct text_error *err)
 {
     const double hidden =
         stats_hidden(cell->compute_alone_ns, cell->comm_alone_ns, cell->whole_ns, 0);
 
-    if (!isnan(cell->hidden_frac) && !same(cell->hidden_frac, hidden) && !is_cut(cell, hidden)) {
+    /* Programs that kept no rounds wrote 0 or 1 if noise put the hidden share outside of 0 to 1. */
+    const bool cut = cell->n_rounds == 0 && ((hidden < 0 && cell->hidden_frac == 0) ||
+                                             (hidden > 1 && cell->hidden_frac == 1));
+
+    if (!isnan(cell->hidden_frac) && !same(cell->hidden_frac, hidden) && !cut) {
         return record_fail(err, "\"hidden_frac\" is %.17g, but its three times give %.17g",
                            cell->hidden_frac, hidden);
     }

@@ -131,17 +131,6 @@ static bool take_real(struct scan *s, double *number)
     return end == s->at && isfinite(*number) && ends_value(s);
 }
 
-static bool take_big(struct scan *s, uint64_t *number)
-{
-    return take(s, "\"") && take_digits(s, number) && take(s, "\"");
-}
-
-static bool take_bool(struct scan *s, bool *truth)
-{
-    *truth = take(s, "true");
-    return (*truth || take(s, "false")) && ends_value(s);
-}
-
 static bool take_string(struct scan *s, const struct record_field *field, char *to)
 {
     const char *text = NULL;
@@ -360,9 +349,10 @@ static bool take_value(struct scan *s, const struct record_field *field, void *o
     case RECORD_OPTIONS:
         return take_string(s, field, member);
     case RECORD_BOOL:
-        return take_bool(s, member);
+        *(bool *)member = take(s, "true");
+        return (*(bool *)member || take(s, "false")) && ends_value(s);
     case RECORD_BIG:
-        return take_big(s, member);
+        return take(s, "\"") && take_digits(s, member) && take(s, "\"");
     case RECORD_REAL:
         return take_real(s, member);
     case RECORD_SERIES:

@@ -28,16 +28,15 @@ static const struct bit {
             {RECORD_THROTTLE_DISPLAY, "display clocks", false}};
 enum { BITS = sizeof bits / sizeof bits[0] };
 
-static bool has_bit(double throttle, unsigned bit)
+/* The bits as an integer; 0 if they are not known. */
+static unsigned long long bits_of(double throttle)
 {
-    return throttle >= 0 && throttle <= (double)RECORD_EXACT_MAX &&
-           ((unsigned long long)throttle & bit) != 0;
+    return throttle >= 0 && throttle <= (double)RECORD_EXACT_MAX ? (unsigned long long)throttle : 0;
 }
 
 void record_throttle_words(double throttle, char text[RECORD_NODE_TEXT])
 {
-    unsigned long long rest =
-        throttle >= 0 && throttle <= (double)RECORD_EXACT_MAX ? (unsigned long long)throttle : 0;
+    unsigned long long rest = bits_of(throttle);
     char other[32];
 
     snprintf(text, RECORD_NODE_TEXT, "%s", isnan(throttle) ? "unknown" : "");
@@ -76,19 +75,9 @@ static size_t count_readings(const struct record_watched *watched, unsigned bit,
         const double throttle = i < during->n ? during->value[i] : ends[i - during->n];
 
         *known += isnan(throttle) ? 0 : 1;
-        n += has_bit(throttle, bit) ? 1 : 0;
+        n += (bits_of(throttle) & bit) != 0 ? 1 : 0;
     }
     return n;
-}
-
-static double hottest(const struct record_watched *watched)
-{
-    const struct record_series *during = &watched->during.temperature_c;
-    double most = fmax(watched->before.temperature_c, watched->after.temperature_c);
-
-    for (size_t i = 0; i < during->n; ++i)
-        most = fmax(most, during->value[i]);
-    return most;
 }
 
 /* The increase of a counter; 0 if it is not known. */
@@ -99,9 +88,12 @@ static double gained(double before, double after)
 
 static void add_heat(char why[RECORD_NODE_TEXT], const struct record_watched *watched)
 {
-    const double most = hottest(watched);
+    const struct record_series *during = &watched->during.temperature_c;
+    double most = fmax(watched->before.temperature_c, watched->after.temperature_c);
     char words[48];
 
+    for (size_t i = 0; i < during->n; ++i)
+        most = fmax(most, during->value[i]);
     snprintf(words, sizeof words, "at most %.0f degrees C", most);
     if (isfinite(most))
         text_list(why, RECORD_NODE_TEXT, ", ", words);
@@ -149,21 +141,13 @@ static bool is_wrong(const struct record_watched *watched, char why[RECORD_NODE_
     return errors > 0;
 }
 
-/* The time from the first measured step to the last. */
-static double passed_of(const struct record_cell *cell)
-{
-    double sum = 0;
-
-    for (size_t i = cell->warmup_steps; i < cell->n_samples; ++i)
-        sum += (double)record_sample_ns(cell, i);
-    return sum;
-}
-
 bool record_gpu_doubt(const struct record_cell *cell, char why[RECORD_NODE_TEXT])
 {
-    const double passed_ns = cell->n_gpus > 0 ? passed_of(cell) : 0;
+    double passed_ns = 0; /* from the first measured step to the last */
     bool found = false;
 
+    for (size_t i = cell->warmup_steps; cell->n_gpus > 0 && i < cell->n_samples; ++i)
+        passed_ns += (double)record_sample_ns(cell, i);
     for (int i = 0; i < cell->n_gpus && !found; ++i)
         found = is_throttled(&cell->gpu[i], why) || is_heated(&cell->gpu[i], passed_ns, why) ||
                 is_wrong(&cell->gpu[i], why);
@@ -193,15 +177,6 @@ static bool note_corrected(const struct record_watched *watched, char note[RECOR
     return errors > 0;
 }
 
-static double link_errors(const struct record_reading *before, const struct record_reading *after,
-                          int link)
-{
-    const struct record_nvlink *a = &before->link[link], *b = &after->link[link];
-
-    return gained(a->crc_flit, b->crc_flit) + gained(a->crc_data, b->crc_data) +
-           gained(a->replays, b->replays) + gained(a->recoveries, b->recoveries);
-}
-
 static bool note_links(const struct record_watched *watched, char note[RECORD_NODE_TEXT])
 {
     const struct record_reading *before = &watched->before, *after = &watched->after;
@@ -209,7 +184,9 @@ static bool note_links(const struct record_watched *watched, char note[RECORD_NO
     int links = 0, down = 0;
 
     for (int i = 0; i < before->n_links && i < after->n_links; ++i) {
-        const double own = link_errors(before, after, i);
+        const struct record_nvlink *a = &before->link[i], *b = &after->link[i];
+        const double own = gained(a->crc_flit, b->crc_flit) + gained(a->crc_data, b->crc_data) +
+                           gained(a->replays, b->replays) + gained(a->recoveries, b->recoveries);
 
         errors += own;
         links += own > 0;

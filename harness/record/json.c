@@ -77,20 +77,13 @@ static char *read_all(const char *path, size_t bytes)
     return text;
 }
 
-/* A sealed document is a file of one line, whatever newlines are in it. */
-static int check_whole(const json_t *root, const char *text, size_t bytes, struct text_error *err)
-{
-    const struct record_link link = record_link_of(root);
-    struct record_chain chain = {.lines = 0};
-
-    return record_chain_check(&link, text, bytes - (text[bytes - 1] == '\n'), true, &chain, err);
-}
-
 json_t *record_json_file(const char *path, size_t most, struct text_error *err)
 {
+    struct record_chain chain = {.lines = 0};
     struct stat status;
     json_error_t why;
     json_t *root = NULL;
+    int wrong = -1;
 
     if (stat(path, &status) != 0) {
         record_fail(err, "%s", strerror(errno));
@@ -105,24 +98,27 @@ json_t *record_json_file(const char *path, size_t most, struct text_error *err)
                     most >> 20);
         return NULL;
     }
-    char *text = read_all(path, (size_t)status.st_size);
+    const size_t bytes = (size_t)status.st_size;
+    char *text = read_all(path, bytes);
 
     if (!text) {
         record_fail(err, "cannot read it: %s", strerror(errno));
-    } else if (!(root = record_json_text(text, (size_t)status.st_size, &why))) {
-        if (!record_memory_failed())
-            record_fail(err, "not JSON: line %d: %.100s", why.line, why.text);
-    } else if (check_whole(root, text, (size_t)status.st_size, err) != 0) {
-        json_decref(root);
-        root = NULL;
+    } else if (!(root = record_json_text(text, bytes, &why))) {
+        record_fail(err, "not JSON: line %d: %.100s", why.line, why.text);
+    } else {
+        /* A sealed document is a file of one line, whatever newlines are in it. */
+        const struct record_link link = record_link_of(root);
+
+        wrong =
+            record_chain_check(&link, text, bytes - (text[bytes - 1] == '\n'), true, &chain, err);
     }
     free(text);
-    if (record_memory_failed()) {
-        json_decref(root);
-        root = NULL;
-        record_fail(err, "out of memory");
-    }
-    return root;
+    if (record_memory_failed())
+        wrong = record_fail(err, "out of memory");
+    if (wrong == 0)
+        return root;
+    json_decref(root);
+    return NULL;
 }
 
 json_t *record_json_load(const char *line, size_t bytes, struct text_error *err)

@@ -246,18 +246,6 @@ static int check_place(const struct output *output, struct text_error *err)
     return rescue(output, replaced ? "replaced" : "removed", err);
 }
 
-/* Puts the line in the chain; next becomes the SHA-256 for the line that follows. NULL: memory is
- * short. */
-static char *chain(const struct output *output, char *line, bool closes, char next[DIGEST_HEX])
-{
-    if (output->sealed)
-        line = record_chain_add(line, output->last, closes);
-    if (!line || digest_sha256(line, strlen(line), next) == 0)
-        return line;
-    free(line);
-    return NULL;
-}
-
 static int append(struct output *output, char *line, bool closes, struct text_error *err)
 {
     struct text_error cause = {""};
@@ -265,9 +253,13 @@ static int append(struct output *output, char *line, bool closes, struct text_er
     off_t added;
     int status;
 
-    line = chain(output, line, closes, next);
-    if (!line)
+    if (output->sealed)
+        line = record_chain_add(line, output->last, closes);
+    /* The next line has the SHA-256 of this one. */
+    if (!line || digest_sha256(line, strlen(line), next) != 0) {
+        free(line);
         return text_fail(err, "out of memory for a record");
+    }
     if (check_size(output, err)) {
         free(line);
         return -1;

@@ -183,20 +183,6 @@ void record_plan_close(struct record_plan *plan)
 
 /* ---- a cell ---------------------------------------------------------------------------------- */
 
-/* Returns the planned cell with that key, as it is in the first launch; NULL: the command does not
- * plan it. */
-static const struct cell_config *find_cell(const struct record_plan *plan,
-                                           const struct record_key *key)
-{
-    struct planned_place wanted, *found;
-    struct record_key first = *key;
-
-    first.launch = 0;
-    record_cell_id(&first, wanted.cell_id);
-    found = bsearch(&wanted, plan->place, plan->cells, sizeof wanted, compare_places);
-    return found && (size_t)key->launch < plan->options.launches ? &plan->cell[found->index] : NULL;
-}
-
 /* The number of values that are compared at least; for a collective, record/check.c knows it. For
  * both sets of data: the number of shards, the rows of each, outputs, loss, gradients and updated
  * parameters. */
@@ -252,20 +238,6 @@ static double least_bytes(const struct cell_config *cell)
     const size_t width = inputs + workload_row(workload, WORKLOAD_TARGET).width;
 
     return (double)cell->rows * (double)(width * sizeof(float));
-}
-
-/* A command of an older program says nothing about the warm-up. */
-static int check_warmup(const struct record_cell *cell, const struct cell_limits *limits,
-                        struct text_error *err)
-{
-    char rule[CELL_RULE_BYTES];
-
-    cell_warmup_rule(limits, rule);
-    return limits->warmup_steps == 0 || strcmp(cell->warmup_rule, rule) == 0
-               ? 0
-               : record_fail(err,
-                             "\"warmup_rule\" is \"%.80s\", but by \"command\" it is \"%.80s\"",
-                             cell->warmup_rule, rule);
 }
 
 /* The smallest sum over all steps among the ranks that have rows; INFINITY if it was not measured.
@@ -342,6 +314,7 @@ static int check_measured(const struct record_plan *plan, const struct record_ce
                           const struct cell_config *planned, struct text_error *err)
 {
     const int devices = cell->key.n_devices;
+    char rule[CELL_RULE_BYTES];
 
     /* The cores of several processes may be on other machines. */
     if (plan->cores > 0 && planned->per_process == 0 &&
@@ -349,8 +322,12 @@ static int check_measured(const struct record_plan *plan, const struct record_ce
         return record_fail(err, "\"oversubscribed\" is %s, but %d device%s ran on %d cores",
                            cell->oversubscribed ? "true" : "false", devices,
                            devices == 1 ? "" : "s", plan->cores);
-    return check_warmup(cell, &planned->limits, err) != 0 ? -1
-                                                          : check_amounts(plan, cell, planned, err);
+    /* A command of an older program says nothing about the warm-up. */
+    cell_warmup_rule(&planned->limits, rule);
+    if (planned->limits.warmup_steps != 0 && strcmp(cell->warmup_rule, rule) != 0)
+        return record_fail(err, "\"warmup_rule\" is \"%.80s\", but by \"command\" it is \"%.80s\"",
+                           cell->warmup_rule, rule);
+    return check_amounts(plan, cell, planned, err);
 }
 
 /* Checks the place of a cell. It has one place in the order, in the block of its launch, which no
@@ -381,11 +358,15 @@ int record_plan_take(struct record_plan *plan, const struct record_cell *cell,
                      struct text_error *err)
 {
     const struct record_key *key = &cell->key;
-    const struct cell_config *planned = find_cell(plan, key);
+    struct planned_place wanted, *found;
+    struct record_key first = *key;
     char amount[RECORD_AMOUNT_TEXT];
 
+    first.launch = 0;
+    record_cell_id(&first, wanted.cell_id);
+    found = bsearch(&wanted, plan->place, plan->cells, sizeof wanted, compare_places);
     record_amount_words(key, amount);
-    if (!planned)
+    if (!found || (size_t)key->launch >= plan->options.launches)
         return record_fail(err,
                            "\"command\" plans no cell %.60s, mode %s, %s, %s, %s, %s, %s, "
                            "launch %d",
@@ -395,10 +376,12 @@ int record_plan_take(struct record_plan *plan, const struct record_cell *cell,
         return record_fail(err, "\"sitting\" is %d, but %d in an earlier line", cell->sitting,
                            plan->sitting);
     plan->sitting = cell->sitting;
+    const struct cell_config *planned = &plan->cell[found->index];
+
     if (check_planned(cell, planned, err) != 0 ||
         (cell->status == RECORD_OK && check_measured(plan, cell, planned, err) != 0))
         return -1;
-    return take_place(plan, cell, (size_t)(planned - plan->cell), err);
+    return take_place(plan, cell, found->index, err);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */

@@ -26,16 +26,12 @@ bool record_on_cores(const struct record_cell *cell)
     return dp_kind_of(cell->key.devices, &kind) && kind.flags & DP_KIND_CORES;
 }
 
-/* Whether the process sent no record; then the parent wrote it. */
-static bool sent_nothing(const struct record_cell *cell)
-{
-    return cell->status == RECORD_CRASHED || cell->status == RECORD_TIMEOUT ||
-           cell->status == RECORD_SKIPPED;
-}
-
 /* Checks numbers that are never more than another one. */
 static int check_order(const struct record_cell *cell, struct text_error *err)
 {
+    /* A process that sent no record: the parent wrote it. */
+    const bool silent = cell->status == RECORD_CRASHED || cell->status == RECORD_TIMEOUT ||
+                        cell->status == RECORD_SKIPPED;
     const size_t n = cell->n_samples;
     const double end =
         n == 0 ? 0 : (double)cell->t_start_ns[n - 1] + (double)record_sample_ns(cell, n - 1);
@@ -55,7 +51,7 @@ static int check_order(const struct record_cell *cell, struct text_error *err)
         {"wall_ns\" less a tenth, in \"launch_ns", cell->launch_ns == 0 ? 0 : 0.9 * wall, 0,
          (double)cell->launch_ns},
         {"start_epoch_ns", (double)cell->start_epoch_ns, n > 0, INFINITY},
-        {"n_samples", (double)n, 0, sent_nothing(cell) ? 0 : INFINITY},
+        {"n_samples", (double)n, 0, silent ? 0 : INFINITY},
     };
 
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
@@ -108,15 +104,6 @@ static int check_part(const struct record_cell *cell, const char *name, const ui
     return 0;
 }
 
-static bool has_parts(const struct record_cell *cell)
-{
-    bool any = false;
-
-    for (int p = 0; p < RECORD_PARTS; ++p)
-        any = any || cell->part[p].ns != NULL;
-    return any;
-}
-
 /* Checks that a cell has nothing that its mode does not have. */
 static int check_mode(const struct record_cell *cell, struct text_error *err)
 {
@@ -124,6 +111,10 @@ static int check_mode(const struct record_cell *cell, struct text_error *err)
     const bool collective = record_is_collective(&cell->key), trains = !collective;
     const bool cores = record_on_cores(cell);
     const bool carried = trains && cell->key.host_inputs > 0;
+    bool parts = false;
+
+    for (int p = 0; p < RECORD_PARTS; ++p)
+        parts = parts || cell->part[p].ns != NULL;
     const struct {
         const char *name;
         bool here, allowed;
@@ -138,7 +129,7 @@ static int check_mode(const struct record_cell *cell, struct text_error *err)
         {"update", cell->phase_ns[RECORD_UPDATE] != NULL, trains},
         {"matmul_ns", cell->matmul_ns != NULL, trains},
         {"phased_ns", cell->phased_ns != NULL, trains && cell->key.chain == 0},
-        {"parts", has_parts(cell), trains},
+        {"parts", parts, trains},
         {"size_bytes", cell->key.size_bytes > 0, collective},
         {"bus_factor", !isnan(cell->bus_factor), collective},
         {"rounds_ns", cell->n_rounds > 0, ddp},
