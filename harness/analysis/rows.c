@@ -8,7 +8,7 @@
 #include "command/device_list.h"
 #include "dp.h"
 #include "machine/provenance.h"
-#include "record/roles.h"
+#include "record/record.h"
 
 #include <math.h>
 #include <stddef.h>

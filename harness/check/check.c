@@ -15,7 +15,7 @@
 #include "files/child.h"
 #include "files/stop.h"
 #include "load.h"
-#include "record/memory.h"
+#include "record/document.h"
 
 int runner_stopped(const char *command, int status, struct runner_progress *progress)
 {

@@ -17,7 +17,7 @@
 #include "impls/wall/wall.h"
 #include "load.h"
 #include "mutants/mutants.h"
-#include "record/memory.h"
+#include "record/document.h"
 
 enum { EXIT_UNHEARD = 3 };
 

@@ -9,7 +9,6 @@
 #include "machine/machine.h"
 #include "machine/provenance.h"
 #include "record/document.h"
-#include "record/memory.h"
 #include "words.h"
 
 static json_t *implementation(const struct runner_run *run)

@@ -8,7 +8,7 @@
 
 #include "command/command.h"
 #include "mutants/mutants.h"
-#include "record/memory.h"
+#include "record/document.h"
 
 enum { COLUMNS = 80 };
 

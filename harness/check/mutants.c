@@ -17,7 +17,7 @@
 #include "command/command.h"
 #include "files/child.h"
 #include "mutants/mutants.h"
-#include "record/memory.h"
+#include "record/document.h"
 
 static const char CLEAN[] = "mutant:none";
 

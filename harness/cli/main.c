@@ -18,7 +18,7 @@
 #include "files/stop.h"
 #include "fleet/fleet.h"
 #include "forecast/forecast.h"
-#include "record/memory.h"
+#include "record/document.h"
 #include "report/page.h"
 #include "soak/selftest.h"
 #include "soak/soak.h"

@@ -14,7 +14,7 @@
 
 #include "compare/compare.h"
 #include "compare/pairs.h"
-#include "record/roles.h"
+#include "record/record.h"
 
 /* The numbers of sessions that are needed to judge at all, and to make a gate; and the limit. */
 enum { BASELINE_LEAST = 6, BASELINE_GATE = 10, BASELINE_MOST = 100 };

@@ -13,7 +13,6 @@
 #include "files/whole.h"
 #include "record/document.h"
 #include "record/json.h"
-#include "record/memory.h"
 
 static int say_why(char why[BASELINE_WHY], const char *format, ...)
     __attribute__((format(printf, 2, 3)));

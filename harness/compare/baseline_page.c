@@ -2,7 +2,7 @@
  * programs.
  *
  * If jansson cannot add a value because memory is short, that shows at the end
- * (record/memory.h). */
+ * (record/document.h). */
 #include "compare/baseline.h"
 
 #include "analysis/analysis.h"

@@ -8,8 +8,8 @@
 #include "command/command.h"
 #include "machine/provenance.h"
 #include "numbers/stats.h"
-#include "record/input.h"
-#include "record/roles.h"
+#include "record/files.h"
+#include "record/record.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "compare/compare.h"
 
 #include "machine/provenance.h"
-#include "record/roles.h"
+#include "record/record.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* compare/files_page.c: the results for two files, for people and for programs.
  *
  * If jansson cannot add a value because memory is short, that shows at the end
- * (record/memory.h). */
+ * (record/document.h). */
 #include "compare/compare.h"
 
 #include "record/document.h"

@@ -7,7 +7,7 @@
 
 #include "numbers/rank.h"
 #include "numbers/stats.h"
-#include "record/roles.h"
+#include "record/record.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "compare/pairs.h"
 
 #include "command/command.h"
-#include "record/input.h"
+#include "record/files.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "machine/machine.h"
 #include "measure/watch.h"
 #include "numbers/random.h"
-#include "record/identify.h"
+#include "record/record.h"
 #include "sweep/core_locks.h"
 #include "sweep/launch.h"
 

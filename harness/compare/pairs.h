@@ -9,7 +9,7 @@
 #define HARNESS_COMPARE_PAIRS_H
 
 #include "compare/compare.h"
-#include "record/output.h"
+#include "record/files.h"
 #include "sweep/sweep.h"
 
 /* Whether these arguments ask for pairs; then it is the subcommand, called as compare_main. */

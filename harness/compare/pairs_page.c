@@ -3,7 +3,7 @@
 #include "compare/pairs.h"
 
 #include "analysis/analysis.h"
-#include "record/identify.h"
+#include "record/record.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,13 +2,12 @@
  * the same as one object.
  *
  * If jansson cannot add a value because memory is short, that shows at the end
- * (record/memory.h). */
+ * (record/document.h). */
 #include "compare/pairs.h"
 
 #include <jansson.h>
 
 #include "record/document.h"
-#include "record/memory.h"
 
 static const char SCHEMA[] = "lockstep/compare/1.0";
 static const char *const arm_names[PAIRS_ARMS] = {"old", "new"};

@@ -8,8 +8,8 @@
 
 #include "files/parallel.h"
 #include "fleet/fleet.h"
+#include "record/document.h"
 #include "record/json.h"
-#include "record/memory.h"
 
 /* The size of a file: 256 limits need a quarter of it. Each thread may hold a file's values. */
 enum { FILE_BYTES = 1 << 20, THREADS = 4 };

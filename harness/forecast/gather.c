@@ -4,7 +4,7 @@
  * look like one of all that was planned. */
 #include "forecast/forecast.h"
 
-#include "record/roles.h"
+#include "record/record.h"
 #include "workload.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "command/command.h"
 #include "machine/provenance.h"
-#include "record/input.h"
+#include "record/files.h"
 
 #include <stdlib.h>
 

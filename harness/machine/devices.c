@@ -5,8 +5,8 @@
 #include <jansson.h>
 
 #include "build_info.h"
+#include "record/document.h"
 #include "record/json.h"
-#include "record/memory.h"
 
 static json_t *slot_object(const struct dp_slot_info *slot)
 {

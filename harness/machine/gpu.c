@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "files/digest.h"
-#include "record/roles.h"
+#include "record/record.h"
 #include "text/text.h"
 
 /* The shape of a function: its arguments in addition to the GPU, and its results. */

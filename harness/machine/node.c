@@ -11,7 +11,7 @@
 #include "dp.h"
 #include "machine/nvml.h"
 #include "machine/sysfs.h"
-#include "record/roles.h"
+#include "record/record.h"
 
 static int read_numa(struct record_node *node)
 {

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "record/node.h"
+#include "record/record.h"
 
 /* Return values of the functions; other values are only shown as numbers. */
 enum {

@@ -3,7 +3,6 @@
 #define HARNESS_RECORD_PLACES_H
 
 #include "record/record.h"
-#include "record/roles.h"
 
 /* One process: what it said about itself (files/launcher_messages.h), and the header that its
  * records would have. */

@@ -15,7 +15,7 @@
 #include "build_info.h"
 #include "machine/machine.h"
 #include "numbers/equal.h"
-#include "record/roles.h"
+#include "record/record.h"
 
 enum { CLOCK_CALLS = 1000 };
 static const char clock_name[] = "CLOCK_MONOTONIC_RAW";

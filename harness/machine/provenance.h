@@ -4,7 +4,7 @@
 #define HARNESS_PROVENANCE_H
 
 #include "dp.h"
-#include "record/roles.h"
+#include "record/record.h"
 
 /* Fills everything except seed, devices, command and planned, which belong to the plan. Slots and
  * backend are those of group. machine must be read before a group binds this thread. Returns 0, or

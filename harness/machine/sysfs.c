@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "machine/machine.h"
-#include "record/roles.h"
+#include "record/record.h"
 #include "text/text.h"
 
 enum { PATH_BYTES = 512, LINE_BYTES = 64 };

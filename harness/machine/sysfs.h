@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "record/node.h"
+#include "record/record.h"
 
 struct sysfs {
     const char *root; /* "", or a folder with /sys of another machine */

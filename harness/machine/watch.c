@@ -11,7 +11,7 @@
 
 #include "dp.h"
 #include "machine/nvml.h"
-#include "record/roles.h"
+#include "record/record.h"
 
 struct node_watch {
     struct node_nvml nvml;

@@ -14,7 +14,7 @@
 #include "measure/session.h"
 #include "measure/share.h"
 #include "measure/watch.h"
-#include "record/identify.h"
+#include "record/record.h"
 
 static uint64_t epoch_ns(void)
 {

@@ -10,7 +10,7 @@
 #include "dp_mpi.h"
 #include "measure/guard.h"
 #include "measure/measure.h"
-#include "record/identify.h"
+#include "record/record.h"
 
 struct process {
     const struct cell_config *config;

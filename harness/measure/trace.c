@@ -12,7 +12,7 @@
 
 #include "files/memory_file.h"
 #include "plan/plan.h"
-#include "record/identify.h"
+#include "record/record.h"
 #include "text/text.h"
 
 enum { TRACED_STEPS = 3, NAME_BYTES = 384 };

@@ -16,7 +16,7 @@
 
 #include "machine/machine.h"
 #include "measure/session.h"
-#include "record/roles.h"
+#include "record/record.h"
 
 /* The times of a unit in /proc/stat, in their order. */
 enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, TIMES };

@@ -1,10 +1,9 @@
-/* record/document.h: makes the values of JSON documents that are written, and prints a document.
- *
- * If jansson cannot add a value because memory is short, that shows at the end (record/memory.h).
- */
+/* record/document.h: makes the values of JSON documents that are written, prints a document, and
+ * says whether memory was short in jansson. */
 #ifndef HARNESS_RECORD_DOCUMENT_H
 #define HARNESS_RECORD_DOCUMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -25,5 +24,19 @@ struct json_t *value_key(const struct record_key *key);
 
 /* Prints the document and a newline, and releases it. Returns 0, or -1 if memory is short. */
 int document_print(FILE *stream, struct json_t *root);
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* If jansson cannot add a value, it leaves the value out, and the document is valid JSON with a
+ * hole in it. So code that writes or reads a document asks here once, when the document is done. */
+
+/* Call this before the first document. */
+void record_memory_watch(void);
+/* Whether an allocation in jansson has failed since then. If so, no document that was made or read
+ * can be trusted. */
+bool record_memory_failed(void);
+/* Returns json_dumps of a document if it is complete, else NULL. It releases root; the caller frees
+ * the text. */
+char *record_memory_text(struct json_t *root, size_t flags);
 
 #endif

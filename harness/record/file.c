@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/document.h"
 #include "record/json.h"
-#include "record/memory.h"
 #include "record/reading.h"
 
 /* Loads one line, which must be of that type. */

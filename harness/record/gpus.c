@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "record/record.h"
-#include "record/roles.h"
 
 /* A share of the time in thermal slowdown up to this one is ignored: on healthy GPUs these counters
  * are seen to move by one tick. */

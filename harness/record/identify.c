@@ -1,10 +1,9 @@
 /* record/identify.c: fills what the records of a cell say about it before it runs, and computes its
  * id. */
-#include "record/identify.h"
+#include "record/record.h"
 
 #include "plan/plan.h"
 
-#include "record/roles.h"
 #include "verify/collective.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  *
  * The input is untrusted: types and ranges are checked here, before anything is stored. */
 #include "record/json.h"
-#include "record/memory.h"
+#include "record/document.h"
 
 #include <errno.h>
 #include <math.h>

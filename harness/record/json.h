@@ -1,6 +1,6 @@
 /* record/json.h: internal to this folder. It reads and writes records as JSON.
  *
- * One table per object (record/roles.h) drives both, so that they cannot disagree. */
+ * One table per object (schema/fields.h) drives both, so that they cannot disagree. */
 #ifndef HARNESS_RECORD_JSON_H
 #define HARNESS_RECORD_JSON_H
 
@@ -8,7 +8,6 @@
 #include <stddef.h>
 
 #include "record/record.h"
-#include "record/roles.h"
 
 /* The type that a schema names: "run" in "lockstep/run/1.2". */
 enum record_type { RECORD_IS_RUN, RECORD_IS_CELL, RECORD_IS_END, RECORD_TYPES };

@@ -1,8 +1,7 @@
 /* record/output.c: opens, locks, repairs and appends to a file of records. */
-#include "record/output.h"
-#include "record/identify.h"
+#include "record/files.h"
+#include "record/record.h"
 
-#include "record/input.h"
 #include "record/reading.h"
 
 #include <errno.h>

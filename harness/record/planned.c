@@ -13,7 +13,7 @@
 
 #include "command/backend.h"
 #include "command/device_list.h"
-#include "record/identify.h"
+#include "record/record.h"
 #include "verify/verify.h"
 
 static int compare_places(const void *a, const void *b)

@@ -12,8 +12,7 @@
 #include <stdint.h>
 
 #include "files/digest.h"
-#include "record/node.h"
-#include "schema/structs.h"
+#include "schema/fields.h"
 #include "text/text.h"
 
 /* Writes 16 hex digits, a function of the key alone. */
@@ -153,5 +152,89 @@ void record_file_free(struct record_file *file);
 /* Whether a launch of a is also in b, or, if both are one file, is in it twice. If so, it returns
  * -1 and both names. The cells of a resumed run may be in several files. */
 int record_copied(const struct record_file *a, const struct record_file *b, struct text_error *err);
+
+/* ---- making a cell --------------------------------------------------------------------------- */
+
+struct cell_config;
+/* Fills the identity of a cell in its record. The status is RECORD_BROKEN until the result is
+ * known. */
+void cell_identify(const struct cell_config *config, struct record_cell *cell);
+
+/* ---- walks over the tables of fields --------------------------------------------------------- */
+
+/* A table says what each field of a record is for, so runs are resumed, pooled, told apart and
+ * cleaned by walks that know no name of a field. */
+
+/* The name of a role, like "identity". */
+const char *record_role_name(enum record_role role);
+
+/* Each walk takes a mask of roles. It ignores fields of other roles, and nested fields. */
+
+/* Returns the first field that differs; NULL: none. Values are compared bit by bit, but NaN equals
+ * NaN. */
+const struct record_field *record_differs(const struct record_field *fields, unsigned roles,
+                                          const void *a, const void *b);
+/* Orders two objects by one field. It returns 0 if the field has another role, or is the same in
+ * both. */
+int record_field_order(const struct record_field *field, unsigned roles, const void *a,
+                       const void *b);
+/* The same for the slots of two runs, n of each; *slot becomes the index of the slot. */
+const struct record_field *record_slots_differ(const struct record_run *a,
+                                               const struct record_run *b, int n, int *slot);
+/* The same for all GPUs of their nodes, if both runs have read them; *gpu becomes the index. If the
+ * numbers of GPUs differ, the first GPU that only one has differs in its address. */
+const struct record_field *record_gpus_differ(const struct record_run *a,
+                                              const struct record_run *b, int *gpu);
+/* Orders two objects by all fields; 0 means that no field differs. */
+int record_order(const struct record_field *fields, unsigned roles, const void *a, const void *b);
+/* Finds the field of that name; NULL: none. */
+const struct record_field *record_find(const struct record_field *fields, const char *name);
+/* Writes its value in object, like "virt:2", "4" or "true", cut to bytes. */
+void record_show(const struct record_field *field, const void *object, char *text, size_t bytes);
+
+/* Sets real numbers that records of minor 0 do not have to NaN: unknown until they are measured. */
+void record_unknown(const struct record_field *fields, void *object);
+
+/* Makes every text of an object printable, also in its lists: text_clean. */
+void record_clean(const struct record_field *fields, void *object);
+
+/* ---- the node, and the GPUs of a cell -------------------------------------------------------- */
+
+/* NaN and an empty text mean that a value could not be read. harness/machine reads them. */
+
+/* Bits of throttle, as NVML documents them. */
+enum {
+    RECORD_THROTTLE_IDLE = 0x1,
+    RECORD_THROTTLE_SET = 0x2,
+    RECORD_THROTTLE_POWER_CAP = 0x4,
+    RECORD_THROTTLE_HARDWARE = 0x8,
+    RECORD_THROTTLE_SYNC_BOOST = 0x10,
+    RECORD_THROTTLE_SOFTWARE_HEAT = 0x20,
+    RECORD_THROTTLE_HARDWARE_HEAT = 0x40,
+    RECORD_THROTTLE_POWER_BRAKE = 0x80,
+    RECORD_THROTTLE_DISPLAY = 0x100
+};
+/* Writes "power cap, software thermal slowdown", "none", or "unknown" for NaN; other bits as a
+ * number. */
+enum { RECORD_NODE_TEXT = 240 };
+void record_throttle_words(double throttle, char text[RECORD_NODE_TEXT]);
+
+void record_watched_free(struct record_watched *watched, int n);
+
+/* Whether the reports of the GPUs of the cell mean that its times cannot be trusted, and why: a
+ * slowdown by heat, or by the hardware because of its power supply, or uncorrected memory errors. A
+ * value that is not known raises no doubt. */
+bool record_gpu_doubt(const struct record_cell *cell, char why[RECORD_NODE_TEXT]);
+/* Other reports that are mentioned, although the times can be trusted. */
+enum record_gpu_note {
+    RECORD_NOTE_POWER_CAP, /* at its power limit, as a healthy GPU is under load */
+    RECORD_NOTE_CORRECTED, /* memory errors that were corrected */
+    RECORD_NOTE_LINKS,     /* errors of NVLinks, or an NVLink that is down */
+    RECORD_NOTE_FOREIGN,   /* processes of other users */
+    RECORD_NOTES
+};
+/* Writes the note for the first GPU of the cell that has it. Returns false if none has it. */
+bool record_gpu_note(const struct record_cell *cell, enum record_gpu_note which,
+                     char note[RECORD_NODE_TEXT]);
 
 #endif

@@ -1,6 +1,6 @@
 /* record/roles.c: walks over the tables of fields. They find what differs, in which order, and
  * print values. */
-#include "record/roles.h"
+#include "record/record.h"
 
 #include "plan/plan.h"
 

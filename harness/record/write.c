@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/document.h"
 #include "record/json.h"
-#include "record/memory.h"
 #include "text/text.h"
 
 static json_t *text_value(const char *text)

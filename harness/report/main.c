@@ -5,7 +5,7 @@
 #include "check/record.h"
 #include "command/command.h"
 #include "files/stop.h"
-#include "record/input.h"
+#include "record/files.h"
 #include "report/external.h"
 #include "report/page.h"
 #include "report/peer.h"

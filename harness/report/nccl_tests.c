@@ -2,7 +2,7 @@
  * There is one table for each collective, type, number of devices and communicator. */
 #include "report/page.h"
 
-#include "record/roles.h"
+#include "record/record.h"
 #include "verify/collective.h"
 
 #include <string.h>

@@ -15,7 +15,7 @@
 
 #include "files/launcher_messages.h"
 #include "plan/launcher.h"
-#include "record/identify.h"
+#include "record/record.h"
 #include "sweep/launch.h"
 
 enum { GRACE_SECONDS = 8, PATH_BYTES = 4096 };

@@ -9,8 +9,8 @@
 
 #include "command/command.h"
 #include "machine/provenance.h"
+#include "record/document.h"
 #include "record/json.h"
-#include "record/memory.h"
 #include "sweep/limits.h"
 
 /* ---- text ------------------------------------------------------------------------------------ */

@@ -5,7 +5,7 @@
 #include "sweep/sweep.h"
 
 #include "command/command.h"
-#include "record/input.h"
+#include "record/files.h"
 
 int sweep_print_numbers(const char *command, struct output *output, size_t format,
                         sweep_print_fn *print)

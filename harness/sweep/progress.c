@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "command/command.h"
-#include "record/identify.h"
+#include "record/record.h"
 #include "text/quantity.h"
 #include "text/units.h"
 

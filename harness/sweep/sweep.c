@@ -15,8 +15,8 @@
 #include "command/command.h"
 #include "files/stop.h"
 #include "machine/provenance.h"
-#include "record/identify.h"
-#include "record/output.h"
+#include "record/files.h"
+#include "record/record.h"
 #include "sweep/core_locks.h"
 #include "sweep/launch.h"
 

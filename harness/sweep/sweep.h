@@ -8,7 +8,7 @@
 #include "files/text_out.h"
 #include "plan/cell.h"
 #include "plan/plan.h"
-#include "record/output.h"
+#include "record/files.h"
 #include "record/record.h"
 
 struct sweep_options {

@@ -6,7 +6,6 @@
 
 #include "build_info.h"
 #include "record/document.h"
-#include "record/memory.h"
 #include "train/train.h"
 
 /* Large integers are written as text, because many readers round them. */

@@ -2,7 +2,7 @@
 #ifndef HARNESS_TRAIN_SESSION_H
 #define HARNESS_TRAIN_SESSION_H
 
-#include "record/output.h"
+#include "record/files.h"
 #include "train/train.h"
 
 struct train_session {

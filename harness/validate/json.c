@@ -1,7 +1,7 @@
 /* validate/json.c: the verdict for programs: lockstep/verdict/1.0, one object per machine.
  *
  * If jansson runs out of memory and cannot add a member, that shows at the end
- * (record/memory.h). */
+ * (record/document.h). */
 #include "validate/validate.h"
 
 #include <jansson.h>

@@ -12,7 +12,7 @@
 #include "machine/provenance.h"
 #include "numbers/stats.h"
 #include "plan/plan.h"
-#include "record/input.h"
+#include "record/files.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "command/command.h"
 #include "files/stop.h"
 #include "measure/watch.h"
-#include "record/output.h"
+#include "record/files.h"
 #include "sweep/core_locks.h"
 #include "sweep/launch.h"
 #include "sweep/sweep.h"

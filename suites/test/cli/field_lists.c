@@ -4,7 +4,7 @@
  * field_lists README --fix corrects them.
  *
  * A list stands between "<!-- fields of OBJECT -->" and "<!-- end -->". */
-#include "record/roles.h"
+#include "record/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "files/stop.h"
-#include "record/identify.h"
+#include "record/record.h"
 #include "sweep/launch.h"
 
 enum { TIMEOUT_SECONDS = 3 };

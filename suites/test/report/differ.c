@@ -9,7 +9,7 @@
  * The fields come from the tables: one that is new is tested without a word here. What is written
  * is of minor 0, which has no plan, so that readers do not refuse what report has to tell apart. */
 #include "record/json.h"
-#include "record/roles.h"
+#include "record/record.h"
 
 #include <fcntl.h>
 #include <math.h>

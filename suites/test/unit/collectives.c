@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "plan/plan.h"
-#include "record/identify.h"
+#include "record/record.h"
 #include "verify/collective.h"
 
 enum { COUNT = 5000 };

@@ -1,7 +1,6 @@
 /* node.c: GPUs of records are written, read and refused, and their readings say something about a
  * cell's times. */
-#include "record/node.h"
-#include "record/roles.h"
+#include "record/record.h"
 #include "record_example.h"
 
 #include <criterion/criterion.h>

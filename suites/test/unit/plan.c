@@ -1,6 +1,6 @@
 /* plan.c: the grid of a sweep is complete, in blocks of random order, and is described as it is. */
 #include "plan/cell_options.h"
-#include "record/identify.h"
+#include "record/record.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/roles.h"
+#include "record/record.h"
 
 struct record_run example_run(void)
 {

@@ -1,6 +1,6 @@
 /* roles.c: the tables of fields are complete, and functions that walk over them see every kind of
  * difference. */
-#include "record/roles.h"
+#include "record/record.h"
 #include "record_example.h"
 
 #include <criterion/criterion.h>
