@@ -210,8 +210,8 @@ static int ask_wide(node_function *call, node_device device, const struct fact *
 
 /* Asks NVML for a fact, and stores it in its field of the object; NaN if there is no answer.
  * Returns the value of the function. */
-static int ask(const struct node_nvml *nvml, node_device device, const struct fact *fact,
-               unsigned link, void *object)
+static int ask_fact(const struct node_nvml *nvml, node_device device, const struct fact *fact,
+                    unsigned link, void *object)
 {
     node_function *call = nvml->call[fact->call];
     double *field = (double *)(void *)((char *)object + fact->field), value = 0;
@@ -236,7 +236,7 @@ static void ask_all(const struct node_nvml *nvml, node_device device, const stru
                     int n, void *object, int status[])
 {
     for (int i = 0; i < n; ++i)
-        status[i] = ask(nvml, device, &fact[i], 0, object);
+        status[i] = ask_fact(nvml, device, &fact[i], 0, object);
 }
 
 /* ---- links --------------------------------------------------------------------------------- */
@@ -258,13 +258,14 @@ static void read_links(const struct node_nvml *nvml, node_device device,
     reading->n_links = 0;
     for (unsigned l = 0; l < RECORD_MAX_LINKS; ++l) {
         struct record_nvlink *link = &reading->link[l];
-        const int has = ask(nvml, device, &of_link[0], l, link);
+        const int has = ask_fact(nvml, device, &of_link[0], l, link);
 
         if (l == 0)
             for (int i = 0; i < LINK_FACTS; ++i)
                 status[i] = has;
         for (int i = 1; i < LINK_FACTS; ++i) {
-            const int known = has == NVML_SUCCESS ? ask(nvml, device, &of_link[i], l, link) : has;
+            const int known =
+                has == NVML_SUCCESS ? ask_fact(nvml, device, &of_link[i], l, link) : has;
 
             if (l == 0)
                 status[i] = known;
@@ -322,8 +323,8 @@ static void list_absent(const char *const name[], const int status[], int n, cha
 
 /* ---- a GPU --------------------------------------------------------------------------------- */
 
-static void read_text(const struct node_nvml *nvml, enum node_call call, node_device device,
-                      char *text, size_t bytes)
+static void ask_text(const struct node_nvml *nvml, enum node_call call, node_device device,
+                     char *text, size_t bytes)
 {
     char all[128] = "";
 
@@ -338,7 +339,7 @@ static void read_uuid(const struct node_nvml *nvml, node_device device, char has
 {
     char uuid[128], hex[DIGEST_HEX];
 
-    read_text(nvml, NODE_UUID, device, uuid, sizeof uuid);
+    ask_text(nvml, NODE_UUID, device, uuid, sizeof uuid);
     hash[0] = '\0';
     if (uuid[0] != '\0' && digest_sha256(uuid, strlen(uuid), hex) == 0)
         snprintf(hash, 17, "%.16s", hex);
@@ -358,7 +359,7 @@ void node_gpu_read(const struct node_nvml *nvml, node_device device, struct reco
     int n = 0;
 
     node_nvml_bus(nvml, device, gpu->bus);
-    read_text(nvml, NODE_NAME, device, gpu->model, sizeof gpu->model);
+    ask_text(nvml, NODE_NAME, device, gpu->model, sizeof gpu->model);
     read_uuid(nvml, device, gpu->uuid_hash);
     ask_all(nvml, device, of_gpu, GPU_FACTS, gpu, &status[n]);
     n = name_all(of_gpu, GPU_FACTS, name, n);

@@ -177,7 +177,7 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int join(char *const chosen[], size_t n, char *text, size_t bytes)
+static int join_variables(char *const chosen[], size_t n, char *text, size_t bytes)
 {
     struct memory_file all;
     char hex[DIGEST_HEX];
@@ -213,7 +213,7 @@ int machine_environment(char *const variables[], char *text, size_t bytes)
         if (changes_results(variables[i]))
             chosen[n++] = variables[i];
     qsort(chosen, n, sizeof *chosen, compare_texts);
-    const int status = join(chosen, n, text, bytes);
+    const int status = join_variables(chosen, n, text, bytes);
 
     free(chosen);
     return status;

@@ -51,7 +51,7 @@ static const struct {
                         "nvmlDeviceGetComputeRunningProcesses_v2", false},
 };
 
-static node_function *find(void *library, const char *name)
+static node_function *find_symbol(void *library, const char *name)
 {
     void *const symbol = name ? dlsym(library, name) : NULL;
     node_function *function = NULL;
@@ -102,9 +102,9 @@ int node_nvml_open(const char *path, struct node_nvml *nvml, char why[160])
     const char *missing = NULL; /* the first name that is needed and missing */
 
     for (int i = 0; i < NODE_CALLS; ++i) {
-        nvml->call[i] = find(nvml->library, calls[i].name);
+        nvml->call[i] = find_symbol(nvml->library, calls[i].name);
         if (!nvml->call[i])
-            nvml->call[i] = find(nvml->library, calls[i].older);
+            nvml->call[i] = find_symbol(nvml->library, calls[i].older);
         if (!nvml->call[i] && calls[i].needed && !missing)
             missing = calls[i].name;
     }

@@ -16,10 +16,10 @@
 enum { PATH_BYTES = 512, LINE_BYTES = 64 };
 
 /* Reads the first line of a file; "": there is none. */
-static void read_line(struct sysfs *sys, char line[LINE_BYTES], const char *format, ...)
+static void sysfs_line(struct sysfs *sys, char line[LINE_BYTES], const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void read_line(struct sysfs *sys, char line[LINE_BYTES], const char *format, ...)
+static void sysfs_line(struct sysfs *sys, char line[LINE_BYTES], const char *format, ...)
 {
     char name[PATH_BYTES];
     va_list arguments;
@@ -34,7 +34,7 @@ static void read_line(struct sysfs *sys, char line[LINE_BYTES], const char *form
 }
 
 /* Returns the number at the beginning of the line; NaN if there is none, or if it is below 0. */
-static double number_of(const char *line)
+static double sysfs_number(const char *line)
 {
     char *end;
     const double number = strtod(line, &end);
@@ -53,8 +53,8 @@ double sysfs_numa(struct sysfs *sys, const char *bus)
 {
     char line[LINE_BYTES];
 
-    read_line(sys, line, "/sys/bus/pci/devices/%s/numa_node", bus);
-    return number_of(line);
+    sysfs_line(sys, line, "/sys/bus/pci/devices/%s/numa_node", bus);
+    return sysfs_number(line);
 }
 
 /* ---- GPUs ---------------------------------------------------------------------------------- */
@@ -78,15 +78,15 @@ static bool look_at(struct sysfs *sys, const char *bus, struct sysfs_gpu *gpu)
 
     if (length >= sizeof gpu->bus)
         return false;
-    read_line(sys, vendor, "/sys/bus/pci/devices/%s/vendor", bus);
-    read_line(sys, class, "/sys/bus/pci/devices/%s/class", bus);
+    sysfs_line(sys, vendor, "/sys/bus/pci/devices/%s/vendor", bus);
+    sysfs_line(sys, class, "/sys/bus/pci/devices/%s/class", bus);
     const unsigned long maker = hex_of(vendor), is = hex_of(class);
 
     /* It is a display controller or a processing accelerator, of NVIDIA or AMD. The console of a
      * server is of another vendor. */
     if ((maker != 0x10de && maker != 0x1002) || (is >> 16 != 0x03 && is >> 8 != 0x1200))
         return false;
-    read_line(sys, device, "/sys/bus/pci/devices/%s/device", bus);
+    sysfs_line(sys, device, "/sys/bus/pci/devices/%s/device", bus);
     memcpy(gpu->bus, bus, length + 1);
     snprintf(gpu->id, sizeof gpu->id, "%04lx:%04lx", maker & 0xffff, hex_of(device) & 0xffff);
     return true;
@@ -121,7 +121,7 @@ int sysfs_gpus(struct sysfs *sys, struct sysfs_gpu gpu[], int most)
 static double generation_of(const char *line)
 {
     static const double rates[] = {2.5, 5, 8, 16, 32, 64};
-    const double rate = number_of(line);
+    const double rate = sysfs_number(line);
     double generation = (double)NAN;
 
     for (size_t i = 0; i < sizeof rates / sizeof rates[0]; ++i)
@@ -137,14 +137,14 @@ void sysfs_gpu_read(struct sysfs *sys, const struct sysfs_gpu *from, struct reco
     snprintf(gpu->bus, sizeof gpu->bus, "%s", from->bus);
     snprintf(gpu->model, sizeof gpu->model, "PCI %s", from->id);
     gpu->numa_node = sysfs_numa(sys, from->bus);
-    read_line(sys, line, "/sys/bus/pci/devices/%s/max_link_speed", from->bus);
+    sysfs_line(sys, line, "/sys/bus/pci/devices/%s/max_link_speed", from->bus);
     gpu->pcie_generation_max = generation_of(line);
-    read_line(sys, line, "/sys/bus/pci/devices/%s/max_link_width", from->bus);
-    gpu->pcie_width_max = number_of(line);
-    read_line(sys, line, "/sys/bus/pci/devices/%s/current_link_speed", from->bus);
+    sysfs_line(sys, line, "/sys/bus/pci/devices/%s/max_link_width", from->bus);
+    gpu->pcie_width_max = sysfs_number(line);
+    sysfs_line(sys, line, "/sys/bus/pci/devices/%s/current_link_speed", from->bus);
     gpu->reading.pcie_generation = generation_of(line);
-    read_line(sys, line, "/sys/bus/pci/devices/%s/current_link_width", from->bus);
-    gpu->reading.pcie_width = number_of(line);
+    sysfs_line(sys, line, "/sys/bus/pci/devices/%s/current_link_width", from->bus);
+    gpu->reading.pcie_width = sysfs_number(line);
 }
 
 /* ---- network ports ------------------------------------------------------------------------- */
@@ -185,11 +185,11 @@ static void read_card(const struct nics *nics, const char *class, const char *na
     snprintf(path, sizeof path, "%.255s/sys/class/%.20s/%.100s/device/uevent", nics->sys->root,
              class, name);
     read_slot(nics->sys, path, nic->bus);
-    read_line(nics->sys, line, "/sys/class/%s/%s/device/numa_node", class, name);
-    nic->numa_node = number_of(line);
+    sysfs_line(nics->sys, line, "/sys/class/%s/%s/device/numa_node", class, name);
+    nic->numa_node = sysfs_number(line);
 }
 
-static void add(struct nics *nics, const struct record_nic *nic)
+static void add_nic(struct nics *nics, const struct record_nic *nic)
 {
     if (nics->n < nics->most)
         nics->nic[nics->n] = *nic;
@@ -205,15 +205,15 @@ static void add_port(struct nics *nics, const char *card, const char *port)
     read_card(nics, "infiniband", card, &nic);
     snprintf(nic.name, sizeof nic.name, "%.20s port %.4s", card, port);
     text_clean(nic.name, ' ');
-    read_line(nics->sys, line, "/sys/class/infiniband/%s/ports/%s/link_layer", card, port);
+    sysfs_line(nics->sys, line, "/sys/class/infiniband/%s/ports/%s/link_layer", card, port);
     snprintf(nic.layer, sizeof nic.layer, "%.15s", line);
-    read_line(nics->sys, line, "/sys/class/infiniband/%s/ports/%s/state", card, port);
+    sysfs_line(nics->sys, line, "/sys/class/infiniband/%s/ports/%s/state", card, port);
     const char *state = strchr(line, ':');
 
     snprintf(nic.state, sizeof nic.state, "%.31s", state ? state + strspn(state, ": ") : line);
-    read_line(nics->sys, line, "/sys/class/infiniband/%s/ports/%s/rate", card, port);
-    nic.rate_bits_per_s = strstr(line, "Gb/sec") ? 1e9 * number_of(line) : (double)NAN;
-    add(nics, &nic);
+    sysfs_line(nics->sys, line, "/sys/class/infiniband/%s/ports/%s/rate", card, port);
+    nic.rate_bits_per_s = strstr(line, "Gb/sec") ? 1e9 * sysfs_number(line) : (double)NAN;
+    add_nic(nics, &nic);
 }
 
 /* Adds a network interface. One without a PCI card is no port of a card, and ports of InfiniBand
@@ -225,16 +225,16 @@ static void add_interface(struct nics *nics, const char *name, const char *unuse
 
     (void)unused;
     read_card(nics, "net", name, &nic);
-    read_line(nics->sys, line, "/sys/class/net/%s/type", name);
+    sysfs_line(nics->sys, line, "/sys/class/net/%s/type", name);
     if (nic.bus[0] == '\0' || strcmp(line, "1") != 0)
         return;
     snprintf(nic.name, sizeof nic.name, "%.31s", name);
     text_clean(nic.name, ' ');
-    read_line(nics->sys, line, "/sys/class/net/%s/operstate", name);
+    sysfs_line(nics->sys, line, "/sys/class/net/%s/operstate", name);
     snprintf(nic.state, sizeof nic.state, "%.31s", line);
-    read_line(nics->sys, line, "/sys/class/net/%s/speed", name);
-    nic.rate_bits_per_s = 1e6 * number_of(line);
-    add(nics, &nic);
+    sysfs_line(nics->sys, line, "/sys/class/net/%s/speed", name);
+    nic.rate_bits_per_s = 1e6 * sysfs_number(line);
+    add_nic(nics, &nic);
 }
 
 /* Calls take for each entry of a folder, sorted by name. */

@@ -33,7 +33,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-static void add(struct record_series *series, double value)
+static void series_add(struct record_series *series, double value)
 {
     if (series->n < RECORD_MOST_READINGS)
         series->value[series->n++] = value;
@@ -48,12 +48,12 @@ static void sample(struct node_watch *watch)
         struct record_during *during = &watch->gpu[i].during;
         struct record_reading now;
 
-        add(&during->at_ns, (double)(now_ns() - watch->begin_ns));
+        series_add(&during->at_ns, (double)(now_ns() - watch->begin_ns));
         node_reading_quick(&watch->nvml, watch->device[i], &now);
-        add(&during->throttle, now.throttle);
-        add(&during->clock_sm_hz, now.clock_sm_hz);
-        add(&during->temperature_c, now.temperature_c);
-        add(&during->power_w, now.power_w);
+        series_add(&during->throttle, now.throttle);
+        series_add(&during->clock_sm_hz, now.clock_sm_hz);
+        series_add(&during->temperature_c, now.temperature_c);
+        series_add(&during->power_w, now.power_w);
     }
     watch->spent_ns += now_ns() - begin;
 }
@@ -71,7 +71,7 @@ static bool wait_for_time(struct node_watch *watch)
     return watch->reads && !watch->ends;
 }
 
-static void *run(void *argument)
+static void *watch_run(void *argument)
 {
     struct node_watch *watch = argument;
 
@@ -106,7 +106,7 @@ static int open_series(struct record_watched *watched)
     return status;
 }
 
-static int start(struct node_watch *watch)
+static int watch_start(struct node_watch *watch)
 {
     pthread_condattr_t attribute;
 
@@ -121,7 +121,7 @@ static int start(struct node_watch *watch)
     int status = pthread_cond_init(&watch->change, &attribute);
 
     pthread_condattr_destroy(&attribute);
-    if (status == 0 && pthread_create(&watch->thread, NULL, run, watch) != 0) {
+    if (status == 0 && pthread_create(&watch->thread, NULL, watch_run, watch) != 0) {
         pthread_cond_destroy(&watch->change);
         status = -1;
     }
@@ -143,7 +143,7 @@ struct node_watch *node_watch_open(const char *devices, const char *nvml)
         free(watch);
         return NULL;
     }
-    if (start(watch) != 0) {
+    if (watch_start(watch) != 0) {
         node_nvml_close(&watch->nvml);
         free(watch->gpu);
         free(watch);
@@ -165,7 +165,7 @@ static int find_device(const struct node_nvml *nvml, const char *bus, node_devic
 }
 
 /* Chooses the GPU with that address once: several slots may be on one GPU. */
-static void choose(struct node_watch *watch, const char *bus)
+static void watch_gpu(struct node_watch *watch, const char *bus)
 {
     struct record_watched *gpu = &watch->gpu[watch->n_gpus];
     node_device device = NULL;
@@ -186,7 +186,7 @@ void node_watch_choose(struct node_watch *watch, struct dp_group *group)
         struct dp_slot_info info;
 
         dp_slot_describe(dp_group_slot(group, i), &info);
-        choose(watch, info.bus);
+        watch_gpu(watch, info.bus);
     }
 }
 

@@ -10,7 +10,7 @@
 #include "text/text.h"
 
 /* Appends "1980" for 1.98e9 in units of 1e6; "unknown" if it is not known. */
-static void add_number(char text[NODE_WORDS], double value, double unit)
+static void words_number(char text[NODE_WORDS], double value, double unit)
 {
     if (isfinite(value))
         text_add(text, NODE_WORDS, "%.0f", value / unit);
@@ -69,15 +69,15 @@ void node_pcie_words(const struct record_gpu *gpu, char text[NODE_WORDS])
     const struct record_reading *now = &gpu->reading;
 
     snprintf(text, NODE_WORDS, "PCIe ");
-    add_number(text, now->pcie_generation, 1);
+    words_number(text, now->pcie_generation, 1);
     text_add(text, NODE_WORDS, " x");
-    add_number(text, now->pcie_width, 1);
+    words_number(text, now->pcie_width, 1);
     if (!(now->pcie_generation >= gpu->pcie_generation_max &&
           now->pcie_width >= gpu->pcie_width_max)) {
         text_add(text, NODE_WORDS, " of ");
-        add_number(text, gpu->pcie_generation_max, 1);
+        words_number(text, gpu->pcie_generation_max, 1);
         text_add(text, NODE_WORDS, " x");
-        add_number(text, gpu->pcie_width_max, 1);
+        words_number(text, gpu->pcie_width_max, 1);
     }
 }
 
@@ -94,24 +94,24 @@ static void clock_words(const struct record_gpu *gpu, char text[NODE_WORDS])
     char throttle[RECORD_NODE_TEXT];
 
     text[0] = '\0';
-    add_number(text, now->clock_sm_hz, 1e6);
+    words_number(text, now->clock_sm_hz, 1e6);
     text_add(text, NODE_WORDS, " MHz of ");
-    add_number(text, gpu->clock_sm_max_hz, 1e6);
+    words_number(text, gpu->clock_sm_max_hz, 1e6);
     if (isfinite(gpu->clock_sm_set_hz)) {
         text_add(text, NODE_WORDS, " (set: ");
-        add_number(text, gpu->clock_sm_set_hz, 1e6);
+        words_number(text, gpu->clock_sm_set_hz, 1e6);
         text_add(text, NODE_WORDS, ")");
     }
     text_add(text, NODE_WORDS, ", memory ");
-    add_number(text, now->clock_memory_hz, 1e6);
+    words_number(text, now->clock_memory_hz, 1e6);
     text_add(text, NODE_WORDS, " of ");
-    add_number(text, gpu->clock_memory_max_hz, 1e6);
+    words_number(text, gpu->clock_memory_max_hz, 1e6);
     text_add(text, NODE_WORDS, "; ");
-    add_number(text, now->power_w, 1);
+    words_number(text, now->power_w, 1);
     text_add(text, NODE_WORDS, " W of ");
-    add_number(text, gpu->power_limit_w, 1);
+    words_number(text, gpu->power_limit_w, 1);
     text_add(text, NODE_WORDS, "; ");
-    add_number(text, now->temperature_c, 1);
+    words_number(text, now->temperature_c, 1);
     record_throttle_words(now->throttle, throttle);
     text_add(text, NODE_WORDS, " degrees C; throttle reasons: %s", throttle);
 }
@@ -123,23 +123,23 @@ static void memory_words(const struct record_gpu *gpu, char text[NODE_WORDS])
 
     mode_words(gpu->ecc_mode, mode);
     snprintf(text, NODE_WORDS, "memory ");
-    add_number(text, gpu->memory_bytes, 1 << 20);
+    words_number(text, gpu->memory_bytes, 1 << 20);
     text_add(text, NODE_WORDS, " MiB, in use ");
-    add_number(text, now->used_bytes, 1 << 20);
+    words_number(text, now->used_bytes, 1 << 20);
     text_add(text, NODE_WORDS, "; ECC %s, errors corrected ", mode);
-    add_number(text, now->ecc_corrected, 1);
+    words_number(text, now->ecc_corrected, 1);
     text_add(text, NODE_WORDS, ", uncorrected ");
-    add_number(text, now->ecc_uncorrected, 1);
+    words_number(text, now->ecc_uncorrected, 1);
     text_add(text, NODE_WORDS, " (ever ");
-    add_number(text, now->ecc_corrected_ever, 1);
+    words_number(text, now->ecc_corrected_ever, 1);
     text_add(text, NODE_WORDS, ", ");
-    add_number(text, now->ecc_uncorrected_ever, 1);
+    words_number(text, now->ecc_uncorrected_ever, 1);
     text_add(text, NODE_WORDS, "); rows remapped ");
-    add_number(text, now->rows_corrected, 1);
+    words_number(text, now->rows_corrected, 1);
     text_add(text, NODE_WORDS, " and ");
-    add_number(text, now->rows_uncorrected, 1);
+    words_number(text, now->rows_uncorrected, 1);
     text_add(text, NODE_WORDS, ", foreign processes ");
-    add_number(text, now->foreign_processes, 1);
+    words_number(text, now->foreign_processes, 1);
 }
 
 static void print_gpu(FILE *to, const struct record_gpu *gpu)
@@ -151,7 +151,7 @@ static void print_gpu(FILE *to, const struct record_gpu *gpu)
     snprintf(first, sizeof first, "  %-12.12s ", gpu->bus);
     snprintf(text, sizeof text, "%s, %.100s, NUMA node ",
              gpu->model[0] != '\0' ? gpu->model : "unknown model", pcie);
-    add_number(text, gpu->numa_node, 1);
+    words_number(text, gpu->numa_node, 1);
     node_line(to, TEXT_PLAIN, first, indent, text);
     if (gpu->shown) {
         clock_words(gpu, text);

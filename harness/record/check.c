@@ -41,7 +41,7 @@ static int check_steps(const struct record_cell *cell, struct text_error *err)
 
 /* The rows of replica i. Each gets the ceiling of rows / devices, and the last one what is left. In
  * mode ddp all ranks have equal numbers of rows, except that the first ones may have one more. */
-static size_t rows_of(const struct record_key *key, size_t i)
+static size_t split_rows(const struct record_key *key, size_t i)
 {
     const size_t n = strcmp(key->mode, "plain-mt") == 0 ? 1 : (size_t)key->n_devices;
     const size_t rows = key->global_batch;
@@ -62,7 +62,7 @@ static int check_devices(const struct record_cell *cell, struct text_error *err)
 
     for (int s = 0; s < cell->n_shards; ++s) {
         rows = cell->shard[s] > SIZE_MAX - rows ? SIZE_MAX : rows + cell->shard[s];
-        split = split && cell->shard[s] == rows_of(key, (size_t)s) && cell->shard[s] > 0;
+        split = split && cell->shard[s] == split_rows(key, (size_t)s) && cell->shard[s] > 0;
     }
     const double values = record_collective_values(cell) * (double)cell->n_samples;
     /* A device list of an unknown kind is not judged. */
@@ -153,7 +153,7 @@ int record_check_phases(const struct record_cell *cell, struct text_error *err)
     return 0;
 }
 
-static bool same(double a, double b)
+static bool same_real(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
 }
@@ -165,7 +165,7 @@ static const char *find_other(const struct record_cell *a, const struct record_c
         record_differs(record_derived_fields, RECORD_ALL_ROLES, a, b);
 
     for (int p = 0; p < RECORD_PHASES && !field; ++p)
-        if (!same(a->phase_median_ns[p], b->phase_median_ns[p]))
+        if (!same_real(a->phase_median_ns[p], b->phase_median_ns[p]))
             return record_phase_names[p];
     const bool flags = memcmp(a->flags, b->flags, a->n_samples * sizeof a->flags[0]) != 0;
 
@@ -184,7 +184,7 @@ static int check_beside(const struct record_cell *cell, struct text_error *err)
     const bool cut = cell->n_rounds == 0 && ((hidden < 0 && cell->hidden_frac == 0) ||
                                              (hidden > 1 && cell->hidden_frac == 1));
 
-    if (!isnan(cell->hidden_frac) && !same(cell->hidden_frac, hidden) && !cut) {
+    if (!isnan(cell->hidden_frac) && !same_real(cell->hidden_frac, hidden) && !cut) {
         return record_fail(err, "\"hidden_frac\" is %.17g, but its three times give %.17g",
                            cell->hidden_frac, hidden);
     }

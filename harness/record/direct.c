@@ -19,7 +19,7 @@ struct scan {
     char lead; /* expected before the next member: the opening brace, or a comma */
 };
 
-static bool take(struct scan *s, const char *text)
+static bool scan_take(struct scan *s, const char *text)
 {
     const size_t length = strlen(text);
 
@@ -87,7 +87,7 @@ static bool take_text(struct scan *s, const char **text, size_t *length)
     while (s->at < s->end && *s->at >= ' ' && *s->at <= '~' && *s->at != '"' && *s->at != '\\')
         ++s->at;
     *length = (size_t)(s->at - *text);
-    return take(s, "\"");
+    return scan_take(s, "\"");
 }
 
 static bool take_fields(struct scan *s, const struct record_field *field, void *object);
@@ -101,7 +101,7 @@ static bool take_real(struct scan *s, double *number)
     const char *const begin = s->at;
     uint64_t whole = 0;
 
-    if (take(s, "null")) {
+    if (scan_take(s, "null")) {
         *number = NAN;
         return ends_value(s);
     }
@@ -160,21 +160,21 @@ static size_t count_elements(const struct scan *s)
 static bool take_numbers(struct scan *s, size_t n, uint64_t most, uint64_t *to)
 {
     if (n == 0)
-        return take(s, "[]");
+        return scan_take(s, "[]");
     for (size_t i = 0; i < n; ++i)
         if (*s->at++ != (i == 0 ? '[' : ',') || !take_digits(s, &to[i]) || to[i] > most)
             return false;
-    return take(s, "]");
+    return scan_take(s, "]");
 }
 
 static bool take_reals(struct scan *s, size_t n, double *to)
 {
     if (n == 0)
-        return take(s, "[]");
+        return scan_take(s, "[]");
     for (size_t i = 0; i < n; ++i)
         if (*s->at++ != (i == 0 ? '[' : ',') || !take_real(s, &to[i]))
             return false;
-    return take(s, "]");
+    return scan_take(s, "]");
 }
 
 static bool take_series(struct scan *s, struct record_series *series)
@@ -190,7 +190,7 @@ static bool take_object(struct scan *s, const struct record_field *fields, void 
 {
     record_unknown(fields, object);
     s->lead = '{';
-    const bool whole = take_fields(s, fields, object) && take(s, "}");
+    const bool whole = take_fields(s, fields, object) && scan_take(s, "}");
 
     s->lead = ',';
     return whole;
@@ -210,7 +210,7 @@ static bool take_list(struct scan *s, const struct record_field *field, void *ob
         *count = (int)n;
         return take_numbers(s, n, (uint64_t)RECORD_EXACT_MAX, (void *)element);
     }
-    if (take(s, "[]"))
+    if (scan_take(s, "[]"))
         return true;
     if (field->nest == RECORD_HEAP_LIST) {
         void *list = calloc((size_t)field->max, field->bytes);
@@ -228,7 +228,7 @@ static bool take_list(struct scan *s, const struct record_field *field, void *ob
         if (!take_object(s, field->element, element))
             return false;
     }
-    return *count > 0 && take(s, "]");
+    return *count > 0 && scan_take(s, "]");
 }
 
 /* Reads an array for each row, of n numbers each; NULL: it cannot. Every element takes at least two
@@ -238,13 +238,13 @@ static uint64_t *take_rows(struct scan *s, size_t rows, size_t n)
     uint64_t *times;
     bool whole = true;
 
-    if (rows == 0 || n > (size_t)(s->end - s->at) / 2 / rows || !take(s, "["))
+    if (rows == 0 || n > (size_t)(s->end - s->at) / 2 / rows || !scan_take(s, "["))
         return NULL;
     times = malloc((rows * n + 1) * sizeof *times);
     for (size_t row = 0; times && whole && row < rows; ++row)
-        whole = (row == 0 || take(s, ",")) &&
+        whole = (row == 0 || scan_take(s, ",")) &&
                 take_numbers(s, n, (uint64_t)RECORD_EXACT_MAX, times + row * n);
-    if (times && whole && take(s, "]"))
+    if (times && whole && scan_take(s, "]"))
         return times;
     free(times);
     return NULL;
@@ -265,7 +265,7 @@ static bool take_part(struct scan *s, struct record_cell *cell, struct record_pa
     part->rows = record_part_rows((enum record_part)(part - cell->part), cell->key.n_devices);
     part->ns =
         part->n == 0 || part->n > RECORD_MOST_PARTS ? NULL : take_rows(s, part->rows, part->n);
-    return part->ns && take(s, "}");
+    return part->ns && scan_take(s, "}");
 }
 
 /* Reads an array of "raw", which has an element for each sample of the cell. */
@@ -297,7 +297,7 @@ static bool take_samples(struct scan *s, const struct record_field *field, struc
             return false;
         cell->flags[i] = (unsigned)flags;
     }
-    return cell->flags && take(s, n == 0 ? "[]" : "]");
+    return cell->flags && scan_take(s, n == 0 ? "[]" : "]");
 }
 
 static bool take_state(struct scan *s, enum record_status *state)
@@ -320,7 +320,7 @@ static bool take_nested(struct scan *s, const struct record_field *field, void *
 {
     void *member = (char *)object + field->offset;
 
-    if (field->empty == RECORD_AS_NULL && take(s, "null"))
+    if (field->empty == RECORD_AS_NULL && scan_take(s, "null"))
         return true;
     switch (field->nest) {
     case RECORD_STATE:
@@ -349,10 +349,10 @@ static bool take_value(struct scan *s, const struct record_field *field, void *o
     case RECORD_OPTIONS:
         return take_string(s, field, member);
     case RECORD_BOOL:
-        *(bool *)member = take(s, "true");
-        return (*(bool *)member || take(s, "false")) && ends_value(s);
+        *(bool *)member = scan_take(s, "true");
+        return (*(bool *)member || scan_take(s, "false")) && ends_value(s);
     case RECORD_BIG:
-        return take(s, "\"") && take_digits(s, member) && take(s, "\"");
+        return scan_take(s, "\"") && take_digits(s, member) && scan_take(s, "\"");
     case RECORD_REAL:
         return take_real(s, member);
     case RECORD_SERIES:
@@ -410,8 +410,8 @@ bool record_cell_direct(const char *line, size_t bytes, struct record_cell *cell
 
     memset(cell, 0, sizeof *cell);
     record_unknown(record_cell_fields, cell);
-    if (bytes > 0 && line[bytes - 1] == '}' && take(&s, "{\"schema\":\"lockstep/cell/1.1\"") &&
-        take_fields(&s, record_cell_fields, cell) && take_chain(&s, chain) && take(&s, "}") &&
+    if (bytes > 0 && line[bytes - 1] == '}' && scan_take(&s, "{\"schema\":\"lockstep/cell/1.1\"") &&
+        take_fields(&s, record_cell_fields, cell) && take_chain(&s, chain) && scan_take(&s, "}") &&
         s.at == s.end)
         return true;
     record_cell_free(cell);

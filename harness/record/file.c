@@ -299,7 +299,8 @@ static int read_lines(struct reader *reader, struct record_file *file, struct te
     return status < 0 ? -1 : 0;
 }
 
-static int read_file(const char *path, bool steps, struct record_file *file, struct text_error *err)
+static int record_read_as(const char *path, bool steps, struct record_file *file,
+                          struct text_error *err)
 {
     memset(file, 0, sizeof *file);
     FILE *stream = fopen(path, "rb");
@@ -325,12 +326,12 @@ static int read_file(const char *path, bool steps, struct record_file *file, str
 
 int record_read(const char *path, struct record_file *file, struct text_error *err)
 {
-    return read_file(path, false, file, err);
+    return record_read_as(path, false, file, err);
 }
 
 int record_read_steps(const char *path, struct record_file *file, struct text_error *err)
 {
-    return read_file(path, true, file, err);
+    return record_read_as(path, true, file, err);
 }
 
 void record_file_free(struct record_file *file)

@@ -28,14 +28,14 @@ static const struct bit {
 enum { BITS = sizeof bits / sizeof bits[0] };
 
 /* The bits as an integer; 0 if they are not known. */
-static unsigned long long bits_of(double throttle)
+static unsigned long long throttle_bits(double throttle)
 {
     return throttle >= 0 && throttle <= (double)RECORD_EXACT_MAX ? (unsigned long long)throttle : 0;
 }
 
 void record_throttle_words(double throttle, char text[RECORD_NODE_TEXT])
 {
-    unsigned long long rest = bits_of(throttle);
+    unsigned long long rest = throttle_bits(throttle);
     char other[32];
 
     snprintf(text, RECORD_NODE_TEXT, "%s", isnan(throttle) ? "unknown" : "");
@@ -74,7 +74,7 @@ static size_t count_readings(const struct record_watched *watched, unsigned bit,
         const double throttle = i < during->n ? during->value[i] : ends[i - during->n];
 
         *known += isnan(throttle) ? 0 : 1;
-        n += (bits_of(throttle) & bit) != 0 ? 1 : 0;
+        n += (throttle_bits(throttle) & bit) != 0 ? 1 : 0;
     }
     return n;
 }

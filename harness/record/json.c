@@ -182,8 +182,8 @@ int record_json_type(const json_t *root, struct text_error *err)
                        schema);
 }
 
-static int read_text(const json_t *value, const struct record_field *field, char *text,
-                     struct text_error *err)
+static int read_field_text(const json_t *value, const struct record_field *field, char *text,
+                           struct text_error *err)
 {
     const char *string = json_string_value(value);
     const size_t length = json_string_length(value);
@@ -279,8 +279,8 @@ static int read_reals(const json_t *array, const char *name, double *to, struct 
     return 0;
 }
 
-static int read_numbers(const json_t *array, const char *name, json_int_t most, uint64_t *to,
-                        struct text_error *err)
+static int read_whole_numbers(const json_t *array, const char *name, json_int_t most, uint64_t *to,
+                              struct text_error *err)
 {
     for (size_t i = 0; i < json_array_size(array); ++i) {
         json_int_t number = 0;
@@ -325,7 +325,7 @@ static int read_list(const json_t *array, const struct record_field *field, void
                 err, "\"%s\" is not an array of 1 to %lld times, as many as of the others",
                 field->name, field->max);
         *count = (int)n;
-        return read_numbers(array, field->name, RECORD_EXACT_MAX, (void *)element, err);
+        return read_whole_numbers(array, field->name, RECORD_EXACT_MAX, (void *)element, err);
     }
     if (field->nest == RECORD_HEAP_LIST && n > 0) {
         void *list = calloc(n, field->bytes);
@@ -368,8 +368,8 @@ static uint64_t *read_rows(const json_t *array, const char *name, size_t rows, s
     if (!times)
         record_fail(err, "no memory for %zu times", rows * n);
     for (size_t row = 0; times && row < rows; ++row)
-        if (read_numbers(json_array_get(array, row), name, RECORD_EXACT_MAX, times + row * n,
-                         err)) {
+        if (read_whole_numbers(json_array_get(array, row), name, RECORD_EXACT_MAX, times + row * n,
+                               err)) {
             free(times);
             return NULL;
         }
@@ -418,9 +418,9 @@ static int read_samples(const json_t *value, const struct record_field *field,
         return record_fail(err, "no memory for %zu samples", n);
     if (field->nest == RECORD_STEPS) {
         memcpy(member, &times, sizeof times);
-        return read_numbers(value, field->name, RECORD_EXACT_MAX, times, err);
+        return read_whole_numbers(value, field->name, RECORD_EXACT_MAX, times, err);
     }
-    int status = read_numbers(value, field->name, UINT16_MAX, times, err);
+    int status = read_whole_numbers(value, field->name, UINT16_MAX, times, err);
 
     cell->flags = calloc(n + 1, sizeof cell->flags[0]);
     if (status == 0 && !cell->flags)
@@ -474,7 +474,7 @@ static int read_field(const json_t *value, const struct record_field *field, voi
     case RECORD_TEXT:
     case RECORD_HASH:
     case RECORD_OPTIONS:
-        return read_text(value, field, member, err);
+        return read_field_text(value, field, member, err);
     case RECORD_BOOL:
         if (!json_is_boolean(value))
             return record_fail(err, "\"%s\" is missing or neither true nor false", field->name);

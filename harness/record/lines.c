@@ -47,7 +47,7 @@ static int read_block(struct record_lines *lines)
 
 /* Reads until the text has the end of a line, or of the file. The rest of the last batch moves to
  * the front. */
-static int read_line(struct record_lines *lines)
+static int lines_read(struct record_lines *lines)
 {
     size_t looked = lines->at;
 
@@ -91,7 +91,7 @@ static bool cut_line(struct record_lines *lines, struct record_line *line)
 
 /* Reads and checks one line. A failure here is no error: the line is read again where it is needed,
  * and the complaint is made there. */
-static void look(void *context, size_t i)
+static void lines_look(void *context, size_t i)
 {
     struct record_lines *lines = context;
     struct record_line *line = &lines->line[i];
@@ -123,7 +123,7 @@ void record_lines_next(struct record_lines *lines)
     size_t bytes = 0;
 
     free_cells(lines);
-    if (read_line(lines) != 0) {
+    if (lines_read(lines) != 0) {
         lines->status = -1;
         return;
     }
@@ -133,7 +133,7 @@ void record_lines_next(struct record_lines *lines)
         lines->status = record_fail(&lines->err, "cannot read: %s", strerror(lines->reason));
     const size_t worth = 1 + bytes / THREAD_BYTES;
 
-    parallel_each(lines->n, worth < cores ? worth : cores, look, lines);
+    parallel_each(lines->n, worth < cores ? worth : cores, lines_look, lines);
 }
 
 void record_lines_close(struct record_lines *lines)

@@ -122,7 +122,7 @@ void output_abandon(const struct output *output)
         unlink(output->path);
 }
 
-static int cut(const struct output *output, off_t size, struct text_error *err)
+static int cut_torn(const struct output *output, off_t size, struct text_error *err)
 {
     if (ftruncate(output->fd, size) == 0 && fsync(output->fd) == 0)
         return 0;
@@ -134,22 +134,22 @@ static int repair(struct output *output, struct text_error *err)
     const off_t size = lseek(output->fd, 0, SEEK_END);
 
     if (output->started)
-        return size > 0 ? cut(output, 0, err) : 0;
+        return size > 0 ? cut_torn(output, 0, err) : 0;
     if (!output->file.torn)
         return 0;
     /* After a part of a line there is no newline to write: a sweep that is killed here would leave
      * a bad line that ends, which the next one refuses. With a newline, a line that is whole is a
      * record, and a bad one that ended before is an error. */
     if (output->file.partial || write(output->fd, "\n", 1) != 1)
-        return cut(output, (off_t)output->file.torn_offset, err);
+        return cut_torn(output, (off_t)output->file.torn_offset, err);
     record_file_free(&output->file);
     if (record_read(output->path, &output->file, err)) {
         struct text_error ignored;
 
-        cut(output, size, &ignored);
+        cut_torn(output, size, &ignored);
         return -1;
     }
-    return output->file.torn ? cut(output, (off_t)output->file.torn_offset, err) : 0;
+    return output->file.torn ? cut_torn(output, (off_t)output->file.torn_offset, err) : 0;
 }
 
 static void note_size(struct output *output)
@@ -227,7 +227,7 @@ static int rescue(const struct output *output, const char *what, struct text_err
 }
 
 /* Records are lost if no name leads to their file. */
-static int check_place(const struct output *output, struct text_error *err)
+static int check_named(const struct output *output, struct text_error *err)
 {
     char link[64], path[sizeof output->path] = "";
     struct stat file, there;
@@ -245,7 +245,7 @@ static int check_place(const struct output *output, struct text_error *err)
     return rescue(output, replaced ? "replaced" : "removed", err);
 }
 
-static int append(struct output *output, char *line, bool closes, struct text_error *err)
+static int append_line(struct output *output, char *line, bool closes, struct text_error *err)
 {
     struct text_error cause = {""};
     char next[DIGEST_HEX];
@@ -274,7 +274,7 @@ static int append(struct output *output, char *line, bool closes, struct text_er
         output->size += added;
     else
         note_size(output);
-    if (check_place(output, err))
+    if (check_named(output, err))
         return -1;
     return status ? text_fail(err, "%.120s: %.120s", output->path, cause.text)
                   : check_size(output, err);
@@ -282,7 +282,7 @@ static int append(struct output *output, char *line, bool closes, struct text_er
 
 int output_append(struct output *output, char *line, struct text_error *err)
 {
-    return append(output, line, false, err);
+    return append_line(output, line, false, err);
 }
 
 int output_begin(struct output *output, const struct record_run *run, struct text_error *err)
@@ -307,7 +307,7 @@ int output_begin(struct output *output, const struct record_run *run, struct tex
         if (record_plan_take(output->plan, &file->cell[i], err) != 0)
             return -1;
     }
-    return line ? append(output, line, false, err) : 0;
+    return line ? append_line(output, line, false, err) : 0;
 }
 
 /* Whether a reader accepts this line as the next one of the file. */
@@ -350,12 +350,12 @@ int output_cell(struct output *output, const struct cell_config *config, double 
             return -1;
         }
     }
-    return append(output, line, false, err);
+    return append_line(output, line, false, err);
 }
 
 int output_end(struct output *output, char *line, struct text_error *err)
 {
-    return append(output, line, true, err);
+    return append_line(output, line, true, err);
 }
 
 void output_close(struct output *output)

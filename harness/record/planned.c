@@ -199,7 +199,7 @@ static size_t least_values(const struct cell_config *cell, int shards)
 }
 
 /* Returns -1 for an unknown number, so that unknown numbers compare as equal. */
-static double known(double number)
+static double known_or_less(double number)
 {
     return isnan(number) ? -1 : number;
 }
@@ -216,12 +216,12 @@ static int check_planned(const struct record_cell *cell, const struct cell_confi
     const double params = (double)workload_params(workload);
     const double flops = workload_flops(workload, planned->rows);
     const double tokens = messages ? (double)workload_tokens(workload) : 0;
-    const double of_token = messages ? known(workload_token_flops(workload)) : -1;
+    const double of_token = messages ? known_or_less(workload_token_flops(workload)) : -1;
     const struct record_bound rows[] = {
         {"model_params", (double)cell->model_params, params, params},
         {"flops_per_step", cell->flops_per_step, flops, flops},
         {"tokens_per_row", (double)cell->tokens_per_row, tokens, tokens},
-        {"flops_per_token", known(cell->flops_per_token), of_token, of_token},
+        {"flops_per_token", known_or_less(cell->flops_per_token), of_token, of_token},
     };
 
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
@@ -297,7 +297,8 @@ static int check_amounts(const struct record_plan *plan, const struct record_cel
         {"peak_bytes", cell->n_peaks, messages ? cell->key.n_devices : 0, INFINITY},
         {"peak_bytes", peak, messages, INFINITY},
         {"peak_bytes", most_peak, 0, here ? plan->memory : INFINITY},
-        {"bytes_per_step", known(cell->bytes_per_step), moves ? fmax(1, inputs) : inputs, INFINITY},
+        {"bytes_per_step", known_or_less(cell->bytes_per_step), moves ? fmax(1, inputs) : inputs,
+         INFINITY},
         {"matmul_ns", least_of(cell, cell->matmul_ns, cell->n_shards), messages, INFINITY},
         {"reduce", least_of(cell, cell->phase_ns[RECORD_REDUCE], ddp ? cell->n_shards : 1), moves,
          INFINITY},

@@ -102,7 +102,7 @@ void record_cell_free(struct record_cell *cell)
     cell->n_ranks = 0;
 }
 
-static bool counts(const struct record_cell *cell, size_t i)
+static bool sample_counts(const struct record_cell *cell, size_t i)
 {
     return (cell->flags[i] & (RECORD_WARMUP | RECORD_BAD_VALUES)) == 0;
 }
@@ -122,7 +122,7 @@ static double phase_median(const struct record_cell *cell, enum record_phase pha
 
             slowest = time > slowest ? time : slowest;
         }
-        if (counts(cell, i))
+        if (sample_counts(cell, i))
             x[n++] = (double)slowest;
     }
     return cell->n_ranks == 0 ? NAN : stats_median(x, n);
@@ -139,7 +139,7 @@ static double outside_median(const struct record_cell *cell, double x[])
 
         for (int rank = 0; rank < cell->n_shards && rank < cell->n_ranks; ++rank)
             inside += (double)cell->matmul_ns[(size_t)rank * cell->n_samples + i];
-        if (counts(cell, i))
+        if (sample_counts(cell, i))
             x[n++] = 1 - inside / cell->n_shards / (double)record_phased_ns(cell, i);
     }
     return stats_median(x, n);
@@ -152,7 +152,7 @@ static double tracing_median(const struct record_cell *cell, double x[])
     size_t n = 0;
 
     for (size_t i = 0; cell->phased_ns && i < cell->n_samples; ++i)
-        if (counts(cell, i))
+        if (sample_counts(cell, i))
             x[n++] = (double)cell->phased_ns[i] - (double)cell->t_step_ns[i];
     return stats_median(x, n);
 }
@@ -206,7 +206,7 @@ static void flag_samples(struct record_cell *cell, const struct stats_summary *s
         const bool severe = t < f.severe_lo || t > f.severe_hi;
         const bool outside = t < f.mild_lo || t > f.mild_hi;
 
-        if (counts(cell, i) && outside)
+        if (sample_counts(cell, i) && outside)
             cell->flags[i] |= severe ? RECORD_SEVERE : RECORD_MILD;
     }
 }
@@ -272,7 +272,7 @@ int record_derive(struct record_cell *cell)
     for (size_t i = 0; i < cell->n_samples; ++i) {
         cell->flags[i] &= ~(unsigned)(RECORD_MILD | RECORD_SEVERE);
         cell->flags[i] |= i < cell->warmup_steps ? RECORD_WARMUP : 0U;
-        if (counts(cell, i))
+        if (sample_counts(cell, i))
             x[n++] = (double)cell->t_step_ns[i];
     }
     const struct stats_summary s = n > 0 ? stats_summarise(x, n, scratch) : no_samples();

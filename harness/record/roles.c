@@ -87,7 +87,7 @@ static int order_of_series(const struct record_series *a, const struct record_se
     return order;
 }
 
-static int compare(const struct record_field *field, const void *a, const void *b)
+static int field_order(const struct record_field *field, const void *a, const void *b)
 {
     const void *x = (const char *)a + field->offset, *y = (const char *)b + field->offset;
 
@@ -121,7 +121,7 @@ static int compare(const struct record_field *field, const void *a, const void *
 int record_field_order(const struct record_field *field, unsigned roles, const void *a,
                        const void *b)
 {
-    return (field->role & roles) != 0 ? compare(field, a, b) : 0;
+    return (field->role & roles) != 0 ? field_order(field, a, b) : 0;
 }
 
 /* Returns the first field that differs, NULL: none; *order says how. */

@@ -10,7 +10,7 @@
 /* The clocks of a launch and of the session need to agree only this well. */
 static const double CLOCKS = 0.9;
 
-static double sum_of(const uint64_t ns[], size_t n)
+static double sum_seconds(const uint64_t ns[], size_t n)
 {
     double sum = 0;
 
@@ -31,8 +31,8 @@ struct record_timed record_timed(const struct record_cell *cell)
         timed.steps += counts ? (double)record_sample_ns(cell, i) / 1e9 : 0;
     }
     for (int turn = 0; turn < RECORD_TURNS; ++turn)
-        timed.beside += sum_of(cell->round_ns[turn], (size_t)cell->n_rounds);
-    timed.beside += sum_of(cell->alone_ns, (size_t)cell->n_alone);
+        timed.beside += sum_seconds(cell->round_ns[turn], (size_t)cell->n_rounds);
+    timed.beside += sum_seconds(cell->alone_ns, (size_t)cell->n_alone);
     return timed;
 }
 

@@ -44,7 +44,7 @@ static json_t *real_value(double number)
 }
 
 /* Returns an array or an object, or NULL if one of its values could not be added. */
-static json_t *whole(json_t *value, int status)
+static json_t *json_whole(json_t *value, int status)
 {
     if (status == 0)
         return value;
@@ -59,7 +59,7 @@ static json_t *reals_value(const double *number, size_t n)
 
     for (size_t i = 0; status == 0 && i < n; ++i)
         status = json_array_append_new(array, real_value(number[i]));
-    return whole(array, status);
+    return json_whole(array, status);
 }
 
 static json_t *numbers_value(const uint64_t *number, size_t n)
@@ -69,7 +69,7 @@ static json_t *numbers_value(const uint64_t *number, size_t n)
 
     for (size_t i = 0; i < n; ++i)
         status |= json_array_append_new(array, count_value(number[i]));
-    return whole(array, status);
+    return json_whole(array, status);
 }
 
 /* An array for each row, of n numbers each. */
@@ -80,7 +80,7 @@ static json_t *rows_value(const uint64_t *number, size_t rows, size_t n)
 
     for (size_t row = 0; row < rows; ++row)
         status |= json_array_append_new(array, numbers_value(number + row * n, n));
-    return whole(array, status);
+    return json_whole(array, status);
 }
 
 /* The arrays of "raw", which have an element for each sample of the cell; null if they were not
@@ -97,7 +97,7 @@ static json_t *samples_value(const struct record_field *field, const struct reco
         value = json_array();
         for (size_t i = 0; i < cell->n_samples; ++i)
             status |= json_array_append_new(value, json_integer((json_int_t)cell->flags[i]));
-        return whole(value, status);
+        return json_whole(value, status);
     }
     if (field->nest == RECORD_PART) {
         value = part->ns ? json_object() : json_null();
@@ -105,7 +105,7 @@ static json_t *samples_value(const struct record_field *field, const struct reco
             return value;
         status |= json_object_set_new(value, "work", json_integer((json_int_t)part->work));
         status |= json_object_set_new(value, "ns", rows_value(part->ns, part->rows, part->n));
-        return whole(value, status);
+        return json_whole(value, status);
     }
     memcpy(&ns, member, sizeof ns);
     if (field->nest == RECORD_STEPS && (ns || field->empty == RECORD_WRITTEN))
@@ -121,7 +121,7 @@ static json_t *list_value(const struct record_field *field, const void *object)
     int status = 0;
 
     if (n < 0 || n > field->max)
-        return whole(array, -1);
+        return json_whole(array, -1);
     if (field->nest == RECORD_NUMBERS) {
         json_decref(array);
         return numbers_value((const void *)element, (size_t)n);
@@ -134,7 +134,7 @@ static json_t *list_value(const struct record_field *field, const void *object)
     }
     for (int i = 0; i < n; ++i, element += field->bytes)
         status |= json_array_append_new(array, record_json_of(field->element, element));
-    return whole(array, status);
+    return json_whole(array, status);
 }
 
 static json_t *nested_value(const struct record_field *field, const void *object)
@@ -221,11 +221,11 @@ json_t *record_json_of(const struct record_field *fields, const void *from)
 {
     json_t *object = json_object();
 
-    return whole(object, add_fields(object, fields, from));
+    return json_whole(object, add_fields(object, fields, from));
 }
 
-static char *line_of(enum record_type type, int minor, const struct record_field *fields,
-                     const void *from)
+static char *record_as_line(enum record_type type, int minor, const struct record_field *fields,
+                            const void *from)
 {
     char schema[40];
     json_t *root = json_object();
@@ -241,12 +241,12 @@ static char *line_of(enum record_type type, int minor, const struct record_field
 
 char *record_run_text(const struct record_run *run)
 {
-    return line_of(RECORD_IS_RUN, run->clocked ? 2 : 1, record_run_fields, run);
+    return record_as_line(RECORD_IS_RUN, run->clocked ? 2 : 1, record_run_fields, run);
 }
 
 char *record_cell_text(const struct record_cell *cell)
 {
-    return line_of(RECORD_IS_CELL, 1, record_cell_fields, cell);
+    return record_as_line(RECORD_IS_CELL, 1, record_cell_fields, cell);
 }
 
 char *record_end_text(const char *run_id, const struct record_end *end)
@@ -254,5 +254,5 @@ char *record_end_text(const char *run_id, const struct record_end *end)
     struct record_end line = *end;
 
     snprintf(line.run_id, sizeof line.run_id, "%s", run_id);
-    return line_of(RECORD_IS_END, 1, record_end_fields, &line);
+    return record_as_line(RECORD_IS_END, 1, record_end_fields, &line);
 }
