@@ -212,12 +212,15 @@ static bool take_list(struct scan *s, const struct record_field *field, void *ob
     }
     if (scan_take(s, "[]"))
         return true;
-    if (field->nest == RECORD_HEAP_LIST) {
-        void *list = calloc((size_t)field->max, field->bytes);
+    const bool heap = field->nest == RECORD_HEAP_LIST;
+    void *const member = element;
+    void *list = NULL;
 
+    if (heap) {
+        list = calloc((size_t)field->max, field->bytes);
         if (!list)
             return false;
-        memcpy(element, &list, sizeof list);
+        memcpy(member, &list, sizeof list);
         element = list;
     }
     for (char before = '['; *s->at == before; before = ',', element += field->bytes) {
@@ -228,7 +231,15 @@ static bool take_list(struct scan *s, const struct record_field *field, void *ob
         if (!take_object(s, field->element, element))
             return false;
     }
-    return *count > 0 && scan_take(s, "]");
+    if (*count == 0 || !scan_take(s, "]"))
+        return false;
+    if (heap) { /* it keeps only the elements that are there */
+        void *kept = realloc(list, (size_t)*count * field->bytes);
+
+        list = kept ? kept : list;
+        memcpy(member, &list, sizeof list);
+    }
+    return true;
 }
 
 /* Reads an array for each row, of n numbers each; NULL: it cannot. Every element takes at least two
