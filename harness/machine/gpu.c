@@ -335,16 +335,6 @@ static void ask_text(const struct node_nvml *nvml, enum node_call call, node_dev
     snprintf(text, bytes, "%.*s", (int)bytes - 1, all);
 }
 
-static void read_uuid(const struct node_nvml *nvml, node_device device, char hash[17])
-{
-    char uuid[128], hex[DIGEST_HEX];
-
-    ask_text(nvml, NODE_UUID, device, uuid, sizeof uuid);
-    hash[0] = '\0';
-    if (uuid[0] != '\0' && digest_sha256(uuid, strlen(uuid), hex) == 0)
-        snprintf(hash, 17, "%.16s", hex);
-}
-
 static int name_all(const struct fact fact[], int n, const char *name[], int used)
 {
     for (int i = 0; i < n; ++i)
@@ -356,11 +346,15 @@ void node_gpu_read(const struct node_nvml *nvml, node_device device, struct reco
 {
     int status[ALL_FACTS];
     const char *name[ALL_FACTS];
+    char uuid[128], hex[DIGEST_HEX];
     int n = 0;
 
     node_nvml_bus(nvml, device, gpu->bus);
     ask_text(nvml, NODE_NAME, device, gpu->model, sizeof gpu->model);
-    read_uuid(nvml, device, gpu->uuid_hash);
+    ask_text(nvml, NODE_UUID, device, uuid, sizeof uuid);
+    gpu->uuid_hash[0] = '\0';
+    if (uuid[0] != '\0' && digest_sha256(uuid, strlen(uuid), hex) == 0)
+        snprintf(gpu->uuid_hash, sizeof gpu->uuid_hash, "%.16s", hex);
     ask_all(nvml, device, of_gpu, GPU_FACTS, gpu, &status[n]);
     n = name_all(of_gpu, GPU_FACTS, name, n);
     ask_all(nvml, device, quick, QUICK_FACTS, &gpu->reading, &status[n]);

@@ -62,24 +62,13 @@ static void read_clock(struct record_run *run)
     snprintf(run->rank_reduction, sizeof run->rank_reduction, "slowest replica of each step");
 }
 
-/* Reads the load, which is shown to a reader and never compared. If it cannot be read, it is
- * unknown. */
-static void read_load(struct record_run *run)
-{
-    double *load = run->load_avg;
-    char line[80];
-    int unused = 0;
-
-    if (!machine_line("", "/proc/loadavg", line, sizeof line, &unused) ||
-        sscanf(line, "%lf %lf %lf", &load[0], &load[1], &load[2]) != 3)
-        load[0] = load[1] = load[2] = (double)NAN;
-}
-
 static int read_system(struct record_run *run)
 {
     struct utsname name;
+    double *load = run->load_avg;
+    char line[80];
     uint64_t node = 0;
-    int status = 0;
+    int status = 0, unused = 0;
 
     if (uname(&name) == 0) {
         snprintf(run->kernel, sizeof run->kernel, "%.40s %.80s", name.sysname, name.release);
@@ -87,7 +76,10 @@ static int read_system(struct record_run *run)
     }
     snprintf(run->node_hash, sizeof run->node_hash, "%016" PRIx64, node);
     snprintf(run->libc, sizeof run->libc, "glibc %s", gnu_get_libc_version());
-    read_load(run);
+    /* The load is shown to a reader and never compared. */
+    if (!machine_line("", "/proc/loadavg", line, sizeof line, &unused) ||
+        sscanf(line, "%lf %lf %lf", &load[0], &load[1], &load[2]) != 3)
+        load[0] = load[1] = load[2] = (double)NAN;
     (void)machine_line("", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", run->governor,
                        sizeof run->governor, &status);
     run->governor[strcspn(run->governor, "\n")] = '\0';

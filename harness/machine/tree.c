@@ -70,19 +70,14 @@ static void draw_nic(const struct tree *tree, int depth, const struct record_nic
     branch(tree, depth, text);
 }
 
-static bool has_numa(const struct record_node *node, double number)
-{
-    bool found = false;
-
-    for (int i = 0; i < node->n_numa; ++i)
-        found = found || number == node->numa[i].node;
-    return found;
-}
-
 /* Whether a device of that NUMA node is drawn at this place. */
 static bool is_at(const struct record_node *node, double device, double place)
 {
-    return place == NOWHERE ? !has_numa(node, device) : device == place;
+    bool known = false;
+
+    for (int i = 0; i < node->n_numa; ++i)
+        known = known || device == node->numa[i].node;
+    return place == NOWHERE ? !known : device == place;
 }
 
 static void draw_devices(const struct tree *tree, int depth, double place)
@@ -95,17 +90,6 @@ static void draw_devices(const struct tree *tree, int depth, double place)
     for (int i = 0; i < node->n_nics; ++i)
         if (is_at(node, node->nic[i].numa_node, place))
             draw_nic(tree, depth, &node->nic[i]);
-}
-
-static int count_nowhere(const struct record_node *node)
-{
-    int n = 0;
-
-    for (int i = 0; i < node->n_gpus; ++i)
-        n += is_at(node, node->gpu[i].numa_node, NOWHERE);
-    for (int i = 0; i < node->n_nics; ++i)
-        n += is_at(node, node->nic[i].numa_node, NOWHERE);
-    return n;
 }
 
 static void draw_numa(const struct tree *tree, int i)
@@ -127,15 +111,21 @@ static void draw_numa(const struct tree *tree, int i)
 
 void node_tree(FILE *to, enum text_form form, const struct record_run *run)
 {
-    const struct tree tree = {to, form, &run->node};
+    const struct record_node *node = &run->node;
+    const struct tree tree = {to, form, node};
     char text[NODE_WORDS];
+    bool nowhere = false;
 
     snprintf(text, sizeof text, "node: %s",
              run->cpu_model[0] != '\0' ? run->cpu_model : "unknown processor");
     branch(&tree, 0, text);
     for (int i = 0; i < run->node.n_numa; ++i)
         draw_numa(&tree, i);
-    if (count_nowhere(&run->node) == 0)
+    for (int i = 0; i < node->n_gpus; ++i)
+        nowhere = nowhere || is_at(node, node->gpu[i].numa_node, NOWHERE);
+    for (int i = 0; i < node->n_nics; ++i)
+        nowhere = nowhere || is_at(node, node->nic[i].numa_node, NOWHERE);
+    if (!nowhere)
         return;
     branch(&tree, 1, "near no NUMA node that is known");
     draw_devices(&tree, 2, NOWHERE);

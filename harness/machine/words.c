@@ -83,11 +83,6 @@ void node_pcie_words(const struct record_gpu *gpu, char text[NODE_WORDS])
 
 /* ---- a GPU, a few lines -------------------------------------------------------------------- */
 
-static void mode_words(double mode, char text[16])
-{
-    snprintf(text, 16, "%s", isnan(mode) ? "unknown" : mode > 0 ? "on" : "off");
-}
-
 static void clock_words(const struct record_gpu *gpu, char text[NODE_WORDS])
 {
     const struct record_reading *now = &gpu->reading;
@@ -119,9 +114,9 @@ static void clock_words(const struct record_gpu *gpu, char text[NODE_WORDS])
 static void memory_words(const struct record_gpu *gpu, char text[NODE_WORDS])
 {
     const struct record_reading *now = &gpu->reading;
-    char mode[16];
+    const char *const known = gpu->ecc_mode > 0 ? "on" : "off";
+    const char *const mode = isnan(gpu->ecc_mode) ? "unknown" : known;
 
-    mode_words(gpu->ecc_mode, mode);
     snprintf(text, NODE_WORDS, "memory ");
     words_number(text, gpu->memory_bytes, 1 << 20);
     text_add(text, NODE_WORDS, " MiB, in use ");
