@@ -22,8 +22,7 @@ bool node_has_gpus(const char *devices);
  * should be. It writes the note after *at, which begins at 0. False: there are no more notes. */
 bool node_note(const struct record_run *run, int *at, char note[RECORD_NODE_TEXT]);
 
-/* ---- watching its GPUs -------------------------------------------------------------------------
- */
+/* ---- watching its GPUs ---------------------------------------------------------------------- */
 
 /* Watches the GPUs of a cell before, during and after its measured steps.
  *
@@ -46,8 +45,7 @@ void node_watch_end(struct node_watch *watch);
 void node_watch_note(struct node_watch *watch, struct record_cell *cell);
 void node_watch_close(struct node_watch *watch);
 
-/* ---- words -------------------------------------------------------------------------------------
- */
+/* ---- words ---------------------------------------------------------------------------------- */
 
 /* Words are at most 80 columns wide. Texts from the system are escaped for the form. */
 enum { NODE_COLUMNS = 80 };
@@ -69,8 +67,7 @@ void node_pcie_words(const struct record_gpu *gpu, char text[NODE_WORDS]);
 /* Prints the current state of the GPUs, a few lines each, and notes about it. */
 void node_print(FILE *to, const struct record_run *run);
 
-/* ---- JSON --------------------------------------------------------------------------------------
- */
+/* ---- JSON ----------------------------------------------------------------------------------- */
 
 struct record_devices {
     const char *devices, *backend, *communicator;

@@ -112,8 +112,7 @@ int node_nvml_device(const struct node_nvml *nvml, int index, node_device *devic
 int node_nvml_bus(const struct node_nvml *nvml, node_device device, char bus[16]);
 void node_pci_words(const struct nvml_pci *pci, char bus[16]);
 
-/* ---- a GPU as fields of a record: machine/gpu.c ------------------------------------------------
- */
+/* ---- a GPU as fields of a record: machine/gpu.c --------------------------------------------- */
 
 /* A field without an answer is NaN or an empty text, never 0; `absent` says why. */
 

@@ -143,8 +143,7 @@ static bool take_string(struct scan *s, const struct record_field *field, char *
     return true;
 }
 
-/* ---- arrays and objects ------------------------------------------------------------------------
- */
+/* ---- arrays and objects --------------------------------------------------------------------- */
 
 /* The number of elements of the array of numbers that begins here. */
 static size_t count_elements(const struct scan *s)

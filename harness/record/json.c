@@ -257,8 +257,7 @@ void record_json_store(const struct record_field *field, json_int_t number, void
         *(uint64_t *)member = (uint64_t)number;
 }
 
-/* ---- arrays and objects ------------------------------------------------------------------------
- */
+/* ---- arrays and objects --------------------------------------------------------------------- */
 
 /* Checks that it is an array of n elements. */
 static int check_array(const json_t *array, const char *name, size_t n, struct text_error *err)

@@ -1,7 +1,6 @@
 /* record/reading.h: internal to this folder. The state while a file is read: its lines, in batches
  * and on several cores; the plan of its command, which each line must fit; the time of its
- * sessions.
- */
+ * sessions. */
 #ifndef HARNESS_RECORD_READING_H
 #define HARNESS_RECORD_READING_H
 
@@ -10,8 +9,7 @@
 #include "plan/plan.h"
 #include "record/json.h"
 
-/* ---- lines -------------------------------------------------------------------------------------
- */
+/* ---- lines ---------------------------------------------------------------------------------- */
 
 struct record_line {
     const char *text; /* without its newline */
@@ -53,8 +51,7 @@ void record_lines_next(struct record_lines *lines);
 
 void record_lines_close(struct record_lines *lines);
 
-/* ---- the plan of the command -------------------------------------------------------------------
- */
+/* ---- the plan of the command ---------------------------------------------------------------- */
 
 enum { RECORD_PLAN_MISSING, RECORD_PLAN_OK, RECORD_PLAN_NOT_OK };
 
@@ -90,8 +87,7 @@ int record_plan_end(const struct record_plan *plan, const struct record_end *end
                     struct text_error *err);
 void record_plan_close(struct record_plan *plan);
 
-/* ---- the time of sessions ----------------------------------------------------------------------
- */
+/* ---- the time of sessions ------------------------------------------------------------------- */
 
 /* The sums over sessions, zeroed before the first line. */
 struct record_sittings {
