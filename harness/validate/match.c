@@ -3,8 +3,7 @@
 #include "validate/validate.h"
 
 #include "command/command.h"
-#include "record/input.h"
-#include "record/roles.h"
+#include "record/files.h"
 
 #include <stdlib.h>
 #include <string.h>
