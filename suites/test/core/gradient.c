@@ -66,6 +66,36 @@ static void refused_first(struct context *c)
     expect_matrix(c, "input gradient", &dx, slot, 10, 1, sequence(c, 10, 2.0, 0.0));
 }
 
+/* The frozen parameters of a layer get no gradient; the other parameters and the input get theirs.
+ */
+static void frozen_parts(struct context *c)
+{
+    for (int parts = 0; parts < 4; ++parts) {
+        case_release(c);
+        case_note(c, "frozen%s%s", parts & 1 ? " weight" : "", parts & 2 ? " bias" : "");
+        struct dp_group *group = open_group(c, 1);
+        struct dp_slot *slot = dp_group_slot(group, 0);
+        struct dp_module *layer = make_linear(c, group, 1, 1, true);
+        move_module(c, layer, slot);
+        const double want[2] = {55.0, 10.0};
+        for (int i = 0; i < 2; ++i) {
+            write_values(c, &param_at(c, layer, i)->value, (double[]){2.0});
+            param_at(c, layer, i)->frozen = (parts & 1 << i) != 0;
+        }
+        struct dp_run *run = open_run(c, group);
+        const struct dp_tensor x = golden_rows(c, slot, 10, 1.0);
+        (void)forward(c, layer, run, &x);
+        const struct dp_tensor dx = backward(c, layer, run, NULL);
+        for (int i = 0; i < 2; ++i) {
+            if (parts & 1 << i)
+                expect_no_grad(c, i == 0 ? "weight" : "bias", param_at(c, layer, i));
+            else
+                expect_grad(c, i == 0 ? "weight" : "bias", param_at(c, layer, i), &want[i]);
+        }
+        expect_matrix(c, "input gradient", &dx, slot, 10, 1, sequence(c, 10, 2.0, 0.0));
+    }
+}
+
 enum { ROWS = 6, CHANNELS = 3, SIDE = 4, CAPSULES = 3, LAYER_NORM, POSITIONS, LAYERS };
 
 /* Returns how many parameters a layer has; at most 2 of them are compared. */
@@ -144,6 +174,7 @@ static void added_up(struct context *c)
 static const struct test_case cases[] = {
     {"gradient/some-take-part", "GRAD-08", some_take_part},
     {"gradient/refused-first", "ERR-08 GRAD-01", refused_first},
+    {"gradient/frozen-parts", "REPL-13", frozen_parts},
     {"gradient/added-up", "GRAD-04", added_up},
 };
 const struct case_table gradient_cases = {cases, sizeof cases / sizeof cases[0]};

@@ -136,6 +136,37 @@ static void fill_replicas(struct context *c, struct dp_replicas *replicas, struc
     }
 }
 
+/* Several workers sum large parameters in slices. Each element is added once, also if the base has
+ * a gradient already and small parameters are in the same transfer. */
+static void reduce_large(struct context *c)
+{
+    for (int m = 1; m <= 4; ++m) {
+        case_release(c);
+        case_note(c, "m=%d", m);
+        struct dp_group *group = open_group(c, 4);
+        struct dp_slot **slots = first_slots(c, group, 4);
+        struct dp_module *parts[] = {make_linear(c, group, 1, 3, true),
+                                     make_linear(c, group, 3, 20015, true)};
+        struct dp_module *model = make_sequential(c, group, parts, 2);
+        move_module(c, model, slots[0]);
+        struct dp_replicas *replicas = open_replicas(c, model, slots, 4);
+        struct dp_error err = {0};
+        for (int round = 1; round <= 3; ++round) {
+            expect_ok(c, dp_replicate(replicas, m, &err), &err, "dp_replicate");
+            for (int p = 0; p < 4; ++p) {
+                fill_replicas(c, replicas, param_at(c, model, p), m, 5.0 * p, 1.0);
+            }
+            expect_ok(c, dp_reduce(replicas, m, &err), &err, "dp_reduce");
+            for (int p = 0; p < 4; ++p) {
+                const struct dp_param *param = param_at(c, model, p);
+                const double first = round * (5.0 * p * m + m * (m - 1) / 2.0);
+                expect_grad(c, "sum", param,
+                            sequence(c, dp_tensor_count(&param->grad), first, round * m));
+            }
+        }
+    }
+}
+
 /* A frozen parameter is left out, whatever its replicas hold. */
 static void reduce_frozen(struct context *c)
 {
@@ -157,6 +188,7 @@ static const struct test_case cases[] = {
     {"replicate/traffic", "REPL-03 SPLIT-02 COMP-04", traffic},
     {"replicate/carried", "REPL-03", carried},
     {"replicate/reduce-some", "GRAD-11 GRAD-12", reduce_some},
+    {"replicate/reduce-large", "GRAD-01 GRAD-04 COAL-02 DET-01", reduce_large},
     {"replicate/reduce-frozen", "REPL-13", reduce_frozen},
 };
 const struct case_table replicate_cases = {cases, sizeof cases / sizeof cases[0]};
