@@ -132,7 +132,7 @@ static int check_line_place(const struct baseline *baseline, const struct baseli
 
 /* Reads one line of the text, without its newline, into the next of lines. */
 static int read_baseline_line(struct baseline *baseline, const char *text, size_t bytes,
-                     struct record_chain *chain, struct text_error *err)
+                              struct record_chain *chain, struct text_error *err)
 {
     struct baseline_line *line = &baseline->lines.line[baseline->lines.n];
     json_t *root = record_json_load(text, bytes, err);
