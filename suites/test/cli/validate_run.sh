@@ -279,3 +279,19 @@ mv out learned.yaml
 expect_count 2 ' at: ' learned.yaml
 expect_count 1 ' at: .*, host_inputs: 1}' learned.yaml
 [ "$(grep 'max: \|expected: ' learned.yaml | sort -u | wc -l)" -gt 2 ] || fail "two limits of the same steps: $(cat learned.yaml)"
+
+# With weak scaling a speed-up counts the rows, too: it is the number of the report.
+expect_status 0 "$lockstep" sweep --devices virt:2 --counts 1,2 --scaling weak --mode plain,dp --workload mlp:64,64 \
+    --batch 64 --launches 1 --seconds 0.02 --bind none --out weak.jsonl
+two='workload: "mlp:64,64", mode: dp, devices: 2'
+{
+    limit speed_up 'min: 0.0001 x' "$two" binding 'statistic: typical'
+    limit efficiency 'min: 0.0001 x' "$two" binding 'statistic: typical'
+} | profile weak.yaml '' 'launches: 1'
+expect_status 3 "$lockstep" validate --allow-dirty --profile weak.yaml --format json weak.jsonl
+grep -o '"median": *[0-9.e+-]*' out | sed 's/.*: *//' >validated
+expect_status 0 "$lockstep" report --format csv weak.jsonl
+awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+    /,"dp","virt:2",/ { print $(at["speedup_ratio"] + 1); print $(at["efficiency_ratio"] + 1) }' out >reported
+paste validated reported | awk '{ n += ($1 / $2 > 0.999 && $1 / $2 < 1.001) } END { exit n != 2 }' ||
+    fail "another speed-up or efficiency than that of the report: $(paste validated reported)"
