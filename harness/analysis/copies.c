@@ -75,6 +75,19 @@ double copies_rate(const struct copies_set *set, int from, int to)
     return set->rate[from * (set->devices + COPIES_DEVICE) + to];
 }
 
+/* Counts a launch in the set of its devices, which may be a new one. */
+static void count_launch(struct report *report, const struct report_row *row)
+{
+    size_t s = 0;
+
+    while (s < report->n_copies && compare_sets(report->copies[s].row, row) != 0)
+        ++s;
+    if (s == report->n_copies)
+        report->copies[report->n_copies++] =
+            (struct copies_set){.row = row, .devices = row->cell->key.n_devices};
+    ++report->copies[s].launches;
+}
+
 int report_copies_make(struct report *report)
 {
     double *launch = calloc(report->n_rows + 1, sizeof *launch);
@@ -86,17 +99,8 @@ int report_copies_make(struct report *report)
         return -1;
     }
     for (size_t i = 0; i < report->n_rows; ++i)
-        if (has_copies(&report->row[i])) {
-            const struct report_row *row = &report->row[i];
-            size_t s = 0;
-
-            while (s < report->n_copies && compare_sets(report->copies[s].row, row) != 0)
-                ++s;
-            if (s == report->n_copies)
-                report->copies[report->n_copies++] =
-                    (struct copies_set){.row = row, .devices = row->cell->key.n_devices};
-            ++report->copies[s].launches;
-        }
+        if (has_copies(&report->row[i]))
+            count_launch(report, &report->row[i]);
     qsort(report->copies, report->n_copies, sizeof *report->copies, sort_sets);
     for (size_t s = 0; s < report->n_copies && status == 0; ++s) {
         struct copies_set *set = &report->copies[s];

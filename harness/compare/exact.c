@@ -16,6 +16,13 @@ const struct exact_metric exact_metrics[EXACT_METRICS] = {
     {"shard_rows", "rows", "replica", EXACT_SIZE, OF(shard), OF(n_shards), false},
     {"model_params", "values", "", EXACT_SIZE, OF(model_params), 0, false}};
 
+static double counted_value(const struct exact_metric *metric, const void *values, size_t i)
+{
+    return metric->kind == EXACT_SIZE  ? (double)((const size_t *)values)[i]
+           : metric->kind == EXACT_U64 ? (double)((const uint64_t *)values)[i]
+                                       : ((const double *)values)[i];
+}
+
 void exact_add(struct exact_side *side, const struct record_cell *launch)
 {
     const bool first = side->launches == 0;
@@ -30,10 +37,7 @@ void exact_add(struct exact_side *side, const struct record_cell *launch)
 
         /* If one launch does not have an element, it is unknown for all of them. */
         for (size_t i = 0; i < n; ++i) {
-            const double value = i >= count                   ? (double)NAN
-                                 : metric->kind == EXACT_SIZE ? (double)((const size_t *)own)[i]
-                                 : metric->kind == EXACT_U64  ? (double)((const uint64_t *)own)[i]
-                                                              : ((const double *)own)[i];
+            const double value = i < count ? counted_value(metric, own, i) : (double)NAN;
 
             if (isnan(value) || (!first && (i >= side->n[m] || isnan(lo[i])))) {
                 lo[i] = hi[i] = NAN;

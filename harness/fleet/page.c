@@ -146,6 +146,28 @@ static int put_nodes(struct text_out *out, const struct fleet *fleet)
 
 /* ---- numbers ------------------------------------------------------------------------------ */
 
+/* Writes the nodes that are worse at a position: "node001, node007 and 3 more". Outliers are in the
+ * order of nodes. */
+static void name_worse_nodes(const struct fleet *fleet, int device, char words[2 * FLEET_TEXT])
+{
+    const struct fleet_node *before = NULL;
+    size_t n = 0, at = 0;
+
+    words[0] = '\0';
+    for (size_t i = 0; i < fleet->n_outliers; ++i) {
+        const struct fleet_outlier *outlier = &fleet->outlier[i];
+
+        if (outlier->device != device || !outlier->is_worse || outlier->node == before)
+            continue;
+        before = outlier->node;
+        if (n++ < NAMED)
+            at += (size_t)snprintf(words + at, 2 * FLEET_TEXT - at, "%s%.60s", n > 1 ? ", " : "",
+                                   before->name);
+    }
+    if (n > NAMED)
+        snprintf(words + at, 2 * FLEET_TEXT - at, " and %zu more", n - NAMED);
+}
+
 /* How many numbers are outlying at each place in a node, and whose. */
 static int put_positions(struct text_out *out, const struct fleet *fleet)
 {
@@ -168,23 +190,7 @@ static int put_positions(struct text_out *out, const struct fleet *fleet)
         for (size_t i = 0; i < fleet->n_outliers; ++i)
             if (fleet->outlier[i].device == device)
                 ++count[fleet->outlier[i].is_worse];
-        /* "node001, node007 and 3 more": outliers are in the order of nodes. */
-        const struct fleet_node *before = NULL;
-        size_t n = 0, at = 0;
-
-        words[0] = '\0';
-        for (size_t i = 0; i < fleet->n_outliers; ++i) {
-            const struct fleet_outlier *outlier = &fleet->outlier[i];
-
-            if (outlier->device != device || !outlier->is_worse || outlier->node == before)
-                continue;
-            before = outlier->node;
-            if (n++ < NAMED)
-                at += (size_t)snprintf(words + at, 2 * FLEET_TEXT - at, "%s%.60s",
-                                       n > 1 ? ", " : "", before->name);
-        }
-        if (n > NAMED)
-            snprintf(words + at, 2 * FLEET_TEXT - at, " and %zu more", n - NAMED);
+        name_worse_nodes(fleet, device, words);
         grid_row(&grid, count[true] > 0 ? "failed" : "");
         if (device >= 0)
             grid_cell(&grid, "text name", "device %d", device);

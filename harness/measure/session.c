@@ -147,7 +147,7 @@ int session_open_for(struct session *session, struct dp_group *group,
 int session_open(struct session *session, struct dp_group *group, const struct cell_config *config,
                  struct dp_error *err)
 {
-    return session_open_for(session, group, config, &(const struct session_use){NULL}, err);
+    return session_open_for(session, group, config, &(const struct session_use){.fill = NULL}, err);
 }
 
 int session_open_set(struct session *session, const struct workload_set *set, struct dp_error *err)

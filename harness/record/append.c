@@ -15,12 +15,11 @@ int record_append(int fd, const char *line, struct text_error *err)
 
     if (memchr(line, '\n', length))
         return record_fail(err, "a record must be one line");
-    char *text = malloc(length + 1);
+    char *text = malloc(length + 2);
 
     if (!text)
         return record_fail(err, "no memory to append %zu bytes", length);
-    memcpy(text, line, length);
-    text[length] = '\n';
+    snprintf(text, length + 2, "%s\n", line);
 
     /* -1: the file cannot be truncated to what it was */
     const off_t before = lseek(fd, 0, SEEK_END);

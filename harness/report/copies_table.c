@@ -223,15 +223,25 @@ static void cell_of_copy(struct grid *grid, double speed, enum of of)
         grid_cell(grid, "number", "-");
 }
 
+/* The index of a device in the list and its name, "2 (cuda:5)". */
+static void cell_of_end(struct grid *grid, const struct record_run *run, int end)
+{
+    const int device = end - COPIES_DEVICE;
+
+    if (end == COPIES_HOST)
+        grid_cell(grid, "text", "host");
+    else if (device < run->n_slots)
+        grid_cell(grid, "text", "%d (%s)", device, run->slot[device].name);
+    else
+        grid_cell(grid, "text", "%d", device);
+}
+
 static void add_set(struct grid *grid, const struct report *report, const struct copies_set *set,
                     int devices)
 {
-    const struct record_run *run = set->row->run;
     const int ends = COPIES_DEVICE + set->devices;
 
     for (int from = 0; from < ends; ++from) {
-        const int device = from - COPIES_DEVICE;
-
         if (from > 0 && report->nvbandwidth)
             grid_line(grid);
         for (enum of of = HERE; of < OFS; ++of) {
@@ -242,13 +252,7 @@ static void add_set(struct grid *grid, const struct report *report, const struct
             if (!any)
                 continue;
             grid_row(grid, "");
-            /* The index of the device in the list and its name, "2 (cuda:5)". */
-            if (from == COPIES_HOST)
-                grid_cell(grid, "text", "host");
-            else if (device < run->n_slots)
-                grid_cell(grid, "text", "%d (%s)", device, run->slot[device].name);
-            else
-                grid_cell(grid, "text", "%d", device);
+            cell_of_end(grid, set->row->run, from);
             if (report->nvbandwidth)
                 grid_cell(grid, "text", "%s", of_names[of]);
             for (int to = 0; to < COPIES_DEVICE + devices; ++to)

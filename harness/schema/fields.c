@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 /* clang-format off */
+/* NOLINTBEGIN(bugprone-macro-parentheses): arguments are pieces of initializers */
 #define RANGE_HASH    0, 0
 #define RANGE_OPTIONS 0, 0
 #define RANGE_BOOL    0, 0
@@ -82,6 +83,7 @@ const struct record_field record_cell_fields[] = {
 const struct record_field record_derived_fields[] = {ROWS(RECORD_DERIVED_FIELDS) END};
 #undef OBJECT
 
+/* NOLINTEND(bugprone-macro-parentheses) */
 /* clang-format on */
 
 #define OBJECT record_end
