@@ -35,15 +35,11 @@ static void print_line(const char *what, const char *text, size_t length)
     putchar('\n');
 }
 
-static bool has_letter(const struct argp_option *option)
-{
-    return option->key > ' ' && option->key < 127;
-}
-
 void command_dump_options(const struct argp_option table[])
 {
     for (const struct argp_option *option = table; option->name || option->doc; ++option) {
-        const char letter = (char)(has_letter(option) ? option->key : '\0');
+        const bool has_letter = option->key > ' ' && option->key < 127;
+        const char letter = (char)(has_letter ? option->key : '\0');
         const char *arg = option->arg ? option->arg : "";
         const char *doc = option->doc ? option->doc : "";
 

@@ -45,12 +45,6 @@ static const char *asked(const char *planned)
     return command_communicator_row(planned, &row) ? row.name : planned;
 }
 
-/* If some GPUs of a list need staging, the first few of them may still not need it. */
-static bool is_planned(const char *communicator, const char *planned)
-{
-    return strcmp(communicator, planned) == 0 || strcmp(communicator, asked(planned)) == 0;
-}
-
 /* A cell on devices with +fault is never ok; and a failure there is never one of the harness. */
 static void fail_faulty(struct record_cell *cell, const struct dp_group *group)
 {
@@ -84,9 +78,12 @@ static void measure_kind(const struct cell_config *config, FILE *trace, struct d
 static bool is_as_planned(const struct dp_group *group, const struct cell_config *config)
 {
     const int here = config->per_process > 0 ? (int)config->per_process : config->n_devices;
+    const char *communicator = dp_group_communicator(group);
 
+    /* If some GPUs of a list need staging, the first few of them may still not need it. */
     return dp_group_size(group) == here && dp_group_world(group) == config->n_devices &&
-           is_planned(dp_group_communicator(group), config->communicator);
+           (strcmp(communicator, config->communicator) == 0 ||
+            strcmp(communicator, asked(config->communicator)) == 0);
 }
 
 void cell_measure(const struct cell_config *config, FILE *trace, struct dp_mpi *mpi,

@@ -49,12 +49,6 @@ size_t text_decode(const char *text, uint32_t *code)
     return length;
 }
 
-/* C0, delete, C1. */
-static bool is_control(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7f && code < 0xa0);
-}
-
 /* Characters that may be shown: visible ones and blanks. Between these ranges are format
  * characters, characters that turn directions or break lines, private ones, code points that are no
  * characters, and long runs that Unicode has not assigned. */
@@ -172,7 +166,8 @@ void text_write(FILE *file, enum text_form form, const char *text, size_t bytes)
             text += escape->to ? strlen(escape->from) : escape->stay;
             continue;
         }
-        if (length == 0 || is_control(code))
+        /* C0, delete, C1 */
+        if (length == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0))
             putc('?', file);
         else if (!is_shown(code))
             write_code(file, form, code);

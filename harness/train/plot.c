@@ -39,13 +39,6 @@ static double value_of(const struct train_epoch *epoch, enum curve curve)
     }
 }
 
-/* The position of an epoch on the x axis: its number, or for a text the millions of tokens so
- * far. */
-static double place_of(const struct train_epoch *epoch)
-{
-    return epoch->context > 0 ? (double)epoch->tokens / 1e6 : (double)epoch->epoch;
-}
-
 /* Adds one curve of a seed. If there are more epochs than marks, it has every n-th of them, and the
  * last. */
 static void add_curve(struct plot_table *table, const struct subject *subject, uint64_t seed,
@@ -57,13 +50,15 @@ static void add_curve(struct plot_table *table, const struct subject *subject, u
     for (size_t i = 0; i < subject->n; ++i) {
         const struct train_epoch *epoch = &subject->epoch[i];
         const double y = value_of(epoch, curve);
+        /* A text has the millions of tokens so far on the x axis. */
+        const double x = epoch->context > 0 ? (double)epoch->tokens / 1e6 : (double)epoch->epoch;
 
         if (epoch->seed != seed || !isfinite(y) ||
             (epoch->epoch % every != 0 && epoch->epoch != subject->options->epochs) ||
             (!begun && !plot_table_series(table, table->series + 1, label)))
             continue;
         begun = true;
-        plot_table_row(table, (const double[]){place_of(epoch), y}, 2);
+        plot_table_row(table, (const double[]){x, y}, 2);
     }
 }
 
