@@ -75,7 +75,4 @@ int rank_answers_failed(struct json_t *const answers[], int n);
  * Returns 0, or -1: no memory. */
 int rank_answer_digest(const struct json_t *answer, char hex[DIGEST_HEX]);
 
-/* check/rank.c: such a process, which holds some of the ranks of the models of check. */
-int rank_main(int argc, char **argv);
-
 #endif

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "build_info.h"
-#include "check/rank_pool.h"
 #include "command/command.h"
 #include "compare/compare.h"
 #include "files/stop.h"

@@ -15,7 +15,7 @@
 #include "machine/provenance.h"
 #include "measure/guard.h"
 #include "plan/launcher.h"
-#include "sweep/launch.h"
+#include "sweep/program.h"
 #include "text/text.h"
 
 enum { COLUMNS = 80, PATH_BYTES = 4096, OWN_WORDS = 6, GRACE_SECONDS = 8 };

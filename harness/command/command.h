@@ -22,6 +22,7 @@ enum command_exit {
 int devices_main(int argc, char **argv);
 int tutorial_main(int argc, char **argv);
 int check_main(int argc, char **argv);
+int rank_main(int argc, char **argv);
 int train_main(int argc, char **argv);
 int cell_main(int argc, char **argv);     /* the worker of sweep */
 int trainee_main(int argc, char **argv);  /* that of train --launcher */

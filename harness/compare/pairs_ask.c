@@ -8,7 +8,7 @@
 #include "command/command.h"
 #include "machine/provenance.h"
 #include "plan/cell_options.h"
-#include "sweep/launch.h"
+#include "sweep/program.h"
 
 #include <errno.h>
 #include <fcntl.h>

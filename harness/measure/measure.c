@@ -2,6 +2,8 @@
  * machine during it. */
 #include "measure/measure.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -124,7 +126,20 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct dp_mpi *
     node_watch_close(gpus);
     fail_faulty(cell, group);
     cell->wall_ns = session_clock_ns() - start_ns;
-    if (watch_stop(&watch, &cell->clock_ratio, why, sizeof why) &&
+    cell->clock_ratio = (double)NAN;
+    if (watch.timer < 0) {
+        snprintf(why, sizeof why, "no timer to compare the clock with: %s", strerror(errno));
+    } else {
+        const struct watch_reading end = watch_read(&watch);
+
+        watch_close(&watch);
+        cell->clock_ratio = watch_ratio(&watch.begin, &end);
+        snprintf(why, sizeof why,
+                 "the clock cannot be believed: %g s passed by CLOCK_MONOTONIC_RAW, %.4g times as "
+                 "many as by a timer",
+                 (double)(end.clock_ns - watch.begin.clock_ns) / 1e9, cell->clock_ratio);
+    }
+    if (!record_clock_holds(cell->clock_ratio) &&
         (cell->status == RECORD_OK || cell->status == RECORD_FAILED)) {
         cell->validated = false;
         cell_fail(cell, RECORD_FAILED, why);

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "measure/watch.h"
 #include "numbers/equal.h"
 
 const struct measurable *session_measurable(enum cell_mode mode)
@@ -26,10 +26,7 @@ unsigned session_phases(const struct cell_config *config)
 
 uint64_t session_clock_ns(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+    return watch_clock_ns();
 }
 
 double session_seconds_since(uint64_t start_ns)

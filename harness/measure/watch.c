@@ -5,15 +5,9 @@
  * but never wrong. */
 #include "measure/watch.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
-
-#include "measure/session.h"
-#include "record/record.h"
 
 enum { TIMER_SECONDS = 1000000000 };
 
@@ -31,13 +25,21 @@ static uint64_t timer_ns(int timer)
            (uint64_t)left.it_value.tv_nsec;
 }
 
-static struct watch_reading look(int timer)
+uint64_t watch_clock_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+struct watch_reading watch_read(const struct watch *watch)
 {
     struct watch_reading reading;
 
-    reading.before_ns = timer_ns(timer);
-    reading.clock_ns = session_clock_ns();
-    reading.after_ns = timer_ns(timer);
+    reading.before_ns = timer_ns(watch->timer);
+    reading.clock_ns = watch_clock_ns();
+    reading.after_ns = timer_ns(watch->timer);
     return reading;
 }
 
@@ -50,12 +52,12 @@ void watch_start(struct watch *watch)
         close(watch->timer);
         watch->timer = -1;
     }
-    watch->begin = look(watch->timer);
+    watch->begin = watch_read(watch);
 }
 
 double watch_seconds(const struct watch *watch)
 {
-    const struct watch_reading now = look(watch->timer);
+    const struct watch_reading now = watch_read(watch);
 
     return watch->timer >= 0 ? (double)(now.before_ns - watch->begin.after_ns) / 1e9
                              : (double)(now.clock_ns - watch->begin.clock_ns) / 1e9;
@@ -75,24 +77,4 @@ double watch_ratio(const struct watch_reading *begin, const struct watch_reading
     const double most = (double)end->after_ns - (double)begin->before_ns + READING_NS;
 
     return clock < least ? clock / least : clock > most ? clock / most : 1;
-}
-
-int watch_stop(struct watch *watch, double *ratio, char *why, size_t bytes)
-{
-    *ratio = (double)NAN;
-    if (watch->timer < 0) {
-        snprintf(why, bytes, "no timer to compare the clock with: %s", strerror(errno));
-        return -1;
-    }
-    const struct watch_reading end = look(watch->timer);
-
-    watch_close(watch);
-    *ratio = watch_ratio(&watch->begin, &end);
-    if (record_clock_holds(*ratio))
-        return 0;
-    snprintf(why, bytes,
-             "the clock cannot be believed: %g s passed by CLOCK_MONOTONIC_RAW, %.4g times as many "
-             "as by a timer",
-             (double)(end.clock_ns - watch->begin.clock_ns) / 1e9, *ratio);
-    return -1;
 }

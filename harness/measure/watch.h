@@ -3,7 +3,6 @@
 #ifndef HARNESS_WATCH_H
 #define HARNESS_WATCH_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* A reading of the clock, between two readings of a timer. */
@@ -20,11 +19,11 @@ void watch_start(struct watch *watch);
 /* The seconds since the start by the timer; by the clock if there is no timer. */
 double watch_seconds(const struct watch *watch);
 
-/* Ends the watch. Returns 0 if the clock and the timer agree on the time since the start
- * (record_clock_holds); else -1, and why has both times. *ratio: clock over timer, NaN without a
- * timer. */
-int watch_stop(struct watch *watch, double *ratio, char *why, size_t bytes);
-void watch_close(struct watch *watch); /* without a comparison */
+/* Reads the clock and the timer; without a timer, its times are 0. */
+struct watch_reading watch_read(const struct watch *watch);
+void watch_close(struct watch *watch);
+/* The clock that all times are read from, which nothing corrects. */
+uint64_t watch_clock_ns(void);
 
 /* The time by the clock over the time by the timer, which counts up. It is 1 if they differ by no
  * more than readings are off. */

@@ -5,6 +5,9 @@
 
 #include "command/device_list.h"
 #include "files/launcher_messages.h"
+#include "schema/structs.h"
+
+_Static_assert(LAUNCHER_BYTES == sizeof((struct record_run *)0)->launcher, "a field of records");
 
 static const double timeout_seconds = 60;
 

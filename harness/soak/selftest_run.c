@@ -8,7 +8,7 @@
 
 #include "soak/selftest.h"
 #include "soak/soak.h"
-#include "sweep/launch.h"
+#include "sweep/program.h"
 
 /* ---- reading --------------------------------------------------------------------------------- */
 

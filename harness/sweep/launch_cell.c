@@ -17,6 +17,9 @@
 #include "plan/launcher.h"
 #include "record/record.h"
 #include "sweep/launch.h"
+#include "sweep/program.h"
+
+_Static_assert(PROGRAM_OUTPUT_BYTES == RECORD_LINE_BYTES, "a worker prints one record");
 
 enum { GRACE_SECONDS = 8, PATH_BYTES = 4096 };
 

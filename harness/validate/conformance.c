@@ -4,7 +4,7 @@
 #include "check/runner.h"
 #include "command/command.h"
 #include "machine/provenance.h"
-#include "sweep/launch.h"
+#include "sweep/program.h"
 #include "validate/measure.h"
 #include "validate/validate.h"
 

@@ -1,12 +1,11 @@
-/* sweep/launch.c: starts a program, reads its output, and waits for its end.
+/* sweep/program.c: starts a program, reads its output, and waits for its end.
  *
  * It gets a new process group, so Ctrl-C reaches only the parent. It is killed with its parent, on
  * a signal, and when its time is over. */
-#include "sweep/launch.h"
+#include "sweep/program.h"
 #include "files/child.h"
 #include "files/stop.h"
 #include "measure/watch.h"
-#include "record/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,11 +56,11 @@ static bool take_output(int input, struct launch_output *output)
 {
     if (output->length + 1 >= output->capacity) {
         const size_t capacity = output->capacity == 0 ? 65536 : 2 * output->capacity;
-        char *text = capacity <= RECORD_LINE_BYTES ? realloc(output->text, capacity) : NULL;
+        char *text = capacity <= PROGRAM_OUTPUT_BYTES ? realloc(output->text, capacity) : NULL;
 
         if (!text) {
             output->too_long = true;
-            output->no_memory = capacity <= RECORD_LINE_BYTES;
+            output->no_memory = capacity <= PROGRAM_OUTPUT_BYTES;
             return false;
         }
         output->text = text;
