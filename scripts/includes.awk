@@ -18,7 +18,7 @@ BEGIN {
     }
 
     # The rooms of harness/: each sees those before it.
-    n_rooms = split("text numbers files plot export command verify schema plan record machine analysis measure check report sweep compare validate soak fleet forecast train cli",
+    n_rooms = split("text numbers files export command launch plot verify schema plan record machine analysis measure check report sweep compare validate soak fleet forecast train cli",
                     rooms, " ")
     for (i = 1; i <= n_rooms; i++)
         room_place[rooms[i]] = i
@@ -30,8 +30,8 @@ BEGIN {
     rule("^mpi\\.h$", "^(core/mpi/|suites/test/mpi/(rate_alone|wrong_message|wrong_sum)\\.c$|harness/forecast/step_smpi\\.c$)", "mpi.h belongs in core/mpi/, and in what is compared with it, simulated or preloaded")
     rule("^dnnl", "^(core/cpu/onednn_inside\\.h|suites/test/core/onednn_asked\\.c)$", "dnnl.h belongs in core/cpu/onednn_inside.h, and in the test that looks at what is asked")
     rule("^simgrid/", "^harness/forecast/step_smpi\\.c$", "SimGrid belongs in harness/forecast/step_smpi.c")
-    rule("^jansson", "^(harness/(record|check|compare)/[a-z_]*|harness/machine/(devices|places)|harness/measure/trace|harness/train/(record|trainee|world)|harness/export/json|harness/validate/json|harness/soak/(selftest_run|selftest_write|write)|harness/fleet/(folder|json|limits|verdict)|harness/forecast/write|suites/test/fuzz/(record|verdict)|suites/impls/(description[a-z_]*|exec/[a-z_]*)|suites/test/hostile/serve|suites/test/torture/calls_files)\\.[ch]$",
-         "jansson belongs where JSON is read or written: harness/record/, check/, compare/, machine/devices, machine/places, measure/trace, train/, export/json, validate/json, soak/, fleet/, forecast/write, suites/impls, suites/test/torture/calls_files")
+    rule("^jansson", "^(harness/(record|launch|check|compare)/[a-z_]*|harness/machine/(devices|places)|harness/measure/trace|harness/train/(record|trainee|world)|harness/export/json|harness/validate/json|harness/soak/(selftest_run|selftest_write|write)|harness/fleet/(folder|json|limits|verdict)|harness/forecast/write|suites/test/fuzz/(record|verdict)|suites/impls/(description[a-z_]*|exec/[a-z_]*)|suites/test/hostile/serve|suites/test/torture/calls_files)\\.[ch]$",
+         "jansson belongs where JSON is read or written: harness/record/, launch/, check/, compare/, machine/devices, machine/places, measure/trace, train/, export/json, validate/json, soak/, fleet/, forecast/write, suites/impls, suites/test/torture/calls_files")
     rule("^(cyaml/|yaml\\.h$)", "^(harness/validate/profile_read|suites/test/scripts/yaml_lines)\\.c$",
          "YAML belongs in harness/validate/profile_read.c")
     rule("^openssl/", "^harness/files/digest\\.c$", "libcrypto belongs in harness/files/digest.c")
@@ -110,7 +110,7 @@ function check_include(name, part, directory, target, target_part, i)
         target_part == "core")
         complain("includes " target ": an implementation is seen through impl.h, not core")
     if (part == "suites" && target_part == "harness" && FILENAME !~ /^suites\/test\// &&
-        !(target == "harness/files/child.h" && FILENAME ~ /^suites\/impls\/(exec\/(converse|process)|wall\/(ask|start))\.c$/))
+        !(target == "harness/launch/child.h" && FILENAME ~ /^suites\/impls\/(exec\/(converse|process)|wall\/(ask|start))\.c$/))
         complain("includes " target ": suites are below the harness")
     if (target ~ /^suites\/test\// && FILENAME !~ /^suites\/test\//)
         complain("includes " target ": the product knows nothing of its tests")

@@ -12,8 +12,8 @@
 #include "check/runner.h"
 #include "command/command.h"
 #include "command/device_list.h"
-#include "files/child.h"
 #include "files/stop.h"
+#include "launch/child.h"
 #include "load.h"
 #include "record/document.h"
 

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "check/pool.h"
-#include "files/child.h"
+#include "launch/child.h"
 
 enum { HANGS = 3, NEVER_OPENED = 2 };
 

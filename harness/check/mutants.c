@@ -15,7 +15,7 @@
 #include "check/matrix.h"
 #include "check/pool.h"
 #include "command/command.h"
-#include "files/child.h"
+#include "launch/child.h"
 #include "mutants/mutants.h"
 #include "record/document.h"
 

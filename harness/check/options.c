@@ -8,8 +8,8 @@
 #include "command/backend.h"
 #include "command/command.h"
 #include "command/device_list.h"
-#include "files/launcher_messages.h"
 #include "files/parallel.h"
+#include "launch/launcher_messages.h"
 
 enum { MOST_BY_DEFAULT = 4, PROCESSES_BY_DEFAULT = 2, COMMAND_BYTES = 8 * RUNNER_TEXT };
 #define ALL_PROFILES   (PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP)

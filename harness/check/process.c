@@ -17,7 +17,7 @@
 
 #include "build_info.h"
 #include "check/pool.h"
-#include "files/child.h"
+#include "launch/child.h"
 
 enum {
     RESULT_FD = 200, /* above all others, where no implementation comes across it */

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/rank_pool.h"
-#include "check/rank_worker.h"
 #include "command/command.h"
 #include "exec/serve.h"
+#include "launch/rank_pool.h"
+#include "launch/rank_worker.h"
 #include "reference/part.h"
 
 struct rank {

@@ -14,8 +14,8 @@
 #include "check/strays.h"
 #include "export/export.h"
 #include "files/whole.h"
+#include "launch/launcher.h"
 #include "load.h"
-#include "plan/launcher.h"
 
 #define RUNNER_TEXT         1024 /* a reason, a path, the name of an implementation */
 #define RUNNER_CAPABILITIES 23   /* bits of enum impl_capability */

@@ -1,6 +1,6 @@
 /* check/world.c: the reference with its ranks in several processes, as an implementation.
  *
- * Its calls are the lines of suites/impls/exec, which go to pools of processes (check/rank_pool.h)
+ * Its calls are the lines of suites/impls/exec, which go to pools of processes (launch/rank_pool.h)
  * instead of a command. A model of R ranks is in at most R processes. So there are pools of several
  * sizes, and each is started when it is needed. If a rank refuses a request, its pool and the
  * models in it end; the next model gets a new pool. A pool that has lost a process gives no answer:
@@ -13,11 +13,11 @@
 #include <string.h>
 
 #include "build_info.h"
-#include "check/rank_pool.h"
 #include "exec/exec.h"
 #include "exec/session.h"
-#include "files/launcher_messages.h"
-#include "plan/launcher.h"
+#include "launch/launcher.h"
+#include "launch/launcher_messages.h"
+#include "launch/rank_pool.h"
 
 enum { POOLS_MOST = 3, SLOWER = 4 };
 

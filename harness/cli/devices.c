@@ -8,10 +8,10 @@
 #include "cli/places.h"
 #include "command/backend.h"
 #include "command/command.h"
-#include "files/launcher_messages.h"
+#include "launch/launcher.h"
+#include "launch/launcher_messages.h"
 #include "machine/node.h"
 #include "machine/provenance.h"
-#include "plan/launcher.h"
 #include "text/text.h"
 
 enum { COLUMNS = 80, KEY_RESOURCES = 256, KEY_TREE, KEY_LAUNCHER, KEY_PROCESSES };

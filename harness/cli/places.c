@@ -10,12 +10,12 @@
 #include "cli/places.h"
 #include "command/command.h"
 #include "dp_mpi.h"
-#include "files/launcher_messages.h"
+#include "launch/guard.h"
+#include "launch/launcher.h"
+#include "launch/launcher_messages.h"
+#include "launch/program.h"
 #include "machine/places.h"
 #include "machine/provenance.h"
-#include "measure/guard.h"
-#include "plan/launcher.h"
-#include "sweep/program.h"
 #include "text/text.h"
 
 enum { COLUMNS = 80, PATH_BYTES = 4096, OWN_WORDS = 6, GRACE_SECONDS = 8 };

@@ -7,8 +7,8 @@
 
 #include "command/command.h"
 #include "files/stop.h"
+#include "launch/watch.h"
 #include "machine/machine.h"
-#include "measure/watch.h"
 #include "numbers/random.h"
 #include "record/record.h"
 #include "sweep/core_locks.h"

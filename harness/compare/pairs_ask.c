@@ -6,9 +6,9 @@
 #include "compare/pairs.h"
 
 #include "command/command.h"
+#include "launch/program.h"
 #include "machine/provenance.h"
 #include "plan/cell_options.h"
-#include "sweep/program.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include "forecast/forecast.h"
 
 #include "files/stop.h"
-#include "sweep/program.h"
+#include "launch/program.h"
 
 #include <errno.h>
 #include <math.h>

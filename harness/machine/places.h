@@ -4,7 +4,7 @@
 
 #include "record/record.h"
 
-/* One process: what it said about itself (files/launcher_messages.h), and the header that its
+/* One process: what it said about itself (launch/launcher_messages.h), and the header that its
  * records would have. */
 struct record_place {
     char host[64], library[96];

@@ -11,11 +11,11 @@
 #include "command/backend.h"
 #include "command/device_list.h"
 #include "dp_mpi.h"
+#include "launch/watch.h"
 #include "machine/node.h"
 #include "measure/probe_step.h"
 #include "measure/session.h"
 #include "measure/share.h"
-#include "measure/watch.h"
 #include "record/record.h"
 
 static uint64_t epoch_ns(void)

@@ -8,7 +8,7 @@
 #include "build_info.h"
 #include "command/command.h"
 #include "dp_mpi.h"
-#include "measure/guard.h"
+#include "launch/guard.h"
 #include "measure/measure.h"
 #include "record/record.h"
 

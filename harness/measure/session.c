@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/watch.h"
+#include "launch/watch.h"
 #include "numbers/equal.h"
 
 const struct measurable *session_measurable(enum cell_mode mode)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "command/device_list.h"
-#include "files/launcher_messages.h"
+#include "launch/launcher_messages.h"
 #include "schema/structs.h"
 
 _Static_assert(LAUNCHER_BYTES == sizeof((struct record_run *)0)->launcher, "a field of records");

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "command/command.h"
-#include "plan/launcher.h"
+#include "launch/launcher.h"
 
 struct launcher_options {
     char launcher[LAUNCHER_BYTES]; /* "": all ranks are in this process */

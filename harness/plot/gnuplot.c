@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "files/child.h"
 #include "files/stop.h"
 #include "files/temporary.h"
+#include "launch/child.h"
 
 enum { TIME_LIMIT_SECONDS = 60 };
 

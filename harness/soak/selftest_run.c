@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "launch/program.h"
 #include "soak/selftest.h"
 #include "soak/soak.h"
-#include "sweep/program.h"
 
 /* ---- reading --------------------------------------------------------------------------------- */
 

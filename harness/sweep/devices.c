@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "command/command.h"
-#include "files/child.h"
+#include "launch/child.h"
 #include "machine/node.h"
 #include "machine/provenance.h"
 #include "sweep/sweep.h"

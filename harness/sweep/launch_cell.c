@@ -13,11 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "files/launcher_messages.h"
-#include "plan/launcher.h"
+#include "launch/launcher.h"
+#include "launch/launcher_messages.h"
+#include "launch/program.h"
 #include "record/record.h"
 #include "sweep/launch.h"
-#include "sweep/program.h"
 
 _Static_assert(PROGRAM_OUTPUT_BYTES == RECORD_LINE_BYTES, "a worker prints one record");
 

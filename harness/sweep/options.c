@@ -8,7 +8,7 @@
 #include "analysis/analysis.h"
 #include "command/backend.h"
 #include "command/command.h"
-#include "plan/launcher.h"
+#include "launch/launcher.h"
 #include "sweep/sweep.h"
 
 enum { TIMEOUT_MAX = 86400, TABLE_MAX = 64 };

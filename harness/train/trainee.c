@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/rank_pool.h"
-#include "check/rank_worker.h"
 #include "command/command.h"
 #include "files/digest.h"
+#include "launch/rank_pool.h"
+#include "launch/rank_worker.h"
 #include "measure/share.h"
 #include "train/train.h"
 

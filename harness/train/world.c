@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/rank_pool.h"
 #include "command/device_list.h"
 #include "files/digest.h"
-#include "measure/watch.h"
+#include "launch/rank_pool.h"
+#include "launch/watch.h"
 
 /* The seconds that a request for steps may take: a user watches, and may want to stop. */
 static const double soon = 0.25;

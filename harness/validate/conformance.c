@@ -3,8 +3,8 @@
 #include "check/record.h"
 #include "check/runner.h"
 #include "command/command.h"
+#include "launch/program.h"
 #include "machine/provenance.h"
-#include "sweep/program.h"
 #include "validate/measure.h"
 #include "validate/validate.h"
 

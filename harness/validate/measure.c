@@ -4,7 +4,7 @@
 
 #include "command/command.h"
 #include "files/stop.h"
-#include "measure/watch.h"
+#include "launch/watch.h"
 #include "record/files.h"
 #include "sweep/core_locks.h"
 #include "sweep/launch.h"

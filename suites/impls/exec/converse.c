@@ -1,7 +1,7 @@
 /* converse.c: one request and one answer, within limits of time and size. */
 #include "process.h"
 
-#include "files/child.h"
+#include "launch/child.h"
 
 #include <errno.h>
 #include <poll.h>

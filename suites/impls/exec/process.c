@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "files/child.h"
+#include "launch/child.h"
 
 enum { PATIENCE_MS = 1000, TICK_NS = 500000, DESCRIPTORS = 1024 };
 

@@ -3,7 +3,7 @@
  * Whatever that process does, the result is an answer or a reason. */
 #include "inside.h"
 
-#include "files/child.h"
+#include "launch/child.h"
 
 #include <errno.h>
 #include <poll.h>

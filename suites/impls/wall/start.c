@@ -6,7 +6,7 @@
 
 #include "inside.h"
 
-#include "files/child.h"
+#include "launch/child.h"
 
 #include <errno.h>
 #include <fcntl.h>

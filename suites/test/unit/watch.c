@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdbool.h>
 
-#include "measure/watch.h"
+#include "launch/watch.h"
 #include "record/record.h"
 
 /* Whether the clock holds, from a start at 1 s by the timer and 7 s by the clock. */

@@ -1,9 +1,9 @@
-/* measure/watch.c: a second clock to compare the first with: a timer of the kernel, which is read
+/* launch/watch.c: a second clock to compare the first with: a timer of the kernel, which is read
  * by another call.
  *
  * The clock is read between two readings of the timer, so an interruption makes the bounds wider
  * but never wrong. */
-#include "measure/watch.h"
+#include "launch/watch.h"
 
 #include <sys/timerfd.h>
 #include <time.h>

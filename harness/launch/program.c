@@ -1,11 +1,11 @@
-/* sweep/program.c: starts a program, reads its output, and waits for its end.
+/* launch/program.c: starts a program, reads its output, and waits for its end.
  *
  * It gets a new process group, so Ctrl-C reaches only the parent. It is killed with its parent, on
  * a signal, and when its time is over. */
-#include "sweep/program.h"
-#include "files/child.h"
+#include "launch/program.h"
 #include "files/stop.h"
-#include "measure/watch.h"
+#include "launch/child.h"
+#include "launch/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* files/launcher_messages.h: messages of processes to the program that started them, through the
+/* launch/launcher_messages.h: messages of processes to the program that started them, through the
  * standard output of a launcher.
  *
  * A launcher mixes what processes print, puts names before their lines, and prints lines of its

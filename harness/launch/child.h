@@ -1,4 +1,4 @@
-/* files/child.h: processes that this one starts. None outlives it but a watch. */
+/* launch/child.h: processes that this one starts. None outlives it but a watch. */
 #ifndef HARNESS_CHILD_H
 #define HARNESS_CHILD_H
 

@@ -1,5 +1,5 @@
-/* check/rank_worker.c: requests, answers, and the end of a process among several. */
-#include "check/rank_worker.h"
+/* launch/rank_worker.c: requests, answers, and the end of a process among several. */
+#include "launch/rank_worker.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "build_info.h"
-#include "check/rank_pool.h"
 #include "command/command.h"
 #include "dp.h"
+#include "launch/rank_pool.h"
 #include "text/options.h"
 
 enum { KEY_PROCESSES = 256, KEY_LIMIT, PIECE = 65536, SLICE = 1 << 20, WORDS = 300 };

@@ -1,6 +1,6 @@
-/* plan/launcher.h: the launcher, the command that starts the processes. */
-#ifndef HARNESS_RECORD_LAUNCHER_H
-#define HARNESS_RECORD_LAUNCHER_H
+/* launch/launcher.h: the launcher, the command that starts the processes. */
+#ifndef HARNESS_LAUNCHER_H
+#define HARNESS_LAUNCHER_H
 
 #include "text/text.h"
 

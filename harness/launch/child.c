@@ -1,6 +1,6 @@
-/* files/child.c: starting processes, waiting for them, and what is shared with them. */
+/* launch/child.c: starting processes, waiting for them, and what is shared with them. */
 #define _DEFAULT_SOURCE /* MAP_NORESERVE */
-#include "files/child.h"
+#include "launch/child.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* sweep/program.h: a separate process that reports by pipe and dies with this one. */
+/* launch/program.h: a separate process that reports by pipe and dies with this one. */
 #ifndef HARNESS_PROGRAM_H
 #define HARNESS_PROGRAM_H
 

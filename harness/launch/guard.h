@@ -1,4 +1,4 @@
-/* measure/guard.h: sends the messages of a process that a launcher has started, and makes sure that
+/* launch/guard.h: sends the messages of a process that a launcher has started, and makes sure that
  * it ends.
  *
  * The process that died is the one that is silent at the end. So each of the others sends a last
@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <sys/types.h>
 
-#include "files/launcher_messages.h"
+#include "launch/launcher_messages.h"
 
 struct dp_mpi;
 

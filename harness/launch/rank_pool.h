@@ -1,8 +1,8 @@
-/* check/rank_pool.h: processes that one call of a launcher has started, each with some of the
+/* launch/rank_pool.h: processes that one call of a launcher has started, each with some of the
  * ranks, and requests that all of them answer together. The other side, in each process, is
- * check/rank_worker.h. */
-#ifndef HARNESS_CHECK_RANK_POOL_H
-#define HARNESS_CHECK_RANK_POOL_H
+ * launch/rank_worker.h. */
+#ifndef HARNESS_RANK_POOL_H
+#define HARNESS_RANK_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ int rank_pool_hosts(const struct rank_pool *pool, int each, char ranks[], size_t
 /* Lets the processes end, or kills them. NULL is allowed. */
 void rank_pool_close(struct rank_pool *pool);
 
-/* ---- requests by name, in JSON both ways (check/rank_worker.h) ---- */
+/* ---- requests by name, in JSON both ways (launch/rank_worker.h) ---- */
 
 struct rank_asker {
     struct rank_pool *pool;

@@ -1,4 +1,4 @@
-/* files/launcher_messages.c: messages as lines with a checksum, written and read; on which hosts
+/* launch/launcher_messages.c: messages as lines with a checksum, written and read; on which hosts
  * processes have begun; and which process has not sent its last message. */
 #include <errno.h>
 #include <inttypes.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "files/launcher_messages.h"
 #include "files/whole.h"
+#include "launch/launcher_messages.h"
 
 static const char mark[] = "lockstep-says-1 ";
 static const char *const words[MSG_KINDS] = {"begun", "part", "read", "answer", "ended", "told"};

@@ -1,4 +1,4 @@
-/* measure/watch.h: checks whether the clock that all times are read from goes as fast as the timers
+/* launch/watch.h: checks whether the clock that all times are read from goes as fast as the timers
  * of the system. */
 #ifndef HARNESS_WATCH_H
 #define HARNESS_WATCH_H

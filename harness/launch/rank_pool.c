@@ -1,10 +1,10 @@
-/* check/rank_pool.c: starts a launcher, writes requests to its input, reads answers from its
+/* launch/rank_pool.c: starts a launcher, writes requests to its input, reads answers from its
  * output, and ends it.
  *
  * A launcher may print anything, and may end well although a process did not. So only complete
- * lines that the processes print count (files/launcher_messages.h), and each process must have
+ * lines that the processes print count (launch/launcher_messages.h), and each process must have
  * printed its last line. */
-#include "check/rank_pool.h"
+#include "launch/rank_pool.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -19,11 +19,11 @@
 #include <unistd.h>
 
 #include "dp.h"
-#include "files/child.h"
 #include "files/digest.h"
-#include "files/launcher_messages.h"
-#include "measure/watch.h"
-#include "plan/launcher.h"
+#include "launch/child.h"
+#include "launch/launcher.h"
+#include "launch/launcher_messages.h"
+#include "launch/watch.h"
 
 enum { TICK_MS = 20, PIECE = 65536, PATH_BYTES = 4096, OPTIONS = 5 };
 /* Seconds that the launcher has to end by itself, and to end after it was told to: it has processes

@@ -1,6 +1,6 @@
-/* measure/guard.c: the thread that waits for the end of the process, and the lock of its
+/* launch/guard.c: the thread that waits for the end of the process, and the lock of its
  * messages. */
-#include "measure/guard.h"
+#include "launch/guard.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "command/command.h"
 #include "dp_mpi.h"
-#include "measure/watch.h"
+#include "launch/watch.h"
 
 enum { LOOK_NS = 200000000, LATE_SECONDS = 5 };
 

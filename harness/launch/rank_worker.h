@@ -1,5 +1,5 @@
-/* check/rank_worker.h: one of several processes that together answer the requests to a rank pool
- * (check/rank_pool.h).
+/* launch/rank_worker.h: one of several processes that together answer the requests to a rank pool
+ * (launch/rank_pool.h).
  *
  * A launcher gives its standard input to one process only. So the first process reads a request and
  * sends it to the others. Each process computes its part, all exchange their answers, and the first
@@ -8,16 +8,16 @@
  * request, the first process still sends the others a message, so that a process that died is
  * found. If the processes can no longer work together, each prints what it knows: the error of an
  * operation that was refused, or the reason for another failure. */
-#ifndef HARNESS_CHECK_RANK_WORKER_H
-#define HARNESS_CHECK_RANK_WORKER_H
+#ifndef HARNESS_RANK_WORKER_H
+#define HARNESS_RANK_WORKER_H
 
 #include <jansson.h>
 #include <stddef.h>
 
 #include "dp_mpi.h"
 #include "files/digest.h"
-#include "measure/guard.h"
-#include "measure/watch.h"
+#include "launch/guard.h"
+#include "launch/watch.h"
 
 /* The texts that the processes exchange, one from each. */
 struct rank_texts {
@@ -77,6 +77,6 @@ const char *rank_worker_text(const json_t *request, const char *name);
 
 /* Returns the first error, or else the answer of the first process; it says "oversubscribed" if one
  * of them does. Whether all have the same answer is checked by the process that asked
- * (check/rank_pool.h). NULL: no memory. */
+ * (launch/rank_pool.h). NULL: no memory. */
 json_t *rank_worker_join(json_t *const answers[], int n);
 #endif

@@ -1,5 +1,5 @@
-/* plan/launcher.c: splits the text of a launcher into words. */
-#include "plan/launcher.h"
+/* launch/launcher.c: splits the text of a launcher into words. */
+#include "launch/launcher.h"
 
 #include <stdio.h>
 #include <stdlib.h>
