@@ -18,7 +18,7 @@
 #include "machine/provenance.h"
 #include "text/text.h"
 
-enum { COLUMNS = 80, PATH_BYTES = 4096, OWN_WORDS = 6, GRACE_SECONDS = 8 };
+enum { COLUMNS = 80, GRACE_SECONDS = 8 };
 #define LIMIT "60"
 static const double limit_seconds = 60;
 
@@ -168,24 +168,22 @@ static int show(const char *command, const char *launcher, const struct launch_o
 
 int places_show(const char *command, const char *launcher, size_t processes, bool json)
 {
-    char self[PATH_BYTES], number[24], *argument[LAUNCHER_WORDS + OWN_WORDS + 1] = {NULL};
-    char place[] = "place", option[] = "--processes", limit[] = "--limit", seconds[] = LIMIT;
-    char *const own[OWN_WORDS] = {self, place, option, number, limit, seconds};
-    struct launch_output output = {.text = NULL};
+    char number[24];
+    char *own[] = {"place", "--processes", number, "--limit", LIMIT, NULL};
+    struct launch_output output;
     struct launcher words;
     struct text_error why = {""};
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 
-    if (launcher_check(launcher, &why) || length < 0 ||
-        launcher_words(launcher, (int)processes, &words))
-        return command_refuse(command, "--launcher: %s",
-                              why.text[0] != '\0' ? why.text : "this program cannot be named");
-    self[length] = '\0';
     snprintf(number, sizeof number, "%zu", processes);
-    memcpy(argument, words.word, (size_t)words.n * sizeof *argument);
-    memcpy(argument + words.n, own, sizeof own);
-    if (launch_gently(argument[0], argument, limit_seconds, GRACE_SECONDS, &output)) {
-        command_complain(command, "--launcher: '%s' cannot be started: %s", argument[0],
+    if (launcher_check(launcher, &why) ||
+        launcher_words(launcher, (int)processes, own, &words, &why))
+        return command_refuse(command, "--launcher: %s", why.text);
+    if (launch_program(&(struct launch_how){.program = words.word[0],
+                                            .argument = words.word,
+                                            .seconds = limit_seconds,
+                                            .grace = GRACE_SECONDS},
+                       &output)) {
+        command_complain(command, "--launcher: '%s' cannot be started: %s", words.word[0],
                          strerror(errno));
         return EXIT_FAILED;
     }

@@ -64,12 +64,14 @@ static int digest_program(const char *program, char hex[DIGEST_HEX])
 static int ask_program(const char *program, const char *what, char *const argument[], int seconds,
                        char **answer)
 {
+    const struct launch_how how = {
+        .program = program, .argument = argument, .heard = LAUNCH_OUTPUT_ALONE, .seconds = seconds};
     struct launch_output output;
     char why[64];
     int status = 0;
 
     *answer = NULL;
-    if (launch_program(program, argument, true, seconds, &output) != 0)
+    if (launch_program(&how, &output) != 0)
         return refuse_program(program, ": cannot be started: ", strerror(errno));
     if (output.interrupted) {
         status = EXIT_INTERRUPTED;

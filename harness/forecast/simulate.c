@@ -107,7 +107,11 @@ static int start_smpi(const struct forecast_simulation *simulation, char *platfo
     for (int i = 0; i < NUMBERS; ++i)
         argument[n++] = number[i];
     argument[n] = NULL;
-    return launch_program(SMPIRUN, argument, true, simulation->timeout, output);
+    return launch_program(&(struct launch_how){.program = SMPIRUN,
+                                               .argument = argument,
+                                               .heard = LAUNCH_OUTPUT_ALONE,
+                                               .seconds = simulation->timeout},
+                          output);
 }
 
 static void simulate_line(const struct forecast_simulation *simulation, char *platform,
@@ -161,8 +165,12 @@ static int check_version(struct forecast_simulation *simulation, struct text_err
 {
     char name[] = "smpirun", option[] = "-version", program[PROGRAM_BYTES];
     char *const argument[] = {name, option, NULL};
-    struct launch_output output = {.text = NULL};
-    const int status = launch_program(SMPIRUN, argument, true, VERSION_SECONDS, &output);
+    const struct launch_how how = {.program = SMPIRUN,
+                                   .argument = argument,
+                                   .heard = LAUNCH_OUTPUT_ALONE,
+                                   .seconds = VERSION_SECONDS};
+    struct launch_output output;
+    const int status = launch_program(&how, &output);
 
     if (status == 0 && output.status == 0 && output.text && !output.timed_out)
         snprintf(simulation->version, sizeof simulation->version, "%.*s",

@@ -36,6 +36,25 @@ pid_t child_fork(enum child_group group)
     return 0;
 }
 
+pid_t child_execute(const char *program, char *const argument[], const int streams[3],
+                    const char *directory)
+{
+    const pid_t pid = child_fork(CHILD_OWN_GROUP);
+
+    if (pid != 0)
+        return pid;
+    for (int i = 0; i < 3; ++i)
+        if (streams[i] != i && dup2(streams[i], i) < 0)
+            _exit(126);
+    if (directory && chdir(directory) != 0)
+        _exit(126);
+    /* Our programs begin with one BLAS thread in any case. The pool that OpenBLAS would start
+     * before that spins for some hundredths of a second on the cores that are to be measured. */
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    execvp(program, argument);
+    _exit(errno == ENOENT ? 127 : 126);
+}
+
 int child_pipe(int ends[2])
 {
     int low[2];

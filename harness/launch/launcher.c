@@ -1,6 +1,7 @@
 /* launch/launcher.c: splits the text of a launcher into words. */
 #include "launch/launcher.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +52,8 @@ int launcher_check(const char *text, struct text_error *why)
             "'%.80s' has no {n}, the number of processes; allowed are mpirun, srun, or a "
             "command like 'mpiexec -n {n}'",
             text);
-    if (launcher_words(text, 1, &launcher))
-        return text_fail(why, "'%.60s...' is too long", text);
+    if (launcher_words(text, 1, NULL, &launcher, why))
+        return -1;
     if (!is_found(launcher.word[0]))
         return text_fail(why, "there is no program '%.80s', or it cannot be executed",
                          launcher.word[0]);
@@ -61,28 +62,38 @@ int launcher_check(const char *text, struct text_error *why)
     return 0;
 }
 
-int launcher_words(const char *text, int processes, struct launcher *launcher)
+int launcher_words(const char *text, int processes, char *const own[], struct launcher *launcher,
+                   struct text_error *why)
 {
+    const ssize_t length = readlink("/proc/self/exe", launcher->self, sizeof launcher->self - 1);
     char *room = launcher->room;
-    const char *const end = room + sizeof launcher->room;
+    const char *const end = room + sizeof launcher->room, *at = text;
 
     launcher->n = 0;
-    while (*(text += strspn(text, " ")) != '\0') {
+    while (*(at += strspn(at, " ")) != '\0') {
         if (launcher->n == LAUNCHER_WORDS || room + 1 >= end)
-            return -1;
+            return text_fail(why, "'%.60s...' is too long", text);
         launcher->word[launcher->n++] = room;
-        while (*text != '\0' && *text != ' ') {
-            const bool number = strncmp(text, "{n}", 3) == 0;
+        while (*at != '\0' && *at != ' ') {
+            const bool number = strncmp(at, "{n}", 3) == 0;
             const int n = number ? snprintf(room, (size_t)(end - room), "%d", processes)
-                                 : snprintf(room, (size_t)(end - room), "%c", *text);
+                                 : snprintf(room, (size_t)(end - room), "%c", *at);
 
             if (n < 0 || n >= end - room)
-                return -1;
+                return text_fail(why, "'%.60s...' is too long", text);
             room += n;
-            text += number ? 3 : 1;
+            at += number ? 3 : 1;
         }
         ++room;
     }
+    if (launcher->n == 0 || (own && length < 0))
+        return text_fail(why, launcher->n == 0 ? "it is empty" : "this program cannot be named");
+    if (own) {
+        launcher->self[length] = '\0';
+        launcher->word[launcher->n++] = launcher->self;
+    }
+    for (size_t i = 0; own && own[i]; ++i)
+        launcher->word[launcher->n++] = own[i];
     launcher->word[launcher->n] = NULL;
-    return launcher->n > 0 ? 0 : -1;
+    return 0;
 }

@@ -5,12 +5,12 @@
 #include "text/text.h"
 
 /* The bytes are those of a field of records, `launcher`. */
-enum { LAUNCHER_BYTES = 256, LAUNCHER_WORDS = 40 };
+enum { LAUNCHER_BYTES = 256, LAUNCHER_WORDS = 40, LAUNCHER_OWN = 160, LAUNCHER_PATH = 4096 };
 
-/* The words of a command, which contain no blanks; the last one is NULL. */
+/* The words of a command line; the last one is NULL. */
 struct launcher {
-    char room[LAUNCHER_BYTES * 2];
-    char *word[LAUNCHER_WORDS + 1];
+    char room[LAUNCHER_BYTES * 2], self[LAUNCHER_PATH];
+    char *word[LAUNCHER_WORDS + LAUNCHER_OWN + 2];
     int n;
 };
 
@@ -20,8 +20,11 @@ void launcher_text(const char *option, char text[LAUNCHER_BYTES]);
 /* Whether a launcher can start processes: it contains {n}, its program is found, and this build has
  * MPI. Returns 0, or -1 and why not. */
 int launcher_check(const char *text, struct text_error *why);
-/* Writes the command for so many processes, up to the program that they execute. Returns 0, or -1
- * if it is too long. */
-int launcher_words(const char *text, int processes, struct launcher *launcher);
+/* Writes the command that starts so many processes of this program, for example
+ * mpirun -n 2 /path/of/lockstep cell ...
+ * own: the words after the program, at most LAUNCHER_OWN, up to a NULL; or NULL: only those of the
+ * launcher. The words of a launcher contain no blanks. Returns 0, or -1 and why not. */
+int launcher_words(const char *text, int processes, char *const own[], struct launcher *launcher,
+                   struct text_error *why);
 
 #endif

@@ -68,34 +68,6 @@ int message_send_parts(struct message_sender *speaker, const char *text, size_t 
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static int keep(struct launcher_process *process, enum message_kind word, const char *text,
-                size_t length)
-{
-    char *const places[MSG_KINDS] = {[MSG_BEGUN] = process->begun,
-                                     [MSG_ANSWER] = process->answer,
-                                     [MSG_ENDED] = process->ended,
-                                     [MSG_ABORT] = process->told};
-
-    process->has[word] = true;
-    if (word == MSG_PART) {
-        char *parts = realloc(process->parts, process->length + length + 1);
-
-        if (!parts)
-            return -1;
-        memcpy(parts + process->length, text, length);
-        process->parts = parts;
-        process->length += length;
-        parts[process->length] = '\0';
-        return 0;
-    }
-    if (word == MSG_READ) {
-        process->read = strtoull(text, NULL, 10);
-        return 0;
-    }
-    snprintf(places[word], MSG_TEXT_BYTES, "%.*s", (int)length, text);
-    return 0;
-}
-
 /* Reads a number after a blank or the mark; NULL: there is none. */
 static const char *take_number(const char *at, const char *end, int base, uint32_t *number)
 {
@@ -113,8 +85,8 @@ static const char *take_number(const char *at, const char *end, int base, uint32
 }
 
 /* 1: it is a whole message, and taken; 0: it is none; -1 and why. */
-static int take(const char *line, const char *end, struct launcher_messages *messages,
-                struct text_error *why)
+static int take_message(const char *line, const char *end, struct launcher_messages *messages,
+                        struct text_error *why)
 {
     uint32_t process, number, sum;
     const char *at = take_number(line + sizeof mark - 1, end, 10, &process);
@@ -139,15 +111,36 @@ static int take(const char *line, const char *end, struct launcher_messages *mes
     if (number != from->number)
         return text_fail(why, "message %" PRIu32 " of process %" PRIu32 " comes where %u has to",
                          number, process, from->number);
+    char *const places[MSG_KINDS] = {[MSG_BEGUN] = from->begun,
+                                     [MSG_ANSWER] = from->answer,
+                                     [MSG_ENDED] = from->ended,
+                                     [MSG_ABORT] = from->told};
+
     ++from->number;
     for (int word = 0; word < MSG_KINDS; ++word) {
         const size_t length = strlen(words[word]);
 
-        if ((size_t)(end - at) > length && memcmp(at, words[word], length) == 0 &&
-            at[length] == ' ' &&
-            keep(from, (enum message_kind)word, at + length + 1, (size_t)(end - at) - length - 1) ==
-                0)
-            return 1;
+        if ((size_t)(end - at) <= length || memcmp(at, words[word], length) != 0 ||
+            at[length] != ' ')
+            continue;
+        at += length + 1;
+        from->has[word] = true;
+        if (word == MSG_PART) {
+            const size_t bytes = (size_t)(end - at);
+            char *parts = realloc(from->parts, from->length + bytes + 1);
+
+            if (!parts)
+                break;
+            memcpy(parts + from->length, at, bytes);
+            from->parts = parts;
+            from->length += bytes;
+            parts[from->length] = '\0';
+        } else if (word == MSG_READ) {
+            from->read = strtoull(at, NULL, 10);
+        } else {
+            snprintf(places[word], MSG_TEXT_BYTES, "%.*s", (int)(end - at), at);
+        }
+        return 1;
     }
     return text_fail(why, "a message of process %" PRIu32 " cannot be kept", process);
 }
@@ -167,7 +160,7 @@ int launcher_messages_line(struct launcher_messages *messages, const char *line,
 {
     char **broken = &messages->broken;
     const char *inner = find_last(line, line + length);
-    int status = inner ? take(inner, line + length, messages, why) : 0;
+    int status = inner ? take_message(inner, line + length, messages, why) : 0;
 
     if (status < 0)
         return -1;
@@ -187,7 +180,7 @@ int launcher_messages_line(struct launcher_messages *messages, const char *line,
 
     if (!outer) /* the mark itself may be cut */
         *broken = strdup(whole + (all > tail ? all - tail : 0));
-    else if ((status = take(outer, whole + before + left, messages, why)) == 0 &&
+    else if ((status = take_message(outer, whole + before + left, messages, why)) == 0 &&
              strlen(outer) < MSG_TEXT_BYTES + 80)
         *broken = strdup(outer);
     free(whole);
@@ -274,54 +267,35 @@ void launcher_process_name(const struct launcher_messages *messages, int p,
         snprintf(text, MSG_NAME_BYTES, "process %d of %d", p, messages->n);
 }
 
-enum silence { SILENT_BEGUN, SILENT_ALWAYS, SILENT_TOLD, SILENCES };
-
-static enum silence silence_of(const struct launcher_process *process)
-{
-    if (process->has[MSG_ENDED])
-        return SILENCES;
-    if (process->has[MSG_ABORT])
-        return SILENT_TOLD;
-    return process->has[MSG_BEGUN] ? SILENT_BEGUN : SILENT_ALWAYS;
-}
-
-/* The first in the order of the kinds, and how many are like it; -1: all have ended. */
-static int find_silent(const struct launcher_messages *messages, enum silence *kind, int *alike)
-{
-    for (int k = 0; k < SILENCES; ++k) {
-        int first = -1;
-
-        *kind = (enum silence)k;
-        *alike = 0;
-        for (int p = messages->n - 1; p >= 0; --p)
-            if (silence_of(&messages->process[p]) == *kind) {
-                first = p;
-                ++*alike;
-            }
-        if (first >= 0)
-            return first;
-    }
-    return -1;
-}
-
 int first_unfinished_process(const struct launcher_messages *messages, char *text, size_t bytes)
 {
+    enum silence { SILENT_BEGUN, SILENT_ALWAYS, SILENT_TOLD, SILENCES };
     static const char *const silences[SILENCES] = {
         [SILENT_BEGUN] = "has begun, and neither ended nor was told to end",
         [SILENT_ALWAYS] = "has not begun",
         [SILENT_TOLD] = "was told to end"};
-    enum silence kind;
-    int alike;
-    const int p = find_silent(messages, &kind, &alike);
-    char name[MSG_NAME_BYTES], others[40] = "";
+    int first[SILENCES], alike[SILENCES] = {0}, kind = 0;
+    char name[MSG_NAME_BYTES];
 
-    if (p < 0)
+    for (int p = messages->n - 1; p >= 0; --p) {
+        const bool *has = messages->process[p].has;
+        const enum silence silence = has[MSG_ABORT]   ? SILENT_TOLD
+                                     : has[MSG_BEGUN] ? SILENT_BEGUN
+                                                      : SILENT_ALWAYS;
+
+        if (has[MSG_ENDED])
+            continue;
+        first[silence] = p;
+        ++alike[silence];
+    }
+    while (kind < SILENCES && alike[kind] == 0)
+        ++kind;
+    if (kind == SILENCES)
         return -1;
-    launcher_process_name(messages, p, name);
-    if (alike > 1)
-        snprintf(others, sizeof others, ", and %d more", alike - 1);
+    launcher_process_name(messages, first[kind], name);
     snprintf(text, bytes, "%s %s%s%s", name, silences[kind], kind == SILENT_TOLD ? " " : "",
-             kind == SILENT_TOLD ? messages->process[p].told : "");
-    text_add(text, bytes, "%s", others);
-    return p;
+             kind == SILENT_TOLD ? messages->process[first[kind]].told : "");
+    if (alike[kind] > 1)
+        text_add(text, bytes, ", and %d more", alike[kind] - 1);
+    return first[kind];
 }

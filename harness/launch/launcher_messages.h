@@ -67,7 +67,7 @@ int launcher_messages_line(struct launcher_messages *messages, const char *line,
 void launcher_answer_taken(struct launcher_process *process);
 void launcher_messages_free(struct launcher_messages *messages);
 
-/* ---- silent.c: who has not had the last word ------------------------------------------------- */
+/* ---- processes that have not sent their last message ----------------------------------------- */
 
 enum { MSG_NAME_BYTES = 120 };
 /* "process 1 of 2 (host H, process 4711)" */
@@ -77,7 +77,7 @@ void launcher_process_name(const struct launcher_messages *messages, int process
  * ended. */
 int first_unfinished_process(const struct launcher_messages *messages, char *text, size_t bytes);
 
-/* ---- hosts.c: where they are ----------------------------------------------------------------- */
+/* ---- where they are -------------------------------------------------------------------------- */
 
 /* How many hosts processes with so many ranks each are on, and the ranks of each, "2,2", in the
  * order of the first process of each; 0: one has not begun, and the text is as it was. */

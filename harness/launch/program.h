@@ -8,24 +8,31 @@
 /* More output than this is too long. */
 #define PROGRAM_OUTPUT_BYTES ((size_t)64 << 20)
 
+/* What is read from a program. The stream that is not named is this process's, or is dropped. */
+enum launch_heard { LAUNCH_OUTPUT, LAUNCH_OUTPUT_ALONE, LAUNCH_ERROR_ALONE };
+
+/* A program, its arguments up to a NULL, and how it is run. */
+struct launch_how {
+    const char *program;
+    char *const *argument;
+    const char *directory; /* where it runs; NULL: here */
+    enum launch_heard heard;
+    double seconds; /* its time; then it is killed with all that it started */
+    double grace;   /* for a program that ends what it has started: it gets SIGTERM first, and so
+                       many seconds; 0: it is killed at once */
+};
+
 /* The output of a process, and how it ended. */
 struct launch_output {
-    char *text; /* its standard output, then a 0; NULL: nothing. Caller frees */
+    char *text; /* what was read, then a 0; NULL: nothing. Caller frees */
     size_t length, capacity;
     bool timed_out, interrupted, too_long, no_memory;
     int status; /* of waitpid; not valid for an interrupted one */
 };
 
-/* Executes program with these arguments and waits for its end, at most timeout_seconds and until a
- * stop is requested; then it is killed with all that it started. quiet: its standard error is
- * dropped. The exit status is 127 if there was nothing to execute. Returns 0, or -1 and errno: no
- * process was started. */
-int launch_program(const char *program, char *const argument[], bool quiet, double timeout_seconds,
-                   struct launch_output *output);
-
-/* The same for a program that ends the processes that it has started: when its time is over, or a
- * stop is requested, it gets SIGTERM first, and grace seconds. */
-int launch_gently(const char *program, char *const argument[], double timeout_seconds, double grace,
-                  struct launch_output *output);
+/* Executes the program and waits for its end, until its time is over or a stop is requested. The
+ * exit status is 127 if there is no such program, and 126 if it cannot be executed. Returns 0, or
+ * -1 and errno: no process was started. */
+int launch_program(const struct launch_how *how, struct launch_output *output);
 
 #endif

@@ -25,7 +25,7 @@
 #include "launch/launcher_messages.h"
 #include "launch/watch.h"
 
-enum { TICK_MS = 20, PIECE = 65536, PATH_BYTES = 4096, OPTIONS = 5 };
+enum { TICK_MS = 20, PIECE = 65536 };
 /* Seconds that the launcher has to end by itself, and to end after it was told to: it has processes
  * to end, which may be stopped. */
 static const double patience = 3, grace = 8;
@@ -35,7 +35,6 @@ enum { SILENT_LIMITS = 3, SILENT_SECONDS = 60 };
 
 struct rank_pool {
     pid_t pid; /* of the launcher; 0: it has ended */
-    const char *command;
     int input, output, error;
     unsigned long long sent; /* bytes */
     double limit;
@@ -51,58 +50,40 @@ struct rank_pool {
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-/* The command is mpirun -n 2 /path/of/lockstep COMMAND ... */
-static _Noreturn void become_launcher(struct launcher *words, const struct rank_pool *pool,
-                                      int ends[3][2])
-{
-    char self[PATH_BYTES], command[16], processes[16], limit[32];
-    char *argument[LAUNCHER_WORDS + OPTIONS + 2];
-    char *const more[OPTIONS + 1] = {command, "--processes", processes, "--limit", limit, NULL};
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-
-    if (length < 0 || dup2(ends[0][0], STDIN_FILENO) < 0 || dup2(ends[1][1], STDOUT_FILENO) < 0 ||
-        dup2(ends[2][1], STDERR_FILENO) < 0)
-        _exit(127);
-    self[length] = '\0';
-    snprintf(command, sizeof command, "%s", pool->command);
-    snprintf(processes, sizeof processes, "%d", pool->messages.n);
-    snprintf(limit, sizeof limit, "%g", pool->limit);
-    memcpy(argument, words->word, (size_t)words->n * sizeof *argument);
-    argument[words->n] = self;
-    memcpy(argument + words->n + 1, more, sizeof more);
-    /* Otherwise OpenBLAS would start its threads, which spin. */
-    setenv("OPENBLAS_NUM_THREADS", "1", 1);
-    execvp(argument[0], argument);
-    _exit(127);
-}
-
 int rank_pool_start(const char *launcher, const char *command, int processes, double limit,
                     struct rank_pool **pool, struct text_error *why)
 {
     struct rank_pool *p = calloc(1, sizeof *p);
+    char count[16], seconds[32];
+    char *own[] = {(char *)command, "--processes", count, "--limit", seconds, NULL};
     int ends[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}}, made = 0;
     struct launcher words;
 
-    if (!p || launcher_words(launcher, processes, &words)) {
-        snprintf(why->text, sizeof why->text, "no memory, or the launcher's command is too long");
+    snprintf(count, sizeof count, "%d", processes);
+    snprintf(seconds, sizeof seconds, "%g", limit);
+    if (!p || launcher_words(launcher, processes, own, &words, why)) {
+        if (!p)
+            text_fail(why, "no memory for a launcher");
         free(p);
         return -1;
     }
-    p->command = command;
     p->limit = limit;
     p->messages.n = processes;
     while (made < 3 && child_pipe(ends[made]) == 0)
         ++made;
-    p->pid = made == 3 ? child_fork(CHILD_OWN_GROUP) : -1;
-    if (p->pid == 0)
-        become_launcher(&words, p, ends);
-    for (int i = 0; i < made; ++i)
-        close(ends[i][i == 0 ? 0 : 1]);
-    p->input = made > 0 ? ends[0][1] : -1;
-    p->output = made > 1 ? ends[1][0] : -1;
-    p->error = made > 2 ? ends[2][0] : -1;
-    if (p->pid < 0) {
-        snprintf(why->text, sizeof why->text, "no launcher could be started: %s", strerror(errno));
+    if (made == 3)
+        p->pid = child_execute(words.word[0], words.word,
+                               (const int[]){ends[0][0], ends[1][1], ends[2][1]}, NULL);
+    const int problem = errno;
+
+    child_close(&ends[0][0]);
+    child_close(&ends[1][1]);
+    child_close(&ends[2][1]);
+    p->input = ends[0][1];
+    p->output = ends[1][0];
+    p->error = ends[2][0];
+    if (made < 3 || p->pid < 0) {
+        text_fail(why, "no launcher could be started: %s", strerror(problem));
         p->pid = 0;
         rank_pool_close(p);
         return -1;
@@ -249,72 +230,6 @@ static enum rank_pool_end lose_pool(struct rank_pool *pool, const char *text, co
     return RANK_POOL_LOST;
 }
 
-/* Finds a process that did not join an operation: the others name it, whatever operation they were
- * in. NULL: no process names another one. */
-static const char *find_blame(const struct rank_pool *pool, json_t *const answers[])
-{
-    static const char *const telling[] = {" did not join ", ""};
-
-    for (size_t i = 0; i < sizeof telling / sizeof telling[0]; ++i)
-        for (int p = 0; p < pool->messages.n; ++p) {
-            const char *text = text_after(pool->messages.process[p].ended, RANK_LOST);
-
-            if (!text)
-                text = json_string_value(
-                    json_object_get(json_object_get(answers[p], "error"), "text"));
-            if (text && strstr(text, telling[i]))
-                return text;
-        }
-    return NULL;
-}
-
-/* An answer counts only if every process has printed its own, or was kept from it by one that
- * did. */
-static enum rank_pool_end judge_end(struct rank_pool *pool, json_t *const answers[],
-                                    const char **answer)
-{
-    const int failed = rank_answers_failed(answers, pool->messages.n);
-    const char *blame = find_blame(pool, answers);
-    const char *words = pool->words;
-    char why[320], name[MSG_NAME_BYTES] = "";
-    int begun = 0; /* the processes before the first that has not begun */
-    bool any = false;
-
-    while (begun < pool->messages.n && pool->messages.process[begun].has[MSG_BEGUN])
-        ++begun;
-    for (int p = 0; p < pool->messages.n; ++p)
-        any = any || pool->messages.process[p].has[MSG_BEGUN];
-    if (pool->silent > 0) {
-        if (begun < pool->messages.n)
-            launcher_process_name(&pool->messages, begun, name);
-        snprintf(why, sizeof why, "no process has said anything for %.0f s%s%s%s", pool->silent,
-                 name[0] != '\0' ? ": " : "", name, name[0] != '\0' ? " has not begun" : "");
-        return lose_pool(pool, why, answer);
-    }
-    if (pool->fault.text[0] != '\0') {
-        snprintf(why, sizeof why, "what the launcher printed cannot be used: %.160s",
-                 pool->fault.text);
-        return lose_pool(pool, why, answer);
-    }
-    if (pool->messages.nobody[0] != '\0')
-        return lose_pool(pool, pool->messages.nobody, answer);
-    if (blame && strstr(blame, " did not join "))
-        return lose_pool(pool, blame, answer);
-    if (first_unfinished_process(&pool->messages, why, sizeof why) >= 0) {
-        /* If no process has begun, the first line of the launcher that has a word may tell why. */
-        while (*words != '\0' && !isalpha((unsigned char)*words))
-            ++words;
-        if (!any && *words != '\0')
-            text_add(why, sizeof why, "; the launcher said: %.*s", (int)strcspn(words, "\n"),
-                     words);
-        return lose_pool(pool, why, answer);
-    }
-    if (failed < 0)
-        return lose_pool(pool, blame ? blame : "all processes have ended", answer);
-    *answer = text_after(pool->messages.process[failed].ended, RANK_REFUSED);
-    return RANK_POOL_REFUSED;
-}
-
 static bool all_have_ended(const struct rank_pool *pool)
 {
     bool all = true;
@@ -324,11 +239,16 @@ static bool all_have_ended(const struct rank_pool *pool)
     return all;
 }
 
-/* Not all processes have answered: lets them end, and says why. */
+/* Not all processes have answered: lets them end, and says why. An answer counts only if every
+ * process has printed its own, or was kept from it by one that did. */
 static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
 {
+    const struct launcher_messages *messages = &pool->messages;
     json_t *answers[MSG_PROCESSES] = {NULL};
-    enum rank_pool_end how;
+    char why[320] = "", name[MSG_NAME_BYTES] = "";
+    const char *blame = NULL, *joins = NULL, *words = pool->words, *lost = why;
+    int begun = 0; /* the processes before the first that has not begun */
+    bool any = false;
     struct watch watch;
 
     watch_start(&watch);
@@ -337,15 +257,51 @@ static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
         listen_to(pool);
     watch_close(&watch);
     end_launcher(pool, all_have_ended(pool));
-    for (int p = 0; p < pool->messages.n; ++p) {
-        const char *text = text_after(pool->messages.process[p].ended, RANK_REFUSED);
+    /* A process that did not join an operation is named by the others, whatever operation they were
+     * in. */
+    for (int p = messages->n - 1; p >= 0; --p) {
+        const char *ended = messages->process[p].ended, *text = text_after(ended, RANK_LOST),
+                   *refused = text_after(ended, RANK_REFUSED);
 
-        answers[p] = text ? json_loads(text, 0, NULL) : NULL;
+        answers[p] = refused ? json_loads(refused, 0, NULL) : NULL;
+        if (!text)
+            text = json_string_value(json_object_get(json_object_get(answers[p], "error"), "text"));
+        blame = text ? text : blame;
+        joins = text && strstr(text, " did not join ") ? text : joins;
+        any = any || messages->process[p].has[MSG_BEGUN];
     }
-    how = judge_end(pool, answers, answer);
-    for (int p = 0; p < pool->messages.n; ++p)
+    while (begun < messages->n && messages->process[begun].has[MSG_BEGUN])
+        ++begun;
+    const int failed = rank_answers_failed(answers, messages->n);
+
+    if (pool->silent > 0) {
+        if (begun < messages->n)
+            launcher_process_name(messages, begun, name);
+        snprintf(why, sizeof why, "no process has said anything for %.0f s%s%s%s", pool->silent,
+                 name[0] != '\0' ? ": " : "", name, name[0] != '\0' ? " has not begun" : "");
+    } else if (pool->fault.text[0] != '\0') {
+        snprintf(why, sizeof why, "what the launcher printed cannot be used: %.160s",
+                 pool->fault.text);
+    } else if (messages->nobody[0] != '\0' || joins) {
+        lost = messages->nobody[0] != '\0' ? messages->nobody : joins;
+    } else if (first_unfinished_process(messages, why, sizeof why) >= 0) {
+        /* If no process has begun, the first line of the launcher that has a word may tell why. */
+        while (*words != '\0' && !isalpha((unsigned char)*words))
+            ++words;
+        if (!any && *words != '\0')
+            text_add(why, sizeof why, "; the launcher said: %.*s", (int)strcspn(words, "\n"),
+                     words);
+    } else if (failed < 0) {
+        lost = blame ? blame : "all processes have ended";
+    } else {
+        lost = NULL;
+        *answer = text_after(messages->process[failed].ended, RANK_REFUSED);
+    }
+    if (lost)
+        (void)lose_pool(pool, lost, answer);
+    for (int p = 0; p < messages->n; ++p)
         json_decref(answers[p]);
-    return how;
+    return lost ? RANK_POOL_LOST : RANK_POOL_REFUSED;
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
@@ -371,50 +327,41 @@ static bool has_room(const struct rank_pool *pool, long long bytes)
            pool->messages.process[0].read + RANK_POOL_INPUT;
 }
 
-/* Whether a process, or the launcher, has ended. */
-static bool is_over(const struct rank_pool *pool)
-{
-    bool over = pool->ended || pool->fault.text[0] != '\0' || pool->messages.nobody[0] != '\0' ||
-                pool->silent > 0;
-
-    for (int p = 0; p < pool->messages.n; ++p)
-        over = over || pool->messages.process[p].has[MSG_ENDED] ||
-               pool->messages.process[p].has[MSG_ABORT];
-    return over;
-}
-
-/* Returns the number of messages so far. */
-static unsigned long count_messages(const struct rank_pool *pool)
-{
-    unsigned long n = 0;
-
-    for (int p = 0; p < pool->messages.n; ++p)
-        n += pool->messages.process[p].number;
-    return n;
-}
-
-/* Waits until the condition holds, or cannot hold any more. */
+/* Waits until the condition holds, or cannot hold any more: a process, or the launcher, has
+ * ended. */
 static void wait_until(struct rank_pool *pool, bool (*is_so)(const struct rank_pool *, long long),
                        long long number)
 {
     const double most = SILENT_LIMITS * pool->limit + SILENT_SECONDS;
-    unsigned long last = count_messages(pool);
+    unsigned long messages = 0;
     struct watch watch;
-    double since;
+    double since = 0;
+    bool over = false;
 
     watch_start(&watch);
-    since = watch_seconds(&watch);
-    while (!is_so(pool, number) && !is_over(pool)) {
-        listen_to(pool);
-        if (count_messages(pool) != last)
+    for (;;) {
+        unsigned long n = 0;
+
+        for (int p = 0; p < pool->messages.n; ++p) {
+            const struct launcher_process *process = &pool->messages.process[p];
+
+            n += process->number;
+            over = over || process->has[MSG_ENDED] || process->has[MSG_ABORT];
+        }
+        if (is_so(pool, number) || over || pool->ended || pool->fault.text[0] != '\0' ||
+            pool->messages.nobody[0] != '\0' || pool->silent > 0)
+            break;
+        if (n != messages)
             since = watch_seconds(&watch);
-        last = count_messages(pool);
+        messages = n;
         /* If one process has answered, MPI has started, and the others have their answers soon,
          * too. */
         const double wait = pool->messages.process[0].has[MSG_ANSWER] ? pool->limit : most;
 
         if (watch_seconds(&watch) - since > wait)
             pool->silent = wait;
+        else
+            listen_to(pool);
     }
     watch_close(&watch);
 }
@@ -502,50 +449,41 @@ int rank_pool_fail(const char *why, struct dp_error *err)
     return dp_fail(err, DP_EFAULT, "%.230s", why);
 }
 
-/* Returns the content of an answer, which is the same for all processes; NULL and *err. */
-static json_t *read_answer(const struct rank_pool *pool, const char *text, struct dp_error *err)
-{
-    char digest[DIGEST_HEX];
-    struct text_error apart;
-    json_t *answer = json_loads(text, 0, NULL), *ok = json_object_get(answer, "ok");
-    const json_t *error = json_object_get(answer, "error");
-    const char *why = json_string_value(json_object_get(error, "text"));
-    const int status = (int)json_integer_value(json_object_get(error, "status"));
-
-    if (why)
-        dp_fail(err, status != 0 ? status : DP_EFAULT, "%.230s", why);
-    else if (!ok)
-        rank_pool_fail("what the processes answered cannot be read", err);
-    else if (rank_answer_digest(answer, digest))
-        dp_fail(err, DP_ENOMEM, "no memory for a digest");
-    else if (check_digests(pool, OF_ANSWER, digest, &apart))
-        rank_pool_fail(apart.text, err);
-    else
-        json_incref(ok);
-    if (err->status)
-        ok = NULL;
-    json_decref(answer);
-    return ok;
-}
-
 json_t *rank_pool_request(struct rank_asker *asker, const char *op, json_t *request,
                           struct dp_error *err)
 {
-    const char *answer = NULL;
-    json_t *ok = NULL;
-    char *line = NULL;
+    const char *text = NULL;
+    json_t *answer = NULL, *ok = NULL;
+    char digest[DIGEST_HEX], *line = NULL;
+    struct text_error apart;
 
     ++asker->id;
     if (json_object_set_new(request, "id", json_integer(asker->id)) == 0 &&
         json_object_set_new(request, "op", json_string(op)) == 0)
         line = json_dumps(request, JSON_COMPACT | JSON_ENSURE_ASCII);
     json_decref(request);
-    if (!line)
+    if (!line) {
         dp_fail(err, DP_ENOMEM, "no memory for a request");
-    else if (rank_pool_send(asker->pool, asker->id, line, &answer) == RANK_POOL_LOST)
-        rank_pool_fail(answer, err);
-    else
-        ok = read_answer(asker->pool, answer, err);
+    } else if (rank_pool_send(asker->pool, asker->id, line, &text) == RANK_POOL_LOST) {
+        rank_pool_fail(text, err);
+    } else {
+        answer = json_loads(text, 0, NULL);
+        const json_t *error = json_object_get(answer, "error");
+        const char *why = json_string_value(json_object_get(error, "text"));
+        const int status = (int)json_integer_value(json_object_get(error, "status"));
+
+        ok = json_object_get(answer, "ok");
+        if (why)
+            dp_fail(err, status != 0 ? status : DP_EFAULT, "%.230s", why);
+        else if (!ok)
+            rank_pool_fail("what the processes answered cannot be read", err);
+        else if (rank_answer_digest(answer, digest))
+            dp_fail(err, DP_ENOMEM, "no memory for a digest");
+        else if (check_digests(asker->pool, OF_ANSWER, digest, &apart))
+            rank_pool_fail(apart.text, err);
+    }
+    ok = err->status ? NULL : json_incref(ok);
+    json_decref(answer);
     free(line);
     return ok;
 }

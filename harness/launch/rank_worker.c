@@ -73,56 +73,6 @@ struct head {
     char text[1500];
 };
 
-/* This process fails; the others wait for it until the limit. */
-static int fail_exchange(struct dp_mpi *mpi, struct dp_error *err)
-{
-    dp_mpi_abort(mpi);
-    return dp_fail(err, DP_ENOMEM, "no memory for a text");
-}
-
-/* Gives every process the texts of all processes. All processes call it. Returns 0, or a status of
- * dp.h with *err. */
-static int exchange_texts(struct dp_mpi *mpi, const char *mine, struct rank_texts *all,
-                          struct dp_error *err)
-{
-    const int n = dp_mpi_size(mpi);
-    const size_t length = strlen(mine);
-    struct head own = {.length = length}, *heads = calloc((size_t)n, sizeof *heads);
-    size_t most = 0;
-    char *padded;
-    int status;
-
-    *all = (struct rank_texts){NULL, 0};
-    if (!heads)
-        return fail_exchange(mpi, err);
-    if (length < sizeof own.text)
-        memcpy(own.text, mine, length + 1);
-    status = dp_mpi_exchange(mpi, &own, sizeof own, heads, err);
-    for (int p = 0; p < n; ++p)
-        most = heads[p].length > most ? (size_t)heads[p].length : most;
-    if (status == 0 && most < sizeof own.text) {
-        all->stride = sizeof own;
-        all->bytes = (char *)heads;
-        memmove(all->bytes, all->bytes + offsetof(struct head, text),
-                (size_t)n * sizeof own - offsetof(struct head, text));
-        return 0;
-    }
-    free(heads);
-    if (status)
-        return status;
-    padded = calloc(1, most + 1);
-    all->stride = most + 1;
-    all->bytes = calloc((size_t)n, most + 1);
-    if (!padded || !all->bytes) {
-        free(padded);
-        return fail_exchange(mpi, err);
-    }
-    memcpy(padded, mine, length);
-    status = dp_mpi_exchange(mpi, padded, most + 1, all->bytes, err);
-    free(padded);
-    return status;
-}
-
 static const char *text_of_process(const struct rank_texts *all, int process)
 {
     return all->bytes + (size_t)process * all->stride;
@@ -134,11 +84,50 @@ static void free_texts(struct rank_texts *all)
     *all = (struct rank_texts){NULL, 0};
 }
 
+/* This process fails; the others wait for it until the limit. */
+static int fail_exchange(struct rank_worker *w, struct dp_error *err)
+{
+    dp_mpi_abort(w->mpi);
+    return dp_fail(err, DP_ENOMEM, "no memory for a text");
+}
+
+/* Gives every process the texts of all processes. All processes call it. Returns 0, or a status of
+ * dp.h with *err. */
 static int tell_all(struct rank_worker *w, const char *text, struct rank_texts *all,
                     struct dp_error *err)
 {
-    const int status = exchange_texts(w->mpi, text, all, err);
+    const size_t n = (size_t)dp_mpi_size(w->mpi), length = strlen(text);
+    struct head own = {.length = length}, *heads = calloc(n, sizeof *heads);
+    size_t most = 0;
+    int status;
 
+    *all = (struct rank_texts){NULL, 0};
+    if (!heads)
+        return fail_exchange(w, err);
+    if (length < sizeof own.text)
+        memcpy(own.text, text, length + 1);
+    status = dp_mpi_exchange(w->mpi, &own, sizeof own, heads, err);
+    for (size_t p = 0; p < n; ++p)
+        most = heads[p].length > most ? (size_t)heads[p].length : most;
+    if (status == 0 && most < sizeof own.text) {
+        all->stride = sizeof own;
+        all->bytes = (char *)heads;
+        memmove(all->bytes, all->bytes + offsetof(struct head, text),
+                n * sizeof own - offsetof(struct head, text));
+    } else {
+        free(heads);
+    }
+    if (status == 0 && !all->bytes) {
+        char *padded = calloc(1, most + 1);
+
+        all->stride = most + 1;
+        all->bytes = calloc(n, most + 1);
+        if (padded)
+            memcpy(padded, text, length);
+        status = padded && all->bytes ? dp_mpi_exchange(w->mpi, padded, most + 1, all->bytes, err)
+                                      : fail_exchange(w, err);
+        free(padded);
+    }
     w->told = watch_seconds(&w->watch);
     return status;
 }

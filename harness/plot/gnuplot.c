@@ -7,88 +7,55 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "files/stop.h"
 #include "files/temporary.h"
-#include "launch/child.h"
+#include "launch/program.h"
 
 enum { TIME_LIMIT_SECONDS = 60 };
-
-/* In the child, whose stderr is a file: 127 stands for "there is no gnuplot", as in a shell. */
-static void exec_gnuplot(const char *directory, char *const arguments[], unsigned seconds,
-                         int complaints)
-{
-    int null = open("/dev/null", O_RDWR);
-    sigset_t time_is_up;
-
-    /* Outlives exec; the parent may have blocked or ignored it. */
-    sigemptyset(&time_is_up);
-    sigaddset(&time_is_up, SIGALRM);
-    sigprocmask(SIG_UNBLOCK, &time_is_up, NULL);
-    signal(SIGALRM, SIG_DFL);
-    alarm(seconds);
-    if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
-        dup2(complaints, STDERR_FILENO) < 0 || chdir(directory) != 0)
-        _exit(126);
-    execvp(arguments[0], arguments);
-    _exit(errno == ENOENT ? 127 : 126);
-}
-
-/* Describes the error, with the first line of gnuplot's output that is not a warning. */
-static void describe_failure(int status, unsigned seconds, FILE *complaints, struct text_error *err)
-{
-    char line[160] = "";
-
-    rewind(complaints);
-    while (fgets(line, sizeof line, complaints))
-        if (line[0] != '\n' && !strstr(line, "warning"))
-            break;
-    line[strcspn(line, "\n")] = '\0';
-    text_clean(line, ' ');
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        text_fail(err, "gnuplot was stopped: it took more than %u s", seconds);
-    else if (WIFSIGNALED(status))
-        text_fail(err, "gnuplot died of signal %d", WTERMSIG(status));
-    else if (WEXITSTATUS(status) == 127)
-        text_fail(err, "gnuplot was not found; install gnuplot-nox for the figure");
-    else
-        text_fail(err, "gnuplot failed with exit status %d: %s", WEXITSTATUS(status), line);
-}
 
 int plot_gnuplot(const char *directory, const char *variables, const char *script, unsigned seconds,
                  struct text_error *err)
 {
-    char name[] = "gnuplot", defaults[] = "-d", expression[] = "-e";
+    char name[] = "gnuplot", defaults[] = "-d", expression[] = "-e", line[160] = "";
     char *arguments[] = {name, defaults, expression, (char *)variables, (char *)script, NULL};
-    FILE *complaints = tmpfile();
-    int status = 0;
-    pid_t child = -1;
+    const struct launch_how how = {.program = name,
+                                   .argument = arguments,
+                                   .directory = directory,
+                                   .heard = LAUNCH_ERROR_ALONE,
+                                   .seconds = seconds};
+    struct launch_output output;
 
-    if (complaints)
-        child = child_fork(CHILD_SAME_GROUP);
-    if (child == 0)
-        exec_gnuplot(directory, arguments, seconds, fileno(complaints));
-    while (child > 0 && waitpid(child, &status, 0) < 0) {
-        if (errno == EINTR && stop_requested())
-            kill(child, SIGTERM);
-        if (errno == EINTR)
-            continue;
-        kill(child, SIGKILL); /* it would go on to write */
-        waitpid(child, NULL, 0);
-        child = -1;
+    if (launch_program(&how, &output) != 0)
+        return text_fail(err, "cannot start gnuplot: %s", strerror(errno));
+    const int status = output.status, exited = WEXITSTATUS(status);
+    const bool well = !output.interrupted && !output.timed_out && status == 0;
+
+    /* Its first line that is not a warning describes the error. */
+    for (const char *at = output.text; at && *at != '\0';) {
+        const size_t length = strcspn(at, "\n");
+
+        snprintf(line, sizeof line, "%.*s", (int)(length < sizeof line ? length : sizeof line), at);
+        at += length + (at[length] == '\n');
+        if (line[0] != '\0' && !strstr(line, "warning"))
+            break;
     }
-    if (child < 0)
-        snprintf(err->text, sizeof err->text, "cannot start gnuplot: %s", strerror(errno));
-    else if (status != 0)
-        describe_failure(status, seconds, complaints, err);
-    if (complaints)
-        fclose(complaints);
-    return child > 0 && status == 0 ? 0 : -1;
+    free(output.text);
+    text_clean(line, ' ');
+    if (well)
+        return 0;
+    if (output.interrupted)
+        return text_fail(err, "gnuplot was stopped by a signal");
+    if (output.timed_out)
+        return text_fail(err, "gnuplot was stopped: it took more than %u s", seconds);
+    if (WIFSIGNALED(status))
+        return text_fail(err, "gnuplot died of signal %d", WTERMSIG(status));
+    if (exited == 127)
+        return text_fail(err, "gnuplot was not found; install gnuplot-nox for the figure");
+    return text_fail(err, "gnuplot failed with exit status %d: %s", exited, line);
 }
 
 /* The pictures of a figure; the last only where gnuplot lays it out. */

@@ -84,12 +84,16 @@ int selftest_run(const char *const arguments[], double seconds, int device,
                  struct selftest_seen *seen, struct text_error *why)
 {
     char *copy[SELFTEST_ARGUMENTS + 1] = {NULL};
+    const struct launch_how how = {.program = "/proc/self/exe",
+                                   .argument = copy,
+                                   .heard = LAUNCH_OUTPUT_ALONE,
+                                   .seconds = seconds};
     struct launch_output output;
 
     *seen = (struct selftest_seen){.status = -1};
     for (int i = 0; i < SELFTEST_ARGUMENTS && arguments[i]; ++i)
         copy[i] = (char *)(uintptr_t)arguments[i];
-    if (launch_program("/proc/self/exe", copy, true, seconds, &output) != 0)
+    if (launch_program(&how, &output) != 0)
         return text_fail(why, "a process for a run of soak: %s", strerror(errno));
     if (WIFEXITED(output.status))
         seen->status = WEXITSTATUS(output.status);

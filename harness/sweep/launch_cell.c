@@ -21,7 +21,9 @@
 
 _Static_assert(PROGRAM_OUTPUT_BYTES == RECORD_LINE_BYTES, "a worker prints one record");
 
-enum { GRACE_SECONDS = 8, PATH_BYTES = 4096 };
+_Static_assert((int)LAUNCH_ARGUMENTS <= (int)LAUNCHER_OWN, "the command line of a cell has room");
+
+enum { GRACE_SECONDS = 8 };
 
 void launch_command(const struct cell_config *config, struct launch_command *line)
 {
@@ -130,14 +132,16 @@ int launch_cell(const char *program, const struct cell_config *config, double ti
                 struct record_cell *cell, char **trace)
 {
     struct launch_command line;
+    const struct launch_how how = {.program = program ? program : "/proc/self/exe",
+                                   .argument = line.argument,
+                                   .seconds = timeout_seconds};
     struct launch_output output;
 
     if (trace)
         *trace = NULL;
     cell_identify(config, cell);
     launch_command(config, &line);
-    if (launch_program(program ? program : "/proc/self/exe", line.argument, false, timeout_seconds,
-                       &output) != 0) {
+    if (launch_program(&how, &output) != 0) {
         end_cell(cell, RECORD_BROKEN, "no worker could be started: %s", strerror(errno));
         return 0;
     }
@@ -238,30 +242,27 @@ static void judge_launcher(struct launch_output *output, const struct cell_confi
     free(messages);
 }
 
-/* The arguments are mpirun -n 2 /path/of/lockstep cell ... */
 int launched_cell(const char *launcher, const struct cell_config *config, double timeout_seconds,
                   struct record_cell *cell)
 {
-    char self[PATH_BYTES] = "", *argument[LAUNCHER_WORDS + LAUNCH_ARGUMENTS + 1];
     struct cell_config timed = *config;
     struct launch_command command;
     struct launch_output output;
     struct launcher words;
-    bool started = false;
+    struct text_error why = {""};
 
     timed.timeout = timeout_seconds;
     cell_identify(config, cell);
     launch_command(&timed, &command);
-    if (launcher_words(launcher, cell_processes(config), &words) == 0 &&
-        readlink("/proc/self/exe", self, sizeof self - 1) >= 0) {
-        memcpy(argument, words.word, (size_t)words.n * sizeof *argument);
-        memcpy(argument + words.n, command.argument, sizeof command.argument);
-        argument[words.n] = self;
-        started =
-            launch_gently(argument[0], argument, timeout_seconds, GRACE_SECONDS, &output) == 0;
-    }
-    if (!started) {
-        end_cell(cell, RECORD_BROKEN, "no launcher could be started: %s", strerror(errno));
+    if (launcher_words(launcher, cell_processes(config), command.argument + 1, &words, &why) == 0 &&
+        launch_program(&(struct launch_how){.program = words.word[0],
+                                            .argument = words.word,
+                                            .seconds = timeout_seconds,
+                                            .grace = GRACE_SECONDS},
+                       &output) != 0)
+        text_fail(&why, "%s", strerror(errno));
+    if (why.text[0] != '\0') {
+        end_cell(cell, RECORD_BROKEN, "no launcher could be started: %s", why.text);
         return 0;
     }
     if (!output.interrupted)

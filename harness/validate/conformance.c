@@ -209,6 +209,8 @@ int validate_check(const char *command, const char *cases, const char *devices, 
 {
     char profile[160], list[320], out[1100];
     char *argument[] = {"lockstep", "check", profile, list, "--format=json", out, NULL};
+    const struct launch_how how = {
+        .program = "/proc/self/exe", .argument = argument, .seconds = seconds};
     struct launch_output output;
     int status;
 
@@ -220,7 +222,7 @@ int validate_check(const char *command, const char *cases, const char *devices, 
     fputs(" on ", stderr);
     text_write(stderr, TEXT_PLAIN, devices, SIZE_MAX);
     fputc('\n', stderr);
-    if (launch_program("/proc/self/exe", argument, false, seconds, &output) != 0)
+    if (launch_program(&how, &output) != 0)
         return command_refuse(command, "lockstep check was not started: %s", strerror(errno));
     free(output.text);
     if (output.interrupted)
@@ -228,7 +230,7 @@ int validate_check(const char *command, const char *cases, const char *devices, 
     status = WIFEXITED(output.status) ? WEXITSTATUS(output.status) : -1;
     if (output.timed_out)
         command_complain(command, "the time was over before all cases were run");
-    else if (status == EXIT_MISUSE || status < 0 || status == 127)
+    else if (status == EXIT_MISUSE || status < 0 || status >= 126)
         command_complain(command, "lockstep check ended with %s%d", status < 0 ? "signal " : "",
                          status < 0 ? WTERMSIG(output.status) : status);
     return 0;
