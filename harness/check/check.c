@@ -1,5 +1,4 @@
 /* check/check.c: `lockstep check`: probes the implementation, runs the cases, writes the result. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -14,102 +13,9 @@
 #include "command/device_list.h"
 #include "files/stop.h"
 #include "launch/child.h"
+#include "launch/watch.h"
 #include "load.h"
 #include "record/document.h"
-
-int runner_stopped(const char *command, int status, struct runner_progress *progress)
-{
-    const char *why = strerror(errno);
-
-    if (status == 0)
-        return 0;
-    if (progress)
-        runner_progress_close(progress);
-    if (status < 0)
-        return command_refuse(command, "no process can be started: %s", why);
-    if (progress)
-        command_complain(command, "interrupted after %zu of %zu verdicts; nothing was written",
-                         progress->done, progress->total);
-    else
-        command_complain(command, "interrupted");
-    return EXIT_INTERRUPTED;
-}
-
-/* NULL: all ranks are in one process. */
-static const struct world_plan *world_of(const struct runner_options *options)
-{
-    return options->launcher[0] != '\0' ? &options->world : NULL;
-}
-
-int runner_probe(const char *command, const char *spec, struct runner_run *run)
-{
-    struct runner_job *job = calloc(1, sizeof *job);
-    const struct runner_options *options = run->options;
-    const enum impl_spec_kind kind = impl_spec_read(spec).kind;
-    int status;
-
-    if (!job)
-        return command_refuse(command, "out of memory");
-    *job = (struct runner_job){.spec = spec,
-                               .impl_options = options->impl_options,
-                               .devices = options->devices,
-                               .seed = options->seed,
-                               .schedule = options->seed,
-                               .mode = RUNNER_PROBE,
-                               .world = world_of(options),
-                               /* This is known before it is loaded, and starting it may take
-                                * long. */
-                               .process = kind == IMPL_SPEC_COMMAND || world_of(options),
-                               .library = kind == IMPL_SPEC_LIBRARY,
-                               .same_process = options->same_process,
-                               .limit_s = options->limit_s};
-    status = runner_stopped(command, runner_pool(job, 1, 1, NULL), NULL);
-    run->is = job->is;
-    run->blame = job->blame;
-    memcpy(run->cause, job->cause, sizeof run->cause);
-    run->profiles = options->profiles;
-    if (options->by_default && run->cause[0] == '\0' &&
-        (run->is.about.capabilities & IMPL_CAP_DDP) == 0)
-        run->profiles &= ~(unsigned)PROFILE_DDP;
-    free(job);
-    return status;
-}
-
-/* Makes jobs of the results that are to be run: each alone, or all of an area for one process.
- * Those that passed with another schedule are to be run, too. */
-static size_t make_jobs(const struct runner_run *run, uint64_t schedule, struct runner_job jobs[],
-                        struct runner_result *results[])
-{
-    const bool together = run->is.process && !run->options->isolate;
-    const struct check_area *last = NULL;
-    size_t n = 0, used = 0;
-
-    for (size_t i = 0; i < run->n; ++i) {
-        const struct check_area *area = runner_area_of(run->result[i].test->rule);
-
-        if (run->result[i].reason[0] != '\0' || run->result[i].strays.n > 0)
-            continue;
-        run->result[i].verdict = CHECK_BROKEN;
-        if (n == 0 || !together || area != last)
-            jobs[n++] = (struct runner_job){.spec = run->options->impl,
-                                            .impl_options = run->options->impl_options,
-                                            .devices = run->options->devices,
-                                            .seed = run->options->seed,
-                                            .schedule = schedule,
-                                            .mode = together ? RUNNER_SHARED : RUNNER_EACH,
-                                            .world = world_of(run->options),
-                                            .process = run->is.process,
-                                            .library = run->options->spec.kind == IMPL_SPEC_LIBRARY,
-                                            .same_process = run->options->same_process,
-                                            .expected = &run->is.about,
-                                            .limit_s = run->options->limit_s,
-                                            .result = results + used};
-        results[used++] = &run->result[i];
-        ++jobs[n - 1].n;
-        last = area;
-    }
-    return n;
-}
 
 /* Late devices run everything as late as events allow with the schedule 0, and with another one
  * some of it early. A wait that is missing may be found with one of them only. So every seed has
@@ -117,27 +23,39 @@ static size_t make_jobs(const struct runner_run *run, uint64_t schedule, struct 
 static int run_cases(const char *command, struct runner_run *run)
 {
     const uint64_t schedules[] = {0, run->options->seed};
+    const bool together = run->is.process && !run->options->isolate;
     struct runner_result **results = calloc(run->n + 1, sizeof *results);
     struct runner_job *jobs = calloc(run->n + 1, sizeof *jobs);
-    struct runner_progress progress;
-    const struct runner_watcher watcher = {runner_progress_verdict, &progress};
     int status = 0;
 
-    if (!results || !jobs) {
-        command_complain(command, "out of memory");
-        status = EXIT_MISUSE;
-    }
+    if (!results || !jobs)
+        status = command_refuse(command, "out of memory");
     for (size_t s = run->options->seed == 0; status == 0 && s < 2; ++s) {
-        const size_t n = make_jobs(run, schedules[s], jobs, results);
-        size_t total = 0;
+        const struct check_area *last = NULL;
+        size_t n = 0, used = 0;
 
-        for (size_t i = 0; i < n; ++i)
-            total += jobs[i].n;
-        runner_progress_open(&progress, total);
-        status =
-            runner_stopped(command, runner_pool(jobs, n, run->options->jobs, &watcher), &progress);
-        if (status == 0)
-            runner_progress_close(&progress);
+        /* Jobs of the results that are to be run: each alone, or all of an area for one process.
+         * Those that passed with another schedule are to be run, too. */
+        for (size_t i = 0; i < run->n; ++i) {
+            struct runner_result *result = &run->result[i];
+            const struct check_area *area = runner_area_of(result->test->rule);
+
+            if (result->reason[0] != '\0' || result->strays.n > 0)
+                continue;
+            result->verdict = CHECK_BROKEN;
+            if (n == 0 || !together || area != last) {
+                jobs[n] = runner_job_of(run->options, run->options->impl);
+                jobs[n].schedule = schedules[s];
+                jobs[n].mode = together ? RUNNER_SHARED : RUNNER_EACH;
+                jobs[n].process = run->is.process;
+                jobs[n].expected = &run->is.about;
+                jobs[n++].result = results + used;
+            }
+            results[used++] = result;
+            ++jobs[n - 1].n;
+            last = area;
+        }
+        status = runner_jobs(command, jobs, n, run->options->jobs, used);
     }
     free(results);
     free(jobs);
@@ -211,30 +129,16 @@ static int gpus_there(const char *command, const struct runner_options *options)
     return ended;
 }
 
-/* Loads the libraries of a group once. The processes of the cases are copies of this one, and
- * loading would take a sixth of the time of each. If it fails here, each of them fails and says
- * why. */
-static void load_libraries(const struct runner_options *options)
-{
-    const struct dp_group_config config = {
-        .devices = "virt:1",
-        .backend = options->backend[0] != '\0' ? options->backend : NULL,
-    };
-    struct dp_group *group = NULL;
-    struct dp_kind_row kind;
-
-    if (options->spec.kind == IMPL_SPEC_REFERENCE &&
-        (!dp_kind_of(options->devices, &kind) || (kind.flags & DP_KIND_GPU) == 0) &&
-        dp_group_open(&config, &group, NULL) == 0)
-        dp_group_close(group);
-}
-
 static int check_implementation(const char *command, const struct runner_options *options,
                                 const struct check_case *const tests[], size_t n,
                                 struct whole_file *out)
 {
-    const double begin = runner_now();
+    const uint64_t begin_ns = watch_clock_ns();
+    const struct dp_group_config config = {
+        .devices = "virt:1", .backend = options->backend[0] != '\0' ? options->backend : NULL};
     struct runner_run *run = calloc(1, sizeof *run);
+    struct dp_group *group = NULL;
+    struct dp_kind_row kind;
     int status = EXIT_MISUSE;
 
     if (!run)
@@ -246,7 +150,13 @@ static int check_implementation(const char *command, const struct runner_options
         BUILD_SANITIZERS[0] == '\0')
         run->traceable =
             prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 || prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0;
-    load_libraries(options);
+    /* Loads the libraries of a group once. The processes of the cases are copies of this one, and
+     * loading would take a sixth of the time of each. If it fails here, each of them fails and says
+     * why. */
+    if (options->spec.kind == IMPL_SPEC_REFERENCE &&
+        (!dp_kind_of(options->devices, &kind) || (kind.flags & DP_KIND_GPU) == 0) &&
+        dp_group_open(&config, &group, NULL) == 0)
+        dp_group_close(group);
     status = runner_probe(command, options->impl, run);
     if (status == 0 && run->cause[0] == '\0' &&
         (size_t)run->is.about.devices < options->require_devices) {
@@ -266,7 +176,7 @@ static int check_implementation(const char *command, const struct runner_options
         status = run_cases(command, run);
     if (status == 0) {
         runner_require_devices(run);
-        run->seconds = runner_now() - begin;
+        run->seconds = (double)(watch_clock_ns() - begin_ns) / 1e9;
         status = write_result(command, run, out);
         if (status == 0)
             status = runner_out_close(command, out);

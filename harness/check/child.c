@@ -105,22 +105,6 @@ static _Noreturn void give_up_session(struct server *server, const char *reason,
     leave_child();
 }
 
-/* Cases are chosen, skipped and counted by what the probe reported, so a session must report the
- * same. */
-static const char *changed(const struct impl_about *now, const struct impl_about *expected)
-{
-    if (!expected)
-        return NULL;
-    if (now->devices != expected->devices)
-        return "open reports a different number of devices than the first time";
-    if (now->capabilities != expected->capabilities)
-        return "open reports different capabilities than the first time";
-    for (int i = 0; i < IMPL_DIALECTS; ++i)
-        if (now->dialect[i] != expected->dialect[i])
-            return "open declares a different dialect than the first time";
-    return NULL;
-}
-
 /* This runs in the process of the implementation. It must have neither the pipe for results nor the
  * memory that we share with our parent. */
 static void forget_ours(void *context)
@@ -177,15 +161,25 @@ static void load_implementation(struct server *server)
 
 static void open_child_session(struct server *server)
 {
+    const struct impl_about *now = &server->session.about, *expected = server->job->expected;
     char reason[600] = "";
-    const char *change;
+    const char *change = NULL;
 
     load_implementation(server);
     if (check_session_open(&server->session, server->source.ops, &server->settings, reason))
         give_up_session(server, reason, server->session.fault);
+    /* Cases are chosen, skipped and counted by what the probe reported, so a session must report
+     * the same. */
+    for (int i = 0; i < IMPL_DIALECTS && expected; ++i)
+        if (now->dialect[i] != expected->dialect[i])
+            change = "open declares a different dialect than the first time";
+    if (expected && now->capabilities != expected->capabilities)
+        change = "open reports different capabilities than the first time";
+    if (expected && now->devices != expected->devices)
+        change = "open reports a different number of devices than the first time";
     /* jansson leaves out a character of a text if it has no memory for it. */
-    change = record_memory_failed() ? "out of memory for a message of it"
-                                    : changed(&server->session.about, server->job->expected);
+    if (record_memory_failed())
+        change = "out of memory for a message of it";
     if (change)
         give_up_session(server, change, false);
     tell_kind(server, RUNNER_OPENED);
@@ -211,20 +205,6 @@ static void close_session(struct server *server, struct check_outcome *outcome,
 }
 
 /* ---- serving --------------------------------------------------------------------------------- */
-
-static void probe(struct server *server)
-{
-    struct check_outcome outcome = {.verdict = CHECK_PASS};
-    struct strays strays;
-
-    open_child_session(server);
-    server->shared->is.about = server->session.about;
-    server->shared->is.process = server->source.process;
-    close_session(server, &outcome, &strays);
-    if (outcome.verdict != CHECK_PASS)
-        give_up_session(server, outcome.reason, true);
-    tell_kind(server, RUNNER_ABOUT);
-}
 
 /* The verdict is sent after the session is closed, so that a death while it closes counts. */
 static void serve_each(struct server *server)
@@ -272,11 +252,19 @@ _Noreturn void runner_child(const struct runner_job *job, int output, uint64_t t
                             struct runner_shared *shared)
 {
     struct server server = {.job = job, .output = output, .token = token, .shared = shared};
+    struct check_outcome outcome = {.verdict = CHECK_PASS};
+    struct strays strays;
 
     strays_watch();
     switch (job->mode) {
     case RUNNER_PROBE:
-        probe(&server);
+        open_child_session(&server);
+        shared->is.about = server.session.about;
+        shared->is.process = server.source.process;
+        close_session(&server, &outcome, &strays);
+        if (outcome.verdict != CHECK_PASS)
+            give_up_session(&server, outcome.reason, true);
+        tell_kind(&server, RUNNER_ABOUT);
         break;
     case RUNNER_EACH:
         serve_each(&server);

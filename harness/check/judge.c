@@ -101,27 +101,6 @@ static void judge_probe(struct runner_process *process, int status)
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
-/* The process is gone, and the case at job->next has no verdict. */
-static void blame_next(struct runner_process *process, enum check_verdict verdict,
-                       const char *reason)
-{
-    struct runner_job *job = process->job;
-    struct runner_result *result = job->result[job->next++];
-    char rest[RUNNER_TEXT];
-
-    end_result(result, verdict, reason);
-    result->ran = true;
-    result->seconds = runner_now() - process->started;
-    if (job->until_caught)
-        job->n = job->next;
-    if (process->timed_out && ++job->hangs >= HANGS)
-        runner_give_up(job, "not run: three cases in a row gave no answer in time");
-    if (!process->opened && ++job->never_opened >= NEVER_OPENED) {
-        snprintf(rest, sizeof rest, "not run: %.900s", reason);
-        runner_give_up(job, rest);
-    }
-}
-
 static void judge_cases(struct runner_process *process, int status)
 {
     struct runner_job *job = process->job;
@@ -141,7 +120,20 @@ static void judge_cases(struct runner_process *process, int status)
         runner_describe_end(process, status, reason);
     }
     if (job->next < job->n) {
-        blame_next(process, verdict, reason);
+        /* The process is gone, and this case has no verdict. */
+        struct runner_result *result = job->result[job->next++];
+
+        end_result(result, verdict, reason);
+        result->ran = true;
+        result->seconds = process->lasted;
+        if (job->until_caught)
+            job->n = job->next;
+        if (process->timed_out && ++job->hangs >= HANGS)
+            runner_give_up(job, "not run: three cases in a row gave no answer in time");
+        if (!process->opened && ++job->never_opened >= NEVER_OPENED) {
+            snprintf(after, sizeof after, "not run: %.900s", reason);
+            runner_give_up(job, after);
+        }
     } else if (last && last->verdict != CHECK_FAIL && last->verdict != CHECK_BROKEN) {
         snprintf(after, sizeof after, "after the case: %.1000s", reason);
         end_result(last, verdict, after);

@@ -71,45 +71,37 @@ static bool catches_nothing(const struct runner_matrix *matrix, size_t test)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* Lists the first cases that caught the mutant, as many as fit; those of the mutant's rule come
- * first. */
-static void first_cases(const struct runner_matrix *matrix, const struct runner_kill *kill,
-                        size_t room, char text[COLUMNS + 1])
-{
-    size_t used = 0, shown = 0;
-
-    text[0] = '\0';
-    for (int own = 1; own >= 0; --own) {
-        for (size_t i = 0; i < matrix->n_tests; ++i) {
-            const struct check_case *test = matrix->test[i];
-            const size_t need = strlen(test->id) + (shown > 0);
-
-            if (!runner_caught(&kill->result[i]) ||
-                runner_names_rule(kill->mutant->rule, test->rule) != (own == 1))
-                continue;
-            if (used + need > room)
-                return;
-            used += (size_t)snprintf(text + used, COLUMNS + 1 - used, "%s%s", shown++ ? " " : "",
-                                     test->id);
-        }
-    }
-}
-
 void runner_matrix_text(FILE *stream, const struct runner_matrix *matrix)
 {
     const size_t alive = runner_survivors(matrix), others = count_others(matrix);
     size_t idle = 0;
-    char text[RUNNER_TEXT], cases[COLUMNS + 1];
+    char text[RUNNER_TEXT];
 
     fprintf(stream, "%-25s %-8s %4s  %s\n", "mutant", "rule", "by", "first cases that caught it");
     for (size_t k = 0; k < matrix->n; ++k) {
         const struct runner_kill *kill = &matrix->kill[k];
-        const int used =
+        const int begun =
             snprintf(text, sizeof text, "%-25.60s %-8.24s %4zu%c ", kill->mutant->name,
                      kill->mutant->rule, kill->caught, kill->own || kill->caught == 0 ? ' ' : '!');
+        size_t used = (size_t)begun;
+        bool fits = true;
 
-        first_cases(matrix, kill, used < COLUMNS ? (size_t)(COLUMNS - used) : 0, cases);
-        fprintf(stream, "%s%s\n", text, kill->caught == 0 ? "SURVIVED" : cases);
+        /* The first cases that caught the mutant, as many as fit; those of its rule come first. */
+        for (size_t i = 0; i < 2 * matrix->n_tests && fits; ++i) {
+            const size_t t = i % matrix->n_tests;
+            const char *id = matrix->test[t]->id;
+            const bool own = runner_names_rule(kill->mutant->rule, matrix->test[t]->rule);
+
+            if (!runner_caught(&kill->result[t]) || own != (i < matrix->n_tests))
+                continue;
+            const bool first = used == (size_t)begun;
+
+            fits = used + strlen(id) + !first <= COLUMNS;
+            if (fits)
+                used +=
+                    (size_t)snprintf(text + used, sizeof text - used, "%s%s", first ? "" : " ", id);
+        }
+        fprintf(stream, "%s%s\n", text, kill->caught == 0 ? "SURVIVED" : "");
     }
     fputc('\n', stream);
     for (size_t k = 0; k < matrix->n; ++k) {

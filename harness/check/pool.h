@@ -56,6 +56,13 @@ struct runner_watcher {
 int runner_pool(struct runner_job jobs[], size_t n, size_t slots,
                 const struct runner_watcher *watcher);
 
+/* A job without cases on an implementation, as the options say. */
+struct runner_job runner_job_of(const struct runner_options *options, const char *spec);
+/* Runs all jobs, and shows how many of so many verdicts there are (0: it is not known). Returns 0,
+ * or the exit status after a complaint. */
+int runner_jobs(const char *command, struct runner_job jobs[], size_t n, size_t slots,
+                size_t total);
+
 /* ---- between the process of a job and its parent ------------------------------------------- */
 
 /* Memory that the process of a job shares with its parent. An implementation without a wall can
@@ -102,8 +109,8 @@ struct runner_process {
     char tail[RUNNER_TAIL + 1]; /* the end of its standard output and error */
     size_t tail_bytes;
     double started, deadline, limit_s; /* of the current operation */
-    size_t served;                     /* verdicts of this process, and the last of them: */
-    struct runner_result *last;
+    double lasted;                     /* that operation, until the end of the process */
+    struct runner_result *last;        /* of its verdicts */
     bool opened;
     uint32_t answer; /* RUNNER_ABOUT, RUNNER_NO_SESSION; 0: none yet */
     bool ending, timed_out, damaged;
@@ -111,15 +118,8 @@ struct runner_process {
     char why[RUNNER_TEXT]; /* damaged: the fault in its messages; NO_SESSION: the reason */
 };
 
-double runner_now(void);
-int runner_process_start(struct runner_process *process, struct runner_job *job);
-void runner_process_stop(struct runner_process *process);
-/* Both read what has come, and return false if there was nothing. */
-bool runner_process_listen(struct runner_process *process);
-void runner_process_take(struct runner_process *process); /* one whole message */
-bool runner_process_hear(struct runner_process *process);
-/* Returns true if the process has ended and was judged; then the slot is free. */
-bool runner_process_ended(struct runner_process *process);
+/* Takes the whole message that has come. */
+void runner_process_take(struct runner_process *process);
 
 /* Appends ", it said: .." with the last output of the process. */
 void runner_add_words(const struct runner_process *process, char text[RUNNER_TEXT]);

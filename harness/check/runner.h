@@ -187,19 +187,8 @@ void runner_out_discard(struct whole_file *out);
 int runner_mutants(const char *command, const struct runner_options *options,
                    const struct check_case *const tests[], size_t n, struct whole_file *out);
 
-/* The line that shows a person the progress, on a terminal only. */
-struct runner_progress {
-    bool terminal;
-    size_t done, total, bad;
-};
-void runner_progress_open(struct runner_progress *progress, size_t total);
-void runner_progress_verdict(void *progress, const struct runner_result *result);
-void runner_progress_close(struct runner_progress *progress);
-
 /* Loads the implementation once, and fills run->is, or run->cause. Returns 0, or the exit status
  * after a complaint. */
 int runner_probe(const char *command, const char *spec, struct runner_run *run);
-/* Reports that a pool could not continue, and returns the exit status. */
-int runner_stopped(const char *command, int status, struct runner_progress *progress);
 
 #endif

@@ -1,0 +1,129 @@
+/* check/run.c: what a check and a kill matrix share: the file of --out, and jobs that run while one
+ * line on stderr, which is rewritten if stderr is a terminal, shows the progress. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check/pool.h"
+#include "command/command.h"
+
+/* ---- the file of --out ----------------------------------------------------------------------- */
+
+static int complain_of_out(const char *command, const char *path, const char *what)
+{
+    return command_refuse(command, "--out: cannot write '%.400s': %s", path, what);
+}
+
+int runner_out_open(const char *command, const char *path, struct whole_file *out)
+{
+    struct stat status;
+
+    out->file = NULL;
+    if (path[0] == '\0')
+        return 0;
+    /* The new file replaces the old one, so the old one must not be a device. */
+    int failed = lstat(path, &status) == 0 ? 0 : errno;
+
+    if (failed != ENOENT && (failed != 0 || !S_ISREG(status.st_mode)))
+        return complain_of_out(command, path,
+                               failed != 0 ? strerror(failed) : "it is not a regular file");
+    failed = whole_open(out, path);
+    return failed == 0 ? 0 : complain_of_out(command, path, strerror(failed));
+}
+
+int runner_out_close(const char *command, struct whole_file *out)
+{
+    const int failed = out->file ? whole_close(out) : 0;
+
+    return failed == 0 ? 0 : complain_of_out(command, out->path, strerror(failed));
+}
+
+void runner_out_discard(struct whole_file *out)
+{
+    if (out->file)
+        whole_discard(out);
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+struct progress {
+    bool terminal;
+    size_t done, total, bad;
+};
+
+static void show_progress(void *context, const struct runner_result *result)
+{
+    struct progress *progress = context;
+
+    ++progress->done;
+    progress->bad += result->verdict == CHECK_FAIL || result->verdict == CHECK_BROKEN;
+    if (!progress->terminal)
+        return;
+    fprintf(stderr, "\r\033[K[%zu", progress->done);
+    if (progress->total > 0)
+        fprintf(stderr, "/%zu", progress->total);
+    fprintf(stderr, "] %.40s", result->test->id);
+    if (progress->bad > 0)
+        fprintf(stderr, ", %zu not passed", progress->bad);
+    fflush(stderr);
+}
+
+int runner_jobs(const char *command, struct runner_job jobs[], size_t n, size_t slots, size_t total)
+{
+    struct progress progress = {.terminal = isatty(STDERR_FILENO) != 0, .total = total};
+    const struct runner_watcher watcher = {show_progress, &progress};
+    const int status = runner_pool(jobs, n, slots, &watcher);
+    const char *why = strerror(errno);
+
+    if (progress.terminal && progress.done > 0)
+        fputs("\r\033[K", stderr);
+    if (status < 0)
+        return command_refuse(command, "no process can be started: %s", why);
+    if (status > 0 && total > 0)
+        command_complain(command, "interrupted after %zu of %zu verdicts; nothing was written",
+                         progress.done, total);
+    else if (status > 0)
+        command_complain(command, "interrupted");
+    return status > 0 ? EXIT_INTERRUPTED : 0;
+}
+
+struct runner_job runner_job_of(const struct runner_options *options, const char *spec)
+{
+    return (struct runner_job){
+        .spec = spec,
+        .impl_options = options->impl_options,
+        .devices = options->devices,
+        .seed = options->seed,
+        .schedule = options->seed,
+        .world = options->launcher[0] != '\0' ? &options->world : NULL,
+        .library = impl_spec_read(spec).kind == IMPL_SPEC_LIBRARY,
+        .same_process = options->same_process,
+        .limit_s = options->limit_s,
+    };
+}
+
+int runner_probe(const char *command, const char *spec, struct runner_run *run)
+{
+    struct runner_job *job = calloc(1, sizeof *job);
+    const struct runner_options *options = run->options;
+    int status;
+
+    if (!job)
+        return command_refuse(command, "out of memory");
+    *job = runner_job_of(options, spec);
+    job->mode = RUNNER_PROBE;
+    /* This is known before it is loaded, and starting it may take long. */
+    job->process = job->world || impl_spec_read(spec).kind == IMPL_SPEC_COMMAND;
+    status = runner_jobs(command, job, 1, 1, 0);
+    run->is = job->is;
+    run->blame = job->blame;
+    memcpy(run->cause, job->cause, sizeof run->cause);
+    run->profiles = options->profiles;
+    if (options->by_default && run->cause[0] == '\0' &&
+        (run->is.about.capabilities & IMPL_CAP_DDP) == 0)
+        run->profiles &= ~(unsigned)PROFILE_DDP;
+    free(job);
+    return status;
+}
