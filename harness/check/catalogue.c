@@ -172,15 +172,20 @@ static int compare_ids(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int check_unique(const struct check_area *const areas[], int n, char why[RUNNER_TEXT])
+int runner_catalogue(const struct check_area *const areas[], int n, char why[RUNNER_TEXT])
 {
     const struct check_case *test;
     size_t total = 0, used = 0;
     int status = 0;
 
-    for (int a = 0; a < n; ++a)
+    for (int a = 0; a < n; ++a) {
+        for (int b = 0; b < a; ++b)
+            if (strcmp(areas[a]->name, areas[b]->name) == 0)
+                return fault(why, "two areas are called %s", areas[a]->name);
+        if (check_area_row(areas[a], why))
+            return -1;
         total += (size_t)check_area_size(areas[a]);
-
+    }
     const char **ids = calloc(total + 1, sizeof *ids);
 
     if (!ids)
@@ -194,18 +199,6 @@ static int check_unique(const struct check_area *const areas[], int n, char why[
             status = fault(why, "two cases are called %.80s", ids[i]);
     free(ids);
     return status;
-}
-
-int runner_catalogue(const struct check_area *const areas[], int n, char why[RUNNER_TEXT])
-{
-    for (int a = 0; a < n; ++a) {
-        for (int b = 0; b < a; ++b)
-            if (strcmp(areas[a]->name, areas[b]->name) == 0)
-                return fault(why, "two areas are called %s", areas[a]->name);
-        if (check_area_row(areas[a], why))
-            return -1;
-    }
-    return check_unique(areas, n, why);
 }
 
 /* ---- --list, --rules ------------------------------------------------------------------------- */
@@ -235,17 +228,6 @@ void runner_list(FILE *stream, const struct check_case *const tests[], size_t n)
     }
 }
 
-static bool area_is_asked_for(const struct runner_options *options, const char *name)
-{
-    char list[sizeof options->area], *rest = NULL;
-
-    memcpy(list, options->area, sizeof list);
-    for (char *one = strtok_r(list, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
-        if (strcmp(one, name) == 0)
-            return true;
-    return options->area[0] == '\0';
-}
-
 void runner_rules(FILE *stream, const struct runner_options *options)
 {
     char rule[32], text[RUNNER_TEXT];
@@ -253,8 +235,13 @@ void runner_rules(FILE *stream, const struct runner_options *options)
 
     for (int a = 0; a < check_n_areas; ++a) {
         const struct check_area *area = check_areas[a];
+        char list[sizeof options->area], *rest = NULL;
+        bool is_asked_for = options->area[0] == '\0';
 
-        for (int i = 1; i <= area->n_rules && area_is_asked_for(options, area->name); ++i) {
+        memcpy(list, options->area, sizeof list);
+        for (char *one = strtok_r(list, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
+            is_asked_for = is_asked_for || strcmp(one, area->name) == 0;
+        for (int i = 1; i <= area->n_rules && is_asked_for; ++i) {
             runner_rule(area, i, rule);
 
             const struct check_excuse *excuse = runner_excuse(area, rule);

@@ -44,43 +44,13 @@ static const struct export_metric metrics[METRICS] = {
     [COMPARED] = {.name = "compared", .unit = "values", .exact = true},
     [SECONDS] = {.name = "time", .unit = "seconds", .exact = true}};
 
-static int add_case(struct export_set *set, const struct runner_run *run,
-                    const struct runner_result *result)
+int runner_export(FILE *stream, const struct runner_run *run, enum export_format format,
+                  struct text_error *err)
 {
     static const enum export_state states[] = {[CHECK_PASS] = EXPORT_PASSED,
                                                [CHECK_FAIL] = EXPORT_FAILED,
                                                [CHECK_SKIP] = EXPORT_OPEN,
                                                [CHECK_BROKEN] = EXPORT_BROKEN};
-    const struct check_case *test = result->test;
-    struct export_cell *cell = export_add(set, test->id);
-    char command[8 * RUNNER_TEXT];
-    const size_t room = sizeof command + 2 * RUNNER_TEXT;
-
-    cell->key = test;
-    cell->group = area_of(test);
-    cell->state = states[result->verdict];
-    cell->verdict = result->verdict;
-    cell->has_numbers = result->verdict == CHECK_PASS;
-    cell->seconds = result->seconds;
-    cell->value[COMPARED].middle = (double)result->compared;
-    cell->value[SECONDS].middle = result->seconds;
-    snprintf(cell->why, sizeof cell->why, "%s", result->reason);
-    if (cell->state != EXPORT_FAILED && cell->state != EXPORT_BROKEN)
-        return 0;
-    /* The reason of a failure, and the command that repeats it. */
-    cell->detail = malloc(room);
-    if (!cell->detail)
-        return -1;
-    runner_command(run->options, test->id, command);
-    snprintf(cell->detail, room, "rule %s, %s, %s\n%s\n%s\n", test->rule,
-             runner_obligation_words[test->obligation], runner_evidence_words[test->evidence],
-             result->reason, command);
-    return 0;
-}
-
-int runner_export(FILE *stream, const struct runner_run *run, enum export_format format,
-                  struct text_error *err)
-{
     struct export_set set = {
         .title = "lockstep check",
         .by_group = true,
@@ -96,18 +66,45 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
         .n_metrics = METRICS,
         .counted = "failed_or_broken",
     };
-    struct runner_area_sums sums;
-    char sentence[RUNNER_TEXT];
+    char command[8 * RUNNER_TEXT], sentence[RUNNER_TEXT];
+    const size_t room = sizeof command + 2 * RUNNER_TEXT, areas = (size_t)check_n_areas + 1;
     const char *word = runner_verdict(run, sentence);
     int status = export_open(&set, run->n);
 
-    runner_totals(run, &sums);
-    set.count = sums.verdict[CHECK_FAIL] + sums.verdict[CHECK_BROKEN];
     snprintf(set.summary, sizeof set.summary, "%s: %.900s", word, sentence);
-    for (int a = -1; a < check_n_areas; ++a) /* Results that belong to no area come first. */
-        for (size_t i = 0; i < run->n && status == 0; ++i)
-            if (runner_area_of(run->result[i].test->rule) == (a < 0 ? NULL : check_areas[a]))
-                status = add_case(&set, run, &run->result[i]);
+    /* Area by area; results that belong to no area come first. */
+    for (size_t i = 0; i < areas * run->n && status == 0; ++i) {
+        const struct check_area *area = i < run->n ? NULL : check_areas[i / run->n - 1];
+        const struct runner_result *result = &run->result[i % run->n];
+        const struct check_case *test = result->test;
+
+        if (runner_area_of(test->rule) != area)
+            continue;
+        struct export_cell *cell = export_add(&set, test->id);
+
+        cell->key = test;
+        cell->group = area_of(test);
+        cell->state = states[result->verdict];
+        cell->verdict = result->verdict;
+        cell->has_numbers = result->verdict == CHECK_PASS;
+        cell->seconds = result->seconds;
+        cell->value[COMPARED].middle = (double)result->compared;
+        cell->value[SECONDS].middle = result->seconds;
+        snprintf(cell->why, sizeof cell->why, "%s", result->reason);
+        if (cell->state != EXPORT_FAILED && cell->state != EXPORT_BROKEN)
+            continue;
+        /* The reason of a failure, and the command that repeats it. */
+        ++set.count;
+        cell->detail = malloc(room);
+        if (!cell->detail) {
+            status = -1;
+            break;
+        }
+        runner_command(run->options, test->id, command);
+        snprintf(cell->detail, room, "rule %s, %s, %s\n%s\n%s\n", test->rule,
+                 runner_obligation_words[test->obligation], runner_evidence_words[test->evidence],
+                 result->reason, command);
+    }
     if (status == 0)
         status = export_write(stream, format, &set, err);
     export_close(&set);

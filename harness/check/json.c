@@ -11,7 +11,7 @@
 #include "record/document.h"
 #include "words.h"
 
-static json_t *implementation(const struct runner_run *run)
+static json_t *impl_object(const struct runner_run *run)
 {
     const struct impl_about *about = &run->is.about;
     json_t *names = json_array(), *capabilities = json_array(), *dialects = json_object();
@@ -38,41 +38,6 @@ static json_t *implementation(const struct runner_run *run)
         "per_process", (json_int_t)run->options->world.per_process);
 }
 
-static json_t *cases(const struct runner_run *run)
-{
-    json_t *array = json_array();
-
-    for (size_t i = 0; i < run->n; ++i) {
-        const struct runner_result *result = &run->result[i];
-        const struct check_case *test = result->test;
-
-        json_array_append_new(
-            array, json_pack("{s:o, s:o, s:s, s:s, s:s, s:o, s:I, s:f, s:I}", "id",
-                             value_text(test->id), "rule", value_text(test->rule), "obligation",
-                             runner_obligation_words[test->obligation], "evidence",
-                             runner_evidence_words[test->evidence], "verdict",
-                             runner_verdict_words[result->verdict], "reason",
-                             value_text(result->reason), "compared", (json_int_t)result->compared,
-                             "seconds", round(result->seconds * 1e6) / 1e6, "left_behind",
-                             (json_int_t)result->strays.n));
-    }
-    return array;
-}
-
-static json_t *counts_object(const struct runner_run *run)
-{
-    struct runner_area_sums sums;
-    char sentence[RUNNER_TEXT];
-
-    runner_totals(run, &sums);
-    return json_pack(
-        "{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:f}", "verdict", runner_verdict(run, sentence),
-        "exit", runner_exit(run), "cases", (json_int_t)sums.cases, "pass",
-        (json_int_t)sums.verdict[CHECK_PASS], "fail", (json_int_t)sums.verdict[CHECK_FAIL], "skip",
-        (json_int_t)sums.verdict[CHECK_SKIP], "broken", (json_int_t)sums.verdict[CHECK_BROKEN],
-        "seconds", round(run->seconds * 1e3) / 1e3);
-}
-
 static json_t *sums_object(const struct runner_area_sums *sums)
 {
     return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "area", sums->name, "rules",
@@ -81,18 +46,17 @@ static json_t *sums_object(const struct runner_area_sums *sums)
                      sums->reported, "untested", sums->rules - sums->observed - sums->reported);
 }
 
-static json_t *rules(const struct runner_run *run)
+static json_t *rules_object(const struct runner_run *run, const struct runner_sums *sums)
 {
-    struct runner_area_sums sums;
-    json_t *object, *areas = json_array(), *excuses = json_array(), *profiles = json_array();
+    json_t *areas = json_array(), *excuses = json_array(), *profiles = json_array();
+    json_t *object = sums_object(&sums->row[sums->n]);
 
-    for (int a = 0; a < check_n_areas; ++a) {
-        const struct check_area *area = check_areas[a];
+    for (size_t r = 0; r < sums->n; ++r) {
+        const struct check_area *area = sums->row[r].area;
 
-        if (!runner_shows(run, area))
+        if (!area)
             continue;
-        runner_sums(run, area, &sums);
-        json_array_append_new(areas, sums_object(&sums));
+        json_array_append_new(areas, sums_object(&sums->row[r]));
         for (int i = 0; i < area->n_excuses; ++i)
             json_array_append_new(excuses, json_pack("{s:o, s:b, s:o}", "rule",
                                                      value_text(area->excuses[i].rule), "pending",
@@ -102,8 +66,6 @@ static json_t *rules(const struct runner_run *run)
     for (int p = 0; p < RUNNER_PROFILES; ++p)
         if (run->profiles & runner_profiles[p].bit)
             json_array_append_new(profiles, value_text(runner_profiles[p].name));
-    runner_totals(run, &sums);
-    object = sums_object(&sums);
     json_object_set_new(object, "areas", areas);
     json_object_set_new(object, "excuses", excuses);
     json_object_set_new(object, "profiles", profiles);
@@ -113,37 +75,56 @@ static json_t *rules(const struct runner_run *run)
     return object;
 }
 
-/* Returns the members that records also have about the machine and the program, so that a check
- * result can be compared with them. NULL: they could not be read. */
-static json_t *machine(void)
+int runner_json(FILE *stream, const struct runner_run *run)
 {
     char class[DIGEST_HEX] = "", instance[DIGEST_HEX] = "", program[DIGEST_HEX];
-    struct record_run *run = calloc(1, sizeof *run);
-    struct dp_machine here;
+    char sentence[RUNNER_TEXT], *document;
+    struct record_run *here = calloc(1, sizeof *here);
+    json_t *cases = json_array(), *counts, *root;
+    struct runner_sums sums;
+    struct dp_machine machine;
     struct dp_error err = {0};
     int status = -1;
 
-    if (run && dp_machine_read(&here, &err) == 0 && machine_class("", &here, class) == 0 &&
+    /* The members that records also have about the machine and the program, so that a check result
+     * can be compared with them. */
+    if (here && dp_machine_read(&machine, &err) == 0 && machine_class("", &machine, class) == 0 &&
         machine_instance("", instance) == 0) {
-        provenance_build(run);
-        status = provenance_program(run, program);
+        provenance_build(here);
+        status = provenance_program(here, program);
     }
-    free(run);
-    if (status != 0)
-        return NULL;
-    return json_pack("{s:s, s:s, s:s}", "class", class, "instance", instance, "program", program);
-}
+    free(here);
+    for (size_t i = 0; i < run->n && status == 0; ++i) {
+        const struct runner_result *result = &run->result[i];
+        const struct check_case *test = result->test;
 
-int runner_json(FILE *stream, const struct runner_run *run)
-{
-    json_t *here = machine(), *root;
-    char *document;
-
-    if (!here)
+        json_array_append_new(
+            cases, json_pack("{s:o, s:o, s:s, s:s, s:s, s:o, s:I, s:f, s:I}", "id",
+                             value_text(test->id), "rule", value_text(test->rule), "obligation",
+                             runner_obligation_words[test->obligation], "evidence",
+                             runner_evidence_words[test->evidence], "verdict",
+                             runner_verdict_words[result->verdict], "reason",
+                             value_text(result->reason), "compared", (json_int_t)result->compared,
+                             "seconds", round(result->seconds * 1e6) / 1e6, "left_behind",
+                             (json_int_t)result->strays.n));
+    }
+    if (status != 0) {
+        json_decref(cases);
         return -1;
-    root = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "schema", "lockstep/check/1.0", "impl",
-                     implementation(run), "machine", here, "cases", cases(run), "counts",
-                     counts_object(run), "rules", rules(run));
+    }
+    runner_sums_of(run, &sums);
+    const struct runner_area_sums *total = &sums.row[sums.n];
+
+    counts = json_pack(
+        "{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:f}", "verdict", runner_verdict(run, sentence),
+        "exit", runner_exit(run), "cases", (json_int_t)total->cases, "pass",
+        (json_int_t)total->verdict[CHECK_PASS], "fail", (json_int_t)total->verdict[CHECK_FAIL],
+        "skip", (json_int_t)total->verdict[CHECK_SKIP], "broken",
+        (json_int_t)total->verdict[CHECK_BROKEN], "seconds", round(run->seconds * 1e3) / 1e3);
+    root = json_pack("{s:s, s:o, s:{s:s, s:s, s:s}, s:o, s:o, s:o}", "schema", "lockstep/check/1.0",
+                     "impl", impl_object(run), "machine", "class", class, "instance", instance,
+                     "program", program, "cases", cases, "counts", counts, "rules",
+                     rules_object(run, &sums));
     document = record_chain_add(record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12)),
                                 "", true);
     if (document)

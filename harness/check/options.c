@@ -109,38 +109,33 @@ static const struct command_option option_table[] = {
      COMMAND_FLAG, VALUE(every_run)},
     {0}};
 
-static error_t parse_profiles(const struct argp_state *state, const char *arg,
-                              struct runner_options *options)
+static error_t parse_check_option(int key, char *arg, struct argp_state *state)
 {
+    struct runner_options *options = command_input(state);
     const char *names[RUNNER_PROFILES + 1];
     char list[sizeof options->profile], *rest = NULL;
     size_t index = 0;
-    error_t status =
-        command_field(state, "profile", arg, options->profile, sizeof options->profile);
 
-    for (int i = 0; i < RUNNER_PROFILES; ++i)
-        names[i] = runner_profiles[i].name;
-    names[RUNNER_PROFILES] = "all";
-    memcpy(list, options->profile, sizeof list);
-    for (char *name = strtok_r(list, ",", &rest); name && status == 0;
-         name = strtok_r(NULL, ",", &rest)) {
-        status =
-            command_choice(state, "profile", "profile", name, names, RUNNER_PROFILES + 1, &index);
-        if (status == 0)
-            options->profiles |=
-                index == RUNNER_PROFILES ? ALL_PROFILES : runner_profiles[index].bit;
+    if (key == 'p') {
+        error_t status =
+            command_field(state, "profile", arg, options->profile, sizeof options->profile);
+
+        for (int i = 0; i < RUNNER_PROFILES; ++i)
+            names[i] = runner_profiles[i].name;
+        names[RUNNER_PROFILES] = "all";
+        memcpy(list, options->profile, sizeof list);
+        for (char *name = strtok_r(list, ",", &rest); name && status == 0;
+             name = strtok_r(NULL, ",", &rest)) {
+            status = command_choice(state, "profile", "profile", name, names, RUNNER_PROFILES + 1,
+                                    &index);
+            if (status == 0)
+                options->profiles |=
+                    index == RUNNER_PROFILES ? ALL_PROFILES : runner_profiles[index].bit;
+        }
+        if (status == 0 && options->profiles == 0)
+            return command_bad_option(state, "--profile: '%.40s' names no profile", arg);
+        return status;
     }
-    if (status == 0 && options->profiles == 0)
-        return command_bad_option(state, "--profile: '%.40s' names no profile", arg);
-    return status;
-}
-
-static error_t parse_other(int key, char *arg, struct argp_state *state)
-{
-    struct runner_options *options = command_input(state);
-
-    if (key == 'p')
-        return parse_profiles(state, arg, options);
     if (key != ARGP_KEY_END)
         return command_key(key, arg, state);
     for (const struct command_option *row = option_table; row->name; ++row)
@@ -236,55 +231,11 @@ static int check_launcher(const char *command, struct runner_options *options)
     return command_misuse(command);
 }
 
-/* Checks the reference once, before every case opens it. */
-static int check_reference(const char *command, struct runner_options *options)
-{
-    const bool ranks = options->profile[0] != '\0' && options->profiles & PROFILE_DDP;
-    const unsigned can = DP_COMM_PARALLEL | (ranks ? DP_COMM_RANKS : 0);
-
-    if (!options->has_backend)
-        return 0;
-    snprintf(options->impl_options, sizeof options->impl_options, "%s%s%s", options->backend,
-             options->communicator[0] != '\0' ? "/" : "", options->communicator);
-    return options->communicator[0] != '\0'
-               ? command_check_communicator(command, options->communicator, options->backend,
-                                            options->devices, can)
-               : 0;
-}
-
-/* Reads argv[0] of the program as it was called, because main has replaced it here. */
-static void read_program(char *text, size_t bytes)
-{
-    const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t n = file < 0 ? -1 : read(file, text, bytes - 1);
-
-    if (file >= 0)
-        close(file);
-    text[n > 0 ? n : 0] = '\0';
-    text_clean(text, '?');
-    if (text[0] == '\0')
-        snprintf(text, bytes, "lockstep");
-}
-
-/* Whether the jobs need nothing but cores, so that several processes may run at the same time.
- * Other devices of a machine may be too few or too small for several processes; virtual devices are
- * made of cores. Mutants have only virtual devices. Ranks in processes already are several
- * processes. */
-static bool needs_cores_alone(const struct runner_options *options)
-{
-    struct dp_kind_row kind;
-
-    if (options->mutants)
-        return true;
-    return options->spec.kind == IMPL_SPEC_REFERENCE && options->launcher[0] == '\0' &&
-           dp_kind_of(options->devices, &kind) && (kind.flags & DP_KIND_CORES) != 0;
-}
-
 int runner_parse(int argc, char **argv, struct runner_options *options)
 {
     const struct command_syntax syntax = {
         .options = option_table,
-        .other = parse_other,
+        .other = parse_check_option,
         .doc =
             "Tests an implementation of data parallelism, rule by rule, each case in a separate "
             "process.\vA missing capability that a profile requires is a failure, and so are "
@@ -295,9 +246,20 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
             "devices than required, 2 misuse, nothing "
             "selected, or a case is broken: no "
             "verdict, the reason says why; 77 everything was skipped, 130 interrupted."};
+    struct dp_kind_row kind;
 
     *options = (struct runner_options){.jobs = 0};
-    read_program(options->program, sizeof options->program);
+    /* argv[0] of the program as it was called, because main has replaced it here. */
+    const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    const ssize_t length =
+        file < 0 ? -1 : read(file, options->program, sizeof options->program - 1);
+
+    if (file >= 0)
+        close(file);
+    options->program[length > 0 ? length : 0] = '\0';
+    text_clean(options->program, '?');
+    if (options->program[0] == '\0')
+        snprintf(options->program, sizeof options->program, "lockstep");
     if (command_read(&syntax, argc, argv, options))
         return EXIT_MISUSE;
     options->spec =
@@ -314,14 +276,31 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
         options->profiles = ALL_PROFILES;
     if (!options->has_devices && options->spec.kind == IMPL_SPEC_REFERENCE)
         snprintf(options->devices, sizeof options->devices, "virt:8");
+    /* Several processes may run at the same time if the jobs need nothing but cores. Other devices
+     * of a machine may be too few or too small for several processes; virtual devices are made of
+     * cores. Mutants have only virtual devices. Ranks in processes already are several
+     * processes. */
     if (options->jobs == 0) {
         const size_t cores = parallel_cores();
+        const bool cores_alone =
+            options->mutants ||
+            (options->spec.kind == IMPL_SPEC_REFERENCE && options->launcher[0] == '\0' &&
+             dp_kind_of(options->devices, &kind) && (kind.flags & DP_KIND_CORES) != 0);
 
-        options->jobs = !needs_cores_alone(options) ? 1
-                        : cores < MOST_BY_DEFAULT   ? cores
-                                                    : MOST_BY_DEFAULT;
+        options->jobs = !cores_alone ? 1 : cores < MOST_BY_DEFAULT ? cores : MOST_BY_DEFAULT;
     }
-    return check_reference(argv[0], options);
+    /* The reference is checked once, before every case opens it. */
+    if (!options->has_backend)
+        return 0;
+    const bool ranks = options->profile[0] != '\0' && options->profiles & PROFILE_DDP;
+
+    snprintf(options->impl_options, sizeof options->impl_options, "%s%s%s", options->backend,
+             options->communicator[0] != '\0' ? "/" : "", options->communicator);
+    return options->communicator[0] != '\0'
+               ? command_check_communicator(argv[0], options->communicator, options->backend,
+                                            options->devices,
+                                            DP_COMM_PARALLEL | (ranks ? DP_COMM_RANKS : 0))
+               : 0;
 }
 
 /* ---- the command that repeats a case --------------------------------------------------------- */

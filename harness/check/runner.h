@@ -136,18 +136,21 @@ struct runner_run {
 };
 
 struct runner_area_sums {
+    const struct check_area *area; /* NULL: the results about profiles, or the total */
     const char *name;
     int rules, covered, pending, not_applicable;
     int observed, reported; /* rules that have a case of that evidence with PASS or FAIL */
     size_t cases, verdict[CHECK_BROKEN + 1];
 };
 
-/* Computes the sums of one area; area NULL: of the results that belong to no area (profiles). */
-void runner_sums(const struct runner_run *run, const struct check_area *area,
-                 struct runner_area_sums *sums);
-/* With --only or --area, areas without a result are left out, and so is NULL. */
-bool runner_shows(const struct runner_run *run, const struct check_area *area);
-void runner_totals(const struct runner_run *run, struct runner_area_sums *total);
+/* The areas of a run; row n is their total. With --only or --area, areas without a result are left
+ * out; without results about profiles, so is their row. */
+enum { RUNNER_AREAS = 64 };
+struct runner_sums {
+    struct runner_area_sums row[RUNNER_AREAS + 2];
+    size_t n;
+};
+void runner_sums_of(const struct runner_run *run, struct runner_sums *sums);
 /* Returns the exit status of the program, which follows from the verdicts. */
 int runner_exit(const struct runner_run *run);
 /* Returns "PASS", or the worst verdict, and the sentence that explains it. */
@@ -168,10 +171,10 @@ void runner_clean(char *text, size_t bytes);
 /* ---- output -------------------------------------------------------------------------------- */
 
 void runner_text(FILE *stream, const struct runner_run *run);
+void runner_markdown(FILE *stream, const struct runner_run *run);
 /* Writes nothing if memory is short: record_memory_failed says so. Returns 0, or -1 if the identity
  * of this machine could not be read. */
 int runner_json(FILE *stream, const struct runner_run *run);
-void runner_markdown(FILE *stream, const struct runner_run *run);
 /* Uses the writers that sweep and compare use, too. Returns 0, or -1 and why. */
 int runner_export(FILE *stream, const struct runner_run *run, enum export_format format,
                   struct text_error *err);

@@ -1,13 +1,15 @@
-/* check/text.c: the result for people: a block for each case that did not pass, then a table. */
+/* check/text.c: the result for people: a block for each case that did not pass, then a table; and
+ * the page of a CI job. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "check/runner.h"
 #include "command/command.h"
 #include "files/memory_file.h"
+#include "files/text_out.h"
 #include "text/text.h"
 
-enum { COLUMNS = 80, INDENT = 8 };
+enum { COLUMNS = 80, INDENT = 8, MARKDOWN_SHOWN = 50 };
 
 static void wrap_indented(FILE *stream, const char *text)
 {
@@ -42,28 +44,41 @@ static void print_skipped(FILE *stream, const struct runner_run *run, size_t fir
     free(ids.text);
 }
 
-static void print_sums(FILE *stream, const struct runner_area_sums *sums)
+static void print_named(FILE *stream, const char *name, const char *text)
 {
-    fprintf(stream, "%-7s%5d %7d %7d %3d %5zu %4zu %4zu %4zu %6zu %8d %8d\n", sums->name,
-            sums->rules, sums->covered, sums->pending, sums->not_applicable, sums->cases,
-            sums->verdict[CHECK_PASS], sums->verdict[CHECK_FAIL], sums->verdict[CHECK_SKIP],
-            sums->verdict[CHECK_BROKEN], sums->observed, sums->reported);
-}
-
-static void caution(FILE *stream, const char *text)
-{
-    fprintf(stream, "%-9s ", "caution");
+    fprintf(stream, "%-9s ", name);
     command_wrap(stream, text, 10, 10, COLUMNS);
 }
 
-/* Warns of processes that an implementation left running, and of those that could not be found. */
-static void warn_of_strays(FILE *stream, const struct runner_run *run)
+static void print_totals(FILE *stream, const struct runner_run *run,
+                         const struct runner_area_sums *total)
 {
     const struct runner_result *first = NULL;
     bool unwatched = false, unseen = false;
-    char text[RUNNER_TEXT];
+    char sentence[RUNNER_TEXT], text[2 * RUNNER_TEXT];
+    const char *word = runner_verdict(run, sentence);
     size_t n = 0, cases = 0;
 
+    fprintf(stream,
+            "\nrules     %d of %d covered, %d pending, %d not applicable (--rules says why)\n",
+            total->covered, total->rules, total->pending, total->not_applicable);
+    fprintf(stream, "evidence  %d rules observed, %d only reported, %d untested here\n",
+            total->observed, total->reported, total->rules - total->observed - total->reported);
+    if (run->is.about.devices > 0) {
+        check_counts_text(run->is.about.devices, run->options->seed, text, sizeof text);
+        print_named(stream, "counts", text);
+    }
+    if (run->options->world.per_process > 0)
+        snprintf(text, sizeof text,
+                 "at most %zu ranks of a model in each of two or more, started by '%s'",
+                 run->options->world.per_process, run->options->launcher);
+    else
+        snprintf(text, sizeof text,
+                 "%zu for a model, or one for each rank where it has fewer, started by '%s'",
+                 run->options->world.processes, run->options->launcher);
+    if (run->options->launcher[0] != '\0')
+        print_named(stream, "processes", text);
+    /* Processes that an implementation left running, and those that could not be found. */
     for (size_t i = 0; i < run->n; ++i) {
         const struct strays *left = &run->result[i].strays;
 
@@ -78,64 +93,46 @@ static void warn_of_strays(FILE *stream, const struct runner_run *run)
                  "%zu process%s, left running by %zu case%s, %s killed; the first: '%s', by %s", n,
                  n == 1 ? "" : "es", cases, cases == 1 ? "" : "s", n == 1 ? "was" : "were",
                  first->strays.name, first->test->id);
-        caution(stream, text);
+        print_named(stream, "caution", text);
     }
     if (unseen)
-        caution(stream, "a process was left running that could not be found and killed: /proc does "
-                        "not show it");
+        print_named(stream, "caution",
+                    "a process was left running that could not be found and killed: /proc does "
+                    "not show it");
     if (unwatched)
-        caution(stream, "processes that are left running cannot be found on this system: it has no "
-                        "PR_SET_CHILD_SUBREAPER");
+        print_named(stream, "caution",
+                    "processes that are left running cannot be found on this system: it has no "
+                    "PR_SET_CHILD_SUBREAPER");
     if (run->traceable)
-        caution(stream, "the implementation could have looked into the suite and written a "
-                        "result: this system has no PR_SET_DUMPABLE");
+        print_named(stream, "caution",
+                    "the implementation could have looked into the suite and written a "
+                    "result: this system has no PR_SET_DUMPABLE");
     if (run->options->same_process)
-        caution(stream, "the implementation ran in the processes of the cases (--same-process), "
-                        "and could have written a result");
-}
-
-static void print_totals(FILE *stream, const struct runner_run *run)
-{
-    char sentence[RUNNER_TEXT], text[2 * RUNNER_TEXT];
-    struct runner_area_sums sums;
-    const char *word = runner_verdict(run, sentence);
-
-    runner_totals(run, &sums);
-    fprintf(stream,
-            "\nrules     %d of %d covered, %d pending, %d not applicable (--rules says why)\n",
-            sums.covered, sums.rules, sums.pending, sums.not_applicable);
-    fprintf(stream, "evidence  %d rules observed, %d only reported, %d untested here\n",
-            sums.observed, sums.reported, sums.rules - sums.observed - sums.reported);
-    if (run->is.about.devices > 0) {
-        check_counts_text(run->is.about.devices, run->options->seed, text, sizeof text);
-        fprintf(stream, "%-9s ", "counts");
-        command_wrap(stream, text, 10, 10, COLUMNS);
-    }
-    if (run->options->launcher[0] != '\0') {
-        if (run->options->world.per_process > 0)
-            snprintf(text, sizeof text,
-                     "at most %zu ranks of a model in each of two or more, started by '%s'",
-                     run->options->world.per_process, run->options->launcher);
-        else
-            snprintf(text, sizeof text,
-                     "%zu for a model, or one for each rank where it has fewer, started by '%s'",
-                     run->options->world.processes, run->options->launcher);
-        fprintf(stream, "%-9s ", "processes");
-        command_wrap(stream, text, 10, 10, COLUMNS);
-    }
+        print_named(stream, "caution",
+                    "the implementation ran in the processes of the cases (--same-process), "
+                    "and could have written a result");
     snprintf(text, sizeof text, "%s (%.1f s)", sentence, run->seconds);
-    warn_of_strays(stream, run);
-    fprintf(stream, "%-9s ", word);
-    command_wrap(stream, text, 10, 10, COLUMNS);
+    print_named(stream, word, text);
 }
 
-/* The page must say that a profile is not complete yet. */
-static void print_pending(FILE *stream, const struct runner_run *run)
+void runner_text(FILE *stream, const struct runner_run *run)
 {
     const bool asked =
         (run->options->profiles & PROFILE_DDP) != 0 && run->options->profile[0] != '\0';
-    char text[RUNNER_TEXT];
+    char sentence[RUNNER_TEXT], text[8 * RUNNER_TEXT];
+    struct runner_sums sums;
 
+    if (run->cause[0] != '\0') { /* one reason for all cases */
+        fprintf(stream, "%-7s ", runner_verdict(run, sentence));
+        snprintf(text, sizeof text, "%s; %zu case%s not run", sentence, run->n,
+                 run->n == 1 ? " was" : "s were");
+        command_wrap(stream, text, INDENT, INDENT, COLUMNS);
+        return;
+    }
+    for (size_t i = 0; i < run->n; ++i)
+        if (run->result[i].verdict == CHECK_SKIP)
+            print_skipped(stream, run, i);
+    /* The page must say that a profile is not complete yet. */
     for (int a = 0; a < check_n_areas && asked; ++a) {
         const struct check_area *area = check_areas[a];
 
@@ -150,24 +147,6 @@ static void print_pending(FILE *stream, const struct runner_run *run)
         }
         fputc('\n', stream);
     }
-}
-
-void runner_text(FILE *stream, const struct runner_run *run)
-{
-    char sentence[RUNNER_TEXT], text[8 * RUNNER_TEXT];
-    struct runner_area_sums sums;
-
-    if (run->cause[0] != '\0') { /* one reason for all cases */
-        fprintf(stream, "%-7s ", runner_verdict(run, sentence));
-        snprintf(text, sizeof text, "%s; %zu case%s not run", sentence, run->n,
-                 run->n == 1 ? " was" : "s were");
-        command_wrap(stream, text, INDENT, INDENT, COLUMNS);
-        return;
-    }
-    for (size_t i = 0; i < run->n; ++i)
-        if (run->result[i].verdict == CHECK_SKIP)
-            print_skipped(stream, run, i);
-    print_pending(stream, run);
     for (size_t i = 0; i < run->n; ++i) {
         const struct runner_result *result = &run->result[i];
         const struct check_case *test = result->test;
@@ -189,15 +168,55 @@ void runner_text(FILE *stream, const struct runner_run *run)
     }
     fputs("area   rules covered pending n/a cases pass fail skip broken observed reported\n",
           stream);
-    for (int a = -1; a < check_n_areas; ++a) {
-        const struct check_area *area = a < 0 ? NULL : check_areas[a];
+    runner_sums_of(run, &sums);
+    for (size_t i = 0; i <= sums.n; ++i) {
+        const struct runner_area_sums *row = &sums.row[i];
 
-        if (!runner_shows(run, area))
-            continue;
-        runner_sums(run, area, &sums);
-        print_sums(stream, &sums);
+        fprintf(stream, "%-7s%5d %7d %7d %3d %5zu %4zu %4zu %4zu %6zu %8d %8d\n", row->name,
+                row->rules, row->covered, row->pending, row->not_applicable, row->cases,
+                row->verdict[CHECK_PASS], row->verdict[CHECK_FAIL], row->verdict[CHECK_SKIP],
+                row->verdict[CHECK_BROKEN], row->observed, row->reported);
     }
-    runner_totals(run, &sums);
-    print_sums(stream, &sums);
-    print_totals(stream, run);
+    print_totals(stream, run, &sums.row[sums.n]);
+}
+
+/* ---- Markdown, for the page of a CI job ------------------------------------------------------ */
+
+void runner_markdown(FILE *stream, const struct runner_run *run)
+{
+    struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
+    char sentence[RUNNER_TEXT];
+    const char *word = runner_verdict(run, sentence);
+    struct runner_sums sums;
+    size_t n = 0;
+
+    text_print(&out, "### Conformance: %s\n\n%s.\n", word, sentence);
+    if (run->cause[0] != '\0')
+        return;
+    text_print(&out, "\n| area | rules | covered | pending | n/a | cases | pass | fail | skip | "
+                     "broken | observed | reported |\n"
+                     "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+    runner_sums_of(run, &sums);
+    for (size_t i = 0; i <= sums.n; ++i) {
+        const struct runner_area_sums *row = &sums.row[i];
+
+        text_print(&out, "| %s | %d | %d | %d | %d | %zu | %zu | %zu | %zu | %zu | %d | %d |\n",
+                   row->name, row->rules, row->covered, row->pending, row->not_applicable,
+                   row->cases, row->verdict[CHECK_PASS], row->verdict[CHECK_FAIL],
+                   row->verdict[CHECK_SKIP], row->verdict[CHECK_BROKEN], row->observed,
+                   row->reported);
+    }
+    for (size_t i = 0; i < run->n; ++i) {
+        const struct runner_result *result = &run->result[i];
+
+        if (result->verdict != CHECK_FAIL && result->verdict != CHECK_BROKEN)
+            continue;
+        if (n == 0)
+            text_print(&out, "\n| verdict | case | reason |\n|---|---|---|\n");
+        if (n++ < MARKDOWN_SHOWN)
+            text_print(&out, "| %s | %s | %s |\n", runner_verdict_words[result->verdict],
+                       result->test->id, result->reason);
+    }
+    if (n > MARKDOWN_SHOWN)
+        text_print(&out, "\n%zu more are not shown.\n", n - MARKDOWN_SHOWN);
 }
