@@ -14,31 +14,27 @@ struct rank {
     struct serve serve;
 };
 
-/* Opens the session. serve.h leaves this to its user, who needs more than the request. */
-static json_t *open_rank_session(struct rank *r, json_t *request)
+/* serve.h leaves "open" to its user, who needs more than the request. */
+static json_t *answer_request(void *self, json_t *request)
 {
+    struct rank *r = self;
     const struct impl_config config = {
         .devices = rank_worker_text(request, "devices"),
         .options = rank_worker_text(request, "options"),
         .seed = (uint64_t)json_integer_value(json_object_get(request, "seed"))};
     struct impl_about about;
     struct impl_error err = {.replica = -1, .device = IMPL_NOWHERE, .device_also = IMPL_NOWHERE};
+
+    if (strcmp(rank_worker_text(request, "op"), "open") != 0)
+        return r->serve.session ? serve_answer(&r->serve, request) : NULL;
+    if (r->serve.session)
+        return NULL;
     const int status = part_open(r->worker.mpi, &config, &about, &r->serve.session, &err);
 
     if (status == IMPL_OK)
         return json_pack("{s:O, s:o}", "id", json_object_get(request, "id"), "ok",
                          serve_about(&about));
     return serve_error(request, status, &err);
-}
-
-static json_t *answer_request(void *self, json_t *request)
-{
-    struct rank *r = self;
-    const char *op = json_string_value(json_object_get(request, "op"));
-
-    if (op && strcmp(op, "open") == 0)
-        return r->serve.session ? NULL : open_rank_session(r, request);
-    return r->serve.session ? serve_answer(&r->serve, request) : NULL;
 }
 
 /* ---- one answer for those of all ------------------------------------------------------------- */
@@ -58,21 +54,6 @@ static int put_field(json_t *object, const char *name, json_t *value)
     return value ? json_object_set_new(object, name, value) : -1;
 }
 
-/* ---- arrays ---------------------------------------------------------------------------------- */
-
-/* Returns entry i of lists that have count entries. */
-static json_t *list_entry(json_t *const answers[], int n, const char *name, size_t count, size_t i)
-{
-    for (int p = 0; p < n; ++p) {
-        const json_t *list = field_of(answers, p, name);
-        json_t *value = json_array_size(list) == count ? json_array_get(list, i) : NULL;
-
-        if (value && !json_is_null(value))
-            return json_incref(value);
-    }
-    return json_null();
-}
-
 /* The list of a process is empty if none of its ranks took part. */
 static int join_list(json_t *ok, json_t *const answers[], int n, const char *name)
 {
@@ -86,11 +67,20 @@ static int join_list(json_t *ok, json_t *const answers[], int n, const char *nam
 
         count = size > count ? size : count;
     }
-    for (size_t i = 0; joined && i < count; ++i)
-        if (json_array_append_new(joined, list_entry(answers, n, name, count, i))) {
+    for (size_t i = 0; joined && i < count; ++i) {
+        json_t *entry = NULL;
+
+        for (int p = 0; p < n && !entry; ++p) {
+            const json_t *list = field_of(answers, p, name);
+            json_t *value = json_array_size(list) == count ? json_array_get(list, i) : NULL;
+
+            entry = value && !json_is_null(value) ? json_incref(value) : NULL;
+        }
+        if (json_array_append_new(joined, entry ? entry : json_null())) {
             json_decref(joined);
             return -1;
         }
+    }
     return put_field(ok, name, joined);
 }
 

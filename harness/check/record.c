@@ -108,46 +108,29 @@ static enum check_record_verdict read_verdict(const json_t *object, struct text_
     return CHECK_RECORD_BROKEN;
 }
 
-/* Joins the words of a list to one text, with commas. */
-static void read_words(const json_t *array, const char *what, char *text, size_t bytes,
+/* Joins the words of a list to one text, with commas; of an object, each after its key. */
+static void read_words(json_t *list, const char *what, json_type type, char *text, size_t bytes,
                        struct text_error *err)
 {
+    const size_t n = type == JSON_ARRAY ? json_array_size(list) : json_object_size(list);
+    void *member = type == JSON_ARRAY ? NULL : json_object_iter(list);
     size_t used = 0;
 
     text[0] = '\0';
-    if (!json_is_array(array))
-        fault(err, "'%s' is missing or no list", what);
-    for (size_t i = 0; i < json_array_size(array); ++i) {
-        const char *word = json_string_value(json_array_get(array, i));
+    if (!list || json_typeof(list) != type)
+        fault(err, "'%s' is missing or no %s", what, type == JSON_ARRAY ? "list" : "object");
+    for (size_t i = 0; i < n; ++i) {
+        const char *key = type == JSON_ARRAY ? "" : json_object_iter_key(member);
+        const char *word = json_string_value(type == JSON_ARRAY ? json_array_get(list, i)
+                                                                : json_object_iter_value(member));
 
-        if (!word || used + strlen(word) + 3 > bytes) {
+        if (!word || used + strlen(key) + strlen(word) + (type == JSON_ARRAY ? 3 : 4) > bytes) {
             fault(err, "'%s' has something that is not a text, or too much of it", what);
             return;
         }
-        used += (size_t)snprintf(text + used, bytes - used, "%s%s", used > 0 ? ", " : "", word);
-    }
-    text_clean(text, ' ');
-}
-
-static void read_dialects(json_t *object, char *text, size_t bytes, struct text_error *err)
-{
-    size_t used = 0;
-    const char *key;
-    json_t *value;
-
-    text[0] = '\0';
-    if (!json_is_object(object))
-        fault(err, "'dialects' is missing or no object");
-    json_object_foreach(object, key, value)
-    {
-        const char *word = json_string_value(value);
-
-        if (!word || used + strlen(key) + strlen(word) + 4 > bytes) {
-            fault(err, "'dialects' has something that is not a text, or too much of it");
-            return;
-        }
-        used +=
-            (size_t)snprintf(text + used, bytes - used, "%s%s %s", used > 0 ? ", " : "", key, word);
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s%s%s", used > 0 ? ", " : "", key,
+                                 type == JSON_ARRAY ? "" : " ", word);
+        member = type == JSON_ARRAY ? NULL : json_object_iter_next(list, member);
     }
     text_clean(text, ' ');
 }
@@ -243,7 +226,7 @@ static void read_lists(const json_t *root, struct check_record *record, struct t
     for (size_t i = 0; i < record->n_excuses; ++i)
         read_rows(json_array_get(excuses, i), &record->excuses[i], ROWS(excuse_rows), err);
     read_area(rules, &record->total, err);
-    read_words(json_object_get(rules, "profiles"), "profiles", record->profiles,
+    read_words(json_object_get(rules, "profiles"), "profiles", JSON_ARRAY, record->profiles,
                sizeof record->profiles, err);
     if (!json_is_boolean(partial))
         fault(err, "'partial' is missing or neither true nor false");
@@ -277,13 +260,19 @@ static void check_ids(const struct check_record *record, struct text_error *err)
     free(sorted);
 }
 
-static void count_cases(struct check_record *record)
+/* Counts the cases, and compares the sums of the file with that. */
+static void check_counts(const json_t *counts, struct check_record *record, struct text_error *err)
 {
+    static const char *const keys[CHECK_RECORD_VERDICTS] = {"pass", "fail", "skip", "broken"};
+    const json_t *seconds = json_object_get(counts, "seconds");
+    struct check_record_area *total = &record->total;
+    const size_t *n = total->verdict;
+
     for (size_t i = 0; i < record->n_cases; ++i) {
         const struct check_record_case *one = &record->cases[i];
 
-        ++record->total.cases;
-        ++record->total.verdict[one->verdict];
+        ++total->cases;
+        ++total->verdict[one->verdict];
         for (size_t a = 0; a < record->n_areas; ++a) {
             const size_t length = strlen(record->areas[a].name);
 
@@ -293,13 +282,6 @@ static void count_cases(struct check_record *record)
             ++record->areas[a].verdict[one->verdict];
         }
     }
-}
-
-static void check_counts(const json_t *counts, struct check_record *record, struct text_error *err)
-{
-    static const char *const keys[CHECK_RECORD_VERDICTS] = {"pass", "fail", "skip", "broken"};
-    const json_t *seconds = json_object_get(counts, "seconds");
-    const size_t *n = record->total.verdict;
     /* The worst verdict; if all are skipped, it is SKIP. */
     const enum check_record_verdict worst = n[CHECK_RECORD_BROKEN] > 0 || record->n_cases == 0
                                                 ? CHECK_RECORD_BROKEN
@@ -311,10 +293,10 @@ static void check_counts(const json_t *counts, struct check_record *record, stru
     record->seconds = json_number_value(seconds);
     if (!json_is_number(seconds) || !(record->seconds >= 0))
         fault(err, "'seconds' is missing or no time");
-    if (read_count(counts, "cases", err) != record->total.cases)
+    if (read_count(counts, "cases", err) != total->cases)
         fault(err, "'counts' is of another number of cases");
     for (int i = 0; i < CHECK_RECORD_VERDICTS; ++i)
-        if (read_count(counts, keys[i], err) != record->total.verdict[i])
+        if (read_count(counts, keys[i], err) != n[i])
             fault(err, "'%s' in 'counts' is not the number of such cases", keys[i]);
     if (record->verdict != worst)
         fault(err, "the verdict %s is not that of the cases", check_record_words[record->verdict]);
@@ -336,18 +318,17 @@ int check_record_read(const char *path, struct check_record *record, struct text
         json_t *impl = json_object_get(root, "impl"), *machine = json_object_get(root, "machine");
 
         read_rows(impl, record, ROWS(impl_rows), &why);
-        read_words(json_object_get(impl, "device_names"), "device_names", record->devices,
-                   sizeof record->devices, &why);
-        read_words(json_object_get(impl, "capabilities"), "capabilities", record->capabilities,
-                   sizeof record->capabilities, &why);
-        read_dialects(json_object_get(impl, "dialects"), record->dialects, sizeof record->dialects,
-                      &why);
+        read_words(json_object_get(impl, "device_names"), "device_names", JSON_ARRAY,
+                   record->devices, sizeof record->devices, &why);
+        read_words(json_object_get(impl, "capabilities"), "capabilities", JSON_ARRAY,
+                   record->capabilities, sizeof record->capabilities, &why);
+        read_words(json_object_get(impl, "dialects"), "dialects", JSON_OBJECT, record->dialects,
+                   sizeof record->dialects, &why);
         if (machine && !json_is_null(machine))
             read_rows(machine, record, ROWS(machine_rows), &why);
         record->sealed = json_object_get(root, "chain") != NULL;
         read_lists(root, record, &why);
         check_ids(record, &why);
-        count_cases(record);
         check_counts(json_object_get(root, "counts"), record, &why);
     }
     json_decref(root);

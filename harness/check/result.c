@@ -82,24 +82,6 @@ static void judge_needs(struct runner_result *result, uint64_t claimed, uint64_t
              "requires '%s', which the implementation does not have", word);
 }
 
-/* With --only or --area, only the needs of the selected cases are required. */
-static void add_requirements(struct runner_run *run, uint64_t needs)
-{
-    for (int p = 0; p < RUNNER_PROFILES; ++p) {
-        const struct runner_profile *profile = &runner_profiles[p];
-        const uint64_t missing = profile->required & needs & ~run->is.about.capabilities;
-
-        for (int i = 0; i < RUNNER_CAPABILITIES && asks_for(run, profile); ++i) {
-            const uint64_t capability = (uint64_t)1 << i;
-
-            if ((missing & capability) != 0)
-                fail_profile(run, profile, capability, impl_capability_word(capability),
-                             "profile %s requires '%s', which the implementation does not have",
-                             profile->name, impl_capability_word(capability));
-        }
-    }
-}
-
 int runner_prepare(struct runner_run *run, const struct check_case *const tests[], size_t n)
 {
     /* One more for the devices. */
@@ -114,11 +96,23 @@ int runner_prepare(struct runner_run *run, const struct check_case *const tests[
         return -1;
     for (size_t i = 0; i < n; ++i)
         needs |= tests[i]->needs;
-    for (int p = 0; p < RUNNER_PROFILES; ++p)
-        if (asks_for(run, &runner_profiles[p]))
-            required |= runner_profiles[p].required;
-    if (run->cause[0] == '\0')
-        add_requirements(run, needs);
+    for (int p = 0; p < RUNNER_PROFILES; ++p) {
+        const struct runner_profile *profile = &runner_profiles[p];
+        /* With --only or --area, only the needs of the selected cases are required. */
+        const uint64_t missing = profile->required & needs & ~run->is.about.capabilities;
+
+        if (!asks_for(run, profile))
+            continue;
+        required |= profile->required;
+        for (int i = 0; i < RUNNER_CAPABILITIES && run->cause[0] == '\0'; ++i) {
+            const char *word = impl_capability_word((uint64_t)1 << i);
+
+            if (missing >> i & 1)
+                fail_profile(run, profile, (uint64_t)1 << i, word,
+                             "profile %s requires '%s', which the implementation does not have",
+                             profile->name, word);
+        }
+    }
     for (size_t i = 0; i < n; ++i) {
         struct runner_result *result = &run->result[run->n];
 

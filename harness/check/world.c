@@ -83,46 +83,33 @@ static void free_pool(struct world *w, struct pool *pool)
     free(pool);
 }
 
-/* A pool that waits still costs a core some time, so there are few: the one that was not used for
- * the longest time ends. */
-static void leave_few_pools(struct world *w)
-{
-    struct pool *oldest = NULL;
-    int n = 0;
-
-    for (struct pool *pool = w->pools; pool; pool = pool->next) {
-        n += !pool->ended;
-        if (!pool->ended && !pool->exec.base.models && (!oldest || pool->used < oldest->used))
-            oldest = pool;
-    }
-    if (n >= POOLS_MOST && oldest)
-        free_pool(w, oldest);
-}
-
-/* Ranks are divided among as many processes as possible, and at least two. */
-static int processes_for(const struct world *w, int ranks)
-{
-    const size_t n = ranks < 2 ? 2 : ranks > MSG_PROCESSES ? MSG_PROCESSES : (size_t)ranks;
-    const size_t most =
-        w->per_process > 0 ? (n + w->per_process - 1) / w->per_process : w->processes;
-
-    return (int)(most < 2 ? 2 : most < n ? most : n);
-}
-
 /* Finds the pool for a model of so many ranks, or starts it. Returns 0, or the status of err. */
 static int need_pool(struct world *w, int ranks, struct pool **found, struct impl_about *about,
                      struct impl_error *err)
 {
-    const int processes = processes_for(w, ranks);
+    /* Ranks are divided among as many processes as possible, and at least two. */
+    const size_t n = ranks < 2 ? 2 : ranks > MSG_PROCESSES ? MSG_PROCESSES : (size_t)ranks;
+    const size_t most =
+        w->per_process > 0 ? (n + w->per_process - 1) / w->per_process : w->processes;
+    const int processes = (int)(most < 2 ? 2 : most < n ? most : n);
+    struct pool *pool = w->pools, *oldest = NULL;
     struct text_error why = {""};
-    struct pool *pool = w->pools;
+    int running = 0;
 
     while (pool && (pool->ended || pool->processes != processes))
         pool = pool->next;
     *found = pool;
     if (pool)
         return IMPL_OK;
-    leave_few_pools(w);
+    /* A pool that waits still costs a core some time, so there are few: the one that was not used
+     * for the longest time ends. */
+    for (pool = w->pools; pool; pool = pool->next) {
+        running += !pool->ended;
+        if (!pool->ended && !pool->exec.base.models && (!oldest || pool->used < oldest->used))
+            oldest = pool;
+    }
+    if (running >= POOLS_MOST && oldest)
+        free_pool(w, oldest);
     *found = pool = calloc(1, sizeof *pool);
     if (!pool)
         return impl_fail(err, IMPL_EBROKEN, "no memory for a pool of processes");
@@ -144,34 +131,28 @@ static int need_pool(struct world *w, int ranks, struct pool **found, struct imp
 
 /* ---- the session ----------------------------------------------------------------------------- */
 
-static int reset_pools(struct world *w, struct impl_error *err)
-{
-    struct impl_error refused = {.status = IMPL_OK};
-
-    for (struct pool *pool = w->pools, *next; pool; pool = next) {
-        next = pool->next;
-        remote_forget_models(&pool->exec.base);
-        /* A pool that refuses to reset has ended, so it has nothing to reset. */
-        if (!pool->ended)
-            (void)carry_to_pool(&pool->exec.base, NULL, IMPL_OP_RESET, NULL, &refused);
-        if (pool->exec.dead[0] != '\0')
-            return impl_fail(err, IMPL_EBROKEN, "%s", pool->exec.dead);
-        if (pool->ended)
-            free_pool(w, pool);
-    }
-    return IMPL_OK;
-}
-
 static int world_carry(struct impl_session *session, struct impl_model *model, enum impl_op op,
                        void *arguments, struct impl_error *err)
 {
     struct world *w = (struct world *)session;
+    struct impl_error refused = {.status = IMPL_OK};
     struct impl_about ignored;
     struct pool *pool;
     int status;
 
+    for (struct pool *one = op == IMPL_OP_RESET ? w->pools : NULL, *next; one; one = next) {
+        next = one->next;
+        remote_forget_models(&one->exec.base);
+        /* A pool that refuses to reset has ended, so it has nothing to reset. */
+        if (!one->ended)
+            (void)carry_to_pool(&one->exec.base, NULL, op, NULL, &refused);
+        if (one->exec.dead[0] != '\0')
+            return impl_fail(err, IMPL_EBROKEN, "%s", one->exec.dead);
+        if (one->ended)
+            free_pool(w, one);
+    }
     if (op == IMPL_OP_RESET)
-        return reset_pools(w, err);
+        return IMPL_OK;
     status = need_pool(w, model ? model->ranks : 2, &pool, &ignored, err);
     if (status != IMPL_OK)
         return status;

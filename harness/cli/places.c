@@ -231,30 +231,13 @@ static char *describe(struct dp_error *err)
     return text;
 }
 
-static int tell(struct guard *guard, const struct dp_mpi *mpi)
-{
-    struct dp_error err = {.text = "this machine cannot be read"};
-    char *text = describe(&err);
-    int status = guard_say_begun(guard, mpi);
-
-    if (status == 0 && text)
-        status = guard_say_parts(guard, text, strlen(text));
-    free(text);
-    if (status || !text) {
-        (void)guard_say(guard, MSG_ENDED, err.text);
-        return -1;
-    }
-    return guard_say(guard, MSG_ENDED, "ok");
-}
-
 /* Other builds are what is looked for, so none is refused. */
 int place_main(int argc, char **argv)
 {
     const struct command_syntax syntax = {.options = option_table};
     struct place_options options = {.processes = 1, .limit = 60};
-    struct guard guard = {.speaker = {.fd = STDOUT_FILENO, .process = MSG_UNKNOWN_PROCESS}};
-    struct dp_error err = {0};
-    struct dp_mpi *mpi = NULL;
+    struct dp_error err = {.text = "this machine cannot be read"};
+    struct guard guard;
     int status;
 
     if ((status = command_read(&syntax, argc, argv, &options)))
@@ -262,18 +245,14 @@ int place_main(int argc, char **argv)
     const unsigned ms = (unsigned)(options.limit * 500);
     const struct dp_mpi_config how = {
         .processes = (int)options.processes, .deadline_ms = ms, .start_ms = ms, .plan = "devices"};
+    struct dp_mpi *mpi = guard_open(&guard, options.limit, &how);
+    char *text = describe(&err);
 
-    if (guard_start(&guard, options.limit)) {
-        (void)message_send(&guard.speaker, MSG_ENDED, "a process cannot start a thread");
-        return EXIT_FAILED;
-    }
-    if (dp_mpi_open(&how, &mpi, &err)) {
+    status = text ? guard_say_parts(&guard, text, strlen(text)) : -1;
+    free(text);
+    if (status)
         (void)guard_say(&guard, MSG_ENDED, err.text);
-        _exit(EXIT_FAILED);
-    }
-    status = tell(&guard, mpi);
-    if (dp_mpi_close(mpi, &err) != 0)
-        status = -1;
-    fflush(NULL);
-    _exit(status == 0 ? EXIT_PASSED : EXIT_FAILED);
+    else
+        status = guard_say(&guard, MSG_ENDED, "ok");
+    guard_leave(mpi, status == 0 ? EXIT_PASSED : EXIT_FAILED);
 }

@@ -14,7 +14,7 @@ struct job {
     atomic_size_t next;
 };
 
-static void *run(void *argument)
+static void *take_work(void *argument)
 {
     struct job *job = argument;
 
@@ -32,9 +32,9 @@ void parallel_each(size_t n, size_t threads, void (*work)(void *context, size_t 
     size_t helpers = 0;
 
     while (helpers + 1 < most && helpers + 1 < n &&
-           pthread_create(&helper[helpers], NULL, run, &job) == 0)
+           pthread_create(&helper[helpers], NULL, take_work, &job) == 0)
         ++helpers;
-    run(&job);
+    take_work(&job);
     for (size_t i = 0; i < helpers; ++i)
         pthread_join(helper[i], NULL);
 }

@@ -35,13 +35,6 @@ static int find_folder(const struct shipped *kind, char folder[FOLDER_BYTES])
     return -1;
 }
 
-static int is_of_kind(const struct shipped *kind, const char *name)
-{
-    const size_t length = strlen(name), ending = strlen(kind->ending);
-
-    return length > ending && strcmp(name + length - ending, kind->ending) == 0;
-}
-
 void shipped_words(const struct shipped *kind, char text[], size_t bytes)
 {
     char folder[FOLDER_BYTES];
@@ -50,11 +43,12 @@ void shipped_words(const struct shipped *kind, char text[], size_t bytes)
     size_t used = 0;
 
     for (int i = 0; i < n; ++i) {
-        const int length = (int)strlen(entry[i]->d_name) - (int)strlen(kind->ending);
+        const char *name = entry[i]->d_name;
+        const int length = (int)strlen(name) - (int)strlen(kind->ending);
 
-        if (is_of_kind(kind, entry[i]->d_name) && used < bytes)
+        if (length > 0 && strcmp(name + length, kind->ending) == 0 && used < bytes)
             used += (size_t)snprintf(text + used, bytes - used, "%s%.*s", used == 0 ? "" : ", ",
-                                     length, entry[i]->d_name);
+                                     length, name);
         free(entry[i]);
     }
     free(entry);

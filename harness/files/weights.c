@@ -74,7 +74,7 @@ void weights_list_close(struct weights_list *list)
     *list = (struct weights_list){.n = 0};
 }
 
-static unsigned char *put(unsigned char *to, const void *from, size_t bytes)
+static unsigned char *append_bytes(unsigned char *to, const void *from, size_t bytes)
 {
     memcpy(to, from, bytes);
     return to + bytes;
@@ -85,27 +85,27 @@ static int write_image(const struct weights_list *list, unsigned char *image, si
                        struct dp_error *err)
 {
     const uint32_t version = WEIGHTS_VERSION, tensors = (uint32_t)list->n;
-    unsigned char *to = put(image, WEIGHTS_MAGIC, WEIGHTS_MAGIC_BYTES);
+    unsigned char *to = append_bytes(image, WEIGHTS_MAGIC, WEIGHTS_MAGIC_BYTES);
     int status;
 
-    to = put(to, &version, sizeof version);
-    to = put(to, &tensors, sizeof tensors);
-    to = put(to, &(uint64_t){bytes}, 8);
+    to = append_bytes(to, &version, sizeof version);
+    to = append_bytes(to, &tensors, sizeof tensors);
+    to = append_bytes(to, &(uint64_t){bytes}, 8);
     for (int i = 0; i < list->n; ++i) {
         const struct dp_tensor *value = &list->param[i]->value;
         const uint16_t length = (uint16_t)strlen(list->name[i]);
         const unsigned char kind[2] = {(unsigned char)value->dtype, (unsigned char)value->ndim};
 
-        to = put(to, &length, sizeof length);
-        to = put(to, list->name[i], length);
-        to = put(to, kind, sizeof kind);
+        to = append_bytes(to, &length, sizeof length);
+        to = append_bytes(to, list->name[i], length);
+        to = append_bytes(to, kind, sizeof kind);
         for (int d = 0; d < value->ndim; ++d)
-            to = put(to, &(uint64_t){value->dim[d]}, 8);
+            to = append_bytes(to, &(uint64_t){value->dim[d]}, 8);
         if ((status = dp_tensor_read(to, value, err)))
             return status;
         to += dp_tensor_bytes(value);
     }
-    put(to, &(uint64_t){weights_checksum(image, (size_t)(to - image))}, WEIGHTS_SUM_BYTES);
+    append_bytes(to, &(uint64_t){weights_checksum(image, (size_t)(to - image))}, WEIGHTS_SUM_BYTES);
     return 0;
 }
 
@@ -261,43 +261,38 @@ static int check_sum(const struct image *image)
 
 /* Takes memory only for a file that can be the model's, or is small enough to be looked at to say
  * where it differs. */
-static int read_image(struct image *image, int fd, const struct weights_list *list)
-{
-    const size_t most = most_bytes(list) > LOOK_BYTES ? most_bytes(list) : LOOK_BYTES;
-    unsigned char head[WEIGHTS_HEAD_BYTES];
-    const size_t got = read_bytes(fd, head, sizeof head);
-    const int status = check_head(image, head, got);
-
-    if (status)
-        return status;
-    if (image->n > most)
-        return dp_fail(
-            image->err, DP_EINVAL,
-            "%.80s is of another model: it has %zu bytes, this one's weights at most %zu",
-            image->path, image->n, most_bytes(list));
-    if (!(image->bytes = malloc(image->n)))
-        return dp_fail(image->err, DP_ENOMEM, "no memory to read %.120s: %zu bytes", image->path,
-                       image->n);
-    memcpy(image->bytes, head, got);
-    if (read_bytes(fd, image->bytes + got, image->n - got) != image->n - got)
-        return bad(image, "cannot be read to its end");
-    return check_sum(image);
-}
-
 static int read_file(struct image *image, const struct weights_list *list)
 {
-    struct stat info;
+    const size_t fits = most_bytes(list), most = fits > LOOK_BYTES ? fits : LOOK_BYTES;
     const int fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    int status;
+    unsigned char head[WEIGHTS_HEAD_BYTES];
+    struct stat info;
+    size_t got = 0;
+    int status = 0;
 
     if (fd < 0 || fstat(fd, &info) != 0)
         status =
             dp_fail(image->err, DP_EINVAL, "cannot read %.120s: %s", image->path, strerror(errno));
     else if (!S_ISREG(info.st_mode))
         status = bad(image, "cannot be read: it is not a regular file");
-    else {
+    if (status == 0) {
         image->n = (size_t)info.st_size;
-        status = read_image(image, fd, list);
+        got = read_bytes(fd, head, sizeof head);
+        status = check_head(image, head, got);
+    }
+    if (status == 0 && image->n > most)
+        status =
+            dp_fail(image->err, DP_EINVAL,
+                    "%.80s is of another model: it has %zu bytes, this one's weights at most %zu",
+                    image->path, image->n, fits);
+    if (status == 0 && !(image->bytes = malloc(image->n)))
+        status = dp_fail(image->err, DP_ENOMEM, "no memory to read %.120s: %zu bytes", image->path,
+                         image->n);
+    if (status == 0) {
+        memcpy(image->bytes, head, got);
+        status = read_bytes(fd, image->bytes + got, image->n - got) == image->n - got
+                     ? check_sum(image)
+                     : bad(image, "cannot be read to its end");
     }
     if (fd >= 0)
         close(fd);

@@ -68,24 +68,10 @@ int whole_write(int fd, const char *bytes, size_t n)
     return 0;
 }
 
-/* The file is read back: a disk, or a cache, may keep other bytes. */
-static bool holds(int fd, const char *bytes, size_t n)
-{
-    char part[4096];
-
-    for (size_t done = 0; done < n;) {
-        const ssize_t got = pread(fd, part, sizeof part, (off_t)done);
-
-        if (got <= 0 || (size_t)got > n - done || memcmp(part, bytes + done, (size_t)got) != 0)
-            return false;
-        done += (size_t)got;
-    }
-    return true;
-}
-
 int whole_put(const char *path, const void *bytes, size_t n, const mode_t *mode)
 {
     struct whole_file whole;
+    char part[4096];
     int failed = whole_open(&whole, path);
 
     if (failed)
@@ -94,8 +80,15 @@ int whole_put(const char *path, const void *bytes, size_t n, const mode_t *mode)
 
     if (whole_write(fd, bytes, n) != 0 || fsync(fd) != 0 || (mode && fchmod(fd, *mode) != 0))
         failed = reason();
-    else if (!holds(fd, bytes, n))
-        failed = EIO;
+    /* The file is read back: a disk, or a cache, may keep other bytes. */
+    for (size_t done = 0; done < n && failed == 0;) {
+        const ssize_t got = pread(fd, part, sizeof part, (off_t)done);
+
+        if (got <= 0 || (size_t)got > n - done ||
+            memcmp(part, (const char *)bytes + done, (size_t)got) != 0)
+            failed = EIO;
+        done += got > 0 ? (size_t)got : 0;
+    }
     if (failed == 0)
         return whole_close(&whole);
     whole_discard(&whole);

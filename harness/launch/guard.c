@@ -29,17 +29,6 @@ int guard_say_parts(struct guard *guard, const char *text, size_t length)
     return status;
 }
 
-int guard_say_begun(struct guard *guard, const struct dp_mpi *mpi)
-{
-    const int rank = dp_mpi_rank(mpi);
-    char text[MSG_TEXT_BYTES];
-
-    guard->speaker.process = rank;
-    snprintf(text, sizeof text, "%s %ld %s", dp_mpi_host(mpi, rank), dp_mpi_pid(mpi, rank),
-             dp_mpi_library(mpi));
-    return guard_say(guard, MSG_BEGUN, text);
-}
-
 static _Noreturn void end_now(struct guard *guard, const char *why)
 {
     struct timespec until;
@@ -73,18 +62,46 @@ static void *stand_guard(void *arg)
     }
 }
 
-int guard_start(struct guard *guard, double seconds)
+struct dp_mpi *guard_open(struct guard *guard, double seconds, const struct dp_mpi_config *how)
 {
+    struct dp_error err = {.text = "a process cannot start a thread"};
+    struct dp_mpi *mpi = NULL;
+    char text[MSG_TEXT_BYTES];
     sigset_t set;
 
+    *guard = (struct guard){.speaker = {.fd = STDOUT_FILENO, .process = MSG_UNKNOWN_PROCESS},
+                            .parent = getppid(),
+                            .seconds = seconds};
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
-    guard->parent = getppid();
-    guard->seconds = seconds;
-    if (pthread_mutex_init(&guard->lock, NULL) != 0)
-        return -1;
-    return pthread_sigmask(SIG_BLOCK, &set, NULL) == 0 &&
-                   pthread_create(&guard->thread, NULL, stand_guard, guard) == 0
-               ? 0
-               : -1;
+    if (pthread_mutex_init(&guard->lock, NULL) != 0 ||
+        pthread_sigmask(SIG_BLOCK, &set, NULL) != 0 ||
+        pthread_create(&guard->thread, NULL, stand_guard, guard) != 0) {
+        (void)message_send(&guard->speaker, MSG_ENDED, err.text);
+        _exit(EXIT_FAILED);
+    }
+    if (dp_mpi_open(how, &mpi, &err)) {
+        (void)guard_say(guard, MSG_ENDED, err.text);
+        _exit(EXIT_FAILED);
+    }
+    const int rank = dp_mpi_rank(mpi);
+
+    guard->speaker.process = rank;
+    snprintf(text, sizeof text, "%s %ld %s", dp_mpi_host(mpi, rank), dp_mpi_pid(mpi, rank),
+             dp_mpi_library(mpi));
+    if (guard_say(guard, MSG_BEGUN, text)) {
+        dp_mpi_abort(mpi);
+        guard_leave(mpi, EXIT_FAILED);
+    }
+    return mpi;
+}
+
+void guard_leave(struct dp_mpi *mpi, int status)
+{
+    struct dp_error err = {0};
+
+    if (dp_mpi_close(mpi, &err) != 0)
+        status = EXIT_FAILED;
+    fflush(NULL);
+    _exit(status);
 }

@@ -23,17 +23,6 @@ static const char over[] = "over";
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* MPI is finalized only if all processes have come to the end; otherwise the call would wait. */
-static _Noreturn void leave_world(struct rank_worker *w, int status)
-{
-    struct dp_error err = {0};
-
-    if (dp_mpi_close(w->mpi, &err) != 0)
-        status = EXIT_FAILED;
-    fflush(NULL);
-    _exit(status);
-}
-
 /* Ends a process that can no longer work with the others. `own` is its answer, if its operation
  * failed. */
 static _Noreturn void part_with(struct rank_worker *w, const char *own, const struct dp_error *err)
@@ -45,7 +34,7 @@ static _Noreturn void part_with(struct rank_worker *w, const char *own, const st
     else
         snprintf(text, sizeof text, RANK_LOST "%s", err->text);
     (void)guard_say(&w->guard, MSG_ENDED, text);
-    leave_world(w, EXIT_FAILED);
+    guard_leave(w->mpi, EXIT_FAILED);
 }
 
 /* Ends this process and the others: it cannot understand a request, or has no memory. */
@@ -61,7 +50,7 @@ static _Noreturn void fail_all(struct rank_worker *w, const char *why)
 void rank_worker_end(struct rank_worker *w)
 {
     (void)guard_say(&w->guard, MSG_ENDED, "ok");
-    leave_world(w, EXIT_PASSED);
+    guard_leave(w->mpi, EXIT_PASSED);
 }
 
 /* ---- texts of any length, by exchanges of fixed length --------------------------------------- */
@@ -176,38 +165,28 @@ static bool read_piece(struct rank_worker *w)
     return true;
 }
 
-/* Returns the next line, or `over`. A line is written only after the request before it was
- * answered, so nothing follows it. */
-static int read_request_line(struct rank_worker *w, const char **line, struct dp_error *err)
-{
-    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-    int status = 0;
-
-    w->length = 0;
-    *line = NULL;
-    while (status == 0 && !*line) {
-        if (poll(&input, 1, (int)(w->limit * LOOK * 1e3)) > 0 && !read_piece(w))
-            *line = over;
-        else if (w->length > 0 && w->text[w->length - 1] == '\n')
-            *line = w->text;
-        if (!*line)
-            status = tell_nothing(w, err);
-    }
-    if (*line == w->text && w->length > 0)
-        w->text[w->length - 1] = '\0';
-    return status;
-}
-
-/* The request is valid until the next call; NULL: there are no more. */
+/* The request is valid until the next call; NULL: there are no more. A line is written only after
+ * the request before it was answered, so nothing follows it. */
 static const char *next_request(struct rank_worker *w)
 {
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    const bool reads = dp_mpi_rank(w->mpi) == 0;
+    const char *line = reads ? NULL : "";
     struct dp_error err = {0};
-    const char *line = "";
     int status = 0;
 
     free_texts(&w->request);
-    if (dp_mpi_rank(w->mpi) == 0)
-        status = read_request_line(w, &line, &err);
+    w->length = 0;
+    while (status == 0 && !line) {
+        if (poll(&input, 1, (int)(w->limit * LOOK * 1e3)) > 0 && !read_piece(w))
+            line = over;
+        else if (w->length > 0 && w->text[w->length - 1] == '\n')
+            line = w->text;
+        if (!line)
+            status = tell_nothing(w, &err);
+    }
+    if (reads && line == w->text && w->length > 0)
+        w->text[w->length - 1] = '\0';
     while (status == 0 && (status = tell_all(w, line, &w->request, &err)) == 0 &&
            text_of_process(&w->request, 0)[0] == '\0')
         free_texts(&w->request);
@@ -322,30 +301,19 @@ int rank_worker_open(struct rank_worker *w, int argc, char **argv, const char *p
         {.name = "limit", .key = KEY_LIMIT, .arg = "SECONDS"},
         {0}};
     const struct argp argp = {.options = table, .parser = parse_rank_option, .doc = doc};
-    struct dp_error err = {0};
 
-    *w = (struct rank_worker){
-        .guard = {.speaker = {.fd = STDOUT_FILENO, .process = MSG_UNKNOWN_PROCESS}}};
+    *w = (struct rank_worker){.processes = 0};
     if (command_parse(&argp, argc, argv, w) || w->processes == 0 || w->limit <= 0)
         return EXIT_MISUSE;
     prctl(PR_SET_NAME, argv[0]); /* the process was started as /proc/self/exe */
-    if (guard_start(&w->guard, 0)) {
-        (void)message_send(&w->guard.speaker, MSG_ENDED, "a process cannot start a thread");
-        return EXIT_FAILED;
-    }
     const struct dp_mpi_config how = {.processes = (int)w->processes,
                                       .deadline_ms = (unsigned)(w->limit * 1e3),
                                       .start_ms = RANK_START_MS,
                                       .build = BUILD_VERSION " " BUILD_SOURCE,
                                       .plan = plan};
 
-    if (dp_mpi_open(&how, &w->mpi, &err)) {
-        (void)guard_say(&w->guard, MSG_ENDED, err.text);
-        _exit(EXIT_FAILED);
-    }
+    w->mpi = guard_open(&w->guard, 0, &how);
     watch_start(&w->watch);
-    if (guard_say_begun(&w->guard, w->mpi))
-        leave_world(w, EXIT_FAILED);
     return 0;
 }
 

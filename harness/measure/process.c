@@ -12,70 +12,37 @@
 #include "measure/measure.h"
 #include "record/record.h"
 
-struct process {
-    const struct cell_config *config;
-    struct dp_mpi *mpi;
-    struct guard guard;
-};
-
-/* Opens MPI. All processes must run the same program with the same cell. */
-static int open_mpi(struct process *p, struct dp_error *err)
+int process_run(const struct cell_config *config)
 {
-    const struct cell_config *config = p->config;
-    char plan[128];
-    struct record_cell cell;
+    const unsigned ms = config->timeout > 0 ? (unsigned)(config->timeout * 500) : 0;
+    struct record_cell cell = {.status = RECORD_BROKEN};
+    char plan[128], text[MSG_TEXT_BYTES];
+    struct guard guard;
+    int status = 0;
 
+    /* All processes must run the same program with the same cell. */
     cell_identify(config, &cell);
     snprintf(plan, sizeof plan, "run %s, cell %s, seed %llu", config->run_id, cell.cell_id,
              (unsigned long long)config->seed);
-    const struct dp_mpi_config how = {
-        .processes = cell_processes(config),
-        .deadline_ms = config->timeout > 0 ? (unsigned)(config->timeout * 500) : 0,
-        .start_ms = config->timeout > 0 ? (unsigned)(config->timeout * 500) : 0,
-        .build = BUILD_VERSION " " BUILD_SOURCE,
-        .plan = plan};
-    return dp_mpi_open(&how, &p->mpi, err);
-}
+    const struct dp_mpi_config how = {.processes = cell_processes(config),
+                                      .deadline_ms = ms,
+                                      .start_ms = ms,
+                                      .build = BUILD_VERSION " " BUILD_SOURCE,
+                                      .plan = plan};
+    struct dp_mpi *mpi = guard_open(&guard, config->timeout, &how);
 
-int process_run(const struct cell_config *config)
-{
-    struct process p = {
-        .config = config,
-        .guard = {.speaker = {.fd = STDOUT_FILENO, .process = MSG_UNKNOWN_PROCESS}}};
-    struct record_cell cell = {.status = RECORD_BROKEN};
-    struct dp_error err = {0};
-    char text[MSG_TEXT_BYTES];
+    cell_measure(config, NULL, mpi, &cell);
+    /* The first process also sends the record, which is that of all. */
+    if (dp_mpi_rank(mpi) == 0) {
+        char *record = record_cell_text(&cell);
 
-    if (guard_start(&p.guard, config->timeout)) {
-        (void)message_send(&p.guard.speaker, MSG_ENDED, "broken: a process cannot start a thread");
-        return EXIT_FAILED;
+        status = record ? guard_say_parts(&guard, record, strlen(record)) : -1;
+        free(record);
     }
-    if (open_mpi(&p, &err)) {
-        (void)guard_say(&p.guard, MSG_ENDED, err.text);
-        _exit(EXIT_FAILED);
-    }
-    int status = guard_say_begun(&p.guard, p.mpi);
-
-    if (status == 0) {
-        cell_measure(config, NULL, p.mpi, &cell);
-        /* The first process also sends the record, which is that of all. */
-        if (dp_mpi_rank(p.mpi) == 0) {
-            char *record = record_cell_text(&cell);
-
-            status = record ? guard_say_parts(&p.guard, record, strlen(record)) : -1;
-            free(record);
-        }
-        snprintf(text, sizeof text, "%s %s", record_status_names[cell.status], cell.reason);
-        if (status == 0)
-            status = guard_say(&p.guard, MSG_ENDED, text);
-    } else {
-        dp_mpi_abort(p.mpi);
-    }
+    snprintf(text, sizeof text, "%s %s", record_status_names[cell.status], cell.reason);
+    if (status == 0)
+        status = guard_say(&guard, MSG_ENDED, text);
     status = status == 0 && cell.status == RECORD_OK ? EXIT_PASSED : EXIT_FAILED;
     record_cell_free(&cell);
-    /* MPI ends only if all processes have come to the end; else that would wait. */
-    if (dp_mpi_close(p.mpi, &err) != 0)
-        status = EXIT_FAILED;
-    fflush(NULL);
-    _exit(status);
+    guard_leave(mpi, status);
 }
