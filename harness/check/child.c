@@ -12,7 +12,6 @@
 
 #include "build_info.h"
 #include "check/pool.h"
-#include "check/strays.h"
 #include "impls/wall/around.h"
 #include "impls/wall/wall.h"
 #include "load.h"

@@ -1,5 +1,5 @@
 /* check/matrix.c: the kill matrix: its sums, as text and as JSON. */
-#include "check/matrix.h"
+#include "check/runner.h"
 
 #include <jansson.h>
 #include <math.h>

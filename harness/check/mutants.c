@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "check/matrix.h"
 #include "check/pool.h"
 #include "command/command.h"
 #include "launch/child.h"

@@ -7,7 +7,6 @@
 #include <sys/types.h>
 
 #include "check/runner.h"
-#include "check/strays.h"
 
 enum runner_mode {
     RUNNER_PROBE,  /* opens the implementation and reports about it; runs no case */

@@ -1,17 +1,18 @@
 /* check/runner.h: `lockstep check`: the declarations that its files share.
  *
  * The data go this way: check/options.c reads the command line, check/select.c picks the cases,
- * check/pool.c runs jobs of cases, each in its own process (check/process.c is the parent's side of
- * one, check/child.c the child's), check/judge.c turns the results into verdicts, check/result.c
- * turns these into an exit status, and check/text.c and similar files write them. All that comes
- * from an implementation is bounded and cleaned before it is used or shown. */
+ * check/pool.c runs jobs of cases, each in its own process (check/child.c), check/judge.c turns the
+ * results into verdicts, check/result.c turns these into an exit status, and check/text.c and
+ * similar files write them. All that comes from an implementation is bounded and cleaned before it
+ * is used or shown. */
 #ifndef HARNESS_CHECK_RUNNER_H
 #define HARNESS_CHECK_RUNNER_H
 
+#include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "check.h"
-#include "check/strays.h"
 #include "export/export.h"
 #include "files/whole.h"
 #include "launch/launcher.h"
@@ -95,6 +96,26 @@ int runner_select(const char *command, const struct runner_options *options,
 int runner_check_areas(const char *command, const struct runner_options *options);
 void runner_list(FILE *stream, const struct check_case *const tests[], size_t n);
 void runner_rules(FILE *stream, const struct runner_options *options);
+
+/* ---- processes that an implementation leaves running --------------------------------------- */
+
+/* A process that starts an implementation becomes the parent of all its descendants whose own
+ * parents end, whatever session or group they moved to. So it finds them. */
+struct strays {
+    uint32_t n;         /* the number that was found; all were killed, except with `unseen` */
+    uint32_t unwatched; /* the system cannot tell which are left (no PR_SET_CHILD_SUBREAPER) */
+    uint32_t unseen;    /* a process is left and cannot be found (no /proc) */
+    char name[32];      /* of one of them, by its own report */
+};
+
+/* From now on this process becomes the parent of such processes. */
+void strays_watch(void);
+/* Called when no process that this one has started should be left: waits a moment for them to end
+ * by themselves, then kills the rest. */
+void strays_end(struct strays *strays);
+/* Kills all children of this process except those in spared; waits for none of them. Returns how
+ * many it killed. */
+size_t strays_kill(const pid_t spared[], size_t n);
 
 /* ---- results ------------------------------------------------------------------------------- */
 
@@ -187,8 +208,41 @@ void runner_out_discard(struct whole_file *out);
 
 /* ---- the kill matrix ----------------------------------------------------------------------- */
 
+/* Runs the cases on every mutant, and writes which cases caught which one. */
 int runner_mutants(const char *command, const struct runner_options *options,
                    const struct check_case *const tests[], size_t n, struct whole_file *out);
+
+struct mutant;
+
+struct runner_kill {
+    const struct mutant *mutant;
+    struct runner_result *result; /* one per case of the matrix */
+    char spec[160];
+    size_t caught, broken; /* broken: of those caught, by a death or a hang */
+    bool own;              /* a case of the mutant's rule caught it */
+};
+
+struct runner_matrix {
+    const struct runner_options *options;
+    const struct runner_about *is; /* about the reference without a bug */
+    const struct check_case **test;
+    size_t n_tests, left_out; /* left_out: cases whose needs are not claimed */
+    struct runner_kill *kill;
+    size_t n;
+    size_t runs; /* runs of a case on a mutant; a case is not run if it never asks for the bug */
+    double seconds;
+};
+
+/* The rule of a mutant may be a list: "SPLIT-02, SPLIT-04". */
+bool runner_names_rule(const char *list, const char *rule);
+bool runner_caught(const struct runner_result *result);
+/* Fills caught, broken and own. */
+void runner_matrix_sum(struct runner_matrix *matrix);
+size_t runner_survivors(const struct runner_matrix *matrix);
+void runner_matrix_text(FILE *stream, const struct runner_matrix *matrix);
+void runner_matrix_json(FILE *stream, const struct runner_matrix *matrix);
+/* Whether the file at path holds exactly this matrix. */
+bool runner_matrix_holds(const char *path, const struct runner_matrix *matrix);
 
 /* Loads the implementation once, and fills run->is, or run->cause. Returns 0, or the exit status
  * after a complaint. */

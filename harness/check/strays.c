@@ -1,6 +1,6 @@
-/* check/strays.c: finds and kills the processes that an implementation leaves running
- * (check/strays.h). */
-#include "check/strays.h"
+/* check/strays.c: finds and kills the processes that an implementation leaves
+ * running. */
+#include "check/runner.h"
 
 #include <dirent.h>
 #include <signal.h>

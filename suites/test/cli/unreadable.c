@@ -1,7 +1,7 @@
 /* unreadable.c: a lockstep that cannot read again the file that it has just written: then no file
  * may take its final name. */
-#include "check/matrix.h"
 #include "check/record.h"
+#include "check/runner.h"
 #include "compare/baseline.h"
 
 bool __wrap_runner_matrix_holds(const char *path, const struct runner_matrix *matrix);

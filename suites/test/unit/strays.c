@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "check/strays.h"
+#include "check/runner.h"
 
 enum { WATCHERS = 24, FIRST_MS = 194, STEP_MS = 2 };
 
