@@ -1,10 +1,8 @@
 /* cli/places.c: starts processes that say where they are, and prints the differences first; and
  * `lockstep place`, one of these processes. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/places.h"
@@ -12,13 +10,11 @@
 #include "dp_mpi.h"
 #include "launch/guard.h"
 #include "launch/launcher.h"
-#include "launch/launcher_messages.h"
-#include "launch/program.h"
 #include "machine/places.h"
 #include "machine/provenance.h"
 #include "text/text.h"
 
-enum { COLUMNS = 80, GRACE_SECONDS = 8 };
+enum { COLUMNS = 80 };
 #define LIMIT "60"
 static const double limit_seconds = 60;
 
@@ -65,88 +61,78 @@ static void print_differences(const struct record_place place[], int n)
 
 /* ---- what was said --------------------------------------------------------------------------- */
 
-/* Each process has had the last word, and it was good. */
-static int judge(const char *command, const struct launch_output *output,
-                 const struct launcher_messages *messages)
+/* Each process has sent its last message, and it was good. Returns 0, or -1 and why not; "": a stop
+ * was requested. */
+static int ask_places(const char *launcher, int n, struct record_place place[],
+                      struct text_error *why)
 {
-    char text[MSG_NAME_BYTES + 120], who[MSG_NAME_BYTES];
+    char number[24], text[MSG_NAME_BYTES + 120];
+    char *own[] = {"place", "--processes", number, "--limit", LIMIT, NULL};
+    struct text_error unread = {""};
+    struct launched run;
+    int failed, status = 0;
 
-    for (int p = 0; p < messages->n; ++p)
-        if (messages->process[p].has[MSG_ENDED] && strcmp(messages->process[p].ended, "ok") != 0) {
-            launcher_process_name(messages, p, who);
-            command_complain(command, "--launcher: %s: %.300s", who, messages->process[p].ended);
-            return -1;
-        }
-    if (messages->nobody[0] != '\0')
-        command_complain(command, "--launcher: %.300s", messages->nobody);
-    else if (first_unfinished_process(messages, text, sizeof text) >= 0)
-        command_complain(command, "--launcher: %s%s", text,
-                         output->timed_out ? ", within " LIMIT " s" : "");
-    else if (output->timed_out || output->status != 0)
-        command_complain(command, "--launcher: all processes ended well, but not the launcher");
-    else
-        return 0;
-    return -1;
-}
-
-static int read_places(const char *command, const struct launcher_messages *messages,
-                       struct record_place place[])
-{
-    struct text_error why = {""};
-
-    for (int p = 0; p < messages->n; ++p) {
-        const struct launcher_process *process = &messages->process[p];
+    snprintf(number, sizeof number, "%d", n);
+    if (launcher_run(launcher, n, own, limit_seconds, &run, why) || run.output.interrupted) {
+        launched_free(&run);
+        return -1;
+    }
+    if ((failed = first_failed_process(run.messages, "ok")) >= 0) {
+        launcher_process_name(run.messages, failed, text);
+        status = text_fail(why, "%s: %.300s", text, run.messages->process[failed].ended);
+    } else if (run.messages->nobody[0] != '\0') {
+        status = text_fail(why, "%.300s", run.messages->nobody);
+    } else if (first_unfinished_process(run.messages, text, sizeof text) >= 0) {
+        status = text_fail(why, "%s%s", text, run.output.timed_out ? ", within " LIMIT " s" : "");
+    } else if (run.output.timed_out || run.output.status != 0) {
+        status = text_fail(why, "all processes ended well, but not the launcher");
+    }
+    for (int p = 0; p < n && status == 0; ++p) {
+        const struct launcher_process *process = &run.messages->process[p];
 
         record_place_begun(&place[p], process->begun);
         text_clean(place[p].host, '?');
         text_clean(place[p].library, ' ');
-        if (record_run_parse(process->parts ? process->parts : "", &place[p].run, &why)) {
-            command_complain(command, "--launcher: what process %d says of itself: %.300s", p,
-                             why.text);
-            return -1;
-        }
-        record_clean(record_run_fields, &place[p].run);
+        if (record_run_parse(process->parts ? process->parts : "", &place[p].run, &unread))
+            status = text_fail(why, "what process %d says of itself: %.300s", p, unread.text);
+        else
+            record_clean(record_run_fields, &place[p].run);
     }
-    return 0;
+    launched_free(&run);
+    return status;
 }
 
-static int show(const char *command, const char *launcher, const struct launch_output *output,
-                int n, bool json)
+int places_show(const char *command, const char *launcher, size_t processes, bool json)
 {
-    struct record_place *place = calloc((size_t)n, sizeof *place);
+    static const char *const facts[] = {"program_version", "git_sha", "compiler", "blas",
+                                        "kernel",          "libc",    "cpu_model"};
+    struct record_place *place = calloc(processes, sizeof *place);
     struct text_error why = {""};
-    struct launcher_messages *messages = calloc(1, sizeof *messages);
+    char *text = NULL;
     int status = EXIT_FAILED;
 
-    if (!place || !messages || output->no_memory) {
-        command_complain(command, "out of memory");
+    if (launcher_check(launcher, &why)) {
         free(place);
-        free(messages);
+        return command_refuse(command, "--launcher: %s", why.text);
+    }
+    if (place && ask_places(launcher, (int)processes, place, &why)) {
+        if (why.text[0] != '\0')
+            command_complain(command, "--launcher: %s", why.text);
+        free(place);
         return EXIT_FAILED;
     }
-    if (launcher_messages_read(output->text ? output->text : "", n, messages, &why))
-        command_complain(command, "--launcher: what it printed cannot be used: %.200s", why.text);
-    else if (judge(command, output, messages) == 0 && read_places(command, messages, place) == 0)
+    if (place && json)
+        text = record_places_text(launcher, place, (int)processes);
+    if (!place || (json && !text)) {
+        command_complain(command, "out of memory");
+    } else if (json) {
+        puts(text);
         status = EXIT_PASSED;
-    launcher_messages_free(messages);
-    free(messages);
-    if (status == EXIT_PASSED && json) {
-        char *text = record_places_text(launcher, place, n);
-
-        if (text)
-            puts(text);
-        else
-            command_complain(command, "out of memory");
-        status = text ? EXIT_PASSED : EXIT_FAILED;
-        free(text);
-    } else if (status == EXIT_PASSED) {
-        print_differences(place, n);
-        static const char *const facts[] = {"program_version", "git_sha", "compiler", "blas",
-                                            "kernel",          "libc",    "cpu_model"};
-
+    } else {
+        print_differences(place, (int)processes);
         printf("\nProcesses\n  %-8s %-24s %-8s %s\n", "process", "host", "pid", "cores");
-        for (int p = 0; p < n; ++p)
-            printf("  %-8d %-24s %-8ld %s\n", p, place[p].host, place[p].pid,
+        for (size_t p = 0; p < processes; ++p)
+            printf("  %-8zu %-24s %-8ld %s\n", p, place[p].host, place[p].pid,
                    place[p].run.n_slots > 0 ? place[p].run.slot[0].cores : "-");
         printf("\nOf process 0\n");
         printf("  %-12s %s\n", "MPI library", place[0].library);
@@ -161,36 +147,10 @@ static int show(const char *command, const char *launcher, const struct launch_o
 
             command_wrap(stdout, value, (size_t)used, (size_t)used, COLUMNS);
         }
+        status = EXIT_PASSED;
     }
+    free(text);
     free(place);
-    return status;
-}
-
-int places_show(const char *command, const char *launcher, size_t processes, bool json)
-{
-    char number[24];
-    char *own[] = {"place", "--processes", number, "--limit", LIMIT, NULL};
-    struct launch_output output;
-    struct launcher words;
-    struct text_error why = {""};
-
-    snprintf(number, sizeof number, "%zu", processes);
-    if (launcher_check(launcher, &why) ||
-        launcher_words(launcher, (int)processes, own, &words, &why))
-        return command_refuse(command, "--launcher: %s", why.text);
-    if (launch_program(&(struct launch_how){.program = words.word[0],
-                                            .argument = words.word,
-                                            .seconds = limit_seconds,
-                                            .grace = GRACE_SECONDS},
-                       &output)) {
-        command_complain(command, "--launcher: '%s' cannot be started: %s", words.word[0],
-                         strerror(errno));
-        return EXIT_FAILED;
-    }
-    const int status =
-        output.interrupted ? EXIT_FAILED : show(command, launcher, &output, (int)processes, json);
-
-    free(output.text);
     return status;
 }
 

@@ -1,6 +1,7 @@
-/* launch/launcher.c: splits the text of a launcher into words. */
+/* launch/launcher.c: splits the text of a launcher into words, and runs processes by it. */
 #include "launch/launcher.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 #include "dp.h"
 
-enum { MOST_PATH = 512 };
+enum { MOST_PATH = 512, GRACE_SECONDS = 8 };
 
 void launcher_text(const char *option, char text[LAUNCHER_BYTES])
 {
@@ -96,4 +97,42 @@ int launcher_words(const char *text, int processes, char *const own[], struct la
         launcher->word[launcher->n++] = own[i];
     launcher->word[launcher->n] = NULL;
     return 0;
+}
+
+int launcher_run(const char *launcher, int processes, char *const own[], double seconds,
+                 struct launched *run, struct text_error *why)
+{
+    struct launcher words;
+    struct text_error error = {""};
+
+    *run = (struct launched){.messages = calloc(1, sizeof *run->messages)};
+    if (!run->messages)
+        return text_fail(why, "no memory for a launcher");
+    if (launcher_words(launcher, processes, own, &words, why))
+        return -1;
+    const struct launch_how how = {.program = words.word[0],
+                                   .argument = words.word,
+                                   .seconds = seconds,
+                                   .grace = GRACE_SECONDS};
+
+    if (launch_program(&how, &run->output))
+        return text_fail(why, "'%.80s' cannot be started: %s", words.word[0], strerror(errno));
+    if (run->output.interrupted)
+        return 0;
+    if (run->output.too_long)
+        return text_fail(why, run->output.no_memory ? "no memory for what the launcher printed"
+                                                    : "the launcher printed too much");
+    if (launcher_messages_read(run->output.text ? run->output.text : "", processes, run->messages,
+                               &error))
+        return text_fail(why, "what the launcher printed cannot be used: %.200s", error.text);
+    return 0;
+}
+
+void launched_free(struct launched *run)
+{
+    if (run->messages)
+        launcher_messages_free(run->messages);
+    free(run->messages);
+    free(run->output.text);
+    *run = (struct launched){.messages = NULL};
 }

@@ -2,6 +2,8 @@
 #ifndef HARNESS_LAUNCHER_H
 #define HARNESS_LAUNCHER_H
 
+#include "launch/launcher_messages.h"
+#include "launch/program.h"
 #include "text/text.h"
 
 /* The bytes are those of a field of records, `launcher`. */
@@ -26,5 +28,17 @@ int launcher_check(const char *text, struct text_error *why);
  * launcher. The words of a launcher contain no blanks. Returns 0, or -1 and why not. */
 int launcher_words(const char *text, int processes, char *const own[], struct launcher *launcher,
                    struct text_error *why);
+
+/* What a launcher printed, and how it ended. */
+struct launched {
+    struct launch_output output;
+    struct launcher_messages *messages; /* of the processes; NULL: no memory */
+};
+/* Runs so many processes of this program for at most so many seconds, and reads their messages.
+ * Returns 0, also if a stop was requested first: run->output.interrupted. Or -1 and why: nothing
+ * was started, or what was printed cannot be used. launched_free in any case. */
+int launcher_run(const char *launcher, int processes, char *const own[], double seconds,
+                 struct launched *run, struct text_error *why);
+void launched_free(struct launched *run);
 
 #endif

@@ -267,6 +267,21 @@ void launcher_process_name(const struct launcher_messages *messages, int p,
         snprintf(text, MSG_NAME_BYTES, "process %d of %d", p, messages->n);
 }
 
+int first_failed_process(const struct launcher_messages *messages, const char *well)
+{
+    int found = -1;
+
+    for (int p = messages->n - 1; p >= 0; --p) {
+        const struct launcher_process *process = &messages->process[p];
+        const bool failed =
+            process->has[MSG_ENDED] && strncmp(process->ended, well, strlen(well)) != 0;
+
+        if (failed && (found < 0 || !strstr(process->ended, " has given up")))
+            found = p;
+    }
+    return found;
+}
+
 int first_unfinished_process(const struct launcher_messages *messages, char *text, size_t bytes)
 {
     enum silence { SILENT_BEGUN, SILENT_ALWAYS, SILENT_TOLD, SILENCES };

@@ -73,6 +73,9 @@ enum { MSG_NAME_BYTES = 120 };
 /* "process 1 of 2 (host H, process 4711)" */
 void launcher_process_name(const struct launcher_messages *messages, int process,
                            char text[MSG_NAME_BYTES]);
+/* The first process whose last message does not begin with this word, for a reason that it gives
+ * itself: others only repeat that it gave up. -1: there is none. */
+int first_failed_process(const struct launcher_messages *messages, const char *well);
 /* The same of the first of those that have not ended, with what it said at last; -1: all have
  * ended. */
 int first_unfinished_process(const struct launcher_messages *messages, char *text, size_t bytes);

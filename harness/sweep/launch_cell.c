@@ -11,19 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "launch/launcher.h"
-#include "launch/launcher_messages.h"
-#include "launch/program.h"
 #include "record/record.h"
 #include "sweep/launch.h"
 
 _Static_assert(PROGRAM_OUTPUT_BYTES == RECORD_LINE_BYTES, "a worker prints one record");
 
 _Static_assert((int)LAUNCH_ARGUMENTS <= (int)LAUNCHER_OWN, "the command line of a cell has room");
-
-enum { GRACE_SECONDS = 8 };
 
 void launch_command(const struct cell_config *config, struct launch_command *line)
 {
@@ -84,50 +79,6 @@ static void accept_record(const char *line, const char *who, const char *whose,
     }
 }
 
-/* ---- one process ----------------------------------------------------------------------------- */
-
-/* The line of the record, if there is no other line except that of a trace before it, which is cut
- * off. NULL: there are other lines. */
-static char *record_line(struct launch_output *output, char **trace)
-{
-    char *line = output->text;
-    char *end = output->length > 0 ? memchr(line, '\n', output->length) : NULL;
-    const char *last = output->length > 0 ? line + output->length - 1 : NULL;
-
-    if (trace && end && end < last) {
-        *end = '\0';
-        *trace = strdup(line);
-        line = end + 1;
-        end = memchr(line, '\n', (size_t)(last - end));
-    }
-    if (!end || end != last)
-        return NULL;
-    *end = '\0';
-    return line;
-}
-
-static void judge_worker(struct launch_output *output, double timeout_seconds,
-                         struct record_cell *cell, char **trace)
-{
-    char end[80];
-    const char *line;
-
-    how_it_ended("the worker", output->status, end, sizeof end);
-    if (output->timed_out)
-        end_cell(cell, RECORD_TIMEOUT, "killed after %g s (--timeout)", timeout_seconds);
-    else if (output->no_memory)
-        end_cell(cell, RECORD_BROKEN, "no memory for what the worker sent");
-    else if (output->too_long)
-        end_cell(cell, RECORD_BROKEN, "the worker sent more than a record can be");
-    else if (output->status != 0)
-        end_cell(cell, RECORD_CRASHED, "%s", end);
-    else if (!(line = record_line(output, trace)))
-        end_cell(cell, RECORD_BROKEN, "the worker sent %zu bytes that are not one line",
-                 output->length);
-    else
-        accept_record(line, "the worker", "the worker's record", cell);
-}
-
 int launch_cell(const char *program, const struct cell_config *config, double timeout_seconds,
                 struct record_cell *cell, char **trace)
 {
@@ -136,6 +87,7 @@ int launch_cell(const char *program, const struct cell_config *config, double ti
                                    .argument = line.argument,
                                    .seconds = timeout_seconds};
     struct launch_output output;
+    char end[80];
 
     if (trace)
         *trace = NULL;
@@ -145,57 +97,66 @@ int launch_cell(const char *program, const struct cell_config *config, double ti
         end_cell(cell, RECORD_BROKEN, "no worker could be started: %s", strerror(errno));
         return 0;
     }
-    if (!output.interrupted)
-        judge_worker(&output, timeout_seconds, cell, trace);
+    how_it_ended("the worker", output.status, end, sizeof end);
+    if (output.interrupted) {
+        free(output.text);
+        return 1;
+    }
+    if (output.timed_out) {
+        end_cell(cell, RECORD_TIMEOUT, "killed after %g s (--timeout)", timeout_seconds);
+    } else if (output.no_memory) {
+        end_cell(cell, RECORD_BROKEN, "no memory for what the worker sent");
+    } else if (output.too_long) {
+        end_cell(cell, RECORD_BROKEN, "the worker sent more than a record can be");
+    } else if (output.status != 0) {
+        end_cell(cell, RECORD_CRASHED, "%s", end);
+    } else {
+        /* The line of the record; there is no other line except that of a trace before it. */
+        char *record = output.text;
+        char *last = output.length > 0 ? output.text + output.length - 1 : NULL;
+        char *stop = last ? memchr(record, '\n', output.length) : NULL;
+
+        if (trace && stop && stop < last) {
+            *stop = '\0';
+            *trace = strdup(record);
+            record = stop + 1;
+            stop = memchr(record, '\n', (size_t)(last - stop));
+        }
+        if (stop && stop == last) {
+            *stop = '\0';
+            accept_record(record, "the worker", "the worker's record", cell);
+        } else {
+            end_cell(cell, RECORD_BROKEN, "the worker sent %zu bytes that are not one line",
+                     output.length);
+        }
+    }
     free(output.text);
-    return output.interrupted ? 1 : 0;
+    return 0;
 }
 
 /* ---- several processes ----------------------------------------------------------------------- */
 
-static enum record_status status_of(const char *ended)
-{
-    for (int s = 0; s < RECORD_STATUSES; ++s) {
-        const size_t length = strlen(record_status_names[s]);
-
-        if (strncmp(ended, record_status_names[s], length) == 0 && ended[length] == ' ')
-            return (enum record_status)s;
-    }
-    return RECORD_BROKEN;
-}
-
-/* Finds the first process that failed for a reason that it gives itself; others only repeat that it
- * gave up. */
-static int find_failed(const struct launcher_messages *messages)
-{
-    int found = -1;
-
-    for (int p = messages->n - 1; p >= 0; --p) {
-        const struct launcher_process *process = &messages->process[p];
-        const bool failed = process->has[MSG_ENDED] && status_of(process->ended) != RECORD_OK;
-
-        if (failed && (found < 0 || !strstr(process->ended, " has given up")))
-            found = p;
-    }
-    return found;
-}
-
-static void judge_processes(const struct launch_output *output,
-                            const struct launcher_messages *messages, double timeout_seconds,
+static void judge_processes(const struct launched *run, double timeout_seconds,
                             struct record_cell *cell)
 {
+    const struct launcher_messages *messages = run->messages;
     char silent[220], end[80], name[MSG_NAME_BYTES];
     const bool some = first_unfinished_process(messages, silent, sizeof silent) >= 0;
-    const int failed = find_failed(messages);
+    const int failed = first_failed_process(messages, "ok ");
+    enum record_status status = RECORD_BROKEN;
 
-    how_it_ended("the launcher", output->status, end, sizeof end);
+    how_it_ended("the launcher", run->output.status, end, sizeof end);
     if (failed >= 0) {
         const char *ended = messages->process[failed].ended;
+        const size_t word = strcspn(ended, " ");
 
+        for (int s = 0; s < RECORD_STATUSES; ++s)
+            if (strlen(record_status_names[s]) == word && ended[word] == ' ' &&
+                strncmp(ended, record_status_names[s], word) == 0)
+                status = (enum record_status)s;
         launcher_process_name(messages, failed, name);
-        end_cell(cell, status_of(ended), "%s: %.200s", name,
-                 ended + strcspn(ended, " ") + (strchr(ended, ' ') != NULL));
-    } else if (output->timed_out) {
+        end_cell(cell, status, "%s: %.200s", name, ended + word + (ended[word] == ' '));
+    } else if (run->output.timed_out) {
         end_cell(cell, RECORD_TIMEOUT, "killed after %g s (--timeout)%s%s", timeout_seconds,
                  some ? ": " : "", some ? silent : "");
     } else if (messages->nobody[0] != '\0') {
@@ -203,7 +164,7 @@ static void judge_processes(const struct launch_output *output,
     } else if (some) {
         end_cell(cell, messages->process[0].has[MSG_BEGUN] ? RECORD_CRASHED : RECORD_BROKEN,
                  "%s; %s", silent, end);
-    } else if (output->status != 0) {
+    } else if (run->output.status != 0) {
         end_cell(cell, RECORD_CRASHED, "all processes ended well, but %s", end);
     } else if (!messages->process[0].parts) {
         end_cell(cell, RECORD_BROKEN, "process 0 of %d ended well, and sent no record",
@@ -213,60 +174,35 @@ static void judge_processes(const struct launch_output *output,
     }
 }
 
-/* Reads what the processes sent, and notes the ranks of each host, once all have sent where they
- * are. */
-static void judge_launcher(struct launch_output *output, const struct cell_config *config,
-                           double timeout_seconds, struct record_cell *cell)
-{
-    struct text_error why = {"out of memory"};
-    struct launcher_messages *messages = calloc(1, sizeof *messages);
-
-    if (output->too_long)
-        end_cell(cell, RECORD_BROKEN, "the launcher printed more than a record can be");
-    else if (!messages || launcher_messages_read(output->text ? output->text : "",
-                                                 cell_processes(config), messages, &why))
-        end_cell(cell, RECORD_BROKEN, "what the launcher printed cannot be used: %.200s", why.text);
-    else
-        judge_processes(output, messages, timeout_seconds, cell);
-    if (messages && !output->too_long) {
-        cell->hosts = launcher_hosts(messages, (int)config->per_process, cell->host_ranks,
-                                     sizeof cell->host_ranks);
-        if (cell->hosts > 0) {
-            const char *pid = strchr(messages->process[0].begun, ' ');
-            const char *library = pid ? strchr(pid + 1, ' ') : NULL;
-
-            snprintf(cell->mpi_library, sizeof cell->mpi_library, "%s", library ? library + 1 : "");
-        }
-        launcher_messages_free(messages);
-    }
-    free(messages);
-}
-
 int launched_cell(const char *launcher, const struct cell_config *config, double timeout_seconds,
                   struct record_cell *cell)
 {
     struct cell_config timed = *config;
     struct launch_command command;
-    struct launch_output output;
-    struct launcher words;
     struct text_error why = {""};
+    struct launched run;
+    int status = 0;
 
     timed.timeout = timeout_seconds;
     cell_identify(config, cell);
     launch_command(&timed, &command);
-    if (launcher_words(launcher, cell_processes(config), command.argument + 1, &words, &why) == 0 &&
-        launch_program(&(struct launch_how){.program = words.word[0],
-                                            .argument = words.word,
-                                            .seconds = timeout_seconds,
-                                            .grace = GRACE_SECONDS},
-                       &output) != 0)
-        text_fail(&why, "%s", strerror(errno));
-    if (why.text[0] != '\0') {
-        end_cell(cell, RECORD_BROKEN, "no launcher could be started: %s", why.text);
-        return 0;
+    if (launcher_run(launcher, cell_processes(config), command.argument + 1, timeout_seconds, &run,
+                     &why))
+        end_cell(cell, RECORD_BROKEN, "%s", why.text);
+    else if (run.output.interrupted)
+        status = 1;
+    else
+        judge_processes(&run, timeout_seconds, cell);
+    /* The ranks of each host are noted once all have sent where they are. */
+    if (run.messages && status == 0)
+        cell->hosts = launcher_hosts(run.messages, (int)config->per_process, cell->host_ranks,
+                                     sizeof cell->host_ranks);
+    if (status == 0 && cell->hosts > 0) {
+        const char *pid = strchr(run.messages->process[0].begun, ' ');
+        const char *library = pid ? strchr(pid + 1, ' ') : NULL;
+
+        snprintf(cell->mpi_library, sizeof cell->mpi_library, "%s", library ? library + 1 : "");
     }
-    if (!output.interrupted)
-        judge_launcher(&output, config, timeout_seconds, cell);
-    free(output.text);
-    return output.interrupted ? 1 : 0;
+    launched_free(&run);
+    return status;
 }
