@@ -205,58 +205,17 @@ static void close_session(struct server *server, struct check_outcome *outcome,
 
 /* ---- serving --------------------------------------------------------------------------------- */
 
-/* The verdict is sent after the session is closed, so that a death while it closes counts. */
-static void serve_each(struct server *server)
-{
-    const struct runner_job *job = server->job;
-    struct check_outcome outcome;
-    struct strays strays;
-
-    for (size_t i = job->next; i < job->n; ++i) {
-        if (job->note)
-            mutants_note(job->note + i * (size_t)mutant_n);
-        open_child_session(server);
-        check_run(job->result[i]->test, &server->session, &server->settings, &outcome);
-        close_session(server, &outcome, &strays);
-        tell_verdict(server, i, &outcome, &strays);
-        if (job->until_caught && runner_catches(outcome.verdict, outcome.compared))
-            return;
-    }
-}
-
-static void serve_shared(struct server *server)
-{
-    const struct runner_job *job = server->job;
-    struct check_outcome outcome;
-    struct strays strays;
-
-    open_child_session(server);
-    for (size_t i = job->next; i < job->n; ++i) {
-        const bool last = i + 1 == job->n;
-        bool lost;
-
-        strays = (struct strays){.n = 0};
-        check_run(job->result[i]->test, &server->session, &server->settings, &outcome);
-        /* The process of the implementation may be gone, or in the middle of an answer. */
-        lost = outcome.verdict == CHECK_BROKEN || outcome.fell;
-        if (last || lost)
-            close_session(server, &outcome, &strays);
-        tell_verdict(server, i, &outcome, &strays);
-        if (lost && !last)
-            open_child_session(server);
-    }
-}
-
 _Noreturn void runner_child(const struct runner_job *job, int output, uint64_t token,
                             struct runner_shared *shared)
 {
     struct server server = {.job = job, .output = output, .token = token, .shared = shared};
     struct check_outcome outcome = {.verdict = CHECK_PASS};
-    struct strays strays;
+    bool open = false;
 
     strays_watch();
-    switch (job->mode) {
-    case RUNNER_PROBE:
+    if (job->mode == RUNNER_PROBE) {
+        struct strays strays;
+
         open_child_session(&server);
         shared->is.about = server.session.about;
         shared->is.process = server.source.process;
@@ -264,13 +223,26 @@ _Noreturn void runner_child(const struct runner_job *job, int output, uint64_t t
         if (outcome.verdict != CHECK_PASS)
             give_up_session(&server, outcome.reason, true);
         tell_kind(&server, RUNNER_ABOUT);
-        break;
-    case RUNNER_EACH:
-        serve_each(&server);
-        break;
-    case RUNNER_SHARED:
-        serve_shared(&server);
-        break;
+    }
+    for (size_t i = job->next; i < job->n; ++i) {
+        struct strays strays = {.n = 0};
+
+        if (job->note)
+            mutants_note(job->note + i * (size_t)mutant_n);
+        if (!open)
+            open_child_session(&server);
+        check_run(job->result[i]->test, &server.session, &server.settings, &outcome);
+        /* After such an outcome, the process of the implementation may be gone, or in the middle of
+         * an answer. */
+        open = job->mode == RUNNER_SHARED && i + 1 < job->n && outcome.verdict != CHECK_BROKEN &&
+               !outcome.fell;
+        /* The verdict is sent after the session is closed, so that a death while it closes
+         * counts. */
+        if (!open)
+            close_session(&server, &outcome, &strays);
+        tell_verdict(&server, i, &outcome, &strays);
+        if (job->until_caught && runner_catches(outcome.verdict, outcome.compared))
+            break;
     }
     leave_child();
 }
