@@ -20,7 +20,6 @@
 #include "build_info.h"
 #include "files/stop.h"
 #include "launch/child.h"
-#include "launch/watch.h"
 
 enum {
     RESULT_FD = 200, /* above all others, where no implementation comes across it */
@@ -37,7 +36,10 @@ enum {
 
 static double runner_now(void)
 {
-    return (double)watch_clock_ns() / 1e9;
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
 /* ---- limits ---------------------------------------------------------------------------------- */
@@ -406,6 +408,8 @@ int runner_pool(struct runner_job jobs[], size_t n, size_t slots,
         for (size_t i = 0; i < slots && pool.next < n && status == 0; ++i)
             if (!pool.process[i].job)
                 status = start_process(&pool.process[i], &pool.jobs[pool.next++]);
+        if (status != 0)
+            break;
         /* Waits until there is something to read, or a deadline, or the time to check for
          * signals. */
         const double now = runner_now();
@@ -424,8 +428,8 @@ int runner_pool(struct runner_job jobs[], size_t n, size_t slots,
         }
         if (left <= 0)
             nap();
-        const bool heard = status == 0 && poll(pool.poll, (nfds_t)(2 * slots),
-                                               left <= 0 ? 0 : (int)(left * 1e3) + 1) > 0;
+        const bool heard =
+            poll(pool.poll, (nfds_t)(2 * slots), left <= 0 ? 0 : (int)(left * 1e3) + 1) > 0;
 
         for (size_t i = 0; i < slots && heard; ++i) {
             if (pool.poll[2 * i].revents != 0)
@@ -433,8 +437,7 @@ int runner_pool(struct runner_job jobs[], size_t n, size_t slots,
             if (pool.poll[2 * i + 1].revents != 0)
                 hear_process(&pool.process[i]);
         }
-        if (status == 0)
-            status = collect_jobs(&pool);
+        status = collect_jobs(&pool);
         busy = false;
         for (size_t i = 0; i < slots; ++i)
             busy = busy || pool.process[i].job;
