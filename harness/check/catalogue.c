@@ -228,20 +228,15 @@ void runner_list(FILE *stream, const struct check_case *const tests[], size_t n)
     }
 }
 
-void runner_rules(FILE *stream, const struct runner_options *options)
+void runner_rules(FILE *stream, uint64_t areas)
 {
     char rule[32], text[RUNNER_TEXT];
     int count[3] = {0};
 
     for (int a = 0; a < check_n_areas; ++a) {
         const struct check_area *area = check_areas[a];
-        char list[sizeof options->area], *rest = NULL;
-        bool is_asked_for = options->area[0] == '\0';
 
-        memcpy(list, options->area, sizeof list);
-        for (char *one = strtok_r(list, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
-            is_asked_for = is_asked_for || strcmp(one, area->name) == 0;
-        for (int i = 1; i <= area->n_rules && is_asked_for; ++i) {
+        for (int i = 1; i <= area->n_rules && areas >> a & 1; ++i) {
             runner_rule(area, i, rule);
 
             const struct check_excuse *excuse = runner_excuse(area, rule);

@@ -203,6 +203,7 @@ int check_main(int argc, char **argv)
     struct whole_file out = {.file = NULL};
     char why[RUNNER_TEXT];
     int status = EXIT_MISUSE;
+    uint64_t areas;
     size_t n = 0;
 
     if (!options)
@@ -214,9 +215,9 @@ int check_main(int argc, char **argv)
     if (runner_catalogue(check_areas, check_n_areas, why)) {
         command_complain(argv[0], "error in the suite itself: %s", why);
     } else if (options->rules) {
-        status = runner_check_areas(argv[0], options);
+        status = runner_areas(argv[0], options, &areas);
         if (status == 0)
-            runner_rules(stdout, options);
+            runner_rules(stdout, areas);
     } else {
         status = runner_select(argv[0], options, &tests, &n);
         if (status == 0 && options->list) {
@@ -229,7 +230,8 @@ int check_main(int argc, char **argv)
             if (status == 0)
                 status = options->mutants ? runner_mutants(argv[0], options, tests, n, &out)
                                           : check_implementation(argv[0], options, tests, n, &out);
-            runner_out_discard(&out);
+            if (out.file)
+                whole_discard(&out);
         }
     }
     free(tests);

@@ -171,12 +171,7 @@ static json_t *matrix_object(const struct runner_matrix *matrix)
 
 void runner_matrix_json(FILE *stream, const struct runner_matrix *matrix)
 {
-    char *text =
-        record_memory_text(matrix_object(matrix), JSON_INDENT(1) | JSON_REAL_PRECISION(12));
-
-    if (text)
-        fprintf(stream, "%s\n", text);
-    free(text);
+    (void)document_print(stream, matrix_object(matrix)); /* record_memory_failed says if it fails */
 }
 
 bool runner_matrix_holds(const char *path, const struct runner_matrix *matrix)

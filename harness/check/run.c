@@ -40,12 +40,6 @@ int runner_out_close(const char *command, struct whole_file *out)
     return failed == 0 ? 0 : complain_of_out(command, out->path, strerror(failed));
 }
 
-void runner_out_discard(struct whole_file *out)
-{
-    if (out->file)
-        whole_discard(out);
-}
-
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
 struct progress {

@@ -92,10 +92,10 @@ extern const char *const runner_obligation_words[], *const runner_evidence_words
  * which the caller frees; or the exit status after a complaint. */
 int runner_select(const char *command, const struct runner_options *options,
                   const struct check_case ***tests, size_t *n);
-/* Checks that --area names existing areas. Returns 0, or the exit status after a complaint. */
-int runner_check_areas(const char *command, const struct runner_options *options);
+/* Reads --area: bit i of *areas is area i. Returns 0, or the exit status after a complaint. */
+int runner_areas(const char *command, const struct runner_options *options, uint64_t *areas);
 void runner_list(FILE *stream, const struct check_case *const tests[], size_t n);
-void runner_rules(FILE *stream, const struct runner_options *options);
+void runner_rules(FILE *stream, uint64_t areas);
 
 /* ---- processes that an implementation leaves running --------------------------------------- */
 
@@ -204,7 +204,6 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
  * file NULL: there is no --out. */
 int runner_out_open(const char *command, const char *path, struct whole_file *out);
 int runner_out_close(const char *command, struct whole_file *out);
-void runner_out_discard(struct whole_file *out);
 
 /* ---- the kill matrix ----------------------------------------------------------------------- */
 

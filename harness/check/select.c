@@ -33,36 +33,33 @@ static int cut_list(const char *command, const char *option, const char *list, s
     return 0;
 }
 
-static int read_areas(const char *command, const char *list, struct parts *areas)
+int runner_areas(const char *command, const struct runner_options *options, uint64_t *areas)
 {
     const char *names[MAX_NAMES];
     struct text_error why;
+    struct parts list;
     size_t index, n = 0;
-    const int status = cut_list(command, "--area", list, areas);
+    const int status = cut_list(command, "--area", options->area, &list);
 
+    *areas = list.n == 0 ? ~(uint64_t)0 : 0;
     for (; n < (size_t)check_n_areas && n < MAX_NAMES; ++n)
         names[n] = check_areas[n]->name;
-    for (size_t i = 0; i < areas->n && status == 0; ++i) {
-        if (option_name("area", areas->part[i], names, n, &index, &why))
+    for (size_t i = 0; i < list.n && status == 0; ++i) {
+        if (option_name("area", list.part[i], names, n, &index, &why))
             return command_refuse(command, "--area: %s", why.text);
+        *areas |= (uint64_t)1 << index;
     }
     return status;
-}
-
-int runner_check_areas(const char *command, const struct runner_options *options)
-{
-    struct parts areas;
-
-    return read_areas(command, options->area, &areas);
 }
 
 int runner_select(const char *command, const struct runner_options *options,
                   const struct check_case ***tests, size_t *n)
 {
     const struct check_case *test;
-    struct parts areas, only;
+    struct parts only;
+    uint64_t areas;
     size_t total = 1;
-    int status = read_areas(command, options->area, &areas);
+    int status = runner_areas(command, options, &areas);
 
     *n = 0;
     if (status == 0)
@@ -76,12 +73,9 @@ int runner_select(const char *command, const struct runner_options *options,
         return command_refuse(command, "out of memory");
     for (int a = 0; a < check_n_areas; ++a)
         for (int i = 0; (test = check_area_case(check_areas[a], i)); ++i) {
-            /* An empty list matches all. */
-            bool in_area = areas.n == 0, matches = only.n == 0;
+            bool matches = only.n == 0; /* an empty list matches all */
 
-            for (size_t j = 0; j < areas.n; ++j)
-                in_area = in_area || strcmp(areas.part[j], check_areas[a]->name) == 0;
-            if ((test->profiles & options->profiles) == 0 || !in_area)
+            if ((test->profiles & options->profiles) == 0 || (areas >> a & 1) == 0)
                 continue;
             for (size_t j = 0; j < only.n; ++j)
                 if (fnmatch(only.part[j], test->id, 0) == 0 ||
