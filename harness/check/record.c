@@ -242,35 +242,23 @@ static int compare_ids(const void *a, const void *b)
     return strcmp((*x)->id, (*y)->id);
 }
 
-/* Checks that a case is counted once. */
-static void check_ids(const struct check_record *record, struct text_error *err)
-{
-    const struct check_record_case **sorted = calloc(record->n_cases + 1, sizeof *sorted);
-
-    if (!sorted) {
-        fault(err, "no memory for %zu cases", record->n_cases);
-        return;
-    }
-    for (size_t i = 0; i < record->n_cases; ++i)
-        sorted[i] = &record->cases[i];
-    qsort(sorted, record->n_cases, sizeof *sorted, compare_ids);
-    for (size_t i = 1; i < record->n_cases; ++i)
-        if (strcmp(sorted[i - 1]->id, sorted[i]->id) == 0)
-            fault(err, "the case %s is there twice", sorted[i]->id);
-    free(sorted);
-}
-
 /* Counts the cases, and compares the sums of the file with that. */
 static void check_counts(const json_t *counts, struct check_record *record, struct text_error *err)
 {
     static const char *const keys[CHECK_RECORD_VERDICTS] = {"pass", "fail", "skip", "broken"};
     const json_t *seconds = json_object_get(counts, "seconds");
+    const struct check_record_case **sorted = calloc(record->n_cases + 1, sizeof *sorted);
     struct check_record_area *total = &record->total;
     const size_t *n = total->verdict;
 
+    if (!sorted) {
+        fault(err, "no memory for %zu cases", record->n_cases);
+        return;
+    }
     for (size_t i = 0; i < record->n_cases; ++i) {
         const struct check_record_case *one = &record->cases[i];
 
+        sorted[i] = one;
         ++total->cases;
         ++total->verdict[one->verdict];
         for (size_t a = 0; a < record->n_areas; ++a) {
@@ -282,6 +270,12 @@ static void check_counts(const json_t *counts, struct check_record *record, stru
             ++record->areas[a].verdict[one->verdict];
         }
     }
+    /* A case is counted once. */
+    qsort(sorted, record->n_cases, sizeof *sorted, compare_ids);
+    for (size_t i = 1; i < record->n_cases; ++i)
+        if (strcmp(sorted[i - 1]->id, sorted[i]->id) == 0)
+            fault(err, "the case %s is there twice", sorted[i]->id);
+    free(sorted);
     /* The worst verdict; if all are skipped, it is SKIP. */
     const enum check_record_verdict worst = n[CHECK_RECORD_BROKEN] > 0 || record->n_cases == 0
                                                 ? CHECK_RECORD_BROKEN
@@ -328,7 +322,6 @@ int check_record_read(const char *path, struct check_record *record, struct text
             read_rows(machine, record, ROWS(machine_rows), &why);
         record->sealed = json_object_get(root, "chain") != NULL;
         read_lists(root, record, &why);
-        check_ids(record, &why);
         check_counts(json_object_get(root, "counts"), record, &why);
     }
     json_decref(root);

@@ -1,6 +1,6 @@
 /* check/runner.h: `lockstep check`: the declarations that its files share.
  *
- * The data go this way: check/options.c reads the command line, check/select.c picks the cases,
+ * The data go this way: check/options.c reads the command line, check/catalogue.c picks the cases,
  * check/pool.c runs jobs of cases, each in its own process (check/child.c), check/judge.c turns the
  * results into verdicts, check/result.c turns these into an exit status, and check/text.c and
  * similar files write them. All that comes from an implementation is bounded and cleaned before it
@@ -75,7 +75,7 @@ struct runner_profile {
     uint64_t required; /* enum impl_capability, or-ed */
     int devices;       /* with fewer devices, or fewer ranks, the profile is not tested */
 };
-enum { RUNNER_PROFILES = 3 };
+enum { RUNNER_PROFILES = 3, RUNNER_AREAS = 48 };
 extern const struct runner_profile runner_profiles[RUNNER_PROFILES];
 
 /* Checks that every rule has a case or an excuse and never both, that every case belongs to a rule
@@ -166,7 +166,6 @@ struct runner_area_sums {
 
 /* The areas of a run; row n is their total. With --only or --area, areas without a result are left
  * out; without results about profiles, so is their row. */
-enum { RUNNER_AREAS = 64 };
 struct runner_sums {
     struct runner_area_sums row[RUNNER_AREAS + 2];
     size_t n;

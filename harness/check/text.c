@@ -9,12 +9,13 @@
 #include "files/text_out.h"
 #include "text/text.h"
 
-enum { COLUMNS = 80, INDENT = 8, MARKDOWN_SHOWN = 50 };
+enum { COLUMNS = 80, VERDICT = 7, TOTAL = 9, MARKDOWN_SHOWN = 50 };
 
-static void wrap_indented(FILE *stream, const char *text)
+/* Prints the name in a column, and the text next to it. */
+static void print_named(FILE *stream, int column, const char *name, const char *text)
 {
-    fprintf(stream, "%*s", INDENT, "");
-    command_wrap(stream, text, INDENT, INDENT, COLUMNS);
+    fprintf(stream, "%-*s ", column, name);
+    command_wrap(stream, text, (size_t)column + 1, (size_t)column + 1, COLUMNS);
 }
 
 /* All cases that were skipped for one reason are one block; the first of them stands for it. */
@@ -37,17 +38,11 @@ static void print_skipped(FILE *stream, const struct runner_run *run, size_t fir
             ++n;
         }
     snprintf(head, sizeof head, "%zu case%s: %s", n, n == 1 ? "" : "s", reason);
-    fprintf(stream, "%-7s ", "SKIP");
-    command_wrap(stream, head, INDENT, INDENT, COLUMNS);
-    wrap_indented(stream, memory_file_close(&ids) == 0 ? ids.text : "(no memory to name them)");
+    print_named(stream, VERDICT, "SKIP", head);
+    print_named(stream, VERDICT, "",
+                memory_file_close(&ids) == 0 ? ids.text : "(no memory to name them)");
     fputc('\n', stream);
     free(ids.text);
-}
-
-static void print_named(FILE *stream, const char *name, const char *text)
-{
-    fprintf(stream, "%-9s ", name);
-    command_wrap(stream, text, 10, 10, COLUMNS);
 }
 
 static void print_totals(FILE *stream, const struct runner_run *run,
@@ -66,7 +61,7 @@ static void print_totals(FILE *stream, const struct runner_run *run,
             total->observed, total->reported, total->rules - total->observed - total->reported);
     if (run->is.about.devices > 0) {
         check_counts_text(run->is.about.devices, run->options->seed, text, sizeof text);
-        print_named(stream, "counts", text);
+        print_named(stream, TOTAL, "counts", text);
     }
     if (run->options->world.per_process > 0)
         snprintf(text, sizeof text,
@@ -77,7 +72,7 @@ static void print_totals(FILE *stream, const struct runner_run *run,
                  "%zu for a model, or one for each rank where it has fewer, started by '%s'",
                  run->options->world.processes, run->options->launcher);
     if (run->options->launcher[0] != '\0')
-        print_named(stream, "processes", text);
+        print_named(stream, TOTAL, "processes", text);
     /* Processes that an implementation left running, and those that could not be found. */
     for (size_t i = 0; i < run->n; ++i) {
         const struct strays *left = &run->result[i].strays;
@@ -93,26 +88,26 @@ static void print_totals(FILE *stream, const struct runner_run *run,
                  "%zu process%s, left running by %zu case%s, %s killed; the first: '%s', by %s", n,
                  n == 1 ? "" : "es", cases, cases == 1 ? "" : "s", n == 1 ? "was" : "were",
                  first->strays.name, first->test->id);
-        print_named(stream, "caution", text);
+        print_named(stream, TOTAL, "caution", text);
     }
     if (unseen)
-        print_named(stream, "caution",
+        print_named(stream, TOTAL, "caution",
                     "a process was left running that could not be found and killed: /proc does "
                     "not show it");
     if (unwatched)
-        print_named(stream, "caution",
+        print_named(stream, TOTAL, "caution",
                     "processes that are left running cannot be found on this system: it has no "
                     "PR_SET_CHILD_SUBREAPER");
     if (run->traceable)
-        print_named(stream, "caution",
+        print_named(stream, TOTAL, "caution",
                     "the implementation could have looked into the suite and written a "
                     "result: this system has no PR_SET_DUMPABLE");
     if (run->options->same_process)
-        print_named(stream, "caution",
+        print_named(stream, TOTAL, "caution",
                     "the implementation ran in the processes of the cases (--same-process), "
                     "and could have written a result");
     snprintf(text, sizeof text, "%s (%.1f s)", sentence, run->seconds);
-    print_named(stream, word, text);
+    print_named(stream, TOTAL, word, text);
 }
 
 void runner_text(FILE *stream, const struct runner_run *run)
@@ -123,10 +118,11 @@ void runner_text(FILE *stream, const struct runner_run *run)
     struct runner_sums sums;
 
     if (run->cause[0] != '\0') { /* one reason for all cases */
-        fprintf(stream, "%-7s ", runner_verdict(run, sentence));
+        const char *word = runner_verdict(run, sentence);
+
         snprintf(text, sizeof text, "%s; %zu case%s not run", sentence, run->n,
                  run->n == 1 ? " was" : "s were");
-        command_wrap(stream, text, INDENT, INDENT, COLUMNS);
+        print_named(stream, VERDICT, word, text);
         return;
     }
     for (size_t i = 0; i < run->n; ++i)
@@ -142,8 +138,7 @@ void runner_text(FILE *stream, const struct runner_run *run)
             if (!area->excuses[i].pending)
                 continue;
             snprintf(text, sizeof text, "%s: %s", area->excuses[i].rule, area->excuses[i].reason);
-            fputs("PENDING ", stream);
-            command_wrap(stream, text, INDENT, INDENT, COLUMNS);
+            print_named(stream, VERDICT, "PENDING", text);
         }
         fputc('\n', stream);
     }
@@ -156,11 +151,11 @@ void runner_text(FILE *stream, const struct runner_run *run)
         fprintf(stream, "%-7s %s (%s, %s, %s)\n", runner_verdict_words[result->verdict], test->id,
                 test->rule, runner_obligation_words[test->obligation],
                 runner_evidence_words[test->evidence]);
-        wrap_indented(stream, result->reason);
+        print_named(stream, VERDICT, "", result->reason);
         /* The command stays on one line, so that it can be copied. */
         if (runner_area_of(test->rule)) {
             runner_command(run->options, test->id, text);
-            fprintf(stream, "%*s", INDENT, "");
+            fprintf(stream, "%*s", VERDICT + 1, "");
             text_write(stream, TEXT_PLAIN, text, sizeof text);
             fputc('\n', stream);
         }
