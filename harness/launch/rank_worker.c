@@ -14,7 +14,6 @@
 #include "command/command.h"
 #include "dp.h"
 #include "launch/rank_pool.h"
-#include "text/options.h"
 
 enum { KEY_PROCESSES = 256, KEY_LIMIT, PIECE = 65536, SLICE = 1 << 20, WORDS = 300 };
 /* Share of the limit after which the others hear that there is no request yet. */
@@ -279,31 +278,19 @@ void rank_worker_serve(struct rank_worker *w, const struct rank_part *part)
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
-static error_t parse_rank_option(int key, char *arg, struct argp_state *state)
-{
-    struct rank_worker *w = state->input;
-    struct text_error why;
-
-    if (key == KEY_PROCESSES && option_size(arg, 1, MSG_PROCESSES, &w->processes, &why) == 0)
-        return 0;
-    if (key == KEY_LIMIT && option_real(arg, 0.1, 86400, &w->limit, &why) == 0)
-        return 0;
-    if (key == KEY_PROCESSES || key == KEY_LIMIT)
-        return command_bad_option(state, "%s", why.text);
-    return command_key(key, arg, state);
-}
-
 int rank_worker_open(struct rank_worker *w, int argc, char **argv, const char *plan,
                      const char *doc)
 {
-    static const struct argp_option table[] = {
-        {.name = "processes", .key = KEY_PROCESSES, .arg = "N"},
-        {.name = "limit", .key = KEY_LIMIT, .arg = "SECONDS"},
+    static const struct command_option table[] = {
+        {"processes", KEY_PROCESSES, "N", "that there have to be", COMMAND_SIZE,
+         .offset = offsetof(struct rank_worker, processes), .least = 1, .most = MSG_PROCESSES},
+        {"limit", KEY_LIMIT, "SECONDS", "that a process waits for the others", COMMAND_REAL,
+         .offset = offsetof(struct rank_worker, limit), .from = 0.1, .to = 86400},
         {0}};
-    const struct argp argp = {.options = table, .parser = parse_rank_option, .doc = doc};
+    const struct command_syntax syntax = {.options = table, .doc = doc};
 
     *w = (struct rank_worker){.processes = 0};
-    if (command_parse(&argp, argc, argv, w) || w->processes == 0 || w->limit <= 0)
+    if (command_read(&syntax, argc, argv, w) || w->processes == 0 || w->limit <= 0)
         return EXIT_MISUSE;
     prctl(PR_SET_NAME, argv[0]); /* the process was started as /proc/self/exe */
     const struct dp_mpi_config how = {.processes = (int)w->processes,
