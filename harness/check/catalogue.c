@@ -1,7 +1,6 @@
 /* check/catalogue.c: the areas, rules and cases that exist: it names them, checks that they fit
  * together, prints --list and --rules, and selects the cases of --profile, --area and --only. */
 #include <fnmatch.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,60 +86,50 @@ static int cases_of(const struct check_area *area, const char *rule)
 
 /* ---- does it fit together? ------------------------------------------------------------------- */
 
-static int fault(char why[RUNNER_TEXT], const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static int fault(char why[RUNNER_TEXT], const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(why, RUNNER_TEXT, format, args);
-    va_end(args);
-    return -1;
-}
-
 static int check_case_row(const struct check_area *area, const struct check_case *test,
-                          char why[RUNNER_TEXT])
+                          struct text_error *why)
 {
     const unsigned profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP;
 
     if (!test->id || !test->rule || !test->run)
-        return fault(why, "area %s: a case without an id, a rule or a function", area->name);
+        return text_fail(why, "area %s: a case without an id, a rule or a function", area->name);
     if (!is_rule_of(area, test->rule))
-        return fault(why, "%.80s: '%.40s' is not a rule of the area %s", test->id, test->rule,
-                     area->name);
+        return text_fail(why, "%.80s: '%.40s' is not a rule of the area %s", test->id, test->rule,
+                         area->name);
 
     const size_t length = strlen(test->rule);
 
     if (strncmp(test->id, test->rule, length) != 0 || test->id[length] != '.' ||
         test->id[length + 1] == '\0')
-        return fault(why, "%.80s: the id must begin with the rule, '%s.'", test->id, test->rule);
+        return text_fail(why, "%.80s: the id must begin with the rule, '%s.'", test->id,
+                         test->rule);
     /* Ids are typed, quoted and matched by globs. */
     if (test->id[strspn(
             test->id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")] != '\0')
-        return fault(why, "%.80s: an id has letters, digits, '_', '-' and '.' only", test->id);
+        return text_fail(why, "%.80s: an id has letters, digits, '_', '-' and '.' only", test->id);
     if (test->profiles == 0 || (test->profiles & ~profiles) != 0)
-        return fault(why, "%.80s: belongs to no profile, or to one that is not there", test->id);
+        return text_fail(why, "%.80s: belongs to no profile, or to one that is not there",
+                         test->id);
     if (test->needs >> RUNNER_CAPABILITIES != 0 || test->devices < 0 ||
         test->devices > IMPL_MAX_DEVICES)
-        return fault(why, "%.80s: needs something that is not in impl.h", test->id);
+        return text_fail(why, "%.80s: needs something that is not in impl.h", test->id);
     /* An implementation with all capabilities that a profile requires must be able to pass it. */
     for (int i = 0; test->obligation != MAY && i < RUNNER_PROFILES; ++i)
         if ((test->profiles & runner_profiles[i].bit) != 0 &&
             (test->needs & ~runner_profiles[i].required) != 0)
-            return fault(why, "%.80s: needs a capability that its profile '%s' does not require",
-                         test->id, runner_profiles[i].name);
+            return text_fail(why,
+                             "%.80s: needs a capability that its profile '%s' does not require",
+                             test->id, runner_profiles[i].name);
     return 0;
 }
 
-static int check_area_row(const struct check_area *area, char why[RUNNER_TEXT])
+static int check_area_row(const struct check_area *area, struct text_error *why)
 {
     const struct check_case *test;
     char rule[32];
 
     if (area->n_rules < 1 || area->n_rules > 99)
-        return fault(why, "area %s: no rules", area->name);
+        return text_fail(why, "area %s: no rules", area->name);
     for (int i = 0; (test = check_area_case(area, i)); ++i)
         if (check_case_row(area, test, why))
             return -1;
@@ -148,12 +137,12 @@ static int check_area_row(const struct check_area *area, char why[RUNNER_TEXT])
         const struct check_excuse *excuse = &area->excuses[i];
 
         if (!is_rule_of(area, excuse->rule))
-            return fault(why, "an excuse for '%.40s', which is not a rule of the area %s",
-                         excuse->rule, area->name);
+            return text_fail(why, "an excuse for '%.40s', which is not a rule of the area %s",
+                             excuse->rule, area->name);
         if (runner_excuse(area, excuse->rule) != excuse)
-            return fault(why, "%s has two excuses", excuse->rule);
+            return text_fail(why, "%s has two excuses", excuse->rule);
         if (!excuse->reason || excuse->reason[0] == '\0')
-            return fault(why, "%s has an excuse without a reason", excuse->rule);
+            return text_fail(why, "%s has an excuse without a reason", excuse->rule);
     }
     for (int i = 1; i <= area->n_rules; ++i) {
         runner_rule(area, i, rule);
@@ -162,9 +151,9 @@ static int check_area_row(const struct check_area *area, char why[RUNNER_TEXT])
         const bool excused = runner_excuse(area, rule) != NULL;
 
         if (n == 0 && !excused)
-            return fault(why, "%s has neither a case nor an excuse", rule);
+            return text_fail(why, "%s has neither a case nor an excuse", rule);
         if (n > 0 && excused)
-            return fault(why, "%s has %d cases and an excuse for having none", rule, n);
+            return text_fail(why, "%s has %d cases and an excuse for having none", rule, n);
     }
     return 0;
 }
@@ -174,18 +163,18 @@ static int compare_ids(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-int runner_catalogue(const struct check_area *const areas[], int n, char why[RUNNER_TEXT])
+int runner_catalogue(const struct check_area *const areas[], int n, struct text_error *why)
 {
     const struct check_case *test;
     size_t total = 0, used = 0;
     int status = 0;
 
     if (n > RUNNER_AREAS)
-        return fault(why, "there are %d areas, more than %d", n, RUNNER_AREAS);
+        return text_fail(why, "there are %d areas, more than %d", n, RUNNER_AREAS);
     for (int a = 0; a < n; ++a) {
         for (int b = 0; b < a; ++b)
             if (strcmp(areas[a]->name, areas[b]->name) == 0)
-                return fault(why, "two areas are called %s", areas[a]->name);
+                return text_fail(why, "two areas are called %s", areas[a]->name);
         if (check_area_row(areas[a], why))
             return -1;
         total += (size_t)check_area_size(areas[a]);
@@ -193,14 +182,14 @@ int runner_catalogue(const struct check_area *const areas[], int n, char why[RUN
     const char **ids = calloc(total + 1, sizeof *ids);
 
     if (!ids)
-        return fault(why, "out of memory");
+        return text_fail(why, "out of memory");
     for (int a = 0; a < n; ++a)
         for (int i = 0; (test = check_area_case(areas[a], i)); ++i)
             ids[used++] = test->id;
     qsort(ids, used, sizeof *ids, compare_ids);
     for (size_t i = 1; i < used && status == 0; ++i)
         if (strcmp(ids[i - 1], ids[i]) == 0)
-            status = fault(why, "two cases are called %.80s", ids[i]);
+            status = text_fail(why, "two cases are called %.80s", ids[i]);
     free(ids);
     return status;
 }

@@ -201,7 +201,7 @@ int check_main(int argc, char **argv)
     struct runner_options *options = calloc(1, sizeof *options);
     const struct check_case **tests = NULL;
     struct whole_file out = {.file = NULL};
-    char why[RUNNER_TEXT];
+    struct text_error why = {""};
     int status = EXIT_MISUSE;
     uint64_t areas;
     size_t n = 0;
@@ -212,8 +212,8 @@ int check_main(int argc, char **argv)
         free(options);
         return EXIT_MISUSE;
     }
-    if (runner_catalogue(check_areas, check_n_areas, why)) {
-        command_complain(argv[0], "error in the suite itself: %s", why);
+    if (runner_catalogue(check_areas, check_n_areas, &why)) {
+        command_complain(argv[0], "error in the suite itself: %s", why.text);
     } else if (options->rules) {
         status = runner_areas(argv[0], options, &areas);
         if (status == 0)
