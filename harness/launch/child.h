@@ -17,7 +17,7 @@ enum child_group {
  * killed when the thread ends that started it. */
 pid_t child_fork(enum child_group group);
 
-/* Executes a program, found as by a shell, in a group of its own, which ends with this thread. Its
+/* Executes a program, found as by a shell, in a separate group, which ends with this thread. Its
  * standard input, output and error are these descriptors of ours; directory NULL: it runs here.
  * Returns its number, or -1 and errno: no process was started. Its exit status is 127 if there is
  * no such program, and 126 if it cannot be executed. */

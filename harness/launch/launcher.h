@@ -29,7 +29,7 @@ int launcher_check(const char *text, struct text_error *why);
 int launcher_words(const char *text, int processes, char *const own[], struct launcher *launcher,
                    struct text_error *why);
 
-/* What a launcher printed, and how it ended. */
+/* The output of a launcher, and how it ended. */
 struct launched {
     struct launch_output output;
     struct launcher_messages *messages; /* of the processes; NULL: no memory */

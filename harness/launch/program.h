@@ -8,7 +8,7 @@
 /* More output than this is too long. */
 #define PROGRAM_OUTPUT_BYTES ((size_t)64 << 20)
 
-/* What is read from a program. The stream that is not named is this process's, or is dropped. */
+/* The stream that is read from a program. The other one is that of this process, or is dropped. */
 enum launch_heard { LAUNCH_OUTPUT, LAUNCH_OUTPUT_ALONE, LAUNCH_ERROR_ALONE };
 
 /* A program, its arguments up to a NULL, and how it is run. */
