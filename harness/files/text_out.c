@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "files/stop.h"
-#include "files/temporary.h"
 
 static int write_error(struct text_error *err, const char *path, int why)
 {

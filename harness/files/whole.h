@@ -31,4 +31,20 @@ int whole_write(int fd, const char *bytes, size_t n);
  * new files have it. 0, or an errno. */
 int whole_put(const char *path, const void *bytes, size_t n, const mode_t *mode);
 
+/* ---- under names that cannot be guessed, so that no link can wait there ---- */
+
+/* ".0123456789abcdef.tmp", with other digits each time. */
+struct temporary_ending {
+    char text[24];
+};
+
+/* 0, or -1 and errno. */
+int temporary_ending(struct temporary_ending *ending);
+
+/* Makes a new file in the folder of path; name is where it is. A descriptor for writing, or -1 and
+ * errno. The caller renames or removes it. */
+int temporary_open(const char *path, char name[], size_t bytes);
+/* Tries again where that fails; one that is not there is gone. */
+void temporary_remove(const char *name);
+
 #endif

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "files/temporary.h"
+#include "files/whole.h"
 #include "launch/program.h"
 
 enum { TIME_LIMIT_SECONDS = 60 };
