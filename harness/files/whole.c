@@ -26,22 +26,6 @@ int temporary_ending(struct temporary_ending *ending)
     return 0;
 }
 
-int temporary_open(const char *path, char name[], size_t bytes)
-{
-    const char *slash = strrchr(path, '/');
-    const int folder = slash ? (int)(slash - path) + 1 : 0;
-    struct temporary_ending ending;
-
-    if (temporary_ending(&ending))
-        return -1;
-    /* Without the file's own name: with it, a long one would be too long. */
-    if (snprintf(name, bytes, "%.*slockstep%s", folder, path, ending.text) >= (int)bytes) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    return open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-}
-
 void temporary_remove(const char *name)
 {
     for (int i = 0; i < TRIES && unlink(name) != 0 && errno != ENOENT; ++i)
@@ -52,12 +36,20 @@ void temporary_remove(const char *name)
 
 int whole_open(struct whole_file *whole, const char *path)
 {
+    const char *slash = strrchr(path, '/');
+    const int folder = slash ? (int)(slash - path) + 1 : 0;
+    struct temporary_ending ending;
+
     whole->file = NULL;
     if (strlen(path) >= sizeof whole->path)
         return ENAMETOOLONG;
     snprintf(whole->path, sizeof whole->path, "%s", path);
-
-    const int fd = temporary_open(path, whole->temporary, sizeof whole->temporary);
+    if (temporary_ending(&ending))
+        return errno;
+    /* Without the file's own name: with it, a long one would be too long. */
+    snprintf(whole->temporary, sizeof whole->temporary, "%.*slockstep%s", folder, path,
+             ending.text);
+    const int fd = open(whole->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 
     whole->file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (whole->file)
