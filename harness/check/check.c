@@ -76,7 +76,7 @@ static int write_result(const char *command, const struct runner_run *run, struc
     const size_t format = run->options->format;
     struct text_error err = {"out of memory for the result"};
     FILE *stream = out->file ? out->file : stdout;
-    struct check_record record;
+    struct check_record *record;
     int status = 0;
 
     if (format == RUNNER_FORMAT_JSON) {
@@ -97,10 +97,15 @@ static int write_result(const char *command, const struct runner_run *run, struc
      * writing is reported when the file is closed. */
     if (!out->file || format != RUNNER_FORMAT_JSON || fflush(out->file) != 0)
         return 0;
-    if (check_record_read(out->temporary, &record, &err))
-        return command_refuse(command, "--out: nothing could read the result again: %s", err.text);
-    check_record_free(&record);
-    return 0;
+    if (!(record = calloc(1, sizeof *record)))
+        return command_refuse(command, "%s", err.text);
+    if (check_record_read(out->temporary, record, &err))
+        status =
+            command_refuse(command, "--out: nothing could read the result again: %s", err.text);
+    else
+        check_record_free(record);
+    free(record);
+    return status;
 }
 
 /* Whether the built-in implementation has these GPUs. A new process looks for them, because CUDA
