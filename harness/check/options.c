@@ -268,11 +268,9 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
         return EXIT_MISUSE;
     if (options->impl[0] == '\0' && !options->mutants)
         snprintf(options->impl, sizeof options->impl, "reference");
-    if (options->profiles == 0 &&
-        (options->mutants || options->only[0] != '\0' || options->area[0] != '\0'))
-        options->profiles = ALL_PROFILES;
-    options->by_default = options->profiles == 0;
-    if (options->by_default)
+    options->by_default = options->profiles == 0 && !options->mutants && options->only[0] == '\0' &&
+                          options->area[0] == '\0';
+    if (options->profiles == 0)
         options->profiles = ALL_PROFILES;
     if (!options->has_devices && options->spec.kind == IMPL_SPEC_REFERENCE)
         snprintf(options->devices, sizeof options->devices, "virt:8");

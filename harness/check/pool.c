@@ -333,6 +333,35 @@ struct pool {
     const struct runner_watcher *watcher;
 };
 
+/* Waits until there is something to read, or a deadline, or the time to check for signals. */
+static void wait_for_words(struct pool *pool)
+{
+    const double now = runner_now();
+    double left = SIGNAL_CHECK_MS / 1e3;
+
+    for (size_t i = 0; i < pool->slots; ++i) {
+        const struct runner_process *process = &pool->process[i];
+        const bool busy = process->job != NULL;
+
+        pool->poll[2 * i] = (struct pollfd){busy ? process->results : -1, POLLIN, 0};
+        pool->poll[2 * i + 1] = (struct pollfd){busy ? process->noise : -1, POLLIN, 0};
+        if (busy && process->ending)
+            left = 0;
+        else if (busy && process->deadline - now < left)
+            left = process->deadline - now;
+    }
+    if (left <= 0)
+        nap();
+    if (poll(pool->poll, (nfds_t)(2 * pool->slots), left <= 0 ? 0 : (int)(left * 1e3) + 1) < 0)
+        return;
+    for (size_t i = 0; i < pool->slots; ++i) {
+        if (pool->poll[2 * i].revents != 0)
+            listen_to_process(&pool->process[i]);
+        if (pool->poll[2 * i + 1].revents != 0)
+            hear_process(&pool->process[i]);
+    }
+}
+
 /* The last verdict of a process may still change when the process ends, so it is not yet told. */
 static void tell_watcher(const struct pool *pool, struct runner_job *job, size_t upto)
 {
@@ -410,33 +439,7 @@ int runner_pool(struct runner_job jobs[], size_t n, size_t slots,
                 status = start_process(&pool.process[i], &pool.jobs[pool.next++]);
         if (status != 0)
             break;
-        /* Waits until there is something to read, or a deadline, or the time to check for
-         * signals. */
-        const double now = runner_now();
-        double left = SIGNAL_CHECK_MS / 1e3;
-
-        for (size_t i = 0; i < slots; ++i) {
-            const struct runner_process *process = &pool.process[i];
-            const bool runs = process->job != NULL;
-
-            pool.poll[2 * i] = (struct pollfd){runs ? process->results : -1, POLLIN, 0};
-            pool.poll[2 * i + 1] = (struct pollfd){runs ? process->noise : -1, POLLIN, 0};
-            if (runs && process->ending)
-                left = 0;
-            else if (runs && process->deadline - now < left)
-                left = process->deadline - now;
-        }
-        if (left <= 0)
-            nap();
-        const bool heard =
-            poll(pool.poll, (nfds_t)(2 * slots), left <= 0 ? 0 : (int)(left * 1e3) + 1) > 0;
-
-        for (size_t i = 0; i < slots && heard; ++i) {
-            if (pool.poll[2 * i].revents != 0)
-                listen_to_process(&pool.process[i]);
-            if (pool.poll[2 * i + 1].revents != 0)
-                hear_process(&pool.process[i]);
-        }
+        wait_for_words(&pool);
         status = collect_jobs(&pool);
         busy = false;
         for (size_t i = 0; i < slots; ++i)

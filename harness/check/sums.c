@@ -4,11 +4,35 @@
 #include "check/runner.h"
 #include "command/command.h"
 
+/* Rules that have an excuse, and rules that have a case with PASS or FAIL, by its evidence. */
+static void count_rules(const struct runner_run *run, struct runner_area_sums *row)
+{
+    char rule[32];
+
+    for (int i = 1; i <= row->rules; ++i) {
+        const struct runner_result *result = run->result;
+        bool seen[2] = {false, false};
+
+        runner_rule(row->area, i, rule);
+        for (size_t j = 0; j < run->n; ++j, ++result)
+            if (result->ran && strcmp(result->test->rule, rule) == 0 &&
+                (result->verdict == CHECK_PASS || result->verdict == CHECK_FAIL))
+                seen[result->test->evidence == OBSERVED] = true;
+        row->observed += seen[1];
+        row->reported += seen[0] && !seen[1];
+
+        const struct check_excuse *excuse = runner_excuse(row->area, rule);
+
+        row->covered += excuse == NULL;
+        row->pending += excuse && excuse->pending;
+        row->not_applicable += excuse && !excuse->pending;
+    }
+}
+
 void runner_sums_of(const struct runner_run *run, struct runner_sums *sums)
 {
     const bool whole = run->options->only[0] == '\0' && run->options->area[0] == '\0';
     struct runner_area_sums total = {.name = "total"};
-    char rule[32];
 
     *sums = (struct runner_sums){.n = 0};
     for (int a = -1; a < check_n_areas && sums->n <= RUNNER_AREAS; ++a) {
@@ -24,23 +48,7 @@ void runner_sums_of(const struct runner_run *run, struct runner_sums *sums)
             }
         if (row->cases == 0 && !(area && whole))
             continue;
-        for (int i = 1; i <= row->rules; ++i) {
-            bool seen[2] = {false, false};
-
-            runner_rule(area, i, rule);
-            for (size_t j = 0; j < run->n; ++j)
-                if (run->result[j].ran && strcmp(run->result[j].test->rule, rule) == 0 &&
-                    (run->result[j].verdict == CHECK_PASS || run->result[j].verdict == CHECK_FAIL))
-                    seen[run->result[j].test->evidence == OBSERVED] = true;
-            row->observed += seen[1];
-            row->reported += seen[0] && !seen[1];
-
-            const struct check_excuse *excuse = runner_excuse(area, rule);
-
-            row->covered += excuse == NULL;
-            row->pending += excuse && excuse->pending;
-            row->not_applicable += excuse && !excuse->pending;
-        }
+        count_rules(run, row);
         total.rules += row->rules;
         total.covered += row->covered;
         total.pending += row->pending;

@@ -239,6 +239,22 @@ static bool all_have_ended(const struct rank_pool *pool)
     return all;
 }
 
+/* Returns the first reason or error of a process with these words. A process that did not join an
+ * operation is named by the others, whatever operation they were in. NULL: there is none. */
+static const char *find_blame(const struct launcher_messages *messages, json_t *const answers[],
+                              const char *telling)
+{
+    for (int p = 0; p < messages->n; ++p) {
+        const char *text = text_after(messages->process[p].ended, RANK_LOST);
+
+        if (!text)
+            text = json_string_value(json_object_get(json_object_get(answers[p], "error"), "text"));
+        if (text && strstr(text, telling))
+            return text;
+    }
+    return NULL;
+}
+
 /* Not all processes have answered: lets them end, and says why. An answer counts only if every
  * process has printed its own, or was kept from it by one that did. */
 static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
@@ -246,7 +262,7 @@ static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
     const struct launcher_messages *messages = &pool->messages;
     json_t *answers[MSG_PROCESSES] = {NULL};
     char why[320] = "", name[MSG_NAME_BYTES] = "";
-    const char *blame = NULL, *joins = NULL, *words = pool->words, *lost = why;
+    const char *words = pool->words, *lost = why;
     int begun = 0; /* the processes before the first that has not begun */
     bool any = false;
     struct watch watch;
@@ -257,21 +273,15 @@ static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
         listen_to(pool);
     watch_close(&watch);
     end_launcher(pool, all_have_ended(pool));
-    /* A process that did not join an operation is named by the others, whatever operation they were
-     * in. */
-    for (int p = messages->n - 1; p >= 0; --p) {
-        const char *ended = messages->process[p].ended, *text = text_after(ended, RANK_LOST),
-                   *refused = text_after(ended, RANK_REFUSED);
+    for (int p = 0; p < messages->n; ++p) {
+        const char *refused = text_after(messages->process[p].ended, RANK_REFUSED);
 
         answers[p] = refused ? json_loads(refused, 0, NULL) : NULL;
-        if (!text)
-            text = json_string_value(json_object_get(json_object_get(answers[p], "error"), "text"));
-        blame = text ? text : blame;
-        joins = text && strstr(text, " did not join ") ? text : joins;
         any = any || messages->process[p].has[MSG_BEGUN];
     }
     while (begun < messages->n && messages->process[begun].has[MSG_BEGUN])
         ++begun;
+    const char *joins = find_blame(messages, answers, " did not join ");
     const int failed = rank_answers_failed(answers, messages->n);
 
     if (pool->silent > 0) {
@@ -292,7 +302,8 @@ static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
             text_add(why, sizeof why, "; the launcher said: %.*s", (int)strcspn(words, "\n"),
                      words);
     } else if (failed < 0) {
-        lost = blame ? blame : "all processes have ended";
+        lost = find_blame(messages, answers, "");
+        lost = lost ? lost : "all processes have ended";
     } else {
         lost = NULL;
         *answer = text_after(messages->process[failed].ended, RANK_REFUSED);

@@ -111,7 +111,7 @@ static int tell_all(struct rank_worker *w, const char *text, struct rank_texts *
         all->stride = most + 1;
         all->bytes = calloc(n, most + 1);
         if (padded)
-            memcpy(padded, text, length);
+            memcpy(padded, text, length + 1);
         status = padded && all->bytes ? dp_mpi_exchange(w->mpi, padded, most + 1, all->bytes, err)
                                       : fail_exchange(w, err);
         free(padded);
