@@ -28,18 +28,10 @@ double permute_test(const double x[], size_t n, permute_statistic_fn *statistic,
     return (double)as_far / (double)(rounds + 1);
 }
 
-static double mean_of(const double x[], size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; ++i)
-        sum += x[i];
-    return sum / (double)n;
-}
-
 double permute_slope(const double x[], size_t n, const void *context)
 {
     const double *at = context;
-    const double middle = mean_of(at, n), mean = mean_of(x, n);
+    const double middle = stats_mean(at, n), mean = stats_mean(x, n);
     double above = 0, below = 0;
     for (size_t i = 0; i < n; ++i) {
         above += (at[i] - middle) * (x[i] - mean);
@@ -50,7 +42,7 @@ double permute_slope(const double x[], size_t n, const void *context)
 
 double permute_lag1(const double x[], size_t n, const void *context)
 {
-    const double mean = mean_of(x, n);
+    const double mean = stats_mean(x, n);
     double products = 0, squares = 0;
     (void)context;
     for (size_t i = 0; i < n; ++i) {

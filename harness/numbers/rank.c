@@ -252,13 +252,11 @@ struct ranked {
     size_t index;
 };
 
-/* NaN last. */
 static int by_p(const void *left, const void *right)
 {
     const struct ranked *a = left, *b = right;
-    if (isnan(a->p) || isnan(b->p))
-        return (isnan(a->p) != 0) - (isnan(b->p) != 0);
-    return (a->p > b->p) - (a->p < b->p);
+
+    return stats_order(a->p, b->p);
 }
 
 int rank_holm(const double p[], size_t m, double adjusted[])

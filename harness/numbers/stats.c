@@ -11,15 +11,17 @@
 #define EXACT_LIMIT 500 /* 2^-500 is a normal double: the terms can be added as they are */
 #define P99_SAMPLES 299 /* below, 1 - 0.99^n < 0.95: no bound of the 99th percentile exists */
 
-/* A total order with NaN last, so that one look at the last element finds any. */
+/* With NaN last one look at the last element finds any. */
+int stats_order(double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return (isnan(a) != 0) - (isnan(b) != 0);
+    return (a > b) - (a < b);
+}
+
 static int compare_doubles(const void *a, const void *b)
 {
-    double x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    if (isnan(x) || isnan(y))
-        return (isnan(x) != 0) - (isnan(y) != 0);
-    return (x > y) - (x < y);
+    return stats_order(*(const double *)a, *(const double *)b);
 }
 
 static bool has_nan(const double sorted[], size_t n)
@@ -45,23 +47,18 @@ double stats_quantile(const double sorted[], size_t n, double q)
     return lo < hi ? lo + (position - (double)below) * (hi - lo) : lo;
 }
 
-/* The middle one of the first, the middle and the last. */
-static double pivot_of(const double x[], size_t lo, size_t hi)
-{
-    const double a = x[lo], b = x[lo + (hi - lo) / 2], c = x[hi];
-    return fmax(fmin(a, b), fmin(fmax(a, b), c));
-}
-
 /* Moves the element of rank k among x[lo..hi] to its place: all before are not larger, all after
  * it not smaller. Rounds that hardly get on are not repeated for ever: then it sorts. */
 static void select_rank(double x[], size_t lo, size_t hi, size_t k)
 {
     for (int rounds = 0; lo < hi; ++rounds) {
         if (rounds == 64) {
-            qsort(x + lo, hi - lo + 1, sizeof x[0], compare_doubles);
+            stats_sort(x + lo, hi - lo + 1);
             return;
         }
-        const double pivot = pivot_of(x, lo, hi);
+        /* The pivot is the middle one of the first, the middle and the last. */
+        const double a = x[lo], b = x[lo + (hi - lo) / 2], c = x[hi];
+        const double pivot = fmax(fmin(a, b), fmin(fmax(a, b), c));
         size_t i = lo, j = hi;
         for (;;) {
             while (x[i] < pivot)
@@ -128,14 +125,6 @@ double stats_normal_width(double level)
     return hi;
 }
 
-/* Lower rank by the normal approximation, slightly conservative; 0: none. */
-static size_t normal_rank(size_t n, double level)
-{
-    const double count = (double)n;
-    const double rank = floor((count - stats_normal_width(level) * sqrt(count)) / 2);
-    return rank >= 1 ? (size_t)rank : 0;
-}
-
 /* P(rank_lo <= K < rank_hi) for K ~ Bin(n, 1/2), added from the middle outwards: those are the
  * terms that do not underflow. */
 static double binomial_coverage(size_t n, size_t rank_lo, size_t rank_hi)
@@ -177,7 +166,13 @@ struct stats_interval stats_median_interval(const double sorted[], size_t n, dou
     struct stats_interval interval = {.lo = NAN, .hi = NAN, .coverage = NAN};
     if (n == 0 || !(level > 0 && level < 1) || has_nan(sorted, n))
         return interval;
-    const size_t rank = n <= EXACT_LIMIT ? exact_rank(n, (1 - level) / 2) : normal_rank(n, level);
+    size_t rank = n <= EXACT_LIMIT ? exact_rank(n, (1 - level) / 2) : 0;
+
+    if (n > EXACT_LIMIT) { /* by the normal approximation, slightly conservative */
+        const double count = (double)n, width = stats_normal_width(level) * sqrt(count);
+
+        rank = (size_t)fmax(0, floor((count - width) / 2));
+    }
     /* The ranks must be two different ones: level and n decide, not luck. */
     if (rank == 0 || rank >= n - rank + 1)
         return interval;
@@ -201,7 +196,7 @@ struct stats_fences stats_tukey_fences(double p25, double p75)
     };
 }
 
-static double mean_of(const double x[], size_t n)
+double stats_mean(const double x[], size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; ++i)
@@ -212,12 +207,12 @@ static double mean_of(const double x[], size_t n)
 struct stats_summary stats_summarise(const double x[], size_t n, double scratch[])
 {
     memcpy(scratch, x, n * sizeof x[0]);
-    qsort(scratch, n, sizeof scratch[0], compare_doubles);
+    stats_sort(scratch, n);
     struct stats_summary s = {
         .n = n,
         .min = stats_quantile(scratch, n, 0),
         .max = stats_quantile(scratch, n, 1),
-        .mean = mean_of(x, n),
+        .mean = stats_mean(x, n),
         .median = stats_quantile(scratch, n, 0.5),
         .p05 = stats_quantile(scratch, n, 0.05),
         .p25 = stats_quantile(scratch, n, 0.25),
@@ -251,19 +246,6 @@ struct stats_summary stats_summarise(const double x[], size_t n, double scratch[
     return s;
 }
 
-/* Least-squares slope of x against its index. */
-static double slope_of(const double x[], size_t n, double mean)
-{
-    const double centre = (double)(n - 1) / 2;
-    double above = 0, below = 0;
-    for (size_t i = 0; i < n; ++i) {
-        const double d = (double)i - centre;
-        above += d * (x[i] - mean);
-        below += d * d;
-    }
-    return above / below;
-}
-
 double stats_hidden(double compute, double comm, double whole, double least)
 {
     if (!(compute > 0) || !(whole > 0) || !(comm > 0) || !(comm >= least) || !isfinite(compute) ||
@@ -277,8 +259,16 @@ bool stats_is_steady(const double x[], size_t n, const struct stats_steady_rule 
     if (rule->window < 2 || n < rule->window)
         return false;
     const double *last = x + (n - rule->window);
-    const double mean = mean_of(last, rule->window);
-    const double drift = fabs(slope_of(last, rule->window, mean)) * (double)rule->window;
+    const double mean = stats_mean(last, rule->window), centre = (double)(rule->window - 1) / 2;
+    double above = 0, below = 0; /* of the least-squares slope against the index */
+
+    for (size_t i = 0; i < rule->window; ++i) {
+        const double d = (double)i - centre;
+
+        above += d * (last[i] - mean);
+        below += d * d;
+    }
+    const double drift = fabs(above / below) * (double)rule->window;
     /* Written so that NaN is not steady. */
     bool steady = drift < rule->slope_limit * mean;
     for (size_t i = 0; rule->spread_limit > 0 && i < rule->window; ++i)
@@ -349,7 +339,7 @@ struct stats_interval stats_mean_interval(const double x[], size_t n, double *me
 {
     struct stats_interval interval = {.lo = NAN, .hi = NAN, .coverage = NAN};
     double squares = 0;
-    *mean = n == 0 ? NAN : mean_of(x, n);
+    *mean = n == 0 ? NAN : stats_mean(x, n);
     if (n < 3)
         return interval;
     for (size_t i = 0; i < n; ++i)

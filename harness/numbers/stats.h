@@ -27,6 +27,8 @@ struct stats_summary {
     size_t mild, severe, low;  /* Tukey fences (1.5, 3 IQR); low: those below */
 };
 
+/* The order of two numbers, for qsort: ascending, NaN last. */
+int stats_order(double a, double b);
 /* Ascending, NaN last. */
 void stats_sort(double x[], size_t n);
 /* sorted ascending, NaN last; NaN when there is one, when n is 0 or q outside 0..1. */
@@ -34,6 +36,7 @@ double stats_quantile(const double sorted[], size_t n, double q);
 /* For finite numbers the same as stats_quantile(sorted, n, 0.5), in less time: x comes into another
  * order. */
 double stats_median(double x[], size_t n);
+double stats_mean(const double x[], size_t n);
 struct stats_interval stats_median_interval(const double sorted[], size_t n, double level);
 /* z with P(|Z| <= z) = level for a standard normal Z. */
 double stats_normal_width(double level);

@@ -9,30 +9,23 @@
 
 static const double MOST = 1e3;
 
-static double normal(double z)
-{
-    return 0.5 * erfc(-z / sqrt(2.0));
-}
-
-/* The density of the standard deviation of n values of a standard normal distribution. */
-static double density(double s, double df)
-{
-    return s <= 0.0 ? 0.0
-                    : 2.0 * exp(0.5 * df * log(0.5 * df) - lgamma(0.5 * df) + (df - 1.0) * log(s) -
-                                0.5 * df * s * s);
-}
-
 /* The chance that k is enough: by Simpson's rule, up to where there is no density any more. */
 static double confidence_of(double k, size_t n, double z)
 {
     enum { STEPS = 4000 };
     const double df = (double)n - 1.0, most = 1.0 + 12.0 / sqrt(2.0 * df), width = most / STEPS;
+    const double factor = 0.5 * df * log(0.5 * df) - lgamma(0.5 * df);
     double sum = 0.0;
 
     for (int i = 0; i <= STEPS; ++i) {
         const double s = i * width, weight = i == 0 || i == STEPS ? 1.0 : i % 2 == 1 ? 4.0 : 2.0;
+        /* The density of the standard deviation of n values of a standard normal distribution, and
+         * the chance of the mean. */
+        const double density =
+            s <= 0.0 ? 0.0 : 2.0 * exp(factor + (df - 1.0) * log(s) - 0.5 * df * s * s);
+        const double normal = 0.5 * erfc(-sqrt((double)n) * (k * s - z) / sqrt(2.0));
 
-        sum += weight * density(s, df) * normal(sqrt((double)n) * (k * s - z));
+        sum += weight * density * normal;
     }
     return sum * width / 3.0;
 }

@@ -29,33 +29,23 @@ static struct shown show(const char *value)
     return shown;
 }
 
-/* Digits with an optional Ki, Mi or Gi. *size is SIZE_MAX when it does not fit. */
-static bool scan_size(const char *value, size_t *size)
-{
-    size_t number = 0;
-    const char *p = value;
-    for (; *p >= '0' && *p <= '9'; ++p) {
-        const size_t digit = (size_t)(*p - '0');
-        number = number > (SIZE_MAX - digit) / 10 ? SIZE_MAX : number * 10 + digit;
-    }
-    if (p == value)
-        return false;
-    unsigned shift = 0;
-    if (*p != '\0') {
-        shift = *p == 'K' ? 10 : *p == 'M' ? 20 : *p == 'G' ? 30 : 0;
-        if (shift == 0 || strcmp(p + 1, "i") != 0)
-            return false;
-    }
-    *size = number > SIZE_MAX >> shift ? SIZE_MAX : number << shift;
-    return true;
-}
-
+/* Digits with an optional Ki, Mi or Gi. A number that does not fit becomes SIZE_MAX. */
 int option_size(const char *value, size_t min, size_t max, size_t *size, struct text_error *why)
 {
     size_t number = 0;
-    if (!scan_size(value, &number))
+    const char *p = value;
+
+    for (; *p >= '0' && *p <= '9'; ++p) {
+        const size_t digit = (size_t)(*p - '0');
+
+        number = number > (SIZE_MAX - digit) / 10 ? SIZE_MAX : number * 10 + digit;
+    }
+    const unsigned shift = *p == 'K' ? 10 : *p == 'M' ? 20 : *p == 'G' ? 30 : 0;
+
+    if (p == value || (*p != '\0' && (shift == 0 || strcmp(p + 1, "i") != 0)))
         return text_fail(why, "\"%s\" is not a whole number of %zu to %zu%s", show(value).text, min,
                          max, max < 1024 ? "" : " (1024 times as much with Ki, then Mi, Gi)");
+    number = number > SIZE_MAX >> shift ? SIZE_MAX : number << shift;
     if (number < min || number > max || number == SIZE_MAX)
         return text_fail(why, "\"%s\" is outside %zu to %zu", show(value).text, min, max);
     *size = number;
@@ -129,23 +119,13 @@ static int insert_range(struct size_list *list, char *item, const char *whole,
     }
 }
 
-static int insert_item(struct size_list *list, char *item, struct text_error *why)
-{
-    struct shown whole = show(item);
-    if (strchr(item, ':'))
-        return insert_range(list, item, whole.text, why);
-    size_t number;
-    if (option_size(item, list->min, list->max, &number, why) != 0)
-        return -1;
-    return insert(list, number, why);
-}
-
 int option_sizes(const char *value, size_t min, size_t max, size_t list[], size_t capacity,
                  size_t *n, struct text_error *why)
 {
     struct size_list sizes = {.entry = list, .capacity = capacity, .min = min, .max = max};
     for (const char *p = value;; ++p) {
         char item[ITEM_BYTES];
+        size_t number;
         const size_t length = strcspn(p, ",");
         if (length >= sizeof item)
             return text_fail(why, "\"%s\" is too long for one value of a list", show(p).text);
@@ -155,7 +135,13 @@ int option_sizes(const char *value, size_t min, size_t max, size_t list[], size_
                              show(value).text);
         memcpy(item, p, length);
         item[length] = '\0';
-        if (insert_item(&sizes, item, why) != 0)
+
+        const struct shown whole = show(item);
+        const bool range = strchr(item, ':') != NULL;
+
+        if (range ? insert_range(&sizes, item, whole.text, why) != 0
+                  : option_size(item, min, max, &number, why) != 0 ||
+                        insert(&sizes, number, why) != 0)
             return -1;
         p += length;
         if (*p == '\0') {

@@ -134,7 +134,7 @@ static const struct escape *const escapes[TEXT_FORMS] = {[TEXT_PLAIN] = none,
                                                          [TEXT_PROPERTY] = property};
 
 /* The escape of the text at this place: NULL when it means nothing special. */
-static const struct escape *find(enum text_form form, const char *text)
+static const struct escape *find_escape(enum text_form form, const char *text)
 {
     const struct escape *one = escapes[form];
 
@@ -143,21 +143,13 @@ static const struct escape *find(enum text_form form, const char *text)
     return one->from ? one : NULL;
 }
 
-static void write_code(FILE *file, enum text_form form, uint32_t code)
-{
-    char text[16];
-
-    snprintf(text, sizeof text, "<U+%04X>", (unsigned)code);
-    text_write(file, form, text, strlen(text));
-}
-
 void text_write(FILE *file, enum text_form form, const char *text, size_t bytes)
 {
     const char *const end = text + strnlen(text, bytes);
     uint32_t code = 0;
 
     while (text < end) {
-        const struct escape *escape = find(form, text);
+        const struct escape *escape = find_escape(form, text);
         const size_t length = text_decode(text, &code);
 
         if (escape) {
@@ -169,10 +161,14 @@ void text_write(FILE *file, enum text_form form, const char *text, size_t bytes)
         /* C0, delete, C1 */
         if (length == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0))
             putc('?', file);
-        else if (!is_shown(code))
-            write_code(file, form, code);
-        else
+        else if (is_shown(code))
             fwrite(text, 1, length, file);
+        else {
+            char shown[16];
+
+            snprintf(shown, sizeof shown, "<U+%04X>", (unsigned)code);
+            text_write(file, form, shown, strlen(shown));
+        }
         text += length == 0 ? 1 : length;
     }
 }
