@@ -35,43 +35,6 @@ static uint32_t sum_of_all(int ranks, uint64_t iteration, size_t block, size_t a
     return n * first + n * (n - 1) / 2 - beyond * SPREAD;
 }
 
-static uint32_t of_all(const struct collective_data *data, int rank, uint64_t iteration,
-                       size_t block, size_t at)
-{
-    (void)rank;
-    return sum_of_all(data->ranks, iteration, block, at);
-}
-
-static uint32_t of_first(const struct collective_data *data, int rank, uint64_t iteration,
-                         size_t block, size_t at)
-{
-    (void)data;
-    (void)rank;
-    return number(0, iteration, block, at);
-}
-
-static uint32_t of_each(const struct collective_data *data, int rank, uint64_t iteration,
-                        size_t block, size_t at)
-{
-    (void)data;
-    (void)rank;
-    return number((uint32_t)block, iteration, 0, at);
-}
-
-static uint32_t of_own_block(const struct collective_data *data, int rank, uint64_t iteration,
-                             size_t block, size_t at)
-{
-    (void)block;
-    return sum_of_all(data->ranks, iteration, (size_t)rank, at);
-}
-
-static uint32_t of_each_for_it(const struct collective_data *data, int rank, uint64_t iteration,
-                               size_t block, size_t at)
-{
-    (void)data;
-    return number((uint32_t)block, iteration, (size_t)rank, at);
-}
-
 static double reduced_and_spread(int ranks)
 {
     return 2.0 * (ranks - 1) / ranks;
@@ -90,15 +53,14 @@ static double all_but_own(int ranks)
 
 const struct collective collectives[COLLECTIVES] = {
     [COLLECTIVE_ALLREDUCE] = {"allreduce", "all_reduce_perf", "sum", -1, false, false, false,
-                              reduced_and_spread, of_all},
-    [COLLECTIVE_BROADCAST] = {"broadcast", "broadcast_perf", "none", 0, false, false, false, once,
-                              of_first},
+                              reduced_and_spread},
+    [COLLECTIVE_BROADCAST] = {"broadcast", "broadcast_perf", "none", 0, false, false, false, once},
     [COLLECTIVE_ALLGATHER] = {"allgather", "all_gather_perf", "none", -1, false, true, false,
-                              all_but_own, of_each},
+                              all_but_own},
     [COLLECTIVE_REDUCESCATTER] = {"reducescatter", "reduce_scatter_perf", "sum", -1, true, false,
-                                  false, all_but_own, of_own_block},
-    [COLLECTIVE_ALLTOALL] = {"alltoall", "alltoall_perf", "none", -1, true, true, true, all_but_own,
-                             of_each_for_it},
+                                  false, all_but_own},
+    [COLLECTIVE_ALLTOALL] = {"alltoall", "alltoall_perf", "none", -1, true, true, true,
+                             all_but_own},
 };
 
 static void put_f32(void *to, const uint32_t numbers[], size_t n)
@@ -254,29 +216,6 @@ void collective_close(struct collective_data *data)
     data->host = data->answer = NULL;
 }
 
-static void put(const struct collective_data *data, void *array, size_t first,
-                const uint32_t numbers[], size_t n)
-{
-    data->type->put((char *)array + first * data->type->bytes, numbers, n);
-}
-
-/* Fills a block with the numbers that the rank brings, or with the answer. */
-static void fill_block(const struct collective_data *data, void *array, size_t first, bool brings,
-                       int rank, uint64_t iteration, size_t block)
-{
-    const size_t n = block_of(data);
-    uint32_t numbers[CHUNK];
-
-    for (size_t at = 0; at < n; at += CHUNK) {
-        const size_t some = n - at < CHUNK ? n - at : CHUNK;
-
-        for (size_t i = 0; i < some; ++i)
-            numbers[i] = brings ? number((uint32_t)rank, iteration, block, at + i)
-                                : data->collective->answer(data, rank, iteration, block, at + i);
-        put(data, array, first + at, numbers, some);
-    }
-}
-
 /* Fills the guards. They are the same on all ranks and in all iterations, and no rank brings or
  * gets their numbers. */
 static void fill_guards(const struct collective_data *data, void *array)
@@ -288,32 +227,51 @@ static void fill_guards(const struct collective_data *data, void *array)
     for (uint32_t i = 0; i < COLLECTIVE_GUARD; ++i)
         numbers[i] = GUARD + i;
     for (size_t i = 0; i < (data->out_of_place ? 3 : 2); ++i)
-        put(data, array, places[i], numbers, COLLECTIVE_GUARD);
+        data->type->put((char *)array + places[i] * data->type->bytes, numbers, COLLECTIVE_GUARD);
 }
 
-static void fill(const struct collective_data *data, void *array, bool brings, int rank,
-                 uint64_t iteration)
+/* Fills in the numbers that the rank brings, or the answer. If each rank brings a block for each
+ * rank, the answer has those that were brought for this one; if each gets a block from each rank,
+ * block k is from rank k. Else a block is from rank 0, unless all are added. */
+static void fill_numbers(const struct collective_data *data, void *array, bool brings, int rank,
+                         uint64_t iteration)
 {
+    const struct collective *is = data->collective;
     const struct collective_range range =
         brings ? collective_in(data, rank) : collective_out(data, rank);
+    const bool adds = !brings && collective_adds(is);
+    const bool apart = !brings && collective_has_blocks(is);
+    const size_t n = block_of(data), own = (size_t)rank;
+    uint32_t numbers[CHUNK];
 
-    for (size_t block = 0; block * block_of(data) < range.n; ++block)
-        fill_block(data, array, range.first + block * block_of(data), brings, rank, iteration,
-                   block);
+    for (size_t block = 0; block * n < range.n; ++block) {
+        const size_t root = is->out_blocks ? block : 0, mine = is->in_blocks ? own : 0;
+        const size_t from = brings ? own : root, brought = apart ? mine : block;
+
+        for (size_t at = 0; at < n; at += CHUNK) {
+            const size_t some = n - at < CHUNK ? n - at : CHUNK;
+            const size_t first = range.first + block * n + at;
+
+            for (size_t i = 0; i < some; ++i)
+                numbers[i] = adds ? sum_of_all(data->ranks, iteration, brought, at + i)
+                                  : number((uint32_t)from, iteration, brought, at + i);
+            data->type->put((char *)array + first * data->type->bytes, numbers, some);
+        }
+    }
 }
 
 void collective_input(const struct collective_data *data, int rank, uint64_t iteration)
 {
     collective_forget(data);
     fill_guards(data, data->host);
-    fill(data, data->host, true, rank, iteration);
+    fill_numbers(data, data->host, true, rank, iteration);
 }
 
 void collective_expect(const struct collective_data *data, int rank, uint64_t iteration)
 {
     fill_guards(data, data->answer);
-    fill(data, data->answer, true, rank, iteration);
-    fill(data, data->answer, false, rank, iteration);
+    fill_numbers(data, data->answer, true, rank, iteration);
+    fill_numbers(data, data->answer, false, rank, iteration);
 }
 
 void collective_forget(const struct collective_data *data)

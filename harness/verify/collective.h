@@ -38,7 +38,6 @@ enum collective_id {
     COLLECTIVE_ALLTOALL,
     COLLECTIVES
 };
-struct collective_data;
 struct collective {
     const char *name;
     const char *nccl_program;   /* of nccl-tests: "all_reduce_perf" */
@@ -48,10 +47,6 @@ struct collective {
     bool out_of_place;          /* it exists only out of place */
     /* Bus bandwidth over algorithm bandwidth, as nccl-tests defines it. */
     double (*factor)(int ranks);
-    /* Returns number `at` of a block of a rank's correct result, computed from the numbers that the
-     * ranks brought. */
-    uint32_t (*answer)(const struct collective_data *data, int rank, uint64_t iteration,
-                       size_t block, size_t at);
 };
 extern const struct collective collectives[COLLECTIVES];
 
