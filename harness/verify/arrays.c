@@ -12,8 +12,6 @@
 #include "verify/bounded.h"
 #include "verify_list.h"
 
-static const double FLOAT_LIMIT = 0x1p24;
-
 static int open_array(struct reference_array *array, size_t n)
 {
     array->n = n;
@@ -44,15 +42,20 @@ static int open_arrays(struct verify *v, const struct workload *workload)
     return 0;
 }
 
-/* Stores the inputs of the rows. A model of sequences of tokens has none here: its reference asks
- * for the tokens one by one. */
-static void put_rows(struct verify *v, const struct workload *workload,
-                     const struct workload_set *set)
+static void put_set(struct verify *v, const struct workload *workload,
+                    const struct workload_set *set)
 {
     const size_t in = workload->size[0], width = workload->size[workload->n_sizes - 1];
     struct reference_arrays *d = v->arrays;
 
-    for (size_t r = 0; r < v->patterns; ++r) {
+    for (size_t p = 0; p < REFERENCE_PARAMS; ++p)
+        for (size_t i = 0; i < d->param[p].n; ++i)
+            d->param[p].value[i] = workload_value(workload, set, p, i);
+    for (size_t n = 0; n < v->rows; ++n)
+        v->weight[verify_place(v, n)] += reference_row(v, set, n);
+    /* A model of sequences of tokens has no inputs here: its reference asks for the tokens one by
+     * one. */
+    for (size_t r = 0; r < v->patterns && !workload->is->tokens; ++r) {
         const size_t kind = r % v->kinds;
 
         for (size_t i = 0; i < in; ++i)
@@ -63,104 +66,52 @@ static void put_rows(struct verify *v, const struct workload *workload,
     }
 }
 
-static void put_set(struct verify *v, const struct workload *workload,
-                    const struct workload_set *set)
-{
-    struct reference_arrays *d = v->arrays;
-
-    for (size_t p = 0; p < REFERENCE_PARAMS; ++p)
-        for (size_t i = 0; i < d->param[p].n; ++i)
-            d->param[p].value[i] = workload_value(workload, set, p, i);
-    if (!workload->is->tokens)
-        put_rows(v, workload, set);
-    for (size_t n = 0; n < v->rows; ++n)
-        v->weight[verify_place(v, n)] += reference_row(v, set, n);
-}
-
-static void put(double to[], const float from[], size_t n)
-{
-    for (size_t i = 0; i < n; ++i)
-        to[i] = (double)from[i];
-}
-
-static void put_given(struct verify *v, const struct workload *workload,
-                      const struct reference_numbers *numbers)
-{
-    const float *value = numbers->value;
-    struct reference_arrays *d = v->arrays;
-
-    for (size_t p = 0; p < REFERENCE_PARAMS; ++p) {
-        put(d->param[p].value, value, d->param[p].n);
-        value += d->param[p].n;
-    }
-    put(d->input, numbers->input, v->rows * workload->size[0]);
-    put(d->upstream, numbers->upstream, d->output.n);
-    for (size_t r = 0; r < v->rows; ++r)
-        v->weight[r] = 1;
-}
-
-/* Checks that operands of matrix products are small enough that a math which rounds operands does
- * not change them. */
-static int check_operands(const struct verify *v, struct text_error *why)
+/* Checks every sum of an exact model, those of the update included, in units of its smallest bit;
+ * then that operands of matrix products are so small that a math which rounds operands does not
+ * change them. */
+static int check_limits(const struct verify *v, struct text_error *why)
 {
     const struct reference_arrays *d = v->arrays;
-    double most = d->operand;
+    double most = 0, operand = d->operand;
 
+    for (size_t i = 0; i < d->output.n; ++i)
+        most = fmax(most, d->output.bound[i]);
     for (int p = 0; p < REFERENCE_PARAMS; ++p)
-        for (size_t i = 0; i < d->param[p].n; ++i)
-            most = fmax(most, fabs(d->param[p].value[i]));
-    if (most <= v->operand_limit)
+        for (size_t i = 0; i < d->grad[p].n; ++i) {
+            const double size = fabs(d->param[p].value[i]);
+
+            most = fmax(most, d->grad[p].bound[i] + size / VERIFY_LEARNING_RATE);
+            operand = fmax(operand, size);
+        }
+    if (verify_exact(d->loss_bound < 0x1p53 ? most : d->loss_bound, why))
+        return -1;
+    if (operand <= v->operand_limit)
         return 0;
     return text_fail(
         why,
         "operands may reach %.0f, more than %.0f: the math of matrix products would round "
         "them",
-        most, v->operand_limit);
+        operand, v->operand_limit);
 }
 
-/* Checks every sum of an exact model, those of the update included, in units of its smallest
- * bit. */
-static int check_limits(const struct verify *v, struct text_error *why)
-{
-    const struct reference_arrays *d = v->arrays;
-    double most = 0;
-
-    for (size_t i = 0; i < d->output.n; ++i)
-        most = fmax(most, d->output.bound[i]);
-    for (int p = 0; p < REFERENCE_PARAMS; ++p)
-        for (size_t i = 0; i < d->grad[p].n; ++i)
-            most =
-                fmax(most, d->grad[p].bound[i] + fabs(d->param[p].value[i]) / VERIFY_LEARNING_RATE);
-    if (most < FLOAT_LIMIT && d->loss_bound < 0x1p53)
-        return check_operands(v, why);
-    return text_fail(why,
-                     "a sum of |terms| may reach %.0f, not below %.0f: results would not be exact",
-                     most, FLOAT_LIMIT);
-}
-
-/* Returns the widest bound of a part, as a part of the largest number in it. */
-static double width_of_part(const struct reference_array *array, size_t part)
-{
-    const size_t n = array->n / array->parts;
-    double most = 0, bound = 0;
-    bool finite = true;
-
-    for (size_t i = part * n; i < (part + 1) * n; ++i) {
-        most = fmax(most, fabs(array->value[i]));
-        bound = fmax(bound, array->bound[i]);
-        finite = finite && isfinite(array->bound[i]);
-    }
-    if (finite && bound == 0)
-        return 0;
-    return finite && most > 0 ? bound / most : INFINITY;
-}
-
+/* Returns the widest bound of its parts, each as a share of the largest number in the part. */
 static double width_of(const struct reference_array *array)
 {
+    const size_t n = array->n / array->parts;
     double widest = 0;
 
-    for (size_t part = 0; part < array->parts; ++part)
-        widest = fmax(widest, width_of_part(array, part));
+    for (size_t part = 0; part < array->parts; ++part) {
+        double most = 0, bound = 0;
+        bool finite = true;
+
+        for (size_t i = part * n; i < (part + 1) * n; ++i) {
+            most = fmax(most, fabs(array->value[i]));
+            bound = fmax(bound, array->bound[i]);
+            finite = finite && isfinite(array->bound[i]);
+        }
+        if (!finite || bound != 0)
+            widest = fmax(widest, finite && most > 0 ? bound / most : INFINITY);
+    }
     return widest;
 }
 
@@ -194,14 +145,11 @@ static int check_bounds(const struct verify *v, const struct workload *workload,
 static int check_finite(const struct verify *v, const struct workload *workload,
                         struct text_error *why)
 {
-    const struct reference_arrays *d = v->arrays;
     double sum = 0;
 
-    for (size_t i = 0; i < d->output.n; ++i)
-        sum += d->output.bound[i];
-    for (int p = 0; p < REFERENCE_PARAMS; ++p)
-        for (size_t i = 0; i < d->grad[p].n; ++i)
-            sum += d->grad[p].bound[i];
+    for (int i = 0; i < REFERENCE_RESULTS; ++i)
+        for (size_t k = 0; k < reference_result(v->arrays, i)->n; ++k)
+            sum += reference_result(v->arrays, i)->bound[k];
     if (isfinite(sum))
         return 0;
     return text_fail(why, "the probe of %s has a number without a bound", workload->name);
@@ -213,8 +161,8 @@ VERIFY_REFERENCES(DECLARE)
 #define ROW(name) &verify_reference_##name,
 static const struct verify_reference *const references[] = {VERIFY_REFERENCES(ROW)};
 
-static int fill(struct verify *v, const struct workload *workload, const struct workload_set *set,
-                struct text_error *why)
+static int arrays_fill(struct verify *v, const struct workload *workload,
+                       const struct workload_set *set, struct text_error *why)
 {
     for (size_t i = 0; i < sizeof references / sizeof references[0]; ++i)
         if (strcmp(references[i]->workload, workload->is->name) == 0)
@@ -222,25 +170,21 @@ static int fill(struct verify *v, const struct workload *workload, const struct 
     return text_fail(why, "%s has no reference", workload->name);
 }
 
-/* A bound allows for at least two roundings of the sum of |terms|. The mean over ranks has two
- * more, so the bound doubles. The factor 2^-8 allows for what one rounding makes of another. */
-static void allow_for_mean(struct reference_arrays *d)
-{
-    for (int p = 0; p < REFERENCE_PARAMS; ++p)
-        for (size_t i = 0; i < d->grad[p].n; ++i)
-            d->grad[p].bound[i] *= 2 + 0x1p-8;
-}
-
 static int fill_clipped(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
-    const int status = fill(v, &v->workload, set, why);
+    const int status = arrays_fill(v, &v->workload, set, why);
 
-    if (status == 0 && v->mean_roundings > 0)
-        allow_for_mean(v->arrays);
-    return status ? status : reference_clip(v, why);
+    if (status != 0)
+        return status;
+    /* A bound allows for at least two roundings of the sum of |terms|. The mean over ranks has two
+     * more, so the bound doubles. The factor 2^-8 allows for what one rounding makes of another. */
+    for (int p = 0; p < REFERENCE_PARAMS && v->mean_roundings > 0; ++p)
+        for (size_t i = 0; i < v->arrays->grad[p].n; ++i)
+            v->arrays->grad[p].bound[i] *= 2 + 0x1p-8;
+    return reference_clip(v, why);
 }
 
-static int fill_twins(struct verify *v, const struct workload_set *set, struct text_error *why)
+static int fill_variants(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     struct variants *variants = calloc(1, sizeof *variants);
     int status = variants ? fill_clipped(v, set, why) : verify_starved(why);
@@ -264,7 +208,7 @@ static int fill_twins(struct verify *v, const struct workload_set *set, struct t
 static int fill_checked(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     const bool variants = v->math != DP_MATH_F32 && !workload_is_exact(&v->workload);
-    const int status = (variants ? fill_twins : fill_clipped)(v, set, why);
+    const int status = (variants ? fill_variants : fill_clipped)(v, set, why);
 
     if (status)
         return status;
@@ -285,18 +229,11 @@ int reference_arrays_open(struct verify *v, const struct workload *workload,
     return fill_checked(v, set, why);
 }
 
-static void clear(struct reference_array *array)
-{
-    memset(array->value, 0, array->n * sizeof *array->value);
-    memset(array->bound, 0, array->n * sizeof *array->bound);
-}
-
 int reference_arrays_again(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     memset(v->weight, 0, v->patterns * sizeof *v->weight);
-    clear(&v->arrays->output);
-    for (int p = 0; p < REFERENCE_PARAMS; ++p)
-        clear(&v->arrays->grad[p]);
+    for (int i = 0; i < REFERENCE_RESULTS; ++i)
+        reference_clear(reference_result(v->arrays, i));
     put_set(v, &v->workload, set);
     return fill_checked(v, set, why);
 }
@@ -313,8 +250,19 @@ int reference_arrays_given(const struct workload *workload, const struct referen
         status = open_arrays(v, workload);
     }
     if (status == 0) {
-        put_given(v, workload, numbers);
-        status = fill(v, workload, &v->set, why);
+        struct reference_arrays *d = v->arrays;
+        const float *value = numbers->value;
+
+        for (size_t p = 0; p < REFERENCE_PARAMS; ++p)
+            for (size_t i = 0; i < d->param[p].n; ++i)
+                d->param[p].value[i] = (double)*value++;
+        for (size_t i = 0; i < v->rows * workload->size[0]; ++i)
+            d->input[i] = (double)numbers->input[i];
+        for (size_t i = 0; i < d->output.n; ++i)
+            d->upstream[i] = (double)numbers->upstream[i];
+        for (size_t r = 0; r < v->rows; ++r)
+            v->weight[r] = 1;
+        status = arrays_fill(v, workload, &v->set, why);
     } else {
         status = verify_starved(why);
     }
@@ -325,20 +273,35 @@ int reference_arrays_given(const struct workload *workload, const struct referen
     return status;
 }
 
-void reference_arrays_close(struct reference_arrays *arrays)
+void reference_linear(struct verify *v, size_t r, int p, const double *x, size_t in, double *dx,
+                      double *terms)
 {
-    if (!arrays)
-        return;
-    for (int p = 0; p < REFERENCE_PARAMS; ++p) {
-        free(arrays->param[p].value);
-        free(arrays->grad[p].value);
-        free(arrays->grad[p].bound);
+    struct reference_arrays *d = v->arrays;
+    const size_t width = d->param[p + 1].n;
+    const double *g = d->upstream + r * width, times = v->weight[r];
+
+    for (size_t j = 0; j < in; ++j)
+        dx[j] = 0;
+    for (size_t j = 0; j < in && terms; ++j)
+        terms[j] = 0;
+    for (size_t k = 0; k < width; ++k) {
+        const double *w = d->param[p].value + k * in;
+        double y = d->param[p + 1].value[k], size = fabs(y);
+
+        for (size_t j = 0; j < in; ++j) {
+            y += w[j] * x[j];
+            size += fabs(w[j] * x[j]);
+            dx[j] += g[k] * w[j];
+            if (terms)
+                terms[j] += fabs(g[k] * w[j]);
+            reference_add(&d->grad[p], k * in + j, times, g[k] * x[j]);
+        }
+        reference_add(&d->grad[p + 1], k, times, g[k]);
+        d->output.value[r * width + k] = y;
+        d->output.bound[r * width + k] = size;
+        d->loss += times * g[k] * y;
+        d->loss_bound += times * fabs(g[k] * y);
     }
-    free(arrays->output.value);
-    free(arrays->output.bound);
-    free(arrays->input);
-    free(arrays->upstream);
-    free(arrays);
 }
 
 static int compare(const struct reference_arrays *d, const char *what, size_t number,
@@ -356,35 +319,6 @@ static int compare(const struct reference_arrays *d, const char *what, size_t nu
     equal_text(&report, text, sizeof text);
     snprintf(why->text, sizeof why->text, "%s %zu: %s", what, number, text);
     return 1;
-}
-
-static int compare_updated(const struct verify *v, int p, const float *got,
-                           struct verify_found *found, struct text_error *why)
-{
-    const size_t n = v->arrays->grad[p].n;
-    double *want = verify_numbers(2, n), *bound = want ? want + n : NULL;
-    int status;
-
-    if (!want)
-        return verify_starved(why);
-    reference_update(v, p, want, bound);
-    status = compare(v->arrays, "updated parameter", (size_t)p, got, want, bound, n, found, why);
-    free(want);
-    return status;
-}
-
-/* If gradients are clipped, only this comparison shows how large they were. */
-static int compare_norm(const struct verify *v, const struct verify_step *step,
-                        struct verify_found *found, struct text_error *why)
-{
-    const struct reference_arrays *d = v->arrays;
-    const float got = (float)step->norm;
-    const double bound = d->norm_bound + 2 * BOUNDED_U * d->norm;
-
-    if (!workload_end(&v->workload)->adamw)
-        return 0;
-    found->values += 1;
-    return compare(d, "norm of gradients", 0, &got, &d->norm, &bound, 1, found, why);
 }
 
 /* The loss is a sum in double that is rounded once; with DistributedDataParallel each rank's loss
@@ -419,24 +353,14 @@ void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
     *loss->bound = 2 * BOUNDED_U * rounded + 4 * (double)(v->rows * width) * 0x1p-53 * size;
 }
 
-static int compare_loss(const struct verify *v, const struct verify_step *step,
-                        struct verify_found *found, struct text_error *why)
-{
-    double value = v->arrays->loss, bound = 0;
-    struct reference_array loss = {1, &value, &bound, 1};
-
-    if (workload_end(&v->workload)->loss == DP_LOSS_XENT)
-        reference_mean_loss(v, step->outputs, &loss);
-    else if (!v->arrays->exact)
-        verify_loss_of(v, step->outputs, v->arrays->output.n / v->patterns, &loss);
-    return compare(v->arrays, "loss", 0, &step->loss, &value, &bound, 1, found, why);
-}
-
 int reference_arrays_check(const struct verify *v, const struct verify_step *step,
                            struct verify_found *found, struct text_error *why)
 {
     const struct reference_arrays *d = v->arrays;
+    const struct workload_end *end = workload_end(&v->workload);
     const size_t width = d->output.n / v->patterns;
+    double value = d->loss, loss_bound = 0;
+    struct reference_array loss = {1, &value, &loss_bound, 1};
     int status = 0;
 
     for (size_t n = 0; n < v->rows && status == 0; ++n) {
@@ -446,18 +370,37 @@ int reference_arrays_check(const struct verify *v, const struct verify_step *ste
         status = compare(d, "outputs, row", n, step->outputs + n * width, d->output.value + at,
                          d->output.bound + at, width, found, why);
     }
-    if (status == 0) {
+    if (status != 0)
+        return status;
+    found->values += 1;
+    if (end->loss == DP_LOSS_XENT)
+        reference_mean_loss(v, step->outputs, &loss);
+    else if (!d->exact)
+        verify_loss_of(v, step->outputs, width, &loss);
+    status = compare(d, "loss", 0, &step->loss, &value, &loss_bound, 1, found, why);
+    if (status == 0 && end->adamw) {
+        /* If gradients are clipped, only this comparison shows how large they were. */
+        const float got = (float)step->norm;
+        const double bound = d->norm_bound + 2 * BOUNDED_U * d->norm;
+
         found->values += 1;
-        status = compare_loss(v, step, found, why);
+        status = compare(d, "norm of gradients", 0, &got, &d->norm, &bound, 1, found, why);
     }
-    if (status == 0)
-        status = compare_norm(v, step, found, why);
     for (int p = 0; p < REFERENCE_PARAMS && status == 0; ++p) {
-        found->values += 2 * d->grad[p].n;
-        status = compare(d, "gradient of parameter", (size_t)p, step->gradient[p], d->grad[p].value,
-                         d->grad[p].bound, d->grad[p].n, found, why);
-        if (status == 0)
-            status = compare_updated(v, p, step->updated[p], found, why);
+        const struct reference_array *grad = &d->grad[p];
+        double *want = verify_numbers(2, grad->n), *bound = want ? want + grad->n : NULL;
+
+        if (!want)
+            return verify_starved(why);
+        found->values += 2 * grad->n;
+        status = compare(d, "gradient of parameter", (size_t)p, step->gradient[p], grad->value,
+                         grad->bound, grad->n, found, why);
+        if (status == 0) {
+            reference_update(v, p, want, bound);
+            status = compare(d, "updated parameter", (size_t)p, step->updated[p], want, bound,
+                             grad->n, found, why);
+        }
+        free(want);
     }
     return status;
 }

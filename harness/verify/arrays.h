@@ -5,27 +5,6 @@
 
 #include "verify/model.h"
 
-#define REFERENCE_PARAMS WORKLOAD_PARAMS
-enum { REFERENCE_PARTS = 3 }; /* at most */
-
-/* Values, each with a bound on how far a float computation of it may be away. In exact models the
- * bound is the sum of |terms| instead, which must be below 2^24. */
-struct reference_array {
-    size_t n;
-    double *value, *bound;
-    size_t parts; /* parts of equal size; a width is computed for each part */
-};
-
-struct reference_arrays {
-    bool exact;
-    struct reference_array param[REFERENCE_PARAMS], grad[REFERENCE_PARAMS]; /* param: no bounds */
-    struct reference_array output;                                          /* [patterns, width] */
-    double *input, *upstream; /* of exact models: [patterns, size[0]], [patterns, width] */
-    double norm, norm_bound;  /* of the gradients before they are clipped */
-    double loss, loss_bound;  /* of exact models; else it follows from the outputs */
-    double operand;           /* of exact models: the largest operand, except parameters */
-};
-
 /* NAME.c: the reference of a workload that is no chain of linear layers. The function fills
  * outputs, loss and gradients from the parameters; the probe function does it for the set of the
  * probe. It returns 0, or -1 and the reason. */
@@ -35,7 +14,12 @@ struct verify_reference {
     const char *workload;
     verify_fill_fn *fill, *probe;
 };
-verify_fill_fn verify_cnn_probe; /* cnn_probe.c */
+
+/* The last layer of an exact model, a linear one with `in` inputs x whose weight is parameter p:
+ * the outputs of pattern r, its part of the loss, the gradients of the layer, and dx, that of x,
+ * with the sums of its |terms| (NULL: not wanted). */
+void reference_linear(struct verify *v, size_t r, int p, const double *x, size_t in, double *dx,
+                      double *terms);
 
 int reference_arrays_open(struct verify *v, const struct workload *workload,
                           const struct workload_set *set, struct text_error *why);
@@ -69,14 +53,13 @@ double reference_row(const struct verify *v, const struct workload_set *set, siz
  * verify_loss_of. */
 void reference_mean_loss(const struct verify *v, const float *outputs,
                          struct reference_array *loss);
-enum { TWINS_ARRAYS = REFERENCE_PARAMS + 1 }; /* gradients, then outputs */
 /* variants.c: the arrays of the model itself, kept while the reference computes a variant
- * (verify/maths.h) in their place. most: how far a variant was away at most, for each part of an
+ * (verify/maths.c) in their place. most: how far a variant was away at most, for each part of an
  * array. */
 struct variants {
-    double *value[TWINS_ARRAYS], *bound[TWINS_ARRAYS];
+    double *value[REFERENCE_RESULTS], *bound[REFERENCE_RESULTS];
     double factor, norm, norm_bound; /* factor: by which gradients were multiplied for clipping */
-    double most[TWINS_ARRAYS][REFERENCE_PARTS], norm_most;
+    double most[REFERENCE_RESULTS][REFERENCE_PARTS], norm_most;
 };
 /* Moves the numbers out of the arrays. VERIFY_STARVED: memory is short. */
 int variants_begin(struct variants *variants, struct reference_arrays *arrays, double factor,
@@ -87,6 +70,5 @@ int variants_begin(struct variants *variants, struct reference_arrays *arrays, d
 void variants_take(struct variants *variants, struct reference_arrays *arrays, double factor);
 /* Puts the numbers of the model back, with wider bounds. */
 void variants_end(struct variants *variants, struct reference_arrays *arrays);
-void reference_arrays_close(struct reference_arrays *arrays);
 
 #endif

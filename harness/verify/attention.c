@@ -105,28 +105,22 @@ static struct part of_qkv(const struct attention *a, const struct bounded_matrix
  * time. */
 enum { LANES = 8 };
 
-static double product(const double *x, const double *y, size_t n)
-{
-    double lane[LANES] = {0}, sum = 0;
-    size_t j = 0;
-
-    for (; j + LANES <= n; j += LANES)
-        for (size_t k = 0; k < LANES; ++k)
-            lane[k] += x[j + k] * y[j + k];
-    for (; j < n; ++j)
-        sum += x[j] * y[j];
-    for (size_t k = 0; k < LANES; ++k)
-        sum += lane[k];
-    return sum;
-}
-
 /* The dot product of row t of a and row s of b. */
 static struct bounded dot(const struct part *a, size_t t, const struct part *b, size_t s)
 {
+    const double *x = a->v + t * a->step, *y = b->v + s * b->step;
     const double x_size = a->length[t] + a->length_away[t], y_size = b->length[s];
-    const double sum = product(a->v + t * a->step, b->v + s * b->step, a->size);
     const double carried = x_size * b->length_away[s] + a->length_away[t] * y_size;
+    double lane[LANES] = {0}, sum = 0;
+    size_t j = 0;
 
+    for (; j + LANES <= a->size; j += LANES)
+        for (size_t k = 0; k < LANES; ++k)
+            lane[k] += x[j + k] * y[j + k];
+    for (; j < a->size; ++j)
+        sum += x[j] * y[j];
+    for (size_t k = 0; k < LANES; ++k)
+        sum += lane[k];
     return (struct bounded){sum, carried + bounded_gamma((double)a->size) * x_size *
                                                (y_size + b->length_away[s])};
 }
@@ -221,29 +215,24 @@ static struct bounded probability(const struct attention *a, size_t t, size_t s)
     return (struct bounded){maths_operand(a->variant, p), p * a->away[t]};
 }
 
-static void head_forward(struct attention *a, const struct bounded_matrix *qkv, size_t head,
-                         struct bounded_matrix *y)
-{
-    const struct part q = of_qkv(a, qkv, head, 0), k = of_qkv(a, qkv, head, 1);
-    const struct part v = of_qkv(a, qkv, head, 2);
-
-    for (size_t t = 0; t < a->time; ++t) {
-        const struct sum sum = begin_sum(a, y, t, head * a->size, t + 1);
-
-        probabilities(a, &q, &k, t);
-        for (size_t s = 0; s <= t; ++s)
-            a->factor[s] = probability(a, t, s);
-        add_rows(&sum, a->factor, &v, 0, t + 1);
-    }
-}
-
 static void lane_forward(void *context, size_t lane)
 {
     const struct pass *pass = context;
-    struct attention mine = of_lane(pass->attention, lane);
+    struct attention a = of_lane(pass->attention, lane);
 
-    for (size_t h = lane; h < mine.heads; h += mine.lanes)
-        head_forward(&mine, pass->qkv, h, pass->result);
+    for (size_t head = lane; head < a.heads; head += a.lanes) {
+        const struct part q = of_qkv(&a, pass->qkv, head, 0), k = of_qkv(&a, pass->qkv, head, 1);
+        const struct part v = of_qkv(&a, pass->qkv, head, 2);
+
+        for (size_t t = 0; t < a.time; ++t) {
+            const struct sum sum = begin_sum(&a, pass->result, t, head * a.size, t + 1);
+
+            probabilities(&a, &q, &k, t);
+            for (size_t s = 0; s <= t; ++s)
+                a.factor[s] = probability(&a, t, s);
+            add_rows(&sum, a.factor, &v, 0, t + 1);
+        }
+    }
 }
 
 void attention_forward(struct attention *attention, const struct bounded_matrix *qkv,
@@ -289,42 +278,39 @@ static struct bounded score_gradient(const struct attention *a, size_t t, size_t
                             a->p[t * a->time + s] * a->per_p[t]};
 }
 
-static void head_backward(struct attention *a, const struct bounded_matrix *qkv,
-                          const struct bounded_matrix *dy, size_t head, struct bounded_matrix *dqkv)
-{
-    const struct part q = of_qkv(a, qkv, head, 0), k = of_qkv(a, qkv, head, 1);
-    const struct part v = of_qkv(a, qkv, head, 2), d = part_of(a, dy, head * a->size, 3);
-    const size_t width = a->heads * a->size, first = head * a->size;
-
-    for (size_t t = 0; t < a->time; ++t) {
-        const struct sum dq = begin_sum(a, dqkv, t, first, t + 1);
-
-        probabilities(a, &q, &k, t);
-        a->per_p[t] = scores_back(a, &d, &v, t);
-        for (size_t s = 0; s <= t; ++s)
-            a->factor[s] = score_gradient(a, t, s);
-        add_rows(&dq, a->factor, &k, 0, t + 1);
-    }
-    for (size_t s = 0; s < a->time; ++s) {
-        const struct sum dk = begin_sum(a, dqkv, s, width + first, a->time - s);
-        const struct sum dv = begin_sum(a, dqkv, s, 2 * width + first, a->time - s);
-
-        for (size_t t = s; t < a->time; ++t)
-            a->factor[t] = score_gradient(a, t, s);
-        add_rows(&dk, a->factor, &q, s, a->time);
-        for (size_t t = s; t < a->time; ++t)
-            a->factor[t] = probability(a, t, s);
-        add_rows(&dv, a->factor, &d, s, a->time);
-    }
-}
-
 static void lane_backward(void *context, size_t lane)
 {
     const struct pass *pass = context;
-    struct attention mine = of_lane(pass->attention, lane);
+    struct attention a = of_lane(pass->attention, lane);
+    const size_t width = a.heads * a.size;
 
-    for (size_t h = lane; h < mine.heads; h += mine.lanes)
-        head_backward(&mine, pass->qkv, pass->dy, h, pass->result);
+    for (size_t head = lane; head < a.heads; head += a.lanes) {
+        const struct part q = of_qkv(&a, pass->qkv, head, 0), k = of_qkv(&a, pass->qkv, head, 1);
+        const struct part v = of_qkv(&a, pass->qkv, head, 2);
+        const struct part d = part_of(&a, pass->dy, head * a.size, 3);
+        const size_t first = head * a.size;
+
+        for (size_t t = 0; t < a.time; ++t) {
+            const struct sum dq = begin_sum(&a, pass->result, t, first, t + 1);
+
+            probabilities(&a, &q, &k, t);
+            a.per_p[t] = scores_back(&a, &d, &v, t);
+            for (size_t s = 0; s <= t; ++s)
+                a.factor[s] = score_gradient(&a, t, s);
+            add_rows(&dq, a.factor, &k, 0, t + 1);
+        }
+        for (size_t s = 0; s < a.time; ++s) {
+            const struct sum dk = begin_sum(&a, pass->result, s, width + first, a.time - s);
+            const struct sum dv = begin_sum(&a, pass->result, s, 2 * width + first, a.time - s);
+
+            for (size_t t = s; t < a.time; ++t)
+                a.factor[t] = score_gradient(&a, t, s);
+            add_rows(&dk, a.factor, &q, s, a.time);
+            for (size_t t = s; t < a.time; ++t)
+                a.factor[t] = probability(&a, t, s);
+            add_rows(&dv, a.factor, &d, s, a.time);
+        }
+    }
 }
 
 void attention_backward(struct attention *attention, const struct bounded_matrix *qkv,

@@ -124,20 +124,6 @@ void sparse_product(const struct sparse *sparse, const double *bias, const struc
 
 enum { TOGETHER = 8, BLOCK = 64, PART = 64 };
 
-/* Adds TOGETHER rows to `to`, each times its factor. */
-static void add_rows(const double factor[TOGETHER], const double *const row[TOGETHER], size_t n,
-                     double *to)
-{
-    for (size_t j = 0; j < n; ++j) {
-        const double a = factor[0] * row[0][j] + factor[1] * row[1][j];
-        const double b = factor[2] * row[2][j] + factor[3] * row[3][j];
-        const double c = factor[4] * row[4][j] + factor[5] * row[5][j];
-        const double d = factor[6] * row[6][j] + factor[7] * row[7][j];
-
-        to[j] += (a + b) + (c + d);
-    }
-}
-
 /* Adds to row i of the gradient the terms of rows first to below end of x. */
 static void add_terms(double times, const struct bounded_matrix *dy, const struct bounded_matrix *x,
                       size_t first, size_t end, size_t i, double *to)
@@ -152,7 +138,14 @@ static void add_terms(double times, const struct bounded_matrix *dy, const struc
             factor[k] = there ? times * dy->v[(t + k) * dy->width + i] : 0;
             row[k] = x->v + (there ? t + k : t) * x->width;
         }
-        add_rows(factor, row, x->width, to);
+        for (size_t j = 0; j < x->width; ++j) {
+            const double a = factor[0] * row[0][j] + factor[1] * row[1][j];
+            const double b = factor[2] * row[2][j] + factor[3] * row[3][j];
+            const double c = factor[4] * row[4][j] + factor[5] * row[5][j];
+            const double d = factor[6] * row[6][j] + factor[7] * row[7][j];
+
+            to[j] += (a + b) + (c + d);
+        }
     }
 }
 
@@ -180,34 +173,29 @@ struct gradient {
     struct reference_array *grad;
 };
 
-static void widen_row(const struct gradient *g, size_t i)
-{
-    const size_t outs = g->dy->width, ins = g->x->width;
-    const double a = g->of_dy[i], a_away = g->of_dy[outs + i];
-
-    for (size_t j = 0; j < ins; ++j) {
-        const double b = g->of_x[j], b_away = g->of_x[ins + j];
-        const double carried = a * b_away + a_away * b + a_away * b_away;
-
-        g->grad->bound[i * ins + j] +=
-            g->share->times * (carried + g->share->gamma * (a * b + carried));
-    }
-}
-
 /* Works through the rows of x in blocks of BLOCK, which stay in the cache while all PART rows of
  * this part of the gradient use them. */
 static void add_part(void *context, size_t part)
 {
     const struct gradient *g = context;
-    const size_t first_row = part * PART, n = g->x->rows, ins = g->x->width;
-    const size_t end_row = first_row + PART < g->dy->width ? first_row + PART : g->dy->width;
+    const size_t first_row = part * PART, n = g->x->rows, ins = g->x->width, outs = g->dy->width;
+    const size_t end_row = first_row + PART < outs ? first_row + PART : outs;
 
     for (size_t first = 0; first < n; first += BLOCK)
         for (size_t i = first_row; i < end_row; ++i)
             add_terms(g->share->times, g->dy, g->x, first, first + BLOCK < n ? first + BLOCK : n, i,
                       g->grad->value + i * ins);
-    for (size_t i = first_row; i < end_row; ++i)
-        widen_row(g, i);
+    for (size_t i = first_row; i < end_row; ++i) {
+        const double a = g->of_dy[i], a_away = g->of_dy[outs + i];
+
+        for (size_t j = 0; j < ins; ++j) {
+            const double b = g->of_x[j], b_away = g->of_x[ins + j];
+            const double carried = a * b_away + a_away * b + a_away * b_away;
+
+            g->grad->bound[i * ins + j] +=
+                g->share->times * (carried + g->share->gamma * (a * b + carried));
+        }
+    }
 }
 
 void bounded_matrix_weight_gradient(const struct row_sum_bound *share,

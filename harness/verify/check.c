@@ -11,7 +11,6 @@
 
 #include "numbers/equal.h"
 #include "verify/arrays.h"
-#include "verify/probe.h"
 
 static int differ(const char *what, const char *where, size_t number,
                   const struct equal_report *report, struct text_error *why)
@@ -23,18 +22,8 @@ static int differ(const char *what, const char *where, size_t number,
     return 1;
 }
 
-/* The number of rows that replica i must see: ceil(rows / devices) each, and the last the rest. A
- * rank of DistributedDataParallel sees as many rows as the others, or one more. */
-static size_t rows_of(const struct verify *v, size_t i)
-{
-    const size_t part = (v->rows + v->devices - 1) / v->devices;
-    const size_t rest = i * part < v->rows ? v->rows - i * part : 0;
-
-    if (v->ranks)
-        return v->rows / v->devices + (i < v->rows % v->devices);
-    return rest < part ? rest : part;
-}
-
+/* Replica i must see ceil(rows / devices) rows, and the last one the rest. A rank of
+ * DistributedDataParallel sees as many rows as the others, or one more. */
 static int check_shards(const struct verify *v, const struct verify_step *step,
                         struct verify_found *found, struct text_error *why)
 {
@@ -48,8 +37,11 @@ static int check_shards(const struct verify *v, const struct verify_step *step,
         return 1;
     }
     for (size_t i = 0; i < shards; ++i) {
-        const size_t want = rows_of(v, i);
+        const size_t rest = i * part < v->rows ? v->rows - i * part : 0;
+        size_t want = rest < part ? rest : part;
 
+        if (v->ranks)
+            want = v->rows / v->devices + (i < v->rows % v->devices);
         found->values += 1;
         if (step->shard[i] != want) {
             snprintf(why->text, sizeof why->text,
@@ -71,30 +63,13 @@ static size_t compare(const float *got, const double *want, const double *bound,
     return equal_within(got, want, bound, n, report);
 }
 
-static int check_loss(const struct verify *v, const struct verify_step *step,
-                      struct verify_found *found, struct text_error *why)
-{
-    double value = v->loss, bound = 0;
-    struct reference_array loss = {1, &value, &bound, 1};
-    struct equal_report report;
-
-    found->values += 1;
-    if (v->probe)
-        verify_loss_of(v, step->outputs, v->layer[v->layers - 1].out, &loss);
-    if (compare(&step->loss, &value, v->probe ? &bound : NULL, 1, found, &report)) {
-        const float want = (float)value;
-
-        snprintf(why->text, sizeof why->text, "loss is %.9g, must be %.9g", (double)step->loss,
-                 (double)want);
-        return 1;
-    }
-    return 0;
-}
-
+/* Checks the outputs, then the loss. */
 static int check_outputs(const struct verify *v, const struct verify_step *step,
                          struct verify_found *found, struct text_error *why)
 {
     const size_t width = v->layer[v->layers - 1].out;
+    double value = v->loss, bound = 0;
+    struct reference_array loss = {1, &value, &bound, 1};
     struct equal_report report;
 
     for (size_t n = 0; n < v->rows; ++n) {
@@ -105,17 +80,15 @@ static int check_outputs(const struct verify *v, const struct verify_step *step,
                     v->probe ? v->output_error + at : NULL, width, found, &report))
             return differ("outputs", "row", n, &report, why);
     }
-    return check_loss(v, step, found, why);
-}
-
-/* Turns the gradient row into the updated parameters. */
-static void update_row(const struct verify_layer *layer, size_t i, double *want)
-{
-    for (size_t j = 0; j <= layer->in; ++j)
-        want[j] *= -VERIFY_LEARNING_RATE;
-    for (int e = 0; e < 2; ++e)
-        want[layer->weight[i][e].column] += layer->weight[i][e].value;
-    want[layer->in] += layer->bias[i];
+    found->values += 1;
+    if (v->probe)
+        verify_loss_of(v, step->outputs, width, &loss);
+    if (compare(&step->loss, &value, v->probe ? &bound : NULL, 1, found, &report)) {
+        snprintf(why->text, sizeof why->text, "loss is %.9g, must be %.9g", (double)step->loss,
+                 (double)(float)value);
+        return 1;
+    }
+    return 0;
 }
 
 /* One row of a weight, with the number of the bias after it. bound: NULL if all is exact. */
@@ -142,38 +115,35 @@ static int check_row(const float *const *list, const char *kind, size_t l, size_
     return 0;
 }
 
-/* Checks row i of the gradient, then row i of the updated parameters. */
-static int check_both(const struct verify *v, size_t l, size_t i, const struct verify_step *step,
-                      const struct row *row, struct verify_found *found, struct text_error *why)
-{
-    const struct verify_layer *layer = &v->layer[l];
-    int status;
-
-    found->values += 2 * (layer->in + 1);
-    verify_gradient_row(v, layer, i, row->want);
-    if (v->probe)
-        verify_probe_row(v, layer, i, row->want, row->bound);
-    if ((status = check_row(step->gradient, "gradient of", l, i, layer, row, found, why)))
-        return status;
-    update_row(layer, i, row->want);
-    if (v->probe)
-        verify_probe_update(layer->in + 1, row->want, row->bound);
-    return check_row(step->updated, "updated", l, i, layer, row, found, why);
-}
-
+/* Checks each row of the gradient, then that row of the updated parameters. */
 static int check_layer(const struct verify *v, size_t l, const struct verify_step *step,
                        struct verify_found *found, struct text_error *why)
 {
     const struct verify_layer *layer = &v->layer[l];
-    double *numbers = verify_numbers(2, layer->in + 1);
-    const struct row row = {numbers, v->probe ? numbers + layer->in + 1 : NULL};
+    double *want = verify_numbers(2, layer->in + 1);
+    const struct row row = {want, v->probe && want ? want + layer->in + 1 : NULL};
     int status = 0;
 
-    if (!numbers)
+    if (!want)
         return verify_starved(why);
-    for (size_t i = 0; i < layer->out && status == 0; ++i)
-        status = check_both(v, l, i, step, &row, found, why);
-    free(numbers);
+    for (size_t i = 0; i < layer->out && status == 0; ++i) {
+        found->values += 2 * (layer->in + 1);
+        verify_gradient_row(v, layer, i, want);
+        if (v->probe)
+            verify_probe_row(v, layer, i, want, row.bound);
+        status = check_row(step->gradient, "gradient of", l, i, layer, &row, found, why);
+        if (status != 0)
+            break;
+        for (size_t j = 0; j <= layer->in; ++j)
+            want[j] *= -VERIFY_LEARNING_RATE;
+        for (int e = 0; e < 2; ++e)
+            want[layer->weight[i][e].column] += layer->weight[i][e].value;
+        want[layer->in] += layer->bias[i];
+        if (v->probe)
+            verify_probe_update(layer->in + 1, want, row.bound);
+        status = check_row(step->updated, "updated", l, i, layer, &row, found, why);
+    }
+    free(want);
     return status;
 }
 

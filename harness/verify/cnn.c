@@ -1,75 +1,65 @@
 /* verify/cnn.c: a float64 step of the model cnn, pattern by pattern, by plain loops that skip
- * zeros. All numbers are integers; the sum of |terms| is computed with every sum. */
-#include "verify/arrays.h"
-
+ * zeros. All numbers are integers; the sum of |terms| is computed with every sum.
+ *
+ * The numbers of the probe have bounds. They are positive, so that every ReLU lets everything pass.
+ * If the largest number of a pool cannot be told from another, the gradient may go to either, and
+ * the bounds of both allow for it. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE = 8, PLANE = 64, FIRST = 32, SECOND = 64, POOLED = 1024, CLASSES = 10 };
+#include "verify/sums.h"
+#include "verify/windows.h"
+
+enum { SIDE = 8, PLANE = 64, FIRST = 32, SECOND = 64, POOLED = 1024, TAPS = WINDOWS_TAPS };
+
+static const struct windows first = {1, SIDE, FIRST, SIDE, 1, 1};
+static const struct windows second = {FIRST, SIDE, SECOND, SIDE, 1, 1};
+
+/* The index in the second image of number k of the 2 x 2 window of pooled value o. */
+static size_t pool_place(size_t o, size_t k)
+{
+    const size_t corner = o / 4 % 4 * 2 * SIDE + o % 4 * 2;
+
+    return o / 16 * PLANE + corner + k / 2 * SIDE + k % 2;
+}
+
+/* ---- whole numbers --------------------------------------------------------------------------- */
 
 /* The activations of one pattern, and the gradients of them. */
 struct cnn {
     double x[PLANE], a[FIRST * PLANE], b[SECOND * PLANE], pooled[POOLED];
     size_t from[POOLED]; /* the index in b of each pooled value */
-    double da[FIRST * PLANE], db[SECOND * PLANE];
+    double da[FIRST * PLANE], db[SECOND * PLANE], dpooled[POOLED];
     double terms_a[FIRST * PLANE]; /* sums of |terms| of da */
     double largest;                /* of the sums of |terms| of a and b */
     double operand;                /* the largest of all activations and their gradients */
 };
 
-/* Finds the place that tap (kh, kw) of the window around place reads. It returns false if that is
- * outside of the image. */
-static bool tap_place(size_t place, size_t tap, size_t *from)
+/* Computes out = max(0, bias + W in). The weight is parameter p. */
+static void cnn_forward(const struct verify *v, int p, const struct windows *w, const double *in,
+                        double *out, double *largest)
 {
-    const size_t h = place / SIDE + tap / 3, w = place % SIDE + tap % 3; /* one too far each */
-
-    if (h < 1 || h > SIDE || w < 1 || w > SIDE)
-        return false;
-    *from = (h - 1) * SIDE + (w - 1);
-    return true;
-}
-
-/* The taps of the window around a place that are inside of the image, and the places that they
- * read. */
-struct taps {
-    int n;
-    size_t tap[9], from[9];
-};
-
-static struct taps taps_around(size_t place)
-{
-    struct taps taps = {.n = 0};
-
-    for (size_t tap = 0; tap < 9; ++tap)
-        if (tap_place(place, tap, &taps.from[taps.n]))
-            taps.tap[taps.n++] = tap;
-    return taps;
-}
-
-/* Computes out = max(0, bias + W in), with windows of 3 x 3. */
-static void convolve(const double *in, size_t channels, const double *weight, const double *bias,
-                     size_t outs, double *out, double *largest)
-{
+    const double *weight = v->arrays->param[p].value, *bias = v->arrays->param[p + 1].value;
+    const size_t taps = w->channels * TAPS;
     double terms[PLANE];
 
-    for (size_t o = 0; o < outs; ++o) {
+    for (size_t o = 0; o < w->outs; ++o) {
         double *y = out + o * PLANE;
 
         for (size_t i = 0; i < PLANE; ++i) {
             y[i] = bias[o];
             terms[i] = fabs(bias[o]);
         }
-        for (size_t t = 0; t < channels * 9; ++t) {
-            const double w = weight[o * channels * 9 + t];
+        for (size_t t = 0; t < taps; ++t) {
+            const double by = weight[o * taps + t];
             size_t from;
 
-            for (size_t i = 0; i < PLANE && w != 0; ++i) {
-                if (!tap_place(i, t % 9, &from))
+            for (size_t i = 0; i < PLANE && by != 0; ++i) {
+                if (!windows_tap(w, i, t % TAPS, &from))
                     continue;
-                y[i] += w * in[t / 9 * PLANE + from];
-                terms[i] += fabs(w * in[t / 9 * PLANE + from]);
+                y[i] += by * in[t / TAPS * PLANE + from];
+                terms[i] += fabs(by * in[t / TAPS * PLANE + from]);
             }
         }
         for (size_t i = 0; i < PLANE; ++i) {
@@ -79,114 +69,60 @@ static void convolve(const double *in, size_t channels, const double *weight, co
     }
 }
 
-/* Computes the largest number of each 2 x 2 window; of equal numbers the first counts. */
-static void pool(struct cnn *m)
-{
-    for (size_t o = 0; o < POOLED; ++o) {
-        const size_t c = o / 16, corner = o / 4 % 4 * 2 * SIDE + o % 4 * 2;
-
-        m->from[o] = c * PLANE + corner;
-        for (size_t k = 1; k < 4; ++k) {
-            const size_t at = c * PLANE + corner + k / 2 * SIDE + k % 2;
-
-            if (m->b[at] > m->b[m->from[o]])
-                m->from[o] = at;
-        }
-        m->pooled[o] = m->b[m->from[o]];
-    }
-}
-
-static void forward(struct verify *v, struct cnn *m, size_t r)
-{
-    struct reference_arrays *d = v->arrays;
-
-    convolve(m->x, 1, d->param[0].value, d->param[1].value, FIRST, m->a, &m->largest);
-    convolve(m->a, FIRST, d->param[2].value, d->param[3].value, SECOND, m->b, &m->largest);
-    pool(m);
-    for (size_t k = 0; k < CLASSES; ++k) {
-        double y = d->param[5].value[k], terms = fabs(y);
-
-        for (size_t j = 0; j < POOLED; ++j) {
-            const double term = d->param[4].value[k * POOLED + j] * m->pooled[j];
-
-            y += term;
-            terms += fabs(term);
-        }
-        d->output.value[r * CLASSES + k] = y;
-        d->output.bound[r * CLASSES + k] = fmax(terms, m->largest);
-    }
-}
-
-/* Adds the term of a pattern, once for each of its rows. */
-static void add(struct reference_array *grad, size_t i, double times, double term)
-{
-    grad->value[i] += times * term;
-    grad->bound[i] += times * fabs(term);
-}
-
-/* Computes the gradients of the linear layer, and of b. A ReLU that gave 0 passes no gradient. */
-static void linear_back(struct verify *v, struct cnn *m, const double *g, double times)
-{
-    struct reference_arrays *d = v->arrays;
-
-    memset(m->db, 0, sizeof m->db);
-    for (size_t k = 0; k < CLASSES; ++k) {
-        add(&d->grad[5], k, times, g[k]);
-        for (size_t j = 0; j < POOLED; ++j) {
-            add(&d->grad[4], k * POOLED + j, times, g[k] * m->pooled[j]);
-            if (m->pooled[j] > 0)
-                m->db[m->from[j]] += g[k] * d->param[4].value[k * POOLED + j];
-        }
-    }
-}
-
 /* Computes the gradients of the weight and bias of a convolution from dy, and also that of its
  * input unless back is NULL. */
-static void convolve_back(struct verify *v, int p, const double *in, size_t channels, size_t outs,
-                          const double *dy, double times, struct cnn *back)
+static void cnn_backward(struct verify *v, int p, const struct windows *w, const double *in,
+                         const double *dy, double times, struct cnn *back)
 {
     struct reference_arrays *d = v->arrays;
 
-    for (size_t i = 0; i < outs * PLANE; ++i) {
-        const size_t o = i / PLANE;
-
+    for (size_t i = 0; i < w->outs * PLANE; ++i) {
         if (dy[i] == 0)
             continue;
-        const struct taps taps = taps_around(i % PLANE);
+        reference_add(&d->grad[p + 1], i / PLANE, times, dy[i]);
+        for (size_t tap = 0; tap < TAPS; ++tap) {
+            size_t from, at = i / PLANE * w->channels * TAPS + tap;
 
-        add(&d->grad[p + 1], o, times, dy[i]);
-        for (size_t c = 0; c < channels; ++c)
-            for (int k = 0; k < taps.n; ++k) {
-                const size_t t = (o * channels + c) * 9 + taps.tap[k];
-                const size_t from = c * PLANE + taps.from[k];
-                const double w = d->param[p].value[t];
+            if (!windows_tap(w, i % PLANE, tap, &from))
+                continue;
+            for (size_t c = 0; c < w->channels; ++c, from += PLANE, at += TAPS) {
+                const double term = dy[i] * d->param[p].value[at];
 
-                add(&d->grad[p], t, times, dy[i] * in[from]);
-                if (back && w != 0) {
-                    back->da[from] += dy[i] * w;
-                    back->terms_a[from] += fabs(dy[i] * w);
+                reference_add(&d->grad[p], at, times, dy[i] * in[from]);
+                if (back && term != 0) {
+                    back->da[from] += term;
+                    back->terms_a[from] += fabs(term);
                 }
             }
+        }
     }
 }
 
-static void backward(struct verify *v, struct cnn *m, const double *g, double times)
+/* One pattern. A ReLU that gave 0 passes no gradient. Scales of rows are at most 3. */
+static void cnn_pattern(struct verify *v, struct cnn *m, size_t r)
 {
-    linear_back(v, m, g, times);
+    memcpy(m->x, v->arrays->input + r * PLANE, sizeof m->x);
+    cnn_forward(v, 0, &first, m->x, m->a, &m->largest);
+    cnn_forward(v, 2, &second, m->a, m->b, &m->largest);
+    for (size_t o = 0; o < POOLED; ++o) {
+        m->from[o] = pool_place(o, 0);
+        for (size_t k = 1; k < 4; ++k) /* of equal numbers the first counts */
+            if (m->b[pool_place(o, k)] > m->b[m->from[o]])
+                m->from[o] = pool_place(o, k);
+        m->pooled[o] = m->b[m->from[o]];
+    }
+    reference_linear(v, r, 4, m->pooled, POOLED, m->dpooled, NULL);
+    memset(m->db, 0, sizeof m->db);
+    for (size_t o = 0; o < POOLED; ++o)
+        m->db[m->from[o]] = m->pooled[o] > 0 ? m->dpooled[o] : 0;
     memset(m->da, 0, sizeof m->da);
     memset(m->terms_a, 0, sizeof m->terms_a);
-    convolve_back(v, 2, m->a, FIRST, SECOND, m->db, times, m);
+    cnn_backward(v, 2, &second, m->a, m->db, v->weight[r], m);
     for (size_t i = 0; i < FIRST * PLANE; ++i) {
-        /* Scales are at most 3. */
         m->largest = fmax(m->largest, 3 * m->terms_a[i]);
         m->da[i] = m->a[i] > 0 ? m->da[i] : 0;
     }
-    convolve_back(v, 0, m->x, 1, FIRST, m->da, times, NULL);
-}
-
-/* Scales are at most 3. */
-static void note_operands(struct cnn *m)
-{
+    cnn_backward(v, 0, &first, m->x, m->da, v->weight[r], NULL);
     for (size_t i = 0; i < PLANE; ++i)
         m->operand = fmax(m->operand, fabs(m->x[i]));
     for (size_t i = 0; i < FIRST * PLANE; ++i)
@@ -195,7 +131,7 @@ static void note_operands(struct cnn *m)
         m->operand = fmax(m->operand, fmax(m->b[i], 3 * fabs(m->db[i])));
 }
 
-static int fill(struct verify *v, const struct workload_set *set, struct text_error *why)
+static int cnn_fill(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     struct cnn *m = calloc(1, sizeof *m);
     struct reference_arrays *d = v->arrays;
@@ -203,22 +139,109 @@ static int fill(struct verify *v, const struct workload_set *set, struct text_er
     (void)set;
     if (!m)
         return verify_starved(why);
-    for (size_t r = 0; r < v->patterns; ++r) {
-        const double *g = d->upstream + r * CLASSES;
-
-        memcpy(m->x, d->input + r * PLANE, sizeof m->x);
-        forward(v, m, r);
-        for (size_t k = 0; k < CLASSES; ++k) {
-            d->loss += v->weight[r] * g[k] * d->output.value[r * CLASSES + k];
-            d->loss_bound += v->weight[r] * fabs(g[k] * d->output.value[r * CLASSES + k]);
-        }
-        backward(v, m, g, v->weight[r]);
-        note_operands(m);
-        d->output.bound[r * CLASSES] = fmax(d->output.bound[r * CLASSES], m->largest);
-    }
+    for (size_t r = 0; r < v->patterns; ++r)
+        cnn_pattern(v, m, r);
+    d->output.bound[0] = fmax(d->output.bound[0], m->largest);
     d->operand = m->operand;
     free(m);
     return 0;
 }
 
-const struct verify_reference verify_reference_cnn = {"cnn", fill, verify_cnn_probe};
+/* ---- the probe ------------------------------------------------------------------------------- */
+
+struct cnn_probe {
+    struct bounded x[PLANE], a[FIRST * PLANE], b[SECOND * PLANE], pooled[POOLED];
+    struct bounded da[FIRST * PLANE], db[SECOND * PLANE], dpooled[POOLED];
+    struct bounded_sum sum[FIRST * PLANE]; /* of da */
+};
+
+/* Computes out = max(0, bias + W in). The weight is parameter p. */
+static void probe_forward(const struct verify *v, int p, const struct windows *w,
+                          const struct bounded *in, struct bounded *out)
+{
+    const double *weight = v->arrays->param[p].value, *bias = v->arrays->param[p + 1].value;
+    const size_t taps = w->channels * TAPS;
+    size_t from;
+
+    for (size_t i = 0; i < w->outs * PLANE; ++i) {
+        const size_t o = i / PLANE;
+        struct bounded_sum sum = {.operands = v->operands};
+
+        for (size_t t = 0; t < taps; ++t)
+            if (weight[o * taps + t] != 0 && windows_tap(w, i % PLANE, t % TAPS, &from))
+                bounded_sum_add(&sum, (struct bounded){weight[o * taps + t], 0},
+                                in[t / TAPS * PLANE + from]);
+        /* A bias alone is not rounded: equal places of a pool stay equal. */
+        const bool alone = sum.terms == 0;
+
+        bounded_sum_add_one(&sum, (struct bounded){bias[o], 0});
+
+        const struct bounded z = bounded_sum_done(&sum);
+
+        out[i] = (struct bounded){z.v, z.v > z.e ? z.e : INFINITY};
+        if (alone)
+            out[i] = (struct bounded){bias[o], 0};
+    }
+}
+
+/* The index in b of the largest number of the window; of equal numbers, of the first. */
+static size_t pool_best(const struct cnn_probe *m, size_t o)
+{
+    size_t best = pool_place(o, 0);
+
+    for (size_t k = 1; k < 4; ++k)
+        if (m->b[pool_place(o, k)].v > m->b[best].v)
+            best = pool_place(o, k);
+    return best;
+}
+
+static void pool_back(struct cnn_probe *m)
+{
+    memset(m->db, 0, sizeof m->db);
+    for (size_t o = 0; o < POOLED; ++o) {
+        const size_t best = pool_best(m, o);
+        const struct bounded g = m->dpooled[o];
+
+        m->db[best] = g;
+        for (size_t k = 0; k < 4; ++k) {
+            const size_t at = pool_place(o, k);
+            const double room = m->b[best].e + m->b[at].e;
+
+            if (at == best || room == 0 || m->b[best].v - m->b[at].v > room)
+                continue;
+            m->db[at].e = m->db[best].e = fabs(g.v) + g.e;
+        }
+    }
+}
+
+static void one_pattern(void *model, struct verify_sums *sums, const struct workload_set *set,
+                        size_t r)
+{
+    struct cnn_probe *m = model;
+    const struct verify *v = sums->verify;
+
+    for (size_t i = 0; i < PLANE; ++i)
+        m->x[i] = (struct bounded){workload_input(set, r, i), 0};
+    probe_forward(v, 0, &first, m->x, m->a);
+    probe_forward(v, 2, &second, m->a, m->b);
+    /* The largest number of a window is no farther away than any of the four. */
+    for (size_t o = 0; o < POOLED; ++o) {
+        m->pooled[o] = m->b[pool_best(m, o)];
+        for (size_t k = 0; k < 4; ++k)
+            m->pooled[o].e = fmax(m->pooled[o].e, m->b[pool_place(o, k)].e);
+    }
+    verify_sums_linear(sums, set, r, 4, m->pooled, POOLED, m->dpooled);
+    if (sums->scales == 0)
+        return;
+    pool_back(m);
+    windows_weights(&second, sums, 2, m->a, m->db);
+    windows_input(&second, v->arrays->param[2].value, v->operands, m->db, m->sum, m->da);
+    windows_weights(&first, sums, 0, m->x, m->da);
+}
+
+static int cnn_probe(struct verify *v, const struct workload_set *set, struct text_error *why)
+{
+    return verify_sums_fill(v, set, one_pattern, sizeof(struct cnn_probe), NULL, why);
+}
+
+const struct verify_reference verify_reference_cnn = {"cnn", cnn_fill, cnn_probe};

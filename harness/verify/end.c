@@ -29,19 +29,6 @@ double reference_row(const struct verify *v, const struct workload_set *set, siz
 
 /* ---- loss ------------------------------------------------------------------------------------ */
 
-/* Returns -log softmax of a class. *size is an upper bound of the sum of |terms|. */
-static double place_loss(const float *y, size_t n, size_t class, double *size)
-{
-    double most = (double)y[0], sum = 0;
-
-    for (size_t i = 1; i < n; ++i)
-        most = fmax(most, (double)y[i]);
-    for (size_t i = 0; i < n; ++i)
-        sum += exp((double)y[i] - most);
-    *size += fabs(most) + fabs(log(sum)) + fabs((double)y[class]);
-    return most + log(sum) - (double)y[class];
-}
-
 /* The loss of each rank is a sum in double that is rounded once. */
 void reference_mean_loss(const struct verify *v, const float *outputs, struct reference_array *loss)
 {
@@ -52,13 +39,21 @@ void reference_mean_loss(const struct verify *v, const float *outputs, struct re
     for (size_t row = 0; row < v->rows; ++row) {
         /* A step reports the sum of the losses of the ranks, not their mean. */
         const double part = ranks / (mean_over(v, row) * (double)time);
-        double sum = 0, sizes = 0;
+        double sum = 0, sizes = 0; /* of -log softmax of the class; of its |terms| */
 
-        for (size_t t = 0; t < time; ++t)
-            sum += place_loss(outputs + (row * time + t) * n, n,
-                              (size_t)workload_token(&v->workload, &v->set,
-                                                     workload_pattern(&v->set, row), t + 1),
-                              &sizes);
+        for (size_t t = 0; t < time; ++t) {
+            const float *y = outputs + (row * time + t) * n;
+            const size_t pattern = workload_pattern(&v->set, row);
+            const size_t class = (size_t)workload_token(&v->workload, &v->set, pattern, t + 1);
+            double most = (double)y[0], exps = 0;
+
+            for (size_t i = 1; i < n; ++i)
+                most = fmax(most, (double)y[i]);
+            for (size_t i = 0; i < n; ++i)
+                exps += exp((double)y[i] - most);
+            sizes += fabs(most) + fabs(log(exps)) + fabs((double)y[class]);
+            sum += most + log(exps) - (double)y[class];
+        }
         value += part * sum;
         terms += part * sizes;
     }
@@ -69,22 +64,6 @@ void reference_mean_loss(const struct verify *v, const float *outputs, struct re
 }
 
 /* ---- clipping -------------------------------------------------------------------------------- */
-
-/* Computes the norm and its bound: |g + e| is at least |g| - g e / |g|, and at most |g| + g e / |g|
- * + e e / (2 |g|). */
-static void find_norm(struct reference_arrays *d)
-{
-    double squares = 0, products = 0, away = 0;
-
-    for (int p = 0; p < REFERENCE_PARAMS; ++p)
-        for (size_t i = 0; i < d->grad[p].n; ++i) {
-            squares += d->grad[p].value[i] * d->grad[p].value[i];
-            products += fabs(d->grad[p].value[i]) * d->grad[p].bound[i];
-            away += d->grad[p].bound[i] * d->grad[p].bound[i];
-        }
-    d->norm = sqrt(squares);
-    d->norm_bound = (products + away / 2) / d->norm + 4 * U * d->norm;
-}
 
 double reference_factor(const struct verify *v)
 {
@@ -97,10 +76,20 @@ int reference_clip(struct verify *v, struct text_error *why)
 {
     const struct workload_end *end = workload_end(&v->workload);
     struct reference_arrays *d = v->arrays;
+    double squares = 0, products = 0, away = 0;
 
     if (!end->adamw)
         return 0;
-    find_norm(d);
+    /* The norm and its bound: |g + e| is at least |g| - g e / |g|, and at most |g| + g e / |g| +
+     * e e / (2 |g|). */
+    for (int p = 0; p < REFERENCE_PARAMS; ++p)
+        for (size_t i = 0; i < d->grad[p].n; ++i) {
+            squares += d->grad[p].value[i] * d->grad[p].value[i];
+            products += fabs(d->grad[p].value[i]) * d->grad[p].bound[i];
+            away += d->grad[p].bound[i] * d->grad[p].bound[i];
+        }
+    d->norm = sqrt(squares);
+    d->norm_bound = (products + away / 2) / d->norm + 4 * U * d->norm;
     if (!(d->norm > end->max_norm))
         return text_fail(why,
                          "gradients have a norm of %.3g, not above %.3g: clipping would not show",
@@ -108,7 +97,8 @@ int reference_clip(struct verify *v, struct text_error *why)
 
     const double factor = reference_factor(v);
     const double least = d->norm - d->norm_bound;
-    const double away = least > 0 ? d->norm_bound / least + 4 * U : INFINITY; /* of the factor */
+    const double of_factor =
+        least > 0 ? d->norm_bound / least + 4 * U : INFINITY; /* how far it is away */
 
     for (int p = 0; p < REFERENCE_PARAMS; ++p)
         for (size_t i = 0; i < d->grad[p].n; ++i) {
@@ -116,51 +106,42 @@ int reference_clip(struct verify *v, struct text_error *why)
             const double bound = factor * d->grad[p].bound[i];
 
             d->grad[p].value[i] = value;
-            d->grad[p].bound[i] = bound + away * (fabs(value) + bound);
+            d->grad[p].bound[i] = bound + of_factor * (fabs(value) + bound);
         }
     return 0;
 }
 
 /* ---- updates --------------------------------------------------------------------------------- */
 
-/* Computes w - lr g. The bound has the roundings of the product and the difference, and the error
- * of g. */
-static struct bounded update_sgd(double w, double g, double e)
-{
-    const double step = VERIFY_LEARNING_RATE * g, carried = VERIFY_LEARNING_RATE * e;
-
-    return (struct bounded){w - step, carried + 2 * U * (fabs(step) + carried + fabs(w - step))};
-}
-
 static double first_move(const struct dp_adamw_config *config, double g)
 {
     return config->lr * g / (fabs(g) + config->eps);
 }
 
-/* In a first step m / (1 - beta1) is g, and the root of s / (1 - beta2) is |g|, so the move grows
- * with g. The factor 16 allows for its roundings, which are parts of the move. */
-static struct bounded update_adamw(const struct dp_adamw_config *config, double w, double g,
-                                   double e)
-{
-    const double move = first_move(config, g);
-    const double carried = fmax(first_move(config, g + e) - move, move - first_move(config, g - e));
-    const double v = w * (1 - config->lr * config->decay) - move;
-
-    return (struct bounded){v, carried + 16 * U * (fabs(move) + carried) +
-                                   3 * U * (fabs(w) + fabs(v) + carried)};
-}
-
 void reference_update(const struct verify *v, int p, double *want, double *bound)
 {
     const struct workload_end *end = workload_end(&v->workload);
-    const struct reference_arrays *d = v->arrays;
+    const struct dp_adamw_config *config = &end->config;
+    const struct reference_array *grad = &v->arrays->grad[p];
 
-    for (size_t i = 0; i < d->grad[p].n; ++i) {
-        const double w = d->param[p].value[i], g = d->grad[p].value[i], e = d->grad[p].bound[i];
-        const struct bounded updated =
-            end->adamw ? update_adamw(&end->config, w, g, e) : update_sgd(w, g, e);
+    for (size_t i = 0; i < grad->n; ++i) {
+        const double w = v->arrays->param[p].value[i], g = grad->value[i], e = grad->bound[i];
 
-        want[i] = updated.v;
-        bound[i] = updated.e;
+        if (!end->adamw) {
+            const double step = VERIFY_LEARNING_RATE * g, carried = VERIFY_LEARNING_RATE * e;
+
+            want[i] = w - step;
+            bound[i] = carried + 2 * U * (fabs(step) + carried + fabs(want[i]));
+            continue;
+        }
+        /* In a first step m / (1 - beta1) is g, and the root of s / (1 - beta2) is |g|, so the move
+         * grows with g. The factor 16 allows for its roundings, which are parts of the move. */
+        const double move = first_move(config, g);
+        const double carried =
+            fmax(first_move(config, g + e) - move, move - first_move(config, g - e));
+
+        want[i] = w * (1 - config->lr * config->decay) - move;
+        bound[i] =
+            carried + 16 * U * (fabs(move) + carried) + 3 * U * (fabs(w) + fabs(want[i]) + carried);
     }
 }

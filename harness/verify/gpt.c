@@ -3,7 +3,7 @@
  * kept for backward, and so are the outputs of attention, which take long to compute; the rest of a
  * layer is computed again. */
 #include <math.h>
-#include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +46,23 @@ struct gpt {
     double *room;                 /* workspace of bounded_matrix_weight_gradient */
 };
 
+/* The matrices of a pattern, [time, times width]; times 0: as wide as the vocabulary. */
+static const struct {
+    size_t offset, times;
+} matrices[] = {{offsetof(struct gpt, a), 1},      {offsetof(struct gpt, qkv), 3},
+                {offsetof(struct gpt, middle), 1}, {offsetof(struct gpt, b), 1},
+                {offsetof(struct gpt, z), 4},      {offsetof(struct gpt, g), 4},
+                {offsetof(struct gpt, branch), 1}, {offsetof(struct gpt, dh), 1},
+                {offsetof(struct gpt, dx), 1},     {offsetof(struct gpt, dqkv), 3},
+                {offsetof(struct gpt, dg), 4},     {offsetof(struct gpt, dy), 4},
+                {offsetof(struct gpt, dlogits), 0}};
+enum { MATRICES = sizeof matrices / sizeof matrices[0] };
+
+static struct bounded_matrix *matrix_of(struct gpt *m, size_t i)
+{
+    return (void *)((char *)m + matrices[i].offset);
+}
+
 /* ---- opening --------------------------------------------------------------------------------- */
 
 /* The number of parameter `which` of layer l. For the last norm, l is the number of layers. */
@@ -73,95 +90,58 @@ static int open_weight(const struct gpt *m, struct weight *weight, size_t p, siz
                : 0;
 }
 
-static int open_weights(struct gpt *m)
+static int open_model(struct gpt *m, struct verify *v)
 {
     static const struct {
         size_t which, outs, ins; /* in widths */
     } row[4] = {{ATTENTION, 3, 1}, {ATTENTION_OUT, 1, 1}, {HIDDEN, 4, 1}, {HIDDEN_OUT, 1, 4}};
-    const size_t n = 4 * m->layers;
-
-    m->weight = calloc(n + 1, sizeof *m->weight);
-    for (size_t i = 0; m->weight && i < n; ++i)
-        if (open_weight(m, &m->weight[i], param_of(i / 4, row[i % 4].which),
-                        row[i % 4].outs * m->width, row[i % 4].ins * m->width))
-            return -1;
-    return m->weight ? open_weight(m, &m->weight[n], TOKENS, m->vocabulary, m->width) : -1;
-}
-
-static int open_sheets(struct gpt *m)
-{
-    const size_t time = m->time, width = m->width;
-    const struct {
-        struct bounded_matrix *matrix;
-        size_t width;
-    } row[] = {{&m->a, width},
-               {&m->qkv, 3 * width},
-               {&m->middle, width},
-               {&m->b, width},
-               {&m->z, 4 * width},
-               {&m->g, 4 * width},
-               {&m->branch, width},
-               {&m->dh, width},
-               {&m->dx, width},
-               {&m->dqkv, 3 * width},
-               {&m->dg, 4 * width},
-               {&m->dy, 4 * width},
-               {&m->dlogits, m->vocabulary}};
-
-    for (size_t i = 0; i < sizeof row / sizeof row[0]; ++i)
-        if (bounded_matrix_open(row[i].matrix, time, row[i].width))
-            return -1;
-    m->h = calloc(m->layers + 1, sizeof *m->h);
-    for (size_t l = 0; m->h && l <= m->layers; ++l)
-        if (bounded_matrix_open(&m->h[l], time, width))
-            return -1;
-    m->y = calloc(m->layers, sizeof *m->y);
-    for (size_t l = 0; m->y && l < m->layers; ++l)
-        if (bounded_matrix_open(&m->y[l], time, width))
-            return -1;
-    return m->h && m->y ? 0 : -1;
-}
-
-/* The heads of attention: in bf16 only linear layers round operands, in tf32 all products of cuBLAS
- * do. */
-static struct maths_variant of_heads(const struct gpt *m)
-{
-    return m->variant.math == DP_MATH_BF16 ? (struct maths_variant){.math = DP_MATH_F32}
-                                           : m->variant;
-}
-
-static int open_model(struct gpt *m, struct verify *v)
-{
     const size_t *size = v->workload.size, width = size[GPT_WIDTH];
-    const size_t most = size[GPT_VOCABULARY] > 4 * width ? size[GPT_VOCABULARY] : 4 * width;
-    const double rows = (double)v->rows, terms = rows * (double)size[GPT_CONTEXT];
+    const size_t layers = size[GPT_LAYERS], time = size[GPT_CONTEXT], words = size[GPT_VOCABULARY];
+    const double terms = (double)v->rows * (double)time;
+    /* In bf16 only linear layers round operands, in tf32 all products of cuBLAS do. */
+    const struct maths_variant none = {.math = DP_MATH_F32};
+    const struct maths_variant of_heads = v->variant.math == DP_MATH_BF16 ? none : v->variant;
 
     *m = (struct gpt){.v = v,
-                      .layers = size[GPT_LAYERS],
+                      .layers = layers,
                       .width = width,
-                      .time = size[GPT_CONTEXT],
-                      .vocabulary = size[GPT_VOCABULARY],
+                      .time = time,
+                      .vocabulary = words,
                       .variant = v->variant,
-                      .room = verify_numbers(2, most + 4 * width)};
+                      .weight = calloc(4 * layers + 1, sizeof *m->weight),
+                      .h = calloc(layers + 1, sizeof *m->h),
+                      .y = calloc(layers, sizeof *m->y),
+                      .room =
+                          verify_numbers(2, (words > 4 * width ? words : 4 * width) + 4 * width)};
     /* The sums are over rows and places, then over replicas; then the earlier gradient is added. */
     m->share.gamma = bounded_gamma(terms + (double)v->devices + 4);
     m->gamma_token = bounded_gamma(2 * terms + (double)v->devices + 4);
-    return !m->room || open_sheets(m) || open_weights(m) ||
-                   layer_norm_open(&m->norm[0], m->time, width) ||
-                   layer_norm_open(&m->norm[1], m->time, width) ||
-                   attention_open(&m->attention, size[GPT_HEADS], m->time, width, of_heads(m))
+    if (!m->room || !m->weight || !m->h || !m->y)
+        return -1;
+    for (size_t i = 0; i < MATRICES; ++i)
+        if (bounded_matrix_open(matrix_of(m, i), time,
+                                matrices[i].times > 0 ? matrices[i].times * width : words))
+            return -1;
+    for (size_t l = 0; l <= layers; ++l)
+        if (bounded_matrix_open(&m->h[l], time, width) ||
+            (l < layers && bounded_matrix_open(&m->y[l], time, width)))
+            return -1;
+    for (size_t i = 0; i < 4 * layers; ++i)
+        if (open_weight(m, &m->weight[i], param_of(i / 4, row[i % 4].which),
+                        row[i % 4].outs * width, row[i % 4].ins * width))
+            return -1;
+    return open_weight(m, &m->weight[4 * layers], TOKENS, words, width) ||
+                   layer_norm_open(&m->norm[0], time, width) ||
+                   layer_norm_open(&m->norm[1], time, width) ||
+                   attention_open(&m->attention, size[GPT_HEADS], time, width, of_heads)
                ? -1
                : 0;
 }
 
 static void close_model(struct gpt *m)
 {
-    struct bounded_matrix *const all[] = {&m->a,  &m->qkv,    &m->middle, &m->b,  &m->z,
-                                          &m->g,  &m->branch, &m->dh,     &m->dx, &m->dqkv,
-                                          &m->dg, &m->dy,     &m->dlogits};
-
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i)
-        bounded_matrix_close(all[i]);
+    for (size_t i = 0; i < MATRICES; ++i)
+        bounded_matrix_close(matrix_of(m, i));
     for (size_t l = 0; m->h && l <= m->layers; ++l)
         bounded_matrix_close(&m->h[l]);
     for (size_t l = 0; m->y && l < m->layers; ++l)
@@ -180,19 +160,6 @@ static void close_model(struct gpt *m)
 }
 
 /* ---- forward --------------------------------------------------------------------------------- */
-
-static void embed(struct gpt *m, const struct workload_set *set, size_t r)
-{
-    for (size_t t = 0; t < m->time; ++t) {
-        const size_t token = (size_t)workload_token(&m->v->workload, set, r, t);
-
-        for (size_t j = 0; j < m->width; ++j)
-            bounded_matrix_put(
-                &m->h[0], t * m->width + j,
-                bounded_plus((struct bounded){value(m, TOKENS)[token * m->width + j], 0},
-                             (struct bounded){value(m, POSITIONS)[t * m->width + j], 0}));
-    }
-}
 
 static void norm_forward(struct gpt *m, struct layer_norm *norm, size_t p,
                          const struct bounded_matrix *x, struct bounded_matrix *y)
@@ -228,7 +195,7 @@ static void layer_forward(struct gpt *m, size_t l, bool again)
     bounded_matrix_operands(&m->g, m->variant);
 }
 
-static void forward(struct gpt *m, struct bounded_matrix *logits)
+static void gpt_forward(struct gpt *m, struct bounded_matrix *logits)
 {
     for (size_t l = 0; l < m->layers; ++l) {
         layer_forward(m, l, false);
@@ -299,27 +266,32 @@ static void norm_back(struct gpt *m, const struct layer_norm *norm, size_t p,
     layer_norm_backward(norm, value(m, p), dy, dx);
 }
 
-/* On entry dh is the gradient of the output of the layer; on return that of its input. */
-static void layer_back(struct gpt *m, size_t l)
-{
-    layer_forward(m, l, true);
-    linear_back(m, l, HIDDEN_OUT, 3, &m->dh, &m->g, &m->dg);
-    gelu_backward(&m->z, &m->dg);
-    linear_back(m, l, HIDDEN, 2, &m->dg, &m->b, &m->branch);
-    norm_back(m, &m->norm[1], param_of(l, NORM_2), &m->branch, &m->dx);
-    bounded_matrix_add(&m->dh, &m->dx);
-    linear_back(m, l, ATTENTION_OUT, 1, &m->dh, &m->y[l], &m->branch);
-    bounded_matrix_operands(&m->branch, m->attention.variant);
-    attention_backward(&m->attention, &m->qkv, &m->branch, &m->dqkv);
-    linear_back(m, l, ATTENTION, 0, &m->dqkv, &m->a, &m->branch);
-    norm_back(m, &m->norm[0], param_of(l, NORM_1), &m->branch, &m->dx);
-    bounded_matrix_add(&m->dh, &m->dx);
-}
-
-static void embed_back(struct gpt *m, const struct workload_set *set, size_t r)
+static void gpt_backward(struct gpt *m, const struct workload_set *set, size_t r,
+                         const struct bounded_matrix *logits)
 {
     const struct row_sum_bound table = {m->share.times, m->gamma_token};
 
+    for (size_t t = 0; t < m->time; ++t)
+        loss_back(m, logits, t, (size_t)workload_token(&m->v->workload, set, r, t + 1));
+    bounded_matrix_operands(&m->dlogits, m->variant);
+    bounded_matrix_weight_gradient(&table, &m->dlogits, &m->a, m->room, gradient(m, TOKENS));
+    sparse_product(&m->weight[4 * m->layers].back, NULL, &m->dlogits, &m->branch);
+    norm_back(m, &m->norm[0], param_of(m->layers, 0), &m->branch, &m->dh);
+    /* dh is the gradient of the output of a layer, and then that of its input. */
+    for (size_t l = m->layers; l-- > 0;) {
+        layer_forward(m, l, true);
+        linear_back(m, l, HIDDEN_OUT, 3, &m->dh, &m->g, &m->dg);
+        gelu_backward(&m->z, &m->dg);
+        linear_back(m, l, HIDDEN, 2, &m->dg, &m->b, &m->branch);
+        norm_back(m, &m->norm[1], param_of(l, NORM_2), &m->branch, &m->dx);
+        bounded_matrix_add(&m->dh, &m->dx);
+        linear_back(m, l, ATTENTION_OUT, 1, &m->dh, &m->y[l], &m->branch);
+        bounded_matrix_operands(&m->branch, m->attention.variant);
+        attention_backward(&m->attention, &m->qkv, &m->branch, &m->dqkv);
+        linear_back(m, l, ATTENTION, 0, &m->dqkv, &m->a, &m->branch);
+        norm_back(m, &m->norm[0], param_of(l, NORM_1), &m->branch, &m->dx);
+        bounded_matrix_add(&m->dh, &m->dx);
+    }
     for (size_t t = 0; t < m->time; ++t) {
         const size_t token = (size_t)workload_token(&m->v->workload, set, r, t);
 
@@ -332,49 +304,37 @@ static void embed_back(struct gpt *m, const struct workload_set *set, size_t r)
     }
 }
 
-static void backward(struct gpt *m, const struct workload_set *set, size_t r,
-                     const struct bounded_matrix *logits)
-{
-    const struct row_sum_bound table = {m->share.times, m->gamma_token};
-
-    for (size_t t = 0; t < m->time; ++t)
-        loss_back(m, logits, t, (size_t)workload_token(&m->v->workload, set, r, t + 1));
-    bounded_matrix_operands(&m->dlogits, m->variant);
-    bounded_matrix_weight_gradient(&table, &m->dlogits, &m->a, m->room, gradient(m, TOKENS));
-    sparse_product(&m->weight[4 * m->layers].back, NULL, &m->dlogits, &m->branch);
-    norm_back(m, &m->norm[0], param_of(m->layers, 0), &m->branch, &m->dh);
-    for (size_t l = m->layers; l-- > 0;)
-        layer_back(m, l);
-    embed_back(m, set, r);
-}
-
-/* The gradients of queries and keys are far smaller than those of values. In a math other than f32,
- * whose bounds follow each number, the values must not hide them, so each part has a width. The
- * gradient of a key's bias consists of rounding only, so it has no meaningful width. */
-static void part_gradients(const struct gpt *m)
-{
-    for (size_t l = 0; m->v->math != DP_MATH_F32 && l < m->layers; ++l)
-        gradient(m, param_of(l, ATTENTION))->parts = REFERENCE_PARTS;
-}
-
-static int fill(struct verify *v, const struct workload_set *set, struct text_error *why)
+static int gpt_fill(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     const size_t outputs = workload_width(&v->workload);
     struct gpt m;
     const int status = open_model(&m, v);
 
-    part_gradients(&m);
+    /* The gradients of queries and keys are far smaller than those of values. In a math other than
+     * f32, whose bounds follow each number, the values must not hide them, so each part has a
+     * width. The gradient of a key's bias consists of rounding only, so it has no meaningful width.
+     */
+    for (size_t l = 0; v->math != DP_MATH_F32 && l < m.layers; ++l)
+        gradient(&m, param_of(l, ATTENTION))->parts = REFERENCE_PARTS;
     for (size_t r = 0; r < v->patterns && status == 0; ++r) {
         struct bounded_matrix logits = {m.time, m.vocabulary, v->arrays->output.value + r * outputs,
                                         v->arrays->output.bound + r * outputs};
 
         m.share.times = v->weight[r];
-        embed(&m, set, r);
-        forward(&m, &logits);
-        backward(&m, set, r, &logits);
+        for (size_t t = 0; t < m.time; ++t) {
+            const size_t token = (size_t)workload_token(&v->workload, set, r, t);
+
+            for (size_t j = 0; j < m.width; ++j)
+                bounded_matrix_put(
+                    &m.h[0], t * m.width + j,
+                    bounded_plus((struct bounded){value(&m, TOKENS)[token * m.width + j], 0},
+                                 (struct bounded){value(&m, POSITIONS)[t * m.width + j], 0}));
+        }
+        gpt_forward(&m, &logits);
+        gpt_backward(&m, set, r, &logits);
     }
     close_model(&m);
     return status ? verify_starved(why) : 0;
 }
 
-const struct verify_reference verify_reference_gpt = {"gpt", fill, fill};
+const struct verify_reference verify_reference_gpt = {"gpt", gpt_fill, gpt_fill};

@@ -5,7 +5,6 @@
  * where S_r adds up the s_n of the rows of pattern r. Weights are used as their two entries per
  * row, never as matrices. */
 #include "verify/arrays.h"
-#include "verify/probe.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -18,38 +17,14 @@
 static const double FLOAT_LIMIT = 0x1p24;  /* integers below are exact in float */
 static const double DOUBLE_LIMIT = 0x1p53; /* ... in double */
 
-static void say(struct text_error *why, const char *what, size_t layer, double bound, double limit)
+static int inexact(struct text_error *why, const char *what, size_t layer, double bound,
+                   double limit)
 {
-    snprintf(why->text, sizeof why->text,
-             "%s of layer %zu: sum of |terms| may reach %.0f, not below %.0f: results would not be "
-             "exact",
-             what, layer, bound, limit);
-}
-
-size_t verify_shard(const struct verify *v, size_t n)
-{
-    const size_t least = v->rows / v->devices, longer = v->rows % v->devices;
-
-    if (!v->ranks)
-        return n / ((v->rows + v->devices - 1) / v->devices);
-    return n < longer * (least + 1) ? n / (least + 1) : longer + (n - longer * (least + 1)) / least;
-}
-
-size_t verify_place(const struct verify *v, size_t n)
-{
-    const size_t shard = v->patterns > v->kinds ? verify_shard(v, n) : 0;
-
-    return shard * v->kinds + workload_pattern(&v->set, n);
-}
-
-double *verify_numbers(size_t rows, size_t columns)
-{
-    return calloc(rows * columns + 1, sizeof(double));
-}
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
+    return text_fail(
+        why,
+        "%s of layer %zu: sum of |terms| may reach %.0f, not below %.0f: results would not be "
+        "exact",
+        what, layer, bound, limit);
 }
 
 static double largest(const double x[], size_t n)
@@ -57,36 +32,14 @@ static double largest(const double x[], size_t n)
     double most = 0;
 
     for (size_t i = 0; i < n; ++i)
-        most = larger(most, fabs(x[i]));
+        most = fmax(most, fabs(x[i]));
     return most;
-}
-
-/* Computes z = W a + b for every pattern, then max(z, 0) if cut. Returns the largest sum of
- * |terms|. */
-static double forward(const struct verify_layer *layer, size_t patterns, bool cut, double *next)
-{
-    double bound = 0;
-
-    for (size_t r = 0; r < patterns; ++r) {
-        const double *a = layer->input + r * layer->in;
-
-        for (size_t i = 0; i < layer->out; ++i) {
-            const struct workload_entry *e = layer->weight[i];
-            const double z =
-                e[0].value * a[e[0].column] + e[1].value * a[e[1].column] + layer->bias[i];
-
-            bound =
-                larger(bound, fabs(a[e[0].column]) + fabs(a[e[1].column]) + fabs(layer->bias[i]));
-            next[r * layer->out + i] = !cut || z > 0 ? z : 0;
-        }
-    }
-    return bound;
 }
 
 /* Computes the gradient of the sums of the layer below: W^T g, where the activation passed if it
  * was cut. Returns the largest sum of |terms|. */
-static double backward(const struct verify_layer *layer, size_t patterns, bool cut, double *below,
-                       double *terms)
+static double exact_back(const struct verify_layer *layer, size_t patterns, bool cut, double *below,
+                         double *terms)
 {
     double bound = 0;
 
@@ -101,34 +54,12 @@ static double backward(const struct verify_layer *layer, size_t patterns, bool c
                 terms[layer->weight[i][e].column] += fabs(g[i]);
             }
         }
-        bound = larger(bound, largest(terms, layer->in));
+        bound = fmax(bound, largest(terms, layer->in));
         /* An activation of 0 was cut off, or its sum was 0: it has no gradient in either case. */
         for (size_t j = 0; cut && j < layer->in; ++j)
             d[j] = layer->input[r * layer->in + j] > 0 ? d[j] : 0;
     }
     return bound;
-}
-
-/* Returns an upper bound of every sum of |terms| of the weight and bias gradients: per pattern the
- * largest |g| times the largest |a| (at least 1, for the bias). */
-static double gradient_bound(const struct verify *v, const struct verify_layer *layer)
-{
-    double bound = 0;
-
-    for (size_t r = 0; r < v->patterns; ++r)
-        bound += v->weight[r] * largest(layer->upstream + r * layer->out, layer->out) *
-                 larger(1, largest(layer->input + r * layer->in, layer->in));
-    return bound;
-}
-
-/* How far a product of two rounded operands may be away, as a part of it. bf16 is rounded to the
- * nearest of 8 bits; tf32 may be cut off after 11. */
-static double operand_error(enum dp_math math)
-{
-    static const double units[DP_MATHS] = {[DP_MATH_TF32] = 0x1p-10, [DP_MATH_BF16] = 0x1p-8};
-    const double unit = (unsigned)math < DP_MATHS ? units[math] : 0;
-
-    return 2 * unit + unit * unit;
 }
 
 /* Weights have entries of 1, or of 2 if both entries of a row are in one column. */
@@ -145,80 +76,8 @@ static int check_operands(const struct verify *v, const char *what, size_t layer
     return -1;
 }
 
-static int run_forward(struct verify *v, struct text_error *why)
-{
-    for (size_t l = 0; l < v->layers; ++l) {
-        const bool last = l + 1 == v->layers;
-        const struct verify_layer *layer = &v->layer[l];
-
-        if (check_operands(v, "inputs", l, largest(layer->input, v->patterns * layer->in), why))
-            return -1;
-
-        const double bound = forward(&v->layer[l], v->patterns, !last && !v->straight,
-                                     last ? v->output : v->layer[l + 1].input);
-
-        if (!(bound < FLOAT_LIMIT)) {
-            say(why, "outputs", l, bound, FLOAT_LIMIT);
-            return -1;
-        }
-    }
-    return 0;
-}
-
-static int run_loss(struct verify *v, struct text_error *why)
-{
-    const struct verify_layer *last = &v->layer[v->layers - 1];
-    double bound = 0;
-
-    for (size_t r = 0; r < v->patterns; ++r) {
-        for (size_t i = 0; i < last->out; ++i) {
-            const double term =
-                v->weight[r] * last->upstream[r * last->out + i] * v->output[r * last->out + i];
-
-            v->loss += term;
-            bound += fabs(term);
-        }
-    }
-    if (!(bound < DOUBLE_LIMIT)) {
-        say(why, "loss", v->layers - 1, bound, DOUBLE_LIMIT);
-        return -1;
-    }
-    return 0;
-}
-
-static int run_backward(struct verify *v, struct text_error *why)
-{
-    for (size_t l = v->layers; l-- > 0;) {
-        const struct verify_layer *layer = &v->layer[l];
-        /* The update subtracts g / 2^10 from a weight of at most 2, in units of the learning rate.
-         */
-        const double gradients = gradient_bound(v, layer);
-        const double upstream = largest(layer->upstream, v->patterns * layer->out);
-        double bound = gradients + 2 / VERIFY_LEARNING_RATE;
-
-        if (check_operands(v, "gradients", l, 3 * upstream, why)) /* scales are at most 3 */
-            return -1;
-
-        v->bound = larger(v->bound, gradients);
-        if (l > 0) {
-            double *terms = verify_numbers(1, layer->in);
-
-            if (!terms)
-                return verify_starved(why);
-            /* Scales are at most 3. */
-            bound = larger(bound, 3 * backward(layer, v->patterns, !v->straight,
-                                               v->layer[l - 1].upstream, terms));
-            free(terms);
-        }
-        if (!(bound < FLOAT_LIMIT)) {
-            say(why, "gradients", l, bound, FLOAT_LIMIT);
-            return -1;
-        }
-    }
-    return 0;
-}
-
-static int fill(struct verify *v, const struct workload *workload, const struct workload_set *set)
+static int fill_layers(struct verify *v, const struct workload *workload,
+                       const struct workload_set *set)
 {
     const size_t last = workload->size[v->layers];
 
@@ -253,29 +112,101 @@ static int fill(struct verify *v, const struct workload *workload, const struct 
     return 0;
 }
 
-int verify_starved(struct text_error *why)
+/* Computes z = W a + b for every pattern and layer, then max(z, 0) between the layers. */
+static int exact_forward(struct verify *v, struct text_error *why)
 {
-    snprintf(why->text, sizeof why->text, "out of memory for the reference");
-    return VERIFY_STARVED;
+    for (size_t l = 0; l < v->layers; ++l) {
+        const struct verify_layer *layer = &v->layer[l];
+        const bool last = l + 1 == v->layers, cut = !last && !v->straight;
+        double *next = last ? v->output : v->layer[l + 1].input, bound = 0;
+
+        if (check_operands(v, "inputs", l, largest(layer->input, v->patterns * layer->in), why))
+            return -1;
+        for (size_t at = 0; at < v->patterns * layer->out; ++at) {
+            const size_t i = at % layer->out;
+            const struct workload_entry *e = layer->weight[i];
+            const double *a = layer->input + at / layer->out * layer->in;
+            const double x = a[e[0].column], y = a[e[1].column], bias = layer->bias[i];
+            const double z = e[0].value * x + e[1].value * y + bias;
+
+            bound = fmax(bound, fabs(x) + fabs(y) + fabs(bias));
+            next[at] = !cut || z > 0 ? z : 0;
+        }
+        if (!(bound < FLOAT_LIMIT))
+            return inexact(why, "outputs", l, bound, FLOAT_LIMIT);
+    }
+    return 0;
 }
 
-static int open_layers(struct verify *v, const struct workload *workload,
-                       const struct workload_set *set, struct text_error *why)
+static int exact_backward(struct verify *v, struct text_error *why)
 {
-    if (fill(v, workload, set))
+    for (size_t l = v->layers; l-- > 0;) {
+        const struct verify_layer *layer = &v->layer[l];
+        const double upstream = largest(layer->upstream, v->patterns * layer->out);
+        double gradients = 0; /* above every sum of |terms| of the weight and bias gradients */
+
+        /* Per pattern the largest |g| times the largest |a| (at least 1, for the bias). */
+        for (size_t r = 0; r < v->patterns; ++r)
+            gradients += v->weight[r] * largest(layer->upstream + r * layer->out, layer->out) *
+                         fmax(1, largest(layer->input + r * layer->in, layer->in));
+        /* The update subtracts g / 2^10 from a weight of at most 2, in units of the learning rate.
+         */
+        double bound = gradients + 2 / VERIFY_LEARNING_RATE;
+
+        if (check_operands(v, "gradients", l, 3 * upstream, why)) /* scales are at most 3 */
+            return -1;
+
+        v->bound = fmax(v->bound, gradients);
+        if (l > 0) {
+            double *terms = verify_numbers(1, layer->in);
+
+            if (!terms)
+                return verify_starved(why);
+            /* Scales are at most 3. */
+            bound = fmax(bound, 3 * exact_back(layer, v->patterns, !v->straight,
+                                               v->layer[l - 1].upstream, terms));
+            free(terms);
+        }
+        if (!(bound < FLOAT_LIMIT))
+            return inexact(why, "gradients", l, bound, FLOAT_LIMIT);
+    }
+    return 0;
+}
+
+static int open_chain(struct verify *v, const struct workload *workload,
+                      const struct workload_set *set, struct text_error *why)
+{
+    double bound = 0;
+
+    v->layers = workload_layers(workload);
+    v->straight = workload->is->straight;
+    if (fill_layers(v, workload, set))
         return verify_starved(why);
     if (v->probe)
         return verify_probe_chain(v, why);
-    int status;
+    if (exact_forward(v, why))
+        return -1;
 
-    if ((status = run_forward(v, why)) || (status = run_loss(v, why)))
-        return status;
-    return run_backward(v, why);
+    const struct verify_layer *last = &v->layer[v->layers - 1];
+
+    for (size_t at = 0; at < v->patterns * last->out; ++at) {
+        const double term = v->weight[at / last->out] * last->upstream[at] * v->output[at];
+
+        v->loss += term;
+        bound += fabs(term);
+    }
+    if (!(bound < DOUBLE_LIMIT))
+        return inexact(why, "loss", v->layers - 1, bound, DOUBLE_LIMIT);
+    return exact_backward(v, why);
 }
 
 int verify_open(const struct workload *workload, const struct workload_set *set, size_t rows,
                 size_t devices, enum dp_math math, struct verify **verify, struct text_error *why)
 {
+    /* The last place of an operand: bf16 is rounded to the nearest of 8 bits; tf32 may be cut off
+     * after 11. */
+    static const double units[DP_MATHS] = {[DP_MATH_TF32] = 0x1p-10, [DP_MATH_BF16] = 0x1p-8};
+    const double unit = (unsigned)math < DP_MATHS ? units[math] : 0;
     struct verify *v = calloc(1, sizeof *v);
     int status = -1;
 
@@ -285,7 +216,7 @@ int verify_open(const struct workload *workload, const struct workload_set *set,
         v->operand_limit = workload_operand_limit(math);
         v->set = *set;
         v->probe = workload_is_probe(set);
-        v->operands = operand_error(math);
+        v->operands = 2 * unit + unit * unit;
         v->math = math;
         v->divisor = 1;
         v->workload = *workload;
@@ -293,37 +224,15 @@ int verify_open(const struct workload *workload, const struct workload_set *set,
         v->patterns = workload->is->shards ? v->kinds * devices : v->kinds;
         status = 0;
     }
-    if (status == 0 && !workload_is_chain(workload)) {
-        status = reference_arrays_open(v, workload, set, why);
-    } else if (status == 0) {
-        v->layers = workload_layers(workload);
-        v->straight = workload->is->straight;
-        status = open_layers(v, workload, set, why);
-    } else {
+    if (status != 0)
         status = verify_starved(why);
-    }
+    else if (workload_is_chain(workload))
+        status = open_chain(v, workload, set, why);
+    else
+        status = reference_arrays_open(v, workload, set, why);
     if (status == 0)
         *verify = v;
     else
         verify_close(v);
     return status;
-}
-
-void verify_close(struct verify *verify)
-{
-    if (!verify)
-        return;
-    for (size_t l = 0; l < verify->layers; ++l) {
-        free(verify->layer[l].weight);
-        free(verify->layer[l].bias);
-        free(verify->layer[l].input);
-        free(verify->layer[l].upstream);
-        free(verify->layer[l].input_error);
-        free(verify->layer[l].upstream_error);
-    }
-    free(verify->output);
-    free(verify->output_error);
-    free(verify->weight);
-    reference_arrays_close(verify->arrays);
-    free(verify);
 }

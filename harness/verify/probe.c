@@ -1,41 +1,23 @@
 /* verify/probe.c: the probe step of chains of linear layers: a float64 model with a bound on how
  * far any float step may be away (verify/bounded.h). Its numbers are positive, so that every ReLU
  * lets everything pass. If a bound does not prove that, there is no probe. */
-#include "verify/probe.h"
+#include "verify/model.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "verify/bounded.h"
+
 static struct bounded number(const double *value, const double *error, size_t i)
 {
     return (struct bounded){value[i], error[i]};
 }
 
-static void forward(const struct verify *v, const struct verify_layer *layer, bool cut,
-                    double *next, double *next_error)
-{
-    for (size_t at = 0; at < v->patterns * layer->out; ++at) {
-        const size_t first = at / layer->out * layer->in, i = at % layer->out;
-        struct bounded_sum sum = {.operands = v->operands};
-
-        for (int e = 0; e < 2; ++e)
-            bounded_sum_add(
-                &sum, (struct bounded){layer->weight[i][e].value, 0},
-                number(layer->input, layer->input_error, first + layer->weight[i][e].column));
-        bounded_sum_add_one(&sum, (struct bounded){layer->bias[i], 0});
-
-        const struct bounded z = bounded_sum_done(&sum);
-
-        next[at] = z.v;
-        next_error[at] = cut && !(z.v > z.e) ? INFINITY : z.e;
-    }
-}
-
 /* Computes the gradient of the input of the layer. */
-static int backward(const struct verify *v, const struct verify_layer *layer,
-                    const struct verify_layer *below)
+static int probe_back(const struct verify *v, const struct verify_layer *layer,
+                      const struct verify_layer *below)
 {
     struct bounded_sum *sum = calloc(layer->in + 1, sizeof *sum);
 
@@ -58,35 +40,47 @@ static int backward(const struct verify *v, const struct verify_layer *layer,
     return sum ? 0 : -1;
 }
 
-static int open_errors(struct verify *v)
+int verify_probe_chain(struct verify *v, struct text_error *why)
 {
-    bool complete = true;
+    const size_t outputs = v->patterns * v->layer[v->layers - 1].out;
 
     for (size_t l = 0; l < v->layers; ++l) {
         struct verify_layer *layer = &v->layer[l];
 
         layer->input_error = verify_numbers(v->patterns, layer->in);
         layer->upstream_error = verify_numbers(v->patterns, layer->out);
-        complete = complete && layer->input_error && layer->upstream_error;
+        if (!layer->input_error || !layer->upstream_error)
+            return verify_starved(why);
     }
-    v->output_error = verify_numbers(v->patterns, v->layer[v->layers - 1].out);
-    return complete && v->output_error ? 0 : -1;
-}
-
-int verify_probe_chain(struct verify *v, struct text_error *why)
-{
-    if (open_errors(v))
+    v->output_error = verify_numbers(1, outputs);
+    if (!v->output_error)
         return verify_starved(why);
     for (size_t l = 0; l < v->layers; ++l) {
-        const bool last = l + 1 == v->layers;
+        const struct verify_layer *layer = &v->layer[l];
+        const bool last = l + 1 == v->layers, cut = !last && !v->straight;
+        double *next = last ? v->output : v->layer[l + 1].input;
+        double *next_error = last ? v->output_error : v->layer[l + 1].input_error;
 
-        forward(v, &v->layer[l], !last && !v->straight, last ? v->output : v->layer[l + 1].input,
-                last ? v->output_error : v->layer[l + 1].input_error);
+        for (size_t at = 0; at < v->patterns * layer->out; ++at) {
+            const size_t first = at / layer->out * layer->in, i = at % layer->out;
+            struct bounded_sum sum = {.operands = v->operands};
+
+            for (int e = 0; e < 2; ++e)
+                bounded_sum_add(
+                    &sum, (struct bounded){layer->weight[i][e].value, 0},
+                    number(layer->input, layer->input_error, first + layer->weight[i][e].column));
+            bounded_sum_add_one(&sum, (struct bounded){layer->bias[i], 0});
+
+            const struct bounded z = bounded_sum_done(&sum);
+
+            next[at] = z.v;
+            next_error[at] = cut && !(z.v > z.e) ? INFINITY : z.e;
+        }
     }
     for (size_t l = v->layers - 1; l > 0; --l)
-        if (backward(v, &v->layer[l], &v->layer[l - 1]))
+        if (probe_back(v, &v->layer[l], &v->layer[l - 1]))
             return verify_starved(why);
-    for (size_t i = 0; i < v->patterns * v->layer[v->layers - 1].out; ++i)
+    for (size_t i = 0; i < outputs; ++i)
         if (!isfinite(v->output_error[i]))
             return text_fail(why, "the probe has no bound: a ReLU may cut off what is positive");
     return 0;

@@ -27,27 +27,19 @@ static double update_bound(const struct verify *v)
     return most;
 }
 
-static double pattern_loss(const struct verify *v, const struct workload_set *set, size_t r)
-{
-    const struct reference_arrays *d = v->arrays;
-    const size_t width = d ? d->output.n / v->patterns : v->layer[v->layers - 1].out;
-    const double *output = (d != NULL ? d->output.value : v->output) + r * width;
-    double sum = 0;
-
-    for (size_t i = 0; i < width; ++i)
-        sum += workload_upstream(set, r, i) * output[i];
-    return sum;
-}
-
 /* The loss of each rank is a float. The comparison adds them up in double. */
 static int sum_losses(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
+    const struct reference_arrays *d = v->arrays;
+    const size_t width = d ? d->output.n / v->patterns : v->layer[v->layers - 1].out;
+    const double *output = d ? d->output.value : v->output;
     double *loss = verify_numbers(1, v->patterns), total = 0;
 
     if (!loss)
         return verify_starved(why);
     for (size_t r = 0; r < v->patterns; ++r)
-        loss[r] = pattern_loss(v, set, r);
+        for (size_t i = 0; i < width; ++i)
+            loss[r] += workload_upstream(set, r, i) * output[r * width + i];
     for (size_t rank = 0, n = 0; rank < v->devices; ++rank) {
         const size_t end = n + v->rows / v->devices + (rank < v->rows % v->devices);
         double sum = 0;
@@ -61,17 +53,6 @@ static int sum_losses(struct verify *v, const struct workload_set *set, struct t
         v->arrays->loss = total;
     free(loss);
     return 0;
-}
-
-/* Divides the gradients by the ranks, for a probe, or if their number is a power of two. The bound
- * of a model that is not exact allows for as many parts of its sums as there are devices. */
-static void divide(struct reference_arrays *d, size_t ranks)
-{
-    for (int p = 0; p < REFERENCE_PARAMS; ++p)
-        for (size_t i = 0; i < d->grad[p].n; ++i) {
-            d->grad[p].value[i] /= (double)ranks;
-            d->grad[p].bound[i] /= d->exact ? 1 : (double)ranks;
-        }
 }
 
 int verify_ranks(struct verify *verify, const struct workload_set *set, struct text_error *why)
@@ -103,8 +84,13 @@ int verify_ranks(struct verify *verify, const struct workload_set *set, struct t
 
     if ((splits || (d && rounds)) && (status = reference_arrays_again(verify, set, why)))
         return status;
-    if (d && !mean)
-        divide(d, ranks);
+    /* For a probe, or if the number of ranks is a power of two. The bound of a model that is not
+     * exact allows for as many parts of its sums as there are devices. */
+    for (int p = 0; d && !mean && p < REFERENCE_PARAMS; ++p)
+        for (size_t i = 0; i < d->grad[p].n; ++i) {
+            d->grad[p].value[i] /= (double)ranks;
+            d->grad[p].bound[i] /= d->exact ? 1 : (double)ranks;
+        }
     verify->divisor = ranks;
     return exact ? sum_losses(verify, set, why) : 0;
 }

@@ -2,9 +2,6 @@
  * float step. */
 #include "verify/recurrent.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 struct bounded recurrent_sum(const struct reference_arrays *d, const struct recurrent *m,
                              const struct bounded *x, int t, size_t k)
 {
@@ -18,49 +15,35 @@ struct bounded recurrent_sum(const struct reference_arrays *d, const struct recu
     return bounded_sum_done(&sum);
 }
 
-static void add_step(struct verify_sums *s, const struct recurrent *m, const struct bounded *x,
-                     int t)
-{
-    const struct bounded one = {1, 0};
-
-    for (size_t k = 0; k < m->cell->gates; ++k) {
-        const struct bounded da = m->da[t][k];
-
-        for (size_t j = 0; j < FEATURES; ++j)
-            verify_sums_add(s, 0, k * FEATURES + j, da, x[j]);
-        for (size_t j = 0; j < HIDDEN && t > 0; ++j)
-            verify_sums_add(s, 1, k * HIDDEN + j, da, m->h[t - 1][j]);
-        verify_sums_add(s, 2, k, da, one);
-        verify_sums_add(s, 3, k, da, one);
-    }
-}
-
 static void one_pattern(void *model, struct verify_sums *s, const struct workload_set *set,
                         size_t r)
 {
+    const struct bounded one = {1, 0};
+    const struct recurrent_cell *cell = s->context;
     struct recurrent *m = model;
     struct bounded x[STEPS * FEATURES], dh[HIDDEN];
 
     for (size_t i = 0; i < STEPS * FEATURES; ++i)
         x[i] = (struct bounded){workload_input(set, r, i), 0};
     for (int t = 0; t < STEPS; ++t)
-        m->cell->forward(s->arrays, m, x + t * FEATURES, t);
+        cell->forward(s->arrays, m, x + t * FEATURES, t);
     verify_sums_linear(s, set, r, 4, m->h[STEPS - 1], HIDDEN, dh);
-    m->cell->backward(s->arrays, m, dh);
+    cell->backward(s->arrays, m, dh);
     for (int t = 0; t < STEPS; ++t)
-        add_step(s, m, x + t * FEATURES, t);
+        for (size_t k = 0; k < cell->gates; ++k) {
+            const struct bounded da = m->da[t][k];
+
+            for (size_t j = 0; j < FEATURES; ++j)
+                verify_sums_add(s, 0, k * FEATURES + j, da, x[(size_t)t * FEATURES + j]);
+            for (size_t j = 0; j < HIDDEN && t > 0; ++j)
+                verify_sums_add(s, 1, k * HIDDEN + j, da, m->h[t - 1][j]);
+            verify_sums_add(s, 2, k, da, one);
+            verify_sums_add(s, 3, k, da, one);
+        }
 }
 
 int recurrent_fill(struct verify *v, const struct workload_set *set,
                    const struct recurrent_cell *cell, struct text_error *why)
 {
-    struct recurrent *m = calloc(1, sizeof *m);
-    int status;
-
-    if (!m)
-        return verify_starved(why);
-    m->cell = cell;
-    status = verify_sums_fill(v, set, one_pattern, m, why);
-    free(m);
-    return status;
+    return verify_sums_fill(v, set, one_pattern, sizeof(struct recurrent), cell, why);
 }

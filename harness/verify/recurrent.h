@@ -7,12 +7,9 @@
 
 enum { STEPS = 8, FEATURES = 8, HIDDEN = 128, MOST_GATES = 512 };
 
-struct recurrent_cell;
-
 /* The states of one pattern; da are the gradients of the sums of the gates. Only lstm uses gate and
  * c. */
 struct recurrent {
-    const struct recurrent_cell *cell;
     struct bounded gate[STEPS][MOST_GATES], c[STEPS][HIDDEN], h[STEPS][HIDDEN];
     struct bounded da[STEPS][MOST_GATES];
 };

@@ -21,11 +21,11 @@ static void all_back(const struct reference_arrays *d, struct recurrent *m,
     }
 }
 
-static int fill(struct verify *v, const struct workload_set *set, struct text_error *why)
+static int rnn_fill(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     static const struct recurrent_cell cell = {HIDDEN, step_forward, all_back};
 
     return recurrent_fill(v, set, &cell, why);
 }
 
-const struct verify_reference verify_reference_rnn = {"rnn", fill, fill};
+const struct verify_reference verify_reference_rnn = {"rnn", rnn_fill, rnn_fill};

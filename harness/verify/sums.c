@@ -51,43 +51,22 @@ void verify_sums_linear(struct verify_sums *sums, const struct workload_set *set
     }
 }
 
-/* A gradient is a sum over rows and places, then over replicas (no more of them count than there
- * are terms); then one addition adds the earlier gradient. Whole numbers add up exactly: a row that
- * is lost or there twice shows in them, whatever the batch. */
-static void finish_gradient(struct verify_sums *sums, int p, size_t devices)
-{
-    struct reference_array *grad = &sums->arrays->grad[p];
-
-    for (size_t i = 0; i < grad->n; ++i) {
-        const double size = sums->size[p][i], terms = sums->terms[p][i];
-
-        if (p != sums->whole || !(size < 0x1p24))
-            grad->bound[i] +=
-                bounded_rounding(terms + fmin((double)devices, terms) + 4, sums->operands) * size;
-    }
-}
-
-static int open_sums(struct verify_sums *sums)
-{
-    for (int p = 0; p < REFERENCE_PARAMS; ++p) {
-        const size_t n = sums->arrays->grad[p].n;
-
-        sums->size[p] = verify_numbers(1, n);
-        sums->terms[p] = verify_numbers(1, n);
-        if (!sums->size[p] || !sums->terms[p])
-            return -1;
-    }
-    return 0;
-}
-
 int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pattern_fn *pattern,
-                     void *model, struct text_error *why)
+                     size_t bytes, const void *context, struct text_error *why)
 {
-    struct verify_sums sums = {.arrays = v->arrays, .whole = -1, .operands = v->operands};
-    int status = open_sums(&sums);
+    struct verify_sums sums = {
+        .verify = v, .context = context, .arrays = v->arrays, .whole = -1, .operands = v->operands};
+    void *model = calloc(1, bytes + 1);
+    int status = model ? 0 : verify_starved(why);
 
-    if (status != 0)
-        status = verify_starved(why);
+    for (int p = 0; p < REFERENCE_PARAMS; ++p) {
+        const size_t n = v->arrays->grad[p].n;
+
+        sums.size[p] = verify_numbers(1, n);
+        sums.terms[p] = verify_numbers(1, n);
+        if (!sums.size[p] || !sums.terms[p])
+            status = verify_starved(why);
+    }
     for (size_t r = 0; r < v->patterns && status == 0; ++r) {
         const size_t rows = (v->rows - r + set->period - 1) / set->period;
 
@@ -95,11 +74,21 @@ int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pa
         sums.scales = v->weight[r];
         pattern(model, &sums, set, r);
     }
+    /* A gradient is a sum over rows and places, then over replicas (no more of them count than
+     * there are terms); then one addition adds the earlier gradient. Whole numbers add up exactly:
+     * a row that is lost or there twice shows in them, whatever the batch. */
     for (int p = 0; p < REFERENCE_PARAMS && status == 0; ++p)
-        finish_gradient(&sums, p, v->devices);
+        for (size_t i = 0; i < v->arrays->grad[p].n; ++i) {
+            const double size = sums.size[p][i], terms = sums.terms[p][i];
+            const double roundings = terms + fmin((double)v->devices, terms) + 4;
+
+            if (p != sums.whole || !(size < 0x1p24))
+                v->arrays->grad[p].bound[i] += bounded_rounding(roundings, sums.operands) * size;
+        }
     for (int p = 0; p < REFERENCE_PARAMS; ++p) {
         free(sums.size[p]);
         free(sums.terms[p]);
     }
-    return status;
+    free(model);
+    return status == 0 ? verify_exact(sums.largest, why) : status;
 }

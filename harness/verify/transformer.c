@@ -23,89 +23,78 @@ void layer_norm_close(struct layer_norm *norm)
     norm->root = NULL;
 }
 
-/* The root is the length of a vector, so it is away by no more than the length of the vector of
- * errors. */
-static void normalise(struct layer_norm *norm, const struct bounded_matrix *x, size_t t)
-{
-    const size_t n = x->width;
-    const double *v = x->v + t * n, *e = x->e + t * n, width = (double)n;
-    double mean = 0, mean_away = 0, squares = 0, squares_away = 0;
-
-    for (size_t j = 0; j < n; ++j) {
-        mean += v[j] / width;
-        mean_away += e[j] / width;
-        squares_away += e[j] * e[j] / width;
-    }
-    for (size_t j = 0; j < n; ++j)
-        squares += (v[j] - mean) * (v[j] - mean) / width;
-
-    const double root = sqrt(squares + EPS), away = sqrt(squares_away), least = root - away;
-
-    norm->root[t] = root;
-    norm->root[norm->hat.rows + t] = away;
-    for (size_t j = 0; j < n; ++j) {
-        const double hat = (v[j] - mean) / root;
-        const double carried = (e[j] + mean_away + fabs(hat) * away) / least;
-        /* A step keeps mean and 1 / root as floats. */
-        const double rounded = 2 * U * fabs(mean) / root + 8 * U * fabs(hat);
-
-        bounded_matrix_put(&norm->hat, t * n + j,
-                           (struct bounded){hat, least > 0 ? carried + rounded : INFINITY});
-    }
-}
-
 void layer_norm_forward(struct layer_norm *norm, const double *weight, const double *bias,
                         const struct bounded_matrix *x, struct bounded_matrix *y)
 {
     const size_t n = x->width;
+    const double width = (double)n;
 
     for (size_t t = 0; t < x->rows; ++t) {
-        normalise(norm, x, t);
+        const double *v = x->v + t * n, *e = x->e + t * n;
+        double mean = 0, mean_away = 0, squares = 0, squares_away = 0;
+
+        for (size_t j = 0; j < n; ++j) {
+            mean += v[j] / width;
+            mean_away += e[j] / width;
+            squares_away += e[j] * e[j] / width;
+        }
         for (size_t j = 0; j < n; ++j)
+            squares += (v[j] - mean) * (v[j] - mean) / width;
+
+        /* The root is the length of a vector, so it is away by no more than the length of the
+         * vector of errors. */
+        const double root = sqrt(squares + EPS), away = sqrt(squares_away), least = root - away;
+
+        norm->root[t] = root;
+        norm->root[norm->hat.rows + t] = away;
+        for (size_t j = 0; j < n; ++j) {
+            const double v_hat = (v[j] - mean) / root;
+            const double carried = (e[j] + mean_away + fabs(v_hat) * away) / least;
+            /* A step keeps mean and 1 / root as floats. */
+            const double rounded = 2 * U * fabs(mean) / root + 8 * U * fabs(v_hat);
+            const struct bounded hat = {v_hat, least > 0 ? carried + rounded : INFINITY};
+
+            bounded_matrix_put(&norm->hat, t * n + j, hat);
             bounded_matrix_put(y, t * n + j,
-                               bounded_plus(bounded_times(bounded_matrix_at(&norm->hat, t * n + j),
-                                                          (struct bounded){weight[j], 0}),
+                               bounded_plus(bounded_times(hat, (struct bounded){weight[j], 0}),
                                             (struct bounded){bias[j], 0}));
+        }
     }
 }
 
 /* Computes (g - mean of g - hat times mean of (g hat)) / root, where g is the weight times dy. */
-static void backward_row(const struct layer_norm *norm, const double *weight,
-                         const struct bounded_matrix *dy, struct bounded_matrix *dx, size_t t)
-{
-    const size_t n = dy->width;
-    const double root = norm->root[t], away = norm->root[norm->hat.rows + t];
-    struct bounded mean = {0, 0}, slope = {0, 0};
-
-    for (size_t j = 0; j < n; ++j) {
-        const struct bounded hat = bounded_matrix_at(&norm->hat, t * n + j),
-                             d = bounded_matrix_at(dy, t * n + j);
-        const double g = d.v * weight[j] / (double)n, e = d.e * fabs(weight[j]) / (double)n;
-
-        mean.v += g;
-        mean.e += e;
-        slope.v += g * hat.v;
-        slope.e += fabs(g) * hat.e + e * fabs(hat.v) + e * hat.e;
-    }
-    for (size_t j = 0; j < n; ++j) {
-        const struct bounded hat = bounded_matrix_at(&norm->hat, t * n + j),
-                             d = bounded_matrix_at(dy, t * n + j);
-        const double g = d.v * weight[j], v = (g - mean.v - hat.v * slope.v) / root;
-        const double carried = d.e * fabs(weight[j]) + mean.e + fabs(hat.v) * slope.e +
-                               hat.e * fabs(slope.v) + hat.e * slope.e;
-        const double size = fabs(g) + fabs(mean.v) + fabs(hat.v * slope.v) + carried;
-
-        bounded_matrix_put(
-            dx, t * n + j,
-            (struct bounded){v, (carried + fabs(v) * away + 8 * U * size) / (root - away)});
-    }
-}
-
 void layer_norm_backward(const struct layer_norm *norm, const double *weight,
                          const struct bounded_matrix *dy, struct bounded_matrix *dx)
 {
-    for (size_t t = 0; t < dy->rows; ++t)
-        backward_row(norm, weight, dy, dx, t);
+    const size_t n = dy->width;
+
+    for (size_t t = 0; t < dy->rows; ++t) {
+        const double root = norm->root[t], away = norm->root[norm->hat.rows + t];
+        struct bounded mean = {0, 0}, slope = {0, 0};
+
+        for (size_t j = 0; j < n; ++j) {
+            const struct bounded hat = bounded_matrix_at(&norm->hat, t * n + j),
+                                 d = bounded_matrix_at(dy, t * n + j);
+            const double g = d.v * weight[j] / (double)n, e = d.e * fabs(weight[j]) / (double)n;
+
+            mean.v += g;
+            mean.e += e;
+            slope.v += g * hat.v;
+            slope.e += fabs(g) * hat.e + e * fabs(hat.v) + e * hat.e;
+        }
+        for (size_t j = 0; j < n; ++j) {
+            const struct bounded hat = bounded_matrix_at(&norm->hat, t * n + j),
+                                 d = bounded_matrix_at(dy, t * n + j);
+            const double g = d.v * weight[j], v = (g - mean.v - hat.v * slope.v) / root;
+            const double carried = d.e * fabs(weight[j]) + mean.e + fabs(hat.v) * slope.e +
+                                   hat.e * fabs(slope.v) + hat.e * slope.e;
+            const double size = fabs(g) + fabs(mean.v) + fabs(hat.v * slope.v) + carried;
+
+            bounded_matrix_put(
+                dx, t * n + j,
+                (struct bounded){v, (carried + fabs(v) * away + 8 * U * size) / (root - away)});
+        }
+    }
 }
 
 void layer_norm_gradients(const struct row_sum_bound *share, const struct layer_norm *norm,

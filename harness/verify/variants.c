@@ -1,33 +1,21 @@
-/* verify/variants.c: adds to the bounds of a model what its variants (verify/maths.h) change. */
+/* verify/variants.c: adds to the bounds of a model what its variants (verify/maths.c) change. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "verify/arrays.h"
 
 enum { TIMES = 3 }; /* the factor on the sum of both changes */
-
-static struct reference_array *array_of(struct reference_arrays *arrays, int i)
-{
-    return i < REFERENCE_PARAMS ? &arrays->grad[i] : &arrays->output;
-}
 
 static size_t part_of(const struct reference_array *array, size_t k)
 {
     return k / (array->n / array->parts);
 }
 
-static void clear(struct reference_array *array)
-{
-    memset(array->value, 0, array->n * sizeof *array->value);
-    memset(array->bound, 0, array->n * sizeof *array->bound);
-}
-
 /* Puts the numbers back, also after a failure: numbers that were not moved out stay in place. */
 static void put_back(struct variants *variants, struct reference_arrays *arrays)
 {
-    for (int i = 0; i < TWINS_ARRAYS && variants->value[i]; ++i) {
-        struct reference_array *array = array_of(arrays, i);
+    for (int i = 0; i < REFERENCE_RESULTS && variants->value[i]; ++i) {
+        struct reference_array *array = reference_result(arrays, i);
 
         free(array->value);
         free(array->bound);
@@ -41,8 +29,8 @@ int variants_begin(struct variants *variants, struct reference_arrays *arrays, d
 {
     *variants =
         (struct variants){.factor = factor, .norm = arrays->norm, .norm_bound = arrays->norm_bound};
-    for (int i = 0; i < TWINS_ARRAYS; ++i) {
-        struct reference_array *array = array_of(arrays, i);
+    for (int i = 0; i < REFERENCE_RESULTS; ++i) {
+        struct reference_array *array = reference_result(arrays, i);
         double *value = verify_numbers(1, array->n), *bound = verify_numbers(1, array->n);
 
         if (!value || !bound) {
@@ -63,8 +51,8 @@ void variants_take(struct variants *variants, struct reference_arrays *arrays, d
 {
     double squares = 0;
 
-    for (int i = 0; i < TWINS_ARRAYS; ++i) {
-        struct reference_array *array = array_of(arrays, i);
+    for (int i = 0; i < REFERENCE_RESULTS; ++i) {
+        struct reference_array *array = reference_result(arrays, i);
         double most[REFERENCE_PARTS] = {0};
 
         for (size_t k = 0; k < array->n; ++k) {
@@ -77,7 +65,7 @@ void variants_take(struct variants *variants, struct reference_arrays *arrays, d
         }
         for (size_t part = 0; part < array->parts; ++part)
             variants->most[i][part] += most[part];
-        clear(array);
+        reference_clear(array);
     }
     variants->norm_most += sqrt(squares);
 }
@@ -85,8 +73,8 @@ void variants_take(struct variants *variants, struct reference_arrays *arrays, d
 void variants_end(struct variants *variants, struct reference_arrays *arrays)
 {
     put_back(variants, arrays);
-    for (int i = 0; i < TWINS_ARRAYS; ++i) {
-        const struct reference_array *array = array_of(arrays, i);
+    for (int i = 0; i < REFERENCE_RESULTS; ++i) {
+        const struct reference_array *array = reference_result(arrays, i);
 
         for (size_t k = 0; k < array->n; ++k)
             if (array->bound[k] > 0)

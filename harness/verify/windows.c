@@ -4,18 +4,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "verify/sums.h"
+
 enum { TAPS = WINDOWS_TAPS, SIDE = WINDOWS_SIDE };
 
-/* Finds the place that tap (kh, kw) of the window around place reads. It returns false if that is
- * outside of the image. */
-static bool tap_place(const struct windows *w, size_t place, size_t tap, size_t *from)
+bool windows_tap(const struct windows *windows, size_t place, size_t tap, size_t *from)
 {
-    const size_t row = place / w->out_side * w->stride + tap / 3; /* one too far each */
-    const size_t column = place % w->out_side * w->stride + tap % 3;
+    const size_t margin = windows->margin, end = windows->side + margin;
+    const size_t row = place / windows->out_side * windows->stride + tap / 3;
+    const size_t column = place % windows->out_side * windows->stride + tap % 3;
 
-    if (row < 1 || row > w->side || column < 1 || column > w->side)
+    if (row < margin || row >= end || column < margin || column >= end)
         return false;
-    *from = (row - 1) * w->side + (column - 1);
+    *from = (row - margin) * windows->side + (column - margin);
     return true;
 }
 
@@ -34,7 +35,7 @@ double windows_forward(const struct windows *windows, bool exact, const double *
         if (bias)
             bounded_sum_add_one(&sum, (struct bounded){bias[i / places], 0});
         for (size_t t = 0; t < taps; ++t)
-            if (w[t] != 0 && tap_place(windows, i % places, t % TAPS, &from))
+            if (w[t] != 0 && windows_tap(windows, i % places, t % TAPS, &from))
                 bounded_sum_add(&sum, (struct bounded){w[t], 0}, x[t / TAPS * plane + from]);
         y[i] = exact ? (struct bounded){sum.v, 0} : bounded_sum_done(&sum);
         largest = fmax(largest, sum.size);
@@ -42,27 +43,44 @@ double windows_forward(const struct windows *windows, bool exact, const double *
     return largest;
 }
 
-/* Computes the gradient of number i of an image. places: numbers of a plane. */
-static struct norm_gradient back_to(const struct windows *windows, const double *weight,
-                                    const struct norm_gradient *dy, size_t i, size_t places)
+void windows_weights(const struct windows *windows, struct verify_sums *sums, int p,
+                     const struct bounded *x, const struct bounded *dy)
 {
-    struct bounded_sum own = {.v = 0}, all = {.v = 0};
-    size_t terms = 0, from;
+    const size_t channels = windows->channels, plane = windows->side * windows->side;
+    const size_t places = windows->out_side * windows->out_side;
 
-    for (size_t t = 0; t < windows->outs * TAPS; ++t) {
-        const size_t out = t / TAPS;
-        const double w = weight[(out * windows->channels + i / places) * TAPS + t % TAPS];
-
-        /* The window whose tap t reads this place is centred where the opposite tap of this place
-         * points. */
-        if (w == 0 || !tap_place(windows, i % places, TAPS - 1 - t % TAPS, &from))
+    for (size_t i = 0; i < windows->outs * places; ++i) {
+        if (fabs(dy[i].v) + dy[i].e == 0)
             continue;
-        bounded_sum_add(&own, (struct bounded){w, 0}, dy[out * places + from].own);
-        bounded_sum_add(&all, (struct bounded){w, 0}, dy[out * places + from].all);
-        ++terms;
+        verify_sums_add(sums, p + 1, i / places, dy[i], (struct bounded){1, 0});
+        for (size_t tap = 0; tap < TAPS; ++tap) {
+            size_t from = 0, at = i / places * channels * TAPS + tap;
+            const bool inside = windows_tap(windows, i % places, tap, &from);
+
+            for (size_t c = 0; inside && c < channels; ++c, at += TAPS)
+                verify_sums_add(sums, p, at, dy[i], x[c * plane + from]);
+        }
     }
-    own.terms = all.terms = terms;
-    return (struct norm_gradient){bounded_sum_done(&own), bounded_sum_done(&all)};
+}
+
+void windows_input(const struct windows *windows, const double *weight, double operands,
+                   const struct bounded *dy, struct bounded_sum *sum, struct bounded *dx)
+{
+    const size_t taps = windows->channels * TAPS, plane = windows->side * windows->side;
+    const size_t places = windows->out_side * windows->out_side;
+    size_t from;
+
+    for (size_t i = 0; i < windows->channels * plane; ++i)
+        sum[i] = (struct bounded_sum){.operands = operands};
+    for (size_t i = 0; i < windows->outs * places; ++i) {
+        const double *w = weight + i / places * taps;
+
+        for (size_t t = 0; t < taps; ++t)
+            if (w[t] != 0 && windows_tap(windows, i % places, t % TAPS, &from))
+                bounded_sum_add(&sum[t / TAPS * plane + from], dy[i], (struct bounded){w[t], 0});
+    }
+    for (size_t i = 0; i < windows->channels * plane; ++i)
+        dx[i] = bounded_sum_done(&sum[i]);
 }
 
 void windows_backward(const struct windows *windows, const double *weight,
@@ -70,28 +88,31 @@ void windows_backward(const struct windows *windows, const double *weight,
 {
     const size_t places = windows->side * windows->side;
 
-    for (size_t i = 0; i < windows->channels * places; ++i)
-        dx[i] = back_to(windows, weight, dy, i, places);
+    for (size_t i = 0; i < windows->channels * places; ++i) {
+        struct bounded_sum own = {.v = 0}, all = {.v = 0};
+        size_t terms = 0, from;
+
+        for (size_t t = 0; t < windows->outs * TAPS; ++t) {
+            const size_t out = t / TAPS;
+            const double w = weight[(out * windows->channels + i / places) * TAPS + t % TAPS];
+
+            /* The window whose tap t reads this place is centred where the opposite tap of this
+             * place points. */
+            if (w == 0 || !windows_tap(windows, i % places, TAPS - 1 - t % TAPS, &from))
+                continue;
+            bounded_sum_add(&own, (struct bounded){w, 0}, dy[out * places + from].own);
+            bounded_sum_add(&all, (struct bounded){w, 0}, dy[out * places + from].all);
+            ++terms;
+        }
+        own.terms = all.terms = terms;
+        dx[i] = (struct norm_gradient){bounded_sum_done(&own), bounded_sum_done(&all)};
+    }
 }
 
 /* A channel of an image with a margin of zeros. */
 struct padded {
     double value[WINDOWS_PLANE], size[WINDOWS_PLANE], away[WINDOWS_PLANE];
 };
-
-static void pad(const struct windows *windows, const struct bounded *x, struct padded *to)
-{
-    const size_t side = windows->side;
-
-    memset(to, 0, sizeof *to);
-    for (size_t i = 0; i < side * side; ++i) {
-        const size_t at = (i / side + 1) * (side + 2) + i % side + 1;
-
-        to->value[at] = x[i].v;
-        to->size[at] = fabs(x[i].v);
-        to->away[at] = x[i].e;
-    }
-}
 
 /* Adds the terms of tap t of a result whose gradients are dy. There is a sum for each column,
  * because these are as accurate as one sum, and faster. */
@@ -122,12 +143,18 @@ static void add_tap(const struct windows *windows, const struct padded *x, size_
 void windows_add(const struct windows *windows, const struct bounded *x,
                  const struct windows_upstream *dy, struct windows_sum *sum)
 {
-    const size_t plane = windows->side * windows->side;
-    const size_t places = windows->out_side * windows->out_side;
+    const size_t side = windows->side, places = windows->out_side * windows->out_side;
     struct padded padded;
 
-    for (size_t c = 0; c < windows->channels; ++c) {
-        pad(windows, x + c * plane, &padded);
+    for (size_t c = 0; c < windows->channels; ++c, x += side * side) {
+        memset(&padded, 0, sizeof padded);
+        for (size_t i = 0; i < side * side; ++i) {
+            const size_t at = (i / side + 1) * (side + 2) + i % side + 1;
+
+            padded.value[at] = x[i].v;
+            padded.size[at] = fabs(x[i].v);
+            padded.away[at] = x[i].e;
+        }
         for (size_t i = 0; i < windows->outs * TAPS; ++i)
             add_tap(windows, &padded, i % TAPS, dy + i / TAPS * places,
                     &sum[(i / TAPS * windows->channels + c) * TAPS + i % TAPS]);

@@ -1,4 +1,4 @@
-/* verify/windows.h: convolutions with windows of 3 x 3 and a padding of 1, in numbers with bounds.
+/* verify/windows.h: convolutions with windows of 3 x 3, in numbers with bounds.
  * Weights are [outs, channels, 3, 3], images [channels, side, side], results [outs, out_side,
  * out_side]. A weight that is 0 rounds nothing and is never counted as a term. */
 #ifndef HARNESS_VERIFY_WINDOWS_H
@@ -12,16 +12,29 @@
 #define WINDOWS_SIDE  8   /* of a result, at most */
 #define WINDOWS_PLANE 100 /* numbers of a channel with a margin of 1, at most */
 
+struct verify_sums;
 struct windows {
     size_t channels, side, outs, out_side, stride;
+    size_t margin; /* of zeros around the image: 0 or 1 */
 };
+
+/* Finds the place that tap (kh, kw) of the window around place reads. It returns false if that is
+ * outside of the image. */
+bool windows_tap(const struct windows *windows, size_t place, size_t tap, size_t *from);
 
 /* Computes y = W x + bias (NULL: none). exact: the numbers are whole; the caller sees in the
  * largest sum of |terms|, which is returned, whether the sums are exact. */
 double windows_forward(const struct windows *windows, bool exact, const double *weight,
                        const double *bias, const struct bounded *x, struct bounded *y);
-/* Computes dx from dy, for a stride of 1. A step adds up s own + all as one number, so both parts
- * are rounded as often as that sum has terms. */
+/* Adds the gradients of the weight and the bias, which are parameters p and p + 1, from dy. */
+void windows_weights(const struct windows *windows, struct verify_sums *sums, int p,
+                     const struct bounded *x, const struct bounded *dy);
+/* Computes dx from dy. sum: workspace, one for each number of the image. operands: as in
+ * bounded_sum. */
+void windows_input(const struct windows *windows, const double *weight, double operands,
+                   const struct bounded *dy, struct bounded_sum *sum, struct bounded *dx);
+/* Computes dx from dy, for a stride and a margin of 1. A step adds up s own + all as one number, so
+ * both parts are rounded as often as that sum has terms. */
 void windows_backward(const struct windows *windows, const double *weight,
                       const struct norm_gradient *dy, struct norm_gradient *dx);
 
@@ -35,7 +48,7 @@ struct windows_upstream {
 struct windows_sum {
     double value, size, carried;
 };
-/* Adds the terms of x to the sum of each weight. */
+/* Adds the terms of x to the sum of each weight, for a margin of 1. */
 void windows_add(const struct windows *windows, const struct bounded *x,
                  const struct windows_upstream *dy, struct windows_sum *sum);
 

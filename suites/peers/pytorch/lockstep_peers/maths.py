@@ -7,7 +7,7 @@ roundings that are alike do; in the other up or down at random, as those that ar
 at most in an array is what one such way to round makes of it. Three times both together are added to every
 bound of the array, but to those of 0: of a sum without terms nothing is rounded. Weights of queries, keys
 and values are arrays of their own: their gradients are of different sizes. lockstep's verifier has the same
-rule, and the reason for three (harness/verify/maths.h).
+rule, and the reason for three (harness/verify/maths.c).
 """
 from __future__ import annotations
 

@@ -1,0 +1,86 @@
+/* verify/model.c: memory of a reference, and where the reference has a row. */
+#include "verify/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t verify_shard(const struct verify *v, size_t n)
+{
+    const size_t least = v->rows / v->devices, longer = v->rows % v->devices;
+
+    if (!v->ranks)
+        return n / ((v->rows + v->devices - 1) / v->devices);
+    return n < longer * (least + 1) ? n / (least + 1) : longer + (n - longer * (least + 1)) / least;
+}
+
+size_t verify_place(const struct verify *v, size_t n)
+{
+    const size_t shard = v->patterns > v->kinds ? verify_shard(v, n) : 0;
+
+    return shard * v->kinds + workload_pattern(&v->set, n);
+}
+
+double *verify_numbers(size_t rows, size_t columns)
+{
+    return calloc(rows * columns + 1, sizeof(double));
+}
+
+int verify_starved(struct text_error *why)
+{
+    snprintf(why->text, sizeof why->text, "out of memory for the reference");
+    return VERIFY_STARVED;
+}
+
+int verify_exact(double largest, struct text_error *why)
+{
+    static const double FLOAT_LIMIT = 0x1p24;
+
+    if (largest < FLOAT_LIMIT)
+        return 0;
+    return text_fail(why,
+                     "a sum of |terms| may reach %.0f, not below %.0f: results would not be exact",
+                     largest, FLOAT_LIMIT);
+}
+
+struct reference_array *reference_result(struct reference_arrays *arrays, int i)
+{
+    return i < REFERENCE_PARAMS ? &arrays->grad[i] : &arrays->output;
+}
+
+void reference_clear(struct reference_array *array)
+{
+    memset(array->value, 0, array->n * sizeof *array->value);
+    memset(array->bound, 0, array->n * sizeof *array->bound);
+}
+
+void verify_close(struct verify *verify)
+{
+    struct reference_arrays *d = verify ? verify->arrays : NULL;
+
+    if (!verify)
+        return;
+    for (size_t l = 0; l < verify->layers; ++l) {
+        free(verify->layer[l].weight);
+        free(verify->layer[l].bias);
+        free(verify->layer[l].input);
+        free(verify->layer[l].upstream);
+        free(verify->layer[l].input_error);
+        free(verify->layer[l].upstream_error);
+    }
+    for (int i = 0; d && i < REFERENCE_RESULTS; ++i) {
+        free(reference_result(d, i)->value);
+        free(reference_result(d, i)->bound);
+    }
+    for (int p = 0; d && p < REFERENCE_PARAMS; ++p)
+        free(d->param[p].value);
+    if (d) {
+        free(d->input);
+        free(d->upstream);
+    }
+    free(d);
+    free(verify->output);
+    free(verify->output_error);
+    free(verify->weight);
+    free(verify);
+}
