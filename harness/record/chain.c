@@ -12,17 +12,6 @@
 static const char chain_key[] = ",\"chain\":\"", seal_key[] = ",\"seal\":\"", tail[] = "\"}";
 static const char algorithm[] = "sha256"; /* the chain of a first line */
 
-/* Finds where a member begins, from its comma, if it is the last member of its line; NULL: it is
- * not. */
-static const char *last_member(const char *line, size_t bytes, const char *key, size_t value)
-{
-    const size_t length = strlen(key) + value + strlen(tail);
-
-    return bytes > length && memcmp(line + bytes - length, key, strlen(key)) == 0
-               ? line + bytes - length
-               : NULL;
-}
-
 /* Returns the line with one more member, and frees line. NULL: memory is short, or line is no
  * object. */
 static char *add_member(char *line, const char *key, const char *value)
@@ -62,12 +51,14 @@ struct record_link record_link_of(const json_t *root)
 /* Checks the line that closes a file. Its seal is the SHA-256 of its bytes before the seal. */
 static int check_seal(const char *seal, const char *line, size_t bytes, struct text_error *err)
 {
-    const char *end = last_member(line, bytes, seal_key, DIGEST_HEX - 1);
+    /* From the comma of the member, if it is the last one of its line. */
+    const size_t length = strlen(seal_key) + (DIGEST_HEX - 1) + strlen(tail);
+    const char *begin = bytes > length ? line + bytes - length : NULL;
     char own[DIGEST_HEX];
 
-    if (!seal || !end)
+    if (!seal || !begin || memcmp(begin, seal_key, strlen(seal_key)) != 0)
         return record_fail(err, "\"seal\" is missing, not 64 hex digits, or not the last member");
-    if (digest_sha256(line, (size_t)(end - line), own))
+    if (digest_sha256(line, (size_t)(begin - line), own))
         return record_fail(err, "cannot compute the SHA-256 of the line");
     if (strcmp(own, seal) == 0)
         return 0;

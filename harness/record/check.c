@@ -39,30 +39,28 @@ static int check_steps(const struct record_cell *cell, struct text_error *err)
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
 
-/* The rows of replica i. Each gets the ceiling of rows / devices, and the last one what is left. In
- * mode ddp all ranks have equal numbers of rows, except that the first ones may have one more. */
-static size_t split_rows(const struct record_key *key, size_t i)
-{
-    const size_t n = strcmp(key->mode, "plain-mt") == 0 ? 1 : (size_t)key->n_devices;
-    const size_t rows = key->global_batch;
-    const size_t part = (rows + n - 1) / n, rest = i * part < rows ? rows - i * part : 0;
-
-    if (strcmp(key->mode, "ddp") == 0)
-        return rows / n + (i < rows % n);
-    return rest < part ? rest : part;
-}
-
-/* Checks that the rows of the replicas are how the mode splits the batch; a collective has none. */
-static int check_devices(const struct record_cell *cell, struct text_error *err)
+/* Checks that the rows of the replicas are how the mode splits the batch; a collective has none.
+ * Each replica gets the ceiling of rows / devices, and the last one what is left. In mode ddp all
+ * ranks have equal numbers of rows, except that the first ones may have one more. */
+static int check_split(const struct record_cell *cell, struct text_error *err)
 {
     const struct record_key *key = &cell->key;
     const bool none = record_is_collective(key);
+    const bool ddp = strcmp(key->mode, "ddp") == 0;
+    const size_t n = strcmp(key->mode, "plain-mt") == 0 ? 1 : (size_t)key->n_devices;
+    const size_t batch = key->global_batch;
     size_t rows = 0;
-    bool split = none || (key->global_batch > 0 && key->n_devices > 0);
+    bool split = none || (batch > 0 && key->n_devices > 0);
 
-    for (int s = 0; s < cell->n_shards; ++s) {
+    for (size_t s = 0; s < (size_t)cell->n_shards; ++s) {
+        const size_t part = split ? (batch + n - 1) / n : 0;
+        const size_t rest = s * part < batch ? batch - s * part : 0;
+        size_t share = rest < part ? rest : part;
+
+        if (ddp && split)
+            share = batch / n + (s < batch % n);
         rows = cell->shard[s] > SIZE_MAX - rows ? SIZE_MAX : rows + cell->shard[s];
-        split = split && cell->shard[s] == split_rows(key, (size_t)s) && cell->shard[s] > 0;
+        split = split && cell->shard[s] == share && share > 0;
     }
     const double values = record_collective_values(cell) * (double)cell->n_samples;
     /* A device list of an unknown kind is not judged. */
@@ -109,18 +107,6 @@ bool record_clock_holds(double ratio)
     return fabs(ratio - 1) <= CLOCK_WITHIN;
 }
 
-/* Returns the first step without a time for that phase of that replica, or the number of steps. */
-static size_t step_without_time(const struct record_cell *cell, enum record_phase phase, int rank)
-{
-    const uint64_t *ns = cell->phase_ns[phase];
-    size_t i = 0;
-
-    while (ns && i < cell->n_samples &&
-           ((cell->flags[i] & RECORD_WARMUP) != 0 || ns[(size_t)rank * cell->n_samples + i] > 0))
-        ++i;
-    return i;
-}
-
 /* Every replica that got rows must have worked in every step that counts. In DataParallel only the
  * first one has the loss and the update; in DistributedDataParallel every rank has its own. If
  * inputs start on the host, every replica also has a scatter. The phases of a chain on GPUs are not
@@ -132,23 +118,21 @@ int record_check_phases(const struct record_cell *cell, struct text_error *err)
     const bool without = record_is_collective(&cell->key) ||
                          (cell->key.chain > 0 && !cell->phase_ns[RECORD_FORWARD]);
     const size_t all = sizeof needed / sizeof needed[0] - (cell->key.host_inputs == 0);
-    const size_t n = without ? 0 : all;
 
-    for (size_t k = 0; k < n; ++k) {
+    for (size_t k = 0; k < (without ? 0 : all); ++k) {
         const enum record_phase phase = needed[k];
         const bool first = phase == RECORD_LOSS || phase == RECORD_UPDATE;
-        const int ranks = first && strcmp(cell->key.mode, "ddp") != 0 ? 1 : cell->n_shards;
+        const size_t ranks =
+            first && strcmp(cell->key.mode, "ddp") != 0 ? 1 : (size_t)cell->n_shards;
+        const uint64_t *ns = cell->phase_ns[phase];
+        const size_t n = cell->n_samples;
 
-        for (int r = 0; r < ranks; ++r) {
-            const size_t step = step_without_time(cell, phase, r);
-
-            if (step < cell->n_samples) {
+        for (size_t at = 0; at < ranks * n; ++at)
+            if (!ns || ((cell->flags[at % n] & RECORD_WARMUP) == 0 && ns[at] == 0))
                 return record_fail(err,
-                                   "step %zu has no time for %s of replica %d: it was not "
+                                   "step %zu has no time for %s of replica %zu: it was not "
                                    "recorded, or the clock is too coarse for it",
-                                   step, record_phase_names[phase], r);
-            }
-        }
+                                   at % n, record_phase_names[phase], at / n);
     }
     return 0;
 }
@@ -156,22 +140,6 @@ int record_check_phases(const struct record_cell *cell, struct text_error *err)
 static bool same_real(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
-}
-
-/* Returns the name of the first derived field that differs; NULL: all are equal. */
-static const char *find_other(const struct record_cell *a, const struct record_cell *b)
-{
-    const struct record_field *field =
-        record_differs(record_derived_fields, RECORD_ALL_ROLES, a, b);
-
-    for (int p = 0; p < RECORD_PHASES && !field; ++p)
-        if (!same_real(a->phase_median_ns[p], b->phase_median_ns[p]))
-            return record_phase_names[p];
-    const bool flags = memcmp(a->flags, b->flags, a->n_samples * sizeof a->flags[0]) != 0;
-
-    if (field)
-        return field->name;
-    return flags ? "flags" : NULL;
 }
 
 /* The hidden share follows from three times. It may be unknown for other reasons. */
@@ -207,17 +175,26 @@ static int check_beside(const struct record_cell *cell, struct text_error *err)
 static int check_summary(const struct record_cell *cell, struct text_error *err)
 {
     struct record_cell again = *cell;
+    const size_t bytes = cell->n_samples * sizeof again.flags[0];
+    const struct record_field *field;
+    const char *other = NULL;
 
     again.flags = calloc(cell->n_samples + 1, sizeof again.flags[0]);
     if (!again.flags)
         return record_fail(err, "no memory to check a record");
-    memcpy(again.flags, cell->flags, cell->n_samples * sizeof again.flags[0]);
-    const int status = record_derive(&again);
-    const char *const other = status == 0 ? find_other(cell, &again) : NULL;
-
-    free(again.flags);
-    if (status != 0)
+    memcpy(again.flags, cell->flags, bytes);
+    if (record_derive(&again) != 0) {
+        free(again.flags);
         return record_fail(err, "no memory to check a record");
+    }
+    if (memcmp(cell->flags, again.flags, bytes) != 0)
+        other = "flags";
+    free(again.flags);
+    for (int p = RECORD_PHASES - 1; p >= 0; --p)
+        if (!same_real(cell->phase_median_ns[p], again.phase_median_ns[p]))
+            other = record_phase_names[p];
+    if ((field = record_differs(record_derived_fields, RECORD_ALL_ROLES, cell, &again)))
+        other = field->name;
     if (again.n_valid == 0)
         return record_fail(err, "\"status\" is ok, but no step was measured");
     return !other ? 0
@@ -229,9 +206,8 @@ static int check_summary(const struct record_cell *cell, struct text_error *err)
 
 int record_check_ok(const struct record_cell *cell, struct text_error *err)
 {
-    if (check_steps(cell, err) != 0 || check_devices(cell, err) != 0 ||
-        check_probe(cell, err) != 0 || record_check_phases(cell, err) != 0 ||
-        check_beside(cell, err) != 0)
+    if (check_steps(cell, err) != 0 || check_split(cell, err) != 0 || check_probe(cell, err) != 0 ||
+        record_check_phases(cell, err) != 0 || check_beside(cell, err) != 0)
         return -1;
     return check_summary(cell, err);
 }

@@ -24,12 +24,16 @@ double record_collective_values(const struct record_cell *cell)
     return type ? (double)count * (one ? 1.0 : (double)cell->key.n_devices) : (double)NAN;
 }
 
-static int check_key(const struct record_key *key, struct text_error *err)
+/* Also checks that the record has nothing that only training has. */
+int record_check_collective(const struct record_cell *cell, struct text_error *err)
 {
+    const struct record_key *key = &cell->key;
     const struct collective_type *type = collective_type_find(key->dtype);
     const struct collective *collective = collective_find(key->workload);
     char names[COLLECTIVE_NAMES];
 
+    if (!record_is_collective(key))
+        return 0;
     if (!collective) {
         collective_names(names);
         return record_fail(err, "\"workload\" is \"%.40s\", no collective: %s", key->workload,
@@ -37,38 +41,24 @@ static int check_key(const struct record_key *key, struct text_error *err)
     }
     if (!type)
         return record_fail(err, "\"dtype\" is \"%s\", no type of a collective", key->dtype);
-    if (!collective_takes(collective, type)) {
+    if (!collective_takes(collective, type))
         return record_fail(err, "\"dtype\" is \"%s\", which %s does not add", key->dtype,
                            key->workload);
-    }
-    if (key->n_devices < 2 || key->global_batch != 0) {
+    if (key->n_devices < 2 || key->global_batch != 0)
         return record_fail(err, "a collective of %d device%s with %zu rows", key->n_devices,
                            key->n_devices == 1 ? "" : "s", key->global_batch);
-    }
+
     const size_t unit = collective_unit(collective, type, key->n_devices);
 
-    if (key->size_bytes == 0 || key->size_bytes % unit != 0) {
+    if (key->size_bytes == 0 || key->size_bytes % unit != 0)
         return record_fail(err, "\"size_bytes\" is %zu, no multiple of the %zu bytes of %s",
                            key->size_bytes, unit,
                            collective_has_blocks(collective) ? "its blocks" : type->name);
-    }
-    if (key->out_of_place > 1 || (collective->out_of_place && key->out_of_place == 0)) {
+    if (key->out_of_place > 1 || (collective->out_of_place && key->out_of_place == 0))
         return record_fail(err, "\"out_of_place\" is %zu, which %s is never", key->out_of_place,
                            key->workload);
-    }
-    return 0;
-}
 
-/* Also checks that the record has nothing that only training has. */
-int record_check_collective(const struct record_cell *cell, struct text_error *err)
-{
-    const struct record_key *key = &cell->key;
-
-    if (!record_is_collective(key))
-        return 0;
-    if (check_key(key, err) != 0)
-        return -1;
-    const double factor = collective_find(key->workload)->factor(key->n_devices);
+    const double factor = collective->factor(key->n_devices);
     const struct record_bound rows[] = {
         {"bus_factor", cell->bus_factor, factor, factor},
         {"model_params", (double)cell->model_params, 0, 0},

@@ -131,18 +131,6 @@ static bool take_real(struct scan *s, double *number)
     return end == s->at && isfinite(*number) && ends_value(s);
 }
 
-static bool take_string(struct scan *s, const struct record_field *field, char *to)
-{
-    const char *text = NULL;
-    size_t length = 0;
-
-    if (!take_text(s, &text, &length) || length >= field->bytes)
-        return false;
-    memcpy(to, text, length);
-    to[length] = '\0';
-    return true;
-}
-
 /* ---- arrays and objects --------------------------------------------------------------------- */
 
 /* The number of elements of the array of numbers that begins here. */
@@ -174,15 +162,6 @@ static bool take_reals(struct scan *s, size_t n, double *to)
         if (*s->at++ != (i == 0 ? '[' : ',') || !take_real(s, &to[i]))
             return false;
     return scan_take(s, "]");
-}
-
-static bool take_series(struct scan *s, struct record_series *series)
-{
-    const size_t n = count_elements(s);
-
-    series->value = n > RECORD_MOST_READINGS ? NULL : calloc(n + 1, sizeof *series->value);
-    series->n = n;
-    return series->value && take_reals(s, n, series->value);
 }
 
 static bool take_object(struct scan *s, const struct record_field *fields, void *object)
@@ -260,24 +239,6 @@ static uint64_t *take_rows(struct scan *s, size_t rows, size_t n)
     return NULL;
 }
 
-static bool take_part(struct scan *s, struct record_cell *cell, struct record_part_times *part)
-{
-    json_int_t work = 0;
-
-    s->lead = '{';
-    if (!take_name(s, "work") || !take_integer(s, 1, RECORD_EXACT_MAX, &work) ||
-        !take_name(s, "ns") || *s->at != '[')
-        return false;
-    const struct scan first = {.at = s->at + 1, .end = s->end};
-
-    part->work = (uint64_t)work;
-    part->n = count_elements(&first);
-    part->rows = record_part_rows((enum record_part)(part - cell->part), cell->key.n_devices);
-    part->ns =
-        part->n == 0 || part->n > RECORD_MOST_PARTS ? NULL : take_rows(s, part->rows, part->n);
-    return part->ns && scan_take(s, "}");
-}
-
 /* Reads an array of "raw", which has an element for each sample of the cell. */
 static bool take_samples(struct scan *s, const struct record_field *field, struct record_cell *cell)
 {
@@ -285,8 +246,23 @@ static bool take_samples(struct scan *s, const struct record_field *field, struc
     const size_t n = cell->n_samples;
     uint64_t *times;
 
-    if (field->nest == RECORD_PART)
-        return take_part(s, cell, member);
+    if (field->nest == RECORD_PART) {
+        struct record_part_times *part = member;
+        json_int_t work = 0;
+
+        s->lead = '{';
+        if (!take_name(s, "work") || !take_integer(s, 1, RECORD_EXACT_MAX, &work) ||
+            !take_name(s, "ns") || *s->at != '[')
+            return false;
+        const struct scan first = {.at = s->at + 1, .end = s->end};
+
+        part->work = (uint64_t)work;
+        part->n = count_elements(&first);
+        part->rows = record_part_rows((enum record_part)(part - cell->part), cell->key.n_devices);
+        if (part->n > 0 && part->n <= RECORD_MOST_PARTS)
+            part->ns = take_rows(s, part->rows, part->n);
+        return part->ns && scan_take(s, "}");
+    }
     if (field->nest == RECORD_RANKS) {
         times = take_rows(s, (size_t)cell->n_ranks, n);
         memcpy(member, &times, sizeof times);
@@ -300,41 +276,65 @@ static bool take_samples(struct scan *s, const struct record_field *field, struc
         return times && take_numbers(s, n, (uint64_t)RECORD_EXACT_MAX, times);
     }
     cell->flags = malloc((n + 1) * sizeof cell->flags[0]);
-    for (size_t i = 0; cell->flags && i < n; ++i) {
-        uint64_t flags = 0;
+    times = malloc((n + 1) * sizeof *times);
+    const bool whole = cell->flags && times && take_numbers(s, n, UINT16_MAX, times);
 
-        if (*s->at++ != (i == 0 ? '[' : ',') || !take_digits(s, &flags) || flags > UINT16_MAX)
-            return false;
-        cell->flags[i] = (unsigned)flags;
-    }
-    return cell->flags && scan_take(s, n == 0 ? "[]" : "]");
+    for (size_t i = 0; whole && i < n; ++i)
+        cell->flags[i] = (unsigned)times[i];
+    free(times);
+    return whole;
 }
 
-static bool take_state(struct scan *s, enum record_status *state)
-{
-    const char *text = NULL;
-    size_t length = 0;
-
-    if (!take_text(s, &text, &length))
-        return false;
-    for (int i = 0; i < RECORD_STATUSES; ++i)
-        if (strlen(record_status_names[i]) == length &&
-            memcmp(record_status_names[i], text, length) == 0) {
-            *state = (enum record_status)i;
-            return true;
-        }
-    return false;
-}
-
-static bool take_nested(struct scan *s, const struct record_field *field, void *object)
+static bool take_value(struct scan *s, const struct record_field *field, void *object)
 {
     void *member = (char *)object + field->offset;
+    struct record_series *series = member;
+    const char *text = NULL;
+    size_t length = 0;
+    json_int_t number = 0;
 
+    switch (field->kind) {
+    case RECORD_TEXT:
+    case RECORD_HASH:
+    case RECORD_OPTIONS:
+        if (!take_text(s, &text, &length) || length >= field->bytes)
+            return false;
+        memcpy(member, text, length);
+        ((char *)member)[length] = '\0';
+        return true;
+    case RECORD_BOOL:
+        *(bool *)member = scan_take(s, "true");
+        return (*(bool *)member || scan_take(s, "false")) && ends_value(s);
+    case RECORD_BIG:
+        return scan_take(s, "\"") && take_digits(s, member) && scan_take(s, "\"");
+    case RECORD_REAL:
+        return take_real(s, member);
+    case RECORD_SERIES:
+        series->n = count_elements(s);
+        series->value =
+            series->n > RECORD_MOST_READINGS ? NULL : calloc(series->n + 1, sizeof *series->value);
+        return series->value && take_reals(s, series->n, series->value);
+    case RECORD_NESTED:
+        break;
+    default:
+        if (!take_integer(s, field->min, field->max, &number))
+            return false;
+        record_json_store(field, number, member);
+        return true;
+    }
     if (field->empty == RECORD_AS_NULL && scan_take(s, "null"))
         return true;
     switch (field->nest) {
     case RECORD_STATE:
-        return take_state(s, member);
+        if (!take_text(s, &text, &length))
+            return false;
+        for (int i = 0; i < RECORD_STATUSES; ++i)
+            if (strlen(record_status_names[i]) == length &&
+                memcmp(record_status_names[i], text, length) == 0) {
+                *(enum record_status *)member = (enum record_status)i;
+                return true;
+            }
+        return false;
     case RECORD_OBJECT:
         return take_object(s, field->element, member);
     case RECORD_LIST:
@@ -346,36 +346,6 @@ static bool take_nested(struct scan *s, const struct record_field *field, void *
     default:
         return take_samples(s, field, object);
     }
-}
-
-static bool take_value(struct scan *s, const struct record_field *field, void *object)
-{
-    void *member = (char *)object + field->offset;
-    json_int_t number = 0;
-
-    switch (field->kind) {
-    case RECORD_TEXT:
-    case RECORD_HASH:
-    case RECORD_OPTIONS:
-        return take_string(s, field, member);
-    case RECORD_BOOL:
-        *(bool *)member = scan_take(s, "true");
-        return (*(bool *)member || scan_take(s, "false")) && ends_value(s);
-    case RECORD_BIG:
-        return scan_take(s, "\"") && take_digits(s, member) && scan_take(s, "\"");
-    case RECORD_REAL:
-        return take_real(s, member);
-    case RECORD_SERIES:
-        return take_series(s, member);
-    case RECORD_NESTED:
-        return take_nested(s, field, object);
-    default:
-        break;
-    }
-    if (!take_integer(s, field->min, field->max, &number))
-        return false;
-    record_json_store(field, number, member);
-    return true;
 }
 
 static bool take_fields(struct scan *s, const struct record_field *field, void *object)
@@ -396,33 +366,24 @@ static bool take_fields(struct scan *s, const struct record_field *field, void *
     return true;
 }
 
-/* Reads the chain if there is one. It is accepted if its length is right; its value is checked
- * later. */
-static bool take_chain(struct scan *s, char chain[DIGEST_HEX])
-{
-    const char *text = NULL;
-    size_t length = 0;
-
-    chain[0] = '\0';
-    if (!take_name(s, "chain"))
-        return true;
-    if (!take_text(s, &text, &length) || length != DIGEST_HEX - 1)
-        return false;
-    memcpy(chain, text, length);
-    chain[length] = '\0';
-    return true;
-}
-
 bool record_cell_direct(const char *line, size_t bytes, struct record_cell *cell,
                         char chain[DIGEST_HEX])
 {
     struct scan s = {.at = line, .end = line + bytes, .lead = ','};
+    const char *text = NULL;
+    size_t length = 0;
 
     memset(cell, 0, sizeof *cell);
     record_unknown(record_cell_fields, cell);
-    if (bytes > 0 && line[bytes - 1] == '}' && scan_take(&s, "{\"schema\":\"lockstep/cell/1.1\"") &&
-        take_fields(&s, record_cell_fields, cell) && take_chain(&s, chain) && scan_take(&s, "}") &&
-        s.at == s.end)
+    bool taken = bytes > 0 && line[bytes - 1] == '}' &&
+                 scan_take(&s, "{\"schema\":\"lockstep/cell/1.1\"") &&
+                 take_fields(&s, record_cell_fields, cell);
+
+    /* The chain is accepted if its length is right; its value is checked later. */
+    if (taken && take_name(&s, "chain"))
+        taken = take_text(&s, &text, &length) && length == DIGEST_HEX - 1;
+    snprintf(chain, DIGEST_HEX, "%.*s", (int)length, text ? text : "");
+    if (taken && scan_take(&s, "}") && s.at == s.end)
         return true;
     record_cell_free(cell);
     return false;

@@ -89,45 +89,6 @@ static size_t *find_place(const struct reader *reader, const struct record_file 
     return &reader->place[i];
 }
 
-static int grow_cells(struct reader *reader, struct record_file *file, struct text_error *err)
-{
-    const size_t capacity = reader->capacity_cells == 0 ? 16 : 2 * reader->capacity_cells;
-    const size_t places = 4 * capacity;
-    struct record_cell *cells = realloc(file->cell, capacity * sizeof cells[0]);
-    size_t *place = cells ? calloc(places, sizeof place[0]) : NULL;
-
-    if (cells) {
-        file->cell = cells;
-        reader->capacity_cells = capacity;
-    }
-    if (!place)
-        return record_fail(err, "no memory for %zu cells", capacity);
-    free(reader->place);
-    reader->place = place;
-    reader->places = places;
-    for (size_t i = 0; i < file->n_cells; ++i)
-        *find_place(reader, file, file->cell[i].cell_id) = i + 1;
-    return 0;
-}
-
-/* Keeps a cell. It replaces an earlier cell with the same id. */
-static int keep_cell(struct reader *reader, struct record_file *file, struct record_cell *cell,
-                     struct text_error *err)
-{
-    if (file->n_cells == reader->capacity_cells && grow_cells(reader, file, err) != 0)
-        return -1;
-    size_t *place = find_place(reader, file, cell->cell_id);
-
-    if (*place != 0) {
-        record_cell_free(&file->cell[*place - 1]);
-        file->cell[*place - 1] = *cell;
-        return 0;
-    }
-    file->cell[file->n_cells++] = *cell;
-    *place = file->n_cells;
-    return 0;
-}
-
 static int same_run(const char *run_id, const struct record_file *file, struct text_error *err)
 {
     if (strcmp(run_id, file->run.run_id) == 0)
@@ -135,38 +96,45 @@ static int same_run(const char *run_id, const struct record_file *file, struct t
     return record_fail(err, "belongs to run %s, the file to run %s", run_id, file->run.run_id);
 }
 
-/* Takes a cell, which is freed on failure. */
+/* Takes a cell, which is freed on failure. It replaces an earlier cell with the same id. */
 static int take_cell(struct reader *reader, struct record_cell *cell, struct record_file *file,
                      struct text_error *err)
 {
+    size_t *place;
+
     if (same_run(cell->run_id, file, err) != 0 ||
         (file->planned && record_plan_take(&reader->plan, cell, err) != 0)) {
         record_cell_free(cell);
         return -1;
     }
     record_sittings_cell(&reader->sittings, cell);
-    if (keep_cell(reader, file, cell, err) != 0) {
-        record_cell_free(cell);
-        return -1;
+    if (file->n_cells == reader->capacity_cells) {
+        const size_t capacity = reader->capacity_cells == 0 ? 16 : 2 * reader->capacity_cells;
+        struct record_cell *cells = realloc(file->cell, capacity * sizeof cells[0]);
+
+        place = cells ? calloc(4 * capacity, sizeof place[0]) : NULL;
+        if (cells) {
+            file->cell = cells;
+            reader->capacity_cells = capacity;
+        }
+        if (!place) {
+            record_cell_free(cell);
+            return record_fail(err, "no memory for %zu cells", capacity);
+        }
+        free(reader->place);
+        reader->place = place;
+        reader->places = 4 * capacity;
+        for (size_t i = 0; i < file->n_cells; ++i)
+            *find_place(reader, file, file->cell[i].cell_id) = i + 1;
     }
+    place = find_place(reader, file, cell->cell_id);
+    if (*place == 0)
+        *place = ++file->n_cells;
+    else
+        record_cell_free(&file->cell[*place - 1]);
+    file->cell[*place - 1] = *cell;
     file->ended = false;
     file->seconds = file->writing = (double)NAN;
-    return 0;
-}
-
-static int take_end(struct reader *reader, const json_t *root, struct record_file *file,
-                    struct text_error *err)
-{
-    struct record_end end;
-
-    if (record_end_from_json(root, &end, err) != 0 || same_run(end.run_id, file, err) != 0 ||
-        (file->planned && record_plan_end(&reader->plan, &end, err) != 0) ||
-        record_sittings_end(&reader->sittings, &end, err) != 0)
-        return -1;
-    file->ended = true;
-    file->seconds = reader->sittings.seconds;
-    file->writing = reader->sittings.writing;
-    file->interrupted = end.interrupted;
     return 0;
 }
 
@@ -187,6 +155,7 @@ static int take_record(struct reader *reader, const json_t *root, struct record_
 {
     struct record_link link = record_link_of(root);
     struct record_cell cell;
+    struct record_end end;
     const int type = record_json_type(root, err);
 
     if (type < 0)
@@ -204,8 +173,17 @@ static int take_record(struct reader *reader, const json_t *root, struct record_
             return -1;
         return file->planned ? record_plan_open(&file->run, &reader->plan, err) : 0;
     }
-    if (type == RECORD_IS_END)
-        return take_end(reader, root, file, err);
+    if (type == RECORD_IS_END) {
+        if (record_end_from_json(root, &end, err) != 0 || same_run(end.run_id, file, err) != 0 ||
+            (file->planned && record_plan_end(&reader->plan, &end, err) != 0) ||
+            record_sittings_end(&reader->sittings, &end, err) != 0)
+            return -1;
+        file->ended = true;
+        file->seconds = reader->sittings.seconds;
+        file->writing = reader->sittings.writing;
+        file->interrupted = end.interrupted;
+        return 0;
+    }
     if (record_cell_from_json(root, &cell, err) != 0)
         return -1;
     if (reader->lines->steps)
@@ -213,51 +191,27 @@ static int take_record(struct reader *reader, const json_t *root, struct record_
     return take_cell(reader, &cell, file, err);
 }
 
-/* Takes a cell that was read without JSON, and checked. */
-static int take_direct(struct reader *reader, struct record_file *file, struct text_error *err)
-{
-    struct record_line *line = reader->line;
-    const bool chained = line->chain[0] != '\0';
-    const struct record_link link = {
-        .here = chained, .chain = chained ? line->chain : NULL, .digest = line->digest};
-
-    if (take_link(reader, &link, false, file, err) != 0)
-        return -1;
-    if (line->status != 0) {
-        *err = line->err;
-        return -1;
-    }
-    line->direct = false;
-    return take_cell(reader, &line->cell, file, err);
-}
-
-/* Handles a current line that is not a record. As the last one of several lines it is the remainder
- * of an interrupted write; anywhere else it is an error, which err already holds. */
-static int accept_torn(struct reader *reader, struct record_file *file, struct text_error *err)
-{
-    struct record_lines *lines = reader->lines;
-    const long torn_at = reader->line->offset;
-
-    if (!reader->line->complete)
-        record_fail(err, "the line is incomplete");
-    locate(reader, reader->line->number, err);
-    if (torn_at == 0 || reader->line + 1 < lines->line + lines->n)
-        return -1;
-    record_lines_next(lines); /* the current line is gone */
-    if (lines->n > 0 || lines->status != 0)
-        return -1;
-    file->torn = true;
-    file->torn_offset = torn_at;
-    return 0;
-}
-
 /* Takes the current line. Returns 1 if it was torn, and no line follows it. */
 static int take_line(struct reader *reader, struct record_file *file, struct text_error *err)
 {
-    const struct record_line *line = reader->line;
+    struct record_lines *lines = reader->lines;
+    struct record_line *line = reader->line;
 
-    if (line->direct)
-        return take_direct(reader, file, err) == 0 ? 0 : locate(reader, line->number, err);
+    if (line->direct) { /* a cell that was read without JSON, and checked */
+        const bool chained = line->chain[0] != '\0';
+        const struct record_link link = {
+            .here = chained, .chain = chained ? line->chain : NULL, .digest = line->digest};
+
+        if (take_link(reader, &link, false, file, err) != 0)
+            return locate(reader, line->number, err);
+        if (line->status != 0) {
+            *err = line->err;
+            return locate(reader, line->number, err);
+        }
+        line->direct = false; /* the cell is the file's now */
+        return take_cell(reader, &line->cell, file, err) == 0 ? 0
+                                                              : locate(reader, line->number, err);
+    }
     json_t *root = record_json_load(line->text, line->length, err);
 
     if (record_memory_failed()) {
@@ -266,37 +220,29 @@ static int take_line(struct reader *reader, struct record_file *file, struct tex
         return locate(reader, line->number, err);
     }
     if (!root || !line->complete) {
+        /* As the last one of several lines it is the remainder of an interrupted write; anywhere
+         * else it is an error, which err already holds. */
+        const bool last = line + 1 == lines->line + lines->n;
+        const long torn_at = line->offset;
+
         file->partial = !root && !line->complete;
         json_decref(root);
-        return accept_torn(reader, file, err) == 0 ? 1 : -1;
+        if (!line->complete)
+            record_fail(err, "the line is incomplete");
+        locate(reader, line->number, err);
+        if (torn_at == 0 || !last)
+            return -1;
+        record_lines_next(lines); /* the current line is gone */
+        if (lines->n > 0 || lines->status != 0)
+            return -1;
+        file->torn = true;
+        file->torn_offset = torn_at;
+        return 1;
     }
     const int status = take_record(reader, root, file, err);
 
     json_decref(root);
     return status == 0 ? 0 : locate(reader, line->number, err);
-}
-
-static int read_lines(struct reader *reader, struct record_file *file, struct text_error *err)
-{
-    struct record_lines *lines = reader->lines;
-    int status = 0;
-
-    do {
-        record_lines_next(lines);
-        for (size_t i = 0; i < lines->n && status == 0; ++i) {
-            reader->line = &lines->line[i];
-            status = take_line(reader, file, err);
-        }
-    } while (status == 0 && lines->n > 0);
-    if (status == 0 && lines->status != 0) {
-        *err = lines->err;
-        return locate(reader, lines->number + 1, err);
-    }
-    if (status == 0 && lines->number == 0) {
-        record_fail(err, "the file is empty");
-        return locate(reader, 1, err);
-    }
-    return status < 0 ? -1 : 0;
 }
 
 static int record_read_as(const char *path, bool steps, struct record_file *file,
@@ -313,15 +259,30 @@ static int record_read_as(const char *path, bool steps, struct record_file *file
         fclose(stream);
         return record_fail(err, "%.160s: no memory to read it", path);
     }
-    reader.lines->steps = steps;
-    const int status = read_lines(&reader, file, err);
+    struct record_lines *const lines = reader.lines;
+    int status = 0;
 
-    record_lines_close(reader.lines);
+    lines->steps = steps;
+    do {
+        record_lines_next(lines);
+        for (size_t i = 0; i < lines->n && status == 0; ++i) {
+            reader.line = &lines->line[i];
+            status = take_line(&reader, file, err);
+        }
+    } while (status == 0 && lines->n > 0);
+    if (status == 0 && lines->status != 0) {
+        *err = lines->err;
+        status = locate(&reader, lines->number + 1, err);
+    } else if (status == 0 && lines->number == 0) {
+        record_fail(err, "the file is empty");
+        status = locate(&reader, 1, err);
+    }
+    record_lines_close(lines);
     free(reader.place);
     record_plan_close(&reader.plan);
-    if (status != 0)
+    if (status < 0)
         record_file_free(file);
-    return status;
+    return status < 0 ? -1 : 0;
 }
 
 int record_read(const char *path, struct record_file *file, struct text_error *err)
@@ -341,4 +302,34 @@ void record_file_free(struct record_file *file)
     free(file->cell);
     file->cell = NULL;
     file->n_cells = 0;
+}
+
+/* Whatever its run or its cell is called there: if a launch were counted twice, it would narrow an
+ * interval without a measurement. */
+int record_copied(const struct record_file *a, const struct record_file *b, struct text_error *err)
+{
+    const bool resumed = a != b && strcmp(a->run.run_id, b->run.run_id) == 0;
+    /* One machine never starts two launches in the same nanosecond. */
+    const bool one_machine = a->run.machine_instance[0] != '\0' &&
+                             strcmp(a->run.machine_instance, b->run.machine_instance) == 0;
+
+    for (size_t i = 0; i < a->n_cells; ++i)
+        for (size_t k = 0; k < (a == b ? i : b->n_cells); ++k) {
+            const struct record_cell *x = &a->cell[i], *y = &b->cell[k];
+
+            if (x->start_epoch_ns != y->start_epoch_ns || x->n_samples == 0 || y->n_samples == 0)
+                continue;
+            const size_t bytes = x->n_samples * sizeof x->t_step_ns[0];
+
+            if (!(one_machine || (x->n_samples == y->n_samples &&
+                                  memcmp(x->t_step_ns, y->t_step_ns, bytes) == 0)) ||
+                (resumed && strcmp(x->cell_id, y->cell_id) == 0))
+                continue;
+            return record_fail(err,
+                               "run %s, cell %s, and run %s, cell %s, are one launch: both have "
+                               "\"start_epoch_ns\" %llu; a launch counts once",
+                               b->run.run_id, y->cell_id, a->run.run_id, x->cell_id,
+                               (unsigned long long)x->start_epoch_ns);
+        }
+    return 0;
 }

@@ -3,7 +3,6 @@
  * one: a GPU at its power limit is a healthy one. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "record/record.h"
@@ -51,14 +50,6 @@ void record_throttle_words(double throttle, char text[RECORD_NODE_TEXT])
         text_list(text, RECORD_NODE_TEXT, ", ", "none");
 }
 
-void record_watched_free(struct record_watched *watched, int n)
-{
-    for (int i = 0; watched && i < n; ++i)
-        for (const struct record_field *f = record_during_fields; f->name; ++f)
-            free(((struct record_series *)(void *)((char *)&watched[i].during + f->offset))->value);
-    free(watched);
-}
-
 /* ---- readings of one GPU ------------------------------------------------------------------- */
 
 /* Counts the readings with that throttle reason, the first and the last reading included; *known is
@@ -100,8 +91,13 @@ static void add_heat(char why[RECORD_NODE_TEXT], const struct record_watched *wa
 
 /* ---- reports that make the times untrustworthy --------------------------------------------- */
 
-static bool is_throttled(const struct record_watched *watched, char why[RECORD_NODE_TEXT])
+static bool has_doubt(const struct record_watched *watched, double passed_ns,
+                      char why[RECORD_NODE_TEXT])
 {
+    const double errors = gained(watched->before.ecc_uncorrected, watched->after.ecc_uncorrected);
+    const double slowed =
+        gained(watched->before.slowed_thermal_ns, watched->after.slowed_thermal_ns);
+
     for (int i = 0; i < BITS; ++i) {
         size_t known;
         const size_t n = bits[i].invalid ? count_readings(watched, bits[i].bit, &known) : 0;
@@ -113,28 +109,12 @@ static bool is_throttled(const struct record_watched *watched, char why[RECORD_N
         add_heat(why, watched);
         return true;
     }
-    return false;
-}
-
-/* The counter also covers the time between two readings. */
-static bool is_heated(const struct record_watched *watched, double passed_ns,
-                      char why[RECORD_NODE_TEXT])
-{
-    const double slowed =
-        gained(watched->before.slowed_thermal_ns, watched->after.slowed_thermal_ns);
-
-    if (!(slowed > LEAST_SLOWED * passed_ns))
-        return false;
-    snprintf(why, RECORD_NODE_TEXT, "GPU %s: thermal slowdown for %.3g s", watched->bus,
-             slowed / 1e9);
-    add_heat(why, watched);
-    return true;
-}
-
-static bool is_wrong(const struct record_watched *watched, char why[RECORD_NODE_TEXT])
-{
-    const double errors = gained(watched->before.ecc_uncorrected, watched->after.ecc_uncorrected);
-
+    if (slowed > LEAST_SLOWED * passed_ns) { /* the counter covers the time between readings, too */
+        snprintf(why, RECORD_NODE_TEXT, "GPU %s: thermal slowdown for %.3g s", watched->bus,
+                 slowed / 1e9);
+        add_heat(why, watched);
+        return true;
+    }
     snprintf(why, RECORD_NODE_TEXT, "GPU %s: %.0f uncorrected memory error%s while it was measured",
              watched->bus, errors, errors == 1 ? "" : "s");
     return errors > 0;
@@ -148,8 +128,7 @@ bool record_gpu_doubt(const struct record_cell *cell, char why[RECORD_NODE_TEXT]
     for (size_t i = cell->warmup_steps; cell->n_gpus > 0 && i < cell->n_samples; ++i)
         passed_ns += (double)record_sample_ns(cell, i);
     for (int i = 0; i < cell->n_gpus && !found; ++i)
-        found = is_throttled(&cell->gpu[i], why) || is_heated(&cell->gpu[i], passed_ns, why) ||
-                is_wrong(&cell->gpu[i], why);
+        found = has_doubt(&cell->gpu[i], passed_ns, why);
     if (!found)
         why[0] = '\0';
     return found;

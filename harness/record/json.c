@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,21 +15,9 @@
 
 const char *const record_type_names[RECORD_TYPES] = {"run", "cell", "end"};
 
-int record_fail(struct text_error *err, const char *format, ...)
+json_t *record_json_text(const char *text, size_t bytes, json_error_t *why)
 {
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(err->text, sizeof err->text, format, arguments);
-    va_end(arguments);
-    text_clean(err->text, '?'); /* it may quote the file */
-    return -1;
-}
-
-/* Estimates the memory of the JSON values of a text: an object costs ten times as much as a number.
- */
-static size_t memory_of(const char *text, size_t bytes)
-{
+    /* An estimate of the memory of its values: an object costs ten times as much as a number. */
     enum { OBJECT = 320, ARRAY = 128, VALUE = 48 };
     size_t sum = 0;
     bool quoted = false;
@@ -49,32 +36,12 @@ static size_t memory_of(const char *text, size_t bytes)
         else if (c == ',' || c == ':')
             sum += VALUE;
     }
-    return sum;
-}
-
-json_t *record_json_text(const char *text, size_t bytes, json_error_t *why)
-{
-    if (memory_of(text, bytes) <= RECORD_JSON_BYTES)
+    if (sum <= RECORD_JSON_BYTES)
         return json_loadb(text, bytes, JSON_REJECT_DUPLICATES, why);
     *why = (json_error_t){.line = 1};
     snprintf(why->text, sizeof why->text, "so many values need more than %zu MiB of memory",
              RECORD_JSON_BYTES >> 20);
     return NULL;
-}
-
-/* Reads all of a file of that size, and appends a 0 byte; NULL: it cannot be read. */
-static char *read_all(const char *path, size_t bytes)
-{
-    FILE *stream = fopen(path, "rb");
-    char *text = stream ? malloc(bytes + 1) : NULL;
-
-    if (text && fread(text, 1, bytes, stream) != bytes) {
-        free(text);
-        text = NULL;
-    }
-    if (stream)
-        fclose(stream);
-    return text;
 }
 
 json_t *record_json_file(const char *path, size_t most, struct text_error *err)
@@ -99,9 +66,13 @@ json_t *record_json_file(const char *path, size_t most, struct text_error *err)
         return NULL;
     }
     const size_t bytes = (size_t)status.st_size;
-    char *text = read_all(path, bytes);
+    FILE *stream = fopen(path, "rb");
+    char *text = stream ? malloc(bytes + 1) : NULL;
+    const bool whole = text && fread(text, 1, bytes, stream) == bytes;
 
-    if (!text) {
+    if (stream)
+        fclose(stream);
+    if (!whole) {
         record_fail(err, "cannot read it: %s", strerror(errno));
     } else if (!(root = record_json_text(text, bytes, &why))) {
         record_fail(err, "not JSON: line %d: %.100s", why.line, why.text);
@@ -182,21 +153,6 @@ int record_json_type(const json_t *root, struct text_error *err)
                        schema);
 }
 
-static int read_field_text(const json_t *value, const struct record_field *field, char *text,
-                           struct text_error *err)
-{
-    const char *string = json_string_value(value);
-    const size_t length = json_string_length(value);
-
-    if (!string)
-        return record_fail(err, "\"%s\" is missing or no string", field->name);
-    if (length >= field->bytes)
-        return record_fail(err, "\"%s\" has %zu bytes, at most %zu are allowed", field->name,
-                           length, field->bytes - 1);
-    memcpy(text, string, length + 1);
-    return 0;
-}
-
 const json_t *record_json_object(const json_t *object, const char *name, struct text_error *err)
 {
     const json_t *found = json_object_get(object, name);
@@ -219,21 +175,6 @@ int record_json_integer(const json_t *value, const char *name, json_int_t min, j
                            "\"%s\" is %" JSON_INTEGER_FORMAT ", outside %" JSON_INTEGER_FORMAT
                            " to %" JSON_INTEGER_FORMAT,
                            name, *number, min, max);
-    return 0;
-}
-
-static int read_big(const json_t *value, const char *name, uint64_t *number, struct text_error *err)
-{
-    const char *string = json_string_value(value);
-
-    if (!string || string[0] == '\0' || strspn(string, "0123456789") != strlen(string))
-        return record_fail(err, "\"%s\" is missing or no string of digits", name);
-    errno = 0;
-    const unsigned long long parsed = strtoull(string, NULL, 10);
-
-    if (errno != 0 || parsed > UINT64_MAX)
-        return record_fail(err, "\"%s\" is \"%.30s\", more than 64 bits", name, string);
-    *number = parsed;
     return 0;
 }
 
@@ -289,22 +230,6 @@ static int read_whole_numbers(const json_t *array, const char *name, json_int_t 
         to[i] = (uint64_t)number;
     }
     return 0;
-}
-
-/* An earlier series is freed with the object, by its owner. */
-static int read_series(const json_t *array, const char *name, struct record_series *series,
-                       struct text_error *err)
-{
-    const size_t n = json_array_size(array);
-
-    if (!json_is_array(array) || n > RECORD_MOST_READINGS)
-        return record_fail(err, "\"%s\" is not an array of at most %d numbers", name,
-                           RECORD_MOST_READINGS);
-    series->value = calloc(n + 1, sizeof *series->value);
-    if (!series->value)
-        return record_fail(err, "no memory for %zu numbers", n);
-    series->n = n;
-    return read_reals(array, name, series->value, err);
 }
 
 static int read_list(const json_t *array, const struct record_field *field, void *object,
@@ -375,26 +300,6 @@ static uint64_t *read_rows(const json_t *array, const char *name, size_t rows, s
     return times;
 }
 
-static int read_part(const json_t *object, const char *name, struct record_cell *cell,
-                     struct record_part_times *part, struct text_error *err)
-{
-    const json_t *ns = json_object_get(object, "ns");
-    const size_t n = json_array_size(json_array_get(ns, 0));
-    json_int_t work = 0;
-
-    if (record_json_integer(json_object_get(object, "work"), "work", 1, RECORD_EXACT_MAX, &work,
-                            err) != 0)
-        return -1;
-    if (n == 0 || n > RECORD_MOST_PARTS)
-        return record_fail(err, "\"%s\" of \"parts\" has no arrays of 1 to %d times", name,
-                           RECORD_MOST_PARTS);
-    part->work = (uint64_t)work;
-    part->n = n;
-    part->rows = record_part_rows((enum record_part)(part - cell->part), cell->key.n_devices);
-    part->ns = read_rows(ns, name, part->rows, n, err);
-    return part->ns ? 0 : -1;
-}
-
 /* Reads an array of "raw", which has an element for each sample of the cell. */
 static int read_samples(const json_t *value, const struct record_field *field,
                         struct record_cell *cell, struct text_error *err)
@@ -403,8 +308,23 @@ static int read_samples(const json_t *value, const struct record_field *field,
     const size_t n = cell->n_samples;
     uint64_t *times;
 
-    if (field->nest == RECORD_PART)
-        return read_part(value, field->name, cell, member, err);
+    if (field->nest == RECORD_PART) {
+        const json_t *ns = json_object_get(value, "ns");
+        struct record_part_times *part = member;
+        json_int_t work = 0;
+
+        part->n = json_array_size(json_array_get(ns, 0));
+        if (record_json_integer(json_object_get(value, "work"), "work", 1, RECORD_EXACT_MAX, &work,
+                                err) != 0)
+            return -1;
+        if (part->n == 0 || part->n > RECORD_MOST_PARTS)
+            return record_fail(err, "\"%s\" of \"parts\" has no arrays of 1 to %d times",
+                               field->name, RECORD_MOST_PARTS);
+        part->work = (uint64_t)work;
+        part->rows = record_part_rows((enum record_part)(part - cell->part), cell->key.n_devices);
+        part->ns = read_rows(ns, field->name, part->rows, part->n, err);
+        return part->ns ? 0 : -1;
+    }
     if (field->nest == RECORD_RANKS) {
         times = read_rows(value, field->name, (size_t)cell->n_ranks, n, err);
         memcpy(member, &times, sizeof times);
@@ -430,12 +350,70 @@ static int read_samples(const json_t *value, const struct record_field *field,
     return status;
 }
 
-static int read_nested(const json_t *value, const struct record_field *field, void *object,
-                       struct text_error *err)
+/* Texts, and numbers that are written as texts. */
+static int read_text(const json_t *value, const struct record_field *field, void *member,
+                     struct text_error *err)
+{
+    const char *string = json_string_value(value);
+    const size_t length = json_string_length(value);
+
+    if (field->kind == RECORD_BIG) {
+        if (length == 0 || strspn(string, "0123456789") != length)
+            return record_fail(err, "\"%s\" is missing or no string of digits", field->name);
+        errno = 0;
+        const unsigned long long parsed = strtoull(string, NULL, 10);
+
+        if (errno != 0 || parsed > UINT64_MAX)
+            return record_fail(err, "\"%s\" is \"%.30s\", more than 64 bits", field->name, string);
+        *(uint64_t *)member = parsed;
+        return 0;
+    }
+    if (!string)
+        return record_fail(err, "\"%s\" is missing or no string", field->name);
+    if (length >= field->bytes)
+        return record_fail(err, "\"%s\" has %zu bytes, at most %zu are allowed", field->name,
+                           length, field->bytes - 1);
+    memcpy(member, string, length + 1);
+    return 0;
+}
+
+static int read_value(const json_t *value, const struct record_field *field, void *object,
+                      struct text_error *err)
 {
     void *member = (char *)object + field->offset;
+    struct record_series *series = member;
     const char *name = json_string_value(value);
+    json_int_t number = 0;
 
+    switch (field->kind) {
+    case RECORD_TEXT:
+    case RECORD_HASH:
+    case RECORD_OPTIONS:
+    case RECORD_BIG:
+        return read_text(value, field, member, err);
+    case RECORD_BOOL:
+        if (!json_is_boolean(value))
+            return record_fail(err, "\"%s\" is missing or neither true nor false", field->name);
+        *(bool *)member = json_is_true(value);
+        return 0;
+    case RECORD_REAL:
+        return record_json_real(value, field->name, member, err);
+    case RECORD_SERIES: /* an earlier one is freed with the object, by its owner */
+        series->n = json_array_size(value);
+        if (!json_is_array(value) || series->n > RECORD_MOST_READINGS)
+            return record_fail(err, "\"%s\" is not an array of at most %d numbers", field->name,
+                               RECORD_MOST_READINGS);
+        series->value = calloc(series->n + 1, sizeof *series->value);
+        return series->value ? read_reals(value, field->name, series->value, err)
+                             : record_fail(err, "no memory for %zu numbers", series->n);
+    case RECORD_NESTED:
+        break;
+    default:
+        if (record_json_integer(value, field->name, field->min, field->max, &number, err) != 0)
+            return -1;
+        record_json_store(field, number, member);
+        return 0;
+    }
     switch (field->nest) {
     case RECORD_STATE:
         for (int i = 0; name && i < RECORD_STATUSES; ++i)
@@ -463,39 +441,6 @@ static int read_nested(const json_t *value, const struct record_field *field, vo
     }
 }
 
-static int read_field(const json_t *value, const struct record_field *field, void *object,
-                      struct text_error *err)
-{
-    void *member = (char *)object + field->offset;
-    json_int_t number = 0;
-
-    switch (field->kind) {
-    case RECORD_TEXT:
-    case RECORD_HASH:
-    case RECORD_OPTIONS:
-        return read_field_text(value, field, member, err);
-    case RECORD_BOOL:
-        if (!json_is_boolean(value))
-            return record_fail(err, "\"%s\" is missing or neither true nor false", field->name);
-        *(bool *)member = json_is_true(value);
-        return 0;
-    case RECORD_BIG:
-        return read_big(value, field->name, member, err);
-    case RECORD_REAL:
-        return record_json_real(value, field->name, member, err);
-    case RECORD_SERIES:
-        return read_series(value, field->name, member, err);
-    case RECORD_NESTED:
-        return read_nested(value, field, object, err);
-    default:
-        break;
-    }
-    if (record_json_integer(value, field->name, field->min, field->max, &number, err) != 0)
-        return -1;
-    record_json_store(field, number, member);
-    return 0;
-}
-
 int record_json_fields(const json_t *object, const struct record_field *field, void *to,
                        struct text_error *err)
 {
@@ -506,7 +451,7 @@ int record_json_fields(const json_t *object, const struct record_field *field, v
 
         if (none || (field->kind == RECORD_NESTED && field->nest == RECORD_BY_HAND))
             continue;
-        if (read_field(value, field, to, err) != 0 || record_check_value(field, to, err) != 0)
+        if (read_value(value, field, to, err) != 0 || record_check_value(field, to, err) != 0)
             return -1;
     }
     return 0;

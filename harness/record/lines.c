@@ -22,29 +22,6 @@ struct record_lines *record_lines_open(FILE *stream)
     return lines;
 }
 
-/* Reads more of the file after text[0 .. end-1], while the text is shorter than the longest line
- * may be. */
-static int read_block(struct record_lines *lines)
-{
-    if (lines->end == lines->capacity) {
-        const size_t twice = lines->capacity == 0 ? BLOCK_BYTES : 2 * lines->capacity;
-        const size_t capacity = twice <= RECORD_LINE_BYTES ? twice : RECORD_LINE_BYTES + 1;
-        char *text = realloc(lines->text, capacity);
-
-        if (!text)
-            return record_fail(&lines->err, "no memory for a line of %zu bytes", capacity);
-        lines->text = text;
-        lines->capacity = capacity;
-    }
-    const size_t room = lines->capacity - lines->end;
-    const size_t n = fread(lines->text + lines->end, 1, room, lines->stream);
-
-    lines->reason = errno;
-    lines->end += n;
-    lines->ended = n < room;
-    return 0;
-}
-
 /* Reads until the text has the end of a line, or of the file. The rest of the last batch moves to
  * the front. */
 static int lines_read(struct record_lines *lines)
@@ -60,8 +37,22 @@ static int lines_read(struct record_lines *lines)
         looked = lines->end;
         if (lines->end > RECORD_LINE_BYTES)
             return record_fail(&lines->err, "the line is longer than %zu bytes", RECORD_LINE_BYTES);
-        if (read_block(lines) != 0)
-            return -1;
+        if (lines->end == lines->capacity) {
+            const size_t twice = lines->capacity == 0 ? BLOCK_BYTES : 2 * lines->capacity;
+            const size_t capacity = twice <= RECORD_LINE_BYTES ? twice : RECORD_LINE_BYTES + 1;
+            char *text = realloc(lines->text, capacity);
+
+            if (!text)
+                return record_fail(&lines->err, "no memory for a line of %zu bytes", capacity);
+            lines->text = text;
+            lines->capacity = capacity;
+        }
+        const size_t room = lines->capacity - lines->end;
+        const size_t n = fread(lines->text + lines->end, 1, room, lines->stream);
+
+        lines->reason = errno;
+        lines->end += n;
+        lines->ended = n < room;
     }
     return 0;
 }

@@ -41,66 +41,47 @@ static int open_default(struct output *output, struct text_error *err)
     return 0;
 }
 
-static int open_path(struct output *output, const char *path, bool resume, struct text_error *err)
-{
-    if (!path)
-        return open_default(output, err);
-    if (strlen(path) >= sizeof output->path)
-        return text_fail(err, "--out: the path is longer than %zu characters",
-                         sizeof output->path - 1);
-    struct stat info;
-
-    snprintf(output->path, sizeof output->path, "%s", path);
-    output->made = lstat(output->path, &info) != 0;
-    output->fd = open(output->path, OPEN_FLAGS | (resume ? 0 : O_CREAT), 0666);
-    return 0;
-}
-
-/* Locks the file. The lock belongs to this descriptor: unlike with fcntl, closing another
- * descriptor does not release it. */
-static int lock(const struct output *output, struct text_error *err)
-{
-    if (flock(output->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-        return 0; /* the file system has no locks: it goes on without one */
-    return text_fail(err, "%.180s: another lockstep is writing to it", output->path);
-}
-
-/* Whether the file is the beginning of a header whose write was interrupted. Then nothing is lost
- * if the sweep starts again. */
-static bool is_started(int fd)
+int output_open(struct output *output, const char *path, bool resume, struct text_error *err)
 {
     static const char header[] = "{\"schema\":\"lockstep/run/";
     char text[4096];
-    const ssize_t n = pread(fd, text, sizeof text, 0);
-    const size_t length = n > 0 ? (size_t)n : 0;
-    const size_t common = length < sizeof header - 1 ? length : sizeof header - 1;
-
-    return n >= 0 && length < sizeof text && memcmp(text, header, common) == 0 &&
-           !memchr(text, '\n', length);
-}
-
-int output_open(struct output *output, const char *path, bool resume, struct text_error *err)
-{
     struct stat info;
 
     *output = (struct output){.fd = -1};
-    if (open_path(output, path, resume, err))
+    if (!path && open_default(output, err))
         return -1;
+    if (path) {
+        if (strlen(path) >= sizeof output->path)
+            return text_fail(err, "--out: the path is longer than %zu characters",
+                             sizeof output->path - 1);
+        snprintf(output->path, sizeof output->path, "%s", path);
+        output->made = lstat(output->path, &info) != 0;
+        output->fd = open(output->path, OPEN_FLAGS | (resume ? 0 : O_CREAT), 0666);
+    }
     if (output->fd < 0 && resume && errno == ENOENT)
         return text_fail(err, "%.180s is not there: nothing to resume", output->path);
     if (output->fd < 0 || fstat(output->fd, &info))
         return text_fail(err, "cannot write to %.180s: %s", output->path, strerror(errno));
     if (!S_ISREG(info.st_mode))
         return text_fail(err, "%.180s is not a regular file: records would be lost", output->path);
-    if (lock(output, err))
-        return -1;
+    /* The lock belongs to this descriptor: unlike with fcntl, closing another descriptor does not
+     * release it. A file system that has no locks goes on without one. */
+    if (flock(output->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return text_fail(err, "%.180s: another lockstep is writing to it", output->path);
     /* Another sweep may have filled it before this process got the lock. */
     if (fstat(output->fd, &info))
         return text_fail(err, "cannot read %.180s: %s", output->path, strerror(errno));
     if (info.st_size > 0 && !resume)
         return text_fail(err, "%.180s holds records already; use --resume or another file",
                          output->path);
-    output->started = is_started(output->fd);
+    /* Whether it is the beginning of a header whose write was interrupted. Then nothing is lost if
+     * the sweep starts again. */
+    const ssize_t n = pread(output->fd, text, sizeof text, 0);
+    const size_t length = n > 0 ? (size_t)n : 0;
+    const size_t common = length < sizeof header - 1 ? length : sizeof header - 1;
+
+    output->started = n >= 0 && length < sizeof text && memcmp(text, header, common) == 0 &&
+                      !memchr(text, '\n', length);
     if (output->started)
         return 0;
     output->resumed = record_read(output->path, &output->file, err) == 0;
@@ -190,22 +171,11 @@ static bool leads_to(const char *path, const struct stat *file)
     return stat(path, &info) == 0 && info.st_dev == file->st_dev && info.st_ino == file->st_ino;
 }
 
-static int copy_to(int from, int to)
-{
-    char block[8192];
-    ssize_t n;
-
-    for (off_t at = 0; (n = pread(from, block, sizeof block, at)) > 0; at += n)
-        for (ssize_t done = 0, m; done < n; done += m)
-            if ((m = write(to, block + done, (size_t)(n - done))) <= 0)
-                return -1;
-    return n == 0 && fsync(to) == 0 ? 0 : -1;
-}
-
 /* No name leads to the file any more. This copies it to a name that is free. */
 static int rescue(const struct output *output, const char *what, struct text_error *err)
 {
-    char path[sizeof output->path + 16];
+    char path[sizeof output->path + 16], block[8192];
+    ssize_t n = 0, done = 1;
     int fd = -1;
 
     for (int i = 1; i < DEFAULT_NAMES && fd < 0; ++i) {
@@ -214,12 +184,16 @@ static int rescue(const struct output *output, const char *what, struct text_err
         if (fd < 0 && errno != EEXIST)
             break;
     }
-    const int status = fd < 0 ? -1 : copy_to(output->fd, fd);
+    for (off_t at = 0; fd >= 0 && done > 0 && (n = pread(output->fd, block, sizeof block, at)) > 0;
+         at += n)
+        for (ssize_t m = 0; m < n && done > 0; m += done)
+            done = write(fd, block + m, (size_t)(n - m));
+    const bool saved = fd >= 0 && n == 0 && done > 0 && fsync(fd) == 0;
     const int reason = errno;
 
     if (fd >= 0)
         close(fd);
-    if (status)
+    if (!saved)
         return text_fail(err, "the file was %s and what was measured cannot be saved in %.100s: %s",
                          what, path, strerror(reason));
     return text_fail(err, "the file was %s while it was written; what was measured is in %.150s",
@@ -243,6 +217,42 @@ static int check_named(const struct output *output, struct text_error *err)
         return text_fail(
             err, "the file was moved while it was written; what was measured is in %.150s", path);
     return rescue(output, replaced ? "replaced" : "removed", err);
+}
+
+/* The line is either wholly on the disk or not at all. */
+int record_append(int fd, const char *line, struct text_error *err)
+{
+    const size_t length = strlen(line);
+    struct stat info;
+    ssize_t n = 0;
+
+    if (memchr(line, '\n', length))
+        return record_fail(err, "a record must be one line");
+    char *text = malloc(length + 2);
+
+    if (!text)
+        return record_fail(err, "no memory to append %zu bytes", length);
+    snprintf(text, length + 2, "%s\n", line);
+
+    /* -1: the file cannot be truncated to what it was */
+    const off_t before = lseek(fd, 0, SEEK_END);
+
+    /* A short write is tried again, so that errno tells the reason: the disk is full. */
+    for (size_t done = 0; done <= length && (n >= 0 || errno == EINTR);
+         done += n > 0 ? (size_t)n : 0)
+        n = write(fd, text + done, length + 1 - done);
+    /* Pipes and terminals cannot be synchronised, and need not be. */
+    const bool written = n >= 0 && (fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP);
+    const int reason = errno;
+
+    free(text);
+    if (written)
+        return 0;
+    const bool cut = before >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+                     ftruncate(fd, before) == 0 && lseek(fd, before, SEEK_SET) == before;
+
+    return record_fail(err, "cannot append a record of %zu bytes: %s%s", length + 1,
+                       strerror(reason), cut ? "; the file is as it was" : "");
 }
 
 static int append_line(struct output *output, char *line, bool closes, struct text_error *err)

@@ -25,27 +25,20 @@ static int compare_places(const void *a, const void *b)
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-/* The communicator that the backend has by default; for an unknown backend the one of the run. */
-static const char *own_communicator(const struct record_run *run, const char *name)
-{
-    struct dp_backend_row backend;
-
-    for (int i = 0; dp_backends(i, &backend); ++i)
-        if (strcmp(backend.name, name) == 0)
-            return backend.communicator;
-    return run->communicator;
-}
-
 /* Writes the communicators that the command asks for. In the run, each of them may have a name of
  * another form. */
 static void planned_communicators(const struct record_run *run, const struct plan_options *plan,
                                   char text[sizeof run->communicator])
 {
+    const char *own = run->communicator; /* that the backend has by default; so if it is unknown */
+    struct dp_backend_row backend;
     size_t used = 0, i = 0;
 
+    for (int b = 0; dp_backends(b, &backend); ++b)
+        if (strcmp(backend.name, plan->backend) == 0)
+            own = backend.communicator;
     do {
-        const char *asked = plan->n_communicators > 0 ? plan->communicator[i]
-                                                      : own_communicator(run, plan->backend);
+        const char *asked = plan->n_communicators > 0 ? plan->communicator[i] : own;
         struct dp_communicator_row row;
         char here[32];
 
@@ -57,34 +50,19 @@ static void planned_communicators(const struct record_run *run, const struct pla
     } while (++i < plan->n_communicators && used < sizeof run->communicator);
 }
 
-static int check_texts(const struct record_run *run, const struct plan_options *plan,
-                       struct text_error *err)
+static int check_header(const struct record_run *run, const struct plan_options *plan,
+                        struct text_error *err)
 {
+    const int devices = device_list_count(plan->devices);
     char communicators[sizeof run->communicator];
-
-    planned_communicators(run, plan, communicators);
-
     const struct {
         const char *name, *here, *planned;
-    } rows[] = {
+    } texts[] = {
         {"scaling", run->scaling, plan->weak ? "weak" : "strong"},
         {"devices", run->devices, plan->devices},
         {"backend", run->backend, plan->backend},
         {"communicator", run->communicator, communicators},
     };
-
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
-        if (strcmp(rows[i].here, rows[i].planned) != 0)
-            return record_fail(err,
-                               "\"%s\" is \"%.40s\", but with this \"command\" it is \"%.40s\"",
-                               rows[i].name, rows[i].here, rows[i].planned);
-    return 0;
-}
-
-static int check_numbers(const struct record_run *run, const struct plan_options *plan,
-                         struct text_error *err)
-{
-    const int devices = device_list_count(plan->devices);
     const struct {
         const char *name;
         uint64_t here, planned;
@@ -96,6 +74,12 @@ static int check_numbers(const struct record_run *run, const struct plan_options
         {"slots", (uint64_t)run->n_slots, (uint64_t)(devices < 0 ? run->n_slots : devices)},
     };
 
+    planned_communicators(run, plan, communicators);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i)
+        if (strcmp(texts[i].here, texts[i].planned) != 0)
+            return record_fail(err,
+                               "\"%s\" is \"%.40s\", but with this \"command\" it is \"%.40s\"",
+                               texts[i].name, texts[i].here, texts[i].planned);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
         if (rows[i].here != rows[i].planned)
             return record_fail(err,
@@ -131,24 +115,31 @@ static int check_slots(const struct record_run *run, const struct plan_options *
     return 0;
 }
 
-static int list_cells(const struct record_run *run, struct record_plan *plan)
+int record_plan_open(const struct record_run *run, struct record_plan *plan, struct text_error *err)
 {
-    struct plan_options one = plan->options;
+    struct text_error why = {""};
     struct dp_kind_row kind;
     struct record_cell cell;
 
+    if (plan_read(run->command, run->n_slots, &plan->options, &why) != 0)
+        return record_fail(err, "\"command\" is that of no sweep: %.180s", why.text);
+    if (check_header(run, &plan->options, err) != 0 || check_slots(run, &plan->options, err) != 0)
+        return -1;
+
+    struct plan_options one = plan->options;
+
+    one.launches = 1;
     if (dp_kind_of(run->devices, &kind) && kind.flags & DP_KIND_CORES)
         plan->cores = run->cores < run->usable_pus ? run->cores : run->usable_pus;
     plan->clocked = run->clocked;
     plan->memory = run->mem_bytes > 0 ? (double)run->mem_bytes : INFINITY;
-    one.launches = 1;
     plan->cells = plan_cells(&one);
     plan->cell = plan_make(&one, run->communicator, run->run_id);
     plan->place = calloc(plan->cells, sizeof *plan->place);
     plan->taken = calloc(run->planned, sizeof *plan->taken);
     plan->state = calloc(run->planned, sizeof *plan->state);
     if (!plan->cell || !plan->place || !plan->taken || !plan->state)
-        return -1;
+        return record_fail(err, "no memory for a plan of %zu cells", run->planned);
     for (size_t i = 0; i < plan->cells; ++i) {
         cell_identify(&plan->cell[i], &cell);
         memcpy(plan->place[i].cell_id, cell.cell_id, sizeof cell.cell_id);
@@ -156,20 +147,6 @@ static int list_cells(const struct record_run *run, struct record_plan *plan)
     }
     qsort(plan->place, plan->cells, sizeof *plan->place, compare_places);
     return 0;
-}
-
-int record_plan_open(const struct record_run *run, struct record_plan *plan, struct text_error *err)
-{
-    struct text_error why = {""};
-
-    if (plan_read(run->command, run->n_slots, &plan->options, &why) != 0)
-        return record_fail(err, "\"command\" is that of no sweep: %.180s", why.text);
-    if (check_texts(run, &plan->options, err) != 0 ||
-        check_numbers(run, &plan->options, err) != 0 || check_slots(run, &plan->options, err) != 0)
-        return -1;
-    return list_cells(run, plan) == 0
-               ? 0
-               : record_fail(err, "no memory for a plan of %zu cells", run->planned);
 }
 
 void record_plan_close(struct record_plan *plan)
@@ -182,21 +159,6 @@ void record_plan_close(struct record_plan *plan)
 }
 
 /* ---- a cell ---------------------------------------------------------------------------------- */
-
-/* The number of values that are compared at least; for a collective, record/check.c knows it. For
- * both sets of data: the number of shards, the rows of each, outputs, loss, gradients and updated
- * parameters. */
-static size_t least_values(const struct cell_config *cell, int shards)
-{
-    if (cell->mode == CELL_COLLECTIVE)
-        return 0;
-
-    const struct workload *workload = &cell->workload;
-    const size_t width = workload_width(workload);
-
-    return WORKLOAD_SETS *
-           (2 + (size_t)shards + cell->rows * width + 2 * workload_params(workload));
-}
 
 /* Returns -1 for an unknown number, so that unknown numbers compare as equal. */
 static double known_or_less(double number)
@@ -227,19 +189,6 @@ static int check_planned(const struct record_cell *cell, const struct cell_confi
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
 
-/* The bytes that a step copies at least if its inputs start on the host: its rows and the factors
- * of its loss. Inputs that are numbers of rows of a table do not count, because the table is on the
- * host, too. */
-static double least_bytes(const struct cell_config *cell)
-{
-    const struct workload *workload = &cell->workload;
-    const size_t inputs =
-        verify_has_ranks(workload) ? workload_row(workload, WORKLOAD_INPUT).width : 0;
-    const size_t width = inputs + workload_row(workload, WORKLOAD_TARGET).width;
-
-    return (double)cell->rows * (double)(width * sizeof(float));
-}
-
 /* The smallest sum over all steps among the ranks that have rows; INFINITY if it was not measured.
  */
 static double least_of(const struct record_cell *cell, const uint64_t *ns, int ranks)
@@ -260,59 +209,9 @@ static double least_of(const struct record_cell *cell, const uint64_t *ns, int r
  */
 static const double MOST_RATE = 1e4;
 
-/* Checks amounts of a verified cell. Programs that did not yet compare clocks wrote 0 for some of
- * them. */
-static int check_amounts(const struct record_plan *plan, const struct record_cell *cell,
-                         const struct cell_config *planned, struct text_error *err)
-{
-    const bool trains = planned->mode != CELL_COLLECTIVE, ddp = planned->mode == CELL_DDP;
-    const bool messages = plan->clocked || !isnan(cell->clock_ratio),
-               exact = trains && workload_is_exact(&planned->workload);
-    const bool here = plan->cores > 0 && planned->per_process == 0;
-    const bool moves = messages && trains && cell->n_shards > 1 && record_on_cores(cell);
-    const double inputs = planned->host_inputs > 0 ? least_bytes(planned) : -1;
-    const double rate = here ? MOST_RATE * plan->cores : INFINITY;
-    const struct cell_limits samples = cell_samples(planned);
-    const size_t warmup = cell->warmup_steps, n = cell->n_samples;
-    const double wait = n < warmup + samples.max_steps ? samples.seconds * 1e9 : 0;
-    double peak = INFINITY, most_peak = 0;
-
-    for (int i = 0; i < cell->n_peaks; ++i) {
-        peak = i < cell->n_shards ? fmin(peak, (double)cell->peak_bytes[i]) : peak;
-        most_peak = fmax(most_peak, (double)cell->peak_bytes[i]);
-    }
-    const struct record_bound rows[] = {
-        {"values_checked", (double)cell->values_checked,
-         (double)least_values(planned, cell->n_shards), INFINITY},
-        {"n_samples", (double)n, (double)(warmup + samples.min_steps),
-         (double)(warmup + samples.max_steps)},
-        {"wall_ns", (double)cell->wall_ns, wait, INFINITY},
-        {"clock_ratio", messages ? cell->clock_ratio : 1, 0, INFINITY},
-        {"launch_ns", (double)cell->launch_ns, messages, INFINITY},
-        {"devices_ns", (double)cell->devices_ns, messages, INFINITY},
-        {"reference_ns", (double)cell->reference_ns, messages && trains, INFINITY},
-        {"verify_ns", (double)cell->verify_ns, messages && trains, INFINITY},
-        {"probe_values", (double)cell->probe_values, messages && trains, INFINITY},
-        {"exact_bits", cell->exact_bits, messages && exact, 24},
-        {"peak_bytes", cell->n_peaks, messages ? cell->key.n_devices : 0, INFINITY},
-        {"peak_bytes", peak, messages, INFINITY},
-        {"peak_bytes", most_peak, 0, here ? plan->memory : INFINITY},
-        {"bytes_per_step", known_or_less(cell->bytes_per_step), moves ? fmax(1, inputs) : inputs,
-         INFINITY},
-        {"matmul_ns", least_of(cell, cell->matmul_ns, cell->n_shards), messages, INFINITY},
-        {"reduce", least_of(cell, cell->phase_ns[RECORD_REDUCE], ddp ? cell->n_shards : 1), moves,
-         INFINITY},
-        {"rounds_ns", cell->n_rounds, messages && ddp && exact ? RECORD_LEAST_ROUNDS : 0,
-         RECORD_MOST_ROUNDS},
-        {"min_ns", cell->min_ns, cell->flops_per_step / rate, INFINITY},
-    };
-
-    return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
-}
-
-/* Checks what a verified cell shows about the command. */
-static int check_measured(const struct record_plan *plan, const struct record_cell *cell,
-                          const struct cell_config *planned, struct text_error *err)
+/* Checks where a verified cell ran, and how it was warmed up. */
+static int check_conditions(const struct record_plan *plan, const struct record_cell *cell,
+                            const struct cell_config *planned, struct text_error *err)
 {
     const int devices = cell->key.n_devices;
     char rule[CELL_RULE_BYTES];
@@ -328,37 +227,80 @@ static int check_measured(const struct record_plan *plan, const struct record_ce
     if (planned->limits.warmup_steps != 0 && strcmp(cell->warmup_rule, rule) != 0)
         return record_fail(err, "\"warmup_rule\" is \"%.80s\", but by \"command\" it is \"%.80s\"",
                            cell->warmup_rule, rule);
-    return check_amounts(plan, cell, planned, err);
+    return 0;
 }
 
-/* Checks the place of a cell. It has one place in the order, in the block of its launch, which no
- * other cell has. A cell that was verified is not run again. */
-static int take_place(struct record_plan *plan, const struct record_cell *cell, size_t index,
-                      struct text_error *err)
+/* Checks what a verified cell shows about the command: its amounts. */
+static int check_measured(const struct record_plan *plan, const struct record_cell *cell,
+                          const struct cell_config *planned, struct text_error *err)
 {
-    const size_t launch = (size_t)cell->key.launch, place = launch * plan->cells + index;
+    const struct workload *workload = &planned->workload;
+    const int devices = cell->key.n_devices;
+    const bool trains = planned->mode != CELL_COLLECTIVE, ddp = planned->mode == CELL_DDP;
+    const bool messages = plan->clocked || !isnan(cell->clock_ratio),
+               exact = trains && workload_is_exact(workload);
+    /* The cores of several processes may be on other machines. */
+    const bool here = plan->cores > 0 && planned->per_process == 0;
+    const bool moves = messages && trains && cell->n_shards > 1 && record_on_cores(cell);
+    const double rate = here ? MOST_RATE * plan->cores : INFINITY;
+    const struct cell_limits samples = cell_samples(planned);
+    const size_t warmup = cell->warmup_steps, n = cell->n_samples;
+    const double wait = n < warmup + samples.max_steps ? samples.seconds * 1e9 : 0;
+    double inputs = -1, values = 0, peak = INFINITY, most_peak = 0;
 
-    if (cell->order_index / plan->cells != launch)
-        return record_fail(err, "\"order_index\" is %zu, but launch %zu has %zu to %zu",
-                           cell->order_index, launch, launch * plan->cells,
-                           (launch + 1) * plan->cells - 1);
-    if (plan->taken[cell->order_index] != 0 && plan->taken[cell->order_index] != index + 1)
-        return record_fail(err, "\"order_index\" is %zu, which another cell has",
-                           cell->order_index);
-    if (plan->state[place] == RECORD_PLAN_OK)
-        return record_fail(err, "the cell was verified in an earlier line, and is here again");
-    plan->taken[cell->order_index] = index + 1;
-    plan->n_not_ok -= plan->state[place] == RECORD_PLAN_NOT_OK;
-    plan->state[place] = cell->status == RECORD_OK ? RECORD_PLAN_OK : RECORD_PLAN_NOT_OK;
-    plan->n_ok += cell->status == RECORD_OK;
-    plan->n_not_ok += cell->status != RECORD_OK;
-    return 0;
+    /* The values that are compared at least; for a collective, record/check.c knows them. For both
+     * sets of data: the number of shards, the rows of each, outputs, loss, gradients and updated
+     * parameters. */
+    if (trains)
+        values = (double)(WORKLOAD_SETS *
+                          (2 + (size_t)cell->n_shards + planned->rows * workload_width(workload) +
+                           2 * workload_params(workload)));
+    /* The bytes that a step copies at least if its inputs start on the host: its rows and the
+     * factors of its loss. Inputs that are numbers of rows of a table do not count, because the
+     * table is on the host, too. */
+    if (planned->host_inputs > 0)
+        inputs = (double)planned->rows * sizeof(float) *
+                 (double)(workload_row(workload, WORKLOAD_TARGET).width +
+                          (verify_has_ranks(workload) ? workload_row(workload, WORKLOAD_INPUT).width
+                                                      : 0));
+    for (int i = 0; i < cell->n_peaks; ++i) {
+        peak = i < cell->n_shards ? fmin(peak, (double)cell->peak_bytes[i]) : peak;
+        most_peak = fmax(most_peak, (double)cell->peak_bytes[i]);
+    }
+    /* Programs that did not yet compare clocks wrote 0 for some of these. */
+    const struct record_bound rows[] = {
+        {"values_checked", (double)cell->values_checked, values, INFINITY},
+        {"n_samples", (double)n, (double)(warmup + samples.min_steps),
+         (double)(warmup + samples.max_steps)},
+        {"wall_ns", (double)cell->wall_ns, wait, INFINITY},
+        {"clock_ratio", messages ? cell->clock_ratio : 1, 0, INFINITY},
+        {"launch_ns", (double)cell->launch_ns, messages, INFINITY},
+        {"devices_ns", (double)cell->devices_ns, messages, INFINITY},
+        {"reference_ns", (double)cell->reference_ns, messages && trains, INFINITY},
+        {"verify_ns", (double)cell->verify_ns, messages && trains, INFINITY},
+        {"probe_values", (double)cell->probe_values, messages && trains, INFINITY},
+        {"exact_bits", cell->exact_bits, messages && exact, 24},
+        {"peak_bytes", cell->n_peaks, messages ? devices : 0, INFINITY},
+        {"peak_bytes", peak, messages, INFINITY},
+        {"peak_bytes", most_peak, 0, here ? plan->memory : INFINITY},
+        {"bytes_per_step", known_or_less(cell->bytes_per_step), moves ? fmax(1, inputs) : inputs,
+         INFINITY},
+        {"matmul_ns", least_of(cell, cell->matmul_ns, cell->n_shards), messages, INFINITY},
+        {"reduce", least_of(cell, cell->phase_ns[RECORD_REDUCE], ddp ? cell->n_shards : 1), moves,
+         INFINITY},
+        {"rounds_ns", cell->n_rounds, messages && ddp && exact ? RECORD_LEAST_ROUNDS : 0,
+         RECORD_MOST_ROUNDS},
+        {"min_ns", cell->min_ns, cell->flops_per_step / rate, INFINITY},
+    };
+
+    return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
 
 int record_plan_take(struct record_plan *plan, const struct record_cell *cell,
                      struct text_error *err)
 {
     const struct record_key *key = &cell->key;
+    const size_t launch = (size_t)key->launch, order = cell->order_index;
     struct planned_place wanted, *found;
     struct record_key first = *key;
     char amount[RECORD_AMOUNT_TEXT];
@@ -367,7 +309,7 @@ int record_plan_take(struct record_plan *plan, const struct record_cell *cell,
     record_cell_id(&first, wanted.cell_id);
     found = bsearch(&wanted, plan->place, plan->cells, sizeof wanted, compare_places);
     record_amount_words(key, amount);
-    if (!found || (size_t)key->launch >= plan->options.launches)
+    if (!found || launch >= plan->options.launches)
         return record_fail(err,
                            "\"command\" plans no cell %.60s, mode %s, %s, %s, %s, %s, %s, "
                            "launch %d",
@@ -378,11 +320,27 @@ int record_plan_take(struct record_plan *plan, const struct record_cell *cell,
                            plan->sitting);
     plan->sitting = cell->sitting;
     const struct cell_config *planned = &plan->cell[found->index];
+    const size_t place = launch * plan->cells + found->index, taken = found->index + 1;
 
     if (check_planned(cell, planned, err) != 0 ||
-        (cell->status == RECORD_OK && check_measured(plan, cell, planned, err) != 0))
+        (cell->status == RECORD_OK && (check_conditions(plan, cell, planned, err) != 0 ||
+                                       check_measured(plan, cell, planned, err) != 0)))
         return -1;
-    return take_place(plan, cell, found->index, err);
+    /* A cell has one place in the order, in the block of its launch, which no other cell has. A
+     * cell that was verified is not run again. */
+    if (order / plan->cells != launch)
+        return record_fail(err, "\"order_index\" is %zu, but launch %zu has %zu to %zu", order,
+                           launch, launch * plan->cells, (launch + 1) * plan->cells - 1);
+    if (plan->taken[order] != 0 && plan->taken[order] != taken)
+        return record_fail(err, "\"order_index\" is %zu, which another cell has", order);
+    if (plan->state[place] == RECORD_PLAN_OK)
+        return record_fail(err, "the cell was verified in an earlier line, and is here again");
+    plan->taken[order] = taken;
+    plan->n_not_ok -= plan->state[place] == RECORD_PLAN_NOT_OK;
+    plan->state[place] = cell->status == RECORD_OK ? RECORD_PLAN_OK : RECORD_PLAN_NOT_OK;
+    plan->n_ok += cell->status == RECORD_OK;
+    plan->n_not_ok += cell->status != RECORD_OK;
+    return 0;
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */

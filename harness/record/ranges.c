@@ -1,12 +1,24 @@
-/* record/ranges.c: the values that a field can have. Its unit says which numbers and which texts.
- * An unknown number is NaN, and is accepted. */
+/* record/ranges.c: the values that a field can have, and the complaint about any other one. The
+ * unit of a field says which numbers and which texts. An unknown number is NaN, and is accepted. */
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "record/json.h"
+
+int record_fail(struct text_error *err, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(err->text, sizeof err->text, format, arguments);
+    va_end(arguments);
+    text_clean(err->text, '?'); /* it may quote the file */
+    return -1;
+}
 
 static const char hex[] = "0123456789abcdef";
 /* The characters of a version, also of release candidates and packages: "2.12.0rc1",

@@ -6,24 +6,6 @@
 
 #include "record/json.h"
 
-/* Checks that each series of a GPU has one number for each time, and that the times increase. */
-static int check_during(const struct record_during *during, struct text_error *err)
-{
-    const size_t n = during->at_ns.n;
-
-    for (const struct record_field *f = record_during_fields; f->name; ++f) {
-        const struct record_series *series = (const void *)((const char *)during + f->offset);
-
-        if (series->n != n)
-            return record_fail(err, "\"%s\" of \"during\" has %zu numbers, \"at_ns\" has %zu",
-                               f->name, series->n, n);
-    }
-    for (size_t i = 0; i < n; ++i)
-        if (!(during->at_ns.value[i] >= (i > 0 ? during->at_ns.value[i - 1] : 0)))
-            return record_fail(err, "\"at_ns\" of \"during\" goes back at %zu", i);
-    return 0;
-}
-
 /* The last rule is the promise that no cell passes wrongly. */
 int record_cell_check(const struct record_cell *cell, struct text_error *err)
 {
@@ -33,9 +15,22 @@ int record_cell_check(const struct record_cell *cell, struct text_error *err)
     };
     char id[17];
 
-    for (int i = 0; i < cell->n_gpus; ++i)
-        if (check_during(&cell->gpu[i].during, err) != 0)
-            return -1;
+    /* Each series of a GPU has one number for each time, and the times increase. */
+    for (int g = 0; g < cell->n_gpus; ++g) {
+        const struct record_during *during = &cell->gpu[g].during;
+        const size_t n = during->at_ns.n;
+
+        for (const struct record_field *f = record_during_fields; f->name; ++f) {
+            const struct record_series *series = (const void *)((const char *)during + f->offset);
+
+            if (series->n != n)
+                return record_fail(err, "\"%s\" of \"during\" has %zu numbers, \"at_ns\" has %zu",
+                                   f->name, series->n, n);
+        }
+        for (size_t i = 0; i < n; ++i)
+            if (!(during->at_ns.value[i] >= (i > 0 ? during->at_ns.value[i - 1] : 0)))
+                return record_fail(err, "\"at_ns\" of \"during\" goes back at %zu", i);
+    }
     record_cell_id(&cell->key, id);
     if (strcmp(id, cell->cell_id) != 0)
         return record_fail(err, "\"cell_id\" is %s, but the key in \"cell\" gives %s",

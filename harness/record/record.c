@@ -73,6 +73,14 @@ void record_parts_free(struct record_cell *cell)
     }
 }
 
+void record_watched_free(struct record_watched *watched, int n)
+{
+    for (int i = 0; watched && i < n; ++i)
+        for (const struct record_field *f = record_during_fields; f->name; ++f)
+            free(((struct record_series *)(void *)((char *)&watched[i].during + f->offset))->value);
+    free(watched);
+}
+
 void record_cell_keep_steps(struct record_cell *cell)
 {
     free(cell->t_start_ns);
@@ -145,18 +153,6 @@ static double outside_median(const struct record_cell *cell, double x[])
     return stats_median(x, n);
 }
 
-/* The time that recording phases adds to a step. Each step with phases is compared with its own
- * sample, so that a change of the machine in between affects both. */
-static double tracing_median(const struct record_cell *cell, double x[])
-{
-    size_t n = 0;
-
-    for (size_t i = 0; cell->phased_ns && i < cell->n_samples; ++i)
-        if (sample_counts(cell, i))
-            x[n++] = (double)cell->phased_ns[i] - (double)cell->t_step_ns[i];
-    return stats_median(x, n);
-}
-
 uint64_t record_sample_ns(const struct record_cell *cell, size_t i)
 {
     const bool chain = cell->key.chain > 0 && i >= cell->warmup_steps;
@@ -167,21 +163,6 @@ uint64_t record_sample_ns(const struct record_cell *cell, size_t i)
 uint64_t record_phased_ns(const struct record_cell *cell, size_t i)
 {
     return cell->phased_ns ? cell->phased_ns[i] : cell->t_step_ns[i];
-}
-
-/* The share of the measured samples in the time from the first to the last; the rest is between
- * them. */
-static double duty_of(const struct record_cell *cell)
-{
-    const size_t first = cell->warmup_steps, n = cell->n_samples;
-    double ran = 0;
-
-    if (cell->key.chain == 0 || first >= n || !cell->t_start_ns)
-        return NAN;
-    for (size_t i = first; i < n; ++i)
-        ran += (double)record_sample_ns(cell, i);
-    return ran / ((double)(cell->t_start_ns[n - 1] - cell->t_start_ns[first]) +
-                  (double)record_sample_ns(cell, n - 1));
 }
 
 void record_derive_rounds(struct record_cell *cell)
@@ -197,9 +178,63 @@ void record_derive_rounds(struct record_cell *cell)
     }
 }
 
-static void flag_samples(struct record_cell *cell, const struct stats_summary *s)
+int record_derive(struct record_cell *cell)
 {
-    const struct stats_fences f = stats_tukey_fences(s->p25, s->p75);
+    /* All that follows from samples is unknown without any. */
+    struct stats_summary s = {.min = NAN,
+                              .max = NAN,
+                              .mean = NAN,
+                              .median = NAN,
+                              .p05 = NAN,
+                              .p25 = NAN,
+                              .p75 = NAN,
+                              .p95 = NAN,
+                              .ci = {.lo = NAN, .hi = NAN, .coverage = NAN},
+                              .cv = NAN,
+                              .rho1 = NAN,
+                              .n_eff = NAN};
+    const bool has_rows = isnan(cell->bus_factor);
+    const size_t room = cell->n_samples > 0 ? cell->n_samples : 1;
+    double *x = calloc(room, sizeof x[0]), *scratch = calloc(room, sizeof scratch[0]);
+    size_t n = 0;
+
+    if (!x || !scratch) {
+        free(x);
+        free(scratch);
+        return -1;
+    }
+    for (size_t i = 0; i < cell->n_samples; ++i) {
+        cell->flags[i] &= ~(unsigned)(RECORD_MILD | RECORD_SEVERE);
+        cell->flags[i] |= i < cell->warmup_steps ? RECORD_WARMUP : 0U;
+        if (sample_counts(cell, i))
+            x[n++] = (double)cell->t_step_ns[i];
+    }
+    if (n > 0)
+        s = stats_summarise(x, n, scratch);
+    cell->n_valid = n;
+    cell->median_ns = s.median;
+    cell->mean_ns = s.mean;
+    cell->min_ns = s.min;
+    cell->max_ns = s.max;
+    cell->p05_ns = s.p05;
+    cell->p25_ns = s.p25;
+    cell->p75_ns = s.p75;
+    cell->p95_ns = s.p95;
+    cell->has_ci = s.ci.valid;
+    cell->ci_lo_ns = s.ci.lo;
+    cell->ci_hi_ns = s.ci.hi;
+    cell->ci_coverage = s.ci.coverage;
+    cell->cv = s.cv;
+    cell->rho1 = s.rho1;
+    cell->n_eff = s.n_eff;
+    /* The throughput is total work over total time: the mean already is total time over steps. */
+    cell->throughput_samples_per_s =
+        has_rows ? (double)cell->key.global_batch * 1e9 / s.mean : (double)NAN;
+    cell->algbw_bytes_per_s =
+        has_rows ? (double)NAN : (double)cell->key.size_bytes * 1e9 / s.median;
+    cell->busbw_bytes_per_s = cell->algbw_bytes_per_s * cell->bus_factor;
+
+    const struct stats_fences f = stats_tukey_fences(s.p25, s.p75);
 
     for (size_t i = 0; i < cell->n_samples; ++i) {
         const double t = (double)cell->t_step_ns[i];
@@ -209,82 +244,27 @@ static void flag_samples(struct record_cell *cell, const struct stats_summary *s
         if (sample_counts(cell, i) && outside)
             cell->flags[i] |= severe ? RECORD_SEVERE : RECORD_MILD;
     }
-}
-
-static void set_summary(struct record_cell *cell, const struct stats_summary *s)
-{
-    cell->median_ns = s->median;
-    cell->mean_ns = s->mean;
-    cell->min_ns = s->min;
-    cell->max_ns = s->max;
-    cell->p05_ns = s->p05;
-    cell->p25_ns = s->p25;
-    cell->p75_ns = s->p75;
-    cell->p95_ns = s->p95;
-    cell->has_ci = s->ci.valid;
-    cell->ci_lo_ns = s->ci.lo;
-    cell->ci_hi_ns = s->ci.hi;
-    cell->ci_coverage = s->ci.coverage;
-    cell->cv = s->cv;
-    cell->rho1 = s->rho1;
-    cell->n_eff = s->n_eff;
-    /* The throughput is total work over total time: the mean already is total time over steps. */
-    const bool has_rows = isnan(cell->bus_factor), has_size = !has_rows;
-
-    cell->throughput_samples_per_s =
-        has_rows ? (double)cell->key.global_batch * 1e9 / s->mean : (double)NAN;
-    cell->algbw_bytes_per_s =
-        has_size ? (double)cell->key.size_bytes * 1e9 / s->median : (double)NAN;
-    cell->busbw_bytes_per_s = cell->algbw_bytes_per_s * cell->bus_factor;
-}
-
-static struct stats_summary no_samples(void)
-{
-    return (struct stats_summary){
-        .min = NAN,
-        .max = NAN,
-        .mean = NAN,
-        .median = NAN,
-        .p05 = NAN,
-        .p25 = NAN,
-        .p75 = NAN,
-        .p95 = NAN,
-        .p99 = NAN,
-        .ci = {.lo = NAN, .hi = NAN, .coverage = NAN},
-        .cv = NAN,
-        .rho1 = NAN,
-        .n_eff = NAN,
-    };
-}
-
-int record_derive(struct record_cell *cell)
-{
-    const size_t room = cell->n_samples > 0 ? cell->n_samples : 1;
-    double *x = calloc(room, sizeof x[0]), *scratch = calloc(room, sizeof scratch[0]);
-
-    if (!x || !scratch) {
-        free(x);
-        free(scratch);
-        return -1;
-    }
-    size_t n = 0;
-
-    for (size_t i = 0; i < cell->n_samples; ++i) {
-        cell->flags[i] &= ~(unsigned)(RECORD_MILD | RECORD_SEVERE);
-        cell->flags[i] |= i < cell->warmup_steps ? RECORD_WARMUP : 0U;
-        if (sample_counts(cell, i))
-            x[n++] = (double)cell->t_step_ns[i];
-    }
-    const struct stats_summary s = n > 0 ? stats_summarise(x, n, scratch) : no_samples();
-
-    cell->n_valid = n;
-    set_summary(cell, &s);
-    flag_samples(cell, &s);
     for (int p = 0; p < RECORD_PHASES; ++p)
         cell->phase_median_ns[p] = phase_median(cell, (enum record_phase)p, x);
     cell->outside_frac = outside_median(cell, x);
-    cell->tracing_ns = tracing_median(cell, x);
-    cell->duty = duty_of(cell);
+    /* The time that recording phases adds to a step. Each step with phases is compared with its own
+     * sample, so that a change of the machine in between affects both. */
+    n = 0;
+    for (size_t i = 0; cell->phased_ns && i < cell->n_samples; ++i)
+        if (sample_counts(cell, i))
+            x[n++] = (double)cell->phased_ns[i] - (double)cell->t_step_ns[i];
+    cell->tracing_ns = stats_median(x, n);
+    /* The share of the measured samples in the time from the first to the last; the rest is between
+     * them. */
+    const size_t first = cell->warmup_steps, end = cell->n_samples;
+    double ran = 0;
+
+    for (size_t i = first; i < end; ++i)
+        ran += (double)record_sample_ns(cell, i);
+    cell->duty = NAN;
+    if (cell->key.chain > 0 && first < end && cell->t_start_ns)
+        cell->duty = ran / ((double)(cell->t_start_ns[end - 1] - cell->t_start_ns[first]) +
+                            (double)record_sample_ns(cell, end - 1));
     free(x);
     free(scratch);
     return 0;

@@ -152,28 +152,6 @@ static int check_mode(const struct record_cell *cell, struct text_error *err)
     return 0;
 }
 
-/* Checks that the warm-up begins with the first step and ends with a step. */
-static int check_fixed_warmup(const struct record_cell *cell, struct text_error *err)
-{
-    size_t least = 0, most = 0;
-    double seconds = 0;
-
-    if (sscanf(cell->warmup_rule, "at least %zu steps and %lf s, at most %zu steps", &least,
-               &seconds, &most) != 3)
-        return 0;
-    const size_t steps = cell->warmup_steps;
-    const double passed = (double)cell->t_start_ns[steps] / 1e9;
-
-    if (!cell->steady_state || steps < least || steps > most ||
-        (steps < most && passed < seconds)) {
-        return record_fail(err,
-                           "\"warmup_steps\" is %zu, %g s before the first measured step, and "
-                           "\"steady_state\" %s, but \"warmup_rule\" is \"%.90s\"",
-                           steps, passed, cell->steady_state ? "true" : "false", cell->warmup_rule);
-    }
-    return 0;
-}
-
 /* Checks that the times of the three turns are the medians of their rounds, if these were kept. */
 static int check_rounds(const struct record_cell *cell, struct text_error *err)
 {
@@ -225,39 +203,50 @@ static int check_parts(const struct record_cell *cell, struct text_error *err)
     return 0;
 }
 
-/* Checks the warm-up of older records: a rule in the old form is applied again. */
+/* Checks that the warm-up is as its rule says: it begins with the first step and ends with a step.
+ * A rule of older records, in the old form, is applied again. */
 static int check_warmup(const struct record_cell *cell, struct text_error *err)
 {
     static const char rule[] = "last %zu steps: slope < %lf%%, each within %lf%% of the mean; at "
                                "most %zu steps, %lf s";
-    size_t window = 0, most = 0;
+    const size_t steps = cell->warmup_steps;
+    size_t window = 0, least = 0, most = 0;
     double slope = 0, spread = 0, seconds = 0, x[WINDOW_MAX];
 
-    if (cell->status != RECORD_OK || cell->warmup_steps >= cell->n_samples)
+    if (cell->status != RECORD_OK || steps >= cell->n_samples)
         return 0;
-    if (sscanf(cell->warmup_rule, rule, &window, &slope, &spread, &most, &seconds) != 5)
-        return check_fixed_warmup(cell, err);
-    if (window == 0 || window > WINDOW_MAX || cell->warmup_steps < window ||
-        cell->warmup_steps > most) {
-        return record_fail(err, "\"warmup_steps\" is %zu, but \"warmup_rule\" is \"%.90s\"",
-                           cell->warmup_steps, cell->warmup_rule);
+    if (sscanf(cell->warmup_rule, "at least %zu steps and %lf s, at most %zu steps", &least,
+               &seconds, &most) == 3) {
+        const double passed = (double)cell->t_start_ns[steps] / 1e9;
+
+        return cell->steady_state && steps >= least && steps <= most &&
+                       (steps == most || !(passed < seconds))
+                   ? 0
+                   : record_fail(
+                         err,
+                         "\"warmup_steps\" is %zu, %g s before the first measured step, and "
+                         "\"steady_state\" %s, but \"warmup_rule\" is \"%.90s\"",
+                         steps, passed, cell->steady_state ? "true" : "false", cell->warmup_rule);
     }
+    if (sscanf(cell->warmup_rule, rule, &window, &slope, &spread, &most, &seconds) != 5)
+        return 0;
+    if (window == 0 || window > WINDOW_MAX || steps < window || steps > most)
+        return record_fail(err, "\"warmup_steps\" is %zu, but \"warmup_rule\" is \"%.90s\"", steps,
+                           cell->warmup_rule);
     for (size_t i = 0; i < window; ++i)
-        x[i] = (double)cell->t_step_ns[cell->warmup_steps - window + i];
+        x[i] = (double)cell->t_step_ns[steps - window + i];
     const struct stats_steady_rule steady = {
         .window = window, .slope_limit = slope / 100, .spread_limit = spread / 100};
 
-    if (stats_is_steady(x, window, &steady) != cell->steady_state) {
+    if (stats_is_steady(x, window, &steady) != cell->steady_state)
         return record_fail(err, "\"steady_state\" is %s, but the last %zu steps of warm-up are %s",
                            cell->steady_state ? "true" : "false", window,
                            cell->steady_state ? "not steady" : "steady");
-    }
-    if (!cell->steady_state && cell->warmup_steps < most && (double)cell->wall_ns < seconds * 1e9) {
+    if (!cell->steady_state && steps < most && (double)cell->wall_ns < seconds * 1e9)
         return record_fail(err,
                            "\"steady_state\" is false after %zu steps and \"wall_ns\" is %" PRIu64
                            ", but \"warmup_rule\" ends at %zu steps or %g s",
-                           cell->warmup_steps, cell->wall_ns, most, seconds);
-    }
+                           steps, cell->wall_ns, most, seconds);
     return 0;
 }
 

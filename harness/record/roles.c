@@ -4,6 +4,7 @@
 
 #include "plan/plan.h"
 
+#include "numbers/stats.h"
 #include "text/text.h"
 
 #include <inttypes.h>
@@ -22,32 +23,24 @@ const char *record_role_name(enum record_role role)
     return "unknown";
 }
 
-/* Whether other fields of the record say what the option does, or it only says how many steps and
- * launches there are, and in which order. If runs differ in any other option, they were not run
- * alike. */
-static bool is_said_elsewhere(const char *option, size_t length)
-{
-    const size_t name = strcspn(option, " ") < length ? strcspn(option, " ") : length;
-
-    for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
-        const struct plan_option *row = &plan_option_table[i];
-
-        if (name > 2 && strlen(row->name) == name - 2 &&
-            memcmp(row->name, option + 2, name - 2) == 0)
-            return !row->apart;
-    }
-    return false;
-}
-
 /* Finds the next option that tells runs apart, and returns its length with its value; 0 at the end.
- */
+ * Of some options other fields of the record say what they do, or they only say how many steps and
+ * launches there are, and in which order. Runs that differ in any other one were not run alike. */
 static size_t next_option(const char **text)
 {
     for (;;) {
         const char *next = strstr(*text, " --");
         const size_t length = next ? (size_t)(next - *text) : strlen(*text);
+        const size_t word = strcspn(*text, " "), name = word < length ? word : length;
+        bool apart = true;
 
-        if (length == 0 || !is_said_elsewhere(*text, length))
+        for (size_t i = 0; name > 2 && i < PLAN_OPTIONS; ++i)
+            if (strlen(plan_option_table[i].name) == name - 2 &&
+                memcmp(plan_option_table[i].name, *text + 2, name - 2) == 0) {
+                apart = plan_option_table[i].apart;
+                break;
+            }
+        if (length == 0 || apart)
             return length;
         *text += length + (next != NULL);
     }
@@ -66,31 +59,20 @@ static int order_of_options(const char *a, const char *b)
     }
 }
 
-static int order_of_reals(double a, double b)
-{
-    if (isnan(a) || isnan(b))
-        return (isnan(a) != 0) - (isnan(b) != 0);
-    return (a > b) - (a < b);
-}
-
 static int order_of_u64(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
 }
 
-static int order_of_series(const struct record_series *a, const struct record_series *b)
-{
-    int order = order_of_u64(a->n, b->n);
-
-    for (size_t i = 0; i < a->n && order == 0; ++i)
-        order = order_of_reals(a->value[i], b->value[i]);
-    return order;
-}
-
-static int field_order(const struct record_field *field, const void *a, const void *b)
+int record_field_order(const struct record_field *field, unsigned roles, const void *a,
+                       const void *b)
 {
     const void *x = (const char *)a + field->offset, *y = (const char *)b + field->offset;
+    const struct record_series *series = x, *other = y;
+    int order;
 
+    if ((field->role & roles) == 0)
+        return 0;
     switch (field->kind) {
     case RECORD_TEXT:
     case RECORD_HASH:
@@ -109,65 +91,57 @@ static int field_order(const struct record_field *field, const void *a, const vo
     case RECORD_BIG:
         return order_of_u64(*(const uint64_t *)x, *(const uint64_t *)y);
     case RECORD_REAL:
-        return order_of_reals(*(const double *)x, *(const double *)y);
+        return stats_order(*(const double *)x, *(const double *)y);
     case RECORD_SERIES:
-        return order_of_series(x, y);
+        order = order_of_u64(series->n, other->n);
+        for (size_t i = 0; i < series->n && order == 0; ++i)
+            order = stats_order(series->value[i], other->value[i]);
+        return order;
     case RECORD_NESTED:
         break;
     }
     return 0;
 }
 
-int record_field_order(const struct record_field *field, unsigned roles, const void *a,
-                       const void *b)
-{
-    return (field->role & roles) != 0 ? field_order(field, a, b) : 0;
-}
-
-/* Returns the first field that differs, NULL: none; *order says how. */
-static const struct record_field *walk(const struct record_field *field, unsigned roles,
-                                       const void *a, const void *b, int *order)
-{
-    *order = 0;
-    for (; field->name; ++field) {
-        *order = record_field_order(field, roles, a, b);
-        if (*order != 0)
-            return field;
-    }
-    return NULL;
-}
-
 const struct record_field *record_differs(const struct record_field *fields, unsigned roles,
                                           const void *a, const void *b)
 {
-    int order;
+    while (fields->name && record_field_order(fields, roles, a, b) == 0)
+        ++fields;
+    return fields->name ? fields : NULL;
+}
 
-    return walk(fields, roles, a, b, &order);
+/* The first field that differs in two lists of n objects; *at is the index of the object. */
+static const struct record_field *list_differs(const struct record_field *fields, const void *a,
+                                               const void *b, size_t bytes, int n, int *at)
+{
+    const struct record_field *field = NULL;
+
+    for (int i = 0; i < n && !field; ++i) {
+        const size_t offset = (size_t)i * bytes;
+
+        *at = i;
+        field = record_differs(fields, RECORD_APART, (const char *)a + offset,
+                               (const char *)b + offset);
+    }
+    return field;
 }
 
 const struct record_field *record_slots_differ(const struct record_run *a,
                                                const struct record_run *b, int n, int *slot)
 {
-    const struct record_field *field = NULL;
-
-    for (int i = 0; i < n && !field; ++i) {
-        *slot = i;
-        field = record_differs(record_slot_fields, RECORD_APART, &a->slot[i], &b->slot[i]);
-    }
-    return field;
+    return list_differs(record_slot_fields, a->slot, b->slot, sizeof a->slot[0], n, slot);
 }
 
 const struct record_field *record_gpus_differ(const struct record_run *a,
                                               const struct record_run *b, int *gpu)
 {
-    const int n = a->node.n_gpus < b->node.n_gpus ? a->node.n_gpus : b->node.n_gpus;
-    const struct record_field *field = NULL;
+    const struct record_node *x = &a->node, *y = &b->node;
+    const int n = x->n_gpus < y->n_gpus ? x->n_gpus : y->n_gpus;
+    const struct record_field *field =
+        list_differs(record_gpu_fields, x->gpu, y->gpu, sizeof x->gpu[0], n, gpu);
 
-    for (int i = 0; i < n && !field; ++i) {
-        *gpu = i;
-        field = record_differs(record_gpu_fields, RECORD_APART, &a->node.gpu[i], &b->node.gpu[i]);
-    }
-    if (field || n == 0 || a->node.n_gpus == b->node.n_gpus)
+    if (field || n == 0 || x->n_gpus == y->n_gpus)
         return field;
     *gpu = n;
     return record_find(record_gpu_fields, "bus");
@@ -175,10 +149,9 @@ const struct record_field *record_gpus_differ(const struct record_run *a,
 
 int record_order(const struct record_field *fields, unsigned roles, const void *a, const void *b)
 {
-    int order;
+    const struct record_field *differs = record_differs(fields, roles, a, b);
 
-    walk(fields, roles, a, b, &order);
-    return order;
+    return differs ? record_field_order(differs, roles, a, b) : 0;
 }
 
 const struct record_field *record_find(const struct record_field *fields, const char *name)

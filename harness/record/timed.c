@@ -42,20 +42,11 @@ const char *const record_cost_names[RECORD_COSTS] = {
     [RECORD_COST_WARMUP] = "warm-up",  [RECORD_COST_VERIFY] = "verifying",
     [RECORD_COST_REST] = "rest"};
 
-/* The time of the whole warm-up. The samples after it are the measured ones. */
-static double warmup_ns(const struct record_cell *cell)
-{
-    const size_t n = cell->n_samples;
-
-    if (cell->warmup_steps < n)
-        return (double)cell->t_start_ns[cell->warmup_steps];
-    return n == 0 ? 0 : (double)cell->t_start_ns[n - 1] + (double)record_sample_ns(cell, n - 1);
-}
-
 void record_costs_add(struct record_costs *costs, const struct record_cell *cell)
 {
     const struct record_timed timed = record_timed(cell);
     const uint64_t reference = cell->reference_ns + cell->probe_ns;
+    const size_t n = cell->n_samples;
     double ns[RECORD_COSTS], rest;
 
     if (cell->status != RECORD_OK)
@@ -69,7 +60,13 @@ void record_costs_add(struct record_costs *costs, const struct record_cell *cell
     ns[RECORD_COST_DEVICES] = (double)cell->devices_ns;
     ns[RECORD_COST_MODEL] = (double)cell->setup_ns - (double)cell->devices_ns - (double)reference;
     ns[RECORD_COST_REFERENCE] = (double)reference;
-    ns[RECORD_COST_WARMUP] = warmup_ns(cell);
+    /* The samples after the warm-up are the measured ones. */
+    ns[RECORD_COST_WARMUP] = 0;
+    if (cell->warmup_steps < n)
+        ns[RECORD_COST_WARMUP] = (double)cell->t_start_ns[cell->warmup_steps];
+    else if (n > 0)
+        ns[RECORD_COST_WARMUP] =
+            (double)cell->t_start_ns[n - 1] + (double)record_sample_ns(cell, n - 1);
     ns[RECORD_COST_VERIFY] = (double)cell->verify_ns;
     rest = (double)cell->launch_ns - 1e9 * (timed.steps + timed.beside);
     for (int c = 0; c < RECORD_COST_REST; ++c)

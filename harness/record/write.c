@@ -4,7 +4,6 @@
  * character) become "?", so that a record is never lost because of a name. A value without memory,
  * or without a form in JSON, is NULL here; adding it fails, and with it the whole record. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,34 +12,9 @@
 #include "record/json.h"
 #include "text/text.h"
 
-static json_t *text_value(const char *text)
-{
-    char *copy = strdup(text);
-
-    if (!copy)
-        return NULL;
-    for (size_t i = 0; copy[i] != '\0';) {
-        uint32_t code = 0;
-        const size_t n = text_decode(copy + i, &code);
-
-        if (n == 0)
-            copy[i] = '?';
-        i += n > 0 ? n : 1;
-    }
-    json_t *value = json_string(copy);
-
-    free(copy);
-    return value;
-}
-
 static json_t *count_value(uint64_t number)
 {
     return number <= (uint64_t)RECORD_EXACT_MAX ? json_integer((json_int_t)number) : NULL;
-}
-
-static json_t *real_value(double number)
-{
-    return isfinite(number) ? json_real(number) : json_null();
 }
 
 /* Returns an array or an object, or NULL if one of its values could not be added. */
@@ -58,7 +32,7 @@ static json_t *reals_value(const double *number, size_t n)
     int status = n > RECORD_MOST_READINGS ? -1 : 0;
 
     for (size_t i = 0; status == 0 && i < n; ++i)
-        status = json_array_append_new(array, real_value(number[i]));
+        status = json_array_append_new(array, value_real(number[i]));
     return json_whole(array, status);
 }
 
@@ -137,38 +111,30 @@ static json_t *list_value(const struct record_field *field, const void *object)
     return json_whole(array, status);
 }
 
-static json_t *nested_value(const struct record_field *field, const void *object)
-{
-    const void *member = (const char *)object + field->offset;
-    const enum record_status *state = member;
-
-    switch (field->nest) {
-    case RECORD_STATE:
-        return (unsigned)*state < RECORD_STATUSES ? json_string(record_status_names[*state]) : NULL;
-    case RECORD_OBJECT:
-        return record_json_of(field->element, member);
-    case RECORD_LIST:
-    case RECORD_HEAP_LIST:
-    case RECORD_NUMBERS:
-        return list_value(field, object);
-    case RECORD_REALS:
-        return reals_value(member, (size_t)field->max);
-    default:
-        return samples_value(field, object);
-    }
-}
-
 static json_t *field_value(const struct record_field *field, const void *object)
 {
     const void *member = (const char *)object + field->offset;
     const struct record_series *series = member;
-    char text[24];
+    const enum record_status *state = member;
+    char text[24], *copy;
+    json_t *value;
 
     switch (field->kind) {
     case RECORD_TEXT:
     case RECORD_HASH:
     case RECORD_OPTIONS:
-        return text_value(member);
+        copy = strdup(member);
+        for (size_t i = 0; copy && copy[i] != '\0';) {
+            uint32_t code = 0;
+            const size_t n = text_decode(copy + i, &code);
+
+            if (n == 0)
+                copy[i] = '?';
+            i += n > 0 ? n : 1;
+        }
+        value = json_string(copy); /* NULL without a copy */
+        free(copy);
+        return value;
     case RECORD_BOOL:
         return json_boolean(*(const bool *)member);
     case RECORD_INT:
@@ -183,13 +149,26 @@ static json_t *field_value(const struct record_field *field, const void *object)
         snprintf(text, sizeof text, "%" PRIu64, *(const uint64_t *)member);
         return json_string(text);
     case RECORD_REAL:
-        return real_value(*(const double *)member);
+        return value_real(*(const double *)member);
     case RECORD_SERIES:
         return reals_value(series->value, series->n);
     case RECORD_NESTED:
         break;
     }
-    return nested_value(field, object);
+    switch (field->nest) {
+    case RECORD_STATE:
+        return (unsigned)*state < RECORD_STATUSES ? json_string(record_status_names[*state]) : NULL;
+    case RECORD_OBJECT:
+        return record_json_of(field->element, member);
+    case RECORD_LIST:
+    case RECORD_HEAP_LIST:
+    case RECORD_NUMBERS:
+        return list_value(field, object);
+    case RECORD_REALS:
+        return reals_value(member, (size_t)field->max);
+    default:
+        return samples_value(field, object);
+    }
 }
 
 int record_json_add(json_t *object, const struct record_field *field, const void *from)
