@@ -147,7 +147,12 @@ int machine_instance(const char *root, char hex[DIGEST_HEX])
     return status == 0 ? digest_sha256(text, (size_t)n, hex) : status;
 }
 
-static bool changes_results(const char *variable)
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int machine_environment(char *const variables[], char *text, size_t bytes)
 {
     static const char *const begins[] = {"OPENBLAS_",
                                          "OMP_",
@@ -165,57 +170,37 @@ static bool changes_results(const char *variable)
                                          "GOTO_",
                                          "HWLOC_XMLFILE=",
                                          "HWLOC_THISSYSTEM="};
-
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; ++i)
-        if (strncmp(variable, begins[i], strlen(begins[i])) == 0)
-            return true;
-    return false;
-}
-
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static int join_variables(char *const chosen[], size_t n, char *text, size_t bytes)
-{
-    struct memory_file all;
+    struct memory_file joined;
     char hex[DIGEST_HEX];
-    int status;
-
-    text[0] = '\0';
-    if (memory_file_open(&all))
-        return -1;
-    for (size_t i = 0; i < n; ++i)
-        fprintf(all.to, "%s%s", i > 0 ? " " : "", chosen[i]);
-    if ((status = memory_file_close(&all)))
-        return status;
-    if (all.bytes < bytes)
-        memcpy(text, all.text, all.bytes + 1);
-    else if ((status = digest_sha256(all.text, all.bytes, hex)) == 0)
-        snprintf(text, bytes, "%.*s... %s", (int)(bytes - DIGEST_HEX - 4), all.text, hex);
-    free(all.text);
-    return status;
-}
-
-int machine_environment(char *const variables[], char *text, size_t bytes)
-{
     size_t n = 0, all = 0;
+    int status;
 
     text[0] = '\0';
     while (variables && variables[all])
         ++all;
     char **chosen = calloc(all + 1, sizeof *chosen);
 
-    if (!chosen)
+    if (!chosen || memory_file_open(&joined)) {
+        free(chosen);
         return -1;
+    }
     for (size_t i = 0; i < all; ++i)
-        if (changes_results(variables[i]))
-            chosen[n++] = variables[i];
+        for (size_t k = 0; k < sizeof begins / sizeof begins[0]; ++k)
+            if (strncmp(variables[i], begins[k], strlen(begins[k])) == 0) {
+                chosen[n++] = variables[i];
+                break;
+            }
     qsort(chosen, n, sizeof *chosen, compare_texts);
-    const int status = join_variables(chosen, n, text, bytes);
-
+    for (size_t i = 0; i < n; ++i)
+        fprintf(joined.to, "%s%s", i > 0 ? " " : "", chosen[i]);
     free(chosen);
+    if ((status = memory_file_close(&joined)))
+        return status;
+    if (joined.bytes < bytes)
+        memcpy(text, joined.text, joined.bytes + 1);
+    else if ((status = digest_sha256(joined.text, joined.bytes, hex)) == 0)
+        snprintf(text, bytes, "%.*s... %s", (int)(bytes - DIGEST_HEX - 4), joined.text, hex);
+    free(joined.text);
     return status;
 }
 

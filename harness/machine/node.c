@@ -13,56 +13,6 @@
 #include "machine/sysfs.h"
 #include "record/record.h"
 
-static int read_numa(struct record_node *node)
-{
-    struct dp_numa numa[RECORD_MAX_NUMA];
-    struct dp_error err = {0};
-    const int n = dp_machine_nodes(numa, RECORD_MAX_NUMA, &err);
-
-    node->n_numa = n < 0 ? 0 : n < RECORD_MAX_NUMA ? n : RECORD_MAX_NUMA;
-    for (int i = 0; i < node->n_numa; ++i) {
-        struct record_numa *to = &node->numa[i];
-
-        to->node = numa[i].node;
-        to->package = numa[i].package;
-        to->cores = numa[i].cores;
-        to->pus = numa[i].pus;
-        to->memory_bytes = (double)numa[i].memory_bytes;
-        memcpy(to->cpus, numa[i].cpus, sizeof to->cpus);
-    }
-    return n < 0 ? -1 : 0;
-}
-
-static struct record_gpu *next_gpu(struct record_node *node)
-{
-    struct record_gpu *gpu = node->n_gpus < RECORD_MAX_GPUS ? &node->gpu[node->n_gpus++] : NULL;
-
-    if (!gpu)
-        return NULL;
-    memset(gpu, 0, sizeof *gpu);
-    record_unknown(record_gpu_fields, gpu);
-    record_unknown(record_reading_fields, &gpu->reading);
-    return gpu;
-}
-
-/* A GPU that NVML counts but cannot open is known from the PCI bus alone, if it is on it. */
-static void read_nvml(struct sysfs *sys, const struct node_nvml *nvml, struct record_node *node)
-{
-    const int n = node_nvml_count(nvml);
-
-    for (int i = 0; i < n; ++i) {
-        node_device device = NULL;
-        struct record_gpu *gpu =
-            node_nvml_device(nvml, i, &device) == NVML_SUCCESS ? next_gpu(node) : NULL;
-
-        if (!gpu)
-            continue;
-        node_gpu_read(nvml, device, gpu);
-        gpu->shown = true;
-        gpu->numa_node = sysfs_numa(sys, gpu->bus);
-    }
-}
-
 static int compare_gpus(const void *left, const void *right)
 {
     const struct record_gpu *a = left, *b = right;
@@ -79,62 +29,67 @@ static bool has_nvml(const struct record_run *run)
            strstr(run->gpu_facts, ", driver ");
 }
 
-static void read_bus(struct sysfs *sys, struct record_run *run)
-{
-    struct sysfs_gpu found[RECORD_MAX_GPUS];
-    struct record_node *node = &run->node;
-    const int n = sysfs_gpus(sys, found, RECORD_MAX_GPUS);
-
-    run->gpus_on_bus = n < 0 ? (double)NAN : n;
-    for (int i = 0; i < n && i < RECORD_MAX_GPUS; ++i) {
-        struct record_gpu *gpu;
-        int known = 0;
-
-        while (known < node->n_gpus && strcmp(node->gpu[known].bus, found[i].bus) != 0)
-            ++known;
-        if (known < node->n_gpus || !(gpu = next_gpu(node)))
-            continue;
-        sysfs_gpu_read(sys, &found[i], gpu);
-        snprintf(gpu->absent, sizeof gpu->absent, "%s: all but the PCI link",
-                 has_nvml(run) ? "not shown by NVML" : "no NVML");
-    }
-    qsort(node->gpu, (size_t)node->n_gpus, sizeof node->gpu[0], compare_gpus);
-}
-
-static int read_gpus(const char *root, const char *nvml, struct record_run *run)
+int node_read(const char *root, const char *nvml, bool gpus, struct record_run *run)
 {
     struct record_node *node = &run->node;
+    struct dp_numa numa[RECORD_MAX_NUMA];
+    struct dp_error err = {0};
     struct sysfs sys = {root, 0};
     struct node_nvml library;
-    char why[160];
+    char why[160] = "";
+
+    memset(node, 0, sizeof *node);
+    run->gpus_on_bus = (double)NAN;
+    run->gpu_facts[0] = '\0';
+
+    const int nodes = dp_machine_nodes(numa, RECORD_MAX_NUMA, &err);
+
+    node->n_numa = nodes < 0 ? 0 : nodes < RECORD_MAX_NUMA ? nodes : RECORD_MAX_NUMA;
+    for (int i = 0; i < node->n_numa; ++i) {
+        struct record_numa *to = &node->numa[i];
+
+        to->node = numa[i].node;
+        to->package = numa[i].package;
+        to->cores = numa[i].cores;
+        to->pus = numa[i].pus;
+        to->memory_bytes = (double)numa[i].memory_bytes;
+        memcpy(to->cpus, numa[i].cpus, sizeof to->cpus);
+    }
+    if (nodes < 0 || !gpus)
+        return nodes < 0 ? -1 : 0;
 
     const int opened = node_nvml_open(nvml, &library, why);
 
     if (opened == -2)
         return -1;
+    snprintf(run->gpu_facts, sizeof run->gpu_facts, "%.159s", why);
     if (opened == 0) {
         snprintf(run->gpu_facts, sizeof run->gpu_facts, "NVML %s, driver %s", library.version,
                  library.driver);
-        read_nvml(&sys, &library, node);
+        /* A GPU that NVML counts but cannot open is known from the PCI bus alone, if it is on it.
+         */
+        for (int i = 0, n = node_nvml_count(&library); i < n; ++i) {
+            node_device device = NULL;
+            struct record_gpu *gpu = node_nvml_device(&library, i, &device) == NVML_SUCCESS
+                                         ? sysfs_next_gpu(node)
+                                         : NULL;
+
+            if (!gpu)
+                continue;
+            node_gpu_read(&library, device, gpu);
+            gpu->shown = true;
+            gpu->numa_node = sysfs_numa(&sys, gpu->bus);
+        }
         node_nvml_close(&library);
-    } else {
-        snprintf(run->gpu_facts, sizeof run->gpu_facts, "%.159s", why);
     }
-    read_bus(&sys, run);
+    const int on_bus = sysfs_gpus(&sys, node, has_nvml(run) ? "not shown by NVML" : "no NVML");
+
+    run->gpus_on_bus = on_bus < 0 ? (double)NAN : on_bus;
+    qsort(node->gpu, (size_t)node->n_gpus, sizeof node->gpu[0], compare_gpus);
     const int n = sysfs_nics(&sys, node->nic, RECORD_MAX_NICS);
 
     node->n_nics = n < RECORD_MAX_NICS ? n : RECORD_MAX_NICS;
     return sys.status;
-}
-
-int node_read(const char *root, const char *nvml, bool gpus, struct record_run *run)
-{
-    memset(&run->node, 0, sizeof run->node);
-    run->gpus_on_bus = (double)NAN;
-    run->gpu_facts[0] = '\0';
-    const int status = read_numa(&run->node);
-
-    return status == 0 && gpus ? read_gpus(root, nvml, run) : status;
 }
 
 bool node_has_gpus(const char *devices)
@@ -230,21 +185,6 @@ static bool note_foreign(const struct record_gpu *gpu, char note[RECORD_NODE_TEX
     return foreign > 0;
 }
 
-static bool note_port(const struct record_nic *nic, char note[RECORD_NODE_TEXT])
-{
-    snprintf(note, RECORD_NODE_TEXT, "%s: %s", nic->name, nic->state);
-    return strcmp(nic->layer, "InfiniBand") == 0 && nic->state[0] != '\0' &&
-           strcmp(nic->state, "ACTIVE") != 0;
-}
-
-/* Writes one note for all GPUs, if there is no NVML. */
-static bool note_nvml(const struct record_run *run, char note[RECORD_NODE_TEXT])
-{
-    snprintf(note, RECORD_NODE_TEXT, "%d GPU%s on the PCI bus, and %.159s", run->node.n_gpus,
-             run->node.n_gpus == 1 ? "" : "s", run->gpu_facts);
-    return run->gpu_facts[0] != '\0' && run->node.n_gpus > 0 && !has_nvml(run);
-}
-
 bool node_note(const struct record_run *run, int *at, char note[RECORD_NODE_TEXT])
 {
     typedef bool note_function(const struct record_gpu *, char[RECORD_NODE_TEXT]);
@@ -255,18 +195,27 @@ bool node_note(const struct record_run *run, int *at, char note[RECORD_NODE_TEXT
     const struct record_node *node = &run->node;
     const int of_gpus = NOTES * node->n_gpus;
 
-    if (*at == 0 && note_nvml(run, note)) {
+    /* One note for all GPUs, if there is no NVML. */
+    if (*at == 0 && run->gpu_facts[0] != '\0' && node->n_gpus > 0 && !has_nvml(run)) {
+        snprintf(note, RECORD_NODE_TEXT, "%d GPU%s on the PCI bus, and %.159s", node->n_gpus,
+                 node->n_gpus == 1 ? "" : "s", run->gpu_facts);
         *at = 1; /* skips the note about the first GPU being hidden, which would say the same */
         return true;
     }
     while (*at < of_gpus + node->n_nics) {
         const int i = (*at)++;
 
-        if (i < of_gpus && i % NOTES == 0 && !has_nvml(run))
-            continue;
-        if (i < of_gpus ? notes[i % NOTES](&node->gpu[i / NOTES], note)
-                        : note_port(&node->nic[i - of_gpus], note))
+        if (i >= of_gpus) {
+            const struct record_nic *nic = &node->nic[i - of_gpus];
+
+            snprintf(note, RECORD_NODE_TEXT, "%s: %s", nic->name, nic->state);
+            if (strcmp(nic->layer, "InfiniBand") == 0 && nic->state[0] != '\0' &&
+                strcmp(nic->state, "ACTIVE") != 0)
+                return true;
+        } else if ((i % NOTES > 0 || has_nvml(run)) &&
+                   notes[i % NOTES](&node->gpu[i / NOTES], note)) {
             return true;
+        }
     }
     return false;
 }

@@ -73,20 +73,10 @@ static void read_version(const struct node_nvml *nvml, enum node_call call, char
     snprintf(text, 40, "%.38s", version[0] != '\0' ? version : "unknown");
 }
 
-static void explain(const struct node_nvml *nvml, int status, char why[160])
-{
-    typedef const char *string_function(int);
-    const char *text = nvml->call[NODE_ERROR_STRING]
-                           ? ((string_function *)nvml->call[NODE_ERROR_STRING])(status)
-                           : NULL;
-
-    snprintf(why, 160, "NVML cannot be used: %.100s (%d)", text ? text : "no reason", status);
-    text_clean(why, ' ');
-}
-
 int node_nvml_open(const char *path, struct node_nvml *nvml, char why[160])
 {
     typedef int init_function(void);
+    typedef const char *string_function(int);
 
     *nvml = (struct node_nvml){.library = dlopen(path ? path : "libnvidia-ml.so.1",
                                                  RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)};
@@ -117,7 +107,12 @@ int node_nvml_open(const char *path, struct node_nvml *nvml, char why[160])
     const int status = ((init_function *)nvml->call[NODE_INIT])();
 
     if (status != NVML_SUCCESS) {
-        explain(nvml, status, why);
+        const char *text = nvml->call[NODE_ERROR_STRING]
+                               ? ((string_function *)nvml->call[NODE_ERROR_STRING])(status)
+                               : NULL;
+
+        snprintf(why, 160, "NVML cannot be used: %.100s (%d)", text ? text : "no reason", status);
+        text_clean(why, ' ');
         dlclose(nvml->library);
         nvml->library = NULL;
         return -1;

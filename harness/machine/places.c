@@ -56,32 +56,31 @@ bool record_places_libraries(const struct record_place place[], int n)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static json_t *process_object(const struct record_place *place)
-{
-    json_t *facts = json_object();
-    char text[1024];
-
-    for (const struct record_field *field = record_run_fields; field->name; ++field) {
-        if ((field->role & PLACE_ROLES) == 0 || field->kind == RECORD_NESTED)
-            continue;
-        record_show(field, &place->run, text, sizeof text);
-        json_object_set_new(facts, field->name, json_string(text));
-    }
-    return json_pack("{s:s, s:I, s:s, s:s, s:o}", "host", place->host, "pid",
-                     (json_int_t)place->pid, "cores",
-                     place->run.n_slots > 0 ? place->run.slot[0].cores : "", "mpi_library",
-                     place->library, "facts", facts);
-}
-
 char *record_places_text(const char *launcher, const struct record_place place[], int n)
 {
     json_t *processes = json_array(), *differences = json_array();
     const struct record_field *field = NULL;
+    char text[1024];
 
-    for (int p = 0; p < n; ++p)
-        json_array_append_new(processes, process_object(&place[p]));
+    for (int p = 0; p < n; ++p) {
+        const struct record_run *run = &place[p].run;
+        json_t *facts = json_object();
+
+        for (field = record_run_fields; field->name; ++field) {
+            if ((field->role & PLACE_ROLES) == 0 || field->kind == RECORD_NESTED)
+                continue;
+            record_show(field, run, text, sizeof text);
+            json_object_set_new(facts, field->name, json_string(text));
+        }
+        json_array_append_new(processes,
+                              json_pack("{s:s, s:I, s:s, s:s, s:o}", "host", place[p].host, "pid",
+                                        (json_int_t)place[p].pid, "cores",
+                                        run->n_slots > 0 ? run->slot[0].cores : "", "mpi_library",
+                                        place[p].library, "facts", facts));
+    }
     if (record_places_libraries(place, n))
         json_array_append_new(differences, json_string("mpi_library"));
+    field = NULL;
     while ((field = record_places_differ(place, n, field)))
         json_array_append_new(differences, json_string(field->name));
     return record_memory_text(json_pack("{s:s, s:s, s:o, s:o}", "schema", "lockstep/places/1.0",

@@ -15,6 +15,7 @@
 #include "build_info.h"
 #include "machine/machine.h"
 #include "numbers/equal.h"
+#include "numbers/stats.h"
 #include "record/record.h"
 
 enum { CLOCK_CALLS = 1000 };
@@ -30,33 +31,24 @@ static uint64_t clock_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Measures the clock. The tick is the smallest positive difference of two readings, the overhead is
  * the median difference of successive readings. */
 static void read_clock(struct record_run *run)
 {
     static const clockid_t clock = CLOCK_MONOTONIC_RAW;
-    uint64_t difference[CLOCK_CALLS];
+    double difference[CLOCK_CALLS];
     uint64_t last = clock_ns(clock);
 
     for (int i = 0; i < CLOCK_CALLS; ++i) {
         const uint64_t now = clock_ns(clock);
 
-        difference[i] = now - last;
+        difference[i] = (double)(now - last);
         last = now;
     }
-    qsort(difference, CLOCK_CALLS, sizeof *difference, compare_numbers);
+    stats_sort(difference, CLOCK_CALLS);
     for (int i = 0; i < CLOCK_CALLS && run->timer_tick_ns == 0; ++i)
-        run->timer_tick_ns = (double)difference[i];
-    const size_t middle = CLOCK_CALLS / 2;
-
-    run->timer_overhead_ns = (double)difference[middle];
+        run->timer_tick_ns = difference[i];
+    run->timer_overhead_ns = difference[CLOCK_CALLS / 2];
     snprintf(run->clock, sizeof run->clock, "%s", clock_name);
     snprintf(run->sync_method, sizeof run->sync_method, "barrier before each step");
     snprintf(run->rank_reduction, sizeof run->rank_reduction, "slowest replica of each step");
@@ -132,8 +124,33 @@ bool provenance_simulated(struct dp_group *group)
     return found;
 }
 
-static void read_slots(struct dp_group *group, struct record_run *run)
+int provenance_read(struct dp_group *group, const struct dp_machine *machine,
+                    struct record_run *run)
 {
+    const time_t now = time(NULL);
+    const uint64_t unique[] = {clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC),
+                               (uint64_t)getpid()};
+    struct tm utc;
+
+    memset(run, 0, sizeof *run);
+    memcpy(run->cpu_model, machine->cpu_model, sizeof run->cpu_model);
+    memcpy(run->hwloc_version, machine->hwloc_version, sizeof run->hwloc_version);
+    dp_group_blas(group, run->blas, sizeof run->blas);
+    run->packages = machine->packages;
+    run->numa_nodes = machine->numa_nodes;
+    run->cores = machine->cores;
+    run->pus = machine->pus;
+    run->usable_pus = machine->usable_pus;
+    run->mem_bytes = machine->usable_bytes;
+    run->l1d_bytes = machine->l1d_bytes;
+    run->l2_bytes = machine->l2_bytes;
+    run->l3_bytes = machine->l3_bytes;
+    snprintf(run->run_id, sizeof run->run_id, "%016" PRIx64,
+             equal_digest(0, unique, sizeof unique));
+    if (gmtime_r(&now, &utc))
+        strftime(run->created_utc, sizeof run->created_utc, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    run->clocked = true;
+    provenance_build(run);
     run->n_slots = dp_group_size(group);
     for (int i = 0; i < run->n_slots; ++i) {
         struct record_slot *slot = &run->slot[i];
@@ -149,47 +166,11 @@ static void read_slots(struct dp_group *group, struct record_run *run)
         memcpy(slot->model, info.model, sizeof slot->model);
         memcpy(slot->bus, info.bus, sizeof slot->bus);
     }
-    if (provenance_simulated(group))
-        snprintf(run->source, sizeof run->source, "simulated");
+    snprintf(run->source, sizeof run->source, "%s",
+             provenance_simulated(group) ? "simulated" : "measured");
     snprintf(run->backend, sizeof run->backend, "%s", dp_group_backend(group));
     snprintf(run->communicator, sizeof run->communicator, "%s", dp_group_communicator(group));
     snprintf(run->gpu_software, sizeof run->gpu_software, "%s", dp_group_software(group));
-}
-
-static void name_run(struct record_run *run)
-{
-    const time_t now = time(NULL);
-    const uint64_t unique[] = {clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC),
-                               (uint64_t)getpid()};
-    struct tm utc;
-
-    snprintf(run->run_id, sizeof run->run_id, "%016" PRIx64,
-             equal_digest(0, unique, sizeof unique));
-    if (gmtime_r(&now, &utc))
-        strftime(run->created_utc, sizeof run->created_utc, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    snprintf(run->source, sizeof run->source, "measured");
-    run->clocked = true;
-}
-
-int provenance_read(struct dp_group *group, const struct dp_machine *machine,
-                    struct record_run *run)
-{
-    memset(run, 0, sizeof *run);
-    memcpy(run->cpu_model, machine->cpu_model, sizeof run->cpu_model);
-    memcpy(run->hwloc_version, machine->hwloc_version, sizeof run->hwloc_version);
-    dp_group_blas(group, run->blas, sizeof run->blas);
-    run->packages = machine->packages;
-    run->numa_nodes = machine->numa_nodes;
-    run->cores = machine->cores;
-    run->pus = machine->pus;
-    run->usable_pus = machine->usable_pus;
-    run->mem_bytes = machine->usable_bytes;
-    run->l1d_bytes = machine->l1d_bytes;
-    run->l2_bytes = machine->l2_bytes;
-    run->l3_bytes = machine->l3_bytes;
-    name_run(run);
-    provenance_build(run);
-    read_slots(group, run);
     read_clock(run);
     if (host_read("", run) != 0 || machine_class("", machine, run->machine_class) != 0 ||
         machine_instance("", run->machine_instance) != 0 ||
@@ -247,55 +228,48 @@ bool provenance_same_source(const struct record_run *a, const struct record_run 
            (known || a->source_digest[0] != '\0');
 }
 
-static int compare_source(const struct record_run *here, const struct record_run *there, char *why,
-                          size_t bytes)
-{
-    if (differs("commit", here->git_sha, there->git_sha, why, bytes) ||
-        differs("working tree", here->git_dirty ? "changed" : "as committed",
-                there->git_dirty ? "changed" : "as committed", why, bytes) ||
-        differs("digest of the source", here->source_digest, there->source_digest, why, bytes))
-        return -1;
-    if (provenance_same_source(here, there))
-        return 0;
-    snprintf(why, bytes,
-             "the commit is \"%.60s\" here and in the file, and nothing else shows that they are "
-             "of one source",
-             here->git_sha);
-    return -1;
-}
-
 int provenance_compare(const struct record_run *here, const struct record_run *there, char *why,
                        size_t bytes)
 {
     const struct record_field *field =
         record_differs(record_run_fields, RECORD_APART | RECORD_HOST, here, there);
+    const void *one = here, *other = there;
     char a[1024], b[1024], what[64];
     int at = 0;
 
-    if (compare_source(here, there, why, bytes) ||
-        differs("communicator", here->communicator, there->communicator, why, bytes))
+    if (differs("commit", here->git_sha, there->git_sha, why, bytes) ||
+        differs("working tree", here->git_dirty ? "changed" : "as committed",
+                there->git_dirty ? "changed" : "as committed", why, bytes) ||
+        differs("digest of the source", here->source_digest, there->source_digest, why, bytes))
         return -1;
-    if (field) {
-        record_show(field, here, a, sizeof a);
-        record_show(field, there, b, sizeof b);
-        return differs(field->words, a, b, why, bytes);
+    if (!provenance_same_source(here, there)) {
+        snprintf(
+            why, bytes,
+            "the commit is \"%.60s\" here and in the file, and nothing else shows that they are "
+            "of one source",
+            here->git_sha);
+        return -1;
     }
+    if (differs("communicator", here->communicator, there->communicator, why, bytes))
+        return -1;
     snprintf(a, sizeof a, "%d", here->n_slots);
     snprintf(b, sizeof b, "%d", there->n_slots);
-    if (differs("number of devices", a, b, why, bytes))
+    if (field)
+        snprintf(what, sizeof what, "%s", field->words);
+    else if (differs("number of devices", a, b, why, bytes))
         return -1;
-    field = record_slots_differ(here, there, here->n_slots, &at);
-    if (field) {
+    else if ((field = record_slots_differ(here, there, here->n_slots, &at))) {
         snprintf(what, sizeof what, "%s of device %d", field->words, at);
-        record_show(field, &here->slot[at], a, sizeof a);
-        record_show(field, &there->slot[at], b, sizeof b);
-        return differs(what, a, b, why, bytes);
-    }
-    field = record_gpus_differ(here, there, &at);
-    if (!field)
+        one = &here->slot[at];
+        other = &there->slot[at];
+    } else if ((field = record_gpus_differ(here, there, &at))) {
+        snprintf(what, sizeof what, "%s of GPU %d of the node", field->words, at);
+        one = &here->node.gpu[at];
+        other = &there->node.gpu[at];
+    } else {
         return 0;
-    snprintf(what, sizeof what, "%s of GPU %d of the node", field->words, at);
-    record_show(field, &here->node.gpu[at], a, sizeof a);
-    record_show(field, &there->node.gpu[at], b, sizeof b);
+    }
+    record_show(field, one, a, sizeof a);
+    record_show(field, other, b, sizeof b);
     return differs(what, a, b, why, bytes);
 }

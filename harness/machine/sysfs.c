@@ -59,64 +59,6 @@ double sysfs_numa(struct sysfs *sys, const char *bus)
 
 /* ---- GPUs ---------------------------------------------------------------------------------- */
 
-static unsigned long hex_of(const char *line)
-{
-    return strtoul(line, NULL, 16);
-}
-
-static int compare_gpus(const void *left, const void *right)
-{
-    const struct sysfs_gpu *a = left, *b = right;
-
-    return strcmp(a->bus, b->bus);
-}
-
-static bool look_at(struct sysfs *sys, const char *bus, struct sysfs_gpu *gpu)
-{
-    char vendor[LINE_BYTES], device[LINE_BYTES], class[LINE_BYTES];
-    const size_t length = strlen(bus);
-
-    if (length >= sizeof gpu->bus)
-        return false;
-    sysfs_line(sys, vendor, "/sys/bus/pci/devices/%s/vendor", bus);
-    sysfs_line(sys, class, "/sys/bus/pci/devices/%s/class", bus);
-    const unsigned long maker = hex_of(vendor), is = hex_of(class);
-
-    /* It is a display controller or a processing accelerator, of NVIDIA or AMD. The console of a
-     * server is of another vendor. */
-    if ((maker != 0x10de && maker != 0x1002) || (is >> 16 != 0x03 && is >> 8 != 0x1200))
-        return false;
-    sysfs_line(sys, device, "/sys/bus/pci/devices/%s/device", bus);
-    memcpy(gpu->bus, bus, length + 1);
-    snprintf(gpu->id, sizeof gpu->id, "%04lx:%04lx", maker & 0xffff, hex_of(device) & 0xffff);
-    return true;
-}
-
-int sysfs_gpus(struct sysfs *sys, struct sysfs_gpu gpu[], int most)
-{
-    char path[PATH_BYTES];
-    struct sysfs_gpu one;
-    struct dirent *entry;
-    DIR *folder;
-    int n = 0;
-
-    snprintf(path, sizeof path, "%.255s/sys/bus/pci/devices", sys->root);
-    folder = opendir(path);
-    if (!folder) {
-        note_failure(sys);
-        return -1;
-    }
-    while ((entry = readdir(folder)))
-        if (entry->d_name[0] != '.' && look_at(sys, entry->d_name, &one)) {
-            if (n < most)
-                gpu[n] = one;
-            ++n;
-        }
-    closedir(folder);
-    qsort(gpu, (size_t)(n < most ? n : most), sizeof *gpu, compare_gpus);
-    return n;
-}
-
 /* Returns the PCIe generation: 5 for "32.0 GT/s PCIe". */
 static double generation_of(const char *line)
 {
@@ -130,21 +72,70 @@ static double generation_of(const char *line)
     return generation;
 }
 
-void sysfs_gpu_read(struct sysfs *sys, const struct sysfs_gpu *from, struct record_gpu *gpu)
+struct record_gpu *sysfs_next_gpu(struct record_node *node)
 {
-    char line[LINE_BYTES];
+    struct record_gpu *gpu = node->n_gpus < RECORD_MAX_GPUS ? &node->gpu[node->n_gpus++] : NULL;
 
-    snprintf(gpu->bus, sizeof gpu->bus, "%s", from->bus);
-    snprintf(gpu->model, sizeof gpu->model, "PCI %s", from->id);
-    gpu->numa_node = sysfs_numa(sys, from->bus);
-    sysfs_line(sys, line, "/sys/bus/pci/devices/%s/max_link_speed", from->bus);
-    gpu->pcie_generation_max = generation_of(line);
-    sysfs_line(sys, line, "/sys/bus/pci/devices/%s/max_link_width", from->bus);
-    gpu->pcie_width_max = sysfs_number(line);
-    sysfs_line(sys, line, "/sys/bus/pci/devices/%s/current_link_speed", from->bus);
-    gpu->reading.pcie_generation = generation_of(line);
-    sysfs_line(sys, line, "/sys/bus/pci/devices/%s/current_link_width", from->bus);
-    gpu->reading.pcie_width = sysfs_number(line);
+    if (!gpu)
+        return NULL;
+    memset(gpu, 0, sizeof *gpu);
+    record_unknown(record_gpu_fields, gpu);
+    record_unknown(record_reading_fields, &gpu->reading);
+    return gpu;
+}
+
+int sysfs_gpus(struct sysfs *sys, struct record_node *node, const char *absent)
+{
+    char path[PATH_BYTES], line[LINE_BYTES];
+    struct dirent *entry;
+    DIR *folder;
+    int n = 0;
+
+    snprintf(path, sizeof path, "%.255s/sys/bus/pci/devices", sys->root);
+    folder = opendir(path);
+    if (!folder) {
+        note_failure(sys);
+        return -1;
+    }
+    while ((entry = readdir(folder))) {
+        const char *bus = entry->d_name;
+        struct record_gpu *gpu;
+        int known = 0;
+
+        if (bus[0] == '.' || strlen(bus) >= sizeof gpu->bus)
+            continue;
+        sysfs_line(sys, line, "/sys/bus/pci/devices/%s/vendor", bus);
+        const unsigned long maker = strtoul(line, NULL, 16);
+
+        sysfs_line(sys, line, "/sys/bus/pci/devices/%s/class", bus);
+        const unsigned long is = strtoul(line, NULL, 16);
+
+        /* It is a display controller or a processing accelerator, of NVIDIA or AMD. The console of
+         * a server is of another vendor. */
+        if ((maker != 0x10de && maker != 0x1002) || (is >> 16 != 0x03 && is >> 8 != 0x1200))
+            continue;
+        ++n;
+        while (known < node->n_gpus && strcmp(node->gpu[known].bus, bus) != 0)
+            ++known;
+        if (known < node->n_gpus || !(gpu = sysfs_next_gpu(node)))
+            continue;
+        snprintf(gpu->bus, sizeof gpu->bus, "%s", bus);
+        snprintf(gpu->absent, sizeof gpu->absent, "%s: all but the PCI link", absent);
+        sysfs_line(sys, line, "/sys/bus/pci/devices/%s/device", bus);
+        snprintf(gpu->model, sizeof gpu->model, "PCI %04lx:%04lx", maker & 0xffff,
+                 strtoul(line, NULL, 16) & 0xffff);
+        gpu->numa_node = sysfs_numa(sys, bus);
+        sysfs_line(sys, line, "/sys/bus/pci/devices/%s/max_link_speed", bus);
+        gpu->pcie_generation_max = generation_of(line);
+        sysfs_line(sys, line, "/sys/bus/pci/devices/%s/max_link_width", bus);
+        gpu->pcie_width_max = sysfs_number(line);
+        sysfs_line(sys, line, "/sys/bus/pci/devices/%s/current_link_speed", bus);
+        gpu->reading.pcie_generation = generation_of(line);
+        sysfs_line(sys, line, "/sys/bus/pci/devices/%s/current_link_width", bus);
+        gpu->reading.pcie_width = sysfs_number(line);
+    }
+    closedir(folder);
+    return n;
 }
 
 /* ---- network ports ------------------------------------------------------------------------- */
@@ -155,36 +146,30 @@ struct nics {
     int n, most;
 };
 
-/* Reads the address from the line "PCI_SLOT_NAME=0000:18:00.0" of a file. */
-static void read_slot(struct sysfs *sys, const char *path, char bus[16])
+/* Reads the card of CLASS/NAME; its address is in a line "PCI_SLOT_NAME=0000:18:00.0" of a file. */
+static void read_card(const struct nics *nics, const char *class, const char *name,
+                      struct record_nic *nic)
 {
+    char path[PATH_BYTES], line[LINE_BYTES], slot[128];
     static const char key[] = "PCI_SLOT_NAME=";
-    char line[128];
-    FILE *file = machine_open(path, &sys->status);
+    struct sysfs *sys = nics->sys;
+    FILE *file;
 
-    bus[0] = '\0';
-    while (file && fgets(line, sizeof line, file))
-        if (strncmp(line, key, sizeof key - 1) == 0) {
-            line[strcspn(line, "\n")] = '\0';
-            text_clean(line, ' ');
-            snprintf(bus, 16, "%.15s", line + sizeof key - 1);
+    record_unknown(record_nic_fields, nic);
+    snprintf(path, sizeof path, "%.255s/sys/class/%.20s/%.100s/device/uevent", nics->sys->root,
+             class, name);
+    nic->bus[0] = '\0';
+    file = machine_open(path, &sys->status);
+    while (file && fgets(slot, sizeof slot, file))
+        if (strncmp(slot, key, sizeof key - 1) == 0) {
+            slot[strcspn(slot, "\n")] = '\0';
+            text_clean(slot, ' ');
+            snprintf(nic->bus, sizeof nic->bus, "%.15s", slot + sizeof key - 1);
         }
     if (file && ferror(file))
         sys->status = -1;
     if (file)
         fclose(file);
-}
-
-/* Reads the card of CLASS/NAME. */
-static void read_card(const struct nics *nics, const char *class, const char *name,
-                      struct record_nic *nic)
-{
-    char path[PATH_BYTES], line[LINE_BYTES];
-
-    record_unknown(record_nic_fields, nic);
-    snprintf(path, sizeof path, "%.255s/sys/class/%.20s/%.100s/device/uevent", nics->sys->root,
-             class, name);
-    read_slot(nics->sys, path, nic->bus);
     sysfs_line(nics->sys, line, "/sys/class/%s/%s/device/numa_node", class, name);
     nic->numa_node = sysfs_number(line);
 }

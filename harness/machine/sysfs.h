@@ -17,15 +17,12 @@ struct sysfs {
 /* The NUMA node nearest to a PCI device; NaN: unknown. */
 double sysfs_numa(struct sysfs *sys, const char *bus);
 
-/* A GPU on the PCI bus, from a vendor that makes GPUs for computing. */
-struct sysfs_gpu {
-    char bus[16], id[16]; /* "0000:19:00.0", "10de:2330" */
-};
-/* Finds the first most GPUs, sorted by address. Returns their number; -1: the bus cannot be read.
- */
-int sysfs_gpus(struct sysfs *sys, struct sysfs_gpu gpu[], int most);
-/* Reads address, NUMA node and PCI link of a GPU that only the bus knows. */
-void sysfs_gpu_read(struct sysfs *sys, const struct sysfs_gpu *from, struct record_gpu *gpu);
+/* Adds the GPUs on the PCI bus that the node does not have yet, from vendors that make GPUs for
+ * computing: address, NUMA node and PCI link. absent: why the rest is not known. Returns how many
+ * GPUs are on the bus; -1: it cannot be read. */
+int sysfs_gpus(struct sysfs *sys, struct record_node *node, const char *absent);
+/* The next GPU of the node, of which nothing is known yet; NULL: there is no room. */
+struct record_gpu *sysfs_next_gpu(struct record_node *node);
 
 /* Finds the first most ports: those of InfiniBand and RoCE cards, then interfaces of PCI cards.
  * Returns their number. */

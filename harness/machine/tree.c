@@ -29,45 +29,12 @@ static void branch(const struct tree *tree, int depth, const char *text)
     node_line(tree->to, tree->form, first, others, text);
 }
 
-static const char *plural(int n)
-{
-    return n == 1 ? "" : "s";
-}
-
 static void memory_words(double bytes, char text[24])
 {
     if (bytes > 0)
         snprintf(text, 24, "%.4g GiB", bytes / (double)(1 << 30));
     else
         snprintf(text, 24, "unknown memory");
-}
-
-static void draw_gpu(const struct tree *tree, int depth, const struct record_gpu *gpu)
-{
-    char text[NODE_WORDS], pcie[NODE_WORDS], links[NODE_WORDS], memory[24];
-
-    memory_words(gpu->memory_bytes, memory);
-    node_pcie_words(gpu, pcie);
-    node_link_words(&gpu->reading, links);
-    snprintf(text, sizeof text, "GPU %s %s, %s, %.100s%s", gpu->bus,
-             gpu->model[0] != '\0' ? gpu->model : "unknown model", memory, pcie,
-             gpu->shown ? "" : ", not shown by NVML");
-    branch(tree, depth, text);
-    if (links[0] != '\0')
-        branch(tree, depth + 1, links);
-}
-
-static void draw_nic(const struct tree *tree, int depth, const struct record_nic *nic)
-{
-    char text[NODE_WORDS], rate[32] = "rate unknown";
-
-    if (isfinite(nic->rate_bits_per_s))
-        snprintf(rate, sizeof rate, "%.4g Gb/s", nic->rate_bits_per_s / 1e9);
-    snprintf(text, sizeof text, "port %s %s, %s, %s, PCI %s", nic->name,
-             nic->layer[0] != '\0' ? nic->layer : "of unknown kind", rate,
-             nic->state[0] != '\0' ? nic->state : "state unknown",
-             nic->bus[0] != '\0' ? nic->bus : "unknown");
-    branch(tree, depth, text);
 }
 
 /* Whether a device of that NUMA node is drawn at this place. */
@@ -83,30 +50,37 @@ static bool is_at(const struct record_node *node, double device, double place)
 static void draw_devices(const struct tree *tree, int depth, double place)
 {
     const struct record_node *node = tree->node;
+    char text[NODE_WORDS], pcie[NODE_WORDS], links[NODE_WORDS], memory[24];
 
-    for (int i = 0; i < node->n_gpus; ++i)
-        if (is_at(node, node->gpu[i].numa_node, place))
-            draw_gpu(tree, depth, &node->gpu[i]);
-    for (int i = 0; i < node->n_nics; ++i)
-        if (is_at(node, node->nic[i].numa_node, place))
-            draw_nic(tree, depth, &node->nic[i]);
-}
+    for (int i = 0; i < node->n_gpus; ++i) {
+        const struct record_gpu *gpu = &node->gpu[i];
 
-static void draw_numa(const struct tree *tree, int i)
-{
-    const struct record_numa *numa = &tree->node->numa[i];
-    char text[NODE_WORDS], memory[24];
-
-    if (i == 0 || tree->node->numa[i - 1].package != numa->package) {
-        snprintf(text, sizeof text, "package %d", numa->package);
-        branch(tree, 1, numa->package >= 0 ? text : "several packages");
+        if (!is_at(node, gpu->numa_node, place))
+            continue;
+        memory_words(gpu->memory_bytes, memory);
+        node_pcie_words(gpu, pcie);
+        node_link_words(&gpu->reading, links);
+        snprintf(text, sizeof text, "GPU %s %s, %s, %.100s%s", gpu->bus,
+                 gpu->model[0] != '\0' ? gpu->model : "unknown model", memory, pcie,
+                 gpu->shown ? "" : ", not shown by NVML");
+        branch(tree, depth, text);
+        if (links[0] != '\0')
+            branch(tree, depth + 1, links);
     }
-    memory_words(numa->memory_bytes, memory);
-    snprintf(text, sizeof text, "NUMA node %d: %d core%s, %d processing unit%s (%s), %s",
-             numa->node, numa->cores, plural(numa->cores), numa->pus, plural(numa->pus),
-             numa->cpus[0] != '\0' ? numa->cpus : "none", memory);
-    branch(tree, 2, text);
-    draw_devices(tree, 3, numa->node);
+    for (int i = 0; i < node->n_nics; ++i) {
+        const struct record_nic *nic = &node->nic[i];
+        char rate[32] = "rate unknown";
+
+        if (!is_at(node, nic->numa_node, place))
+            continue;
+        if (isfinite(nic->rate_bits_per_s))
+            snprintf(rate, sizeof rate, "%.4g Gb/s", nic->rate_bits_per_s / 1e9);
+        snprintf(text, sizeof text, "port %s %s, %s, %s, PCI %s", nic->name,
+                 nic->layer[0] != '\0' ? nic->layer : "of unknown kind", rate,
+                 nic->state[0] != '\0' ? nic->state : "state unknown",
+                 nic->bus[0] != '\0' ? nic->bus : "unknown");
+        branch(tree, depth, text);
+    }
 }
 
 void node_tree(FILE *to, enum text_form form, const struct record_run *run)
@@ -119,8 +93,21 @@ void node_tree(FILE *to, enum text_form form, const struct record_run *run)
     snprintf(text, sizeof text, "node: %s",
              run->cpu_model[0] != '\0' ? run->cpu_model : "unknown processor");
     branch(&tree, 0, text);
-    for (int i = 0; i < run->node.n_numa; ++i)
-        draw_numa(&tree, i);
+    for (int i = 0; i < node->n_numa; ++i) {
+        const struct record_numa *numa = &node->numa[i];
+        char memory[24];
+
+        if (i == 0 || numa[-1].package != numa->package) {
+            snprintf(text, sizeof text, "package %d", numa->package);
+            branch(&tree, 1, numa->package >= 0 ? text : "several packages");
+        }
+        memory_words(numa->memory_bytes, memory);
+        snprintf(text, sizeof text, "NUMA node %d: %d core%s, %d processing unit%s (%s), %s",
+                 numa->node, numa->cores, numa->cores == 1 ? "" : "s", numa->pus,
+                 numa->pus == 1 ? "" : "s", numa->cpus[0] != '\0' ? numa->cpus : "none", memory);
+        branch(&tree, 2, text);
+        draw_devices(&tree, 3, numa->node);
+    }
     for (int i = 0; i < node->n_gpus; ++i)
         nowhere = nowhere || is_at(node, node->gpu[i].numa_node, NOWHERE);
     for (int i = 0; i < node->n_nics; ++i)

@@ -58,29 +58,26 @@ static void sample(struct node_watch *watch)
     watch->spent_ns += now_ns() - begin;
 }
 
-/* Waits until it is time for the next reading, or the state changes. Returns true if it is time. */
-static bool wait_for_time(struct node_watch *watch)
-{
-    const uint64_t next = now_ns() + 1000000000U / NODE_WATCH_RATE;
-    const struct timespec at = {.tv_sec = (time_t)(next / 1000000000U),
-                                .tv_nsec = (long)(next % 1000000000U)};
-    int status = 0;
-
-    while (watch->reads && !watch->ends && status == 0)
-        status = pthread_cond_timedwait(&watch->change, &watch->lock, &at);
-    return watch->reads && !watch->ends;
-}
-
 static void *watch_run(void *argument)
 {
     struct node_watch *watch = argument;
 
     pthread_mutex_lock(&watch->lock);
     while (!watch->ends) {
+        const uint64_t next = now_ns() + 1000000000U / NODE_WATCH_RATE;
+        const struct timespec at = {.tv_sec = (time_t)(next / 1000000000U),
+                                    .tv_nsec = (long)(next % 1000000000U)};
+        int status = 0;
+
         if (!watch->reads)
             pthread_cond_wait(&watch->change, &watch->lock);
-        else if (wait_for_time(watch))
-            sample(watch);
+        else {
+            /* Until it is time for the next reading, or the state changes. */
+            while (watch->reads && !watch->ends && status == 0)
+                status = pthread_cond_timedwait(&watch->change, &watch->lock, &at);
+            if (watch->reads && !watch->ends)
+                sample(watch);
+        }
     }
     pthread_mutex_unlock(&watch->lock);
     return NULL;
@@ -152,41 +149,30 @@ struct node_watch *node_watch_open(const char *devices, const char *nvml)
     return watch;
 }
 
-static int find_device(const struct node_nvml *nvml, const char *bus, node_device *device)
-{
-    const int n = node_nvml_count(nvml);
-    char is[16];
-
-    for (int i = 0; i < n; ++i)
-        if (node_nvml_device(nvml, i, device) == NVML_SUCCESS &&
-            node_nvml_bus(nvml, *device, is) == NVML_SUCCESS && strcmp(is, bus) == 0)
-            return 0;
-    return -1;
-}
-
-/* Chooses the GPU with that address once: several slots may be on one GPU. */
-static void watch_gpu(struct node_watch *watch, const char *bus)
-{
-    struct record_watched *gpu = &watch->gpu[watch->n_gpus];
-    node_device device = NULL;
-
-    for (int i = 0; i < watch->n_gpus; ++i)
-        if (strcmp(watch->gpu[i].bus, bus) == 0)
-            return;
-    if (watch->n_gpus == RECORD_MAX_GPUS || find_device(&watch->nvml, bus, &device) != 0 ||
-        open_series(gpu) != 0)
-        return;
-    memcpy(gpu->bus, bus, sizeof gpu->bus);
-    watch->device[watch->n_gpus++] = device;
-}
-
 void node_watch_choose(struct node_watch *watch, struct dp_group *group)
 {
+    const int n = watch ? node_nvml_count(&watch->nvml) : 0;
+
     for (int i = 0; watch && i < dp_group_size(group); ++i) {
+        bool known = watch->n_gpus == RECORD_MAX_GPUS; /* several slots may be on one GPU */
         struct dp_slot_info info;
+        node_device device = NULL;
+        char is[16];
 
         dp_slot_describe(dp_group_slot(group, i), &info);
-        watch_gpu(watch, info.bus);
+        for (int k = 0; k < watch->n_gpus; ++k)
+            known = known || strcmp(watch->gpu[k].bus, info.bus) == 0;
+        for (int d = 0; !known && d < n; ++d) {
+            if (node_nvml_device(&watch->nvml, d, &device) != NVML_SUCCESS ||
+                node_nvml_bus(&watch->nvml, device, is) != NVML_SUCCESS ||
+                strcmp(is, info.bus) != 0)
+                continue;
+            known = true;
+            if (open_series(&watch->gpu[watch->n_gpus]) != 0)
+                break;
+            memcpy(watch->gpu[watch->n_gpus].bus, is, sizeof is);
+            watch->device[watch->n_gpus++] = device;
+        }
     }
 }
 
