@@ -30,10 +30,6 @@ size_t provenance_doubts(const struct record_run *run, enum provenance_dirty dir
 enum { PROVENANCE_FACTS = 6 };
 void provenance_facts(struct record_field facts[PROVENANCE_FACTS + 1]);
 
-/* Whether a slot of the group is on a fake GPU of the tests. Times that are measured there are no
- * results. */
-bool provenance_simulated(struct dp_group *group);
-
 /* Whether both were built from one source: the same commit, changed or not, and the same digest.
  * Two unknown commits are not taken for the same; then only the digest can show it. */
 bool provenance_same_source(const struct record_run *a, const struct record_run *b);

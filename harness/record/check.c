@@ -111,7 +111,7 @@ bool record_clock_holds(double ratio)
  * first one has the loss and the update; in DistributedDataParallel every rank has its own. If
  * inputs start on the host, every replica also has a scatter. The phases of a chain on GPUs are not
  * known. */
-int record_check_phases(const struct record_cell *cell, struct text_error *err)
+static int check_phases(const struct record_cell *cell, struct text_error *err)
 {
     static const enum record_phase needed[] = {RECORD_FORWARD, RECORD_BACKWARD, RECORD_LOSS,
                                                RECORD_UPDATE, RECORD_SCATTER};
@@ -207,7 +207,7 @@ static int check_summary(const struct record_cell *cell, struct text_error *err)
 int record_check_ok(const struct record_cell *cell, struct text_error *err)
 {
     if (check_steps(cell, err) != 0 || check_split(cell, err) != 0 || check_probe(cell, err) != 0 ||
-        record_check_phases(cell, err) != 0 || check_beside(cell, err) != 0)
+        check_phases(cell, err) != 0 || check_beside(cell, err) != 0)
         return -1;
     return check_summary(cell, err);
 }

@@ -153,17 +153,6 @@ int record_json_type(const json_t *root, struct text_error *err)
                        schema);
 }
 
-const json_t *record_json_object(const json_t *object, const char *name, struct text_error *err)
-{
-    const json_t *found = json_object_get(object, name);
-
-    if (!json_is_object(found)) {
-        record_fail(err, "\"%s\" is missing or no object", name);
-        return NULL;
-    }
-    return found;
-}
-
 int record_json_integer(const json_t *value, const char *name, json_int_t min, json_int_t max,
                         json_int_t *number, struct text_error *err)
 {

@@ -35,9 +35,8 @@ int record_json_schema(const json_t *root, const char *name, struct text_error *
 /* Returns the type that the schema names; -1 for other schemas and other majors. */
 int record_json_type(const json_t *root, struct text_error *err);
 
-/* These read members of an object; name is for the message. NULL: it is missing, or no object.
- * record_json_fields reads all of a table, with arrays and objects in it. */
-const json_t *record_json_object(const json_t *object, const char *name, struct text_error *err);
+/* These read members of an object; name is for the message. record_json_fields reads all of a
+ * table, with arrays and objects in it. */
 int record_json_integer(const json_t *value, const char *name, json_int_t min, json_int_t max,
                         json_int_t *number, struct text_error *err);
 int record_json_real(const json_t *value, const char *name, double *number, struct text_error *err);

@@ -59,8 +59,6 @@ int record_check_collective(const struct record_cell *cell, struct text_error *e
 /* The number of values that are compared in an iteration of a collective. */
 double record_collective_values(const struct record_cell *cell);
 bool record_is_collective(const struct record_key *key);
-/* The part of record_check_ok about phases: every replica with rows has times. */
-int record_check_phases(const struct record_cell *cell, struct text_error *err);
 
 /* The seconds in which a launch was timed, in work that is compared and counts. The first member is
  * the time of its steps. The second is the time of the steps without communication and of the

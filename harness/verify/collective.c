@@ -96,7 +96,7 @@ const struct collective_type collective_types[COLLECTIVE_TYPES] = {
     {"i32", "int32", DP_I32, sizeof(int32_t), true, put_i32},
 };
 
-bool collective_adds(const struct collective *collective)
+static bool collective_adds(const struct collective *collective)
 {
     return strcmp(collective->nccl_op, "sum") == 0;
 }

@@ -55,7 +55,6 @@ const struct collective *collective_find(const char *name);
 const struct collective *collective_of_nccl(const char *program);
 const struct collective_type *collective_type_find(const char *name);
 const struct collective_type *collective_type_of_nccl(const char *nccl_name);
-bool collective_adds(const struct collective *collective);
 /* Whether the collective supports that type. */
 bool collective_takes(const struct collective *collective, const struct collective_type *type);
 /* Writes the names of all collectives: "allreduce, broadcast, ...". */
