@@ -1,7 +1,7 @@
 /* verify/resnet.c: a float64 step of the model resnet, shard by shard, because batch norm takes its
  * statistics from the rows of a shard. Up to the first batch norm all numbers are whole, or, in the
  * probe, have bounds; from there on all have bounds. One row of each pattern of a shard is
- * computed; its gradients stand for those of all rows of that pattern (verify/norm.h). */
+ * computed; its gradients stand for those of all rows of that pattern. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +25,12 @@ struct row {
     struct bounded x[BLOCKS + 1][WIDE], conv[BLOCKS][WIDE]; /* x[b]: what enters block b */
     struct norm_gradient g[WIDE], dy[WIDE]; /* of x[b], from the last b on; of conv[b] */
     struct norm_gradient dx[WIDE];          /* of x[b], from conv[b] */
+};
+
+struct norm {
+    double weight, bias, n; /* n: values of the channel */
+    struct bounded mean, invstd;
+    struct bounded sum, product; /* of the upstream, and of it times what is normalised */
 };
 
 struct resnet {
@@ -52,6 +58,127 @@ static struct bounded passed(struct bounded z, struct bounded g)
                        : (struct bounded){z.v > 0 ? g.v : 0, fabs(g.v) + g.e};
 }
 
+/* ---- batch norm ------------------------------------------------------------------------------ */
+
+/* One channel over a shard. Values are added one by one; rows that are alike are added at once, by
+ * their number. dp_batch_norm computes all sums of a channel in double and rounds them once to
+ * float, and so it does with the mean and 1 / deviation that backward reads. A sum in double of n
+ * terms is away by at most n 2^-53 times the sum of |terms|, so bounds do not widen with the rows.
+ *
+ * The upstream of a row is s times that of its pattern. Its gradient is then s own + all, because
+ * backward of batch norm subtracts a share from every row that does not depend on the scale of that
+ * row. Every bound is also a sum of two such parts: a float step rounds s own + all by no more than
+ * it would round s |own| and |all|. */
+
+static const double D = 0x1p-53;   /* one double rounding of a number of size 1 */
+static const double FEW = 0x1p-49; /* a handful of them */
+
+/* A product in double. Its bound has the errors of the operands, and a few roundings. */
+static struct bounded times(struct bounded a, struct bounded b)
+{
+    const double size = (fabs(a.v) + a.e) * (fabs(b.v) + b.e);
+
+    return (struct bounded){a.v * b.v, size - fabs(a.v * b.v) + FEW * size};
+}
+
+static struct bounded plus(struct bounded a, struct bounded b)
+{
+    const double size = fabs(a.v) + a.e + fabs(b.v) + b.e;
+
+    return (struct bounded){a.v + b.v, a.e + b.e + FEW * size};
+}
+
+static struct bounded minus(struct bounded a, struct bounded b)
+{
+    return plus(a, (struct bounded){-b.v, b.e});
+}
+
+/* Rounds to float. */
+static struct bounded rounded(struct bounded a)
+{
+    return (struct bounded){a.v, a.e + BOUNDED_U * (fabs(a.v) + a.e)};
+}
+
+/* Computes the statistics of channel c of block b. */
+static void norm_forward_sums(struct resnet *m, int b, size_t c)
+{
+    const int p = BLOCK + OF_BLOCK * b;
+    struct bounded mean = {0, 0}, squares = {0, 0};
+    double n = 0, size = 0;
+
+    for (size_t r = 0; r < m->v->kinds; ++r)
+        for (size_t i = c * PLANE; m->row[r].rows > 0 && i < (c + 1) * PLANE; ++i) {
+            const struct bounded x = m->row[r].conv[b][i];
+
+            n += m->row[r].rows;
+            mean.v += m->row[r].rows * x.v;
+            mean.e += m->row[r].rows * x.e;
+            size += m->row[r].rows * (fabs(x.v) + x.e);
+        }
+    /* The error of a mean is the mean of the errors of its values, plus the roundings of its sum.
+     */
+    mean.v /= n;
+    mean.e = (mean.e + (n + 8) * D * size) / n;
+    for (size_t r = 0; r < m->v->kinds; ++r)
+        for (size_t i = c * PLANE; m->row[r].rows > 0 && i < (c + 1) * PLANE; ++i) {
+            /* If d is the difference from the mean and m is how far d is away, then d^2 is 2 |d| m
+             * + m^2 away. */
+            const struct bounded d = minus(m->row[r].conv[b][i], mean);
+
+            squares.v += m->row[r].rows * d.v * d.v;
+            squares.e += m->row[r].rows * (2 * fabs(d.v) + d.e) * d.e;
+        }
+    /* 1 / sqrt falls ever more slowly, so its error is largest at the least possible variance. */
+    const double variance = squares.v / n + 1e-5;
+    const double away = (squares.e + (n + 8) * D * (squares.v + squares.e)) / n;
+    const double v = 1 / sqrt(variance), most = 1 / sqrt(variance - away);
+
+    m->norm[b][c] =
+        (struct norm){.weight = m->v->arrays->param[p + 1].value[c],
+                      .bias = m->v->arrays->param[p + 2].value[c],
+                      .n = n,
+                      .mean = mean,
+                      .invstd = {v, variance > away ? most - v + FEW * most : INFINITY}};
+}
+
+static struct bounded norm_forward(const struct norm *norm, struct bounded x)
+{
+    const struct bounded factor = times(norm->invstd, (struct bounded){norm->weight, 0});
+
+    return rounded(plus(times(minus(x, norm->mean), factor), (struct bounded){norm->bias, 0}));
+}
+
+/* The normalised value as backward computes it: with mean and 1 / deviation as floats. */
+static struct bounded normalised(const struct norm *norm, struct bounded x)
+{
+    return times(minus(x, rounded(norm->mean)), rounded(norm->invstd));
+}
+
+static struct bounded scaled(double by, struct bounded a)
+{
+    return (struct bounded){by * a.v, by * a.e};
+}
+
+static void add_to(struct bounded *sum, double *size, struct bounded a)
+{
+    sum->v += a.v;
+    sum->e += a.e;
+    *size += fabs(a.v) + a.e;
+}
+
+/* Computes weight invstd (g - mean of g - normalised x mean of (g normalised x)). */
+static struct norm_gradient norm_backward(const struct norm *norm, struct bounded x,
+                                          const struct norm_gradient *g)
+{
+    const struct bounded factor = times(rounded(norm->invstd), (struct bounded){norm->weight, 0});
+    const struct bounded slope = scaled(1 / norm->n, norm->product);
+    const struct bounded share =
+        plus(scaled(1 / norm->n, norm->sum), times(normalised(norm, x), slope));
+
+    return (struct norm_gradient){.own = rounded(times(factor, g->own)),
+                                  .all = rounded(times(factor, minus(g->all, share)))};
+}
+
 /* ---- forward --------------------------------------------------------------------------------- */
 
 /* Sums of whole numbers are exact while the sums of |terms| are below 2^24. */
@@ -71,20 +198,8 @@ static void block(struct resnet *m, int b)
     for (size_t r = 0; r < m->v->kinds; ++r)
         if (m->row[r].rows > 0)
             resnet_convolve(m, &of_block, b == 0, p, NULL, m->row[r].x[b], m->row[r].conv[b]);
-    for (size_t c = 0; c < CHANNELS; ++c) { /* the statistics of each channel */
-        struct norm *norm = &m->norm[b][c];
-
-        *norm = (struct norm){.weight = m->v->arrays->param[p + 1].value[c],
-                              .bias = m->v->arrays->param[p + 2].value[c]};
-        for (size_t r = 0; r < m->v->kinds; ++r)
-            for (size_t i = c * PLANE; m->row[r].rows > 0 && i < (c + 1) * PLANE; ++i)
-                norm_add_mean(norm, m->row[r].rows, m->row[r].conv[b][i]);
-        norm_end_mean(norm);
-        for (size_t r = 0; r < m->v->kinds; ++r)
-            for (size_t i = c * PLANE; m->row[r].rows > 0 && i < (c + 1) * PLANE; ++i)
-                norm_add_variance(norm, m->row[r].rows, m->row[r].conv[b][i]);
-        norm_end_variance(norm, 1e-5);
-    }
+    for (size_t c = 0; c < CHANNELS; ++c)
+        norm_forward_sums(m, b, c);
     for (size_t r = 0; r < m->v->kinds; ++r) {
         struct row *row = &m->row[r];
 
@@ -229,17 +344,23 @@ static void block_back(struct resnet *m, int b)
     /* The two sums of each channel are the gradients of its two parameters. */
     for (size_t c = 0; c < CHANNELS; ++c) {
         struct norm *norm = &m->norm[b][c];
+        double size = 0, product_size = 0;
 
         for (size_t r = 0; r < m->v->kinds; ++r) {
             const struct row *row = &m->row[r];
 
             for (size_t i = c * PLANE; row->rows > 0 && i < (c + 1) * PLANE; ++i) {
                 const struct norm_gradient g = through(m, b, row, i);
+                const struct bounded hat = normalised(norm, row->conv[b][i]);
 
-                norm_add_upstream(norm, row->scales, row->rows, row->conv[b][i], &g);
+                add_to(&norm->sum, &size, scaled(row->scales, g.own));
+                add_to(&norm->sum, &size, scaled(row->rows, g.all));
+                add_to(&norm->product, &product_size, scaled(row->scales, times(g.own, hat)));
+                add_to(&norm->product, &product_size, scaled(row->rows, times(g.all, hat)));
             }
         }
-        norm_end_upstream(norm);
+        norm->sum.e += (norm->n + 8) * D * size;
+        norm->product.e += (norm->n + 8) * D * product_size;
         add_shard(m, p + 1, c, norm->product);
         add_shard(m, p + 2, c, norm->sum);
     }

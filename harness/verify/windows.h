@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "verify/norm.h"
+#include "verify/bounded.h"
 
 #define WINDOWS_TAPS  9
 #define WINDOWS_SIDE  8   /* of a result, at most */
@@ -33,6 +33,10 @@ void windows_weights(const struct windows *windows, struct verify_sums *sums, in
  * bounded_sum. */
 void windows_input(const struct windows *windows, const double *weight, double operands,
                    const struct bounded *dy, struct bounded_sum *sum, struct bounded *dx);
+/* A gradient that is s own + all in a row whose upstream is s times that of its pattern. */
+struct norm_gradient {
+    struct bounded own, all;
+};
 /* Computes dx from dy, for a stride and a margin of 1. A step adds up s own + all as one number, so
  * both parts are rounded as often as that sum has terms. */
 void windows_backward(const struct windows *windows, const double *weight,
