@@ -6,7 +6,6 @@
  * printed its last line. */
 #include "launch/rank_pool.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <poll.h>
@@ -259,9 +258,10 @@ static const char *find_blame(const struct launcher_messages *messages, json_t *
  * process has printed its own, or was kept from it by one that did. */
 static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
 {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     const struct launcher_messages *messages = &pool->messages;
     json_t *answers[MSG_PROCESSES] = {NULL};
-    char why[320] = "", name[MSG_NAME_BYTES] = "";
+    char why[320] = "", name[MSG_NAME_BYTES];
     const char *words = pool->words, *lost = why;
     int begun = 0; /* the processes before the first that has not begun */
     bool any = false;
@@ -285,10 +285,11 @@ static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
     const int failed = rank_answers_failed(answers, messages->n);
 
     if (pool->silent > 0) {
-        if (begun < messages->n)
+        snprintf(why, sizeof why, "no process has said anything for %.0f s", pool->silent);
+        if (begun < messages->n) {
             launcher_process_name(messages, begun, name);
-        snprintf(why, sizeof why, "no process has said anything for %.0f s%s%s%s", pool->silent,
-                 name[0] != '\0' ? ": " : "", name, name[0] != '\0' ? " has not begun" : "");
+            text_add(why, sizeof why, ": %s has not begun", name);
+        }
     } else if (pool->fault.text[0] != '\0') {
         snprintf(why, sizeof why, "what the launcher printed cannot be used: %.160s",
                  pool->fault.text);
@@ -296,8 +297,7 @@ static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
         lost = messages->nobody[0] != '\0' ? messages->nobody : joins;
     } else if (first_unfinished_process(messages, why, sizeof why) >= 0) {
         /* If no process has begun, the first line of the launcher that has a word may tell why. */
-        while (*words != '\0' && !isalpha((unsigned char)*words))
-            ++words;
+        words += strcspn(words, letters);
         if (!any && *words != '\0')
             text_add(why, sizeof why, "; the launcher said: %.*s", (int)strcspn(words, "\n"),
                      words);
