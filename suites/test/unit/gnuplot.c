@@ -57,6 +57,25 @@ Test(gnuplot, failures_are_told_apart)
     cr_assert(strstr(err.text, "died of signal 9"), "%s", err.text);
 }
 
+Test(gnuplot, a_program_that_is_not_there_or_cannot_be_executed)
+{
+    char directory[] = "/tmp/lockstep-gnuplot-XXXXXX", path[80];
+    struct text_error err = {""};
+    cr_assert(mkdtemp(directory) && setenv("PATH", directory, 1) == 0);
+    cr_assert(plot_gnuplot("/", "x=1", "throughput.gp", 1, &err) == -1);
+    cr_assert(strstr(err.text, "was not found"), "%s", err.text);
+    snprintf(path, sizeof path, "%s/gnuplot", directory);
+    FILE *file = fopen(path, "w");
+    cr_assert(file && fclose(file) == 0 && chmod(path, 0600) == 0);
+    cr_assert(plot_gnuplot("/", "x=1", "throughput.gp", 1, &err) == -1);
+    cr_assert(strstr(err.text, "exit status 126"), "%s", err.text);
+    cr_assert(chmod(path, 0700) == 0);
+    cr_assert(plot_gnuplot("/no/such/folder", "x=1", "throughput.gp", 1, &err) == -1);
+    cr_assert(strstr(err.text, "exit status 126"), "%s", err.text);
+    unlink(path);
+    rmdir(directory);
+}
+
 /* Returns the first line of a file of the directory; NULL: there is no such file. */
 static const char *line_of(const char *directory, const char *name, char line[160])
 {
