@@ -238,17 +238,6 @@ static size_t read_bytes(int fd, unsigned char bytes[], size_t n)
     return got;
 }
 
-/* The most bytes that a file of these weights can have, whatever wrappers add to the names. */
-static size_t most_bytes(const struct weights_list *list)
-{
-    size_t bytes = WEIGHTS_HEAD_BYTES + WEIGHTS_SUM_BYTES;
-
-    for (int i = 0; i < list->n; ++i)
-        bytes += 2 + sizeof list->name[i] + 2 + 8 * (size_t)DP_MAX_DIMS +
-                 dp_tensor_bytes(&list->param[i]->value);
-    return bytes;
-}
-
 static int check_sum(const struct image *image)
 {
     uint64_t sum;
@@ -263,13 +252,16 @@ static int check_sum(const struct image *image)
  * where it differs. */
 static int read_file(struct image *image, const struct weights_list *list)
 {
-    const size_t fits = most_bytes(list), most = fits > LOOK_BYTES ? fits : LOOK_BYTES;
+    /* The most bytes that a file of these weights can have, whatever wrappers add to the names. */
+    size_t most = WEIGHTS_HEAD_BYTES + WEIGHTS_SUM_BYTES, got = 0;
     const int fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     unsigned char head[WEIGHTS_HEAD_BYTES];
     struct stat info;
-    size_t got = 0;
     int status = 0;
 
+    for (int i = 0; i < list->n; ++i)
+        most += 2 + sizeof list->name[i] + 2 + 8 * (size_t)DP_MAX_DIMS +
+                dp_tensor_bytes(&list->param[i]->value);
     if (fd < 0 || fstat(fd, &info) != 0)
         status =
             dp_fail(image->err, DP_EINVAL, "cannot read %.120s: %s", image->path, strerror(errno));
@@ -280,11 +272,11 @@ static int read_file(struct image *image, const struct weights_list *list)
         got = read_bytes(fd, head, sizeof head);
         status = check_head(image, head, got);
     }
-    if (status == 0 && image->n > most)
+    if (status == 0 && image->n > (most > LOOK_BYTES ? most : LOOK_BYTES))
         status =
             dp_fail(image->err, DP_EINVAL,
                     "%.80s is of another model: it has %zu bytes, this one's weights at most %zu",
-                    image->path, image->n, fits);
+                    image->path, image->n, most);
     if (status == 0 && !(image->bytes = malloc(image->n)))
         status = dp_fail(image->err, DP_ENOMEM, "no memory to read %.120s: %zu bytes", image->path,
                          image->n);
