@@ -274,6 +274,11 @@ struct report_pair {
 bool report_pair_next(const struct report_point *point, const struct report_point *base,
                       size_t at[2], struct report_pair *pair);
 
+/* The speed-up of a step of ns over a step of the base, which has other rows with weak scaling: a
+ * ratio of rows per time. */
+double report_speedup(const struct record_cell *cell, double ns, const struct record_cell *base,
+                      double base_ns);
+
 bool report_is_mode(const struct report_point *point, const char *mode);
 bool report_is_plain(const struct report_point *point);
 bool report_is_cores(const struct report_point *point); /* plain-mt: the BLAS on several cores */

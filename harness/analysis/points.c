@@ -72,8 +72,14 @@ static void sum_point(struct report_point *point, double scratch[])
     }
 }
 
-/* The only estimate for two points: the rows per time of the point over those of the base, by the
- * median steps. Every ratio of two points is made from it. */
+double report_speedup(const struct record_cell *cell, double ns, const struct record_cell *base,
+                      double base_ns)
+{
+    return base_ns / ns * (double)cell->key.global_batch / (double)base->key.global_batch;
+}
+
+/* The only estimate for two points, by the median steps. Every ratio of two points is made from
+ * it. */
 static struct report_value paired_speedup(const struct report_point *point,
                                           const struct report_point *base, double scratch[])
 {
@@ -82,14 +88,12 @@ static struct report_value paired_speedup(const struct report_point *point,
     size_t n = 0;
 
     for (size_t at[2] = {0}; report_pair_next(point, base, at, &pair);)
-        scratch[n++] = pair.base->cell->median_ns / pair.row->cell->median_ns *
-                       (double)pair.row->cell->key.global_batch /
-                       (double)pair.base->cell->key.global_batch;
+        scratch[n++] = report_speedup(pair.row->cell, pair.row->cell->median_ns, pair.base->cell,
+                                      pair.base->cell->median_ns);
     value = report_value_of(scratch, n);
     if (n == 0)
-        value.middle = report_middle(base, REPORT_STEP) / report_middle(point, REPORT_STEP) *
-                       (double)point->row->cell->key.global_batch /
-                       (double)base->row->cell->key.global_batch;
+        value.middle = report_speedup(point->row->cell, report_middle(point, REPORT_STEP),
+                                      base->row->cell, report_middle(base, REPORT_STEP));
     return value;
 }
 

@@ -48,17 +48,15 @@ static double of_throughput(const struct validate_sample *at)
     return 1e9 * (double)at->row->cell->key.global_batch / step_time(at->row, at->by);
 }
 
-/* The base is the same launch of the plain program, in the same session. With weak scaling it has
- * fewer rows. */
+/* The base is the same launch of the plain program, in the same session. */
 static double of_speedup(const struct validate_sample *at)
 {
     const struct report_point *base = at->point->base;
 
     for (size_t i = 0; base && i < base->n; ++i)
         if (base->row[i].verified && report_launch_order(&base->row[i], at->row) == 0)
-            return step_time(&base->row[i], at->by) / step_time(at->row, at->by) *
-                   (double)at->row->cell->key.global_batch /
-                   (double)base->row[i].cell->key.global_batch;
+            return report_speedup(at->row->cell, step_time(at->row, at->by), base->row[i].cell,
+                                  step_time(&base->row[i], at->by));
     return (double)NAN;
 }
 
