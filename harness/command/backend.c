@@ -71,11 +71,6 @@ const char *command_default_backend(const char *devices)
     return first.name;
 }
 
-bool command_communicator_row(const char *name, struct dp_communicator_row *row)
-{
-    return dp_communicator_of(name, row);
-}
-
 int command_check_communicator(const char *command, const char *communicator, const char *backend,
                                const char *devices, unsigned can)
 {

@@ -15,17 +15,7 @@
     "what carries data between devices: threads, staged, or on GPUs peer, nccl, nccl+nccl or "     \
     "staged (default: the backend's own)"
 
-/* The options --backend and --communicator: their entries in a table, with the key of each. */
-#define COMMAND_BACKEND_OPTION(letter)                                                             \
-    {                                                                                              \
-        .name = "backend", .key = (letter), .arg = "NAME", .doc = COMMAND_BACKEND_DOC              \
-    }
-#define COMMAND_COMMUNICATOR_OPTION(letter)                                                        \
-    {                                                                                              \
-        .name = "communicator", .key = (letter), .arg = "NAME", .doc = COMMAND_COMMUNICATOR_DOC    \
-    }
-
-/* Their rows in a table of struct command_option. */
+/* Rows of a table of struct command_option. */
 #define COMMAND_BACKEND_ROW(type, member)                                                          \
     {                                                                                              \
         "backend", 'b', "NAME", COMMAND_BACKEND_DOC, COMMAND_BACKEND, COMMAND_FIELD(type, member)  \
@@ -50,9 +40,6 @@ error_t command_communicator(const struct argp_state *state, const char *option,
 const char *command_given(const char *text);
 /* The backend that a device list has unless another one is named. */
 const char *command_default_backend(const char *devices);
-/* The row of a name that a record has; there "peer-staged" is peer, and "nccl+peer" is nccl. False:
- * none has that name. */
-bool command_communicator_row(const char *name, struct dp_communicator_row *row);
 /* Before devices are opened: whether the communicator ("": the backend's own) serves them and can
  * do all of `can`. 0, or EXIT_MISUSE after a line that lists those that can. */
 int command_check_communicator(const char *command, const char *communicator, const char *backend,

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_USAGE = 1024 };
+enum { KEY_USAGE = 1024, COLUMNS = 80 };
 
 void command_complain(const char *command, const char *format, ...)
 {
@@ -47,6 +47,17 @@ void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, si
     text_wrap(stream, TEXT_PLAIN, text, columns > used ? columns - used : 1, others, columns);
 }
 
+void command_say(FILE *stream, size_t indent, const char *format, ...)
+{
+    char text[2048];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    command_wrap(stream, text, 0, indent, COLUMNS);
+}
+
 /* As argp's own, which knows no -h. */
 const struct argp_option command_always[] = {
     {.name = "help", .key = 'h', .doc = "show all options, and exit", .group = -1},
@@ -72,6 +83,18 @@ int command_misuse(const char *command)
 {
     fprintf(stderr, "Try '%s --help' for more information.\n", command);
     return EXIT_MISUSE;
+}
+
+int command_refuse_call(const char *command, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    command_complain(command, "%s", text);
+    return command_misuse(command);
 }
 
 int command_parse(const struct argp *argp, int argc, char **argv, void *input)
@@ -290,11 +313,6 @@ int command_ended(const char *command, const struct dp_group *group, int status)
 
     return status == EXIT_PASSED && dp_group_faulty(group, &err) ? command_core_error(command, &err)
                                                                  : status;
-}
-
-error_t command_require(const struct argp_state *state, const char *arg, size_t *required)
-{
-    return command_size(state, "require-devices", arg, 0, DP_MAX_SLOTS, required);
 }
 
 void command_default_devices(char *field, size_t bytes)

@@ -38,10 +38,16 @@ int command_refuse(const char *command, const char *format, ...)
 /* Writes text, which continues at column used of its line, and a newline. Lines of at most columns
  * are broken at blanks and go on after indent blanks. */
 void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, size_t columns);
+/* The same from the first column on, with 80 columns. */
+void command_say(FILE *stream, size_t indent, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* A second line after a complaint about the command line: where the options are explained. Returns
  * EXIT_MISUSE. */
 int command_misuse(const char *command);
+/* Both lines. Returns EXIT_MISUSE. */
+int command_refuse_call(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Options of every subcommand: -h, --help and --usage. */
 extern const struct argp_option command_always[];
@@ -102,6 +108,11 @@ struct command_option {
 #define COMMAND_FIELD(type, member)                                                                \
     .offset = offsetof(type, member), .most = sizeof(((type *)0)->member)
 
+/* All arguments that are no options. */
+struct command_files {
+    char **path;
+    size_t n;
+};
 /* The command line of a subcommand. */
 struct command_syntax {
     const struct command_option *options; /* up to one without a name */
@@ -111,6 +122,8 @@ struct command_syntax {
     /* A parser of argp for arguments, for the end, and for options of kind COMMAND_OWN; it calls
      * command_key by default. NULL: there is nothing else. */
     error_t (*other)(int key, char *value, struct argp_state *state);
+    bool files;      /* arguments go to a struct command_files of the input, at this offset */
+    size_t files_at; /* else the parser gets them */
 };
 /* As command_parse: fills the input. */
 int command_read(const struct command_syntax *syntax, int argc, char **argv, void *input);
@@ -139,20 +152,14 @@ int command_open_group(const char *command, const struct dp_group_config *config
 int command_ended(const char *command, const struct dp_group *group, int status);
 /* ", with CUDA_VISIBLE_DEVICES='0,1'": what hides GPUs; "" where nothing does. Not cleaned. */
 void command_visible(char text[96]);
-/* The option --require-devices: its entry in a table, and its value. */
+/* The option --require-devices: its row in a table of struct command_option. */
 enum { COMMAND_REQUIRE = 512 };
-#define COMMAND_REQUIRE_DOC                                                                        \
-    "exit with 1 if there are fewer than N devices, never with a skip (default 0)"
-#define COMMAND_REQUIRE_OPTION                                                                     \
-    {                                                                                              \
-        .name = "require-devices", .key = COMMAND_REQUIRE, .arg = "N", .doc = COMMAND_REQUIRE_DOC  \
-    }
 #define COMMAND_REQUIRE_ROW(type)                                                                  \
     {                                                                                              \
-        .name = "require-devices", .key = COMMAND_REQUIRE, .arg = "N", .doc = COMMAND_REQUIRE_DOC, \
+        .name = "require-devices", .key = COMMAND_REQUIRE, .arg = "N",                             \
+        .doc = "exit with 1 if there are fewer than N devices, never with a skip (default 0)",     \
         .kind = COMMAND_SIZE, .offset = offsetof(type, required), .most = DP_MAX_SLOTS             \
     }
-error_t command_require(const struct argp_state *state, const char *arg, size_t *required);
 /* One line about an error of core, and the exit status for it. */
 int command_core_error(const char *command, const struct dp_error *err);
 

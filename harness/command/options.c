@@ -48,10 +48,30 @@ error_t command_give(const struct argp_state *state, const char *name)
     return 0;
 }
 
-static error_t read_value(const struct command_option *o, char *value, void *field,
-                          const struct argp_state *state)
+static error_t parse_row(int key, char *value, struct argp_state *state)
 {
-    switch (o->kind) {
+    struct command_reading *reading = state->input;
+    const struct command_option *o = reading->syntax->options;
+
+    while (o->name && o->key != key)
+        ++o;
+    const error_t status = o->name && !o->repeated ? command_give(state, o->name) : 0;
+    void *const field = (char *)reading->input + o->offset;
+
+    if (status)
+        return status;
+    if (o->name && o->repeated)
+        reading->seen |= bit_of(reading, o->name);
+    if (reading->syntax->files && key == ARGP_KEY_ARG)
+        return ARGP_ERR_UNKNOWN; /* all of them come together, as ARGP_KEY_ARGS */
+    if (reading->syntax->files && key == ARGP_KEY_ARGS) {
+        struct command_files *files = (void *)((char *)reading->input + reading->syntax->files_at);
+
+        *files =
+            (struct command_files){state->argv + state->next, (size_t)(state->argc - state->next)};
+        return 0;
+    }
+    switch (o->name ? o->kind : COMMAND_OWN) {
     case COMMAND_FLAG:
         *(bool *)field = true;
         return 0;
@@ -68,28 +88,12 @@ static error_t read_value(const struct command_option *o, char *value, void *fie
         return command_choice(state, o->name, o->name, value, o->names, o->most, field);
     case COMMAND_BACKEND:
         return command_backend(state, o->name, value, field, o->most);
-    default:
+    case COMMAND_COMMUNICATOR:
         return command_communicator(state, o->name, value, field, o->most);
+    default:
+        return reading->syntax->other ? reading->syntax->other(key, value, state)
+                                      : command_key(key, value, state);
     }
-}
-
-static error_t parse_row(int key, char *value, struct argp_state *state)
-{
-    struct command_reading *reading = state->input;
-    const struct command_option *o = reading->syntax->options;
-
-    while (o->name && o->key != key)
-        ++o;
-    const error_t status = o->name && !o->repeated ? command_give(state, o->name) : 0;
-
-    if (status)
-        return status;
-    if (o->name && o->repeated)
-        reading->seen |= bit_of(reading, o->name);
-    if (o->name && o->kind != COMMAND_OWN)
-        return read_value(o, value, (char *)reading->input + o->offset, state);
-    return reading->syntax->other ? reading->syntax->other(key, value, state)
-                                  : command_key(key, value, state);
 }
 
 int command_read(const struct command_syntax *syntax, int argc, char **argv, void *input)

@@ -209,6 +209,34 @@ int grid_html(struct grid *grid)
     return 0;
 }
 
+/* ---- CSV ----------------------------------------------------------------------------------- */
+
+int grid_csv(struct grid *grid)
+{
+    FILE *const to = grid->out->file;
+    const char *before = "";
+    struct piece piece;
+
+    if (!grid_is_whole(grid))
+        return -1;
+    for (size_t at = 0; grid_next(grid, &at, &piece);) {
+        const bool raw = piece.kind == HEADING || strcmp(piece.class, "number") == 0;
+
+        if (piece.kind == ROW)
+            before = "\r\n";
+        if (piece.kind != HEADING && piece.kind != CELL)
+            continue;
+        fputs(before, to);
+        before = ",";
+        if (raw)
+            fputs(piece.words, to);
+        else
+            text_write_field(to, piece.words);
+    }
+    fputs("\r\n", to);
+    return 0;
+}
+
 /* ---- Markdown ----------------------------------------------------------------------------- */
 
 static void markdown_headings(struct text_out *out, const struct grid *grid)
@@ -260,4 +288,16 @@ int grid_markdown(struct grid *grid, size_t most)
     }
     grid->shown = row < most ? row : most;
     return 0;
+}
+
+int grid_part(struct grid *grid, size_t most)
+{
+    int status;
+
+    fputc('\n', grid->out->file);
+    status = grid_markdown(grid, most);
+    if (status == 0 && grid->rows > grid->shown)
+        text_print(grid->out, "\n%zu more are not shown.\n", grid->rows - grid->shown);
+    grid_close(grid);
+    return status;
 }

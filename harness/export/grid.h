@@ -58,5 +58,10 @@ void grid_cell(struct grid *grid, const char *class, const char *format, ...)
 int grid_html(struct grid *grid);
 /* Without title and note, and so many rows at most. */
 int grid_markdown(struct grid *grid, size_t most);
+/* As a file of CSV (RFC 4180). Headings, and cells of class "number", stand in no quotes. */
+int grid_csv(struct grid *grid);
+/* Markdown after an empty line, which says how many rows are not shown; the table is closed
+ * then. */
+int grid_part(struct grid *grid, size_t most);
 
 #endif

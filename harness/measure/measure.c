@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "command/backend.h"
 #include "command/device_list.h"
 #include "dp_mpi.h"
 #include "launch/watch.h"
@@ -44,7 +43,7 @@ static const char *asked(const char *planned)
 {
     struct dp_communicator_row row;
 
-    return command_communicator_row(planned, &row) ? row.name : planned;
+    return dp_communicator_of(planned, &row) ? row.name : planned;
 }
 
 /* A cell on devices with +fault is never ok; and a failure there is never one of the harness. */

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/backend.h"
 #include "command/device_list.h"
+#include "dp.h"
 #include "record/record.h"
 #include "verify/verify.h"
 
@@ -43,7 +43,7 @@ static void planned_communicators(const struct record_run *run, const struct pla
         char here[32];
 
         plan_communicator(run->communicator, i, here);
-        if (command_communicator_row(here, &row) && strcmp(row.name, asked) == 0)
+        if (dp_communicator_of(here, &row) && strcmp(row.name, asked) == 0)
             asked = here;
         used += (size_t)snprintf(text + used, sizeof run->communicator - used, "%s%s",
                                  i > 0 ? "," : "", asked);

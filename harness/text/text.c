@@ -20,6 +20,20 @@ void text_list(char *text, size_t bytes, const char *separator, const char *word
     text_add(text, bytes, "%s%s", text[0] != '\0' ? separator : "", word);
 }
 
+bool text_has_word(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+
+    for (const char *at = list; *at != '\0';) {
+        const size_t bytes = strcspn(at, ", ");
+
+        if (bytes == length && strncmp(at, word, length) == 0)
+            return true;
+        at += bytes + strspn(at + bytes, ", ");
+    }
+    return false;
+}
+
 int text_fail(struct text_error *err, const char *format, ...)
 {
     va_list arguments;

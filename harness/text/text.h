@@ -37,6 +37,8 @@ bool text_is_clean(const char *text);
 void text_add(char *text, size_t bytes, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void text_list(char *text, size_t bytes, const char *separator, const char *word);
+/* Whether a list with commas or blanks between its words has the word. */
+bool text_has_word(const char *list, const char *word);
 
 /* Fills the text of an error. Returns -1. */
 int text_fail(struct text_error *err, const char *format, ...)

@@ -136,6 +136,19 @@ Test(text, every_character)
     }
 }
 
+/* A word of a list is found whole, wherever it stands. */
+Test(text, word_of_a_list)
+{
+    cr_expect(text_has_word("dp", "dp"));
+    cr_expect(text_has_word("plain,dp", "dp"));
+    cr_expect(text_has_word("dp, ddp", "ddp"));
+    cr_expect(text_has_word(",,dp ", "dp"));
+    cr_expect_not(text_has_word("ddp,dpp,d", "dp"), "a part of a word");
+    cr_expect_not(text_has_word("plain,dp", "plain,dp"), "two words");
+    cr_expect_not(text_has_word("", "dp"));
+    cr_expect_not(text_has_word("", ""));
+}
+
 Test(text, cleaned_in_place)
 {
     char text[] = "a\tb\x1b\xc2\x85\xff\u202e\u200b\ue000\u00e9", same[] = "plain \u00e9";
