@@ -79,59 +79,52 @@ static error_t parse_arguments(int key, char *value, struct argp_state *state)
     }
 }
 
-/* Refuses the file, or adds its session in memory. */
-static int add_file(const char *path, struct baseline *baseline)
-{
-    struct baseline_source *source = calloc(1, sizeof *source);
-    char why[BASELINE_WHY];
-
-    if (!source)
-        return command_refuse(NAME, "no memory");
-    int status = baseline_take(NAME, path, false, source);
-
-    if (status == 0 && source->refused.n > 0) {
-        command_complain(NAME, "%s", source->refused.text[0]);
-        status = COMPARE_EXIT_INVALID;
-    } else if (status == 0 && baseline_fits(baseline, source, true, why) != 0) {
-        command_complain(NAME, "%s", why);
-        status = COMPARE_EXIT_INVALID;
-    } else if (status == 0 && baseline_add(baseline, source) != 0) {
-        status = command_refuse(NAME, "no memory for the lines of %s", path);
-    }
-    if (status == 0 && source->crowded > 0)
-        printf("%s: %zu cells are oversubscribed, and left out\n", path, source->crowded);
-    baseline_source_free(source);
-    free(source);
-    return status;
-}
-
-/* Locks the folder, as the file itself is replaced: no other process may add sessions between
- * reading and writing. */
+/* Adds the sessions of all files, or none. Locks the folder, as the file itself is replaced: no
+ * other process may add sessions between reading and writing. */
 static int add_files(const struct arguments *arguments, struct baseline *baseline)
 {
     const char *const path = arguments->folder;
     const int folder = text_folder(path) == 0 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    struct text_error err;
-    char words[2 * COMPARE_TEXT + 1024];
+    struct baseline_source *source = calloc(1, sizeof *source);
+    struct text_error err = {"no memory"};
+    char why[BASELINE_WHY];
 
-    if (folder < 0)
+    if (folder < 0) {
+        free(source);
         return command_refuse(NAME, "cannot use the folder %.200s: %s", path, strerror(errno));
+    }
     while (flock(folder, LOCK_EX) != 0 && errno == EINTR)
         continue; /* a file system without locks: continues without */
-    int status = baseline_read(baseline, &err) == 0 ? 0 : command_refuse(NAME, "%s", err.text);
+    int status =
+        source && baseline_read(baseline, &err) == 0 ? 0 : command_refuse(NAME, "%s", err.text);
 
-    for (size_t i = 0; i < arguments->n_paths && status == 0; ++i)
-        status = add_file(arguments->path[i], baseline);
+    for (size_t i = 0; i < arguments->n_paths && status == 0; ++i) {
+        const char *const records = arguments->path[i];
+
+        status = baseline_take(NAME, records, false, source);
+        if (status == 0 && source->refused.n > 0) {
+            command_complain(NAME, "%s", source->refused.text[0]);
+            status = COMPARE_EXIT_INVALID;
+        } else if (status == 0 && baseline_fits(baseline, source, true, why) != 0) {
+            command_complain(NAME, "%s", why);
+            status = COMPARE_EXIT_INVALID;
+        } else if (status == 0 && baseline_add(baseline, source) != 0) {
+            status = command_refuse(NAME, "no memory for the lines of %s", records);
+        }
+        if (status == 0 && source->crowded > 0)
+            printf("%s: %zu cells are oversubscribed, and left out\n", records, source->crowded);
+        baseline_source_free(source);
+    }
+    free(source);
     if (status == 0 && baseline_put(baseline, &err) != 0)
         status = command_refuse(NAME, "%s", err.text);
     if (status == 0) {
         fsync(folder); /* else the file is whole, too, with old lines or new ones */
-        snprintf(words, sizeof words,
-                 "%s: %zu added: now %zu sessions of %zu cells. A comparison takes %d sessions, a "
-                 "gate %d.",
-                 baseline->path, arguments->n_paths, baseline->sessions, baseline->cells,
-                 BASELINE_LEAST, BASELINE_GATE);
-        command_wrap(stdout, words, 0, 2, 80);
+        command_say(stdout, 2,
+                    "%s: %zu added: now %zu sessions of %zu cells. A comparison takes %d sessions, "
+                    "a gate %d.",
+                    baseline->path, arguments->n_paths, baseline->sessions, baseline->cells,
+                    BASELINE_LEAST, BASELINE_GATE);
     }
     close(folder);
     return status;

@@ -118,13 +118,8 @@ void baseline_judge(const double x[], size_t sessions, double fresh, size_t cell
                     struct baseline_judged *judged);
 
 /* `lockstep compare --baseline`. */
-struct baseline_options {
-    const char *name, *folder, *path; /* path: of the records */
-    bool allow_dirty, exact, strict;
-    size_t format;
-};
 struct baseline_compare {
-    const struct baseline_options *options; /* NULL: `lockstep compare baseline show` */
+    const struct compare_options *options; /* NULL: `lockstep compare baseline show` */
     struct baseline baseline;
     struct baseline_source source;
     struct baseline_judged *judged; /* [cell] of the baseline */
@@ -133,7 +128,7 @@ struct baseline_compare {
     struct exact_changes *changes; /* counted numbers that differ from those of the last session */
     char invalid[BASELINE_WHY];    /* why no time can be judged; "": times can */
 };
-int baseline_compare_main(const struct baseline_options *options);
+int baseline_compare_main(const struct compare_options *options);
 /* Reads the baseline, which must exist, and fills mean, sd, detectable and needed of all cells.
  * Returns 0, or EXIT_MISUSE after one line. */
 int baseline_open(const char *command, const char *folder, const char *name,

@@ -83,34 +83,6 @@ int baseline_fits(const struct baseline *baseline, const struct baseline_source 
     return 0;
 }
 
-/* Returns a line of the file, chained to the last one. NULL: memory is short. The caller frees
- * it. */
-static char *chained_text(struct baseline *baseline, const struct baseline_line *line)
-{
-    struct baseline_line named = *line;
-    json_t *root = json_pack("{s:s}", "schema", BASELINE_SCHEMA), *exact = json_object();
-
-    named.sitting = baseline->sessions + 1;
-    json_object_update_new(root, record_json_of(baseline_names, &named));
-    json_object_set_new(root, "cell", value_key(&line->key));
-    json_object_update_new(root, record_json_of(baseline_numbers, &named));
-    for (size_t m = 0; m < EXACT_METRICS; ++m) {
-        json_t *array = json_array();
-
-        for (size_t i = 0; i < line->n[m]; ++i)
-            json_array_append_new(array, value_real(line->exact[m][i]));
-        json_object_set_new(exact, exact_metrics[m].name, array);
-    }
-    json_object_set_new(root, "exact", exact);
-    char *text = record_memory_text(root, JSON_COMPACT);
-
-    text = text ? record_chain_add(text, baseline->last, true) : NULL;
-    if (text && digest_sha256(text, strlen(text), baseline->last) == 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
 int baseline_add(struct baseline *baseline, const struct baseline_source *source)
 {
     struct baseline_lines *lines = &baseline->lines;
@@ -121,10 +93,29 @@ int baseline_add(struct baseline *baseline, const struct baseline_source *source
         return -1;
     lines->line = more;
     for (size_t i = 0; i < source->lines.n; ++i) {
-        char *text = chained_text(baseline, &source->lines.line[i]), *longer = NULL;
+        const struct baseline_line *line = &source->lines.line[i];
+        struct baseline_line named = *line;
+        json_t *root = json_pack("{s:s}", "schema", BASELINE_SCHEMA), *exact = json_object();
+
+        named.sitting = baseline->sessions + 1;
+        json_object_update_new(root, record_json_of(baseline_names, &named));
+        json_object_set_new(root, "cell", value_key(&line->key));
+        json_object_update_new(root, record_json_of(baseline_numbers, &named));
+        for (size_t m = 0; m < EXACT_METRICS; ++m) {
+            json_t *array = json_array();
+
+            for (size_t k = 0; k < line->n[m]; ++k)
+                json_array_append_new(array, value_real(line->exact[m][k]));
+            json_object_set_new(exact, exact_metrics[m].name, array);
+        }
+        json_object_set_new(root, "exact", exact);
+        /* Each line is chained to the one before. */
+        char *text = record_memory_text(root, JSON_COMPACT), *longer = NULL;
+
+        text = text ? record_chain_add(text, baseline->last, true) : NULL;
         const size_t length = text ? strlen(text) : 0;
 
-        if (text)
+        if (text && digest_sha256(text, length, baseline->last) == 0)
             longer = realloc(baseline->text, baseline->bytes + length + 2);
         if (longer) {
             baseline->text = longer;
@@ -134,7 +125,7 @@ int baseline_add(struct baseline *baseline, const struct baseline_source *source
         free(text);
         if (!longer)
             return -1;
-        more[lines->n++] = source->lines.line[i];
+        more[lines->n++] = *line;
     }
     ++baseline->sessions;
     baseline->cells = source->lines.n;

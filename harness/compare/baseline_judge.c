@@ -192,7 +192,7 @@ int baseline_exit(const struct baseline_compare *compare)
     return 0;
 }
 
-int baseline_compare_main(const struct baseline_options *options)
+int baseline_compare_main(const struct compare_options *options)
 {
     struct baseline_compare *compare = calloc(1, sizeof *compare);
     double *x = NULL;
@@ -206,9 +206,9 @@ int baseline_compare_main(const struct baseline_options *options)
     char *const invalid = compare->invalid;
 
     compare->options = options;
-    status = baseline_open(NAME, options->folder, options->name, compare);
+    status = baseline_open(NAME, options->folder, options->baseline, compare);
     if (status == 0)
-        status = baseline_take(NAME, options->path, options->allow_dirty, &compare->source);
+        status = baseline_take(NAME, options->path[0], options->allow_dirty, &compare->source);
     if (status == 0) {
         x = calloc(baseline->sessions + 1, sizeof x[0]);
         compare->changes = exact_room(baseline->cells);

@@ -83,41 +83,15 @@ static void check_source(struct baseline_source *source, bool allow_dirty)
         }
 }
 
-/* Fills the line with the times and counts of the launches. work: capacity for a number per launch,
- * steps: for those of a launch. */
-static void sum_up_line(const struct report_row *const row[], double work[], double steps[],
-                        struct baseline_line *line)
-{
-    const enum compare_floor rule = compare_floor_rule(line->steps);
-    const size_t n = line->launches;
-    struct exact_side side = {.launches = 0};
-    double squares = 0, mean = 0;
-
-    snprintf(line->floor_statistic, sizeof line->floor_statistic, "%s", compare_floor_words[rule]);
-    for (size_t i = 0; i < n; ++i)
-        work[i] = compare_floor(row[i]->cell, rule, line->steps, steps);
-    for (size_t i = 0; i < n; ++i)
-        mean += log(work[i]) / (double)n;
-    for (size_t i = 0; i < n; ++i)
-        squares += (log(work[i]) - mean) * (log(work[i]) - mean);
-    line->sd_floor = n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
-    line->floor_log = log(stats_median(work, n));
-    for (size_t i = 0; i < n; ++i)
-        work[i] = row[i]->cell->mean_ns;
-    line->cost_log = log(stats_median(work, n));
-    for (size_t i = 0; i < n; ++i)
-        exact_add(&side, row[i]->cell);
-    /* The number is the largest of the launches, and is known only if all launches know theirs. */
-    memcpy(line->n, side.n, sizeof line->n);
-    memcpy(line->exact, side.hi, sizeof line->exact);
-}
-
-/* Takes the launches of a cell: as a line, or with the reason why there is none. */
+/* Takes the launches of a cell: as a line, or with the reason why there is none. work: capacity for
+ * a number per launch, steps: for those of a launch. */
 static void take_launches(struct baseline_source *source, const struct report_row *const row[],
                           size_t n, double work[], double steps[])
 {
     const struct record_run *run = &source->file.run;
     struct baseline_line *line = &source->lines.line[source->lines.n];
+    struct exact_side side = {.launches = 0};
+    double squares = 0, mean = 0;
     char name[COMPARE_TEXT];
 
     *line = (struct baseline_line){
@@ -149,7 +123,25 @@ static void take_launches(struct baseline_source *source, const struct report_ro
     memcpy(line->created_utc, run->created_utc, sizeof line->created_utc);
     memcpy(line->blas, run->blas, sizeof line->blas);
     memcpy(line->git_sha, run->git_sha, sizeof line->git_sha);
-    sum_up_line(row, work, steps, line);
+    const enum compare_floor rule = compare_floor_rule(line->steps);
+
+    snprintf(line->floor_statistic, sizeof line->floor_statistic, "%s", compare_floor_words[rule]);
+    for (size_t i = 0; i < n; ++i)
+        work[i] = compare_floor(row[i]->cell, rule, line->steps, steps);
+    for (size_t i = 0; i < n; ++i)
+        mean += log(work[i]) / (double)n;
+    for (size_t i = 0; i < n; ++i)
+        squares += (log(work[i]) - mean) * (log(work[i]) - mean);
+    line->sd_floor = n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
+    line->floor_log = log(stats_median(work, n));
+    for (size_t i = 0; i < n; ++i)
+        work[i] = row[i]->cell->mean_ns;
+    line->cost_log = log(stats_median(work, n));
+    for (size_t i = 0; i < n; ++i)
+        exact_add(&side, row[i]->cell);
+    /* The number is the largest of the launches, and is known only if all launches know theirs. */
+    memcpy(line->n, side.n, sizeof line->n);
+    memcpy(line->exact, side.hi, sizeof line->exact);
     if (isfinite(line->floor_log) && isfinite(line->cost_log) && isfinite(line->sd_floor))
         ++source->lines.n;
     else

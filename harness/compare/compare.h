@@ -30,6 +30,19 @@ enum { COMPARE_A, COMPARE_B, COMPARE_SIDES };
 enum { COMPARE_EXIT_CHANGED = 1, COMPARE_EXIT_INVALID = 3 };
 enum { COMPARE_NOTES = 64, COMPARE_TEXT = 384 };
 
+/* The command line. NULL, 0: not given. */
+struct compare_options {
+    const char *path[COMPARE_SIDES]; /* of records; with --ab the first one is NEW */
+    const char *ab, *aa;             /* programs: OLD of --ab, and that of --aa */
+    const char *arm[COMPARE_SIDES];  /* options, as given by --a and --b */
+    char **sweep; /* arguments of `lockstep sweep`; none: no pairs are asked for */
+    int n_sweep;
+    size_t pairs, looks;
+    const char *figure, *baseline, *folder;
+    bool strict, lenient, exact, allow_dirty, allow_disturbed;
+    size_t format;
+};
+
 /* Lines that are collected, up to a limit. */
 struct compare_notes {
     char text[COMPARE_NOTES][COMPARE_TEXT];
@@ -214,8 +227,7 @@ struct compare_cell {
 };
 
 struct compare {
-    const char *path[COMPARE_SIDES];
-    bool allow_dirty, exact; /* options */
+    const struct compare_options *options;
     struct record_file file[COMPARE_SIDES];
     struct report report[COMPARE_SIDES]; /* of one file each */
     struct compare_launch *launch;       /* of both files, by cell, side and launch */

@@ -90,7 +90,7 @@ void compare_files(struct compare *compare)
     /* These are the reasons in one file that make its times worthless. */
     for (int side = 0; side < COMPARE_SIDES; ++side) {
         const enum provenance_dirty dirty =
-            compare->allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED;
+            compare->options->allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED;
         const struct record_run *run = &compare->file[side].run;
         char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
         const size_t n = provenance_doubts(run, dirty, doubt);

@@ -13,40 +13,6 @@
 static const char *const verdict_words[COMPARE_VERDICTS] = {"NO EVIDENCE", "SUSPECT", "INVALID",
                                                             "UNMEASURED"};
 
-static void describe_cell(const struct compare *compare, const struct compare_cell *cell,
-                          struct compare_page *page)
-{
-    static const enum export_state states[COMPARE_VERDICTS] = {[COMPARE_NO_EVIDENCE] = EXPORT_OPEN,
-                                                               [COMPARE_SUSPECT] = EXPORT_DOUBTFUL,
-                                                               [COMPARE_INVALID] = EXPORT_BROKEN,
-                                                               [COMPARE_UNMEASURED] =
-                                                                   EXPORT_BROKEN};
-    struct compare_point *point =
-        compare_add_point(page, cell->key, cell->verdict, states[cell->verdict]);
-    const struct compare_ratio *floor = &cell->floor, *cost = &cell->cost;
-    char a[UNITS_BYTES], b[UNITS_BYTES];
-
-    /* If a comparison is INVALID as a whole, the reasons are given once, and no cell has another
-     * one. */
-    point->hidden = compare->invalid.n > 0 && cell->verdict == COMPARE_INVALID;
-    point->brief = cell->verdict == COMPARE_NO_EVIDENCE;
-    point->launches = cell->n[COMPARE_B];
-    point->value[COMPARE_TIME] = (struct export_value){floor->ratio, floor->lo, floor->hi};
-    point->value[COMPARE_COST] = (struct export_value){cost->ratio, cost->lo, cost->hi};
-    snprintf(point->verdict, sizeof point->verdict, "%s", verdict_words[cell->verdict]);
-    snprintf(point->rest, sizeof point->rest, "%s",
-             cell->verdict == COMPARE_UNMEASURED ? "verified in neither file" : cell->reason);
-    if (isnan(floor->ratio))
-        return;
-    snprintf(point->ratio, sizeof point->ratio, "%.3f [%.3f, %.3f], p %.2g", floor->ratio,
-             floor->lo, floor->hi, cell->adjusted);
-    snprintf(point->cost, sizeof point->cost, "%.3f", cost->ratio);
-    snprintf(point->more, sizeof point->more, "; floor %s -> %s",
-             units_time(floor->ns[COMPARE_A], a), units_time(floor->ns[COMPARE_B], b));
-    if (cell->rule == COMPARE_LEAST)
-        text_add(point->more, sizeof point->more, " (few: the minimum of %zu steps)", cell->steps);
-}
-
 static void say_notes(struct compare_page *page, const char *before,
                       const struct compare_notes *notes)
 {
@@ -56,8 +22,14 @@ static void say_notes(struct compare_page *page, const char *before,
 
 static void describe_files(const void *of, struct compare_page *page)
 {
+    static const enum export_state states[COMPARE_VERDICTS] = {[COMPARE_NO_EVIDENCE] = EXPORT_OPEN,
+                                                               [COMPARE_SUSPECT] = EXPORT_DOUBTFUL,
+                                                               [COMPARE_INVALID] = EXPORT_BROKEN,
+                                                               [COMPARE_UNMEASURED] =
+                                                                   EXPORT_BROKEN};
     const struct compare *compare = of;
     const size_t *count = compare->count;
+    char a[UNITS_BYTES], b[UNITS_BYTES];
 
     page->ratio = "B/A";
     page->side[COMPARE_A] = "A";
@@ -65,7 +37,7 @@ static void describe_files(const void *of, struct compare_page *page)
     page->verdicts = verdict_words;
     page->n_verdicts = COMPARE_VERDICTS;
     page->changes = compare->changes;
-    page->exact = compare->exact;
+    page->exact = compare->options->exact;
     compare_say(page, COMPARE_TITLE,
                 "Cells in both files: %zu: %zu SUSPECT, %zu NO EVIDENCE, %zu INVALID, %zu measured "
                 "in neither. Only in A: %zu, only in B: %zu. Exact numbers that changed: %zu.",
@@ -76,7 +48,7 @@ static void describe_files(const void *of, struct compare_page *page)
         const struct record_run *run = &compare->file[side].run;
 
         compare_say(page, COMPARE_HEAD, "%s: %s: run %s of %s, commit %.12s, %d launches",
-                    page->side[side], compare->path[side], run->run_id, run->created_utc,
+                    page->side[side], compare->options->path[side], run->run_id, run->created_utc,
                     run->git_sha, run->launches);
     }
     say_notes(page, "Differs: ", &compare->differs);
@@ -86,8 +58,33 @@ static void describe_files(const void *of, struct compare_page *page)
                 "Evidence class III, two files: two sessions, which differ for reasons of the "
                 "machine, too. The verdicts are SUSPECT, NO EVIDENCE and INVALID. None of them is "
                 "a pass, and none is a gate.");
-    for (size_t c = 0; c < compare->n_cells; ++c)
-        describe_cell(compare, &compare->cell[c], page);
+    for (size_t c = 0; c < compare->n_cells; ++c) {
+        const struct compare_cell *cell = &compare->cell[c];
+        const struct compare_ratio *floor = &cell->floor, *cost = &cell->cost;
+        struct compare_point *point =
+            compare_add_point(page, cell->key, cell->verdict, states[cell->verdict]);
+
+        /* If a comparison is INVALID as a whole, the reasons are given once, and no cell has
+         * another one. */
+        point->hidden = compare->invalid.n > 0 && cell->verdict == COMPARE_INVALID;
+        point->brief = cell->verdict == COMPARE_NO_EVIDENCE;
+        point->launches = cell->n[COMPARE_B];
+        point->value[COMPARE_TIME] = (struct export_value){floor->ratio, floor->lo, floor->hi};
+        point->value[COMPARE_COST] = (struct export_value){cost->ratio, cost->lo, cost->hi};
+        snprintf(point->verdict, sizeof point->verdict, "%s", verdict_words[cell->verdict]);
+        snprintf(point->rest, sizeof point->rest, "%s",
+                 cell->verdict == COMPARE_UNMEASURED ? "verified in neither file" : cell->reason);
+        if (isnan(floor->ratio))
+            continue;
+        snprintf(point->ratio, sizeof point->ratio, "%.3f [%.3f, %.3f], p %.2g", floor->ratio,
+                 floor->lo, floor->hi, cell->adjusted);
+        snprintf(point->cost, sizeof point->cost, "%.3f", cost->ratio);
+        snprintf(point->more, sizeof point->more, "; floor %s -> %s",
+                 units_time(floor->ns[COMPARE_A], a), units_time(floor->ns[COMPARE_B], b));
+        if (cell->rule == COMPARE_LEAST)
+            text_add(point->more, sizeof point->more, " (few: the minimum of %zu steps)",
+                     cell->steps);
+    }
     if (!isnan(compare->half_width))
         compare_say(page, COMPARE_FOOT,
                     "The median of the ratios is %.3f, which the machine alone can do from one "
@@ -140,7 +137,7 @@ static json_t *files_json(const void *of)
         const struct record_run *run = &compare->file[side].run;
 
         json_array_append_new(files, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "path",
-                                               value_text(compare->path[side]), "run_id",
+                                               value_text(compare->options->path[side]), "run_id",
                                                value_text(run->run_id), "created_utc",
                                                value_text(run->created_utc), "git_sha",
                                                value_text(run->git_sha), "machine_class",

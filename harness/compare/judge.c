@@ -136,16 +136,33 @@ static void unverified_words(const struct compare *compare, const struct compare
              state[0] != '\0' ? ")" : "");
 }
 
-/* Writes why the times of a cell cannot be compared; false: they can. */
-static bool refuse_cell(const struct compare *compare, struct compare_cell *cell)
+/* The verdict is NO EVIDENCE for a cell that will be tested. steps: capacity for those of a
+ * launch. */
+static int measure_cell(struct compare *compare, struct compare_cell *cell, double steps[])
 {
+    static const struct compare_ratio unknown = {{NAN, NAN}, NAN, NAN, NAN, NAN, NAN};
     const struct compare_launch *launch = &compare->launch[cell->first];
     const size_t a = cell->n[COMPARE_A], b = cell->n[COMPARE_B];
+    double floor[COMPARE_SIDES][RANK_MOST], cost[COMPARE_SIDES][RANK_MOST];
+    size_t n[COMPARE_SIDES] = {0};
     bool oversubscribed = false;
     char x[96], y[96];
 
-    for (size_t i = 0; i < a + b; ++i)
-        oversubscribed = oversubscribed || launch[i].row->cell->oversubscribed;
+    cell->adjusted = NAN;
+    cell->floor = cell->cost = unknown;
+    cell->verdict = COMPARE_INVALID;
+    if (cell->verified[COMPARE_A] == 0 && cell->verified[COMPARE_B] == 0) {
+        cell->verdict = COMPARE_UNMEASURED;
+        return 0;
+    }
+    cell->steps = SIZE_MAX;
+    for (size_t i = 0; i < a + b; ++i) {
+        const struct record_cell *of = launch[i].row->cell;
+
+        oversubscribed = oversubscribed || of->oversubscribed;
+        cell->steps = of->n_valid < cell->steps ? of->n_valid : cell->steps;
+    }
+    /* Reasons why its times cannot be compared. */
     if (compare->invalid.n > 0) {
         snprintf(cell->reason, sizeof cell->reason, "%s", compare->invalid.text[0]);
     } else if (cell->verified[COMPARE_A] < a || cell->verified[COMPARE_B] < b) {
@@ -159,38 +176,13 @@ static bool refuse_cell(const struct compare *compare, struct compare_cell *cell
         snprintf(cell->reason, sizeof cell->reason,
                  "launches: %zu of A and %zu of B; it takes %d to %d of each", a, b,
                  COMPARE_LAUNCHES, RANK_MOST);
-    } else {
-        return false;
     }
-    return true;
-}
-
-/* The verdict is NO EVIDENCE for a cell that will be tested. steps: capacity for those of a
- * launch. */
-static int measure_cell(struct compare *compare, struct compare_cell *cell, double steps[])
-{
-    static const struct compare_ratio unknown = {{NAN, NAN}, NAN, NAN, NAN, NAN, NAN};
-    const struct compare_launch *launch = &compare->launch[cell->first];
-    double floor[COMPARE_SIDES][RANK_MOST], cost[COMPARE_SIDES][RANK_MOST];
-    size_t n[COMPARE_SIDES] = {0};
-
-    cell->adjusted = NAN;
-    cell->floor = cell->cost = unknown;
-    cell->verdict = COMPARE_INVALID;
-    if (cell->verified[COMPARE_A] == 0 && cell->verified[COMPARE_B] == 0) {
-        cell->verdict = COMPARE_UNMEASURED;
+    if (cell->reason[0] != '\0')
         return 0;
-    }
-    if (refuse_cell(compare, cell))
-        return 0;
-    cell->steps = SIZE_MAX;
-    for (size_t i = 0; i < cell->n[COMPARE_A] + cell->n[COMPARE_B]; ++i)
-        if (launch[i].row->cell->n_valid < cell->steps)
-            cell->steps = launch[i].row->cell->n_valid;
     cell->rule = compare_floor_rule(cell->steps);
-    for (size_t i = 0; i < cell->n[COMPARE_A] + cell->n[COMPARE_B]; ++i) {
+    for (size_t i = 0; i < a + b; ++i) {
         const struct record_cell *of = launch[i].row->cell;
-        const int side = i < cell->n[COMPARE_A] ? COMPARE_A : COMPARE_B;
+        const int side = i < a ? COMPARE_A : COMPARE_B;
 
         floor[side][n[side]] = compare_floor(of, cell->rule, cell->steps, steps);
         cost[side][n[side]++] = of->mean_ns;
@@ -287,7 +279,7 @@ int compare_judge(struct compare *compare)
 
 int compare_exit(const struct compare *compare)
 {
-    if (compare->exact && compare->changes->n > 0)
+    if (compare->options->exact && compare->changes->n > 0)
         return COMPARE_EXIT_CHANGED;
     return compare->invalid.n > 0 || compare->count[COMPARE_INVALID] > 0 ? COMPARE_EXIT_INVALID : 0;
 }

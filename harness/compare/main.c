@@ -4,6 +4,7 @@
 #include "compare/pairs.h"
 
 #include "command/command.h"
+#include "numbers/rank.h"
 #include "record/files.h"
 
 #include <stdlib.h>
@@ -11,49 +12,65 @@
 
 static const char NAME[] = "lockstep compare";
 
-enum { KEY_DIRTY = 256, KEY_PAIRS, KEY_BASELINE, KEY_FOLDER, KEY_STRICT, KEY_LENIENT };
-
-struct arguments {
-    struct compare *compare;
-    struct baseline_options baseline; /* without a name, two files are compared */
-    int strict;                       /* -1: not given */
-    size_t format;
-    uint64_t seen; /* options that were given */
+enum {
+    KEY_AB = 256,
+    KEY_AA,
+    KEY_OLD,
+    KEY_NEW,
+    KEY_PAIRS,
+    KEY_LOOKS,
+    KEY_FIGURE,
+    KEY_OUT,
+    KEY_BASELINE,
+    KEY_FOLDER,
+    KEY_STRICT,
+    KEY_LENIENT,
+    KEY_DIRTY,
+    KEY_DISTURBED
 };
+enum { OF_ARMS = 4 }; /* the first rows: if one of them is given, it is a comparison of pairs */
 
-/* The options of pairs are listed here for the help text, and refused without --ab (pairs_options.c
- * reads them). */
-static const struct argp_option option_table[] = {
-    {"ab", KEY_PAIRS, "OLD", 0,
+#define PLACE(member) .offset = offsetof(struct compare_options, member)
+
+static const struct command_option option_table[] = {
+    {"ab", KEY_AB, "OLD",
      "With NEW after it: measure two builds of lockstep in interleaved pairs, on the cells that "
      "options of `lockstep sweep` say",
-     0},
-    {"aa", KEY_PAIRS, "PROGRAM", 0,
+     COMMAND_POINTER, PLACE(ab)},
+    {"aa", KEY_AA, "PROGRAM",
      "Measure a build with itself so: whether this machine is fit for comparisons of these cells",
-     0},
-    {"a", KEY_PAIRS, "OPTIONS", 0, "With --b: compare two sets of options of this build so", 0},
-    {"b", KEY_PAIRS, "OPTIONS", 0, "The other set: NEW", 0},
-    {"pairs", KEY_PAIRS, "N", 0, "Pairs of each cell (default 12, or what so many cells take)", 0},
-    {"looks", KEY_PAIRS, "N", 0,
+     COMMAND_POINTER, PLACE(aa)},
+    {"a", KEY_OLD, "OPTIONS", "With --b: compare two sets of options of this build so",
+     COMMAND_POINTER, PLACE(arm[PAIRS_OLD])},
+    {"b", KEY_NEW, "OPTIONS", "The other set: NEW", COMMAND_POINTER, PLACE(arm[PAIRS_NEW])},
+    {"pairs", KEY_PAIRS, "N", "Pairs of each cell (default 12, or what so many cells take)",
+     COMMAND_SIZE, PLACE(pairs), .least = 1, .most = RANK_MOST},
+    {"looks", KEY_LOOKS, "N",
      "2: judge after that many pairs, and, if it is not settled, again after as many more (default "
      "1)",
-     0},
-    {"figure", KEY_PAIRS, "DIR", 0, "Draw the ratios of all cells: DIR/forest.svg and .png", 0},
-    {"out", KEY_PAIRS, "FILE", 0, "Keep all pairs and verdicts, as JSON Lines", 0},
-    {"baseline", KEY_BASELINE, "NAME", 0,
-     "Hold one file against the sessions that `lockstep compare baseline add` put into NAME", 0},
-    {"dir", KEY_FOLDER, "DIR", 0, "Where baselines are (default " BASELINE_FOLDER ")", 0},
-    {"strict", KEY_STRICT, NULL, 0,
-     "Exit with 4 if something is INCONCLUSIVE, or no gate (default if CI=true)", 0},
-    {"no-strict", KEY_LENIENT, NULL, 0, "Exit with 0 then", 0},
-    {"exact", 'e', NULL, 0, "Exit with 1 if an exact number CHANGED", 0},
-    {"allow-dirty", KEY_DIRTY, NULL, 0, "Take programs that were built from changed trees", 0},
-    {"allow-disturbed", KEY_PAIRS, NULL, 0,
-     "Judge pairs all the same while which other programs or other machines had the cores", 0},
-    {"format", 'f', "text|json|md|csv|bmf|github|openmetrics|annotations|junit", 0,
+     COMMAND_SIZE, PLACE(looks), .least = 1, .most = PAIRS_LOOKS_MOST},
+    {"figure", KEY_FIGURE, "DIR", "Draw the ratios of all cells: DIR/forest.svg and .png",
+     COMMAND_POINTER, PLACE(figure)},
+    {"out", KEY_OUT, "FILE", "Keep all pairs and verdicts, as JSON Lines", .kind = COMMAND_OWN},
+    {"baseline", KEY_BASELINE, "NAME",
+     "Hold one file against the sessions that `lockstep compare baseline add` put into NAME",
+     COMMAND_POINTER, PLACE(baseline)},
+    {"dir", KEY_FOLDER, "DIR", "Where baselines are (default " BASELINE_FOLDER ")", COMMAND_POINTER,
+     PLACE(folder)},
+    {"strict", KEY_STRICT, NULL,
+     "Exit with 4 if something is INCONCLUSIVE, or no gate (default if CI=true)", COMMAND_FLAG,
+     PLACE(strict)},
+    {"no-strict", KEY_LENIENT, NULL, "Exit with 0 then", COMMAND_FLAG, PLACE(lenient)},
+    {"exact", 'e', NULL, "Exit with 1 if an exact number CHANGED", COMMAND_FLAG, PLACE(exact)},
+    {"allow-dirty", KEY_DIRTY, NULL, "Take programs that were built from changed trees",
+     COMMAND_FLAG, PLACE(allow_dirty)},
+    {"allow-disturbed", KEY_DISTURBED, NULL,
+     "Judge pairs all the same while which other programs or other machines had the cores",
+     COMMAND_FLAG, PLACE(allow_disturbed)},
+    {"format", 'f', "text|json|md|csv|bmf|github|openmetrics|annotations|junit",
      "What to print (default text): md for a job's summary, bmf for Bencher, github for "
      "github-action-benchmark, annotations for GitHub Actions",
-     0},
+     .kind = COMMAND_OWN},
     {0}};
 
 static const char documentation[] =
@@ -97,20 +114,56 @@ static const char documentation[] =
     "with --exact: an exact number CHANGED, whatever the times say; 2 misuse, unreadable or torn "
     "input, or no cell is in both files; 3 something is INVALID.";
 
-/* With a baseline there is one file, and options are allowed that two files do not have. */
-static error_t check_end(const struct arguments *arguments, struct argp_state *state)
+/* Checks the options of pairs: both programs, or both sets of options, are given. */
+static error_t check_pairs_options(const struct compare_options *options,
+                                   const struct argp_state *state)
 {
-    if (arguments->baseline.name)
+    const bool ab = options->ab != NULL;
+    const bool a = options->arm[PAIRS_OLD] != NULL, b = options->arm[PAIRS_NEW] != NULL;
+
+    if (options->baseline || options->folder)
+        return command_bad_option(state, "--baseline and --dir are of one record file");
+    if (options->aa && (ab || a || b))
+        return command_bad_option(state,
+                                  "--aa compares a program with itself: not with --ab, --a or --b");
+    if (options->aa && options->looks > 0)
+        return command_bad_option(state, "--looks is not of --aa, which needs all pairs");
+    if (options->aa && (options->strict || options->lenient))
+        return command_bad_option(state, "--aa has the exit status 4 if the machine is too noisy, "
+                                         "whatever --strict says");
+    if (ab && (a || b))
+        return command_bad_option(state, "--ab compares two programs, --a and --b two sets of "
+                                         "options of this one: use one of them");
+    if (ab && state->arg_num == 0)
+        return command_bad_option(state, "NEW is missing: write it as --ab OLD NEW");
+    if (!ab && a != b)
+        return command_bad_option(state, "%s is missing: --a 'OPTIONS' --b 'OPTIONS'",
+                                  a ? "--b" : "--a");
+    return 0;
+}
+
+/* Checks those of record files. With a baseline there is one file, and options are allowed that two
+ * files do not have. */
+static error_t check_files_options(const struct compare_options *options,
+                                   const struct argp_state *state)
+{
+    if (options->pairs > 0 || options->looks > 0 || options->figure || options->allow_disturbed ||
+        command_seen(state, "out"))
+        return command_bad_option(
+            state,
+            "--pairs, --looks, --figure, --out and --allow-disturbed are of --ab OLD NEW, of "
+            "--aa, or of --a and --b");
+    if (options->baseline)
         return state->arg_num == 1
                    ? 0
                    : command_bad_option(state,
                                         "%u record files: --baseline NAME takes one, the new "
                                         "session",
                                         state->arg_num);
-    if (arguments->strict >= 0)
+    if (options->strict || options->lenient)
         return command_bad_option(state, "--strict and --no-strict are of --ab OLD NEW, of --a and "
                                          "--b, and of --baseline");
-    if (arguments->baseline.folder)
+    if (options->folder)
         return command_bad_option(state, "--dir is of --baseline NAME");
     if (state->arg_num < COMPARE_SIDES)
         return command_bad_option(state,
@@ -120,117 +173,127 @@ static error_t check_end(const struct arguments *arguments, struct argp_state *s
     return 0;
 }
 
-static error_t parse_option(int key, char *value, struct argp_state *state)
+static error_t parse_files(int key, char *value, struct argp_state *state)
 {
-    struct arguments *arguments = state->input;
-    struct compare *compare = arguments->compare;
+    struct compare_options *options = command_input(state);
     const char *names[COMPARE_FORMATS];
-    const error_t status = command_once(state, option_table, key, &arguments->seen);
 
-    if (status)
-        return status;
-    for (size_t i = 0; i < COMPARE_FORMATS; ++i)
-        names[i] = compare_format_name(i);
     switch (key) {
-    case 'e':
-        compare->exact = true;
-        return 0;
-    case KEY_DIRTY:
-        compare->allow_dirty = true;
-        return 0;
-    case KEY_PAIRS:
-        return command_bad_option(
-            state,
-            "--pairs, --looks, --figure, --out and --allow-disturbed are of --ab OLD NEW, of "
-            "--aa, or of --a and --b");
-    case KEY_BASELINE:
-        arguments->baseline.name = value;
-        return 0;
-    case KEY_FOLDER:
-        arguments->baseline.folder = value;
-        return 0;
-    case KEY_STRICT:
-    case KEY_LENIENT:
-        if (arguments->strict >= 0)
-            return command_bad_option(state, "--strict and --no-strict exclude each other");
-        arguments->strict = key == KEY_STRICT;
-        return 0;
     case 'f':
+        for (size_t i = 0; i < COMPARE_FORMATS; ++i)
+            names[i] = compare_format_name(i);
         return command_choice(state, "format", "format", value, names, COMPARE_FORMATS,
-                              &arguments->format);
+                              &options->format);
+    case KEY_OUT:
+        return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num >= COMPARE_SIDES)
             return command_bad_option(state, "'%.60s' is a third file: two are compared", value);
-        compare->path[state->arg_num] = value;
+        options->path[state->arg_num] = value;
         return 0;
     case ARGP_KEY_END:
-        return check_end(arguments, state);
+        if (options->strict && options->lenient)
+            return command_bad_option(state, "--strict and --no-strict exclude each other");
+        return options->n_sweep > 0 ? check_pairs_options(options, state)
+                                    : check_files_options(options, state);
     default:
         return command_key(key, value, state);
     }
 }
 
-static int compare_two(struct compare *compare, size_t format)
+/* Returns the row of the table that an argument names. */
+static const struct command_option *find_option(const char *argument)
 {
-    struct record_file *file = compare->file;
-    struct text_error why = {"A and B hold the same run: a launch counts once"};
+    const struct command_option *o = option_table;
 
-    /* The rows of a file are those of the report, with their verification. */
-    for (int side = 0; side < COMPARE_SIDES; ++side) {
-        if (input_steps(NAME, compare->path[side], &file[side]) != 0)
-            return EXIT_MISUSE;
-        compare->report[side] = (struct report){.file = &file[side], .n_files = 1};
-        if (report_rows_make(NAME, &compare->report[side]) != 0)
-            return EXIT_MISUSE;
+    for (; o->name; ++o) {
+        const char letter[] = {'-', (char)o->key, '\0'};
+        const size_t length = strlen(o->name);
+
+        if (strncmp(argument, "--", 2) == 0 && strncmp(argument + 2, o->name, length) == 0 &&
+            (argument[length + 2] == '\0' || argument[length + 2] == '='))
+            return o;
+        if (o->key < 256 && strcmp(argument, letter) == 0)
+            return o;
     }
-    if (strcmp(file[COMPARE_A].run.run_id, file[COMPARE_B].run.run_id) == 0 ||
-        record_copied(&file[COMPARE_A], &file[COMPARE_B], &why) != 0)
-        return command_refuse(NAME, "%s", why.text);
-    compare_files(compare);
-    if (compare_cells(compare) != 0 || compare_judge(compare) != 0)
-        return command_refuse(NAME, "no memory for the comparison");
-    compare_warmups(compare);
-    if (compare->n_cells == compare->count[COMPARE_UNMEASURED])
-        return command_refuse(NAME,
-                              "nothing to compare: %zu cells are only in %s, %zu only in %s, and "
-                              "%zu in both, verified in neither",
-                              compare->only[COMPARE_A], compare->path[COMPARE_A],
-                              compare->only[COMPARE_B], compare->path[COMPARE_B], compare->n_cells);
-    if (compare_print(&compare_files_judge, compare, compare->n_cells, format) != 0)
-        return EXIT_MISUSE;
-    return compare_exit(compare);
+    return NULL;
 }
 
-int compare_main(int argc, char **argv)
+/* Parts the command line of pairs: arguments of this table, whose number it returns, and those of a
+ * sweep. For a command line without pairs, and for --help, all are of this table. */
+static int part_arguments(int argc, char **argv, char **own, struct compare_options *options)
 {
-    static const struct argp parser = {
-        .options = option_table,
-        .parser = parse_option,
-        .args_doc = "A.jsonl B.jsonl\n--baseline NAME NEW.jsonl\n--ab OLD NEW\n--aa PROGRAM",
-        .doc = documentation};
-    if (pairs_wanted(argc, argv))
-        return pairs_main(argc, argv);
+    bool pairs = false;
+    int n = 0;
 
+    for (int i = 1; i < argc; ++i) {
+        const struct command_option *o = find_option(argv[i]);
+
+        pairs = pairs || (o && o < option_table + OF_ARMS);
+    }
+    for (int i = 1; i < argc; ++i)
+        pairs = pairs && strcmp(argv[i], "--help") != 0 && strcmp(argv[i], "-h") != 0 &&
+                strcmp(argv[i], "--usage") != 0;
+    if (pairs)
+        options->sweep[options->n_sweep++] = argv[0];
+    own[n++] = argv[0];
+    for (int i = 1; i < argc; ++i) {
+        const struct command_option *o = find_option(argv[i]);
+
+        if (pairs && (!o || o->key == KEY_OUT)) {
+            options->sweep[options->n_sweep++] = argv[i];
+            continue;
+        }
+        own[n++] = argv[i];
+        if (!pairs || !o->arg || strchr(argv[i], '='))
+            continue;
+        for (int values = o->key == KEY_AB ? 2 : 1; values > 0 && i + 1 < argc; --values)
+            own[n++] = argv[++i];
+    }
+    return n;
+}
+
+static int compare_two(const struct compare_options *options)
+{
     struct compare *compare = calloc(1, sizeof *compare);
-    struct arguments arguments = {.compare = compare, .strict = -1};
-    struct baseline_options *baseline = &arguments.baseline;
-    const char *const ci = getenv("CI");
-    int status = EXIT_MISUSE;
+    int status = 0;
 
     if (!compare)
         return command_refuse(NAME, "no memory");
-    if (command_parse(&parser, argc, argv, &arguments) == 0) {
-        baseline->path = compare->path[0];
-        baseline->allow_dirty = compare->allow_dirty;
-        baseline->exact = compare->exact;
-        baseline->format = arguments.format;
-        baseline->strict =
-            arguments.strict >= 0 ? arguments.strict > 0 : ci && strcmp(ci, "true") == 0;
-        if (!baseline->folder)
-            baseline->folder = BASELINE_FOLDER;
-        status = baseline->name ? baseline_compare_main(baseline)
-                                : compare_two(compare, arguments.format);
+    struct record_file *file = compare->file;
+    struct text_error why = {"A and B hold the same run: a launch counts once"};
+
+    compare->options = options;
+    /* The rows of a file are those of the report, with their verification. */
+    for (int side = 0; side < COMPARE_SIDES && status == 0; ++side) {
+        status = input_steps(NAME, options->path[side], &file[side]);
+        compare->report[side] = (struct report){.file = &file[side], .n_files = 1};
+        if (status == 0)
+            status = report_rows_make(NAME, &compare->report[side]);
     }
+    if (status == 0 && (strcmp(file[COMPARE_A].run.run_id, file[COMPARE_B].run.run_id) == 0 ||
+                        record_copied(&file[COMPARE_A], &file[COMPARE_B], &why) != 0))
+        status = command_refuse(NAME, "%s", why.text);
+    if (status == 0) {
+        compare_files(compare);
+        if (compare_cells(compare) != 0 || compare_judge(compare) != 0)
+            status = command_refuse(NAME, "no memory for the comparison");
+    }
+    if (status == 0) {
+        compare_warmups(compare);
+        if (compare->n_cells == compare->count[COMPARE_UNMEASURED])
+            status = command_refuse(
+                NAME,
+                "nothing to compare: %zu cells are only in %s, %zu only in %s, and "
+                "%zu in both, verified in neither",
+                compare->only[COMPARE_A], options->path[COMPARE_A], compare->only[COMPARE_B],
+                options->path[COMPARE_B], compare->n_cells);
+        else
+            status =
+                compare_print(&compare_files_judge, compare, compare->n_cells, options->format);
+    }
+    if (status == 0)
+        status = compare_exit(compare);
     for (int side = 0; side < COMPARE_SIDES; ++side) {
         report_rows_free(&compare->report[side]);
         record_file_free(&compare->file[side]);
@@ -239,5 +302,32 @@ int compare_main(int argc, char **argv)
     free(compare->cell);
     free(compare->changes);
     free(compare);
+    return status;
+}
+
+int compare_main(int argc, char **argv)
+{
+    static const struct command_syntax syntax = {
+        .options = option_table,
+        .other = parse_files,
+        .args_doc = "A.jsonl B.jsonl\n--baseline NAME NEW.jsonl\n--ab OLD NEW\n--aa PROGRAM",
+        .doc = documentation};
+    char **own = calloc((size_t)argc + 1, sizeof own[0]);
+    struct compare_options options = {.sweep = calloc((size_t)argc + 1, sizeof own[0])};
+    const char *const ci = getenv("CI");
+    int status = EXIT_MISUSE;
+
+    if (!own || !options.sweep) {
+        command_complain(NAME, "no memory for the options");
+    } else if (command_read(&syntax, part_arguments(argc, argv, own, &options), own, &options) ==
+               0) {
+        options.folder = options.folder ? options.folder : BASELINE_FOLDER;
+        options.strict = options.strict || (!options.lenient && ci && strcmp(ci, "true") == 0);
+        status = options.n_sweep > 0 ? pairs_main(&options)
+                 : options.baseline  ? baseline_compare_main(&options)
+                                     : compare_two(&options);
+    }
+    free(own);
+    free(options.sweep);
     return status;
 }

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 80, SHOWN = 50 };
+enum { SHOWN = 50 };
 
 const char *compare_format_name(size_t format)
 {
@@ -89,28 +89,13 @@ static const char *compared_name(const struct compare_point *point)
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
-/* Prints a paragraph in lines; all but the first are indented by `indent`. */
-static void wrap_paragraph(size_t indent, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void wrap_paragraph(size_t indent, const char *format, ...)
-{
-    char text[2 * COMPARE_TEXT + 1024];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    command_wrap(stdout, text, 0, indent, COLUMNS);
-}
-
 static void wrap_paragraphs(const struct compare_page *page, enum compare_place first,
                             enum compare_place last)
 {
     for (enum compare_place place = first; place <= last; ++place)
         for (size_t at = 0; at < page->words.bytes; at += strlen(page->words.text + at) + 1)
             if (page->words.text[at] == '0' + (int)place)
-                wrap_paragraph(2, "%s", page->words.text + at + 1);
+                command_say(stdout, 2, "%s", page->words.text + at + 1);
 }
 
 static void print_text(const struct compare_page *page)
@@ -128,20 +113,20 @@ static void print_text(const struct compare_page *page)
         any = true;
         add_numbers(page, point, numbers);
         if (point->verdict[0] == '\0')
-            wrap_paragraph(4, "%s", point->name);
+            command_say(stdout, 4, "%s", point->name);
         else
-            wrap_paragraph(4, "%-12s  %s%s", point->verdict, point->name, page->gate);
+            command_say(stdout, 4, "%-12s  %s%s", point->verdict, point->name, page->gate);
         if (point->against[0] != '\0')
-            wrap_paragraph(4, "  against %s", point->against);
-        wrap_paragraph(4, "  %s%s", numbers, point->more);
+            command_say(stdout, 4, "  against %s", point->against);
+        command_say(stdout, 4, "  %s%s", numbers, point->more);
     }
     for (size_t i = 0; page->changes && i < page->changes->n; ++i) {
         const struct exact_change *change = &page->changes->change[i];
 
         any = true;
-        wrap_paragraph(4, "%-12s  %s", "CHANGED", compared_name(&page->point[change->cell]));
-        wrap_paragraph(4, "  %s%s: %s -> %s %s", change->metric->name, change->where,
-                       change->value[COMPARE_A], change->value[COMPARE_B], change->metric->unit);
+        command_say(stdout, 4, "%-12s  %s", "CHANGED", compared_name(&page->point[change->cell]));
+        command_say(stdout, 4, "  %s%s: %s -> %s %s", change->metric->name, change->where,
+                    change->value[COMPARE_A], change->value[COMPARE_B], change->metric->unit);
     }
     if (any)
         fputc('\n', stdout);
@@ -150,19 +135,13 @@ static void print_text(const struct compare_page *page)
 
 /* ---- Markdown ------------------------------------------------------------------------------ */
 
-/* Leaves out rows beyond the limit, and says how many there are. */
-static int print_table(struct text_out *out, struct grid *grid)
+/* A table without rows is left out. */
+static int print_table(struct grid *grid)
 {
-    int status = 0;
-
-    if (grid->rows > 0) {
-        fputc('\n', out->file);
-        status = grid_markdown(grid, SHOWN);
-    }
-    if (status == 0 && grid->rows > grid->shown)
-        text_print(out, "\n%zu more are not shown.\n", grid->rows - grid->shown);
+    if (grid->rows > 0)
+        return grid_part(grid, SHOWN);
     grid_close(grid);
-    return status;
+    return 0;
 }
 
 static int print_markdown(const struct compare_page *page)
@@ -194,7 +173,7 @@ static int print_markdown(const struct compare_page *page)
         grid_cell(&grid, "", "%s", point->cost);
         grid_cell(&grid, "", "%s", point->rest);
     }
-    if (print_table(&out, &grid) != 0)
+    if (print_table(&grid) != 0)
         return -1;
     grid_open(&grid, &out, "changed", "Changed");
     grid.compact = true;
@@ -210,7 +189,7 @@ static int print_markdown(const struct compare_page *page)
             grid_cell(&grid, "", "%s", change->value[side]);
         grid_cell(&grid, "", "%s", change->metric->unit);
     }
-    return print_table(&out, &grid);
+    return print_table(&grid);
 }
 
 /* ---- other programs ------------------------------------------------------------------------ */

@@ -180,24 +180,23 @@ static int run_and_report(struct pairs *pairs)
         status = keep_line(pairs, pairs_end_line(pairs, false), true);
     if (status != 0)
         return status;
-    status = compare_print(&pairs_page, pairs, pairs->cells, pairs->format);
-    if (pairs->figure && pairs_forest(pairs, pairs->figure) != 0)
+    status = compare_print(&pairs_page, pairs, pairs->cells, pairs->options.format);
+    if (pairs->options.figure && pairs_forest(pairs, pairs->options.figure) != 0)
         status = EXIT_MISUSE;
     return status == 0 ? pairs_exit(pairs) : status;
 }
 
-int pairs_main(int argc, char **argv)
+int pairs_main(const struct compare_options *options)
 {
     struct pairs *pairs = calloc(1, sizeof *pairs);
     struct core_locks locks = {.fd = NULL};
-
     struct text_error why = {""};
 
     if (!pairs)
         return command_refuse(NAME, "no memory");
     pairs->output.fd = -1;
 
-    int status = pairs_options(argc, argv, pairs);
+    int status = pairs_options(options, pairs);
     const char *const path = pairs->arm[PAIRS_OLD].sweep.out;
 
     stop_watch_signals(); /* before there is a file that would have no end */

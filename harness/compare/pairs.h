@@ -12,9 +12,8 @@
 #include "record/files.h"
 #include "sweep/sweep.h"
 
-/* Whether these arguments ask for pairs; then it is the subcommand, called as compare_main. */
-bool pairs_wanted(int argc, char **argv);
-int pairs_main(int argc, char **argv);
+/* Runs the pairs that the command line asks for. Returns the exit status. */
+int pairs_main(const struct compare_options *options);
 
 enum { PAIRS_OLD, PAIRS_NEW, PAIRS_ARMS };
 enum { PAIRS_EXIT_REGRESSED = 1, PAIRS_EXIT_INVALID = 3, PAIRS_EXIT_INCONCLUSIVE = 4 };
@@ -103,13 +102,9 @@ struct pairs {
     size_t per_look; /* pairs of each cell from one interim analysis to the next */
     size_t looks;    /* interim analyses that are planned */
     size_t look;     /* the number of this one, from 1 */
-    size_t asked;    /* --pairs; 0: not given */
     uint64_t seed;
-    size_t format;
-    const char *figure; /* a directory; NULL: none */
-    bool strict, exact, allow_dirty, allow_disturbed;
+    struct compare_options options;
     bool same;     /* both arms are one program in one setting: A/A */
-    bool aa;       /* --aa was given, to know how fit this machine is */
     size_t *cell;  /* [place in the plan]: the cell at that place; cell c is the one at place c of
                       the first block */
     size_t *steps; /* [cell]: of every launch but the first; 0: not known yet */
@@ -129,9 +124,8 @@ struct pairs {
     size_t count[PAIRS_VERDICTS], count_cost[PAIRS_VERDICTS]; /* of cells */
 };
 
-/* Fills both arms up to their plans, and the values of the options. Returns 0, or EXIT_MISUSE after
- * one line. */
-int pairs_options(int argc, char **argv, struct pairs *pairs);
+/* Fills both arms up to their plans. Returns 0, or EXIT_MISUSE after one line. */
+int pairs_options(const struct compare_options *options, struct pairs *pairs);
 /* Checks that both programs can be measured, and fills sha256, version and same. Returns 0, an exit
  * status after one line, or EXIT_INTERRUPTED. */
 int pairs_ask(struct pairs *pairs);

@@ -183,7 +183,7 @@ int pairs_ask(struct pairs *pairs)
         if (status == 0)
             status = ask_worker(program);
         if (status == 0)
-            status = check_build(program, pairs->allow_dirty);
+            status = check_build(program, pairs->options.allow_dirty);
     }
     pairs->same = strcmp(a->sha256, b->sha256) == 0 && strcmp(a->run.command, b->run.command) == 0;
     return status;

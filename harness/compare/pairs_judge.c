@@ -91,31 +91,6 @@ static size_t keep_counted(const struct pairs_data *data, size_t cell, double ke
     return n;
 }
 
-static void judge_alone(const struct pairs_data *data, size_t number, struct pairs_judged *cell)
-{
-    const size_t least = pairs_least(data->cells, data->looks);
-    double d[RANK_MOST];
-    const size_t pairs = data->pairs > RANK_MOST ? data->pairs : keep_counted(data, number, d);
-    bool finite = true;
-
-    forget_numbers(cell);
-    if (cell->verdict == PAIRS_INVALID)
-        return;
-    for (size_t i = 0; data->pairs <= RANK_MOST && i < pairs; ++i)
-        finite = finite && isfinite(d[i]);
-    cell->verdict = PAIRS_INVALID;
-    if (pairs < least || pairs > RANK_MOST) {
-        snprintf(cell->reason, sizeof cell->reason,
-                 "%zu pairs; for one of %zu cells it takes %zu to %d", pairs, data->cells, least,
-                 RANK_MOST);
-    } else if (!finite) {
-        snprintf(cell->reason, sizeof cell->reason, "a time is not a number");
-    } else {
-        estimate_ratio(d, pairs, error_share(data, PAIRS_ALPHA_CELLS) / (double)data->cells, cell);
-        cell->verdict = PAIRS_INCONCLUSIVE;
-    }
-}
-
 /* Adjusts the p at this offset, p_slower or p_faster, by Holm. */
 static int adjust(struct pairs_judged cell[], size_t cells, size_t offset, double work[])
 {
@@ -151,25 +126,45 @@ static size_t find_middles(const struct pairs_data *data, const struct pairs_jud
 
 int pairs_judge(const struct pairs_data *data, struct pairs_judged cell[], struct pairs_judged *all)
 {
-    const size_t cells = data->cells;
-    double *work = calloc(2 * cells + 1, sizeof work[0]), middle[RANK_MOST];
+    const size_t cells = data->cells, least = pairs_least(cells, data->looks);
+    const double alpha = error_share(data, PAIRS_ALPHA_CELLS);
+    const double alpha_all = error_share(data, PAIRS_ALPHA_ALL);
+    double *work = calloc(2 * cells + 1, sizeof work[0]), d[RANK_MOST];
 
     if (!work)
         return -1;
-    for (size_t c = 0; c < cells; ++c)
-        judge_alone(data, c, &cell[c]);
+    for (size_t c = 0; c < cells; ++c) {
+        struct pairs_judged *one = &cell[c];
+        const size_t pairs = data->pairs > RANK_MOST ? data->pairs : keep_counted(data, c, d);
+        bool finite = true;
 
-    const size_t pairs = find_middles(data, cell, work, middle);
+        forget_numbers(one);
+        if (one->verdict == PAIRS_INVALID)
+            continue;
+        for (size_t i = 0; data->pairs <= RANK_MOST && i < pairs; ++i)
+            finite = finite && isfinite(d[i]);
+        one->verdict = PAIRS_INVALID;
+        if (pairs < least || pairs > RANK_MOST) {
+            snprintf(one->reason, sizeof one->reason,
+                     "%zu pairs; for one of %zu cells it takes %zu to %d", pairs, cells, least,
+                     RANK_MOST);
+        } else if (!finite) {
+            snprintf(one->reason, sizeof one->reason, "a time is not a number");
+        } else {
+            estimate_ratio(d, pairs, alpha / (double)cells, one);
+            one->verdict = PAIRS_INCONCLUSIVE;
+        }
+    }
+    const size_t pairs = find_middles(data, cell, work, d);
 
     forget_numbers(all);
     all->verdict = PAIRS_INVALID;
     if (pairs == 0) {
         snprintf(all->reason, sizeof all->reason, "no cell is valid");
     } else {
-        estimate_ratio(middle, pairs, error_share(data, PAIRS_ALPHA_ALL), all);
-        decide_pairs(error_share(data, PAIRS_ALPHA_ALL), all);
+        estimate_ratio(d, pairs, alpha_all, all);
+        decide_pairs(alpha_all, all);
     }
-
     int status = adjust(cell, cells, offsetof(struct pairs_judged, p_slower), work);
 
     if (status == 0)
@@ -177,7 +172,7 @@ int pairs_judge(const struct pairs_data *data, struct pairs_judged cell[], struc
     free(work);
     for (size_t c = 0; c < cells && status == 0; ++c)
         if (cell[c].verdict != PAIRS_INVALID)
-            decide_pairs(error_share(data, PAIRS_ALPHA_CELLS), &cell[c]);
+            decide_pairs(alpha, &cell[c]);
     return status;
 }
 

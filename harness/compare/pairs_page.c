@@ -71,7 +71,7 @@ static struct compare_point *add_pairs_point(const struct pairs *pairs,
     return point;
 }
 
-static void describe_cell(const struct pairs *pairs, size_t cell, struct compare_page *page)
+static void describe_pairs_cell(const struct pairs *pairs, size_t cell, struct compare_page *page)
 {
     const struct pairs_judged *judged = &pairs->judged[cell], *cost = &pairs->cost[cell];
     const struct pairs_launch *old = &pairs->pair[cell].launch[PAIRS_OLD];
@@ -106,36 +106,6 @@ static void describe_cell(const struct pairs *pairs, size_t cell, struct compare
         snprintf(point->more, sizeof point->more, " (few: the minimum of %zu steps)", old->steps);
 }
 
-/* Describes all cells together: rest is the verdict in words. */
-static const struct compare_point *describe_all(const struct pairs *pairs,
-                                                struct compare_page *page)
-{
-    static const char *const meaning[PAIRS_VERDICTS] = {
-        [PAIRS_EQUIVALENT] = "in the median they take the same time within 3 %",
-        [PAIRS_IMPROVED] = "they are faster",
-        [PAIRS_REGRESSED] = "they are slower",
-        [PAIRS_INCONCLUSIVE] = "a difference is not shown, and neither is that there is none"};
-    const struct pairs_judged *all = &pairs->all, *cost = &pairs->all_cost;
-    struct compare_point *point = add_pairs_point(pairs, NULL, all, cost, page);
-    char numbers[NUMBERS], costs[NUMBERS];
-
-    snprintf(point->name, sizeof point->name, "all cells together");
-    if (all->verdict == PAIRS_INVALID) {
-        report_add(point->rest, "%s: %.200s", point->verdict, all->reason);
-    } else {
-        number_words(all, numbers);
-        number_words(cost, costs);
-        report_add(point->rest, "%s, all cells together: %s%s%.200s. NEW/OLD %s; cost %s, %s",
-                   point->verdict,
-                   pairs_false_alarm(pairs, all)
-                       ? "a false alarm of this machine, as both are the same program"
-                       : meaning[all->verdict],
-                   all->reason[0] != '\0' ? ": " : "", all->reason, numbers, costs,
-                   pairs_verdict_words[cost->verdict]);
-    }
-    return point;
-}
-
 static void describe_sums(const struct pairs *pairs, struct compare_page *page)
 {
     const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, pairs->cells);
@@ -159,7 +129,7 @@ static void describe_sums(const struct pairs *pairs, struct compare_page *page)
     for (size_t i = 0; i < REPORT_STEAL_SOURCES; ++i)
         text_add(by, sizeof by, "%s more than %.0f %% to %s (%zu pairs)", i == 0 ? "" : ", or",
                  100 * report_steal_sources[i].limit, report_steal_sources[i].to, disturbed.by[i]);
-    if (pairs->allow_disturbed)
+    if (pairs->options.allow_disturbed)
         text_add(by, sizeof by,
                  ". They count like all others (--allow-disturbed): as the order is drawn, it "
                  "happens to OLD as often as to NEW");
@@ -204,8 +174,14 @@ static void describe_pairs(const void *of, struct compare_page *page)
 {
     static const char *const same_words[PAIRS_VERDICTS] = {
         "A/A EQUIVALENT", "A/A IMPROVED", "A/A REGRESSED", "A/A INCONCLUSIVE", "INVALID"};
+    static const char *const meaning[PAIRS_VERDICTS] = {
+        [PAIRS_EQUIVALENT] = "in the median they take the same time within 3 %",
+        [PAIRS_IMPROVED] = "they are faster",
+        [PAIRS_REGRESSED] = "they are slower",
+        [PAIRS_INCONCLUSIVE] = "a difference is not shown, and neither is that there is none"};
     const struct pairs *pairs = of;
-    const struct compare_point *all;
+    const struct pairs_judged *all = &pairs->all, *cost = &pairs->all_cost;
+    char numbers[NUMBERS], costs[NUMBERS];
 
     page->ratio = "NEW/OLD";
     page->side[PAIRS_OLD] = "OLD";
@@ -213,13 +189,29 @@ static void describe_pairs(const void *of, struct compare_page *page)
     page->verdicts = pairs->same ? same_words : pairs_verdict_words;
     page->n_verdicts = PAIRS_VERDICTS;
     page->changes = pairs->changes;
-    page->exact = pairs->exact;
+    page->exact = pairs->options.exact;
     for (size_t c = 0; c < pairs->cells; ++c) {
-        describe_cell(pairs, c, page);
+        describe_pairs_cell(pairs, c, page);
         page->order[c] = &page->point[pairs->sorted[c] - pairs->judged];
     }
-    all = describe_all(pairs, page);
-    if (pairs->aa) { /* how fit the machine is: this is no cell, and has no numbers */
+    /* All cells together: rest is the verdict in words. */
+    struct compare_point *together = add_pairs_point(pairs, NULL, all, cost, page);
+
+    snprintf(together->name, sizeof together->name, "all cells together");
+    if (all->verdict == PAIRS_INVALID) {
+        report_add(together->rest, "%s: %.200s", together->verdict, all->reason);
+    } else {
+        number_words(all, numbers);
+        number_words(cost, costs);
+        report_add(together->rest, "%s, all cells together: %s%s%.200s. NEW/OLD %s; cost %s, %s",
+                   together->verdict,
+                   pairs_false_alarm(pairs, all)
+                       ? "a false alarm of this machine, as both are the same program"
+                       : meaning[all->verdict],
+                   all->reason[0] != '\0' ? ": " : "", all->reason, numbers, costs,
+                   pairs_verdict_words[cost->verdict]);
+    }
+    if (pairs->options.aa) { /* how fit the machine is: this is no cell, and has no numbers */
         static const enum export_state states[PAIRS_FITNESSES] = {[PAIRS_FIT] = EXPORT_PASSED,
                                                                   [PAIRS_NOISY] = EXPORT_DOUBTFUL,
                                                                   [PAIRS_UNFIT] = EXPORT_BROKEN};
@@ -232,7 +224,7 @@ static void describe_pairs(const void *of, struct compare_page *page)
                    pairs_fitness_words[fitness], words);
         compare_say(page, COMPARE_TITLE, "%s.", point->rest);
     }
-    compare_say(page, COMPARE_TITLE, "%s", all->rest);
+    compare_say(page, COMPARE_TITLE, "%s", together->rest);
     for (int i = 0; i < PAIRS_ARMS; ++i) {
         const struct pairs_arm *arm = &pairs->arm[i];
 

@@ -26,7 +26,8 @@ static json_t *fitness_json(const struct pairs *pairs)
 {
     char words[COMPARE_TEXT];
 
-    return pairs->aa ? json_string(pairs_fitness_words[pairs_fit(pairs, words)]) : json_null();
+    return pairs->options.aa ? json_string(pairs_fitness_words[pairs_fit(pairs, words)])
+                             : json_null();
 }
 
 /* Returns the facts that are known before the first pair. */

@@ -77,7 +77,7 @@ bool pairs_too_disturbed(const struct pairs *pairs, size_t cell, char why[COMPAR
 {
     const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, cell);
 
-    if (pairs->allow_disturbed ||
+    if (pairs->options.allow_disturbed ||
         (double)disturbed.pairs <= PAIRS_DISTURBED_MOST * (double)pairs->n)
         return false;
     snprintf(why, COMPARE_TEXT, "disturbed: %zu of %zu pairs, and at most %.0f %% may be (",
@@ -122,7 +122,7 @@ int pairs_judge_twice(const struct pairs *pairs, const struct pairs_data *data,
             left_out[i % pairs->cells * pairs->n + i / pairs->cells] = disturbed.pairs > 0;
             one = one || disturbed.pairs > 0;
         }
-        if (status == 0 && one && !pairs->allow_disturbed) {
+        if (status == 0 && one && !pairs->options.allow_disturbed) {
             status = pairs_judge(&undisturbed, without, &without_all);
             for (size_t c = 0; c < data->cells && status == 0; ++c)
                 agree_without(&cell[c], &without[c]);
@@ -319,9 +319,9 @@ int pairs_exit(const struct pairs *pairs)
         [PAIRS_NOISY] = PAIRS_EXIT_INCONCLUSIVE, [PAIRS_UNFIT] = PAIRS_EXIT_INVALID};
     char words[COMPARE_TEXT];
 
-    if (pairs->exact && pairs->changes->n > 0)
+    if (pairs->options.exact && pairs->changes->n > 0)
         return COMPARE_EXIT_CHANGED;
-    if (pairs->aa)
+    if (pairs->options.aa)
         return statuses[pairs_fit(pairs, words)];
     if (pairs_false_alarms(pairs) > 0)
         return PAIRS_EXIT_INVALID;
@@ -329,5 +329,6 @@ int pairs_exit(const struct pairs *pairs)
         return PAIRS_EXIT_REGRESSED;
     if (has_verdict(pairs, PAIRS_INVALID))
         return PAIRS_EXIT_INVALID;
-    return pairs->strict && has_verdict(pairs, PAIRS_INCONCLUSIVE) ? PAIRS_EXIT_INCONCLUSIVE : 0;
+    return pairs->options.strict && has_verdict(pairs, PAIRS_INCONCLUSIVE) ? PAIRS_EXIT_INCONCLUSIVE
+                                                                           : 0;
 }

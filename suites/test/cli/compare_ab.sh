@@ -408,10 +408,10 @@ refuse '--pairs 7: to show anything in one of 1 cell it takes at least 8 pairs' 
 refuse '--pairs 8: to show anything in one of 16 cells it takes at least 9 pairs' \
     "$lockstep" compare --ab "$lockstep" "$lockstep" --devices virt:1 --workload mlp:8,6,4 --batch 8:64:+8 --pairs 8
 refuse '--pairs: "61" is outside 1 to 60' "$lockstep" compare --ab "$lockstep" "$lockstep" $tiny --pairs 61
-refuse 'a value is missing: --ab OLD NEW' "$lockstep" compare --ab "$lockstep"
+refuse 'NEW is missing: write it as --ab OLD NEW' "$lockstep" compare --ab "$lockstep"
 refuse 'write it as --ab OLD NEW' "$lockstep" compare --ab="$lockstep" "$lockstep"
 refuse '--ab is given twice' "$lockstep" compare --ab x y --ab x y
-refuse 'is given twice' "$lockstep" compare --ab x y --strict --no-strict
+refuse 'exclude each other' "$lockstep" compare --ab x y --strict --no-strict
 refuse '--exact is given twice' "$lockstep" compare --ab x y --exact -e
 refuse '--allow-disturbed is given twice' "$lockstep" compare --ab x y --allow-disturbed --allow-disturbed
 refuse '--allow-dirty is given twice' "$lockstep" compare --ab x y --allow-dirty --allow-dirty
@@ -426,9 +426,10 @@ refuse '--pairs 9: to show anything in one of 12 cells it takes at least 10 pair
     "$lockstep" compare --ab "$lockstep" "$lockstep" --devices virt:1 --mode plain --workload mlp:8,6,4 --batch 8:96:+8 --pairs 9 --looks 2
 refuse '--figure is given twice' "$lockstep" compare --ab x y --figure x --figure y
 refuse '--aa is given twice' "$lockstep" compare --aa x --aa y
-refuse 'a value is missing: --aa PROGRAM' "$lockstep" compare --aa
+refuse "option '--aa' requires an argument" "$lockstep" compare --aa
 refuse '--b is missing' "$lockstep" compare --a '--mode dp'
 refuse '--a is missing' "$lockstep" compare --b '--mode dp'
+refuse '--baseline and --dir are of one record file' "$lockstep" compare --ab x y --baseline main
 refuse '--launches is of a sweep: say --pairs N' "$lockstep" compare --ab x y $tiny --launches 2
 refuse '--resume is of a sweep' "$lockstep" compare --ab x y $tiny --resume --out x.jsonl
 refuse "unrecognized option '--bogus'" "$lockstep" compare --ab x y --bogus

@@ -15,6 +15,7 @@ static void judge(size_t n, size_t m, double last_floor, double last_cost, struc
     static struct report_row row[2 * MOST];
     static struct compare_launch launch[2 * MOST];
     static struct compare_cell one;
+    static const struct compare_options options; /* none */
 
     for (size_t i = 0; i < n + m; ++i) {
         const bool last = i + 1 == n + m;
@@ -28,6 +29,7 @@ static void judge(size_t n, size_t m, double last_floor, double last_cost, struc
     }
     one = (struct compare_cell){.key = &cell[0].key, .n = {n, m}, .verified = {n, m}};
     memset(compare, 0, sizeof *compare);
+    compare->options = &options;
     compare->launch = launch;
     compare->n_launches = n + m;
     compare->cell = &one;

@@ -305,13 +305,13 @@ Test(pairs, settled)
 
 Test(pairs, exit_statuses)
 {
-    struct pairs pairs = {.strict = false, .all = {.verdict = PAIRS_EQUIVALENT}};
+    struct pairs pairs = {.options.strict = false, .all = {.verdict = PAIRS_EQUIVALENT}};
 
     pairs.count[PAIRS_EQUIVALENT] = pairs.count[PAIRS_IMPROVED] = 3;
     cr_expect_eq(pairs_exit(&pairs), 0);
     pairs.count[PAIRS_INCONCLUSIVE] = 1;
     cr_expect_eq(pairs_exit(&pairs), 0);
-    pairs.strict = true;
+    pairs.options.strict = true;
     cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_INCONCLUSIVE);
     pairs.count[PAIRS_INVALID] = 1;
     cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_INVALID);
@@ -414,7 +414,7 @@ Test(pairs, too_disturbed)
     disturb(pair, 4);
     cr_expect(pairs_too_disturbed(&pairs, 0, why));
     cr_expect_eq(strncmp(why, "disturbed: 4 of 12 pairs", 24), 0, "%s", why);
-    pairs.allow_disturbed = true;
+    pairs.options.allow_disturbed = true;
     cr_expect_not(pairs_too_disturbed(&pairs, 0, why));
 }
 
@@ -435,13 +435,13 @@ Test(pairs, shown_twice)
 
         /* 8 of 9 are not enough, 11 of 12 are. */
         d[PAIRS - 1] = slower ? log(1.06) : -log(1.2);
-        pairs.allow_disturbed = false;
+        pairs.options.allow_disturbed = false;
         cr_assert_eq(pairs_judge_twice(&pairs, &data, &cell, &all), 0);
         cr_expect_eq(cell.verdict, slower ? PAIRS_REGRESSED : PAIRS_INCONCLUSIVE);
         cr_expect_str_eq(cell.reason, slower ? ""
                                              : "with all pairs REGRESSED, without the disturbed "
                                                "ones INCONCLUSIVE");
-        pairs.allow_disturbed = true;
+        pairs.options.allow_disturbed = true;
         cell = all = (struct pairs_judged){.verdict = PAIRS_INCONCLUSIVE};
         cr_assert_eq(pairs_judge_twice(&pairs, &data, &cell, &all), 0);
         cr_expect_eq(cell.verdict, PAIRS_REGRESSED);
@@ -487,7 +487,7 @@ Test(pairs, cost_is_no_gate)
     struct pairs pairs;
 
     sum_up(alike, slower, 3, &pairs);
-    pairs.strict = true;
+    pairs.options.strict = true;
     cr_expect_eq(pairs.count[PAIRS_EQUIVALENT], 3);
     cr_expect_eq(pairs.count_cost[PAIRS_REGRESSED], 2);
     cr_expect_eq(pairs.count_cost[PAIRS_EQUIVALENT], 1);
@@ -516,7 +516,8 @@ Test(pairs, fitness)
     char words[COMPARE_TEXT];
 
     sum_up(alike, alike, 2, &pairs);
-    pairs.same = pairs.aa = true;
+    pairs.same = true;
+    pairs.options.aa = "lockstep";
     cr_expect_eq(pairs_fit(&pairs, words), PAIRS_FIT, "%s", words);
     cr_expect_eq(pairs_exit(&pairs), 0);
     pairs.judged[1].detectable = PAIRS_ASKED + 0.001;
@@ -534,7 +535,8 @@ Test(pairs, fitness)
     forget_all(&pairs);
 
     sum_up(apart, alike, 2, &pairs);
-    pairs.same = pairs.aa = true;
+    pairs.same = true;
+    pairs.options.aa = "lockstep";
     cr_expect_eq(pairs_fit(&pairs, words), PAIRS_UNFIT);
     cr_expect_eq(strncmp(words, "2 of 3 verdicts are false alarms", 32), 0, "%s", words);
     cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_INVALID);
@@ -544,7 +546,7 @@ Test(pairs, fitness)
 /* These numbers must be the same in both arms. */
 Test(pairs, exact_numbers)
 {
-    struct pairs pairs = {.exact = true, .all = {.verdict = PAIRS_INVALID}};
+    struct pairs pairs = {.options.exact = true, .all = {.verdict = PAIRS_INVALID}};
     struct exact_side side[PAIRS_ARMS] = {{.launches = 0}};
     struct record_cell launch = {.bytes_per_step = 96,
                                  .kernels_per_step = 40,
@@ -579,7 +581,7 @@ Test(pairs, exact_numbers)
     cr_expect_str_eq(change[2].where, " of replica 1");
     cr_expect_str_eq(change[2].value[PAIRS_OLD], "3");
     cr_expect_eq(pairs_exit(&pairs), COMPARE_EXIT_CHANGED, "whatever the times say");
-    pairs.exact = false;
+    pairs.options.exact = false;
     cr_expect_eq(pairs_exit(&pairs), PAIRS_EXIT_INVALID);
     free(pairs.changes);
 }
