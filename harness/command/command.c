@@ -181,21 +181,6 @@ error_t command_real(const struct argp_state *state, const char *option, const c
     return command_bad_option(state, "--%s: %s", option, why.text);
 }
 
-error_t command_once(const struct argp_state *state, const struct argp_option table[], int key,
-                     uint64_t *seen)
-{
-    for (int i = 0; table[i].name; ++i) {
-        const uint64_t bit = (uint64_t)1 << i;
-
-        if (table[i].key != key)
-            continue;
-        if (*seen & bit)
-            return command_bad_option(state, "--%s is given twice", table[i].name);
-        *seen |= bit;
-    }
-    return 0;
-}
-
 int command_copy(char *field, size_t bytes, const char *value)
 {
     const size_t length = strlen(value);

@@ -65,10 +65,6 @@ error_t command_key(int key, char *arg, struct argp_state *state);
 error_t command_bad_option(const struct argp_state *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Refuses an option of the table the second time; seen has a bit per option, 0 at first. */
-error_t command_once(const struct argp_state *state, const struct argp_option table[], int key,
-                     uint64_t *seen);
-
 /* Which of the names an option's value is; `what` they are names of is for the complaint. */
 error_t command_choice(const struct argp_state *state, const char *option, const char *what,
                        const char *value, const char *const names[], size_t n, size_t *index);

@@ -15,22 +15,9 @@
 
 /* ---- what was found ----------------------------------------------------------------------- */
 
-static bool has_word(const char *list, const char *word, size_t length)
-{
-    for (const char *at = list; *at != '\0';) {
-        const size_t bytes = strcspn(at, ", ");
-
-        if (bytes == length && strncmp(at, word, length) == 0)
-            return true;
-        at += bytes + strspn(at + bytes, ", ");
-    }
-    return false;
-}
-
 static bool requires(const char *required, const struct runner_profile *profile)
 {
-    return has_word(required, "all", strlen("all")) ||
-           has_word(required, profile->name, strlen(profile->name));
+    return text_has_word(required, "all") || text_has_word(required, profile->name);
 }
 
 /* Checks that the record has all cases that this program lists for the required profiles, each
@@ -160,7 +147,7 @@ int validate_conformance(const char *command, const char *path, const struct pro
     }
     for (int p = RUNNER_PROFILES - 1; p >= 0; --p)
         if (requires(required, &runner_profiles[p]) &&
-            !has_word(record.profiles, runner_profiles[p].name, strlen(runner_profiles[p].name)))
+            !text_has_word(record.profiles, runner_profiles[p].name))
             missing = runner_profiles[p].name;
     conformance->cases = record.total.cases;
     conformance->passed = n[CHECK_RECORD_PASS];

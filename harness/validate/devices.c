@@ -114,59 +114,20 @@ double *validate_pairs(const struct validate_judged *judged)
 
 /* ---- which copies are slow ------------------------------------------------------------------ */
 
-struct links {
-    const struct record_run *run;
-    int devices, copies, slow; /* pairs of devices, and those of them that are below the limit */
-    int sent[RECORD_MAX_SLOTS], received[RECORD_MAX_SLOTS]; /* slow copies of each device */
-    int from, to;                                           /* of the slowest */
-    double slowest, fastest, others; /* rates of the slow copies; the slowest of the others */
-};
-
-static const char *link_name(const struct links *links, int device)
+static const char *device_name(const struct record_run *run, int device)
 {
-    return device < links->run->n_slots ? links->run->slot[device].name : "a device";
-}
-
-static void slow_words(const struct links *links, char text[VALIDATE_TEXT])
-{
-    const int a = links->from, b = links->to, each = links->devices - 1;
-    const bool back = links->slow == 2 && links->sent[b] == 1 && links->received[a] == 1;
-
-    /* The slow copies may be all that a device sends, or receives, or both. */
-    for (int d = 0; links->devices > 2 && links->slow < links->copies && d < links->devices; ++d) {
-        const int sent = links->sent[d], received = links->received[d];
-
-        if (sent + received != links->slow || (sent != 0 && sent != each) ||
-            (received != 0 && received != each))
-            continue;
-        snprintf(text, VALIDATE_TEXT, "all that %.40s %s, and nothing else: that device",
-                 link_name(links, d),
-                 received == 0 ? "sends"
-                 : sent == 0   ? "receives"
-                               : "sends and receives");
-        return;
-    }
-    if (links->slow == links->copies && links->devices > 2)
-        snprintf(text, VALIDATE_TEXT, "all copies between devices");
-    else if (back)
-        snprintf(text, VALIDATE_TEXT, "only copies between %.40s and %.40s, both ways: %s",
-                 link_name(links, a < b ? a : b), link_name(links, a < b ? b : a),
-                 links->devices > 2 ? "their link" : "one of the two, or their link");
-    else if (links->slow == 1)
-        snprintf(text, VALIDATE_TEXT, "only copies from %.40s to %.40s: that way of their link",
-                 link_name(links, a), link_name(links, b));
-    else
-        snprintf(text, VALIDATE_TEXT, "%d of %d kinds of copies, the slowest from %.40s to %.40s",
-                 links->slow, links->copies, link_name(links, a), link_name(links, b));
+    return device < run->n_slots ? run->slot[device].name : "a device";
 }
 
 int validate_find_link(struct validate_judged *judged)
 {
-    const int devices = judged->point->row->cell->key.n_devices;
-    struct links links = {.run = judged->point->row->run,
-                          .devices = devices,
-                          .slowest = INFINITY,
-                          .others = INFINITY};
+    static const char *const ways[] = {"", "sends", "receives", "sends and receives"};
+    const struct record_run *run = judged->point->row->run;
+    const int devices = judged->point->row->cell->key.n_devices, each = devices - 1;
+    int copies = 0, slow = 0; /* pairs of devices, and those of them that are below the limit */
+    int sent[RECORD_MAX_SLOTS] = {0}, received[RECORD_MAX_SLOTS] = {0}; /* slow ones of a device */
+    int a = 0, b = 0, whole = -1; /* of the slowest copy; a device whose copies are the slow ones */
+    double slowest = INFINITY, fastest = 0, others = INFINITY; /* slow copies; the other ones */
     char which[VALIDATE_TEXT], fast[QUANTITY_TEXT], other[QUANTITY_TEXT];
     double *rate = validate_pairs(judged);
 
@@ -177,30 +138,49 @@ int validate_find_link(struct validate_judged *judged)
 
         if (from == to)
             continue;
-        ++links.copies;
+        ++copies;
         if (!(rate[pair] < judged->limit->least)) {
-            links.others = fmin(links.others, rate[pair]);
+            others = fmin(others, rate[pair]);
             continue;
         }
-        ++links.slow;
-        ++links.sent[from];
-        ++links.received[to];
-        links.fastest = fmax(links.fastest, rate[pair]);
-        if (rate[pair] < links.slowest) {
-            links.slowest = rate[pair];
-            links.from = from;
-            links.to = to;
+        ++slow;
+        ++sent[from];
+        ++received[to];
+        fastest = fmax(fastest, rate[pair]);
+        if (rate[pair] < slowest) {
+            slowest = rate[pair];
+            a = from;
+            b = to;
         }
     }
     free(rate);
-    if (links.slow == 0)
+    if (slow == 0)
         return 0;
-    slow_words(&links, which);
+    const int least = a < b ? a : b;
+
+    /* The slow copies may be all that a device sends, or receives, or both. */
+    for (int d = devices - 1; devices > 2 && slow < copies && d >= 0; --d)
+        if (sent[d] + received[d] == slow && sent[d] % each == 0 && received[d] % each == 0)
+            whole = d;
+    if (whole >= 0)
+        snprintf(which, sizeof which, "all that %.40s %s, and nothing else: that device",
+                 device_name(run, whole),
+                 ways[(sent[whole] > 0 ? 1 : 0) + (received[whole] > 0 ? 2 : 0)]);
+    else if (slow == copies && devices > 2)
+        snprintf(which, sizeof which, "all copies between devices");
+    else if (slow == 2 && sent[b] == 1 && received[a] == 1)
+        snprintf(which, sizeof which, "only copies between %.40s and %.40s, both ways: %s",
+                 device_name(run, least), device_name(run, a + b - least),
+                 devices > 2 ? "their link" : "one of the two, or their link");
+    else if (slow == 1)
+        snprintf(which, sizeof which, "only copies from %.40s to %.40s: that way of their link",
+                 device_name(run, a), device_name(run, b));
+    else
+        snprintf(which, sizeof which, "%d of %d kinds of copies, the slowest from %.40s to %.40s",
+                 slow, copies, device_name(run, a), device_name(run, b));
     snprintf(judged->why, sizeof judged->why, "slow: %.180s (at most %s%s%s)", which,
-             quantity_words(links.fastest, judged->limit->row->kind, fast),
-             links.slow < links.copies ? "; others at least " : "",
-             links.slow < links.copies
-                 ? quantity_words(links.others, judged->limit->row->kind, other)
-                 : "");
+             quantity_words(fastest, judged->limit->row->kind, fast),
+             slow < copies ? "; others at least " : "",
+             slow < copies ? quantity_words(others, judged->limit->row->kind, other) : "");
     return 0;
 }

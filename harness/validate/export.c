@@ -8,63 +8,35 @@
 #include "files/memory_file.h"
 #include "validate/validate.h"
 
-/* ---- what tells limits apart ----------------------------------------------------------------- */
-
-static void limit_line(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
-{
-    snprintf(text, EXPORT_KEY_BYTES, "%d", judged->limit->line);
-}
-
-static void limit_metric(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
-{
-    snprintf(text, EXPORT_KEY_BYTES, "%s", judged->limit->metric);
-}
-
-static void limit_place(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
-{
-    char place[VALIDATE_TEXT];
-
-    validate_place_words(judged, place);
-    snprintf(text, EXPORT_KEY_BYTES, "%s", place);
-}
-
-static void limit_bound(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
-{
-    char bound[96];
-
-    profile_bound_words(judged->limit, bound);
-    snprintf(text, EXPORT_KEY_BYTES, "%s", bound);
-}
-
-static void limit_kind(const struct validate_judged *judged, char text[EXPORT_KEY_BYTES])
-{
-    snprintf(text, EXPORT_KEY_BYTES, "%s", judged->limit->binding ? "binding" : "advisory");
-}
-
-/* The place is no label: it names the worst device, which may be another one the next time. */
-static const struct {
-    struct export_part part;
-    void (*text)(const struct validate_judged *, char text[EXPORT_KEY_BYTES]);
-} limit_texts[] = {{{.name = "line", .number = true}, limit_line},
-                   {{.name = "metric"}, limit_metric},
-                   {{.name = "place", .column = true}, limit_place},
-                   {{.name = "limit"}, limit_bound},
-                   {{.name = "kind"}, limit_kind}};
+/* The columns that tell limits apart. The place is no label: it names the worst device, which may
+ * be another one the next time. */
+static const struct export_part limit_columns[] = {{.name = "line", .number = true},
+                                                   {.name = "metric"},
+                                                   {.name = "place", .column = true},
+                                                   {.name = "limit"},
+                                                   {.name = "kind"}};
 
 static struct export_part limit_part(size_t which)
 {
-    return limit_texts[which].part;
+    return limit_columns[which];
 }
 
 static void limit_text(const void *key, size_t which, char text[EXPORT_KEY_BYTES])
 {
-    limit_texts[which].text(key, text);
+    const struct validate_judged *judged = key;
+    const struct profile_limit *limit = judged->limit;
+    char line[24], place[VALIDATE_TEXT], bound[96];
+    const char *const texts[] = {line, limit->metric, place, bound,
+                                 limit->binding ? "binding" : "advisory"};
+
+    snprintf(line, sizeof line, "%d", limit->line);
+    validate_place_words(judged, place);
+    profile_bound_words(limit, bound);
+    snprintf(text, EXPORT_KEY_BYTES, "%s", texts[which]);
 }
 
-static const struct export_parts limit_parts = {sizeof limit_texts / sizeof limit_texts[0],
+static const struct export_parts limit_parts = {sizeof limit_columns / sizeof limit_columns[0],
                                                 limit_part, limit_text};
-
-/* ---- the set --------------------------------------------------------------------------------- */
 
 static int add_limit_cell(struct export_set *set, const struct validate_judged *judged)
 {
@@ -99,38 +71,12 @@ static int add_limit_cell(struct export_set *set, const struct validate_judged *
     return cell->detail ? 0 : -1;
 }
 
-/* Adds the cases that the profile requires, and a cell for the whole machine: if there is no
- * binding limit, no other cell would fail. */
-static void add_sums(struct export_set *set, const struct validate *validate)
+int validate_export(FILE *stream, const struct validate *validate, enum export_format format)
 {
     static const enum export_state states[] = {[VALIDATE_ACCEPTED] = EXPORT_PASSED,
                                                [VALIDATE_REJECTED] = EXPORT_FAILED,
                                                [VALIDATE_NOT_SHOWN] = EXPORT_BROKEN};
     const struct validate_conformance *cases = validate->conformance;
-    struct export_cell *cell;
-    char words[VALIDATE_TEXT];
-
-    if (cases) {
-        cell = export_add(set, "the cases that the profile requires pass");
-        cell->group = "validate";
-        cell->state = cases->verdict == VALIDATE_PASS   ? EXPORT_PASSED
-                      : cases->verdict == VALIDATE_FAIL ? EXPORT_FAILED
-                                                        : EXPORT_BROKEN;
-        cell->type = validate_verdict_words[cases->verdict];
-        validate_conformance_words(validate, words);
-        snprintf(cell->why, sizeof cell->why, "%s%s%s", words, cases->why[0] != '\0' ? ": " : "",
-                 cases->why);
-        text_clean(cell->why, ' ');
-    }
-    cell = export_add(set, "the machine is ACCEPTED");
-    cell->group = "validate";
-    cell->state = states[validate->machine];
-    cell->type = validate_machine_words[validate->machine];
-    snprintf(cell->why, sizeof cell->why, "it is %s", cell->type);
-}
-
-int validate_export(FILE *stream, const struct validate *validate, enum export_format format)
-{
     struct export_set set = {
         .title = "lockstep validate",
         .suite = validate->profile->name,
@@ -145,17 +91,35 @@ int validate_export(FILE *stream, const struct validate *validate, enum export_f
         .counted = "accepted",
         .count = validate->machine == VALIDATE_ACCEPTED,
     };
-    char summary[VALIDATE_TEXT];
+    char words[VALIDATE_TEXT];
+    struct export_cell *cell;
     struct text_error err;
     int status = export_open(&set, validate->profile->n_limits + 2);
 
     for (unsigned i = 0; i < validate->profile->n_limits && status == 0; ++i)
         status = add_limit_cell(&set, &validate->judged[i]);
-    validate_summary_words(validate, summary);
-    snprintf(set.summary, sizeof set.summary, "%s", summary);
+    validate_summary_words(validate, words);
+    snprintf(set.summary, sizeof set.summary, "%s", words);
     text_clean(set.summary, ' ');
+    if (status == 0 && cases) {
+        cell = export_add(&set, "the cases that the profile requires pass");
+        cell->group = "validate";
+        cell->state = cases->verdict == VALIDATE_PASS   ? EXPORT_PASSED
+                      : cases->verdict == VALIDATE_FAIL ? EXPORT_FAILED
+                                                        : EXPORT_BROKEN;
+        cell->type = validate_verdict_words[cases->verdict];
+        validate_conformance_words(validate, words);
+        snprintf(cell->why, sizeof cell->why, "%s%s%s", words, cases->why[0] != '\0' ? ": " : "",
+                 cases->why);
+        text_clean(cell->why, ' ');
+    }
     if (status == 0) {
-        add_sums(&set, validate);
+        /* The whole machine: if there is no binding limit, no other cell would fail. */
+        cell = export_add(&set, "the machine is ACCEPTED");
+        cell->group = "validate";
+        cell->state = states[validate->machine];
+        cell->type = validate_machine_words[validate->machine];
+        snprintf(cell->why, sizeof cell->why, "it is %s", cell->type);
         status = export_write(stream, format, &set, &err);
     }
     export_close(&set);

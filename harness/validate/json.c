@@ -144,55 +144,17 @@ static json_t *samples_json(const struct report *report)
     return value_known(status == 0 ? chain : NULL);
 }
 
-/* The facts that make times doubtful, from records whose times are doubtful: a reader of the
- * verdict judges them again. */
-static json_t *records_json(const struct report *report)
-{
-    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
-    struct record_field facts[PROVENANCE_FACTS + 1];
-    size_t f = report->n_files - 1;
-
-    while (f > 0 && provenance_doubts(&report->file[f].run, PROVENANCE_REFUSED, doubt) == 0)
-        --f;
-    provenance_facts(facts);
-    return record_json_of(facts, &report->file[f].run);
-}
-
-static void add_machine(json_t *o, const struct record_run *run)
-{
-    json_t *devices = json_array(), *software = json_object();
-
-    for (int i = 0; i < run->n_slots; ++i)
-        json_array_append_new(devices, json_pack("{s:o, s:o, s:o, s:o}", "name",
-                                                 value_cleaned(run->slot[i].name), "kind",
-                                                 value_cleaned(run->slot[i].kind), "model",
-                                                 value_known(run->slot[i].model), "bus",
-                                                 value_known(run->slot[i].bus)));
-    /* Machines of one class may differ in their software, although they should be alike. */
-    set_member(software, "kernel", value_known(run->kernel));
-    set_member(software, "libc", value_known(run->libc));
-    set_member(software, "blas", value_known(run->blas));
-    set_member(software, "gpu_software", value_known(run->gpu_software));
-    set_member(software, "governor", value_known(run->governor));
-    set_member(software, "backend", value_known(run->backend));
-    set_member(software, "communicator", value_known(run->communicator));
-    set_member(o, "machine_class", value_cleaned(run->machine_class));
-    set_member(o, "machine_instance", value_cleaned(run->machine_instance));
-    set_member(o, "node_hash", value_cleaned(run->node_hash));
-    set_member(o, "cpu_model", value_cleaned(run->cpu_model));
-    set_member(o, "cores", value_above_0((uint64_t)run->cores));
-    set_member(o, "devices", devices);
-    set_member(o, "software", software);
-    set_member(o, "run_id", value_cleaned(run->run_id));
-    set_member(o, "measured_utc", value_known(run->created_utc));
-    set_member(o, "measured_by", program_json(run->program_version, run->git_sha));
-}
-
 int validate_json(FILE *stream, const struct validate *validate)
 {
     const struct validate_conformance *cases = validate->conformance;
+    const struct report *report = validate->report;
+    const struct record_run *run = &report->file[0].run;
     json_t *limits = json_array(), *unknown = json_array(), *root = json_object();
     json_t *binding = json_object(), *conformance = cases ? json_object() : json_null();
+    json_t *devices = json_array(), *software = json_object();
+    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
+    struct record_field facts[PROVENANCE_FACTS + 1];
+    size_t doubtful = report->n_files - 1;
     int status = 0;
 
     for (unsigned i = 0; i < validate->profile->n_limits; ++i)
@@ -211,15 +173,44 @@ int validate_json(FILE *stream, const struct validate *validate)
         set_member(conformance, "failed", json_integer((json_int_t)cases->failed));
         set_member(conformance, "skipped", json_integer((json_int_t)cases->skipped));
     }
+    for (int i = 0; i < run->n_slots; ++i)
+        json_array_append_new(devices, json_pack("{s:o, s:o, s:o, s:o}", "name",
+                                                 value_cleaned(run->slot[i].name), "kind",
+                                                 value_cleaned(run->slot[i].kind), "model",
+                                                 value_known(run->slot[i].model), "bus",
+                                                 value_known(run->slot[i].bus)));
+    /* Machines of one class may differ in their software, although they should be alike. */
+    set_member(software, "kernel", value_known(run->kernel));
+    set_member(software, "libc", value_known(run->libc));
+    set_member(software, "blas", value_known(run->blas));
+    set_member(software, "gpu_software", value_known(run->gpu_software));
+    set_member(software, "governor", value_known(run->governor));
+    set_member(software, "backend", value_known(run->backend));
+    set_member(software, "communicator", value_known(run->communicator));
+    /* The facts that make times doubtful, from records whose times are doubtful: a reader of the
+     * verdict judges them again. */
+    while (doubtful > 0 &&
+           provenance_doubts(&report->file[doubtful].run, PROVENANCE_REFUSED, doubt) == 0)
+        --doubtful;
+    provenance_facts(facts);
     set_member(root, "schema", value_cleaned("lockstep/verdict/1.0"));
     set_member(root, "verdict", value_cleaned(validate_machine_words[validate->machine]));
     set_member(root, "node", value_cleaned(validate->node));
     set_member(root, "profile", value_cleaned(validate->profile->name));
     set_member(root, "judged_by", program_json(BUILD_VERSION, BUILD_GIT));
-    add_machine(root, &validate->report->file[0].run);
+    set_member(root, "machine_class", value_cleaned(run->machine_class));
+    set_member(root, "machine_instance", value_cleaned(run->machine_instance));
+    set_member(root, "node_hash", value_cleaned(run->node_hash));
+    set_member(root, "cpu_model", value_cleaned(run->cpu_model));
+    set_member(root, "cores", value_above_0((uint64_t)run->cores));
+    set_member(root, "devices", devices);
+    set_member(root, "software", software);
+    set_member(root, "run_id", value_cleaned(run->run_id));
+    set_member(root, "measured_utc", value_known(run->created_utc));
+    set_member(root, "measured_by", program_json(run->program_version, run->git_sha));
     set_member(root, "allow_dirty", json_boolean(validate->allow_dirty));
-    set_member(root, "records", records_json(validate->report));
-    set_member(root, "samples_sha256", samples_json(validate->report));
+    set_member(root, "records", record_json_of(facts, &report->file[doubtful].run));
+    set_member(root, "samples_sha256", samples_json(report));
     set_member(root, "binding", binding);
     set_member(root, "conformance", conformance);
     set_member(root, "limits", limits);

@@ -20,10 +20,6 @@ static int judged_devices(const struct profile_limit *limit, const struct report
 
 /* ---- one cell, one device ----------------------------------------------------------------- */
 
-struct judge_room {
-    double *value, *steps;
-};
-
 /* Whether launches with right results ran on a device that is slow on purpose: their times may be
  * too slow, so a verdict by them is never good. */
 static bool is_slowed(const struct report_point *point)
@@ -68,33 +64,6 @@ static void find_point_doubt(const struct validate *validate, const struct repor
                  (unsigned long long)needed);
 }
 
-/* Takes the values of all launches. Returns their number, or -1 if one of them does not have the
- * value. */
-static int take_values(const struct profile_limit *limit, const struct report_point *point,
-                       int device, double factor, const struct judge_room *room)
-{
-    struct validate_sample at = {.metric = limit->row,
-                                 .point = point,
-                                 .device = device,
-                                 .by = limit->by,
-                                 .steps = room->steps};
-    int n = 0;
-
-    for (size_t i = 0; i < point->n; ++i) {
-        at.row = &point->row[i];
-        const double value = validate_metric_value(&at);
-
-        /* A bandwidth depends on the size, which the limit has to name. */
-        if ((limit->row->bytes && limit->row->bytes(limit->row, at.row) != limit->at_bytes) ||
-            !isfinite(value) || value < 0.0)
-            return -1;
-        room->value[n++] = limit->row->fact     ? (factor > 1.0 ? limit->row->worst : value)
-                           : limit->row->higher ? value / factor
-                                                : value * factor;
-    }
-    return n;
-}
-
 void validate_judge_numbers(struct validate_judged *judged)
 {
     const size_t needed = judged->limit->row->counted ? 1 : validate_launches_for(judged->units);
@@ -117,37 +86,52 @@ void validate_judge_numbers(struct validate_judged *judged)
 
 /* ---- all ---------------------------------------------------------------------------------- */
 
-/* Whether a is worse than b: by its verdict, or with the same verdict farther on the bad side. */
-static bool is_worse_verdict(const struct validate_judged *a, const struct validate_judged *b)
+/* Takes the values of all launches. Returns whether each of them has one. */
+static bool take_values(struct validate_sample *at, const struct profile_limit *limit,
+                        double factor, double value[])
 {
-    if (a->verdict != b->verdict)
-        return a->verdict > b->verdict;
-    return a->limit->row->higher ? a->middle < b->middle : a->middle > b->middle;
+    const struct validate_metric *metric = at->metric;
+    bool known = true;
+
+    for (size_t i = 0; i < at->point->n && known; ++i) {
+        at->row = &at->point->row[i];
+        const double number = validate_metric_value(at);
+
+        /* A bandwidth depends on the size, which the limit has to name. */
+        known = isfinite(number) && number >= 0.0 &&
+                (!metric->bytes || metric->bytes(metric, at->row) == limit->at_bytes);
+        value[i] = metric->fact     ? (factor > 1.0 ? metric->worst : number)
+                   : metric->higher ? number / factor
+                                    : number * factor;
+    }
+    return known;
 }
 
-/* Judges each device of a cell, or the cell as a whole, and keeps the worst. */
+/* Judges each device of a cell, or the cell as a whole, and keeps the worst. value, steps: room for
+ * a number of each launch, and of each sample. */
 static void judge_point(const struct validate *validate, const struct report_point *point,
-                        double factor, const struct judge_room *room, struct validate_judged *worst)
+                        double factor, double value[], double steps[],
+                        struct validate_judged *worst)
 {
     const struct profile_limit *limit = worst->limit;
+    const struct validate_metric *metric = limit->row;
+    struct validate_sample at = {.metric = metric, .point = point, .by = limit->by, .steps = steps};
 
-    for (int d = 0; d < judged_devices(limit, point); ++d) {
+    for (; at.device < judged_devices(limit, point); ++at.device) {
         struct validate_judged one = {.limit = limit,
                                       .verdict = VALIDATE_INVALID,
                                       .point = point,
-                                      .device = limit->row->by_device ? d : -1,
+                                      .device = metric->by_device ? at.device : -1,
                                       .units = worst->units,
                                       .middle = NAN,
                                       .lo = NAN,
                                       .hi = NAN};
 
         find_point_doubt(validate, point, one.why);
-        const int n = one.why[0] == '\0' ? take_values(limit, point, d, factor, room) : 0;
+        if (one.why[0] == '\0' && take_values(&at, limit, factor, value)) {
+            const struct validate_device shown = validate_sum(&one, value, point->n);
 
-        if (n > 0) {
-            const struct validate_device shown = validate_sum(&one, room->value, (size_t)n);
-
-            one.launches = (size_t)n;
+            one.launches = point->n;
             one.middle = shown.median;
             one.lo = shown.lo;
             one.hi = shown.hi;
@@ -158,39 +142,17 @@ static void judge_point(const struct validate *validate, const struct report_poi
             }
         } else if (one.why[0] == '\0') {
             one.verdict = VALIDATE_UNMEASURED;
-            snprintf(one.why, sizeof one.why, "a launch of the cell has no %s%s", limit->row->name,
-                     limit->row->has_base && !point->base ? " (it has no base)"
-                     : limit->row->bytes                  ? " of these bytes"
-                     : limit->row->in_parts ? " (measure it by lockstep sweep --parts)"
-                                            : "");
+            snprintf(one.why, sizeof one.why, "a launch of the cell has no %s%s", metric->name,
+                     metric->has_base && !point->base ? " (it has no base)"
+                     : metric->bytes                  ? " of these bytes"
+                     : metric->in_parts               ? " (measure it by lockstep sweep --parts)"
+                                                      : "");
         }
-        if (!worst->point || is_worse_verdict(&one, worst))
+        /* If the verdicts are equal, the one farther on the bad side is worse. */
+        if (!worst->point || one.verdict > worst->verdict ||
+            (one.verdict == worst->verdict &&
+             (metric->higher ? one.middle < worst->middle : one.middle > worst->middle)))
             *worst = one;
-    }
-}
-
-/* Finds a cell that had to be measured and was not: then the limit is not PASS, whatever the other
- * cells show. */
-static void find_missing(const struct validate *validate, struct validate_judged *judged)
-{
-    const struct validate_need *need = validate->need;
-
-    for (size_t i = 0; need && i < need->n && judged->verdict < VALIDATE_UNMEASURED; ++i) {
-        const struct validate_cell *cell = &need->cell[i];
-        bool found = !validate_limit_has(judged->limit, cell);
-
-        for (size_t p = 0; p < validate->report->n_points && !found; ++p) {
-            const struct validate_cell there =
-                validate_cell_of(&validate->report->point[p].row->cell->key);
-
-            found = validate_is_cell(cell, &there);
-        }
-        if (found)
-            continue;
-        judged->verdict = VALIDATE_UNMEASURED;
-        snprintf(judged->why, sizeof judged->why,
-                 "not measured: %.96s %.8s, %llu devices, %llu rows", cell->workload, cell->mode,
-                 (unsigned long long)cell->devices, (unsigned long long)cell->batch);
     }
 }
 
@@ -198,8 +160,8 @@ int validate_judge_limit(const struct validate *validate, const struct profile_l
                          double factor, struct validate_judged *judged)
 {
     const struct report *report = validate->report;
+    const struct validate_need *need = validate->need;
     size_t units = 0, launches = 1, samples = RECORD_MOST_PARTS;
-    int status = -1;
 
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
@@ -210,8 +172,8 @@ int validate_judge_limit(const struct validate *validate, const struct profile_l
         if (validate_limit_is_at(limit, &point->row->cell->key))
             units += (size_t)judged_devices(limit, point);
     }
-    const struct judge_room room = {calloc(launches, sizeof *room.value),
-                                    calloc(samples, sizeof *room.steps)};
+    double *value = calloc(launches, sizeof *value), *steps = calloc(samples, sizeof *steps);
+    const int status = value && steps ? 0 : -1;
 
     *judged = (struct validate_judged){.limit = limit,
                                        .verdict = VALIDATE_UNMEASURED,
@@ -221,15 +183,29 @@ int validate_judge_limit(const struct validate *validate, const struct profile_l
                                        .lo = NAN,
                                        .hi = NAN};
     snprintf(judged->why, sizeof judged->why, "no cell of the records is at its place");
-    if (room.value && room.steps) {
-        status = 0;
-        for (size_t i = 0; i < report->n_points; ++i)
-            if (validate_limit_is_at(limit, &report->point[i].row->cell->key))
-                judge_point(validate, &report->point[i], factor, &room, judged);
+    for (size_t i = 0; i < report->n_points && status == 0; ++i)
+        if (validate_limit_is_at(limit, &report->point[i].row->cell->key))
+            judge_point(validate, &report->point[i], factor, value, steps, judged);
+    free(value);
+    free(steps);
+    /* If a cell had to be measured and was not, the limit is not PASS, whatever the other cells
+     * show. */
+    for (size_t i = 0; need && i < need->n && judged->verdict < VALIDATE_UNMEASURED; ++i) {
+        const struct validate_cell *cell = &need->cell[i];
+        bool found = !validate_limit_has(judged->limit, cell);
+
+        for (size_t p = 0; p < report->n_points && !found; ++p) {
+            const struct validate_cell there = validate_cell_of(&report->point[p].row->cell->key);
+
+            found = validate_is_cell(cell, &there);
+        }
+        if (found)
+            continue;
+        judged->verdict = VALIDATE_UNMEASURED;
+        snprintf(judged->why, sizeof judged->why,
+                 "not measured: %.96s %.8s, %llu devices, %llu rows", cell->workload, cell->mode,
+                 (unsigned long long)cell->devices, (unsigned long long)cell->batch);
     }
-    find_missing(validate, judged);
-    free(room.value);
-    free(room.steps);
     return status;
 }
 

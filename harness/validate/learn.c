@@ -20,7 +20,7 @@
 #include <string.h>
 
 enum { LEAST_SESSIONS = 6, DATE_BYTES = 11 };
-/* A bound that is wider than this is no limit; see validate/mutate.c. */
+/* A bound that is wider than this is no limit; see validate/limit.c. */
 static const double WIDEST = 1.0 / 0.3;
 static const double SHARE = 0.95;
 /* Four digits are printed; a bound that is rounded down would be below the values of the
@@ -150,20 +150,18 @@ static int learn_limit(const struct learning *learning, const struct report_poin
                        const struct validate_metric *metric)
 {
     const struct record_key *key = &point->row->cell->key;
-    struct record_key place = *key;
     const enum validate_statistic by = metric->in_parts ? VALIDATE_LEAST : VALIDATE_FLOOR;
-    char name[24], statistic[24];
-    const struct profile_limit limit = {.metric = name,
-                                        .statistic = statistic,
-                                        .at = {.workload = place.workload,
-                                               .mode = place.mode,
-                                               .backend = place.backend,
-                                               .communicator = place.communicator,
-                                               .math = place.dtype,
-                                               .devices = (uint64_t)place.n_devices,
-                                               .batch = place.global_batch,
-                                               .chain = place.chain,
-                                               .host_inputs = place.host_inputs},
+    const struct profile_limit limit = {.metric = metric->name,
+                                        .statistic = validate_statistic_names[by],
+                                        .at = {.workload = key->workload,
+                                               .mode = key->mode,
+                                               .backend = key->backend,
+                                               .communicator = key->communicator,
+                                               .math = key->dtype,
+                                               .devices = (uint64_t)key->n_devices,
+                                               .batch = key->global_batch,
+                                               .chain = key->chain,
+                                               .host_inputs = key->host_inputs},
                                         .row = metric,
                                         .at_bytes =
                                             metric->bytes ? metric->bytes(metric, point->row) : 0,
@@ -175,8 +173,6 @@ static int learn_limit(const struct learning *learning, const struct report_poin
     double bound = 0, middle = 0, scatter = 0;
     bool all = true; /* each session has a value */
 
-    snprintf(name, sizeof name, "%s", metric->name);
-    snprintf(statistic, sizeof statistic, "%s", validate_statistic_names[by]);
     for (size_t f = 0; f < learning->n && all; ++f) {
         const struct validate validate = {.profile = &any, .report = &learning->session[f]};
         struct validate_judged judged;
@@ -194,24 +190,13 @@ static int learn_limit(const struct learning *learning, const struct report_poin
         scatter += (learning->bound[f] - bound) * (learning->bound[f] - bound);
     bound += tolerance_factor(learning->n, SHARE, SHARE) * sqrt(scatter / (n - 1.0));
     if (!all || exp(bound - middle) > WIDEST) {
-        fprintf(learning->to, "  # %s of %s %s on %d, %zu rows: %s\n", name, key->workload,
+        fprintf(learning->to, "  # %s of %s %s on %d, %zu rows: %s\n", metric->name, key->workload,
                 key->mode, key->n_devices, key->global_batch,
                 all ? "sessions differ too much for a limit" : "a session has no such number");
         return 0;
     }
     print_limit(learning, &limit, key, exp(sign * bound), exp(sign * middle));
     return 1;
-}
-
-/* Whether name is in the list names. */
-static bool is_named(const char *names, const char *name)
-{
-    const size_t length = strlen(name);
-
-    for (const char *at = names; *at != '\0'; at += strcspn(at, ","), at += *at == ',')
-        if (strcspn(at, ",") == length && strncmp(at, name, length) == 0)
-            return true;
-    return false;
 }
 
 static int learn_all(const struct learning *learning)
@@ -246,8 +231,8 @@ static int learn_all(const struct learning *learning)
             /* Without a list these are the step time, the difference between devices, and all parts
              * that were measured. */
             const bool wanted = learning->about
-                                    ? is_named(learning->about, metric->name)
-                                    : is_named("step_time,device_spread", metric->name) ||
+                                    ? text_has_word(learning->about, metric->name)
+                                    : text_has_word("step_time device_spread", metric->name) ||
                                           (metric->in_parts && cell->part[metric->part].ns);
 
             if (metric->counted || alone || !wanted)

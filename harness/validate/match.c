@@ -1,12 +1,27 @@
-/* validate/match.c: opens the records that are judged by a profile, all of one machine, and finds
- * whether the profile is for it. For another machine there is no verdict at all. */
+/* validate/match.c: finds a profile, opens the records that are judged by a profile, all of one
+ * machine, and finds whether the profile is for it. For another machine there is no verdict at all.
+ */
 #include "validate/validate.h"
 
 #include "command/command.h"
+#include "files/shipped.h"
 #include "record/files.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+const struct shipped profile_shipped = {.folder = "profiles", .ending = ".yaml"};
+
+int profile_find(const char *command, const char *name, char path[PROFILE_PATH])
+{
+    char known[SHIPPED_WORDS];
+
+    if (shipped_find(&profile_shipped, name, path, PROFILE_PATH) == 0)
+        return 0;
+    shipped_words(&profile_shipped, known, sizeof known);
+    command_complain(command, "%.90s: no such file; by name there are: %s", name, known);
+    return -1;
+}
 
 int validate_open(const char *command, char *const paths[], size_t n, struct report *report)
 {

@@ -12,7 +12,7 @@
 #include "validate/validate.h"
 
 #include <math.h>
-#include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,144 +51,82 @@ static const struct level {
 
 enum { LEVELS = sizeof levels / sizeof levels[0], UNBOUND = 1 };
 
-static const struct level *choose_level(const struct validate_need *need, double minutes)
-{
-    const double parts = need->parts ? 1.0 + RECORD_PARTS : 1.0; /* each takes as long as steps */
-    size_t i = 0;
-
-    if (minutes <= 0)
-        return &levels[UNBOUND];
-    while (i + 1 < LEVELS && (double)(need->n * need->launches * levels[i].times) *
-                                     (levels[i].seconds * parts + AROUND) >
-                                 0.9 * 60.0 * minutes)
-        ++i;
-    return &levels[i];
-}
-
 /* ---- as options of a sweep ---------------------------------------------------------------- */
 
-enum { WORDS = 16 + PLAN_MAX_WORKLOADS, WORD_BYTES = 1024 };
+enum { WORDS = 16 + PLAN_MAX_WORKLOADS, LINE_BYTES = 16384 };
 
-struct line {
-    char word[WORDS][WORD_BYTES];
-    char *argument[WORDS + 1];
-    int n;
-    bool too_long;
-};
-
-static void add_word(struct line *line, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void add_word(struct line *line, const char *format, ...)
+/* Adds an option with the values of the cells at this offset, each once. A 0 alone is the default,
+ * and left out. alone: cells of mode plain have one, too. */
+static void add_values(char line[LINE_BYTES], const char *option, const struct validate_need *need,
+                       size_t offset, bool alone)
 {
-    va_list values;
-    int length;
+    char values[4096] = "", value[24];
+    uint64_t number;
 
-    if (line->n == WORDS) {
-        line->too_long = true;
-        return;
-    }
-    va_start(values, format);
-    length = vsnprintf(line->word[line->n], WORD_BYTES, format, values);
-    va_end(values);
-    line->too_long = line->too_long || length < 0 || length >= WORD_BYTES;
-    line->argument[line->n] = line->word[line->n];
-    line->argument[++line->n] = NULL;
-}
-
-/* Adds a value after the others of the last word, unless it is there already. */
-static void add_value(struct line *line, const char *value)
-{
-    char *const word = line->word[line->n - 1];
-    const size_t used = strlen(word), length = strlen(value);
-    const char *at = strchr(word, '=') + 1;
-
-    while (*at != '\0') {
-        const size_t bytes = strcspn(at, ",");
-
-        if (bytes == length && strncmp(at, value, length) == 0)
-            return;
-        at += bytes + (at[bytes] == ',');
-    }
-    if (snprintf(word + used, WORD_BYTES - used, "%s%s", word[used - 1] == '=' ? "" : ",", value) >=
-        (int)(WORD_BYTES - used))
-        line->too_long = true;
-}
-
-static void add_whole(struct line *line, uint64_t number)
-{
-    char value[24];
-
-    snprintf(value, sizeof value, "%llu", (unsigned long long)number);
-    add_value(line, value);
-}
-
-static void add_cells(struct line *line, const struct validate_need *need)
-{
-    bool only_plain = true;
-
-    add_word(line, "--mode=");
     for (size_t i = 0; i < need->n; ++i) {
-        add_value(line, need->cell[i].mode);
-        only_plain = only_plain && strcmp(need->cell[i].mode, "plain") == 0;
+        memcpy(&number, (const char *)&need->cell[i] + offset, sizeof number);
+        snprintf(value, sizeof value, "%llu", (unsigned long long)number);
+        if ((alone || strcmp(need->cell[i].mode, "plain") != 0) && !text_has_word(values, value))
+            text_list(values, sizeof values, ",", value);
     }
-    add_word(line, "--counts=");
-    for (size_t i = 0; i < need->n; ++i)
-        if (only_plain || strcmp(need->cell[i].mode, "plain") != 0)
-            add_whole(line, need->cell[i].devices);
-    add_word(line, "--batch=");
-    for (size_t i = 0; i < need->n; ++i)
-        add_whole(line, need->cell[i].batch);
-    add_word(line, "--chain=");
-    for (size_t i = 0; i < need->n; ++i)
-        add_whole(line, need->cell[i].chain);
-    if (strcmp(line->word[line->n - 1], "--chain=0") == 0)
-        line->argument[--line->n] = NULL; /* this is the default, so the option is left out */
-    add_word(line, "--host-inputs=");
-    for (size_t i = 0; i < need->n; ++i)
-        add_whole(line, need->cell[i].host_inputs);
-    if (strcmp(line->word[line->n - 1], "--host-inputs=0") == 0)
-        line->argument[--line->n] = NULL;
-    for (size_t i = 0; i < need->n; ++i) {
-        size_t first = 0;
-
-        while (strcmp(need->cell[first].workload, need->cell[i].workload) != 0)
-            ++first;
-        if (first == i)
-            add_word(line, "--workload=%s", need->cell[i].workload);
-    }
+    if (strcmp(values, "0") != 0)
+        text_add(line, LINE_BYTES, "\n--%s=%s", option, values);
 }
+
+#define OF_CELL(member) offsetof(struct validate_cell, member)
 
 static int read_options(struct measuring *measuring, const struct validate_request *request,
                         double minutes)
 {
     const struct validate_need *need = measuring->need;
-    const struct level *level = choose_level(need, minutes);
-    struct line *line = calloc(1, sizeof *line);
-    int status;
+    const double parts = need->parts ? 1.0 + RECORD_PARTS : 1.0; /* each takes as long as steps */
+    const struct level *level = minutes > 0 ? levels : &levels[UNBOUND];
+    const char *const texts[][2] = {{"devices", measuring->devices},
+                                    {"backend", need->backend},
+                                    {"communicator", need->communicator},
+                                    {"math", need->math},
+                                    {"bind", request->bind}};
+    char *line = calloc(1, LINE_BYTES), *argument[WORDS + 1], *rest = line, modes[64] = "";
+    bool only_plain = true;
+    int n = 0, status;
 
     if (!line)
         return refuse_measuring(measuring, "no memory for the options");
-    add_word(line, "%s", measuring->command);
-    add_word(line, "--devices=%s", measuring->devices);
-    if (need->backend)
-        add_word(line, "--backend=%s", need->backend);
-    if (need->communicator)
-        add_word(line, "--communicator=%s", need->communicator);
-    if (need->math)
-        add_word(line, "--math=%s", need->math);
-    if (request->bind)
-        add_word(line, "--bind=%s", request->bind);
-    add_word(line, "--launches=%zu", need->launches * level->times);
-    add_word(line, "--seconds=%g", level->seconds);
+    while (minutes > 0 && level + 1 < levels + LEVELS &&
+           (double)(need->n * need->launches * level->times) * (level->seconds * parts + AROUND) >
+               0.9 * 60.0 * minutes)
+        ++level;
+    text_add(line, LINE_BYTES, "%s\n--launches=%zu\n--seconds=%g", measuring->command,
+             need->launches * level->times, level->seconds);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i)
+        if (texts[i][1])
+            text_add(line, LINE_BYTES, "\n--%s=%s", texts[i][0], texts[i][1]);
     if (need->parts)
-        add_word(line, "--parts=%g", level->seconds);
-    add_cells(line, need);
-    status = line->too_long
-                 ? refuse_measuring(measuring,
-                                    "the profile names more than a sweep has: measure parts of "
-                                    "it by lockstep sweep")
-                 : sweep_parse(line->n, line->argument, &measuring->options);
+        text_add(line, LINE_BYTES, "\n--parts=%g", level->seconds);
+    for (size_t i = 0; i < need->n; ++i) {
+        const char *const mode = need->cell[i].mode;
+        size_t first = 0;
+
+        only_plain = only_plain && strcmp(mode, "plain") == 0;
+        if (!text_has_word(modes, mode))
+            text_list(modes, sizeof modes, ",", mode);
+        while (strcmp(need->cell[first].workload, need->cell[i].workload) != 0)
+            ++first;
+        if (first == i)
+            text_add(line, LINE_BYTES, "\n--workload=%s", need->cell[i].workload);
+    }
+    text_add(line, LINE_BYTES, "\n--mode=%s", modes);
+    add_values(line, "counts", need, OF_CELL(devices), only_plain);
+    add_values(line, "batch", need, OF_CELL(batch), true);
+    add_values(line, "chain", need, OF_CELL(chain), true);
+    add_values(line, "host-inputs", need, OF_CELL(host_inputs), true);
+    while (n < WORDS && (argument[n] = strtok_r(NULL, "\n", &rest)))
+        ++n;
+    argument[n] = NULL;
+    status = n < WORDS ? sweep_parse(n, argument, &measuring->options)
+                       : refuse_measuring(measuring,
+                                          "the profile names more than a sweep has: measure parts "
+                                          "of it by lockstep sweep");
     free(line);
     return status;
 }
@@ -237,37 +175,14 @@ static int begin_records(struct measuring *measuring, const struct validate_requ
 
 /* ---- the launches ------------------------------------------------------------------------- */
 
-/* Runs one launch, for no more than the seconds that are left. *over: the time was over before it
- * had ended. */
-static int run_launch(struct measuring *measuring, const struct cell_config *config, bool *over)
-{
-    const double begin = watch_seconds(&measuring->watch), left = measuring->seconds - begin;
-    const double most = measuring->options.timeout;
-    const double room = measuring->seconds <= 0 || left > most ? most : left;
-    struct text_error why = {""};
-    struct record_cell cell;
-    int status;
-
-    *over = room <= 0;
-    if (*over)
-        return 0;
-    if (launch_cell(NULL, config, room, &cell, NULL) != 0)
-        return EXIT_INTERRUPTED;
-    *over = cell.status == RECORD_TIMEOUT && room < most;
-    status = *over ? 0
-                   : output_cell(&measuring->output, config,
-                                 (watch_seconds(&measuring->watch) - begin) * 1e9, &cell, &why);
-    if (!*over) {
-        ++measuring->done;
-        measuring->ok += cell.status == RECORD_OK;
-    }
-    record_cell_free(&cell);
-    return status == 0 ? 0 : refuse_measuring(measuring, why.text);
-}
-
+/* Runs the launches of the cells that are needed, each for no more than the seconds that are left.
+ * A launch that has not ended when the time is over is dropped. */
 static int run_launches(struct measuring *measuring)
 {
     const size_t block = measuring->n / measuring->options.plan.launches;
+    const double most = measuring->options.timeout;
+    struct text_error why = {""};
+    struct record_cell cell;
     bool over = false;
     int status = 0;
 
@@ -279,12 +194,26 @@ static int run_launches(struct measuring *measuring)
                                               config->rows,
                                               config->chain,
                                               config->host_inputs};
+        const double begin = watch_seconds(&measuring->watch), left = measuring->seconds - begin;
+        const double room = measuring->seconds <= 0 || left > most ? most : left;
         bool needed = false;
 
         for (size_t c = 0; c < measuring->need->n && !needed; ++c)
             needed = validate_is_cell(&measuring->need->cell[c], &planned);
-        if (needed)
-            status = run_launch(measuring, config, &over);
+        over = needed && room <= 0;
+        if (needed && !over) {
+            if (launch_cell(NULL, config, room, &cell, NULL) != 0)
+                return EXIT_INTERRUPTED;
+            over = cell.status == RECORD_TIMEOUT && room < most;
+            if (!over) {
+                if (output_cell(&measuring->output, config,
+                                (watch_seconds(&measuring->watch) - begin) * 1e9, &cell, &why) != 0)
+                    status = refuse_measuring(measuring, why.text);
+                ++measuring->done;
+                measuring->ok += cell.status == RECORD_OK;
+            }
+            record_cell_free(&cell);
+        }
         if (status == 0 && !over && (i + 1) % block == 0)
             fprintf(stderr, "%zu of %zu launches of each of %zu cells, %.0f s\n", (i + 1) / block,
                     measuring->options.plan.launches, measuring->need->n,
@@ -302,26 +231,11 @@ static int run_launches(struct measuring *measuring)
  * all of the time. */
 static const double MOST_SECONDS = 604800, LEAST_SECONDS = 0.001;
 
-/* Runs the cases that the profile requires. The launches get the rest of the time, and their level
- * is chosen again. */
-static int run_cases(struct measuring *measuring, const struct validate_request *request,
-                     const char *cases)
-{
-    const double most = measuring->seconds > 0 ? measuring->seconds : MOST_SECONDS;
-    const int status =
-        validate_check(measuring->command, cases, measuring->devices, most, request->cases);
-    const double left = measuring->seconds - watch_seconds(&measuring->watch);
-
-    if (status != 0 || measuring->seconds <= 0)
-        return status;
-    measuring->seconds = left > LEAST_SECONDS ? left : LEAST_SECONDS;
-    return read_options(measuring, request, measuring->seconds / 60.0);
-}
-
 static int measure_all(struct measuring *measuring, const struct validate_request *request,
                        const struct profile *profile)
 {
     const struct validate_need *need = measuring->need;
+    const bool limited = measuring->seconds > 0;
     char *const list = measuring->devices;
     struct text_error why = {""};
     int status, ended;
@@ -344,8 +258,16 @@ static int measure_all(struct measuring *measuring, const struct validate_reques
         status = EXIT_MISUSE;
     if (status == 0 && validate_match_run(profile, &measuring->run, "this machine has", &why) != 0)
         status = refuse_measuring(measuring, why.text);
-    if (status == 0 && profile->requires.conformance)
-        status = run_cases(measuring, request, profile->requires.conformance);
+    if (status == 0 && profile->requires.conformance) {
+        status = validate_check(measuring->command, profile->requires.conformance, list,
+                                limited ? measuring->seconds : MOST_SECONDS, request->cases);
+        /* The launches get the rest of the time, and their level is chosen again. */
+        if (status == 0 && limited) {
+            measuring->seconds =
+                fmax(measuring->seconds - watch_seconds(&measuring->watch), LEAST_SECONDS);
+            status = read_options(measuring, request, measuring->seconds / 60.0);
+        }
+    }
     if (status == 0)
         status = begin_records(measuring, request);
     if (status != 0)

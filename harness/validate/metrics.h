@@ -49,6 +49,8 @@ struct validate_metric {
     /* For a bandwidth: the bytes that were carried. Bandwidths of different sizes are not
      * comparable. NULL: it has no size. */
     double (*bytes)(const struct validate_metric *metric, const struct report_row *row);
+    /* The likely reason if a limit of it fails, and the first action; NULL: those of most. */
+    const char *reason, *action;
 };
 
 enum { VALIDATE_METRICS = 22 };

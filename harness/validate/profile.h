@@ -18,36 +18,37 @@ enum { PROFILE_LIMITS = 256, PROFILE_UNKNOWN = 64 };
 
 /* The machines that it is for: each member that is given must match. NULL, 0: any. */
 struct profile_match {
-    char *machine_class; /* as records have it: SHA-256 of what sets the speed of programs */
-    char *cpu_model, *gpu_model; /* as records have them */
+    const char *machine_class; /* as records have it: SHA-256 of what sets the speed of programs */
+    const char *cpu_model, *gpu_model; /* as records have them */
     uint64_t gpus, cores;
 };
 
 /* The contents that a file of records must have. */
 struct profile_requires {
     uint64_t launches; /* of each cell; 0: as many as a limit needs */
-    char *conformance; /* cases that have to pass, as of `lockstep check --profile`; NULL: none */
+    const char
+        *conformance; /* cases that have to pass, as of `lockstep check --profile`; NULL: none */
 };
 
 /* The place of a metric: all cells with these values. NULL, 0: any. */
 struct profile_place {
-    char *workload; /* as records have it: "mlp:256,256,256" */
-    char *mode;     /* plain, dp, ddp */
-    char *backend, *communicator, *math;
+    const char *workload; /* as records have it: "mlp:256,256,256" */
+    const char *mode;     /* plain, dp, ddp */
+    const char *backend, *communicator, *math;
     uint64_t devices, batch;
     uint64_t chain;       /* for metrics of steps, 0 means single steps, not any */
     uint64_t host_inputs; /* 1: steps that copy their batch from the host; 0: others, not any */
-    char *bytes;          /* size of a copy or reduction, as "16 GiB" */
+    const char *bytes;    /* size of a copy or reduction, as "16 GiB" */
 };
 
 struct profile_limit {
     /* These are the texts of the file. */
-    char *metric, *statistic, *min, *max;
-    char *expected; /* value of a machine that works well; NULL: not known */
-    char *peak;     /* value that the hardware cannot exceed; NULL: not known */
-    char *sibling;  /* the best that the class of machine below can show; NULL: not known */
-    char *kind;     /* binding: it decides; advisory: it is printed */
-    char *source, *date, *evidence;
+    const char *metric, *statistic, *min, *max;
+    const char *expected; /* value of a machine that works well; NULL: not known */
+    const char *peak;     /* value that the hardware cannot exceed; NULL: not known */
+    const char *sibling;  /* the best that the class of machine below can show; NULL: not known */
+    const char *kind;     /* binding: it decides; advisory: it is printed */
+    const char *source, *date, *evidence;
     struct profile_place at;
     /* These are the meanings of the texts. */
     int line; /* of the file, where the limit begins */

@@ -10,30 +10,18 @@
 
 struct arguments {
     const char *name, *about;
-    char **files;
-    size_t n_files;
+    struct command_files files;
     bool metrics;
 };
 
-/* Takes the files, which are all arguments. */
-static error_t parse_files(int key, char *value, struct argp_state *state)
+static error_t check_files(int key, char *value, struct argp_state *state)
 {
-    struct arguments *arguments = command_input(state);
+    const struct arguments *arguments = command_input(state);
 
-    switch (key) {
-    case ARGP_KEY_ARG:
-        return ARGP_ERR_UNKNOWN; /* all of them come together, as ARGP_KEY_ARGS */
-    case ARGP_KEY_ARGS:
-        arguments->files = state->argv + state->next;
-        arguments->n_files = (size_t)(state->argc - state->next);
-        return 0;
-    case ARGP_KEY_END:
-        return arguments->n_files > 0 || arguments->metrics
-                   ? 0
-                   : command_bad_option(state, "name a file");
-    default:
+    if (key != ARGP_KEY_END)
         return command_key(key, value, state);
-    }
+    return arguments->files.n > 0 || arguments->metrics ? 0
+                                                        : command_bad_option(state, "name a file");
 }
 
 /* ---- check -------------------------------------------------------------------------------- */
@@ -55,64 +43,45 @@ static int print_metrics(void)
     return EXIT_PASSED;
 }
 
-static int check_limits(const char *command, const char *path, const struct profile *profile,
-                        const struct report *report)
-{
-    int status = EXIT_PASSED;
-
-    for (unsigned i = 0; i < profile->n_limits; ++i) {
-        const struct profile_limit *limit = &profile->limit[i];
-        struct validate_firing firing;
-        char bound[96];
-
-        if (validate_mutate(profile, report, limit, &firing) != 0) {
-            command_complain(command, "no memory");
-            return EXIT_MISUSE;
-        }
-        profile_bound_words(limit, bound);
-        if (firing.fires && limit->row->fact) {
-            char worst[QUANTITY_TEXT];
-
-            printf("%s:%d: %s %s: fails at %s\n", path, limit->line, limit->metric, bound,
-                   quantity_words(limit->row->worst, limit->row->kind, worst));
-            continue;
-        }
-        if (firing.fires) {
-            printf("%s:%d: %s %s: fails at %.2f times the time\n", path, limit->line, limit->metric,
-                   bound, firing.factor);
-            continue;
-        }
-        command_complain(command, "%.120s:%d: %s %s: %s", path, limit->line, limit->metric, bound,
-                         firing.why);
-        status = EXIT_FAILED;
-    }
-    return status;
-}
-
 static int check_profile(const char *command, const char *name, char *const records[], size_t n)
 {
-    char path[PROFILE_PATH];
+    char path[PROFILE_PATH], bound[96], worst[QUANTITY_TEXT];
+    struct validate_firing firing;
     struct text_error why = {{0}};
     struct profile *profile;
     struct report report;
-    int status = 0;
+    int status = 0, verdict = EXIT_PASSED;
 
     if (profile_find(command, name, path) != 0)
         return EXIT_MISUSE;
-    if (profile_read(path, &profile, &why) != 0) {
-        command_complain(command, "%s", why.text);
-        return EXIT_MISUSE;
-    }
+    if (profile_read(path, &profile, &why) != 0)
+        return command_refuse(command, "%s", why.text);
     status = validate_open(command, records, n, &report);
-    if (status == 0 && n > 0 && validate_match(profile, &report, &why) != 0) {
-        command_complain(command, "%s", why.text);
-        status = EXIT_MISUSE;
+    if (status == 0 && n > 0 && validate_match(profile, &report, &why) != 0)
+        status = command_refuse(command, "%s", why.text);
+    for (unsigned i = 0; i < profile->n_limits && status == 0; ++i) {
+        const struct profile_limit *limit = &profile->limit[i];
+
+        if (validate_mutate(profile, n > 0 ? &report : NULL, limit, &firing) != 0) {
+            status = command_refuse(command, "no memory");
+            break;
+        }
+        profile_bound_words(limit, bound);
+        if (firing.fires && limit->row->fact) {
+            printf("%s:%d: %s %s: fails at %s\n", path, limit->line, limit->metric, bound,
+                   quantity_words(limit->row->worst, limit->row->kind, worst));
+        } else if (firing.fires) {
+            printf("%s:%d: %s %s: fails at %.2f times the time\n", path, limit->line, limit->metric,
+                   bound, firing.factor);
+        } else {
+            command_complain(command, "%.120s:%d: %s %s: %s", path, limit->line, limit->metric,
+                             bound, firing.why);
+            verdict = EXIT_FAILED;
+        }
     }
-    if (status == 0)
-        status = check_limits(command, path, profile, n > 0 ? &report : NULL);
     validate_close(&report);
     profile_free(profile);
-    return status;
+    return status == 0 ? verdict : status;
 }
 
 int validate_check_main(int argc, char **argv)
@@ -123,7 +92,9 @@ int validate_check_main(int argc, char **argv)
         {0}};
     static const struct command_syntax syntax = {
         .options = options,
-        .other = parse_files,
+        .other = check_files,
+        .files = true,
+        .files_at = offsetof(struct arguments, files),
         .args_doc = "P.yaml [F.jsonl...]",
         .doc = "Shows whether a profile is right, and whether each of its limits can fail."
                "\vA profile is refused for an unknown key, a number without a unit, a limit "
@@ -139,8 +110,8 @@ int validate_check_main(int argc, char **argv)
     if (command_read(&syntax, argc, argv, &arguments) != 0)
         return EXIT_MISUSE;
     return arguments.metrics ? print_metrics()
-                             : check_profile(argv[0], arguments.files[0], arguments.files + 1,
-                                             arguments.n_files - 1);
+                             : check_profile(argv[0], arguments.files.path[0],
+                                             arguments.files.path + 1, arguments.files.n - 1);
 }
 
 /* ---- learn -------------------------------------------------------------------------------- */
@@ -158,7 +129,9 @@ int validate_learn_main(int argc, char **argv)
         {0}};
     static const struct command_syntax syntax = {
         .options = options,
-        .other = parse_files,
+        .other = check_files,
+        .files = true,
+        .files_at = offsetof(struct arguments, files),
         .args_doc = "F.jsonl...",
         .doc = "Prints a profile that 95 % of a machine's sessions keep, with a confidence of 95 %."
                "\vIt takes at least 6 files of one class of machine and one library of matrix "
@@ -169,6 +142,6 @@ int validate_learn_main(int argc, char **argv)
 
     if (command_read(&syntax, argc, argv, &arguments) != 0)
         return EXIT_MISUSE;
-    return validate_learn(argv[0], arguments.name, arguments.about, arguments.files,
-                          arguments.n_files);
+    return validate_learn(argv[0], arguments.name, arguments.about, arguments.files.path,
+                          arguments.files.n);
 }

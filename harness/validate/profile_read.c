@@ -108,28 +108,6 @@ static void note_complaint(cyaml_log_t level, void *context, const char *format,
         complaint->line = line;
 }
 
-static int load_profile(const char *path, struct profile **profile, struct text_error *why)
-{
-    struct complaint complaint = {"", 0};
-    const cyaml_config_t config = {.log_fn = note_complaint,
-                                   .log_ctx = &complaint,
-                                   .mem_fn = cyaml_mem,
-                                   .log_level = CYAML_LOG_ERROR,
-                                   .flags = CYAML_CFG_NO_ALIAS};
-    const cyaml_err_t status =
-        cyaml_load_file(path, &config, &profile_schema, (cyaml_data_t **)profile, NULL);
-
-    if (status == CYAML_OK)
-        return 0;
-    if (status == CYAML_ERR_FILE_OPEN)
-        snprintf(why->text, sizeof why->text, "%.240s: %.60s", path, strerror(errno));
-    else
-        snprintf(why->text, sizeof why->text, "%.120s:%d: %.150s", path, complaint.line,
-                 status != CYAML_ERR_ALIAS && complaint.what[0] != '\0' ? complaint.what
-                                                                        : cyaml_strerror(status));
-    return -1;
-}
-
 void profile_free(struct profile *profile)
 {
     const cyaml_config_t config = {.mem_fn = cyaml_mem};
@@ -206,12 +184,11 @@ static int find_places(const char *path, struct profile *profile, struct text_er
     yaml_parser_t parser;
     int status = 0;
 
-    if (!file || !yaml_parser_initialize(&parser)) {
-        snprintf(why->text, sizeof why->text, "%.200s: %s", path,
-                 file ? "no memory" : strerror(errno));
-        if (file)
-            fclose(file);
-        return -1;
+    if (!file)
+        return text_fail(why, "%.200s: %s", path, strerror(errno));
+    if (!yaml_parser_initialize(&parser)) {
+        fclose(file);
+        return text_fail(why, "%.200s: no memory", path);
     }
     yaml_parser_set_input_file(&parser, file);
     for (int depth = 0; more && status == 0;) {
@@ -314,29 +291,26 @@ static int read_words(const char *path, struct profile_limit *limit, struct text
                                 "it has to be published, measured or learned");
 }
 
-static int read_quantity(const char *path, const struct profile_limit *limit, const char *key,
-                         const char *text, double *number, struct text_error *why)
-{
-    struct text_error problem;
-
-    if (!text || quantity_read(text, limit->row->kind, number, &problem) == 0)
-        return 0;
-    return refuse_limit(path, limit, why, key, problem.text);
-}
-
 static int read_bounds(const char *path, struct profile_limit *limit, struct text_error *why)
 {
-    limit->least = -INFINITY;
-    limit->most = INFINITY;
-    limit->healthy = limit->peak_at = limit->sibling_at = NAN;
+    const struct {
+        const char *key, *text;
+        double *number, unknown;
+    } rows[] = {{"min", limit->min, &limit->least, -INFINITY},
+                {"max", limit->max, &limit->most, INFINITY},
+                {"expected", limit->expected, &limit->healthy, NAN},
+                {"peak", limit->peak, &limit->peak_at, NAN},
+                {"sibling", limit->sibling, &limit->sibling_at, NAN}};
+    struct text_error problem;
+
     if (!limit->min && !limit->max)
         return refuse_limit(path, limit, why, "min, max", "one of them is needed");
-    if (read_quantity(path, limit, "min", limit->min, &limit->least, why) != 0 ||
-        read_quantity(path, limit, "max", limit->max, &limit->most, why) != 0 ||
-        read_quantity(path, limit, "expected", limit->expected, &limit->healthy, why) != 0 ||
-        read_quantity(path, limit, "peak", limit->peak, &limit->peak_at, why) != 0 ||
-        read_quantity(path, limit, "sibling", limit->sibling, &limit->sibling_at, why) != 0)
-        return -1;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        *rows[i].number = rows[i].unknown;
+        if (rows[i].text &&
+            quantity_read(rows[i].text, limit->row->kind, rows[i].number, &problem) != 0)
+            return refuse_limit(path, limit, why, rows[i].key, problem.text);
+    }
     if (limit->least > limit->most)
         return refuse_limit(path, limit, why, "min, max", "no number is above min and below max");
     return 0;
@@ -393,15 +367,6 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static bool same_place(const struct profile_place *a, const struct profile_place *b)
-{
-    return same_text(a->workload, b->workload) && same_text(a->mode, b->mode) &&
-           same_text(a->backend, b->backend) && same_text(a->communicator, b->communicator) &&
-           same_text(a->math, b->math) && same_text(a->bytes, b->bytes) &&
-           a->devices == b->devices && a->batch == b->batch && a->chain == b->chain &&
-           a->host_inputs == b->host_inputs;
-}
-
 /* Checks that no two numbers for the same place are binding: it would be unclear by which one a
  * machine was accepted. */
 static int check_once(const char *path, const struct profile *profile, unsigned i,
@@ -411,10 +376,15 @@ static int check_once(const char *path, const struct profile *profile, unsigned 
 
     for (unsigned k = 0; k < i; ++k) {
         const struct profile_limit *other = &profile->limit[k];
+        const struct profile_place *a = &limit->at, *b = &other->at;
         char problem[120];
 
         if (!limit->binding || !other->binding || limit->row != other->row ||
-            limit->by != other->by || !same_place(&limit->at, &other->at) ||
+            limit->by != other->by || !same_text(a->workload, b->workload) ||
+            !same_text(a->mode, b->mode) || !same_text(a->backend, b->backend) ||
+            !same_text(a->communicator, b->communicator) || !same_text(a->math, b->math) ||
+            !same_text(a->bytes, b->bytes) || a->devices != b->devices || a->batch != b->batch ||
+            a->chain != b->chain || a->host_inputs != b->host_inputs ||
             ((!limit->min || !other->min) && (!limit->max || !other->max)))
             continue;
         snprintf(problem, sizeof problem,
@@ -448,13 +418,25 @@ static int check_conformance(const char *path, const char *cases, struct text_er
 
 int profile_read(const char *path, struct profile **profile, struct text_error *why)
 {
-    struct profile *read;
+    struct complaint complaint = {"", 0};
+    const cyaml_config_t config = {.log_fn = note_complaint,
+                                   .log_ctx = &complaint,
+                                   .mem_fn = cyaml_mem,
+                                   .log_level = CYAML_LOG_ERROR,
+                                   .flags = CYAML_CFG_NO_ALIAS};
+    struct profile *read = NULL;
+    const cyaml_err_t loaded =
+        cyaml_load_file(path, &config, &profile_schema, (cyaml_data_t **)&read, NULL);
     int status;
 
     *profile = NULL;
-    if (load_profile(path, profile, why) != 0)
-        return -1;
-    read = *profile;
+    if (loaded == CYAML_ERR_FILE_OPEN)
+        return text_fail(why, "%.240s: %.60s", path, strerror(errno));
+    if (loaded != CYAML_OK)
+        return text_fail(why, "%.120s:%d: %.150s", path, complaint.line,
+                         loaded != CYAML_ERR_ALIAS && complaint.what[0] != '\0'
+                             ? complaint.what
+                             : cyaml_strerror(loaded));
     if (!read)
         return text_fail(why, "%.200s: it is empty", path);
     if (strcmp(read->schema, PROFILE_SCHEMA) != 0)
@@ -468,10 +450,10 @@ int profile_read(const char *path, struct profile **profile, struct text_error *
                  read_bounds(path, &read->limit[i], why) != 0 ||
                  read_place(path, &read->limit[i], why) != 0 || check_once(path, read, i, why) != 0;
     if (status == 0)
-        return 0;
-    profile_free(read);
-    *profile = NULL;
-    return -1;
+        *profile = read;
+    else
+        profile_free(read);
+    return status == 0 ? 0 : -1;
 }
 
 void profile_bound_words(const struct profile_limit *limit, char text[96])

@@ -76,61 +76,14 @@ const struct record_slot *validate_slot(const struct validate_judged *judged)
                                                                        : NULL;
 }
 
-/* The likely reason if a limit of the metric fails, and the first action. The last row is for all
- * other metrics. */
-static const struct {
-    const char *metric, *reason, *action;
-} failures[] = {
-    {"device_spread",
-     "one device is slower than its siblings: its clock, its cooling, or its core or memory is "
-     "shared",
-     "swap it with a sibling and measure both again"},
-    {"product_spread",
-     "one device computes slower than its siblings: its clock, its cooling, or its core is shared",
-     "swap it with a sibling and measure both again"},
-    {"sustained_spread",
-     "one device slows down when all compute: its power or its cooling, or its core is shared",
-     "swap it with a sibling and measure both again"},
-    {"peer_copy", "the link or the memory of that device is slow, or its place in the machine is",
-     "see the copies of its siblings, and swap it with one of them"},
-    {"host_copy",
-     "the link between that device and the host is slow or of fewer lanes, or their memory is far "
-     "from each other",
-     "see the copies of its siblings, and at what width and speed its link runs"},
-    {"memory_bandwidth", "the memory of that device is slow, shared, or clocked down",
-     "see its siblings, and swap it with one of them"},
-    {"memlock", "the system limits what a process may lock", "raise it: ulimit -l, or limits.conf"},
-    {"shm_size", "the system or the container has a small /dev/shm", "mount a larger one"},
-    {"numa_balancing", "the kernel moves pages while programs run",
-     "switch it off: sysctl kernel.numa_balancing=0"},
-    {"threads_per_core", "the cores have several hardware threads", "switch SMT off"},
-    {"governor", "the clock rate follows the load", "set the governor performance"},
-    {"foreign_share", "other programs have the cores", "end them, and measure again"},
-    {"stolen_share", "other machines have the cores", "measure when the host is less busy"},
-    {"peak_memory", "more is held than this build needs: another build, or a leak",
-     "measure by the build that the limit is from"},
-    {"moved", "another communicator or another build moves other bytes",
-     "measure by the communicator and the build that the limit is from"},
-    {"speed_up", "the devices wait for each other, or share what each had alone",
-     "see which part of the step is lost: lockstep report"},
-    {"efficiency", "the devices wait for each other, or share what each had alone",
-     "see which part of the step is lost: lockstep report"},
-    {NULL, "the machine is slower than its class: other programs, clock, power or memory",
-     "see the cautions of lockstep report, end other programs, and measure again"},
-};
-
-static size_t find_failure(const struct validate_judged *judged)
-{
-    size_t i = 0;
-
-    while (failures[i].metric && strcmp(judged->limit->metric, failures[i].metric) != 0)
-        ++i;
-    return i;
-}
-
 const char *validate_reason_words(const struct validate_judged *judged)
 {
-    return judged->verdict == VALIDATE_FAIL ? failures[find_failure(judged)].reason : "";
+    const char *const reason = judged->limit->row->reason;
+
+    if (judged->verdict != VALIDATE_FAIL)
+        return "";
+    return reason ? reason
+                  : "the machine is slower than its class: other programs, clock, power or memory";
 }
 
 const char *validate_action_words(const struct validate_judged *judged)
@@ -140,10 +93,12 @@ const char *validate_action_words(const struct validate_judged *judged)
         [VALIDATE_OPEN] = "measure more launches: lockstep sweep --launches",
         [VALIDATE_UNMEASURED] = "measure this place: lockstep sweep",
         [VALIDATE_INVALID] = "end what makes it INVALID, and measure again",
+        [VALIDATE_FAIL] =
+            "see the cautions of lockstep report, end other programs, and measure again",
     };
+    const char *const action = judged->limit->row->action;
 
-    return judged->verdict == VALIDATE_FAIL ? failures[find_failure(judged)].action
-                                            : actions[judged->verdict];
+    return judged->verdict == VALIDATE_FAIL && action ? action : actions[judged->verdict];
 }
 
 void validate_message_words(const struct validate_judged *judged, char text[VALIDATE_TEXT + 160])
