@@ -101,41 +101,6 @@ static int add_item(struct fleet_names *names, const char *item, const struct pl
     return 0;
 }
 
-/* Items are parted by commas, outside of brackets. line is cut up. */
-static int add_line(struct fleet_names *names, char *line, const struct place *place)
-{
-    bool within = false;
-    char *item = line;
-    int status = 0;
-
-    for (char *at = line; status == 0; ++at) {
-        const char here = *at;
-
-        within = here == '[' || (within && here != ']');
-        if (here != '\0' && (here != ',' || within))
-            continue;
-        *at = '\0';
-        status = add_item(names, item, place);
-        item = at + 1;
-        if (here == '\0')
-            break;
-    }
-    return status;
-}
-
-/* Without blanks at its ends, and without a comment. */
-static char *trim(char *line)
-{
-    char *end;
-
-    line[strcspn(line, "#")] = '\0';
-    line += strspn(line, " \t\r");
-    end = line + strlen(line);
-    while (end > line && strchr(" \t\r", end[-1]))
-        *--end = '\0';
-    return line;
-}
-
 int fleet_expect_text(const char *text, const char *path, struct fleet_names *names,
                       struct text_error *why)
 {
@@ -147,13 +112,31 @@ int fleet_expect_text(const char *text, const char *path, struct fleet_names *na
         return refuse_name(&place, "no memory for the names");
     for (const char *at = text; status == 0 && *at != '\0';) {
         const size_t length = strcspn(at, "\n");
-        char *line = strndup(at, length);
+        char *line = strndup(at, length), *item = line;
+        bool within = false, more = false;
 
         ++place.line;
-        if (!line)
+        if (line) { /* without a comment, and blanks at its ends */
+            line[strcspn(line, "#")] = '\0';
+            item += strspn(line, " \t\r");
+            for (char *end = item + strlen(item); end > item && strchr(" \t\r", end[-1]); --end)
+                end[-1] = '\0';
+            more = *item != '\0';
+        } else {
             status = refuse_name(&place, "no memory for the names");
-        else if (*trim(line) != '\0')
-            status = add_line(names, trim(line), &place);
+        }
+        /* Items are parted by commas, outside of brackets. */
+        for (char *here = item; more && status == 0; ++here) {
+            const bool comma = *here == ',' && !within;
+
+            within = *here == '[' || (within && *here != ']');
+            more = *here != '\0';
+            if (!comma && more)
+                continue;
+            *here = '\0';
+            status = add_item(names, item, &place);
+            item = here + 1;
+        }
         free(line);
         at += length + (at[length] == '\n');
     }
@@ -166,30 +149,22 @@ int fleet_expect(const char *path, struct fleet_names *names, struct text_error 
 {
     FILE *file = fopen(path, "rb");
     char *text = file ? malloc(FILE_BYTES + 1) : NULL;
-    size_t bytes;
-    int status = -1;
+    const size_t bytes = text ? fread(text, 1, FILE_BYTES + 1, file) : 0;
+    int status;
 
     *names = (struct fleet_names){.name = NULL};
-    if (!text) {
-        snprintf(why->text, sizeof why->text, "cannot read '%.180s': %s", path, strerror(errno));
-        if (file)
-            fclose(file);
-        return -1;
-    }
-    bytes = fread(text, 1, FILE_BYTES + 1, file);
-    if (ferror(file))
-        snprintf(why->text, sizeof why->text, "cannot read '%.180s': %s", path, strerror(errno));
-    else if (bytes > FILE_BYTES)
-        snprintf(why->text, sizeof why->text, "%.180s is larger than %d bytes", path, FILE_BYTES);
-    else if (memchr(text, '\0', bytes))
-        snprintf(why->text, sizeof why->text, "%.180s is no text: it has a byte that is 0", path);
-    else
-        status = 0;
-    fclose(file);
-    if (status == 0) {
+    if (!text || ferror(file)) {
+        status = text_fail(why, "cannot read '%.180s': %s", path, strerror(errno));
+    } else if (bytes > FILE_BYTES) {
+        status = text_fail(why, "%.180s is larger than %d bytes", path, FILE_BYTES);
+    } else if (memchr(text, '\0', bytes)) {
+        status = text_fail(why, "%.180s is no text: it has a byte that is 0", path);
+    } else {
         text[bytes] = '\0';
         status = fleet_expect_text(text, path, names, why);
     }
+    if (file)
+        fclose(file);
     free(text);
     return status;
 }

@@ -82,19 +82,16 @@ static int by_file(const void *left, const void *right)
 int fleet_read(const char *path, struct fleet *fleet, struct text_error *why)
 {
     DIR *folder = opendir(path);
-    int status;
+    const struct dirent *entry;
+    int status = 0;
 
     *fleet = (struct fleet){.folder = path, .node = calloc(FLEET_NODES, sizeof *fleet->node)};
     if (!folder || !fleet->node) {
-        snprintf(why->text, sizeof why->text, "cannot read the folder '%.180s': %s", path,
-                 strerror(errno));
+        status = text_fail(why, "cannot read the folder '%.180s': %s", path, strerror(errno));
         if (folder)
             closedir(folder);
-        return -1;
+        return status;
     }
-    const struct dirent *entry;
-
-    status = 0;
     while (status == 0 && (entry = readdir(folder)) != NULL) {
         const char *const name = entry->d_name;
         const size_t length = strlen(name), end = sizeof ending - 1;
@@ -117,12 +114,10 @@ int fleet_read(const char *path, struct fleet *fleet, struct text_error *why)
     qsort(fleet->node, fleet->n, sizeof *fleet->node, by_file);
     parallel_each(fleet->n, THREADS < parallel_cores() ? THREADS : parallel_cores(),
                   read_verdict_file, fleet);
-    for (size_t i = 0; i < fleet->n && status == 0; ++i)
-        status = fleet->node[i].starved ? -1 : 0;
-    if (status != 0)
-        snprintf(why->text, sizeof why->text,
-                 "no memory for the verdicts, or no files can be opened");
-    return status;
+    for (size_t i = 0; i < fleet->n; ++i)
+        if (fleet->node[i].starved)
+            return text_fail(why, "no memory for the verdicts, or no files can be opened");
+    return 0;
 }
 
 void fleet_free(struct fleet *fleet)
@@ -144,33 +139,6 @@ static int by_name(const void *left, const void *right)
     const int order = strcmp(a->name, b->name);
 
     return order != 0 ? order : strcmp(a->file, b->file);
-}
-
-/* ---- one run ------------------------------------------------------------------------------ */
-
-static const char *const identity_words[FLEET_IDENTITIES] = {"run", "start of a machine",
-                                                             "digest of samples"};
-
-/* A copied file would speak for a node that was not measured. */
-static void find_copies(const struct fleet *fleet, int identity)
-{
-    for (size_t i = 0; i < fleet->n; ++i) {
-        struct fleet_node *node = &fleet->node[i];
-        const struct fleet_node *other = NULL;
-        const char *is = node->identity[identity];
-        size_t n = 1;
-
-        for (size_t j = 0; is[0] != '\0' && j < fleet->n; ++j)
-            if (j != i && strcmp(is, fleet->node[j].identity[identity]) == 0) {
-                other = other ? other : &fleet->node[j];
-                ++n;
-            }
-        if (!other || node->status == FLEET_BROKEN)
-            continue;
-        snprintf(node->why, sizeof node->why, "%zu nodes have one %s, %s: this file and %.200s", n,
-                 identity_words[identity], is, other->file);
-        node->status = FLEET_BROKEN;
-    }
 }
 
 /* ---- who should be there ------------------------------------------------------------------ */
@@ -216,6 +184,8 @@ static int add_expected(struct fleet *fleet, const struct fleet_names *names)
 
 int fleet_join(struct fleet *fleet, const struct fleet_names *names)
 {
+    static const char *const identity_words[FLEET_IDENTITIES] = {"run", "start of a machine",
+                                                                 "digest of samples"};
     /* It cannot be told which file of a node is right. The first stays for all of them. */
     size_t kept = 0, end;
 
@@ -237,7 +207,24 @@ int fleet_join(struct fleet *fleet, const struct fleet_names *names)
         ++kept;
     }
     fleet->n = kept;
-    for (int i = 0; i < FLEET_IDENTITIES; ++i)
-        find_copies(fleet, i);
+    /* A copied file would speak for a node that was not measured. */
+    for (size_t i = 0; i < FLEET_IDENTITIES * fleet->n; ++i) {
+        const size_t identity = i / fleet->n, own = i % fleet->n;
+        struct fleet_node *node = &fleet->node[own];
+        const struct fleet_node *other = NULL;
+        const char *is = node->identity[identity];
+        size_t n = 1;
+
+        for (size_t k = 0; is[0] != '\0' && k < fleet->n; ++k)
+            if (k != own && strcmp(is, fleet->node[k].identity[identity]) == 0) {
+                other = other ? other : &fleet->node[k];
+                ++n;
+            }
+        if (!other || node->status == FLEET_BROKEN)
+            continue;
+        snprintf(node->why, sizeof node->why, "%zu nodes have one %s, %s: this file and %.200s", n,
+                 identity_words[identity], is, other->file);
+        node->status = FLEET_BROKEN;
+    }
     return names ? add_expected(fleet, names) : 0;
 }

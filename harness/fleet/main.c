@@ -46,7 +46,7 @@ static const char documentation[] =
     "Exit status: 0 all nodes pass; 1 one is REJECTED, BROKEN, MISSING or outlying; 2 misuse, or "
     "there is no verdict; 3 none of these, but one is NOT SHOWN.";
 
-static error_t parse_other(int key, char *value, struct argp_state *state)
+static error_t parse_folder(int key, char *value, struct argp_state *state)
 {
     struct arguments *arguments = command_input(state);
 
@@ -70,26 +70,22 @@ static error_t parse_other(int key, char *value, struct argp_state *state)
 int fleet_main(int argc, char **argv)
 {
     static const struct command_syntax syntax = {
-        .options = option_table, .args_doc = "DIR", .doc = documentation, .other = parse_other};
+        .options = option_table, .args_doc = "DIR", .doc = documentation, .other = parse_folder};
     struct arguments arguments = {.folder = NULL};
     struct fleet fleet = {.folder = NULL};
+    struct fleet_names names = {.name = NULL};
     struct text_error why = {{0}};
-    int status;
+    int status = 0;
 
     if (command_read(&syntax, argc, argv, &arguments) != 0)
         return EXIT_MISUSE;
-    struct fleet_names names = {.name = NULL};
-    status = 0;
-
     if (arguments.expect)
         status = fleet_expect(arguments.expect, &names, &why);
     if (status == 0)
         status = fleet_read(arguments.folder, &fleet, &why);
     if (status == 0 && (fleet_join(&fleet, arguments.expect ? &names : NULL) != 0 ||
-                        fleet_find_drift(&fleet) != 0 || fleet_find_outliers(&fleet) != 0)) {
-        snprintf(why.text, sizeof why.text, "no memory for %zu nodes", fleet.n);
-        status = -1;
-    }
+                        fleet_find_drift(&fleet) != 0 || fleet_find_outliers(&fleet) != 0))
+        status = text_fail(&why, "no memory for %zu nodes", fleet.n);
     fleet_names_free(&names);
     if (status == 0) {
         fleet_count(&fleet);
@@ -98,13 +94,9 @@ int fleet_main(int argc, char **argv)
         if (arguments.out && status == 0)
             status = fleet_page(arguments.out, &fleet, &why);
     }
-    if (status == 0 && writers[arguments.format](stdout, &fleet) != 0) {
-        snprintf(why.text, sizeof why.text, "no memory for the judgement");
-        status = -1;
-    }
-    if (status != 0)
-        command_complain(NAME, "%s", why.text);
-    status = status == 0 ? fleet_exit(&fleet) : EXIT_MISUSE;
+    if (status == 0 && writers[arguments.format](stdout, &fleet) != 0)
+        status = text_fail(&why, "no memory for the judgement");
+    status = status == 0 ? fleet_exit(&fleet) : command_refuse(NAME, "%s", why.text);
     fleet_free(&fleet);
     return status;
 }

@@ -25,16 +25,15 @@ static int put_table(struct grid *grid, size_t n, const char *remark)
 {
     int status = 0;
 
+    if (n > 0 && grid->brief) {
+        grid->rows = n;
+        return grid_part(grid, SHOWN);
+    }
     snprintf(grid->note, sizeof grid->note, "%s", remark);
     if (n > SHOWN)
         snprintf(grid->note, sizeof grid->note,
                  "%zu more are not shown here: --format csv or json has all.", n - SHOWN);
-    if (n > 0 && grid->brief) {
-        text_print(grid->out, "\n");
-        status = grid_markdown(grid, SHOWN);
-        if (n > SHOWN)
-            text_print(grid->out, "\n%zu more are not shown.\n", n - SHOWN);
-    } else if (n > 0)
+    if (n > 0)
         status = grid_html(grid);
     grid_close(grid);
     return status;
@@ -146,29 +145,8 @@ static int put_nodes(struct text_out *out, const struct fleet *fleet)
 
 /* ---- numbers ------------------------------------------------------------------------------ */
 
-/* Writes the nodes that are worse at a position: "node001, node007 and 3 more". Outliers are in the
- * order of nodes. */
-static void name_worse_nodes(const struct fleet *fleet, int device, char words[2 * FLEET_TEXT])
-{
-    const struct fleet_node *before = NULL;
-    size_t n = 0, at = 0;
-
-    words[0] = '\0';
-    for (size_t i = 0; i < fleet->n_outliers; ++i) {
-        const struct fleet_outlier *outlier = &fleet->outlier[i];
-
-        if (outlier->device != device || !outlier->is_worse || outlier->node == before)
-            continue;
-        before = outlier->node;
-        if (n++ < NAMED)
-            at += (size_t)snprintf(words + at, 2 * FLEET_TEXT - at, "%s%.60s", n > 1 ? ", " : "",
-                                   before->name);
-    }
-    if (n > NAMED)
-        snprintf(words + at, 2 * FLEET_TEXT - at, " and %zu more", n - NAMED);
-}
-
-/* How many numbers are outlying at each place in a node, and whose. */
+/* How many numbers are outlying at each place in a node, and whose: "node001, node007 and 3
+ * more". */
 static int put_positions(struct text_out *out, const struct fleet *fleet)
 {
     struct grid grid;
@@ -184,13 +162,25 @@ static int put_positions(struct text_out *out, const struct fleet *fleet)
     grid_heading(&grid, "number", "Better");
     grid_heading(&grid, "text reason", "Nodes that are worse there");
     for (int device = -1; device <= last; ++device) {
-        char words[2 * FLEET_TEXT];
-        size_t count[2] = {0, 0};
+        const struct fleet_node *before = NULL;
+        char words[2 * FLEET_TEXT] = "";
+        size_t count[2] = {0, 0}, n = 0;
 
-        for (size_t i = 0; i < fleet->n_outliers; ++i)
-            if (fleet->outlier[i].device == device)
-                ++count[fleet->outlier[i].is_worse];
-        name_worse_nodes(fleet, device, words);
+        /* Outliers are in the order of nodes. */
+        for (size_t i = 0; i < fleet->n_outliers; ++i) {
+            const struct fleet_outlier *outlier = &fleet->outlier[i];
+
+            if (outlier->device != device)
+                continue;
+            ++count[outlier->is_worse];
+            if (!outlier->is_worse || outlier->node == before)
+                continue;
+            before = outlier->node;
+            if (n++ < NAMED)
+                text_add(words, sizeof words, "%s%.60s", n > 1 ? ", " : "", before->name);
+        }
+        if (n > NAMED)
+            text_add(words, sizeof words, " and %zu more", n - NAMED);
         grid_row(&grid, count[true] > 0 ? "failed" : "");
         if (device >= 0)
             grid_cell(&grid, "text name", "device %d", device);
@@ -271,67 +261,49 @@ int fleet_tables(struct text_out *out, const struct fleet *fleet)
     return status | put_nodes(out, fleet);
 }
 
-/* ---- the strip ---------------------------------------------------------------------------- */
-
-static void print_strip(struct text_out *out, const struct fleet *fleet)
-{
-    struct report_badge badge[3];
-
-    static const enum report_tone tones[] = {
-        [0] = REPORT_GOOD, [1] = REPORT_RED, [2] = REPORT_RED, [3] = REPORT_AMBER};
-    size_t passing = 0;
-
-    for (size_t i = 0; i < fleet->n; ++i)
-        passing += fleet_passes(&fleet->node[i]);
-    badge[0].tone = tones[fleet_exit(fleet)];
-    snprintf(badge[0].head, sizeof badge[0].head, "%zu of %zu nodes pass", passing, fleet->n);
-    fleet_count_words(fleet, badge[0].words);
-    const bool open = fleet->n_outliers + fleet->rule.small > 0 || fleet->rule.comparisons == 0;
-
-    badge[1].tone = open ? REPORT_AMBER : REPORT_GOOD;
-    if (fleet->outlying > 0)
-        badge[1].tone = REPORT_RED;
-    snprintf(badge[1].head, sizeof badge[1].head,
-             fleet->rule.comparisons > 0 ? "%zu outlying node%s" : "no number was compared",
-             fleet->outlying, fleet->outlying == 1 ? "" : "s");
-    fleet_rule_words(fleet, badge[1].words);
-    size_t nodes = 0, judged = 0;
-
-    for (size_t i = 0; i < fleet->n; ++i) {
-        nodes += fleet->node[i].drifts > 0;
-        judged += fleet->node[i].status < FLEET_BROKEN;
-    }
-    badge[2].tone =
-        nodes + fleet->n_splits > 0 || judged < fleet->n || judged < 2 ? REPORT_AMBER : REPORT_GOOD;
-    snprintf(badge[2].head, sizeof badge[2].head, "%zu node%s from most", nodes,
-             nodes == 1 ? " differs" : "s differ");
-    if (fleet->n_splits == 0)
-        snprintf(badge[2].words, sizeof badge[2].words, "%zu in machine, program and profile.",
-                 fleet->n_drifts);
-    else
-        snprintf(badge[2].words, sizeof badge[2].words,
-                 "%zu in machine, program and profile. Of %zu more no value is that of more than "
-                 "half of the nodes.",
-                 fleet->n_drifts, fleet->n_splits);
-    text_print(out,
-               "<header class=\"strip\">\n<div class=\"what\"><h1>Lockstep fleet</h1>\n"
-               "<p><b>%zu nodes</b><br/>%s</p></div>\n<ul class=\"badges\">\n",
-               fleet->n, fleet->folder);
-    for (int i = 0; i < 3; ++i)
-        report_badge_print(out, &badge[i]);
-    text_print(out, "</ul>\n</header>\n");
-}
-
 /* ---- the page ----------------------------------------------------------------------------- */
 
 int fleet_page(const char *folder, const struct fleet *fleet, struct text_error *why)
 {
+    static const enum report_tone tones[] = {
+        [0] = REPORT_GOOD, [1] = REPORT_RED, [2] = REPORT_RED, [3] = REPORT_AMBER};
+    const bool open = fleet->n_outliers + fleet->rule.small > 0 || fleet->rule.comparisons == 0;
+    size_t passing = 0, differ = 0, judged = 0;
+    struct report_badge badge[3];
     struct text_out out;
 
+    for (size_t i = 0; i < fleet->n; ++i) {
+        passing += fleet_passes(&fleet->node[i]);
+        differ += fleet->node[i].drifts > 0;
+        judged += fleet->node[i].status < FLEET_BROKEN;
+    }
+    badge[0].tone = tones[fleet_exit(fleet)];
+    snprintf(badge[0].head, sizeof badge[0].head, "%zu of %zu nodes pass", passing, fleet->n);
+    fleet_count_words(fleet, badge[0].words);
+    badge[1].tone = fleet->outlying > 0 ? REPORT_RED : open ? REPORT_AMBER : REPORT_GOOD;
+    snprintf(badge[1].head, sizeof badge[1].head,
+             fleet->rule.comparisons > 0 ? "%zu outlying node%s" : "no number was compared",
+             fleet->outlying, fleet->outlying == 1 ? "" : "s");
+    fleet_rule_words(fleet, badge[1].words);
+    badge[2].tone = differ + fleet->n_splits > 0 || judged < fleet->n || judged < 2 ? REPORT_AMBER
+                                                                                    : REPORT_GOOD;
+    snprintf(badge[2].head, sizeof badge[2].head, "%zu node%s from most", differ,
+             differ == 1 ? " differs" : "s differ");
+    snprintf(badge[2].words, sizeof badge[2].words, "%zu in machine, program and profile.",
+             fleet->n_drifts);
+    if (fleet->n_splits > 0)
+        text_add(badge[2].words, sizeof badge[2].words,
+                 " Of %zu more no value is that of more than half of the nodes.", fleet->n_splits);
     if (text_open(&out, folder, "index.html", TEXT_HTML, why) != 0)
         return -1;
     report_head(&out, "Lockstep fleet");
-    print_strip(&out, fleet);
+    text_print(&out,
+               "<header class=\"strip\">\n<div class=\"what\"><h1>Lockstep fleet</h1>\n"
+               "<p><b>%zu nodes</b><br/>%s</p></div>\n<ul class=\"badges\">\n",
+               fleet->n, fleet->folder);
+    for (int i = 0; i < 3; ++i)
+        report_badge_print(&out, &badge[i]);
+    text_print(&out, "</ul>\n</header>\n");
     if (fleet_tables(&out, fleet) != 0) {
         text_discard(&out);
         return text_fail(why, "no memory for the tables of the page");

@@ -107,15 +107,14 @@ static int check_member(const json_t *value, size_t row, const char *path, struc
     int status = 0;
 
     if ((is & members[row].is) == 0)
-        snprintf(why->text, sizeof why->text, "its %s is %s", path,
-                 value ? "of another type" : "missing");
-    else if ((is & (TEXT | REAL | ARRAY)) != 0 &&
-             !(size >= members[row].least && size <= members[row].most))
-        snprintf(why->text, sizeof why->text, "its %s %s %.12g, allowed is %.12g to %.12g", path,
-                 (is & REAL) != 0 ? "is" : "has the length", size, members[row].least,
-                 members[row].most);
-    if (why->text[0] != '\0' || members[row].of == ROOT)
-        return why->text[0] != '\0' ? -1 : 0;
+        return text_fail(why, "its %s is %s", path, value ? "of another type" : "missing");
+    if ((is & (TEXT | REAL | ARRAY)) != 0 &&
+        !(size >= members[row].least && size <= members[row].most))
+        return text_fail(why, "its %s %s %.12g, allowed is %.12g to %.12g", path,
+                         (is & REAL) != 0 ? "is" : "has the length", size, members[row].least,
+                         members[row].most);
+    if (members[row].of == ROOT)
+        return 0;
     if (is == OBJECT)
         return check_object(value, members[row].of, path, why);
     for (size_t i = 0; status == 0 && i < json_array_size(value); ++i) {

@@ -95,27 +95,12 @@ void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEE
              outlier->is_worse ? "" : " (better: is it measured as the others are?)");
 }
 
-/* The next node from at on that is in the list. */
-static const struct fleet_node *next_node(const struct fleet *fleet, enum fleet_list list,
-                                          size_t *at)
+bool fleet_next(const struct fleet *fleet, enum fleet_list list, struct fleet_item *item)
 {
     static const enum fleet_status statuses[] = {[FLEET_LIST_REJECTED] = FLEET_REJECTED,
                                                  [FLEET_LIST_BROKEN] = FLEET_BROKEN,
                                                  [FLEET_LIST_MISSING] = FLEET_MISSING,
                                                  [FLEET_LIST_NOT_SHOWN] = FLEET_NOT_SHOWN};
-
-    while (*at < fleet->n) {
-        const struct fleet_node *node = &fleet->node[(*at)++];
-
-        if (list == FLEET_LIST_UNEXPECTED ? fleet->expects && !node->expected
-                                          : node->status == statuses[list])
-            return node;
-    }
-    return NULL;
-}
-
-bool fleet_next(const struct fleet *fleet, enum fleet_list list, struct fleet_item *item)
-{
     const struct fleet_node *node = NULL;
     size_t *const at = &item->at;
 
@@ -143,7 +128,13 @@ bool fleet_next(const struct fleet *fleet, enum fleet_list list, struct fleet_it
                  split->what, split->values, split->have, split->most ? split->most : "none");
         return true;
     } else if (list < FLEET_LIST_OUTLIERS || list == FLEET_LIST_UNEXPECTED) {
-        node = next_node(fleet, list, at);
+        while (*at < fleet->n && !node) {
+            const struct fleet_node *one = &fleet->node[(*at)++];
+
+            if (list == FLEET_LIST_UNEXPECTED ? fleet->expects && !one->expected
+                                              : one->status == statuses[list])
+                node = one;
+        }
         item->failed = true;
         if (list == FLEET_LIST_UNEXPECTED)
             snprintf(item->words, sizeof item->words, "it has a verdict, and is not expected");

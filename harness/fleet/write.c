@@ -1,28 +1,12 @@
 /* fleet/write.c: the fleet for people (lines of at most 80 columns), for the page of a job
  * (Markdown), as a line for each node (CSV, RFC 4180), and for a scheduler (two lists of names). */
-#include <stdarg.h>
-#include <string.h>
-
 #include "command/command.h"
-#include "files/text_out.h"
+#include "export/grid.h"
 #include "fleet/fleet.h"
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-enum { COLUMNS = 80, INDENT = 11, SHOWN_IN_TEXT = 40 };
-
-static void wrap_line(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void wrap_line(FILE *stream, const char *format, ...)
-{
-    char text[4 * FLEET_TEXT];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    command_wrap(stream, text, 0, INDENT, COLUMNS);
-}
+enum { INDENT = 11, SHOWN_IN_TEXT = 40 };
 
 int fleet_text(FILE *stream, const struct fleet *fleet)
 {
@@ -46,17 +30,18 @@ int fleet_text(FILE *stream, const struct fleet *fleet)
 
         while (fleet_next(fleet, list, &item))
             if (n++ < SHOWN_IN_TEXT)
-                wrap_line(stream, "%-10s %s%s%s", lists[list].label, item.name,
-                          item.name[0] != '\0' ? ": " : "", item.words);
+                command_say(stream, INDENT, "%-10s %s%s%s", lists[list].label, item.name,
+                            item.name[0] != '\0' ? ": " : "", item.words);
         /* Rows that are left out are counted, so that a part does not look like all there is. */
         if (n > SHOWN_IN_TEXT)
-            wrap_line(stream, "%10s %zu more %s are not shown: --format csv or json has all", "...",
-                      n - SHOWN_IN_TEXT, lists[list].rest);
+            command_say(stream, INDENT,
+                        "%10s %zu more %s are not shown: --format csv or json has all", "...",
+                        n - SHOWN_IN_TEXT, lists[list].rest);
     }
     fleet_rule_words(fleet, words);
-    command_wrap(stream, words, 0, 0, COLUMNS);
+    command_say(stream, 0, "%s", words);
     fleet_count_words(fleet, counts);
-    command_wrap(stream, counts, 0, 0, COLUMNS);
+    command_say(stream, 0, "%s", counts);
     return 0;
 }
 
@@ -89,39 +74,41 @@ int fleet_markdown(FILE *stream, const struct fleet *fleet)
 
 int fleet_csv(FILE *stream, const struct fleet *fleet)
 {
+    struct text_out out = {.file = stream};
     char words[2 * FLEET_TEXT];
+    struct grid grid;
     size_t at = 0;
 
-    fputs("node,status,passes,expected,worse_numbers,better_numbers,differences,file,reason,"
-          "outlier\r\n",
-          stream);
+    grid_open(&grid, &out, "", "");
+    grid_headings(&grid, "",
+                  "node|status|passes|expected|worse_numbers|better_numbers|differences|file|"
+                  "reason|outlier");
     for (size_t i = 0; i < fleet->n; ++i) {
         const struct fleet_node *node = &fleet->node[i];
+
         /* The worst number of each node comes first, and nodes are in the order of names in both.
          */
         while (at < fleet->n_outliers && fleet->outlier[at].node < node)
             ++at;
-        const struct fleet_outlier *outlier =
-            at < fleet->n_outliers && fleet->outlier[at].node == node ? &fleet->outlier[at] : NULL;
-
-        text_write_field(stream, node->name);
-        fprintf(stream, ",\"%s\",%s,%s,%zu,%zu,%zu,", fleet_status_words[node->status],
-                fleet_passes(node) ? "yes" : "no",
-                !fleet->expects  ? ""
-                : node->expected ? "yes"
-                                 : "no",
-                node->worse, node->better, node->drifts);
-        text_write_field(stream, node->file);
-        fputc(',', stream);
-        text_write_field(stream, node->why);
-        fputc(',', stream);
         words[0] = '\0';
-        if (outlier)
-            fleet_outlier_words(outlier, words);
-        text_write_field(stream, words);
-        fputs("\r\n", stream);
+        if (at < fleet->n_outliers && fleet->outlier[at].node == node)
+            fleet_outlier_words(&fleet->outlier[at], words);
+        grid_row(&grid, "");
+        grid_cell(&grid, "", "%s", node->name);
+        grid_cell(&grid, "", "%s", fleet_status_words[node->status]);
+        grid_cell(&grid, "number", "%s", fleet_passes(node) ? "yes" : "no");
+        grid_cell(&grid, "number", "%s", !fleet->expects ? "" : node->expected ? "yes" : "no");
+        grid_cell(&grid, "number", "%zu", node->worse);
+        grid_cell(&grid, "number", "%zu", node->better);
+        grid_cell(&grid, "number", "%zu", node->drifts);
+        grid_cell(&grid, "", "%s", node->file);
+        grid_cell(&grid, "", "%s", node->why);
+        grid_cell(&grid, "", "%s", words);
     }
-    return 0;
+    const int status = grid_csv(&grid);
+
+    grid_close(&grid);
+    return status;
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */
