@@ -19,7 +19,7 @@ static bool is_same(double a, double b)
     return fabs(a - b) <= 1e-9 * fabs(b);
 }
 
-void fit_curve(const double x[], const double y[], size_t n, struct fit_curve *curve)
+static void fit_curve(const double x[], const double y[], size_t n, struct fit_curve *curve)
 {
     bool one = true;
 
@@ -41,7 +41,8 @@ void fit_curve(const double x[], const double y[], size_t n, struct fit_curve *c
     }
 }
 
-double fit_at(const struct fit_curve *curve, double x)
+/* NaN where it is not known. */
+static double fit_at(const struct fit_curve *curve, double x)
 {
     if (!isnan(curve->only) && !is_same(x, curve->only))
         return NAN;

@@ -37,9 +37,6 @@ struct fit_curve {
     double only; /* that x; NaN: a line */
     size_t n;    /* points; 0: nothing is known */
 };
-void fit_curve(const double x[], const double y[], size_t n, struct fit_curve *curve);
-/* NaN where it is not known. */
-double fit_at(const struct fit_curve *curve, double x);
 
 /* The computation of a step by the rows of a rank: with one rank, with several, and with any. */
 enum fit_kind { FIT_ONE, FIT_SEVERAL, FIT_ALL, FIT_KINDS };
@@ -168,24 +165,12 @@ struct forecast_counts forecast_count(const struct forecast *forecast);
 
 enum { PLATFORM_PATH = 1024 };
 
-/* Where the platform of that name, or that file, is. 0, or -1 and why there is none.
- * forecast/platform.c */
+/* Where the platform of that name, or that file, is. 0, or -1 and why there is none, or which line
+ * of it says more than a platform needs. forecast/platform.c */
 int platform_find(const char *name, char path[PLATFORM_PATH], struct text_error *why);
-/* Whether a file says nothing but what a platform needs. 0, or -1 and its line and why.
- * forecast/platform.c */
-int platform_check(const char *path, struct text_error *why);
 /* As many hosts, between any two of which a message takes alpha and beta for a byte. It is there
  * until the stream is closed. NULL and errno: none. */
 FILE *platform_fitted(int ranks, double alpha_ns, double beta_ns, char path[PLATFORM_PATH]);
-
-/* Whether the last line that was printed is that of a step of so many ranks: its time, else NaN and
- * why. forecast/simulate.c */
-struct simulated {
-    double step_ns;
-    int rounds, of;
-};
-int simulate_read(const char *printed, int ranks, struct simulated *simulated, char why[],
-                  size_t bytes);
 
 /* ---- words: forecast/words.c ----------------------------------------------------------------- */
 

@@ -17,8 +17,7 @@ struct arguments {
     bool allow_dirty;
     const char *platform;
     double timeout;
-    char **files;
-    size_t n_files;
+    struct command_files files;
 };
 
 static int (*const writers[])(FILE *stream, const struct forecast *forecast) = {
@@ -65,51 +64,17 @@ static const char documentation[] =
     "has no number, or was not "
     "simulated.";
 
-static error_t parse_other(int key, char *value, struct argp_state *state)
+static error_t check_call(int key, char *value, struct argp_state *state)
 {
-    struct arguments *arguments = command_input(state);
+    const struct arguments *arguments = command_input(state);
 
-    switch (key) {
-    case ARGP_KEY_ARG:
-        return ARGP_ERR_UNKNOWN; /* all of them come together, as ARGP_KEY_ARGS */
-    case ARGP_KEY_ARGS:
-        arguments->files = state->argv + state->next;
-        arguments->n_files = (size_t)(state->argc - state->next);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
+    if (key != ARGP_KEY_END)
+        return command_key(key, value, state);
+    if (arguments->files.n == 0)
         return command_bad_option(
             state, "no record file: name at least one, as `lockstep sweep` writes them");
-    case ARGP_KEY_END:
-        return arguments->to > 0
-                   ? 0
-                   : command_bad_option(state, "--to N is missing: up to how many ranks");
-    default:
-        return command_key(key, value, state);
-    }
-}
-
-/* One file after the other; 0, or EXIT_MISUSE after the complaint. */
-static int read_files(const struct arguments *arguments, struct report *report)
-{
-    const enum provenance_dirty dirty =
-        arguments->allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED;
-    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
-
-    for (size_t f = 0; f < arguments->n_files; ++f) {
-        if (input_records(NAME, arguments->files[f], NULL, &report->file[f]) != 0)
-            return EXIT_MISUSE;
-        report->n_files = f + 1;
-        if (provenance_doubts(&report->file[f].run, dirty, doubt) > 0) {
-            command_complain(NAME, "%s: it is of %s", arguments->files[f], doubt[0]);
-            return EXIT_MISUSE;
-        }
-        if (report_same_machine(&report->file[0].run, &report->file[f].run))
-            continue;
-        return command_refuse(NAME, "the machines differ: %s is of node %s, %s of node %s",
-                              arguments->files[0], report->file[0].run.node_hash,
-                              arguments->files[f], report->file[f].run.node_hash);
-    }
-    return 0;
+    return arguments->to > 0 ? 0
+                             : command_bad_option(state, "--to N is missing: up to how many ranks");
 }
 
 int forecast_main(int argc, char **argv)
@@ -117,17 +82,35 @@ int forecast_main(int argc, char **argv)
     static const struct command_syntax syntax = {.options = option_table,
                                                  .args_doc = "F.jsonl...",
                                                  .doc = documentation,
-                                                 .other = parse_other};
+                                                 .other = check_call,
+                                                 .files = true,
+                                                 .files_at = offsetof(struct arguments, files)};
     struct arguments arguments = {.timeout = 120};
 
     if (command_read(&syntax, argc, argv, &arguments) != 0)
         return EXIT_MISUSE;
-    struct report report = {.file = calloc(arguments.n_files, sizeof *report.file)};
-    int status;
+    struct report report = {.file = calloc(arguments.files.n, sizeof *report.file)};
+    const enum provenance_dirty dirty = arguments.allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED;
+    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
+    int status = 0;
 
     if (!report.file)
-        return command_refuse(NAME, "no memory for %zu files", arguments.n_files);
-    status = read_files(&arguments, &report);
+        return command_refuse(NAME, "no memory for %zu files", arguments.files.n);
+    for (size_t f = 0; f < arguments.files.n && status == 0; ++f) {
+        const char *const path = arguments.files.path[f];
+        const struct record_run *first = &report.file[0].run, *run = &report.file[f].run;
+
+        status = input_records(NAME, path, NULL, &report.file[f]);
+        if (status != 0)
+            break;
+        report.n_files = f + 1;
+        if (provenance_doubts(run, dirty, doubt) > 0)
+            status = command_refuse(NAME, "%s: it is of %s", path, doubt[0]);
+        else if (!report_same_machine(first, run))
+            status =
+                command_refuse(NAME, "the machines differ: %s is of node %s, %s of node %s",
+                               arguments.files.path[0], first->node_hash, path, run->node_hash);
+    }
     if (status == 0)
         status = report_rows_make(NAME, &report);
     if (status == 0) {

@@ -157,8 +157,31 @@ static char *read_piece(char *at, struct text_error *why)
     return *at == '<' && !strchr("!?", at[1]) ? read_element(at, why) : NULL;
 }
 
-int platform_check(const char *path, struct text_error *why)
+/* ---- finding or making one ------------------------------------------------------------------- */
+
+static const struct shipped platforms = {.folder = "platforms", .ending = ".xml"};
+
+int platform_find(const char *name, char path[PLATFORM_PATH], struct text_error *why)
 {
+    const size_t length = strlen(name), ending = strlen(platforms.ending);
+    char found[PLATFORM_PATH - 2], shipped[SHIPPED_WORDS];
+
+    (void)shipped_find(&platforms, name, found, sizeof found);
+    const bool is_file = strcmp(found, name) == 0;
+
+    /* By another ending SimGrid would load it as a program. */
+    if (is_file && (length <= ending || strcmp(name + length - ending, platforms.ending) != 0)) {
+        shipped_words(&platforms, shipped, sizeof shipped);
+        return text_fail(
+            why, "--simulate %.60s: no such platform: 'fitted', a FILE.xml, or one of: %.190s",
+            name, shipped);
+    }
+    if (length >= sizeof found || access(found, R_OK) != 0)
+        return text_fail(why, "--simulate %.200s: %s", name,
+                         length >= sizeof found ? "the name is too long" : strerror(errno));
+    /* So no name is taken for an option. */
+    snprintf(path, PLATFORM_PATH, "%s%s", found[0] == '/' ? "" : "./", found);
+
     FILE *file = fopen(path, "re");
     char *text = file ? calloc(MOST_BYTES + 2, 1) : NULL, *at = text, *next = text;
     const size_t bytes = text ? fread(text, 1, MOST_BYTES + 1, file) : 0;
@@ -173,47 +196,15 @@ int platform_check(const char *path, struct text_error *why)
     const bool good = is_read && next && at == text + bytes;
 
     if (!is_read)
-        snprintf(why->text, sizeof why->text, "--simulate %.200s: %s", path,
-                 bytes > MOST_BYTES ? "it is larger than 4 MiB" : strerror(errno));
+        text_fail(why, "--simulate %.200s: %s", path,
+                  bytes > MOST_BYTES ? "it is larger than 4 MiB" : strerror(errno));
     else if (!good)
-        snprintf(why->text, sizeof why->text, "--simulate: %.120s:%zu: %.120s", path, line,
-                 next ? "there is a byte of 0" : cause.text);
+        text_fail(why, "--simulate: %.120s:%zu: %.120s", path, line,
+                  next ? "there is a byte of 0" : cause.text);
     free(text);
     if (file)
         fclose(file);
     return good ? 0 : -1;
-}
-
-/* ---- finding or making one ------------------------------------------------------------------- */
-
-static const struct shipped platforms = {.folder = "platforms", .ending = ".xml"};
-
-int platform_find(const char *name, char path[PLATFORM_PATH], struct text_error *why)
-{
-    static const char ending[] = ".xml";
-    const size_t length = strlen(name);
-    char found[PLATFORM_PATH - 2], shipped[SHIPPED_WORDS];
-
-    (void)shipped_find(&platforms, name, found, sizeof found);
-    const bool is_file = strcmp(found, name) == 0;
-
-    /* By another ending SimGrid would load it as a program. */
-    if (is_file &&
-        (length <= strlen(ending) || strcmp(name + length - strlen(ending), ending) != 0)) {
-        shipped_words(&platforms, shipped, sizeof shipped);
-        snprintf(why->text, sizeof why->text,
-                 "--simulate %.60s: no such platform: 'fitted', a FILE.xml, or one of: %.190s",
-                 name, shipped);
-        return -1;
-    }
-    if (length >= sizeof found || access(found, R_OK) != 0) {
-        snprintf(why->text, sizeof why->text, "--simulate %.200s: %s", name,
-                 length >= sizeof found ? "the name is too long" : strerror(errno));
-        return -1;
-    }
-    /* So no name is taken for an option. */
-    snprintf(path, PLATFORM_PATH, "%s%s", found[0] == '/' ? "" : "./", found);
-    return platform_check(path, why);
 }
 
 FILE *platform_fitted(int ranks, double alpha_ns, double beta_ns, char path[PLATFORM_PATH])

@@ -148,19 +148,6 @@ static int make_lines(struct forecast_series *series, int to)
 
 /* ---- what is said of a line ------------------------------------------------------------------ */
 
-/* Fits without the point of the line, to see how well the fit forecasts it. */
-static void leave_out(struct bench *bench, struct forecast_line *line)
-{
-    const struct forecast_setting *setting = bench->series->setting;
-    size_t i = 0;
-
-    while (setting->point[i] != line->point)
-        ++i;
-    fit_launches(bench, i);
-    line->without = times_of(bench, line, true).middle;
-    line->error = line->without / report_middle(line->point, REPORT_STEP) - 1;
-}
-
 static enum forecast_state state_of_line(const struct forecast_line *line)
 {
     const struct report_value *step = &line->step;
@@ -215,16 +202,14 @@ static int check_known(const struct bench *bench, struct text_error *why)
         return 0;
     forecast_series_words(series, words);
     if (isnan(time.comm))
-        snprintf(why->text, sizeof why->text,
-                 "%.150s: alpha and beta cannot be told apart: measure 3 counts of ranks, such as "
-                 "1,2,4, or 2 workloads",
-                 words);
-    else
-        snprintf(why->text, sizeof why->text,
-                 "%.150s: %zu rows on a rank are not measured: measure 2 counts of ranks with "
-                 "different shards",
-                 words, last->shard);
-    return -1;
+        return text_fail(why,
+                         "%.150s: alpha and beta cannot be told apart: measure 3 counts of ranks, "
+                         "such as 1,2,4, or 2 workloads",
+                         words);
+    return text_fail(why,
+                     "%.150s: %zu rows on a rank are not measured: measure 2 counts of ranks with "
+                     "different shards",
+                     words, last->shard);
 }
 
 static int fill_series(struct forecast *forecast, struct forecast_series *series,
@@ -234,10 +219,8 @@ static int fill_series(struct forecast *forecast, struct forecast_series *series
     int status = bench_open(&bench, series) != 0 || make_lines(series, forecast->to) != 0;
 
     if (status != 0) {
-        snprintf(why->text, sizeof why->text, "no memory for %zu launches",
-                 series->setting->launches);
         bench_close(&bench);
-        return -1;
+        return text_fail(why, "no memory for %zu launches", series->setting->launches);
     }
     fit_launches(&bench, FIT_POINTS);
     status = check_known(&bench, why);
@@ -265,18 +248,26 @@ static int fill_series(struct forecast *forecast, struct forecast_series *series
         if (line->point)
             line->residual = line->step.middle / report_middle(line->point, REPORT_STEP) - 1;
     }
-    for (size_t i = 0; i < series->n; ++i)
-        if (series->line[i].point)
-            leave_out(&bench, &series->line[i]);
-    /* The time of one rank is no forecast of several: its error widens nothing. */
     double error = NAN, residual = NAN;
 
     for (size_t i = 0; i < series->n; ++i) {
-        if (series->line[i].ranks < 2)
+        struct forecast_line *line = &series->line[i];
+        size_t own = 0;
+
+        /* A fit without the point of the line shows how well the fit forecasts it. */
+        if (line->point) {
+            while (series->setting->point[own] != line->point)
+                ++own;
+            fit_launches(&bench, own);
+            line->without = times_of(&bench, line, true).middle;
+            line->error = line->without / report_middle(line->point, REPORT_STEP) - 1;
+        }
+        /* The time of one rank is no forecast of several: its error widens nothing. */
+        if (line->ranks < 2)
             continue;
-        series->tried += isfinite(series->line[i].error) ? 1 : 0;
-        error = fmax(error, fabs(series->line[i].error));
-        residual = fmax(residual, fabs(series->line[i].residual));
+        series->tried += isfinite(line->error) != 0;
+        error = fmax(error, fabs(line->error));
+        residual = fmax(residual, fabs(line->residual));
     }
     series->off = series->tried > 0 ? error : residual;
     for (size_t i = 0; i < series->n; ++i) {

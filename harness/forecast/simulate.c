@@ -33,34 +33,34 @@ enum { OPTIONS = sizeof options / sizeof options[0], ARGUMENTS = OPTIONS + 7 + N
 
 /* ---- what was printed ------------------------------------------------------------------------ */
 
-int simulate_read(const char *printed, int ranks, struct simulated *simulated, char why[],
-                  size_t bytes)
+/* Takes the time of a step of so many ranks from the last line that was printed; else the line says
+ * why not. */
+static void read_step(const char *printed, struct forecast_line *line)
 {
     static const char refuses[] = "lockstep-smpi refuses: ";
-    const char *line = printed, *const reason = strstr(printed, refuses);
-    int ran = 0, length = 0;
+    const char *last = printed, *const reason = strstr(printed, refuses);
+    int ran = 0, rounds = 0, of = 0, length = 0;
+    double ns = NAN;
 
-    for (const char *end = strchr(line, '\n'); end && end[1] != '\0'; end = strchr(line, '\n'))
-        line = end + 1;
+    for (const char *end = strchr(last, '\n'); end && end[1] != '\0'; end = strchr(last, '\n'))
+        last = end + 1;
+    const int read = sscanf(last, "lockstep-smpi: ranks=%d step_ns=%lf rounds=%d of=%d.%n", &ran,
+                            &ns, &rounds, &of, &length);
 
-    *simulated = (struct simulated){.step_ns = NAN};
     if (reason) {
         const char *const words = reason + strlen(refuses);
 
-        snprintf(why, bytes, "%.*s", (int)strcspn(words, "\n"), words);
-        return -1;
+        snprintf(line->why, sizeof line->why, "%.*s", (int)strcspn(words, "\n"), words);
+    } else if (read == 4 && length > 0 && strcmp(last + length, "\n") == 0 && ran == line->ranks &&
+               isfinite(ns) && ns >= 0) {
+        line->simulated = ns;
+        line->rounds = rounds;
+        line->of = of;
+    } else if (read == 4 && ran != line->ranks) {
+        snprintf(line->why, sizeof line->why, "it simulated %d ranks", ran);
+    } else {
+        snprintf(line->why, sizeof line->why, "it ended without its last line");
     }
-    const int read = sscanf(line, "lockstep-smpi: ranks=%d step_ns=%lf rounds=%d of=%d.%n", &ran,
-                            &simulated->step_ns, &simulated->rounds, &simulated->of, &length);
-
-    if (read == 4 && length > 0 && strcmp(line + length, "\n") == 0 && ran == ranks &&
-        isfinite(simulated->step_ns) && simulated->step_ns >= 0)
-        return 0;
-    simulated->step_ns = NAN;
-    snprintf(why, bytes,
-             read == 4 && ran != ranks ? "it simulated %d ranks" : "it ended without its last line",
-             ran);
-    return -1;
 }
 
 /* ---- a line ---------------------------------------------------------------------------------- */
@@ -82,44 +82,9 @@ static int find_program(char path[PROGRAM_BYTES])
     return -1;
 }
 
-/* smpirun takes its arguments as they are, up to those of the program, which are numbers. */
-static int start_smpi(const struct forecast_simulation *simulation, char *platform, int ranks,
-                      char number[NUMBERS][NUMBER_BYTES], struct launch_output *output)
-{
-    char *argument[ARGUMENTS], program[PROGRAM_BYTES], count[16];
-    char words[][16] = {"smpirun", "-np", "-platform"};
-    char room[OPTIONS][64];
-    int n = 0;
-
-    if (find_program(program) != 0)
-        return -1;
-    snprintf(count, sizeof count, "%d", ranks);
-    argument[n++] = words[0];
-    argument[n++] = words[1];
-    argument[n++] = count;
-    argument[n++] = words[2];
-    argument[n++] = platform;
-    for (int i = 0; i < OPTIONS; ++i) {
-        snprintf(room[i], sizeof room[i], "%s", options[i]);
-        argument[n++] = room[i];
-    }
-    argument[n++] = program;
-    for (int i = 0; i < NUMBERS; ++i)
-        argument[n++] = number[i];
-    argument[n] = NULL;
-    return launch_program(&(struct launch_how){.program = SMPIRUN,
-                                               .argument = argument,
-                                               .heard = LAUNCH_OUTPUT_ALONE,
-                                               .seconds = simulation->timeout},
-                          output);
-}
-
 static void simulate_line(const struct forecast_simulation *simulation, char *platform,
                           const struct forecast_series *series, struct forecast_line *line)
 {
-    char number[NUMBERS][NUMBER_BYTES];
-    struct launch_output output;
-
     /* The parts of the step's computation, by measured phases; else backward is twice forward.
      */
     const struct record_cell *cell = series->point->row->cell;
@@ -135,67 +100,72 @@ static void simulate_line(const struct forecast_simulation *simulation, char *pl
                                     (double)sizeof(float) * (double)cell->model_params,
                                     size > 0 ? size : FIRST_BUCKET,
                                     size > 0 ? size : NEXT_BUCKET};
+    /* smpirun takes its arguments as they are, up to those of the program, which are numbers. */
+    char words[][16] = {"smpirun", "-np", "", "-platform"};
+    char room[OPTIONS][64], program[PROGRAM_BYTES], number[NUMBERS][NUMBER_BYTES];
+    char *argument[ARGUMENTS] = {words[0], words[1], words[2], words[3], platform};
+    struct launch_output output;
+    int n = 5;
 
-    for (int i = 0; i < NUMBERS; ++i)
+    snprintf(words[2], sizeof words[2], "%d", line->ranks);
+    for (int i = 0; i < OPTIONS; ++i) {
+        snprintf(room[i], sizeof room[i], "%s", options[i]);
+        argument[n++] = room[i];
+    }
+    argument[n++] = program;
+    for (int i = 0; i < NUMBERS; ++i) {
         snprintf(number[i], NUMBER_BYTES, "%.3f", values[i]);
-    if (start_smpi(simulation, platform, line->ranks, number, &output) != 0) {
+        argument[n++] = number[i];
+    }
+    const struct launch_how how = {.program = SMPIRUN,
+                                   .argument = argument,
+                                   .heard = LAUNCH_OUTPUT_ALONE,
+                                   .seconds = simulation->timeout};
+
+    if (find_program(program) != 0 || launch_program(&how, &output) != 0) {
         snprintf(line->why, sizeof line->why, "smpirun: %.40s", strerror(errno));
         return;
     }
-    struct simulated simulated;
-
     if (output.interrupted)
         snprintf(line->why, sizeof line->why, "interrupted");
     else if (output.timed_out)
         snprintf(line->why, sizeof line->why, "ended after %g s (--timeout)", simulation->timeout);
-    else if (simulate_read(output.text ? output.text : "", line->ranks, &simulated, line->why,
-                           sizeof line->why) == 0) {
-        line->simulated = simulated.step_ns;
-        line->rounds = simulated.rounds;
-        line->of = simulated.of;
-        if (simulation->fitted && line->point)
-            line->simulated_error = line->simulated / report_middle(line->point, REPORT_STEP) - 1;
-    }
+    else
+        read_step(output.text ? output.text : "", line);
+    if (simulation->fitted && line->point && isfinite(line->simulated))
+        line->simulated_error = line->simulated / report_middle(line->point, REPORT_STEP) - 1;
     free(output.text);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static int check_version(struct forecast_simulation *simulation, struct text_error *why)
+int forecast_simulate(struct forecast *forecast, struct text_error *why)
 {
+    struct forecast_simulation *const simulation = &forecast->simulation;
     char name[] = "smpirun", option[] = "-version", program[PROGRAM_BYTES];
     char *const argument[] = {name, option, NULL};
     const struct launch_how how = {.program = SMPIRUN,
                                    .argument = argument,
                                    .heard = LAUNCH_OUTPUT_ALONE,
                                    .seconds = VERSION_SECONDS};
-    struct launch_output output;
-    const int status = launch_program(&how, &output);
-
-    if (status == 0 && output.status == 0 && output.text && !output.timed_out)
-        snprintf(simulation->version, sizeof simulation->version, "%.*s",
-                 (int)strcspn(output.text, "\n"), output.text);
-    free(output.text);
-    if (simulation->version[0] != '\0' && find_program(program) == 0)
-        return 0;
-    return text_fail(
-        why, "--simulate: %s",
-        simulation->version[0] == '\0'
-            ? "no smpirun that runs: it is of SimGrid (libsimgrid-dev)"
-            : "this build has no lockstep-smpi: SimGrid was not there (libsimgrid-dev), or "
-              "DP_SMPI=OFF");
-}
-
-int forecast_simulate(struct forecast *forecast, struct text_error *why)
-{
-    struct forecast_simulation *const simulation = &forecast->simulation;
     char path[PLATFORM_PATH] = "";
+    struct launch_output output;
     size_t simulated = 0;
 
     simulation->fitted = strcmp(simulation->platform, "fitted") == 0;
-    if ((!simulation->fitted && platform_find(simulation->platform, path, why) != 0) ||
-        check_version(simulation, why) != 0)
+    if (!simulation->fitted && platform_find(simulation->platform, path, why) != 0)
         return -1;
+    if (launch_program(&how, &output) == 0 && output.status == 0 && output.text &&
+        !output.timed_out)
+        snprintf(simulation->version, sizeof simulation->version, "%.*s",
+                 (int)strcspn(output.text, "\n"), output.text);
+    free(output.text);
+    if (simulation->version[0] == '\0')
+        return text_fail(why,
+                         "--simulate: no smpirun that runs: it is of SimGrid (libsimgrid-dev)");
+    if (find_program(program) != 0)
+        return text_fail(why, "--simulate: this build has no lockstep-smpi: SimGrid was not there "
+                              "(libsimgrid-dev), or DP_SMPI=OFF");
     stop_watch_signals();
     for (size_t i = 0; i < forecast->n_series; ++i) {
         struct forecast_series *const series = &forecast->series[i];

@@ -62,40 +62,6 @@ static double rank_share(const struct step *step, double bytes)
     return ceil(bytes / step->ranks);
 }
 
-/* Its time in ns. */
-static double replay(struct step *step)
-{
-    const double *const number = step->number, computed = number[FORWARD] + number[BACKWARD];
-    double limit = number[FIRST], done = 0, clock = 0;
-
-    while (step->all > 0 && done < number[BYTES]) {
-        const double bytes = fmin(limit, number[BYTES] - done);
-        const int share = (int)rank_share(step, bytes);
-
-        done += bytes;
-        limit = number[NEXT];
-        clock = fmax(clock, number[FORWARD] + number[BACKWARD] * done / number[BYTES]);
-        clock += replay_exchange(step, share); /* what they are to add, */
-        clock += replay_exchange(step, share); /* and then the sum */
-    }
-    return fmax(clock, computed) + number[UPDATE];
-}
-
-/* Whether the arguments are numbers that a step can be made of. */
-static int read_numbers(int argc, char **argv, struct step *step)
-{
-    int ok = argc == NUMBERS + 1;
-
-    for (int i = 0; ok && i < NUMBERS; ++i) {
-        char *end;
-
-        step->number[i] = strtod(argv[i + 1], &end);
-        ok = *end == '\0' && step->number[i] >= 0 && step->number[i] < 1e15;
-    }
-    return ok && step->number[FIRST] >= 1 && step->number[NEXT] >= 1 &&
-           rank_share(step, fmax(step->number[FIRST], step->number[NEXT])) < 2e9;
-}
-
 static void abort_step(const struct step *step, const char *why)
 {
     if (step->rank == 0)
@@ -106,16 +72,25 @@ static void abort_step(const struct step *step, const char *why)
 int main(int argc, char **argv)
 {
     struct step step = {.room = NULL};
-    double ns;
+    int right; /* the arguments are numbers that a step can be made of */
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &step.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &step.ranks);
+    right = argc == NUMBERS + 1;
     if (sg_host_count() < (size_t)step.ranks)
         abort_step(&step, "the platform has fewer hosts than ranks");
-    if (!read_numbers(argc, argv, &step))
+    for (int i = 0; i < NUMBERS && right; ++i) {
+        char *end;
+
+        step.number[i] = strtod(argv[i + 1], &end);
+        right = *end == '\0' && step.number[i] >= 0 && step.number[i] < 1e15;
+    }
+    if (!right || step.number[FIRST] < 1 || step.number[NEXT] < 1 ||
+        rank_share(&step, fmax(step.number[FIRST], step.number[NEXT])) >= 2e9)
         abort_step(&step, "its arguments are not those of a step");
-    const double *const number = step.number;
+    const double *const number = step.number, computed = number[FORWARD] + number[BACKWARD];
+    double limit = number[FIRST], done = 0, clock = 0; /* clock: in ns */
     const double buckets = 1 + ceil((number[BYTES] - number[FIRST]) / number[NEXT]);
     const int some = (int)fmax(LEAST_ROUNDS, SOME_ROUNDS / fmax(buckets, 1));
 
@@ -128,11 +103,20 @@ int main(int argc, char **argv)
     if (!step.room)
         abort_step(&step, "no memory");
     step.start = MPI_Wtime() + PAUSE_SECONDS;
-    ns = replay(&step);
+    while (step.all > 0 && done < number[BYTES]) {
+        const double bytes = fmin(limit, number[BYTES] - done);
+        const int share = (int)rank_share(&step, bytes);
+
+        done += bytes;
+        limit = number[NEXT];
+        clock = fmax(clock, number[FORWARD] + number[BACKWARD] * done / number[BYTES]);
+        clock += replay_exchange(&step, share); /* what they are to add, */
+        clock += replay_exchange(&step, share); /* and then the sum */
+    }
     SMPI_SHARED_FREE(step.room);
     MPI_Finalize();
     if (step.rank == 0)
-        printf("lockstep-smpi: ranks=%d step_ns=%.3f rounds=%d of=%d.\n", step.ranks, ns,
-               step.rounds, step.all);
+        printf("lockstep-smpi: ranks=%d step_ns=%.3f rounds=%d of=%d.\n", step.ranks,
+               fmax(clock, computed) + number[UPDATE], step.rounds, step.all);
     return 0;
 }

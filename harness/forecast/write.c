@@ -52,7 +52,7 @@ int forecast_text(FILE *stream, const struct forecast *forecast)
 
         forecast_series_words(series, words);
         fprintf(stream, "%s", i > 0 ? "\n" : "");
-        command_wrap(stream, words, 0, 2, COLUMNS);
+        command_say(stream, 2, "%s", words);
         /* The forecast; then, by ranks again, the errors that show how good it is. */
         print_row(stream, forecast, NULL, FORECAST_RANKS, FORECAST_EFFICIENCY);
         for (size_t k = 0; k < series->n; ++k)
@@ -63,12 +63,12 @@ int forecast_text(FILE *stream, const struct forecast *forecast)
                 print_row(stream, forecast, &series->line[k], FORECAST_WITHOUT,
                           FORECAST_SIMULATED_ERROR);
         forecast_fit_words(series, words);
-        command_wrap(stream, words, 0, 0, COLUMNS);
+        command_say(stream, 0, "%s", words);
         forecast_interval_words(series, words);
-        command_wrap(stream, words, 0, 0, COLUMNS);
+        command_say(stream, 0, "%s", words);
         forecast_simulated_words(forecast, series, words);
         if (words[0] != '\0')
-            command_wrap(stream, words, 0, 0, COLUMNS);
+            command_say(stream, 0, "%s", words);
     }
     return 0;
 }
@@ -114,32 +114,37 @@ int forecast_markdown(FILE *stream, const struct forecast *forecast)
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
-static void csv_number(FILE *stream, double x, double scale)
+static void csv_number(struct grid *grid, double x, double scale)
 {
-    fputc(',', stream);
     if (isfinite(x))
-        fprintf(stream, "%.9g", x * scale);
+        grid_cell(grid, "number", "%.9g", x * scale);
+    else
+        grid_cell(grid, "number", "%s", "");
 }
 
-static void csv_value(FILE *stream, const struct forecast_line *line,
+static void csv_value(struct grid *grid, const struct forecast_line *line,
                       const struct report_value *value, double scale)
 {
     const bool holds = line->state == FORECAST_HOLDS;
-    const double parts[] = {value->middle, value->lo, value->hi};
 
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i)
-        csv_number(stream, holds ? parts[i] : (double)NAN, scale);
+    csv_number(grid, holds ? value->middle : (double)NAN, scale);
+    csv_number(grid, holds ? value->lo : (double)NAN, scale);
+    csv_number(grid, holds ? value->hi : (double)NAN, scale);
 }
 
 int forecast_csv(FILE *stream, const struct forecast *forecast)
 {
-    fputs("workload,scaling,devices,backend,communicator,math,bucket_bytes,per_process,host_inputs,"
-          "ranks,batch,shard,measured_seconds,forecast_seconds,forecast_lower,forecast_upper,"
-          "efficiency,"
-          "efficiency_lower,efficiency_upper,left_out_seconds,left_out_error,residual,state,"
-          "extrapolated,simulated_seconds,simulated_error,platform,reduction,rounds_simulated,"
-          "rounds\r\n",
-          stream);
+    struct text_out out = {.file = stream};
+    struct grid grid;
+
+    grid_open(&grid, &out, "", "");
+    grid_headings(
+        &grid, "",
+        "workload|scaling|devices|backend|communicator|math|bucket_bytes|per_process|host_inputs|"
+        "ranks|batch|shard|measured_seconds|forecast_seconds|forecast_lower|forecast_upper|"
+        "efficiency|efficiency_lower|efficiency_upper|left_out_seconds|left_out_error|residual|"
+        "state|extrapolated|simulated_seconds|simulated_error|platform|reduction|rounds_simulated|"
+        "rounds");
     for (size_t i = 0; i < forecast->n_series; ++i) {
         const struct forecast_series *series = &forecast->series[i];
         const struct record_key *key = &series->point->row->cell->key;
@@ -152,35 +157,40 @@ int forecast_csv(FILE *stream, const struct forecast *forecast)
 
         for (size_t k = 0; k < series->n; ++k) {
             const struct forecast_line *line = &series->line[k];
-            const double measured =
-                line->point ? report_middle(line->point, REPORT_STEP) : (double)NAN;
+            const size_t counts[] = {key->bucket_bytes,   key->per_process, key->host_inputs,
+                                     (size_t)line->ranks, line->batch,      line->shard};
 
-            for (size_t t = 0; t < sizeof texts / sizeof texts[0]; ++t) {
-                text_write_field(stream, texts[t]);
-                fputc(',', stream);
-            }
-            fprintf(stream, "%zu,%zu,%zu,%d,%zu,%zu", key->bucket_bytes, key->per_process,
-                    key->host_inputs, line->ranks, line->batch, line->shard);
-            csv_number(stream, measured, 1e-9);
-            csv_value(stream, line, &line->step, 1e-9);
-            csv_value(stream, line, &line->efficiency, 1);
-            csv_number(stream, line->without, 1e-9);
-            csv_number(stream, line->error, 1);
-            csv_number(stream, line->residual, 1);
-            fprintf(stream, ",\"%s\",%s", forecast_states[line->state],
-                    line->extrapolated ? "yes" : "no");
-            csv_number(stream, line->simulated, 1e-9);
-            csv_number(stream, line->simulated_error, 1);
-            fputc(',', stream);
+            grid_row(&grid, "");
+            for (size_t t = 0; t < sizeof texts / sizeof texts[0]; ++t)
+                grid_cell(&grid, "", "%s", texts[t]);
+            for (size_t c = 0; c < sizeof counts / sizeof counts[0]; ++c)
+                grid_cell(&grid, "number", "%zu", counts[c]);
+            csv_number(&grid, line->point ? report_middle(line->point, REPORT_STEP) : (double)NAN,
+                       1e-9);
+            csv_value(&grid, line, &line->step, 1e-9);
+            csv_value(&grid, line, &line->efficiency, 1);
+            csv_number(&grid, line->without, 1e-9);
+            csv_number(&grid, line->error, 1);
+            csv_number(&grid, line->residual, 1);
+            grid_cell(&grid, "", "%s", forecast_states[line->state]);
+            grid_cell(&grid, "number", "%s", line->extrapolated ? "yes" : "no");
+            csv_number(&grid, line->simulated, 1e-9);
+            csv_number(&grid, line->simulated_error, 1);
             if (isfinite(line->simulated)) {
-                text_write_field(stream, forecast->simulation.platform);
-                fprintf(stream, ",\"direct\",%d,%d\r\n", line->rounds, line->of);
+                grid_cell(&grid, "", "%s", forecast->simulation.platform);
+                grid_cell(&grid, "", "direct");
+                grid_cell(&grid, "number", "%d", line->rounds);
+                grid_cell(&grid, "number", "%d", line->of);
             } else {
-                fputs(",,,\r\n", stream);
+                for (int none = 0; none < 4; ++none)
+                    csv_number(&grid, (double)NAN, 1);
             }
         }
     }
-    return 0;
+    const int status = grid_csv(&grid);
+
+    grid_close(&grid);
+    return status;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -192,56 +202,58 @@ static json_t *value_json(const struct report_value *value, bool holds)
                  : json_null();
 }
 
-static json_t *series_json(const struct forecast_series *series)
-{
-    const struct report_row *row = series->point->row;
-    const struct record_key *key = &row->cell->key;
-    json_t *lines = json_array();
-
-    for (size_t i = 0; i < series->n; ++i) {
-        const struct forecast_line *line = &series->line[i];
-        const bool holds = line->state == FORECAST_HOLDS;
-        const double measured = line->point ? report_middle(line->point, REPORT_STEP) : (double)NAN;
-        json_t *simulated = json_null(); /* it was not simulated */
-
-        if (isfinite(line->simulated))
-            simulated = json_pack("{s:o, s:o, s:i, s:i}", "step_ns", value_real(line->simulated),
-                                  "error", value_real(line->simulated_error), "rounds_simulated",
-                                  line->rounds, "rounds", line->of);
-        json_array_append_new(
-            lines,
-            json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:o, s:s*}",
-                      "ranks", line->ranks, "batch", value_count(line->batch), "shard",
-                      value_count(line->shard), "measured_ns", value_real(measured), "forecast_ns",
-                      value_json(&line->step, holds), "efficiency",
-                      value_json(&line->efficiency, holds), "left_out_ns",
-                      value_real(line->without), "left_out_error", value_real(line->error),
-                      "residual", value_real(line->residual), "state", forecast_states[line->state],
-                      "extrapolated", line->extrapolated, "oversubscribed",
-                      line->point && report_oversubscribed(line->point), "simulated", simulated,
-                      "not_simulated", line->why[0] != '\0' ? line->why : NULL));
-    }
-    return json_pack(
-        "{s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, "
-        "s:o, s:o}",
-        "workload", key->workload, "scaling", series->weak ? "weak" : "strong", "rows",
-        value_count(series->rows), "devices", row->kind, "backend", key->backend, "communicator",
-        key->communicator, "math", key->dtype, "bucket_bytes", value_count(key->bucket_bytes),
-        "per_process", value_count(key->per_process), "host_inputs", value_count(key->host_inputs),
-        "launches", value_count(series->setting->launches), "alpha_ns",
-        value_json(&series->alpha, true), "beta_ns_per_byte", value_json(&series->beta, true),
-        "hidden_of_reduction", value_json(&series->share, true), "hidden_of_computation",
-        value_json(&series->cover, true), "one_size", series->one_size, "left_out",
-        value_count(series->tried), "largest_error", value_real(series->off), "lines", lines);
-}
-
 int forecast_json(FILE *stream, const struct forecast *forecast)
 {
     const struct forecast_simulation *simulation = &forecast->simulation;
     json_t *all = json_array(), *simulated = json_null(); /* it was not asked for */
 
-    for (size_t i = 0; i < forecast->n_series; ++i)
-        json_array_append_new(all, series_json(&forecast->series[i]));
+    for (size_t s = 0; s < forecast->n_series; ++s) {
+        const struct forecast_series *series = &forecast->series[s];
+        const struct record_key *key = &series->point->row->cell->key;
+        json_t *lines = json_array();
+
+        for (size_t i = 0; i < series->n; ++i) {
+            const struct forecast_line *line = &series->line[i];
+            const struct report_point *point = line->point;
+            const bool holds = line->state == FORECAST_HOLDS;
+            json_t *smpi = json_null(); /* it was not simulated */
+
+            if (isfinite(line->simulated))
+                smpi = json_pack("{s:o, s:o, s:i, s:i}", "step_ns", value_real(line->simulated),
+                                 "error", value_real(line->simulated_error), "rounds_simulated",
+                                 line->rounds, "rounds", line->of);
+            json_array_append_new(
+                lines,
+                json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:o, s:s*}",
+                          "ranks", line->ranks, "batch", value_count(line->batch), "shard",
+                          value_count(line->shard), "measured_ns",
+                          value_real(point ? report_middle(point, REPORT_STEP) : (double)NAN),
+                          "forecast_ns", value_json(&line->step, holds), "efficiency",
+                          value_json(&line->efficiency, holds), "left_out_ns",
+                          value_real(line->without), "left_out_error", value_real(line->error),
+                          "residual", value_real(line->residual), "state",
+                          forecast_states[line->state], "extrapolated", line->extrapolated,
+                          "oversubscribed", point && report_oversubscribed(point), "simulated",
+                          smpi, "not_simulated", line->why[0] != '\0' ? line->why : NULL));
+        }
+        json_array_append_new(
+            all,
+            json_pack(
+                "{s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, "
+                "s:o, s:o, s:o}",
+                "workload", key->workload, "scaling", series->weak ? "weak" : "strong", "rows",
+                value_count(series->rows), "devices", series->point->row->kind, "backend",
+                key->backend, "communicator", key->communicator, "math", key->dtype, "bucket_bytes",
+                value_count(key->bucket_bytes), "per_process", value_count(key->per_process),
+                "host_inputs", value_count(key->host_inputs), "launches",
+                value_count(series->setting->launches), "alpha_ns",
+                value_json(&series->alpha, true), "beta_ns_per_byte",
+                value_json(&series->beta, true), "hidden_of_reduction",
+                value_json(&series->share, true), "hidden_of_computation",
+                value_json(&series->cover, true), "one_size", series->one_size, "left_out",
+                value_count(series->tried), "largest_error", value_real(series->off), "lines",
+                lines));
+    }
     if (simulation->platform)
         simulated = json_pack("{s:s, s:s, s:s, s:b}", "platform", simulation->platform, "simulator",
                               simulation->version, "reduction", "direct", "network_measured",
