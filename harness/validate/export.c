@@ -38,39 +38,6 @@ static void limit_text(const void *key, size_t which, char text[EXPORT_KEY_BYTES
 static const struct export_parts limit_parts = {sizeof limit_columns / sizeof limit_columns[0],
                                                 limit_part, limit_text};
 
-static int add_limit_cell(struct export_set *set, const struct validate_judged *judged)
-{
-    const struct profile_limit *limit = judged->limit;
-    char name[EXPORT_NAME_BYTES], place[VALIDATE_TEXT], bound[96], message[VALIDATE_TEXT + 160];
-    struct export_cell *cell;
-    struct memory_file lines;
-
-    validate_place_words(judged, place);
-    profile_bound_words(limit, bound);
-    snprintf(name, sizeof name, "line %d: %s of %s: %s", limit->line, limit->metric, place, bound);
-    text_clean(name, ' ');
-    cell = export_add(set, name);
-    cell->key = judged;
-    cell->group = "validate";
-    cell->state = judged->verdict == VALIDATE_PASS   ? EXPORT_PASSED
-                  : !limit->binding                  ? EXPORT_DOUBTFUL
-                  : judged->verdict == VALIDATE_FAIL ? EXPORT_FAILED
-                                                     : EXPORT_BROKEN;
-    cell->verdict = judged->verdict;
-    cell->has_numbers = judged->verdict == VALIDATE_PASS;
-    validate_message_words(judged, message);
-    snprintf(cell->why, sizeof cell->why, "%s%s", limit->binding ? "" : "advisory: ", message);
-    text_clean(cell->why, ' ');
-    if (cell->state != EXPORT_FAILED && cell->state != EXPORT_BROKEN)
-        return 0;
-    if (memory_file_open(&lines))
-        return -1;
-    fprintf(lines.to, "likely: %s\ndo: %s\nsource: %s, %s, %s\n", validate_reason_words(judged),
-            validate_action_words(judged), limit->source, limit->date, limit->evidence);
-    cell->detail = memory_file_close(&lines) == 0 ? lines.text : NULL;
-    return cell->detail ? 0 : -1;
-}
-
 int validate_export(FILE *stream, const struct validate *validate, enum export_format format)
 {
     static const enum export_state states[] = {[VALIDATE_ACCEPTED] = EXPORT_PASSED,
@@ -91,13 +58,42 @@ int validate_export(FILE *stream, const struct validate *validate, enum export_f
         .counted = "accepted",
         .count = validate->machine == VALIDATE_ACCEPTED,
     };
-    char words[VALIDATE_TEXT];
+    char name[EXPORT_NAME_BYTES], words[VALIDATE_TEXT], bound[96], message[VALIDATE_TEXT + 160];
+    struct memory_file lines;
     struct export_cell *cell;
     struct text_error err;
     int status = export_open(&set, validate->profile->n_limits + 2);
 
-    for (unsigned i = 0; i < validate->profile->n_limits && status == 0; ++i)
-        status = add_limit_cell(&set, &validate->judged[i]);
+    for (unsigned i = 0; i < validate->profile->n_limits && status == 0; ++i) {
+        const struct validate_judged *judged = &validate->judged[i];
+        const struct profile_limit *limit = judged->limit;
+
+        validate_place_words(judged, words);
+        profile_bound_words(limit, bound);
+        validate_message_words(judged, message);
+        snprintf(name, sizeof name, "line %d: %s of %s: %s", limit->line, limit->metric, words,
+                 bound);
+        text_clean(name, ' ');
+        cell = export_add(&set, name);
+        cell->key = judged;
+        cell->group = "validate";
+        cell->state = judged->verdict == VALIDATE_PASS   ? EXPORT_PASSED
+                      : !limit->binding                  ? EXPORT_DOUBTFUL
+                      : judged->verdict == VALIDATE_FAIL ? EXPORT_FAILED
+                                                         : EXPORT_BROKEN;
+        cell->verdict = judged->verdict;
+        cell->has_numbers = judged->verdict == VALIDATE_PASS;
+        snprintf(cell->why, sizeof cell->why, "%s%s", limit->binding ? "" : "advisory: ", message);
+        text_clean(cell->why, ' ');
+        if (cell->state != EXPORT_FAILED && cell->state != EXPORT_BROKEN)
+            continue;
+        if ((status = memory_file_open(&lines)) != 0)
+            break;
+        fprintf(lines.to, "likely: %s\ndo: %s\nsource: %s, %s, %s\n", validate_reason_words(judged),
+                validate_action_words(judged), limit->source, limit->date, limit->evidence);
+        status = memory_file_close(&lines);
+        cell->detail = lines.text;
+    }
     validate_summary_words(validate, words);
     snprintf(set.summary, sizeof set.summary, "%s", words);
     text_clean(set.summary, ' ');

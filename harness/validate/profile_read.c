@@ -245,20 +245,11 @@ static int refuse_limit(const char *path, const struct profile_limit *limit, str
                      key, problem);
 }
 
-/* Whether a text like "2026-11-23" is a date that exists. */
-static bool is_date(const char *text)
-{
-    static const int days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    int year, month, day, end = 0;
-
-    return sscanf(text, "%4d-%2d-%2d%n", &year, &month, &day, &end) == 3 && end == 10 &&
-           text[10] == '\0' && year >= 2000 && month >= 1 && month <= 12 && day >= 1 &&
-           day <= days[month - 1];
-}
-
 static int read_words(const char *path, struct profile_limit *limit, struct text_error *why)
 {
     static const char *const evidence[] = {"published", "measured", "learned"};
+    static const int days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int year, month, day, end = 0;
     size_t i = 0;
 
     limit->row = validate_metric_find(limit->metric);
@@ -282,7 +273,9 @@ static int read_words(const char *path, struct profile_limit *limit, struct text
         return refuse_limit(path, limit, why, "kind", "it has to be binding or advisory");
     if (limit->source[strspn(limit->source, " ")] == '\0')
         return refuse_limit(path, limit, why, "source", "it says nothing");
-    if (!is_date(limit->date))
+    if (sscanf(limit->date, "%4d-%2d-%2d%n", &year, &month, &day, &end) != 3 || end != 10 ||
+        limit->date[10] != '\0' || year < 2000 || month < 1 || month > 12 || day < 1 ||
+        day > days[month - 1])
         return refuse_limit(path, limit, why, "date", "it has to be a day, such as 2026-11-23");
     for (i = 0; i < 3 && strcmp(limit->evidence, evidence[i]) != 0;)
         ++i;
