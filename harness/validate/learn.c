@@ -39,11 +39,6 @@ struct learning {
 
 /* ---- whether they can be learned from ----------------------------------------------------- */
 
-static int refuse_session(const struct learning *learning, const char *path, const char *why)
-{
-    return command_refuse(learning->command, "%.150s: %s", path, why);
-}
-
 /* Reads a session, and checks that a profile can be learned from it. */
 static int read_session(const struct learning *learning, size_t f, char *const paths[])
 {
@@ -53,35 +48,34 @@ static int read_session(const struct learning *learning, size_t f, char *const p
     if (status != 0)
         return status;
     const struct record_run *run = &report->file[0].run, *first = &learning->session[0].file[0].run;
-    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT], why[2 * sizeof run->blas + 96];
+    const char *const command = learning->command, *const path = paths[f];
+    char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
 
     if (run->machine_class[0] == '\0')
-        return refuse_session(learning, paths[f], "its class of machine is not known");
+        return command_refuse(command, "%.150s: its class of machine is not known", path);
     if (strcmp(run->machine_class, first->machine_class) != 0)
-        return refuse_session(learning, paths[f],
-                              "it is of another class of machine than the first file");
+        return command_refuse(
+            command, "%.150s: it is of another class of machine than the first file", path);
     /* A limit for times with one library of matrix products is not valid for another. */
-    if (strcmp(run->blas, first->blas) != 0) {
-        snprintf(why, sizeof why,
-                 "another library of matrix products, \"%s\", than \"%s\" of the first file",
-                 run->blas, first->blas);
-        return refuse_session(learning, paths[f], why);
-    }
+    if (strcmp(run->blas, first->blas) != 0)
+        return command_refuse(command,
+                              "%.150s: another library of matrix products, \"%s\", than \"%s\" of "
+                              "the first file",
+                              path, run->blas, first->blas);
     if (report->counts.verified < report->counts.planned)
-        return refuse_session(learning, paths[f],
-                              "not all launches that it plans are measured and verified");
-    if (provenance_doubts(run, PROVENANCE_REFUSED, doubt) > 0) {
-        snprintf(why, sizeof why, "it is of %s", doubt[0]);
-        return refuse_session(learning, paths[f], why);
-    }
+        return command_refuse(
+            command, "%.150s: not all launches that it plans are measured and verified", path);
+    if (provenance_doubts(run, PROVENANCE_REFUSED, doubt) > 0)
+        return command_refuse(command, "%.150s: it is of %s", path, doubt[0]);
     for (size_t other = 0; other < f; ++other) {
         const struct record_file *file = &learning->session[other].file[0];
         struct text_error copied;
 
         if (strcmp(run->run_id, file->run.run_id) == 0)
-            return refuse_session(learning, paths[f], "it is a session that another file has, too");
+            return command_refuse(command, "%.150s: it is a session that another file has, too",
+                                  path);
         if (record_copied(&report->file[0], file, &copied) != 0)
-            return refuse_session(learning, paths[f], copied.text);
+            return command_refuse(command, "%.150s: %s", path, copied.text);
     }
     return 0;
 }

@@ -32,11 +32,6 @@ struct measuring {
     char devices[DEVICES_BYTES];
 };
 
-static int refuse_measuring(const struct measuring *measuring, const char *text)
-{
-    return command_refuse(measuring->command, "%s", text);
-}
-
 /* ---- how much there is time for ----------------------------------------------------------- */
 
 /* The seconds of a launch for its start, its reference, its probe and its warm-up. They are only
@@ -91,7 +86,7 @@ static int read_options(struct measuring *measuring, const struct validate_reque
     int n = 0, status;
 
     if (!line)
-        return refuse_measuring(measuring, "no memory for the options");
+        return command_refuse(measuring->command, "no memory for the options");
     while (minutes > 0 && level + 1 < levels + LEVELS &&
            (double)(need->n * need->launches * level->times) * (level->seconds * parts + AROUND) >
                0.9 * 60.0 * minutes)
@@ -124,9 +119,9 @@ static int read_options(struct measuring *measuring, const struct validate_reque
         ++n;
     argument[n] = NULL;
     status = n < WORDS ? sweep_parse(n, argument, &measuring->options)
-                       : refuse_measuring(measuring,
-                                          "the profile names more than a sweep has: measure parts "
-                                          "of it by lockstep sweep");
+                       : command_refuse(measuring->command,
+                                        "the profile names more than a sweep has: measure parts "
+                                        "of it by lockstep sweep");
     free(line);
     return status;
 }
@@ -146,7 +141,7 @@ static int begin_records(struct measuring *measuring, const struct validate_requ
     plan->has_seed = true;
     if (plan_defaults(plan, run->n_slots, &why) != 0 ||
         plan_command(plan, run->command, sizeof run->command, &why) != 0)
-        return refuse_measuring(measuring, why.text);
+        return command_refuse(measuring->command, "%s", why.text);
     run->seed = plan->seed;
     run->planned = plan_cells(plan);
     run->launches = (int)plan->launches;
@@ -155,9 +150,9 @@ static int begin_records(struct measuring *measuring, const struct validate_requ
     measuring->n = run->planned;
     measuring->cell = plan_make(plan, run->communicator, run->run_id);
     if (!measuring->cell)
-        return refuse_measuring(measuring, "no memory for the plan");
+        return command_refuse(measuring->command, "no memory for the plan");
     if (output_open(&measuring->output, request->out, false, &why) != 0)
-        return refuse_measuring(measuring, why.text);
+        return command_refuse(measuring->command, "%s", why.text);
     status = core_locks_take("", measuring->command, run, request->wait, &measuring->locks);
     if (status != 0) {
         output_abandon(&measuring->output);
@@ -169,7 +164,7 @@ static int begin_records(struct measuring *measuring, const struct validate_requ
         command_complain(measuring->command, "%s", measuring->locks.note.text);
     if (output_repair(&measuring->output, &why) != 0 ||
         output_begin(&measuring->output, run, &why) != 0)
-        return refuse_measuring(measuring, why.text);
+        return command_refuse(measuring->command, "%s", why.text);
     return 0;
 }
 
@@ -208,7 +203,7 @@ static int run_launches(struct measuring *measuring)
             if (!over) {
                 if (output_cell(&measuring->output, config,
                                 (watch_seconds(&measuring->watch) - begin) * 1e9, &cell, &why) != 0)
-                    status = refuse_measuring(measuring, why.text);
+                    status = command_refuse(measuring->command, "%s", why.text);
                 ++measuring->done;
                 measuring->ok += cell.status == RECORD_OK;
             }
@@ -257,7 +252,7 @@ static int measure_all(struct measuring *measuring, const struct validate_reques
         status != EXIT_INTERRUPTED)
         status = EXIT_MISUSE;
     if (status == 0 && validate_match_run(profile, &measuring->run, "this machine has", &why) != 0)
-        status = refuse_measuring(measuring, why.text);
+        status = command_refuse(measuring->command, "%s", why.text);
     if (status == 0 && profile->requires.conformance) {
         status = validate_check(measuring->command, profile->requires.conformance, list,
                                 limited ? measuring->seconds : MOST_SECONDS, request->cases);
@@ -283,7 +278,7 @@ static int measure_all(struct measuring *measuring, const struct validate_reques
                                    .seconds = watch_seconds(&measuring->watch)};
 
     ended = output_end(&measuring->output, record_end_text(measuring->run.run_id, &end), &why);
-    return ended != 0 ? refuse_measuring(measuring, why.text) : status;
+    return ended != 0 ? command_refuse(measuring->command, "%s", why.text) : status;
 }
 
 int validate_measure(const char *command, const struct validate_request *request,
