@@ -241,24 +241,23 @@ static const double *blocks(struct check *c, size_t block, int k, uint64_t seed)
     return all;
 }
 
-static void same_shard_together(struct check *c)
+static void same_shard_together(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (size_t form = 0; k > 1 && form < sizeof shapes / sizeof shapes[0]; ++form) {
-            const struct shape *s = &shapes[form];
-            const size_t in[] = {s->rows * (size_t)k, s->in};
-            const size_t out[] = {s->rows * (size_t)k, s->out};
-            const int *ids = mixed_ids(k);
-            const struct bound_answer known = shard_answer(c, s);
-            struct impl_model *model = network(c, ids, k, s);
-            const double *x = blocks(c, s->rows * s->in, k, check_seed(c) + 5);
-            const double *g = blocks(c, s->rows * s->out, k, check_seed(c) + 6);
-            check_note(c, "K=%d, shards of [%zu, %zu], %zu outputs: ", k, s->rows, s->in, s->out);
-            repeated(c, check_forward(c, model, check_needs_grad(check_array(c, 2, in, x))),
-                     "output", ids, k, &known.y);
-            repeated(c, check_backward(c, model, check_on(check_array(c, 2, out, g), ids[0])),
-                     "input gradient", ids, k, &known.dx);
-        }
+    for (size_t form = 0; form < sizeof shapes / sizeof shapes[0]; ++form) {
+        const struct shape *s = &shapes[form];
+        const size_t in[] = {s->rows * (size_t)k, s->in};
+        const size_t out[] = {s->rows * (size_t)k, s->out};
+        const int *ids = mixed_ids(k);
+        const struct bound_answer known = shard_answer(c, s);
+        struct impl_model *model = network(c, ids, k, s);
+        const double *x = blocks(c, s->rows * s->in, k, check_seed(c) + 5);
+        const double *g = blocks(c, s->rows * s->out, k, check_seed(c) + 6);
+        check_note(c, "K=%d, shards of [%zu, %zu], %zu outputs: ", k, s->rows, s->in, s->out);
+        repeated(c, check_forward(c, model, check_needs_grad(check_array(c, 2, in, x))), "output",
+                 ids, k, &known.y);
+        repeated(c, check_backward(c, model, check_on(check_array(c, 2, out, g), ids[0])),
+                 "input gradient", ids, k, &known.dx);
+    }
 }
 
 /* Calls one module on each device, all at once. */
@@ -395,23 +394,19 @@ static void agree_train(struct check *c, int k, const char *delays, struct run *
     }
 }
 
-static void agree_runs(struct check *c)
+static void agree_runs(struct check *c, int k)
 {
     static const char *const delays[] = {"0", "0", "2,1,0"};
-
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct run first, again;
-        agree_train(c, k, delays[0], &first);
-        for (size_t turn = 1; turn < sizeof delays / sizeof delays[0]; ++turn) {
-            check_note(c, "K=%d, run %zu: ", k, turn + 1);
-            agree_train(c, k, k < 3 ? delays[0] : delays[turn], &again);
-            check_same(c, "output", again.y, first.y);
-            check_same(c, "input gradient", again.dx, first.dx);
-            for (int p = 0; p < 4; ++p) {
-                check_same(c, check_text(c, "gradient %d", p), again.grad[p], first.grad[p]);
-                check_same(c, check_text(c, "trained parameter %d", p), again.value[p],
-                           first.value[p]);
-            }
+    struct run first, again;
+    agree_train(c, k, delays[0], &first);
+    for (size_t turn = 1; turn < sizeof delays / sizeof delays[0]; ++turn) {
+        check_note(c, "K=%d, run %zu: ", k, turn + 1);
+        agree_train(c, k, k < 3 ? delays[0] : delays[turn], &again);
+        check_same(c, "output", again.y, first.y);
+        check_same(c, "input gradient", again.dx, first.dx);
+        for (int p = 0; p < 4; ++p) {
+            check_same(c, check_text(c, "gradient %d", p), again.grad[p], first.grad[p]);
+            check_same(c, check_text(c, "trained parameter %d", p), again.value[p], first.value[p]);
         }
     }
 }
@@ -485,7 +480,7 @@ static const struct impl_array *used_on(struct check *c, int device,
     return check_infer(c, model, check_array(c, 2, in, check_randoms(c, 14, 91)));
 }
 
-static void agree_trained(struct check *c)
+static void agree_trained(struct check *c, int k)
 {
     const size_t in[] = {7, 2};
     struct impl_model *one = trained(c, 1);
@@ -493,27 +488,23 @@ static void agree_trained(struct check *c)
     const struct bound_answer known =
         net_answer(c, one, x, check_column(c, 7, check_sequence(c, 7, 1, 0)));
     const struct impl_array *expected = check_infer(c, one, x);
-
     bound_is(c, "output of the model trained on one device", expected, &known.y);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = trained(c, k);
-        struct votes v = {.what = "output of the trained model", .n = check_devices(c)};
-        struct impl_array *value[PARAMS];
-        check_note(c, "K=%d: ", k);
-        check_int(c, "parameters", check_params(c, model), PARAMS);
-        for (int p = 0; p < PARAMS; ++p) {
-            value[p] = check_get(c, model, IMPL_VALUE, p);
-            check_same(c, check_text(c, "trained parameter %d", p), value[p],
-                       check_get(c, one, IMPL_VALUE, p));
-        }
-        for (int d = 0; d < v.n; ++d) {
-            v.device[d] = d;
-            v.of[d] = used_on(c, d, value);
-        }
-        agree_all(c, &v);
-        check_same(c, "output of the model trained on one device", v.of[0], expected);
+    struct impl_model *model = trained(c, k);
+    struct votes v = {.what = "output of the trained model", .n = check_devices(c)};
+    struct impl_array *value[PARAMS];
+    check_int(c, "parameters", check_params(c, model), PARAMS);
+    for (int p = 0; p < PARAMS; ++p) {
+        value[p] = check_get(c, model, IMPL_VALUE, p);
+        check_same(c, check_text(c, "trained parameter %d", p), value[p],
+                   check_get(c, one, IMPL_VALUE, p));
     }
+    for (int d = 0; d < v.n; ++d) {
+        v.device[d] = d;
+        v.of[d] = used_on(c, d, value);
+    }
+    agree_all(c, &v);
+    check_same(c, "output of the model trained on one device", v.of[0], expected);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -523,10 +514,11 @@ enum { DP = PROFILE_DATAPARALLEL };
 static const struct check_case cases[] = {
     {"AGREE-01.alone", "AGREE-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, same_shard},
     {"AGREE-01.together", "AGREE-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     same_shard_together},
+     .each = same_shard_together},
     {"AGREE-01.apply", "AGREE-01", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 2, same_call},
-    {"AGREE-02.runs", "AGREE-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, agree_runs, 0,
-     IMPL_SUMS, IMPL_LISTED},
-    {"AGREE-03.trained", "AGREE-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, agree_trained},
+    {"AGREE-02.runs", "AGREE-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = agree_runs,
+     .dialect = IMPL_SUMS, .choice = IMPL_LISTED},
+    {"AGREE-03.trained", "AGREE-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = agree_trained},
 };
 const struct check_table agree_table = CHECK_TABLE(cases);

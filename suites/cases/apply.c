@@ -56,36 +56,33 @@ static void same_device(struct check *c)
 
 /* ---- APPLY-03: whole inputs ------------------------------------------------------------------ */
 
-static void whole_inputs(struct check *c)
+static void whole_inputs(struct check *c, int k)
 {
-    int k;
+    for (int dim = -1; dim < 2; ++dim) {
+        struct impl_call *calls = apply_calls(c, primitive_order(c, k), k, 20);
+        size_t shape[IMPL_MAX_DEVICES][2];
 
-    for (int i = 0; (k = check_count(c, i)); ++i)
-        for (int dim = -1; dim < 2; ++dim) {
-            struct impl_call *calls = apply_calls(c, primitive_order(c, k), k, 20);
-            size_t shape[IMPL_MAX_DEVICES][2];
-
-            for (int s = 0; s < k; ++s) {
-                shape[s][0] = 2 + (size_t)s;
-                shape[s][1] = 10;
-                calls[s].in =
-                    check_on(check_array(c, 2, shape[s], check_sequence(c, 10 * shape[s][0], 1, 1)),
-                             calls[s].device);
-                calls[s].out = check_output(c, IMPL_MAX_IO, 40 * shape[s][0]);
-                calls[s].description =
-                    apply_module(c, check_text(c, "{\"kind\":\"tag_dim\",\"dim\":%d}", dim));
-            }
-            check_note(c, "K=%d dim %d: ", k, dim);
-            check_accepted(c, "status of apply", apply_try(c, calls, k));
-            for (int s = 0; s < k; ++s) {
-                const size_t seen = dim < 0 ? 2 : shape[s][dim];
-                const char *what = check_text(c, "x + 1000 * what call %d sees", s);
-
-                check_shape(c, what, &calls[s].out[0], 2, shape[s]);
-                check_values(c, what, &calls[s].out[0], 10 * shape[s][0],
-                             check_sequence(c, 10 * shape[s][0], 1 + 1000 * (double)seen, 1));
-            }
+        for (int s = 0; s < k; ++s) {
+            shape[s][0] = 2 + (size_t)s;
+            shape[s][1] = 10;
+            calls[s].in =
+                check_on(check_array(c, 2, shape[s], check_sequence(c, 10 * shape[s][0], 1, 1)),
+                         calls[s].device);
+            calls[s].out = check_output(c, IMPL_MAX_IO, 40 * shape[s][0]);
+            calls[s].description =
+                apply_module(c, check_text(c, "{\"kind\":\"tag_dim\",\"dim\":%d}", dim));
         }
+        check_note(c, "K=%d dim %d: ", k, dim);
+        check_accepted(c, "status of apply", apply_try(c, calls, k));
+        for (int s = 0; s < k; ++s) {
+            const size_t seen = dim < 0 ? 2 : shape[s][dim];
+            const char *what = check_text(c, "x + 1000 * what call %d sees", s);
+
+            check_shape(c, what, &calls[s].out[0], 2, shape[s]);
+            check_values(c, what, &calls[s].out[0], 10 * shape[s][0],
+                         check_sequence(c, 10 * shape[s][0], 1 + 1000 * (double)seen, 1));
+        }
+    }
 }
 
 /* ---- APPLY-04: threads ----------------------------------------------------------------------- */
@@ -117,105 +114,90 @@ static void together(struct check *c)
                   (long long)best, k * ms - 1);
 }
 
-static void threads(struct check *c)
+static void threads(struct check *c, int k)
 {
     struct impl_trace *trace = check_memory(c, sizeof *trace);
-    int k;
+    struct impl_apply op = {.n = k, .grad = true, .train = true, .trace = trace};
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        struct impl_apply op = {.n = k, .grad = true, .train = true, .trace = trace};
-
-        op.calls = apply_calls(c, primitive_order(c, k), k, 2);
-        for (int s = 0; s < k; ++s)
-            op.calls[s].description = apply_module(c, "{\"kind\":\"identity\"}");
-        check_note(c, "K=%d: ", k);
-        check_apply(c, &op);
-        check_int(c, "calls in the trace", trace->replicas, k);
-        if (k == 1)
-            check_true(c, trace->replica[0].thread == trace->caller,
-                       "a single call must run in the thread of the caller");
-        for (int s = 1; s < k; ++s)
-            for (int other = 0; other < s; ++other)
-                check_true(c, trace->replica[s].thread != trace->replica[other].thread,
-                           "the calls %d and %d ran in one thread", other, s);
-    }
+    op.calls = apply_calls(c, primitive_order(c, k), k, 2);
+    for (int s = 0; s < k; ++s)
+        op.calls[s].description = apply_module(c, "{\"kind\":\"identity\"}");
+    check_apply(c, &op);
+    check_int(c, "calls in the trace", trace->replicas, k);
+    if (k == 1)
+        check_true(c, trace->replica[0].thread == trace->caller,
+                   "a single call must run in the thread of the caller");
+    for (int s = 1; s < k; ++s)
+        for (int other = 0; other < s; ++other)
+            check_true(c, trace->replica[s].thread != trace->replica[other].thread,
+                       "the calls %d and %d ran in one thread", other, s);
 }
 
 /* ---- APPLY-05, 06: modes and devices --------------------------------------------------------- */
 
-static void modes(struct check *c)
+static void modes(struct check *c, int k)
 {
     static const int modes[] = {3, 0, 1, 2, 0, 3, 2, 1};
-    int k;
 
-    for (int i = 0; (k = check_count(c, i)); ++i)
-        for (int step = 0; step < 8; ++step) {
-            struct impl_apply op = {
-                .n = k, .grad = (modes[step] & 1) != 0, .train = (modes[step] & 2) != 0};
+    for (int step = 0; step < 8; ++step) {
+        struct impl_apply op = {
+            .n = k, .grad = (modes[step] & 1) != 0, .train = (modes[step] & 2) != 0};
 
-            op.calls = apply_calls(c, primitive_order(c, k), k, 2);
-            for (int s = 0; s < k; ++s)
-                op.calls[s].description = apply_module(c, "{\"kind\":\"tag_mode\"}");
-            check_note(c, "K=%d grad %d train %d: ", k, op.grad, op.train);
-            check_apply(c, &op);
-            for (int s = 0; s < k; ++s)
-                check_values(c, check_text(c, "x + 1000 * grad + 2000 * train of call %d", s),
-                             &op.calls[s].out[0], 2,
-                             check_sequence(c, 2, 1 + 10.0 * s + 1000.0 * modes[step], 1));
-        }
+        op.calls = apply_calls(c, primitive_order(c, k), k, 2);
+        for (int s = 0; s < k; ++s)
+            op.calls[s].description = apply_module(c, "{\"kind\":\"tag_mode\"}");
+        check_note(c, "K=%d grad %d train %d: ", k, op.grad, op.train);
+        check_apply(c, &op);
+        for (int s = 0; s < k; ++s)
+            check_values(c, check_text(c, "x + 1000 * grad + 2000 * train of call %d", s),
+                         &op.calls[s].out[0], 2,
+                         check_sequence(c, 2, 1 + 10.0 * s + 1000.0 * modes[step], 1));
+    }
 }
 
-static void current_devices(struct check *c)
+static void current_devices(struct check *c, int k)
 {
-    int k;
+    for (int turn = 0; turn < k && turn < 3; ++turn) {
+        const int *order = primitive_order(c, k);
+        int devices[IMPL_MAX_DEVICES];
+        struct impl_call *calls;
 
-    for (int i = 0; (k = check_count(c, i)); ++i)
-        for (int turn = 0; turn < k && turn < 3; ++turn) {
-            const int *order = primitive_order(c, k);
-            int devices[IMPL_MAX_DEVICES];
-            struct impl_call *calls;
-
-            for (int s = 0; s < k; ++s)
-                devices[s] = order[(s + turn) % k];
-            calls = apply_calls(c, devices, k, 2);
-            for (int s = 0; s < k; ++s)
-                calls[s].description = apply_module(c, "{\"kind\":\"tag_device\"}");
-            check_note(c, "K=%d: ", k);
-            check_accepted(c, "status of apply", apply_try(c, calls, k));
-            for (int s = 0; s < k; ++s) {
-                check_values(c, check_text(c, "x + 1000 * (the device of call %d, + 1)", s),
-                             &calls[s].out[0], 2,
-                             check_sequence(c, 2, 1 + 10.0 * s + 1000.0 * (devices[s] + 1), 1));
-                check_device(c, "output", &calls[s].out[0], devices[s]);
-            }
-        }
-}
-
-/* An output that a module makes without any input is on the module's device. */
-static void made_inside(struct check *c)
-{
-    int k;
-
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        const int *devices = primitive_order(c, k);
-        struct impl_call *calls = apply_calls(c, devices, k, 2);
-
-        for (int s = 0; s < k; ++s) {
-            calls[s].n_in = 0;
-            calls[s].description =
-                apply_module(c, check_text(c,
-                                           "{\"kind\":\"constant\",\"rows\":2,\"columns\":1,"
-                                           "\"weight\":[%d,%d]},{\"kind\":\"tag_device\"}",
-                                           s + 3, s + 5));
-        }
+        for (int s = 0; s < k; ++s)
+            devices[s] = order[(s + turn) % k];
+        calls = apply_calls(c, devices, k, 2);
+        for (int s = 0; s < k; ++s)
+            calls[s].description = apply_module(c, "{\"kind\":\"tag_device\"}");
         check_note(c, "K=%d: ", k);
         check_accepted(c, "status of apply", apply_try(c, calls, k));
         for (int s = 0; s < k; ++s) {
-            check_values(c, check_text(c, "a constant + 1000 * (the device of call %d, + 1)", s),
+            check_values(c, check_text(c, "x + 1000 * (the device of call %d, + 1)", s),
                          &calls[s].out[0], 2,
-                         check_sequence(c, 2, s + 3 + 1000.0 * (devices[s] + 1), 2));
+                         check_sequence(c, 2, 1 + 10.0 * s + 1000.0 * (devices[s] + 1), 1));
             check_device(c, "output", &calls[s].out[0], devices[s]);
         }
+    }
+}
+
+/* An output that a module makes without any input is on the module's device. */
+static void made_inside(struct check *c, int k)
+{
+    const int *devices = primitive_order(c, k);
+    struct impl_call *calls = apply_calls(c, devices, k, 2);
+
+    for (int s = 0; s < k; ++s) {
+        calls[s].n_in = 0;
+        calls[s].description =
+            apply_module(c, check_text(c,
+                                       "{\"kind\":\"constant\",\"rows\":2,\"columns\":1,"
+                                       "\"weight\":[%d,%d]},{\"kind\":\"tag_device\"}",
+                                       s + 3, s + 5));
+    }
+    check_accepted(c, "status of apply", apply_try(c, calls, k));
+    for (int s = 0; s < k; ++s) {
+        check_values(c, check_text(c, "a constant + 1000 * (the device of call %d, + 1)", s),
+                     &calls[s].out[0], 2,
+                     check_sequence(c, 2, s + 3 + 1000.0 * (devices[s] + 1), 2));
+        check_device(c, "output", &calls[s].out[0], devices[s]);
     }
 }
 
@@ -226,13 +208,13 @@ enum { DP = PROFILE_DATAPARALLEL };
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"APPLY-02.calls", "APPLY-02", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 2, order_of_calls},
-    {"APPLY-03.whole", "APPLY-03", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, whole_inputs},
+    {"APPLY-03.whole", "APPLY-03", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, .each = whole_inputs},
     {"APPLY-04.together", "APPLY-04", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 2, together},
     {"APPLY-04.threads", "APPLY-04", MUST, REPORTED, DP, IMPL_CAP_APPLY | IMPL_CAP_TRACE, 1,
-     threads},
-    {"APPLY-05.calls", "APPLY-05", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, modes},
-    {"APPLY-06.calls", "APPLY-06", MUST, REPORTED, DP, IMPL_CAP_APPLY, 1, current_devices},
-    {"APPLY-06.made", "APPLY-06", MUST, REPORTED, DP, IMPL_CAP_APPLY, 1, made_inside},
+     .each = threads},
+    {"APPLY-05.calls", "APPLY-05", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, .each = modes},
+    {"APPLY-06.calls", "APPLY-06", MUST, REPORTED, DP, IMPL_CAP_APPLY, 1, .each = current_devices},
+    {"APPLY-06.made", "APPLY-06", MUST, REPORTED, DP, IMPL_CAP_APPLY, 1, .each = made_inside},
     {"APPLY-11.same_device", "APPLY-11", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, same_device},
 };
 const struct check_table apply_table = CHECK_TABLE(cases);

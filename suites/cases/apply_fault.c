@@ -78,21 +78,18 @@ static void must_work(struct check *c, int k)
                      check_sequence(c, 2, 3 + 20.0 * s, 2));
 }
 
-static void apply_reuse(struct check *c)
+static void apply_reuse(struct check *c, int k)
 {
-    int k;
+    for (int bad = 0; bad<k; bad += k> 4 ? 3 : 1) {
+        struct impl_call *calls = apply_calls(c, primitive_order(c, k), k, 2);
 
-    for (int i = 0; (k = check_count(c, i)); ++i)
-        for (int bad = 0; bad<k; bad += k> 4 ? 3 : 1) {
-            struct impl_call *calls = apply_calls(c, primitive_order(c, k), k, 2);
-
-            for (int s = 0; s < k; ++s)
-                calls[s].description =
-                    apply_module(c, s == bad ? failing(c, s, "fault", "once") : AFFINE);
-            check_note(c, "K=%d, call %d fails: ", k, bad);
-            check_refused(c, "a failing call", apply_try(c, calls, k), ANY);
-            must_work(c, k);
-        }
+        for (int s = 0; s < k; ++s)
+            calls[s].description =
+                apply_module(c, s == bad ? failing(c, s, "fault", "once") : AFFINE);
+        check_note(c, "K=%d, call %d fails: ", k, bad);
+        check_refused(c, "a failing call", apply_try(c, calls, k), ANY);
+        must_work(c, k);
+    }
 }
 
 /* ---- APPLY-08: all have ended ---------------------------------------------------------------- */
@@ -360,42 +357,32 @@ static const char *fails_once(struct check *c, int replica, const char *when)
                       replica, when);
 }
 
-static void apply_retry_forward(struct check *c)
+static void apply_retry_forward(struct check *c, int k)
 {
-    int k;
+    size_t size[IMPL_MAX_DEVICES];
+    const int m = check_shards(10, k, size);
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        size_t size[IMPL_MAX_DEVICES];
-        const int m = check_shards(10, k, size);
-
-        for (int replica = 0; replica<m; replica += m> 1 ? m - 1 : 1) {
-            check_note(c, "K=%d, replica %d fails in its third forward: ", k, replica);
-            five_steps(
-                c,
-                check_parallel(c, k, primitive_order(c, k), "",
-                               check_text(c, AFFINE ",%s", fails_once(c, replica, "forward"))),
-                false);
-        }
+    for (int replica = 0; replica<m; replica += m> 1 ? m - 1 : 1) {
+        check_note(c, "K=%d, replica %d fails in its third forward: ", k, replica);
+        five_steps(c,
+                   check_parallel(c, k, primitive_order(c, k), "",
+                                  check_text(c, AFFINE ",%s", fails_once(c, replica, "forward"))),
+                   false);
     }
 }
 
 /* The failing layer comes first: when it fails, the replicas have gradients already. */
-static void apply_retry_backward(struct check *c)
+static void apply_retry_backward(struct check *c, int k)
 {
-    int k;
+    size_t size[IMPL_MAX_DEVICES];
+    const int m = check_shards(10, k, size);
 
-    for (int i = 1; (k = check_count(c, i)); ++i) {
-        size_t size[IMPL_MAX_DEVICES];
-        const int m = check_shards(10, k, size);
-
-        for (int replica = 0; replica < m; replica += m - 1) {
-            check_note(c, "K=%d, replica %d fails in its third backward: ", k, replica);
-            five_steps(
-                c,
-                check_parallel(c, k, primitive_order(c, k), "",
-                               check_text(c, "%s," AFFINE, fails_once(c, replica, "backward"))),
-                true);
-        }
+    for (int replica = 0; replica < m; replica += m - 1) {
+        check_note(c, "K=%d, replica %d fails in its third backward: ", k, replica);
+        five_steps(c,
+                   check_parallel(c, k, primitive_order(c, k), "",
+                                  check_text(c, "%s," AFFINE, fails_once(c, replica, "backward"))),
+                   true);
     }
 }
 
@@ -421,9 +408,10 @@ static const struct check_case cases[] = {
      apply_report_forward},
     {"APPLY-10.backward", "APPLY-10", MUST_REFUSE, REPORTED, DP, IMPL_CAP_PARALLEL, 2,
      apply_report_backward},
-    {"APPLY-12.forward", "APPLY-12", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, apply_retry_forward},
+    {"APPLY-12.forward", "APPLY-12", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = apply_retry_forward},
     {"APPLY-12.backward", "APPLY-12", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     apply_retry_backward},
-    {"APPLY-12.calls", "APPLY-12", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, apply_reuse},
+     .each = apply_retry_backward},
+    {"APPLY-12.calls", "APPLY-12", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, .each = apply_reuse},
 };
 const struct check_table apply_fault_table = CHECK_TABLE(cases);

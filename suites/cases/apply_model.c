@@ -177,138 +177,118 @@ static void threads_of(struct check *c, struct impl_model *model, size_t rows, i
                        "the replicas %d and %d ran in one thread", other, s);
 }
 
-static void apply_model_threads(struct check *c)
+static void apply_model_threads(struct check *c, int k)
 {
-    int k;
+    struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", AFFINE);
+    size_t size[IMPL_MAX_DEVICES];
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", AFFINE);
-        size_t size[IMPL_MAX_DEVICES];
-
-        check_note(c, "K=%d: ", k);
-        threads_of(c, model, rows_for(k), k);
-        threads_of(c, model, 1, 1);
-        threads_of(c, model, 10, check_shards(10, k, size));
-    }
+    threads_of(c, model, rows_for(k), k);
+    threads_of(c, model, 1, 1);
+    threads_of(c, model, 10, check_shards(10, k, size));
 }
 
 /* ---- APPLY-05, 06 ---------------------------------------------------------------------------- */
 
-static void apply_model_modes(struct check *c)
+static void apply_model_modes(struct check *c, int k)
 {
     static const int modes[] = {3, 0, 1, 2, 0, 3, 2, 1, 1, 3, 3, 0, 0};
-    int k;
+    const size_t n = rows_for(k);
+    struct impl_model *model =
+        check_parallel(c, k, primitive_order(c, k), "", "{\"kind\":\"tag_mode\"}");
+    const struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        const size_t n = rows_for(k);
-        struct impl_model *model =
-            check_parallel(c, k, primitive_order(c, k), "", "{\"kind\":\"tag_mode\"}");
-        const struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
+    for (size_t step = 0; step < sizeof modes / sizeof modes[0]; ++step) {
+        const bool grad = (modes[step] & 1) != 0, train = (modes[step] & 2) != 0;
 
-        for (size_t step = 0; step < sizeof modes / sizeof modes[0]; ++step) {
-            const bool grad = (modes[step] & 1) != 0, train = (modes[step] & 2) != 0;
-
-            check_note(c, "K=%d grad %d train %d: ", k, grad, train);
-            check_values(c, "x + 1000 * grad + 2000 * train", check_one(c, model, x, grad, train),
-                         n, check_sequence(c, n, 1 + 1000.0 * modes[step], 1));
-        }
+        check_note(c, "K=%d grad %d train %d: ", k, grad, train);
+        check_values(c, "x + 1000 * grad + 2000 * train", check_one(c, model, x, grad, train), n,
+                     check_sequence(c, n, 1 + 1000.0 * modes[step], 1));
     }
 }
 
 /* The forward that fails has other modes than the next one. */
-static void apply_modes_after_failure(struct check *c)
+static void apply_modes_after_failure(struct check *c, int k)
 {
-    int k;
+    for (int modes = 0; modes < 4; ++modes) {
+        const size_t n = rows_for(k);
+        struct impl_model *model = check_parallel(
+            c, k, primitive_order(c, k), "",
+            check_text(c,
+                       AFFINE ",{\"kind\":\"tag_mode\"},{\"kind\":\"fail\",\"replicas\":[%d],"
+                              "\"when\":\"forward\",\"status\":\"fault\",\"text\":\"once\","
+                              "\"at\":1}",
+                       k - 1));
+        const bool grad = (modes & 1) != 0, train = (modes & 2) != 0;
+        const struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
 
-    for (int i = 0; (k = check_count(c, i)); ++i)
-        for (int modes = 0; modes < 4; ++modes) {
-            const size_t n = rows_for(k);
-            struct impl_model *model = check_parallel(
-                c, k, primitive_order(c, k), "",
-                check_text(c,
-                           AFFINE ",{\"kind\":\"tag_mode\"},{\"kind\":\"fail\",\"replicas\":[%d],"
-                                  "\"when\":\"forward\",\"status\":\"fault\",\"text\":\"once\","
-                                  "\"at\":1}",
-                           k - 1));
-            const bool grad = (modes & 1) != 0, train = (modes & 2) != 0;
-            const struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
-
-            check_note(c, "K=%d, after a failure with grad %d, train %d: ", k, grad, train);
-            check_refused(c, "a failing replica", check_try_one(c, model, x, grad, train),
-                          ALLOW(IMPL_EFAULT));
-            check_values(c, "2x + 1 + 1000 * grad + 2000 * train",
-                         check_one(c, model, x, !grad, !train), n,
-                         check_sequence(c, n, 3 + 1000.0 * (3 - modes), 2));
-            check_values(c, "output in grad and train mode", check_forward(c, model, x), n,
-                         check_sequence(c, n, 3003, 2));
-            check_backward(c, model, NULL);
-            check_grad_is(c, model, 1, (double)n);
-            check_model_close(c, model);
-        }
+        check_note(c, "K=%d, after a failure with grad %d, train %d: ", k, grad, train);
+        check_refused(c, "a failing replica", check_try_one(c, model, x, grad, train),
+                      ALLOW(IMPL_EFAULT));
+        check_values(c, "2x + 1 + 1000 * grad + 2000 * train",
+                     check_one(c, model, x, !grad, !train), n,
+                     check_sequence(c, n, 3 + 1000.0 * (3 - modes), 2));
+        check_values(c, "output in grad and train mode", check_forward(c, model, x), n,
+                     check_sequence(c, n, 3003, 2));
+        check_backward(c, model, NULL);
+        check_grad_is(c, model, 1, (double)n);
+        check_model_close(c, model);
+    }
 }
 
-static void apply_model_devices(struct check *c)
+static void apply_model_devices(struct check *c, int k)
 {
-    int k;
+    for (int turn = 0; turn < k && turn < 3; ++turn) {
+        const int *order = primitive_order(c, k);
+        const size_t n = rows_for(k);
+        double *want = check_memory(c, n * sizeof *want);
+        int ids[IMPL_MAX_DEVICES];
 
-    for (int i = 0; (k = check_count(c, i)); ++i)
-        for (int turn = 0; turn < k && turn < 3; ++turn) {
-            const int *order = primitive_order(c, k);
-            const size_t n = rows_for(k);
-            double *want = check_memory(c, n * sizeof *want);
-            int ids[IMPL_MAX_DEVICES];
+        for (int s = 0; s < k; ++s)
+            ids[s] = order[(s + turn) % k];
+        for (size_t r = 0; r < n; ++r) {
+            const int device = ids[r / 3];
 
-            for (int s = 0; s < k; ++s)
-                ids[s] = order[(s + turn) % k];
-            for (size_t r = 0; r < n; ++r) {
-                const int device = ids[r / 3];
-
-                want[r] = 5 + (double)r + 1000.0 * (device + 1);
-            }
-            check_note(c, "K=%d: ", k);
-            check_values(c, "x + 1000 * (its device + 1)",
-                         check_forward(c,
-                                       check_parallel(c, k, ids, "", "{\"kind\":\"tag_device\"}"),
-                                       check_column(c, n, check_sequence(c, n, 5, 1))),
-                         n, want);
+            want[r] = 5 + (double)r + 1000.0 * (device + 1);
         }
+        check_note(c, "K=%d: ", k);
+        check_values(c, "x + 1000 * (its device + 1)",
+                     check_forward(c, check_parallel(c, k, ids, "", "{\"kind\":\"tag_device\"}"),
+                                   check_column(c, n, check_sequence(c, n, 5, 1))),
+                     n, want);
+    }
 }
 
 /* ---- APPLY-03: calls with several inputs and outputs -------------------------------------------
  */
 
 /* Two inputs are multiplied. There are two outputs: the product, and each of its rows twice. */
-static void apply_several(struct check *c)
+static void apply_several(struct check *c, int k)
 {
     enum { ROWS = 3 };
+    const int *devices = primitive_order(c, k);
+    struct impl_call *calls = apply_calls(c, devices, k, ROWS);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        const int *devices = primitive_order(c, k);
-        struct impl_call *calls = apply_calls(c, devices, k, ROWS);
+    for (int s = 0; s < k; ++s) {
+        struct impl_array *in = check_memory(c, 2 * sizeof *in);
 
-        check_note(c, "K=%d: ", k);
-        for (int s = 0; s < k; ++s) {
-            struct impl_array *in = check_memory(c, 2 * sizeof *in);
+        in[0] = *check_on(check_vector(c, ROWS, check_sequence(c, ROWS, 1 + s, 1)), devices[s]);
+        in[1] = *check_on(check_vector(c, ROWS, check_sequence(c, ROWS, 10, 5)), devices[s]);
+        calls[s].in = in;
+        calls[s].n_in = 2;
+        calls[s].description =
+            apply_module(c, "{\"kind\":\"multiply\",\"factor\":2},{\"kind\":\"fork\"}");
+    }
+    check_accepted(c, "status of apply", apply_try(c, calls, k));
+    for (int s = 0; s < k; ++s) {
+        double product[ROWS], doubled[2 * ROWS];
 
-            in[0] = *check_on(check_vector(c, ROWS, check_sequence(c, ROWS, 1 + s, 1)), devices[s]);
-            in[1] = *check_on(check_vector(c, ROWS, check_sequence(c, ROWS, 10, 5)), devices[s]);
-            calls[s].in = in;
-            calls[s].n_in = 2;
-            calls[s].description =
-                apply_module(c, "{\"kind\":\"multiply\",\"factor\":2},{\"kind\":\"fork\"}");
-        }
-        check_accepted(c, "status of apply", apply_try(c, calls, k));
-        for (int s = 0; s < k; ++s) {
-            double product[ROWS], doubled[2 * ROWS];
-
-            for (int e = 0; e < ROWS; ++e)
-                product[e] = doubled[2 * e] = doubled[2 * e + 1] = 2.0 * (1 + s + e) * (10 + 5 * e);
-            check_int(c, check_text(c, "outputs of call %d", s), calls[s].n_out, 2);
-            check_values(c, check_text(c, "first output of call %d", s), &calls[s].out[0], ROWS,
-                         product);
-            check_values(c, check_text(c, "second output of call %d", s), &calls[s].out[1],
-                         (size_t)2 * ROWS, doubled);
-        }
+        for (int e = 0; e < ROWS; ++e)
+            product[e] = doubled[2 * e] = doubled[2 * e + 1] = 2.0 * (1 + s + e) * (10 + 5 * e);
+        check_int(c, check_text(c, "outputs of call %d", s), calls[s].n_out, 2);
+        check_values(c, check_text(c, "first output of call %d", s), &calls[s].out[0], ROWS,
+                     product);
+        check_values(c, check_text(c, "second output of call %d", s), &calls[s].out[1],
+                     (size_t)2 * ROWS, doubled);
     }
 }
 
@@ -326,11 +306,13 @@ static const struct check_case cases[] = {
      apply_model_backward_together},
     {"APPLY-04.eight", "APPLY-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 8, apply_model_eight},
     {"APPLY-04.replicas", "APPLY-04", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1,
-     apply_model_threads},
-    {"APPLY-05.forward", "APPLY-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, apply_model_modes},
+     .each = apply_model_threads},
+    {"APPLY-05.forward", "APPLY-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = apply_model_modes},
     {"APPLY-05.after_failure", "APPLY-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     apply_modes_after_failure},
-    {"APPLY-06.forward", "APPLY-06", MUST, REPORTED, DP, IMPL_CAP_PARALLEL, 1, apply_model_devices},
-    {"APPLY-03.several", "APPLY-03", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, apply_several},
+     .each = apply_modes_after_failure},
+    {"APPLY-06.forward", "APPLY-06", MUST, REPORTED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = apply_model_devices},
+    {"APPLY-03.several", "APPLY-03", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, .each = apply_several},
 };
 const struct check_table apply_model_table = CHECK_TABLE(cases);

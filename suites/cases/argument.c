@@ -26,79 +26,67 @@ static struct impl_array *forward_with(struct check *c, struct impl_model *model
 
 /* There are two arguments, with lengths that an implementation might cut: the rows, the devices,
  * one shard. Every replica gets both whole. */
-static void argument_whole(struct check *c)
+static void argument_whole(struct check *c, int k)
 {
     const double *x = check_sequence(c, N, 1, 1), *g = check_sequence(c, N, 4, 3);
-
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        const int *ids = mixed_ids(k);
-        const size_t lengths[] = {N, (size_t)k, (N + (size_t)k - 1) / (size_t)k, 1};
-        struct impl_model *model =
-            check_parallel(c, k, ids, "",
-                           "{\"kind\":\"argument\",\"index\":0},"
-                           "{\"kind\":\"argument\",\"index\":1},{\"kind\":\"tag_replica\"}");
-        for (size_t form = 0; form < sizeof lengths / sizeof lengths[0]; ++form) {
-            const size_t length = lengths[form];
-            struct impl_array *args = check_memory(c, 2 * sizeof *args);
-            size_t size[IMPL_MAX_DEVICES], r = 0;
-            const int m = check_shards(N, k, size);
-            double y[N], dx[N];
-            check_note(c, "K=%d, an argument of %zu: ", k, length);
-            args[0] = *check_vector(c, 3, check_sequence(c, 3, -3, 8));
-            args[1] = *check_vector(c, length, check_sequence(c, length, 5, 2));
-            for (int s = 0; s < m; ++s)
-                for (size_t row = 0; row < size[s]; ++row, ++r) {
-                    y[r] = (-3 * x[r] + 3000) * 5 + 1000 * (double)length + 1000 * (s + 1);
-                    dx[r] = -15 * g[r];
-                }
-            check_values(
-                c, "output",
-                forward_with(c, model, check_needs_grad(check_column(c, N, x)), args, 2, NULL), N,
-                y);
-            check_values(c, "input gradient",
-                         check_backward(c, model, check_on(check_column(c, N, g), ids[0])), N, dx);
-        }
+    const int *ids = mixed_ids(k);
+    const size_t lengths[] = {N, (size_t)k, (N + (size_t)k - 1) / (size_t)k, 1};
+    struct impl_model *model =
+        check_parallel(c, k, ids, "",
+                       "{\"kind\":\"argument\",\"index\":0},"
+                       "{\"kind\":\"argument\",\"index\":1},{\"kind\":\"tag_replica\"}");
+    for (size_t form = 0; form < sizeof lengths / sizeof lengths[0]; ++form) {
+        const size_t length = lengths[form];
+        struct impl_array *args = check_memory(c, 2 * sizeof *args);
+        size_t size[IMPL_MAX_DEVICES], r = 0;
+        const int m = check_shards(N, k, size);
+        double y[N], dx[N];
+        check_note(c, "K=%d, an argument of %zu: ", k, length);
+        args[0] = *check_vector(c, 3, check_sequence(c, 3, -3, 8));
+        args[1] = *check_vector(c, length, check_sequence(c, length, 5, 2));
+        for (int s = 0; s < m; ++s)
+            for (size_t row = 0; row < size[s]; ++row, ++r) {
+                y[r] = (-3 * x[r] + 3000) * 5 + 1000 * (double)length + 1000 * (s + 1);
+                dx[r] = -15 * g[r];
+            }
+        check_values(c, "output",
+                     forward_with(c, model, check_needs_grad(check_column(c, N, x)), args, 2, NULL),
+                     N, y);
+        check_values(c, "input gradient",
+                     check_backward(c, model, check_on(check_column(c, N, g), ids[0])), N, dx);
     }
 }
 
 /* A replica gets the value of this call, never that of an earlier one. */
-static void fresh(struct check *c)
+static void fresh(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"argument\"}");
-        for (int turn = 1; turn <= 3; ++turn) {
-            const size_t length = (size_t)(4 - turn);
-            check_note(c, "K=%d, call %d: ", k, turn);
-            check_values(
-                c, "output",
-                forward_with(c, model, check_column(c, N, check_sequence(c, N, 1, 1)),
-                             check_vector(c, length, check_sequence(c, length, 7 * turn, 1)), 1,
-                             NULL),
-                N, check_sequence(c, N, 1000 * (double)length + 7 * turn, 7 * turn));
-        }
+    struct impl_model *model = check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"argument\"}");
+    for (int turn = 1; turn <= 3; ++turn) {
+        const size_t length = (size_t)(4 - turn);
+        check_note(c, "K=%d, call %d: ", k, turn);
+        check_values(c, "output",
+                     forward_with(c, model, check_column(c, N, check_sequence(c, N, 1, 1)),
+                                  check_vector(c, length, check_sequence(c, length, 7 * turn, 1)),
+                                  1, NULL),
+                     N, check_sequence(c, N, 1000 * (double)length + 7 * turn, 7 * turn));
     }
 }
 
 /* The batch is cut along dimension 1. The argument has no such dimension, and is passed whole. */
-static void other_dimension(struct check *c)
+static void other_dimension(struct check *c, int k)
 {
     const size_t dim[] = {2, N};
     const double *x = check_integers(c, (size_t)2 * N, 73);
-
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            check_parallel(c, k, mixed_ids(k), "\"dim\":1,", "{\"kind\":\"argument\"}");
-        double want[2 * N];
-        struct impl_array *y;
-        check_note(c, "K=%d: ", k);
-        for (size_t e = 0; e < sizeof want / sizeof want[0]; ++e)
-            want[e] = 6 * x[e] + 2000;
-        y = forward_with(c, model, check_array(c, 2, dim, x),
-                         check_vector(c, 2, check_sequence(c, 2, 6, 1)), 1, NULL);
-        check_shape(c, "output", y, 2, dim);
-        check_values(c, "output", y, (size_t)2 * N, want);
-    }
+    struct impl_model *model =
+        check_parallel(c, k, mixed_ids(k), "\"dim\":1,", "{\"kind\":\"argument\"}");
+    double want[2 * N];
+    struct impl_array *y;
+    for (size_t e = 0; e < sizeof want / sizeof want[0]; ++e)
+        want[e] = 6 * x[e] + 2000;
+    y = forward_with(c, model, check_array(c, 2, dim, x),
+                     check_vector(c, 2, check_sequence(c, 2, 6, 1)), 1, NULL);
+    check_shape(c, "output", y, 2, dim);
+    check_values(c, "output", y, (size_t)2 * N, want);
 }
 
 /* The shapes of the rule, and others that make fewer shards than devices for the counts in use. */
@@ -168,31 +156,27 @@ static void surplus_calls(struct check *c)
 }
 
 /* The factor 0.1 is not exact: it is rounded in the same way on all shards. */
-static void same_factor(struct check *c)
+static void same_factor(struct check *c, int k)
 {
     enum { ROWS = 33 };
     const float factor = 0.1F;
     const double as_double = (double)factor;
     const double *x = check_randoms(c, ROWS, 77), *g = check_randoms(c, ROWS, 78);
     double y[ROWS], dx[ROWS];
-
     for (size_t r = 0; r < ROWS; ++r) {
         const float product = (float)x[r] * factor, gradient = (float)g[r] * factor;
         y[r] = (double)(product + 1000.0F);
         dx[r] = (double)gradient;
     }
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        const int *ids = mixed_ids(k);
-        struct impl_model *model = check_parallel(c, k, ids, "", "{\"kind\":\"argument\"}");
-        check_note(c, "K=%d: ", k);
-        check_values(c, "output",
-                     forward_with(c, model, check_needs_grad(check_column(c, ROWS, x)),
-                                  check_vector(c, 1, &as_double), 1, NULL),
-                     ROWS, y);
-        check_values(c, "input gradient",
-                     check_backward(c, model, check_on(check_column(c, ROWS, g), ids[0])), ROWS,
-                     dx);
-    }
+
+    const int *ids = mixed_ids(k);
+    struct impl_model *model = check_parallel(c, k, ids, "", "{\"kind\":\"argument\"}");
+    check_values(c, "output",
+                 forward_with(c, model, check_needs_grad(check_column(c, ROWS, x)),
+                              check_vector(c, 1, &as_double), 1, NULL),
+                 ROWS, y);
+    check_values(c, "input gradient",
+                 check_backward(c, model, check_on(check_column(c, ROWS, g), ids[0])), ROWS, dx);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -200,11 +184,11 @@ static void same_factor(struct check *c)
 enum { DP = PROFILE_DATAPARALLEL, NEEDS = IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS };
 
 static const struct check_case cases[] = {
-    {"NONT-01.whole", "NONT-01", MUST, OBSERVED, DP, NEEDS, 1, argument_whole},
-    {"NONT-01.fresh", "NONT-01", MUST, OBSERVED, DP, NEEDS, 1, fresh},
-    {"NONT-01.other_dimension", "NONT-01", MUST, OBSERVED, DP, NEEDS, 1, other_dimension},
+    {"NONT-01.whole", "NONT-01", MUST, OBSERVED, DP, NEEDS, 1, .each = argument_whole},
+    {"NONT-01.fresh", "NONT-01", MUST, OBSERVED, DP, NEEDS, 1, .each = fresh},
+    {"NONT-01.other_dimension", "NONT-01", MUST, OBSERVED, DP, NEEDS, 1, .each = other_dimension},
     {"NONT-03.surplus", "NONT-03", MUST, OBSERVED, DP, NEEDS, 2, surplus_devices},
     {"NONT-03.calls", "NONT-03", MUST, REPORTED, DP, NEEDS | IMPL_CAP_TRACE, 2, surplus_calls},
-    {"NONT-06.factor", "NONT-06", MUST, OBSERVED, DP, NEEDS, 1, same_factor},
+    {"NONT-06.factor", "NONT-06", MUST, OBSERVED, DP, NEEDS, 1, .each = same_factor},
 };
 const struct check_table argument_table = CHECK_TABLE(cases);

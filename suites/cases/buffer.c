@@ -51,91 +51,79 @@ static void clones_lose_it(struct check *c)
 
 /* If the caller sets a buffer between two forwards, it counts on from there. A step and zeroed
  * gradients do not change it, and it has no gradient. */
-static void set_by_hand(struct check *c)
+static void set_by_hand(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = counting(c, k);
-        const double values[] = {7, -3, 100};
-        check_note(c, "K=%d: ", k);
-        for (int turn = 0; turn < 3; ++turn) {
-            const double g0 = values[turn];
-            check_set(c, model, IMPL_VALUE, 0, &g0);
-            check_forward(c, model,
-                          check_needs_grad(check_column(c, N, check_sequence(c, N, 1, 1))));
-            check_backward(
-                c, model,
-                check_on(check_column(c, N, check_sequence(c, N, 1, 1)), mixed_ids(k)[0]));
-            check_value_is(c, model, 0, g0 + 1);
-            check_grad_none(c, model, 0);
-            check_step(c, model, 0.5F, 0);
-            check_zero_grad(c, model);
-            check_value_is(c, model, 0, g0 + 1);
-            check_value_is(c, model, 1, 2 - 192.5 * (turn + 1));
-        }
+    struct impl_model *model = counting(c, k);
+    const double values[] = {7, -3, 100};
+    for (int turn = 0; turn < 3; ++turn) {
+        const double g0 = values[turn];
+        check_set(c, model, IMPL_VALUE, 0, &g0);
+        check_forward(c, model, check_needs_grad(check_column(c, N, check_sequence(c, N, 1, 1))));
+        check_backward(c, model,
+                       check_on(check_column(c, N, check_sequence(c, N, 1, 1)), mixed_ids(k)[0]));
+        check_value_is(c, model, 0, g0 + 1);
+        check_grad_none(c, model, 0);
+        check_step(c, model, 0.5F, 0);
+        check_zero_grad(c, model);
+        check_value_is(c, model, 0, g0 + 1);
+        check_value_is(c, model, 1, 2 - 192.5 * (turn + 1));
     }
 }
 
 /* Checks training and gradient mode inside every replica, for all four combinations and back
  * again. */
-static void modes_seen(struct check *c)
+static void modes_seen(struct check *c, int k)
 {
     static const unsigned modes[] = {3, 0, 1, 2, 0, 3};
+    struct impl_model *model =
+        check_parallel(c, k, mixed_ids(k), "",
+                       "{\"kind\":\"tag_mode\"},{\"kind\":\"affine\",\"weight\":[2]},"
+                       "{\"kind\":\"sequence\",\"layers\":[{\"kind\":\"tag_mode\"}]}");
+    for (size_t turn = 0; turn < sizeof modes / sizeof modes[0]; ++turn) {
+        const bool grad = (modes[turn] & 1) != 0, train = (modes[turn] & 2) != 0;
+        const double tag = 1000 * grad + 2000 * train;
+        const struct impl_array *x = check_column(c, N, check_sequence(c, N, 1, 1));
+        check_note(c, "K=%d, forward %zu: ", k, turn);
+        check_values(c, "output", check_one(c, model, x, grad, train), N,
+                     check_sequence(c, N, 2 + 3 * tag, 2));
+    }
+}
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            check_parallel(c, k, mixed_ids(k), "",
-                           "{\"kind\":\"tag_mode\"},{\"kind\":\"affine\",\"weight\":[2]},"
-                           "{\"kind\":\"sequence\",\"layers\":[{\"kind\":\"tag_mode\"}]}");
-        for (size_t turn = 0; turn < sizeof modes / sizeof modes[0]; ++turn) {
-            const bool grad = (modes[turn] & 1) != 0, train = (modes[turn] & 2) != 0;
-            const double tag = 1000 * grad + 2000 * train;
-            const struct impl_array *x = check_column(c, N, check_sequence(c, N, 1, 1));
-            check_note(c, "K=%d, forward %zu: ", k, turn);
-            check_values(c, "output", check_one(c, model, x, grad, train), N,
-                         check_sequence(c, N, 2 + 3 * tag, 2));
+static void modes_told(struct check *c, int k)
+{
+    for (unsigned mode = 0; mode < 4; ++mode) {
+        const bool grad = (mode & 1) != 0, train = (mode & 2) != 0;
+        struct impl_trace *trace = check_memory(c, sizeof *trace);
+        struct impl_forward op = {.n_in = 1, .grad = grad, .train = train, .trace = trace};
+        size_t size[IMPL_MAX_DEVICES];
+        const int m = check_shards(N, k, size);
+        check_note(c, "K=%d mode %u: ", k, mode);
+        op.in = check_column(c, N, check_sequence(c, N, 1, 1));
+        op.out = check_output(c, IMPL_MAX_IO, 4096);
+        check_forward_op(c, counting(c, k), &op);
+        check_int(c, "replicas", trace->replicas, m);
+        for (int s = 0; s < m; ++s) {
+            check_int(c, "gradient mode of a replica", trace->replica[s].grad, grad);
+            check_int(c, "training mode of a replica", trace->replica[s].train, train);
         }
     }
 }
 
-static void modes_told(struct check *c)
-{
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (unsigned mode = 0; mode < 4; ++mode) {
-            const bool grad = (mode & 1) != 0, train = (mode & 2) != 0;
-            struct impl_trace *trace = check_memory(c, sizeof *trace);
-            struct impl_forward op = {.n_in = 1, .grad = grad, .train = train, .trace = trace};
-            size_t size[IMPL_MAX_DEVICES];
-            const int m = check_shards(N, k, size);
-            check_note(c, "K=%d mode %u: ", k, mode);
-            op.in = check_column(c, N, check_sequence(c, N, 1, 1));
-            op.out = check_output(c, IMPL_MAX_IO, 4096);
-            check_forward_op(c, counting(c, k), &op);
-            check_int(c, "replicas", trace->replicas, m);
-            for (int s = 0; s < m; ++s) {
-                check_int(c, "gradient mode of a replica", trace->replica[s].grad, grad);
-                check_int(c, "training mode of a replica", trace->replica[s].train, train);
-            }
-        }
-}
-
 /* An effect of each call of the module happens m times, once for each replica. */
-static void called_by_each(struct check *c)
+static void called_by_each(struct check *c, int k)
 {
     static const size_t rows[] = {10, 1, 4, 9};
-
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = counting(c, k);
-        for (size_t form = 0; form < sizeof rows / sizeof rows[0]; ++form) {
-            struct impl_trace *trace = check_memory(c, sizeof *trace);
-            size_t size[IMPL_MAX_DEVICES];
-            const int m = check_shards(rows[form], k, size);
-            check_note(c, "K=%d N=%zu: ", k, rows[form]);
-            check_forward_trace(
-                c, model, check_column(c, rows[form], check_sequence(c, rows[form], 1, 1)), trace);
-            check_int(c, "replicas", trace->replicas, m);
-            for (int s = 0; s < k; ++s)
-                check_int(c, "calls of a replica", (long long)trace->replica[s].calls, s < m);
-        }
+    struct impl_model *model = counting(c, k);
+    for (size_t form = 0; form < sizeof rows / sizeof rows[0]; ++form) {
+        struct impl_trace *trace = check_memory(c, sizeof *trace);
+        size_t size[IMPL_MAX_DEVICES];
+        const int m = check_shards(rows[form], k, size);
+        check_note(c, "K=%d N=%zu: ", k, rows[form]);
+        check_forward_trace(
+            c, model, check_column(c, rows[form], check_sequence(c, rows[form], 1, 1)), trace);
+        check_int(c, "replicas", trace->replicas, m);
+        for (int s = 0; s < k; ++s)
+            check_int(c, "calls of a replica", (long long)trace->replica[s].calls, s < m);
     }
 }
 
@@ -146,14 +134,14 @@ enum { DP = PROFILE_DATAPARALLEL };
 static const struct check_case cases[] = {
     {"BUF-01.counter", "BUF-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, counted_once, 0,
      IMPL_REPLICA_0, IMPL_ALIAS},
-    {"BUF-01.set_by_hand", "BUF-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, set_by_hand, 0,
-     IMPL_REPLICA_0, IMPL_ALIAS},
+    {"BUF-01.set_by_hand", "BUF-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = set_by_hand,
+     .dialect = IMPL_REPLICA_0, .choice = IMPL_ALIAS},
     {"BUF-06.counter", "BUF-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, clones_lose_it, 0,
      IMPL_REPLICA_0, IMPL_CLONE},
-    {"BUF-09.modes", "BUF-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, modes_seen},
+    {"BUF-09.modes", "BUF-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = modes_seen},
     {"BUF-09.told", "BUF-09", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1,
-     modes_told},
+     .each = modes_told},
     {"BUF-10.calls", "BUF-10", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1,
-     called_by_each},
+     .each = called_by_each},
 };
 const struct check_table buffer_table = CHECK_TABLE(cases);

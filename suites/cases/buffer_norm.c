@@ -89,68 +89,58 @@ static void buf_norm_known(struct check *c)
     }
 }
 
-static void buf_norm_first_shard(struct check *c)
+static void buf_norm_first_shard(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = two_columns(c, k);
-        double mean[COLUMNS] = {0, 0}, variance[COLUMNS] = {1, 1};
+    struct impl_model *model = two_columns(c, k);
+    double mean[COLUMNS] = {0, 0}, variance[COLUMNS] = {1, 1};
 
-        for (int turn = 0; turn < 3; ++turn) {
-            check_note(c, "K=%d, forward %d: ", k, turn);
-            check_one(c, model, pairs(c, k, turn), true, true);
-            for (int f = 0; f < COLUMNS; ++f) {
-                const double step = norm_step_of(0, f, turn);
+    for (int turn = 0; turn < 3; ++turn) {
+        check_note(c, "K=%d, forward %d: ", k, turn);
+        check_one(c, model, pairs(c, k, turn), true, true);
+        for (int f = 0; f < COLUMNS; ++f) {
+            const double step = norm_step_of(0, f, turn);
 
-                mean[f] = (mean[f] + norm_first_of(0, f, turn) + step / 2) / 2;
-                variance[f] = (variance[f] + step * step / 2) / 2;
-            }
-            values_are(c, model, MEAN, mean);
-            values_are(c, model, VARIANCE, variance);
+            mean[f] = (mean[f] + norm_first_of(0, f, turn) + step / 2) / 2;
+            variance[f] = (variance[f] + step * step / 2) / 2;
         }
+        values_are(c, model, MEAN, mean);
+        values_are(c, model, VARIANCE, variance);
     }
 }
 
 /* Replicas that are clones keep their statistics to themselves; one device has no replica. */
-static void buf_norm_clone(struct check *c)
+static void buf_norm_clone(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = one_column(c, k, "1e-24");
+    struct impl_model *model = one_column(c, k, "1e-24");
 
-        if (k == 1)
-            continue;
-        for (int turn = 0; turn < 3; ++turn) {
-            double x[MOST_ROWS];
+    for (int turn = 0; turn < 3; ++turn) {
+        double x[MOST_ROWS];
 
-            check_note(c, "K=%d, forward %d: ", k, turn);
-            for (int n = 0; n < 2 * k; ++n)
-                x[n] = norm_first_of(n / 2, 0, turn) + n % 2 * norm_step_of(n / 2, 0, turn);
-            check_one(c, model, check_column(c, 2 * (size_t)k, x), true, true);
-            check_value_is(c, model, MEAN, 0);
-            check_value_is(c, model, VARIANCE, 1);
-            check_value_is(c, model, BATCHES, 0);
-        }
+        check_note(c, "K=%d, forward %d: ", k, turn);
+        for (int n = 0; n < 2 * k; ++n)
+            x[n] = norm_first_of(n / 2, 0, turn) + n % 2 * norm_step_of(n / 2, 0, turn);
+        check_one(c, model, check_column(c, 2 * (size_t)k, x), true, true);
+        check_value_is(c, model, MEAN, 0);
+        check_value_is(c, model, VARIANCE, 1);
+        check_value_is(c, model, BATCHES, 0);
     }
 }
 
 /* ---- BUF-03: the counter --------------------------------------------------------------------- */
 
 /* This holds in training only. */
-static void buf_norm_counts(struct check *c)
+static void buf_norm_counts(struct check *c, int k)
 {
     static const bool trains[] = {true, true, false, true, false, false, true};
+    struct impl_model *model = two_columns(c, k);
+    int count = 0;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = two_columns(c, k);
-        int count = 0;
-
-        check_note(c, "K=%d: ", k);
-        check_value_is(c, model, BATCHES, 0);
-        for (size_t turn = 0; turn < sizeof trains / sizeof trains[0]; ++turn) {
-            check_note(c, "K=%d, forward %zu: ", k, turn);
-            check_one(c, model, pairs(c, k, 0), true, trains[turn]);
-            count += trains[turn];
-            check_value_is(c, model, BATCHES, count);
-        }
+    check_value_is(c, model, BATCHES, 0);
+    for (size_t turn = 0; turn < sizeof trains / sizeof trains[0]; ++turn) {
+        check_note(c, "K=%d, forward %zu: ", k, turn);
+        check_one(c, model, pairs(c, k, 0), true, trains[turn]);
+        count += trains[turn];
+        check_value_is(c, model, BATCHES, count);
     }
 }
 
@@ -178,17 +168,15 @@ static void pairs_back(struct check *c, struct impl_model *model, int k, int tur
     check_values(c, "gradient of the bias", check_get(c, model, IMPL_GRAD, BIAS), COLUMNS, bias);
 }
 
-static void buf_norm_shards(struct check *c)
+static void buf_norm_shards(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = two_columns(c, k);
+    struct impl_model *model = two_columns(c, k);
 
-        for (int turn = 0; turn < 3; ++turn) {
-            check_note(c, "K=%d, step %d: ", k, turn);
-            check_zero_grad(c, model);
-            pairs_are_normal(c, check_one(c, model, pairs(c, k, turn), true, true), k);
-            pairs_back(c, model, k, turn);
-        }
+    for (int turn = 0; turn < 3; ++turn) {
+        check_note(c, "K=%d, step %d: ", k, turn);
+        check_zero_grad(c, model);
+        pairs_are_normal(c, check_one(c, model, pairs(c, k, turn), true, true), k);
+        pairs_back(c, model, k, turn);
     }
 }
 
@@ -197,35 +185,32 @@ static void buf_norm_shards(struct check *c)
 
 /* With mean 1.5, variance 3.75 and eps 0.25 the deviation is 2, also for shards of one row; no
  * statistics move. */
-static void buf_norm_evaluation(struct check *c)
+static void buf_norm_evaluation(struct check *c, int k)
 {
     static const size_t rows[] = {5, 10, 1, 16, 13};
+    struct impl_model *model = one_column(c, k, "0.25");
+    const double mean = 1.5, variance = 3.75;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = one_column(c, k, "0.25");
-        const double mean = 1.5, variance = 3.75;
+    check_set(c, model, IMPL_VALUE, MEAN, &mean);
+    check_set(c, model, IMPL_VALUE, VARIANCE, &variance);
+    for (size_t form = 0; form < sizeof rows / sizeof rows[0]; ++form) {
+        const size_t n = rows[form];
+        const double *x = form == 0 ? column : check_integers(c, n, form);
+        double *y = check_memory(c, n * sizeof *y);
 
-        check_set(c, model, IMPL_VALUE, MEAN, &mean);
-        check_set(c, model, IMPL_VALUE, VARIANCE, &variance);
-        for (size_t form = 0; form < sizeof rows / sizeof rows[0]; ++form) {
-            const size_t n = rows[form];
-            const double *x = form == 0 ? column : check_integers(c, n, form);
-            double *y = check_memory(c, n * sizeof *y);
-
-            check_note(c, "K=%d N=%zu: ", k, n);
-            for (size_t r = 0; r < n; ++r)
-                y[r] = (x[r] - mean) / 2;
-            check_values(c, "output",
-                         check_one(c, model, check_needs_grad(check_column(c, n, x)), true, false),
-                         n, y);
-            check_values(c, "gradient of the input",
-                         check_backward(c, model,
-                                        check_on(check_column(c, n, check_sequence(c, n, 2, 2)),
-                                                 mixed_ids(k)[0])),
-                         n, check_sequence(c, n, 1, 1));
-            check_value_is(c, model, MEAN, mean);
-            check_value_is(c, model, VARIANCE, variance);
-        }
+        check_note(c, "K=%d N=%zu: ", k, n);
+        for (size_t r = 0; r < n; ++r)
+            y[r] = (x[r] - mean) / 2;
+        check_values(c, "output",
+                     check_one(c, model, check_needs_grad(check_column(c, n, x)), true, false), n,
+                     y);
+        check_values(c, "gradient of the input",
+                     check_backward(
+                         c, model,
+                         check_on(check_column(c, n, check_sequence(c, n, 2, 2)), mixed_ids(k)[0])),
+                     n, check_sequence(c, n, 1, 1));
+        check_value_is(c, model, MEAN, mean);
+        check_value_is(c, model, VARIANCE, variance);
     }
 }
 
@@ -248,19 +233,17 @@ static void norm_refused(struct check *c, int k, size_t n)
     check_one(c, model, x, true, false);
 }
 
-static void buf_norm_one_row(struct check *c)
+static void buf_norm_one_row(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        norm_refused(c, k, 2 * (size_t)k - 1);
-        if (k != 4)
-            continue;
-        norm_refused(c, k, 10);
-        norm_refused(c, k, 13);
-        check_note(c, "K=4 N=17: ");
-        check_one(c, two_columns(c, k),
-                  check_array(c, 2, (const size_t[]){17, COLUMNS}, check_integers(c, 34, 3)), true,
-                  true);
-    }
+    norm_refused(c, k, 2 * (size_t)k - 1);
+    if (k != 4)
+        return;
+    norm_refused(c, k, 10);
+    norm_refused(c, k, 13);
+    check_note(c, "K=4 N=17: ");
+    check_one(c, two_columns(c, k),
+              check_array(c, 2, (const size_t[]){17, COLUMNS}, check_integers(c, 34, 3)), true,
+              true);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -270,14 +253,14 @@ enum { DP = PROFILE_DATAPARALLEL, NORM = IMPL_CAP_PARALLEL | IMPL_CAP_BATCH_NORM
 static const struct check_case cases[] = {
     {"BUF-02.known", "BUF-02", MAY, OBSERVED, DP, NORM, 2, buf_norm_known, 0, IMPL_REPLICA_0,
      IMPL_ALIAS},
-    {"BUF-02.first", "BUF-02", MAY, OBSERVED, DP, NORM, 1, buf_norm_first_shard, 0, IMPL_REPLICA_0,
-     IMPL_ALIAS},
-    {"BUF-03.counts", "BUF-03", MAY, OBSERVED, DP, NORM, 1, buf_norm_counts, 0, IMPL_REPLICA_0,
-     IMPL_ALIAS},
-    {"BUF-04.shards", "BUF-04", MAY, OBSERVED, DP, NORM, 1, buf_norm_shards},
-    {"BUF-05.evaluation", "BUF-05", MAY, OBSERVED, DP, NORM, 1, buf_norm_evaluation},
-    {"BUF-06.statistics", "BUF-06", MAY, OBSERVED, DP, NORM, 2, buf_norm_clone, 0, IMPL_REPLICA_0,
-     IMPL_CLONE},
-    {"BUF-08.one_row", "BUF-08", MAY, OBSERVED, DP, NORM, 1, buf_norm_one_row},
+    {"BUF-02.first", "BUF-02", MAY, OBSERVED, DP, NORM, 1, .each = buf_norm_first_shard,
+     .dialect = IMPL_REPLICA_0, .choice = IMPL_ALIAS},
+    {"BUF-03.counts", "BUF-03", MAY, OBSERVED, DP, NORM, 1, .each = buf_norm_counts,
+     .dialect = IMPL_REPLICA_0, .choice = IMPL_ALIAS},
+    {"BUF-04.shards", "BUF-04", MAY, OBSERVED, DP, NORM, 1, .each = buf_norm_shards},
+    {"BUF-05.evaluation", "BUF-05", MAY, OBSERVED, DP, NORM, 1, .each = buf_norm_evaluation},
+    {"BUF-06.statistics", "BUF-06", MAY, OBSERVED, DP, NORM, 2, .each = buf_norm_clone,
+     .dialect = IMPL_REPLICA_0, .choice = IMPL_CLONE},
+    {"BUF-08.one_row", "BUF-08", MAY, OBSERVED, DP, NORM, 1, .each = buf_norm_one_row},
 };
 const struct check_table buffer_norm_table = CHECK_TABLE(cases);

@@ -54,6 +54,11 @@ struct check_case {
      * SKIP, none: FAIL). choice IMPL_UNDECLARED: it is not about a dialect. */
     enum impl_dialect dialect;
     enum impl_choice choice;
+    /* One of these instead of run: it is called for every number of devices of check_count from
+     * `devices` on, or of ranks of ddp_ranks. Each call begins with the note "K=2: " or "R=2: ",
+     * and the models that it opened are closed when it returns. */
+    void (*each)(struct check *c, int k);
+    void (*each_ranks)(struct check *c, int ranks);
 };
 
 /* A rule without a case, and the reason. */

@@ -67,18 +67,17 @@ static void reduce_is(struct check *c, const struct kind kinds[], int n, int k, 
     }
 }
 
-static void broadcast_any_buffer(struct check *c)
+static void broadcast_any_buffer(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (int b = 0; b < BUFFERS; ++b) {
-            broadcast_is(c, mixed, MIXED, k, buffers[b]);
-            broadcast_is(c, equal, EQUAL, k, buffers[b]);
-        }
+    for (int b = 0; b < BUFFERS; ++b) {
+        broadcast_is(c, mixed, MIXED, k, buffers[b]);
+        broadcast_is(c, equal, EQUAL, k, buffers[b]);
+    }
 }
 
 /* Copies keep every bit: of the largest and the smallest number, of minus zero, and of denormal
  * numbers. */
-static void extremes_kept(struct check *c)
+static void extremes_kept(struct check *c, int k)
 {
     static const float single[] = {-0.0F, FLT_MAX, -FLT_MIN / 4, FLT_TRUE_MIN, -FLT_TRUE_MIN};
     static const double twice[] = {-0.0, -DBL_MAX, DBL_MIN / 8, 5e-324, 1 + DBL_EPSILON};
@@ -86,32 +85,27 @@ static void extremes_kept(struct check *c)
     static const int64_t large[] = {INT64_MIN, INT64_MAX, -1, 0, INT64_C(9007199254740993)};
     static const struct kind kinds[] = {
         {IMPL_F32, 1, {5}}, {IMPL_F64, 1, {5}}, {IMPL_I32, 1, {5}}, {IMPL_I64, 1, {5}}};
-
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        const int *ids = mixed_ids(k);
-        struct impl_array *src = coalesce_make(c, kinds, 4, 7, ids[0]);
-        struct impl_broadcast op = {
-            .src = src, .n = 4, .devices = ids, .n_devices = k, .buffer_bytes = 30, .poke = -1};
-        check_note(c, "K=%d: ", k);
-        memcpy(src[0].data, single, sizeof single);
-        memcpy(src[1].data, twice, sizeof twice);
-        memcpy(src[2].data, small, sizeof small);
-        memcpy(src[3].data, large, sizeof large);
-        op.copies = coalesce_room(c, kinds, 4, 4 * k);
-        check_broadcast(c, &op);
-        for (int t = 0; t < 4 * k; ++t)
-            check_same(c, check_text(c, "tensor %d on device %d", t % 4, ids[t / 4]), &op.copies[t],
-                       &src[t % 4]);
-    }
+    const int *ids = mixed_ids(k);
+    struct impl_array *src = coalesce_make(c, kinds, 4, 7, ids[0]);
+    struct impl_broadcast op = {
+        .src = src, .n = 4, .devices = ids, .n_devices = k, .buffer_bytes = 30, .poke = -1};
+    memcpy(src[0].data, single, sizeof single);
+    memcpy(src[1].data, twice, sizeof twice);
+    memcpy(src[2].data, small, sizeof small);
+    memcpy(src[3].data, large, sizeof large);
+    op.copies = coalesce_room(c, kinds, 4, 4 * k);
+    check_broadcast(c, &op);
+    for (int t = 0; t < 4 * k; ++t)
+        check_same(c, check_text(c, "tensor %d on device %d", t % 4, ids[t / 4]), &op.copies[t],
+                   &src[t % 4]);
 }
 
-static void reduce_any_buffer(struct check *c)
+static void reduce_any_buffer(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (int b = 0; b < BUFFERS; ++b) {
-            reduce_is(c, mixed, MIXED, k, buffers[b]);
-            reduce_is(c, equal, EQUAL, k, buffers[b]);
-        }
+    for (int b = 0; b < BUFFERS; ++b) {
+        reduce_is(c, mixed, MIXED, k, buffers[b]);
+        reduce_is(c, equal, EQUAL, k, buffers[b]);
+    }
 }
 
 /* All have one shape, so that only the contents and the types tell them apart. */
@@ -121,19 +115,18 @@ static const struct kind alike[] = {
 };
 enum { ALIKE = sizeof alike / sizeof alike[0] };
 
-static void order_kept(struct check *c)
+static void order_kept(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (size_t buffer = 12; buffer <= 48; buffer += 12) {
-            broadcast_is(c, alike, ALIKE, k, buffer);
-            reduce_is(c, alike, ALIKE, k, buffer);
-        }
+    for (size_t buffer = 12; buffer <= 48; buffer += 12) {
+        broadcast_is(c, alike, ALIKE, k, buffer);
+        reduce_is(c, alike, ALIKE, k, buffer);
+    }
 }
 
 /* ---- COAL-06, -07 ---------------------------------------------------------------------------- */
 
 /* A tensor is much larger than the limit; it is sent alone and among small ones. */
-static void large_is_whole(struct check *c)
+static void large_is_whole(struct check *c, int k)
 {
     static const struct kind kinds[] = {{IMPL_F32, 1, {1}},
                                         {IMPL_F64, 1, {60}},
@@ -141,136 +134,126 @@ static void large_is_whole(struct check *c)
                                         {IMPL_F32, 1, {3}},
                                         {IMPL_F64, 1, {1}}};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        broadcast_is(c, kinds, 5, k, 40);
-        reduce_is(c, kinds, 5, k, 40);
-        broadcast_is(c, kinds + 2, 1, k, 40);
-        reduce_is(c, kinds + 2, 1, k, 40);
-    }
+    broadcast_is(c, kinds, 5, k, 40);
+    reduce_is(c, kinds, 5, k, 40);
+    broadcast_is(c, kinds + 2, 1, k, 40);
+    reduce_is(c, kinds + 2, 1, k, 40);
 }
 
 /* Tensors without elements are first, in the middle, last, the only ones of their type, and the
  * only ones. */
-static void empty_survive(struct check *c)
+static void empty_survive(struct check *c, int k)
 {
     static const struct kind kinds[] = {
         {IMPL_F32, 1, {0}}, {IMPL_F32, 1, {10}},   {IMPL_F32, 2, {0, 3}}, {IMPL_F32, 1, {0}},
         {IMPL_I64, 1, {0}}, {IMPL_F64, 2, {4, 0}}, {IMPL_F32, 1, {10}},   {IMPL_F32, 1, {0}}};
     static const int begin[] = {0, 0, 0, 3, 1, 0}, count[] = {3, 1, 8, 3, 2, 2};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (size_t form = 0; form < sizeof begin / sizeof begin[0]; ++form)
-            for (int b = 0; b < BUFFERS; b += 3) {
-                broadcast_is(c, kinds + begin[form], count[form], k, buffers[b]);
-                reduce_is(c, kinds + begin[form], count[form], k, buffers[b]);
-            }
+    for (size_t form = 0; form < sizeof begin / sizeof begin[0]; ++form)
+        for (int b = 0; b < BUFFERS; b += 3) {
+            broadcast_is(c, kinds + begin[form], count[form], k, buffers[b]);
+            reduce_is(c, kinds + begin[form], count[form], k, buffers[b]);
+        }
 }
 
 /* ---- COAL-08, -09: one is written to, the others are not ------------------------------------- */
 
-static void neighbours_untouched(struct check *c)
+static void neighbours_untouched(struct check *c, int k)
 {
     static const int pokes[] = {0, 4, 6, 9, MIXED - 2};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (size_t p = 0; p < sizeof pokes / sizeof pokes[0]; ++p) {
-            const int *ids = mixed_ids(k);
-            const struct impl_array *src = coalesce_make(c, mixed, MIXED, 7, ids[0]);
-            struct impl_array *want = coalesce_make(c, mixed, MIXED, 7, ids[0]);
-            struct impl_broadcast op = {.src = src,
-                                        .n = MIXED,
-                                        .devices = ids,
-                                        .n_devices = k,
-                                        .buffer_bytes = buffers[p],
-                                        .poke = pokes[p]};
-            check_note(c, "K=%d, tensor %d written to: ", k, pokes[p]);
-            coalesce_add_one(&want[pokes[p]]);
-            op.copies = coalesce_room(c, mixed, MIXED, MIXED * k);
-            check_broadcast(c, &op);
-            for (int n = 0; n < MIXED * k; ++n)
-                check_same(c, check_text(c, "tensor %d of copy %d", n % MIXED, n / MIXED),
-                           &op.copies[n], &want[n % MIXED]);
-        }
+    for (size_t p = 0; p < sizeof pokes / sizeof pokes[0]; ++p) {
+        const int *ids = mixed_ids(k);
+        const struct impl_array *src = coalesce_make(c, mixed, MIXED, 7, ids[0]);
+        struct impl_array *want = coalesce_make(c, mixed, MIXED, 7, ids[0]);
+        struct impl_broadcast op = {.src = src,
+                                    .n = MIXED,
+                                    .devices = ids,
+                                    .n_devices = k,
+                                    .buffer_bytes = buffers[p],
+                                    .poke = pokes[p]};
+        check_note(c, "K=%d, tensor %d written to: ", k, pokes[p]);
+        coalesce_add_one(&want[pokes[p]]);
+        op.copies = coalesce_room(c, mixed, MIXED, MIXED * k);
+        check_broadcast(c, &op);
+        for (int n = 0; n < MIXED * k; ++n)
+            check_same(c, check_text(c, "tensor %d of copy %d", n % MIXED, n / MIXED),
+                       &op.copies[n], &want[n % MIXED]);
+    }
 }
 
 /* The first device gets the originals: a write to its copy changes the source, once. Writes on
  * other devices do not. */
-static void originals_returned(struct check *c)
+static void originals_returned(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (int poke = -1; poke < ALIKE; poke += 3) {
-            const int *ids = mixed_ids(k);
-            struct impl_array *want = coalesce_make(c, alike, ALIKE, 7, ids[0]);
-            struct impl_broadcast op = {.src = coalesce_make(c, alike, ALIKE, 7, ids[0]),
-                                        .n = ALIKE,
-                                        .devices = ids,
-                                        .n_devices = k,
-                                        .buffer_bytes = 24,
-                                        .poke = poke};
-            check_note(c, "K=%d, tensor %d written to: ", k, poke);
-            if (poke >= 0)
-                coalesce_add_one(&want[poke]);
-            op.copies = coalesce_room(c, alike, ALIKE, ALIKE * k);
-            op.src_after = coalesce_room(c, alike, ALIKE, ALIKE);
-            check_broadcast(c, &op);
-            for (int n = 0; n < ALIKE * k; ++n)
-                check_same(c, check_text(c, "tensor %d of copy %d", n % ALIKE, n / ALIKE),
-                           &op.copies[n], &want[n % ALIKE]);
-            for (int t = 0; t < ALIKE; ++t) {
-                check_same(c, check_text(c, "source %d afterwards", t), &op.src_after[t], &want[t]);
-                check_device(c, check_text(c, "source %d afterwards", t), &op.src_after[t], ids[0]);
-            }
+    for (int poke = -1; poke < ALIKE; poke += 3) {
+        const int *ids = mixed_ids(k);
+        struct impl_array *want = coalesce_make(c, alike, ALIKE, 7, ids[0]);
+        struct impl_broadcast op = {.src = coalesce_make(c, alike, ALIKE, 7, ids[0]),
+                                    .n = ALIKE,
+                                    .devices = ids,
+                                    .n_devices = k,
+                                    .buffer_bytes = 24,
+                                    .poke = poke};
+        check_note(c, "K=%d, tensor %d written to: ", k, poke);
+        if (poke >= 0)
+            coalesce_add_one(&want[poke]);
+        op.copies = coalesce_room(c, alike, ALIKE, ALIKE * k);
+        op.src_after = coalesce_room(c, alike, ALIKE, ALIKE);
+        check_broadcast(c, &op);
+        for (int n = 0; n < ALIKE * k; ++n)
+            check_same(c, check_text(c, "tensor %d of copy %d", n % ALIKE, n / ALIKE),
+                       &op.copies[n], &want[n % ALIKE]);
+        for (int t = 0; t < ALIKE; ++t) {
+            check_same(c, check_text(c, "source %d afterwards", t), &op.src_after[t], &want[t]);
+            check_device(c, check_text(c, "source %d afterwards", t), &op.src_after[t], ids[0]);
         }
+    }
 }
 
-static void sums_independent(struct check *c)
+static void sums_independent(struct check *c, int k)
 {
     static const int pokes[] = {0, 4, 6, 9, MIXED - 2};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (size_t p = 0; p < sizeof pokes / sizeof pokes[0]; ++p) {
-            const int *ids = mixed_ids(k);
-            struct impl_array *src = check_memory(c, (size_t)(MIXED * k) * sizeof *src);
-            struct impl_array *want = coalesce_sums(c, mixed, MIXED, k, 11);
-            struct impl_reduce op = {.src = src,
-                                     .n = MIXED,
-                                     .k = k,
-                                     .device = ids[0],
-                                     .buffer_bytes = buffers[p],
-                                     .poke = pokes[p]};
-            struct impl_array *zeroed = &want[pokes[p]];
-            check_note(c, "K=%d, sum %d set to zero: ", k, pokes[p]);
-            for (int n = 0; n < k; ++n)
-                memcpy(src + (size_t)(n * MIXED),
-                       coalesce_make(c, mixed, MIXED, 11 + (uint64_t)n, ids[n]),
-                       MIXED * sizeof *src);
-            memset(zeroed->data, 0, check_elements(zeroed) * check_dtype_bytes(zeroed->dtype));
-            op.sums = coalesce_room(c, mixed, MIXED, MIXED);
-            check_reduce(c, &op);
-            for (int t = 0; t < MIXED; ++t)
-                check_same(c, check_text(c, "sum %d", t), &op.sums[t], &want[t]);
-        }
+    for (size_t p = 0; p < sizeof pokes / sizeof pokes[0]; ++p) {
+        const int *ids = mixed_ids(k);
+        struct impl_array *src = check_memory(c, (size_t)(MIXED * k) * sizeof *src);
+        struct impl_array *want = coalesce_sums(c, mixed, MIXED, k, 11);
+        struct impl_reduce op = {.src = src,
+                                 .n = MIXED,
+                                 .k = k,
+                                 .device = ids[0],
+                                 .buffer_bytes = buffers[p],
+                                 .poke = pokes[p]};
+        struct impl_array *zeroed = &want[pokes[p]];
+        check_note(c, "K=%d, sum %d set to zero: ", k, pokes[p]);
+        for (int n = 0; n < k; ++n)
+            memcpy(src + (size_t)(n * MIXED),
+                   coalesce_make(c, mixed, MIXED, 11 + (uint64_t)n, ids[n]), MIXED * sizeof *src);
+        memset(zeroed->data, 0, check_elements(zeroed) * check_dtype_bytes(zeroed->dtype));
+        op.sums = coalesce_room(c, mixed, MIXED, MIXED);
+        check_reduce(c, &op);
+        for (int t = 0; t < MIXED; ++t)
+            check_same(c, check_text(c, "sum %d", t), &op.sums[t], &want[t]);
+    }
 }
 
 /* ---- COAL-10 --------------------------------------------------------------------------------- */
 
 /* If every device has the same list, the sum is k times each tensor. */
-static void tensor_by_tensor(struct check *c)
+static void tensor_by_tensor(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        const int *ids = mixed_ids(k);
-        struct impl_array *src = check_memory(c, (size_t)(3 * k) * sizeof *src);
-        struct impl_reduce op = {.src = src, .n = 3, .k = k, .device = ids[0], .poke = -1};
-        check_note(c, "K=%d: ", k);
-        for (int n = 0; n < 3 * k; ++n)
-            src[n] = *check_on(check_vector(c, 5, check_sequence(c, 5, 1 + 10 * (n % 3), 2)),
-                               ids[n / 3]);
-        op.sums = check_output(c, 3, 64);
-        check_reduce(c, &op);
-        for (int t = 0; t < 3; ++t)
-            check_values(c, check_text(c, "sum %d", t), &op.sums[t], 5,
-                         check_sequence(c, 5, k * (1 + 10 * t), 2 * k));
-    }
+    const int *ids = mixed_ids(k);
+    struct impl_array *src = check_memory(c, (size_t)(3 * k) * sizeof *src);
+    struct impl_reduce op = {.src = src, .n = 3, .k = k, .device = ids[0], .poke = -1};
+    for (int n = 0; n < 3 * k; ++n)
+        src[n] =
+            *check_on(check_vector(c, 5, check_sequence(c, 5, 1 + 10 * (n % 3), 2)), ids[n / 3]);
+    op.sums = check_output(c, 3, 64);
+    check_reduce(c, &op);
+    for (int t = 0; t < 3; ++t)
+        check_values(c, check_text(c, "sum %d", t), &op.sums[t], 5,
+                     check_sequence(c, 5, k * (1 + 10 * t), 2 * k));
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -279,17 +262,20 @@ enum { PRIM = PROFILE_PRIMITIVES, PAIR = IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE };
 
 static const struct check_case cases[] = {
     {"COAL-02.broadcast", "COAL-02", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1,
-     broadcast_any_buffer},
-    {"COAL-02.extremes", "COAL-02", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1, extremes_kept},
-    {"COAL-02.reduce", "COAL-02", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, reduce_any_buffer},
-    {"COAL-03.order", "COAL-03", MUST, OBSERVED, PRIM, PAIR, 1, order_kept},
-    {"COAL-06.values", "COAL-06", MUST, OBSERVED, PRIM, PAIR, 1, large_is_whole},
-    {"COAL-07.empty", "COAL-07", MUST, OBSERVED, PRIM, PAIR, 1, empty_survive},
+     .each = broadcast_any_buffer},
+    {"COAL-02.extremes", "COAL-02", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1,
+     .each = extremes_kept},
+    {"COAL-02.reduce", "COAL-02", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1,
+     .each = reduce_any_buffer},
+    {"COAL-03.order", "COAL-03", MUST, OBSERVED, PRIM, PAIR, 1, .each = order_kept},
+    {"COAL-06.values", "COAL-06", MUST, OBSERVED, PRIM, PAIR, 1, .each = large_is_whole},
+    {"COAL-07.empty", "COAL-07", MUST, OBSERVED, PRIM, PAIR, 1, .each = empty_survive},
     {"COAL-08.neighbours", "COAL-08", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1,
-     neighbours_untouched},
+     .each = neighbours_untouched},
     {"COAL-08.originals", "COAL-08", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1,
-     originals_returned},
-    {"COAL-09.independent", "COAL-09", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, sums_independent},
-    {"COAL-10.each", "COAL-10", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, tensor_by_tensor},
+     .each = originals_returned},
+    {"COAL-09.independent", "COAL-09", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1,
+     .each = sums_independent},
+    {"COAL-10.each", "COAL-10", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, .each = tensor_by_tensor},
 };
 const struct check_table coalesce_table = CHECK_TABLE(cases);

@@ -19,84 +19,68 @@ static struct impl_model *elsewhere(struct check *c, int k, int device, const ch
  */
 
 /* The input cannot be cut, but the wrong device is found before that. */
-static void comp_check_before_scatter(struct check *c)
+static void comp_check_before_scatter(struct check *c, int k)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        const int *ids = golden_ids(c, k);
-        struct impl_model *model = elsewhere(c, k, ids[1], "");
-        const double zero = 0;
+    const int *ids = golden_ids(c, k);
+    struct impl_model *model = elsewhere(c, k, ids[1], "");
+    const double zero = 0;
 
-        check_note(c, "K=%d: ", k);
-        golden_prefill(c, model);
-        check_refused(c, "a model on the wrong device, with an input that cannot be cut",
-                      golden_try_one(c, model, check_array(c, 0, NULL, &zero)),
-                      ALLOW(IMPL_EDEVICE));
-        check_to(c, model, ids[0]);
-        golden_unharmed(c, model);
-        check_model_close(c, model);
-    }
+    golden_prefill(c, model);
+    check_refused(c, "a model on the wrong device, with an input that cannot be cut",
+                  golden_try_one(c, model, check_array(c, 0, NULL, &zero)), ALLOW(IMPL_EDEVICE));
+    check_to(c, model, ids[0]);
+    golden_unharmed(c, model);
 }
 
 /* Nothing runs if a parameter is on the wrong device: the counter before it does not count, and the
  * layer that would fail once is not reached. */
-static void comp_check_before_apply(struct check *c)
+static void comp_check_before_apply(struct check *c, int k)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        const int *ids = golden_ids(c, k);
-        struct impl_model *model = golden_parallel(
-            c, k, "",
-            check_text(c, "%s{\"kind\":\"counter\"},{\"kind\":\"affine\",\"device\":%d}", failing,
-                       ids[1]));
+    const int *ids = golden_ids(c, k);
+    struct impl_model *model = golden_parallel(
+        c, k, "",
+        check_text(c, "%s{\"kind\":\"counter\"},{\"kind\":\"affine\",\"device\":%d}", failing,
+                   ids[1]));
 
-        check_note(c, "K=%d: ", k);
-        check_refused(c, "a model on the wrong device whose replicas fail",
-                      golden_try_one(c, model, golden_rows(c, 10)), ALLOW(IMPL_EDEVICE));
-        check_value_is(c, model, 0, 0);
-        check_to(c, model, ids[0]);
-        /* only now the replicas run their first forward */
-        check_refused(c, "a forward whose replicas fail",
-                      golden_try_one(c, model, golden_rows(c, 10)), ALLOW(IMPL_EFAULT));
-        check_model_close(c, model);
-        golden_works(c, k);
-    }
+    check_refused(c, "a model on the wrong device whose replicas fail",
+                  golden_try_one(c, model, golden_rows(c, 10)), ALLOW(IMPL_EDEVICE));
+    check_value_is(c, model, 0, 0);
+    check_to(c, model, ids[0]);
+    /* only now the replicas run their first forward */
+    check_refused(c, "a forward whose replicas fail", golden_try_one(c, model, golden_rows(c, 10)),
+                  ALLOW(IMPL_EFAULT));
+    check_model_close(c, model);
+    golden_works(c, k);
 }
 
-static void comp_scatter_before_apply(struct check *c)
+static void comp_scatter_before_apply(struct check *c, int k)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            golden_parallel(c, k, "", check_text(c, "%s%s", failing, GOLDEN_AFFINE));
-        const double zero = 0;
+    struct impl_model *model =
+        golden_parallel(c, k, "", check_text(c, "%s%s", failing, GOLDEN_AFFINE));
+    const double zero = 0;
 
-        check_note(c, "K=%d: ", k);
-        golden_prefill(c, model);
-        check_refused(c, "an input that cannot be cut, for replicas that fail",
-                      golden_try_one(c, model, check_array(c, 0, NULL, &zero)), GOLDEN_UNFIT);
-        check_refused(c, "a forward whose replicas fail",
-                      golden_try_one(c, model, golden_rows(c, 10)), ALLOW(IMPL_EFAULT));
-        golden_unharmed(c, model);
-        check_model_close(c, model);
-    }
+    golden_prefill(c, model);
+    check_refused(c, "an input that cannot be cut, for replicas that fail",
+                  golden_try_one(c, model, check_array(c, 0, NULL, &zero)), GOLDEN_UNFIT);
+    check_refused(c, "a forward whose replicas fail", golden_try_one(c, model, golden_rows(c, 10)),
+                  ALLOW(IMPL_EFAULT));
+    golden_unharmed(c, model);
 }
 
 /* The outputs could not be gathered, but one replica fails before that. */
-static void comp_apply_before_gather(struct check *c)
+static void comp_apply_before_gather(struct check *c, int k)
 {
     static const char layers[] =
         "{\"kind\":\"widen\",\"columns\":[2,3]},"
         "{\"kind\":\"fail\",\"replicas\":[1],\"status\":\"fault\",\"text\":\"ran\",\"at\":1}";
+    struct impl_model *model = golden_parallel(c, k, "", layers);
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_parallel(c, k, "", layers);
-
-        check_note(c, "K=%d: ", k);
-        check_refused(c, "outputs that do not fit, one of which is not even there",
-                      golden_try_one(c, model, golden_matrix(c, 10, 1, 1, 1)), ALLOW(IMPL_EFAULT));
-        check_refused(c, "outputs that do not fit",
-                      golden_try_one(c, model, golden_matrix(c, 10, 1, 1, 1)), GOLDEN_UNFIT);
-        check_model_close(c, model);
-        golden_works(c, k);
-    }
+    check_refused(c, "outputs that do not fit, one of which is not even there",
+                  golden_try_one(c, model, golden_matrix(c, 10, 1, 1, 1)), ALLOW(IMPL_EFAULT));
+    check_refused(c, "outputs that do not fit",
+                  golden_try_one(c, model, golden_matrix(c, 10, 1, 1, 1)), GOLDEN_UNFIT);
+    check_model_close(c, model);
+    golden_works(c, k);
 }
 
 /* ---- one device ------------------------------------------------------------------------------ */
@@ -171,40 +155,32 @@ static void comp_direct_traffic(struct check *c)
 /* ---- one row on several devices -------------------------------------------------------------- */
 
 /* There is one replica, and its output is gathered: its scalar becomes a vector of one element. */
-static void comp_one_row(struct check *c)
+static void comp_one_row(struct check *c, int k)
 {
     const size_t one = 1;
+    struct impl_model *model = golden_parallel(c, k, "", GOLDEN_AFFINE ",{\"kind\":\"sum\"}");
+    const double row = 6, y = 13, g = -4, dx = -8;
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_parallel(c, k, "", GOLDEN_AFFINE ",{\"kind\":\"sum\"}");
-        const double row = 6, y = 13, g = -4, dx = -8;
-
-        check_note(c, "K=%d: ", k);
-        golden_prefill(c, model);
-        golden_is_vector(c, "output",
-                         check_forward(c, model, check_needs_grad(check_vector(c, one, &row))), one,
-                         &y);
-        golden_is_vector(c, "input gradient", check_backward(c, model, check_vector(c, one, &g)),
-                         one, &dx);
-        check_grad_is(c, model, 0, 1000 - 24);
-        check_grad_is(c, model, 1, 123 - 4);
-        check_model_close(c, model);
-    }
+    golden_prefill(c, model);
+    golden_is_vector(c, "output",
+                     check_forward(c, model, check_needs_grad(check_vector(c, one, &row))), one,
+                     &y);
+    golden_is_vector(c, "input gradient", check_backward(c, model, check_vector(c, one, &g)), one,
+                     &dx);
+    check_grad_is(c, model, 0, 1000 - 24);
+    check_grad_is(c, model, 1, 123 - 4);
 }
 
-static void comp_one_row_thread(struct check *c)
+static void comp_one_row_thread(struct check *c, int k)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        struct golden_call call = {.in = {golden_rows(c, 1)}, .n_in = 1};
+    struct golden_call call = {.in = {golden_rows(c, 1)}, .n_in = 1};
 
-        check_note(c, "K=%d: ", k);
-        golden_forward(c, golden_affine(c, k), &call);
-        check_int(c, "replicas that ran", call.trace.replicas, 1);
-        check_true(c, call.trace.replica[0].thread == call.trace.caller,
-                   "one replica runs on the thread %llu, the caller's is %llu",
-                   (unsigned long long)call.trace.replica[0].thread,
-                   (unsigned long long)call.trace.caller);
-    }
+    golden_forward(c, golden_affine(c, k), &call);
+    check_int(c, "replicas that ran", call.trace.replicas, 1);
+    check_true(c, call.trace.replica[0].thread == call.trace.caller,
+               "one replica runs on the thread %llu, the caller's is %llu",
+               (unsigned long long)call.trace.replica[0].thread,
+               (unsigned long long)call.trace.caller);
 }
 
 /* ---- who moves the module -------------------------------------------------------------------- */
@@ -223,101 +199,83 @@ static void comp_wrapper_moves(struct check *c)
 }
 
 /* The wrapper does not move the module if it has several devices. */
-static void comp_wrapper_keeps(struct check *c)
+static void comp_wrapper_keeps(struct check *c, int k)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = elsewhere(c, k, IMPL_HOST, "");
+    struct impl_model *model = elsewhere(c, k, IMPL_HOST, "");
 
-        for (int time = 0; time < 2; ++time) {
-            check_note(c, "K=%d, forward %d: ", k, time);
-            check_refused(c, "a module on the host", golden_try_one(c, model, golden_rows(c, 10)),
-                          ALLOW(IMPL_EDEVICE));
-        }
-        golden_prefill(c, model);
-        check_to(c, model, golden_ids(c, k)[0]);
-        golden_unharmed(c, model);
-        check_model_close(c, model);
+    for (int time = 0; time < 2; ++time) {
+        check_note(c, "K=%d, forward %d: ", k, time);
+        check_refused(c, "a module on the host", golden_try_one(c, model, golden_rows(c, 10)),
+                      ALLOW(IMPL_EDEVICE));
     }
+    golden_prefill(c, model);
+    check_to(c, model, golden_ids(c, k)[0]);
+    golden_unharmed(c, model);
 }
 
-static void comp_functional(struct check *c)
+static void comp_functional(struct check *c, int k)
 {
     const size_t n = 10;
+    struct impl_model *model = golden_parallel(c, k, "\"functional\":true,", GOLDEN_AFFINE);
+    const double w = 2 - 385.0 / 64, b = 1 - 55.0 / 64;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_parallel(c, k, "\"functional\":true,", GOLDEN_AFFINE);
-        const double w = 2 - 385.0 / 64, b = 1 - 55.0 / 64;
-
-        check_note(c, "K=%d: ", k);
-        golden_prefill(c, model);
-        golden_unharmed(c, model);
-        check_zero_grad(c, model);
-        check_forward(c, model, golden_rows(c, n));
-        check_backward(c, model, golden_rows(c, n));
-        check_step(c, model, 1.0f / 64, 0);
-        golden_is_sequence(c, "output after a step", check_forward(c, model, golden_rows(c, n)), 1,
-                           &n, w + b, w);
-        check_model_close(c, model);
-    }
+    golden_prefill(c, model);
+    golden_unharmed(c, model);
+    check_zero_grad(c, model);
+    check_forward(c, model, golden_rows(c, n));
+    check_backward(c, model, golden_rows(c, n));
+    check_step(c, model, 1.0f / 64, 0);
+    golden_is_sequence(c, "output after a step", check_forward(c, model, golden_rows(c, n)), 1, &n,
+                       w + b, w);
 }
 
 /* The function does not move the module, not even to a single device. */
-static void comp_functional_keeps(struct check *c)
+static void comp_functional_keeps(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            golden_parallel(c, k, "\"functional\":true,",
-                            "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"device\":-1}");
+    struct impl_model *model =
+        golden_parallel(c, k, "\"functional\":true,",
+                        "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"device\":-1}");
 
-        check_note(c, "K=%d: ", k);
-        golden_prefill(c, model);
-        check_refused(c, "a module on the host", golden_try_one(c, model, golden_rows(c, 10)),
-                      ALLOW(IMPL_EDEVICE));
-        check_to(c, model, golden_ids(c, k)[0]);
-        golden_unharmed(c, model);
-        check_model_close(c, model);
-    }
+    golden_prefill(c, model);
+    check_refused(c, "a module on the host", golden_try_one(c, model, golden_rows(c, 10)),
+                  ALLOW(IMPL_EDEVICE));
+    check_to(c, model, golden_ids(c, k)[0]);
+    golden_unharmed(c, model);
 }
 
 /* The function cuts and concatenates along dim: each element has 1000 * the columns of its shard
  * added. */
-static void comp_functional_dim(struct check *c)
+static void comp_functional_dim(struct check *c, int k)
 {
     enum { ROWS = 2, COLUMNS = 10 };
     const size_t dim[] = {ROWS, COLUMNS};
+    struct impl_model *model =
+        golden_parallel(c, k, "\"functional\":true,\"dim\":1,\"output_device\":0,",
+                        "{\"kind\":\"tag_dim\",\"dim\":1}");
+    size_t size[IMPL_MAX_DEVICES], column = 0;
+    const int m = check_shards(COLUMNS, k, size);
+    double want[ROWS * COLUMNS];
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            golden_parallel(c, k, "\"functional\":true,\"dim\":1,\"output_device\":0,",
-                            "{\"kind\":\"tag_dim\",\"dim\":1}");
-        size_t size[IMPL_MAX_DEVICES], column = 0;
-        const int m = check_shards(COLUMNS, k, size);
-        double want[ROWS * COLUMNS];
-
-        check_note(c, "K=%d: ", k);
-        for (int s = 0; s < m; ++s)
-            for (size_t end = column + size[s]; column < end; ++column)
-                for (size_t r = 0; r < ROWS; ++r)
-                    want[r * COLUMNS + column] =
-                        (double)(r * COLUMNS + column + 1) + 1000 * (double)size[s];
-        golden_is(c, "output", check_forward(c, model, golden_matrix(c, ROWS, COLUMNS, 1, 1)), 2,
-                  dim, want);
-        check_model_close(c, model);
-    }
+    for (int s = 0; s < m; ++s)
+        for (size_t end = column + size[s]; column < end; ++column)
+            for (size_t r = 0; r < ROWS; ++r)
+                want[r * COLUMNS + column] =
+                    (double)(r * COLUMNS + column + 1) + 1000 * (double)size[s];
+    golden_is(c, "output", check_forward(c, model, golden_matrix(c, ROWS, COLUMNS, 1, 1)), 2, dim,
+              want);
 }
 
-static void comp_functional_output(struct check *c)
+static void comp_functional_output(struct check *c, int k)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)
-        for (int device = IMPL_HOST; device < golden_places(c); ++device) {
-            struct impl_model *model = golden_parallel(
-                c, k, check_text(c, "\"functional\":true,\"output_device\":%d,", device),
-                GOLDEN_AFFINE);
+    for (int device = IMPL_HOST; device < golden_places(c); ++device) {
+        struct impl_model *model = golden_parallel(
+            c, k, check_text(c, "\"functional\":true,\"output_device\":%d,", device),
+            GOLDEN_AFFINE);
 
-            check_note(c, "K=%d, output_device %d: ", k, device);
-            check_device(c, "output", check_forward(c, model, golden_rows(c, 10)), device);
-            check_model_close(c, model);
-        }
+        check_note(c, "K=%d, output_device %d: ", k, device);
+        check_device(c, "output", check_forward(c, model, golden_rows(c, 10)), device);
+        check_model_close(c, model);
+    }
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -331,26 +289,27 @@ enum { DP = PROFILE_DATAPARALLEL };
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"COMP-03.check_scatter", "COMP-03", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
-     comp_check_before_scatter},
+     .each = comp_check_before_scatter},
     {"COMP-03.check_apply", "COMP-03", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
-     comp_check_before_apply},
+     .each = comp_check_before_apply},
     {"COMP-03.scatter_apply", "COMP-03", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
-     comp_scatter_before_apply},
+     .each = comp_scatter_before_apply},
     {"COMP-03.apply_gather", "COMP-03", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
-     comp_apply_before_gather},
+     .each = comp_apply_before_gather},
     {"COMP-04.direct", "COMP-04", MUST, OBSERVED, DP, PARALLEL, 1, comp_direct},
     {"COMP-04.moved", "COMP-04", MUST, REPORTED, DP, PARALLEL, 1, comp_direct_moved},
     {"COMP-04.traffic", "COMP-04", MUST, REPORTED, DP, TRAFFIC, 1, comp_direct_traffic},
-    {"COMP-05.one_row", "COMP-05", MUST, OBSERVED, DP, PARALLEL, 2, comp_one_row},
-    {"COMP-05.thread", "COMP-05", MUST, REPORTED, DP, TRACE, 2, comp_one_row_thread},
+    {"COMP-05.one_row", "COMP-05", MUST, OBSERVED, DP, PARALLEL, 2, .each = comp_one_row},
+    {"COMP-05.thread", "COMP-05", MUST, REPORTED, DP, TRACE, 2, .each = comp_one_row_thread},
     {"COMP-06.wrapper_moves", "COMP-06", MUST, OBSERVED, DP, PARALLEL, 1, comp_wrapper_moves},
     {"COMP-06.wrapper_keeps", "COMP-06", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
-     comp_wrapper_keeps},
-    {"COMP-06.functional", "COMP-06", MUST, OBSERVED, DP, FUNCTIONAL, 1, comp_functional},
+     .each = comp_wrapper_keeps},
+    {"COMP-06.functional", "COMP-06", MUST, OBSERVED, DP, FUNCTIONAL, 1, .each = comp_functional},
     {"COMP-06.functional_keeps", "COMP-06", MUST_REFUSE, OBSERVED, DP, FUNCTIONAL, 1,
-     comp_functional_keeps},
-    {"COMP-06.functional_dim", "COMP-06", MUST, OBSERVED, DP, FUNCTIONAL, 2, comp_functional_dim},
+     .each = comp_functional_keeps},
+    {"COMP-06.functional_dim", "COMP-06", MUST, OBSERVED, DP, FUNCTIONAL, 2,
+     .each = comp_functional_dim},
     {"COMP-06.functional_output", "COMP-06", MUST, REPORTED, DP, FUNCTIONAL, 2,
-     comp_functional_output},
+     .each = comp_functional_output},
 };
 const struct check_table composition_order_table = CHECK_TABLE(cases);

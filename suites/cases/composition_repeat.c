@@ -26,137 +26,115 @@ static void comp_backward(struct check *c, struct impl_model *model, size_t n, d
 }
 
 /* The forwards have other sizes, and one without gradients is between them. */
-static void comp_two_forwards(struct check *c)
+static void comp_two_forwards(struct check *c, int k)
 {
     const size_t four = 4;
+    struct impl_model *model = golden_affine(c, k);
+    double sums[2] = {0};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_affine(c, k);
-        double sums[2] = {0};
-
-        check_note(c, "K=%d: ", k);
-        comp_forward(c, model, 10, 1);
-        comp_forward(c, model, 7, 20);
-        golden_is_sequence(c, "output without gradients",
-                           check_infer(c, model, golden_rows(c, four)), 1, &four, 3, 2);
-        check_note(c, "K=%d, backward of the second: ", k);
-        comp_backward(c, model, 7, 20, sums);
-        check_note(c, "K=%d, backward of the first: ", k);
-        comp_backward(c, model, 10, 1, sums);
-        check_model_close(c, model);
-    }
+    comp_forward(c, model, 10, 1);
+    comp_forward(c, model, 7, 20);
+    golden_is_sequence(c, "output without gradients", check_infer(c, model, golden_rows(c, four)),
+                       1, &four, 3, 2);
+    check_note(c, "K=%d, backward of the second: ", k);
+    comp_backward(c, model, 7, 20, sums);
+    check_note(c, "K=%d, backward of the first: ", k);
+    comp_backward(c, model, 10, 1, sums);
 }
 
-static void comp_interleaved(struct check *c)
+static void comp_interleaved(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_affine(c, k);
-        double sums[2] = {0};
+    struct impl_model *model = golden_affine(c, k);
+    double sums[2] = {0};
 
-        check_note(c, "K=%d: ", k);
-        comp_forward(c, model, 9, 1);
-        comp_forward(c, model, 1, 40);
-        comp_backward(c, model, 1, 40, sums);
-        comp_forward(c, model, 17, -3);
-        comp_forward(c, model, 10, 5);
-        comp_backward(c, model, 10, 5, sums);
-        comp_backward(c, model, 17, -3, sums);
-        check_note(c, "K=%d, backward of the first of four: ", k);
-        comp_backward(c, model, 9, 1, sums);
-        check_model_close(c, model);
-    }
+    comp_forward(c, model, 9, 1);
+    comp_forward(c, model, 1, 40);
+    comp_backward(c, model, 1, 40, sums);
+    comp_forward(c, model, 17, -3);
+    comp_forward(c, model, 10, 5);
+    comp_backward(c, model, 10, 5, sums);
+    comp_backward(c, model, 17, -3, sums);
+    check_note(c, "K=%d, backward of the first of four: ", k);
+    comp_backward(c, model, 9, 1, sums);
 }
 
 /* Two models are used at once, which share only a session; their backwards come in either order. */
-static void comp_two_models(struct check *c)
+static void comp_two_models(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *one = golden_affine(c, k), *other = golden_affine(c, golden_most(c, 4));
-        double sums[2] = {0}, others[2] = {0};
+    struct impl_model *one = golden_affine(c, k), *other = golden_affine(c, golden_most(c, 4));
+    double sums[2] = {0}, others[2] = {0};
 
-        check_note(c, "K=%d, the first model: ", k);
-        comp_forward(c, one, 10, 1);
-        check_note(c, "K=%d, the second model: ", k);
-        comp_forward(c, other, 7, 20);
-        check_note(c, "K=%d, the first model, behind the second: ", k);
-        comp_backward(c, one, 10, 1, sums);
-        comp_forward(c, one, 3, -6);
-        check_note(c, "K=%d, the second model, behind the first: ", k);
-        comp_backward(c, other, 7, 20, others);
-        check_model_close(c, other);
-        check_note(c, "K=%d, the first model, the second is closed: ", k);
-        comp_backward(c, one, 3, -6, sums);
-        check_model_close(c, one);
-    }
+    check_note(c, "K=%d, the first model: ", k);
+    comp_forward(c, one, 10, 1);
+    check_note(c, "K=%d, the second model: ", k);
+    comp_forward(c, other, 7, 20);
+    check_note(c, "K=%d, the first model, behind the second: ", k);
+    comp_backward(c, one, 10, 1, sums);
+    comp_forward(c, one, 3, -6);
+    check_note(c, "K=%d, the second model, behind the first: ", k);
+    comp_backward(c, other, 7, 20, others);
+    check_model_close(c, other);
+    check_note(c, "K=%d, the first model, the second is closed: ", k);
+    comp_backward(c, one, 3, -6, sums);
 }
 
 /* Every forward has one backward; one without gradients has none. */
-static void comp_once_each(struct check *c)
+static void comp_once_each(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_affine(c, k);
+    struct impl_model *model = golden_affine(c, k);
 
-        check_note(c, "K=%d: ", k);
-        golden_prefill(c, model);
-        check_infer(c, model, golden_rows(c, 10));
-        check_refused(c, "a backward without a forward in gradient mode",
-                      golden_try_backward(c, model, golden_rows(c, 10)), GOLDEN_UNFIT);
-        golden_unharmed(c, model);
-        golden_prefill(c, model);
-        check_refused(c, "a second backward of one forward",
-                      golden_try_backward(c, model, golden_rows(c, 10)), GOLDEN_UNFIT);
-        golden_unharmed(c, model);
-        check_model_close(c, model);
-    }
+    golden_prefill(c, model);
+    check_infer(c, model, golden_rows(c, 10));
+    check_refused(c, "a backward without a forward in gradient mode",
+                  golden_try_backward(c, model, golden_rows(c, 10)), GOLDEN_UNFIT);
+    golden_unharmed(c, model);
+    golden_prefill(c, model);
+    check_refused(c, "a second backward of one forward",
+                  golden_try_backward(c, model, golden_rows(c, 10)), GOLDEN_UNFIT);
+    golden_unharmed(c, model);
 }
 
 /* Nine forwards, each of another size, come before the first of their backwards. */
-static void comp_deep(struct check *c)
+static void comp_deep(struct check *c, int k)
 {
     enum { LEAST = 3, MOST = 11 };
+    struct impl_model *model = golden_affine(c, k);
+    double sum = 0;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_affine(c, k);
-        double sum = 0;
-
-        check_note(c, "K=%d: ", k);
-        for (size_t n = LEAST; n <= MOST; ++n)
-            check_forward(c, model, golden_rows(c, n));
-        for (size_t n = MOST; n >= LEAST; --n) {
-            check_note(c, "K=%d, backward of %zu rows: ", k, n);
-            golden_is_sequence(c, "input gradient", check_backward(c, model, golden_rows(c, n)), 1,
-                               &n, 2, 2);
-            sum += golden_squares(n);
-            check_grad_is(c, model, 0, sum);
-        }
-        check_model_close(c, model);
+    for (size_t n = LEAST; n <= MOST; ++n)
+        check_forward(c, model, golden_rows(c, n));
+    for (size_t n = MOST; n >= LEAST; --n) {
+        check_note(c, "K=%d, backward of %zu rows: ", k, n);
+        golden_is_sequence(c, "input gradient", check_backward(c, model, golden_rows(c, n)), 1, &n,
+                           2, 2);
+        sum += golden_squares(n);
+        check_grad_is(c, model, 0, sum);
     }
 }
 
 /* After a forward the caller may write to the memory of its input: backward must not read it. */
-static void comp_input_kept(struct check *c)
+static void comp_input_kept(struct check *c, int k)
 {
     const size_t n = 10;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (int before = 0; before < 2; ++before) {
-            const int device = golden_ids(c, k)[0];
-            struct impl_model *model =
-                check_model(c,
-                            "{\"device\":%d,\"layers\":[%s{\"kind\":\"parallel\",\"device_ids\":%s,"
-                            "\"layers\":[%s]}]}",
-                            device, before ? GOLDEN_AFFINE "," : "",
-                            check_list(c, golden_ids(c, k), k), GOLDEN_AFFINE);
-            struct impl_array *x = check_on(golden_rows(c, n), device);
+    for (int before = 0; before < 2; ++before) {
+        const int device = golden_ids(c, k)[0];
+        struct impl_model *model =
+            check_model(c,
+                        "{\"device\":%d,\"layers\":[%s{\"kind\":\"parallel\",\"device_ids\":%s,"
+                        "\"layers\":[%s]}]}",
+                        device, before ? GOLDEN_AFFINE "," : "", check_list(c, golden_ids(c, k), k),
+                        GOLDEN_AFFINE);
+        struct impl_array *x = check_on(golden_rows(c, n), device);
 
-            check_note(c, "K=%d, %s: ", k, before ? "a layer before the wrapper" : "wrapper only");
-            check_forward(c, model, x);
-            for (size_t e = 0; e < n; ++e)
-                ((float *)x->data)[e] = 77;
-            check_backward(c, model, golden_rows(c, n));
-            check_grad_is(c, model, 0, before ? 2 * 385 : 385);
-            check_model_close(c, model);
-        }
+        check_note(c, "K=%d, %s: ", k, before ? "a layer before the wrapper" : "wrapper only");
+        check_forward(c, model, x);
+        for (size_t e = 0; e < n; ++e)
+            ((float *)x->data)[e] = 77;
+        check_backward(c, model, golden_rows(c, n));
+        check_grad_is(c, model, 0, before ? 2 * 385 : 385);
+        check_model_close(c, model);
+    }
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -315,12 +293,13 @@ enum { DP = PROFILE_DATAPARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"COMP-10.two_forwards", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_two_forwards},
-    {"COMP-10.interleaved", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_interleaved},
-    {"COMP-10.two_models", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_two_models},
-    {"COMP-10.once_each", "COMP-10", MUST_REFUSE, OBSERVED, DP, PARALLEL, 1, comp_once_each},
-    {"COMP-10.deep", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_deep},
-    {"COMP-10.input_kept", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, comp_input_kept},
+    {"COMP-10.two_forwards", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, .each = comp_two_forwards},
+    {"COMP-10.interleaved", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, .each = comp_interleaved},
+    {"COMP-10.two_models", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, .each = comp_two_models},
+    {"COMP-10.once_each", "COMP-10", MUST_REFUSE, OBSERVED, DP, PARALLEL, 1,
+     .each = comp_once_each},
+    {"COMP-10.deep", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, .each = comp_deep},
+    {"COMP-10.input_kept", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, .each = comp_input_kept},
     {"COMP-12.resident", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident},
     {"COMP-12.inference", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident_inference},
     {"COMP-12.idle", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident_idle},

@@ -8,41 +8,33 @@
 static const size_t batches[] = {10, 1, 9, 3, 17};
 enum { BATCHES = sizeof batches / sizeof batches[0] };
 
-static void comp_golden(struct check *c)
+static void comp_golden(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_affine(c, k);
+    struct impl_model *model = golden_affine(c, k);
 
-        for (int j = 0; j < BATCHES; ++j) {
-            const size_t n = batches[j];
+    for (int j = 0; j < BATCHES; ++j) {
+        const size_t n = batches[j];
 
-            check_note(c, "K=%d N=%zu: ", k, n);
-            golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n, 3,
-                               2);
-            golden_is_sequence(c, "output without gradients",
-                               check_infer(c, model, golden_vector(c, n, 50, -7)), 1, &n, 101, -14);
-        }
-        check_model_close(c, model);
+        check_note(c, "K=%d N=%zu: ", k, n);
+        golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n, 3, 2);
+        golden_is_sequence(c, "output without gradients",
+                           check_infer(c, model, golden_vector(c, n, 50, -7)), 1, &n, 101, -14);
     }
 }
 
-static void comp_network(struct check *c)
+static void comp_network(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct golden_net net;
-        struct impl_model *model;
+    struct golden_net net;
+    struct impl_model *model;
 
-        golden_net_batch(c, &net, 1, check_seed(c) + 1, 0);
-        model = golden_parallel(c, k, "", golden_net_layers(c, &net));
-        for (int j = 0; j < BATCHES; ++j) {
-            const size_t in[] = {batches[j], NET_IN}, out[] = {batches[j], NET_OUT};
+    golden_net_batch(c, &net, 1, check_seed(c) + 1, 0);
+    model = golden_parallel(c, k, "", golden_net_layers(c, &net));
+    for (int j = 0; j < BATCHES; ++j) {
+        const size_t in[] = {batches[j], NET_IN}, out[] = {batches[j], NET_OUT};
 
-            check_note(c, "K=%d N=%zu: ", k, batches[j]);
-            golden_net_batch(c, &net, batches[j], check_seed(c) + 1, batches[j]);
-            golden_is(c, "output", check_infer(c, model, check_array(c, 2, in, net.x)), 2, out,
-                      net.y);
-        }
-        check_model_close(c, model);
+        check_note(c, "K=%d N=%zu: ", k, batches[j]);
+        golden_net_batch(c, &net, batches[j], check_seed(c) + 1, batches[j]);
+        golden_is(c, "output", check_infer(c, model, check_array(c, 2, in, net.x)), 2, out, net.y);
     }
 }
 
@@ -91,28 +83,24 @@ static void comp_large(struct check *c)
 }
 
 /* There may be any number of dimensions; only the first one is cut. */
-static void comp_shapes(struct check *c)
+static void comp_shapes(struct check *c, int k)
 {
     static const size_t shapes[][5] = {
         {10, 1, 0, 0, 0}, {7, 3, 2, 0, 0}, {9, 1, 2, 2, 0}, {5, 2, 1, 3, 2}};
+    struct impl_model *model = golden_affine(c, k);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_affine(c, k);
+    for (int j = 0; j < 4; ++j) {
+        const int ndim = j + 2;
+        size_t count = 1;
 
-        for (int j = 0; j < 4; ++j) {
-            const int ndim = j + 2;
-            size_t count = 1;
-
-            for (int d = 0; d < ndim; ++d)
-                count *= shapes[j][d];
-            check_note(c, "K=%d, %d dimensions: ", k, ndim);
-            golden_is_sequence(
-                c, "output",
-                check_forward(c, model,
-                              check_array(c, ndim, shapes[j], check_sequence(c, count, -9, 2))),
-                ndim, shapes[j], -17, 4);
-        }
-        check_model_close(c, model);
+        for (int d = 0; d < ndim; ++d)
+            count *= shapes[j][d];
+        check_note(c, "K=%d, %d dimensions: ", k, ndim);
+        golden_is_sequence(
+            c, "output",
+            check_forward(c, model,
+                          check_array(c, ndim, shapes[j], check_sequence(c, count, -9, 2))),
+            ndim, shapes[j], -17, 4);
     }
 }
 
@@ -150,38 +138,32 @@ static void shard_mean(struct check *c, struct impl_model *model, int k, size_t 
               dx);
 }
 
-static void comp_shard_mean(struct check *c)
+static void comp_shard_mean(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"subtract_mean\"}");
+    struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"subtract_mean\"}");
 
-        for (int j = 0; j < BATCHES; ++j) {
-            check_note(c, "K=%d N=%zu: ", k, batches[j]);
-            shard_mean(c, model, k, batches[j]);
-        }
-        check_model_close(c, model);
+    for (int j = 0; j < BATCHES; ++j) {
+        check_note(c, "K=%d N=%zu: ", k, batches[j]);
+        shard_mean(c, model, k, batches[j]);
     }
 }
 
 /* A layer that depends on the size sees n_s, not N. */
-static void comp_shard_size(struct check *c)
+static void comp_shard_size(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"tag_dim\",\"dim\":0}");
+    struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"tag_dim\",\"dim\":0}");
 
-        for (int j = 0; j < BATCHES; ++j) {
-            const size_t n = batches[j];
-            size_t size[IMPL_MAX_DEVICES], row = 0;
-            const int m = check_shards(n, k, size);
-            double *y = check_memory(c, n * sizeof *y);
+    for (int j = 0; j < BATCHES; ++j) {
+        const size_t n = batches[j];
+        size_t size[IMPL_MAX_DEVICES], row = 0;
+        const int m = check_shards(n, k, size);
+        double *y = check_memory(c, n * sizeof *y);
 
-            for (int s = 0; s < m; ++s)
-                for (size_t r = 0; r < size[s]; ++r, ++row)
-                    y[row] = (double)(row + 1) + 1000 * (double)size[s];
-            check_note(c, "K=%d N=%zu: ", k, n);
-            golden_is_vector(c, "output", check_forward(c, model, golden_rows(c, n)), n, y);
-        }
-        check_model_close(c, model);
+        for (int s = 0; s < m; ++s)
+            for (size_t r = 0; r < size[s]; ++r, ++row)
+                y[row] = (double)(row + 1) + 1000 * (double)size[s];
+        check_note(c, "K=%d N=%zu: ", k, n);
+        golden_is_vector(c, "output", check_forward(c, model, golden_rows(c, n)), n, y);
     }
 }
 
@@ -192,42 +174,35 @@ static const char constant[] =
     "{\"kind\":\"constant\",\"rows\":2,\"columns\":3,\"weight\":[1,4,9,16,25,36]}";
 
 /* The layer runs once for any number of devices, and so does its backward. */
-static void comp_constant(struct check *c)
+static void comp_constant(struct check *c, int k)
 {
     static const double weight[] = {1, 4, 9, 16, 25, 36}, g[] = {2, -3, 5, -7, 11, -13},
                         twice[] = {4, -6, 10, -14, 22, -26};
     const size_t shape[] = {2, 3};
+    struct impl_model *model = golden_parallel(c, k, "", constant);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_parallel(c, k, "", constant);
+    for (int time = 0; time < 2; ++time) {
+        struct golden_call call = {.n_in = 0};
+        const struct impl_array *const upstream[] = {check_array(c, 2, shape, g)};
 
-        for (int time = 0; time < 2; ++time) {
-            struct golden_call call = {.n_in = 0};
-            const struct impl_array *const upstream[] = {check_array(c, 2, shape, g)};
-
-            check_note(c, "K=%d, forward %d: ", k, time);
-            golden_forward(c, model, &call);
-            check_int(c, "outputs", call.n_out, 1);
-            golden_is(c, "output", call.out, 2, shape, weight);
-            golden_backward(c, model, &call, upstream);
-            golden_is(c, "gradient", check_get(c, model, IMPL_GRAD, 0), 2, shape,
-                      time == 0 ? g : twice);
-        }
-        check_model_close(c, model);
+        check_note(c, "K=%d, forward %d: ", k, time);
+        golden_forward(c, model, &call);
+        check_int(c, "outputs", call.n_out, 1);
+        golden_is(c, "output", call.out, 2, shape, weight);
+        golden_backward(c, model, &call, upstream);
+        golden_is(c, "gradient", check_get(c, model, IMPL_GRAD, 0), 2, shape,
+                  time == 0 ? g : twice);
     }
 }
 
-static void comp_constant_once(struct check *c)
+static void comp_constant_once(struct check *c, int k)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        struct golden_call call = {.n_in = 0};
+    struct golden_call call = {.n_in = 0};
 
-        check_note(c, "K=%d: ", k);
-        golden_forward(c, golden_parallel(c, k, "", constant), &call);
-        check_int(c, "replicas that ran", call.trace.replicas, 1);
-        check_int(c, "calls of replica 0", (long long)call.trace.replica[0].calls, 1);
-        check_int(c, "device of replica 0", call.trace.replica[0].device, golden_ids(c, k)[0]);
-    }
+    golden_forward(c, golden_parallel(c, k, "", constant), &call);
+    check_int(c, "replicas that ran", call.trace.replicas, 1);
+    check_int(c, "calls of replica 0", (long long)call.trace.replica[0].calls, 1);
+    check_int(c, "device of replica 0", call.trace.replica[0].device, golden_ids(c, k)[0]);
 }
 
 /* Runs a model without inputs and with an argument on k devices. Its output must be `times` times
@@ -273,26 +248,21 @@ static void comp_arguments_once(struct check *c)
 }
 
 /* Infinities, NaN, the largest and the smallest numbers keep all bits. */
-static void comp_special(struct check *c)
+static void comp_special(struct check *c, int k)
 {
     static const float values[] = {INFINITY, -INFINITY, 1e-40F,   -1e-44F, NAN,
                                    3.4e38F,  -1e-40F,   INFINITY, 1e-39F};
     const void *bits = values; /* NaN is not equal to itself, but its bits are */
     const size_t n = sizeof values / sizeof values[0];
+    struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"identity\"}");
+    struct impl_array *x = check_vector(c, n, check_sequence(c, n, 1, 1));
+    const struct impl_array *y;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"identity\"}");
-        struct impl_array *x = check_vector(c, n, check_sequence(c, n, 1, 1));
-        const struct impl_array *y;
-
-        memcpy(x->data, values, sizeof values);
-        check_note(c, "K=%d: ", k);
-        y = check_infer(c, model, x);
-        check_shape(c, "output", y, 1, &n);
-        check_true(c, memcmp(y->data, bits, sizeof values) == 0,
-                   "the bits of infinite, NaN or very small values changed");
-        check_model_close(c, model);
-    }
+    memcpy(x->data, values, sizeof values);
+    y = check_infer(c, model, x);
+    check_shape(c, "output", y, 1, &n);
+    check_true(c, memcmp(y->data, bits, sizeof values) == 0,
+               "the bits of infinite, NaN or very small values changed");
 }
 
 /* With rows of 32 KiB a shard has more than 64 KiB, in both directions. */
@@ -325,18 +295,18 @@ enum { DP = PROFILE_DATAPARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"COMP-01.golden", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, comp_golden},
-    {"COMP-01.network", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, comp_network},
+    {"COMP-01.golden", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = comp_golden},
+    {"COMP-01.network", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = comp_network},
     {"COMP-01.every_size", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, comp_every_size},
     {"COMP-01.delay", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 2, comp_delay},
     {"COMP-01.large", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, comp_large},
-    {"COMP-01.shapes", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, comp_shapes},
-    {"COMP-01.special", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, comp_special},
+    {"COMP-01.shapes", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = comp_shapes},
+    {"COMP-01.special", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = comp_special},
     {"COMP-01.wide_rows", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, comp_wide_rows},
-    {"COMP-02.mean", "COMP-02", MUST, OBSERVED, DP, PARALLEL, 1, comp_shard_mean},
-    {"COMP-02.size", "COMP-02", MUST, OBSERVED, DP, PARALLEL, 1, comp_shard_size},
-    {"COMP-08.constant", "COMP-08", MUST, OBSERVED, DP, PARALLEL, 1, comp_constant},
-    {"COMP-08.once", "COMP-08", MUST, REPORTED, DP, TRACE, 2, comp_constant_once},
+    {"COMP-02.mean", "COMP-02", MUST, OBSERVED, DP, PARALLEL, 1, .each = comp_shard_mean},
+    {"COMP-02.size", "COMP-02", MUST, OBSERVED, DP, PARALLEL, 1, .each = comp_shard_size},
+    {"COMP-08.constant", "COMP-08", MUST, OBSERVED, DP, PARALLEL, 1, .each = comp_constant},
+    {"COMP-08.once", "COMP-08", MUST, REPORTED, DP, TRACE, 2, .each = comp_constant_once},
     {"COMP-09.all", "COMP-09", MUST, OBSERVED, DP, ARGUMENTS, 2, comp_arguments_all, 0,
      IMPL_ARGUMENTS_ONLY, IMPL_ALL},
     {"COMP-09.once", "COMP-09", MUST, OBSERVED, DP, ARGUMENTS, 2, comp_arguments_once, 0,

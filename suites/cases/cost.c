@@ -42,61 +42,55 @@ static void step_moves(struct check *c, int k, size_t n)
     }
 }
 
-static void bytes_of_a_step(struct check *c)
+static void bytes_of_a_step(struct check *c, int k)
 {
     static const size_t rows[] = {10, 30, 1, 9};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (size_t form = 0; form < sizeof rows / sizeof rows[0]; ++form)
-            step_moves(c, k, rows[form]);
+    for (size_t form = 0; form < sizeof rows / sizeof rows[0]; ++form)
+        step_moves(c, k, rows[form]);
 }
 
 /* Each forward sends the parameters, also without gradients, in evaluation, and if nothing has
  * changed; buffers as well. */
-static void bytes_without_gradients(struct check *c)
+static void bytes_without_gradients(struct check *c, int k)
 {
     const size_t in[] = {10, 5};
-
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            check_parallel(c, k, NULL, "",
-                           "{\"kind\":\"linear\",\"in\":5,\"out\":2,\"with_bias\":false},"
-                           "{\"kind\":\"counter\"},{\"kind\":\"unused\"}");
-        const bool clone = check_choice(c, IMPL_REPLICA_0) == IMPL_CLONE;
-        size_t size[IMPL_MAX_DEVICES];
-        const int m = check_shards(10, k, size);
-        for (int turn = 0; turn < 3; ++turn) {
-            struct impl_trace *trace = check_memory(c, sizeof *trace);
-            struct impl_forward op = {
-                .n_in = 1, .grad = turn == 2, .train = turn == 1, .trace = trace};
-            check_note(c, "K=%d, forward %d: ", k, turn);
-            op.in = check_array(c, 2, in, check_integers(c, 50, 3));
-            op.out = check_output(c, IMPL_MAX_IO, 4096);
-            check_forward_op(c, model, &op);
-            sent_is(c, trace, m, clone);
-        }
+    struct impl_model *model =
+        check_parallel(c, k, NULL, "",
+                       "{\"kind\":\"linear\",\"in\":5,\"out\":2,\"with_bias\":false},"
+                       "{\"kind\":\"counter\"},{\"kind\":\"unused\"}");
+    const bool clone = check_choice(c, IMPL_REPLICA_0) == IMPL_CLONE;
+    size_t size[IMPL_MAX_DEVICES];
+    const int m = check_shards(10, k, size);
+    for (int turn = 0; turn < 3; ++turn) {
+        struct impl_trace *trace = check_memory(c, sizeof *trace);
+        struct impl_forward op = {.n_in = 1, .grad = turn == 2, .train = turn == 1, .trace = trace};
+        check_note(c, "K=%d, forward %d: ", k, turn);
+        op.in = check_array(c, 2, in, check_integers(c, 50, 3));
+        op.out = check_output(c, IMPL_MAX_IO, 4096);
+        check_forward_op(c, model, &op);
+        sent_is(c, trace, m, clone);
     }
 }
 
 /* The time depends on the largest shard, of ceil(N/K) rows: none is larger, and one is as large. */
-static void largest_shard(struct check *c)
+static void largest_shard(struct check *c, int k)
 {
     static const size_t rows[] = {30, 10, 9, 65, 17, 100, 1};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (size_t form = 0; form < sizeof rows / sizeof rows[0]; ++form) {
-            const size_t n = rows[form], most = (n + (size_t)k - 1) / (size_t)k;
-            struct impl_model *model =
-                check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"tag_dim\",\"dim\":0}");
-            const struct impl_array *y;
-            double largest = 0;
-            check_note(c, "K=%d N=%zu: ", k, n);
-            y = check_forward(c, model, check_column(c, n, check_sequence(c, n, 0, 0)));
-            check_int(c, "rows", (long long)check_elements(y), (long long)n);
-            for (size_t r = 0; r < n; ++r)
-                largest = check_element(y, r) > largest ? check_element(y, r) : largest;
-            check_int(c, "rows of the largest shard", (long long)(largest / 1000), (long long)most);
-        }
+    for (size_t form = 0; form < sizeof rows / sizeof rows[0]; ++form) {
+        const size_t n = rows[form], most = (n + (size_t)k - 1) / (size_t)k;
+        struct impl_model *model =
+            check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"tag_dim\",\"dim\":0}");
+        const struct impl_array *y;
+        double largest = 0;
+        check_note(c, "K=%d N=%zu: ", k, n);
+        y = check_forward(c, model, check_column(c, n, check_sequence(c, n, 0, 0)));
+        check_int(c, "rows", (long long)check_elements(y), (long long)n);
+        for (size_t r = 0; r < n; ++r)
+            largest = check_element(y, r) > largest ? check_element(y, r) : largest;
+        check_int(c, "rows of the largest shard", (long long)(largest / 1000), (long long)most);
+    }
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -104,8 +98,8 @@ static void largest_shard(struct check *c)
 enum { DP = PROFILE_DATAPARALLEL, NEEDS = IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC };
 
 static const struct check_case cases[] = {
-    {"COST-01.step", "COST-01", MAY, REPORTED, DP, NEEDS, 1, bytes_of_a_step},
-    {"COST-02.forwards", "COST-02", MAY, REPORTED, DP, NEEDS, 1, bytes_without_gradients},
-    {"COST-06.largest", "COST-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, largest_shard},
+    {"COST-01.step", "COST-01", MAY, REPORTED, DP, NEEDS, 1, .each = bytes_of_a_step},
+    {"COST-02.forwards", "COST-02", MAY, REPORTED, DP, NEEDS, 1, .each = bytes_without_gradients},
+    {"COST-06.largest", "COST-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = largest_shard},
 };
 const struct check_table cost_table = CHECK_TABLE(cases);

@@ -266,17 +266,14 @@ static void step_moves(struct check *c, struct impl_model *model, int ranks, boo
     check_int(c, "bytes of parameters in backward", (long long)buckets_total(backward, false), 0);
 }
 
-static void ddp_traffic(struct check *c)
+static void ddp_traffic(struct check *c, int ranks)
 {
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
-        struct impl_model *model = check_ddp_model(c, ranks, tutorial);
+    struct impl_model *model = check_ddp_model(c, ranks, tutorial);
 
-        for (int turn = 0; turn < 5; ++turn) {
-            check_note(c, "R=%d, iteration %d: ", ranks, turn);
-            step_moves(c, model, ranks, turn == 2, turn != 3);
-            check_step(c, model, 0.125F, 0.5F);
-        }
-        check_model_close(c, model);
+    for (int turn = 0; turn < 5; ++turn) {
+        check_note(c, "R=%d, iteration %d: ", ranks, turn);
+        step_moves(c, model, ranks, turn == 2, turn != 3);
+        check_step(c, model, 0.125F, 0.5F);
     }
 }
 
@@ -301,6 +298,6 @@ const struct check_table ddp_buckets_table = CHECK_TABLE(cases);
 
 static const struct check_case cost_cases[] = {
     {"COST-04.traffic", "COST-04", MAY, REPORTED, PROFILE_DDP,
-     IMPL_CAP_DDP | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 0, ddp_traffic},
+     IMPL_CAP_DDP | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 0, .each_ranks = ddp_traffic},
 };
 const struct check_table ddp_buckets_cost_table = CHECK_TABLE(cost_cases);

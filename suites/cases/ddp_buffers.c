@@ -39,16 +39,13 @@ static void take_turn(struct check *c, struct impl_model *model, int ranks, int 
     ddp_all_is(c, model, ranks, IMPL_VALUE, 0, 2); /* parameters stay as they are */
 }
 
-static void ddp_buffers_sent(struct check *c)
+static void ddp_buffers_sent(struct check *c, int ranks)
 {
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
-        struct impl_model *model = check_ddp_model(c, ranks, counting);
+    struct impl_model *model = check_ddp_model(c, ranks, counting);
 
-        for (int i = 0; i < TURNS; ++i) {
-            check_note(c, "R=%d, turn %d: ", ranks, i);
-            take_turn(c, model, ranks, i);
-        }
-        check_model_close(c, model);
+    for (int i = 0; i < TURNS; ++i) {
+        check_note(c, "R=%d, turn %d: ", ranks, i);
+        take_turn(c, model, ranks, i);
     }
 }
 
@@ -71,34 +68,31 @@ static struct ddp_call buffers_columns(struct check *c, int ranks, size_t n, con
 
 /* Rank r moves the statistics that rank 0 had after the forward before by its two rows, 4r + turn
  * and two more: their mean is 4r + turn + 1, their variance 2. */
-static void ddp_buffers_statistics(struct check *c)
+static void ddp_buffers_statistics(struct check *c, int ranks)
 {
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
-        struct impl_model *model = check_ddp_model(c, ranks, norm);
-        double mean = 0, variance = 1;
+    struct impl_model *model = check_ddp_model(c, ranks, norm);
+    double mean = 0, variance = 1;
 
-        for (int turn = 0; turn < 3; ++turn) {
-            double x[2 * DDP_MOST];
-            struct ddp_call call;
+    for (int turn = 0; turn < 3; ++turn) {
+        double x[2 * DDP_MOST];
+        struct ddp_call call;
 
-            check_note(c, "R=%d, turn %d: ", ranks, turn);
-            for (int r = 0; r < ranks; ++r) {
-                x[2 * r] = 4 * r + turn;
-                x[2 * r + 1] = x[2 * r] + 2;
-            }
-            call = buffers_columns(c, ranks, 2, x);
-            ddp_pass(c, model, &call);
-            variance = 0.5 * variance + 0.5 * 2;
-            for (int r = 0; r < ranks; ++r) {
-                check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], 2,
-                             (const double[]){-1, 1});
-                ddp_rank_is(c, model, r, IMPL_VALUE, MEAN, 0.5 * mean + 0.5 * (4 * r + turn + 1));
-                ddp_rank_is(c, model, r, IMPL_VALUE, VARIANCE, variance);
-                ddp_rank_is(c, model, r, IMPL_VALUE, BATCHES, turn + 1);
-            }
-            mean = 0.5 * mean + 0.5 * (turn + 1);
+        check_note(c, "R=%d, turn %d: ", ranks, turn);
+        for (int r = 0; r < ranks; ++r) {
+            x[2 * r] = 4 * r + turn;
+            x[2 * r + 1] = x[2 * r] + 2;
         }
-        check_model_close(c, model);
+        call = buffers_columns(c, ranks, 2, x);
+        ddp_pass(c, model, &call);
+        variance = 0.5 * variance + 0.5 * 2;
+        for (int r = 0; r < ranks; ++r) {
+            check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], 2,
+                         (const double[]){-1, 1});
+            ddp_rank_is(c, model, r, IMPL_VALUE, MEAN, 0.5 * mean + 0.5 * (4 * r + turn + 1));
+            ddp_rank_is(c, model, r, IMPL_VALUE, VARIANCE, variance);
+            ddp_rank_is(c, model, r, IMPL_VALUE, BATCHES, turn + 1);
+        }
+        mean = 0.5 * mean + 0.5 * (turn + 1);
     }
 }
 
@@ -134,30 +128,26 @@ static void input_gradients(struct check *c, const struct ddp_call *call, double
 
 /* The second forward overwrites the buffers that the first one has used. The backward of the first
  * is right, or it is refused. */
-static void ddp_buffers_two_forwards(struct check *c)
+static void ddp_buffers_two_forwards(struct check *c, int ranks)
 {
     static const double x[DDP_MOST] = {8, 24, -8, 40}, other[DDP_MOST] = {4, -4, 12, 20};
+    struct impl_model *model = check_ddp_model(c, ranks, norm);
+    struct ddp_call first, second;
+    int status;
 
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
-        struct impl_model *model = check_ddp_model(c, ranks, norm);
-        struct ddp_call first, second;
-        int status;
-
-        check_note(c, "R=%d, first forward: ", ranks);
-        first = evaluate(c, model, ranks, x, 2, 2);
-        check_note(c, "R=%d, second forward: ", ranks);
-        second = evaluate(c, model, ranks, other, 4, 4);
-        check_note(c, "R=%d, backward of the second: ", ranks);
-        ddp_backward(c, model, &second);
-        input_gradients(c, &second, 0.25);
-        check_note(c, "R=%d, backward of the first: ", ranks);
-        status = ddp_try_backward(c, model, &first);
-        if (status == IMPL_OK)
-            input_gradients(c, &first, 0.5);
-        else
-            check_refused(c, "backward", status, ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EFAULT));
-        check_model_close(c, model);
-    }
+    check_note(c, "R=%d, first forward: ", ranks);
+    first = evaluate(c, model, ranks, x, 2, 2);
+    check_note(c, "R=%d, second forward: ", ranks);
+    second = evaluate(c, model, ranks, other, 4, 4);
+    check_note(c, "R=%d, backward of the second: ", ranks);
+    ddp_backward(c, model, &second);
+    input_gradients(c, &second, 0.25);
+    check_note(c, "R=%d, backward of the first: ", ranks);
+    status = ddp_try_backward(c, model, &first);
+    if (status == IMPL_OK)
+        input_gradients(c, &first, 0.5);
+    else
+        check_refused(c, "backward", status, ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EFAULT));
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -165,8 +155,10 @@ static void ddp_buffers_two_forwards(struct check *c)
 enum { DDP = PROFILE_DDP, NORM = IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM };
 
 static const struct check_case cases[] = {
-    {"DDP-08.sent", "DDP-08", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_buffers_sent},
-    {"DDP-08.statistics", "DDP-08", MAY, OBSERVED, DDP, NORM, 0, ddp_buffers_statistics},
-    {"DDP-09.two_forwards", "DDP-09", MAY, OBSERVED, DDP, NORM, 0, ddp_buffers_two_forwards},
+    {"DDP-08.sent", "DDP-08", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .each_ranks = ddp_buffers_sent},
+    {"DDP-08.statistics", "DDP-08", MAY, OBSERVED, DDP, NORM, 0,
+     .each_ranks = ddp_buffers_statistics},
+    {"DDP-09.two_forwards", "DDP-09", MAY, OBSERVED, DDP, NORM, 0,
+     .each_ranks = ddp_buffers_two_forwards},
 };
 const struct check_table ddp_buffers_table = CHECK_TABLE(cases);

@@ -80,53 +80,46 @@ static void cycle(struct check *c, struct impl_model *model, int ranks, int turn
     }
 }
 
-static void ddp_no_sync_several(struct check *c)
+static void ddp_no_sync_several(struct check *c, int ranks)
 {
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
-        struct impl_model *model = check_ddp_model(c, ranks, affine);
-        double value[2] = {2, 1}, mean[2];
+    struct impl_model *model = check_ddp_model(c, ranks, affine);
+    double value[2] = {2, 1}, mean[2];
 
-        for (int turn = 0; turn < 2; ++turn) {
-            check_zero_grad(c, model);
-            cycle(c, model, ranks, turn, mean);
-            check_step(c, model, 0.125F, 0);
-            for (int p = 0; p < 2; ++p) {
-                value[p] -= 0.125 * mean[p];
-                ddp_all_is(c, model, ranks, IMPL_VALUE, p, value[p]);
-            }
+    for (int turn = 0; turn < 2; ++turn) {
+        check_zero_grad(c, model);
+        cycle(c, model, ranks, turn, mean);
+        check_step(c, model, 0.125F, 0);
+        for (int p = 0; p < 2; ++p) {
+            value[p] -= 0.125 * mean[p];
+            ddp_all_is(c, model, ranks, IMPL_VALUE, p, value[p]);
         }
-        check_model_close(c, model);
     }
 }
 
 /* A gradient that a rank had before is reduced as well, whether the others had one or not. */
-static void ddp_no_sync_prefilled(struct check *c)
+static void ddp_no_sync_prefilled(struct check *c, int ranks)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6};
+    struct impl_model *model = check_ddp_model(c, ranks, affine);
 
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
-        struct impl_model *model = check_ddp_model(c, ranks, affine);
+    for (int turn = 0; turn < 3; ++turn) {
+        double mean[2] = {0, 0};
 
-        for (int turn = 0; turn < 3; ++turn) {
-            double mean[2] = {0, 0};
+        check_note(c, "R=%d, turn %d: ", ranks, turn);
+        for (int r = 0; r < ranks; ++r) {
+            const double filled[2] = {100 * (r + 1), 40 * (r + turn)};
+            const bool has[2] = {r != turn % 2, true};
 
-            check_note(c, "R=%d, turn %d: ", ranks, turn);
-            for (int r = 0; r < ranks; ++r) {
-                const double filled[2] = {100 * (r + 1), 40 * (r + turn)};
-                const bool has[2] = {r != turn % 2, true};
-
-                for (int p = 0; p < 2; ++p) {
-                    ddp_set(c, model, r, IMPL_GRAD, p, has[p] ? &filled[p] : NULL);
-                    mean[p] += (has[p] ? filled[p] : 0) / ranks;
-                }
-                mean[0] += x[r] / ranks;
-                mean[1] += 1.0 / ranks;
+            for (int p = 0; p < 2; ++p) {
+                ddp_set(c, model, r, IMPL_GRAD, p, has[p] ? &filled[p] : NULL);
+                mean[p] += (has[p] ? filled[p] : 0) / ranks;
             }
-            micro_step(c, model, ranks, x, false);
-            ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean[0]);
-            ddp_all_is(c, model, ranks, IMPL_GRAD, 1, mean[1]);
+            mean[0] += x[r] / ranks;
+            mean[1] += 1.0 / ranks;
         }
-        check_model_close(c, model);
+        micro_step(c, model, ranks, x, false);
+        ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean[0]);
+        ddp_all_is(c, model, ranks, IMPL_GRAD, 1, mean[1]);
     }
 }
 
@@ -159,8 +152,10 @@ enum { DDP = PROFILE_DDP };
 
 static const struct check_case cases[] = {
     {"DDP-16.known", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_no_sync_known},
-    {"DDP-16.several", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_no_sync_several},
-    {"DDP-16.prefilled", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_no_sync_prefilled},
+    {"DDP-16.several", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0,
+     .each_ranks = ddp_no_sync_several},
+    {"DDP-16.prefilled", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0,
+     .each_ranks = ddp_no_sync_prefilled},
     {"DDP-17.each", "DDP-17", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_sync_each},
 };
 const struct check_table ddp_sync_table = CHECK_TABLE(cases);

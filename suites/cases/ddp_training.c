@@ -57,40 +57,36 @@ static void own_output(struct check *c, const struct ddp_call *call, const struc
     }
 }
 
-static void ddp_mean_steps(struct check *c)
+static void ddp_mean_steps(struct check *c, int ranks)
 {
     const double lr = 0.125, momentum = 0.5;
+    struct impl_model *model = check_ddp_model(c, ranks, affine);
+    double weight = 2, bias = 1, velocity[2] = {0, 0};
 
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
-        struct impl_model *model = check_ddp_model(c, ranks, affine);
-        double weight = 2, bias = 1, velocity[2] = {0, 0};
+    for (uint64_t turn = 0; turn < 3; ++turn) {
+        struct ddp_batch batch[DDP_MOST];
+        struct ddp_call call;
+        double sum[2] = {0, 0};
 
-        for (uint64_t turn = 0; turn < 3; ++turn) {
-            struct ddp_batch batch[DDP_MOST];
-            struct ddp_call call;
-            double sum[2] = {0, 0};
-
-            check_note(c, "R=%d, step %d: ", ranks, (int)turn);
-            ddp_batches(c, ranks, turn, batch);
-            call = ddp_call_of(c, ranks, batch);
-            for (int r = 0; r < ranks; ++r) {
-                sum[0] += batch[r].weight;
-                sum[1] += batch[r].bias;
-            }
-            check_zero_grad(c, model);
-            ddp_pass(c, model, &call);
-            own_output(c, &call, batch, weight, bias);
-            ddp_all_is(c, model, ranks, IMPL_GRAD, 0, sum[0] / ranks);
-            ddp_all_is(c, model, ranks, IMPL_GRAD, 1, sum[1] / ranks);
-            check_step(c, model, (float)lr, (float)momentum);
-            for (int p = 0; p < 2; ++p)
-                velocity[p] = momentum * velocity[p] + sum[p] / ranks;
-            weight -= lr * velocity[0];
-            bias -= lr * velocity[1];
-            ddp_all_is(c, model, ranks, IMPL_VALUE, 0, weight);
-            ddp_all_is(c, model, ranks, IMPL_VALUE, 1, bias);
+        check_note(c, "R=%d, step %d: ", ranks, (int)turn);
+        ddp_batches(c, ranks, turn, batch);
+        call = ddp_call_of(c, ranks, batch);
+        for (int r = 0; r < ranks; ++r) {
+            sum[0] += batch[r].weight;
+            sum[1] += batch[r].bias;
         }
-        check_model_close(c, model);
+        check_zero_grad(c, model);
+        ddp_pass(c, model, &call);
+        own_output(c, &call, batch, weight, bias);
+        ddp_all_is(c, model, ranks, IMPL_GRAD, 0, sum[0] / ranks);
+        ddp_all_is(c, model, ranks, IMPL_GRAD, 1, sum[1] / ranks);
+        check_step(c, model, (float)lr, (float)momentum);
+        for (int p = 0; p < 2; ++p)
+            velocity[p] = momentum * velocity[p] + sum[p] / ranks;
+        weight -= lr * velocity[0];
+        bias -= lr * velocity[1];
+        ddp_all_is(c, model, ranks, IMPL_VALUE, 0, weight);
+        ddp_all_is(c, model, ranks, IMPL_VALUE, 1, bias);
     }
 }
 
@@ -126,20 +122,17 @@ static void network_turn(struct check *c, struct impl_model *model, int ranks, u
     }
 }
 
-static void ddp_mean_network(struct check *c)
+static void ddp_mean_network(struct check *c, int ranks)
 {
     struct golden_net net;
-
     golden_net_batch(c, &net, 1, 7, 1);
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
-        struct impl_model *model =
-            check_ddp_model(c, ranks, check_text(c, DDP_MODEL("%s"), golden_net_layers(c, &net)));
 
-        for (uint64_t turn = 0; turn < 3; ++turn) {
-            check_note(c, "R=%d, turn %d: ", ranks, (int)turn);
-            network_turn(c, model, ranks, turn);
-        }
-        check_model_close(c, model);
+    struct impl_model *model =
+        check_ddp_model(c, ranks, check_text(c, DDP_MODEL("%s"), golden_net_layers(c, &net)));
+
+    for (uint64_t turn = 0; turn < 3; ++turn) {
+        check_note(c, "R=%d, turn %d: ", ranks, (int)turn);
+        network_turn(c, model, ranks, turn);
     }
 }
 
@@ -189,26 +182,23 @@ static void ddp_mean_large(struct check *c)
 
 /* Gradients have as many bits as a mean of equal ones keeps exactly; no bit may be lost on the
  * way. */
-static void ddp_mean_exact(struct check *c)
+static void ddp_mean_exact(struct check *c, int ranks)
 {
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
-        const double most = ranks == 2 ? 16777215 : 4194303; /* 24 and 22 bits */
-        const double equal[] = {1, 2, 3, 7, most, -most, most * ldexp(1, -40)};
-        struct impl_model *model = check_ddp_model(c, ranks, affine);
+    const double most = ranks == 2 ? 16777215 : 4194303; /* 24 and 22 bits */
+    const double equal[] = {1, 2, 3, 7, most, -most, most * ldexp(1, -40)};
+    struct impl_model *model = check_ddp_model(c, ranks, affine);
 
-        for (size_t k = 0; k < sizeof equal / sizeof equal[0]; ++k) {
-            double x[DDP_MOST];
-            struct ddp_call call;
+    for (size_t k = 0; k < sizeof equal / sizeof equal[0]; ++k) {
+        double x[DDP_MOST];
+        struct ddp_call call;
 
-            check_note(c, "R=%d, %.9g everywhere: ", ranks, equal[k]);
-            for (int r = 0; r < ranks; ++r)
-                x[r] = equal[k];
-            call = ddp_rows(c, ranks, x);
-            check_zero_grad(c, model);
-            ddp_pass(c, model, &call);
-            ddp_all_is(c, model, ranks, IMPL_GRAD, 0, equal[k]);
-        }
-        check_model_close(c, model);
+        check_note(c, "R=%d, %.9g everywhere: ", ranks, equal[k]);
+        for (int r = 0; r < ranks; ++r)
+            x[r] = equal[k];
+        call = ddp_rows(c, ranks, x);
+        check_zero_grad(c, model);
+        ddp_pass(c, model, &call);
+        ddp_all_is(c, model, ranks, IMPL_GRAD, 0, equal[k]);
     }
 }
 
@@ -246,30 +236,26 @@ static void ddp_mean_range(struct check *c)
 
 /* A gradient that is not finite on one rank is so on all ranks: code that scales a loss tests for
  * that. */
-static void ddp_mean_infinite(struct check *c)
+static void ddp_mean_infinite(struct check *c, int ranks)
 {
     static const double top = (double)INFINITY;
+    struct impl_model *model =
+        check_ddp_model(c, ranks, DDP_MODEL("{\"kind\":\"affine\",\"weight\":[1],\"bias\":[0]}"));
 
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
-        struct impl_model *model = check_ddp_model(
-            c, ranks, DDP_MODEL("{\"kind\":\"affine\",\"weight\":[1],\"bias\":[0]}"));
+    for (int turn = 0; turn < ranks; ++turn) {
+        const double want = turn % 2 == 0 ? top : -top;
+        double x[DDP_MOST] = {1, 10, -4, 6};
+        struct ddp_call call;
 
-        for (int turn = 0; turn < ranks; ++turn) {
-            const double want = turn % 2 == 0 ? top : -top;
-            double x[DDP_MOST] = {1, 10, -4, 6};
-            struct ddp_call call;
-
-            check_note(c, "R=%d, rank %d has %g: ", ranks, turn, want);
-            x[turn] = want;
-            call = ddp_rows(c, ranks, x);
-            check_zero_grad(c, model);
-            ddp_pass(c, model, &call);
-            for (int r = 0; r < ranks; ++r)
-                check_true(c, check_element(check_get_rank(c, model, r, IMPL_GRAD, 0), 0) == want,
-                           "gradient of rank %d is not %g", r, want);
-            ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
-        }
-        check_model_close(c, model);
+        check_note(c, "R=%d, rank %d has %g: ", ranks, turn, want);
+        x[turn] = want;
+        call = ddp_rows(c, ranks, x);
+        check_zero_grad(c, model);
+        ddp_pass(c, model, &call);
+        for (int r = 0; r < ranks; ++r)
+            check_true(c, check_element(check_get_rank(c, model, r, IMPL_GRAD, 0), 0) == want,
+                       "gradient of rank %d is not %g", r, want);
+        ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
     }
 }
 
@@ -363,36 +349,32 @@ static void ddp_gradients_same(struct check *c)
 }
 
 /* A value that one rank changes is not sent to others: only gradients are. */
-static void ddp_values_not_sent(struct check *c)
+static void ddp_values_not_sent(struct check *c, int ranks)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6};
+    struct impl_model *model = check_ddp_model(c, ranks, affine);
+    double mean = 0, weight[DDP_MOST];
 
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
-        struct impl_model *model = check_ddp_model(c, ranks, affine);
-        double mean = 0, weight[DDP_MOST];
+    for (int r = 0; r < ranks; ++r) {
+        mean += x[r] / ranks;
+        weight[r] = 3 + 5 * r;
+        ddp_set(c, model, r, IMPL_VALUE, 0, &weight[r]);
+    }
+    for (int turn = 0; turn < 3; ++turn) {
+        struct ddp_call call = ddp_rows(c, ranks, x);
 
+        check_note(c, "R=%d, step %d: ", ranks, turn);
+        check_zero_grad(c, model);
+        ddp_pass(c, model, &call);
+        ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean);
+        check_step(c, model, 0.5F, 0);
         for (int r = 0; r < ranks; ++r) {
-            mean += x[r] / ranks;
-            weight[r] = 3 + 5 * r;
-            ddp_set(c, model, r, IMPL_VALUE, 0, &weight[r]);
-        }
-        for (int turn = 0; turn < 3; ++turn) {
-            struct ddp_call call = ddp_rows(c, ranks, x);
+            const double y = weight[r] * x[r] + 1 - 0.5 * turn;
 
-            check_note(c, "R=%d, step %d: ", ranks, turn);
-            check_zero_grad(c, model);
-            ddp_pass(c, model, &call);
-            ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean);
-            check_step(c, model, 0.5F, 0);
-            for (int r = 0; r < ranks; ++r) {
-                const double y = weight[r] * x[r] + 1 - 0.5 * turn;
-
-                check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], 1, &y);
-                weight[r] -= 0.5 * mean;
-                ddp_rank_is(c, model, r, IMPL_VALUE, 0, weight[r]);
-            }
+            check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], 1, &y);
+            weight[r] -= 0.5 * mean;
+            ddp_rank_is(c, model, r, IMPL_VALUE, 0, weight[r]);
         }
-        check_model_close(c, model);
     }
 }
 
@@ -402,14 +384,17 @@ enum { DDP = PROFILE_DDP };
 
 static const struct check_case cases[] = {
     {"DDP-01.known", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_known},
-    {"DDP-01.steps", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_steps},
-    {"DDP-01.network", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_network},
+    {"DDP-01.steps", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .each_ranks = ddp_mean_steps},
+    {"DDP-01.network", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0,
+     .each_ranks = ddp_mean_network},
     {"DDP-01.large", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_large},
-    {"DDP-05.exact", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_exact},
+    {"DDP-05.exact", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .each_ranks = ddp_mean_exact},
     {"DDP-05.range", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_range},
-    {"DDP-05.infinite", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_infinite},
+    {"DDP-05.infinite", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0,
+     .each_ranks = ddp_mean_infinite},
     {"DDP-07.same", "DDP-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_values_same},
-    {"DDP-07.not_sent", "DDP-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_values_not_sent},
+    {"DDP-07.not_sent", "DDP-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0,
+     .each_ranks = ddp_values_not_sent},
 };
 const struct check_table ddp_training_table = CHECK_TABLE(cases);
 

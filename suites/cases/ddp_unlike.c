@@ -19,28 +19,24 @@ static const char *descriptions(struct check *c, int ranks, int unlike, const ch
 
 /* The parameters of rank r are weight, bias, count, frozen weight: 3 + r, 10 - r, 5 + 20r, 7 +
  * r. */
-static void ddp_unlike_values(struct check *c)
+static void ddp_unlike_values(struct check *c, int ranks)
 {
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
-        const char *text = "[";
-        struct impl_model *model;
+    const char *text = "[";
+    struct impl_model *model;
 
-        check_note(c, "R=%d: ", ranks);
-        for (int r = 0; r < ranks; ++r)
-            text = check_text(c,
-                              "%s%s" DDP_MODEL("{\"kind\":\"affine\",\"weight\":[%d],"
-                                               "\"bias\":[%d]},"
-                                               "{\"kind\":\"counter\",\"count\":[%d]},"
-                                               "{\"kind\":\"affine\",\"weight\":[%d],"
-                                               "\"with_bias\":false,\"frozen\":true}"),
-                              text, r > 0 ? "," : "", 3 + r, 10 - r, 5 + 20 * r, 7 + r);
-        model = check_ddp_model(c, ranks, check_text(c, "%s]", text));
-        ddp_all_is(c, model, ranks, IMPL_VALUE, 0, 3);
-        ddp_all_is(c, model, ranks, IMPL_VALUE, 1, 10);
-        ddp_all_is(c, model, ranks, IMPL_VALUE, 2, 5);
-        ddp_all_is(c, model, ranks, IMPL_VALUE, 3, 7);
-        check_model_close(c, model);
-    }
+    for (int r = 0; r < ranks; ++r)
+        text = check_text(c,
+                          "%s%s" DDP_MODEL("{\"kind\":\"affine\",\"weight\":[%d],"
+                                           "\"bias\":[%d]},"
+                                           "{\"kind\":\"counter\",\"count\":[%d]},"
+                                           "{\"kind\":\"affine\",\"weight\":[%d],"
+                                           "\"with_bias\":false,\"frozen\":true}"),
+                          text, r > 0 ? "," : "", 3 + r, 10 - r, 5 + 20 * r, 7 + r);
+    model = check_ddp_model(c, ranks, check_text(c, "%s]", text));
+    ddp_all_is(c, model, ranks, IMPL_VALUE, 0, 3);
+    ddp_all_is(c, model, ranks, IMPL_VALUE, 1, 10);
+    ddp_all_is(c, model, ranks, IMPL_VALUE, 2, 5);
+    ddp_all_is(c, model, ranks, IMPL_VALUE, 3, 7);
 }
 
 /* ---- DDP-25: number and shapes are compared -------------------------------------------------- */
@@ -117,7 +113,7 @@ enum { DDP = PROFILE_DDP };
 
 static const struct check_case cases[] = {
     {"DDP-07.sent", "DDP-07", MAY, OBSERVED, DDP, IMPL_CAP_DDP | IMPL_CAP_UNLIKE_RANKS, 0,
-     ddp_unlike_values},
+     .each_ranks = ddp_unlike_values},
     {"DDP-25.shapes", "DDP-25", MAY, OBSERVED, DDP, IMPL_CAP_DDP | IMPL_CAP_UNLIKE_RANKS, 0,
      ddp_unlike_shapes, 30000},
     {"DDP-26.order", "DDP-26", MAY, OBSERVED, DDP, IMPL_CAP_DDP | IMPL_CAP_UNLIKE_RANKS, 0,

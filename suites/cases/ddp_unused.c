@@ -63,56 +63,48 @@ static void idle_is(struct check *c, struct impl_model *model, int r, const doub
 }
 
 /* Every second rank has a gradient from before, and the others have none. */
-static void ddp_unused_everywhere(struct check *c)
+static void ddp_unused_everywhere(struct check *c, int ranks)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6};
+    struct impl_model *model = check_ddp_model(c, ranks, idle);
+    double mean = 0;
 
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
-        struct impl_model *model = check_ddp_model(c, ranks, idle);
-        double mean = 0;
+    for (int r = 0; r < ranks; ++r)
+        mean += x[r] / ranks;
+    for (int turn = 1; turn <= 3; ++turn) {
+        struct ddp_call call = ddp_rows(c, ranks, x);
+        const double own[2] = {123, -7};
 
+        check_note(c, "R=%d, turn %d: ", ranks, turn);
+        for (int r = 0; turn == 2 && r < ranks; r += 2)
+            ddp_set(c, model, r, IMPL_GRAD, IDLE, own);
+        ddp_pass(c, model, &call);
         for (int r = 0; r < ranks; ++r)
-            mean += x[r] / ranks;
-        for (int turn = 1; turn <= 3; ++turn) {
-            struct ddp_call call = ddp_rows(c, ranks, x);
-            const double own[2] = {123, -7};
-
-            check_note(c, "R=%d, turn %d: ", ranks, turn);
-            for (int r = 0; turn == 2 && r < ranks; r += 2)
-                ddp_set(c, model, r, IMPL_GRAD, IDLE, own);
-            ddp_pass(c, model, &call);
-            for (int r = 0; r < ranks; ++r)
-                idle_is(c, model, r, turn > 1 && r % 2 == 0 ? own : NULL);
-            ddp_all_is(c, model, ranks, IMPL_GRAD, 0, 2 * turn * mean);
-            ddp_all_is(c, model, ranks, IMPL_GRAD, 4, turn);
-        }
-        check_model_close(c, model);
+            idle_is(c, model, r, turn > 1 && r % 2 == 0 ? own : NULL);
+        ddp_all_is(c, model, ranks, IMPL_GRAD, 0, 2 * turn * mean);
+        ddp_all_is(c, model, ranks, IMPL_GRAD, 4, turn);
     }
 }
 
 /* High is used at first, and then no longer. */
-static void ddp_unused_later(struct check *c)
+static void ddp_unused_later(struct check *c, int ranks)
 {
     static const double above[DDP_MOST] = {1, 10, 4, 6}, below[DDP_MOST] = {-2, -20, -8, -3};
+    struct impl_model *model = check_ddp_model(c, ranks, branch);
 
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
-        struct impl_model *model = check_ddp_model(c, ranks, branch);
+    for (int turn = 0; turn < 3; ++turn) {
+        struct ddp_call call = ddp_rows(c, ranks, turn == 0 ? above : below);
 
-        for (int turn = 0; turn < 3; ++turn) {
-            struct ddp_call call = ddp_rows(c, ranks, turn == 0 ? above : below);
-
-            check_note(c, "R=%d, turn %d: ", ranks, turn);
-            check_zero_grad(c, model);
-            for (int r = 0; turn == 2 && r < ranks; ++r)
-                ddp_set(c, model, r, IMPL_GRAD, 1, (const double[]){123 + r});
-            ddp_pass(c, model, &call);
-            for (int r = 0; turn == 1 && r < ranks; ++r)
-                check_is_none(c, "gradient of the parameter that is used no more",
-                              check_get_rank(c, model, r, IMPL_GRAD, 1));
-            for (int r = 0; turn == 2 && r < ranks; ++r)
-                ddp_rank_is(c, model, r, IMPL_GRAD, 1, 123 + r);
-        }
-        check_model_close(c, model);
+        check_note(c, "R=%d, turn %d: ", ranks, turn);
+        check_zero_grad(c, model);
+        for (int r = 0; turn == 2 && r < ranks; ++r)
+            ddp_set(c, model, r, IMPL_GRAD, 1, (const double[]){123 + r});
+        ddp_pass(c, model, &call);
+        for (int r = 0; turn == 1 && r < ranks; ++r)
+            check_is_none(c, "gradient of the parameter that is used no more",
+                          check_get_rank(c, model, r, IMPL_GRAD, 1));
+        for (int r = 0; turn == 2 && r < ranks; ++r)
+            ddp_rank_is(c, model, r, IMPL_GRAD, 1, 123 + r);
     }
 }
 
@@ -167,31 +159,26 @@ static bool names_six(const char *text)
 
 /* Its backward refuses, or at the latest the next forward, and the error says which parameter it
  * is. */
-static void ddp_unused_refused(struct check *c)
+static void ddp_unused_refused(struct check *c, int ranks)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6};
+    struct impl_model *model = check_ddp_model(c, ranks, waiting);
+    struct ddp_call call = ddp_rows(c, ranks, x);
+    int status;
 
-    for (int k = 0, ranks; (ranks = ddp_ranks(k)) != 0; ++k) {
-        struct impl_model *model = check_ddp_model(c, ranks, waiting);
-        struct ddp_call call = ddp_rows(c, ranks, x);
-        int status;
-
-        check_note(c, "R=%d: ", ranks);
-        ddp_forward(c, model, &call);
-        status = ddp_try_backward(c, model, &call);
-        if (status == IMPL_OK)
-            status = ddp_try_forward(c, model, &call);
-        check_refused(c, "the second forward after a backward without parameter 6", status,
-                      ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EFAULT));
-        check_true(c, names_six(check_error(c)->text),
-                   "parameter 6 got no gradient, the error is '%s'", check_error(c)->text);
-        check_model_close(c, model);
-        model = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
-        call = ddp_rows(c, ranks, x);
-        ddp_pass(c, model, &call);
-        ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
-        check_model_close(c, model);
-    }
+    ddp_forward(c, model, &call);
+    status = ddp_try_backward(c, model, &call);
+    if (status == IMPL_OK)
+        status = ddp_try_forward(c, model, &call);
+    check_refused(c, "the second forward after a backward without parameter 6", status,
+                  ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EFAULT));
+    check_true(c, names_six(check_error(c)->text), "parameter 6 got no gradient, the error is '%s'",
+               check_error(c)->text);
+    check_model_close(c, model);
+    model = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
+    call = ddp_rows(c, ranks, x);
+    ddp_pass(c, model, &call);
+    ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -201,8 +188,10 @@ enum { DDP = PROFILE_DDP, SEARCH = IMPL_CAP_DDP | IMPL_CAP_FIND_UNUSED };
 static const struct check_case cases[] = {
     {"DDP-16.unused", "DDP-16", MAY, OBSERVED, DDP, SEARCH, 0, ddp_unused_after_no_sync},
     {"DDP-21.some", "DDP-21", MAY, OBSERVED, DDP, SEARCH, 0, ddp_unused_on_some},
-    {"DDP-22.everywhere", "DDP-22", MAY, OBSERVED, DDP, SEARCH, 0, ddp_unused_everywhere},
-    {"DDP-22.later", "DDP-22", MAY, OBSERVED, DDP, SEARCH, 0, ddp_unused_later},
-    {"DDP-23.refused", "DDP-23", MUST_REFUSE, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_unused_refused},
+    {"DDP-22.everywhere", "DDP-22", MAY, OBSERVED, DDP, SEARCH, 0,
+     .each_ranks = ddp_unused_everywhere},
+    {"DDP-22.later", "DDP-22", MAY, OBSERVED, DDP, SEARCH, 0, .each_ranks = ddp_unused_later},
+    {"DDP-23.refused", "DDP-23", MUST_REFUSE, OBSERVED, DDP, IMPL_CAP_DDP, 0,
+     .each_ranks = ddp_unused_refused},
 };
 const struct check_table ddp_unused_table = CHECK_TABLE(cases);

@@ -132,21 +132,18 @@ static void gradients_in_order(struct check *c)
 
 /* With eight replicas, pairs that are added first would give another sum. The values at the end of
  * the list repeat. */
-static void gradients_of_eight(struct check *c)
+static void gradients_of_eight(struct check *c, int k)
 {
     float value[IMPL_MAX_DEVICES];
-
     replica_values(value);
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"grad\",\"values\":[1e8,1,-1e8,1]}");
-        const size_t n = 3 * (size_t)k;
 
-        check_note(c, "K=%d: ", k);
-        check_forward(c, model, check_needs_grad(check_column(c, n, check_sequence(c, n, 1, 1))));
-        check_backward(c, model, NULL);
-        check_grad_is(c, model, 0, (double)in_order(value, k));
-    }
+    struct impl_model *model =
+        check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"grad\",\"values\":[1e8,1,-1e8,1]}");
+    const size_t n = 3 * (size_t)k;
+
+    check_forward(c, model, check_needs_grad(check_column(c, n, check_sequence(c, n, 1, 1))));
+    check_backward(c, model, NULL);
+    check_grad_is(c, model, 0, (double)in_order(value, k));
 }
 
 enum { IN = 5, OUT = 3, ROWS = 11, WEIGHTS = IN * OUT };
@@ -195,24 +192,19 @@ static void add_shards(struct check *c, struct impl_model *const alone[], int m,
     }
 }
 
-static void gradients_of_shards(struct check *c)
+static void gradients_of_shards(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model, *alone[IMPL_MAX_DEVICES];
-        size_t size[IMPL_MAX_DEVICES], begin = 0;
-        const int m = check_shards(ROWS, k, size);
-        double want[WEIGHTS];
-        if (k == 1)
-            continue;
-        check_note(c, "K=%d: ", k);
-        for (int s = 0; s < m; begin += size[s++])
-            alone[s] = linear_step(c, 1, begin, size[s], "0", false);
-        model = linear_step(c, k, 0, ROWS, "0", true);
-        add_shards(c, alone, m, 0, WEIGHTS, want);
-        check_values(c, "gradient of weight", check_get(c, model, IMPL_GRAD, 0), WEIGHTS, want);
-        add_shards(c, alone, m, 1, OUT, want);
-        check_values(c, "gradient of bias", check_get(c, model, IMPL_GRAD, 1), OUT, want);
-    }
+    struct impl_model *model, *alone[IMPL_MAX_DEVICES];
+    size_t size[IMPL_MAX_DEVICES], begin = 0;
+    const int m = check_shards(ROWS, k, size);
+    double want[WEIGHTS];
+    for (int s = 0; s < m; begin += size[s++])
+        alone[s] = linear_step(c, 1, begin, size[s], "0", false);
+    model = linear_step(c, k, 0, ROWS, "0", true);
+    add_shards(c, alone, m, 0, WEIGHTS, want);
+    check_values(c, "gradient of weight", check_get(c, model, IMPL_GRAD, 0), WEIGHTS, want);
+    add_shards(c, alone, m, 1, OUT, want);
+    check_values(c, "gradient of bias", check_get(c, model, IMPL_GRAD, 1), OUT, want);
 }
 
 /* ---- DET-03: an order of the library's own --------------------------------------------------- */
@@ -267,30 +259,25 @@ static void free_sums(struct check *c)
 }
 
 /* Checks gradients that are sums of many magnitudes; they are added to those that were there. */
-static void free_gradients(struct check *c)
+static void free_gradients(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model, *alone[IMPL_MAX_DEVICES];
-        size_t size[IMPL_MAX_DEVICES], begin = 0;
-        const int m = check_shards(ROWS, k, size);
-        const double *before = check_randoms(c, WEIGHTS, 45);
-        double sum[WEIGHTS] = {0}, magnitude[WEIGHTS] = {0};
-        if (k == 1)
-            continue;
-        check_note(c, "K=%d: ", k);
-        for (int s = 0; s < m; begin += size[s++])
-            alone[s] = linear_step(c, 1, begin, size[s], "0", false);
-        model = linear_step(c, k, 0, ROWS, "0", true);
-        for (int s = 0; s <= m; ++s)
-            for (size_t e = 0; e < WEIGHTS; ++e) {
-                const double part = s < m ? check_element(check_get(c, alone[s], IMPL_GRAD, 0), e)
-                                          : (double)(float)before[e];
-                sum[e] += part;
-                magnitude[e] += fabs(part);
-            }
-        expect_any_order(c, "gradient of weight", check_get(c, model, IMPL_GRAD, 0), WEIGHTS, m + 1,
-                         sum, magnitude);
-    }
+    struct impl_model *model, *alone[IMPL_MAX_DEVICES];
+    size_t size[IMPL_MAX_DEVICES], begin = 0;
+    const int m = check_shards(ROWS, k, size);
+    const double *before = check_randoms(c, WEIGHTS, 45);
+    double sum[WEIGHTS] = {0}, magnitude[WEIGHTS] = {0};
+    for (int s = 0; s < m; begin += size[s++])
+        alone[s] = linear_step(c, 1, begin, size[s], "0", false);
+    model = linear_step(c, k, 0, ROWS, "0", true);
+    for (int s = 0; s <= m; ++s)
+        for (size_t e = 0; e < WEIGHTS; ++e) {
+            const double part = s < m ? check_element(check_get(c, alone[s], IMPL_GRAD, 0), e)
+                                      : (double)(float)before[e];
+            sum[e] += part;
+            magnitude[e] += fabs(part);
+        }
+    expect_any_order(c, "gradient of weight", check_get(c, model, IMPL_GRAD, 0), WEIGHTS, m + 1,
+                     sum, magnitude);
 }
 
 /* ---- DET-04: time ---------------------------------------------------------------------------- */
@@ -368,55 +355,47 @@ static void many_runs(struct check *c)
 /* ---- DET-05: the number of devices ----------------------------------------------------------- */
 
 /* Integers give the same bits with any number of devices, those of the sum in double. */
-static void integers_agree(struct check *c)
+static void integers_agree(struct check *c, int k)
 {
     const double *x = check_integers(c, (size_t)ROWS * IN, 51);
     const double *g = check_integers(c, (size_t)ROWS * OUT, 52);
     const size_t in[] = {ROWS, IN}, out[] = {ROWS, OUT};
     double dw[WEIGHTS] = {0}, db[OUT] = {0};
-
     for (size_t r = 0; r < ROWS; ++r)
         for (size_t o = 0; o < OUT; ++o) {
             db[o] += g[r * OUT + o];
             for (size_t n = 0; n < IN; ++n)
                 dw[o * IN + n] += g[r * OUT + o] * x[r * IN + n];
         }
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"linear\",\"in\":5,\"out\":3}");
-        check_note(c, "K=%d: ", k);
-        check_set(c, model, IMPL_VALUE, 0, check_integers(c, WEIGHTS, 53));
-        check_forward(c, model, check_needs_grad(check_array(c, 2, in, x)));
-        check_backward(c, model, check_on(check_array(c, 2, out, g), mixed_ids(k)[0]));
-        check_values(c, "gradient of weight", check_get(c, model, IMPL_GRAD, 0), WEIGHTS, dw);
-        check_values(c, "gradient of bias", check_get(c, model, IMPL_GRAD, 1), OUT, db);
-    }
+
+    struct impl_model *model =
+        check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"linear\",\"in\":5,\"out\":3}");
+    check_set(c, model, IMPL_VALUE, 0, check_integers(c, WEIGHTS, 53));
+    check_forward(c, model, check_needs_grad(check_array(c, 2, in, x)));
+    check_backward(c, model, check_on(check_array(c, 2, out, g), mixed_ids(k)[0]));
+    check_values(c, "gradient of weight", check_get(c, model, IMPL_GRAD, 0), WEIGHTS, dw);
+    check_values(c, "gradient of bias", check_get(c, model, IMPL_GRAD, 1), OUT, db);
 }
 
 /* Checks real data: each product and each of at most N sums is rounded once, so the error is within
  * N * eps of the sum of magnitudes (half an eps for each would be enough). */
-static void reals_are_near(struct check *c)
+static void reals_are_near(struct check *c, int k)
 {
     const double *x = check_randoms(c, (size_t)ROWS * IN, 41);
     const double *g = check_randoms(c, (size_t)ROWS * OUT, 42);
-
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        const struct impl_array *got =
-            check_get(c, linear_step(c, k, 0, ROWS, "0", false), IMPL_GRAD, 0);
-        check_note(c, "K=%d: ", k);
-        check_int(c, "elements of the gradient", (long long)check_elements(got), WEIGHTS);
-        for (size_t e = 0; e < WEIGHTS; ++e) {
-            double sum = 0, magnitude = 0;
-            for (size_t r = 0; r < ROWS; ++r) {
-                const double term = g[r * OUT + e / IN] * x[r * IN + e % IN];
-                sum += term;
-                magnitude += fabs(term);
-            }
-            check_true(c,
-                       fabs(check_element(got, e) - sum) <= ROWS * (double)FLT_EPSILON * magnitude,
-                       "gradient of weight: element %zu is %.9g, the sum in double is %.17g", e,
-                       check_element(got, e), sum);
+    const struct impl_array *got =
+        check_get(c, linear_step(c, k, 0, ROWS, "0", false), IMPL_GRAD, 0);
+    check_int(c, "elements of the gradient", (long long)check_elements(got), WEIGHTS);
+    for (size_t e = 0; e < WEIGHTS; ++e) {
+        double sum = 0, magnitude = 0;
+        for (size_t r = 0; r < ROWS; ++r) {
+            const double term = g[r * OUT + e / IN] * x[r * IN + e % IN];
+            sum += term;
+            magnitude += fabs(term);
         }
+        check_true(c, fabs(check_element(got, e) - sum) <= ROWS * (double)FLT_EPSILON * magnitude,
+                   "gradient of weight: element %zu is %.9g, the sum in double is %.17g", e,
+                   check_element(got, e), sum);
     }
 }
 
@@ -467,20 +446,20 @@ static const struct check_case cases[] = {
      IMPL_LISTED},
     {"DET-01.gradients", "DET-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gradients_in_order, 0,
      IMPL_SUMS, IMPL_LISTED},
-    {"DET-01.eight", "DET-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gradients_of_eight, 0,
-     IMPL_SUMS, IMPL_LISTED},
-    {"DET-01.shards", "DET-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gradients_of_shards, 0,
-     IMPL_SUMS, IMPL_LISTED},
+    {"DET-01.eight", "DET-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, .each = gradients_of_eight,
+     .dialect = IMPL_SUMS, .choice = IMPL_LISTED},
+    {"DET-01.shards", "DET-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     .each = gradients_of_shards, .dialect = IMPL_SUMS, .choice = IMPL_LISTED},
     {"DET-03.sums", "DET-03", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2, free_sums, 0, IMPL_SUMS,
      IMPL_FREE},
-    {"DET-03.gradients", "DET-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, free_gradients, 0,
-     IMPL_SUMS, IMPL_FREE},
+    {"DET-03.gradients", "DET-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, .each = free_gradients,
+     .dialect = IMPL_SUMS, .choice = IMPL_FREE},
     {"DET-04.delays", "DET-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, time_does_not_show, 0,
      IMPL_SUMS, IMPL_LISTED},
     {"DET-04.many_runs", "DET-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, many_runs, 0,
      IMPL_SUMS, IMPL_LISTED},
-    {"DET-05.integers", "DET-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, integers_agree},
-    {"DET-05.reals", "DET-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, reals_are_near},
+    {"DET-05.integers", "DET-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = integers_agree},
+    {"DET-05.reals", "DET-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = reals_are_near},
     {"DET-06.rows", "DET-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, rows_in_place},
 };
 const struct check_table determinism_table = CHECK_TABLE(cases);

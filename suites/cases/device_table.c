@@ -213,50 +213,41 @@ static void dev_moved_away(struct check *c)
 }
 
 /* The error also comes without gradients, and after a forward that was right. */
-static void dev_inference(struct check *c)
+static void dev_inference(struct check *c, int k)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        const int *ids = golden_ids(c, k);
-        struct impl_model *model = golden_affine(c, k);
-        struct golden_call call = {.in = {golden_rows(c, 10)}, .n_in = 1, .no_grad = true};
+    const int *ids = golden_ids(c, k);
+    struct impl_model *model = golden_affine(c, k);
+    struct golden_call call = {.in = {golden_rows(c, 10)}, .n_in = 1, .no_grad = true};
 
-        check_note(c, "K=%d: ", k);
-        golden_prefill(c, model);
-        golden_forward(c, model, &call);
-        check_to(c, model, ids[1]);
-        check_refused(c, "a module that was moved to the second device",
-                      golden_try_forward(c, model, &call), ALLOW(IMPL_EDEVICE));
-        check_to(c, model, ids[0]);
-        golden_unharmed(c, model);
-        check_model_close(c, model);
-    }
+    golden_prefill(c, model);
+    golden_forward(c, model, &call);
+    check_to(c, model, ids[1]);
+    check_refused(c, "a module that was moved to the second device",
+                  golden_try_forward(c, model, &call), ALLOW(IMPL_EDEVICE));
+    check_to(c, model, ids[0]);
+    golden_unharmed(c, model);
 }
 
 /* The model is opened on the host, moved and trained; values and gradients move along. */
-static void dev_wrap_then_move(struct check *c)
+static void dev_wrap_then_move(struct check *c, int k)
 {
     const size_t n = 10;
+    const int *ids = golden_ids(c, k);
+    struct impl_model *model = golden_parallel(
+        c, k, "", "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"device\":-1}");
+    const double w = 2 - 1385.0 / 512, b = 1 - 178.0 / 512;
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        const int *ids = golden_ids(c, k);
-        struct impl_model *model = golden_parallel(
-            c, k, "", "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"device\":-1}");
-        const double w = 2 - 1385.0 / 512, b = 1 - 178.0 / 512;
-
-        check_note(c, "K=%d: ", k);
-        golden_prefill(c, model);
-        check_to(c, model, ids[0]);
-        golden_unharmed(c, model);
-        check_step(c, model, 1.0f / 512, 0);
-        check_to(c, model, ids[1]);
-        check_value_is(c, model, 0, w);
-        check_value_is(c, model, 1, b);
-        check_grad_is(c, model, 0, 1385);
-        check_to(c, model, ids[0]);
-        golden_is_sequence(c, "output after a step and two moves",
-                           check_forward(c, model, golden_rows(c, n)), 1, &n, w + b, w);
-        check_model_close(c, model);
-    }
+    golden_prefill(c, model);
+    check_to(c, model, ids[0]);
+    golden_unharmed(c, model);
+    check_step(c, model, 1.0f / 512, 0);
+    check_to(c, model, ids[1]);
+    check_value_is(c, model, 0, w);
+    check_value_is(c, model, 1, b);
+    check_grad_is(c, model, 0, 1385);
+    check_to(c, model, ids[0]);
+    golden_is_sequence(c, "output after a step and two moves",
+                       check_forward(c, model, golden_rows(c, n)), 1, &n, w + b, w);
 }
 
 /* ---- a module over two devices --------------------------------------------------------------- */
@@ -287,25 +278,22 @@ static void dev_spread_alone(struct check *c)
 }
 
 /* In parallel it is refused, for each of its devices as the first. */
-static void dev_spread_wrapped(struct check *c)
+static void dev_spread_wrapped(struct check *c, int k)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        const int *ids = golden_ids(c, k);
+    const int *ids = golden_ids(c, k);
 
-        for (int part = 0; part < 2; ++part) {
-            struct impl_model *model =
-                golden_parallel(c, k, "", spread(c, ids[part], ids[1 - part]));
+    for (int part = 0; part < 2; ++part) {
+        struct impl_model *model = golden_parallel(c, k, "", spread(c, ids[part], ids[1 - part]));
 
-            check_note(c, "K=%d, layers on %d and %d: ", k, ids[part], ids[1 - part]);
-            golden_prefill(c, model);
-            check_refused(c, "a module over two devices",
-                          golden_try_one(c, model, golden_rows(c, 10)), ALLOW(IMPL_EDEVICE));
-            check_grad_is(c, model, 0, 1000);
-            check_grad_is(c, model, 1, 123);
-            check_grad_none(c, model, 2);
-            check_model_close(c, model);
-            golden_works(c, k);
-        }
+        check_note(c, "K=%d, layers on %d and %d: ", k, ids[part], ids[1 - part]);
+        golden_prefill(c, model);
+        check_refused(c, "a module over two devices", golden_try_one(c, model, golden_rows(c, 10)),
+                      ALLOW(IMPL_EDEVICE));
+        check_grad_is(c, model, 0, 1000);
+        check_grad_is(c, model, 1, 123);
+        check_grad_none(c, model, 2);
+        check_model_close(c, model);
+        golden_works(c, k);
     }
 }
 
@@ -325,9 +313,11 @@ static const struct check_case cases[] = {
     {"DEV-01.buffer", "DEV-01", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dev_buffer},
     {"DEV-01.frozen", "DEV-01", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dev_frozen},
     {"DEV-01.one_device", "DEV-01", MUST_REFUSE, OBSERVED, DP, PARALLEL, 1, dev_moved_away},
-    {"DEV-01.inference", "DEV-01", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dev_inference},
-    {"DEV-02.wrap_then_move", "DEV-02", MUST, OBSERVED, DP, PARALLEL, 2, dev_wrap_then_move},
+    {"DEV-01.inference", "DEV-01", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, .each = dev_inference},
+    {"DEV-02.wrap_then_move", "DEV-02", MUST, OBSERVED, DP, PARALLEL, 2,
+     .each = dev_wrap_then_move},
     {"DEV-09.alone", "DEV-09", MUST, OBSERVED, DP, PARALLEL, 2, dev_spread_alone},
-    {"DEV-09.wrapped", "DEV-09", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dev_spread_wrapped},
+    {"DEV-09.wrapped", "DEV-09", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
+     .each = dev_spread_wrapped},
 };
 const struct check_table device_table_table = CHECK_TABLE(cases);

@@ -54,50 +54,43 @@ static void dim_columns(struct check *c)
 }
 
 /* The columns are whole, so each replica can take the mean of its columns. */
-static void dim_column_means(struct check *c)
+static void dim_column_means(struct check *c, int k)
 {
     const size_t shape[] = {3, 10};
     double y[30];
-
     for (int at = 0; at < 30; ++at) {
         const int row = at / 10;
-
         y[at] = 10 * row - 10;
     }
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            golden_parallel(c, k, dim_option(c, 1), "{\"kind\":\"subtract_mean\"}");
 
-        check_note(c, "K=%d dim=1: ", k);
-        golden_is(c, "output", check_forward(c, model, golden_matrix(c, 3, 10, 1, 1)), 2, shape, y);
-        check_model_close(c, model);
-    }
+    struct impl_model *model =
+        golden_parallel(c, k, dim_option(c, 1), "{\"kind\":\"subtract_mean\"}");
+
+    check_note(c, "K=%d dim=1: ", k);
+    golden_is(c, "output", check_forward(c, model, golden_matrix(c, 3, 10, 1, 1)), 2, shape, y);
 }
 
-static void dim_sizes_seen(struct check *c)
+static void dim_sizes_seen(struct check *c, int k)
 {
     const size_t shape[] = {2, 10};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        for (int dim = 0; dim < 2; ++dim) {
-            struct impl_model *model = golden_parallel(
-                c, k, dim_option(c, 1), check_text(c, "{\"kind\":\"tag_dim\",\"dim\":%d}", dim));
-            size_t size[IMPL_MAX_DEVICES];
-            double y[20];
-            const int m = check_shards(10, k, size);
+    for (int dim = 0; dim < 2; ++dim) {
+        struct impl_model *model = golden_parallel(
+            c, k, dim_option(c, 1), check_text(c, "{\"kind\":\"tag_dim\",\"dim\":%d}", dim));
+        size_t size[IMPL_MAX_DEVICES];
+        double y[20];
+        const int m = check_shards(10, k, size);
 
-            for (int s = 0, column = 0; s < m; ++s)
-                for (size_t j = 0; j < size[s]; ++j, ++column) {
-                    const double seen = dim == 1 ? (double)size[s] : 2;
+        for (int s = 0, column = 0; s < m; ++s)
+            for (size_t j = 0; j < size[s]; ++j, ++column) {
+                const double seen = dim == 1 ? (double)size[s] : 2;
 
-                    y[column] = column + 1 + 1000 * seen;
-                    y[column + 10] = column + 11 + 1000 * seen;
-                }
-            check_note(c, "K=%d, dimension %d seen: ", k, dim);
-            golden_is(c, "output", check_forward(c, model, golden_matrix(c, 2, 10, 1, 1)), 2, shape,
-                      y);
-            check_model_close(c, model);
-        }
+                y[column] = column + 1 + 1000 * seen;
+                y[column + 10] = column + 11 + 1000 * seen;
+            }
+        check_note(c, "K=%d, dimension %d seen: ", k, dim);
+        golden_is(c, "output", check_forward(c, model, golden_matrix(c, 2, 10, 1, 1)), 2, shape, y);
+        check_model_close(c, model);
     }
 }
 
@@ -139,52 +132,45 @@ static void dim_all_arrays(struct check *c)
 }
 
 /* Checks values and gradients, as for dimension 0. */
-static void dim_values(struct check *c)
+static void dim_values(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        for (int j = 0; j < SHAPES; ++j) {
-            const struct dim_shape *shape = &shapes[j];
-            const size_t n = dim_elements(shape);
-            struct impl_model *model =
-                golden_parallel(c, k, dim_option(c, shape->cut), GOLDEN_AFFINE);
+    for (int j = 0; j < SHAPES; ++j) {
+        const struct dim_shape *shape = &shapes[j];
+        const size_t n = dim_elements(shape);
+        struct impl_model *model = golden_parallel(c, k, dim_option(c, shape->cut), GOLDEN_AFFINE);
 
-            check_note(c, "K=%d, shape %d, dim=%d: ", k, j, shape->cut);
-            golden_prefill(c, model);
-            golden_is_sequence(c, "output", check_forward(c, model, dim_counted(c, shape)),
-                               shape->ndim, shape->dim, 3, 2);
-            golden_is_sequence(c, "input gradient", check_backward(c, model, dim_counted(c, shape)),
-                               shape->ndim, shape->dim, 2, 2);
-            check_grad_is(c, model, 0, 1000 + golden_squares(n));
-            check_grad_is(c, model, 1, 123 + golden_sum(n));
-            check_model_close(c, model);
-        }
+        check_note(c, "K=%d, shape %d, dim=%d: ", k, j, shape->cut);
+        golden_prefill(c, model);
+        golden_is_sequence(c, "output", check_forward(c, model, dim_counted(c, shape)), shape->ndim,
+                           shape->dim, 3, 2);
+        golden_is_sequence(c, "input gradient", check_backward(c, model, dim_counted(c, shape)),
+                           shape->ndim, shape->dim, 2, 2);
+        check_grad_is(c, model, 0, 1000 + golden_squares(n));
+        check_grad_is(c, model, 1, 123 + golden_sum(n));
+        check_model_close(c, model);
     }
 }
 
 /* Trains on columns: the second step, with fewer columns, uses the weights after the first. */
-static void dim_training(struct check *c)
+static void dim_training(struct check *c, int k)
 {
     static const size_t widths[] = {10, 3, 9};
+    struct impl_model *model = golden_parallel(c, k, dim_option(c, -1), GOLDEN_AFFINE);
+    double w = 2, b = 1;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_parallel(c, k, dim_option(c, -1), GOLDEN_AFFINE);
-        double w = 2, b = 1;
+    for (int step = 0; step < 3; ++step) {
+        const size_t shape[] = {2, widths[step]}, n = 2 * widths[step];
 
-        for (int step = 0; step < 3; ++step) {
-            const size_t shape[] = {2, widths[step]}, n = 2 * widths[step];
-
-            check_note(c, "K=%d step %d, %zu columns: ", k, step, widths[step]);
-            check_zero_grad(c, model);
-            golden_is_sequence(c, "output",
-                               check_forward(c, model, golden_matrix(c, 2, widths[step], 1, 1)), 2,
-                               shape, w + b, w);
-            check_backward(c, model, NULL);
-            check_grad_is(c, model, 0, golden_sum(n));
-            check_step(c, model, 1.0f / 256, 0);
-            w -= golden_sum(n) / 256;
-            b -= (double)n / 256;
-        }
-        check_model_close(c, model);
+        check_note(c, "K=%d step %d, %zu columns: ", k, step, widths[step]);
+        check_zero_grad(c, model);
+        golden_is_sequence(c, "output",
+                           check_forward(c, model, golden_matrix(c, 2, widths[step], 1, 1)), 2,
+                           shape, w + b, w);
+        check_backward(c, model, NULL);
+        check_grad_is(c, model, 0, golden_sum(n));
+        check_step(c, model, 1.0f / 256, 0);
+        w -= golden_sum(n) / 256;
+        b -= (double)n / 256;
     }
 }
 
@@ -192,70 +178,62 @@ static void dim_training(struct check *c)
 
 /* The input (2 layers, 3, 2) is cut along dimension 0: the first replica gets the first layer and
  * the whole batch, the second one the second layer; no other replica runs. */
-static void dim_layers_cut(struct check *c)
+static void dim_layers_cut(struct check *c, int k)
 {
     const size_t shape[] = {2, 3, 2};
     double y[12];
-
     for (int at = 0; at < 12; ++at)
         y[at] = (at < 6 ? 3 : 7) * (at + 1);
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            golden_parallel(c, k, "", "{\"kind\":\"branch\",\"above\":3,\"low\":[3],\"high\":[7]}");
-        const struct impl_array *x = check_array(c, 3, shape, check_sequence(c, 12, 1, 1));
 
-        check_note(c, "K=%d: ", k);
-        golden_is(c, "output", check_forward(c, model, x), 3, shape, y);
-        check_model_close(c, model);
-    }
+    struct impl_model *model =
+        golden_parallel(c, k, "", "{\"kind\":\"branch\",\"above\":3,\"low\":[3],\"high\":[7]}");
+    const struct impl_array *x = check_array(c, 3, shape, check_sequence(c, 12, 1, 1));
+
+    golden_is(c, "output", check_forward(c, model, x), 3, shape, y);
 }
 
-static void dim_layers_seen(struct check *c)
+static void dim_layers_seen(struct check *c, int k)
 {
     static const double sizes[] = {1, 3, 2};
     const size_t shape[] = {2, 3, 2};
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        for (int dim = 0; dim < 3; ++dim) {
-            struct impl_model *model =
-                golden_parallel(c, k, "", check_text(c, "{\"kind\":\"tag_dim\",\"dim\":%d}", dim));
-            const struct impl_array *x = check_array(c, 3, shape, check_sequence(c, 12, 1, 1));
+    for (int dim = 0; dim < 3; ++dim) {
+        struct impl_model *model =
+            golden_parallel(c, k, "", check_text(c, "{\"kind\":\"tag_dim\",\"dim\":%d}", dim));
+        const struct impl_array *x = check_array(c, 3, shape, check_sequence(c, 12, 1, 1));
 
-            check_note(c, "K=%d, dimension %d: ", k, dim);
-            golden_is_sequence(c, "output", check_forward(c, model, x), 3, shape,
-                               1 + 1000 * sizes[dim], 1);
-            check_model_close(c, model);
-        }
+        check_note(c, "K=%d, dimension %d: ", k, dim);
+        golden_is_sequence(c, "output", check_forward(c, model, x), 3, shape, 1 + 1000 * sizes[dim],
+                           1);
+        check_model_close(c, model);
     }
 }
 
 /* ---- DIM-07: negative dimensions ------------------------------------------------------------- */
 
 /* The inputs have one rank: -1 is the last dimension of both. */
-static void dim_same_rank(struct check *c)
+static void dim_same_rank(struct check *c, int k)
 {
     const size_t shape[] = {3, 7};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        for (int dim = -2; dim < 0; ++dim) {
-            struct impl_model *model =
-                golden_parallel(c, k, dim_option(c, dim), "{\"kind\":\"multiply\"}");
-            struct golden_call call = {
-                .in = {golden_matrix(c, 3, 7, 1, 1), golden_matrix(c, 3, 7, 40, -3)}, .n_in = 2};
-            const struct impl_array *upstream[1], *grads;
-            double y[21];
+    for (int dim = -2; dim < 0; ++dim) {
+        struct impl_model *model =
+            golden_parallel(c, k, dim_option(c, dim), "{\"kind\":\"multiply\"}");
+        struct golden_call call = {
+            .in = {golden_matrix(c, 3, 7, 1, 1), golden_matrix(c, 3, 7, 40, -3)}, .n_in = 2};
+        const struct impl_array *upstream[1], *grads;
+        double y[21];
 
-            for (int at = 0; at < 21; ++at)
-                y[at] = (at + 1) * (40 - 3 * at);
-            check_note(c, "K=%d dim=%d: ", k, dim);
-            golden_forward(c, model, &call);
-            golden_is(c, "output", call.out, 2, shape, y);
-            upstream[0] = check_array(c, 2, shape, check_sequence(c, 21, 1, 0));
-            grads = golden_backward(c, model, &call, upstream);
-            golden_is_sequence(c, "gradient of the first input", &grads[0], 2, shape, 40, -3);
-            golden_is_sequence(c, "gradient of the second input", &grads[1], 2, shape, 1, 1);
-            check_model_close(c, model);
-        }
+        for (int at = 0; at < 21; ++at)
+            y[at] = (at + 1) * (40 - 3 * at);
+        check_note(c, "K=%d dim=%d: ", k, dim);
+        golden_forward(c, model, &call);
+        golden_is(c, "output", call.out, 2, shape, y);
+        upstream[0] = check_array(c, 2, shape, check_sequence(c, 21, 1, 0));
+        grads = golden_backward(c, model, &call, upstream);
+        golden_is_sequence(c, "gradient of the first input", &grads[0], 2, shape, 40, -3);
+        golden_is_sequence(c, "gradient of the second input", &grads[1], 2, shape, 1, 1);
+        check_model_close(c, model);
     }
 }
 
@@ -271,66 +249,53 @@ static int dim_mixed(struct check *c, int k, struct golden_call *call)
     return golden_try_forward(c, golden_parallel(c, k, "\"dim\":-1,", ""), call);
 }
 
-static void dim_mixed_refused(struct check *c)
+static void dim_mixed_refused(struct check *c, int k)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        struct golden_call call;
+    struct golden_call call;
 
-        check_refused(c, "a negative dim with inputs of different rank", dim_mixed(c, k, &call),
-                      GOLDEN_UNFIT);
-        golden_works(c, k);
-    }
+    check_refused(c, "a negative dim with inputs of different rank", dim_mixed(c, k, &call),
+                  GOLDEN_UNFIT);
+    golden_works(c, k);
 }
 
-static void dim_mixed_accepted(struct check *c)
+static void dim_mixed_accepted(struct check *c, int k)
 {
     const size_t matrix[] = {4, 6}, vector[] = {6};
+    struct golden_call call;
+    const int status = dim_mixed(c, k, &call);
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        struct golden_call call;
-        const int status = dim_mixed(c, k, &call);
-
-        check_true(c, status == IMPL_OK, "forward failed (status %d): %s", status,
-                   check_error(c)->text);
-        check_int(c, "outputs", call.n_out, 2);
-        golden_is_sequence(c, "first output", &call.out[0], 2, matrix, 1, 1);
-        golden_is_sequence(c, "second output", &call.out[1], 1, vector, 1, 1);
-    }
+    check_true(c, status == IMPL_OK, "forward failed (status %d): %s", status,
+               check_error(c)->text);
+    check_int(c, "outputs", call.n_out, 2);
+    golden_is_sequence(c, "first output", &call.out[0], 2, matrix, 1, 1);
+    golden_is_sequence(c, "second output", &call.out[1], 1, vector, 1, 1);
 }
 
 /* Each of two wrappers cuts along another dimension: rows, then columns. */
-static void dim_two_wrapped(struct check *c)
+static void dim_two_wrapped(struct check *c, int k)
 {
     enum { ROWS = 4, COLUMNS = 10 };
     static const size_t shape[] = {ROWS, COLUMNS};
     const double *x = check_sequence(c, (size_t)ROWS * COLUMNS, 1, 1);
     double y[ROWS * COLUMNS];
+    const int *ids = golden_ids(c, k), rows = (ROWS + k - 1) / k, columns = (COLUMNS + k - 1) / k;
+    const char *list = check_list(c, ids, k);
+    struct impl_model *model = check_model(
+        c,
+        "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":["
+        "{\"kind\":\"tag_device\"}]},{\"kind\":\"parallel\",\"device_ids\":%s,\"dim\":1,"
+        "\"layers\":[{\"kind\":\"tag_device\"}]}]}",
+        list, list);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        const int *ids = golden_ids(c, k), rows = (ROWS + k - 1) / k,
-                  columns = (COLUMNS + k - 1) / k;
-        const char *list = check_list(c, ids, k);
-        struct impl_model *model = check_model(
-            c,
-            "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":["
-            "{\"kind\":\"tag_device\"}]},{\"kind\":\"parallel\",\"device_ids\":%s,\"dim\":1,"
-            "\"layers\":[{\"kind\":\"tag_device\"}]}]}",
-            list, list);
+    for (int at = 0; at < ROWS * COLUMNS; ++at) {
+        const int first = at / COLUMNS / rows, second = at % COLUMNS / columns;
 
-        for (int at = 0; at < ROWS * COLUMNS; ++at) {
-            const int first = at / COLUMNS / rows, second = at % COLUMNS / columns;
-
-            y[at] = x[at] + 1000 * (ids[first] + ids[second] + 2);
-        }
-        check_note(c, "K=%d: ", k);
-        golden_is(c, "output",
-                  check_forward(c, model, check_needs_grad(check_array(c, 2, shape, x))), 2, shape,
-                  y);
-        golden_is(c, "input gradient",
-                  check_backward(c, model, check_on(check_array(c, 2, shape, x), ids[0])), 2, shape,
-                  x);
-        check_model_close(c, model);
+        y[at] = x[at] + 1000 * (ids[first] + ids[second] + 2);
     }
+    golden_is(c, "output", check_forward(c, model, check_needs_grad(check_array(c, 2, shape, x))),
+              2, shape, y);
+    golden_is(c, "input gradient",
+              check_backward(c, model, check_on(check_array(c, 2, shape, x), ids[0])), 2, shape, x);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -340,18 +305,18 @@ enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"DIM-01.columns", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, dim_columns},
-    {"DIM-01.means", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, dim_column_means},
-    {"DIM-01.two_wrapped", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, dim_two_wrapped},
-    {"DIM-01.sizes", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, dim_sizes_seen},
+    {"DIM-01.means", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = dim_column_means},
+    {"DIM-01.two_wrapped", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = dim_two_wrapped},
+    {"DIM-01.sizes", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = dim_sizes_seen},
     {"DIM-01.all_arrays", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, dim_all_arrays},
-    {"DIM-03.layers", "DIM-03", MUST, OBSERVED, DP, PARALLEL, 2, dim_layers_cut},
-    {"DIM-03.sizes", "DIM-03", MUST, OBSERVED, DP, PARALLEL, 2, dim_layers_seen},
-    {"DIM-05.values", "DIM-05", MUST, OBSERVED, DP, PARALLEL, 1, dim_values},
-    {"DIM-05.training", "DIM-05", MUST, OBSERVED, DP, PARALLEL, 1, dim_training},
-    {"DIM-07.same_rank", "DIM-07", MUST, OBSERVED, DP, PARALLEL, 1, dim_same_rank},
-    {"DIM-07.refused", "DIM-07", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dim_mixed_refused, 0,
-     IMPL_MIXED_RANKS, IMPL_REFUSE},
-    {"DIM-07.accepted", "DIM-07", MUST, OBSERVED, DP, PARALLEL, 2, dim_mixed_accepted, 0,
-     IMPL_MIXED_RANKS, IMPL_ACCEPT},
+    {"DIM-03.layers", "DIM-03", MUST, OBSERVED, DP, PARALLEL, 2, .each = dim_layers_cut},
+    {"DIM-03.sizes", "DIM-03", MUST, OBSERVED, DP, PARALLEL, 2, .each = dim_layers_seen},
+    {"DIM-05.values", "DIM-05", MUST, OBSERVED, DP, PARALLEL, 1, .each = dim_values},
+    {"DIM-05.training", "DIM-05", MUST, OBSERVED, DP, PARALLEL, 1, .each = dim_training},
+    {"DIM-07.same_rank", "DIM-07", MUST, OBSERVED, DP, PARALLEL, 1, .each = dim_same_rank},
+    {"DIM-07.refused", "DIM-07", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, .each = dim_mixed_refused,
+     .dialect = IMPL_MIXED_RANKS, .choice = IMPL_REFUSE},
+    {"DIM-07.accepted", "DIM-07", MUST, OBSERVED, DP, PARALLEL, 2, .each = dim_mixed_accepted,
+     .dialect = IMPL_MIXED_RANKS, .choice = IMPL_ACCEPT},
 };
 const struct check_table dim_values_table = CHECK_TABLE(cases);

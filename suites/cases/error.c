@@ -23,20 +23,19 @@ static const char *const misplaced[] = {
 };
 enum { MISPLACED = sizeof misplaced / sizeof misplaced[0] };
 
-static void wrong_device(struct check *c)
+static void wrong_device(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (size_t form = 0; k > 1 && form < MISPLACED; ++form) {
-            struct impl_model *model = check_parallel(c, k, NULL, "", misplaced[form]);
-            check_note(c, "K=%d, model %zu: ", k, form);
-            for (int turn = 0; turn < 2; ++turn)
-                check_refused(c, "a parameter or buffer that is not on the first device",
-                              error_try_rows(c, model, N), ALLOW(IMPL_EDEVICE));
-            check_to(c, model, 0);
-            check_values(c, "output after a move to the first device",
-                         check_forward(c, model, check_column(c, N, check_sequence(c, N, 1, 1))), N,
-                         check_sequence(c, N, 3, 2));
-        }
+    for (size_t form = 0; form < MISPLACED; ++form) {
+        struct impl_model *model = check_parallel(c, k, NULL, "", misplaced[form]);
+        check_note(c, "K=%d, model %zu: ", k, form);
+        for (int turn = 0; turn < 2; ++turn)
+            check_refused(c, "a parameter or buffer that is not on the first device",
+                          error_try_rows(c, model, N), ALLOW(IMPL_EDEVICE));
+        check_to(c, model, 0);
+        check_values(c, "output after a move to the first device",
+                     check_forward(c, model, check_column(c, N, check_sequence(c, N, 1, 1))), N,
+                     check_sequence(c, N, 3, 2));
+    }
 }
 
 static void both_devices(struct check *c)
@@ -253,7 +252,8 @@ static void no_such_device(struct check *c)
 enum { DP = PROFILE_DATAPARALLEL };
 
 static const struct check_case cases[] = {
-    {"ERR-01.refused", "ERR-01", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, wrong_device},
+    {"ERR-01.refused", "ERR-01", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     .each = wrong_device},
     {"ERR-01.named", "ERR-01", MUST_REFUSE, REPORTED, DP, IMPL_CAP_PARALLEL, 2, both_devices},
     {"ERR-02.lowest", "ERR-02", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, lowest_reported, 0,
      IMPL_FAILING, IMPL_LOWEST},

@@ -14,24 +14,23 @@ static int shape_try_rows(struct check *c, struct impl_model *model, size_t n)
 
 /* The outputs of the replicas differ in a dimension other than 0: in the first, the last, or
  * any. */
-static void error_outputs_clash(struct check *c)
+static void error_outputs_clash(struct check *c, int k)
 {
     static const char *const columns[] = {"2,3", "3,2", "2,2,3", "2,3,2", "4,4,4,1"};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (size_t form = 0; k > 1 && form < sizeof columns / sizeof columns[0]; ++form) {
-            const int commas = form < 2 ? 1 : form < 4 ? 2 : 3;
-            struct impl_model *model;
-            if (commas + 1 > k)
-                continue;
-            check_note(c, "K=%d, outputs of %s columns: ", k, columns[form]);
-            model = check_parallel(
-                c, k, mixed_ids(k), "",
-                check_text(c, "{\"kind\":\"widen\",\"columns\":[%s]}", columns[form]));
-            check_refused(c, "a gather of different columns", shape_try_rows(c, model, N),
-                          ALLOW(IMPL_ESHAPE));
-            golden_works(c, k);
-        }
+    for (size_t form = 0; form < sizeof columns / sizeof columns[0]; ++form) {
+        const int commas = form < 2 ? 1 : form < 4 ? 2 : 3;
+        struct impl_model *model;
+        if (commas + 1 > k)
+            continue;
+        check_note(c, "K=%d, outputs of %s columns: ", k, columns[form]);
+        model =
+            check_parallel(c, k, mixed_ids(k), "",
+                           check_text(c, "{\"kind\":\"widen\",\"columns\":[%s]}", columns[form]));
+        check_refused(c, "a gather of different columns", shape_try_rows(c, model, N),
+                      ALLOW(IMPL_ESHAPE));
+        golden_works(c, k);
+    }
 }
 
 static void error_parts_clash(struct check *c)
@@ -66,27 +65,26 @@ static void error_parts_clash(struct check *c)
 
 /* Lists to be added have tensors of different sizes, in the first or the last tensor of any
  * list. */
-static void error_summands_clash(struct check *c)
+static void error_summands_clash(struct check *c, int k)
 {
     enum { TENSORS = 3 };
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (int odd = 0; k > 1 && odd < k * TENSORS; ++odd) {
-            struct impl_array *src = check_memory(c, (size_t)(k * TENSORS) * sizeof *src);
-            struct impl_reduce op = {
-                .src = src, .n = TENSORS, .k = k, .device = mixed_ids(k)[0], .poke = -1};
-            check_note(c, "K=%d, list %d tensor %d: ", k, odd / TENSORS, odd % TENSORS);
-            for (int t = 0; t < k * TENSORS; ++t) {
-                const size_t n = 2 + (size_t)(t % TENSORS) + (t == odd ? 1 : 0);
-                src[t] = *check_on(check_vector(c, n, check_integers(c, n, (uint64_t)t)),
-                                   mixed_ids(k)[t / TENSORS]);
-            }
-            op.sums = check_output(c, TENSORS, ROOM);
-            check_refused(c, "a sum of different sizes", check_try_reduce(c, &op),
-                          ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
-            op.k = 1; /* a single list fits */
-            check_reduce(c, &op);
+    for (int odd = 0; odd < k * TENSORS; ++odd) {
+        struct impl_array *src = check_memory(c, (size_t)(k * TENSORS) * sizeof *src);
+        struct impl_reduce op = {
+            .src = src, .n = TENSORS, .k = k, .device = mixed_ids(k)[0], .poke = -1};
+        check_note(c, "K=%d, list %d tensor %d: ", k, odd / TENSORS, odd % TENSORS);
+        for (int t = 0; t < k * TENSORS; ++t) {
+            const size_t n = 2 + (size_t)(t % TENSORS) + (t == odd ? 1 : 0);
+            src[t] = *check_on(check_vector(c, n, check_integers(c, n, (uint64_t)t)),
+                               mixed_ids(k)[t / TENSORS]);
         }
+        op.sums = check_output(c, TENSORS, ROOM);
+        check_refused(c, "a sum of different sizes", check_try_reduce(c, &op),
+                      ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
+        op.k = 1; /* a single list fits */
+        check_reduce(c, &op);
+    }
 }
 
 /* Makes tensor t of a list. Forms 0 and 1 are one tensor, transposed in the last list; form 2 is
@@ -102,23 +100,21 @@ static struct impl_array *shaped(struct check *c, int form, int t, bool last)
 }
 
 /* The lists have as many elements in all, but not the same shapes. */
-static void error_shapes_clash(struct check *c)
+static void error_shapes_clash(struct check *c, int k)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)
-        for (int form = 0; form < 3; ++form) {
-            const int n = form == 2 ? 2 : 1;
-            struct impl_array *src = check_memory(c, (size_t)(k * n) * sizeof *src);
-            struct impl_reduce op = {
-                .src = src, .n = n, .k = k, .device = mixed_ids(k)[0], .poke = -1};
-            check_note(c, "K=%d, form %d: ", k, form);
-            for (int t = 0; t < k * n; ++t)
-                src[t] = *check_on(shaped(c, form, t % n, t / n == k - 1), mixed_ids(k)[t / n]);
-            op.sums = check_output(c, n, ROOM);
-            check_refused(c, "a sum of different shapes", check_try_reduce(c, &op),
-                          ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
-            op.k = k - 1; /* the others fit */
-            check_reduce(c, &op);
-        }
+    for (int form = 0; form < 3; ++form) {
+        const int n = form == 2 ? 2 : 1;
+        struct impl_array *src = check_memory(c, (size_t)(k * n) * sizeof *src);
+        struct impl_reduce op = {.src = src, .n = n, .k = k, .device = mixed_ids(k)[0], .poke = -1};
+        check_note(c, "K=%d, form %d: ", k, form);
+        for (int t = 0; t < k * n; ++t)
+            src[t] = *check_on(shaped(c, form, t % n, t / n == k - 1), mixed_ids(k)[t / n]);
+        op.sums = check_output(c, n, ROOM);
+        check_refused(c, "a sum of different shapes", check_try_reduce(c, &op),
+                      ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
+        op.k = k - 1; /* the others fit */
+        check_reduce(c, &op);
+    }
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -127,11 +123,11 @@ enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
 
 static const struct check_case cases[] = {
     {"ERR-03.outputs", "ERR-03", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     error_outputs_clash},
+     .each = error_outputs_clash},
     {"ERR-03.parts", "ERR-03", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_GATHER, 2, error_parts_clash},
     {"ERR-05.sizes", "ERR-05", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2,
-     error_summands_clash},
+     .each = error_summands_clash},
     {"ERR-05.shapes", "ERR-05", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2,
-     error_shapes_clash},
+     .each = error_shapes_clash},
 };
 const struct check_table error_shape_table = CHECK_TABLE(cases);

@@ -92,163 +92,140 @@ static void error_backward_leaves(struct check *c)
 }
 
 /* The gather fails after all replicas have run. One row makes one replica, and succeeds. */
-static void error_gather_leaves(struct check *c)
+static void error_gather_leaves(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        const double want[] = {7, 7}, g[] = {5, 9};
-        const size_t dim[] = {1, 2};
-        struct impl_forward op = {.n_in = 1, .grad = true, .train = true};
-        struct impl_model *model;
-        if (k == 1)
-            continue;
-        check_note(c, "K=%d: ", k);
-        model = check_parallel(c, k, mixed_ids(k), "",
-                               "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]},"
-                               "{\"kind\":\"widen\",\"columns\":[2,3]}");
-        check_set(c, model, IMPL_GRAD, 0, (const double[]){1000});
-        check_set(c, model, IMPL_GRAD, 1, (const double[]){123});
-        op.in = check_needs_grad(check_column(c, N, check_sequence(c, N, 1, 1)));
-        op.out = check_output(c, IMPL_MAX_IO, ROOM);
-        check_refused(c, "a gather of different columns", check_try_forward(c, model, &op),
-                      ALLOW(IMPL_ESHAPE));
-        check_value_is(c, model, 0, 2);
-        check_grad_is(c, model, 0, 1000);
-        check_grad_is(c, model, 1, 123);
-        check_values(
-            c, "output of one row",
-            check_forward(c, model, check_needs_grad(check_column(c, 1, (const double[]){3}))), 2,
-            want);
-        check_values(c, "gradient of one row",
-                     check_backward(c, model, check_on(check_array(c, 2, dim, g), mixed_ids(k)[0])),
-                     1, (const double[]){28});
-        check_grad_is(c, model, 0, 1000 + 42);
-        check_grad_is(c, model, 1, 123 + 14);
-    }
+    const double want[] = {7, 7}, g[] = {5, 9};
+    const size_t dim[] = {1, 2};
+    struct impl_forward op = {.n_in = 1, .grad = true, .train = true};
+    struct impl_model *model;
+    model = check_parallel(c, k, mixed_ids(k), "",
+                           "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]},"
+                           "{\"kind\":\"widen\",\"columns\":[2,3]}");
+    check_set(c, model, IMPL_GRAD, 0, (const double[]){1000});
+    check_set(c, model, IMPL_GRAD, 1, (const double[]){123});
+    op.in = check_needs_grad(check_column(c, N, check_sequence(c, N, 1, 1)));
+    op.out = check_output(c, IMPL_MAX_IO, ROOM);
+    check_refused(c, "a gather of different columns", check_try_forward(c, model, &op),
+                  ALLOW(IMPL_ESHAPE));
+    check_value_is(c, model, 0, 2);
+    check_grad_is(c, model, 0, 1000);
+    check_grad_is(c, model, 1, 123);
+    check_values(c, "output of one row",
+                 check_forward(c, model, check_needs_grad(check_column(c, 1, (const double[]){3}))),
+                 2, want);
+    check_values(c, "gradient of one row",
+                 check_backward(c, model, check_on(check_array(c, 2, dim, g), mixed_ids(k)[0])), 1,
+                 (const double[]){28});
+    check_grad_is(c, model, 0, 1000 + 42);
+    check_grad_is(c, model, 1, 123 + 14);
 }
 
 /* A forward fails with gradient and training mode off. With both on again both have an effect, and
  * a whole step is right. */
-static void error_modes_leave(struct check *c)
+static void error_modes_leave(struct check *c, int k)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)
-        for (int replica = 0; replica < 2; ++replica) {
-            const struct impl_array *x = check_column(c, N, check_sequence(c, N, 1, 1));
-            struct impl_model *model =
-                check_parallel(c, k, mixed_ids(k), "",
-                               check_text(c,
-                                          "{\"kind\":\"fail\",\"replicas\":[%d],\"at\":1},"
-                                          "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]},"
-                                          "{\"kind\":\"tag_mode\"}",
-                                          replica));
-            check_note(c, "K=%d, replica %d: ", k, replica);
-            check_refused(c, "a forward in which a replica fails",
-                          check_try_one(c, model, x, false, replica == 1), ALLOW(IMPL_EFAULT));
-            check_values(
-                c, "output with the modes on",
-                check_forward(c, model,
-                              check_needs_grad(check_column(c, N, check_sequence(c, N, 1, 1)))),
-                N, check_sequence(c, N, 3003, 2));
-            check_values(c, "input gradient",
-                         check_backward(c, model,
-                                        check_on(check_column(c, N, check_sequence(c, N, 1, 1)),
-                                                 mixed_ids(k)[0])),
-                         N, check_sequence(c, N, 2, 2));
-            check_grad_is(c, model, 0, 385);
-            check_grad_is(c, model, 1, 55);
-        }
-}
-
-/* Another model of the session, in the middle of its step, is not affected. */
-static void error_other_model(struct check *c)
-{
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *other, *failing;
-        if (k == 1)
-            continue;
-        check_note(c, "K=%d: ", k);
-        other = check_parallel(c, k, mixed_ids(k), "",
-                               "{\"kind\":\"affine\",\"weight\":[3],\"bias\":[-4]}");
-        check_set(c, other, IMPL_GRAD, 0, (const double[]){1000});
+    for (int replica = 0; replica < 2; ++replica) {
+        const struct impl_array *x = check_column(c, N, check_sequence(c, N, 1, 1));
+        struct impl_model *model =
+            check_parallel(c, k, mixed_ids(k), "",
+                           check_text(c,
+                                      "{\"kind\":\"fail\",\"replicas\":[%d],\"at\":1},"
+                                      "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]},"
+                                      "{\"kind\":\"tag_mode\"}",
+                                      replica));
+        check_note(c, "K=%d, replica %d: ", k, replica);
+        check_refused(c, "a forward in which a replica fails",
+                      check_try_one(c, model, x, false, replica == 1), ALLOW(IMPL_EFAULT));
         check_values(
-            c, "output of the other model",
-            check_forward(c, other,
+            c, "output with the modes on",
+            check_forward(c, model,
                           check_needs_grad(check_column(c, N, check_sequence(c, N, 1, 1)))),
-            N, check_sequence(c, N, -1, 3));
-        failing = failing_once(c, k, 1, "forward", 1);
-        check_refused(c, "a step in which a replica fails",
-                      step_status(c, failing, mixed_ids(k)[0]), ALLOW(IMPL_EFAULT));
-        check_values(c, "input gradient of the other model",
+            N, check_sequence(c, N, 3003, 2));
+        check_values(c, "input gradient",
                      check_backward(
-                         c, other,
+                         c, model,
                          check_on(check_column(c, N, check_sequence(c, N, 1, 1)), mixed_ids(k)[0])),
-                     N, check_sequence(c, N, 3, 3));
-        check_grad_is(c, other, 0, 1385);
-        check_grad_is(c, other, 1, 55);
+                     N, check_sequence(c, N, 2, 2));
+        check_grad_is(c, model, 0, 385);
+        check_grad_is(c, model, 1, 55);
     }
 }
 
-/* A gather and a sum are refused, and then right ones succeed. */
-static void error_primitive_leaves(struct check *c)
+/* Another model of the session, in the middle of its step, is not affected. */
+static void error_other_model(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        const int *ids = mixed_ids(k);
-        struct impl_array *right = check_memory(c, (size_t)k * sizeof *right);
-        struct impl_array *wrong = check_memory(c, (size_t)k * sizeof *wrong);
-        struct impl_gather gather = {.n = k, .dim = 0, .device = 0};
-        struct impl_reduce reduce = {.n = 1, .k = k, .device = ids[0], .poke = -1};
-        const size_t odd[] = {2, 2};
-        double sum[2] = {0}, all[2 * IMPL_MAX_DEVICES];
-        if (k == 1)
-            continue;
-        check_note(c, "K=%d: ", k);
-        for (int p = 0; p < k; ++p) {
-            const double *x = check_integers(c, 2, 300 + (uint64_t)p);
-            right[p] = wrong[p] = *check_on(check_vector(c, 2, x), ids[p]);
-            for (int e = 0; e < 2; ++e) {
-                sum[e] += x[e];
-                all[2 * p + e] = x[e];
-            }
+    struct impl_model *other, *failing;
+    other = check_parallel(c, k, mixed_ids(k), "",
+                           "{\"kind\":\"affine\",\"weight\":[3],\"bias\":[-4]}");
+    check_set(c, other, IMPL_GRAD, 0, (const double[]){1000});
+    check_values(
+        c, "output of the other model",
+        check_forward(c, other, check_needs_grad(check_column(c, N, check_sequence(c, N, 1, 1)))),
+        N, check_sequence(c, N, -1, 3));
+    failing = failing_once(c, k, 1, "forward", 1);
+    check_refused(c, "a step in which a replica fails", step_status(c, failing, mixed_ids(k)[0]),
+                  ALLOW(IMPL_EFAULT));
+    check_values(
+        c, "input gradient of the other model",
+        check_backward(c, other,
+                       check_on(check_column(c, N, check_sequence(c, N, 1, 1)), mixed_ids(k)[0])),
+        N, check_sequence(c, N, 3, 3));
+    check_grad_is(c, other, 0, 1385);
+    check_grad_is(c, other, 1, 55);
+}
+
+/* A gather and a sum are refused, and then right ones succeed. */
+static void error_primitive_leaves(struct check *c, int k)
+{
+    const int *ids = mixed_ids(k);
+    struct impl_array *right = check_memory(c, (size_t)k * sizeof *right);
+    struct impl_array *wrong = check_memory(c, (size_t)k * sizeof *wrong);
+    struct impl_gather gather = {.n = k, .dim = 0, .device = 0};
+    struct impl_reduce reduce = {.n = 1, .k = k, .device = ids[0], .poke = -1};
+    const size_t odd[] = {2, 2};
+    double sum[2] = {0}, all[2 * IMPL_MAX_DEVICES];
+    for (int p = 0; p < k; ++p) {
+        const double *x = check_integers(c, 2, 300 + (uint64_t)p);
+        right[p] = wrong[p] = *check_on(check_vector(c, 2, x), ids[p]);
+        for (int e = 0; e < 2; ++e) {
+            sum[e] += x[e];
+            all[2 * p + e] = x[e];
         }
-        wrong[k - 1] = *check_on(check_array(c, 2, odd, check_integers(c, 4, 9)), ids[k - 1]);
-        gather.out = check_output(c, 1, ROOM);
-        reduce.sums = check_output(c, 1, ROOM);
-        for (int turn = 0; turn < 2; ++turn) {
-            gather.parts = reduce.src = wrong;
-            check_refused(c, "a gather of parts that do not fit", check_try_gather(c, &gather),
-                          ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
-            check_refused(c, "a sum of different sizes", check_try_reduce(c, &reduce),
-                          ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
-            gather.parts = reduce.src = right;
-            check_gather(c, &gather);
-            check_values(c, "gathered afterwards", gather.out, 2 * (size_t)k, all);
-            check_reduce(c, &reduce);
-            check_values(c, "sum afterwards", reduce.sums, 2, sum);
-        }
+    }
+    wrong[k - 1] = *check_on(check_array(c, 2, odd, check_integers(c, 4, 9)), ids[k - 1]);
+    gather.out = check_output(c, 1, ROOM);
+    reduce.sums = check_output(c, 1, ROOM);
+    for (int turn = 0; turn < 2; ++turn) {
+        gather.parts = reduce.src = wrong;
+        check_refused(c, "a gather of parts that do not fit", check_try_gather(c, &gather),
+                      ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
+        check_refused(c, "a sum of different sizes", check_try_reduce(c, &reduce),
+                      ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
+        gather.parts = reduce.src = right;
+        check_gather(c, &gather);
+        check_values(c, "gathered afterwards", gather.out, 2 * (size_t)k, all);
+        check_reduce(c, &reduce);
+        check_values(c, "sum afterwards", reduce.sums, 2, sum);
     }
 }
 
 /* A forward waits for its backward while another one fails, and continues to wait. */
-static void error_waiting_stays(struct check *c)
+static void error_waiting_stays(struct check *c, int k)
 {
     const size_t n = 10;
+    struct impl_model *model =
+        golden_parallel(c, k, "",
+                        GOLDEN_AFFINE ",{\"kind\":\"fail\",\"replicas\":[0],"
+                                      "\"when\":\"forward\",\"status\":\"fault\","
+                                      "\"text\":\"the second\",\"at\":2}");
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            golden_parallel(c, k, "",
-                            GOLDEN_AFFINE ",{\"kind\":\"fail\",\"replicas\":[0],"
-                                          "\"when\":\"forward\",\"status\":\"fault\","
-                                          "\"text\":\"the second\",\"at\":2}");
-
-        check_note(c, "K=%d: ", k);
-        check_forward(c, model, golden_rows(c, n));
-        check_refused(c, "a second forward that fails", golden_try_one(c, model, golden_rows(c, 7)),
-                      ALLOW(IMPL_EFAULT));
-        golden_is_sequence(c, "input gradient", check_backward(c, model, golden_rows(c, n)), 1, &n,
-                           2, 2);
-        check_grad_is(c, model, 0, 385);
-        check_grad_is(c, model, 1, 55);
-        check_model_close(c, model);
-    }
+    check_forward(c, model, golden_rows(c, n));
+    check_refused(c, "a second forward that fails", golden_try_one(c, model, golden_rows(c, 7)),
+                  ALLOW(IMPL_EFAULT));
+    golden_is_sequence(c, "input gradient", check_backward(c, model, golden_rows(c, n)), 1, &n, 2,
+                       2);
+    check_grad_is(c, model, 0, 385);
+    check_grad_is(c, model, 1, 55);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -258,11 +235,14 @@ enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
 static const struct check_case cases[] = {
     {"ERR-08.forward", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_forward_leaves},
     {"ERR-08.backward", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_backward_leaves},
-    {"ERR-08.gather", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_gather_leaves},
-    {"ERR-08.modes", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_modes_leave},
-    {"ERR-08.other_model", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_other_model},
-    {"ERR-08.waiting", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, error_waiting_stays},
+    {"ERR-08.gather", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     .each = error_gather_leaves},
+    {"ERR-08.modes", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, .each = error_modes_leave},
+    {"ERR-08.other_model", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     .each = error_other_model},
+    {"ERR-08.waiting", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = error_waiting_stays},
     {"ERR-08.primitives", "ERR-08", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER | IMPL_CAP_REDUCE, 2,
-     error_primitive_leaves},
+     .each = error_primitive_leaves},
 };
 const struct check_table error_state_table = CHECK_TABLE(cases);

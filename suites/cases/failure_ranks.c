@@ -163,12 +163,10 @@ static void recovers(struct check *c, int ranks, const char *when)
     check_model_close(c, model);
 }
 
-static void failure_rank_after(struct check *c)
+static void failure_rank_after(struct check *c, int ranks)
 {
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
-        recovers(c, ranks, "forward");
-        recovers(c, ranks, "backward");
-    }
+    recovers(c, ranks, "forward");
+    recovers(c, ranks, "backward");
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -179,7 +177,7 @@ static const struct check_case cases[] = {
      60000},
     {"DDP-31.of_several", "DDP-31", MUST, REPORTED, PROFILE_DDP, IMPL_CAP_DDP, 0,
      failure_rank_of_several, 30000},
-    {"DDP-32.after", "DDP-32", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, failure_rank_after,
-     60000},
+    {"DDP-32.after", "DDP-32", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0,
+     .each_ranks = failure_rank_after, .limit_ms = 60000},
 };
 const struct check_table failure_ranks_table = CHECK_TABLE(cases);

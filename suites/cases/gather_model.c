@@ -34,38 +34,33 @@ static void gather_model_order(struct check *c)
 }
 
 /* Each replica returns one row; or rows are doubled. */
-static void gather_model_sizes(struct check *c)
+static void gather_model_sizes(struct check *c, int k)
 {
     static const size_t rows[] = {10, 9, 1, 17};
-    int k;
+    const int *ids = primitive_order(c, k);
+    struct impl_model *sums = check_parallel(c, k, ids, "", AFFINE ",{\"kind\":\"sum_rows\"}");
+    struct impl_model *pairs = check_parallel(c, k, ids, "", AFFINE ",{\"kind\":\"double_rows\"}");
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        const int *ids = primitive_order(c, k);
-        struct impl_model *sums = check_parallel(c, k, ids, "", AFFINE ",{\"kind\":\"sum_rows\"}");
-        struct impl_model *pairs =
-            check_parallel(c, k, ids, "", AFFINE ",{\"kind\":\"double_rows\"}");
+    for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
+        const size_t n = rows[j];
+        const double *y = check_sequence(c, n, 7, 2);
+        double *twice = check_memory(c, 2 * n * sizeof *twice);
+        size_t size[IMPL_MAX_DEVICES], first = 0;
+        const int m = check_shards(n, k, size);
+        double sum[IMPL_MAX_DEVICES];
+        const struct impl_array *out;
 
-        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
-            const size_t n = rows[j];
-            const double *y = check_sequence(c, n, 7, 2);
-            double *twice = check_memory(c, 2 * n * sizeof *twice);
-            size_t size[IMPL_MAX_DEVICES], first = 0;
-            const int m = check_shards(n, k, size);
-            double sum[IMPL_MAX_DEVICES];
-            const struct impl_array *out;
-
-            for (size_t r = 0; r < 2 * n; ++r)
-                twice[r] = y[r / 2];
-            for (int s = 0; s < m; first += size[s++])
-                sum[s] = primitive_sum(y, first, size[s]);
-            check_note(c, "K=%d N=%zu: ", k, n);
-            out = check_forward(c, pairs, counting(c, n, 3));
-            check_shape(c, "every row twice", out, 2, (const size_t[]){2 * n, 1});
-            check_values(c, "every row twice", out, 2 * n, twice);
-            out = check_forward(c, sums, counting(c, n, 3));
-            check_shape(c, "a row for each replica", out, 2, (const size_t[]){(size_t)m, 1});
-            check_values(c, "a row for each replica", out, (size_t)m, sum);
-        }
+        for (size_t r = 0; r < 2 * n; ++r)
+            twice[r] = y[r / 2];
+        for (int s = 0; s < m; first += size[s++])
+            sum[s] = primitive_sum(y, first, size[s]);
+        check_note(c, "K=%d N=%zu: ", k, n);
+        out = check_forward(c, pairs, counting(c, n, 3));
+        check_shape(c, "every row twice", out, 2, (const size_t[]){2 * n, 1});
+        check_values(c, "every row twice", out, 2 * n, twice);
+        out = check_forward(c, sums, counting(c, n, 3));
+        check_shape(c, "a row for each replica", out, 2, (const size_t[]){(size_t)m, 1});
+        check_values(c, "a row for each replica", out, (size_t)m, sum);
     }
 }
 
@@ -73,32 +68,30 @@ static void gather_model_sizes(struct check *c)
 
 /* One replica, another one each time, returns another width. A refusal does not change
  * gradients. */
-static void gather_model_shapes(struct check *c)
+static void gather_model_shapes(struct check *c, int k)
 {
     static const double mark = 123;
-    int k;
 
-    for (int i = 1; (k = check_count(c, i)); ++i)
-        for (int odd = 0; odd<k; odd += k> 4 ? 3 : 1) {
-            int columns[IMPL_MAX_DEVICES];
-            struct impl_model *model;
+    for (int odd = 0; odd<k; odd += k> 4 ? 3 : 1) {
+        int columns[IMPL_MAX_DEVICES];
+        struct impl_model *model;
 
-            for (int s = 0; s < k; ++s)
-                columns[s] = s == odd ? 2 : 3;
-            model = check_parallel(c, k, primitive_order(c, k), "",
-                                   check_text(c, AFFINE ",{\"kind\":\"widen\",\"columns\":%s}",
-                                              check_list(c, columns, k)));
-            check_note(c, "K=%d, another width in replica %d: ", k, odd);
-            check_set(c, model, IMPL_GRAD, 0, &mark);
-            check_refused(c, "a gather of unlike outputs",
-                          check_try_one(c, model, counting(c, 3 * (size_t)k - 1, 1), true, true),
-                          ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
-            check_grad_is(c, model, 0, mark);
-            check_grad_none(c, model, 1);
-            check_values(c, "output of one row", check_forward(c, model, counting(c, 1, 4)),
-                         (size_t)columns[0], (const double[]){9, 9, 9});
-            check_model_close(c, model);
-        }
+        for (int s = 0; s < k; ++s)
+            columns[s] = s == odd ? 2 : 3;
+        model = check_parallel(c, k, primitive_order(c, k), "",
+                               check_text(c, AFFINE ",{\"kind\":\"widen\",\"columns\":%s}",
+                                          check_list(c, columns, k)));
+        check_note(c, "K=%d, another width in replica %d: ", k, odd);
+        check_set(c, model, IMPL_GRAD, 0, &mark);
+        check_refused(c, "a gather of unlike outputs",
+                      check_try_one(c, model, counting(c, 3 * (size_t)k - 1, 1), true, true),
+                      ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EINVAL));
+        check_grad_is(c, model, 0, mark);
+        check_grad_none(c, model, 1);
+        check_values(c, "output of one row", check_forward(c, model, counting(c, 1, 4)),
+                     (size_t)columns[0], (const double[]){9, 9, 9});
+        check_model_close(c, model);
+    }
 }
 
 /* ---- GATH-04 --------------------------------------------------------------------------------- */
@@ -136,22 +129,20 @@ static void recorded(struct check *c, int k, const int keep[], size_t rows)
     check_model_close(c, model);
 }
 
-static void gather_model_recorded(struct check *c)
+static void gather_model_recorded(struct check *c, int k)
 {
     static const int keep[][8] = {
         {3, 1, 2, 1, 1, 3, 2, 1}, {1, 3, 1, 2, 4, 1, 1, 2}, {2, 3, 3, 1, 3, 1, 4, 3}};
-    int k;
 
-    for (int i = 0; (k = check_count(c, i)); ++i)
-        for (int j = 0; j < 3; ++j) {
-            int list[IMPL_MAX_DEVICES];
+    for (int j = 0; j < 3; ++j) {
+        int list[IMPL_MAX_DEVICES];
 
-            for (int s = 0; s < k; ++s)
-                list[s] = keep[j][s % 8];
-            if (k > 1 && list[k - 1] > 3) /* the last shard has three rows */
-                list[k - 1] = 3;
-            recorded(c, k, list, 4 * (size_t)k - (k > 1 ? 1 : 0));
-        }
+        for (int s = 0; s < k; ++s)
+            list[s] = keep[j][s % 8];
+        if (k > 1 && list[k - 1] > 3) /* the last shard has three rows */
+            list[k - 1] = 3;
+        recorded(c, k, list, 4 * (size_t)k - (k > 1 ? 1 : 0));
+    }
 }
 
 /* The shards have more rows than 16 bits count. */
@@ -175,32 +166,28 @@ static void gather_model_large(struct check *c)
 
 /* There are twice as many rows in the output, in shards of different sizes: 6, 6, 6, 2 for ten rows
  * on four devices. */
-static void gather_model_double(struct check *c)
+static void gather_model_double(struct check *c, int k)
 {
     static const size_t rows[] = {10, 1, 9, 13};
-    int k;
+    struct impl_model *model =
+        check_parallel(c, k, primitive_order(c, k), "", AFFINE ",{\"kind\":\"double_rows\"}");
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        struct impl_model *model =
-            check_parallel(c, k, primitive_order(c, k), "", AFFINE ",{\"kind\":\"double_rows\"}");
+    for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
+        const size_t n = rows[j];
+        const double *g = check_sequence(c, 2 * n, 3, 2);
+        double *dx = check_memory(c, n * sizeof *dx), dw = 0;
+        const struct impl_array *y = check_forward(c, model, counting(c, n, 1));
 
-        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
-            const size_t n = rows[j];
-            const double *g = check_sequence(c, 2 * n, 3, 2);
-            double *dx = check_memory(c, n * sizeof *dx), dw = 0;
-            const struct impl_array *y = check_forward(c, model, counting(c, n, 1));
-
-            for (size_t r = 0; r < n; ++r) {
-                dx[r] = 2 * (g[2 * r] + g[2 * r + 1]);
-                dw += (g[2 * r] + g[2 * r + 1]) * (1 + (double)r);
-            }
-            check_note(c, "K=%d N=%zu: ", k, n);
-            check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)),
-                         n, dx);
-            check_grad_is(c, model, 0, dw);
-            check_grad_is(c, model, 1, primitive_sum(g, 0, 2 * n));
-            check_zero_grad(c, model);
+        for (size_t r = 0; r < n; ++r) {
+            dx[r] = 2 * (g[2 * r] + g[2 * r + 1]);
+            dw += (g[2 * r] + g[2 * r + 1]) * (1 + (double)r);
         }
+        check_note(c, "K=%d N=%zu: ", k, n);
+        check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)), n,
+                     dx);
+        check_grad_is(c, model, 0, dw);
+        check_grad_is(c, model, 1, primitive_sum(g, 0, 2 * n));
+        check_zero_grad(c, model);
     }
 }
 
@@ -242,121 +229,101 @@ static void one_number_each(struct check *c, int k, size_t rows, const char *red
     check_model_close(c, model);
 }
 
-static void gather_model_vector(struct check *c)
+static void gather_model_vector(struct check *c, int k)
 {
     static const size_t rows[] = {10, 9, 1, 3, 17};
-    int k;
 
-    for (int i = 1; (k = check_count(c, i)); ++i)
-        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j)
-            one_number_each(c, k, rows[j], "sum");
+    for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j)
+        one_number_each(c, k, rows[j], "sum");
 }
 
 /* The shards have 4, 2 or 1 rows, so that every mean is exact. */
-static void gather_model_mean(struct check *c)
+static void gather_model_mean(struct check *c, int k)
 {
-    int k;
-
-    for (int i = 1; (k = check_count(c, i)); ++i) {
-        one_number_each(c, k, k == 2 ? 3 : 4 * (size_t)k - 2, "mean");
-        one_number_each(c, k, 2 * (size_t)k - 1, "mean");
-        one_number_each(c, k, 1, "mean");
-    }
+    one_number_each(c, k, k == 2 ? 3 : 4 * (size_t)k - 2, "mean");
+    one_number_each(c, k, 2 * (size_t)k - 1, "mean");
+    one_number_each(c, k, 1, "mean");
 }
 
-static void gather_model_vector_back(struct check *c)
+static void gather_model_vector_back(struct check *c, int k)
 {
     const double *tens = check_sequence(c, IMPL_MAX_DEVICES, 10, 10);
-    int k;
+    struct impl_model *model =
+        check_parallel(c, k, primitive_order(c, k), "", "{\"kind\":\"sum\"}");
+    double dx[10];
 
-    for (int i = 1; (k = check_count(c, i)); ++i) {
-        struct impl_model *model =
-            check_parallel(c, k, primitive_order(c, k), "", "{\"kind\":\"sum\"}");
-        double dx[10];
+    for (int step = 0; step < 2; ++step) {
+        const double *g = step == 0 ? tens : check_integers(c, IMPL_MAX_DEVICES, 3);
+        size_t size[IMPL_MAX_DEVICES], at = 0;
+        const int m = check_shards(10, k, size);
+        const struct impl_array *y = check_forward(c, model, counting(c, 10, 1));
 
-        for (int step = 0; step < 2; ++step) {
-            const double *g = step == 0 ? tens : check_integers(c, IMPL_MAX_DEVICES, 3);
-            size_t size[IMPL_MAX_DEVICES], at = 0;
-            const int m = check_shards(10, k, size);
-            const struct impl_array *y = check_forward(c, model, counting(c, 10, 1));
-
-            for (int s = 0; s < m; ++s)
-                for (size_t r = 0; r < size[s]; ++r)
-                    dx[at++] = g[s];
-            check_note(c, "K=%d step %d: ", k, step);
-            check_shape(c, "output", y, 1, (const size_t[]){(size_t)m});
-            check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)),
-                         10, dx);
-        }
+        for (int s = 0; s < m; ++s)
+            for (size_t r = 0; r < size[s]; ++r)
+                dx[at++] = g[s];
+        check_note(c, "K=%d step %d: ", k, step);
+        check_shape(c, "output", y, 1, (const size_t[]){(size_t)m});
+        check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)), 10,
+                     dx);
     }
 }
 
-static void gather_model_scalar(struct check *c)
+static void gather_model_scalar(struct check *c, int k)
 {
     static const size_t rows[] = {1, 4, 8};
-    int k;
 
-    for (int i = 0; (k = check_count(c, i)); ++i)
-        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
-            one_number_each(c, k, rows[j], "sum");
-            one_number_each(c, k, rows[j], rows[j] < 8 || k != 3 ? "mean" : "sum");
-        }
+    for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
+        one_number_each(c, k, rows[j], "sum");
+        one_number_each(c, k, rows[j], rows[j] < 8 || k != 3 ? "mean" : "sum");
+    }
 }
 
 /* ---- GATH-07 --------------------------------------------------------------------------------- */
 
 /* One replica returns a number, or all but one. */
-static void gather_model_mix(struct check *c)
+static void gather_model_mix(struct check *c, int k)
 {
-    int k;
+    for (int odd = 0; odd<k; odd += k> 4 ? 3 : 1)
+        for (int others = 0; others < 2; ++others) {
+            int list[IMPL_MAX_DEVICES], n = 0;
+            struct impl_model *model;
 
-    for (int i = 1; (k = check_count(c, i)); ++i)
-        for (int odd = 0; odd<k; odd += k> 4 ? 3 : 1)
-            for (int others = 0; others < 2; ++others) {
-                int list[IMPL_MAX_DEVICES], n = 0;
-                struct impl_model *model;
-
-                for (int s = 0; s < k; ++s)
-                    if ((s == odd) == (others == 0))
-                        list[n++] = s;
-                model =
-                    check_parallel(c, k, primitive_order(c, k), "",
+            for (int s = 0; s < k; ++s)
+                if ((s == odd) == (others == 0))
+                    list[n++] = s;
+            model = check_parallel(c, k, primitive_order(c, k), "",
                                    check_text(c, AFFINE ",{\"kind\":\"scalar_at\",\"replicas\":%s}",
                                               check_list(c, list, n)));
-                check_note(c, "K=%d, numbers from the replicas %s: ", k, check_list(c, list, n));
-                check_refused(
-                    c, "a mix of numbers and rows",
-                    check_try_one(c, model, counting(c, 3 * (size_t)k - 1, 1), true, true),
-                    REFUSED);
-                check_grad_none(c, model, 0);
-                check_values(c, "output of one row", check_forward(c, model, counting(c, 1, 4)), 1,
-                             (const double[]){9});
-                check_model_close(c, model);
-            }
+            check_note(c, "K=%d, numbers from the replicas %s: ", k, check_list(c, list, n));
+            check_refused(c, "a mix of numbers and rows",
+                          check_try_one(c, model, counting(c, 3 * (size_t)k - 1, 1), true, true),
+                          REFUSED);
+            check_grad_none(c, model, 0);
+            check_values(c, "output of one row", check_forward(c, model, counting(c, 1, 4)), 1,
+                         (const double[]){9});
+            check_model_close(c, model);
+        }
 }
 
-static void gather_model_dim(struct check *c)
+static void gather_model_dim(struct check *c, int k)
 {
     static const int dims[] = {1, -1};
     const size_t shape[] = {2, 11};
-    int k;
 
-    for (int i = 1; (k = check_count(c, i)); ++i)
-        for (int d = 0; d < 2; ++d) {
-            struct impl_model *model =
-                check_parallel(c, k, primitive_order(c, k), check_text(c, "\"dim\":%d,", dims[d]),
-                               AFFINE ",{\"kind\":\"sum\"}");
+    for (int d = 0; d < 2; ++d) {
+        struct impl_model *model =
+            check_parallel(c, k, primitive_order(c, k), check_text(c, "\"dim\":%d,", dims[d]),
+                           AFFINE ",{\"kind\":\"sum\"}");
 
-            check_note(c, "K=%d dim %d: ", k, dims[d]);
-            check_refused(c, "numbers where dim is not 0",
-                          check_try_one(c, model,
-                                        check_array(c, 2, shape, check_sequence(c, 22, 1, 1)), true,
-                                        true),
-                          REFUSED);
-            check_grad_none(c, model, 0);
-            check_model_close(c, model);
-            golden_works(c, k);
-        }
+        check_note(c, "K=%d dim %d: ", k, dims[d]);
+        check_refused(c, "numbers where dim is not 0",
+                      check_try_one(c, model, check_array(c, 2, shape, check_sequence(c, 22, 1, 1)),
+                                    true, true),
+                      REFUSED);
+        check_grad_none(c, model, 0);
+        check_model_close(c, model);
+        golden_works(c, k);
+    }
 }
 
 /* ---- GATH-10 --------------------------------------------------------------------------------- */
@@ -386,24 +353,22 @@ static void to_device(struct check *c, int k, int device, const char *layers, si
 
 /* The output goes to every device and to the host, also if only one replica runs; it has rows or
  * numbers. */
-static void gather_model_destination(struct check *c)
+static void gather_model_destination(struct check *c, int k)
 {
     static const size_t rows[] = {10, 1};
-    int k;
 
-    for (int i = 1; (k = check_count(c, i)); ++i)
-        for (int device = IMPL_HOST; device < check_devices(c); ++device)
-            for (int j = 0; j < 2; ++j) {
-                const double *y = check_sequence(c, rows[j], 3, 2);
-                size_t size[IMPL_MAX_DEVICES], first = 0;
-                const int m = check_shards(rows[j], k, size);
-                double sum[IMPL_MAX_DEVICES];
+    for (int device = IMPL_HOST; device < check_devices(c); ++device)
+        for (int j = 0; j < 2; ++j) {
+            const double *y = check_sequence(c, rows[j], 3, 2);
+            size_t size[IMPL_MAX_DEVICES], first = 0;
+            const int m = check_shards(rows[j], k, size);
+            double sum[IMPL_MAX_DEVICES];
 
-                for (int s = 0; s < m; first += size[s++])
-                    sum[s] = primitive_sum(y, first, size[s]);
-                to_device(c, k, device, AFFINE, rows[j], rows[j], y);
-                to_device(c, k, device, AFFINE ",{\"kind\":\"sum\"}", rows[j], (size_t)m, sum);
-            }
+            for (int s = 0; s < m; first += size[s++])
+                sum[s] = primitive_sum(y, first, size[s]);
+            to_device(c, k, device, AFFINE, rows[j], rows[j], y);
+            to_device(c, k, device, AFFINE ",{\"kind\":\"sum\"}", rows[j], (size_t)m, sum);
+        }
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -413,21 +378,28 @@ enum { DP = PROFILE_DATAPARALLEL };
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"GATH-01.model", "GATH-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gather_model_order},
-    {"GATH-02.model", "GATH-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, gather_model_sizes},
+    {"GATH-02.model", "GATH-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = gather_model_sizes},
     {"GATH-03.model", "GATH-03", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     gather_model_shapes},
+     .each = gather_model_shapes},
     {"GATH-04.recorded", "GATH-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     gather_model_recorded},
+     .each = gather_model_recorded},
     {"GATH-04.large", "GATH-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gather_model_large},
-    {"GATH-04.double", "GATH-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, gather_model_double},
-    {"GATH-05.model", "GATH-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gather_model_vector},
-    {"GATH-05.mean", "GATH-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gather_model_mean},
-    {"GATH-06.own", "GATH-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gather_model_vector_back},
-    {"GATH-07.model", "GATH-07", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gather_model_mix},
+    {"GATH-04.double", "GATH-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = gather_model_double},
+    {"GATH-05.model", "GATH-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     .each = gather_model_vector},
+    {"GATH-05.mean", "GATH-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     .each = gather_model_mean},
+    {"GATH-06.own", "GATH-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     .each = gather_model_vector_back},
+    {"GATH-07.model", "GATH-07", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     .each = gather_model_mix},
     {"GATH-07.model_dim", "GATH-07", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     gather_model_dim},
-    {"GATH-08.single", "GATH-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, gather_model_scalar},
+     .each = gather_model_dim},
+    {"GATH-08.single", "GATH-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = gather_model_scalar},
     {"GATH-10.model", "GATH-10", MUST, REPORTED, DP, IMPL_CAP_PARALLEL, 2,
-     gather_model_destination},
+     .each = gather_model_destination},
 };
 const struct check_table gather_model_table = CHECK_TABLE(cases);

@@ -8,43 +8,37 @@ static const size_t batches[] = {10, 1, 9, 3, 17};
 enum { BATCHES = sizeof batches / sizeof batches[0] };
 
 /* The loss is the sum of y: dw is the sum of x, db is N, dx is w. */
-static void grad_sum_of_ones(struct check *c)
+static void grad_sum_of_ones(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_affine(c, k);
+    struct impl_model *model = golden_affine(c, k);
 
-        for (int j = 0; j < BATCHES; ++j) {
-            const size_t n = batches[j];
+    for (int j = 0; j < BATCHES; ++j) {
+        const size_t n = batches[j];
 
-            check_note(c, "K=%d N=%zu: ", k, n);
-            check_zero_grad(c, model);
-            check_forward(c, model, golden_rows(c, n));
-            golden_is_sequence(c, "input gradient", check_backward(c, model, NULL), 1, &n, 2, 0);
-            check_grad_is(c, model, 0, golden_sum(n));
-            check_grad_is(c, model, 1, (double)n);
-        }
-        check_model_close(c, model);
+        check_note(c, "K=%d N=%zu: ", k, n);
+        check_zero_grad(c, model);
+        check_forward(c, model, golden_rows(c, n));
+        golden_is_sequence(c, "input gradient", check_backward(c, model, NULL), 1, &n, 2, 0);
+        check_grad_is(c, model, 0, golden_sum(n));
+        check_grad_is(c, model, 1, (double)n);
     }
 }
 
 /* Row i of the upstream gradient is i: dw is the sum of squares, dx row i is 2i. */
-static void grad_rows(struct check *c)
+static void grad_rows(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_affine(c, k);
+    struct impl_model *model = golden_affine(c, k);
 
-        for (int j = 0; j < BATCHES; ++j) {
-            const size_t n = batches[j];
+    for (int j = 0; j < BATCHES; ++j) {
+        const size_t n = batches[j];
 
-            check_note(c, "K=%d N=%zu: ", k, n);
-            check_zero_grad(c, model);
-            check_forward(c, model, golden_rows(c, n));
-            golden_is_sequence(c, "input gradient", check_backward(c, model, golden_rows(c, n)), 1,
-                               &n, 2, 2);
-            check_grad_is(c, model, 0, golden_squares(n));
-            check_grad_is(c, model, 1, golden_sum(n));
-        }
-        check_model_close(c, model);
+        check_note(c, "K=%d N=%zu: ", k, n);
+        check_zero_grad(c, model);
+        check_forward(c, model, golden_rows(c, n));
+        golden_is_sequence(c, "input gradient", check_backward(c, model, golden_rows(c, n)), 1, &n,
+                           2, 2);
+        check_grad_is(c, model, 0, golden_squares(n));
+        check_grad_is(c, model, 1, golden_sum(n));
     }
 }
 
@@ -110,28 +104,25 @@ static void line_start(struct check *c, struct impl_model *model, struct line *l
 
 /* The second step shows replicas that keep the weights before the step, gradients that are not
  * cleared, and a wrong sum. */
-static void grad_two_steps(struct check *c)
+static void grad_two_steps(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_affine(c, k);
+    struct impl_model *model = golden_affine(c, k);
 
-        for (int j = 0; j < BATCHES; ++j) {
-            struct line line;
+    for (int j = 0; j < BATCHES; ++j) {
+        struct line line;
 
-            line_start(c, model, &line);
-            for (int step = 0; step < 2; ++step) {
-                check_note(c, "K=%d N=%zu step %d: ", k, batches[j], step);
-                line.dw = line.db = 0;
-                check_zero_grad(c, model);
-                line_pass(c, model, batches[j], &line);
-                line_step(c, model, &line);
-            }
-            if (batches[j] == 10) {
-                check_value_is(c, model, 0, 663493.0 / 262144);
-                check_value_is(c, model, 1, 137697.0 / 131072);
-            }
+        line_start(c, model, &line);
+        for (int step = 0; step < 2; ++step) {
+            check_note(c, "K=%d N=%zu step %d: ", k, batches[j], step);
+            line.dw = line.db = 0;
+            check_zero_grad(c, model);
+            line_pass(c, model, batches[j], &line);
+            line_step(c, model, &line);
         }
-        check_model_close(c, model);
+        if (batches[j] == 10) {
+            check_value_is(c, model, 0, 663493.0 / 262144);
+            check_value_is(c, model, 1, 137697.0 / 131072);
+        }
     }
 }
 
@@ -169,61 +160,52 @@ static void with_inference(struct check *c, int k, unsigned when)
     check_model_close(c, model);
 }
 
-static void grad_two_steps_inference(struct check *c)
+static void grad_two_steps_inference(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (unsigned when = 1; when <= 4; when *= 2)
-            with_inference(c, k, when);
+    for (unsigned when = 1; when <= 4; when *= 2)
+        with_inference(c, k, when);
 }
 
 /* Only the caller clears gradients: those that were not cleared are still there. */
-static void grad_not_zeroed(struct check *c)
+static void grad_not_zeroed(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_affine(c, k);
-        struct line line;
+    struct impl_model *model = golden_affine(c, k);
+    struct line line;
 
-        line_start(c, model, &line);
-        for (int step = 0; step < 2; ++step) {
-            check_note(c, "K=%d step %d, not zeroed: ", k, step);
-            line_pass(c, model, 10, &line);
-            line_step(c, model, &line);
-        }
-        check_value_is(c, model, 0, 2.960712432861328);
-        check_value_is(c, model, 1, 1.0993728637695312);
-        check_note(c, "K=%d, zeroed again: ", k);
-        check_zero_grad(c, model);
-        check_grad_none(c, model, 0);
-        check_grad_none(c, model, 1);
-        line_start(c, model, &line);
+    line_start(c, model, &line);
+    for (int step = 0; step < 2; ++step) {
+        check_note(c, "K=%d step %d, not zeroed: ", k, step);
         line_pass(c, model, 10, &line);
-        check_model_close(c, model);
+        line_step(c, model, &line);
     }
+    check_value_is(c, model, 0, 2.960712432861328);
+    check_value_is(c, model, 1, 1.0993728637695312);
+    check_note(c, "K=%d, zeroed again: ", k);
+    check_zero_grad(c, model);
+    check_grad_none(c, model, 0);
+    check_grad_none(c, model, 1);
+    line_start(c, model, &line);
+    line_pass(c, model, 10, &line);
 }
 
 /* ---- the base's weights ---------------------------------------------------------------------- */
 
 /* w falls by lr * 55, and the next forward uses the new value on every shard. */
-static void grad_reaches_base(struct check *c)
+static void grad_reaches_base(struct check *c, int k)
 {
     const size_t n = 10;
+    struct impl_model *model = golden_affine(c, k);
+    const double w = 2 - 55.0 / 64, b = 1 - 10.0 / 64;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_affine(c, k);
-        const double w = 2 - 55.0 / 64, b = 1 - 10.0 / 64;
-
-        check_note(c, "K=%d: ", k);
-        check_forward(c, model, golden_rows(c, n));
-        check_backward(c, model, NULL);
-        check_grad_is(c, model, 0, 55);
-        check_grad_is(c, model, 1, 10);
-        check_step(c, model, 1.0f / 64, 0);
-        check_value_is(c, model, 0, w);
-        check_value_is(c, model, 1, b);
-        golden_is_sequence(c, "output after the step", check_forward(c, model, golden_rows(c, n)),
-                           1, &n, w + b, w);
-        check_model_close(c, model);
-    }
+    check_forward(c, model, golden_rows(c, n));
+    check_backward(c, model, NULL);
+    check_grad_is(c, model, 0, 55);
+    check_grad_is(c, model, 1, 10);
+    check_step(c, model, 1.0f / 64, 0);
+    check_value_is(c, model, 0, w);
+    check_value_is(c, model, 1, b);
+    golden_is_sequence(c, "output after the step", check_forward(c, model, golden_rows(c, n)), 1,
+                       &n, w + b, w);
 }
 
 static void momentum_steps(struct check *c, int k, const size_t rows[], int steps)
@@ -253,21 +235,19 @@ static void momentum_steps(struct check *c, int k, const size_t rows[], int step
 }
 
 /* There is one momentum, that of the base: steps of lr * 55, lr * 82.5, lr * 96.25. */
-static void grad_momentum(struct check *c)
+static void grad_momentum(struct check *c, int k)
 {
     static const size_t rows[] = {10, 10, 10};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        momentum_steps(c, k, rows, 3);
+    momentum_steps(c, k, rows, 3);
 }
 
 /* The second step runs on fewer replicas than the first and the third. */
-static void grad_momentum_ragged(struct check *c)
+static void grad_momentum_ragged(struct check *c, int k)
 {
     static const size_t rows[] = {10, 1, 9, 2};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        momentum_steps(c, k, rows, 4);
+    momentum_steps(c, k, rows, 4);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -276,13 +256,14 @@ enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"GRAD-01.ones", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, grad_sum_of_ones},
-    {"GRAD-02.rows", "GRAD-02", MUST, OBSERVED, DP, PARALLEL, 1, grad_rows},
-    {"GRAD-02.two_steps", "GRAD-02", MUST, OBSERVED, DP, PARALLEL, 1, grad_two_steps},
-    {"GRAD-02.inference", "GRAD-02", MUST, OBSERVED, DP, PARALLEL, 1, grad_two_steps_inference},
-    {"GRAD-05.not_zeroed", "GRAD-05", MUST, OBSERVED, DP, PARALLEL, 1, grad_not_zeroed},
-    {"GRAD-16.base", "GRAD-16", MUST, OBSERVED, DP, PARALLEL, 1, grad_reaches_base},
-    {"GRAD-17.momentum", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, grad_momentum},
-    {"GRAD-17.ragged", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, grad_momentum_ragged},
+    {"GRAD-01.ones", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_sum_of_ones},
+    {"GRAD-02.rows", "GRAD-02", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_rows},
+    {"GRAD-02.two_steps", "GRAD-02", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_two_steps},
+    {"GRAD-02.inference", "GRAD-02", MUST, OBSERVED, DP, PARALLEL, 1,
+     .each = grad_two_steps_inference},
+    {"GRAD-05.not_zeroed", "GRAD-05", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_not_zeroed},
+    {"GRAD-16.base", "GRAD-16", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_reaches_base},
+    {"GRAD-17.momentum", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_momentum},
+    {"GRAD-17.ragged", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_momentum_ragged},
 };
 const struct check_table gradient_golden_table = CHECK_TABLE(cases);

@@ -28,33 +28,29 @@ static void grad_moved(struct check *c)
 
 /* A step does not change a parameter whose gradient is none, whatever its momentum. When it has a
  * gradient again, the momentum continues from its last value. */
-static void grad_momentum_none(struct check *c)
+static void grad_momentum_none(struct check *c, int k)
 {
     const double eight = 8, sixteen = 16, four = 4, two = 2;
+    struct impl_model *model = golden_affine(c, k);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_affine(c, k);
-
-        check_note(c, "K=%d, both: ", k);
-        check_set(c, model, IMPL_GRAD, 0, &eight);
-        check_set(c, model, IMPL_GRAD, 1, &sixteen);
-        check_step(c, model, 0.5F, 0.5F);
-        check_value_is(c, model, 0, 2 - 4);
-        check_value_is(c, model, 1, 1 - 8);
-        check_note(c, "K=%d, the weight only: ", k);
-        check_zero_grad(c, model);
-        check_set(c, model, IMPL_GRAD, 0, &four);
-        check_step(c, model, 0.5F, 0.5F);
-        check_value_is(c, model, 0, -2 - 4);
-        check_value_is(c, model, 1, -7);
-        check_note(c, "K=%d, the bias only: ", k);
-        check_zero_grad(c, model);
-        check_set(c, model, IMPL_GRAD, 1, &two);
-        check_step(c, model, 0.5F, 0.5F);
-        check_value_is(c, model, 0, -6);
-        check_value_is(c, model, 1, -7 - 5);
-        check_model_close(c, model);
-    }
+    check_note(c, "K=%d, both: ", k);
+    check_set(c, model, IMPL_GRAD, 0, &eight);
+    check_set(c, model, IMPL_GRAD, 1, &sixteen);
+    check_step(c, model, 0.5F, 0.5F);
+    check_value_is(c, model, 0, 2 - 4);
+    check_value_is(c, model, 1, 1 - 8);
+    check_note(c, "K=%d, the weight only: ", k);
+    check_zero_grad(c, model);
+    check_set(c, model, IMPL_GRAD, 0, &four);
+    check_step(c, model, 0.5F, 0.5F);
+    check_value_is(c, model, 0, -2 - 4);
+    check_value_is(c, model, 1, -7);
+    check_note(c, "K=%d, the bias only: ", k);
+    check_zero_grad(c, model);
+    check_set(c, model, IMPL_GRAD, 1, &two);
+    check_step(c, model, 0.5F, 0.5F);
+    check_value_is(c, model, 0, -6);
+    check_value_is(c, model, 1, -7 - 5);
 }
 
 /* ---- GRAD-20: parameters that change between a forward and its backward ---------------------- */
@@ -80,39 +76,38 @@ static void changed_pass(struct check *c, struct impl_model *model, double weigh
     check_grad_is(c, model, 1, 10);
 }
 
-static void grad_changed(struct check *c)
+static void grad_changed(struct check *c, int k)
 {
     const size_t n = 10;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (int change = 0; change < CHANGES; ++change) {
-            const bool step = change == 0;
-            struct impl_model *model = golden_affine(c, k);
-            struct impl_backward backward = {.grad_in = check_output(c, 1, 64), .n_in = 1};
+    for (int change = 0; change < CHANGES; ++change) {
+        const bool step = change == 0;
+        struct impl_model *model = golden_affine(c, k);
+        struct impl_backward backward = {.grad_in = check_output(c, 1, 64), .n_in = 1};
 
-            check_note(c, "K=%d, %s: ", k, change_names[change]);
-            changed_pass(c, model, 2, 1);
-            check_forward(c, model, golden_rows(c, n));
-            if (step)
-                check_step(c, model, (float)step_rate, 0);
-            else
-                check_set(c, model, IMPL_VALUE, 0, &new_weight);
-            const int status = check_try_backward(c, model, &backward);
+        check_note(c, "K=%d, %s: ", k, change_names[change]);
+        changed_pass(c, model, 2, 1);
+        check_forward(c, model, golden_rows(c, n));
+        if (step)
+            check_step(c, model, (float)step_rate, 0);
+        else
+            check_set(c, model, IMPL_VALUE, 0, &new_weight);
+        const int status = check_try_backward(c, model, &backward);
 
-            if (status != IMPL_OK) {
-                check_refused(c, "backward", status, refusals);
-            } else {
-                golden_is_sequence(c, "input gradient at the forward's weight",
-                                   &backward.grad_in[0], 1, &n, 2, 0);
-                check_grad_is(c, model, 0, 2 * 55);
-                check_grad_is(c, model, 1, 2 * 10);
-            }
-            check_note(c, "K=%d, after %s: ", k, change_names[change]);
-            check_zero_grad(c, model);
-            changed_pass(c, model, step ? 2 - 55 * step_rate : new_weight,
-                         step ? 1 - 10 * step_rate : 1);
-            check_model_close(c, model);
+        if (status != IMPL_OK) {
+            check_refused(c, "backward", status, refusals);
+        } else {
+            golden_is_sequence(c, "input gradient at the forward's weight", &backward.grad_in[0], 1,
+                               &n, 2, 0);
+            check_grad_is(c, model, 0, 2 * 55);
+            check_grad_is(c, model, 1, 2 * 10);
         }
+        check_note(c, "K=%d, after %s: ", k, change_names[change]);
+        check_zero_grad(c, model);
+        changed_pass(c, model, step ? 2 - 55 * step_rate : new_weight,
+                     step ? 1 - 10 * step_rate : 1);
+        check_model_close(c, model);
+    }
 }
 
 /* Checks the input gradients, or the refusal, of ranks that have the gradient of a first pass. */
@@ -139,25 +134,24 @@ static void change_ranks(struct check *c, struct impl_model *model, int ranks, i
         ddp_set(c, model, r, IMPL_VALUE, 0, &new_weight);
 }
 
-static void grad_changed_ranks(struct check *c)
+static void grad_changed_ranks(struct check *c, int ranks)
 {
     static const double x[DDP_MOST] = {7, -1, 4, 2}; /* the mean is 3, of two and of four */
 
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i)
-        for (int change = 0; change < CHANGES; ++change) {
-            struct impl_model *model = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
-            struct ddp_call call = ddp_rows(c, ranks, x);
+    for (int change = 0; change < CHANGES; ++change) {
+        struct impl_model *model = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
+        struct ddp_call call = ddp_rows(c, ranks, x);
 
-            for (int r = 0; r < ranks; ++r)
-                call.in[r][0] = check_needs_grad(check_vector(c, 1, &x[r]));
-            check_note(c, "R=%d, %s: ", ranks, change_names[change]);
-            ddp_pass(c, model, &call);
-            ddp_all_is(c, model, ranks, IMPL_GRAD, 0, 3);
-            ddp_forward(c, model, &call);
-            change_ranks(c, model, ranks, change);
-            changed_ranks(c, model, ranks, &call);
-            check_model_close(c, model);
-        }
+        for (int r = 0; r < ranks; ++r)
+            call.in[r][0] = check_needs_grad(check_vector(c, 1, &x[r]));
+        check_note(c, "R=%d, %s: ", ranks, change_names[change]);
+        ddp_pass(c, model, &call);
+        ddp_all_is(c, model, ranks, IMPL_GRAD, 0, 3);
+        ddp_forward(c, model, &call);
+        change_ranks(c, model, ranks, change);
+        changed_ranks(c, model, ranks, &call);
+        check_model_close(c, model);
+    }
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -167,8 +161,9 @@ enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"GRAD-06.moved", "GRAD-06", MUST, REPORTED, DP, PARALLEL, 1, grad_moved},
-    {"GRAD-17.none", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, grad_momentum_none},
-    {"GRAD-20.changed", "GRAD-20", MUST, OBSERVED, DP, PARALLEL, 1, grad_changed},
-    {"GRAD-20.ranks", "GRAD-20", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, grad_changed_ranks},
+    {"GRAD-17.none", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_momentum_none},
+    {"GRAD-20.changed", "GRAD-20", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_changed},
+    {"GRAD-20.ranks", "GRAD-20", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0,
+     .each_ranks = grad_changed_ranks},
 };
 const struct check_table gradient_kept_table = CHECK_TABLE(cases);

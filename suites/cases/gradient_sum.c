@@ -3,29 +3,25 @@
 
 /* Replica r contributes 4^r: the digits of the sum, in base 4, show which replicas were counted,
  * and how often. */
-static void grad_each_replica(struct check *c)
+static void grad_each_replica(struct check *c, int k)
 {
     static const size_t batches[] = {10, 9, 3, 1, 17};
     static const char layers[] = "{\"kind\":\"grad\",\"values\":[1,4,16,64,256,1024,4096,16384,"
                                  "65536,262144,1048576,4194304]}";
+    struct impl_model *model = golden_parallel(c, k, "", layers);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_parallel(c, k, "", layers);
+    for (int j = 0; j < 5; ++j) {
+        size_t size[IMPL_MAX_DEVICES];
+        const int m = check_shards(batches[j], k, size);
+        double want = 0, digit = 1;
 
-        for (int j = 0; j < 5; ++j) {
-            size_t size[IMPL_MAX_DEVICES];
-            const int m = check_shards(batches[j], k, size);
-            double want = 0, digit = 1;
-
-            check_note(c, "K=%d N=%zu: ", k, batches[j]);
-            for (int r = 0; r < m; ++r, digit *= 4)
-                want += digit;
-            check_zero_grad(c, model);
-            check_forward(c, model, golden_rows(c, batches[j]));
-            check_backward(c, model, golden_rows(c, batches[j]));
-            check_grad_is(c, model, 0, want);
-        }
-        check_model_close(c, model);
+        check_note(c, "K=%d N=%zu: ", k, batches[j]);
+        for (int r = 0; r < m; ++r, digit *= 4)
+            want += digit;
+        check_zero_grad(c, model);
+        check_forward(c, model, golden_rows(c, batches[j]));
+        check_backward(c, model, golden_rows(c, batches[j]));
+        check_grad_is(c, model, 0, want);
     }
 }
 
@@ -62,50 +58,41 @@ static void grad_dead_shard(struct check *c)
 /* ---- a network ------------------------------------------------------------------------------- */
 
 /* Two layers are nested: output, input gradient and all four gradients are those of one device. */
-static void grad_network(struct check *c)
+static void grad_network(struct check *c, int k)
 {
     static const size_t batches[] = {10, 5, 13};
+    struct golden_net net;
+    struct impl_model *model;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct golden_net net;
-        struct impl_model *model;
-
-        golden_net_batch(c, &net, 1, check_seed(c), 0);
-        model = golden_parallel(c, k, "", golden_net_layers(c, &net));
-        check_note(c, "K=%d: ", k);
-        check_int(c, "number of parameters", check_params(c, model), NET_PARAMS);
-        for (int j = 0; j < 3; ++j) {
-            check_note(c, "K=%d N=%zu: ", k, batches[j]);
-            golden_net_batch(c, &net, batches[j], check_seed(c), check_seed(c) + batches[j]);
-            check_zero_grad(c, model);
-            golden_net_run(c, model, &net);
-            golden_net_grads(c, model, &net, 1);
-        }
-        check_model_close(c, model);
+    golden_net_batch(c, &net, 1, check_seed(c), 0);
+    model = golden_parallel(c, k, "", golden_net_layers(c, &net));
+    check_int(c, "number of parameters", check_params(c, model), NET_PARAMS);
+    for (int j = 0; j < 3; ++j) {
+        check_note(c, "K=%d N=%zu: ", k, batches[j]);
+        golden_net_batch(c, &net, batches[j], check_seed(c), check_seed(c) + batches[j]);
+        check_zero_grad(c, model);
+        golden_net_run(c, model, &net);
+        golden_net_grads(c, model, &net, 1);
     }
 }
 
 /* A step changes every parameter by its gradient. */
-static void grad_network_step(struct check *c)
+static void grad_network_step(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct golden_net net;
-        struct impl_model *model;
+    struct golden_net net;
+    struct impl_model *model;
 
-        golden_net_batch(c, &net, 10, check_seed(c), 9);
-        model = golden_parallel(c, k, "", golden_net_layers(c, &net));
-        check_note(c, "K=%d: ", k);
-        golden_net_run(c, model, &net);
-        check_step(c, model, 1.0f / 64, 0.5f);
-        for (int p = 0; p < NET_PARAMS; ++p) {
-            double *want = check_memory(c, golden_net_size[p] * sizeof *want);
+    golden_net_batch(c, &net, 10, check_seed(c), 9);
+    model = golden_parallel(c, k, "", golden_net_layers(c, &net));
+    golden_net_run(c, model, &net);
+    check_step(c, model, 1.0f / 64, 0.5f);
+    for (int p = 0; p < NET_PARAMS; ++p) {
+        double *want = check_memory(c, golden_net_size[p] * sizeof *want);
 
-            for (size_t j = 0; j < golden_net_size[p]; ++j)
-                want[j] = net.weight[p][j] - net.grad[p][j] / 64;
-            check_values(c, check_text(c, "parameter %d after a step", p),
-                         check_get(c, model, IMPL_VALUE, p), golden_net_size[p], want);
-        }
-        check_model_close(c, model);
+        for (size_t j = 0; j < golden_net_size[p]; ++j)
+            want[j] = net.weight[p][j] - net.grad[p][j] / 64;
+        check_values(c, check_text(c, "parameter %d after a step", p),
+                     check_get(c, model, IMPL_VALUE, p), golden_net_size[p], want);
     }
 }
 
@@ -135,72 +122,60 @@ static void grad_network_batches(struct check *c)
 
 /* ---- what was there before ------------------------------------------------------------------- */
 
-static void grad_prefilled(struct check *c)
+static void grad_prefilled(struct check *c, int k)
 {
     static const size_t batches[] = {10, 9, 1};
+    struct impl_model *model = golden_affine(c, k);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_affine(c, k);
+    for (int j = 0; j < 3; ++j) {
+        const double n = (double)batches[j], sum = n * (n + 1) / 2;
 
-        for (int j = 0; j < 3; ++j) {
-            const double n = (double)batches[j], sum = n * (n + 1) / 2;
-
-            golden_prefill(c, model);
-            for (int time = 1; time <= 2; ++time) {
-                check_note(c, "K=%d N=%d backward %d: ", k, (int)n, time);
-                check_forward(c, model, golden_rows(c, batches[j]));
-                check_backward(c, model, NULL);
-                check_grad_is(c, model, 0, 1000 + time * sum);
-                check_grad_is(c, model, 1, 123 + time * n);
-            }
+        golden_prefill(c, model);
+        for (int time = 1; time <= 2; ++time) {
+            check_note(c, "K=%d N=%d backward %d: ", k, (int)n, time);
+            check_forward(c, model, golden_rows(c, batches[j]));
+            check_backward(c, model, NULL);
+            check_grad_is(c, model, 0, 1000 + time * sum);
+            check_grad_is(c, model, 1, 123 + time * n);
         }
-        check_model_close(c, model);
     }
 }
 
 /* One gradient is there, and the other is none: each is treated separately. */
-static void grad_half_prefilled(struct check *c)
+static void grad_half_prefilled(struct check *c, int k)
 {
     const double before = -77;
+    struct impl_model *model = golden_affine(c, k);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_affine(c, k);
-
-        for (int present = 0; present < 2; ++present) {
-            check_note(c, "K=%d, gradient %d is there: ", k, present);
-            check_zero_grad(c, model);
-            check_set(c, model, IMPL_GRAD, present, &before);
-            check_grad_none(c, model, 1 - present);
-            check_forward(c, model, golden_rows(c, 10));
-            check_backward(c, model, golden_rows(c, 10));
-            check_grad_is(c, model, 0, present == 0 ? 385 + before : 385);
-            check_grad_is(c, model, 1, present == 1 ? 55 + before : 55);
-        }
-        check_model_close(c, model);
+    for (int present = 0; present < 2; ++present) {
+        check_note(c, "K=%d, gradient %d is there: ", k, present);
+        check_zero_grad(c, model);
+        check_set(c, model, IMPL_GRAD, present, &before);
+        check_grad_none(c, model, 1 - present);
+        check_forward(c, model, golden_rows(c, 10));
+        check_backward(c, model, golden_rows(c, 10));
+        check_grad_is(c, model, 0, present == 0 ? 385 + before : 385);
+        check_grad_is(c, model, 1, present == 1 ? 55 + before : 55);
     }
 }
 
 /* The gradient is on the first of device_ids, where the parameter is. */
-static void grad_place(struct check *c)
+static void grad_place(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        const int *ids = golden_ids(c, k);
-        struct golden_net net;
-        struct impl_model *model;
+    const int *ids = golden_ids(c, k);
+    struct golden_net net;
+    struct impl_model *model;
 
-        golden_net_batch(c, &net, 9, check_seed(c), 1);
-        model = golden_parallel(c, k, "", golden_net_layers(c, &net));
-        check_note(c, "K=%d: ", k);
-        golden_net_run(c, model, &net);
-        golden_net_grads(c, model, &net, 1);
-        for (int p = 0; p < NET_PARAMS; ++p) {
-            struct impl_param param;
+    golden_net_batch(c, &net, 9, check_seed(c), 1);
+    model = golden_parallel(c, k, "", golden_net_layers(c, &net));
+    golden_net_run(c, model, &net);
+    golden_net_grads(c, model, &net, 1);
+    for (int p = 0; p < NET_PARAMS; ++p) {
+        struct impl_param param;
 
-            check_param(c, model, p, &param);
-            check_int(c, "device of the parameter", param.device, ids[0]);
-            check_device(c, "gradient", check_get(c, model, IMPL_GRAD, p), ids[0]);
-        }
-        check_model_close(c, model);
+        check_param(c, model, p, &param);
+        check_int(c, "device of the parameter", param.device, ids[0]);
+        check_device(c, "gradient", check_get(c, model, IMPL_GRAD, p), ids[0]);
     }
 }
 
@@ -240,12 +215,10 @@ static void branch(struct check *c, int k, size_t n, double above)
     check_model_close(c, model);
 }
 
-static void grad_branch(struct check *c)
+static void grad_branch(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        branch(c, k, 10, 5);
-        branch(c, k, 9, 2);
-    }
+    branch(c, k, 10, 5);
+    branch(c, k, 9, 2);
 }
 
 /* Only the last replica uses the second parameter, then all but the first. */
@@ -260,7 +233,7 @@ static void grad_branch_third(struct check *c)
 }
 
 /* Row r of the gradient is the sum of the upstream rows whose index is r, over all shards. */
-static void grad_embedding(struct check *c)
+static void grad_embedding(struct check *c, int k)
 {
     enum { ROWS = 6, COLUMNS = 2, N = 23 };
     static const double index[N] = {3, 0, 3, 5, 1, 1, 3, 0, 5, 5, 5, 1,
@@ -268,28 +241,22 @@ static void grad_embedding(struct check *c)
     const size_t n = N, shape[] = {ROWS, COLUMNS}, out[] = {N, COLUMNS};
     const double *g = check_integers(c, (size_t)N * COLUMNS, check_seed(c) + 5);
     double want[ROWS * COLUMNS] = {0}, y[N * COLUMNS];
-
     for (int i = 0; i < N; ++i)
         for (int j = 0; j < COLUMNS; ++j) {
             const int at = (int)index[i] * COLUMNS + j;
-
             y[i * COLUMNS + j] = at + 1;
             want[at] += g[i * COLUMNS + j];
         }
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            golden_parallel(c, k, "",
-                            "{\"kind\":\"embedding\",\"rows\":6,\"columns\":2,"
-                            "\"weight\":[1,2,3,4,5,6,7,8,9,10,11,12]}");
 
-        check_note(c, "K=%d: ", k);
-        golden_is(c, "output", check_forward(c, model, check_typed(c, IMPL_I32, 1, &n, index)), 2,
-                  out, y);
-        check_is_none(c, "gradient of the indices",
-                      check_backward(c, model, check_array(c, 2, out, g)));
-        golden_is(c, "gradient", check_get(c, model, IMPL_GRAD, 0), 2, shape, want);
-        check_model_close(c, model);
-    }
+    struct impl_model *model = golden_parallel(c, k, "",
+                                               "{\"kind\":\"embedding\",\"rows\":6,\"columns\":2,"
+                                               "\"weight\":[1,2,3,4,5,6,7,8,9,10,11,12]}");
+
+    golden_is(c, "output", check_forward(c, model, check_typed(c, IMPL_I32, 1, &n, index)), 2, out,
+              y);
+    check_is_none(c, "gradient of the indices",
+                  check_backward(c, model, check_array(c, 2, out, g)));
+    golden_is(c, "gradient", check_get(c, model, IMPL_GRAD, 0), 2, shape, want);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -298,16 +265,16 @@ enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"GRAD-01.replicas", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, grad_each_replica},
+    {"GRAD-01.replicas", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_each_replica},
     {"GRAD-01.dead_shard", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, grad_dead_shard},
-    {"GRAD-03.network", "GRAD-03", MUST, OBSERVED, DP, PARALLEL, 1, grad_network},
-    {"GRAD-04.prefilled", "GRAD-04", MUST, OBSERVED, DP, PARALLEL, 1, grad_prefilled},
-    {"GRAD-04.one_of_two", "GRAD-04", MUST, OBSERVED, DP, PARALLEL, 1, grad_half_prefilled},
+    {"GRAD-03.network", "GRAD-03", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_network},
+    {"GRAD-04.prefilled", "GRAD-04", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_prefilled},
+    {"GRAD-04.one_of_two", "GRAD-04", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_half_prefilled},
     {"GRAD-04.many", "GRAD-04", MUST, OBSERVED, DP, PARALLEL, 1, grad_network_batches},
-    {"GRAD-06.device", "GRAD-06", MUST, REPORTED, DP, PARALLEL, 1, grad_place},
-    {"GRAD-12.branch", "GRAD-12", MUST, OBSERVED, DP, PARALLEL, 1, grad_branch},
+    {"GRAD-06.device", "GRAD-06", MUST, REPORTED, DP, PARALLEL, 1, .each = grad_place},
+    {"GRAD-12.branch", "GRAD-12", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_branch},
     {"GRAD-12.last_replica", "GRAD-12", MUST, OBSERVED, DP, PARALLEL, 2, grad_branch_third},
-    {"GRAD-13.embedding", "GRAD-13", MUST, OBSERVED, DP, PARALLEL, 1, grad_embedding},
-    {"GRAD-16.network", "GRAD-16", MUST, OBSERVED, DP, PARALLEL, 1, grad_network_step},
+    {"GRAD-13.embedding", "GRAD-13", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_embedding},
+    {"GRAD-16.network", "GRAD-16", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_network_step},
 };
 const struct check_table gradient_sum_table = CHECK_TABLE(cases);

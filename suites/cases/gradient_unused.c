@@ -43,68 +43,54 @@ static void grad_unused_one(struct check *c)
 
 /* With two or more devices, zeros declared: the gradient is zeros, and nothing is added to one that
  * is there. */
-static void grad_unused_zero(struct check *c)
+static void grad_unused_zero(struct check *c, int k)
 {
     static const double zeros[3];
     static const size_t batches[] = {10, 3, 1};
+    struct impl_model *model = golden_parallel(c, k, "", layers);
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_parallel(c, k, "", layers);
-
-        for (int j = 0; j < 3; ++j) {
-            check_note(c, "K=%d N=%zu: ", k, batches[j]);
-            check_zero_grad(c, model);
-            check_grad_none(c, model, 0);
-            pass(c, model, batches[j]);
-            golden_is_vector(c, "gradient of the unused parameter",
-                             check_get(c, model, IMPL_GRAD, 0), three, zeros);
-        }
-        prefilled_stays(c, model);
-        check_model_close(c, model);
+    for (int j = 0; j < 3; ++j) {
+        check_note(c, "K=%d N=%zu: ", k, batches[j]);
+        check_zero_grad(c, model);
+        check_grad_none(c, model, 0);
+        pass(c, model, batches[j]);
+        golden_is_vector(c, "gradient of the unused parameter", check_get(c, model, IMPL_GRAD, 0),
+                         three, zeros);
     }
+    prefilled_stays(c, model);
 }
 
 /* Zeros are a gradient, so the momentum of an earlier step still has an effect. */
-static void grad_unused_momentum(struct check *c)
+static void grad_unused_momentum(struct check *c, int k)
 {
     static const double before[] = {64, -32, 16}, first[] = {4, 6.5, 6.75},
                         second[] = {3.5, 6.75, 6.625};
+    struct impl_model *model = golden_parallel(c, k, "", layers);
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_parallel(c, k, "", layers);
-
-        check_note(c, "K=%d: ", k);
-        check_set(c, model, IMPL_GRAD, 0, before);
-        check_step(c, model, 1.0f / 64, 0.5f);
-        golden_is_vector(c, "parameter after step 0", check_get(c, model, IMPL_VALUE, 0), three,
-                         first);
-        check_zero_grad(c, model);
-        pass(c, model, 10);
-        check_step(c, model, 1.0f / 64, 0.5f);
-        golden_is_vector(c, "parameter after step 1", check_get(c, model, IMPL_VALUE, 0), three,
-                         second);
-        check_model_close(c, model);
-    }
+    check_set(c, model, IMPL_GRAD, 0, before);
+    check_step(c, model, 1.0f / 64, 0.5f);
+    golden_is_vector(c, "parameter after step 0", check_get(c, model, IMPL_VALUE, 0), three, first);
+    check_zero_grad(c, model);
+    pass(c, model, 10);
+    check_step(c, model, 1.0f / 64, 0.5f);
+    golden_is_vector(c, "parameter after step 1", check_get(c, model, IMPL_VALUE, 0), three,
+                     second);
 }
 
 /* With two or more devices, absent declared: none stays none, and a gradient that is there
  * stays. */
-static void grad_unused_absent(struct check *c)
+static void grad_unused_absent(struct check *c, int k)
 {
     static const size_t batches[] = {10, 3, 1};
+    struct impl_model *model = golden_parallel(c, k, "", layers);
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_parallel(c, k, "", layers);
-
-        for (int j = 0; j < 3; ++j) {
-            check_note(c, "K=%d N=%zu: ", k, batches[j]);
-            check_zero_grad(c, model);
-            pass(c, model, batches[j]);
-            check_grad_none(c, model, 0);
-        }
-        prefilled_stays(c, model);
-        check_model_close(c, model);
+    for (int j = 0; j < 3; ++j) {
+        check_note(c, "K=%d N=%zu: ", k, batches[j]);
+        check_zero_grad(c, model);
+        pass(c, model, batches[j]);
+        check_grad_none(c, model, 0);
     }
+    prefilled_stays(c, model);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -114,11 +100,11 @@ enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"GRAD-11.one_device", "GRAD-11", MUST, OBSERVED, DP, PARALLEL, 1, grad_unused_one},
-    {"GRAD-11.zero", "GRAD-11", MUST, OBSERVED, DP, PARALLEL, 2, grad_unused_zero, 0, IMPL_UNUSED,
-     IMPL_ZERO},
-    {"GRAD-11.zero_momentum", "GRAD-11", MUST, OBSERVED, DP, PARALLEL, 2, grad_unused_momentum, 0,
-     IMPL_UNUSED, IMPL_ZERO},
-    {"GRAD-11.absent", "GRAD-11", MUST, OBSERVED, DP, PARALLEL, 2, grad_unused_absent, 0,
-     IMPL_UNUSED, IMPL_ABSENT},
+    {"GRAD-11.zero", "GRAD-11", MUST, OBSERVED, DP, PARALLEL, 2, .each = grad_unused_zero,
+     .dialect = IMPL_UNUSED, .choice = IMPL_ZERO},
+    {"GRAD-11.zero_momentum", "GRAD-11", MUST, OBSERVED, DP, PARALLEL, 2,
+     .each = grad_unused_momentum, .dialect = IMPL_UNUSED, .choice = IMPL_ZERO},
+    {"GRAD-11.absent", "GRAD-11", MUST, OBSERVED, DP, PARALLEL, 2, .each = grad_unused_absent,
+     .dialect = IMPL_UNUSED, .choice = IMPL_ABSENT},
 };
 const struct check_table gradient_unused_table = CHECK_TABLE(cases);

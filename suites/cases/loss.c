@@ -71,87 +71,73 @@ static void outside_mean(struct check *c)
 
 /* The loss is the mean of 0.5 * (y - t)^2 over 16 rows; the caller computes it from the gathered
  * output. */
-static void outside_caller(struct check *c)
+static void outside_caller(struct check *c, int k)
 {
     const size_t n = 16;
+    struct impl_model *model = golden_affine(c, k);
+    double g[16], dx[16], dw = 0, db = 0;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_affine(c, k);
-        double g[16], dx[16], dw = 0, db = 0;
+    for (int row = 0; row < 16; ++row) {
+        const double x = row + 1, target = 3 * x - 2;
 
-        for (int row = 0; row < 16; ++row) {
-            const double x = row + 1, target = 3 * x - 2;
-
-            g[row] = (2 * x + 1 - target) / 16;
-            dx[row] = 2 * g[row];
-            dw += g[row] * x;
-            db += g[row];
-        }
-        check_note(c, "K=%d N=16: ", k);
-        golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n, 3, 2);
-        golden_is_vector(c, "input gradient", check_backward(c, model, check_vector(c, n, g)), n,
-                         dx);
-        check_grad_is(c, model, 0, dw);
-        check_grad_is(c, model, 1, db);
-        check_model_close(c, model);
+        g[row] = (2 * x + 1 - target) / 16;
+        dx[row] = 2 * g[row];
+        dw += g[row] * x;
+        db += g[row];
     }
+    check_note(c, "K=%d N=16: ", k);
+    golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n, 3, 2);
+    golden_is_vector(c, "input gradient", check_backward(c, model, check_vector(c, n, g)), n, dx);
+    check_grad_is(c, model, 0, dw);
+    check_grad_is(c, model, 1, db);
 }
 
 /* ---- LOSS-02: a sum inside --------------------------------------------------------------------
  */
 
-static void inside_sum(struct check *c)
+static void inside_sum(struct check *c, int k)
 {
     static const size_t batches[] = {10, 9, 17};
+    struct impl_model *model = loss_model(c, k, sum_layer, sum_layer);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = loss_model(c, k, sum_layer, sum_layer);
+    for (int j = 0; j < 3; ++j) {
+        const size_t n = batches[j];
+        const double count = (double)n, sum = count * (count + 1) / 2;
 
-        for (int j = 0; j < 3; ++j) {
-            const size_t n = batches[j];
-            const double count = (double)n, sum = count * (count + 1) / 2;
-
-            check_note(c, "K=%d N=%zu: ", k, n);
-            check_zero_grad(c, model);
-            golden_is(c, "loss", check_forward(c, model, golden_rows(c, n)), 0, NULL, &sum);
-            golden_is_sequence(c, "input gradient", check_backward(c, model, scalar(c, 3)), 1, &n,
-                               3, 0);
-            check_grad_is(c, model, 0, 3 * sum);
-            check_grad_is(c, model, 1, 3 * count);
-        }
-        check_model_close(c, model);
+        check_note(c, "K=%d N=%zu: ", k, n);
+        check_zero_grad(c, model);
+        golden_is(c, "loss", check_forward(c, model, golden_rows(c, n)), 0, NULL, &sum);
+        golden_is_sequence(c, "input gradient", check_backward(c, model, scalar(c, 3)), 1, &n, 3,
+                           0);
+        check_grad_is(c, model, 0, 3 * sum);
+        check_grad_is(c, model, 1, 3 * count);
     }
 }
 
 /* The output is the vector of the replicas' sums, and each sum has another weight. */
-static void inside_sum_weights(struct check *c)
+static void inside_sum_weights(struct check *c, int k)
 {
     const size_t n = 10;
+    struct impl_model *model = loss_model(c, k, sum_layer, "");
+    size_t size[IMPL_MAX_DEVICES];
+    double mean[IMPL_MAX_DEVICES], sums[IMPL_MAX_DEVICES], g[IMPL_MAX_DEVICES], dx[10];
+    const int m = shard_means(n, k, mean, size);
+    double dw = 0, db = 0;
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = loss_model(c, k, sum_layer, "");
-        size_t size[IMPL_MAX_DEVICES];
-        double mean[IMPL_MAX_DEVICES], sums[IMPL_MAX_DEVICES], g[IMPL_MAX_DEVICES], dx[10];
-        const int m = shard_means(n, k, mean, size);
-        double dw = 0, db = 0;
-
-        for (int s = 0, row = 0; s < m; ++s) {
-            sums[s] = mean[s] * (double)size[s];
-            g[s] = 7 - 3.0 * s;
-            dw += g[s] * sums[s];
-            db += g[s] * (double)size[s];
-            for (size_t j = 0; j < size[s]; ++j)
-                dx[row++] = g[s];
-        }
-        check_note(c, "K=%d: ", k);
-        golden_is_vector(c, "sums of the shards", check_forward(c, model, golden_rows(c, n)),
-                         (size_t)m, sums);
-        golden_is_vector(c, "input gradient",
-                         check_backward(c, model, check_vector(c, (size_t)m, g)), n, dx);
-        check_grad_is(c, model, 0, dw);
-        check_grad_is(c, model, 1, db);
-        check_model_close(c, model);
+    for (int s = 0, row = 0; s < m; ++s) {
+        sums[s] = mean[s] * (double)size[s];
+        g[s] = 7 - 3.0 * s;
+        dw += g[s] * sums[s];
+        db += g[s] * (double)size[s];
+        for (size_t j = 0; j < size[s]; ++j)
+            dx[row++] = g[s];
     }
+    golden_is_vector(c, "sums of the shards", check_forward(c, model, golden_rows(c, n)), (size_t)m,
+                     sums);
+    golden_is_vector(c, "input gradient", check_backward(c, model, check_vector(c, (size_t)m, g)),
+                     n, dx);
+    check_grad_is(c, model, 0, dw);
+    check_grad_is(c, model, 1, db);
 }
 
 /* ---- LOSS-03, LOSS-04: the mean of means -------------------------------------------------------
@@ -234,107 +220,91 @@ static void equal_shards(struct check *c)
 
 /* There are m means, not K; their sum is m times too large, so it must be divided by m, not by
  * K. */
-static void sum_of_means(struct check *c)
+static void sum_of_means(struct check *c, int k)
 {
     const size_t n = 10;
+    struct impl_model *means = loss_model(c, k, mean_layer, "");
+    struct impl_model *model = loss_model(c, k, mean_layer, sum_layer);
+    size_t size[IMPL_MAX_DEVICES], m;
+    double mean[IMPL_MAX_DEVICES], dx[10], sum = 0;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *means = loss_model(c, k, mean_layer, "");
-        struct impl_model *model = loss_model(c, k, mean_layer, sum_layer);
-        size_t size[IMPL_MAX_DEVICES], m;
-        double mean[IMPL_MAX_DEVICES], dx[10], sum = 0;
-
-        m = (size_t)shard_means(n, k, mean, size);
-        for (size_t s = 0, row = 0; s < m; ++s) {
-            sum += mean[s];
-            for (size_t j = 0; j < size[s]; ++j)
-                dx[row++] = 60 / (double)size[s];
-        }
-        check_note(c, "K=%d: ", k);
-        golden_is(c, "means of the shards", check_forward(c, means, golden_rows(c, n)), k > 1, &m,
-                  mean);
-        golden_is(c, "sum of means", check_forward(c, model, golden_rows(c, n)), 0, NULL, &sum);
-        golden_is_vector(c, "input gradient", check_backward(c, model, scalar(c, 60)), n, dx);
-        check_grad_is(c, model, 0, 60 * sum);
-        check_model_close(c, model);
-        check_model_close(c, means);
+    m = (size_t)shard_means(n, k, mean, size);
+    for (size_t s = 0, row = 0; s < m; ++s) {
+        sum += mean[s];
+        for (size_t j = 0; j < size[s]; ++j)
+            dx[row++] = 60 / (double)size[s];
     }
+    golden_is(c, "means of the shards", check_forward(c, means, golden_rows(c, n)), k > 1, &m,
+              mean);
+    golden_is(c, "sum of means", check_forward(c, model, golden_rows(c, n)), 0, NULL, &sum);
+    golden_is_vector(c, "input gradient", check_backward(c, model, scalar(c, 60)), n, dx);
+    check_grad_is(c, model, 0, 60 * sum);
 }
 
 /* ---- LOSS-06, LOSS-07: means that are right -------------------------------------------------- */
 
 /* Mean s has the weight n_s / N; here it is multiplied by N, to be exact. */
-static void weighted(struct check *c)
+static void weighted(struct check *c, int k)
 {
     static const size_t batches[] = {10, 5, 17};
+    struct impl_model *model = loss_model(c, k, mean_layer, "");
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = loss_model(c, k, mean_layer, "");
+    for (int j = 0; j < 3; ++j) {
+        const size_t n = batches[j];
+        size_t size[IMPL_MAX_DEVICES];
+        double mean[IMPL_MAX_DEVICES], g[IMPL_MAX_DEVICES], total = 0;
+        const size_t m = (size_t)shard_means(n, k, mean, size);
+        const struct impl_array *means;
 
-        for (int j = 0; j < 3; ++j) {
-            const size_t n = batches[j];
-            size_t size[IMPL_MAX_DEVICES];
-            double mean[IMPL_MAX_DEVICES], g[IMPL_MAX_DEVICES], total = 0;
-            const size_t m = (size_t)shard_means(n, k, mean, size);
-            const struct impl_array *means;
-
-            check_note(c, "K=%d N=%zu: ", k, n);
-            means = check_forward(c, model, golden_rows(c, n));
-            golden_is_vector(c, "means of the shards", means, m, mean);
-            for (size_t s = 0; s < m; ++s) {
-                g[s] = (double)size[s];
-                total += g[s] * check_element(means, s);
-            }
-            check_true(c, total / (double)n == ((double)n + 1) / 2,
-                       "the weighted mean is %g, must be %g", total / (double)n,
-                       ((double)n + 1) / 2);
-            check_zero_grad(c, model);
-            golden_is_sequence(c, "input gradient", check_backward(c, model, check_vector(c, m, g)),
-                               1, &n, 1, 0);
-            check_grad_is(c, model, 0, golden_sum(n));
-            check_grad_is(c, model, 1, (double)n);
+        check_note(c, "K=%d N=%zu: ", k, n);
+        means = check_forward(c, model, golden_rows(c, n));
+        golden_is_vector(c, "means of the shards", means, m, mean);
+        for (size_t s = 0; s < m; ++s) {
+            g[s] = (double)size[s];
+            total += g[s] * check_element(means, s);
         }
-        check_model_close(c, model);
+        check_true(c, total / (double)n == ((double)n + 1) / 2,
+                   "the weighted mean is %g, must be %g", total / (double)n, ((double)n + 1) / 2);
+        check_zero_grad(c, model);
+        golden_is_sequence(c, "input gradient", check_backward(c, model, check_vector(c, m, g)), 1,
+                           &n, 1, 0);
+        check_grad_is(c, model, 0, golden_sum(n));
+        check_grad_is(c, model, 1, (double)n);
     }
 }
 
 /* The loss is a mean over the rows that a mask selects, a different number in each shard. The sums
  * are divided by the number of all shards together, not each by that of its shard. */
-static void masked(struct check *c)
+static void masked(struct check *c, int k)
 {
     static const double mask[] = {1, 0, 1, 1, 0, 0, 0, 1, 0, 0};
     const size_t n = 10;
+    struct impl_model *model =
+        golden_parallel(c, k, "", "{\"kind\":\"multiply\"},{\"kind\":\"sum\"}");
+    const struct impl_array *flags = check_vector(c, n, mask);
+    struct golden_call call = {.in = {golden_vector(c, n, 6, 4), flags}, .n_in = 2};
+    size_t size[IMPL_MAX_DEVICES];
+    const size_t m = (size_t)check_shards(n, k, size);
+    double sums[IMPL_MAX_DEVICES] = {0}, g[IMPL_MAX_DEVICES], dx[10], total = 0;
+    const struct impl_array *upstream[1], *grads;
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            golden_parallel(c, k, "", "{\"kind\":\"multiply\"},{\"kind\":\"sum\"}");
-        const struct impl_array *flags = check_vector(c, n, mask);
-        struct golden_call call = {.in = {golden_vector(c, n, 6, 4), flags}, .n_in = 2};
-        size_t size[IMPL_MAX_DEVICES];
-        const size_t m = (size_t)check_shards(n, k, size);
-        double sums[IMPL_MAX_DEVICES] = {0}, g[IMPL_MAX_DEVICES], dx[10], total = 0;
-        const struct impl_array *upstream[1], *grads;
-
-        for (size_t s = 0, row = 0; s < m; ++s) {
-            g[s] = 1.0 / 4;
-            for (size_t j = 0; j < size[s]; ++j, ++row) {
-                sums[s] += mask[row] * (6 + 4 * (double)row);
-                dx[row] = mask[row] / 4;
-            }
+    for (size_t s = 0, row = 0; s < m; ++s) {
+        g[s] = 1.0 / 4;
+        for (size_t j = 0; j < size[s]; ++j, ++row) {
+            sums[s] += mask[row] * (6 + 4 * (double)row);
+            dx[row] = mask[row] / 4;
         }
-        check_note(c, "K=%d, 4 of 10 rows count: ", k);
-        golden_forward(c, model, &call);
-        golden_is_vector(c, "masked sums", call.out, m, sums);
-        for (size_t s = 0; s < m; ++s)
-            total += check_element(call.out, s);
-        check_true(c, total / 4 == 18, "the mean of the rows that count is %g, must be 18",
-                   total / 4);
-        upstream[0] = check_vector(c, m, g);
-        grads = golden_backward(c, model, &call, upstream);
-        golden_is_vector(c, "input gradient", grads, n, dx);
-        check_is_none(c, "gradient of the mask", &grads[1]);
-        check_model_close(c, model);
     }
+    check_note(c, "K=%d, 4 of 10 rows count: ", k);
+    golden_forward(c, model, &call);
+    golden_is_vector(c, "masked sums", call.out, m, sums);
+    for (size_t s = 0; s < m; ++s)
+        total += check_element(call.out, s);
+    check_true(c, total / 4 == 18, "the mean of the rows that count is %g, must be 18", total / 4);
+    upstream[0] = check_vector(c, m, g);
+    grads = golden_backward(c, model, &call, upstream);
+    golden_is_vector(c, "input gradient", grads, n, dx);
+    check_is_none(c, "gradient of the mask", &grads[1]);
 }
 
 enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
@@ -343,14 +313,14 @@ enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
 static const struct check_case cases[] = {
     {"LOSS-01.sum", "LOSS-01", MUST, OBSERVED, DP, PARALLEL, 1, outside_sum},
     {"LOSS-01.mean", "LOSS-01", MUST, OBSERVED, DP, PARALLEL, 1, outside_mean},
-    {"LOSS-01.caller", "LOSS-01", MUST, OBSERVED, DP, PARALLEL, 1, outside_caller},
-    {"LOSS-02.sum", "LOSS-02", MUST, OBSERVED, DP, PARALLEL, 1, inside_sum},
-    {"LOSS-02.weights", "LOSS-02", MUST, OBSERVED, DP, PARALLEL, 2, inside_sum_weights},
+    {"LOSS-01.caller", "LOSS-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = outside_caller},
+    {"LOSS-02.sum", "LOSS-02", MUST, OBSERVED, DP, PARALLEL, 1, .each = inside_sum},
+    {"LOSS-02.weights", "LOSS-02", MUST, OBSERVED, DP, PARALLEL, 2, .each = inside_sum_weights},
     {"LOSS-03.mean_of_means", "LOSS-03", MUST, OBSERVED, DP, PARALLEL, 2, trap},
     {"LOSS-03.examples", "LOSS-03", MUST, OBSERVED, DP, PARALLEL, 2, trap_examples},
     {"LOSS-04.equal_shards", "LOSS-04", MUST, OBSERVED, DP, PARALLEL, 2, equal_shards},
-    {"LOSS-05.sum_of_means", "LOSS-05", MUST, OBSERVED, DP, PARALLEL, 1, sum_of_means},
-    {"LOSS-06.weighted", "LOSS-06", MUST, OBSERVED, DP, PARALLEL, 2, weighted},
-    {"LOSS-07.masked", "LOSS-07", MUST, OBSERVED, DP, PARALLEL, 2, masked},
+    {"LOSS-05.sum_of_means", "LOSS-05", MUST, OBSERVED, DP, PARALLEL, 1, .each = sum_of_means},
+    {"LOSS-06.weighted", "LOSS-06", MUST, OBSERVED, DP, PARALLEL, 2, .each = weighted},
+    {"LOSS-07.masked", "LOSS-07", MUST, OBSERVED, DP, PARALLEL, 2, .each = masked},
 };
 const struct check_table loss_table = CHECK_TABLE(cases);

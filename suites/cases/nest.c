@@ -115,20 +115,17 @@ static const char *linear_text(struct check *c, int i)
     return check_text(c, "{\"kind\":\"linear\",\"in\":%zu,\"out\":%zu}", width[i], width[i + 1]);
 }
 
-static void middle_block(struct check *c)
+static void middle_block(struct check *c, int k)
 {
     const struct chain *t = chain_of(c);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        check_note(c, "K=%d: ", k);
-        chain_holds(c,
-                    check_model(c,
-                                "{\"layers\":[%s,{\"kind\":\"parallel\",\"device_ids\":%s,"
-                                "\"output_device\":0,\"layers\":[%s]},%s]}",
-                                linear_text(c, 0), check_list(c, mixed_ids(k), k),
-                                linear_text(c, 1), linear_text(c, 2)),
-                    t);
-    }
+    chain_holds(c,
+                check_model(c,
+                            "{\"layers\":[%s,{\"kind\":\"parallel\",\"device_ids\":%s,"
+                            "\"output_device\":0,\"layers\":[%s]},%s]}",
+                            linear_text(c, 0), check_list(c, mixed_ids(k), k), linear_text(c, 1),
+                            linear_text(c, 2)),
+                t);
 }
 
 /* Tests every choice of blocks that are wrapped; bit i of the mask is for block i. */
@@ -156,97 +153,88 @@ static void any_block(struct check *c)
 
 /* The model is y = -2*(3*(5x + 1) - 4) + 7 with the middle wrapped. It has two backwards with
  * different gradients for each row, which add up. */
-static void input_gradient(struct check *c)
+static void input_gradient(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (size_t n = 1; n <= 10; n += 3) {
-            struct impl_model *model =
-                check_model(c,
-                            "{\"layers\":[{\"kind\":\"affine\",\"weight\":[5],\"bias\":[1]},"
-                            "{\"kind\":\"parallel\",\"device_ids\":%s,\"output_device\":0,"
-                            "\"layers\":[{\"kind\":\"affine\",\"weight\":[3],\"bias\":[-4]}]},"
-                            "{\"kind\":\"affine\",\"weight\":[-2],\"bias\":[7]}]}",
-                            check_list(c, mixed_ids(k), k));
-            double sum[6] = {0};
-            check_note(c, "K=%d N=%zu: ", k, n);
-            for (int turn = 0; turn < 2; ++turn) {
-                const double *x = check_sequence(c, n, 1 - 4 * turn, 1);
-                const double *g = check_sequence(c, n, 2 + 9 * turn, 1 - 3 * turn);
-                double y[10], dx[10];
-                for (size_t r = 0; r < n; ++r) {
-                    const double first = 5 * x[r] + 1, middle = 3 * first - 4;
-                    const double d[] = {-6 * g[r] * x[r], -6 * g[r],     -2 * g[r] * first,
-                                        -2 * g[r],        g[r] * middle, g[r]};
-                    y[r] = -2 * middle + 7;
-                    dx[r] = -30 * g[r];
-                    for (int p = 0; p < 6; ++p)
-                        sum[p] += d[p];
-                }
-                check_values(
-                    c, "output",
-                    check_forward(c, model, check_needs_grad(check_on(check_column(c, n, x), 0))),
-                    n, y);
-                check_values(c, "input gradient",
-                             check_backward(c, model, check_on(check_column(c, n, g), 0)), n, dx);
-                for (int p = 0; p < 6; ++p)
-                    check_grad_is(c, model, p, sum[p]);
-            }
-        }
-}
-
-/* A probe is in each block: the first and the last one see all rows, the middle one its shard. */
-static void rows_seen(struct check *c)
-{
-    const size_t n = 10;
-
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
+    for (size_t n = 1; n <= 10; n += 3) {
         struct impl_model *model =
             check_model(c,
-                        "{\"layers\":[{\"kind\":\"counter\"},{\"kind\":\"tag_dim\",\"dim\":0},"
+                        "{\"layers\":[{\"kind\":\"affine\",\"weight\":[5],\"bias\":[1]},"
                         "{\"kind\":\"parallel\",\"device_ids\":%s,\"output_device\":0,"
-                        "\"layers\":[{\"kind\":\"tag_dim\",\"dim\":0},{\"kind\":\"tag_replica\"}]},"
-                        "{\"kind\":\"tag_dim\",\"dim\":0},{\"kind\":\"counter\"}]}",
+                        "\"layers\":[{\"kind\":\"affine\",\"weight\":[3],\"bias\":[-4]}]},"
+                        "{\"kind\":\"affine\",\"weight\":[-2],\"bias\":[7]}]}",
                         check_list(c, mixed_ids(k), k));
-        size_t size[IMPL_MAX_DEVICES], r = 0;
-        const int m = check_shards(n, k, size);
-        double want[10];
-        check_note(c, "K=%d: ", k);
-        for (int s = 0; s < m; ++s)
-            for (size_t row = 0; row < size[s]; ++row, ++r)
-                want[r] = (double)(r + 1) + 20000 + 1000 * (double)size[s] + 1000 * (s + 1);
-        for (int turn = 1; turn <= 2; ++turn) {
-            check_values(c, "rows seen",
-                         check_forward(c, model,
-                                       check_on(check_column(c, n, check_sequence(c, n, 1, 1)), 0)),
-                         n, want);
-            check_value_is(c, model, 0, turn);
-            check_value_is(c, model, 1, turn);
+        double sum[6] = {0};
+        check_note(c, "K=%d N=%zu: ", k, n);
+        for (int turn = 0; turn < 2; ++turn) {
+            const double *x = check_sequence(c, n, 1 - 4 * turn, 1);
+            const double *g = check_sequence(c, n, 2 + 9 * turn, 1 - 3 * turn);
+            double y[10], dx[10];
+            for (size_t r = 0; r < n; ++r) {
+                const double first = 5 * x[r] + 1, middle = 3 * first - 4;
+                const double d[] = {-6 * g[r] * x[r], -6 * g[r],     -2 * g[r] * first,
+                                    -2 * g[r],        g[r] * middle, g[r]};
+                y[r] = -2 * middle + 7;
+                dx[r] = -30 * g[r];
+                for (int p = 0; p < 6; ++p)
+                    sum[p] += d[p];
+            }
+            check_values(
+                c, "output",
+                check_forward(c, model, check_needs_grad(check_on(check_column(c, n, x), 0))), n,
+                y);
+            check_values(c, "input gradient",
+                         check_backward(c, model, check_on(check_column(c, n, g), 0)), n, dx);
+            for (int p = 0; p < 6; ++p)
+                check_grad_is(c, model, p, sum[p]);
         }
     }
 }
 
-static void calls_told(struct check *c)
+/* A probe is in each block: the first and the last one see all rows, the middle one its shard. */
+static void rows_seen(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            check_model(c,
-                        "{\"layers\":[{\"kind\":\"identity\"},{\"kind\":\"parallel\","
-                        "\"device_ids\":%s,\"output_device\":0,"
-                        "\"layers\":[{\"kind\":\"affine\",\"weight\":[2]}]}]}",
-                        check_list(c, mixed_ids(k), k));
-        struct impl_trace *trace = check_memory(c, sizeof *trace);
-        size_t size[IMPL_MAX_DEVICES];
-        const int m = check_shards(10, k, size);
-        check_note(c, "K=%d: ", k);
-        check_forward_trace(c, model, check_on(check_column(c, 10, check_sequence(c, 10, 1, 1)), 0),
-                            trace);
-        check_int(c, "replicas", trace->replicas, m);
-        for (int s = 0; s < m; ++s) {
-            check_int(c, "calls of a replica", (long long)trace->replica[s].calls, 1);
-            check_int(c, "rows of a replica", (long long)trace->replica[s].rows,
-                      (long long)size[s]);
-            check_int(c, "device of a replica", trace->replica[s].device, mixed_ids(k)[s]);
-        }
+    const size_t n = 10;
+    struct impl_model *model =
+        check_model(c,
+                    "{\"layers\":[{\"kind\":\"counter\"},{\"kind\":\"tag_dim\",\"dim\":0},"
+                    "{\"kind\":\"parallel\",\"device_ids\":%s,\"output_device\":0,"
+                    "\"layers\":[{\"kind\":\"tag_dim\",\"dim\":0},{\"kind\":\"tag_replica\"}]},"
+                    "{\"kind\":\"tag_dim\",\"dim\":0},{\"kind\":\"counter\"}]}",
+                    check_list(c, mixed_ids(k), k));
+    size_t size[IMPL_MAX_DEVICES], r = 0;
+    const int m = check_shards(n, k, size);
+    double want[10];
+    for (int s = 0; s < m; ++s)
+        for (size_t row = 0; row < size[s]; ++row, ++r)
+            want[r] = (double)(r + 1) + 20000 + 1000 * (double)size[s] + 1000 * (s + 1);
+    for (int turn = 1; turn <= 2; ++turn) {
+        check_values(
+            c, "rows seen",
+            check_forward(c, model, check_on(check_column(c, n, check_sequence(c, n, 1, 1)), 0)), n,
+            want);
+        check_value_is(c, model, 0, turn);
+        check_value_is(c, model, 1, turn);
+    }
+}
+
+static void calls_told(struct check *c, int k)
+{
+    struct impl_model *model =
+        check_model(c,
+                    "{\"layers\":[{\"kind\":\"identity\"},{\"kind\":\"parallel\","
+                    "\"device_ids\":%s,\"output_device\":0,"
+                    "\"layers\":[{\"kind\":\"affine\",\"weight\":[2]}]}]}",
+                    check_list(c, mixed_ids(k), k));
+    struct impl_trace *trace = check_memory(c, sizeof *trace);
+    size_t size[IMPL_MAX_DEVICES];
+    const int m = check_shards(10, k, size);
+    check_forward_trace(c, model, check_on(check_column(c, 10, check_sequence(c, 10, 1, 1)), 0),
+                        trace);
+    check_int(c, "replicas", trace->replicas, m);
+    for (int s = 0; s < m; ++s) {
+        check_int(c, "calls of a replica", (long long)trace->replica[s].calls, 1);
+        check_int(c, "rows of a replica", (long long)trace->replica[s].rows, (long long)size[s]);
+        check_int(c, "device of a replica", trace->replica[s].device, mixed_ids(k)[s]);
     }
 }
 
@@ -292,56 +280,49 @@ static struct impl_model *two_blocks(struct check *c, int k, int back[])
         check_list(c, mixed_ids(k), k), check_list(c, back, k));
 }
 
-static void two_wrapped(struct check *c)
+static void two_wrapped(struct check *c, int k)
 {
     const size_t n = 10;
     const double *x = check_sequence(c, n, 1, 1), *g = check_sequence(c, n, 3, 2);
-
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        int back[IMPL_MAX_DEVICES];
-        struct impl_model *model = two_blocks(c, k, back);
-        size_t size[IMPL_MAX_DEVICES], r = 0;
-        const int m = check_shards(n, k, size);
-        double y[10], dx[10], d[4] = {1000, 1001, 1002, 1003};
-        check_note(c, "K=%d: ", k);
-        for (int p = 0; p < 4; ++p)
-            check_set(c, model, IMPL_GRAD, p, &d[p]);
-        for (int s = 0; s < m; ++s)
-            for (size_t row = 0; row < size[s]; ++row, ++r) {
-                const double e = 2 * x[r] + 1 + 1000 * (mixed_ids(k)[s] + 1);
-                y[r] = 3 * e - 4 + 1000 * (back[s] + 1);
-                dx[r] = 6 * g[r];
-                d[0] += 3 * g[r] * x[r];
-                d[1] += 3 * g[r];
-                d[2] += g[r] * e;
-                d[3] += g[r];
-            }
-        check_values(c, "output", check_forward(c, model, check_needs_grad(check_column(c, n, x))),
-                     n, y);
-        check_values(c, "input gradient",
-                     check_backward(c, model, check_on(check_column(c, n, g), back[0])), n, dx);
-        for (int p = 0; p < 4; ++p)
-            check_grad_is(c, model, p, d[p]);
-    }
+    int back[IMPL_MAX_DEVICES];
+    struct impl_model *model = two_blocks(c, k, back);
+    size_t size[IMPL_MAX_DEVICES], r = 0;
+    const int m = check_shards(n, k, size);
+    double y[10], dx[10], d[4] = {1000, 1001, 1002, 1003};
+    for (int p = 0; p < 4; ++p)
+        check_set(c, model, IMPL_GRAD, p, &d[p]);
+    for (int s = 0; s < m; ++s)
+        for (size_t row = 0; row < size[s]; ++row, ++r) {
+            const double e = 2 * x[r] + 1 + 1000 * (mixed_ids(k)[s] + 1);
+            y[r] = 3 * e - 4 + 1000 * (back[s] + 1);
+            dx[r] = 6 * g[r];
+            d[0] += 3 * g[r] * x[r];
+            d[1] += 3 * g[r];
+            d[2] += g[r] * e;
+            d[3] += g[r];
+        }
+    check_values(c, "output", check_forward(c, model, check_needs_grad(check_column(c, n, x))), n,
+                 y);
+    check_values(c, "input gradient",
+                 check_backward(c, model, check_on(check_column(c, n, g), back[0])), n, dx);
+    for (int p = 0; p < 4; ++p)
+        check_grad_is(c, model, p, d[p]);
 }
 
 /* The 8 bytes of parameters of each block are sent once to each of its m - 1 further replicas. */
-static void two_wrapped_traffic(struct check *c)
+static void two_wrapped_traffic(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        int back[IMPL_MAX_DEVICES];
-        struct impl_model *model = two_blocks(c, k, back);
-        struct impl_trace *trace = check_memory(c, sizeof *trace);
-        size_t size[IMPL_MAX_DEVICES];
-        const int m = check_shards(10, k, size);
-        const bool clone = check_choice(c, IMPL_REPLICA_0) == IMPL_CLONE;
-        uint64_t bytes = 0;
-        check_note(c, "K=%d: ", k);
-        check_forward_trace(c, model, check_column(c, 10, check_sequence(c, 10, 1, 1)), trace);
-        for (int s = clone ? 1 : 0; s < trace->replicas; ++s)
-            bytes += trace->replica[s].bytes_to;
-        check_int(c, "bytes of parameters sent", (long long)bytes, 16LL * (m - 1));
-    }
+    int back[IMPL_MAX_DEVICES];
+    struct impl_model *model = two_blocks(c, k, back);
+    struct impl_trace *trace = check_memory(c, sizeof *trace);
+    size_t size[IMPL_MAX_DEVICES];
+    const int m = check_shards(10, k, size);
+    const bool clone = check_choice(c, IMPL_REPLICA_0) == IMPL_CLONE;
+    uint64_t bytes = 0;
+    check_forward_trace(c, model, check_column(c, 10, check_sequence(c, 10, 1, 1)), trace);
+    for (int s = clone ? 1 : 0; s < trace->replicas; ++s)
+        bytes += trace->replica[s].bytes_to;
+    check_int(c, "bytes of parameters sent", (long long)bytes, 16LL * (m - 1));
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -349,15 +330,17 @@ static void two_wrapped_traffic(struct check *c)
 enum { DP = PROFILE_DATAPARALLEL };
 
 static const struct check_case cases[] = {
-    {"NEST-01.middle", "NEST-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, middle_block},
+    {"NEST-01.middle", "NEST-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = middle_block},
     {"NEST-01.any_block", "NEST-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, any_block},
-    {"NEST-02.input_gradient", "NEST-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, input_gradient},
-    {"NEST-03.rows_seen", "NEST-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, rows_seen},
+    {"NEST-02.input_gradient", "NEST-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = input_gradient},
+    {"NEST-03.rows_seen", "NEST-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = rows_seen},
     {"NEST-03.calls", "NEST-03", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1,
-     calls_told},
+     .each = calls_told},
     {"NEST-04.names", "NEST-04", MUST, REPORTED, DP, IMPL_CAP_PARALLEL, 1, one_more_level},
-    {"NEST-05.two_wrapped", "NEST-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, two_wrapped},
+    {"NEST-05.two_wrapped", "NEST-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = two_wrapped},
     {"NEST-05.traffic", "NEST-05", MAY, REPORTED, DP,
-     IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 1, two_wrapped_traffic},
+     IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 1, .each = two_wrapped_traffic},
 };
 const struct check_table nest_table = CHECK_TABLE(cases);

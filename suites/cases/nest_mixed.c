@@ -17,32 +17,30 @@ static const char *inside_text(struct check *c, int k, const char *inner_ids, bo
 }
 
 /* The model is refused when it is opened or when it is used; it never returns a number. */
-static void nest_inside_refused(struct check *c)
+static void nest_inside_refused(struct check *c, int k)
 {
     const struct impl_array *x = check_column(c, 10, check_sequence(c, 10, 1, 1));
     const unsigned allowed = ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EDEVICE);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (int form = 0; k > 1 && form < 4; ++form) {
-            const char *ids = form < 2 ? check_ids(c, k) : "[0]";
-            struct impl_model *model;
-            int status;
-            check_note(c, "K=%d, inside on %s: ", k, ids);
-            status = check_try_model(c, inside_text(c, k, ids, form % 2 == 1), 1, &model);
-            if (status == IMPL_OK)
-                status = check_try_one(c, model, x, true, true);
-            check_refused(c, "a wrapper inside a wrapper", status, allowed);
-            golden_works(c, k);
-        }
+    for (int form = 0; form < 4; ++form) {
+        const char *ids = form < 2 ? check_ids(c, k) : "[0]";
+        struct impl_model *model;
+        int status;
+        check_note(c, "K=%d, inside on %s: ", k, ids);
+        status = check_try_model(c, inside_text(c, k, ids, form % 2 == 1), 1, &model);
+        if (status == IMPL_OK)
+            status = check_try_one(c, model, x, true, true);
+        check_refused(c, "a wrapper inside a wrapper", status, allowed);
+        golden_works(c, k);
+    }
 }
 
 /* The output is y = 3*(2x + 1) - 4, and every gradient is summed once. */
-static void nest_inside_accepted(struct check *c)
+static void nest_inside_accepted(struct check *c, int k)
 {
     const size_t n = 10;
     const double *x = check_sequence(c, n, 1, 1), *g = check_sequence(c, n, 3, 2);
     double y[10], dx[10], d[4] = {0};
-
     for (size_t r = 0; r < n; ++r) {
         y[r] = 6 * x[r] - 1;
         dx[r] = 6 * g[r];
@@ -51,18 +49,18 @@ static void nest_inside_accepted(struct check *c)
         d[2] += g[r] * (2 * x[r] + 1);
         d[3] += g[r];
     }
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (int deep = 0; k > 1 && deep < 2; ++deep) {
-            struct impl_model *model =
-                check_model(c, "%s", inside_text(c, k, check_ids(c, k), deep == 1));
-            check_note(c, "K=%d: ", k);
-            check_values(c, "output",
-                         check_forward(c, model, check_needs_grad(check_column(c, n, x))), n, y);
-            check_values(c, "input gradient",
-                         check_backward(c, model, check_on(check_column(c, n, g), 0)), n, dx);
-            for (int p = 0; p < 4; ++p)
-                check_grad_is(c, model, p, d[p]);
-        }
+
+    for (int deep = 0; deep < 2; ++deep) {
+        struct impl_model *model =
+            check_model(c, "%s", inside_text(c, k, check_ids(c, k), deep == 1));
+        check_note(c, "K=%d: ", k);
+        check_values(c, "output", check_forward(c, model, check_needs_grad(check_column(c, n, x))),
+                     n, y);
+        check_values(c, "input gradient",
+                     check_backward(c, model, check_on(check_column(c, n, g), 0)), n, dx);
+        for (int p = 0; p < 4; ++p)
+            check_grad_is(c, model, p, d[p]);
+    }
 }
 
 /* ---- NEST-07: a part on the host ---------------------------------------------------------------
@@ -101,76 +99,66 @@ static struct embedded *embedded_of(struct check *c)
 }
 
 /* An embedding on the host feeds a wrapped linear layer; its gradient comes back to the host. */
-static void nest_host_head(struct check *c)
+static void nest_host_head(struct check *c, int k)
 {
     const struct embedded *t = embedded_of(c);
     const size_t n = N, out[] = {N, OUT};
-
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = check_model(
-            c,
-            "{\"layers\":[{\"kind\":\"embedding\",\"rows\":%d,\"columns\":%d,\"device\":-1},"
-            "{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":["
-            "{\"kind\":\"linear\",\"in\":%d,\"out\":%d}]}]}",
-            WORDS, WIDE, check_list(c, mixed_ids(k), k), WIDE, OUT);
-        struct impl_array *dtable;
-        check_note(c, "K=%d: ", k);
-        check_set(c, model, IMPL_VALUE, 0, t->table);
-        check_set(c, model, IMPL_VALUE, 1, t->weight);
-        check_set(c, model, IMPL_VALUE, 2, t->bias);
-        check_values(c, "output", check_forward(c, model, check_typed(c, IMPL_I32, 1, &n, words)),
-                     N * OUT, t->y);
-        check_is_none(
-            c, "gradient of the words",
-            check_backward(c, model, check_on(check_array(c, 2, out, t->g), mixed_ids(k)[0])));
-        dtable = check_get(c, model, IMPL_GRAD, 0);
-        check_values(c, "gradient of the host's table", dtable, WORDS * WIDE, t->dtable);
-        check_device(c, "gradient of the host's table", dtable, IMPL_HOST);
-        check_values(c, "gradient of the wrapped weight", check_get(c, model, IMPL_GRAD, 1),
-                     OUT * WIDE, t->dweight);
-        check_values(c, "gradient of the wrapped bias", check_get(c, model, IMPL_GRAD, 2), OUT,
-                     t->dbias);
-    }
+    struct impl_model *model = check_model(
+        c,
+        "{\"layers\":[{\"kind\":\"embedding\",\"rows\":%d,\"columns\":%d,\"device\":-1},"
+        "{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":["
+        "{\"kind\":\"linear\",\"in\":%d,\"out\":%d}]}]}",
+        WORDS, WIDE, check_list(c, mixed_ids(k), k), WIDE, OUT);
+    struct impl_array *dtable;
+    check_set(c, model, IMPL_VALUE, 0, t->table);
+    check_set(c, model, IMPL_VALUE, 1, t->weight);
+    check_set(c, model, IMPL_VALUE, 2, t->bias);
+    check_values(c, "output", check_forward(c, model, check_typed(c, IMPL_I32, 1, &n, words)),
+                 N * OUT, t->y);
+    check_is_none(
+        c, "gradient of the words",
+        check_backward(c, model, check_on(check_array(c, 2, out, t->g), mixed_ids(k)[0])));
+    dtable = check_get(c, model, IMPL_GRAD, 0);
+    check_values(c, "gradient of the host's table", dtable, WORDS * WIDE, t->dtable);
+    check_device(c, "gradient of the host's table", dtable, IMPL_HOST);
+    check_values(c, "gradient of the wrapped weight", check_get(c, model, IMPL_GRAD, 1), OUT * WIDE,
+                 t->dweight);
+    check_values(c, "gradient of the wrapped bias", check_get(c, model, IMPL_GRAD, 2), OUT,
+                 t->dbias);
 }
 
 /* The wrapped block is first, and its output is gathered on the host, where the rest of the model
  * is. */
-static void nest_host_tail(struct check *c)
+static void nest_host_tail(struct check *c, int k)
 {
     const size_t n = 9;
     const double *x = check_sequence(c, n, -3, 1), *g = check_sequence(c, n, 2, 5);
-
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        double y[9], dx[9], d[4] = {0};
-        struct impl_model *model;
-        if (k == 1) /* output_device may be ignored there: OUT-04 */
-            continue;
-        check_note(c, "K=%d: ", k);
-        model = check_model(c,
-                            "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":%s,"
-                            "\"output_device\":-1,\"layers\":["
-                            "{\"kind\":\"affine\",\"weight\":[3],\"bias\":[2]}]},"
-                            "{\"kind\":\"affine\",\"weight\":[-5],\"bias\":[1],\"device\":-1}]}",
-                            check_list(c, mixed_ids(k), k));
-        for (size_t r = 0; r < n; ++r) {
-            const double inner = 3 * x[r] + 2;
-            y[r] = -5 * inner + 1;
-            dx[r] = -15 * g[r];
-            d[0] += -5 * g[r] * x[r];
-            d[1] += -5 * g[r];
-            d[2] += g[r] * inner;
-            d[3] += g[r];
-        }
-        check_values(c, "output", check_forward(c, model, check_needs_grad(check_column(c, n, x))),
-                     n, y);
-        check_values(c, "input gradient", check_backward(c, model, check_column(c, n, g)), n, dx);
-        for (int p = 0; p < 4; ++p)
-            check_grad_is(c, model, p, d[p]);
+    double y[9], dx[9], d[4] = {0};
+    struct impl_model *model;
+    model = check_model(c,
+                        "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":%s,"
+                        "\"output_device\":-1,\"layers\":["
+                        "{\"kind\":\"affine\",\"weight\":[3],\"bias\":[2]}]},"
+                        "{\"kind\":\"affine\",\"weight\":[-5],\"bias\":[1],\"device\":-1}]}",
+                        check_list(c, mixed_ids(k), k));
+    for (size_t r = 0; r < n; ++r) {
+        const double inner = 3 * x[r] + 2;
+        y[r] = -5 * inner + 1;
+        dx[r] = -15 * g[r];
+        d[0] += -5 * g[r] * x[r];
+        d[1] += -5 * g[r];
+        d[2] += g[r] * inner;
+        d[3] += g[r];
     }
+    check_values(c, "output", check_forward(c, model, check_needs_grad(check_column(c, n, x))), n,
+                 y);
+    check_values(c, "input gradient", check_backward(c, model, check_column(c, n, g)), n, dx);
+    for (int p = 0; p < 4; ++p)
+        check_grad_is(c, model, p, d[p]);
 }
 
 /* To wrap the whole mixed model is an error, also if only a later layer is on the host. */
-static void nest_host_inside_refused(struct check *c)
+static void nest_host_inside_refused(struct check *c, int k)
 {
     static const char *const parts[] = {
         "{\"kind\":\"affine\",\"device\":-1},{\"kind\":\"affine\"}",
@@ -179,14 +167,13 @@ static void nest_host_inside_refused(struct check *c)
     };
     const struct impl_array *x = check_column(c, 10, check_sequence(c, 10, 1, 1));
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (size_t part = 0; k > 1 && part < sizeof parts / sizeof parts[0]; ++part) {
-            struct impl_model *model = check_parallel(c, k, NULL, "", parts[part]);
-            check_note(c, "K=%d, model %zu: ", k, part);
-            check_refused(c, "a wrapped model with a part on the host",
-                          check_try_one(c, model, x, true, true), ALLOW(IMPL_EDEVICE));
-            golden_works(c, k);
-        }
+    for (size_t part = 0; part < sizeof parts / sizeof parts[0]; ++part) {
+        struct impl_model *model = check_parallel(c, k, NULL, "", parts[part]);
+        check_note(c, "K=%d, model %zu: ", k, part);
+        check_refused(c, "a wrapped model with a part on the host",
+                      check_try_one(c, model, x, true, true), ALLOW(IMPL_EDEVICE));
+        golden_works(c, k);
+    }
 }
 
 /* ---- NEST-09: the same text with and without devices --------------------------------------------
@@ -262,13 +249,15 @@ enum { DP = PROFILE_DATAPARALLEL };
 
 static const struct check_case cases[] = {
     {"NEST-06.refused", "NEST-06", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     nest_inside_refused, 0, IMPL_NESTED, IMPL_REFUSE},
-    {"NEST-06.accepted", "NEST-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, nest_inside_accepted,
-     0, IMPL_NESTED, IMPL_ACCEPT},
-    {"NEST-07.host_head", "NEST-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, nest_host_head},
-    {"NEST-07.host_tail", "NEST-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, nest_host_tail},
+     .each = nest_inside_refused, .dialect = IMPL_NESTED, .choice = IMPL_REFUSE},
+    {"NEST-06.accepted", "NEST-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     .each = nest_inside_accepted, .dialect = IMPL_NESTED, .choice = IMPL_ACCEPT},
+    {"NEST-07.host_head", "NEST-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = nest_host_head},
+    {"NEST-07.host_tail", "NEST-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+     .each = nest_host_tail},
     {"NEST-07.host_inside", "NEST-07", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     nest_host_inside_refused},
+     .each = nest_host_inside_refused},
     {"NEST-09.same_text", "NEST-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, nest_same_text},
 };
 const struct check_table nest_mixed_table = CHECK_TABLE(cases);

@@ -7,136 +7,118 @@ static const char *output_device(struct check *c, int device)
 }
 
 /* OUT-01: every output is on the first of device_ids. */
-static void by_default(struct check *c)
+static void by_default(struct check *c, int k)
 {
     static const size_t batches[] = {10, 9, 1};
+    const int *ids = golden_ids(c, k);
+    struct impl_model *model = golden_parallel(c, k, "", GOLDEN_AFFINE ",{\"kind\":\"fork\"}");
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        const int *ids = golden_ids(c, k);
-        struct impl_model *model = golden_parallel(c, k, "", GOLDEN_AFFINE ",{\"kind\":\"fork\"}");
+    for (int j = 0; j < 3; ++j) {
+        const size_t n = batches[j], rows[] = {n, 2 * n};
 
-        for (int j = 0; j < 3; ++j) {
-            const size_t n = batches[j], rows[] = {n, 2 * n};
+        for (int from = IMPL_HOST; from < golden_places(c); ++from) {
+            struct golden_call call = {.in = {check_on(golden_rows(c, n), from)}, .n_in = 1};
 
-            for (int from = IMPL_HOST; from < golden_places(c); ++from) {
-                struct golden_call call = {.in = {check_on(golden_rows(c, n), from)}, .n_in = 1};
-
-                check_note(c, "device_ids %s N=%zu, input on %d: ", check_list(c, ids, k), n, from);
-                golden_forward(c, model, &call);
-                check_int(c, "outputs", call.n_out, 2);
-                for (int o = 0; o < 2; ++o) {
-                    check_shape(c, "output", &call.out[o], 1, &rows[o]);
-                    check_device(c, "output", &call.out[o], ids[0]);
-                }
+            check_note(c, "device_ids %s N=%zu, input on %d: ", check_list(c, ids, k), n, from);
+            golden_forward(c, model, &call);
+            check_int(c, "outputs", call.n_out, 2);
+            for (int o = 0; o < 2; ++o) {
+                check_shape(c, "output", &call.out[o], 1, &rows[o]);
+                check_device(c, "output", &call.out[o], ids[0]);
             }
         }
-        check_model_close(c, model);
     }
 }
 
 /* ---- OUT-02: any device -----------------------------------------------------------------------
  */
 
-static void anywhere_values(struct check *c)
+static void anywhere_values(struct check *c, int k)
 {
     static const size_t batches[] = {10, 1};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        for (int device = IMPL_HOST; device < golden_places(c); ++device) {
-            struct impl_model *model =
-                golden_parallel(c, k, output_device(c, device), GOLDEN_AFFINE);
+    for (int device = IMPL_HOST; device < golden_places(c); ++device) {
+        struct impl_model *model = golden_parallel(c, k, output_device(c, device), GOLDEN_AFFINE);
 
-            for (int j = 0; j < 2; ++j) {
-                check_note(c, "K=%d N=%zu, output on %d: ", k, batches[j], device);
-                golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, batches[j])),
-                                   1, &batches[j], 3, 2);
-            }
-            check_model_close(c, model);
+        for (int j = 0; j < 2; ++j) {
+            check_note(c, "K=%d N=%zu, output on %d: ", k, batches[j], device);
+            golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, batches[j])), 1,
+                               &batches[j], 3, 2);
         }
+        check_model_close(c, model);
     }
 }
 
 /* The output may be a vector of scalars or rows, on a device outside device_ids, and after a
  * forward to another device. */
-static void anywhere_device(struct check *c)
+static void anywhere_device(struct check *c, int k)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        for (int device = IMPL_HOST; device < golden_places(c); ++device) {
-            struct impl_model *rows =
-                golden_parallel(c, k, output_device(c, device), GOLDEN_AFFINE);
-            struct impl_model *sums =
-                golden_parallel(c, k, output_device(c, device), "{\"kind\":\"sum\"}");
-            struct impl_model *both = golden_parallel(c, k, output_device(c, device),
-                                                      GOLDEN_AFFINE ",{\"kind\":\"fork\"}");
-            struct golden_call call = {.in = {golden_rows(c, 10)}, .n_in = 1};
+    for (int device = IMPL_HOST; device < golden_places(c); ++device) {
+        struct impl_model *rows = golden_parallel(c, k, output_device(c, device), GOLDEN_AFFINE);
+        struct impl_model *sums =
+            golden_parallel(c, k, output_device(c, device), "{\"kind\":\"sum\"}");
+        struct impl_model *both =
+            golden_parallel(c, k, output_device(c, device), GOLDEN_AFFINE ",{\"kind\":\"fork\"}");
+        struct golden_call call = {.in = {golden_rows(c, 10)}, .n_in = 1};
 
-            check_note(c, "device_ids %s, output on %d: ", check_list(c, golden_ids(c, k), k),
-                       device);
-            check_device(c, "output", check_forward(c, rows, golden_rows(c, 10)), device);
-            check_device(c, "output of one row", check_forward(c, rows, golden_rows(c, 1)), device);
-            check_device(c, "sums", check_forward(c, sums, golden_rows(c, 10)), device);
-            golden_forward(c, both, &call);
-            check_int(c, "outputs", call.n_out, 2);
-            for (int o = 0; o < 2; ++o)
-                check_device(c, "one of two outputs", &call.out[o], device);
-            check_model_close(c, both);
-            check_model_close(c, sums);
-            check_model_close(c, rows);
-        }
+        check_note(c, "device_ids %s, output on %d: ", check_list(c, golden_ids(c, k), k), device);
+        check_device(c, "output", check_forward(c, rows, golden_rows(c, 10)), device);
+        check_device(c, "output of one row", check_forward(c, rows, golden_rows(c, 1)), device);
+        check_device(c, "sums", check_forward(c, sums, golden_rows(c, 10)), device);
+        golden_forward(c, both, &call);
+        check_int(c, "outputs", call.n_out, 2);
+        for (int o = 0; o < 2; ++o)
+            check_device(c, "one of two outputs", &call.out[o], device);
+        check_model_close(c, both);
+        check_model_close(c, sums);
+        check_model_close(c, rows);
     }
 }
 
 /* ---- OUT-03: only the output -------------------------------------------------------------------
  */
 
-static void only_values(struct check *c)
+static void only_values(struct check *c, int k)
 {
     const size_t n = 10;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        for (int device = IMPL_HOST; device < golden_places(c); ++device) {
-            struct impl_model *model =
-                golden_parallel(c, k, output_device(c, device), GOLDEN_AFFINE);
-            const double w = 2 - 1385.0 / 512, b = 1 - 178.0 / 512;
+    for (int device = IMPL_HOST; device < golden_places(c); ++device) {
+        struct impl_model *model = golden_parallel(c, k, output_device(c, device), GOLDEN_AFFINE);
+        const double w = 2 - 1385.0 / 512, b = 1 - 178.0 / 512;
 
-            check_note(c, "K=%d, output on %d: ", k, device);
-            golden_prefill(c, model);
-            golden_unharmed(c, model);
-            check_step(c, model, 1.0f / 512, 0);
-            golden_is_sequence(c, "output after a step", check_forward(c, model, golden_rows(c, n)),
-                               1, &n, w + b, w);
-            check_model_close(c, model);
-        }
+        check_note(c, "K=%d, output on %d: ", k, device);
+        golden_prefill(c, model);
+        golden_unharmed(c, model);
+        check_step(c, model, 1.0f / 512, 0);
+        golden_is_sequence(c, "output after a step", check_forward(c, model, golden_rows(c, n)), 1,
+                           &n, w + b, w);
+        check_model_close(c, model);
     }
 }
 
 /* Parameters and gradients stay on the first device, and the gradient of the input is where the
  * input was. */
-static void only_devices(struct check *c)
+static void only_devices(struct check *c, int k)
 {
     const size_t n = 9;
+    const int base = golden_ids(c, k)[0];
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        const int base = golden_ids(c, k)[0];
+    for (int device = IMPL_HOST; device < golden_places(c); ++device) {
+        struct impl_model *model = golden_parallel(c, k, output_device(c, device), GOLDEN_AFFINE);
+        const int from = golden_places(c) - 2 - device;
+        const struct impl_array *y, *dx;
 
-        for (int device = IMPL_HOST; device < golden_places(c); ++device) {
-            struct impl_model *model =
-                golden_parallel(c, k, output_device(c, device), GOLDEN_AFFINE);
-            const int from = golden_places(c) - 2 - device;
-            const struct impl_array *y, *dx;
-
-            check_note(c, "K=%d, output on %d, input on %d: ", k, device, from);
-            y = check_forward(c, model, check_on(golden_rows(c, n), from));
-            dx = check_backward(c, model, check_on(golden_rows(c, n), y->device));
-            golden_is_sequence(c, "input gradient", dx, 1, &n, 2, 2);
-            check_device(c, "input gradient", dx, from);
-            check_grad_is(c, model, 0, 285);
-            for (int p = 0; p < 2; ++p) {
-                check_device(c, "parameter", check_get(c, model, IMPL_VALUE, p), base);
-                check_device(c, "gradient", check_get(c, model, IMPL_GRAD, p), base);
-            }
-            check_model_close(c, model);
+        check_note(c, "K=%d, output on %d, input on %d: ", k, device, from);
+        y = check_forward(c, model, check_on(golden_rows(c, n), from));
+        dx = check_backward(c, model, check_on(golden_rows(c, n), y->device));
+        golden_is_sequence(c, "input gradient", dx, 1, &n, 2, 2);
+        check_device(c, "input gradient", dx, from);
+        check_grad_is(c, model, 0, 285);
+        for (int p = 0; p < 2; ++p) {
+            check_device(c, "parameter", check_get(c, model, IMPL_VALUE, p), base);
+            check_device(c, "gradient", check_get(c, model, IMPL_GRAD, p), base);
         }
+        check_model_close(c, model);
     }
 }
 
@@ -189,19 +171,17 @@ static struct impl_model *followed(struct check *c, int k, int output, const cha
 }
 
 /* The caller put the next layer on the device of the output. */
-static void put_there(struct check *c)
+static void put_there(struct check *c, int k)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i) {
-        for (int device = IMPL_HOST; device < golden_places(c); ++device) {
-            struct impl_model *model = followed(c, k, device, "\"kind\":\"affine\"", device);
+    for (int device = IMPL_HOST; device < golden_places(c); ++device) {
+        struct impl_model *model = followed(c, k, device, "\"kind\":\"affine\"", device);
 
-            check_note(c, "K=%d, output and next layer on %d: ", k, device);
-            golden_prefill(c, model);
-            golden_unharmed(c, model);
-            check_grad_is(c, model, 2, 2 * 385 + 55);
-            check_grad_is(c, model, 3, 55);
-            check_model_close(c, model);
-        }
+        check_note(c, "K=%d, output and next layer on %d: ", k, device);
+        golden_prefill(c, model);
+        golden_unharmed(c, model);
+        check_grad_is(c, model, 2, 2 * 385 + 55);
+        check_grad_is(c, model, 3, 55);
+        check_model_close(c, model);
     }
 }
 
@@ -237,16 +217,16 @@ enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"OUT-01.default", "OUT-01", MUST, REPORTED, DP, PARALLEL, 1, by_default},
-    {"OUT-02.values", "OUT-02", MUST, OBSERVED, DP, PARALLEL, 1, anywhere_values},
-    {"OUT-02.device", "OUT-02", MUST, REPORTED, DP, PARALLEL, 2, anywhere_device},
-    {"OUT-03.values", "OUT-03", MUST, OBSERVED, DP, PARALLEL, 1, only_values},
-    {"OUT-03.devices", "OUT-03", MUST, REPORTED, DP, PARALLEL, 1, only_devices},
+    {"OUT-01.default", "OUT-01", MUST, REPORTED, DP, PARALLEL, 1, .each = by_default},
+    {"OUT-02.values", "OUT-02", MUST, OBSERVED, DP, PARALLEL, 1, .each = anywhere_values},
+    {"OUT-02.device", "OUT-02", MUST, REPORTED, DP, PARALLEL, 2, .each = anywhere_device},
+    {"OUT-03.values", "OUT-03", MUST, OBSERVED, DP, PARALLEL, 1, .each = only_values},
+    {"OUT-03.devices", "OUT-03", MUST, REPORTED, DP, PARALLEL, 1, .each = only_devices},
     {"OUT-04.ignored", "OUT-04", MUST, REPORTED, DP, PARALLEL, 1, single_ignored, 0,
      IMPL_SINGLE_OUTPUT, IMPL_IGNORE},
     {"OUT-04.honoured", "OUT-04", MUST, REPORTED, DP, PARALLEL, 1, single_honoured, 0,
      IMPL_SINGLE_OUTPUT, IMPL_HONOUR},
-    {"OUT-05.there", "OUT-05", MUST, OBSERVED, DP, PARALLEL, 2, put_there},
+    {"OUT-05.there", "OUT-05", MUST, OBSERVED, DP, PARALLEL, 2, .each = put_there},
     {"OUT-05.elsewhere", "OUT-05", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, put_elsewhere},
 };
 const struct check_table output_table = CHECK_TABLE(cases);

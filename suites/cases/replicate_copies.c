@@ -79,21 +79,15 @@ static void count_forwards(struct check *c, int k, bool survive)
     check_value_is(c, model, 2, survive ? 42 : 41);
 }
 
-static void replicate_counter_alias(struct check *c)
+static void replicate_counter_alias(struct check *c, int k)
 {
-    int k;
-
-    for (int i = 0; (k = check_count(c, i)); ++i)
-        count_forwards(c, k, true);
+    count_forwards(c, k, true);
 }
 
 /* With one device the module itself is called. */
-static void replicate_counter_clone(struct check *c)
+static void replicate_counter_clone(struct check *c, int k)
 {
-    int k;
-
-    for (int i = 0; (k = check_count(c, i)); ++i)
-        count_forwards(c, k, k == 1);
+    count_forwards(c, k, k == 1);
 }
 
 /* Adds 1 to tensor `poke` of all copies. `alias`: the first device has the source itself. */
@@ -124,30 +118,23 @@ static void poke_copies(struct check *c, int k, int poke, bool alias)
     }
 }
 
-static void replicate_poke(struct check *c)
+static void replicate_poke(struct check *c, int k)
 {
-    int k;
-
-    for (int i = 0; (k = check_count(c, i)); ++i)
-        for (int poke = 0; poke < TENSORS; ++poke)
-            poke_copies(c, k, poke, true);
+    for (int poke = 0; poke < TENSORS; ++poke)
+        poke_copies(c, k, poke, true);
 }
 
 /* REPL-15: tensors of the host may be sent to any device, and do not change. */
-static void replicate_poke_host(struct check *c)
+static void replicate_poke_host(struct check *c, int k)
 {
-    int k;
+    const int *devices = primitive_order(c, k);
+    struct impl_broadcast op = broadcasting(c, tensors(c, IMPL_HOST, 5), TENSORS, devices, k);
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        const int *devices = primitive_order(c, k);
-        struct impl_broadcast op = broadcasting(c, tensors(c, IMPL_HOST, 5), TENSORS, devices, k);
-
-        check_note(c, "K=%d from the host: ", k);
-        check_broadcast(c, &op);
-        must_be_copies(c, &op);
-        for (int poke = 0; poke < TENSORS; ++poke)
-            poke_copies(c, k, poke, false);
-    }
+    check_note(c, "K=%d from the host: ", k);
+    check_broadcast(c, &op);
+    must_be_copies(c, &op);
+    for (int poke = 0; poke < TENSORS; ++poke)
+        poke_copies(c, k, poke, false);
 }
 
 /* ---- REPL-07: bits --------------------------------------------------------------------------- */
@@ -174,22 +161,19 @@ static struct impl_array *odd_numbers(struct check *c, int device)
     return src;
 }
 
-static void replicate_bits(struct check *c)
+static void replicate_bits(struct check *c, int k)
 {
     static const size_t buffers[] = {0, 1, 72, 100, 4096};
-    int k;
 
-    for (int i = 0; (k = check_count(c, i)); ++i)
-        for (size_t b = 0; b < sizeof buffers / sizeof buffers[0]; ++b) {
-            const int *devices = primitive_order(c, k);
-            struct impl_broadcast op =
-                broadcasting(c, odd_numbers(c, devices[0]), TENSORS, devices, k);
+    for (size_t b = 0; b < sizeof buffers / sizeof buffers[0]; ++b) {
+        const int *devices = primitive_order(c, k);
+        struct impl_broadcast op = broadcasting(c, odd_numbers(c, devices[0]), TENSORS, devices, k);
 
-            op.buffer_bytes = buffers[b];
-            check_note(c, "K=%d, buffer of %zu bytes: ", k, buffers[b]);
-            check_broadcast(c, &op);
-            must_be_copies(c, &op);
-        }
+        op.buffer_bytes = buffers[b];
+        check_note(c, "K=%d, buffer of %zu bytes: ", k, buffers[b]);
+        check_broadcast(c, &op);
+        must_be_copies(c, &op);
+    }
 }
 
 /* The tensors have many kilobytes, more than any small staging memory holds. */
@@ -239,117 +223,93 @@ static void replicate_again(struct check *c)
 
 /* Every replica shows each weight that it has, by rows with a single one, and the biases, by rows
  * of zeros. */
-static void replicate_model_bits(struct check *c)
+static void replicate_model_bits(struct check *c, int k)
 {
     const double *w = check_randoms(c, 6, check_seed(c)), *b = check_randoms(c, 2, 77);
-    int k;
+    const size_t n = 5 * (size_t)k - 1;
+    const size_t dim[] = {n, 3};
+    double *x = check_memory(c, 3 * n * sizeof *x), *want = check_memory(c, 2 * n * sizeof *x);
+    struct impl_model *model =
+        check_parallel(c, k, primitive_order(c, k), "", "{\"kind\":\"linear\",\"in\":3,\"out\":2}");
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        const size_t n = 5 * (size_t)k - 1;
-        const size_t dim[] = {n, 3};
-        double *x = check_memory(c, 3 * n * sizeof *x), *want = check_memory(c, 2 * n * sizeof *x);
-        struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "",
-                                                  "{\"kind\":\"linear\",\"in\":3,\"out\":2}");
-
-        for (size_t r = 0; r < n; ++r) {
-            if (r % 4 < 3)
-                x[3 * r + r % 4] = 1;
-            for (size_t o = 0; o < 2; ++o)
-                want[2 * r + o] = b[o] + (r % 4 < 3 ? w[3 * o + r % 4] : 0);
-        }
-        check_set(c, model, IMPL_VALUE, 0, w);
-        check_set(c, model, IMPL_VALUE, 1, b);
-        check_note(c, "K=%d: ", k);
-        check_values(c, "single weights", check_forward(c, model, check_array(c, 2, dim, x)), 2 * n,
-                     want);
+    for (size_t r = 0; r < n; ++r) {
+        if (r % 4 < 3)
+            x[3 * r + r % 4] = 1;
+        for (size_t o = 0; o < 2; ++o)
+            want[2 * r + o] = b[o] + (r % 4 < 3 ? w[3 * o + r % 4] : 0);
     }
+    check_set(c, model, IMPL_VALUE, 0, w);
+    check_set(c, model, IMPL_VALUE, 1, b);
+    check_values(c, "single weights", check_forward(c, model, check_array(c, 2, dim, x)), 2 * n,
+                 want);
 }
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 /* REPL-15: the source is on a device that is not the first of the list. */
-static void replicate_wrong_source(struct check *c)
+static void replicate_wrong_source(struct check *c, int k)
 {
-    int k;
+    const int *devices = primitive_order(c, k);
 
-    for (int i = 1; (k = check_count(c, i)); ++i) {
-        const int *devices = primitive_order(c, k);
+    for (int at = 1; at < k; ++at)
+        for (int n = 1; n <= 2; ++n) {
+            struct impl_broadcast op = broadcasting(c, tensors(c, devices[at], 3), n, devices, k);
 
-        for (int at = 1; at < k; ++at)
-            for (int n = 1; n <= 2; ++n) {
-                struct impl_broadcast op =
-                    broadcasting(c, tensors(c, devices[at], 3), n, devices, k);
-
-                check_note(c, "K=%d, source on device %d of position %d: ", k, devices[at], at);
-                check_refused(c, "a broadcast from a device that is not the first",
-                              check_try_broadcast(c, &op), REFUSED);
-                op.n_devices = at;
-                check_refused(c, "a broadcast from a device that is not in the list",
-                              check_try_broadcast(c, &op), REFUSED);
-                copies_still_works(c);
-            }
-    }
-}
-
-/* REPL-17: one tensor is on another device than the others. */
-static void replicate_several_sources(struct check *c)
-{
-    int k;
-
-    for (int i = 1; (k = check_count(c, i)); ++i)
-        for (int odd = 0; odd < TENSORS; odd += 2) {
-            const int *devices = primitive_order(c, k);
-            struct impl_array *src = tensors(c, devices[0], 3);
-            struct impl_broadcast op = broadcasting(c, src, TENSORS, devices, k);
-
-            check_on(&src[odd], odd == 2 ? IMPL_HOST : devices[k - 1]);
-            check_note(c, "K=%d, tensor %d on device %d: ", k, odd, src[odd].device);
-            check_refused(c, "a broadcast of tensors on several devices",
+            check_note(c, "K=%d, source on device %d of position %d: ", k, devices[at], at);
+            check_refused(c, "a broadcast from a device that is not the first",
+                          check_try_broadcast(c, &op), REFUSED);
+            op.n_devices = at;
+            check_refused(c, "a broadcast from a device that is not in the list",
                           check_try_broadcast(c, &op), REFUSED);
             copies_still_works(c);
         }
 }
 
-/* REPL-17: a module whose parameters are on the host cannot be replicated. */
-static void replicate_host_base(struct check *c)
+/* REPL-17: one tensor is on another device than the others. */
+static void replicate_several_sources(struct check *c, int k)
 {
-    const struct impl_array *x = check_column(c, 10, check_sequence(c, 10, 1, 1));
-    const double before = 1000, edited = 5;
-    int k;
+    for (int odd = 0; odd < TENSORS; odd += 2) {
+        const int *devices = primitive_order(c, k);
+        struct impl_array *src = tensors(c, devices[0], 3);
+        struct impl_broadcast op = broadcasting(c, src, TENSORS, devices, k);
 
-    for (int i = 1; (k = check_count(c, i)); ++i) {
-        const int *ids = primitive_order(c, k);
-        struct impl_model *model = check_parallel(c, k, ids, "", COUNTED);
-
-        check_note(c, "K=%d: ", k);
-        check_to(c, model, IMPL_HOST);
-        check_set(c, model, IMPL_GRAD, 0, &before);
-        check_refused(c, "a module on the host", check_try_one(c, model, x, true, true),
-                      ALLOW(IMPL_EDEVICE));
-        check_grad_is(c, model, 0, before);
-        check_set(c, model, IMPL_VALUE, 0, &edited);
-        check_to(c, model, ids[0]);
-        check_values(c, "output after it was changed there and moved", check_forward(c, model, x),
-                     10, check_sequence(c, 10, 6, 5));
+        check_on(&src[odd], odd == 2 ? IMPL_HOST : devices[k - 1]);
+        check_note(c, "K=%d, tensor %d on device %d: ", k, odd, src[odd].device);
+        check_refused(c, "a broadcast of tensors on several devices", check_try_broadcast(c, &op),
+                      REFUSED);
+        copies_still_works(c);
     }
 }
 
-/* REPL-18 */
-static void replicate_nothing(struct check *c)
+/* REPL-17: a module whose parameters are on the host cannot be replicated. */
+static void replicate_host_base(struct check *c, int k)
 {
-    int k;
+    const struct impl_array *x = check_column(c, 10, check_sequence(c, 10, 1, 1));
+    const double before = 1000, edited = 5;
+    const int *ids = primitive_order(c, k);
+    struct impl_model *model = check_parallel(c, k, ids, "", COUNTED);
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        const int *devices = primitive_order(c, k);
-        struct impl_broadcast none = broadcasting(c, NULL, 0, devices, k);
-        struct impl_broadcast some =
-            broadcasting(c, tensors(c, devices[0], 3), TENSORS, devices, k);
+    check_to(c, model, IMPL_HOST);
+    check_set(c, model, IMPL_GRAD, 0, &before);
+    check_refused(c, "a module on the host", check_try_one(c, model, x, true, true),
+                  ALLOW(IMPL_EDEVICE));
+    check_grad_is(c, model, 0, before);
+    check_set(c, model, IMPL_VALUE, 0, &edited);
+    check_to(c, model, ids[0]);
+    check_values(c, "output after it was changed there and moved", check_forward(c, model, x), 10,
+                 check_sequence(c, 10, 6, 5));
+}
 
-        check_note(c, "K=%d: ", k);
-        check_accepted(c, "status of a broadcast of no tensors", check_try_broadcast(c, &none));
-        check_broadcast(c, &some);
-        must_be_copies(c, &some);
-    }
+/* REPL-18 */
+static void replicate_nothing(struct check *c, int k)
+{
+    const int *devices = primitive_order(c, k);
+    struct impl_broadcast none = broadcasting(c, NULL, 0, devices, k);
+    struct impl_broadcast some = broadcasting(c, tensors(c, devices[0], 3), TENSORS, devices, k);
+
+    check_accepted(c, "status of a broadcast of no tensors", check_try_broadcast(c, &none));
+    check_broadcast(c, &some);
+    must_be_copies(c, &some);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -359,23 +319,26 @@ enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"REPL-05.counter", "REPL-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     replicate_counter_alias, 0, IMPL_REPLICA_0, IMPL_ALIAS},
-    {"REPL-05.broadcast", "REPL-05", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1, replicate_poke, 0,
-     IMPL_REPLICA_0, IMPL_ALIAS},
+     .each = replicate_counter_alias, .dialect = IMPL_REPLICA_0, .choice = IMPL_ALIAS},
+    {"REPL-05.broadcast", "REPL-05", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1,
+     .each = replicate_poke, .dialect = IMPL_REPLICA_0, .choice = IMPL_ALIAS},
     {"REPL-06.counter", "REPL-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     replicate_counter_clone, 0, IMPL_REPLICA_0, IMPL_CLONE},
-    {"REPL-07.bits", "REPL-07", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1, replicate_bits},
+     .each = replicate_counter_clone, .dialect = IMPL_REPLICA_0, .choice = IMPL_CLONE},
+    {"REPL-07.bits", "REPL-07", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1,
+     .each = replicate_bits},
     {"REPL-07.again", "REPL-07", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 2, replicate_again},
     {"REPL-07.wide", "REPL-07", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 2, replicate_wide},
-    {"REPL-07.model", "REPL-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_model_bits},
-    {"REPL-15.host", "REPL-15", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1, replicate_poke_host},
+    {"REPL-07.model", "REPL-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = replicate_model_bits},
+    {"REPL-15.host", "REPL-15", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1,
+     .each = replicate_poke_host},
     {"REPL-15.refused", "REPL-15", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 2,
-     replicate_wrong_source},
+     .each = replicate_wrong_source},
     {"REPL-17.several", "REPL-17", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 2,
-     replicate_several_sources},
+     .each = replicate_several_sources},
     {"REPL-17.host", "REPL-17", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     replicate_host_base},
+     .each = replicate_host_base},
     {"REPL-18.broadcast", "REPL-18", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1,
-     replicate_nothing},
+     .each = replicate_nothing},
 };
 const struct check_table replicate_copies_table = CHECK_TABLE(cases);

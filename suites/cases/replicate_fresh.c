@@ -19,35 +19,31 @@ static const struct impl_array *ascending(struct check *c, size_t n, double firs
 
 /* Two steps of SGD on 0.5 * sum((y - t)^2), t = 3x - 2, are exact in float32 in any order. Stale
  * replicas would give the outputs before the step. */
-static void replicate_two_steps(struct check *c)
+static void replicate_two_steps(struct check *c, int k)
 {
     static const double w[] = {2, 2.4296875, 2.531024932861328};
     static const double b[] = {1, 1.048828125, 1.0505447387695312};
     static const double dw[] = {-220, -51.884765625}, db[] = {-25, -0.87890625};
     const struct impl_array *x = ascending(c, 10, 1);
-    int k;
+    struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", AFFINE);
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", AFFINE);
+    for (int step = 0; step < 3; ++step) {
+        const struct impl_array *y = check_forward(c, model, x);
+        double g[10];
 
-        for (int step = 0; step < 3; ++step) {
-            const struct impl_array *y = check_forward(c, model, x);
-            double g[10];
-
-            check_note(c, "K=%d step %d: ", k, step);
-            check_values(c, "output", y, 10, line(c, 10, 1, w[step], b[step]));
-            for (int r = 0; r < 10; ++r)
-                g[r] = w[step] * (r + 1) + b[step] - (3 * (r + 1) - 2);
-            if (step == 2)
-                continue;
-            check_zero_grad(c, model);
-            check_backward(c, model, primitive_upstream(c, y, g));
-            check_grad_is(c, model, 0, dw[step]);
-            check_grad_is(c, model, 1, db[step]);
-            check_step(c, model, 1.0F / 512, 0);
-            check_value_is(c, model, 0, w[step + 1]);
-            check_value_is(c, model, 1, b[step + 1]);
-        }
+        check_note(c, "K=%d step %d: ", k, step);
+        check_values(c, "output", y, 10, line(c, 10, 1, w[step], b[step]));
+        for (int r = 0; r < 10; ++r)
+            g[r] = w[step] * (r + 1) + b[step] - (3 * (r + 1) - 2);
+        if (step == 2)
+            continue;
+        check_zero_grad(c, model);
+        check_backward(c, model, primitive_upstream(c, y, g));
+        check_grad_is(c, model, 0, dw[step]);
+        check_grad_is(c, model, 1, db[step]);
+        check_step(c, model, 1.0F / 512, 0);
+        check_value_is(c, model, 0, w[step + 1]);
+        check_value_is(c, model, 1, b[step + 1]);
     }
 }
 
@@ -63,52 +59,44 @@ static const struct impl_array *forward_in(struct check *c, struct impl_model *m
 }
 
 /* The weights change between any two of the four combinations of grad and train mode. */
-static void replicate_modes(struct check *c)
+static void replicate_modes(struct check *c, int k)
 {
     static const int modes[] = {0, 0, 1, 1, 0, 2, 2, 0, 3, 3, 1, 2, 1, 3, 2, 3, 0};
     const struct impl_array *x = ascending(c, 13, -6);
-    int k;
+    struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", AFFINE);
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", AFFINE);
+    for (int step = 0; step < (int)(sizeof modes / sizeof modes[0]); ++step) {
+        const double w = 3 + 2 * step, b = 50 - step;
 
-        for (int step = 0; step < (int)(sizeof modes / sizeof modes[0]); ++step) {
-            const double w = 3 + 2 * step, b = 50 - step;
-
-            check_set(c, model, IMPL_VALUE, 0, &w);
-            check_set(c, model, IMPL_VALUE, 1, &b);
-            check_note(c, "K=%d forward %d (grad %d, train %d): ", k, step, modes[step] & 1,
-                       modes[step] >> 1);
-            check_values(c, "output",
-                         forward_in(c, model, x, (modes[step] & 1) != 0, (modes[step] & 2) != 0),
-                         13, line(c, 13, -6, w, b));
-        }
+        check_set(c, model, IMPL_VALUE, 0, &w);
+        check_set(c, model, IMPL_VALUE, 1, &b);
+        check_note(c, "K=%d forward %d (grad %d, train %d): ", k, step, modes[step] & 1,
+                   modes[step] >> 1);
+        check_values(c, "output",
+                     forward_in(c, model, x, (modes[step] & 1) != 0, (modes[step] & 2) != 0), 13,
+                     line(c, 13, -6, w, b));
     }
 }
 
 /* Evaluations are between training steps; the constant gradients are exact. */
-static void replicate_step_then_infer(struct check *c)
+static void replicate_step_then_infer(struct check *c, int k)
 {
     const struct impl_array *x = ascending(c, 10, 1);
     const double *g = check_sequence(c, 10, 1, 1);
-    int k;
+    struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", AFFINE);
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", AFFINE);
+    for (int step = 0; step < 4; ++step) {
+        const double w = 2 - 385.0 / 1024 * step, b = 1 - 55.0 / 1024 * step;
+        const struct impl_array *y;
 
-        for (int step = 0; step < 4; ++step) {
-            const double w = 2 - 385.0 / 1024 * step, b = 1 - 55.0 / 1024 * step;
-            const struct impl_array *y;
-
-            check_note(c, "K=%d step %d: ", k, step);
-            y = forward_in(c, model, x, false, false);
-            check_values(c, "output before the step", y, 10, line(c, 10, 1, w, b));
-            y = check_forward(c, model, x);
-            check_values(c, "output in the step", y, 10, line(c, 10, 1, w, b));
-            check_zero_grad(c, model);
-            check_backward(c, model, primitive_upstream(c, y, g));
-            check_step(c, model, 1.0F / 1024, 0);
-        }
+        check_note(c, "K=%d step %d: ", k, step);
+        y = forward_in(c, model, x, false, false);
+        check_values(c, "output before the step", y, 10, line(c, 10, 1, w, b));
+        y = check_forward(c, model, x);
+        check_values(c, "output in the step", y, 10, line(c, 10, 1, w, b));
+        check_zero_grad(c, model);
+        check_backward(c, model, primitive_upstream(c, y, g));
+        check_step(c, model, 1.0F / 1024, 0);
     }
 }
 
@@ -116,67 +104,58 @@ static void replicate_step_then_infer(struct check *c)
 
 /* The model is y = e * (w * x + b) + d, where e and d are frozen. One of the four is overwritten at
  * a time. */
-static void replicate_edits(struct check *c)
+static void replicate_edits(struct check *c, int k)
 {
     static const struct {
         int parameter;
         double value;
     } edits[] = {{0, 7}, {1, -4}, {2, 5}, {3, 11}, {1, 6}, {0, -3}, {2, 2}, {0, 9}};
-    int k;
+    struct impl_model *model = check_parallel(
+        c, k, primitive_order(c, k), "",
+        AFFINE ",{\"kind\":\"affine\",\"weight\":[3],\"bias\":[-2],\"frozen\":true}");
+    double at[] = {2, 1, 3, -2};
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        struct impl_model *model = check_parallel(
-            c, k, primitive_order(c, k), "",
-            AFFINE ",{\"kind\":\"affine\",\"weight\":[3],\"bias\":[-2],\"frozen\":true}");
-        double at[] = {2, 1, 3, -2};
+    for (size_t j = 0; j < sizeof edits / sizeof edits[0]; ++j) {
+        const size_t n = 9 + j; /* the shards change, too */
+        const int p = edits[j].parameter;
+        const struct impl_array *x = ascending(c, n, -5);
 
-        for (size_t j = 0; j < sizeof edits / sizeof edits[0]; ++j) {
-            const size_t n = 9 + j; /* the shards change, too */
-            const int p = edits[j].parameter;
-            const struct impl_array *x = ascending(c, n, -5);
-
-            check_note(c, "K=%d, before parameter %d is overwritten with %g: ", k, p,
-                       edits[j].value);
-            check_values(c, "output", check_forward(c, model, x), n,
-                         line(c, n, -5, at[2] * at[0], at[2] * at[1] + at[3]));
-            at[p] = edits[j].value;
-            check_set(c, model, IMPL_VALUE, p, &at[p]);
-            check_note(c, "K=%d, parameter %d overwritten with %g: ", k, p, at[p]);
-            check_values(c, "output", check_infer(c, model, x), n,
-                         line(c, n, -5, at[2] * at[0], at[2] * at[1] + at[3]));
-        }
+        check_note(c, "K=%d, before parameter %d is overwritten with %g: ", k, p, edits[j].value);
+        check_values(c, "output", check_forward(c, model, x), n,
+                     line(c, n, -5, at[2] * at[0], at[2] * at[1] + at[3]));
+        at[p] = edits[j].value;
+        check_set(c, model, IMPL_VALUE, p, &at[p]);
+        check_note(c, "K=%d, parameter %d overwritten with %g: ", k, p, at[p]);
+        check_values(c, "output", check_infer(c, model, x), n,
+                     line(c, n, -5, at[2] * at[0], at[2] * at[1] + at[3]));
     }
 }
 
 /* Two modules of one shape run in turn: neither may get parameters of the other. */
-static void replicate_two_modules(struct check *c)
+static void replicate_two_modules(struct check *c, int k)
 {
     const double *g = check_sequence(c, 10, 1, 1);
     const struct impl_array *x = ascending(c, 10, 1);
-    int k;
+    const int *ids = primitive_order(c, k);
+    struct impl_model *model[] = {
+        check_parallel(c, k, ids, "", AFFINE),
+        check_parallel(c, k, ids, "", "{\"kind\":\"affine\",\"weight\":[-5],\"bias\":[9]}")};
+    double w[] = {2, -5}, b[] = {1, 9};
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        const int *ids = primitive_order(c, k);
-        struct impl_model *model[] = {
-            check_parallel(c, k, ids, "", AFFINE),
-            check_parallel(c, k, ids, "", "{\"kind\":\"affine\",\"weight\":[-5],\"bias\":[9]}")};
-        double w[] = {2, -5}, b[] = {1, 9};
+    for (int step = 0; step < 4; ++step) {
+        const int one = step % 3 == 0 ? 0 : 1, other = 1 - one;
+        const struct impl_array *y = check_forward(c, model[one], x);
 
-        for (int step = 0; step < 4; ++step) {
-            const int one = step % 3 == 0 ? 0 : 1, other = 1 - one;
-            const struct impl_array *y = check_forward(c, model[one], x);
-
-            check_note(c, "K=%d step %d: ", k, step);
-            check_values(c, "output", y, 10, line(c, 10, 1, w[one], b[one]));
-            check_values(c, "output of the other", check_forward(c, model[other], x), 10,
-                         line(c, 10, 1, w[other], b[other]));
-            check_backward(c, model[one], primitive_upstream(c, y, g));
-            check_grad_is(c, model[one], 0, 385);
-            check_grad_none(c, model[other], 1);
-            check_zero_grad(c, model[one]);
-            w[other] += 3;
-            check_set(c, model[other], IMPL_VALUE, 0, &w[other]);
-        }
+        check_note(c, "K=%d step %d: ", k, step);
+        check_values(c, "output", y, 10, line(c, 10, 1, w[one], b[one]));
+        check_values(c, "output of the other", check_forward(c, model[other], x), 10,
+                     line(c, 10, 1, w[other], b[other]));
+        check_backward(c, model[one], primitive_upstream(c, y, g));
+        check_grad_is(c, model[one], 0, 385);
+        check_grad_none(c, model[other], 1);
+        check_zero_grad(c, model[one]);
+        w[other] += 3;
+        check_set(c, model[other], IMPL_VALUE, 0, &w[other]);
     }
 }
 
@@ -200,71 +179,57 @@ static void copied_bytes(struct check *c, const struct impl_trace *trace, int k,
     }
 }
 
-static void replicate_count(struct check *c)
+static void replicate_count(struct check *c, int k)
 {
     static const size_t rows[] = {10, 9, 5, 1, 17, 2};
     struct impl_trace *trace = check_memory(c, sizeof *trace);
-    int k;
+    struct impl_model *model =
+        check_parallel(c, k, primitive_order(c, k), "",
+                       AFFINE ",{\"kind\":\"counter\"},{\"kind\":\"unused\",\"size\":5}");
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        struct impl_model *model =
-            check_parallel(c, k, primitive_order(c, k), "",
-                           AFFINE ",{\"kind\":\"counter\"},{\"kind\":\"unused\",\"size\":5}");
+    for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
+        size_t size[IMPL_MAX_DEVICES];
+        const int m = check_shards(rows[j], k, size);
 
-        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
-            size_t size[IMPL_MAX_DEVICES];
-            const int m = check_shards(rows[j], k, size);
-
-            check_forward_trace(c, model, ascending(c, rows[j], 1), trace);
-            check_note(c, "K=%d N=%zu: ", k, rows[j]);
-            copied_bytes(c, trace, k, m, 4 * (1 + 1 + 1 + 5));
-        }
+        check_forward_trace(c, model, ascending(c, rows[j], 1), trace);
+        check_note(c, "K=%d N=%zu: ", k, rows[j]);
+        copied_bytes(c, trace, k, m, 4 * (1 + 1 + 1 + 5));
     }
 }
 
-static void replicate_without_parameters(struct check *c)
+static void replicate_without_parameters(struct check *c, int k)
 {
-    int k;
+    struct impl_model *model =
+        check_parallel(c, k, primitive_order(c, k), "",
+                       "{\"kind\":\"relu\"},{\"kind\":\"identity\"},{\"kind\":\"double_rows\"}");
+    const double *g = check_sequence(c, 22, 1, 1);
+    double want[22], dx[11];
+    const struct impl_array *y;
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        struct impl_model *model = check_parallel(
-            c, k, primitive_order(c, k), "",
-            "{\"kind\":\"relu\"},{\"kind\":\"identity\"},{\"kind\":\"double_rows\"}");
-        const double *g = check_sequence(c, 22, 1, 1);
-        double want[22], dx[11];
-        const struct impl_array *y;
-
-        check_note(c, "K=%d: ", k);
-        check_int(c, "number of parameters", check_params(c, model), 0);
-        for (int r = 0; r < 11; ++r) {
-            want[2 * r] = want[2 * r + 1] = r > 5 ? r - 5 : 0;
-            dx[r] = r > 5 ? g[2 * r] + g[2 * r + 1] : 0;
-        }
-        for (int step = 0; step < 2; ++step) {
-            y = check_forward(c, model,
-                              check_needs_grad(check_column(c, 11, check_sequence(c, 11, -5, 1))));
-            check_values(c, "output", y, 22, want);
-            check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)),
-                         11, dx);
-            check_step(c, model, 1, 0.5F);
-        }
+    check_int(c, "number of parameters", check_params(c, model), 0);
+    for (int r = 0; r < 11; ++r) {
+        want[2 * r] = want[2 * r + 1] = r > 5 ? r - 5 : 0;
+        dx[r] = r > 5 ? g[2 * r] + g[2 * r + 1] : 0;
+    }
+    for (int step = 0; step < 2; ++step) {
+        y = check_forward(c, model,
+                          check_needs_grad(check_column(c, 11, check_sequence(c, 11, -5, 1))));
+        check_values(c, "output", y, 22, want);
+        check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)), 11,
+                     dx);
+        check_step(c, model, 1, 0.5F);
     }
 }
 
-static void replicate_without_traffic(struct check *c)
+static void replicate_without_traffic(struct check *c, int k)
 {
     struct impl_trace *trace = check_memory(c, sizeof *trace);
-    int k;
+    struct impl_model *model =
+        check_parallel(c, k, primitive_order(c, k), "", "{\"kind\":\"relu\"}");
+    size_t size[IMPL_MAX_DEVICES];
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        struct impl_model *model =
-            check_parallel(c, k, primitive_order(c, k), "", "{\"kind\":\"relu\"}");
-        size_t size[IMPL_MAX_DEVICES];
-
-        check_forward_trace(c, model, ascending(c, 10, 1), trace);
-        check_note(c, "K=%d: ", k);
-        copied_bytes(c, trace, k, check_shards(10, k, size), 0);
-    }
+    check_forward_trace(c, model, ascending(c, 10, 1), trace);
+    copied_bytes(c, trace, k, check_shards(10, k, size), 0);
 }
 
 /* ---- REPL-10, 14 ----------------------------------------------------------------------------- */
@@ -280,69 +245,61 @@ static void train_flags(struct check *c, struct impl_model *model, int n, const 
     }
 }
 
-static void replicate_no_grad(struct check *c)
+static void replicate_no_grad(struct check *c, int k)
 {
     static const bool frozen[] = {false, false, true, false};
     const double *g = check_sequence(c, 10, 1, 1);
     const struct impl_array *x = check_needs_grad(check_column(c, 10, check_sequence(c, 10, 1, 1)));
-    int k;
+    struct impl_model *model = check_parallel(
+        c, k, primitive_order(c, k), "",
+        AFFINE ",{\"kind\":\"affine\",\"weight\":[3],\"bias\":[-2],\"frozen\":[\"weight\"]}");
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        struct impl_model *model = check_parallel(
-            c, k, primitive_order(c, k), "",
-            AFFINE ",{\"kind\":\"affine\",\"weight\":[3],\"bias\":[-2],\"frozen\":[\"weight\"]}");
+    for (int step = 0; step < 2; ++step) {
+        const struct impl_array *y;
 
-        for (int step = 0; step < 2; ++step) {
-            const struct impl_array *y;
-
-            check_note(c, "K=%d step %d: ", k, step);
-            y = check_infer(c, model, x);
-            check_values(c, "output without gradients", y, 10, line(c, 10, 1, 6, 1));
-            train_flags(c, model, 4, frozen);
-            for (int p = 0; p < 4; ++p)
-                check_grad_none(c, model, p);
-            y = check_forward(c, model, x);
-            check_values(c, "input gradient of the next step",
-                         check_backward(c, model, primitive_upstream(c, y, g)), 10,
-                         check_sequence(c, 10, 6, 6));
-            check_grad_is(c, model, 0, 3 * 385);
-            check_grad_is(c, model, 1, 3 * 55);
-            check_grad_none(c, model, 2);
-            check_grad_is(c, model, 3, 55);
-            train_flags(c, model, 4, frozen);
-            check_zero_grad(c, model);
-        }
+        check_note(c, "K=%d step %d: ", k, step);
+        y = check_infer(c, model, x);
+        check_values(c, "output without gradients", y, 10, line(c, 10, 1, 6, 1));
+        train_flags(c, model, 4, frozen);
+        for (int p = 0; p < 4; ++p)
+            check_grad_none(c, model, p);
+        y = check_forward(c, model, x);
+        check_values(c, "input gradient of the next step",
+                     check_backward(c, model, primitive_upstream(c, y, g)), 10,
+                     check_sequence(c, 10, 6, 6));
+        check_grad_is(c, model, 0, 3 * 385);
+        check_grad_is(c, model, 1, 3 * 55);
+        check_grad_none(c, model, 2);
+        check_grad_is(c, model, 3, 55);
+        train_flags(c, model, 4, frozen);
+        check_zero_grad(c, model);
     }
 }
 
 /* Only the base has gradients: replicas have none that a later step could use, also if that step
  * has fewer replicas. */
-static void replicate_own_gradients(struct check *c)
+static void replicate_own_gradients(struct check *c, int k)
 {
     static const size_t rows[] = {10, 1, 17, 3, 9, 10};
     static const bool frozen[] = {false, false};
-    int k;
+    struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", AFFINE);
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", AFFINE);
+    for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
+        const size_t n = rows[j];
+        const double *g = check_sequence(c, n, 3, 2);
+        const struct impl_array *y = check_forward(c, model, ascending(c, n, 2));
+        double dw = 0;
 
-        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
-            const size_t n = rows[j];
-            const double *g = check_sequence(c, n, 3, 2);
-            const struct impl_array *y = check_forward(c, model, ascending(c, n, 2));
-            double dw = 0;
-
-            check_note(c, "K=%d N=%zu: ", k, n);
-            train_flags(c, model, 2, frozen);
-            check_grad_none(c, model, 0);
-            check_grad_none(c, model, 1);
-            for (size_t r = 0; r < n; ++r)
-                dw += g[r] * (2 + (double)r);
-            check_backward(c, model, primitive_upstream(c, y, g));
-            check_grad_is(c, model, 0, dw);
-            check_grad_is(c, model, 1, primitive_sum(g, 0, n));
-            check_zero_grad(c, model);
-        }
+        check_note(c, "K=%d N=%zu: ", k, n);
+        train_flags(c, model, 2, frozen);
+        check_grad_none(c, model, 0);
+        check_grad_none(c, model, 1);
+        for (size_t r = 0; r < n; ++r)
+            dw += g[r] * (2 + (double)r);
+        check_backward(c, model, primitive_upstream(c, y, g));
+        check_grad_is(c, model, 0, dw);
+        check_grad_is(c, model, 1, primitive_sum(g, 0, n));
+        check_zero_grad(c, model);
     }
 }
 
@@ -352,21 +309,23 @@ enum { DP = PROFILE_DATAPARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"REPL-01.steps", "REPL-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_two_steps},
-    {"REPL-01.modes", "REPL-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_modes},
+    {"REPL-01.steps", "REPL-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = replicate_two_steps},
+    {"REPL-01.modes", "REPL-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = replicate_modes},
     {"REPL-01.infer", "REPL-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     replicate_step_then_infer},
-    {"REPL-02.edits", "REPL-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_edits},
+     .each = replicate_step_then_infer},
+    {"REPL-02.edits", "REPL-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = replicate_edits},
     {"REPL-02.two_modules", "REPL-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     replicate_two_modules},
+     .each = replicate_two_modules},
     {"REPL-03.bytes", "REPL-03", MUST, REPORTED, DP,
-     IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 1, replicate_count},
+     IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 1, .each = replicate_count},
     {"REPL-10.gradients", "REPL-10", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     replicate_own_gradients},
-    {"REPL-14.no_grad", "REPL-14", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_no_grad},
+     .each = replicate_own_gradients},
+    {"REPL-14.no_grad", "REPL-14", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = replicate_no_grad},
     {"REPL-18.model", "REPL-18", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     replicate_without_parameters},
+     .each = replicate_without_parameters},
     {"REPL-18.traffic", "REPL-18", MUST, REPORTED, DP,
-     IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 1, replicate_without_traffic},
+     IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 1, .each = replicate_without_traffic},
 };
 const struct check_table replicate_fresh_table = CHECK_TABLE(cases);

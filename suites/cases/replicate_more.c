@@ -5,26 +5,21 @@
 /* ---- REPL-02 --------------------------------------------------------------------------------- */
 
 /* A weight of the second of two wrappers is written between two forwards. */
-static void replicate_second_wrapper(struct check *c)
+static void replicate_second_wrapper(struct check *c, int k)
 {
     const size_t n = 10;
     const double five = 5;
+    const char *ids = check_list(c, golden_ids(c, k), k);
+    struct impl_model *model =
+        check_model(c,
+                    "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":[%s]},"
+                    "{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":[%s]}]}",
+                    ids, GOLDEN_AFFINE, ids, GOLDEN_AFFINE);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        const char *ids = check_list(c, golden_ids(c, k), k);
-        struct impl_model *model =
-            check_model(c,
-                        "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":[%s]},"
-                        "{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":[%s]}]}",
-                        ids, GOLDEN_AFFINE, ids, GOLDEN_AFFINE);
-
-        check_note(c, "K=%d: ", k);
-        golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n, 7, 4);
-        check_set(c, model, IMPL_VALUE, 2, &five);
-        golden_is_sequence(c, "output with the new weight",
-                           check_forward(c, model, golden_rows(c, n)), 1, &n, 16, 10);
-        check_model_close(c, model);
-    }
+    golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n, 7, 4);
+    check_set(c, model, IMPL_VALUE, 2, &five);
+    golden_is_sequence(c, "output with the new weight", check_forward(c, model, golden_rows(c, n)),
+                       1, &n, 16, 10);
 }
 
 /* ---- REPL-09: one weight, two uses ----------------------------------------------------------- */
@@ -49,51 +44,43 @@ static void used_twice(struct check *c, const char *what, int k, const char *lay
 }
 
 /* The wrapper itself runs twice in a forward. */
-static void replicate_wrapper_twice(struct check *c)
+static void replicate_wrapper_twice(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        used_twice(
-            c, "the wrapper twice", k,
-            check_text(c,
-                       "{\"kind\":\"parallel\",\"name\":\"p\",\"device_ids\":%s,\"layers\":[%s]},"
-                       "{\"kind\":\"again\",\"of\":\"p\"}",
-                       check_list(c, golden_ids(c, k), k), GOLDEN_AFFINE));
+    used_twice(
+        c, "the wrapper twice", k,
+        check_text(c,
+                   "{\"kind\":\"parallel\",\"name\":\"p\",\"device_ids\":%s,\"layers\":[%s]},"
+                   "{\"kind\":\"again\",\"of\":\"p\"}",
+                   check_list(c, golden_ids(c, k), k), GOLDEN_AFFINE));
 }
 
 /* The layer is used inside the wrapper and outside, after it or before it. */
-static void replicate_used_outside(struct check *c)
+static void replicate_used_outside(struct check *c, int k)
 {
     static const char named[] = "{\"kind\":\"affine\",\"name\":\"a\",\"weight\":[2],\"bias\":[1]}";
     static const char again[] = "{\"kind\":\"again\",\"of\":\"a\"}";
+    const char *ids = check_list(c, golden_ids(c, k), k);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        const char *ids = check_list(c, golden_ids(c, k), k);
-
-        used_twice(c, "again behind the wrapper", k,
-                   check_text(c, "{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":[%s]},%s",
-                              ids, named, again));
-        used_twice(c, "again inside the wrapper", k,
-                   check_text(c, "%s,{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":[%s]}",
-                              named, ids, again));
-    }
+    used_twice(c, "again behind the wrapper", k,
+               check_text(c, "{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":[%s]},%s", ids,
+                          named, again));
+    used_twice(c, "again inside the wrapper", k,
+               check_text(c, "%s,{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":[%s]}", named,
+                          ids, again));
 }
 
 /* ---- REPL-13 --------------------------------------------------------------------------------- */
 
 /* A frozen bias does not change the gradient of its layer's weight. */
-static void replicate_frozen_bias(struct check *c)
+static void replicate_frozen_bias(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_parallel(
-            c, k, "", "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"frozen\":[\"bias\"]}");
+    struct impl_model *model = golden_parallel(
+        c, k, "", "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"frozen\":[\"bias\"]}");
 
-        check_note(c, "K=%d: ", k);
-        check_forward(c, model, golden_rows(c, 10));
-        check_backward(c, model, golden_rows(c, 10));
-        check_grad_is(c, model, 0, 385);
-        check_grad_none(c, model, 1);
-        check_model_close(c, model);
-    }
+    check_forward(c, model, golden_rows(c, 10));
+    check_backward(c, model, golden_rows(c, 10));
+    check_grad_is(c, model, 0, 385);
+    check_grad_none(c, model, 1);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -103,11 +90,12 @@ enum { DP = PROFILE_DATAPARALLEL };
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"REPL-02.second_wrapper", "REPL-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     replicate_second_wrapper},
+     .each = replicate_second_wrapper},
     {"REPL-09.wrapper_twice", "REPL-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     replicate_wrapper_twice},
+     .each = replicate_wrapper_twice},
     {"REPL-09.outside", "REPL-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     replicate_used_outside},
-    {"REPL-13.bias", "REPL-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_frozen_bias},
+     .each = replicate_used_outside},
+    {"REPL-13.bias", "REPL-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = replicate_frozen_bias},
 };
 const struct check_table replicate_more_table = CHECK_TABLE(cases);

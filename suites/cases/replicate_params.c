@@ -92,97 +92,84 @@ static void tree_names(struct check *c, struct impl_model *model)
     }
 }
 
-static void replicate_tree(struct check *c)
+static void replicate_tree(struct check *c, int k)
 {
     static const double unused[] = {7, 8, 9};
-    int k;
+    struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", TREE);
+    struct link links[LINKS] = {
+        {0, 1, 2, 1}, {2, -1, 3, 0}, {3, 4, 5, -2}, {5, 6, -1, 4}, {8, 9, 7, 6}};
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", TREE);
-        struct link links[LINKS] = {
-            {0, 1, 2, 1}, {2, -1, 3, 0}, {3, 4, 5, -2}, {5, 6, -1, 4}, {8, 9, 7, 6}};
-
-        check_note(c, "K=%d: ", k);
-        tree_names(c, model);
+    tree_names(c, model);
+    train_chain(c, model, links);
+    for (int l = 0; l < LINKS; ++l) {
+        check_note(c, "K=%d, after the weight %d was set: ", k, links[l].weight);
+        links[l].w = 4 - 3 * (l % 2);
+        check_set(c, model, IMPL_VALUE, links[l].weight, &links[l].w);
         train_chain(c, model, links);
-        for (int l = 0; l < LINKS; ++l) {
-            check_note(c, "K=%d, after the weight %d was set: ", k, links[l].weight);
-            links[l].w = 4 - 3 * (l % 2);
-            check_set(c, model, IMPL_VALUE, links[l].weight, &links[l].w);
-            train_chain(c, model, links);
-        }
-        check_values(c, "the unused parameter", check_get(c, model, IMPL_VALUE, 7), 3, unused);
     }
+    check_values(c, "the unused parameter", check_get(c, model, IMPL_VALUE, 7), 3, unused);
 }
 
 /* ---- REPL-09: one parameter in two places ---------------------------------------------------- */
 
 /* The model is y = w * (w * x): dw = 2 * w * sum(g * x) = 1540 for w = 2, from both uses. */
-static void replicate_tied(struct check *c)
+static void replicate_tied(struct check *c, int k)
 {
     const double *g = check_sequence(c, ROWS, 1, 1);
     const double before = 1000;
-    int k;
+    struct impl_model *model =
+        check_parallel(c, k, primitive_order(c, k), "", "{\"kind\":\"tied\",\"weight\":[2]}");
+    double w = 2;
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        struct impl_model *model =
-            check_parallel(c, k, primitive_order(c, k), "", "{\"kind\":\"tied\",\"weight\":[2]}");
-        double w = 2;
+    check_int(c, "number of parameters", check_params(c, model), 1);
+    for (int step = 0; step < 2; ++step) {
+        const struct impl_array *y = check_forward(c, model, one_to_ten(c));
 
-        check_int(c, "number of parameters", check_params(c, model), 1);
-        for (int step = 0; step < 2; ++step) {
-            const struct impl_array *y = check_forward(c, model, one_to_ten(c));
-
-            check_note(c, "K=%d step %d: ", k, step);
-            check_values(c, "output", y, ROWS, check_sequence(c, ROWS, w * w, w * w));
-            if (step == 0)
-                check_set(c, model, IMPL_GRAD, 0, &before);
-            check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)),
-                         ROWS, check_sequence(c, ROWS, w * w, w * w));
-            check_grad_is(c, model, 0, (step == 0 ? before : 0) + 2 * w * 385);
-            w = 0.5;
-            check_set(c, model, IMPL_VALUE, 0, &w);
-            check_zero_grad(c, model);
-        }
-        check_note(c, "K=%d: ", k);
-        check_forward(c, model, one_to_ten(c));
-        check_backward(c, model, NULL);
-        check_grad_is(c, model, 0, 2 * w * 55);
-        check_step(c, model, 1.0F / 64, 0);
-        w -= 2 * w * 55 / 64;
-        check_values(c, "output after a step", check_infer(c, model, one_to_ten(c)), ROWS,
-                     check_sequence(c, ROWS, w * w, w * w));
+        check_note(c, "K=%d step %d: ", k, step);
+        check_values(c, "output", y, ROWS, check_sequence(c, ROWS, w * w, w * w));
+        if (step == 0)
+            check_set(c, model, IMPL_GRAD, 0, &before);
+        check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)),
+                     ROWS, check_sequence(c, ROWS, w * w, w * w));
+        check_grad_is(c, model, 0, (step == 0 ? before : 0) + 2 * w * 385);
+        w = 0.5;
+        check_set(c, model, IMPL_VALUE, 0, &w);
+        check_zero_grad(c, model);
     }
+    check_note(c, "K=%d: ", k);
+    check_forward(c, model, one_to_ten(c));
+    check_backward(c, model, NULL);
+    check_grad_is(c, model, 0, 2 * w * 55);
+    check_step(c, model, 1.0F / 64, 0);
+    w -= 2 * w * 55 / 64;
+    check_values(c, "output after a step", check_infer(c, model, one_to_ten(c)), ROWS,
+                 check_sequence(c, ROWS, w * w, w * w));
 }
 
 /* An affine layer is used, then the same one again: y = w * (w * x + b) + b. */
-static void replicate_used_again(struct check *c)
+static void replicate_used_again(struct check *c, int k)
 {
     const double *g = check_sequence(c, ROWS, 1, 1);
-    int k;
+    struct impl_model *model =
+        check_parallel(c, k, primitive_order(c, k), "",
+                       "{\"kind\":\"affine\",\"name\":\"a\",\"weight\":[2],\"bias\":[1]},"
+                       "{\"kind\":\"sequence\",\"layers\":[{\"kind\":\"again\",\"of\":\"a\"}]}");
+    double w = 2, b = 1;
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        struct impl_model *model = check_parallel(
-            c, k, primitive_order(c, k), "",
-            "{\"kind\":\"affine\",\"name\":\"a\",\"weight\":[2],\"bias\":[1]},"
-            "{\"kind\":\"sequence\",\"layers\":[{\"kind\":\"again\",\"of\":\"a\"}]}");
-        double w = 2, b = 1;
+    check_int(c, "number of parameters", check_params(c, model), 2);
+    for (int step = 0; step < 2; ++step) {
+        const struct impl_array *y = check_forward(c, model, one_to_ten(c));
 
-        check_int(c, "number of parameters", check_params(c, model), 2);
-        for (int step = 0; step < 2; ++step) {
-            const struct impl_array *y = check_forward(c, model, one_to_ten(c));
-
-            check_note(c, "K=%d step %d: ", k, step);
-            check_values(c, "output", y, ROWS, check_sequence(c, ROWS, w * w + w * b + b, w * w));
-            check_backward(c, model, primitive_upstream(c, y, g));
-            check_grad_is(c, model, 0, 2 * w * 385 + b * 55);
-            check_grad_is(c, model, 1, 55 + w * 55);
-            check_zero_grad(c, model);
-            w = -3;
-            b = 5;
-            check_set(c, model, IMPL_VALUE, 0, &w);
-            check_set(c, model, IMPL_VALUE, 1, &b);
-        }
+        check_note(c, "K=%d step %d: ", k, step);
+        check_values(c, "output", y, ROWS, check_sequence(c, ROWS, w * w + w * b + b, w * w));
+        check_backward(c, model, primitive_upstream(c, y, g));
+        check_grad_is(c, model, 0, 2 * w * 385 + b * 55);
+        check_grad_is(c, model, 1, 55 + w * 55);
+        check_zero_grad(c, model);
+        w = -3;
+        b = 5;
+        check_set(c, model, IMPL_VALUE, 0, &w);
+        check_set(c, model, IMPL_VALUE, 1, &b);
     }
 }
 
@@ -229,57 +216,48 @@ static void train_list(struct check *c, struct impl_model *model, const double f
     check_zero_grad(c, model);
 }
 
-static void replicate_list(struct check *c)
+static void replicate_list(struct check *c, int k)
 {
     static const double a[] = {1, 2, -3, 4}, b[] = {5, -1, 2, 3}, other[] = {-2, 7, 1, -5};
     static const char list[] =
         "{\"kind\":\"sequence\",\"layers\":["
         "{\"kind\":\"linear\",\"in\":2,\"out\":2,\"with_bias\":false,\"weight\":[1,2,-3,4]},"
         "{\"kind\":\"linear\",\"in\":2,\"out\":2,\"with_bias\":false,\"weight\":[5,-1,2,3]}]}";
-    int k;
+    struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", list);
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", list);
-
-        check_note(c, "K=%d: ", k);
-        check_int(c, "number of parameters", check_params(c, model), 2);
-        train_list(c, model, a, b);
-        check_set(c, model, IMPL_VALUE, 1, other);
-        train_list(c, model, a, other);
-    }
+    check_int(c, "number of parameters", check_params(c, model), 2);
+    train_list(c, model, a, b);
+    check_set(c, model, IMPL_VALUE, 1, other);
+    train_list(c, model, a, other);
 }
 
 /* ---- REPL-13: frozen ------------------------------------------------------------------------- */
 
 /* The model is y = 3 * (2x + 1) - 1. Of four parameters only the second is trained; the gradients
  * of the others stay as they were: 123, none, -7. */
-static void replicate_frozen(struct check *c)
+static void replicate_frozen(struct check *c, int k)
 {
     static const double marks[] = {123, 1000, 0, -7};
     const double *g = check_sequence(c, ROWS, 1, 1);
-    int k;
+    struct impl_model *model =
+        check_parallel(c, k, primitive_order(c, k), "",
+                       "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"frozen\":[\"weight\"]},"
+                       "{\"kind\":\"affine\",\"weight\":[3],\"bias\":[-1],\"frozen\":true}");
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        struct impl_model *model = check_parallel(
-            c, k, primitive_order(c, k), "",
-            "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1],\"frozen\":[\"weight\"]},"
-            "{\"kind\":\"affine\",\"weight\":[3],\"bias\":[-1],\"frozen\":true}");
+    for (int p = 0; p < 4; ++p)
+        if (p != 2)
+            check_set(c, model, IMPL_GRAD, p, &marks[p]);
+    for (int step = 1; step <= 2; ++step) {
+        const struct impl_array *y = check_forward(c, model, one_to_ten(c));
 
-        for (int p = 0; p < 4; ++p)
-            if (p != 2)
-                check_set(c, model, IMPL_GRAD, p, &marks[p]);
-        for (int step = 1; step <= 2; ++step) {
-            const struct impl_array *y = check_forward(c, model, one_to_ten(c));
-
-            check_note(c, "K=%d step %d: ", k, step);
-            check_values(c, "output", y, ROWS, check_sequence(c, ROWS, 8, 6));
-            check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)),
-                         ROWS, check_sequence(c, ROWS, 6, 6));
-            check_grad_is(c, model, 0, 123);
-            check_grad_is(c, model, 1, 1000 + 3 * 55 * step);
-            check_grad_none(c, model, 2);
-            check_grad_is(c, model, 3, -7);
-        }
+        check_note(c, "K=%d step %d: ", k, step);
+        check_values(c, "output", y, ROWS, check_sequence(c, ROWS, 8, 6));
+        check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)),
+                     ROWS, check_sequence(c, ROWS, 6, 6));
+        check_grad_is(c, model, 0, 123);
+        check_grad_is(c, model, 1, 1000 + 3 * 55 * step);
+        check_grad_none(c, model, 2);
+        check_grad_is(c, model, 3, -7);
     }
 }
 
@@ -316,40 +294,30 @@ static void train_borrowing(struct check *c, struct impl_model *model, int k, do
     check_zero_grad(c, model);
 }
 
-static void replicate_borrowed_base(struct check *c)
+static void replicate_borrowed_base(struct check *c, int k)
 {
     const double edited = -5;
-    int k;
+    struct impl_model *model = borrowing(c, k);
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        struct impl_model *model = borrowing(c, k);
-
-        check_note(c, "K=%d: ", k);
-        train_borrowing(c, model, k, 2, 1);
-        check_set(c, model, IMPL_VALUE, 0, &edited);
-        train_borrowing(c, model, k, edited, 1);
-    }
+    train_borrowing(c, model, k, 2, 1);
+    check_set(c, model, IMPL_VALUE, 0, &edited);
+    train_borrowing(c, model, k, edited, 1);
 }
 
 /* Only replicas on other devices use a weight that they do not have. */
-static void replicate_borrowed_refused(struct check *c)
+static void replicate_borrowed_refused(struct check *c, int k)
 {
-    int k;
+    struct impl_model *model = borrowing(c, k);
+    const double row = 6;
+    const int home = primitive_order(c, k)[0];
+    struct impl_array *x = check_column(c, ROWS, check_sequence(c, ROWS, 1, 1));
 
-    for (int i = 1; (k = check_count(c, i)); ++i) {
-        struct impl_model *model = borrowing(c, k);
-        const double row = 6;
-        const int home = primitive_order(c, k)[0];
-        struct impl_array *x = check_column(c, ROWS, check_sequence(c, ROWS, 1, 1));
-
-        check_note(c, "K=%d: ", k);
-        check_refused(c, "a parameter of another device",
-                      check_try_one(c, model, check_on(x, home), true, true), ALLOW(IMPL_EDEVICE));
-        check_grad_none(c, model, 0);
-        check_values(c, "output of one row",
-                     check_one(c, model, check_on(check_column(c, 1, &row), home), true, true), 1,
-                     (const double[]){2 * (3 * 13 - 4)});
-    }
+    check_refused(c, "a parameter of another device",
+                  check_try_one(c, model, check_on(x, home), true, true), ALLOW(IMPL_EDEVICE));
+    check_grad_none(c, model, 0);
+    check_values(c, "output of one row",
+                 check_one(c, model, check_on(check_column(c, 1, &row), home), true, true), 1,
+                 (const double[]){2 * (3 * 13 - 4)});
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -358,14 +326,16 @@ enum { DP = PROFILE_DATAPARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"REPL-08.tree", "REPL-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_tree},
-    {"REPL-09.tied", "REPL-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_tied},
-    {"REPL-09.again", "REPL-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_used_again},
-    {"REPL-11.base", "REPL-11", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_borrowed_base,
-     0, IMPL_BORROWED, IMPL_BASE},
+    {"REPL-08.tree", "REPL-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = replicate_tree},
+    {"REPL-09.tied", "REPL-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = replicate_tied},
+    {"REPL-09.again", "REPL-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = replicate_used_again},
+    {"REPL-11.base", "REPL-11", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = replicate_borrowed_base, .dialect = IMPL_BORROWED, .choice = IMPL_BASE},
     {"REPL-11.refused", "REPL-11", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     replicate_borrowed_refused, 0, IMPL_BORROWED, IMPL_REFUSE},
-    {"REPL-12.list", "REPL-12", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_list},
-    {"REPL-13.frozen", "REPL-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, replicate_frozen},
+     .each = replicate_borrowed_refused, .dialect = IMPL_BORROWED, .choice = IMPL_REFUSE},
+    {"REPL-12.list", "REPL-12", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = replicate_list},
+    {"REPL-13.frozen", "REPL-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = replicate_frozen},
 };
 const struct check_table replicate_params_table = CHECK_TABLE(cases);

@@ -50,46 +50,44 @@ static void shape_cut(struct check *c, const struct impl_array *x, int k, int ax
     primitive_check_shards(c, x, axis < 0 ? axis + x->ndim : axis, shards, m, size, ids);
 }
 
-static void cut_any_axis(struct check *c)
+static void cut_any_axis(struct check *c, int k)
 {
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)
-        for (int ndim = 3; k <= LENGTH && ndim <= IMPL_MAX_DIMS; ++ndim)
-            for (int axis = -ndim; axis < ndim; ++axis) {
-                size_t dim[IMPL_MAX_DIMS];
-                const size_t n = shape_of(ndim, axis < 0 ? axis + ndim : axis, dim);
-                const struct impl_array *x =
-                    check_typed(c, types[(axis + ndim) % 4], ndim, dim, check_sequence(c, n, 1, 1));
+    for (int ndim = 3; k <= LENGTH && ndim <= IMPL_MAX_DIMS; ++ndim)
+        for (int axis = -ndim; axis < ndim; ++axis) {
+            size_t dim[IMPL_MAX_DIMS];
+            const size_t n = shape_of(ndim, axis < 0 ? axis + ndim : axis, dim);
+            const struct impl_array *x =
+                check_typed(c, types[(axis + ndim) % 4], ndim, dim, check_sequence(c, n, 1, 1));
 
-                for (int given = 0; given < 2; ++given) {
-                    check_note(c, "K=%d, %d dimensions, dim %d%s: ", k, ndim, axis,
-                               given ? ", sizes given" : "");
-                    shape_cut(c, x, k, axis, given == 1);
-                }
+            for (int given = 0; given < 2; ++given) {
+                check_note(c, "K=%d, %d dimensions, dim %d%s: ", k, ndim, axis,
+                           given ? ", sizes given" : "");
+                shape_cut(c, x, k, axis, given == 1);
             }
+        }
 }
 
 /* The parts are 2, 5, 1, 3, 2, .. */
-static void glue_any_axis(struct check *c)
+static void glue_any_axis(struct check *c, int k)
 {
     static const size_t sizes[] = {2, 5, 1, 3};
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)
-        for (int ndim = 3; ndim <= IMPL_MAX_DIMS; ++ndim)
-            for (int axis = -ndim; axis < ndim; ++axis) {
-                const int at = axis < 0 ? axis + ndim : axis;
-                struct impl_array like = {.dtype = types[(at + ndim) % 4], .ndim = ndim};
-                const int *ids = primitive_order(c, k);
-                size_t size[IMPL_MAX_DEVICES];
-                const struct impl_array *parts;
+    for (int ndim = 3; ndim <= IMPL_MAX_DIMS; ++ndim)
+        for (int axis = -ndim; axis < ndim; ++axis) {
+            const int at = axis < 0 ? axis + ndim : axis;
+            struct impl_array like = {.dtype = types[(at + ndim) % 4], .ndim = ndim};
+            const int *ids = primitive_order(c, k);
+            size_t size[IMPL_MAX_DEVICES];
+            const struct impl_array *parts;
 
-                shape_of(ndim, at, like.dim);
-                for (int s = 0; s < k; ++s)
-                    size[s] = sizes[s % 4];
-                check_note(c, "K=%d, %d dimensions, dim %d: ", k, ndim, axis);
-                parts = primitive_parts(c, &like, at, k, size, ids, 1);
-                primitive_check_whole(c, primitive_gather(c, parts, k, axis, ids[0]), parts, k, at,
-                                      ids[0]);
-            }
+            shape_of(ndim, at, like.dim);
+            for (int s = 0; s < k; ++s)
+                size[s] = sizes[s % 4];
+            check_note(c, "K=%d, %d dimensions, dim %d: ", k, ndim, axis);
+            parts = primitive_parts(c, &like, at, k, size, ids, 1);
+            primitive_check_whole(c, primitive_gather(c, parts, k, axis, ids[0]), parts, k, at,
+                                  ids[0]);
+        }
 }
 
 /* Checks y = 2x + 1 + 1000 * the columns of the shard, and all gradients. `options` has %d for
@@ -154,26 +152,25 @@ static void functional_axis(struct check *c)
 }
 
 /* The output device does not change the concatenated values. */
-static void output_axis(struct check *c)
+static void output_axis(struct check *c, int k)
 {
     const size_t dim[] = {2, LENGTH};
 
-    for (int i = 1, k; (k = check_count(c, i)) != 0; ++i)
-        for (int device = IMPL_HOST; device < check_devices(c); device += 2) {
-            struct impl_model *model = golden_parallel(
-                c, k, check_text(c, "\"dim\":-1,\"output_device\":%d,", device), GOLDEN_AFFINE);
-            const struct impl_array *y;
+    for (int device = IMPL_HOST; device < check_devices(c); device += 2) {
+        struct impl_model *model = golden_parallel(
+            c, k, check_text(c, "\"dim\":-1,\"output_device\":%d,", device), GOLDEN_AFFINE);
+        const struct impl_array *y;
 
-            check_note(c, "K=%d, dim -1, output on %d: ", k, device);
-            y = check_forward(c, model, golden_matrix(c, 2, LENGTH, 1, 1));
-            golden_is_sequence(c, "output", y, 2, dim, 3, 2);
-            golden_is_sequence(c, "input gradient",
-                               check_backward(c, model, golden_matrix(c, 2, LENGTH, 1, 1)), 2, dim,
-                               2, 2);
-            check_grad_is(c, model, 0, golden_squares(2 * LENGTH));
-            check_device(c, "output", y, device);
-            check_model_close(c, model);
-        }
+        check_note(c, "K=%d, dim -1, output on %d: ", k, device);
+        y = check_forward(c, model, golden_matrix(c, 2, LENGTH, 1, 1));
+        golden_is_sequence(c, "output", y, 2, dim, 3, 2);
+        golden_is_sequence(c, "input gradient",
+                           check_backward(c, model, golden_matrix(c, 2, LENGTH, 1, 1)), 2, dim, 2,
+                           2);
+        check_grad_is(c, model, 0, golden_squares(2 * LENGTH));
+        check_device(c, "output", y, device);
+        check_model_close(c, model);
+    }
 }
 
 /* ---- SHAPE-03: rows without elements --------------------------------------------------------- */
@@ -182,48 +179,44 @@ static const size_t nothing[][3] = {{9, 0, 0}, {9, 0, 2}, {2, 0, 3}};
 enum { NOTHING = sizeof nothing / sizeof nothing[0] };
 
 /* An array [n, 0] has n rows; they are cut and concatenated, and a sum over them is 0. */
-static void no_columns(struct check *c)
+static void no_columns(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (int row = 0; row < NOTHING; ++row)
-            for (int ndim = 2; ndim < 4; ++ndim) {
-                struct impl_model *model = golden_affine(c, k);
-                const struct impl_array *x = check_array(c, ndim, nothing[row], NULL);
+    for (int row = 0; row < NOTHING; ++row)
+        for (int ndim = 2; ndim < 4; ++ndim) {
+            struct impl_model *model = golden_affine(c, k);
+            const struct impl_array *x = check_array(c, ndim, nothing[row], NULL);
 
-                check_note(c, "K=%d, %zu rows, %d dimensions: ", k, nothing[row][0], ndim);
-                golden_prefill(c, model);
-                golden_is(c, "output",
-                          check_forward(c, model,
-                                        check_needs_grad(sized_array(c, ndim, nothing[row], NULL))),
-                          ndim, nothing[row], NULL);
-                golden_is(c, "input gradient", check_backward(c, model, x), ndim, nothing[row],
-                          NULL);
-                golden_unharmed(c, model);
-                check_model_close(c, model);
-            }
+            check_note(c, "K=%d, %zu rows, %d dimensions: ", k, nothing[row][0], ndim);
+            golden_prefill(c, model);
+            golden_is(
+                c, "output",
+                check_forward(c, model, check_needs_grad(sized_array(c, ndim, nothing[row], NULL))),
+                ndim, nothing[row], NULL);
+            golden_is(c, "input gradient", check_backward(c, model, x), ndim, nothing[row], NULL);
+            golden_unharmed(c, model);
+            check_model_close(c, model);
+        }
 }
 
-static void no_columns_cut(struct check *c)
+static void no_columns_cut(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (int row = 0; row < NOTHING; ++row) {
-            const int *ids = primitive_order(c, k);
-            const struct impl_array *x = check_typed(c, types[row], 2, nothing[row], NULL), *shards;
-            const size_t column[] = {nothing[row][0], 1};
-            size_t size[IMPL_MAX_DEVICES];
-            const int want = check_shards(nothing[row][0], k, size);
-            int m;
+    for (int row = 0; row < NOTHING; ++row) {
+        const int *ids = primitive_order(c, k);
+        const struct impl_array *x = check_typed(c, types[row], 2, nothing[row], NULL), *shards;
+        const size_t column[] = {nothing[row][0], 1};
+        size_t size[IMPL_MAX_DEVICES];
+        const int want = check_shards(nothing[row][0], k, size);
+        int m;
 
-            check_note(c, "K=%d, [%zu, 0]: ", k, nothing[row][0]);
-            shards = primitive_scatter(c, x, ids, k, 0, &m);
-            check_int(c, "number of shards", m, want);
-            primitive_check_shards(c, x, 0, shards, m, size, ids);
-            check_shape(c, "glued again", primitive_gather(c, shards, m, 0, ids[0]), 2,
-                        nothing[row]);
-            x = check_typed(c, types[row], 2, column, check_sequence(c, column[0], 1, 1));
-            shards = primitive_scatter(c, x, ids, k, 0, &m);
-            primitive_check_shards(c, x, 0, shards, m, size, ids);
-        }
+        check_note(c, "K=%d, [%zu, 0]: ", k, nothing[row][0]);
+        shards = primitive_scatter(c, x, ids, k, 0, &m);
+        check_int(c, "number of shards", m, want);
+        primitive_check_shards(c, x, 0, shards, m, size, ids);
+        check_shape(c, "glued again", primitive_gather(c, shards, m, 0, ids[0]), 2, nothing[row]);
+        x = check_typed(c, types[row], 2, column, check_sequence(c, column[0], 1, 1));
+        shards = primitive_scatter(c, x, ids, k, 0, &m);
+        primitive_check_shards(c, x, 0, shards, m, size, ids);
+    }
 }
 
 /* ---- SHAPE-04: square weights ---------------------------------------------------------------- */
@@ -255,28 +248,25 @@ void shape_squares_make(struct check *c, struct shape_squares *s, size_t n, uint
     sized_back(s->dx, first_weight, up, n, SQUARE, SQUARE);
 }
 
-static void shape_squares_all(struct check *c)
+static void shape_squares_all(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_parallel(c, k, "", SHAPE_SQUARES);
+    struct impl_model *model = golden_parallel(c, k, "", SHAPE_SQUARES);
 
-        for (int turn = 0; turn < 2; ++turn) {
-            const size_t dim[] = {2 * (size_t)k + 1, SQUARE};
-            struct shape_squares s;
-            struct sized_pass pass;
+    for (int turn = 0; turn < 2; ++turn) {
+        const size_t dim[] = {2 * (size_t)k + 1, SQUARE};
+        struct shape_squares s;
+        struct sized_pass pass;
 
-            shape_squares_make(c, &s, dim[0], (uint64_t)k + 8 * (uint64_t)turn);
-            pass = (struct sized_pass){.x = check_needs_grad(sized_array(c, 2, dim, s.x)),
-                                       .g = sized_array(c, 2, dim, s.g)};
-            check_note(c, "K=%d, turn %d: ", k, turn);
-            check_zero_grad(c, model);
-            sized_run(c, model, &pass);
-            sized_same(c, "output", pass.y, s.n * SQUARE, s.y);
-            sized_same(c, "input gradient", pass.dx, s.n * SQUARE, s.dx);
-            for (int p = 0; p < SQUARE_PARAMS; ++p)
-                sized_is(c, model, 0, IMPL_GRAD, p, shape_square_size[p], s.grad[p]);
-        }
-        check_model_close(c, model);
+        shape_squares_make(c, &s, dim[0], (uint64_t)k + 8 * (uint64_t)turn);
+        pass = (struct sized_pass){.x = check_needs_grad(sized_array(c, 2, dim, s.x)),
+                                   .g = sized_array(c, 2, dim, s.g)};
+        check_note(c, "K=%d, turn %d: ", k, turn);
+        check_zero_grad(c, model);
+        sized_run(c, model, &pass);
+        sized_same(c, "output", pass.y, s.n * SQUARE, s.y);
+        sized_same(c, "input gradient", pass.dx, s.n * SQUARE, s.dx);
+        for (int p = 0; p < SQUARE_PARAMS; ++p)
+            sized_is(c, model, 0, IMPL_GRAD, p, shape_square_size[p], s.grad[p]);
     }
 }
 
@@ -293,13 +283,13 @@ enum {
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"SHAPE-01.cut", "SHAPE-01", MUST, OBSERVED, PRIMITIVE, CUT, 2, cut_any_axis},
-    {"SHAPE-01.glued", "SHAPE-01", MUST, OBSERVED, PRIMITIVE, GLUED, 2, glue_any_axis},
+    {"SHAPE-01.cut", "SHAPE-01", MUST, OBSERVED, PRIMITIVE, CUT, 2, .each = cut_any_axis},
+    {"SHAPE-01.glued", "SHAPE-01", MUST, OBSERVED, PRIMITIVE, GLUED, 2, .each = glue_any_axis},
     {"SHAPE-01.training", "SHAPE-01", MUST, OBSERVED, DP, PARALLEL, 1, train_any_axis},
     {"SHAPE-02.functional", "SHAPE-02", MUST, OBSERVED, DP, FUNCTIONAL, 1, functional_axis},
-    {"SHAPE-02.output", "SHAPE-02", MUST, REPORTED, DP, PARALLEL, 2, output_axis},
-    {"SHAPE-03.training", "SHAPE-03", MUST, OBSERVED, DP, PARALLEL, 1, no_columns},
-    {"SHAPE-03.cut", "SHAPE-03", MUST, OBSERVED, PRIMITIVE, CUT | GLUED, 1, no_columns_cut},
-    {"SHAPE-04.replicas", "SHAPE-04", MUST, OBSERVED, DP, PARALLEL, 1, shape_squares_all},
+    {"SHAPE-02.output", "SHAPE-02", MUST, REPORTED, DP, PARALLEL, 2, .each = output_axis},
+    {"SHAPE-03.training", "SHAPE-03", MUST, OBSERVED, DP, PARALLEL, 1, .each = no_columns},
+    {"SHAPE-03.cut", "SHAPE-03", MUST, OBSERVED, PRIMITIVE, CUT | GLUED, 1, .each = no_columns_cut},
+    {"SHAPE-04.replicas", "SHAPE-04", MUST, OBSERVED, DP, PARALLEL, 1, .each = shape_squares_all},
 };
 const struct check_table shape_table = CHECK_TABLE(cases);

@@ -178,26 +178,25 @@ static void ceil_sizes(struct check *c)
 }
 
 /* The array is cut along the middle one of three dimensions, for types of 4 and of 8 bytes. */
-static void types_along_dim(struct check *c)
+static void types_along_dim(struct check *c, int k)
 {
     static const enum impl_dtype types[] = {IMPL_F64, IMPL_I64, IMPL_I32};
     const size_t dim[] = {3, 10, 2};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (size_t t = 0; t < sizeof types / sizeof types[0]; ++t) {
-            const int *devices = primitive_order(c, k);
-            const struct impl_array *x =
-                check_typed(c, types[t], 3, dim, check_sequence(c, 60, 16777217, 1));
-            size_t size[IMPL_MAX_DEVICES];
-            const int want = check_shards(dim[1], k, size);
-            const struct impl_array *shards;
-            int m;
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; ++t) {
+        const int *devices = primitive_order(c, k);
+        const struct impl_array *x =
+            check_typed(c, types[t], 3, dim, check_sequence(c, 60, 16777217, 1));
+        size_t size[IMPL_MAX_DEVICES];
+        const int want = check_shards(dim[1], k, size);
+        const struct impl_array *shards;
+        int m;
 
-            check_note(c, "K=%d, type %d: ", k, (int)types[t]);
-            shards = primitive_scatter(c, x, devices, k, 1, &m);
-            check_int(c, "number of shards", m, want);
-            primitive_check_shards(c, x, 1, shards, m, size, devices);
-        }
+        check_note(c, "K=%d, type %d: ", k, (int)types[t]);
+        shards = primitive_scatter(c, x, devices, k, 1, &m);
+        check_int(c, "number of shards", m, want);
+        primitive_check_shards(c, x, 1, shards, m, size, devices);
+    }
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -209,7 +208,8 @@ static const struct check_case cases[] = {
     {"SPLIT-01.sizes", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, sizes_small, 60000},
     {"SPLIT-01.large", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, sizes_large},
     {"SPLIT-01.known", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, sizes_known},
-    {"SPLIT-01.types_dim", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1, types_along_dim},
+    {"SPLIT-01.types_dim", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1,
+     .each = types_along_dim},
     {"SPLIT-02.fewer", "SPLIT-02", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, fewer_known},
     {"SPLIT-03.count", "SPLIT-03", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, idle_counted},
     {"SPLIT-04.sizes", "SPLIT-04", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, few_sizes},

@@ -35,23 +35,20 @@ static void scatter_still_works(struct check *c)
 
 /* ---- SPLIT-01, 04, 06 ------------------------------------------------------------------------ */
 
-static void split_scatter_order(struct check *c)
+static void split_scatter_order(struct check *c, int k)
 {
     static const size_t rows[] = {1, 3, 9, 10, 13, 17, 33};
-    int k;
 
-    for (int i = 0; (k = check_count(c, i)); ++i)
-        for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
-            const int source = (int)j % (k + 1) == k ? IMPL_HOST : (int)j % (k + 1);
+    for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
+        const int source = (int)j % (k + 1) == k ? IMPL_HOST : (int)j % (k + 1);
 
-            check_note(c, "K=%d N=%zu: ", k, rows[j]);
-            scatter_and_check(c, check_on(rows_of_3(c, rows[j], 1 + 100 * (double)j), source), k,
-                              0);
-        }
+        check_note(c, "K=%d N=%zu: ", k, rows[j]);
+        scatter_and_check(c, check_on(rows_of_3(c, rows[j], 1 + 100 * (double)j), source), k, 0);
+    }
 }
 
 /* The numbers fit in no float, and the shapes have one to five dimensions. */
-static void split_scatter_types(struct check *c)
+static void split_scatter_types(struct check *c, int k)
 {
     static const enum impl_dtype types[] = {IMPL_F64, IMPL_I32, IMPL_I64, IMPL_F32};
     static const double first[] = {1099511627777.0, 16777217.0, 1099511627779.0, 1.0};
@@ -59,21 +56,19 @@ static void split_scatter_types(struct check *c)
         {9, 2, 3}, {10}, {7, 1, 2, 2, 3}, {5, 0}, {11, 4, 1, 2},
     };
     static const int ndim[] = {3, 1, 5, 2, 4};
-    int k;
 
-    for (int i = 0; (k = check_count(c, i)); ++i)
-        for (int type = 0; type < 4; ++type)
-            for (int shape = 0; shape < 5; ++shape) {
-                size_t n = 1;
+    for (int type = 0; type < 4; ++type)
+        for (int shape = 0; shape < 5; ++shape) {
+            size_t n = 1;
 
-                for (int d = 0; d < ndim[shape]; ++d)
-                    n *= dim[shape][d];
-                check_note(c, "K=%d type %d, shape %d: ", k, (int)types[type], shape);
-                scatter_and_check(c,
-                                  check_typed(c, types[type], ndim[shape], dim[shape],
-                                              check_sequence(c, n, first[type], 1)),
-                                  k, 0);
-            }
+            for (int d = 0; d < ndim[shape]; ++d)
+                n *= dim[shape][d];
+            check_note(c, "K=%d type %d, shape %d: ", k, (int)types[type], shape);
+            scatter_and_check(c,
+                              check_typed(c, types[type], ndim[shape], dim[shape],
+                                          check_sequence(c, n, first[type], 1)),
+                              k, 0);
+        }
 }
 
 /* The shards have many kilobytes, more than any small staging memory holds, in one call after
@@ -96,25 +91,22 @@ static void split_scatter_wide(struct check *c)
         }
 }
 
-static void split_scatter_few(struct check *c)
+static void split_scatter_few(struct check *c, int k)
 {
-    int k;
+    for (int rows = 1; rows < k; ++rows) {
+        const int *devices = primitive_order(c, k);
+        const struct impl_array *x = rows_of_3(c, (size_t)rows, 40);
+        size_t sizes[IMPL_MAX_DEVICES];
+        const struct impl_array *shards;
+        int m;
 
-    for (int i = 1; (k = check_count(c, i)); ++i)
-        for (int rows = 1; rows < k; ++rows) {
-            const int *devices = primitive_order(c, k);
-            const struct impl_array *x = rows_of_3(c, (size_t)rows, 40);
-            size_t sizes[IMPL_MAX_DEVICES];
-            const struct impl_array *shards;
-            int m;
-
-            for (int s = 0; s < rows; ++s)
-                sizes[s] = 1;
-            check_note(c, "K=%d N=%d: ", k, rows);
-            shards = primitive_scatter(c, x, devices, k, 0, &m);
-            check_int(c, "number of shards", m, rows);
-            primitive_check_shards(c, x, 0, shards, m, sizes, devices);
-        }
+        for (int s = 0; s < rows; ++s)
+            sizes[s] = 1;
+        check_note(c, "K=%d N=%d: ", k, rows);
+        shards = primitive_scatter(c, x, devices, k, 0, &m);
+        check_int(c, "number of shards", m, rows);
+        primitive_check_shards(c, x, 0, shards, m, sizes, devices);
+    }
 }
 
 static void split_scatter_ceil(struct check *c)
@@ -145,36 +137,30 @@ static void split_scatter_ceil(struct check *c)
 
 /* ---- SPLIT-05 -------------------------------------------------------------------------------- */
 
-static void split_scatter_no_rows(struct check *c)
+static void split_scatter_no_rows(struct check *c, int k)
 {
     const struct impl_array *none = rows_of_3(c, 0, 0);
     static const size_t sizes[IMPL_MAX_DEVICES];
-    int k, m;
+    int m;
+    const int *devices = primitive_order(c, k);
+    const struct impl_array *shards = primitive_scatter(c, none, devices, k, 0, &m);
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        const int *devices = primitive_order(c, k);
-        const struct impl_array *shards = primitive_scatter(c, none, devices, k, 0, &m);
-
-        check_note(c, "K=%d N=0: ", k);
-        check_int(c, "number of shards", m, k);
-        primitive_check_shards(c, none, 0, shards, m, sizes, devices);
-        scatter_and_check(c, rows_of_3(c, 2 * (size_t)k + 1, 9), k, 0);
-    }
+    check_note(c, "K=%d N=0: ", k);
+    check_int(c, "number of shards", m, k);
+    primitive_check_shards(c, none, 0, shards, m, sizes, devices);
+    scatter_and_check(c, rows_of_3(c, 2 * (size_t)k + 1, 9), k, 0);
 }
 
-static void split_scatter_no_rows_refused(struct check *c)
+static void split_scatter_no_rows_refused(struct check *c, int k)
 {
     const struct impl_array *none = rows_of_3(c, 0, 0);
     struct impl_array *shards;
-    int k, m;
+    int m;
 
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        check_refused(
-            c, "a scatter of no rows",
-            primitive_try_scatter(c, none, primitive_order(c, k), k, 0, NULL, &shards, &m),
-            REFUSED);
-        scatter_still_works(c);
-    }
+    check_refused(c, "a scatter of no rows",
+                  primitive_try_scatter(c, none, primitive_order(c, k), k, 0, NULL, &shards, &m),
+                  REFUSED);
+    scatter_still_works(c);
 }
 
 /* ---- SPLIT-07, 08: explicit sizes ------------------------------------------------------------ */
@@ -272,55 +258,50 @@ static void split_zero_size_refused(struct check *c)
 
 /* ---- SPLIT-09, 10 ---------------------------------------------------------------------------- */
 
-static void split_scalar(struct check *c)
+static void split_scalar(struct check *c, int k)
 {
     static const double value = 5;
     struct impl_array *x = check_array(c, 0, NULL, &value);
     struct impl_array *shards;
-    int k, m;
+    int m;
 
-    for (int i = 0; (k = check_count(c, i)); ++i)
-        for (int device = IMPL_HOST; device < 1; ++device) {
-            const int status = primitive_try_scatter(c, check_on(x, device), primitive_order(c, k),
-                                                     k, 0, NULL, &shards, &m);
+    for (int device = IMPL_HOST; device < 1; ++device) {
+        const int status = primitive_try_scatter(c, check_on(x, device), primitive_order(c, k), k,
+                                                 0, NULL, &shards, &m);
 
-            check_note(c, "K=%d: ", k);
-            check_refused(c, "a scatter of a 0-dimensional array", status, REFUSED);
-            scatter_still_works(c);
-        }
-}
-
-static void split_negative(struct check *c)
-{
-    static const size_t dim[] = {5, 7, 10}, square[] = {4, 4};
-    int k;
-
-    for (int i = 0; (k = check_count(c, i)); ++i) {
-        for (int d = -3; d < 3; ++d) {
-            check_note(c, "K=%d dim %d: ", k, d);
-            scatter_and_check(c, check_array(c, 3, dim, check_sequence(c, 350, 1, 1)), k, d);
-        }
-        check_note(c, "K=%d dim -2 of 4x4: ", k);
-        scatter_and_check(c, check_array(c, 2, square, check_sequence(c, 16, 1, 1)), k, -2);
+        check_note(c, "K=%d: ", k);
+        check_refused(c, "a scatter of a 0-dimensional array", status, REFUSED);
+        scatter_still_works(c);
     }
 }
 
-static void split_range(struct check *c)
+static void split_negative(struct check *c, int k)
+{
+    static const size_t dim[] = {5, 7, 10}, square[] = {4, 4};
+
+    for (int d = -3; d < 3; ++d) {
+        check_note(c, "K=%d dim %d: ", k, d);
+        scatter_and_check(c, check_array(c, 3, dim, check_sequence(c, 350, 1, 1)), k, d);
+    }
+    check_note(c, "K=%d dim -2 of 4x4: ", k);
+    scatter_and_check(c, check_array(c, 2, square, check_sequence(c, 16, 1, 1)), k, -2);
+}
+
+static void split_range(struct check *c, int k)
 {
     static const int dims[] = {2, -3, 5, -1000, 1 << 30};
     const struct impl_array *x = rows_of_3(c, 6, 1);
     struct impl_array *shards;
-    int k, m;
+    int m;
 
-    for (int i = 0; (k = check_count(c, i)); ++i)
-        for (size_t j = 0; j < sizeof dims / sizeof dims[0]; ++j) {
-            const int status =
-                primitive_try_scatter(c, x, primitive_order(c, k), k, dims[j], NULL, &shards, &m);
+    for (size_t j = 0; j < sizeof dims / sizeof dims[0]; ++j) {
+        const int status =
+            primitive_try_scatter(c, x, primitive_order(c, k), k, dims[j], NULL, &shards, &m);
 
-            check_note(c, "K=%d: ", k);
-            check_refused(c, check_text(c, "dim %d of 2 dimensions", dims[j]), status, REFUSED);
-            scatter_still_works(c);
-        }
+        check_note(c, "K=%d: ", k);
+        check_refused(c, check_text(c, "dim %d of 2 dimensions", dims[j]), status, REFUSED);
+        scatter_still_works(c);
+    }
 }
 
 /* ---- SPLIT-12 -------------------------------------------------------------------------------- */
@@ -368,12 +349,9 @@ static void split_copy(struct check *c)
     change_on_devices(c, false);
 }
 
-static void split_host_copy(struct check *c)
+static void split_host_copy(struct check *c, int k)
 {
-    int k;
-
-    for (int i = 0; (k = check_count(c, i)); ++i)
-        change_shards(c, k, k, false);
+    change_shards(c, k, k, false);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -382,14 +360,17 @@ enum { PRIM = PROFILE_PRIMITIVES };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"SPLIT-01.order", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1, split_scatter_order},
-    {"SPLIT-01.types", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1, split_scatter_types},
+    {"SPLIT-01.order", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1,
+     .each = split_scatter_order},
+    {"SPLIT-01.types", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1,
+     .each = split_scatter_types},
     {"SPLIT-01.wide", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1, split_scatter_wide},
-    {"SPLIT-04.scatter", "SPLIT-04", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 2, split_scatter_few},
+    {"SPLIT-04.scatter", "SPLIT-04", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 2,
+     .each = split_scatter_few},
     {"SPLIT-05.scatter", "SPLIT-05", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1,
-     split_scatter_no_rows, 0, IMPL_NO_ROWS, IMPL_EMPTY},
+     .each = split_scatter_no_rows, .dialect = IMPL_NO_ROWS, .choice = IMPL_EMPTY},
     {"SPLIT-05.scatter_refused", "SPLIT-05", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1,
-     split_scatter_no_rows_refused, 0, IMPL_NO_ROWS, IMPL_REFUSE},
+     .each = split_scatter_no_rows_refused, .dialect = IMPL_NO_ROWS, .choice = IMPL_REFUSE},
     {"SPLIT-06.scatter", "SPLIT-06", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 3, split_scatter_ceil},
     {"SPLIT-07.sizes", "SPLIT-07", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 2, split_explicit_sizes},
     {"SPLIT-07.sum", "SPLIT-07", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_SCATTER, 2,
@@ -399,13 +380,16 @@ static const struct check_case cases[] = {
     {"SPLIT-08.refused", "SPLIT-08", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_SCATTER, 2,
      split_zero_size_refused, 0, IMPL_ZERO_SIZE, IMPL_REFUSE},
     {"SPLIT-09.scatter", "SPLIT-09", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1,
-     split_scalar},
-    {"SPLIT-10.negative", "SPLIT-10", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1, split_negative},
-    {"SPLIT-10.range", "SPLIT-10", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1, split_range},
+     .each = split_scalar},
+    {"SPLIT-10.negative", "SPLIT-10", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1,
+     .each = split_negative},
+    {"SPLIT-10.range", "SPLIT-10", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1,
+     .each = split_range},
     {"SPLIT-12.view", "SPLIT-12", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1, split_view, 0,
      IMPL_SHARD_0, IMPL_VIEW},
     {"SPLIT-12.copy", "SPLIT-12", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1, split_copy, 0,
      IMPL_SHARD_0, IMPL_COPY},
-    {"SPLIT-12.host", "SPLIT-12", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1, split_host_copy},
+    {"SPLIT-12.host", "SPLIT-12", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1,
+     .each = split_host_copy},
 };
 const struct check_table split_scatter_table = CHECK_TABLE(cases);

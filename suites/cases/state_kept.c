@@ -15,61 +15,54 @@ static void refill(struct impl_array *array, double first, double step)
  */
 
 /* Input, gradient, output and input gradient are at the same addresses, three times. */
-static void state_refilled(struct check *c)
+static void state_refilled(struct check *c, int k)
 {
     const size_t n = N;
+    struct impl_model *model = golden_affine(c, k);
+    struct impl_array *x = golden_rows(c, n), *g = check_vector(c, n, check_sequence(c, n, 1, 1));
+    struct impl_forward forward = {.in = x, .n_in = 1, .grad = true, .train = true};
+    struct impl_backward backward = {.grad_out = g, .n_grad_out = 1, .n_in = 1};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_affine(c, k);
-        struct impl_array *x = golden_rows(c, n),
-                          *g = check_vector(c, n, check_sequence(c, n, 1, 1));
-        struct impl_forward forward = {.in = x, .n_in = 1, .grad = true, .train = true};
-        struct impl_backward backward = {.grad_out = g, .n_grad_out = 1, .n_in = 1};
+    forward.out = check_output(c, IMPL_MAX_IO, 64);
+    backward.grad_in = check_output(c, 1, 64);
+    for (int turn = 0; turn < 4; ++turn) {
+        const double first = 3 - 7 * turn, up = 1 + turn;
+        double sum = 0;
 
-        forward.out = check_output(c, IMPL_MAX_IO, 64);
-        backward.grad_in = check_output(c, 1, 64);
-        for (int turn = 0; turn < 4; ++turn) {
-            const double first = 3 - 7 * turn, up = 1 + turn;
-            double sum = 0;
-
-            check_note(c, "K=%d, turn %d: ", k, turn);
-            refill(x, first, 2);
-            refill(g, up, -1);
-            for (size_t e = 0; e < n; ++e)
-                sum += (first + 2 * (double)e) * (up - (double)e);
-            check_zero_grad(c, model);
-            check_forward_op(c, model, &forward);
-            golden_is_sequence(c, "output", &forward.out[0], 1, &n, 2 * first + 1, 4);
-            check_backward_op(c, model, &backward);
-            golden_is_sequence(c, "input gradient", &backward.grad_in[0], 1, &n, 2 * up, -2);
-            check_grad_is(c, model, 0, sum);
-            check_grad_is(c, model, 1, 10 * up - 45);
-        }
-        check_model_close(c, model);
+        check_note(c, "K=%d, turn %d: ", k, turn);
+        refill(x, first, 2);
+        refill(g, up, -1);
+        for (size_t e = 0; e < n; ++e)
+            sum += (first + 2 * (double)e) * (up - (double)e);
+        check_zero_grad(c, model);
+        check_forward_op(c, model, &forward);
+        golden_is_sequence(c, "output", &forward.out[0], 1, &n, 2 * first + 1, 4);
+        check_backward_op(c, model, &backward);
+        golden_is_sequence(c, "input gradient", &backward.grad_in[0], 1, &n, 2 * up, -2);
+        check_grad_is(c, model, 0, sum);
+        check_grad_is(c, model, 1, 10 * up - 45);
     }
 }
 
-static void state_refilled_scatter(struct check *c)
+static void state_refilled_scatter(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        const int *ids = mixed_ids(k);
-        struct impl_array *x = check_vector(c, N, check_sequence(c, N, 1, 1));
-        struct impl_scatter op = {.input = x, .devices = ids, .n = k};
-        size_t size[IMPL_MAX_DEVICES];
-        const int m = check_shards(N, k, size);
+    const int *ids = mixed_ids(k);
+    struct impl_array *x = check_vector(c, N, check_sequence(c, N, 1, 1));
+    struct impl_scatter op = {.input = x, .devices = ids, .n = k};
+    size_t size[IMPL_MAX_DEVICES];
+    const int m = check_shards(N, k, size);
 
-        op.shards = check_output(c, k, 64);
-        for (int turn = 0; turn < 3; ++turn) {
-            double first = 1 + 100 * turn;
+    op.shards = check_output(c, k, 64);
+    for (int turn = 0; turn < 3; ++turn) {
+        double first = 1 + 100 * turn;
 
-            check_note(c, "K=%d, turn %d: ", k, turn);
-            refill(x, first, 1);
-            check_scatter(c, &op);
-            check_int(c, "shards", op.n_shards, m);
-            for (int s = 0; s < m; first += (double)size[s++])
-                check_values(c, check_text(c, "shard %d", s), &op.shards[s], size[s],
-                             check_sequence(c, size[s], first, 1));
-        }
+        check_note(c, "K=%d, turn %d: ", k, turn);
+        refill(x, first, 1);
+        check_scatter(c, &op);
+        check_int(c, "shards", op.n_shards, m);
+        for (int s = 0; s < m; first += (double)size[s++])
+            check_values(c, check_text(c, "shard %d", s), &op.shards[s], size[s],
+                         check_sequence(c, size[s], first, 1));
     }
 }
 
@@ -99,41 +92,31 @@ static void backward_with(struct check *c, struct impl_model *model, double fact
 }
 
 /* The caller writes to the argument between forward and backward. */
-static void state_argument(struct check *c)
+static void state_argument(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"argument\"}");
-        struct impl_array *argument = check_vector(c, 1, (const double[]){7});
+    struct impl_model *model = check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"argument\"}");
+    struct impl_array *argument = check_vector(c, 1, (const double[]){7});
 
-        for (int turn = 0; turn < 3; ++turn) {
-            check_note(c, "K=%d, turn %d: ", k, turn);
-            refill(argument, 7 + turn, 0);
-            forward_with(c, model, argument, 7 + turn);
-            refill(argument, -100, 0);
-            backward_with(c, model, 7 + turn);
-        }
-        check_model_close(c, model);
+    for (int turn = 0; turn < 3; ++turn) {
+        check_note(c, "K=%d, turn %d: ", k, turn);
+        refill(argument, 7 + turn, 0);
+        forward_with(c, model, argument, 7 + turn);
+        refill(argument, -100, 0);
+        backward_with(c, model, 7 + turn);
     }
 }
 
 /* Three forwards with three arguments wait for their backwards, which begin with the last one. */
-static void state_arguments(struct check *c)
+static void state_arguments(struct check *c, int k)
 {
     static const double factor[] = {5, -3, 11};
+    struct impl_model *model = check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"argument\"}");
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"argument\"}");
-
-        check_note(c, "K=%d: ", k);
-        for (int turn = 0; turn < 3; ++turn)
-            forward_with(c, model, check_vector(c, 1, &factor[turn]), factor[turn]);
-        for (int turn = 2; turn >= 0; --turn) {
-            check_note(c, "K=%d, backward of forward %d: ", k, turn);
-            backward_with(c, model, factor[turn]);
-        }
-        check_model_close(c, model);
+    for (int turn = 0; turn < 3; ++turn)
+        forward_with(c, model, check_vector(c, 1, &factor[turn]), factor[turn]);
+    for (int turn = 2; turn >= 0; --turn) {
+        check_note(c, "K=%d, backward of forward %d: ", k, turn);
+        backward_with(c, model, factor[turn]);
     }
 }
 
@@ -166,13 +149,12 @@ static void fresh_model(struct check *c, int k, double weight)
 }
 
 /* Models of one shape follow each other: each begins with nothing of the one before. */
-static void state_models(struct check *c)
+static void state_models(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (int turn = 0; turn < 3; ++turn) {
-            check_note(c, "K=%d, model %d: ", k, turn);
-            fresh_model(c, k, 3 + turn);
-        }
+    for (int turn = 0; turn < 3; ++turn) {
+        check_note(c, "K=%d, model %d: ", k, turn);
+        fresh_model(c, k, 3 + turn);
+    }
 }
 
 /* Checks the forward of y = weight x + bias, plus 1000 times (1 + the device that row r ran on). */
@@ -254,36 +236,32 @@ static void state_sessions(struct check *c)
 
 /* Each forward has its backward, the last one first: the result is the sum of both means, or the
  * first one is refused. No other result is right. */
-static void state_ranks_wait(struct check *c)
+static void state_ranks_wait(struct check *c, int ranks)
 {
     static const double x[DDP_MOST] = {1, 10, -4, 6}, other[DDP_MOST] = {7, -3, 2, 40};
+    struct impl_model *model = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
+    struct ddp_call first = ddp_rows(c, ranks, x), second = ddp_rows(c, ranks, other);
+    double mean[2] = {0, 0};
+    int status;
 
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
-        struct impl_model *model = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
-        struct ddp_call first = ddp_rows(c, ranks, x), second = ddp_rows(c, ranks, other);
-        double mean[2] = {0, 0};
-        int status;
-
-        for (int r = 0; r < ranks; ++r) {
-            mean[0] += x[r] / ranks;
-            mean[1] += other[r] / ranks;
-        }
-        check_note(c, "R=%d, two forwards: ", ranks);
-        ddp_forward(c, model, &first);
-        ddp_forward(c, model, &second);
-        check_note(c, "R=%d, backward of the second: ", ranks);
-        ddp_backward(c, model, &second);
-        ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean[1]);
-        ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
-        check_note(c, "R=%d, backward of the first: ", ranks);
-        status = ddp_try_backward(c, model, &first);
-        if (status != IMPL_OK) {
-            check_refused(c, "backward", status, ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EFAULT));
-        } else {
-            ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean[0] + mean[1]);
-            ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 2);
-        }
-        check_model_close(c, model);
+    for (int r = 0; r < ranks; ++r) {
+        mean[0] += x[r] / ranks;
+        mean[1] += other[r] / ranks;
+    }
+    check_note(c, "R=%d, two forwards: ", ranks);
+    ddp_forward(c, model, &first);
+    ddp_forward(c, model, &second);
+    check_note(c, "R=%d, backward of the second: ", ranks);
+    ddp_backward(c, model, &second);
+    ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean[1]);
+    ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
+    check_note(c, "R=%d, backward of the first: ", ranks);
+    status = ddp_try_backward(c, model, &first);
+    if (status != IMPL_OK) {
+        check_refused(c, "backward", status, ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EFAULT));
+    } else {
+        ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean[0] + mean[1]);
+        ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 2);
     }
 }
 
@@ -294,27 +272,28 @@ enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case argument_cases[] = {
     {"NONT-07.changed", "NONT-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS, 1,
-     state_argument},
+     .each = state_argument},
     {"NONT-07.several", "NONT-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS, 1,
-     state_arguments},
+     .each = state_arguments},
 };
 const struct check_table state_kept_argument_table = CHECK_TABLE(argument_cases);
 
 static const struct check_case composition_cases[] = {
-    {"COMP-10.refilled", "COMP-10", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_refilled},
-    {"COMP-13.models", "COMP-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_models},
+    {"COMP-10.refilled", "COMP-10", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = state_refilled},
+    {"COMP-13.models", "COMP-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = state_models},
     {"COMP-13.sessions", "COMP-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_sessions},
 };
 const struct check_table state_kept_composition_table = CHECK_TABLE(composition_cases);
 
 static const struct check_case ddp_cases[] = {
     {"DDP-09.two_backwards", "DDP-09", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0,
-     state_ranks_wait},
+     .each_ranks = state_ranks_wait},
 };
 const struct check_table state_kept_ddp_table = CHECK_TABLE(ddp_cases);
 
 static const struct check_case split_cases[] = {
     {"SPLIT-01.refilled", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1,
-     state_refilled_scatter},
+     .each = state_refilled_scatter},
 };
 const struct check_table state_kept_split_table = CHECK_TABLE(split_cases);

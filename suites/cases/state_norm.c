@@ -105,29 +105,25 @@ static void evaluated(struct check *c, struct impl_model *model, int k, const do
 }
 
 /* Training and evaluation alternate; eps 2 and the variance 2 give a deviation of 2. */
-static void state_norm_trained(struct check *c)
+static void state_norm_trained(struct check *c, int k)
 {
     static const double two[FEATURES] = {2, 2, 2, 2, 2};
+    struct impl_model *model = norm(c, k, 0.25, 2);
+    double mean[FEATURES] = {0};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = norm(c, k, 0.25, 2);
-        double mean[FEATURES] = {0};
-
-        check_note(c, "K=%d, evaluation before training: ", k);
+    check_note(c, "K=%d, evaluation before training: ", k);
+    evaluated(c, model, k, mean);
+    for (int turn = 0; turn < 3; ++turn) {
+        check_note(c, "K=%d, training step %d: ", k, turn);
+        check_one(c, model, pairs(c, k, turn), true, true);
+        check_backward(c, model, NULL);
+        for (int f = 0; f < FEATURES; ++f)
+            mean[f] = 0.75 * mean[f] + 0.25 * (norm_first_of_all(0, f, turn) + 1);
+        check_note(c, "K=%d, evaluation after training step %d: ", k, turn);
         evaluated(c, model, k, mean);
-        for (int turn = 0; turn < 3; ++turn) {
-            check_note(c, "K=%d, training step %d: ", k, turn);
-            check_one(c, model, pairs(c, k, turn), true, true);
-            check_backward(c, model, NULL);
-            for (int f = 0; f < FEATURES; ++f)
-                mean[f] = 0.75 * mean[f] + 0.25 * (norm_first_of_all(0, f, turn) + 1);
-            check_note(c, "K=%d, evaluation after training step %d: ", k, turn);
-            evaluated(c, model, k, mean);
-            row_is(c, model, IMPL_VALUE, MEAN, mean);
-            row_is(c, model, IMPL_VALUE, VARIANCE, two);
-            check_value_is(c, model, BATCHES, turn + 1);
-        }
-        check_model_close(c, model);
+        row_is(c, model, IMPL_VALUE, MEAN, mean);
+        row_is(c, model, IMPL_VALUE, VARIANCE, two);
+        check_value_is(c, model, BATCHES, turn + 1);
     }
 }
 
@@ -160,28 +156,26 @@ static void pairs_trained(struct check *c, struct impl_model *model, int k, int 
     row_is(c, model, IMPL_GRAD, BIAS, db);
 }
 
-static void state_norm_numbers(struct check *c)
+static void state_norm_numbers(struct check *c, int k)
 {
     static const double momenta[] = {0.25, 0.875};
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (size_t m = 0; m < sizeof momenta / sizeof momenta[0]; ++m) {
-            const double momentum = momenta[m];
-            const bool kept = k == 1 || check_choice(c, IMPL_REPLICA_0) == IMPL_ALIAS;
-            struct impl_model *model = norm(c, k, momentum, 3);
-            double mean[FEATURES] = {0};
+    for (size_t m = 0; m < sizeof momenta / sizeof momenta[0]; ++m) {
+        const double momentum = momenta[m];
+        const bool kept = k == 1 || check_choice(c, IMPL_REPLICA_0) == IMPL_ALIAS;
+        struct impl_model *model = norm(c, k, momentum, 3);
+        double mean[FEATURES] = {0};
 
-            for (int turn = 0; turn < 3; ++turn) {
-                check_note(c, "K=%d, momentum %g, step %d: ", k, momentum, turn);
-                pairs_trained(c, model, k, turn);
-                for (int f = 0; kept && f < FEATURES; ++f)
-                    mean[f] =
-                        (1 - momentum) * mean[f] + momentum * (norm_first_of_all(0, f, turn) + 1);
-                row_is(c, model, IMPL_VALUE, MEAN, mean);
-                row_is(c, model, IMPL_VALUE, VARIANCE, (const double[]){2, 2, 2, 2, 2});
-            }
-            check_model_close(c, model);
+        for (int turn = 0; turn < 3; ++turn) {
+            check_note(c, "K=%d, momentum %g, step %d: ", k, momentum, turn);
+            pairs_trained(c, model, k, turn);
+            for (int f = 0; kept && f < FEATURES; ++f)
+                mean[f] = (1 - momentum) * mean[f] + momentum * (norm_first_of_all(0, f, turn) + 1);
+            row_is(c, model, IMPL_VALUE, MEAN, mean);
+            row_is(c, model, IMPL_VALUE, VARIANCE, (const double[]){2, 2, 2, 2, 2});
         }
+        check_model_close(c, model);
+    }
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -193,8 +187,8 @@ static const struct check_case cases[] = {
     {"BUF-05.known", "BUF-05", MAY, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_BATCH_NORM, 2,
      state_norm_known, 0, IMPL_REPLICA_0, IMPL_ALIAS},
     {"BUF-05.trained", "BUF-05", MAY, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_BATCH_NORM, 1,
-     state_norm_trained, 0, IMPL_REPLICA_0, IMPL_ALIAS},
+     .each = state_norm_trained, .dialect = IMPL_REPLICA_0, .choice = IMPL_ALIAS},
     {"BUF-12.numbers", "BUF-12", MAY, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_BATCH_NORM, 1,
-     state_norm_numbers, 30000},
+     .each = state_norm_numbers, .limit_ms = 30000},
 };
 const struct check_table state_norm_table = CHECK_TABLE(cases);

@@ -44,26 +44,25 @@ static void one_rate(struct check *c, struct impl_model *model, const struct sgd
     check_grad_is(c, model, 1, 10 * g);
 }
 
-static void state_rate(struct check *c)
+static void state_rate(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (int m = 0; m < MOMENTA; ++m) {
-            struct impl_model *model = golden_affine(c, k);
-            struct sgd sgd = {{2, 1}, {0, 0}, momenta[m]};
+    for (int m = 0; m < MOMENTA; ++m) {
+        struct impl_model *model = golden_affine(c, k);
+        struct sgd sgd = {{2, 1}, {0, 0}, momenta[m]};
 
-            for (int turn = 0; turn < RATES; ++turn) {
-                const double g = 1 + turn % 3, grad[] = {55 * g, 10 * g};
+        for (int turn = 0; turn < RATES; ++turn) {
+            const double g = 1 + turn % 3, grad[] = {55 * g, 10 * g};
 
-                check_note(c, "K=%d, momentum %g, step %d of rate %g: ", k, momenta[m], turn,
-                           rates[turn]);
-                one_rate(c, model, &sgd, turn);
-                check_step(c, model, (float)rates[turn], (float)momenta[m]);
-                sgd_step(&sgd, rates[turn], grad);
-                check_value_is(c, model, 0, sgd.value[0]);
-                check_value_is(c, model, 1, sgd.value[1]);
-            }
-            check_model_close(c, model);
+            check_note(c, "K=%d, momentum %g, step %d of rate %g: ", k, momenta[m], turn,
+                       rates[turn]);
+            one_rate(c, model, &sgd, turn);
+            check_step(c, model, (float)rates[turn], (float)momenta[m]);
+            sgd_step(&sgd, rates[turn], grad);
+            check_value_is(c, model, 0, sgd.value[0]);
+            check_value_is(c, model, 1, sgd.value[1]);
         }
+        check_model_close(c, model);
+    }
 }
 
 static const double ranks_rows[DDP_MOST] = {1, 10, -4, 6};
@@ -77,31 +76,30 @@ static double ranks_mean(int ranks)
     return sum / ranks;
 }
 
-static void state_rate_ranks(struct check *c)
+static void state_rate_ranks(struct check *c, int ranks)
 {
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i)
-        for (int m = 0; m < MOMENTA; ++m) {
-            struct impl_model *model = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
-            const double grad[] = {ranks_mean(ranks), 1};
-            struct sgd sgd = {{2, 1}, {0, 0}, momenta[m]};
+    for (int m = 0; m < MOMENTA; ++m) {
+        struct impl_model *model = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
+        const double grad[] = {ranks_mean(ranks), 1};
+        struct sgd sgd = {{2, 1}, {0, 0}, momenta[m]};
 
-            for (int turn = 0; turn < RATES; ++turn) {
-                struct ddp_call call = ddp_rows(c, ranks, ranks_rows);
+        for (int turn = 0; turn < RATES; ++turn) {
+            struct ddp_call call = ddp_rows(c, ranks, ranks_rows);
 
-                check_note(c, "R=%d, momentum %g, step %d of rate %g: ", ranks, momenta[m], turn,
-                           rates[turn]);
-                check_zero_grad(c, model);
-                ddp_pass(c, model, &call);
-                for (int r = 0; turn < EXACT && r < ranks; ++r)
-                    check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], 1,
-                                 (const double[]){sgd.value[0] * ranks_rows[r] + sgd.value[1]});
-                check_step(c, model, (float)rates[turn], (float)momenta[m]);
-                sgd_step(&sgd, rates[turn], grad);
-                ddp_all_is(c, model, ranks, IMPL_VALUE, 0, sgd.value[0]);
-                ddp_all_is(c, model, ranks, IMPL_VALUE, 1, sgd.value[1]);
-            }
-            check_model_close(c, model);
+            check_note(c, "R=%d, momentum %g, step %d of rate %g: ", ranks, momenta[m], turn,
+                       rates[turn]);
+            check_zero_grad(c, model);
+            ddp_pass(c, model, &call);
+            for (int r = 0; turn < EXACT && r < ranks; ++r)
+                check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], 1,
+                             (const double[]){sgd.value[0] * ranks_rows[r] + sgd.value[1]});
+            check_step(c, model, (float)rates[turn], (float)momenta[m]);
+            sgd_step(&sgd, rates[turn], grad);
+            ddp_all_is(c, model, ranks, IMPL_VALUE, 0, sgd.value[0]);
+            ddp_all_is(c, model, ranks, IMPL_VALUE, 1, sgd.value[1]);
         }
+        check_model_close(c, model);
+    }
 }
 
 /* ---- COMP-14, DDP-01: many steps ------------------------------------------------------------- */
@@ -273,8 +271,9 @@ static const struct check_case ddp_cases[] = {
 const struct check_table state_steps_ddp_table = CHECK_TABLE(ddp_cases);
 
 static const struct check_case gradient_cases[] = {
-    {"GRAD-19.rates", "GRAD-19", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_rate, 30000},
-    {"GRAD-19.ranks", "GRAD-19", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, state_rate_ranks,
-     30000},
+    {"GRAD-19.rates", "GRAD-19", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = state_rate,
+     .limit_ms = 30000},
+    {"GRAD-19.ranks", "GRAD-19", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0,
+     .each_ranks = state_rate_ranks, .limit_ms = 30000},
 };
 const struct check_table state_steps_gradient_table = CHECK_TABLE(gradient_cases);

@@ -37,60 +37,51 @@ static void gradients_are(struct check *c, struct impl_model *model, int k, cons
 
 /* Every third row in turn has such a gradient, in the first replica, the last, and between; the
  * next step is an ordinary one. */
-static void values_not_finite(struct check *c)
+static void values_not_finite(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            golden_parallel(c, k, "", GOLDEN_AFFINE ",{\"kind\":\"grad\",\"values\":[3]}");
-        const double kinds[] = {infinite, -infinite, nan_value};
+    struct impl_model *model =
+        golden_parallel(c, k, "", GOLDEN_AFFINE ",{\"kind\":\"grad\",\"values\":[3]}");
+    const double kinds[] = {infinite, -infinite, nan_value};
 
-        for (int r = 0; r < N; r += 3) {
-            double g[N];
+    for (int r = 0; r < N; r += 3) {
+        double g[N];
 
-            for (int e = 0; e < N; ++e)
-                g[e] = e - 4;
-            check_note(c, "K=%d, row %d: ", k, r);
-            g[r] = kinds[r / 3 % 3];
-            gradients_are(c, model, k, g);
-            check_note(c, "K=%d, rows %d and %d: ", k, r, N - 1 - r);
-            g[r] = infinite;
-            g[N - 1 - r] = -infinite;
-            gradients_are(c, model, k, g);
-            check_note(c, "K=%d, the step after row %d: ", k, r);
-            g[r] = 5;
-            g[N - 1 - r] = -2;
-            gradients_are(c, model, k, g);
-        }
-        check_model_close(c, model);
+        for (int e = 0; e < N; ++e)
+            g[e] = e - 4;
+        check_note(c, "K=%d, row %d: ", k, r);
+        g[r] = kinds[r / 3 % 3];
+        gradients_are(c, model, k, g);
+        check_note(c, "K=%d, rows %d and %d: ", k, r, N - 1 - r);
+        g[r] = infinite;
+        g[N - 1 - r] = -infinite;
+        gradients_are(c, model, k, g);
+        check_note(c, "K=%d, the step after row %d: ", k, r);
+        g[r] = 5;
+        g[N - 1 - r] = -2;
+        gradients_are(c, model, k, g);
     }
 }
 
 /* The gradients are multiples of 2^-140: exact, and far below the normal numbers. */
-static void values_small(struct check *c)
+static void values_small(struct check *c, int k)
 {
     const size_t n = N;
+    struct impl_model *model = golden_affine(c, k);
+    double g[N], dx[N], dw = 0, db = 0;
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = golden_affine(c, k);
-        double g[N], dx[N], dw = 0, db = 0;
+    for (int r = 0; r < N; ++r) {
+        g[r] = ldexp(r - 3, -140);
+        dx[r] = 2 * g[r];
+        dw += g[r] * (r + 1);
+        db += g[r];
+    }
+    for (int turn = 1; turn <= 2; ++turn) {
+        const double sums[] = {turn * dw, turn * db};
 
-        check_note(c, "K=%d: ", k);
-        for (int r = 0; r < N; ++r) {
-            g[r] = ldexp(r - 3, -140);
-            dx[r] = 2 * g[r];
-            dw += g[r] * (r + 1);
-            db += g[r];
-        }
-        for (int turn = 1; turn <= 2; ++turn) {
-            const double sums[] = {turn * dw, turn * db};
-
-            golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n, 3,
-                               2);
-            check_bits(c, "input gradient", check_backward(c, model, check_vector(c, n, g)), n, dx);
-            check_bits(c, "gradient of the weight", check_get(c, model, IMPL_GRAD, 0), 1, &sums[0]);
-            check_bits(c, "gradient of the bias", check_get(c, model, IMPL_GRAD, 1), 1, &sums[1]);
-        }
-        check_model_close(c, model);
+        golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n, 3, 2);
+        check_bits(c, "input gradient", check_backward(c, model, check_vector(c, n, g)), n, dx);
+        check_bits(c, "gradient of the weight", check_get(c, model, IMPL_GRAD, 0), 1, &sums[0]);
+        check_bits(c, "gradient of the bias", check_get(c, model, IMPL_GRAD, 1), 1, &sums[1]);
     }
 }
 
@@ -115,47 +106,40 @@ static void weight_is(struct check *c, struct impl_model *model, int ranks, cons
     ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
 }
 
-static void values_ranks_nan(struct check *c)
+static void values_ranks_nan(struct check *c, int ranks)
 {
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
-        struct impl_model *model = check_ddp_model(c, ranks, unit);
+    struct impl_model *model = check_ddp_model(c, ranks, unit);
 
-        for (int turn = 0; turn < ranks; ++turn) {
-            double x[DDP_MOST] = {1, 10, -4, 6}, mean = 0;
+    for (int turn = 0; turn < ranks; ++turn) {
+        double x[DDP_MOST] = {1, 10, -4, 6}, mean = 0;
 
-            check_note(c, "R=%d, rank %d has NaN: ", ranks, turn);
-            x[turn] = nan_value;
-            weight_is(c, model, ranks, x, nan_value);
-            check_note(c, "R=%d, rank %d has infinity, another its opposite: ", ranks, turn);
-            x[turn] = infinite;
-            x[(turn + 1) % ranks] = -infinite;
-            weight_is(c, model, ranks, x, nan_value);
-            check_note(c, "R=%d, the step after it: ", ranks);
-            x[turn] = 3;
-            x[(turn + 1) % ranks] = 5;
-            for (int r = 0; r < ranks; ++r)
-                mean += x[r] / ranks;
-            weight_is(c, model, ranks, x, mean);
-        }
-        check_model_close(c, model);
+        check_note(c, "R=%d, rank %d has NaN: ", ranks, turn);
+        x[turn] = nan_value;
+        weight_is(c, model, ranks, x, nan_value);
+        check_note(c, "R=%d, rank %d has infinity, another its opposite: ", ranks, turn);
+        x[turn] = infinite;
+        x[(turn + 1) % ranks] = -infinite;
+        weight_is(c, model, ranks, x, nan_value);
+        check_note(c, "R=%d, the step after it: ", ranks);
+        x[turn] = 3;
+        x[(turn + 1) % ranks] = 5;
+        for (int r = 0; r < ranks; ++r)
+            mean += x[r] / ranks;
+        weight_is(c, model, ranks, x, mean);
     }
 }
 
-static void values_ranks_small(struct check *c)
+static void values_ranks_small(struct check *c, int ranks)
 {
-    for (int i = 0, ranks; (ranks = ddp_ranks(i)) != 0; ++i) {
-        struct impl_model *model = check_ddp_model(c, ranks, unit);
-        double x[DDP_MOST], mean = 0;
+    struct impl_model *model = check_ddp_model(c, ranks, unit);
+    double x[DDP_MOST], mean = 0;
 
-        check_note(c, "R=%d: ", ranks);
-        for (int r = 0; r < ranks; ++r) {
-            x[r] = ldexp(3 - 5 * r, -140);
-            mean += x[r] / ranks;
-        }
-        for (int turn = 0; turn < 2; ++turn)
-            weight_is(c, model, ranks, x, mean);
-        check_model_close(c, model);
+    for (int r = 0; r < ranks; ++r) {
+        x[r] = ldexp(3 - 5 * r, -140);
+        mean += x[r] / ranks;
     }
+    for (int turn = 0; turn < 2; ++turn)
+        weight_is(c, model, ranks, x, mean);
 }
 
 /* ---- the tables ------------------------------------------------------------------------------ */
@@ -164,14 +148,16 @@ enum { DP = PROFILE_DATAPARALLEL };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case ddp_cases[] = {
-    {"DDP-05.nan", "DDP-05", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, values_ranks_nan},
-    {"DDP-05.small", "DDP-05", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, values_ranks_small},
+    {"DDP-05.nan", "DDP-05", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0,
+     .each_ranks = values_ranks_nan},
+    {"DDP-05.small", "DDP-05", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0,
+     .each_ranks = values_ranks_small},
 };
 const struct check_table values_gradient_ddp_table = CHECK_TABLE(ddp_cases);
 
 static const struct check_case gradient_cases[] = {
-    {"GRAD-18.not_finite", "GRAD-18", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, values_not_finite,
-     30000},
-    {"GRAD-18.small", "GRAD-18", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, values_small},
+    {"GRAD-18.not_finite", "GRAD-18", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = values_not_finite, .limit_ms = 30000},
+    {"GRAD-18.small", "GRAD-18", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = values_small},
 };
 const struct check_table values_gradient_gradient_table = CHECK_TABLE(gradient_cases);

@@ -64,116 +64,101 @@ static void is_piece(struct check *c, const char *what, const struct impl_array 
 /* ---- SPLIT-14, GATH-14 ------------------------------------------------------------------------
  */
 
-static void values_scatter(struct check *c)
+static void values_scatter(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (int list = 0; list < LISTS; ++list)
-            for (int place = IMPL_HOST; place < 1; ++place) {
-                const int *ids = mixed_ids(k);
-                size_t size[IMPL_MAX_DEVICES], first = 0;
-                struct impl_scatter op = {.devices = ids, .n = k};
-                const int m = check_shards(N, k, size);
+    for (int list = 0; list < LISTS; ++list)
+        for (int place = IMPL_HOST; place < 1; ++place) {
+            const int *ids = mixed_ids(k);
+            size_t size[IMPL_MAX_DEVICES], first = 0;
+            struct impl_scatter op = {.devices = ids, .n = k};
+            const int m = check_shards(N, k, size);
 
-                check_note(c, "K=%d, list %d, from %d: ", k, list, place);
-                op.input = check_on(piece(c, list, 0, N), place < 0 ? place : ids[0]);
-                op.shards = check_output(c, k, N * sizeof(double));
-                check_scatter(c, &op);
-                check_int(c, "shards", op.n_shards, m);
-                for (int s = 0; s < m; first += size[s++])
-                    is_piece(c, check_text(c, "shard %d", s), &op.shards[s], list, first, size[s]);
-            }
+            check_note(c, "K=%d, list %d, from %d: ", k, list, place);
+            op.input = check_on(piece(c, list, 0, N), place < 0 ? place : ids[0]);
+            op.shards = check_output(c, k, N * sizeof(double));
+            check_scatter(c, &op);
+            check_int(c, "shards", op.n_shards, m);
+            for (int s = 0; s < m; first += size[s++])
+                is_piece(c, check_text(c, "shard %d", s), &op.shards[s], list, first, size[s]);
+        }
 }
 
-static void values_gather(struct check *c)
+static void values_gather(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        for (int list = 0; list < LISTS; ++list)
-            for (int place = IMPL_HOST; place < 1; ++place) {
-                const int *ids = mixed_ids(k);
-                struct impl_array *parts = check_memory(c, (size_t)k * sizeof *parts);
-                struct impl_gather op = {.parts = parts, .device = place < 0 ? place : ids[k - 1]};
-                size_t size[IMPL_MAX_DEVICES], first = 0;
+    for (int list = 0; list < LISTS; ++list)
+        for (int place = IMPL_HOST; place < 1; ++place) {
+            const int *ids = mixed_ids(k);
+            struct impl_array *parts = check_memory(c, (size_t)k * sizeof *parts);
+            struct impl_gather op = {.parts = parts, .device = place < 0 ? place : ids[k - 1]};
+            size_t size[IMPL_MAX_DEVICES], first = 0;
 
-                op.n = check_shards(N, k, size);
-                check_note(c, "K=%d, list %d, to %d: ", k, list, op.device);
-                for (int s = 0; s < op.n; first += size[s++])
-                    parts[s] = *check_on(piece(c, list, first, size[s]), ids[s]);
-                op.out = check_output(c, 1, N * sizeof(double));
-                check_gather(c, &op);
-                is_piece(c, "the result", op.out, list, 0, N);
-            }
+            op.n = check_shards(N, k, size);
+            check_note(c, "K=%d, list %d, to %d: ", k, list, op.device);
+            for (int s = 0; s < op.n; first += size[s++])
+                parts[s] = *check_on(piece(c, list, first, size[s]), ids[s]);
+            op.out = check_output(c, 1, N * sizeof(double));
+            check_gather(c, &op);
+            is_piece(c, "the result", op.out, list, 0, N);
+        }
 }
 
 /* ---- COAL-13: sums of integers --------------------------------------------------------------- */
 
 /* List n has 2^53 + 1 at index n and 2 elsewhere: the sums fit in no double. */
-static void values_wide_sums(struct check *c)
+static void values_wide_sums(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        const int *ids = mixed_ids(k);
-        const size_t n = 8 + (size_t)k;
-        struct impl_array *src = check_memory(c, (size_t)k * sizeof *src);
-        struct impl_reduce op = {.src = src, .n = 1, .k = k, .device = ids[0], .poke = -1};
+    const int *ids = mixed_ids(k);
+    const size_t n = 8 + (size_t)k;
+    struct impl_array *src = check_memory(c, (size_t)k * sizeof *src);
+    struct impl_reduce op = {.src = src, .n = 1, .k = k, .device = ids[0], .poke = -1};
 
-        check_note(c, "K=%d: ", k);
-        for (int s = 0; s < k; ++s) {
-            src[s] = *check_on(check_typed(c, IMPL_I64, 1, &n, check_sequence(c, n, 2, 0)), ids[s]);
-            ((int64_t *)src[s].data)[s] = INT64_C(9007199254740993);
-        }
-        op.sums = check_output(c, 1, n * sizeof(int64_t));
-        check_reduce(c, &op);
-        check_int(c, "type of the sum", (long long)op.sums->dtype, IMPL_I64);
-        check_shape(c, "sum", op.sums, 1, &n);
-        for (int e = 0; e < (int)n; ++e)
-            check_int(c, check_text(c, "sum %d", e), ((const int64_t *)op.sums->data)[e],
-                      e < k ? INT64_C(9007199254740993) + 2 * (k - 1) : 2 * k);
+    for (int s = 0; s < k; ++s) {
+        src[s] = *check_on(check_typed(c, IMPL_I64, 1, &n, check_sequence(c, n, 2, 0)), ids[s]);
+        ((int64_t *)src[s].data)[s] = INT64_C(9007199254740993);
     }
+    op.sums = check_output(c, 1, n * sizeof(int64_t));
+    check_reduce(c, &op);
+    check_int(c, "type of the sum", (long long)op.sums->dtype, IMPL_I64);
+    check_shape(c, "sum", op.sums, 1, &n);
+    for (int e = 0; e < (int)n; ++e)
+        check_int(c, check_text(c, "sum %d", e), ((const int64_t *)op.sums->data)[e],
+                  e < k ? INT64_C(9007199254740993) + 2 * (k - 1) : 2 * k);
 }
 
 /* ---- REPL-07, COMP-01: the sign of zero ------------------------------------------------------ */
 
 /* A weight of -0 gives -0 for positive numbers in every replica, and 0 for negative ones. */
-static void values_minus_zero(struct check *c)
+static void values_minus_zero(struct check *c, int k)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"affine\",\"with_bias\":false}");
-        const double zero = -0.0;
-        double y[N];
+    struct impl_model *model =
+        check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"affine\",\"with_bias\":false}");
+    const double zero = -0.0;
+    double y[N];
 
-        for (int r = 0; r < N; ++r)
-            y[r] = r < 7 ? 0.0 : -0.0;
-        for (int turn = 0; turn < 2; ++turn) {
-            check_note(c, "K=%d, turn %d: ", k, turn);
-            check_set(c, model, IMPL_VALUE, 0, &zero);
-            check_bits(
-                c, "output",
-                check_forward(c, model,
-                              check_needs_grad(check_column(c, N, check_sequence(c, N, -6.5, 1)))),
-                N, y);
-            check_bits(c, "input gradient",
-                       check_backward(c, model, check_column(c, N, check_sequence(c, N, -6.5, 1))),
-                       N, y);
-        }
-        check_model_close(c, model);
+    for (int r = 0; r < N; ++r)
+        y[r] = r < 7 ? 0.0 : -0.0;
+    for (int turn = 0; turn < 2; ++turn) {
+        check_note(c, "K=%d, turn %d: ", k, turn);
+        check_set(c, model, IMPL_VALUE, 0, &zero);
+        check_bits(
+            c, "output",
+            check_forward(c, model,
+                          check_needs_grad(check_column(c, N, check_sequence(c, N, -6.5, 1)))),
+            N, y);
+        check_bits(c, "input gradient",
+                   check_backward(c, model, check_column(c, N, check_sequence(c, N, -6.5, 1))), N,
+                   y);
     }
 }
 
 /* The numbers pass through a module that does nothing, in both directions. */
-static void values_zero_sign(struct check *c)
+static void values_zero_sign(struct check *c, int k)
 {
     static const double x[N] = {0.0, -0.0, 1, -0.0, 0.0, -2, -0.0, -0.0, 0.0, 3, -0.0, 0.0};
+    struct impl_model *model = check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"identity\"}");
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model =
-            check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"identity\"}");
-
-        check_note(c, "K=%d: ", k);
-        check_bits(c, "output", check_forward(c, model, check_needs_grad(check_column(c, N, x))), N,
-                   x);
-        check_bits(c, "input gradient", check_backward(c, model, check_column(c, N, x)), N, x);
-        check_model_close(c, model);
-    }
+    check_bits(c, "output", check_forward(c, model, check_needs_grad(check_column(c, N, x))), N, x);
+    check_bits(c, "input gradient", check_backward(c, model, check_column(c, N, x)), N, x);
 }
 
 /* ---- the tables ------------------------------------------------------------------------------ */
@@ -182,26 +167,29 @@ enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
 
 /* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case coalesce_cases[] = {
-    {"COAL-13.wide", "COAL-13", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, values_wide_sums},
+    {"COAL-13.wide", "COAL-13", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, .each = values_wide_sums},
 };
 const struct check_table values_kept_coalesce_table = CHECK_TABLE(coalesce_cases);
 
 static const struct check_case composition_cases[] = {
-    {"COMP-01.zero_sign", "COMP-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, values_zero_sign},
+    {"COMP-01.zero_sign", "COMP-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = values_zero_sign},
 };
 const struct check_table values_kept_composition_table = CHECK_TABLE(composition_cases);
 
 static const struct check_case gather_cases[] = {
-    {"GATH-14.bits", "GATH-14", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, values_gather},
+    {"GATH-14.bits", "GATH-14", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, .each = values_gather},
 };
 const struct check_table values_kept_gather_table = CHECK_TABLE(gather_cases);
 
 static const struct check_case replicate_cases[] = {
-    {"REPL-07.minus_zero", "REPL-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, values_minus_zero},
+    {"REPL-07.minus_zero", "REPL-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+     .each = values_minus_zero},
 };
 const struct check_table values_kept_replicate_table = CHECK_TABLE(replicate_cases);
 
 static const struct check_case split_cases[] = {
-    {"SPLIT-14.bits", "SPLIT-14", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1, values_scatter},
+    {"SPLIT-14.bits", "SPLIT-14", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1,
+     .each = values_scatter},
 };
 const struct check_table values_kept_split_table = CHECK_TABLE(split_cases);
