@@ -91,7 +91,7 @@ static int check_case_row(const struct check_area *area, const struct check_case
 {
     const unsigned profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP;
 
-    if (!test->id || !test->rule || !test->run + !test->each + !test->each_ranks != 2)
+    if (!test->id || !test->rule || !test->run + !test->each + !test->ranks != 2)
         return text_fail(why, "area %s: a case without an id, a rule or a function", area->name);
     if (!is_rule_of(area, test->rule))
         return text_fail(why, "%.80s: '%.40s' is not a rule of the area %s", test->id, test->rule,

@@ -485,8 +485,7 @@ static void agree_trained(struct check *c, int k)
     const size_t in[] = {7, 2};
     struct impl_model *one = trained(c, 1);
     const struct impl_array *x = check_array(c, 2, in, check_randoms(c, 14, 91));
-    const struct bound_answer known =
-        net_answer(c, one, x, check_column(c, 7, check_sequence(c, 7, 1, 0)));
+    const struct bound_answer known = net_answer(c, one, x, check_counted(c, 7, 1, 0));
     const struct impl_array *expected = check_infer(c, one, x);
     bound_is(c, "output of the model trained on one device", expected, &known.y);
 
@@ -509,16 +508,12 @@ static void agree_trained(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-
 static const struct check_case cases[] = {
-    {"AGREE-01.alone", "AGREE-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, same_shard},
-    {"AGREE-01.together", "AGREE-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     .each = same_shard_together},
+    {"AGREE-01.alone", "AGREE-01", MUST, OBSERVED, DP, PARALLEL, 2, same_shard},
+    {"AGREE-01.together", "AGREE-01", MUST, OBSERVED, DP, PARALLEL, 2, .each = same_shard_together},
     {"AGREE-01.apply", "AGREE-01", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 2, same_call},
-    {"AGREE-02.runs", "AGREE-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = agree_runs,
+    {"AGREE-02.runs", "AGREE-02", MUST, OBSERVED, DP, PARALLEL, 1, .each = agree_runs,
      .dialect = IMPL_SUMS, .choice = IMPL_LISTED},
-    {"AGREE-03.trained", "AGREE-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = agree_trained},
+    {"AGREE-03.trained", "AGREE-03", MUST, OBSERVED, DP, PARALLEL, 1, .each = agree_trained},
 };
 const struct check_table agree_table = CHECK_TABLE(cases);

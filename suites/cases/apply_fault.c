@@ -45,7 +45,7 @@ static int try_forward(struct check *c, struct impl_model *model, int k)
 {
     const size_t n = 3 * (size_t)k - 1;
 
-    return check_try_one(c, model, check_column(c, n, check_sequence(c, n, 1, 1)), true, true);
+    return check_try_one(c, model, check_counted(c, n, 1, 1), true, true);
 }
 
 /* Checks the error of the last call: kind, replica, device, and the text of the layer in its
@@ -317,9 +317,9 @@ static void must_be_marked(struct check *c, struct impl_model *model, double w, 
 static void five_steps(struct check *c, struct impl_model *model, bool backward)
 {
     struct impl_forward forward = {.n_in = 1, .grad = true, .train = true};
-    const struct impl_array *g = check_column(c, 10, check_sequence(c, 10, 1, 1));
+    const struct impl_array *g = check_counted(c, 10, 1, 1);
 
-    forward.in = check_column(c, 10, check_sequence(c, 10, 1, 1));
+    forward.in = check_counted(c, 10, 1, 1);
     for (int attempt = 1, step = 0; step < 5; ++attempt) {
         const double w = 2 - 385.0 / 1024 * step, b = 1 - 55.0 / 1024 * step;
         struct impl_backward back = {.n_grad_out = 1, .n_in = 1, .grad_in = check_output(c, 1, 64)};
@@ -388,29 +388,23 @@ static void apply_retry_backward(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"APPLY-08.calls", "APPLY-08", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_APPLY, 2, apply_joined},
-    {"APPLY-08.forward", "APPLY-08", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     apply_joined_forward},
+    {"APPLY-08.forward", "APPLY-08", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, apply_joined_forward},
     {"APPLY-09.lowest", "APPLY-09", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_APPLY, 2, apply_lowest, 0,
      IMPL_FAILING, IMPL_LOWEST},
-    {"APPLY-09.lowest_forward", "APPLY-09", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+    {"APPLY-09.lowest_forward", "APPLY-09", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
      apply_lowest_forward, 0, IMPL_FAILING, IMPL_LOWEST},
     {"APPLY-09.first", "APPLY-09", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_APPLY, 2, apply_first, 0,
      IMPL_FAILING, IMPL_FIRST},
-    {"APPLY-09.first_forward", "APPLY-09", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+    {"APPLY-09.first_forward", "APPLY-09", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
      apply_first_forward, 0, IMPL_FAILING, IMPL_FIRST},
     {"APPLY-10.calls", "APPLY-10", MUST_REFUSE, REPORTED, DP, IMPL_CAP_APPLY, 1, apply_report},
-    {"APPLY-10.forward", "APPLY-10", MUST_REFUSE, REPORTED, DP, IMPL_CAP_PARALLEL, 2,
-     apply_report_forward},
-    {"APPLY-10.backward", "APPLY-10", MUST_REFUSE, REPORTED, DP, IMPL_CAP_PARALLEL, 2,
+    {"APPLY-10.forward", "APPLY-10", MUST_REFUSE, REPORTED, DP, PARALLEL, 2, apply_report_forward},
+    {"APPLY-10.backward", "APPLY-10", MUST_REFUSE, REPORTED, DP, PARALLEL, 2,
      apply_report_backward},
-    {"APPLY-12.forward", "APPLY-12", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = apply_retry_forward},
-    {"APPLY-12.backward", "APPLY-12", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+    {"APPLY-12.forward", "APPLY-12", MUST, OBSERVED, DP, PARALLEL, 1, .each = apply_retry_forward},
+    {"APPLY-12.backward", "APPLY-12", MUST, OBSERVED, DP, PARALLEL, 2,
      .each = apply_retry_backward},
     {"APPLY-12.calls", "APPLY-12", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, .each = apply_reuse},
 };

@@ -39,7 +39,7 @@ static void apply_model_order(struct check *c)
 {
     const int k = primitive_some(c);
     const size_t n = rows_for(k);
-    const struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
+    const struct impl_array *x = check_counted(c, n, 1, 1);
     double *want = check_memory(c, n * sizeof *want);
 
     for (size_t r = 0; r < n; ++r)
@@ -71,8 +71,8 @@ static void apply_model_backward_order(struct check *c)
         struct impl_model *model = check_parallel(
             c, k, primitive_order(c, k), "",
             check_text(c, AFFINE ",{\"kind\":\"sleep\",\"backward_ms\":%s}", delays(c, k, turn)));
-        const struct impl_array *y = check_forward(
-            c, model, check_needs_grad(check_column(c, n, check_sequence(c, n, 1, 1))));
+        const struct impl_array *y =
+            check_forward(c, model, check_needs_grad(check_counted(c, n, 1, 1)));
 
         check_note(c, "K=%d, %s: ", k, turn == 0 ? "the last replica first" : "mixed");
         check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)), n,
@@ -100,8 +100,7 @@ static void apply_model_together(struct check *c)
         const uint64_t began = check_now_ms();
         uint64_t ms;
 
-        check_values(c, "output",
-                     check_forward(c, model, check_column(c, n, check_sequence(c, n, 1, 1))), n,
+        check_values(c, "output", check_forward(c, model, check_counted(c, n, 1, 1)), n,
                      check_sequence(c, n, 1, 1));
         ms = check_now_ms() - began;
         best = ms < best ? ms : best;
@@ -123,8 +122,8 @@ static void apply_model_backward_together(struct check *c)
 
     for (int attempt = 0; attempt < 10 && best >= (uint64_t)k * (uint64_t)each; ++attempt) {
         const double *g = check_sequence(c, n, 3, 2);
-        const struct impl_array *y = check_forward(
-            c, model, check_needs_grad(check_column(c, n, check_sequence(c, n, 1, 1))));
+        const struct impl_array *y =
+            check_forward(c, model, check_needs_grad(check_counted(c, n, 1, 1)));
         const struct impl_array *upstream = primitive_upstream(c, y, g);
         const uint64_t began = check_now_ms();
         const struct impl_array *dx = check_backward(c, model, upstream);
@@ -148,7 +147,7 @@ static void apply_model_eight(struct check *c)
     uint64_t best = UINT64_MAX;
 
     for (int attempt = 0; attempt < 10 && best >= 2 * EACH; ++attempt) {
-        const struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
+        const struct impl_array *x = check_counted(c, n, 1, 1);
         const uint64_t began = check_now_ms();
         const struct impl_array *y = check_forward(c, model, x);
         const uint64_t ms = check_now_ms() - began;
@@ -166,7 +165,7 @@ static void threads_of(struct check *c, struct impl_model *model, size_t rows, i
 {
     struct impl_trace *trace = check_memory(c, sizeof *trace);
 
-    check_forward_trace(c, model, check_column(c, rows, check_sequence(c, rows, 1, 1)), trace);
+    check_forward_trace(c, model, check_counted(c, rows, 1, 1), trace);
     check_int(c, "replicas", trace->replicas, m);
     if (m == 1)
         check_true(c, trace->replica[0].thread == trace->caller,
@@ -195,7 +194,7 @@ static void apply_model_modes(struct check *c, int k)
     const size_t n = rows_for(k);
     struct impl_model *model =
         check_parallel(c, k, primitive_order(c, k), "", "{\"kind\":\"tag_mode\"}");
-    const struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
+    const struct impl_array *x = check_counted(c, n, 1, 1);
 
     for (size_t step = 0; step < sizeof modes / sizeof modes[0]; ++step) {
         const bool grad = (modes[step] & 1) != 0, train = (modes[step] & 2) != 0;
@@ -219,7 +218,7 @@ static void apply_modes_after_failure(struct check *c, int k)
                               "\"at\":1}",
                        k - 1));
         const bool grad = (modes & 1) != 0, train = (modes & 2) != 0;
-        const struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
+        const struct impl_array *x = check_counted(c, n, 1, 1);
 
         check_note(c, "K=%d, after a failure with grad %d, train %d: ", k, grad, train);
         check_refused(c, "a failing replica", check_try_one(c, model, x, grad, train),
@@ -253,7 +252,7 @@ static void apply_model_devices(struct check *c, int k)
         check_note(c, "K=%d: ", k);
         check_values(c, "x + 1000 * (its device + 1)",
                      check_forward(c, check_parallel(c, k, ids, "", "{\"kind\":\"tag_device\"}"),
-                                   check_column(c, n, check_sequence(c, n, 5, 1))),
+                                   check_counted(c, n, 5, 1)),
                      n, want);
     }
 }
@@ -294,25 +293,19 @@ static void apply_several(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"APPLY-02.forward", "APPLY-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, apply_model_order},
-    {"APPLY-02.backward", "APPLY-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     apply_model_backward_order},
-    {"APPLY-04.model", "APPLY-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, apply_model_together},
-    {"APPLY-04.backward", "APPLY-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+    {"APPLY-02.forward", "APPLY-02", MUST, OBSERVED, DP, PARALLEL, 2, apply_model_order},
+    {"APPLY-02.backward", "APPLY-02", MUST, OBSERVED, DP, PARALLEL, 2, apply_model_backward_order},
+    {"APPLY-04.model", "APPLY-04", MUST, OBSERVED, DP, PARALLEL, 2, apply_model_together},
+    {"APPLY-04.backward", "APPLY-04", MUST, OBSERVED, DP, PARALLEL, 2,
      apply_model_backward_together},
-    {"APPLY-04.eight", "APPLY-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 8, apply_model_eight},
-    {"APPLY-04.replicas", "APPLY-04", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1,
+    {"APPLY-04.eight", "APPLY-04", MUST, OBSERVED, DP, PARALLEL, 8, apply_model_eight},
+    {"APPLY-04.replicas", "APPLY-04", MUST, REPORTED, DP, PARALLEL | IMPL_CAP_TRACE, 1,
      .each = apply_model_threads},
-    {"APPLY-05.forward", "APPLY-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = apply_model_modes},
-    {"APPLY-05.after_failure", "APPLY-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+    {"APPLY-05.forward", "APPLY-05", MUST, OBSERVED, DP, PARALLEL, 1, .each = apply_model_modes},
+    {"APPLY-05.after_failure", "APPLY-05", MUST, OBSERVED, DP, PARALLEL, 1,
      .each = apply_modes_after_failure},
-    {"APPLY-06.forward", "APPLY-06", MUST, REPORTED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = apply_model_devices},
+    {"APPLY-06.forward", "APPLY-06", MUST, REPORTED, DP, PARALLEL, 1, .each = apply_model_devices},
     {"APPLY-03.several", "APPLY-03", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, .each = apply_several},
 };
 const struct check_table apply_model_table = CHECK_TABLE(cases);

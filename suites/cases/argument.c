@@ -65,7 +65,7 @@ static void fresh(struct check *c, int k)
         const size_t length = (size_t)(4 - turn);
         check_note(c, "K=%d, call %d: ", k, turn);
         check_values(c, "output",
-                     forward_with(c, model, check_column(c, N, check_sequence(c, N, 1, 1)),
+                     forward_with(c, model, check_counted(c, N, 1, 1),
                                   check_vector(c, length, check_sequence(c, length, 7 * turn, 1)),
                                   1, NULL),
                      N, check_sequence(c, N, 1000 * (double)length + 7 * turn, 7 * turn));
@@ -119,14 +119,11 @@ static void surplus_devices(struct check *c)
         for (int s = 0; s < m; ++s)
             for (size_t row = 0; row < size[s]; ++row, ++r)
                 y[r] = 2 * (5 * (double)(r + 1) + 1000 + 1000 * (double)size[s]) + 1;
-        got =
-            forward_with(c, model, check_needs_grad(check_column(c, n, check_sequence(c, n, 1, 1))),
-                         check_vector(c, 1, &factor), 1, NULL);
+        got = forward_with(c, model, check_needs_grad(check_counted(c, n, 1, 1)),
+                           check_vector(c, 1, &factor), 1, NULL);
         check_values(c, "output", got, n, y);
         check_values(c, "input gradient",
-                     check_backward(
-                         c, model,
-                         check_on(check_column(c, n, check_sequence(c, n, 3, 1)), mixed_ids(k)[0])),
+                     check_backward(c, model, check_on(check_counted(c, n, 3, 1), mixed_ids(k)[0])),
                      n, check_sequence(c, n, 30, 10));
     }
 }
@@ -145,8 +142,7 @@ static void surplus_calls(struct check *c)
             continue;
         check_note(c, "K=%d N=%zu: ", k, n);
         forward_with(c, check_parallel(c, k, NULL, "", "{\"kind\":\"argument\"}"),
-                     check_column(c, n, check_sequence(c, n, 1, 1)), check_vector(c, 1, &factor), 1,
-                     trace);
+                     check_counted(c, n, 1, 1), check_vector(c, 1, &factor), 1, trace);
         check_int(c, "replicas", trace->replicas, m);
         for (int s = 0; s < m; ++s)
             check_int(c, "calls of a replica", (long long)trace->replica[s].calls, 1);
@@ -181,7 +177,7 @@ static void same_factor(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL, NEEDS = IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS };
+enum { NEEDS = PARALLEL | IMPL_CAP_ARGUMENTS };
 
 static const struct check_case cases[] = {
     {"NONT-01.whole", "NONT-01", MUST, OBSERVED, DP, NEEDS, 1, .each = argument_whole},

@@ -131,6 +131,11 @@ const double *check_sequence(struct check *c, size_t count, double first, double
     return values;
 }
 
+struct impl_array *check_counted(struct check *c, size_t n, double first, double step)
+{
+    return check_column(c, n, check_sequence(c, n, first, step));
+}
+
 /* splitmix64 */
 static uint64_t array_next_random(uint64_t *state)
 {

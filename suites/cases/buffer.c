@@ -28,7 +28,7 @@ static void buffer_counts(struct check *c, bool alias)
         check_set(c, model, IMPL_VALUE, 3, &begin);
         for (int turn = 1; turn <= 4; ++turn) {
             const size_t n = rows[turn - 1];
-            const struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
+            const struct impl_array *x = check_counted(c, n, 1, 1);
             const int kept = alias || k == 1 ? turn : 0;
             check_note(c, "K=%d, forward %d: ", k, turn);
             check_values(c, "output", check_one(c, model, x, turn % 2 == 1, turn < 3), n,
@@ -58,9 +58,8 @@ static void set_by_hand(struct check *c, int k)
     for (int turn = 0; turn < 3; ++turn) {
         const double g0 = values[turn];
         check_set(c, model, IMPL_VALUE, 0, &g0);
-        check_forward(c, model, check_needs_grad(check_column(c, N, check_sequence(c, N, 1, 1))));
-        check_backward(c, model,
-                       check_on(check_column(c, N, check_sequence(c, N, 1, 1)), mixed_ids(k)[0]));
+        check_forward(c, model, check_needs_grad(check_counted(c, N, 1, 1)));
+        check_backward(c, model, check_on(check_counted(c, N, 1, 1), mixed_ids(k)[0]));
         check_value_is(c, model, 0, g0 + 1);
         check_grad_none(c, model, 0);
         check_step(c, model, 0.5F, 0);
@@ -82,7 +81,7 @@ static void modes_seen(struct check *c, int k)
     for (size_t turn = 0; turn < sizeof modes / sizeof modes[0]; ++turn) {
         const bool grad = (modes[turn] & 1) != 0, train = (modes[turn] & 2) != 0;
         const double tag = 1000 * grad + 2000 * train;
-        const struct impl_array *x = check_column(c, N, check_sequence(c, N, 1, 1));
+        const struct impl_array *x = check_counted(c, N, 1, 1);
         check_note(c, "K=%d, forward %zu: ", k, turn);
         check_values(c, "output", check_one(c, model, x, grad, train), N,
                      check_sequence(c, N, 2 + 3 * tag, 2));
@@ -98,7 +97,7 @@ static void modes_told(struct check *c, int k)
         size_t size[IMPL_MAX_DEVICES];
         const int m = check_shards(N, k, size);
         check_note(c, "K=%d mode %u: ", k, mode);
-        op.in = check_column(c, N, check_sequence(c, N, 1, 1));
+        op.in = check_counted(c, N, 1, 1);
         op.out = check_output(c, IMPL_MAX_IO, 4096);
         check_forward_op(c, counting(c, k), &op);
         check_int(c, "replicas", trace->replicas, m);
@@ -119,8 +118,7 @@ static void called_by_each(struct check *c, int k)
         size_t size[IMPL_MAX_DEVICES];
         const int m = check_shards(rows[form], k, size);
         check_note(c, "K=%d N=%zu: ", k, rows[form]);
-        check_forward_trace(
-            c, model, check_column(c, rows[form], check_sequence(c, rows[form], 1, 1)), trace);
+        check_forward_trace(c, model, check_counted(c, rows[form], 1, 1), trace);
         check_int(c, "replicas", trace->replicas, m);
         for (int s = 0; s < k; ++s)
             check_int(c, "calls of a replica", (long long)trace->replica[s].calls, s < m);
@@ -129,19 +127,16 @@ static void called_by_each(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-
 static const struct check_case cases[] = {
-    {"BUF-01.counter", "BUF-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, counted_once, 0,
-     IMPL_REPLICA_0, IMPL_ALIAS},
-    {"BUF-01.set_by_hand", "BUF-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = set_by_hand,
+    {"BUF-01.counter", "BUF-01", MUST, OBSERVED, DP, PARALLEL, 1, counted_once, 0, IMPL_REPLICA_0,
+     IMPL_ALIAS},
+    {"BUF-01.set_by_hand", "BUF-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = set_by_hand,
      .dialect = IMPL_REPLICA_0, .choice = IMPL_ALIAS},
-    {"BUF-06.counter", "BUF-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, clones_lose_it, 0,
-     IMPL_REPLICA_0, IMPL_CLONE},
-    {"BUF-09.modes", "BUF-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = modes_seen},
-    {"BUF-09.told", "BUF-09", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1,
-     .each = modes_told},
-    {"BUF-10.calls", "BUF-10", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1,
+    {"BUF-06.counter", "BUF-06", MUST, OBSERVED, DP, PARALLEL, 1, clones_lose_it, 0, IMPL_REPLICA_0,
+     IMPL_CLONE},
+    {"BUF-09.modes", "BUF-09", MUST, OBSERVED, DP, PARALLEL, 1, .each = modes_seen},
+    {"BUF-09.told", "BUF-09", MUST, REPORTED, DP, PARALLEL | IMPL_CAP_TRACE, 1, .each = modes_told},
+    {"BUF-10.calls", "BUF-10", MUST, REPORTED, DP, PARALLEL | IMPL_CAP_TRACE, 1,
      .each = called_by_each},
 };
 const struct check_table buffer_table = CHECK_TABLE(cases);

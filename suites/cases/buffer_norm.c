@@ -205,9 +205,7 @@ static void buf_norm_evaluation(struct check *c, int k)
                      check_one(c, model, check_needs_grad(check_column(c, n, x)), true, false), n,
                      y);
         check_values(c, "gradient of the input",
-                     check_backward(
-                         c, model,
-                         check_on(check_column(c, n, check_sequence(c, n, 2, 2)), mixed_ids(k)[0])),
+                     check_backward(c, model, check_on(check_counted(c, n, 2, 2), mixed_ids(k)[0])),
                      n, check_sequence(c, n, 1, 1));
         check_value_is(c, model, MEAN, mean);
         check_value_is(c, model, VARIANCE, variance);
@@ -248,7 +246,7 @@ static void buf_norm_one_row(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL, NORM = IMPL_CAP_PARALLEL | IMPL_CAP_BATCH_NORM };
+enum { NORM = PARALLEL | IMPL_CAP_BATCH_NORM };
 
 static const struct check_case cases[] = {
     {"BUF-02.known", "BUF-02", MAY, OBSERVED, DP, NORM, 2, buf_norm_known, 0, IMPL_REPLICA_0,

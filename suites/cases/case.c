@@ -64,9 +64,9 @@ static void run_all(struct check *c)
         test->each(c, k);
         end_turn(c);
     }
-    for (int i = 0, ranks; test->each_ranks && (ranks = ddp_ranks(i)) != 0; ++i) {
+    for (int i = 0, ranks; test->ranks && (ranks = ddp_ranks(i)) != 0; ++i) {
         check_note(c, "R=%d: ", ranks);
-        test->each_ranks(c, ranks);
+        test->ranks(c, ranks);
         end_turn(c);
     }
 }

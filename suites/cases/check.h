@@ -58,7 +58,15 @@ struct check_case {
      * `devices` on, or of ranks of ddp_ranks. Each call begins with the note "K=2: " or "R=2: ",
      * and the models that it opened are closed when it returns. */
     void (*each)(struct check *c, int k);
-    void (*each_ranks)(struct check *c, int ranks);
+    void (*ranks)(struct check *c, int ranks);
+};
+
+/* Words for the rows of tables. */
+enum {
+    PRIM = PROFILE_PRIMITIVES,
+    DP = PROFILE_DATAPARALLEL,
+    DDP = PROFILE_DDP,
+    PARALLEL = IMPL_CAP_PARALLEL
 };
 
 /* A rule without a case, and the reason. */
@@ -227,6 +235,8 @@ struct impl_array *check_vector(struct check *c, size_t n, const double values[]
 struct impl_array *check_column(struct check *c, size_t n, const double values[]); /* [n, 1] */
 /* Returns count numbers: first, first + step, ... */
 const double *check_sequence(struct check *c, size_t count, double first, double step);
+/* Returns an input [n, 1] of these numbers. */
+struct impl_array *check_counted(struct check *c, size_t n, double first, double step);
 /* Returns numbers of -8..8 except 0, as a function of seed: exact in every sum of a case. */
 const double *check_integers(struct check *c, size_t count, uint64_t seed);
 /* Returns float32 numbers of all magnitudes in -1..1, as a function of seed: not exact on

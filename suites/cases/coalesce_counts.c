@@ -138,10 +138,7 @@ static void coalesce_large_alone(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum {
-    PRIM = PROFILE_PRIMITIVES,
-    COUNTS = IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE | IMPL_CAP_TRANSFERS
-};
+enum { COUNTS = IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE | IMPL_CAP_TRANSFERS };
 
 static const struct check_case cases[] = {
     {"COAL-01.default", "COAL-01", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_default_bytes},

@@ -280,13 +280,10 @@ static void comp_functional_output(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-#define PARALLEL   IMPL_CAP_PARALLEL
-#define TRACE      (IMPL_CAP_PARALLEL | IMPL_CAP_TRACE)
-#define TRAFFIC    (IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC)
-#define FUNCTIONAL (IMPL_CAP_PARALLEL | IMPL_CAP_FUNCTIONAL)
+#define TRACE      (PARALLEL | IMPL_CAP_TRACE)
+#define TRAFFIC    (PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC)
+#define FUNCTIONAL (PARALLEL | IMPL_CAP_FUNCTIONAL)
 
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"COMP-03.check_scatter", "COMP-03", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
      .each = comp_check_before_scatter},

@@ -287,11 +287,8 @@ static void comp_live_errors(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-#define PARALLEL IMPL_CAP_PARALLEL
-#define MEMORY   (IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_MEMORY)
+#define MEMORY (PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_MEMORY)
 
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"COMP-10.two_forwards", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, .each = comp_two_forwards},
     {"COMP-10.interleaved", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, .each = comp_interleaved},

@@ -288,12 +288,9 @@ static void comp_wide_rows(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-#define PARALLEL  IMPL_CAP_PARALLEL
-#define TRACE     (IMPL_CAP_PARALLEL | IMPL_CAP_TRACE)
-#define ARGUMENTS (IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS)
+#define TRACE     (PARALLEL | IMPL_CAP_TRACE)
+#define ARGUMENTS (PARALLEL | IMPL_CAP_ARGUMENTS)
 
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"COMP-01.golden", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = comp_golden},
     {"COMP-01.network", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = comp_network},

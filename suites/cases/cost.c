@@ -85,7 +85,7 @@ static void largest_shard(struct check *c, int k)
         const struct impl_array *y;
         double largest = 0;
         check_note(c, "K=%d N=%zu: ", k, n);
-        y = check_forward(c, model, check_column(c, n, check_sequence(c, n, 0, 0)));
+        y = check_forward(c, model, check_counted(c, n, 0, 0));
         check_int(c, "rows", (long long)check_elements(y), (long long)n);
         for (size_t r = 0; r < n; ++r)
             largest = check_element(y, r) > largest ? check_element(y, r) : largest;
@@ -95,11 +95,11 @@ static void largest_shard(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL, NEEDS = IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC };
+enum { NEEDS = PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC };
 
 static const struct check_case cases[] = {
     {"COST-01.step", "COST-01", MAY, REPORTED, DP, NEEDS, 1, .each = bytes_of_a_step},
     {"COST-02.forwards", "COST-02", MAY, REPORTED, DP, NEEDS, 1, .each = bytes_without_gradients},
-    {"COST-06.largest", "COST-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = largest_shard},
+    {"COST-06.largest", "COST-06", MUST, OBSERVED, DP, PARALLEL, 1, .each = largest_shard},
 };
 const struct check_table cost_table = CHECK_TABLE(cases);

@@ -240,19 +240,13 @@ static void any_device_told(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum {
-    DP = PROFILE_DATAPARALLEL,
-    PRIMITIVE = PROFILE_PRIMITIVES,
-    PARALLEL = IMPL_CAP_PARALLEL,
-    LISTS = IMPL_CAP_SCATTER | IMPL_CAP_GATHER | IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE
-};
+enum { LISTS = IMPL_CAP_SCATTER | IMPL_CAP_GATHER | IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE };
 
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"COUNT-01.few", "COUNT-01", MUST, OBSERVED, DP, PARALLEL, 1, train_few},
     {"COUNT-01.nine", "COUNT-01", MUST, OBSERVED, DP, PARALLEL, FEW + 1, train_nine},
-    {"COUNT-02.few", "COUNT-02", MUST, OBSERVED, PRIMITIVE, LISTS, 1, lists_few},
-    {"COUNT-02.nine", "COUNT-02", MUST, OBSERVED, PRIMITIVE, LISTS, FEW + 1, lists_nine},
+    {"COUNT-02.few", "COUNT-02", MUST, OBSERVED, PRIM, LISTS, 1, lists_few},
+    {"COUNT-02.nine", "COUNT-02", MUST, OBSERVED, PRIM, LISTS, FEW + 1, lists_nine},
     {"COUNT-02.calls", "COUNT-02", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, calls},
     {"COUNT-03.values", "COUNT-03", MUST, OBSERVED, DP, PARALLEL, 2, any_device},
     {"COUNT-03.devices", "COUNT-03", MUST, REPORTED, DP, PARALLEL, 2, any_device_told},

@@ -190,9 +190,8 @@ static void count_ranks_more(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DDP = PROFILE_DDP, RANKS = IMPL_CAP_DDP };
+enum { RANKS = IMPL_CAP_DDP };
 
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"COUNT-04.two", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_two},
     {"COUNT-04.three", "COUNT-04", MUST, OBSERVED, DDP, RANKS, 0, count_ranks_three},

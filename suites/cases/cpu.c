@@ -22,12 +22,12 @@ static void values_and_gradients(struct check *c)
         check_set(c, model, IMPL_GRAD, 0, (const double[]){1000});
         check_set(c, model, IMPL_GRAD, 1, (const double[]){123});
         for (int turn = 1; turn <= 3; ++turn) {
-            struct impl_array *y = check_forward(
-                c, model, check_needs_grad(check_column(c, N, check_sequence(c, N, 1, 1))));
+            struct impl_array *y =
+                check_forward(c, model, check_needs_grad(check_counted(c, N, 1, 1)));
             struct impl_array *dx;
             check_values(c, "output", y, N, check_sequence(c, N, 3, 2));
             check_device(c, "output", y, IMPL_HOST);
-            dx = check_backward(c, model, check_column(c, N, check_sequence(c, N, 1, 1)));
+            dx = check_backward(c, model, check_counted(c, N, 1, 1));
             check_values(c, "input gradient", dx, N, check_sequence(c, N, 2, 2));
             check_grad_is(c, model, 0, 1000 + 385 * turn);
             check_grad_is(c, model, 1, 123 + 55 * turn);
@@ -51,11 +51,8 @@ static void called_once(struct check *c)
         const bool grad = turn % 2 == 0, train = turn > 2;
         const double device = 0, replica = 1000, mode = 1000 * grad + 2000 * train;
         struct impl_array *out = check_output(c, IMPL_MAX_IO, 4096);
-        struct impl_forward op = {.in = check_column(c, n, check_sequence(c, n, 1, 1)),
-                                  .n_in = 1,
-                                  .out = out,
-                                  .grad = grad,
-                                  .train = train};
+        struct impl_forward op = {
+            .in = check_counted(c, n, 1, 1), .n_in = 1, .out = out, .grad = grad, .train = train};
         check_note(c, "forward %d: ", turn);
         check_forward_op(c, model, &op);
         check_int(c, "outputs", op.n_out, 1);
@@ -75,7 +72,7 @@ static void arguments_untouched(struct check *c)
     check_use(c, check_host_session(c));
     model = check_model(c, "{\"layers\":[{\"kind\":\"parallel\",\"layers\":["
                            "{\"kind\":\"argument\"}]}]}");
-    op.in = check_column(c, N, check_sequence(c, N, 1, 1));
+    op.in = check_counted(c, N, 1, 1);
     op.args = check_vector(c, 3, values);
     check_forward_op(c, model, &op);
     check_int(c, "outputs", op.n_out, 1);
@@ -96,13 +93,10 @@ static void functional_called(struct check *c)
     check_use(c, check_host_session(c));
     model = check_model(c, "%s", functional);
     for (int turn = 1; turn <= 2; ++turn) {
-        check_values(
-            c, "output",
-            check_forward(c, model,
-                          check_needs_grad(check_column(c, N, check_sequence(c, N, 1, 1)))),
-            N, check_sequence(c, N, 3, 2));
-        check_values(c, "input gradient",
-                     check_backward(c, model, check_column(c, N, check_sequence(c, N, 1, 1))), N,
+        check_values(c, "output",
+                     check_forward(c, model, check_needs_grad(check_counted(c, N, 1, 1))), N,
+                     check_sequence(c, N, 3, 2));
+        check_values(c, "input gradient", check_backward(c, model, check_counted(c, N, 1, 1)), N,
                      check_sequence(c, N, 2, 2));
         check_grad_is(c, model, 0, 385 * turn);
         check_grad_is(c, model, 1, 55 * turn);
@@ -116,7 +110,7 @@ static int open_and_run(struct check *c, const char *text)
 
     if (status != IMPL_OK)
         return status;
-    return check_try_one(c, model, check_column(c, N, check_sequence(c, N, 1, 1)), true, true);
+    return check_try_one(c, model, check_counted(c, N, 1, 1), true, true);
 }
 
 static void functional_refused(struct check *c)
@@ -154,10 +148,8 @@ static void empty_ids_give(struct check *c, int k)
     for (int s = 0; s < m; ++s)
         for (size_t row = 0; row < size[s]; ++row, ++r)
             want[r] = 2 * ((double)(r + 1) + 1000 * (s + 1) + 1000 * (double)size[s]) + 1;
-    check_values(
-        c, "output",
-        check_forward(c, model, check_on(check_column(c, N, check_sequence(c, N, 1, 1)), 0)), N,
-        want);
+    check_values(c, "output", check_forward(c, model, check_on(check_counted(c, N, 1, 1), 0)), N,
+                 want);
 }
 
 static void empty_ids_all(struct check *c)
@@ -189,8 +181,7 @@ static void scalars_pass(struct check *c)
                       check_array(c, 0, NULL, &three));
     check_shape(c, "output of a 0-dim input", y, 0, NULL);
     check_values(c, "output of a 0-dim input", y, 1, &seven);
-    y = check_forward(c, host_wrapped(c, "{\"kind\":\"sum\"}"),
-                      check_column(c, N, check_sequence(c, N, 1, 1)));
+    y = check_forward(c, host_wrapped(c, "{\"kind\":\"sum\"}"), check_counted(c, N, 1, 1));
     check_shape(c, "0-dim output", y, 0, NULL);
     check_values(c, "0-dim output", y, 1, &fifty_five);
 }
@@ -204,7 +195,7 @@ static void odd_outputs_pass(struct check *c)
     const double twice[] = {1, 1, 2, 2, 3, 3};
 
     check_use(c, check_host_session(c));
-    op.in = check_column(c, 3, check_sequence(c, 3, 1, 1));
+    op.in = check_counted(c, 3, 1, 1);
     check_forward_op(c, host_wrapped(c, "{\"kind\":\"fork\"}"), &op);
     check_int(c, "outputs", op.n_out, 2);
     check_values(c, "first output", &out[0], 3, check_sequence(c, 3, 1, 1));
@@ -216,24 +207,22 @@ static void odd_outputs_pass(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-
 static const struct check_case cases[] = {
-    {"CPU-01.values", "CPU-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 0, values_and_gradients},
-    {"CPU-01.called_once", "CPU-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 0, called_once},
-    {"CPU-01.arguments", "CPU-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS, 0,
+    {"CPU-01.values", "CPU-01", MUST, OBSERVED, DP, PARALLEL, 0, values_and_gradients},
+    {"CPU-01.called_once", "CPU-01", MUST, OBSERVED, DP, PARALLEL, 0, called_once},
+    {"CPU-01.arguments", "CPU-01", MUST, OBSERVED, DP, PARALLEL | IMPL_CAP_ARGUMENTS, 0,
      arguments_untouched},
-    {"CPU-02.called", "CPU-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_FUNCTIONAL, 0,
+    {"CPU-02.called", "CPU-02", MUST, OBSERVED, DP, PARALLEL | IMPL_CAP_FUNCTIONAL, 0,
      functional_called, 0, IMPL_FUNCTIONAL_HOST, IMPL_CALL},
-    {"CPU-02.refused", "CPU-02", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_FUNCTIONAL,
-     0, functional_refused, 0, IMPL_FUNCTIONAL_HOST, IMPL_REFUSE},
-    {"CPU-03.refused", "CPU-03", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, empty_ids_refused,
-     0, IMPL_EMPTY_IDS, IMPL_REFUSE},
-    {"CPU-03.all", "CPU-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, empty_ids_all, 0,
-     IMPL_EMPTY_IDS, IMPL_ALL},
-    {"CPU-03.called", "CPU-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, empty_ids_call, 0,
-     IMPL_EMPTY_IDS, IMPL_CALL},
-    {"CPU-04.scalars", "CPU-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 0, scalars_pass},
-    {"CPU-04.outputs", "CPU-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 0, odd_outputs_pass},
+    {"CPU-02.refused", "CPU-02", MUST_REFUSE, OBSERVED, DP, PARALLEL | IMPL_CAP_FUNCTIONAL, 0,
+     functional_refused, 0, IMPL_FUNCTIONAL_HOST, IMPL_REFUSE},
+    {"CPU-03.refused", "CPU-03", MUST_REFUSE, OBSERVED, DP, PARALLEL, 1, empty_ids_refused, 0,
+     IMPL_EMPTY_IDS, IMPL_REFUSE},
+    {"CPU-03.all", "CPU-03", MUST, OBSERVED, DP, PARALLEL, 1, empty_ids_all, 0, IMPL_EMPTY_IDS,
+     IMPL_ALL},
+    {"CPU-03.called", "CPU-03", MUST, OBSERVED, DP, PARALLEL, 1, empty_ids_call, 0, IMPL_EMPTY_IDS,
+     IMPL_CALL},
+    {"CPU-04.scalars", "CPU-04", MUST, OBSERVED, DP, PARALLEL, 0, scalars_pass},
+    {"CPU-04.outputs", "CPU-04", MUST, OBSERVED, DP, PARALLEL, 0, odd_outputs_pass},
 };
 const struct check_table cpu_table = CHECK_TABLE(cases);

@@ -236,7 +236,7 @@ static void any_share(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { BOTH = PROFILE_PRIMITIVES | PROFILE_DDP };
+enum { BOTH = PRIM | DDP };
 
 static const struct check_case cases[] = {
     {"DDP-10.known", "DDP-10", MUST, OBSERVED, BOTH, IMPL_CAP_BUCKETS, 0, known_buckets},

@@ -279,11 +279,7 @@ static void ddp_traffic(struct check *c, int ranks)
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-enum {
-    DDP = PROFILE_DDP,
-    SEARCH = IMPL_CAP_DDP | IMPL_CAP_FIND_UNUSED,
-    TOLD = IMPL_CAP_DDP | IMPL_CAP_LAUNCHES
-};
+enum { SEARCH = IMPL_CAP_DDP | IMPL_CAP_FIND_UNUSED, TOLD = IMPL_CAP_DDP | IMPL_CAP_LAUNCHES };
 
 static const struct check_case cases[] = {
     {"DDP-11.limits", "DDP-11", MAY, REPORTED, DDP, TOLD, 0, ddp_buckets_limits, 60000},
@@ -297,7 +293,7 @@ static const struct check_case cases[] = {
 const struct check_table ddp_buckets_table = CHECK_TABLE(cases);
 
 static const struct check_case cost_cases[] = {
-    {"COST-04.traffic", "COST-04", MAY, REPORTED, PROFILE_DDP,
-     IMPL_CAP_DDP | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 0, .each_ranks = ddp_traffic},
+    {"COST-04.traffic", "COST-04", MAY, REPORTED, DDP,
+     IMPL_CAP_DDP | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 0, .ranks = ddp_traffic},
 };
 const struct check_table ddp_buckets_cost_table = CHECK_TABLE(cost_cases);

@@ -152,13 +152,12 @@ static void ddp_buffers_two_forwards(struct check *c, int ranks)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DDP = PROFILE_DDP, NORM = IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM };
+enum { NORM = IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM };
 
 static const struct check_case cases[] = {
-    {"DDP-08.sent", "DDP-08", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .each_ranks = ddp_buffers_sent},
-    {"DDP-08.statistics", "DDP-08", MAY, OBSERVED, DDP, NORM, 0,
-     .each_ranks = ddp_buffers_statistics},
+    {"DDP-08.sent", "DDP-08", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = ddp_buffers_sent},
+    {"DDP-08.statistics", "DDP-08", MAY, OBSERVED, DDP, NORM, 0, .ranks = ddp_buffers_statistics},
     {"DDP-09.two_forwards", "DDP-09", MAY, OBSERVED, DDP, NORM, 0,
-     .each_ranks = ddp_buffers_two_forwards},
+     .ranks = ddp_buffers_two_forwards},
 };
 const struct check_table ddp_buffers_table = CHECK_TABLE(cases);

@@ -127,15 +127,11 @@ static void ddp_sync_infer(struct check *c, int ranks)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DDP = PROFILE_DDP };
-
 static const struct check_case cases[] = {
-    {"DDP-01.again", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .each_ranks = ddp_mean_again},
-    {"DDP-01.frozen", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0,
-     .each_ranks = ddp_mean_frozen},
-    {"DDP-01.eval", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .each_ranks = ddp_mean_eval},
-    {"DDP-02.no_rows", "DDP-02", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0,
-     .each_ranks = ddp_mean_no_rows},
-    {"DDP-16.infer", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .each_ranks = ddp_sync_infer},
+    {"DDP-01.again", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = ddp_mean_again},
+    {"DDP-01.frozen", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = ddp_mean_frozen},
+    {"DDP-01.eval", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = ddp_mean_eval},
+    {"DDP-02.no_rows", "DDP-02", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = ddp_mean_no_rows},
+    {"DDP-16.infer", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = ddp_sync_infer},
 };
 const struct check_table ddp_models_table = CHECK_TABLE(cases);

@@ -148,14 +148,12 @@ static void ddp_sync_each(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DDP = PROFILE_DDP };
-
 static const struct check_case cases[] = {
     {"DDP-16.known", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_no_sync_known},
     {"DDP-16.several", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0,
-     .each_ranks = ddp_no_sync_several},
+     .ranks = ddp_no_sync_several},
     {"DDP-16.prefilled", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0,
-     .each_ranks = ddp_no_sync_prefilled},
+     .ranks = ddp_no_sync_prefilled},
     {"DDP-17.each", "DDP-17", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_sync_each},
 };
 const struct check_table ddp_sync_table = CHECK_TABLE(cases);

@@ -164,7 +164,7 @@ static void ddp_mean_large(struct check *c)
             sum[r] = (double)n * x[r];
             mean[0] += sum[r] / RANKS;
             mean[1] += (double)n / RANKS;
-            call.in[r][0] = check_column(c, n, check_sequence(c, n, x[r], 0));
+            call.in[r][0] = check_counted(c, n, x[r], 0);
         }
         check_zero_grad(c, model);
         ddp_pass(c, model, &call);
@@ -380,25 +380,21 @@ static void ddp_values_not_sent(struct check *c, int ranks)
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-enum { DDP = PROFILE_DDP };
-
 static const struct check_case cases[] = {
     {"DDP-01.known", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_known},
-    {"DDP-01.steps", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .each_ranks = ddp_mean_steps},
-    {"DDP-01.network", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0,
-     .each_ranks = ddp_mean_network},
+    {"DDP-01.steps", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = ddp_mean_steps},
+    {"DDP-01.network", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = ddp_mean_network},
     {"DDP-01.large", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_large},
-    {"DDP-05.exact", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .each_ranks = ddp_mean_exact},
+    {"DDP-05.exact", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = ddp_mean_exact},
     {"DDP-05.range", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_range},
-    {"DDP-05.infinite", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0,
-     .each_ranks = ddp_mean_infinite},
+    {"DDP-05.infinite", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = ddp_mean_infinite},
     {"DDP-07.same", "DDP-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_values_same},
     {"DDP-07.not_sent", "DDP-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0,
-     .each_ranks = ddp_values_not_sent},
+     .ranks = ddp_values_not_sent},
 };
 const struct check_table ddp_training_table = CHECK_TABLE(cases);
 
 static const struct check_case determinism_cases[] = {
-    {"DET-07.bits", "DET-07", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, ddp_gradients_same},
+    {"DET-07.bits", "DET-07", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_gradients_same},
 };
 const struct check_table ddp_training_determinism_table = CHECK_TABLE(determinism_cases);

@@ -109,11 +109,9 @@ static void ddp_unlike_order(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DDP = PROFILE_DDP };
-
 static const struct check_case cases[] = {
     {"DDP-07.sent", "DDP-07", MAY, OBSERVED, DDP, IMPL_CAP_DDP | IMPL_CAP_UNLIKE_RANKS, 0,
-     .each_ranks = ddp_unlike_values},
+     .ranks = ddp_unlike_values},
     {"DDP-25.shapes", "DDP-25", MAY, OBSERVED, DDP, IMPL_CAP_DDP | IMPL_CAP_UNLIKE_RANKS, 0,
      ddp_unlike_shapes, 30000},
     {"DDP-26.order", "DDP-26", MAY, OBSERVED, DDP, IMPL_CAP_DDP | IMPL_CAP_UNLIKE_RANKS, 0,

@@ -183,15 +183,14 @@ static void ddp_unused_refused(struct check *c, int ranks)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DDP = PROFILE_DDP, SEARCH = IMPL_CAP_DDP | IMPL_CAP_FIND_UNUSED };
+enum { SEARCH = IMPL_CAP_DDP | IMPL_CAP_FIND_UNUSED };
 
 static const struct check_case cases[] = {
     {"DDP-16.unused", "DDP-16", MAY, OBSERVED, DDP, SEARCH, 0, ddp_unused_after_no_sync},
     {"DDP-21.some", "DDP-21", MAY, OBSERVED, DDP, SEARCH, 0, ddp_unused_on_some},
-    {"DDP-22.everywhere", "DDP-22", MAY, OBSERVED, DDP, SEARCH, 0,
-     .each_ranks = ddp_unused_everywhere},
-    {"DDP-22.later", "DDP-22", MAY, OBSERVED, DDP, SEARCH, 0, .each_ranks = ddp_unused_later},
+    {"DDP-22.everywhere", "DDP-22", MAY, OBSERVED, DDP, SEARCH, 0, .ranks = ddp_unused_everywhere},
+    {"DDP-22.later", "DDP-22", MAY, OBSERVED, DDP, SEARCH, 0, .ranks = ddp_unused_later},
     {"DDP-23.refused", "DDP-23", MUST_REFUSE, OBSERVED, DDP, IMPL_CAP_DDP, 0,
-     .each_ranks = ddp_unused_refused},
+     .ranks = ddp_unused_refused},
 };
 const struct check_table ddp_unused_table = CHECK_TABLE(cases);

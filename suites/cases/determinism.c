@@ -121,11 +121,8 @@ static void gradients_in_order(struct check *c)
             size_t size[IMPL_MAX_DEVICES];
             const int m = check_shards(n, k, size);
             check_note(c, "K=%d, backward delays %s: ", k, schedules[form]);
-            check_forward(c, model,
-                          check_needs_grad(check_column(c, n, check_sequence(c, n, 1, 1))));
-            check_backward(
-                c, model,
-                check_on(check_column(c, n, check_sequence(c, n, 1, 1)), mixed_ids(k)[0]));
+            check_forward(c, model, check_needs_grad(check_counted(c, n, 1, 1)));
+            check_backward(c, model, check_on(check_counted(c, n, 1, 1), mixed_ids(k)[0]));
             check_grad_is(c, model, 0, (double)in_order(value, m));
         }
 }
@@ -141,7 +138,7 @@ static void gradients_of_eight(struct check *c, int k)
         check_parallel(c, k, mixed_ids(k), "", "{\"kind\":\"grad\",\"values\":[1e8,1,-1e8,1]}");
     const size_t n = 3 * (size_t)k;
 
-    check_forward(c, model, check_needs_grad(check_column(c, n, check_sequence(c, n, 1, 1))));
+    check_forward(c, model, check_needs_grad(check_counted(c, n, 1, 1)));
     check_backward(c, model, NULL);
     check_grad_is(c, model, 0, (double)in_order(value, k));
 }
@@ -422,44 +419,38 @@ static void rows_in_place(struct check *c)
             for (int s = 0; s < m; ++s)
                 for (size_t row = 0; row < size[s]; ++row, ++r)
                     y[r] = 2 * (double)(r + 1) + 1 + 1000 * (ids[s] + 1);
-            check_values(
-                c, "output",
-                check_forward(c, model,
-                              check_needs_grad(check_column(c, n, check_sequence(c, n, 1, 1)))),
-                n, y);
-            check_values(
-                c, "input gradient",
-                check_backward(c, model,
-                               check_on(check_column(c, n, check_sequence(c, n, 3, 2)), ids[0])),
-                n, check_sequence(c, n, 6, 4));
+            check_values(c, "output",
+                         check_forward(c, model, check_needs_grad(check_counted(c, n, 1, 1))), n,
+                         y);
+            check_values(c, "input gradient",
+                         check_backward(c, model, check_on(check_counted(c, n, 3, 2), ids[0])), n,
+                         check_sequence(c, n, 6, 4));
         }
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
-
-enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
 
 static const struct check_case cases[] = {
     {"DET-01.probe", "DET-01", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2, probe_of_order, 0,
      IMPL_SUMS, IMPL_LISTED},
     {"DET-01.many", "DET-01", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2, order_of_many, 0, IMPL_SUMS,
      IMPL_LISTED},
-    {"DET-01.gradients", "DET-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gradients_in_order, 0,
+    {"DET-01.gradients", "DET-01", MUST, OBSERVED, DP, PARALLEL, 2, gradients_in_order, 0,
      IMPL_SUMS, IMPL_LISTED},
-    {"DET-01.eight", "DET-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, .each = gradients_of_eight,
+    {"DET-01.eight", "DET-01", MUST, OBSERVED, DP, PARALLEL, 2, .each = gradients_of_eight,
      .dialect = IMPL_SUMS, .choice = IMPL_LISTED},
-    {"DET-01.shards", "DET-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     .each = gradients_of_shards, .dialect = IMPL_SUMS, .choice = IMPL_LISTED},
+    {"DET-01.shards", "DET-01", MUST, OBSERVED, DP, PARALLEL, 2, .each = gradients_of_shards,
+     .dialect = IMPL_SUMS, .choice = IMPL_LISTED},
     {"DET-03.sums", "DET-03", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2, free_sums, 0, IMPL_SUMS,
      IMPL_FREE},
-    {"DET-03.gradients", "DET-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, .each = free_gradients,
+    {"DET-03.gradients", "DET-03", MUST, OBSERVED, DP, PARALLEL, 2, .each = free_gradients,
      .dialect = IMPL_SUMS, .choice = IMPL_FREE},
-    {"DET-04.delays", "DET-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, time_does_not_show, 0,
-     IMPL_SUMS, IMPL_LISTED},
-    {"DET-04.many_runs", "DET-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, many_runs, 0,
-     IMPL_SUMS, IMPL_LISTED},
-    {"DET-05.integers", "DET-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = integers_agree},
-    {"DET-05.reals", "DET-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = reals_are_near},
-    {"DET-06.rows", "DET-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, rows_in_place},
+    {"DET-04.delays", "DET-04", MUST, OBSERVED, DP, PARALLEL, 2, time_does_not_show, 0, IMPL_SUMS,
+     IMPL_LISTED},
+    {"DET-04.many_runs", "DET-04", MUST, OBSERVED, DP, PARALLEL, 2, many_runs, 0, IMPL_SUMS,
+     IMPL_LISTED},
+    {"DET-05.integers", "DET-05", MUST, OBSERVED, DP, PARALLEL, 1, .each = integers_agree},
+    {"DET-05.reals", "DET-05", MUST, OBSERVED, DP, PARALLEL, 1, .each = reals_are_near},
+    {"DET-06.rows", "DET-06", MUST, OBSERVED, DP, PARALLEL, 2, rows_in_place},
 };
 const struct check_table determinism_table = CHECK_TABLE(cases);

@@ -264,11 +264,8 @@ static void dev_integers(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-#define PARALLEL IMPL_CAP_PARALLEL
-#define TRACE    (IMPL_CAP_PARALLEL | IMPL_CAP_TRACE)
+#define TRACE (PARALLEL | IMPL_CAP_TRACE)
 
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"DEV-03.tags", "DEV-03", MUST, REPORTED, DP, PARALLEL, 1, .each = dev_order},
     {"DEV-03.base", "DEV-03", MUST, REPORTED, DP, PARALLEL, 1, .each = dev_order_base},

@@ -299,10 +299,6 @@ static void dev_spread_wrapped(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-#define PARALLEL IMPL_CAP_PARALLEL
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"DEV-01.accepted", "DEV-01", MUST, OBSERVED, DP, PARALLEL, 2, dev_accepted},
     {"DEV-01.single", "DEV-01", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, dev_refused_single},

@@ -159,9 +159,6 @@ static void dim_scalars_refused(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"DIM-02.glued", "DIM-02", MUST, OBSERVED, DP, PARALLEL, 2, .each = dim_glued},
     {"DIM-02.unequal", "DIM-02", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, .each = dim_not_glued},

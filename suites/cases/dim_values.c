@@ -300,9 +300,6 @@ static void dim_two_wrapped(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"DIM-01.columns", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, dim_columns},
     {"DIM-01.means", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = dim_column_means},

@@ -7,7 +7,7 @@ enum { N = 10, ROOM = 16384 };
 
 static int error_try_rows(struct check *c, struct impl_model *model, size_t n)
 {
-    struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
+    struct impl_array *x = check_counted(c, n, 1, 1);
 
     return check_try_one(c, model, check_needs_grad(x), true, true);
 }
@@ -33,7 +33,7 @@ static void wrong_device(struct check *c, int k)
                           error_try_rows(c, model, N), ALLOW(IMPL_EDEVICE));
         check_to(c, model, 0);
         check_values(c, "output after a move to the first device",
-                     check_forward(c, model, check_column(c, N, check_sequence(c, N, 1, 1))), N,
+                     check_forward(c, model, check_counted(c, N, 1, 1)), N,
                      check_sequence(c, N, 3, 2));
     }
 }
@@ -89,7 +89,7 @@ static int try_backward(struct check *c, struct impl_model *model, int device)
 {
     struct impl_backward op = {.n_grad_out = 1, .n_in = 1};
 
-    op.grad_out = check_on(check_column(c, N, check_sequence(c, N, 1, 1)), device);
+    op.grad_out = check_on(check_counted(c, N, 1, 1), device);
     op.grad_in = check_output(c, 1, ROOM);
     return check_try_backward(c, model, &op);
 }
@@ -201,16 +201,13 @@ static void fewer_rows_than_devices(struct check *c)
                 y[r] = 2 * (double)(r + 1) + 1 + 1000 * (double)(r + 1);
                 dw += (double)((r + 1) * (r + 5));
             }
+            check_values(c, "output",
+                         check_forward(c, model, check_needs_grad(check_counted(c, n, 1, 1))), n,
+                         y);
             check_values(
-                c, "output",
-                check_forward(c, model,
-                              check_needs_grad(check_column(c, n, check_sequence(c, n, 1, 1)))),
-                n, y);
-            check_values(c, "input gradient",
-                         check_backward(c, model,
-                                        check_on(check_column(c, n, check_sequence(c, n, 5, 1)),
-                                                 mixed_ids(k)[0])),
-                         n, check_sequence(c, n, 10, 2));
+                c, "input gradient",
+                check_backward(c, model, check_on(check_counted(c, n, 5, 1), mixed_ids(k)[0])), n,
+                check_sequence(c, n, 10, 2));
             check_grad_is(c, model, 0, dw);
         }
 }
@@ -249,20 +246,16 @@ static void no_such_device(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-
 static const struct check_case cases[] = {
-    {"ERR-01.refused", "ERR-01", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     .each = wrong_device},
-    {"ERR-01.named", "ERR-01", MUST_REFUSE, REPORTED, DP, IMPL_CAP_PARALLEL, 2, both_devices},
-    {"ERR-02.lowest", "ERR-02", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, lowest_reported, 0,
+    {"ERR-01.refused", "ERR-01", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, .each = wrong_device},
+    {"ERR-01.named", "ERR-01", MUST_REFUSE, REPORTED, DP, PARALLEL, 2, both_devices},
+    {"ERR-02.lowest", "ERR-02", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, lowest_reported, 0,
      IMPL_FAILING, IMPL_LOWEST},
-    {"ERR-02.first", "ERR-02", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, first_reported, 0,
+    {"ERR-02.first", "ERR-02", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, first_reported, 0,
      IMPL_FAILING, IMPL_FIRST},
-    {"ERR-02.kind", "ERR-02", MUST_REFUSE, REPORTED, DP, IMPL_CAP_PARALLEL, 2, kind_kept},
-    {"ERR-02.joined", "ERR-02", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_joined},
-    {"ERR-06.few_rows", "ERR-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     fewer_rows_than_devices},
-    {"ERR-07.no_device", "ERR-07", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, no_such_device},
+    {"ERR-02.kind", "ERR-02", MUST_REFUSE, REPORTED, DP, PARALLEL, 2, kind_kept},
+    {"ERR-02.joined", "ERR-02", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, error_joined},
+    {"ERR-06.few_rows", "ERR-06", MUST, OBSERVED, DP, PARALLEL, 2, fewer_rows_than_devices},
+    {"ERR-07.no_device", "ERR-07", MUST_REFUSE, OBSERVED, DP, PARALLEL, 1, no_such_device},
 };
 const struct check_table error_table = CHECK_TABLE(cases);

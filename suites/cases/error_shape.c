@@ -5,7 +5,7 @@ enum { N = 10, ROOM = 16384 };
 
 static int shape_try_rows(struct check *c, struct impl_model *model, size_t n)
 {
-    struct impl_array *x = check_column(c, n, check_sequence(c, n, 1, 1));
+    struct impl_array *x = check_counted(c, n, 1, 1);
 
     return check_try_one(c, model, check_needs_grad(x), true, true);
 }
@@ -119,10 +119,8 @@ static void error_shapes_clash(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
-
 static const struct check_case cases[] = {
-    {"ERR-03.outputs", "ERR-03", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+    {"ERR-03.outputs", "ERR-03", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
      .each = error_outputs_clash},
     {"ERR-03.parts", "ERR-03", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_GATHER, 2, error_parts_clash},
     {"ERR-05.sizes", "ERR-05", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2,

@@ -28,13 +28,13 @@ static int step_status(struct check *c, struct impl_model *model, int device)
     struct impl_backward backward = {.n_grad_out = 1, .n_in = 1};
     int status;
 
-    forward.in = check_needs_grad(check_column(c, N, check_sequence(c, N, 1, 1)));
+    forward.in = check_needs_grad(check_counted(c, N, 1, 1));
     forward.out = check_output(c, IMPL_MAX_IO, ROOM);
     status = check_try_forward(c, model, &forward);
     if (status != IMPL_OK)
         return status;
     check_values(c, "output", &forward.out[0], N, check_sequence(c, N, 3, 2));
-    backward.grad_out = check_on(check_column(c, N, check_sequence(c, N, 1, 1)), device);
+    backward.grad_out = check_on(check_counted(c, N, 1, 1), device);
     backward.grad_in = check_output(c, 1, ROOM);
     status = check_try_backward(c, model, &backward);
     if (status == IMPL_OK)
@@ -103,7 +103,7 @@ static void error_gather_leaves(struct check *c, int k)
                            "{\"kind\":\"widen\",\"columns\":[2,3]}");
     check_set(c, model, IMPL_GRAD, 0, (const double[]){1000});
     check_set(c, model, IMPL_GRAD, 1, (const double[]){123});
-    op.in = check_needs_grad(check_column(c, N, check_sequence(c, N, 1, 1)));
+    op.in = check_needs_grad(check_counted(c, N, 1, 1));
     op.out = check_output(c, IMPL_MAX_IO, ROOM);
     check_refused(c, "a gather of different columns", check_try_forward(c, model, &op),
                   ALLOW(IMPL_ESHAPE));
@@ -125,7 +125,7 @@ static void error_gather_leaves(struct check *c, int k)
 static void error_modes_leave(struct check *c, int k)
 {
     for (int replica = 0; replica < 2; ++replica) {
-        const struct impl_array *x = check_column(c, N, check_sequence(c, N, 1, 1));
+        const struct impl_array *x = check_counted(c, N, 1, 1);
         struct impl_model *model =
             check_parallel(c, k, mixed_ids(k), "",
                            check_text(c,
@@ -136,15 +136,11 @@ static void error_modes_leave(struct check *c, int k)
         check_note(c, "K=%d, replica %d: ", k, replica);
         check_refused(c, "a forward in which a replica fails",
                       check_try_one(c, model, x, false, replica == 1), ALLOW(IMPL_EFAULT));
-        check_values(
-            c, "output with the modes on",
-            check_forward(c, model,
-                          check_needs_grad(check_column(c, N, check_sequence(c, N, 1, 1)))),
-            N, check_sequence(c, N, 3003, 2));
+        check_values(c, "output with the modes on",
+                     check_forward(c, model, check_needs_grad(check_counted(c, N, 1, 1))), N,
+                     check_sequence(c, N, 3003, 2));
         check_values(c, "input gradient",
-                     check_backward(
-                         c, model,
-                         check_on(check_column(c, N, check_sequence(c, N, 1, 1)), mixed_ids(k)[0])),
+                     check_backward(c, model, check_on(check_counted(c, N, 1, 1), mixed_ids(k)[0])),
                      N, check_sequence(c, N, 2, 2));
         check_grad_is(c, model, 0, 385);
         check_grad_is(c, model, 1, 55);
@@ -158,18 +154,15 @@ static void error_other_model(struct check *c, int k)
     other = check_parallel(c, k, mixed_ids(k), "",
                            "{\"kind\":\"affine\",\"weight\":[3],\"bias\":[-4]}");
     check_set(c, other, IMPL_GRAD, 0, (const double[]){1000});
-    check_values(
-        c, "output of the other model",
-        check_forward(c, other, check_needs_grad(check_column(c, N, check_sequence(c, N, 1, 1)))),
-        N, check_sequence(c, N, -1, 3));
+    check_values(c, "output of the other model",
+                 check_forward(c, other, check_needs_grad(check_counted(c, N, 1, 1))), N,
+                 check_sequence(c, N, -1, 3));
     failing = failing_once(c, k, 1, "forward", 1);
     check_refused(c, "a step in which a replica fails", step_status(c, failing, mixed_ids(k)[0]),
                   ALLOW(IMPL_EFAULT));
-    check_values(
-        c, "input gradient of the other model",
-        check_backward(c, other,
-                       check_on(check_column(c, N, check_sequence(c, N, 1, 1)), mixed_ids(k)[0])),
-        N, check_sequence(c, N, 3, 3));
+    check_values(c, "input gradient of the other model",
+                 check_backward(c, other, check_on(check_counted(c, N, 1, 1), mixed_ids(k)[0])), N,
+                 check_sequence(c, N, 3, 3));
     check_grad_is(c, other, 0, 1385);
     check_grad_is(c, other, 1, 55);
 }
@@ -230,18 +223,13 @@ static void error_waiting_stays(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
-
 static const struct check_case cases[] = {
-    {"ERR-08.forward", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_forward_leaves},
-    {"ERR-08.backward", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, error_backward_leaves},
-    {"ERR-08.gather", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     .each = error_gather_leaves},
-    {"ERR-08.modes", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, .each = error_modes_leave},
-    {"ERR-08.other_model", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     .each = error_other_model},
-    {"ERR-08.waiting", "ERR-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = error_waiting_stays},
+    {"ERR-08.forward", "ERR-08", MUST, OBSERVED, DP, PARALLEL, 2, error_forward_leaves},
+    {"ERR-08.backward", "ERR-08", MUST, OBSERVED, DP, PARALLEL, 2, error_backward_leaves},
+    {"ERR-08.gather", "ERR-08", MUST, OBSERVED, DP, PARALLEL, 2, .each = error_gather_leaves},
+    {"ERR-08.modes", "ERR-08", MUST, OBSERVED, DP, PARALLEL, 2, .each = error_modes_leave},
+    {"ERR-08.other_model", "ERR-08", MUST, OBSERVED, DP, PARALLEL, 2, .each = error_other_model},
+    {"ERR-08.waiting", "ERR-08", MUST, OBSERVED, DP, PARALLEL, 1, .each = error_waiting_stays},
     {"ERR-08.primitives", "ERR-08", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER | IMPL_CAP_REDUCE, 2,
      .each = error_primitive_leaves},
 };

@@ -171,13 +171,11 @@ static void failure_rank_after(struct check *c, int ranks)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"DDP-31.named", "DDP-31", MUST, REPORTED, PROFILE_DDP, IMPL_CAP_DDP, 0, failure_rank_named,
-     60000},
-    {"DDP-31.of_several", "DDP-31", MUST, REPORTED, PROFILE_DDP, IMPL_CAP_DDP, 0,
-     failure_rank_of_several, 30000},
-    {"DDP-32.after", "DDP-32", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0,
-     .each_ranks = failure_rank_after, .limit_ms = 60000},
+    {"DDP-31.named", "DDP-31", MUST, REPORTED, DDP, IMPL_CAP_DDP, 0, failure_rank_named, 60000},
+    {"DDP-31.of_several", "DDP-31", MUST, REPORTED, DDP, IMPL_CAP_DDP, 0, failure_rank_of_several,
+     30000},
+    {"DDP-32.after", "DDP-32", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = failure_rank_after,
+     .limit_ms = 60000},
 };
 const struct check_table failure_ranks_table = CHECK_TABLE(cases);

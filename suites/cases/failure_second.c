@@ -112,13 +112,8 @@ static void failure_second_backward(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"APPLY-13.forward", "APPLY-13", MUST, REPORTED, DP, IMPL_CAP_PARALLEL, 2,
-     failure_second_forward},
-    {"APPLY-13.backward", "APPLY-13", MUST, REPORTED, DP, IMPL_CAP_PARALLEL, 2,
-     failure_second_backward},
+    {"APPLY-13.forward", "APPLY-13", MUST, REPORTED, DP, PARALLEL, 2, failure_second_forward},
+    {"APPLY-13.backward", "APPLY-13", MUST, REPORTED, DP, PARALLEL, 2, failure_second_backward},
 };
 const struct check_table failure_second_table = CHECK_TABLE(cases);

@@ -288,9 +288,6 @@ static void result_is_a_copy(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { PRIM = PROFILE_PRIMITIVES };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"GATH-01.order", "GATH-01", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, order},
     {"GATH-01.wide", "GATH-01", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, wide_parts},

@@ -7,7 +7,7 @@
 
 static struct impl_array *counting(struct check *c, size_t n, double first)
 {
-    return check_needs_grad(check_column(c, n, check_sequence(c, n, first, 1)));
+    return check_needs_grad(check_counted(c, n, first, 1));
 }
 
 /* ---- GATH-01, 02 ----------------------------------------------------------------------------- */
@@ -153,7 +153,7 @@ static void gather_model_large(struct check *c)
         check_parallel(c, 2, primitive_order(c, 2), "", AFFINE ",{\"kind\":\"double_rows\"}");
     struct impl_forward op = {.in = counting(c, N, 1), .n_in = 1, .grad = true, .train = true};
     double *y = check_memory(c, 2 * N * sizeof *y);
-    const struct impl_array *g = check_column(c, 2 * N, check_sequence(c, 2 * N, 3, 1));
+    const struct impl_array *g = check_counted(c, 2 * N, 3, 1);
 
     op.out = check_output(c, IMPL_MAX_IO, 2 * N * sizeof(float));
     for (size_t i = 0; i < N; ++i)
@@ -373,33 +373,21 @@ static void gather_model_destination(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"GATH-01.model", "GATH-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gather_model_order},
-    {"GATH-02.model", "GATH-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = gather_model_sizes},
-    {"GATH-03.model", "GATH-03", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+    {"GATH-01.model", "GATH-01", MUST, OBSERVED, DP, PARALLEL, 2, gather_model_order},
+    {"GATH-02.model", "GATH-02", MUST, OBSERVED, DP, PARALLEL, 1, .each = gather_model_sizes},
+    {"GATH-03.model", "GATH-03", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
      .each = gather_model_shapes},
-    {"GATH-04.recorded", "GATH-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = gather_model_recorded},
-    {"GATH-04.large", "GATH-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2, gather_model_large},
-    {"GATH-04.double", "GATH-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = gather_model_double},
-    {"GATH-05.model", "GATH-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     .each = gather_model_vector},
-    {"GATH-05.mean", "GATH-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     .each = gather_model_mean},
-    {"GATH-06.own", "GATH-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     .each = gather_model_vector_back},
-    {"GATH-07.model", "GATH-07", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     .each = gather_model_mix},
-    {"GATH-07.model_dim", "GATH-07", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+    {"GATH-04.recorded", "GATH-04", MUST, OBSERVED, DP, PARALLEL, 1, .each = gather_model_recorded},
+    {"GATH-04.large", "GATH-04", MUST, OBSERVED, DP, PARALLEL, 2, gather_model_large},
+    {"GATH-04.double", "GATH-04", MUST, OBSERVED, DP, PARALLEL, 1, .each = gather_model_double},
+    {"GATH-05.model", "GATH-05", MUST, OBSERVED, DP, PARALLEL, 2, .each = gather_model_vector},
+    {"GATH-05.mean", "GATH-05", MUST, OBSERVED, DP, PARALLEL, 2, .each = gather_model_mean},
+    {"GATH-06.own", "GATH-06", MUST, OBSERVED, DP, PARALLEL, 2, .each = gather_model_vector_back},
+    {"GATH-07.model", "GATH-07", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, .each = gather_model_mix},
+    {"GATH-07.model_dim", "GATH-07", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
      .each = gather_model_dim},
-    {"GATH-08.single", "GATH-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = gather_model_scalar},
-    {"GATH-10.model", "GATH-10", MUST, REPORTED, DP, IMPL_CAP_PARALLEL, 2,
-     .each = gather_model_destination},
+    {"GATH-08.single", "GATH-08", MUST, OBSERVED, DP, PARALLEL, 1, .each = gather_model_scalar},
+    {"GATH-10.model", "GATH-10", MUST, REPORTED, DP, PARALLEL, 2, .each = gather_model_destination},
 };
 const struct check_table gather_model_table = CHECK_TABLE(cases);

@@ -279,14 +279,8 @@ static void own_ranks(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum {
-    DP = PROFILE_DATAPARALLEL,
-    DDP = PROFILE_DDP,
-    REPLICAS = IMPL_CAP_PARALLEL | IMPL_CAP_ADAMW,
-    RANKS = IMPL_CAP_DDP | IMPL_CAP_ADAMW
-};
+enum { REPLICAS = PARALLEL | IMPL_CAP_ADAMW, RANKS = IMPL_CAP_DDP | IMPL_CAP_ADAMW };
 
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"GPT-07.replicas", "GPT-07", MAY, OBSERVED, DP, REPLICAS, 1, .each = adamw_replicas},
     {"GPT-07.ranks", "GPT-07", MAY, OBSERVED, DDP, RANKS, 0, adamw_ranks},

@@ -195,14 +195,8 @@ static void attention_ranks(struct check *c)
     gpt_ranks(c, &soft_of_ranks);
 }
 
-enum {
-    DP = PROFILE_DATAPARALLEL,
-    DDP = PROFILE_DDP,
-    REPLICAS = IMPL_CAP_PARALLEL | IMPL_CAP_TRANSFORMER,
-    RANKS = IMPL_CAP_DDP | IMPL_CAP_TRANSFORMER
-};
+enum { REPLICAS = PARALLEL | IMPL_CAP_TRANSFORMER, RANKS = IMPL_CAP_DDP | IMPL_CAP_TRANSFORMER };
 
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"GPT-03.replicas", "GPT-03", MAY, OBSERVED, DP, REPLICAS, 1, attention_replicas},
     {"GPT-03.ranks", "GPT-03", MAY, OBSERVED, DDP, RANKS, 0, attention_ranks},

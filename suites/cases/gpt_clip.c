@@ -166,14 +166,8 @@ static void accumulate_ranks(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum {
-    DP = PROFILE_DATAPARALLEL,
-    DDP = PROFILE_DDP,
-    REPLICAS = IMPL_CAP_PARALLEL | IMPL_CAP_ADAMW,
-    RANKS = IMPL_CAP_DDP | IMPL_CAP_ADAMW
-};
+enum { REPLICAS = PARALLEL | IMPL_CAP_ADAMW, RANKS = IMPL_CAP_DDP | IMPL_CAP_ADAMW };
 
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"GPT-06.replicas", "GPT-06", MAY, OBSERVED, DP, REPLICAS, 1, .each = clip_replicas},
     {"GPT-06.ranks", "GPT-06", MAY, OBSERVED, DDP, RANKS, 0, clip_ranks},

@@ -292,14 +292,8 @@ static void entropy_ranks(struct check *c)
     gpt_ranks(c, &entropy);
 }
 
-enum {
-    DP = PROFILE_DATAPARALLEL,
-    DDP = PROFILE_DDP,
-    REPLICAS = IMPL_CAP_PARALLEL | IMPL_CAP_TRANSFORMER,
-    RANKS = IMPL_CAP_DDP | IMPL_CAP_TRANSFORMER
-};
+enum { REPLICAS = PARALLEL | IMPL_CAP_TRANSFORMER, RANKS = IMPL_CAP_DDP | IMPL_CAP_TRANSFORMER };
 
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"GPT-01.replicas", "GPT-01", MAY, OBSERVED, DP, REPLICAS, 1, table_replicas},
     {"GPT-01.ranks", "GPT-01", MAY, OBSERVED, DDP, RANKS, 0, table_ranks},

@@ -252,9 +252,6 @@ static void grad_momentum_ragged(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"GRAD-01.ones", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_sum_of_ones},
     {"GRAD-02.rows", "GRAD-02", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_rows},

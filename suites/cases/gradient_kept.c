@@ -156,14 +156,10 @@ static void grad_changed_ranks(struct check *c, int ranks)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"GRAD-06.moved", "GRAD-06", MUST, REPORTED, DP, PARALLEL, 1, grad_moved},
     {"GRAD-17.none", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_momentum_none},
     {"GRAD-20.changed", "GRAD-20", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_changed},
-    {"GRAD-20.ranks", "GRAD-20", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0,
-     .each_ranks = grad_changed_ranks},
+    {"GRAD-20.ranks", "GRAD-20", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = grad_changed_ranks},
 };
 const struct check_table gradient_kept_table = CHECK_TABLE(cases);

@@ -156,9 +156,6 @@ static void grad_momentum_between(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"GRAD-03.large", "GRAD-03", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_large},
     {"GRAD-03.many", "GRAD-03", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_many},

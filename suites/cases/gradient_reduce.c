@@ -110,14 +110,12 @@ static void grad_reduce_elsewhere(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { PRIMITIVE = PROFILE_PRIMITIVES, REDUCE = IMPL_CAP_REDUCE };
+enum { REDUCE = IMPL_CAP_REDUCE };
 
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"GRAD-15.values", "GRAD-15", MUST, OBSERVED, PRIMITIVE, REDUCE, 1, grad_reduce_values},
-    {"GRAD-15.shapes", "GRAD-15", MUST_REFUSE, OBSERVED, PRIMITIVE, REDUCE, 2, grad_reduce_shapes},
-    {"GRAD-15.host", "GRAD-15", MUST_REFUSE, OBSERVED, PRIMITIVE, REDUCE, 2, grad_reduce_host},
-    {"GRAD-15.elsewhere", "GRAD-15", MUST_REFUSE, OBSERVED, PRIMITIVE, REDUCE, 2,
-     grad_reduce_elsewhere},
+    {"GRAD-15.values", "GRAD-15", MUST, OBSERVED, PRIM, REDUCE, 1, grad_reduce_values},
+    {"GRAD-15.shapes", "GRAD-15", MUST_REFUSE, OBSERVED, PRIM, REDUCE, 2, grad_reduce_shapes},
+    {"GRAD-15.host", "GRAD-15", MUST_REFUSE, OBSERVED, PRIM, REDUCE, 2, grad_reduce_host},
+    {"GRAD-15.elsewhere", "GRAD-15", MUST_REFUSE, OBSERVED, PRIM, REDUCE, 2, grad_reduce_elsewhere},
 };
 const struct check_table gradient_reduce_table = CHECK_TABLE(cases);

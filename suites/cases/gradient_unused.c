@@ -95,9 +95,6 @@ static void grad_unused_absent(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"GRAD-11.one_device", "GRAD-11", MUST, OBSERVED, DP, PARALLEL, 1, grad_unused_one},
     {"GRAD-11.zero", "GRAD-11", MUST, OBSERVED, DP, PARALLEL, 2, .each = grad_unused_zero,

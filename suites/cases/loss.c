@@ -307,9 +307,6 @@ static void masked(struct check *c, int k)
     check_is_none(c, "gradient of the mask", &grads[1]);
 }
 
-enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"LOSS-01.sum", "LOSS-01", MUST, OBSERVED, DP, PARALLEL, 1, outside_sum},
     {"LOSS-01.mean", "LOSS-01", MUST, OBSERVED, DP, PARALLEL, 1, outside_mean},

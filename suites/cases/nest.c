@@ -208,10 +208,8 @@ static void rows_seen(struct check *c, int k)
         for (size_t row = 0; row < size[s]; ++row, ++r)
             want[r] = (double)(r + 1) + 20000 + 1000 * (double)size[s] + 1000 * (s + 1);
     for (int turn = 1; turn <= 2; ++turn) {
-        check_values(
-            c, "rows seen",
-            check_forward(c, model, check_on(check_column(c, n, check_sequence(c, n, 1, 1)), 0)), n,
-            want);
+        check_values(c, "rows seen",
+                     check_forward(c, model, check_on(check_counted(c, n, 1, 1), 0)), n, want);
         check_value_is(c, model, 0, turn);
         check_value_is(c, model, 1, turn);
     }
@@ -228,8 +226,7 @@ static void calls_told(struct check *c, int k)
     struct impl_trace *trace = check_memory(c, sizeof *trace);
     size_t size[IMPL_MAX_DEVICES];
     const int m = check_shards(10, k, size);
-    check_forward_trace(c, model, check_on(check_column(c, 10, check_sequence(c, 10, 1, 1)), 0),
-                        trace);
+    check_forward_trace(c, model, check_on(check_counted(c, 10, 1, 1), 0), trace);
     check_int(c, "replicas", trace->replicas, m);
     for (int s = 0; s < m; ++s) {
         check_int(c, "calls of a replica", (long long)trace->replica[s].calls, 1);
@@ -319,7 +316,7 @@ static void two_wrapped_traffic(struct check *c, int k)
     const int m = check_shards(10, k, size);
     const bool clone = check_choice(c, IMPL_REPLICA_0) == IMPL_CLONE;
     uint64_t bytes = 0;
-    check_forward_trace(c, model, check_column(c, 10, check_sequence(c, 10, 1, 1)), trace);
+    check_forward_trace(c, model, check_counted(c, 10, 1, 1), trace);
     for (int s = clone ? 1 : 0; s < trace->replicas; ++s)
         bytes += trace->replica[s].bytes_to;
     check_int(c, "bytes of parameters sent", (long long)bytes, 16LL * (m - 1));
@@ -327,20 +324,16 @@ static void two_wrapped_traffic(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-
 static const struct check_case cases[] = {
-    {"NEST-01.middle", "NEST-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = middle_block},
-    {"NEST-01.any_block", "NEST-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, any_block},
-    {"NEST-02.input_gradient", "NEST-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = input_gradient},
-    {"NEST-03.rows_seen", "NEST-03", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = rows_seen},
-    {"NEST-03.calls", "NEST-03", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1,
+    {"NEST-01.middle", "NEST-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = middle_block},
+    {"NEST-01.any_block", "NEST-01", MUST, OBSERVED, DP, PARALLEL, 1, any_block},
+    {"NEST-02.input_gradient", "NEST-02", MUST, OBSERVED, DP, PARALLEL, 1, .each = input_gradient},
+    {"NEST-03.rows_seen", "NEST-03", MUST, OBSERVED, DP, PARALLEL, 1, .each = rows_seen},
+    {"NEST-03.calls", "NEST-03", MUST, REPORTED, DP, PARALLEL | IMPL_CAP_TRACE, 1,
      .each = calls_told},
-    {"NEST-04.names", "NEST-04", MUST, REPORTED, DP, IMPL_CAP_PARALLEL, 1, one_more_level},
-    {"NEST-05.two_wrapped", "NEST-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = two_wrapped},
-    {"NEST-05.traffic", "NEST-05", MAY, REPORTED, DP,
-     IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 1, .each = two_wrapped_traffic},
+    {"NEST-04.names", "NEST-04", MUST, REPORTED, DP, PARALLEL, 1, one_more_level},
+    {"NEST-05.two_wrapped", "NEST-05", MUST, OBSERVED, DP, PARALLEL, 1, .each = two_wrapped},
+    {"NEST-05.traffic", "NEST-05", MAY, REPORTED, DP, PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC,
+     1, .each = two_wrapped_traffic},
 };
 const struct check_table nest_table = CHECK_TABLE(cases);

@@ -19,7 +19,7 @@ static const char *inside_text(struct check *c, int k, const char *inner_ids, bo
 /* The model is refused when it is opened or when it is used; it never returns a number. */
 static void nest_inside_refused(struct check *c, int k)
 {
-    const struct impl_array *x = check_column(c, 10, check_sequence(c, 10, 1, 1));
+    const struct impl_array *x = check_counted(c, 10, 1, 1);
     const unsigned allowed = ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EDEVICE);
 
     for (int form = 0; form < 4; ++form) {
@@ -165,7 +165,7 @@ static void nest_host_inside_refused(struct check *c, int k)
         "{\"kind\":\"affine\"},{\"kind\":\"affine\",\"device\":-1}",
         "{\"kind\":\"affine\",\"device\":-1}",
     };
-    const struct impl_array *x = check_column(c, 10, check_sequence(c, 10, 1, 1));
+    const struct impl_array *x = check_counted(c, 10, 1, 1);
 
     for (size_t part = 0; part < sizeof parts / sizeof parts[0]; ++part) {
         struct impl_model *model = check_parallel(c, k, NULL, "", parts[part]);
@@ -245,19 +245,15 @@ static void nest_same_text(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-
 static const struct check_case cases[] = {
-    {"NEST-06.refused", "NEST-06", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+    {"NEST-06.refused", "NEST-06", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
      .each = nest_inside_refused, .dialect = IMPL_NESTED, .choice = IMPL_REFUSE},
-    {"NEST-06.accepted", "NEST-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     .each = nest_inside_accepted, .dialect = IMPL_NESTED, .choice = IMPL_ACCEPT},
-    {"NEST-07.host_head", "NEST-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = nest_host_head},
-    {"NEST-07.host_tail", "NEST-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     .each = nest_host_tail},
-    {"NEST-07.host_inside", "NEST-07", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+    {"NEST-06.accepted", "NEST-06", MUST, OBSERVED, DP, PARALLEL, 2, .each = nest_inside_accepted,
+     .dialect = IMPL_NESTED, .choice = IMPL_ACCEPT},
+    {"NEST-07.host_head", "NEST-07", MUST, OBSERVED, DP, PARALLEL, 1, .each = nest_host_head},
+    {"NEST-07.host_tail", "NEST-07", MUST, OBSERVED, DP, PARALLEL, 2, .each = nest_host_tail},
+    {"NEST-07.host_inside", "NEST-07", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
      .each = nest_host_inside_refused},
-    {"NEST-09.same_text", "NEST-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, nest_same_text},
+    {"NEST-09.same_text", "NEST-09", MUST, OBSERVED, DP, PARALLEL, 1, nest_same_text},
 };
 const struct check_table nest_mixed_table = CHECK_TABLE(cases);

@@ -213,9 +213,6 @@ static void put_elsewhere(struct check *c)
     }
 }
 
-enum { DP = PROFILE_DATAPARALLEL, PARALLEL = IMPL_CAP_PARALLEL };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"OUT-01.default", "OUT-01", MUST, REPORTED, DP, PARALLEL, 1, .each = by_default},
     {"OUT-02.values", "OUT-02", MUST, OBSERVED, DP, PARALLEL, 1, .each = anywhere_values},

@@ -195,8 +195,7 @@ struct impl_call *apply_calls(struct check *c, const int devices[], int n, size_
 
     for (int i = 0; i < n; ++i) {
         calls[i].device = devices[i];
-        calls[i].in =
-            check_on(check_column(c, rows, check_sequence(c, rows, 1 + 10.0 * i, 1)), devices[i]);
+        calls[i].in = check_on(check_counted(c, rows, 1 + 10.0 * i, 1), devices[i]);
         calls[i].n_in = 1;
         calls[i].out = check_output(c, IMPL_MAX_IO, 16 * rows);
     }

@@ -68,14 +68,13 @@ static void count_forwards(struct check *c, int k, bool survive)
     for (int step = 0; step < 3; ++step) {
         const size_t n = rows[step];
 
-        check_values(c, "output",
-                     check_forward(c, model, check_column(c, n, check_sequence(c, n, 4, 1))), n,
+        check_values(c, "output", check_forward(c, model, check_counted(c, n, 4, 1)), n,
                      check_sequence(c, n, 9, 2));
         check_value_is(c, model, 2, survive ? step + 1 : 0);
         check_value_is(c, model, 0, 2);
     }
     check_set(c, model, IMPL_VALUE, 2, &edited);
-    check_infer(c, model, check_column(c, 10, check_sequence(c, 10, 1, 1)));
+    check_infer(c, model, check_counted(c, 10, 1, 1));
     check_value_is(c, model, 2, survive ? 42 : 41);
 }
 
@@ -284,7 +283,7 @@ static void replicate_several_sources(struct check *c, int k)
 /* REPL-17: a module whose parameters are on the host cannot be replicated. */
 static void replicate_host_base(struct check *c, int k)
 {
-    const struct impl_array *x = check_column(c, 10, check_sequence(c, 10, 1, 1));
+    const struct impl_array *x = check_counted(c, 10, 1, 1);
     const double before = 1000, edited = 5;
     const int *ids = primitive_order(c, k);
     struct impl_model *model = check_parallel(c, k, ids, "", COUNTED);
@@ -314,29 +313,25 @@ static void replicate_nothing(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"REPL-05.counter", "REPL-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = replicate_counter_alias, .dialect = IMPL_REPLICA_0, .choice = IMPL_ALIAS},
+    {"REPL-05.counter", "REPL-05", MUST, OBSERVED, DP, PARALLEL, 1, .each = replicate_counter_alias,
+     .dialect = IMPL_REPLICA_0, .choice = IMPL_ALIAS},
     {"REPL-05.broadcast", "REPL-05", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1,
      .each = replicate_poke, .dialect = IMPL_REPLICA_0, .choice = IMPL_ALIAS},
-    {"REPL-06.counter", "REPL-06", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = replicate_counter_clone, .dialect = IMPL_REPLICA_0, .choice = IMPL_CLONE},
+    {"REPL-06.counter", "REPL-06", MUST, OBSERVED, DP, PARALLEL, 1, .each = replicate_counter_clone,
+     .dialect = IMPL_REPLICA_0, .choice = IMPL_CLONE},
     {"REPL-07.bits", "REPL-07", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1,
      .each = replicate_bits},
     {"REPL-07.again", "REPL-07", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 2, replicate_again},
     {"REPL-07.wide", "REPL-07", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 2, replicate_wide},
-    {"REPL-07.model", "REPL-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = replicate_model_bits},
+    {"REPL-07.model", "REPL-07", MUST, OBSERVED, DP, PARALLEL, 1, .each = replicate_model_bits},
     {"REPL-15.host", "REPL-15", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1,
      .each = replicate_poke_host},
     {"REPL-15.refused", "REPL-15", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 2,
      .each = replicate_wrong_source},
     {"REPL-17.several", "REPL-17", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 2,
      .each = replicate_several_sources},
-    {"REPL-17.host", "REPL-17", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+    {"REPL-17.host", "REPL-17", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
      .each = replicate_host_base},
     {"REPL-18.broadcast", "REPL-18", MUST, OBSERVED, PRIM, IMPL_CAP_BROADCAST, 1,
      .each = replicate_nothing},

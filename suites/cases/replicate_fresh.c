@@ -12,7 +12,7 @@ static const double *line(struct check *c, size_t n, double first, double w, dou
 
 static const struct impl_array *ascending(struct check *c, size_t n, double first)
 {
-    return check_column(c, n, check_sequence(c, n, first, 1));
+    return check_counted(c, n, first, 1);
 }
 
 /* ---- REPL-01 --------------------------------------------------------------------------------- */
@@ -212,8 +212,7 @@ static void replicate_without_parameters(struct check *c, int k)
         dx[r] = r > 5 ? g[2 * r] + g[2 * r + 1] : 0;
     }
     for (int step = 0; step < 2; ++step) {
-        y = check_forward(c, model,
-                          check_needs_grad(check_column(c, 11, check_sequence(c, 11, -5, 1))));
+        y = check_forward(c, model, check_needs_grad(check_counted(c, 11, -5, 1)));
         check_values(c, "output", y, 22, want);
         check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)), 11,
                      dx);
@@ -249,7 +248,7 @@ static void replicate_no_grad(struct check *c, int k)
 {
     static const bool frozen[] = {false, false, true, false};
     const double *g = check_sequence(c, 10, 1, 1);
-    const struct impl_array *x = check_needs_grad(check_column(c, 10, check_sequence(c, 10, 1, 1)));
+    const struct impl_array *x = check_needs_grad(check_counted(c, 10, 1, 1));
     struct impl_model *model = check_parallel(
         c, k, primitive_order(c, k), "",
         AFFINE ",{\"kind\":\"affine\",\"weight\":[3],\"bias\":[-2],\"frozen\":[\"weight\"]}");
@@ -305,27 +304,22 @@ static void replicate_own_gradients(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"REPL-01.steps", "REPL-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = replicate_two_steps},
-    {"REPL-01.modes", "REPL-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = replicate_modes},
-    {"REPL-01.infer", "REPL-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+    {"REPL-01.steps", "REPL-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = replicate_two_steps},
+    {"REPL-01.modes", "REPL-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = replicate_modes},
+    {"REPL-01.infer", "REPL-01", MUST, OBSERVED, DP, PARALLEL, 1,
      .each = replicate_step_then_infer},
-    {"REPL-02.edits", "REPL-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = replicate_edits},
-    {"REPL-02.two_modules", "REPL-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+    {"REPL-02.edits", "REPL-02", MUST, OBSERVED, DP, PARALLEL, 1, .each = replicate_edits},
+    {"REPL-02.two_modules", "REPL-02", MUST, OBSERVED, DP, PARALLEL, 1,
      .each = replicate_two_modules},
-    {"REPL-03.bytes", "REPL-03", MUST, REPORTED, DP,
-     IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 1, .each = replicate_count},
-    {"REPL-10.gradients", "REPL-10", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+    {"REPL-03.bytes", "REPL-03", MUST, REPORTED, DP, PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC,
+     1, .each = replicate_count},
+    {"REPL-10.gradients", "REPL-10", MUST, OBSERVED, DP, PARALLEL, 1,
      .each = replicate_own_gradients},
-    {"REPL-14.no_grad", "REPL-14", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = replicate_no_grad},
-    {"REPL-18.model", "REPL-18", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+    {"REPL-14.no_grad", "REPL-14", MUST, OBSERVED, DP, PARALLEL, 1, .each = replicate_no_grad},
+    {"REPL-18.model", "REPL-18", MUST, OBSERVED, DP, PARALLEL, 1,
      .each = replicate_without_parameters},
-    {"REPL-18.traffic", "REPL-18", MUST, REPORTED, DP,
-     IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC, 1, .each = replicate_without_traffic},
+    {"REPL-18.traffic", "REPL-18", MUST, REPORTED, DP, PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC,
+     1, .each = replicate_without_traffic},
 };
 const struct check_table replicate_fresh_table = CHECK_TABLE(cases);

@@ -85,17 +85,12 @@ static void replicate_frozen_bias(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"REPL-02.second_wrapper", "REPL-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+    {"REPL-02.second_wrapper", "REPL-02", MUST, OBSERVED, DP, PARALLEL, 1,
      .each = replicate_second_wrapper},
-    {"REPL-09.wrapper_twice", "REPL-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
+    {"REPL-09.wrapper_twice", "REPL-09", MUST, OBSERVED, DP, PARALLEL, 1,
      .each = replicate_wrapper_twice},
-    {"REPL-09.outside", "REPL-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = replicate_used_outside},
-    {"REPL-13.bias", "REPL-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = replicate_frozen_bias},
+    {"REPL-09.outside", "REPL-09", MUST, OBSERVED, DP, PARALLEL, 1, .each = replicate_used_outside},
+    {"REPL-13.bias", "REPL-13", MUST, OBSERVED, DP, PARALLEL, 1, .each = replicate_frozen_bias},
 };
 const struct check_table replicate_more_table = CHECK_TABLE(cases);

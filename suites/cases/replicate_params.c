@@ -8,7 +8,7 @@ enum { ROWS = 10 };
 
 static const struct impl_array *one_to_ten(struct check *c)
 {
-    return check_needs_grad(check_column(c, ROWS, check_sequence(c, ROWS, 1, 1)));
+    return check_needs_grad(check_counted(c, ROWS, 1, 1));
 }
 
 /* ---- REPL-08: a tree ------------------------------------------------------------------------- */
@@ -281,8 +281,7 @@ static struct impl_model *borrowing(struct check *c, int k)
 static void train_borrowing(struct check *c, struct impl_model *model, int k, double w, double b)
 {
     const double *g = check_sequence(c, ROWS, 1, 1);
-    const struct impl_array *x =
-        check_on(check_column(c, ROWS, check_sequence(c, ROWS, 1, 1)), primitive_order(c, k)[0]);
+    const struct impl_array *x = check_on(check_counted(c, ROWS, 1, 1), primitive_order(c, k)[0]);
     const struct impl_array *y = check_forward(c, model, x);
 
     check_values(c, "output", y, ROWS, check_sequence(c, ROWS, w * (3 * (w + b) - 4), 3 * w * w));
@@ -310,7 +309,7 @@ static void replicate_borrowed_refused(struct check *c, int k)
     struct impl_model *model = borrowing(c, k);
     const double row = 6;
     const int home = primitive_order(c, k)[0];
-    struct impl_array *x = check_column(c, ROWS, check_sequence(c, ROWS, 1, 1));
+    struct impl_array *x = check_counted(c, ROWS, 1, 1);
 
     check_refused(c, "a parameter of another device",
                   check_try_one(c, model, check_on(x, home), true, true), ALLOW(IMPL_EDEVICE));
@@ -322,20 +321,15 @@ static void replicate_borrowed_refused(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"REPL-08.tree", "REPL-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = replicate_tree},
-    {"REPL-09.tied", "REPL-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = replicate_tied},
-    {"REPL-09.again", "REPL-09", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = replicate_used_again},
-    {"REPL-11.base", "REPL-11", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = replicate_borrowed_base, .dialect = IMPL_BORROWED, .choice = IMPL_BASE},
-    {"REPL-11.refused", "REPL-11", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+    {"REPL-08.tree", "REPL-08", MUST, OBSERVED, DP, PARALLEL, 1, .each = replicate_tree},
+    {"REPL-09.tied", "REPL-09", MUST, OBSERVED, DP, PARALLEL, 1, .each = replicate_tied},
+    {"REPL-09.again", "REPL-09", MUST, OBSERVED, DP, PARALLEL, 1, .each = replicate_used_again},
+    {"REPL-11.base", "REPL-11", MUST, OBSERVED, DP, PARALLEL, 1, .each = replicate_borrowed_base,
+     .dialect = IMPL_BORROWED, .choice = IMPL_BASE},
+    {"REPL-11.refused", "REPL-11", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
      .each = replicate_borrowed_refused, .dialect = IMPL_BORROWED, .choice = IMPL_REFUSE},
-    {"REPL-12.list", "REPL-12", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = replicate_list},
-    {"REPL-13.frozen", "REPL-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = replicate_frozen},
+    {"REPL-12.list", "REPL-12", MUST, OBSERVED, DP, PARALLEL, 1, .each = replicate_list},
+    {"REPL-13.frozen", "REPL-13", MUST, OBSERVED, DP, PARALLEL, 1, .each = replicate_frozen},
 };
 const struct check_table replicate_params_table = CHECK_TABLE(cases);

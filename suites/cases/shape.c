@@ -273,23 +273,19 @@ static void shape_squares_all(struct check *c, int k)
 /* ---- the table ------------------------------------------------------------------------------- */
 
 enum {
-    DP = PROFILE_DATAPARALLEL,
-    PRIMITIVE = PROFILE_PRIMITIVES,
-    PARALLEL = IMPL_CAP_PARALLEL,
-    FUNCTIONAL = IMPL_CAP_PARALLEL | IMPL_CAP_FUNCTIONAL,
+    FUNCTIONAL = PARALLEL | IMPL_CAP_FUNCTIONAL,
     CUT = IMPL_CAP_SCATTER,
     GLUED = IMPL_CAP_GATHER
 };
 
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"SHAPE-01.cut", "SHAPE-01", MUST, OBSERVED, PRIMITIVE, CUT, 2, .each = cut_any_axis},
-    {"SHAPE-01.glued", "SHAPE-01", MUST, OBSERVED, PRIMITIVE, GLUED, 2, .each = glue_any_axis},
+    {"SHAPE-01.cut", "SHAPE-01", MUST, OBSERVED, PRIM, CUT, 2, .each = cut_any_axis},
+    {"SHAPE-01.glued", "SHAPE-01", MUST, OBSERVED, PRIM, GLUED, 2, .each = glue_any_axis},
     {"SHAPE-01.training", "SHAPE-01", MUST, OBSERVED, DP, PARALLEL, 1, train_any_axis},
     {"SHAPE-02.functional", "SHAPE-02", MUST, OBSERVED, DP, FUNCTIONAL, 1, functional_axis},
     {"SHAPE-02.output", "SHAPE-02", MUST, REPORTED, DP, PARALLEL, 2, .each = output_axis},
     {"SHAPE-03.training", "SHAPE-03", MUST, OBSERVED, DP, PARALLEL, 1, .each = no_columns},
-    {"SHAPE-03.cut", "SHAPE-03", MUST, OBSERVED, PRIMITIVE, CUT | GLUED, 1, .each = no_columns_cut},
+    {"SHAPE-03.cut", "SHAPE-03", MUST, OBSERVED, PRIM, CUT | GLUED, 1, .each = no_columns_cut},
     {"SHAPE-04.replicas", "SHAPE-04", MUST, OBSERVED, DP, PARALLEL, 1, .each = shape_squares_all},
 };
 const struct check_table shape_table = CHECK_TABLE(cases);

@@ -232,13 +232,11 @@ static void shape_ranks_several(struct check *c)
 /* ---- the table ------------------------------------------------------------------------------- */
 
 enum {
-    DDP = PROFILE_DDP,
     RANKS = IMPL_CAP_DDP,
     NORM = IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM,
     UNLIKE = IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM | IMPL_CAP_UNLIKE_RANKS
 };
 
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"SHAPE-04.ranks", "SHAPE-04", MUST, OBSERVED, DDP, RANKS, 0, shape_ranks_square},
     {"SHAPE-05.sent", "SHAPE-05", MAY, OBSERVED, DDP, UNLIKE, 0, shape_ranks_sent},

@@ -206,18 +206,12 @@ static void size_rows_large(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum {
-    DP = PROFILE_DATAPARALLEL,
-    PRIMITIVE = PROFILE_PRIMITIVES,
-    PARALLEL = IMPL_CAP_PARALLEL,
-    LISTS = IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE
-};
+enum { LISTS = IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE };
 
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"SIZE-01.large", "SIZE-01", MUST, OBSERVED, DP, PARALLEL, 2, size_rows_large},
     {"SIZE-02.large", "SIZE-02", MUST, OBSERVED, DP, PARALLEL, 2, size_weight},
     {"SIZE-03.groups", "SIZE-03", MUST, OBSERVED, DP, PARALLEL, 2, size_groups},
-    {"SIZE-03.lists", "SIZE-03", MUST, OBSERVED, PRIMITIVE, LISTS, 2, size_lists},
+    {"SIZE-03.lists", "SIZE-03", MUST, OBSERVED, PRIM, LISTS, 2, size_lists},
 };
 const struct check_table size_large_table = CHECK_TABLE(cases);

@@ -201,9 +201,6 @@ static void types_along_dim(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { PRIM = PROFILE_PRIMITIVES };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"SPLIT-01.sizes", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, sizes_small, 60000},
     {"SPLIT-01.large", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, sizes_large},

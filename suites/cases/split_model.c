@@ -21,7 +21,7 @@ static void tagged_rows(struct check *c, struct impl_model *model, size_t rows, 
         for (size_t r = 0; r < size[s]; ++r, ++i)
             want[i] = first + (double)i + 1000 * (sizes ? (double)size[s] : s + 1.0);
     check_note(c, "K=%d N=%zu: ", k, rows);
-    y = check_forward(c, model, check_column(c, rows, check_sequence(c, rows, first, 1)));
+    y = check_forward(c, model, check_counted(c, rows, first, 1));
     check_shape(c, "output", y, 2, shape);
     check_values(c, sizes ? "x + 1000 * rows of its shard" : "x + 1000 * (its replica + 1)", y,
                  rows, want);
@@ -51,8 +51,7 @@ static void split_model_changing(struct check *c, int k)
         const size_t n = rows[j];
         double *want = check_memory(c, n * sizeof *want);
         const double *g = check_sequence(c, n, 5, 2);
-        const struct impl_array *x =
-            check_needs_grad(check_column(c, n, check_sequence(c, n, -4, 3)));
+        const struct impl_array *x = check_needs_grad(check_counted(c, n, -4, 3));
         const struct impl_array *y = check_forward(c, model, x);
 
         check_note(c, "K=%d N=%zu: ", k, n);
@@ -110,11 +109,9 @@ static void split_model_few(struct check *c, int k)
         replicas_seen(c, k, (size_t)rows);
         for (int r = 0; r < rows; ++r)
             want[r] = 7 + r + 1000.0 * (ids[r] + 1);
-        check_values(
-            c, "x + 1000 * (its device + 1)",
-            check_forward(c, model,
-                          check_column(c, (size_t)rows, check_sequence(c, (size_t)rows, 7, 1))),
-            (size_t)rows, want);
+        check_values(c, "x + 1000 * (its device + 1)",
+                     check_forward(c, model, check_counted(c, (size_t)rows, 7, 1)), (size_t)rows,
+                     want);
     }
 }
 
@@ -129,8 +126,7 @@ static void split_model_trace(struct check *c, int k)
         size_t size[IMPL_MAX_DEVICES];
         const int m = check_shards(rows[j], k, size);
 
-        check_forward_trace(c, model, check_column(c, rows[j], check_sequence(c, rows[j], 1, 1)),
-                            trace);
+        check_forward_trace(c, model, check_counted(c, rows[j], 1, 1), trace);
         check_note(c, "K=%d N=%zu: ", k, rows[j]);
         check_int(c, "replicas that ran", trace->replicas, m);
         for (int s = 0; s < m; ++s) {
@@ -160,7 +156,7 @@ static void split_model_no_rows(struct check *c, int k)
     check_shape(c, "input gradient", dx, 2, shape);
     check_grad_is(c, model, 0, 0);
     check_grad_is(c, model, 1, 0);
-    y = check_forward(c, model, check_column(c, 10, check_sequence(c, 10, 1, 1)));
+    y = check_forward(c, model, check_counted(c, 10, 1, 1));
     check_values(c, "a batch of 10 afterwards", y, 10, check_sequence(c, 10, 3, 2));
 }
 
@@ -173,9 +169,8 @@ static void split_model_scalar(struct check *c, int k)
     check_refused(c, "a 0-dimensional input", check_try_one(c, model, x, true, true),
                   ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE));
     check_grad_none(c, model, 0);
-    check_values(c, "a batch of 10 afterwards",
-                 check_forward(c, model, check_column(c, 10, check_sequence(c, 10, 1, 1))), 10,
-                 check_sequence(c, 10, 3, 2));
+    check_values(c, "a batch of 10 afterwards", check_forward(c, model, check_counted(c, 10, 1, 1)),
+                 10, check_sequence(c, 10, 3, 2));
 }
 
 /* A batch without rows adds nothing to gradients that are there, and the next step is right. */
@@ -194,24 +189,19 @@ static void split_model_no_rows_kept(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"SPLIT-01.rows", "SPLIT-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = split_model_rows},
-    {"SPLIT-01.changing", "SPLIT-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+    {"SPLIT-01.rows", "SPLIT-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = split_model_rows},
+    {"SPLIT-01.changing", "SPLIT-01", MUST, OBSERVED, DP, PARALLEL, 2,
      .each = split_model_changing},
-    {"SPLIT-02.idle", "SPLIT-02", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 3, split_model_idle},
-    {"SPLIT-02.trace", "SPLIT-02", MUST, REPORTED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_TRACE, 1,
+    {"SPLIT-02.idle", "SPLIT-02", MUST, OBSERVED, DP, PARALLEL, 3, split_model_idle},
+    {"SPLIT-02.trace", "SPLIT-02", MUST, REPORTED, DP, PARALLEL | IMPL_CAP_TRACE, 1,
      .each = split_model_trace},
-    {"SPLIT-04.model", "SPLIT-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     .each = split_model_few},
-    {"SPLIT-05.model", "SPLIT-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = split_model_no_rows, .dialect = IMPL_NO_ROWS, .choice = IMPL_EMPTY},
-    {"SPLIT-05.kept", "SPLIT-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = split_model_no_rows_kept, .dialect = IMPL_NO_ROWS, .choice = IMPL_EMPTY},
-    {"SPLIT-09.model", "SPLIT-09", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
+    {"SPLIT-04.model", "SPLIT-04", MUST, OBSERVED, DP, PARALLEL, 2, .each = split_model_few},
+    {"SPLIT-05.model", "SPLIT-05", MUST, OBSERVED, DP, PARALLEL, 1, .each = split_model_no_rows,
+     .dialect = IMPL_NO_ROWS, .choice = IMPL_EMPTY},
+    {"SPLIT-05.kept", "SPLIT-05", MUST, OBSERVED, DP, PARALLEL, 1, .each = split_model_no_rows_kept,
+     .dialect = IMPL_NO_ROWS, .choice = IMPL_EMPTY},
+    {"SPLIT-09.model", "SPLIT-09", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
      .each = split_model_scalar},
 };
 const struct check_table split_model_table = CHECK_TABLE(cases);

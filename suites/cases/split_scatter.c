@@ -356,9 +356,6 @@ static void split_host_copy(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { PRIM = PROFILE_PRIMITIVES };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
     {"SPLIT-01.order", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1,
      .each = split_scatter_order},

@@ -71,8 +71,7 @@ static void state_refilled_scatter(struct check *c, int k)
 static void forward_with(struct check *c, struct impl_model *model,
                          const struct impl_array *argument, double factor)
 {
-    struct impl_forward op = {.in =
-                                  check_needs_grad(check_column(c, N, check_sequence(c, N, 1, 1))),
+    struct impl_forward op = {.in = check_needs_grad(check_counted(c, N, 1, 1)),
                               .n_in = 1,
                               .args = argument,
                               .n_args = 1,
@@ -86,8 +85,7 @@ static void forward_with(struct check *c, struct impl_model *model,
 
 static void backward_with(struct check *c, struct impl_model *model, double factor)
 {
-    check_values(c, "input gradient",
-                 check_backward(c, model, check_column(c, N, check_sequence(c, N, 1, 1))), N,
+    check_values(c, "input gradient", check_backward(c, model, check_counted(c, N, 1, 1)), N,
                  check_sequence(c, N, factor, factor));
 }
 
@@ -267,28 +265,24 @@ static void state_ranks_wait(struct check *c, int ranks)
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case argument_cases[] = {
-    {"NONT-07.changed", "NONT-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS, 1,
+    {"NONT-07.changed", "NONT-07", MUST, OBSERVED, DP, PARALLEL | IMPL_CAP_ARGUMENTS, 1,
      .each = state_argument},
-    {"NONT-07.several", "NONT-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS, 1,
+    {"NONT-07.several", "NONT-07", MUST, OBSERVED, DP, PARALLEL | IMPL_CAP_ARGUMENTS, 1,
      .each = state_arguments},
 };
 const struct check_table state_kept_argument_table = CHECK_TABLE(argument_cases);
 
 static const struct check_case composition_cases[] = {
-    {"COMP-10.refilled", "COMP-10", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = state_refilled},
-    {"COMP-13.models", "COMP-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = state_models},
-    {"COMP-13.sessions", "COMP-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_sessions},
+    {"COMP-10.refilled", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, .each = state_refilled},
+    {"COMP-13.models", "COMP-13", MUST, OBSERVED, DP, PARALLEL, 1, .each = state_models},
+    {"COMP-13.sessions", "COMP-13", MUST, OBSERVED, DP, PARALLEL, 1, state_sessions},
 };
 const struct check_table state_kept_composition_table = CHECK_TABLE(composition_cases);
 
 static const struct check_case ddp_cases[] = {
-    {"DDP-09.two_backwards", "DDP-09", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0,
-     .each_ranks = state_ranks_wait},
+    {"DDP-09.two_backwards", "DDP-09", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0,
+     .ranks = state_ranks_wait},
 };
 const struct check_table state_kept_ddp_table = CHECK_TABLE(ddp_cases);
 

@@ -180,15 +180,12 @@ static void state_norm_numbers(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case cases[] = {
-    {"BUF-05.known", "BUF-05", MAY, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_BATCH_NORM, 2,
+    {"BUF-05.known", "BUF-05", MAY, OBSERVED, DP, PARALLEL | IMPL_CAP_BATCH_NORM, 2,
      state_norm_known, 0, IMPL_REPLICA_0, IMPL_ALIAS},
-    {"BUF-05.trained", "BUF-05", MAY, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_BATCH_NORM, 1,
+    {"BUF-05.trained", "BUF-05", MAY, OBSERVED, DP, PARALLEL | IMPL_CAP_BATCH_NORM, 1,
      .each = state_norm_trained, .dialect = IMPL_REPLICA_0, .choice = IMPL_ALIAS},
-    {"BUF-12.numbers", "BUF-12", MAY, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_BATCH_NORM, 1,
+    {"BUF-12.numbers", "BUF-12", MAY, OBSERVED, DP, PARALLEL | IMPL_CAP_BATCH_NORM, 1,
      .each = state_norm_numbers, .limit_ms = 30000},
 };
 const struct check_table state_norm_table = CHECK_TABLE(cases);

@@ -251,29 +251,23 @@ static void state_live(struct check *c)
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-enum { DP = PROFILE_DATAPARALLEL };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case composition_cases[] = {
-    {"COMP-12.thousand", "COMP-12", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_resident,
-     120000},
+    {"COMP-12.thousand", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, state_resident, 120000},
     {"COMP-12.live_thousand", "COMP-12", MAY, REPORTED, DP,
-     IMPL_CAP_PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_MEMORY, 1, state_live, 120000},
-    {"COMP-14.many_steps", "COMP-14", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, state_many_steps,
-     30000},
+     PARALLEL | IMPL_CAP_TRACE | IMPL_CAP_MEMORY, 1, state_live, 120000},
+    {"COMP-14.many_steps", "COMP-14", MUST, OBSERVED, DP, PARALLEL, 1, state_many_steps, 30000},
 };
 const struct check_table state_steps_composition_table = CHECK_TABLE(composition_cases);
 
 static const struct check_case ddp_cases[] = {
-    {"DDP-01.many_steps", "DDP-01", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0, state_many_ranks,
-     30000},
+    {"DDP-01.many_steps", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, state_many_ranks, 30000},
 };
 const struct check_table state_steps_ddp_table = CHECK_TABLE(ddp_cases);
 
 static const struct check_case gradient_cases[] = {
-    {"GRAD-19.rates", "GRAD-19", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = state_rate,
+    {"GRAD-19.rates", "GRAD-19", MUST, OBSERVED, DP, PARALLEL, 1, .each = state_rate,
      .limit_ms = 30000},
-    {"GRAD-19.ranks", "GRAD-19", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0,
-     .each_ranks = state_rate_ranks, .limit_ms = 30000},
+    {"GRAD-19.ranks", "GRAD-19", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = state_rate_ranks,
+     .limit_ms = 30000},
 };
 const struct check_table state_steps_gradient_table = CHECK_TABLE(gradient_cases);

@@ -91,7 +91,7 @@ static void empty_argument(struct check *c, int k)
     for (int s = 0; s < m; ++s)
         for (size_t row = 0; row < size[s]; ++row, ++r)
             want[r] = -3 * (double)(r + 1) + 3000 + 1000 * (double)size[s];
-    op.in = check_column(c, N, check_sequence(c, N, 1, 1));
+    op.in = check_counted(c, N, 1, 1);
     check_forward_op(c, model, &op);
     check_int(c, "outputs", op.n_out, 1);
     check_values(c, "output", out, N, want);
@@ -121,7 +121,7 @@ static void fewest_shards(struct check *c, int k)
             for (size_t row = 0; row < size[s]; ++row, ++r)
                 want[s] += -3 * (double)(r + 1) + 1000;
         }
-        op.in = check_column(c, rows[form], check_sequence(c, rows[form], 1, 1));
+        op.in = check_counted(c, rows[form], 1, 1);
         op.args = check_vector(c, 1, &factor);
         check_forward_op(c, model, &op);
         check_int(c, "outputs", op.n_out, 1);
@@ -136,8 +136,8 @@ static int structure_try_rows(struct check *c, struct impl_model *model, size_t 
 {
     struct impl_forward op = {.n_in = 2, .grad = true, .train = true};
 
-    op.in = pair(c, check_needs_grad(check_column(c, first, check_sequence(c, first, 1, 1))),
-                 check_needs_grad(check_column(c, second, check_sequence(c, second, 3, 2))));
+    op.in = pair(c, check_needs_grad(check_counted(c, first, 1, 1)),
+                 check_needs_grad(check_counted(c, second, 3, 2)));
     op.out = check_output(c, IMPL_MAX_IO, ROOM);
     return check_try_forward(c, model, &op);
 }
@@ -160,7 +160,7 @@ static void structure_still_works(struct check *c, struct impl_model *model, int
                               pair(c, check_needs_grad(check_column(c, n, a)),
                                    check_needs_grad(check_column(c, n, b)))),
                  n, y);
-    back.grad_out = check_on(check_column(c, n, check_sequence(c, n, 7, 1)), device);
+    back.grad_out = check_on(check_counted(c, n, 7, 1), device);
     check_backward_op(c, model, &back);
     check_values(c, "gradient of a later forward", &dx[0], n, da);
 }
@@ -220,7 +220,7 @@ static void unequal_truncated(struct check *c, int k)
         check_values(c, "output",
                      forward_pair(c, model, swapped ? pair(c, in_b, in_a) : pair(c, in_a, in_b)),
                      shorter, y);
-        back.grad_out = check_on(check_column(c, shorter, check_sequence(c, shorter, 7, 1)), 0);
+        back.grad_out = check_on(check_counted(c, shorter, 7, 1), 0);
         check_backward_op(c, model, &back);
         check_values(c, "gradient of the longer input", &dx[swapped], longer, da);
         check_values(c, "gradient of the shorter input", &dx[1 - swapped], shorter, db);
@@ -255,7 +255,7 @@ static void numbers_are_not_cut(struct check *c, int k)
         struct impl_array *out = check_output(c, IMPL_MAX_IO, ROOM);
         struct impl_forward op = {.n_in = 1, .n_args = 1, .out = out, .grad = true, .train = true};
         check_note(c, "K=%d N=%zu: ", k, rows);
-        op.in = check_column(c, rows, check_sequence(c, rows, 1, 1));
+        op.in = check_counted(c, rows, 1, 1);
         op.args = check_vector(c, N, check_sequence(c, N, 5, 3));
         check_forward_op(c, check_parallel(c, k, NULL, "", "{\"kind\":\"argument\"}"), &op);
         check_int(c, "outputs", op.n_out, 1);
@@ -278,7 +278,7 @@ static void outputs_gathered(struct check *c, int k)
     for (int s = 0; s < m; ++s)
         for (size_t row = 0; row < size[s]; ++row, ++r)
             first[r] = second[2 * r] = second[2 * r + 1] = (double)(r + 1) + 1000 * (s + 1);
-    op.in = check_column(c, N, check_sequence(c, N, 1, 1));
+    op.in = check_counted(c, N, 1, 1);
     check_forward_op(
         c, check_parallel(c, k, ids, "", "{\"kind\":\"tag_replica\"},{\"kind\":\"fork\"}"), &op);
     check_int(c, "outputs", op.n_out, 2);
@@ -302,11 +302,8 @@ static void outputs_backward(struct check *c, int k)
         struct impl_backward back = {.grad_out = g, .n_grad_out = 2, .grad_in = dx, .n_in = 1};
         double want[N], dw = 0, db = 0;
         check_note(c, "K=%d, gradients of the outputs %#x: ", k, given);
-        g[0] = (given & 1) != 0 ? *check_on(check_column(c, N, check_sequence(c, N, 1, 2)), 0)
-                                : *check_none(c);
-        g[1] = (given & 2) != 0
-                   ? *check_on(check_column(c, 2 * N, check_sequence(c, 2 * N, 100, 3)), 0)
-                   : *check_none(c);
+        g[0] = (given & 1) != 0 ? *check_on(check_counted(c, N, 1, 2), 0) : *check_none(c);
+        g[1] = (given & 2) != 0 ? *check_on(check_counted(c, 2 * N, 100, 3), 0) : *check_none(c);
         for (size_t r = 0; r < N; ++r) {
             const double first = 1 + 2 * (double)r, second = 2 * (100 + 6 * (double)r) + 3;
             const double sum = ((given & 1) != 0 ? first : 0) + ((given & 2) != 0 ? second : 0);
@@ -314,7 +311,7 @@ static void outputs_backward(struct check *c, int k)
             dw += sum * (double)(r + 1);
             db += sum;
         }
-        op.in = check_needs_grad(check_column(c, N, check_sequence(c, N, 1, 1)));
+        op.in = check_needs_grad(check_counted(c, N, 1, 1));
         check_forward_op(c, model, &op);
         check_int(c, "outputs", op.n_out, 2);
         check_backward_op(c, model, &back);
@@ -359,29 +356,23 @@ static void structure_four(struct check *c, int k)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { DP = PROFILE_DATAPARALLEL };
-
 static const struct check_case cases[] = {
-    {"STRUCT-01.list", "STRUCT-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = list_is_cut},
-    {"STRUCT-03.empty_argument", "STRUCT-03", MUST, OBSERVED, DP,
-     IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS, 1, .each = empty_argument},
-    {"STRUCT-04.fewest", "STRUCT-04", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS, 1,
+    {"STRUCT-01.list", "STRUCT-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = list_is_cut},
+    {"STRUCT-03.empty_argument", "STRUCT-03", MUST, OBSERVED, DP, PARALLEL | IMPL_CAP_ARGUMENTS, 1,
+     .each = empty_argument},
+    {"STRUCT-04.fewest", "STRUCT-04", MUST, OBSERVED, DP, PARALLEL | IMPL_CAP_ARGUMENTS, 1,
      .each = fewest_shards},
-    {"STRUCT-05.refused", "STRUCT-05", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     unequal_refused, 0, IMPL_UNEQUAL_ROWS, IMPL_REFUSE},
-    {"STRUCT-05.truncated", "STRUCT-05", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     .each = unequal_truncated, .dialect = IMPL_UNEQUAL_ROWS, .choice = IMPL_TRUNCATE},
-    {"STRUCT-06.refused", "STRUCT-06", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_PARALLEL, 2,
-     mispaired_refused, 0, IMPL_UNEQUAL_ROWS, IMPL_REFUSE},
-    {"STRUCT-07.items", "STRUCT-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = items_are_cut},
-    {"STRUCT-08.numbers", "STRUCT-08", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL | IMPL_CAP_ARGUMENTS,
-     1, .each = numbers_are_not_cut},
-    {"STRUCT-10.elements", "STRUCT-10", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = outputs_gathered},
-    {"STRUCT-13.backward", "STRUCT-13", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = outputs_backward},
-    {"STRUCT-01.four", "STRUCT-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = structure_four},
+    {"STRUCT-05.refused", "STRUCT-05", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, unequal_refused, 0,
+     IMPL_UNEQUAL_ROWS, IMPL_REFUSE},
+    {"STRUCT-05.truncated", "STRUCT-05", MUST, OBSERVED, DP, PARALLEL, 2, .each = unequal_truncated,
+     .dialect = IMPL_UNEQUAL_ROWS, .choice = IMPL_TRUNCATE},
+    {"STRUCT-06.refused", "STRUCT-06", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, mispaired_refused, 0,
+     IMPL_UNEQUAL_ROWS, IMPL_REFUSE},
+    {"STRUCT-07.items", "STRUCT-07", MUST, OBSERVED, DP, PARALLEL, 1, .each = items_are_cut},
+    {"STRUCT-08.numbers", "STRUCT-08", MUST, OBSERVED, DP, PARALLEL | IMPL_CAP_ARGUMENTS, 1,
+     .each = numbers_are_not_cut},
+    {"STRUCT-10.elements", "STRUCT-10", MUST, OBSERVED, DP, PARALLEL, 1, .each = outputs_gathered},
+    {"STRUCT-13.backward", "STRUCT-13", MUST, OBSERVED, DP, PARALLEL, 1, .each = outputs_backward},
+    {"STRUCT-01.four", "STRUCT-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = structure_four},
 };
 const struct check_table structure_table = CHECK_TABLE(cases);

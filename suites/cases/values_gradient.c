@@ -144,20 +144,15 @@ static void values_ranks_small(struct check *c, int ranks)
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-enum { DP = PROFILE_DATAPARALLEL };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case ddp_cases[] = {
-    {"DDP-05.nan", "DDP-05", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0,
-     .each_ranks = values_ranks_nan},
-    {"DDP-05.small", "DDP-05", MUST, OBSERVED, PROFILE_DDP, IMPL_CAP_DDP, 0,
-     .each_ranks = values_ranks_small},
+    {"DDP-05.nan", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = values_ranks_nan},
+    {"DDP-05.small", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = values_ranks_small},
 };
 const struct check_table values_gradient_ddp_table = CHECK_TABLE(ddp_cases);
 
 static const struct check_case gradient_cases[] = {
-    {"GRAD-18.not_finite", "GRAD-18", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = values_not_finite, .limit_ms = 30000},
-    {"GRAD-18.small", "GRAD-18", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1, .each = values_small},
+    {"GRAD-18.not_finite", "GRAD-18", MUST, OBSERVED, DP, PARALLEL, 1, .each = values_not_finite,
+     .limit_ms = 30000},
+    {"GRAD-18.small", "GRAD-18", MUST, OBSERVED, DP, PARALLEL, 1, .each = values_small},
 };
 const struct check_table values_gradient_gradient_table = CHECK_TABLE(gradient_cases);

@@ -140,13 +140,9 @@ static void values_minus_zero(struct check *c, int k)
     for (int turn = 0; turn < 2; ++turn) {
         check_note(c, "K=%d, turn %d: ", k, turn);
         check_set(c, model, IMPL_VALUE, 0, &zero);
-        check_bits(
-            c, "output",
-            check_forward(c, model,
-                          check_needs_grad(check_column(c, N, check_sequence(c, N, -6.5, 1)))),
-            N, y);
-        check_bits(c, "input gradient",
-                   check_backward(c, model, check_column(c, N, check_sequence(c, N, -6.5, 1))), N,
+        check_bits(c, "output",
+                   check_forward(c, model, check_needs_grad(check_counted(c, N, -6.5, 1))), N, y);
+        check_bits(c, "input gradient", check_backward(c, model, check_counted(c, N, -6.5, 1)), N,
                    y);
     }
 }
@@ -163,17 +159,13 @@ static void values_zero_sign(struct check *c, int k)
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-enum { DP = PROFILE_DATAPARALLEL, PRIM = PROFILE_PRIMITIVES };
-
-/* id, rule, obligation, evidence, profiles, needs, devices, run, limit, dialect, choice */
 static const struct check_case coalesce_cases[] = {
     {"COAL-13.wide", "COAL-13", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, .each = values_wide_sums},
 };
 const struct check_table values_kept_coalesce_table = CHECK_TABLE(coalesce_cases);
 
 static const struct check_case composition_cases[] = {
-    {"COMP-01.zero_sign", "COMP-01", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = values_zero_sign},
+    {"COMP-01.zero_sign", "COMP-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = values_zero_sign},
 };
 const struct check_table values_kept_composition_table = CHECK_TABLE(composition_cases);
 
@@ -183,8 +175,7 @@ static const struct check_case gather_cases[] = {
 const struct check_table values_kept_gather_table = CHECK_TABLE(gather_cases);
 
 static const struct check_case replicate_cases[] = {
-    {"REPL-07.minus_zero", "REPL-07", MUST, OBSERVED, DP, IMPL_CAP_PARALLEL, 1,
-     .each = values_minus_zero},
+    {"REPL-07.minus_zero", "REPL-07", MUST, OBSERVED, DP, PARALLEL, 1, .each = values_minus_zero},
 };
 const struct check_table values_kept_replicate_table = CHECK_TABLE(replicate_cases);
 
