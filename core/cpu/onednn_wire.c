@@ -44,11 +44,6 @@ static struct layout layout_of(size_t rows, size_t cols, bool transposed)
 }
 
 #if DNNL_VERSION_MAJOR < 3
-static dnnl_status_t add_sum(dnnl_post_ops_t ops)
-{
-    return dnnl_post_ops_append_sum(ops, 1.0f);
-}
-
 static dnnl_status_t onednn_choose(dnnl_engine_t engine, const struct layout layout[3],
                                    dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *chosen)
 {
@@ -63,11 +58,6 @@ static dnnl_status_t onednn_choose(dnnl_engine_t engine, const struct layout lay
     return status ? status : dnnl_primitive_desc_create(chosen, &product, attr, engine, NULL);
 }
 #else
-static dnnl_status_t add_sum(dnnl_post_ops_t ops)
-{
-    return dnnl_post_ops_append_sum(ops, 1.0f, 0, dnnl_data_type_undef);
-}
-
 static dnnl_status_t onednn_choose(dnnl_engine_t engine, const struct layout layout[3],
                                    dnnl_primitive_attr_t attr, dnnl_primitive_desc_t *chosen)
 {
@@ -87,25 +77,6 @@ static dnnl_status_t onednn_choose(dnnl_engine_t engine, const struct layout lay
 
 /* ---- a shape ------------------------------------------------------------------------------- */
 
-dnnl_status_t dp_dnnl_attributes(bool accumulate, dnnl_primitive_attr_t *attr)
-{
-    dnnl_post_ops_t ops = NULL;
-    dnnl_status_t status = dnnl_primitive_attr_create(attr);
-    if (status == dnnl_success)
-        status = dnnl_primitive_attr_set_fpmath_mode(*attr, dnnl_fpmath_mode_strict);
-    if (status == dnnl_success)
-        status = dnnl_primitive_attr_set_scratchpad_mode(*attr, dnnl_scratchpad_mode_user);
-    if (status || !accumulate)
-        return status;
-    status = dnnl_post_ops_create(&ops);
-    if (status == dnnl_success)
-        status = add_sum(ops);
-    if (status == dnnl_success)
-        status = dnnl_primitive_attr_set_post_ops(*attr, ops);
-    dnnl_post_ops_destroy(ops);
-    return status;
-}
-
 /* Only its kernels for small blocks are faster than CBLAS; its other products are not. */
 static dnnl_status_t check_kernels(struct products *all, dnnl_primitive_desc_t chosen)
 {
@@ -116,19 +87,6 @@ static dnnl_status_t check_kernels(struct products *all, dnnl_primitive_desc_t c
         return status ? status : dnnl_unimplemented;
     snprintf(all->kernels, sizeof all->kernels, "%s", name);
     return dnnl_success;
-}
-
-bool dp_dnnl_reserve(struct dp_dnnl *dnnl, size_t bytes)
-{
-    void *more = NULL;
-    if (bytes <= dnnl->scratch_bytes)
-        return true;
-    if (posix_memalign(&more, 4096, bytes) != 0)
-        return false;
-    free(dnnl->scratch);
-    dnnl->scratch = more;
-    dnnl->scratch_bytes = bytes;
-    return true;
 }
 
 static dnnl_status_t make_memories(struct products *all, struct shape *shape,
