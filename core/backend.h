@@ -212,6 +212,8 @@ struct dp_collective_call {
     void *out[DP_MAX_SLOTS];
 };
 bool dp_collective_sums(enum dp_collective_kind kind);
+/* The bytes that a rank of a world receives, and sends, in the best case. */
+size_t dp_collective_bytes(const struct dp_collective_call *s, int world, int rank);
 
 /* The calling thread issues move and reduce for all replicas at once. They start after the work
  * that is in the compute queues of every slot that they touch, and later work there starts after

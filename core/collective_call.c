@@ -61,7 +61,8 @@ static int add_all(const struct plan *plan, struct dp_error *err)
 /* ---- copies ------------------------------------------------------------------------------ */
 
 /* The copy that rank `to` needs from rank `from`, with source and destination. */
-static struct dp_copy piece_of(const struct plan *plan, int to, int from)
+static int piece_of(const struct plan *plan, int to, int from, struct dp_copy *piece,
+                    struct dp_error *err)
 {
     const struct dp_collective_call *s = plan->collective_call;
     const size_t bytes = block_bytes(s), at = (size_t)from * bytes;
@@ -84,10 +85,11 @@ static struct dp_copy piece_of(const struct plan *plan, int to, int from)
         copy.src = (const char *)s->in[from] + (size_t)to * bytes;
         break;
     default:
-        copy.width = 0;
+        return dp_fail(err, DP_ENOTSUP, "collective %d cannot be made of copies", (int)s->kind);
     }
     copy.src_pitch = copy.dst_pitch = copy.width;
-    return copy;
+    *piece = copy;
+    return 0;
 }
 
 /* Each rank begins with another source, so that not all read from one rank at the same time. */
@@ -99,7 +101,10 @@ static int move_all(struct plan *plan, enum dp_phase phase, struct dp_error *err
         int n = 0;
         for (int i = 0; i < ranks; ++i) {
             const int from = (to + i) % ranks;
-            const struct dp_copy copy = piece_of(plan, to, from);
+            struct dp_copy copy;
+            const int status = piece_of(plan, to, from, &copy, err);
+            if (status)
+                return status;
             if (copy.width > 0 && copy.dst != copy.src)
                 move[n++] = (struct dp_move){plan->team.slot[to], plan->team.slot[from], copy};
         }

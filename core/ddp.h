@@ -181,8 +181,8 @@ enum dp_collective_kind {
  * block r of out[r], and a reducescatter if out[r] is block r of in[r]. Otherwise in and out do not
  * overlap. Sums are of DP_F32, DP_F64, DP_I32 and DP_I64, in rank order unless the communicator has
  * DP_COMM_FREE_ORDER. root is for broadcast only. Errors: those above; DP_EINVAL for an alltoall in
- * place; DP_ESHAPE if the elements do not make R blocks; DP_ENOTSUP if there are several processes
- * and the communicator cannot do it. */
+ * place, and for a kind that is none of these; DP_ESHAPE if the elements do not make R blocks;
+ * DP_ENOTSUP if there are several processes and the communicator cannot do it. */
 int dp_collective_run(struct dp_group *group, enum dp_collective_kind kind, int root,
                       const struct dp_tensor in[], const struct dp_tensor out[],
                       struct dp_error *err);

@@ -56,12 +56,14 @@ static int nccl_collective(struct dp_group *group, const struct dp_collective_ca
                                     .n_parts = group->size,
                                     .bytes = &one,
                                     .n_pieces = 1};
+    if (!what.call)
+        return dp_fail(err, DP_ENOTSUP, "NCCL has no collective %d", (int)s->kind);
     for (int w = 0; w < group->world; ++w)
         member[w] = w;
     for (int i = 0; i < group->size; ++i) {
         part[i] = (struct dp_part){
             .slot = group->slot[i], .rank = group->first + i, .replica = i, .piece = &s->out[i]};
-        bytes[i] = dp_nccl_collective_bytes(s, group->world, group->first + i);
+        bytes[i] = dp_collective_bytes(s, group->world, group->first + i);
     }
     return dp_nccl_in_order(group, &c, &what,
                             dp_collective_sums(s->kind) ? DP_PHASE_REDUCE : DP_PHASE_REPLICATE,

@@ -11,7 +11,7 @@ const char *dp_nccl_collective_call(enum dp_collective_kind kind)
         [DP_COLLECTIVE_REDUCESCATTER] = "ncclReduceScatter",
         [DP_COLLECTIVE_ALLTOALL] = "ncclSend and ncclRecv",
     };
-    return calls[kind];
+    return (unsigned)kind < DP_COLLECTIVE_KINDS ? calls[kind] : NULL;
 }
 
 ncclDataType_t dp_nccl_type(enum dp_dtype dtype)
@@ -54,17 +54,9 @@ ncclResult_t dp_nccl_issue_collective(const struct dp_nccl_at *at)
     case DP_COLLECTIVE_REDUCESCATTER:
         return call->reduce_scatter(in, out, s->n, dp_nccl_type(s->dtype), ncclSum, at->comm,
                                     at->stream);
-    default:
+    case DP_COLLECTIVE_ALLTOALL:
         return nccl_exchange(at, s);
+    default:
+        return ncclInvalidArgument;
     }
-}
-
-size_t dp_nccl_collective_bytes(const struct dp_collective_call *s, int ranks, int rank)
-{
-    const size_t bytes = s->n * dp_dtype_bytes(s->dtype), others = (size_t)ranks - 1;
-    if (s->kind == DP_COLLECTIVE_ALLREDUCE)
-        return 2 * others * bytes / (size_t)ranks;
-    if (s->kind == DP_COLLECTIVE_BROADCAST)
-        return rank == s->root ? 0 : bytes;
-    return others * bytes;
 }

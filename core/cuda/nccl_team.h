@@ -94,12 +94,11 @@ int dp_nccl_move(const struct dp_team *team, const struct dp_moves moves[], enum
 int dp_nccl_reduce(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum sums[],
                    int n, enum dp_phase phase, struct dp_error *err);
 
-/* nccl_collective.c. The calls of a standalone collective, which is the argument of its operation;
- * its name; and the bytes that a rank gets from others. */
+/* nccl_collective.c. The calls of a standalone collective, which is the argument of its operation,
+ * and its name; NULL: NCCL has no such collective. */
 ncclResult_t dp_nccl_issue_collective(const struct dp_nccl_at *at);
 ncclDataType_t dp_nccl_type(enum dp_dtype dtype); /* for types that can be added */
 const char *dp_nccl_collective_call(enum dp_collective_kind kind);
-size_t dp_nccl_collective_bytes(const struct dp_collective_call *s, int ranks, int rank);
 
 /* nccl_wait.c. The watch of a dp_cuda_slot; it takes the lock. */
 int dp_nccl_watch(struct dp_queue *queue, struct dp_error *err);

@@ -65,16 +65,6 @@ static int mpi_broadcast(struct dp_group *group, const struct dp_collective *c, 
     return status;
 }
 
-static size_t collective_bytes(const struct dp_collective_call *s, int world, int rank)
-{
-    const size_t bytes = s->n * dp_dtype_bytes(s->dtype), others = (size_t)world - 1;
-    if (s->kind == DP_COLLECTIVE_ALLREDUCE)
-        return 2 * others * bytes / (size_t)world;
-    if (s->kind == DP_COLLECTIVE_BROADCAST)
-        return rank == s->root ? 0 : bytes;
-    return others * bytes;
-}
-
 static int mpi_collective(struct dp_group *group, const struct dp_collective_call *s,
                           struct dp_error *err)
 {
@@ -84,11 +74,15 @@ static int mpi_collective(struct dp_group *group, const struct dp_collective_cal
         [DP_COLLECTIVE_ALLGATHER] = CALL_ALLGATHER,
         [DP_COLLECTIVE_REDUCESCATTER] = CALL_REDUCESCATTER,
         [DP_COLLECTIVE_ALLTOALL] = CALL_ALLTOALL};
-    struct mpi_call call = {.kind = kinds[s->kind], .collective_call = s, .root = s->root};
+    struct mpi_call call = {.collective_call = s, .root = s->root};
+    if ((unsigned)s->kind < DP_COLLECTIVE_KINDS)
+        call.kind = kinds[s->kind];
+    if (call.kind == CALL_EXCHANGE)
+        return dp_fail(err, DP_ENOTSUP, "MPI has no collective %d", (int)s->kind);
     const enum dp_phase phase = dp_collective_sums(s->kind) ? DP_PHASE_REDUCE : DP_PHASE_REPLICATE;
     const int status = call_now(group, &call, err);
     for (int i = 0; status == 0 && i < group->size; ++i)
-        comm_show(group, &call, i, phase, collective_bytes(s, group->world, group->first + i));
+        comm_show(group, &call, i, phase, dp_collective_bytes(s, group->world, group->first + i));
     return status;
 }
 

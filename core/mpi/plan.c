@@ -180,8 +180,14 @@ int dp_mpi_plan(struct dp_mpi *mpi, struct mpi_call *call, struct dp_error *err)
     case CALL_ALLTOALL:
         plan_alltoall(mpi, call);
         break;
-    default:
+    case CALL_EXCHANGE:
+    case CALL_BARRIER:
+    case CALL_AGREE:
+    case CALL_CLOSE:
         plan_exchange(mpi, call);
+        break;
+    default:
+        status = dp_fail(err, DP_EINVAL, "no call of processes has the number %d", (int)call->kind);
     }
     return status ? status : mpi_open_buffers(mpi, err);
 }

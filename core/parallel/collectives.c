@@ -121,7 +121,17 @@ static const struct {
 
 bool dp_collective_sums(enum dp_collective_kind kind)
 {
-    return kinds[kind].sums;
+    return (unsigned)kind < DP_COLLECTIVE_KINDS && kinds[kind].sums;
+}
+
+size_t dp_collective_bytes(const struct dp_collective_call *s, int world, int rank)
+{
+    const size_t bytes = s->n * dp_dtype_bytes(s->dtype), others = (size_t)world - 1;
+    if (s->kind == DP_COLLECTIVE_ALLREDUCE)
+        return 2 * others * bytes / (size_t)world;
+    if (s->kind == DP_COLLECTIVE_BROADCAST)
+        return rank == s->root ? 0 : bytes;
+    return others * bytes;
 }
 
 /* Each tensor must have the size of one block, or of the blocks of all ranks. */
@@ -134,6 +144,9 @@ static int check_collective(const struct dp_group *group, enum dp_collective_kin
         status = collectives_check(group, out, err);
     if (status)
         return status;
+    if ((unsigned)kind >= DP_COLLECTIVE_KINDS)
+        return dp_fail(err, DP_EINVAL, "there is no collective %d: they are 0 to %d", (int)kind,
+                       DP_COLLECTIVE_KINDS - 1);
     const size_t world = (size_t)group->world, has = dp_tensor_count(&in[0]),
                  gets = dp_tensor_count(&out[0]);
     if (in[0].dtype != out[0].dtype)
