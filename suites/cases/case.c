@@ -1,5 +1,4 @@
 /* case.c: runs one case on a session, and says that it passed. Only this file says so. */
-#include "ddp.h"
 #include "inside.h"
 
 #include <stdio.h>
@@ -43,34 +42,6 @@ static void reset_session(struct check *c)
         check_fail(c, "reset changed %s", changed);
 }
 
-static void end_turn(struct check *c)
-{
-    while (c->models)
-        check_model_close(c, c->models->model);
-}
-
-static void run_all(struct check *c)
-{
-    const struct check_case *test = c->test;
-
-    check_requirements(c);
-    reset_session(c);
-    if (test->run)
-        test->run(c);
-    for (int i = 0, k; test->each && (k = check_count(c, i)) != 0; ++i) {
-        if (k < test->devices)
-            continue;
-        check_note(c, "K=%d: ", k);
-        test->each(c, k);
-        end_turn(c);
-    }
-    for (int i = 0, ranks; test->ranks && (ranks = ddp_ranks(i)) != 0; ++i) {
-        check_note(c, "R=%d: ", ranks);
-        test->ranks(c, ranks);
-        end_turn(c);
-    }
-}
-
 static void pass(struct check *c)
 {
     guard_end(c);
@@ -87,7 +58,9 @@ static void run_to_its_end(struct check *c)
 {
     switch (setjmp(c->leave)) {
     case 0:
-        run_all(c);
+        check_requirements(c);
+        reset_session(c);
+        check_turns(c);
         pass(c);
         break;
     case LEAVE_ENOUGH:

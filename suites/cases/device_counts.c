@@ -1,6 +1,7 @@
 /* device_counts.c: the numbers of devices and of ranks with which cases run. Only this file defines
  * them: a few counts always, and one more that the seed chooses for each case. A run of many cases
  * has all of them, and another seed distributes them anew. */
+#include "ddp.h"
 #include "inside.h"
 
 #include <stdio.h>
@@ -69,6 +70,32 @@ int check_ranks(const struct check *c, int i)
     const int most = check_devices(c) < FEWEST_RANKS ? MOST : at_most(check_devices(c));
 
     return nth(c, i, FEWEST_RANKS, most);
+}
+
+static void end_turn(struct check *c)
+{
+    while (c->models)
+        check_model_close(c, c->models->model);
+}
+
+void check_turns(struct check *c)
+{
+    const struct check_case *test = c->test;
+
+    if (test->run)
+        test->run(c);
+    for (int i = 0, k; test->each && (k = check_count(c, i)) != 0; ++i) {
+        if (k < test->devices)
+            continue;
+        check_note(c, "K=%d: ", k);
+        test->each(c, k);
+        end_turn(c);
+    }
+    for (int i = 0, ranks; test->ranks && (ranks = ddp_ranks(i)) != 0; ++i) {
+        check_note(c, "R=%d: ", ranks);
+        test->ranks(c, ranks);
+        end_turn(c);
+    }
 }
 
 /* Lists the counts that are always used, or the others. Returns how many there are. */

@@ -74,6 +74,9 @@ int call_end(struct check *c, const char *what, int status);
 void call_controls(struct check *c);
 _Noreturn void call_failed(struct check *c, const char *what, int status);
 
+/* device_counts.c: calls the functions of the case. */
+void check_turns(struct check *c);
+
 /* model.c */
 void check_close_models(struct check *c);
 
