@@ -163,8 +163,9 @@ static void let_fail(struct check *c, struct impl_call *calls, int bad, int ms, 
 }
 
 /* Two calls fail; if `late`, the one with the lower number fails last. */
-static void two_calls_fail(struct check *c, int k, bool late, bool lowest)
+static void two_calls_fail(struct check *c, int k, bool late)
 {
+    const bool lowest = check_choice(c, IMPL_FAILING) == IMPL_LOWEST;
     const int *devices = primitive_order(c, k);
     const int low = k > 2 ? 1 : 0, high = k - 1, ms = later_ms(lowest);
     const bool want_low = lowest || !late;
@@ -181,8 +182,9 @@ static void two_calls_fail(struct check *c, int k, bool late, bool lowest)
     must_work(c, k);
 }
 
-static void two_replicas_fail(struct check *c, int k, bool late, bool lowest)
+static void two_replicas_fail(struct check *c, int k, bool late)
 {
+    const bool lowest = check_choice(c, IMPL_FAILING) == IMPL_LOWEST;
     const int *ids = primitive_order(c, k);
     const int low = k > 2 ? 1 : 0, high = k - 1;
     const bool want_low = lowest || !late;
@@ -200,32 +202,16 @@ static void two_replicas_fail(struct check *c, int k, bool late, bool lowest)
     golden_works(c, k);
 }
 
-static void two_fail(struct check *c, void (*fail)(struct check *, int, bool, bool), bool lowest)
+static void apply_calls_fail(struct check *c)
 {
-    const int k = primitive_some(c);
-
-    fail(c, k, true, lowest);
-    fail(c, k, false, lowest);
+    two_calls_fail(c, primitive_some(c), true);
+    two_calls_fail(c, primitive_some(c), false);
 }
 
-static void apply_lowest(struct check *c)
+static void apply_replicas_fail(struct check *c)
 {
-    two_fail(c, two_calls_fail, true);
-}
-
-static void apply_first(struct check *c)
-{
-    two_fail(c, two_calls_fail, false);
-}
-
-static void apply_lowest_forward(struct check *c)
-{
-    two_fail(c, two_replicas_fail, true);
-}
-
-static void apply_first_forward(struct check *c)
-{
-    two_fail(c, two_replicas_fail, false);
+    two_replicas_fail(c, primitive_some(c), true);
+    two_replicas_fail(c, primitive_some(c), false);
 }
 
 /* ---- APPLY-10: what is reported -------------------------------------------------------------- */
@@ -240,58 +226,45 @@ static const struct kind {
     {"device", "elsewhere", IMPL_EDEVICE},
 };
 
-static void apply_report(struct check *c)
+static void apply_report(struct check *c, int k)
 {
-    int k;
+    for (int bad = 0; bad < k; ++bad) {
+        const int *devices = primitive_order(c, k);
+        const struct kind *kind = &kinds[(bad + k) % 4];
+        struct impl_call *calls = apply_calls(c, devices, k, 2);
 
-    for (int i = 0; (k = check_count(c, i)); ++i)
-        for (int bad = 0; bad < k; ++bad) {
-            const int *devices = primitive_order(c, k);
-            const struct kind *kind = &kinds[(bad + i) % 4];
-            struct impl_call *calls = apply_calls(c, devices, k, 2);
+        for (int s = 0; s < k; ++s)
+            calls[s].description =
+                apply_module(c, s == bad ? failing(c, s, kind->word, kind->text) : AFFINE);
+        check_note(c, "K=%d, call %d fails with '%s': ", k, bad, kind->word);
+        must_report(c, apply_try(c, calls, k), kind->status, bad, devices[bad], kind->text);
+        must_work(c, k);
+    }
+}
 
-            for (int s = 0; s < k; ++s)
-                calls[s].description =
-                    apply_module(c, s == bad ? failing(c, s, kind->word, kind->text) : AFFINE);
-            check_note(c, "K=%d, call %d fails with '%s': ", k, bad, kind->word);
-            must_report(c, apply_try(c, calls, k), kind->status, bad, devices[bad], kind->text);
-            must_work(c, k);
+static void report_in(struct check *c, int k)
+{
+    const bool backward = check_variant(c) == 1;
+    const char *when = backward ? "backward" : "forward";
+
+    for (int bad = 0; bad < k; ++bad) {
+        const int *ids = primitive_order(c, k);
+        const struct kind *kind = &kinds[(bad + k) % 4];
+        struct impl_model *model = check_parallel(
+            c, k, ids, "",
+            check_text(c, AFFINE ",%s", failing_in(c, bad, when, kind->word, kind->text)));
+        struct impl_backward op = {.n_in = 1, .grad_in = check_output(c, 1, 4096)};
+        int status = try_forward(c, model, k);
+
+        check_note(c, "K=%d, replica %d fails in %s with '%s': ", k, bad, when, kind->word);
+        if (backward) {
+            check_accepted(c, "status of the forward", status);
+            status = check_try_backward(c, model, &op);
         }
-}
-
-static void report_in(struct check *c, const char *when)
-{
-    int k;
-
-    for (int i = 1; (k = check_count(c, i)); ++i)
-        for (int bad = 0; bad < k; ++bad) {
-            const int *ids = primitive_order(c, k);
-            const struct kind *kind = &kinds[(bad + i) % 4];
-            struct impl_model *model = check_parallel(
-                c, k, ids, "",
-                check_text(c, AFFINE ",%s", failing_in(c, bad, when, kind->word, kind->text)));
-            struct impl_backward op = {.n_in = 1, .grad_in = check_output(c, 1, 4096)};
-            int status = try_forward(c, model, k);
-
-            check_note(c, "K=%d, replica %d fails in %s with '%s': ", k, bad, when, kind->word);
-            if (strcmp(when, "backward") == 0) {
-                check_accepted(c, "status of the forward", status);
-                status = check_try_backward(c, model, &op);
-            }
-            must_report(c, status, kind->status, bad, ids[bad], kind->text);
-            check_model_close(c, model);
-            golden_works(c, k);
-        }
-}
-
-static void apply_report_forward(struct check *c)
-{
-    report_in(c, "forward");
-}
-
-static void apply_report_backward(struct check *c)
-{
-    report_in(c, "backward");
+        must_report(c, status, kind->status, bad, ids[bad], kind->text);
+        check_model_close(c, model);
+        golden_works(c, k);
+    }
 }
 
 /* ---- APPLY-12: once more --------------------------------------------------------------------- */
@@ -391,18 +364,19 @@ static void apply_retry_backward(struct check *c, int k)
 static const struct check_case cases[] = {
     {"APPLY-08.calls", "APPLY-08", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_APPLY, 2, apply_joined},
     {"APPLY-08.forward", "APPLY-08", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, apply_joined_forward},
-    {"APPLY-09.lowest", "APPLY-09", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_APPLY, 2, apply_lowest, 0,
-     IMPL_FAILING, IMPL_LOWEST},
+    {"APPLY-09.lowest", "APPLY-09", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_APPLY, 2, apply_calls_fail,
+     0, IMPL_FAILING, IMPL_LOWEST},
     {"APPLY-09.lowest_forward", "APPLY-09", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
-     apply_lowest_forward, 0, IMPL_FAILING, IMPL_LOWEST},
-    {"APPLY-09.first", "APPLY-09", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_APPLY, 2, apply_first, 0,
-     IMPL_FAILING, IMPL_FIRST},
+     apply_replicas_fail, 0, IMPL_FAILING, IMPL_LOWEST},
+    {"APPLY-09.first", "APPLY-09", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_APPLY, 2, apply_calls_fail,
+     0, IMPL_FAILING, IMPL_FIRST},
     {"APPLY-09.first_forward", "APPLY-09", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
-     apply_first_forward, 0, IMPL_FAILING, IMPL_FIRST},
-    {"APPLY-10.calls", "APPLY-10", MUST_REFUSE, REPORTED, DP, IMPL_CAP_APPLY, 1, apply_report},
-    {"APPLY-10.forward", "APPLY-10", MUST_REFUSE, REPORTED, DP, PARALLEL, 2, apply_report_forward},
-    {"APPLY-10.backward", "APPLY-10", MUST_REFUSE, REPORTED, DP, PARALLEL, 2,
-     apply_report_backward},
+     apply_replicas_fail, 0, IMPL_FAILING, IMPL_FIRST},
+    {"APPLY-10.calls", "APPLY-10", MUST_REFUSE, REPORTED, DP, IMPL_CAP_APPLY, 1,
+     .each = apply_report},
+    {"APPLY-10.forward", "APPLY-10", MUST_REFUSE, REPORTED, DP, PARALLEL, 2, .each = report_in},
+    {"APPLY-10.backward", "APPLY-10", MUST_REFUSE, REPORTED, DP, PARALLEL, 2, .each = report_in,
+     .variant = 1},
     {"APPLY-12.forward", "APPLY-12", MUST, OBSERVED, DP, PARALLEL, 1, .each = apply_retry_forward},
     {"APPLY-12.backward", "APPLY-12", MUST, OBSERVED, DP, PARALLEL, 2,
      .each = apply_retry_backward},

@@ -59,6 +59,7 @@ struct check_case {
      * and the models that it opened are closed when it returns. */
     void (*each)(struct check *c, int k);
     void (*ranks)(struct check *c, int ranks);
+    int variant; /* for check_variant: rows with one function differ in it */
 };
 
 /* Words for the rows of tables. */
@@ -178,6 +179,7 @@ int check_devices(const struct check *c); /* the number of devices of the implem
 const char *check_device_name(const struct check *c, int device);
 enum impl_choice check_choice(struct check *c, enum impl_dialect dialect); /* undeclared: fails */
 bool check_has(const struct check *c, uint64_t capabilities);
+int check_variant(const struct check *c); /* the number in the row of the case */
 /* Returns those of the counts 1, 2, 3, 4, 5, 8 for which there are devices, and one more that the
  * seed chooses for this case, in ascending order: for (i = 0; (k = check_count(c, i)); ++i). With 0
  * devices there are none. */

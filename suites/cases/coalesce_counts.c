@@ -85,8 +85,10 @@ static const struct row rows[] = {
     {3, {1, 30, 1}, 40, 2, 3},
 };
 
-static void groups(struct check *c, bool broadcast)
+static void groups(struct check *c)
 {
+    const bool broadcast = check_variant(c) == 0;
+
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
         struct kind kinds[8];
         check_note(c, "row %zu, limit %zu: ", r, rows[r].buffer);
@@ -101,16 +103,6 @@ static void groups(struct check *c, bool broadcast)
                       (long long)reduce_transfers(c, kinds, rows[r].n, rows[r].buffer, NULL),
                       rows[r].reduce);
     }
-}
-
-static void coalesce_broadcast_groups(struct check *c)
-{
-    groups(c, true);
-}
-
-static void coalesce_reduce_groups(struct check *c)
-{
-    groups(c, false);
 }
 
 /* Six tensors of 40 bytes have two types in turn, and the limit is that of two tensors: each type
@@ -142,8 +134,8 @@ enum { COUNTS = IMPL_CAP_BROADCAST | IMPL_CAP_REDUCE | IMPL_CAP_TRANSFERS };
 
 static const struct check_case cases[] = {
     {"COAL-01.default", "COAL-01", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_default_bytes},
-    {"COAL-04.broadcast", "COAL-04", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_broadcast_groups},
-    {"COAL-04.reduce", "COAL-04", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_reduce_groups},
+    {"COAL-04.broadcast", "COAL-04", MAY, REPORTED, PRIM, COUNTS, 2, groups},
+    {"COAL-04.reduce", "COAL-04", MAY, REPORTED, PRIM, COUNTS, 2, groups, .variant = 1},
     {"COAL-03.types", "COAL-03", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_groups_of_types},
     {"COAL-06.one", "COAL-06", MAY, REPORTED, PRIM, COUNTS, 2, coalesce_large_alone},
 };

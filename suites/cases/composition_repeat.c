@@ -200,7 +200,7 @@ static void must_not_grow(struct check *c, struct repeated *r, long long most)
 }
 
 /* A shard has 16 KiB or more here, and a replica 32 KiB. */
-static void resident(struct check *c, bool grad)
+static void resident(struct check *c)
 {
     struct repeated r;
 
@@ -208,18 +208,8 @@ static void resident(struct check *c, bool grad)
         check_skip(c, "built with a sanitizer that keeps freed memory");
     repeated_open(c, &r, golden_most(c, 2), ROWS,
                   check_text(c, "{\"kind\":\"unused\",\"size\":%d}," GOLDEN_AFFINE, PARAMETERS));
-    r.forward.grad = grad;
+    r.forward.grad = check_variant(c) == 0;
     must_not_grow(c, &r, 128 * 1024);
-}
-
-static void comp_resident(struct check *c)
-{
-    resident(c, true);
-}
-
-static void comp_resident_inference(struct check *c)
-{
-    resident(c, false);
 }
 
 /* The rows make fewer replicas than there are devices, and nothing is left then, either. A shard
@@ -297,8 +287,8 @@ static const struct check_case cases[] = {
      .each = comp_once_each},
     {"COMP-10.deep", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, .each = comp_deep},
     {"COMP-10.input_kept", "COMP-10", MUST, OBSERVED, DP, PARALLEL, 1, .each = comp_input_kept},
-    {"COMP-12.resident", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident},
-    {"COMP-12.inference", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident_inference},
+    {"COMP-12.resident", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, resident},
+    {"COMP-12.inference", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, resident, .variant = 1},
     {"COMP-12.idle", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, comp_resident_idle},
     {"COMP-12.live", "COMP-12", MAY, REPORTED, DP, MEMORY, 1, comp_live},
     {"COMP-12.live_errors", "COMP-12", MAY, REPORTED, DP, MEMORY, 2, comp_live_errors},

@@ -138,8 +138,9 @@ static void empty_ids_refused(struct check *c)
 }
 
 /* With an empty device_ids the wrapper runs on devices 0 .. k-1. */
-static void empty_ids_give(struct check *c, int k)
+static void empty_ids_give(struct check *c)
 {
+    const int k = check_choice(c, IMPL_EMPTY_IDS) == IMPL_ALL ? check_devices(c) : 1;
     size_t size[IMPL_MAX_DEVICES], r = 0;
     const int m = check_shards(N, k, size);
     struct impl_model *model = check_model(c, "%s", empty_ids);
@@ -150,16 +151,6 @@ static void empty_ids_give(struct check *c, int k)
             want[r] = 2 * ((double)(r + 1) + 1000 * (s + 1) + 1000 * (double)size[s]) + 1;
     check_values(c, "output", check_forward(c, model, check_on(check_counted(c, N, 1, 1), 0)), N,
                  want);
-}
-
-static void empty_ids_all(struct check *c)
-{
-    empty_ids_give(c, check_devices(c));
-}
-
-static void empty_ids_call(struct check *c)
-{
-    empty_ids_give(c, 1);
 }
 
 /* ---- CPU-04: nothing is checked -------------------------------------------------------------- */
@@ -218,9 +209,9 @@ static const struct check_case cases[] = {
      functional_refused, 0, IMPL_FUNCTIONAL_HOST, IMPL_REFUSE},
     {"CPU-03.refused", "CPU-03", MUST_REFUSE, OBSERVED, DP, PARALLEL, 1, empty_ids_refused, 0,
      IMPL_EMPTY_IDS, IMPL_REFUSE},
-    {"CPU-03.all", "CPU-03", MUST, OBSERVED, DP, PARALLEL, 1, empty_ids_all, 0, IMPL_EMPTY_IDS,
+    {"CPU-03.all", "CPU-03", MUST, OBSERVED, DP, PARALLEL, 1, empty_ids_give, 0, IMPL_EMPTY_IDS,
      IMPL_ALL},
-    {"CPU-03.called", "CPU-03", MUST, OBSERVED, DP, PARALLEL, 1, empty_ids_call, 0, IMPL_EMPTY_IDS,
+    {"CPU-03.called", "CPU-03", MUST, OBSERVED, DP, PARALLEL, 1, empty_ids_give, 0, IMPL_EMPTY_IDS,
      IMPL_CALL},
     {"CPU-04.scalars", "CPU-04", MUST, OBSERVED, DP, PARALLEL, 0, scalars_pass},
     {"CPU-04.outputs", "CPU-04", MUST, OBSERVED, DP, PARALLEL, 0, odd_outputs_pass},

@@ -106,8 +106,10 @@ static void error_is(struct check *c, int status, int want, const char *text, in
     check_int(c, "the device the error names", error->device, mixed_ids(k)[replica]);
 }
 
-static void two_fail(struct check *c, bool lowest)
+static void two_fail(struct check *c)
 {
+    const bool lowest = check_choice(c, IMPL_FAILING) == IMPL_LOWEST;
+
     for (int i = 1, k; (k = check_count(c, i)) != 0 && k <= 4; ++i)
         for (int backward = 0; backward < 2; ++backward) {
             const char *when = backward != 0 ? "backward" : "forward";
@@ -124,16 +126,6 @@ static void two_fail(struct check *c, bool lowest)
                 error_is(c, status, IMPL_ESHAPE, "the higher one", f.high, k);
             golden_works(c, k);
         }
-}
-
-static void lowest_reported(struct check *c)
-{
-    two_fail(c, true);
-}
-
-static void first_reported(struct check *c)
-{
-    two_fail(c, false);
 }
 
 /* Every kind of error, from every replica, is reported unchanged. */
@@ -249,10 +241,10 @@ static void no_such_device(struct check *c)
 static const struct check_case cases[] = {
     {"ERR-01.refused", "ERR-01", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, .each = wrong_device},
     {"ERR-01.named", "ERR-01", MUST_REFUSE, REPORTED, DP, PARALLEL, 2, both_devices},
-    {"ERR-02.lowest", "ERR-02", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, lowest_reported, 0,
-     IMPL_FAILING, IMPL_LOWEST},
-    {"ERR-02.first", "ERR-02", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, first_reported, 0,
-     IMPL_FAILING, IMPL_FIRST},
+    {"ERR-02.lowest", "ERR-02", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, two_fail, 0, IMPL_FAILING,
+     IMPL_LOWEST},
+    {"ERR-02.first", "ERR-02", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, two_fail, 0, IMPL_FAILING,
+     IMPL_FIRST},
     {"ERR-02.kind", "ERR-02", MUST_REFUSE, REPORTED, DP, PARALLEL, 2, kind_kept},
     {"ERR-02.joined", "ERR-02", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, error_joined},
     {"ERR-06.few_rows", "ERR-06", MUST, OBSERVED, DP, PARALLEL, 2, fewer_rows_than_devices},

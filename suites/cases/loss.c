@@ -35,38 +35,25 @@ static const struct impl_array *scalar(struct check *c, double value)
 /* ---- LOSS-01: outside -------------------------------------------------------------------------
  */
 
-static void outside(struct check *c, const char *layer, bool mean)
+static void outside(struct check *c, int k)
 {
     static const size_t batches[] = {10, 9, 3, 1};
+    const bool mean = check_variant(c) == 1;
+    struct impl_model *model = loss_model(c, k, "", mean ? mean_layer : sum_layer);
 
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
-        struct impl_model *model = loss_model(c, k, "", layer);
+    for (int j = 0; j < 4; ++j) {
+        const size_t n = batches[j];
+        const double count = (double)n, sum = golden_sum(n);
+        const double loss = mean ? sum / count : sum, each = mean ? 3 : 3 * count;
 
-        for (int j = 0; j < 4; ++j) {
-            const size_t n = batches[j];
-            const double count = (double)n, sum = golden_sum(n);
-            const double loss = mean ? sum / count : sum, each = mean ? 3 : 3 * count;
-
-            check_note(c, "K=%d N=%zu: ", k, n);
-            check_zero_grad(c, model);
-            golden_is(c, "loss", check_forward(c, model, golden_rows(c, n)), 0, NULL, &loss);
-            golden_is_sequence(c, "input gradient", check_backward(c, model, scalar(c, 3 * count)),
-                               1, &n, each, 0);
-            check_grad_is(c, model, 0, each * sum);
-            check_grad_is(c, model, 1, each * count);
-        }
-        check_model_close(c, model);
+        check_note(c, "K=%d N=%zu: ", k, n);
+        check_zero_grad(c, model);
+        golden_is(c, "loss", check_forward(c, model, golden_rows(c, n)), 0, NULL, &loss);
+        golden_is_sequence(c, "input gradient", check_backward(c, model, scalar(c, 3 * count)), 1,
+                           &n, each, 0);
+        check_grad_is(c, model, 0, each * sum);
+        check_grad_is(c, model, 1, each * count);
     }
-}
-
-static void outside_sum(struct check *c)
-{
-    outside(c, sum_layer, false);
-}
-
-static void outside_mean(struct check *c)
-{
-    outside(c, mean_layer, true);
 }
 
 /* The loss is the mean of 0.5 * (y - t)^2 over 16 rows; the caller computes it from the gathered
@@ -308,8 +295,8 @@ static void masked(struct check *c, int k)
 }
 
 static const struct check_case cases[] = {
-    {"LOSS-01.sum", "LOSS-01", MUST, OBSERVED, DP, PARALLEL, 1, outside_sum},
-    {"LOSS-01.mean", "LOSS-01", MUST, OBSERVED, DP, PARALLEL, 1, outside_mean},
+    {"LOSS-01.sum", "LOSS-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = outside},
+    {"LOSS-01.mean", "LOSS-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = outside, .variant = 1},
     {"LOSS-01.caller", "LOSS-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = outside_caller},
     {"LOSS-02.sum", "LOSS-02", MUST, OBSERVED, DP, PARALLEL, 1, .each = inside_sum},
     {"LOSS-02.weights", "LOSS-02", MUST, OBSERVED, DP, PARALLEL, 2, .each = inside_sum_weights},

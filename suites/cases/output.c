@@ -125,8 +125,9 @@ static void only_devices(struct check *c, int k)
 /* ---- OUT-04: one device -------------------------------------------------------------------------
  */
 
-static void one_device(struct check *c, bool honoured)
+static void one_device(struct check *c)
 {
+    const bool honoured = check_choice(c, IMPL_SINGLE_OUTPUT) == IMPL_HONOUR;
     const size_t n = 3;
 
     for (int base = 0; base < check_devices(c); ++base) {
@@ -145,16 +146,6 @@ static void one_device(struct check *c, bool honoured)
             check_model_close(c, model);
         }
     }
-}
-
-static void single_ignored(struct check *c)
-{
-    one_device(c, false);
-}
-
-static void single_honoured(struct check *c)
-{
-    one_device(c, true);
 }
 
 /* ---- OUT-05: what comes after it ------------------------------------------------------------- */
@@ -219,9 +210,9 @@ static const struct check_case cases[] = {
     {"OUT-02.device", "OUT-02", MUST, REPORTED, DP, PARALLEL, 2, .each = anywhere_device},
     {"OUT-03.values", "OUT-03", MUST, OBSERVED, DP, PARALLEL, 1, .each = only_values},
     {"OUT-03.devices", "OUT-03", MUST, REPORTED, DP, PARALLEL, 1, .each = only_devices},
-    {"OUT-04.ignored", "OUT-04", MUST, REPORTED, DP, PARALLEL, 1, single_ignored, 0,
-     IMPL_SINGLE_OUTPUT, IMPL_IGNORE},
-    {"OUT-04.honoured", "OUT-04", MUST, REPORTED, DP, PARALLEL, 1, single_honoured, 0,
+    {"OUT-04.ignored", "OUT-04", MUST, REPORTED, DP, PARALLEL, 1, one_device, 0, IMPL_SINGLE_OUTPUT,
+     IMPL_IGNORE},
+    {"OUT-04.honoured", "OUT-04", MUST, REPORTED, DP, PARALLEL, 1, one_device, 0,
      IMPL_SINGLE_OUTPUT, IMPL_HONOUR},
     {"OUT-05.there", "OUT-05", MUST, OBSERVED, DP, PARALLEL, 2, .each = put_there},
     {"OUT-05.elsewhere", "OUT-05", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, put_elsewhere},

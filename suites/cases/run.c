@@ -141,6 +141,11 @@ bool check_has(const struct check *c, uint64_t capabilities)
     return (c->session->about.capabilities & capabilities) == capabilities;
 }
 
+int check_variant(const struct check *c)
+{
+    return c->test->variant;
+}
+
 enum impl_choice check_choice(struct check *c, enum impl_dialect dialect)
 {
     const enum impl_choice choice = c->session->about.dialect[dialect];

@@ -330,23 +330,10 @@ static void change_shards(struct check *c, int k, int at, bool view)
     check_device(c, "the source", op.source_after, home);
 }
 
-static void change_on_devices(struct check *c, bool view)
+static void change_on_devices(struct check *c, int k)
 {
-    int k;
-
-    for (int i = 0; (k = check_count(c, i)); ++i)
-        for (int at = 0; at < k; ++at)
-            change_shards(c, k, at, view);
-}
-
-static void split_view(struct check *c)
-{
-    change_on_devices(c, true);
-}
-
-static void split_copy(struct check *c)
-{
-    change_on_devices(c, false);
+    for (int at = 0; at < k; ++at)
+        change_shards(c, k, at, check_choice(c, IMPL_SHARD_0) == IMPL_VIEW);
 }
 
 static void split_host_copy(struct check *c, int k)
@@ -382,10 +369,10 @@ static const struct check_case cases[] = {
      .each = split_negative},
     {"SPLIT-10.range", "SPLIT-10", MUST_REFUSE, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1,
      .each = split_range},
-    {"SPLIT-12.view", "SPLIT-12", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1, split_view, 0,
-     IMPL_SHARD_0, IMPL_VIEW},
-    {"SPLIT-12.copy", "SPLIT-12", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1, split_copy, 0,
-     IMPL_SHARD_0, IMPL_COPY},
+    {"SPLIT-12.view", "SPLIT-12", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1,
+     .each = change_on_devices, .dialect = IMPL_SHARD_0, .choice = IMPL_VIEW},
+    {"SPLIT-12.copy", "SPLIT-12", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1,
+     .each = change_on_devices, .dialect = IMPL_SHARD_0, .choice = IMPL_COPY},
     {"SPLIT-12.host", "SPLIT-12", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1,
      .each = split_host_copy},
 };
