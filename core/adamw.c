@@ -17,16 +17,6 @@ struct dp_adamw_config dp_adamw_defaults(void)
         .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 1e-2};
 }
 
-static int adamw_open_all(struct dp_adamw *a, struct dp_module *module, struct dp_error *err)
-{
-    int status = dp_adamw_check(&a->config, err);
-    if (status == 0)
-        status = dp_param_list_open(module, &a->params, err);
-    if (status == 0)
-        status = dp_targets_open(&a->params, &a->target, err);
-    return status ? status : dp_adamw_state_open(&a->state, a->params.n, err);
-}
-
 int dp_adamw_open(struct dp_module *module, const struct dp_adamw_config *config,
                   struct dp_adamw **adamw, struct dp_error *err)
 {
@@ -35,7 +25,13 @@ int dp_adamw_open(struct dp_module *module, const struct dp_adamw_config *config
         return dp_fail(err, DP_ENOMEM, "no memory for an optimizer");
     a->group = dp_module_group(module);
     a->config = *config;
-    const int status = adamw_open_all(a, module, err);
+    int status = dp_adamw_check(&a->config, err);
+    if (status == 0)
+        status = dp_param_list_open(module, &a->params, err);
+    if (status == 0)
+        status = dp_targets_open(&a->params, &a->target, err);
+    if (status == 0)
+        status = dp_adamw_state_open(&a->state, a->params.n, err);
     if (status) {
         dp_adamw_close(a);
         return status;

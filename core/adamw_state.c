@@ -103,17 +103,6 @@ static int first_clock(struct dp_adamw_state *s, int i, struct dp_slot *slot, st
     return status;
 }
 
-/* Other members of its clock have a step now, and this one has none. All members without a step
- * move to a new clock. */
-static int leave_clock(struct dp_adamw_state *s, int i, struct dp_error *err)
-{
-    struct dp_adamw_clock *k = &s->clock[s->clock_of[i]];
-    const int status = k->rest < 0 ? add_clock(s, k->rates.slot, k->steps, &k->rest, err) : 0;
-    if (status == 0)
-        move_to_clock(s, i, k->rest);
-    return status;
-}
-
 static int set_clocks(struct dp_adamw_state *s, const struct dp_target target[],
                       struct dp_error *err)
 {
@@ -129,8 +118,14 @@ static int set_clocks(struct dp_adamw_state *s, const struct dp_target target[],
             ++s->clock[s->clock_of[i]].due;
     }
     for (int i = 0; status == 0 && i < s->n; ++i) {
-        if (!target[i].due && s->clock_of[i] >= 0 && s->clock[s->clock_of[i]].due > 0)
-            status = leave_clock(s, i, err);
+        if (!target[i].due && s->clock_of[i] >= 0 && s->clock[s->clock_of[i]].due > 0) {
+            /* Other members of its clock have a step now, and this one has none. All members
+             * without a step move to a new clock. */
+            struct dp_adamw_clock *k = &s->clock[s->clock_of[i]];
+            status = k->rest < 0 ? add_clock(s, k->rates.slot, k->steps, &k->rest, err) : 0;
+            if (status == 0)
+                move_to_clock(s, i, k->rest);
+        }
     }
     return status;
 }

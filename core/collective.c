@@ -68,36 +68,6 @@ static int scale_piece(const struct dp_collective *c, int k, struct dp_error *er
     return status;
 }
 
-/* The first member gets the sum, and sends it to the others. */
-static int sum_piece(const struct dp_team *team, const struct dp_collective *c, int k,
-                     struct dp_error *err)
-{
-    const size_t bytes = c->bytes[k];
-    const void *src[DP_MAX_SLOTS];
-    struct dp_move move[DP_MAX_SLOTS];
-    struct dp_moves moves[DP_MAX_SLOTS];
-    float *total = c->part[0].piece[k];
-    for (int i = 0; i < team->n; ++i) {
-        src[i] = c->part[i].piece[k];
-        move[i] = (struct dp_move){
-            team->slot[i], team->slot[0], {c->part[i].piece[k], total, bytes, 1, bytes, bytes}};
-        moves[i] = (struct dp_moves){&move[i], i > 0};
-    }
-    const struct dp_sum sum = {DP_F32, false, bytes / sizeof *total, total, src};
-    const int status = dp_comm_reduce(team, team->slot[0], &sum, 1, DP_PHASE_NONE, err);
-    return status ? status : dp_comm_move(team, moves, DP_PHASE_NONE, err);
-}
-
-/* Counts the bytes as if each rank sent and received its share of the data, and then all shares. */
-static void count_bytes(const struct dp_group *group, const struct dp_collective *c)
-{
-    size_t bytes = 0;
-    for (int k = 0; k < c->n_pieces; ++k)
-        bytes += c->bytes[k];
-    for (int i = 1; group->trace && i < c->n_parts; ++i)
-        group->trace->replica[c->part[i].replica].bytes[DP_PHASE_REDUCE] += 2 * bytes;
-}
-
 int dp_moved_allreduce(struct dp_group *group, struct dp_collective *c, struct dp_error *err)
 {
     struct dp_slot *slots[DP_MAX_SLOTS];
@@ -105,8 +75,25 @@ int dp_moved_allreduce(struct dp_group *group, struct dp_collective *c, struct d
     int status = 0;
     for (int k = 0; status == 0 && k < c->n_pieces; ++k) {
         status = c->scale != 1.0f ? scale_piece(c, k, err) : 0;
-        if (status == 0 && team.n > 1)
-            status = sum_piece(&team, c, k, err);
+        if (status == 0 && team.n > 1) {
+            /* The first member gets the sum, and sends it to the others. */
+            const size_t bytes = c->bytes[k];
+            const void *src[DP_MAX_SLOTS];
+            struct dp_move move[DP_MAX_SLOTS];
+            struct dp_moves moves[DP_MAX_SLOTS];
+            float *total = c->part[0].piece[k];
+            for (int i = 0; i < team.n; ++i) {
+                src[i] = c->part[i].piece[k];
+                move[i] = (struct dp_move){team.slot[i],
+                                           team.slot[0],
+                                           {c->part[i].piece[k], total, bytes, 1, bytes, bytes}};
+                moves[i] = (struct dp_moves){&move[i], i > 0};
+            }
+            const struct dp_sum sum = {DP_F32, false, bytes / sizeof *total, total, src};
+            status = dp_comm_reduce(&team, team.slot[0], &sum, 1, DP_PHASE_NONE, err);
+            if (status == 0)
+                status = dp_comm_move(&team, moves, DP_PHASE_NONE, err);
+        }
     }
     if (status == 0 && c->timed)
         status = dp_group_wait(group, err);
@@ -115,6 +102,12 @@ int dp_moved_allreduce(struct dp_group *group, struct dp_collective *c, struct d
         part->slot->ops->record(&part->slot->comm, &part->done);
         atomic_store(part->done_ns, dp_now_ns());
     }
-    count_bytes(group, c);
+    /* Counts the bytes as if each rank sent and received its share of the data, and then all
+     * shares. */
+    size_t bytes = 0;
+    for (int k = 0; k < c->n_pieces; ++k)
+        bytes += c->bytes[k];
+    for (int i = 1; group->trace && i < c->n_parts; ++i)
+        group->trace->replica[c->part[i].replica].bytes[DP_PHASE_REDUCE] += 2 * bytes;
     return status;
 }

@@ -50,14 +50,6 @@ static int add_for(const struct plan *plan, int r, struct dp_error *err)
                : dp_comm_reduce(&plan->team, plan->team.slot[r], &sum, 1, DP_PHASE_REDUCE, err);
 }
 
-static int add_all(const struct plan *plan, struct dp_error *err)
-{
-    int status = 0;
-    for (int r = 0; status == 0 && r < plan->team.n; ++r)
-        status = add_for(plan, r, err);
-    return status;
-}
-
 /* ---- copies ------------------------------------------------------------------------------ */
 
 /* The copy that rank `to` needs from rank `from`, with source and destination. */
@@ -122,8 +114,8 @@ int dp_moved_collective(struct dp_group *group, const struct dp_collective_call 
     plan.move = malloc(most * sizeof *plan.move);
     if (!plan.move)
         return dp_fail(err, DP_ENOMEM, "no memory for the pieces of %d ranks", group->size);
-    if (dp_collective_sums(s->kind))
-        status = add_all(&plan, err);
+    for (int r = 0; dp_collective_sums(s->kind) && status == 0 && r < plan.team.n; ++r)
+        status = add_for(&plan, r, err);
     if (status == 0 && s->kind != DP_COLLECTIVE_REDUCESCATTER)
         status = move_all(&plan, dp_collective_sums(s->kind) ? DP_PHASE_REDUCE : DP_PHASE_REPLICATE,
                           err);

@@ -38,17 +38,6 @@ static bool parse_measure(const char *text, const char *unit, long most, uint64_
            parse_number(text, digits, most, value);
 }
 
-static void list_operations(char text[NAMES])
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (int i = 0; i < DP_FAULTS + DP_SILENT_FAULTS && used < NAMES; ++i)
-        used += (size_t)snprintf(text + used, NAMES - used, "%s%s", i > 0 ? ", " : "",
-                                 i < DP_FAULTS
-                                     ? dp_fault_name((enum dp_fault)i)
-                                     : dp_silent_fault_name((enum dp_silent_fault)(i - DP_FAULTS)));
-}
-
 static bool is_name(const char *name, const char *text, size_t length)
 {
     return strlen(name) == length && strncmp(name, text, length) == 0;
@@ -105,7 +94,13 @@ static int parse_fault(const char *whole, const char *text, struct dp_device_lis
     while (fault < DP_FAULTS && !is_name(dp_fault_name((enum dp_fault)fault), text, name))
         ++fault;
     if (fault == DP_FAULTS) {
-        list_operations(known);
+        size_t used = 0;
+        known[0] = '\0';
+        for (int i = 0; i < DP_FAULTS + DP_SILENT_FAULTS && used < NAMES; ++i)
+            used += (size_t)snprintf(
+                known + used, NAMES - used, "%s%s", i > 0 ? ", " : "",
+                i < DP_FAULTS ? dp_fault_name((enum dp_fault)i)
+                              : dp_silent_fault_name((enum dp_silent_fault)(i - DP_FAULTS)));
         return dp_fail(err, DP_EINVAL,
                        "devices '%.64s': '%.*s' is not an operation that can fail: %s", whole,
                        name < 32 ? (int)name : 32, text, known);

@@ -134,8 +134,16 @@ static int faulty_poll(struct dp_group *group, struct dp_error *err)
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
-static void replace(struct dp_faults *f)
+int dp_faults_open(struct dp_group *group, enum dp_fault fault, struct dp_error *err)
 {
+    struct dp_faults *f = group->faults = calloc(1, sizeof *f);
+    if (!f)
+        return dp_fail(err, DP_ENOMEM, "no memory for a fault");
+    f->fault = fault;
+    f->device = group->slot[0]->ops;
+    f->device_ops = *f->device;
+    f->inner = group->comm;
+    f->comm_ops = *f->inner;
     if (f->fault == DP_FAULT_ALLOC)
         f->device_ops.alloc = faulty_alloc;
     if (f->fault == DP_FAULT_LAUNCH)
@@ -160,19 +168,6 @@ static void replace(struct dp_faults *f)
         f->comm_ops.allreduce = faulty_allreduce;
     if (f->fault == DP_FAULT_POLL)
         f->comm_ops.poll = faulty_poll;
-}
-
-int dp_faults_open(struct dp_group *group, enum dp_fault fault, struct dp_error *err)
-{
-    struct dp_faults *f = group->faults = calloc(1, sizeof *f);
-    if (!f)
-        return dp_fail(err, DP_ENOMEM, "no memory for a fault");
-    f->fault = fault;
-    f->device = group->slot[0]->ops;
-    f->device_ops = *f->device;
-    f->inner = group->comm;
-    f->comm_ops = *f->inner;
-    replace(f);
     for (int i = 0; i < group->size; ++i)
         group->slot[i]->ops = &f->device_ops;
     group->comm = &f->comm_ops;

@@ -22,13 +22,6 @@ static void slot_setup(struct dp_slot *slot, struct dp_group *group,
     slot->info.numa_node = -1;
 }
 
-static void host_setup(struct dp_group *group)
-{
-    slot_setup(&group->host, group, &dp_device_cpu);
-    snprintf(group->host.info.name, sizeof group->host.info.name, "host");
-    snprintf(group->host.info.kind, sizeof group->host.info.kind, "host");
-}
-
 /* A GPU may be in the list several times: "cuda:0", "cuda:0#1", ... */
 static void name_slot(struct dp_slot *slot, const struct dp_device_list *list, int i)
 {
@@ -71,18 +64,6 @@ static int slot_open(struct dp_group *group, int i, const struct dp_device_list 
     return slot->ops->open(slot, err);
 }
 
-/* Places slots near their devices, where those are known. All devices are located before the first
- * slot is placed. */
-static void place_slots(struct dp_group *group)
-{
-    for (int i = 0; i < group->size; ++i) {
-        struct dp_slot_info *info = &group->slot[i]->info;
-        info->near = info->bus[0] && dp_topology_near(group->topology, i, info->bus);
-    }
-    for (int i = 0; i < group->size; ++i)
-        dp_topology_place(group->topology, i, group->size, &group->slot[i]->info);
-}
-
 /* Wraps the slots and the communicator, as the other suffixes of the list say. */
 static int decorate(struct dp_group *group, const struct dp_device_list *list, struct dp_error *err)
 {
@@ -118,7 +99,14 @@ static int slots_open(struct dp_group *group, const struct dp_device_list *list,
         status = dp_lag_open(group, config->lag_seed, err);
     if (status)
         return status;
-    place_slots(group);
+    /* Places slots near their devices, where those are known. All devices are located before the
+     * first slot is placed. */
+    for (int i = 0; i < group->size; ++i) {
+        struct dp_slot_info *info = &group->slot[i]->info;
+        info->near = info->bus[0] && dp_topology_near(group->topology, i, info->bus);
+    }
+    for (int i = 0; i < group->size; ++i)
+        dp_topology_place(group->topology, i, group->size, &group->slot[i]->info);
     if (list->kind->software)
         list->kind->software(group->software, sizeof group->software);
     return 0;
@@ -196,7 +184,9 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
     if (status)
         return status;
     group->others = config->world;
-    host_setup(group);
+    slot_setup(&group->host, group, &dp_device_cpu);
+    snprintf(group->host.info.name, sizeof group->host.info.name, "host");
+    snprintf(group->host.info.kind, sizeof group->host.info.kind, "host");
     group->graphs = !config->no_graphs;
     group->deadline_s = config->deadline_s > 0 ? config->deadline_s : DEADLINE_S;
     group->slice_bytes = config->slice_bytes;

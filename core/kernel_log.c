@@ -41,31 +41,6 @@ static size_t operands(const struct dp_kernel_row *row)
     return row->m * row->k + row->k * row->n + row->m * row->n;
 }
 
-/* The fields that identify a row: all but count and time. */
-static struct dp_kernel_row log_describe(enum dp_phase phase, enum dp_kernel kernel,
-                                         const void *args)
-{
-    struct dp_kernel_row row = {
-        .name = kernels[kernel].name, .words = kernels[kernel].words, .phase = phase};
-    if (kernel == DP_KERNEL_GEMM) {
-        const struct dp_gemm *g = args;
-        add_shape(&row, g->transpose_a, g->transpose_b, g->m, g->n, g->k);
-        row.bytes = sizeof(float) * operands(&row);
-    } else if (kernel == DP_KERNEL_GEMM_BF16) {
-        const struct dp_gemm_bf16 *g = args;
-        add_shape(&row, g->transpose_a, g->transpose_b, g->m, g->n, g->k);
-        row.bytes =
-            sizeof(uint16_t) * (row.m * row.k + row.k * row.n) + sizeof(float) * row.m * row.n;
-    } else if (kernel == DP_KERNEL_GEMM_HEADS) {
-        const struct dp_gemm_heads *g = args;
-        add_shape(&row, g->transpose_a, g->transpose_b, g->m, g->n, g->k);
-        row.many = g->rows * g->heads;
-        row.multiplies = multiplies(g);
-        row.bytes = sizeof(float) * row.many * operands(&row);
-    }
-    return row;
-}
-
 static bool log_same(const struct dp_kernel_row *a, const struct dp_kernel_row *b)
 {
     return a->name == b->name && a->phase == b->phase && a->transpose_a == b->transpose_a &&
@@ -100,7 +75,25 @@ static void log_add(const struct dp_queue *queue, const struct dp_kernel_row *ow
 void dp_kernel_log_add(const struct dp_queue *queue, enum dp_kernel kernel, const void *args,
                        uint64_t begin)
 {
-    const struct dp_kernel_row own = log_describe(queue->phase, kernel, args);
+    /* The fields that identify a row: all but count and time. */
+    struct dp_kernel_row own = {
+        .name = kernels[kernel].name, .words = kernels[kernel].words, .phase = queue->phase};
+    if (kernel == DP_KERNEL_GEMM) {
+        const struct dp_gemm *g = args;
+        add_shape(&own, g->transpose_a, g->transpose_b, g->m, g->n, g->k);
+        own.bytes = sizeof(float) * operands(&own);
+    } else if (kernel == DP_KERNEL_GEMM_BF16) {
+        const struct dp_gemm_bf16 *g = args;
+        add_shape(&own, g->transpose_a, g->transpose_b, g->m, g->n, g->k);
+        own.bytes =
+            sizeof(uint16_t) * (own.m * own.k + own.k * own.n) + sizeof(float) * own.m * own.n;
+    } else if (kernel == DP_KERNEL_GEMM_HEADS) {
+        const struct dp_gemm_heads *g = args;
+        add_shape(&own, g->transpose_a, g->transpose_b, g->m, g->n, g->k);
+        own.many = g->rows * g->heads;
+        own.multiplies = multiplies(g);
+        own.bytes = sizeof(float) * own.many * operands(&own);
+    }
     log_add(queue, &own, begin);
 }
 

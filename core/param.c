@@ -159,44 +159,6 @@ int dp_module_init(struct dp_module *module, uint64_t seed, struct dp_error *err
     return status;
 }
 
-/* Gives all of the list new places in two blocks. The old blocks are released only at the end. */
-static int relocate(struct dp_param_list *list, struct dp_block *values, struct dp_block *grads,
-                    struct dp_error *err)
-{
-    size_t offset = 0;
-    int status = 0;
-    for (int i = 0; status == 0 && i < list->n; ++i) {
-        const struct dp_param *p = list->item[i];
-        const size_t place = dp_layout_add(&offset, &p->value);
-        struct dp_tensor value = p->value, grad = p->grad;
-        value.slot = grad.slot = values->slot;
-        value.data = (char *)values->memory + place;
-        grad.data = (char *)grads->memory + place;
-        status = dp_tensor_copy(&value, &p->value, err);
-        if (status == 0)
-            status = dp_tensor_copy(&grad, &p->grad, err);
-    }
-    return status;
-}
-
-static void adopt(struct dp_param_list *list, struct dp_block *values, struct dp_block *grads)
-{
-    size_t offset = 0;
-    for (int i = 0; i < list->n; ++i) {
-        struct dp_param *p = list->item[i];
-        const size_t place = dp_layout_add(&offset, &p->value);
-        dp_block_release(p->value_block);
-        dp_block_release(p->grad_block);
-        p->value_block = values;
-        p->grad_block = grads;
-        ++values->refs;
-        ++grads->refs;
-        p->value.slot = p->grad.slot = values->slot;
-        p->value.data = (char *)values->memory + place;
-        p->grad.data = (char *)grads->memory + place;
-    }
-}
-
 int dp_module_to(struct dp_module *module, struct dp_slot *slot, struct dp_error *err)
 {
     struct dp_param_list list;
@@ -209,10 +171,38 @@ int dp_module_to(struct dp_module *module, struct dp_slot *slot, struct dp_error
         status = dp_block_open(slot, bytes, &values, err);
     if (status == 0)
         status = dp_block_open(slot, bytes, &grads, err);
-    if (status == 0)
-        status = relocate(&list, values, grads, err);
-    if (status == 0)
-        adopt(&list, values, grads);
+    if (status == 0) {
+        /* Gives all of the list new places in two blocks. The old blocks are released only at the
+         * end. */
+        size_t offset = 0;
+        for (int i = 0; status == 0 && i < list.n; ++i) {
+            const struct dp_param *p = list.item[i];
+            const size_t place = dp_layout_add(&offset, &p->value);
+            struct dp_tensor value = p->value, grad = p->grad;
+            value.slot = grad.slot = values->slot;
+            value.data = (char *)values->memory + place;
+            grad.data = (char *)grads->memory + place;
+            status = dp_tensor_copy(&value, &p->value, err);
+            if (status == 0)
+                status = dp_tensor_copy(&grad, &p->grad, err);
+        }
+    }
+    if (status == 0) {
+        size_t offset = 0;
+        for (int i = 0; i < list.n; ++i) {
+            struct dp_param *p = list.item[i];
+            const size_t place = dp_layout_add(&offset, &p->value);
+            dp_block_release(p->value_block);
+            dp_block_release(p->grad_block);
+            p->value_block = values;
+            p->grad_block = grads;
+            ++values->refs;
+            ++grads->refs;
+            p->value.slot = p->grad.slot = values->slot;
+            p->value.data = (char *)values->memory + place;
+            p->grad.data = (char *)grads->memory + place;
+        }
+    }
     dp_block_release(values);
     dp_block_release(grads);
     dp_param_list_close(&list);

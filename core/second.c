@@ -287,28 +287,6 @@ static void do_rest(struct dp_second *second, struct dp_collective *c)
     }
 }
 
-/* Every comm queue waits for all others, because they have read the memory of its slot. */
-static int join_queues(const struct dp_second *second, struct dp_error *err)
-{
-    const struct dp_collective *last = second->tail;
-    int status = 0;
-    for (int i = 0; last && i < last->n_parts; ++i) {
-        for (int k = 0; status == 0 && k < last->n_parts; ++k) {
-            if (k != i)
-                status = dp_event_wait(&last->part[i].slot->comm, &last->part[k].done, err);
-        }
-    }
-    for (struct dp_collective *c = second->head; status == 0 && c; c = c->next) {
-        for (int i = 0; i < c->n_parts; ++i) {
-            if (c == second->head)
-                c->part[i].slot->ops->record(&c->part[i].slot->comm, &c->part[i].done);
-            else
-                c->part[i].done = second->head->part[i].done;
-        }
-    }
-    return status;
-}
-
 static int second_collect(const struct dp_second *second, struct dp_error *err)
 {
     const struct dp_collective *last = second->tail;
@@ -332,8 +310,24 @@ int dp_second_poll(struct dp_group *group, struct dp_error *err)
             do_rest(second, c);
     }
     int status = second_collect(second, err);
-    if (status == 0)
-        status = join_queues(second, err);
+    if (status == 0) {
+        /* Every comm queue waits for all others, because they have read the memory of its slot. */
+        const struct dp_collective *last = second->tail;
+        for (int i = 0; last && i < last->n_parts; ++i) {
+            for (int k = 0; status == 0 && k < last->n_parts; ++k) {
+                if (k != i)
+                    status = dp_event_wait(&last->part[i].slot->comm, &last->part[k].done, err);
+            }
+        }
+        for (struct dp_collective *c = second->head; status == 0 && c; c = c->next) {
+            for (int i = 0; i < c->n_parts; ++i) {
+                if (c == second->head)
+                    c->part[i].slot->ops->record(&c->part[i].slot->comm, &c->part[i].done);
+                else
+                    c->part[i].done = second->head->part[i].done;
+            }
+        }
+    }
     second_forget(second);
     return status;
 }

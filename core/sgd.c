@@ -62,47 +62,35 @@ static int sgd_prepare(struct dp_sgd *s, const struct dp_param *p, struct dp_ten
     return dp_same_slot("the parameter", &p->value, "its momentum", velocity, err);
 }
 
-/* The rates are written separately, because they are no part of what each step launches. */
-static int write_rates(struct dp_sgd *s, struct dp_error *err)
-{
-    int status = 0;
-    for (int i = 0; status == 0 && i <= s->group->size; ++i) {
-        const struct dp_tensor *lr = &s->rate[i].lr;
-        if (!lr->slot || s->rate[i].current)
-            continue;
-        const struct dp_fill fill = {lr->data, s->lr, 1};
-        status = dp_launch(&lr->slot->compute, DP_KERNEL_FILL, &fill, sizeof fill, err);
-        s->rate[i].current = status == 0;
-    }
-    return status;
-}
-
-static int step_param(const struct dp_sgd *s, int i, struct dp_error *err)
-{
-    const struct dp_param *p = s->params.item[i];
-    const struct dp_sgd_args args = {.value = p->value.data,
-                                     .velocity = s->velocity[i].data,
-                                     .grad = p->grad.data,
-                                     .lr = s->rate[p->value.slot->info.index + 1].lr.data,
-                                     .momentum = s->momentum,
-                                     .decay = s->decay,
-                                     .first = s->velocity[i].data && !s->started[i],
-                                     .n = dp_tensor_count(&p->value)};
-    return dp_launch(&p->value.slot->compute, DP_KERNEL_SGD, &args, sizeof args, err);
-}
-
 int dp_sgd_step(struct dp_sgd *sgd, struct dp_error *err)
 {
     int status = 0;
     for (int i = 0; status == 0 && i < sgd->params.n; ++i)
         status = sgd_prepare(sgd, sgd->params.item[i], &sgd->velocity[i], err);
-    if (status == 0)
-        status = write_rates(sgd, err);
+    /* The rates are written separately, because they are no part of what each step launches. */
+    for (int i = 0; status == 0 && i <= sgd->group->size; ++i) {
+        const struct dp_tensor *lr = &sgd->rate[i].lr;
+        if (!lr->slot || sgd->rate[i].current)
+            continue;
+        const struct dp_fill fill = {lr->data, sgd->lr, 1};
+        status = dp_launch(&lr->slot->compute, DP_KERNEL_FILL, &fill, sizeof fill, err);
+        sgd->rate[i].current = status == 0;
+    }
     dp_params_change(&sgd->params);
     dp_slots_hold(sgd->group->slot, sgd->group->size);
     for (int i = 0; status == 0 && i < sgd->params.n; ++i) {
-        if (dp_param_is_due(sgd->params.item[i]))
-            status = step_param(sgd, i, err);
+        if (dp_param_is_due(sgd->params.item[i])) {
+            const struct dp_param *p = sgd->params.item[i];
+            const struct dp_sgd_args args = {.value = p->value.data,
+                                             .velocity = sgd->velocity[i].data,
+                                             .grad = p->grad.data,
+                                             .lr = sgd->rate[p->value.slot->info.index + 1].lr.data,
+                                             .momentum = sgd->momentum,
+                                             .decay = sgd->decay,
+                                             .first = sgd->velocity[i].data && !sgd->started[i],
+                                             .n = dp_tensor_count(&p->value)};
+            status = dp_launch(&p->value.slot->compute, DP_KERNEL_SGD, &args, sizeof args, err);
+        }
     }
     const int issued = dp_slots_issue(sgd->group->slot, sgd->group->size, err);
     status = status ? status : issued;

@@ -138,19 +138,6 @@ static bool spoils_now(const struct dp_silent_faults *h)
                                                        : step == h->spec.step;
 }
 
-/* Corrupts one result of a step. The number of results in the step before selects which one. A
- * stuck row keeps its place. */
-static void take_result(struct dp_silent_faults *h, const struct result *result)
-{
-    const struct dp_silent_fault_spec *spec = &h->spec;
-    const unsigned number = h->results++;
-    if (step_now(h) + 1 == spec->step)
-        h->previous = h->results;
-    const unsigned chosen = h->previous > 0 ? (unsigned)(silent_draw(spec, 0) % h->previous) : 0;
-    if (spoils_now(h) && number == chosen && spoil(spec, result))
-        atomic_store(&h->made, true);
-}
-
 /* ---- speed of a device ------------------------------------------------------------------- */
 
 static uint64_t ns_of(clockid_t clock)
@@ -177,13 +164,6 @@ static int slow_launch(const struct dp_silent_faults *h, struct dp_queue *queue,
     return status;
 }
 
-static void sleep_for_ever(void)
-{
-    const struct timespec hour = {.tv_sec = 3600};
-    for (;;)
-        nanosleep(&hour, NULL);
-}
-
 static bool is_due(const struct dp_silent_faults *h, const struct dp_queue *queue)
 {
     return queue == &queue->slot->compute && queue->slot->info.index == h->spec.device &&
@@ -202,15 +182,28 @@ static int silent_fault_launch(struct dp_queue *queue, enum dp_kernel kernel, co
         if (silent_fault == DP_SILENT_FAULT_DEAD)
             return dp_fail(err, DP_EFAULT, "%s is dead on purpose, since step %llu",
                            queue->slot->info.name, (unsigned long long)h->spec.step);
-        if (silent_fault == DP_SILENT_FAULT_HANG)
-            sleep_for_ever();
+        if (silent_fault == DP_SILENT_FAULT_HANG) {
+            const struct timespec hour = {.tv_sec = 3600};
+            for (;;)
+                nanosleep(&hour, NULL);
+        }
         return slow_launch(h, queue, kernel, args, bytes, err);
     }
     const int status = h->device->launch(queue, kernel, args, bytes, err);
     const struct result result = result_of(kernel, args);
     if (status == 0 && !acts && result.n > 0 && queue == &queue->slot->compute &&
-        queue->slot->info.index == h->spec.device)
-        take_result(h, &result);
+        queue->slot->info.index == h->spec.device) {
+        /* Corrupts one result of a step. The number of results in the step before selects which
+         * one. A stuck row keeps its place. */
+        const struct dp_silent_fault_spec *spec = &h->spec;
+        const unsigned number = h->results++;
+        if (step_now(h) + 1 == spec->step)
+            h->previous = h->results;
+        const unsigned chosen =
+            h->previous > 0 ? (unsigned)(silent_draw(spec, 0) % h->previous) : 0;
+        if (spoils_now(h) && number == chosen && spoil(spec, &result))
+            atomic_store(&h->made, true);
+    }
     return status;
 }
 
@@ -240,20 +233,6 @@ static size_t all_bytes(const struct brought *b)
     for (int k = 0; k < b->n; ++k)
         bytes += piece_bytes(b, k);
     return bytes;
-}
-
-/* Keeps the contribution for a stale fault. Without memory there is no fault, and dp_group_faulty
- * says so. */
-static void silent_keep(struct dp_silent_faults *h, const struct brought *b)
-{
-    size_t used = 0;
-    free(h->kept);
-    h->kept_bytes = all_bytes(b);
-    h->kept = malloc(h->kept_bytes);
-    for (int k = 0; h->kept && k < b->n; ++k) {
-        memcpy((char *)h->kept + used, piece_of(b, k), piece_bytes(b, k));
-        used += piece_bytes(b, k);
-    }
 }
 
 static bool bring_kept(const struct dp_silent_faults *h, const struct brought *b)
@@ -288,8 +267,18 @@ static void take_part(struct dp_silent_faults *h, const struct brought *b)
     const uint64_t step = step_now(h);
     if (step == h->spec.step && bring(h, b))
         atomic_store(&h->made, true);
-    if (step + 1 == h->spec.step && h->spec.silent_fault == DP_SILENT_FAULT_STALE)
-        silent_keep(h, b);
+    if (step + 1 == h->spec.step && h->spec.silent_fault == DP_SILENT_FAULT_STALE) {
+        /* Keeps the contribution for a stale fault. Without memory there is no fault, and
+         * dp_group_faulty says so. */
+        size_t used = 0;
+        free(h->kept);
+        h->kept_bytes = all_bytes(b);
+        h->kept = malloc(h->kept_bytes);
+        for (int k = 0; h->kept && k < b->n; ++k) {
+            memcpy((char *)h->kept + used, piece_of(b, k), piece_bytes(b, k));
+            used += piece_bytes(b, k);
+        }
+    }
 }
 
 /* Only the first reduction of a step is affected. */

@@ -64,22 +64,17 @@ int dp_tensor_alloc(struct dp_slot *slot, enum dp_dtype dtype, int ndim, const s
     return status;
 }
 
-/* A replica waits for its slot only. Transfers of others to its memory are ordered before its
- * queue, and the queue of another replica may be in a capture, which a wait from here would break.
- */
-static void wait_for_users(struct dp_slot *slot)
-{
-    if (slot->group->in_team)
-        dp_slot_wait(slot, NULL);
-    else
-        dp_group_wait(slot->group, NULL);
-}
-
 void dp_tensor_free(struct dp_tensor *tensor)
 {
     if (!tensor->slot)
         return;
-    wait_for_users(tensor->slot);
+    /* A replica waits for its slot only. Transfers of others to its memory are ordered before its
+     * queue, and the queue of another replica may be in a capture, which a wait from here would
+     * break. */
+    if (tensor->slot->group->in_team)
+        dp_slot_wait(tensor->slot, NULL);
+    else
+        dp_group_wait(tensor->slot->group, NULL);
     dp_slot_give(tensor->slot, tensor->data, dp_tensor_bytes(tensor));
     memset(tensor, 0, sizeof *tensor);
 }

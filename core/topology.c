@@ -28,27 +28,22 @@ static int usable_read(struct dp_topology *t)
     return 0;
 }
 
-/* Keeps only cores and NUMA nodes, which are enough to place slots. That takes half the time. It
- * also skips hwloc's x86 part, which would move this thread to each core to ask there; the system
- * knows enough. */
-static int keep_cores(hwloc_topology_t tree)
+static int choose_parts(hwloc_topology_t tree, enum dp_topology_parts parts)
 {
+    if (parts == DP_TOPOLOGY_ALL)
+        return 0;
+    /* Keeps only cores and NUMA nodes, which are enough to place slots. That takes half the time.
+     * It also skips hwloc's x86 part, which would move this thread to each core to ask there; the
+     * system knows enough. */
     static const hwloc_obj_type_t kept[] = {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_CORE, HWLOC_OBJ_NUMANODE};
     (void)hwloc_topology_set_components(tree, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     int status = hwloc_topology_set_all_types_filter(tree, HWLOC_TYPE_FILTER_KEEP_NONE);
     for (size_t i = 0; status == 0 && i < sizeof kept / sizeof *kept; ++i)
         status = hwloc_topology_set_type_filter(tree, kept[i], HWLOC_TYPE_FILTER_KEEP_ALL);
-    return status ? status
-                  : hwloc_topology_set_flags(tree, HWLOC_TOPOLOGY_FLAG_NO_DISTANCES |
-                                                       HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS |
-                                                       HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS);
-}
-
-static int choose_parts(hwloc_topology_t tree, enum dp_topology_parts parts)
-{
-    if (parts == DP_TOPOLOGY_ALL)
-        return 0;
-    const int status = keep_cores(tree);
+    if (status == 0)
+        status = hwloc_topology_set_flags(tree, HWLOC_TOPOLOGY_FLAG_NO_DISTANCES |
+                                                    HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS |
+                                                    HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS);
     return status || parts == DP_TOPOLOGY_CORES
                ? status
                : hwloc_topology_set_type_filter(tree, HWLOC_OBJ_PCI_DEVICE,
@@ -252,15 +247,6 @@ static int topology_count(hwloc_topology_t tree, hwloc_const_cpuset_t within, hw
     return n > 0 ? n : 0;
 }
 
-static void describe_cpu(hwloc_topology_t tree, char *text, size_t bytes)
-{
-    const hwloc_obj_t package = hwloc_get_obj_by_type(tree, HWLOC_OBJ_PACKAGE, 0);
-    const char *model = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
-    if (!model)
-        model = hwloc_obj_get_info_by_name(hwloc_get_root_obj(tree), "CPUModel");
-    snprintf(text, bytes, "%s", model ? model : "unknown");
-}
-
 int dp_machine_read(struct dp_machine *machine, struct dp_error *err)
 {
     struct dp_topology *topology;
@@ -269,7 +255,11 @@ int dp_machine_read(struct dp_machine *machine, struct dp_error *err)
         return status;
     const hwloc_topology_t tree = topology->tree;
     memset(machine, 0, sizeof *machine);
-    describe_cpu(tree, machine->cpu_model, sizeof machine->cpu_model);
+    const hwloc_obj_t package = hwloc_get_obj_by_type(tree, HWLOC_OBJ_PACKAGE, 0);
+    const char *model = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
+    if (!model)
+        model = hwloc_obj_get_info_by_name(hwloc_get_root_obj(tree), "CPUModel");
+    snprintf(machine->cpu_model, sizeof machine->cpu_model, "%s", model ? model : "unknown");
     machine->packages = topology_count(tree, NULL, HWLOC_OBJ_PACKAGE);
     machine->numa_nodes = topology_count(tree, NULL, HWLOC_OBJ_NUMANODE);
     machine->cores = topology_count(tree, NULL, HWLOC_OBJ_CORE);

@@ -41,15 +41,6 @@ void dp_blas_gemm(const void *args)
                 g->c, n);
 }
 
-static void blas_multiply(const struct dp_gemm_heads *g, size_t row, size_t head)
-{
-    cblas_sgemm(CblasRowMajor, g->transpose_a ? CblasTrans : CblasNoTrans,
-                g->transpose_b ? CblasTrans : CblasNoTrans, (int)g->m, (int)g->n, (int)g->k, 1.0f,
-                g->a + row * g->at_a.row + head * g->at_a.head, (int)g->at_a.lead,
-                g->b + row * g->at_b.row + head * g->at_b.head, (int)g->at_b.lead, 0.0f,
-                g->c + row * g->at_c.row + head * g->at_c.head, (int)g->at_c.lead);
-}
-
 void dp_blas_gemm_heads(const void *args)
 {
     const struct dp_gemm_heads *g = args;
@@ -62,8 +53,13 @@ void dp_blas_gemm_heads(const void *args)
         return;
     }
     for (size_t row = 0; row < g->rows; ++row) {
-        for (size_t head = 0; head < g->heads; ++head)
-            blas_multiply(g, row, head);
+        for (size_t head = 0; head < g->heads; ++head) {
+            cblas_sgemm(CblasRowMajor, g->transpose_a ? CblasTrans : CblasNoTrans,
+                        g->transpose_b ? CblasTrans : CblasNoTrans, (int)g->m, (int)g->n, (int)g->k,
+                        1.0f, g->a + row * g->at_a.row + head * g->at_a.head, (int)g->at_a.lead,
+                        g->b + row * g->at_b.row + head * g->at_b.head, (int)g->at_b.lead, 0.0f,
+                        g->c + row * g->at_c.row + head * g->at_c.head, (int)g->at_c.lead);
+        }
     }
 }
 

@@ -97,29 +97,25 @@ static double row_xhat(const struct dp_layer_norm_args *g, size_t r, size_t c)
     return ((double)g->x[r * g->width + c] - (double)g->mean[r]) * (double)g->invstd[r];
 }
 
-static void layer_norm_input(const struct dp_layer_norm_args *g, size_t r)
-{
-    const float *dy = g->dy + r * g->width;
-    double sums[DP_SUM_LANES] = {0.0}, products[DP_SUM_LANES] = {0.0};
-    for (size_t c = 0; c < g->width; ++c) {
-        const double d = (double)dy[c] * (double)g->weight[c];
-        sums[c % DP_SUM_LANES] += d;
-        products[c % DP_SUM_LANES] += d * row_xhat(g, r, c);
-    }
-    const double shift = dp_sum_of_lanes(sums) / (double)g->width;
-    const double slope = dp_sum_of_lanes(products) / (double)g->width;
-    for (size_t c = 0; c < g->width; ++c) {
-        const double d = (double)dy[c] * (double)g->weight[c];
-        g->y[r * g->width + c] =
-            (float)((double)g->invstd[r] * (d - shift - row_xhat(g, r, c) * slope));
-    }
-}
-
 void dp_ref_layer_norm_grad(const void *args)
 {
     const struct dp_layer_norm_args *g = args;
-    for (size_t r = 0; g->y && r < g->rows; ++r)
-        layer_norm_input(g, r);
+    for (size_t r = 0; g->y && r < g->rows; ++r) {
+        const float *dy = g->dy + r * g->width;
+        double sums[DP_SUM_LANES] = {0.0}, products[DP_SUM_LANES] = {0.0};
+        for (size_t c = 0; c < g->width; ++c) {
+            const double d = (double)dy[c] * (double)g->weight[c];
+            sums[c % DP_SUM_LANES] += d;
+            products[c % DP_SUM_LANES] += d * row_xhat(g, r, c);
+        }
+        const double shift = dp_sum_of_lanes(sums) / (double)g->width;
+        const double slope = dp_sum_of_lanes(products) / (double)g->width;
+        for (size_t c = 0; c < g->width; ++c) {
+            const double d = (double)dy[c] * (double)g->weight[c];
+            g->y[r * g->width + c] =
+                (float)((double)g->invstd[r] * (d - shift - row_xhat(g, r, c) * slope));
+        }
+    }
     for (size_t c = 0; c < g->width; ++c) {
         double sum = 0.0, product = 0.0;
         for (size_t r = 0; r < g->rows; ++r) {

@@ -45,18 +45,6 @@ static int fetch(struct dp_queue *queue, const struct dp_host_call *call, struct
     return status;
 }
 
-static int put_back(struct dp_queue *queue, const struct dp_host_call *call,
-                    const struct copies *copies, struct dp_error *err)
-{
-    int status = 0;
-    for (int i = 0; status == 0 && i < call->n_uses; ++i) {
-        if (copies->host[i] && (call->uses[i].mode & DP_WRITES))
-            status =
-                host_carry(queue, copies->device[i], copies->host[i], call->uses[i].bytes, err);
-    }
-    return status;
-}
-
 int dp_cuda_call(struct dp_queue *queue, const struct dp_host_call *call, struct dp_error *err)
 {
     struct copies copies = {.host = {NULL}};
@@ -65,7 +53,11 @@ int dp_cuda_call(struct dp_queue *queue, const struct dp_host_call *call, struct
     status = status ? status : fetched;
     if (status == 0) {
         call->function(copies.args);
-        status = put_back(queue, call, &copies, err);
+        for (int i = 0; status == 0 && i < call->n_uses; ++i) {
+            if (copies.host[i] && (call->uses[i].mode & DP_WRITES))
+                status =
+                    host_carry(queue, copies.device[i], copies.host[i], call->uses[i].bytes, err);
+        }
         const int put = dp_queue_sync(queue, err);
         status = status ? status : put;
     }

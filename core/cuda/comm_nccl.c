@@ -11,19 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-static int scale_part(const struct dp_collective *c, const struct dp_part *part,
-                      struct dp_error *err)
-{
-    int status = 0;
-    for (int k = 0; status == 0 && c->scale != 1.0f && k < c->n_pieces; ++k) {
-        float *piece = part->piece[k];
-        const struct dp_mean_args mean = {1, c->scale, c->bytes[k] / sizeof *piece, piece, {piece}};
-        if (mean.n > 0)
-            status = dp_launch(&part->slot->comm, DP_KERNEL_MEAN, &mean, sizeof mean, err);
-    }
-    return status;
-}
-
 static ncclResult_t issue_broadcast(const struct dp_nccl_at *at)
 {
     void *piece = at->c->part[at->i].piece[at->k];
@@ -70,16 +57,6 @@ static int nccl_collective(struct dp_group *group, const struct dp_collective_ca
                             bytes, err);
 }
 
-/* Counts what a rank sends and receives in a ring, or when each rank adds a share and sends it to
- * all. */
-static void count_bytes(const struct dp_group *group, const struct dp_collective *c)
-{
-    const size_t members = (size_t)c->n_members,
-                 bytes = 2 * (members - 1) * dp_nccl_bytes_of(c) / members;
-    for (int i = 0; group->trace && i < c->n_parts; ++i)
-        group->trace->replica[c->part[i].replica].bytes[DP_PHASE_REDUCE] += bytes;
-}
-
 static ncclResult_t issue_allreduce(const struct dp_nccl_at *at)
 {
     void *piece = at->c->part[at->i].piece[at->k];
@@ -93,8 +70,16 @@ static int sum(struct dp_nccl *nccl, struct dp_collective *c, struct dp_error *e
     int status = 0;
     for (int i = 0; status == 0 && i < c->n_parts; ++i) {
         status = dp_event_wait(&c->part[i].slot->comm, &c->part[i].ready, err);
-        if (status == 0)
-            status = scale_part(c, &c->part[i], err);
+        if (status == 0) {
+            for (int k = 0; status == 0 && c->scale != 1.0f && k < c->n_pieces; ++k) {
+                float *piece = c->part[i].piece[k];
+                const struct dp_mean_args mean = {
+                    1, c->scale, c->bytes[k] / sizeof *piece, piece, {piece}};
+                if (mean.n > 0)
+                    status =
+                        dp_launch(&c->part[i].slot->comm, DP_KERNEL_MEAN, &mean, sizeof mean, err);
+            }
+        }
     }
     if (status == 0 && c->n_members > 1)
         status = dp_nccl_together(nccl, c, &what, err);
@@ -102,7 +87,12 @@ static int sum(struct dp_nccl *nccl, struct dp_collective *c, struct dp_error *e
         struct dp_part *part = &c->part[i];
         part->slot->ops->record(&part->slot->comm, &part->done);
     }
-    count_bytes(nccl->group, c);
+    /* Counts what a rank sends and receives in a ring, or when each rank adds a share and sends it
+     * to all. */
+    const size_t members = (size_t)c->n_members,
+                 bytes = 2 * (members - 1) * dp_nccl_bytes_of(c) / members;
+    for (int i = 0; nccl->group->trace && i < c->n_parts; ++i)
+        nccl->group->trace->replica[c->part[i].replica].bytes[DP_PHASE_REDUCE] += bytes;
     return status;
 }
 
@@ -199,20 +189,6 @@ static int nccl_load(struct dp_nccl *nccl, struct dp_error *err)
     return status ? dp_fail(err, status, "communicator nccl: %s", why.text) : 0;
 }
 
-static void watch_slots(struct dp_group *group, struct dp_nccl *nccl)
-{
-    nccl->group = group;
-    group->nccl = nccl;
-    const size_t used = strlen(group->software);
-    char text[32];
-    dp_nccl_version_text(nccl->version, text, sizeof text);
-    snprintf(group->software + used, sizeof group->software - used, ", NCCL %s", text);
-    for (int i = 0; i < group->size; ++i) {
-        struct dp_cuda_slot *s = group->slot[i]->native;
-        s->watch = dp_nccl_watch;
-    }
-}
-
 enum {
     CAN = DP_COMM_PARALLEL | DP_COMM_RANKS | DP_COMM_OVERLAP | DP_COMM_WORLD | DP_COMM_FREE_ORDER
 };
@@ -245,7 +221,16 @@ static int nccl_open(struct dp_group *group, struct dp_error *err)
     }
     nccl->deadline_ns = (uint64_t)group->deadline_s * 1000000000u;
     pthread_mutex_init(&nccl->lock, NULL);
-    watch_slots(group, nccl);
+    nccl->group = group;
+    group->nccl = nccl;
+    const size_t used = strlen(group->software);
+    char text[32];
+    dp_nccl_version_text(nccl->version, text, sizeof text);
+    snprintf(group->software + used, sizeof group->software - used, ", NCCL %s", text);
+    for (int i = 0; i < group->size; ++i) {
+        struct dp_cuda_slot *s = group->slot[i]->native;
+        s->watch = dp_nccl_watch;
+    }
     group->comm = asked == &dp_comm_nccl_nccl ? asked : all ? &with_peer : &with_peer_staged;
     return 0;
 }

@@ -153,13 +153,6 @@ static struct dp_reduce_args peer_arguments(const struct dp_team *team, const st
     return args;
 }
 
-static int issue_slice(const struct dp_team *team, struct dp_slot *worker, const struct part *part,
-                       struct dp_error *err)
-{
-    const struct dp_reduce_args args = peer_arguments(team, part);
-    return part->n == 0 ? 0 : dp_launch(&worker->comm, DP_KERNEL_REDUCE, &args, sizeof args, err);
-}
-
 /* The GPU of the destination gets the whole sum through its port. If other GPUs can add, it adds
  * nothing, because its port would have to carry summands, too. */
 static bool adds(const struct dp_team *team, const struct dp_slot *dst_slot, int i)
@@ -221,7 +214,10 @@ static int sum_slices(const struct dp_team *team, struct dp_slot *dst_slot,
         const struct dp_span span = dp_span_begin(&worker->comm, i, phase);
         for (int k = 0; status == 0 && k < n; ++k) {
             const struct part part = slice_of(team, dst_slot, &sums[k], i);
-            status = issue_slice(team, worker, &part, err);
+            const struct dp_reduce_args args = peer_arguments(team, &part);
+            status = part.n == 0
+                         ? 0
+                         : dp_launch(&worker->comm, DP_KERNEL_REDUCE, &args, sizeof args, err);
         }
         dp_span_end(&span, 0);
         worker->ops->record(&worker->comm, &worker->done);
@@ -248,15 +244,6 @@ static int sum_direct(const struct dp_team *team, struct dp_slot *dst_slot,
     first->ops->record(&first->comm, &first->done);
     const struct touched touched = touch_team(team, dst_slot);
     return status ? status : done_wait(team->group, &touched, first, err);
-}
-
-/* The number of replicas of the team whose memory the slot cannot use. */
-static int count_far(const struct dp_team *team, const struct dp_slot *slot)
-{
-    int far = 0;
-    for (int i = 0; i < team->n; ++i)
-        far += !dp_cuda_reaches(slot, team->slot[i]);
-    return far;
 }
 
 /* It is allocated with the first sum that needs it, because few slots ever have one. */
@@ -294,7 +281,10 @@ static int add_staged(const struct dp_team *team, struct dp_slot *dst_slot, cons
 static int sum_staged(const struct dp_team *team, struct dp_slot *dst_slot,
                       const struct dp_sum sums[], int n, enum dp_phase phase, struct dp_error *err)
 {
-    const int far = count_far(team, dst_slot);
+    /* The number of replicas of the team whose memory the slot cannot use. */
+    int far = 0;
+    for (int i = 0; i < team->n; ++i)
+        far += !dp_cuda_reaches(dst_slot, team->slot[i]);
     const size_t chunk = far > 0 ? DP_CUDA_STAGE_BYTES / (size_t)far / 256 * 256 : SIZE_MAX;
     void *stage = NULL;
     int status = far > 0 ? dp_cuda_stage(dst_slot, &stage, err) : 0;

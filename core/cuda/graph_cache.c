@@ -10,15 +10,6 @@ static uint64_t graph_mixed(uint64_t hash, uint64_t word)
     return hash ^ hash >> 29;
 }
 
-static void add_to_hash(struct dp_cuda_list *list, const unsigned char *from, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
-        uint64_t word;
-        memcpy(&word, from + i, sizeof word);
-        list->hash = graph_mixed(list->hash, word);
-    }
-}
-
 int dp_cuda_list_append(struct dp_slot *slot, struct dp_cuda_list *list, enum dp_kernel kernel,
                         const void *args, size_t bytes, struct dp_error *err)
 {
@@ -37,7 +28,11 @@ int dp_cuda_list_append(struct dp_slot *slot, struct dp_cuda_list *list, enum dp
     memcpy(at, &item, sizeof item);
     memcpy(at + sizeof item, args, bytes);
     dp_kernel_clear_padding(kernel, at + sizeof item);
-    add_to_hash(list, at, sizeof item + bytes);
+    for (size_t i = 0; i < sizeof item + bytes; i += sizeof(uint64_t)) {
+        uint64_t word;
+        memcpy(&word, at + i, sizeof word);
+        list->hash = graph_mixed(list->hash, word);
+    }
     list->bytes = need;
     ++list->launches;
     return 0;

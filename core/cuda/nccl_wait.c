@@ -70,17 +70,6 @@ static int nccl_look(struct dp_nccl *nccl, const struct dp_queue *queue, uint64_
     return status;
 }
 
-/* Other processes also wait for this one. */
-static void nccl_give_up(struct dp_nccl *nccl)
-{
-    struct dp_group *group = nccl->group;
-    dp_nccl_abort_all(nccl);
-    if (group->world > group->size) {
-        group->broken = true;
-        group->others->bootstrap->abort(group->others->self);
-    }
-}
-
 int dp_nccl_watch(struct dp_queue *queue, struct dp_error *err)
 {
     struct dp_nccl *nccl = queue->slot->group->nccl;
@@ -90,8 +79,15 @@ int dp_nccl_watch(struct dp_queue *queue, struct dp_error *err)
     while (status == 0 && !done) {
         pthread_mutex_lock(&nccl->lock);
         status = nccl_look(nccl, queue, begin, &done, err);
-        if (status)
-            nccl_give_up(nccl);
+        if (status) {
+            /* Other processes also wait for this one. */
+            struct dp_group *group = nccl->group;
+            dp_nccl_abort_all(nccl);
+            if (group->world > group->size) {
+                group->broken = true;
+                group->others->bootstrap->abort(group->others->self);
+            }
+        }
         pthread_mutex_unlock(&nccl->lock);
         if (status == 0 && !done)
             dp_nccl_nap(begin);

@@ -157,22 +157,6 @@ static int meet(const struct relay *s, struct dp_error *err)
     return status;
 }
 
-static int relay_begin(const struct relay *s, struct dp_error *err)
-{
-    int status = dp_event_wait(&s->root->comm, &s->root->ready, err);
-    for (int i = 0; status == 0 && i < s->n; ++i)
-        status = dp_event_wait(&s->root->comm, &s->slot[i]->ready, err);
-    return status ? status : meet(s, err);
-}
-
-static int end_round(const struct relay *s, struct dp_error *err)
-{
-    int status = 0;
-    for (int i = 0; status == 0 && i < s->n; ++i)
-        status = dp_event_wait(&s->root->comm, &s->slot[i]->done, err);
-    return status;
-}
-
 /* No memory is changed before all that read it have done so. */
 static int relay_end(const struct relay *s, struct dp_error *err)
 {
@@ -190,14 +174,18 @@ int dp_cuda_relay(const struct dp_team *team, const struct dp_moves moves[], enu
     struct relay s;
     if (!relay_describe(team, moves, &s))
         return dp_fail(err, DP_EINVAL, "these transfers are no broadcast");
-    int status = relay_begin(&s, err);
+    int status = dp_event_wait(&s.root->comm, &s.root->ready, err);
+    for (int i = 0; status == 0 && i < s.n; ++i)
+        status = dp_event_wait(&s.root->comm, &s.slot[i]->ready, err);
+    if (status == 0)
+        status = meet(&s, err);
     for (int i = 0; i < s.n; ++i)
         span[i] = dp_span_begin(&s.slot[i]->comm, s.replica[i], phase);
     for (int round = 0; status == 0 && round <= s.parts; ++round) {
         for (int i = 0; status == 0 && i < s.n; ++i)
             status = fetch_round(&s, round, i, err);
-        if (status == 0)
-            status = end_round(&s, err);
+        for (int i = 0; status == 0 && i < s.n; ++i)
+            status = dp_event_wait(&s.root->comm, &s.slot[i]->done, err);
         if (status == 0 && round < s.parts)
             status = meet(&s, err);
     }

@@ -167,21 +167,6 @@ static int attention_forward(struct dp_module *module, struct dp_run *run,
 
 /* ---- backward ----------------------------------------------------------------------------- */
 
-/* Computes the gradient of the scores from that of the output. */
-static int scores_grad(const struct attention *l, struct dp_run *run, const struct saved *s,
-                       const struct dp_tensor *dy, struct dp_tensor *d, struct dp_error *err)
-{
-    int status = dp_run_tensor(run, s->x.slot, DP_F32, 4, s->p.dim, d, err);
-    if (status == 0)
-        status = attention_multiply(&s->p, (struct factor){attention_joined(l, dy), PLAIN},
-                                    (struct factor){attention_part_of(l, &s->x, 2), TRANSPOSED},
-                                    attention_squares(d), s->p.dim[3], attention_size_of(l, &s->x),
-                                    DP_TRIANGLE_C, err);
-    if (status == 0 && s->key)
-        status = dp_draws_drop(&l->draws, s->key, d, d, err);
-    return status ? status : attention_softmax(l, s, d, err);
-}
-
 static int attention_input_grad(const struct attention *l, struct dp_run *run,
                                 const struct saved *s, const struct dp_tensor *dy,
                                 struct dp_tensor *dx, struct dp_error *err)
@@ -194,8 +179,19 @@ static int attention_input_grad(const struct attention *l, struct dp_run *run,
         status = attention_multiply(&s->p, (struct factor){attention_squares(&s->kept), TRANSPOSED},
                                     (struct factor){attention_joined(l, dy), PLAIN},
                                     attention_part_of(l, dx, 2), size, time, DP_TRIANGLE_A, err);
-    if (status == 0)
-        status = scores_grad(l, run, s, dy, &d, err);
+    if (status == 0) {
+        /* Computes the gradient of the scores from that of the output. */
+        status = dp_run_tensor(run, s->x.slot, DP_F32, 4, s->p.dim, &d, err);
+        if (status == 0)
+            status = attention_multiply(&s->p, (struct factor){attention_joined(l, dy), PLAIN},
+                                        (struct factor){attention_part_of(l, &s->x, 2), TRANSPOSED},
+                                        attention_squares(&d), s->p.dim[3],
+                                        attention_size_of(l, &s->x), DP_TRIANGLE_C, err);
+        if (status == 0 && s->key)
+            status = dp_draws_drop(&l->draws, s->key, &d, &d, err);
+        if (status == 0)
+            status = attention_softmax(l, s, &d, err);
+    }
     if (status == 0)
         status = attention_multiply(&s->p, (struct factor){attention_squares(&d), PLAIN},
                                     (struct factor){attention_part_of(l, x, 1), PLAIN},

@@ -51,23 +51,6 @@ static struct block block_at(const struct capsule *l, const void *x, const void 
                           (float *)votes + i * rows * width};
 }
 
-static int open_saved(const struct capsule *l, struct dp_run *run, const struct dp_tensor *x,
-                      struct saved *s, struct dp_error *err)
-{
-    const size_t rows = x->dim[0], width = l->out * l->d_out;
-    const size_t dim[] = {l->in, rows, l->d_in};
-    s->x = *x;
-    int status = dp_run_tensor(run, x->slot, DP_F32, 3, dim, &s->by_capsule, err);
-    if (status == 0)
-        status = dp_run_memory(run, x->slot, rows * l->in * width * sizeof(float), &s->votes, err);
-    if (status == 0)
-        status =
-            dp_run_memory(run, x->slot, rows * l->in * l->out * sizeof(float), &s->logits, err);
-    if (status == 0)
-        status = dp_run_memory(run, x->slot, rows * width * sizeof(float), &s->s, err);
-    return status;
-}
-
 /* Computes votes [N, in, out d_out] from x; both are reordered to [in, N, ...] in between. */
 static int make_votes(const struct capsule *l, struct dp_run *run, const struct saved *s,
                       struct dp_error *err)
@@ -111,8 +94,21 @@ static int capsule_forward(struct dp_module *module, struct dp_run *run,
     struct saved s;
     struct dp_tensor v;
     int status = capsule_check(l, run, in, n_in, err);
-    if (status == 0)
-        status = open_saved(l, run, &in[0], &s, err);
+    if (status == 0) {
+        const struct dp_tensor *x = &in[0];
+        const size_t rows = x->dim[0], width = l->out * l->d_out;
+        const size_t dim[] = {l->in, rows, l->d_in};
+        s.x = *x;
+        status = dp_run_tensor(run, x->slot, DP_F32, 3, dim, &s.by_capsule, err);
+        if (status == 0)
+            status =
+                dp_run_memory(run, x->slot, rows * l->in * width * sizeof(float), &s.votes, err);
+        if (status == 0)
+            status =
+                dp_run_memory(run, x->slot, rows * l->in * l->out * sizeof(float), &s.logits, err);
+        if (status == 0)
+            status = dp_run_memory(run, x->slot, rows * width * sizeof(float), &s.s, err);
+    }
     if (status == 0)
         status = make_votes(l, run, &s, err);
     if (status == 0)
@@ -127,29 +123,6 @@ static int capsule_forward(struct dp_module *module, struct dp_run *run,
         return status;
     v.needs_grad = run->grad && (in[0].needs_grad || !l->weight->frozen);
     return dp_layer_output(module, run, &v, &s, sizeof s, out, n_out, err);
-}
-
-/* dW[i] (+)= dvotes[i]^T x[i]. */
-static int capsule_weight_grad(const struct capsule *l, struct dp_run *run, const struct saved *s,
-                               void *dvotes, struct dp_error *err)
-{
-    struct dp_tensor grad;
-    bool accumulate;
-    int status = 0;
-    dp_run_grad(run, l->weight, &grad, &accumulate);
-    for (size_t i = 0; status == 0 && i < l->in; ++i) {
-        const struct block b = block_at(l, s->by_capsule.data, grad.data, dvotes, s->x.dim[0], i);
-        const struct dp_gemm gemm = {.transpose_a = true,
-                                     .accumulate = accumulate,
-                                     .m = l->out * l->d_out,
-                                     .n = l->d_in,
-                                     .k = s->x.dim[0],
-                                     .a = b.votes,
-                                     .b = b.x,
-                                     .c = (float *)grad.data + i * l->out * l->d_out * l->d_in};
-        status = dp_launch(&s->x.slot->compute, DP_KERNEL_GEMM, &gemm, sizeof gemm, err);
-    }
-    return status;
 }
 
 /* dx[i] = dvotes[i] W[i], written over x. */
@@ -192,8 +165,24 @@ static int capsule_backward(struct dp_module *module, struct dp_run *run,
         status = dp_run_memory(run, s.x.slot, rows * l->in * width * sizeof(float), &dvotes, err);
     if (status == 0)
         status = swap_outer(&s.x.slot->compute, s.votes, dvotes, rows, l->in, width, err);
-    if (status == 0 && !l->weight->frozen)
-        status = capsule_weight_grad(l, run, &s, dvotes, err);
+    if (status == 0 && !l->weight->frozen) {
+        /* dW[i] (+)= dvotes[i]^T x[i]. */
+        struct dp_tensor grad;
+        bool accumulate;
+        dp_run_grad(run, l->weight, &grad, &accumulate);
+        for (size_t i = 0; status == 0 && i < l->in; ++i) {
+            const struct block b = block_at(l, s.by_capsule.data, grad.data, dvotes, s.x.dim[0], i);
+            const struct dp_gemm gemm = {.transpose_a = true,
+                                         .accumulate = accumulate,
+                                         .m = l->out * l->d_out,
+                                         .n = l->d_in,
+                                         .k = s.x.dim[0],
+                                         .a = b.votes,
+                                         .b = b.x,
+                                         .c = (float *)grad.data + i * l->out * l->d_out * l->d_in};
+            status = dp_launch(&s.x.slot->compute, DP_KERNEL_GEMM, &gemm, sizeof gemm, err);
+        }
+    }
     if (status == 0 && s.x.needs_grad)
         status = capsule_input_grad(l, run, &s, dvotes, &grad_in[0], err);
     return status;

@@ -86,17 +86,6 @@ static int forward_chunk(const struct conv *l, struct dp_run *run, const struct 
     return status;
 }
 
-static int forward_chunks(const struct conv *l, struct dp_run *run, const struct dp_tensor *x,
-                          struct work *w, const struct dp_tensor *y, struct dp_error *err)
-{
-    int status = open_chunks(l, run, x->slot, w, err);
-    for (size_t n = 0; status == 0 && n < w->at.images; n += w->chunk) {
-        const struct dp_columns g = conv_columns(w, x->data, n);
-        status = forward_chunk(l, run, w, &g, (float *)y->data + n * l->c_out * w->windows, err);
-    }
-    return status;
-}
-
 static bool conv_is_trained(const struct conv *l)
 {
     return !l->weight->frozen || (l->bias && !l->bias->frozen);
@@ -124,8 +113,13 @@ static int conv_forward(struct dp_module *module, struct dp_run *run, const stru
     bool made = false;
     if (status == 0)
         status = dp_convolve(w.queue, &whole, &made, err);
-    if (status == 0 && !made)
-        status = forward_chunks(l, run, &in[0], &w, &y, err);
+    if (status == 0 && !made) {
+        status = open_chunks(l, run, in[0].slot, &w, err);
+        for (size_t n = 0; status == 0 && n < w.at.images; n += w.chunk) {
+            const struct dp_columns g = conv_columns(&w, in[0].data, n);
+            status = forward_chunk(l, run, &w, &g, (float *)y.data + n * l->c_out * w.windows, err);
+        }
+    }
     if (status)
         return status;
     y.needs_grad = run->grad && (in[0].needs_grad || conv_is_trained(l));

@@ -72,16 +72,6 @@ static size_t linear_rows_of(const struct linear *l, const struct dp_tensor *x)
     return dp_tensor_count(x) / l->d_in;
 }
 
-/* The output has the shape of x, with D_out instead of D_in. */
-static int open_output(const struct linear *l, struct dp_run *run, const struct dp_tensor *x,
-                       struct dp_tensor *y, struct dp_error *err)
-{
-    size_t dim[DP_MAX_DIMS];
-    for (int d = 0; d < x->ndim; ++d)
-        dim[d] = d + 1 < x->ndim ? x->dim[d] : l->d_out;
-    return dp_run_tensor(run, x->slot, DP_F32, x->ndim, dim, y, err);
-}
-
 static bool linear_is_trained(const struct linear *l)
 {
     return !l->weight->frozen || (l->bias && !l->bias->frozen);
@@ -100,7 +90,11 @@ static int linear_forward(struct dp_module *module, struct dp_run *run, const st
     struct dp_tensor y;
     struct saved saved = {.x = *x};
     struct operand weight;
-    status = open_output(l, run, x, &y, err);
+    /* The output has the shape of x, with D_out instead of D_in. */
+    size_t dim[DP_MAX_DIMS];
+    for (int d = 0; d < x->ndim; ++d)
+        dim[d] = d + 1 < x->ndim ? x->dim[d] : l->d_out;
+    status = dp_run_tensor(run, x->slot, DP_F32, x->ndim, dim, &y, err);
     if (status == 0)
         status = take_operand(run, x, &saved.input, err);
     if (status == 0)
@@ -135,17 +129,6 @@ static int linear_weight_grad(const struct linear *l, struct dp_run *run, const 
     return linear_multiply(run, saved->x.slot, &gemm, dy, &saved->input, err);
 }
 
-static int bias_grad(const struct linear *l, struct dp_run *run, const struct dp_tensor *dy,
-                     struct dp_error *err)
-{
-    struct dp_tensor grad;
-    bool accumulate;
-    dp_run_grad(run, l->bias, &grad, &accumulate);
-    const size_t rows = dp_tensor_count(dy) / l->d_out;
-    const struct dp_sum_rows sum = {grad.data, dy->data, rows, l->d_out, accumulate};
-    return dp_launch(&dy->slot->compute, DP_KERNEL_SUM_ROWS, &sum, sizeof sum, err);
-}
-
 static int linear_input_grad(const struct linear *l, struct dp_run *run, const struct saved *saved,
                              const struct operand *dy, struct dp_tensor *dx, struct dp_error *err)
 {
@@ -174,8 +157,14 @@ static int linear_backward(struct dp_module *module, struct dp_run *run,
     status = take_operand(run, &grad_out[0], &dy, err);
     if (status == 0 && !l->weight->frozen)
         status = linear_weight_grad(l, run, &saved, &dy, err);
-    if (status == 0 && l->bias && !l->bias->frozen)
-        status = bias_grad(l, run, &grad_out[0], err);
+    if (status == 0 && l->bias && !l->bias->frozen) {
+        struct dp_tensor grad;
+        bool accumulate;
+        dp_run_grad(run, l->bias, &grad, &accumulate);
+        const size_t rows = dp_tensor_count(&grad_out[0]) / l->d_out;
+        const struct dp_sum_rows sum = {grad.data, grad_out[0].data, rows, l->d_out, accumulate};
+        status = dp_launch(&grad_out[0].slot->compute, DP_KERNEL_SUM_ROWS, &sum, sizeof sum, err);
+    }
     if (status == 0 && saved.x.needs_grad)
         status = linear_input_grad(l, run, &saved, &dy, &grad_in[0], err);
     return status;

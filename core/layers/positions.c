@@ -53,25 +53,6 @@ static int positions_forward(struct dp_module *module, struct dp_run *run,
     return dp_layer_output(module, run, &y, &in[0], sizeof in[0], out, n_out, err);
 }
 
-/* The first T vectors get a gradient; for the others it is 0. */
-static int positions_weight_grad(const struct positions *l, struct dp_run *run,
-                                 const struct dp_tensor *dy, struct dp_error *err)
-{
-    struct dp_queue *queue = &dy->slot->compute;
-    const size_t used = dy->dim[1] * l->width, all = l->context * l->width;
-    struct dp_tensor grad;
-    bool accumulate;
-    int status = 0;
-    dp_run_grad(run, l->weight, &grad, &accumulate);
-    float *first = grad.data;
-    if (!accumulate && used < all) {
-        const struct dp_zero zero = {first + used, (all - used) * sizeof *first};
-        status = dp_launch(queue, DP_KERNEL_ZERO, &zero, sizeof zero, err);
-    }
-    const struct dp_sum_rows sum = {first, dy->data, dy->dim[0], used, accumulate};
-    return status ? status : dp_launch(queue, DP_KERNEL_SUM_ROWS, &sum, sizeof sum, err);
-}
-
 static int positions_backward(struct dp_module *module, struct dp_run *run,
                               const struct dp_tensor grad_out[], int n_out,
                               struct dp_tensor grad_in[], int n_in, struct dp_error *err)
@@ -83,8 +64,23 @@ static int positions_backward(struct dp_module *module, struct dp_run *run,
     int status = dp_run_restore(run, module, &x, sizeof x, err);
     if (status || !grad_out[0].slot)
         return status;
-    if (!l->weight->frozen)
-        status = positions_weight_grad(l, run, &grad_out[0], err);
+    if (!l->weight->frozen) {
+        /* The first T vectors get a gradient; for the others it is 0. */
+        struct dp_queue *queue = &grad_out[0].slot->compute;
+        const size_t used = grad_out[0].dim[1] * l->width, all = l->context * l->width;
+        struct dp_tensor grad;
+        bool accumulate;
+        dp_run_grad(run, l->weight, &grad, &accumulate);
+        float *first = grad.data;
+        if (!accumulate && used < all) {
+            const struct dp_zero zero = {first + used, (all - used) * sizeof *first};
+            status = dp_launch(queue, DP_KERNEL_ZERO, &zero, sizeof zero, err);
+        }
+        const struct dp_sum_rows sum = {first, grad_out[0].data, grad_out[0].dim[0], used,
+                                        accumulate};
+        if (status == 0)
+            status = dp_launch(queue, DP_KERNEL_SUM_ROWS, &sum, sizeof sum, err);
+    }
     if (status == 0 && x.needs_grad)
         grad_in[0] = grad_out[0];
     return status;

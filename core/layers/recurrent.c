@@ -77,24 +77,6 @@ static int rnn_step(const struct recurrent *l, struct dp_run *run, const struct 
     return status;
 }
 
-static int rnn_run_steps(const struct recurrent *l, struct dp_run *run, const struct saved *s,
-                         struct dp_error *err)
-{
-    struct dp_queue *queue = &s->x.slot->compute;
-    const size_t steps = s->x.dim[0], rows = s->x.dim[1], width = l->gates * l->hidden;
-    int status = times_weight(queue, s->x.data, dp_run_value(run, l->weight_x)->data, s->gates.data,
-                              (const size_t[]){steps * rows, width, l->features}, false, err);
-    for (size_t t = 0; status == 0 && t < steps; ++t) {
-        if (t > 0)
-            status = times_weight(queue, rnn_step_of(&s->h, t - 1),
-                                  dp_run_value(run, l->weight_h)->data, rnn_step_of(&s->gates, t),
-                                  (const size_t[]){rows, width, l->hidden}, true, err);
-        if (status == 0)
-            status = l->gates == 4 ? lstm_step(l, run, s, t, err) : rnn_step(l, run, s, t, err);
-    }
-    return status;
-}
-
 static bool rnn_is_trained(const struct recurrent *l)
 {
     return !l->weight_x->frozen || !l->weight_h->frozen || !l->bias_x->frozen || !l->bias_h->frozen;
@@ -142,8 +124,21 @@ static int recurrent_forward(struct dp_module *module, struct dp_run *run,
     int status = rnn_check(l, run, in, n_in, err);
     if (status == 0)
         status = open_saved(l, run, &in[0], &s, err);
-    if (status == 0)
-        status = rnn_run_steps(l, run, &s, err);
+    if (status == 0) {
+        struct dp_queue *queue = &s.x.slot->compute;
+        const size_t steps = s.x.dim[0], rows = s.x.dim[1], width = l->gates * l->hidden;
+        status = times_weight(queue, s.x.data, dp_run_value(run, l->weight_x)->data, s.gates.data,
+                              (const size_t[]){steps * rows, width, l->features}, false, err);
+        for (size_t t = 0; status == 0 && t < steps; ++t) {
+            if (t > 0)
+                status = times_weight(
+                    queue, rnn_step_of(&s.h, t - 1), dp_run_value(run, l->weight_h)->data,
+                    rnn_step_of(&s.gates, t), (const size_t[]){rows, width, l->hidden}, true, err);
+            if (status == 0)
+                status =
+                    l->gates == 4 ? lstm_step(l, run, &s, t, err) : rnn_step(l, run, &s, t, err);
+        }
+    }
     if (status)
         return status;
     if (l->last) {

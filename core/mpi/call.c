@@ -27,14 +27,6 @@ static int broken(const struct dp_mpi *mpi, struct dp_error *err)
                    mpi->error.status ? mpi->error.text : "these processes work together no longer");
 }
 
-/* Some calls are of some processes only: a process without a rank that takes part does not make
- * them. */
-static bool is_of_all(const struct mpi_call *call)
-{
-    return !call->c || call->kind != CALL_ALLREDUCE ||
-           call->c->n_members == call->team->group->world;
-}
-
 int dp_mpi_begin(struct dp_mpi *mpi, struct mpi_call *call, struct dp_error *err)
 {
     pthread_mutex_lock(&mpi->lock);
@@ -42,7 +34,10 @@ int dp_mpi_begin(struct dp_mpi *mpi, struct mpi_call *call, struct dp_error *err
     if (mpi->state != STATE_OPEN || mpi->give_up) {
         status = broken(mpi, err);
     } else {
-        const bool all = is_of_all(call);
+        /* Some calls are of some processes only: a process without a rank that takes part does not
+         * make them. */
+        const bool all = !call->c || call->kind != CALL_ALLREDUCE ||
+                         call->c->n_members == call->team->group->world;
         mpi->world_calls += all;
         mpi->since = all ? 0 : mpi->since + 1;
         mpi->last = call->kind;

@@ -138,14 +138,6 @@ static bool is_before(uint64_t world, uint64_t since, uint64_t than_world, uint6
     return world < than_world || (world == than_world && since < than_since);
 }
 
-/* Another process waits in an earlier call than this one. Its finding is what all will report. */
-static void control_hear(struct dp_mpi *mpi, const struct mpi_control *ask)
-{
-    const struct mpi_call *call = mpi->active.call;
-    if (call && is_before(ask->world, ask->since, call->world_at, call->since_at))
-        mpi->inquiry.defers = true;
-}
-
 static int take_letter(struct dp_mpi *mpi, int peer, struct dp_error *err)
 {
     struct mpi_control *control = &mpi->incoming;
@@ -155,7 +147,11 @@ static int take_letter(struct dp_mpi *mpi, int peer, struct dp_error *err)
         return dp_fail(err, DP_EFAULT, "%s", control->text);
     }
     if (control->kind == CONTROL_ASK) {
-        control_hear(mpi, control);
+        /* Another process waits in an earlier call than this one. Its finding is what all will
+         * report. */
+        const struct mpi_call *call = mpi->active.call;
+        if (call && is_before(control->world, control->since, call->world_at, call->since_at))
+            mpi->inquiry.defers = true;
         return control_answer(mpi, peer, err);
     }
     mpi->inquiry.answered[peer] = true;

@@ -158,23 +158,6 @@ static bool cores_meet(const struct identity *a, const struct identity *b)
     return meet && strncmp(a->host, b->host, sizeof a->host) == 0;
 }
 
-static int identity_take(struct dp_mpi *mpi, struct identity all[], struct dp_error *err)
-{
-    int status = 0;
-    for (int p = 0; p < mpi->size; ++p) {
-        all[p].host[sizeof all[p].host - 1] = '\0';
-        all[p].build[sizeof all[p].build - 1] = '\0';
-        all[p].plan[sizeof all[p].plan - 1] = '\0';
-        memcpy(mpi->who[p].host, all[p].host, sizeof all[p].host);
-        mpi->who[p].pid = (long)all[p].pid;
-        mpi->who[p].meets = cores_meet(&all[p], &all[mpi->rank]);
-    }
-    mpi->block_most = block_most(mpi);
-    for (int p = 0; status == 0 && p < mpi->size; ++p)
-        status = identity_compare(mpi, p, &all[p], &all[0], err);
-    return status;
-}
-
 /* ---- opening ----------------------------------------------------------------------------- */
 
 /* Allocates what there is for each process. */
@@ -221,7 +204,17 @@ int dp_mpi_identify(struct dp_mpi *mpi, struct dp_error *err)
     status = meet(mpi, m, err);
     if (status)
         return status;
-    status = identity_take(mpi, m->all, err);
+    for (int p = 0; p < mpi->size; ++p) {
+        m->all[p].host[sizeof m->all[p].host - 1] = '\0';
+        m->all[p].build[sizeof m->all[p].build - 1] = '\0';
+        m->all[p].plan[sizeof m->all[p].plan - 1] = '\0';
+        memcpy(mpi->who[p].host, m->all[p].host, sizeof m->all[p].host);
+        mpi->who[p].pid = (long)m->all[p].pid;
+        mpi->who[p].meets = cores_meet(&m->all[p], &m->all[mpi->rank]);
+    }
+    mpi->block_most = block_most(mpi);
+    for (int p = 0; status == 0 && p < mpi->size; ++p)
+        status = identity_compare(mpi, p, &m->all[p], &m->all[0], err);
     free(m->all);
     free(m->out);
     free(m->in);

@@ -36,22 +36,6 @@ static int open_lock(struct dp_mpi *mpi, struct dp_error *err)
     return failed ? dp_fail(err, DP_ENOMEM, "no memory for a thread of MPI") : 0;
 }
 
-static int configure(struct dp_mpi *mpi, const struct dp_mpi_config *config, struct dp_error *err)
-{
-    const unsigned deadline = config->deadline_ms ? config->deadline_ms : DEADLINE_MS;
-    const unsigned begin = config->start_ms ? config->start_ms : START_MS;
-    mpi->deadline_ns = (uint64_t)deadline * 1000000u;
-    mpi->start_ns = (uint64_t)begin * 1000000u;
-    mpi->processes = config->processes;
-    mpi->world = (struct dp_world){&dp_bootstrap_mpi, mpi, &dp_comm_mpi};
-    int status = copy_text(mpi->build, sizeof mpi->build, config->build, "build", err);
-    if (status == 0)
-        status = copy_text(mpi->plan, sizeof mpi->plan, config->plan, "plan", err);
-    if (status == 0)
-        status = dp_mpi_load(config->module, &mpi->wire, err);
-    return status ? status : open_lock(mpi, err);
-}
-
 /* True: the thread has ended. False: it is left alone, in MPI. */
 static bool open_join(struct dp_mpi *mpi, uint64_t ns)
 {
@@ -65,25 +49,21 @@ static bool open_join(struct dp_mpi *mpi, uint64_t ns)
     return gone;
 }
 
-/* After all processes have closed, MPI writes to nothing any more. */
-static void free_buffers(struct dp_mpi *mpi)
-{
-    for (int p = 0; p < mpi->size; ++p) {
-        for (int k = 0; k < BUFFERS; ++k) {
-            free(mpi->buffer[p][k].bytes);
-            free(mpi->buffer[p][k].request);
-        }
-    }
-    free(mpi->buffer);
-    free(mpi->letter);
-    free(mpi->heads_out);
-    free(mpi->heads_in);
-}
-
 static void free_all(struct dp_mpi *mpi, bool peace)
 {
-    if (peace)
-        free_buffers(mpi);
+    if (peace) {
+        /* After all processes have closed, MPI writes to nothing any more. */
+        for (int p = 0; p < mpi->size; ++p) {
+            for (int k = 0; k < BUFFERS; ++k) {
+                free(mpi->buffer[p][k].bytes);
+                free(mpi->buffer[p][k].request);
+            }
+        }
+        free(mpi->buffer);
+        free(mpi->letter);
+        free(mpi->heads_out);
+        free(mpi->heads_in);
+    }
     free(mpi->who);
     free(mpi->first);
     free(mpi->sent);
@@ -124,7 +104,19 @@ int dp_mpi_open(const struct dp_mpi_config *config, struct dp_mpi **mpi, struct 
     struct dp_mpi *m = calloc(1, sizeof *m);
     if (!m)
         return dp_fail(err, DP_ENOMEM, "no memory for MPI");
-    int status = configure(m, config, err);
+    const unsigned deadline = config->deadline_ms ? config->deadline_ms : DEADLINE_MS;
+    const unsigned begin = config->start_ms ? config->start_ms : START_MS;
+    m->deadline_ns = (uint64_t)deadline * 1000000u;
+    m->start_ns = (uint64_t)begin * 1000000u;
+    m->processes = config->processes;
+    m->world = (struct dp_world){&dp_bootstrap_mpi, m, &dp_comm_mpi};
+    int status = copy_text(m->build, sizeof m->build, config->build, "build", err);
+    if (status == 0)
+        status = copy_text(m->plan, sizeof m->plan, config->plan, "plan", err);
+    if (status == 0)
+        status = dp_mpi_load(config->module, &m->wire, err);
+    if (status == 0)
+        status = open_lock(m, err);
     if (status) {
         free(m);
         return status;

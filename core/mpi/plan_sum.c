@@ -106,14 +106,6 @@ static void plan_shares(struct dp_mpi *mpi, const struct mpi_call *call, size_t 
     }
 }
 
-static uint64_t hash_members(const struct dp_collective *c)
-{
-    uint64_t hash = 14695981039346656037u;
-    for (int m = 0; m < c->n_members; ++m)
-        hash = (hash ^ (uint64_t)c->member[m]) * 1099511628211u;
-    return hash;
-}
-
 int mpi_plan_allreduce(struct dp_mpi *mpi, const struct mpi_call *call, struct dp_error *err)
 {
     struct mpi_active *a = &mpi->active;
@@ -129,7 +121,9 @@ int mpi_plan_allreduce(struct dp_mpi *mpi, const struct mpi_call *call, struct d
     a->n_to = a->n_from = c->n_parts;
     a->head.bytes = total;
     a->head.pieces = (uint32_t)c->n_pieces;
-    a->head.members = hash_members(c);
+    a->head.members = 14695981039346656037u;
+    for (int m = 0; m < c->n_members; ++m)
+        a->head.members = (a->head.members ^ (uint64_t)c->member[m]) * 1099511628211u;
     memcpy(&a->head.scale, &c->scale, sizeof c->scale);
     plan_shares(mpi, call, total);
     plan_sources(mpi, call);

@@ -269,9 +269,12 @@ static bool is_done(const struct mpi_active *a)
     return done;
 }
 
-/* Copies the data that stay in this process. */
-static int copy_own(struct dp_mpi *mpi, struct dp_error *err)
+int dp_mpi_begin_step(struct dp_mpi *mpi, struct dp_error *err)
 {
+    char why[DP_WIRE_TEXT];
+    if (send_heads(mpi, why))
+        return dp_mpi_wire_failed(mpi, why, err);
+    /* Copies the data that stay in this process. */
     const struct mpi_active *a = &mpi->active;
     size_t bytes = 0;
     int status = 0;
@@ -280,14 +283,6 @@ static int copy_own(struct dp_mpi *mpi, struct dp_error *err)
     for (int i = 0; status == 0 && a->own.n > 0 && i < a->n_to; ++i)
         status = dp_mpi_copy(&a->to[i], 0, &a->own, 0, bytes, err);
     return status || a->own.n == 0 ? status : dp_mpi_settle(a->call, err);
-}
-
-int dp_mpi_begin_step(struct dp_mpi *mpi, struct dp_error *err)
-{
-    char why[DP_WIRE_TEXT];
-    if (send_heads(mpi, why))
-        return dp_mpi_wire_failed(mpi, why, err);
-    return copy_own(mpi, err);
 }
 
 int dp_mpi_step(struct dp_mpi *mpi, bool *moved, bool *ended, struct dp_error *err)

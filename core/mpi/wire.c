@@ -44,15 +44,6 @@ static void name_library(char *library)
     snprintf(library, DP_WIRE_TEXT, "%.*s", DP_WIRE_TEXT - 1, text);
 }
 
-static int name_host(char *host, char *why)
-{
-    char text[MPI_MAX_PROCESSOR_NAME + 1] = "";
-    int length = 0;
-    const int code = MPI_Get_processor_name(text, &length);
-    snprintf(host, DP_WIRE_TEXT, "%.*s", DP_WIRE_TEXT - 1, text);
-    return wire_fail(code, "MPI_Get_processor_name", why);
-}
-
 static int wire_start(void **self, int *rank, int *size, char *library, char *host, char *why)
 {
     int provided = 0;
@@ -75,8 +66,13 @@ static int wire_start(void **self, int *rank, int *size, char *library, char *ho
         status = wire_fail(MPI_Comm_rank(wire->comm, rank), "MPI_Comm_rank", why);
     if (status == 0)
         status = wire_fail(MPI_Comm_size(wire->comm, size), "MPI_Comm_size", why);
-    if (status == 0)
-        status = name_host(host, why);
+    if (status == 0) {
+        char text[MPI_MAX_PROCESSOR_NAME + 1] = "";
+        int length = 0;
+        const int code = MPI_Get_processor_name(text, &length);
+        snprintf(host, DP_WIRE_TEXT, "%.*s", DP_WIRE_TEXT - 1, text);
+        status = wire_fail(code, "MPI_Get_processor_name", why);
+    }
     if (status) {
         free(wire);
         return status;

@@ -23,11 +23,6 @@ static int buckets_check(const enum dp_dtype dtype[], int n, int n_limits, struc
     return 0;
 }
 
-static size_t add_up_to_max(size_t a, size_t b)
-{
-    return a > SIZE_MAX - b ? SIZE_MAX : a + b;
-}
-
 /* A bucket is opened for its lowest tensor, so buckets are opened in the order of their numbers. */
 int dp_buckets(const size_t bytes[], const enum dp_dtype dtype[], int n, const size_t limits[],
                int n_limits, int bucket[], size_t limit_of[], int *n_buckets, struct dp_error *err)
@@ -43,7 +38,7 @@ int dp_buckets(const size_t bytes[], const enum dp_dtype dtype[], int n, const s
         struct filling *f = &filling[dtype[i]];
         if (f->bucket < 0)
             f->bucket = count++;
-        f->bytes = add_up_to_max(f->bytes, bytes[i]);
+        f->bytes = f->bytes > SIZE_MAX - bytes[i] ? SIZE_MAX : f->bytes + bytes[i];
         bucket[i] = f->bucket;
         limit_of[f->bucket] = limits[f->limit];
         if (f->bytes < limits[f->limit])

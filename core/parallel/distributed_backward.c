@@ -216,19 +216,18 @@ static void choose_team(struct dp_ddp *d, const bool everyone[])
     d->scale = (float)(1.0 / (double)(d->config.divide_by_active ? d->n_members : d->world));
 }
 
-/* A device with a timer has issued its backward, but not ended it. Its compute queue knows when it
- * has ended, and when the work after the reduction begins. */
-static void begin_times(const struct dp_ddp *d, struct dp_span span[])
+/* Called after the backwards of all ranks, or after a failure. */
+static int backward_reduce(struct dp_ddp *d, bool failed, struct dp_error *err)
 {
+    struct dp_span span[DP_MAX_SLOTS];
+    /* A device with a timer has issued its backward, but not ended it. Its compute queue knows when
+     * it has ended, and when the work after the reduction begins. */
     for (int i = 0; i < d->n_team; ++i) {
         struct dp_slot *slot = ddp_slot(d, d->team[i]);
         const enum dp_phase phase = slot->ops->timer ? DP_PHASE_REDUCE : DP_PHASE_NONE;
         span[i] = dp_span_begin(&slot->compute, d->team[i], phase);
     }
-}
-
-static void end_times(const struct dp_ddp *d, const struct dp_span span[])
-{
+    const int status = ddp_reduce_end(d, failed, err);
     struct dp_trace *trace = d->group->trace;
     const uint64_t now = trace ? dp_now_ns() : 0;
     for (int i = 0; i < d->n_team; ++i) {
@@ -242,15 +241,6 @@ static void end_times(const struct dp_ddp *d, const struct dp_span span[])
             trace, rank->number, DP_LANE_COMPUTE,
             &(struct dp_interval){DP_PHASE_REDUCE, end > rank->end ? end : rank->end, now});
     }
-}
-
-/* Called after the backwards of all ranks, or after a failure. */
-static int backward_reduce(struct dp_ddp *d, bool failed, struct dp_error *err)
-{
-    struct dp_span span[DP_MAX_SLOTS];
-    begin_times(d, span);
-    const int status = ddp_reduce_end(d, failed, err);
-    end_times(d, span);
     /* All ranks of the team now have the mean of what any rank has used. */
     for (int t = 0; t < d->n_train; ++t) {
         const bool used = ddp_anyone_used(d, t);

@@ -108,17 +108,6 @@ void ddp_reduce_ready(struct dp_ddp *d, int r, int b)
     pthread_mutex_unlock(&red->lock);
 }
 
-static int issue_all(struct dp_ddp *d, struct dp_error *err)
-{
-    int status = 0;
-    for (int b = 0; status == 0 && b < d->n_buckets; ++b) {
-        for (int i = 0; i < d->n_team; ++i)
-            d->rank[d->team[i]].times[b].launch = dp_now_ns();
-        status = reduce_issue(d, b, err);
-    }
-    return status;
-}
-
 /* Later work of the team's compute queues runs after the reduction. */
 static int order_queues(const struct dp_ddp *d, struct dp_error *err)
 {
@@ -129,26 +118,26 @@ static int order_queues(const struct dp_ddp *d, struct dp_error *err)
     return status;
 }
 
-/* Finds the parameters that ranks of other processes have used. Every process contributes, even one
- * whose ranks do not take part. */
-static int agree_used(struct dp_ddp *d, struct dp_error *err)
-{
-    for (int t = 0; t < d->n_train; ++t)
-        d->votes[t] = ddp_anyone_used(d, t);
-    const int status = dp_comm_allreduce_max(d->group, d->votes, d->n_train, err);
-    for (int t = 0; status == 0 && t < d->n_train; ++t)
-        d->used_elsewhere[t] = d->votes[t] != 0;
-    return status;
-}
-
 static int reduce_finish(struct dp_ddp *d, struct dp_error *err)
 {
     struct ddp_reduction *red = d->reduction;
     int status = red->error.status ? dp_fail(err, red->error.status, "%s", red->error.text) : 0;
-    if (status == 0 && red->asks)
-        status = agree_used(d, err);
-    if (status == 0 && !red->overlaps && d->n_team > 0)
-        status = issue_all(d, err);
+    if (status == 0 && red->asks) {
+        /* Finds the parameters that ranks of other processes have used. Every process contributes,
+         * even one whose ranks do not take part. */
+        for (int t = 0; t < d->n_train; ++t)
+            d->votes[t] = ddp_anyone_used(d, t);
+        status = dp_comm_allreduce_max(d->group, d->votes, d->n_train, err);
+        for (int t = 0; status == 0 && t < d->n_train; ++t)
+            d->used_elsewhere[t] = d->votes[t] != 0;
+    }
+    if (status == 0 && !red->overlaps && d->n_team > 0) {
+        for (int b = 0; status == 0 && b < d->n_buckets; ++b) {
+            for (int i = 0; i < d->n_team; ++i)
+                d->rank[d->team[i]].times[b].launch = dp_now_ns();
+            status = reduce_issue(d, b, err);
+        }
+    }
     if (status == 0 && d->n_team > 0)
         status = dp_comm_poll(d->group, err);
     return status || d->n_team == 0 ? status : order_queues(d, err);

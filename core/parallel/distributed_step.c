@@ -69,38 +69,26 @@ static int step_rank(int r, void *arg, struct dp_error *err)
     return status;
 }
 
-static int open_rates(struct dp_ddp *d, struct dp_error *err)
-{
-    int status = 0;
-    for (int r = 0; status == 0 && r < d->n; ++r) {
-        struct ddp_rank *rank = &d->rank[r];
-        if (rank->rate)
-            continue;
-        rank->lr = NAN;
-        status = dp_block_open(ddp_slot(d, r), sizeof(float), &rank->rate, err);
-    }
-    return status;
-}
-
-/* Velocities have the layout of the gradients, and are allocated once. */
-static int open_velocities(struct dp_ddp *d, struct dp_error *err)
-{
-    const struct ddp_train *last = &d->train[d->n_train - 1];
-    const size_t bytes = (last->first + last->n) * sizeof(float);
-    int status = 0;
-    for (int r = 0; status == 0 && r < d->n; ++r) {
-        if (!d->rank[r].velocity)
-            status = dp_block_open(ddp_slot(d, r), bytes, &d->rank[r].velocity, err);
-    }
-    return status;
-}
-
 int dp_ddp_step(struct dp_ddp *ddp, float lr, float momentum, float decay, struct dp_error *err)
 {
     struct step step = {ddp, lr, momentum, decay};
-    int status = open_rates(ddp, err);
-    if (status == 0 && momentum > 0.0f)
-        status = open_velocities(ddp, err);
+    int status = 0;
+    for (int r = 0; status == 0 && r < ddp->n; ++r) {
+        struct ddp_rank *rank = &ddp->rank[r];
+        if (rank->rate)
+            continue;
+        rank->lr = NAN;
+        status = dp_block_open(ddp_slot(ddp, r), sizeof(float), &rank->rate, err);
+    }
+    if (status == 0 && momentum > 0.0f) {
+        /* Velocities have the layout of the gradients, and are allocated once. */
+        const struct ddp_train *last = &ddp->train[ddp->n_train - 1];
+        const size_t bytes = (last->first + last->n) * sizeof(float);
+        for (int r = 0; status == 0 && r < ddp->n; ++r) {
+            if (!ddp->rank[r].velocity)
+                status = dp_block_open(ddp_slot(ddp, r), bytes, &ddp->rank[r].velocity, err);
+        }
+    }
     dp_params_change(&ddp->replicas->params);
     return status ? status : ddp_tasks(ddp, DP_PHASE_UPDATE, step_rank, &step, err);
 }
