@@ -269,23 +269,6 @@ static void report_in(struct check *c, int k)
 
 /* ---- APPLY-12: once more --------------------------------------------------------------------- */
 
-/* Sets gradients before a call that fails; they must be there after it. */
-static void mark(struct check *c, struct impl_model *model)
-{
-    static const double marks[] = {1000, 123};
-
-    check_set(c, model, IMPL_GRAD, 0, &marks[0]);
-    check_set(c, model, IMPL_GRAD, 1, &marks[1]);
-}
-
-static void must_be_marked(struct check *c, struct impl_model *model, double w, double b)
-{
-    check_grad_is(c, model, 0, 1000);
-    check_grad_is(c, model, 1, 123);
-    check_value_is(c, model, 0, w);
-    check_value_is(c, model, 1, b);
-}
-
 /* Makes five steps of SGD on 1..10 with the upstream gradient 1..10; the third one fails once. */
 static void five_steps(struct check *c, struct impl_model *model, bool backward)
 {
@@ -299,7 +282,9 @@ static void five_steps(struct check *c, struct impl_model *model, bool backward)
         int status, forwarded;
 
         forward.out = check_output(c, IMPL_MAX_IO, 64);
-        mark(c, model);
+        /* Gradients before a call that fails must be there after it. */
+        check_set(c, model, IMPL_GRAD, 0, (const double[]){1000});
+        check_set(c, model, IMPL_GRAD, 1, (const double[]){123});
         status = forwarded = check_try_forward(c, model, &forward);
         if (status == IMPL_OK) {
             back.grad_out = primitive_upstream(c, &forward.out[0], primitive_slice(c, g, 0, 0, 10));
@@ -311,7 +296,10 @@ static void five_steps(struct check *c, struct impl_model *model, bool backward)
         if (attempt == 3) {
             check_refused(c, "a failing replica", status, ALLOW(IMPL_EFAULT));
             check_int(c, "the forward went well", forwarded == IMPL_OK, backward);
-            must_be_marked(c, model, w, b);
+            check_grad_is(c, model, 0, 1000);
+            check_grad_is(c, model, 1, 123);
+            check_value_is(c, model, 0, w);
+            check_value_is(c, model, 1, b);
             continue;
         }
         check_accepted(c, check_text(c, "status of attempt %d", attempt), status);

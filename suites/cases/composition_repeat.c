@@ -171,19 +171,6 @@ static void repeated_steps(struct check *c, struct repeated *r, int times)
     }
 }
 
-/* The last step must have computed y = 2x + 1, and the input's gradient is 2. */
-static void must_have_computed(struct check *c, const struct repeated *r)
-{
-    const size_t n = check_elements(r->forward.in);
-    double *y = check_memory(c, n * sizeof *y);
-
-    for (size_t i = 0; i < n; ++i)
-        y[i] = 2 * check_element(r->forward.in, i) + 1;
-    check_values(c, "output", r->forward.out, n, y);
-    if (r->forward.grad)
-        check_values(c, "input gradient", r->backward.grad_in, n, check_sequence(c, n, 2, 0));
-}
-
 /* A leak continues to grow; memory that is only kept for reuse does not. The mean of all rounds is
  * taken, because memory that earlier cases of the process freed may hide the leak of one round, but
  * not of all. */
@@ -196,7 +183,15 @@ static void must_not_grow(struct check *c, struct repeated *r, long long most)
     repeated_steps(c, r, ROUNDS * ROUND);
     check_at_most(c, "bytes that every 16 steps add to the process",
                   ((long long)check_resident(c) - before) / ROUNDS, most);
-    must_have_computed(c, r);
+    /* The last step must have computed y = 2x + 1, and the input's gradient is 2. */
+    const size_t n = check_elements(r->forward.in);
+    double *y = check_memory(c, n * sizeof *y);
+
+    for (size_t i = 0; i < n; ++i)
+        y[i] = 2 * check_element(r->forward.in, i) + 1;
+    check_values(c, "output", r->forward.out, n, y);
+    if (r->forward.grad)
+        check_values(c, "input gradient", r->backward.grad_in, n, check_sequence(c, n, 2, 0));
 }
 
 /* A shard has 16 KiB or more here, and a replica 32 KiB. */

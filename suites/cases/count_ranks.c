@@ -36,16 +36,6 @@ static struct ddp_call call_of(struct check *c, const struct state *s)
     return call;
 }
 
-static void own_results(struct check *c, const struct state *s, const struct ddp_call *call)
-{
-    for (int r = 0; r < s->ranks; ++r) {
-        const double y = s->weight * s->x[r] + s->bias, dx = s->weight * s->ranks;
-
-        check_values(c, check_text(c, "output of rank %d", r), call->out[r][0], 1, &y);
-        check_values(c, check_text(c, "input gradient of rank %d", r), call->grad_in[r][0], 1, &dx);
-    }
-}
-
 static void all_hold(struct check *c, struct impl_model *model, const struct state *s)
 {
     ddp_all_are(c, model, s->ranks, IMPL_VALUE, WEIGHT, 1, &s->weight);
@@ -75,7 +65,13 @@ static void ranks_train(struct check *c, struct impl_model *model, struct state 
         for (int r = 1; r < s->ranks; ++r)
             ddp_set(c, model, r, IMPL_VALUE, COUNT, (const double[]){100 * r});
         ddp_pass_counted(c, model, &call);
-        own_results(c, s, &call);
+        for (int r = 0; r < s->ranks; ++r) {
+            const double y = s->weight * s->x[r] + s->bias, dx = s->weight * s->ranks;
+
+            check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], 1, &y);
+            check_values(c, check_text(c, "input gradient of rank %d", r), call.grad_in[r][0], 1,
+                         &dx);
+        }
         ++s->count;
         reduced(c, model, s, 1);
     }

@@ -98,20 +98,15 @@ static void ddp_buffers_statistics(struct check *c, int ranks)
 
 /* ---- DDP-09: two forwards before a backward -------------------------------------------------- */
 
-/* In evaluation y = (x - mean) / 2, then (x - mean) / 4. */
-static void set_statistics(struct check *c, struct impl_model *model, double mean, double variance)
-{
-    ddp_set(c, model, 0, IMPL_VALUE, MEAN, &mean);
-    ddp_set(c, model, 0, IMPL_VALUE, VARIANCE, &variance);
-}
-
 static struct ddp_call evaluate(struct check *c, struct impl_model *model, int ranks,
                                 const double x[], double mean, double deviation)
 {
     struct ddp_call call = buffers_columns(c, ranks, 1, x);
 
     call.eval = true;
-    set_statistics(c, model, mean, deviation * deviation);
+    /* In evaluation y = (x - mean) / 2, then (x - mean) / 4. */
+    ddp_set(c, model, 0, IMPL_VALUE, MEAN, &mean);
+    ddp_set(c, model, 0, IMPL_VALUE, VARIANCE, (const double[]){deviation * deviation});
     ddp_forward(c, model, &call);
     for (int r = 0; r < ranks; ++r)
         check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], 1,

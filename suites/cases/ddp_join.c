@@ -151,19 +151,6 @@ static void ddp_join_tie(struct check *c)
 
 enum { COUNT = 2 }; /* after weight and bias */
 
-/* Sets another count on each rank that has a batch. Returns that of the last one, or `before` if
- * there is none. */
-static double set_counts(struct check *c, struct impl_model *model, const struct loop *loop, int i,
-                         double before)
-{
-    for (int r = 0; r < loop->ranks; ++r)
-        if (i < loop->batches[r]) {
-            before = 100 * r + i;
-            ddp_set(c, model, r, IMPL_VALUE, COUNT, &before);
-        }
-    return before;
-}
-
 /* While ranks join, the highest rank that has a batch sends the buffers; at the end it is the last
  * one. */
 static void ddp_join_buffers(struct check *c)
@@ -178,7 +165,12 @@ static void ddp_join_buffers(struct check *c)
         for (int i = 0; any; ++i) {
             check_note(c, "%s, iteration %d: ", join_name_of(c, row), i);
             check_zero_grad(c, model);
-            count = set_counts(c, model, loop, i, count);
+            /* Each rank that has a batch gets another count; that of the last one remains. */
+            for (int r = 0; r < loop->ranks; ++r)
+                if (i < loop->batches[r]) {
+                    count = 100 * r + i;
+                    ddp_set(c, model, r, IMPL_VALUE, COUNT, &count);
+                }
             any = iterate(c, model, loop, i, mean);
             count += any ? 1 : 0;
             for (int r = 0; r < loop->ranks; ++r)

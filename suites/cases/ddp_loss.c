@@ -148,22 +148,6 @@ static double loss_sum_of(const struct rows *rows, int rank)
     return sum;
 }
 
-/* Checks loss and input gradients of every rank with this weight, bias 1 and gradients of 12. */
-static void own_losses(struct check *c, const struct ddp_call *call, const struct rows *rows,
-                       double weight, bool mean)
-{
-    for (int r = 0; r < rows->ranks; ++r) {
-        const double n = (double)rows->n[r], divisor = mean ? n : 1;
-        const double loss = (weight * loss_sum_of(rows, r) + n) / divisor;
-        const char *what = check_text(c, "loss of rank %d", r);
-
-        check_shape(c, what, call->out[r][0], 0, NULL);
-        check_values(c, what, call->out[r][0], 1, &loss);
-        check_values(c, check_text(c, "input gradient of rank %d", r), call->grad_in[r][0],
-                     rows->n[r], check_sequence(c, rows->n[r], 12 * weight / divisor, 0));
-    }
-}
-
 static void losses(struct check *c, const char *description, const struct rows *rows, bool mean)
 {
     static const double weight[] = {2, 6};
@@ -177,7 +161,18 @@ static void losses(struct check *c, const char *description, const struct rows *
             ddp_set(c, model, r, IMPL_VALUE, 0, &weight[turn]);
         check_zero_grad(c, model);
         ddp_pass(c, model, &call);
-        own_losses(c, &call, rows, weight[turn], mean);
+        /* Checks loss and input gradients of every rank with this weight, bias 1 and gradients
+         * of 12. */
+        for (int r = 0; r < rows->ranks; ++r) {
+            const double n = (double)rows->n[r], divisor = mean ? n : 1;
+            const double loss = (weight[turn] * loss_sum_of(rows, r) + n) / divisor;
+            const char *what = check_text(c, "loss of rank %d", r);
+
+            check_shape(c, what, call.out[r][0], 0, NULL);
+            check_values(c, what, call.out[r][0], 1, &loss);
+            check_values(c, check_text(c, "input gradient of rank %d", r), call.grad_in[r][0],
+                         rows->n[r], check_sequence(c, rows->n[r], 12 * weight[turn] / divisor, 0));
+        }
     }
     check_model_close(c, model);
 }

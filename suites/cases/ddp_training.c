@@ -307,14 +307,6 @@ static void real_step(struct check *c, struct impl_model *model, int ranks, uint
     check_step(c, model, 0.05F, 0.9F);
 }
 
-static void same_on_all(struct check *c, struct impl_model *model, int ranks, enum impl_what what)
-{
-    for (int p = 0; p < NET_PARAMS; ++p)
-        for (int r = 1; r < ranks; ++r)
-            check_same(c, check_text(c, "parameter %d of rank %d, compared with rank 0", p, r),
-                       check_get_rank(c, model, r, what, p), check_get(c, model, what, p));
-}
-
 /* Makes ten steps on data whose sums are not exact. */
 static void ddp_train_all(struct check *c, int ranks)
 {
@@ -326,7 +318,11 @@ static void ddp_train_all(struct check *c, int ranks)
     for (uint64_t turn = 0; turn < 10; ++turn) {
         check_note(c, "R=%d, step %d: ", ranks, (int)turn);
         real_step(c, model, ranks, turn);
-        same_on_all(c, model, ranks, (enum impl_what)check_variant(c));
+        const enum impl_what what = (enum impl_what)check_variant(c);
+        for (int p = 0; p < NET_PARAMS; ++p)
+            for (int r = 1; r < ranks; ++r)
+                check_same(c, check_text(c, "parameter %d of rank %d, compared with rank 0", p, r),
+                           check_get_rank(c, model, r, what, p), check_get(c, model, what, p));
     }
     /* The last bias always has a gradient, because no relu comes after it. */
     check_true(

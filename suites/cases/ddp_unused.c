@@ -51,17 +51,6 @@ static void ddp_unused_on_some(struct check *c)
 static const char idle[] = SEARCHING(DDP_AFFINE ",{\"kind\":\"unused\",\"size\":2}," DDP_AFFINE);
 enum { IDLE = 2 };
 
-static void idle_is(struct check *c, struct impl_model *model, int r, const double want[])
-{
-    const struct impl_array *grad = check_get_rank(c, model, r, IMPL_GRAD, IDLE);
-    const char *what = check_text(c, "rank %d: gradient of the unused parameter", r);
-
-    if (!want)
-        check_is_none(c, what, grad);
-    else
-        check_values(c, what, grad, 2, want);
-}
-
 /* Every second rank has a gradient from before, and the others have none. */
 static void ddp_unused_everywhere(struct check *c, int ranks)
 {
@@ -79,8 +68,16 @@ static void ddp_unused_everywhere(struct check *c, int ranks)
         for (int r = 0; turn == 2 && r < ranks; r += 2)
             ddp_set(c, model, r, IMPL_GRAD, IDLE, own);
         ddp_pass(c, model, &call);
-        for (int r = 0; r < ranks; ++r)
-            idle_is(c, model, r, turn > 1 && r % 2 == 0 ? own : NULL);
+        for (int r = 0; r < ranks; ++r) {
+            const double *want = turn > 1 && r % 2 == 0 ? own : NULL;
+            const struct impl_array *grad = check_get_rank(c, model, r, IMPL_GRAD, IDLE);
+            const char *what = check_text(c, "rank %d: gradient of the unused parameter", r);
+
+            if (!want)
+                check_is_none(c, what, grad);
+            else
+                check_values(c, what, grad, 2, want);
+        }
         ddp_all_is(c, model, ranks, IMPL_GRAD, 0, 2 * turn * mean);
         ddp_all_is(c, model, ranks, IMPL_GRAD, 4, turn);
     }

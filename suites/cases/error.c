@@ -85,15 +85,6 @@ static struct failing two_failing(struct check *c, int k, const char *when)
     return f;
 }
 
-static int try_backward(struct check *c, struct impl_model *model, int device)
-{
-    struct impl_backward op = {.n_grad_out = 1, .n_in = 1};
-
-    op.grad_out = check_on(check_counted(c, N, 1, 1), device);
-    op.grad_in = check_output(c, 1, ROOM);
-    return check_try_backward(c, model, &op);
-}
-
 /* Checks the error of replica `replica`: its kind, its text and its device. */
 static void error_is(struct check *c, int status, int want, const char *text, int replica, int k)
 {
@@ -117,8 +108,12 @@ static void two_fail(struct check *c)
             int status = error_try_rows(c, f.model, N);
             check_note(c, "K=%d, %s: ", k, when);
             if (backward != 0) {
+                struct impl_backward op = {.n_grad_out = 1, .n_in = 1};
+
                 check_accepted(c, "status of the forward before", status);
-                status = try_backward(c, f.model, mixed_ids(k)[0]);
+                op.grad_out = check_on(check_counted(c, N, 1, 1), mixed_ids(k)[0]);
+                op.grad_in = check_output(c, 1, ROOM);
+                status = check_try_backward(c, f.model, &op);
             }
             if (lowest)
                 error_is(c, status, IMPL_EINVAL, "the lower one", f.low, k);

@@ -26,17 +26,6 @@ static const char *second_fails(struct check *c, const struct twice *t, int whic
                       told[which].word, told[which].text);
 }
 
-/* In a forward the first of the layers fails first, in a backward the last one. The layer that
- * fails in step 4 runs after the one that fails in step 2, and has counted that step. */
-static struct impl_model *open_twice(struct check *c, int k, const struct twice *t)
-{
-    const char *early = second_fails(c, t, 0, 2), *late = second_fails(c, t, 1, 4);
-
-    return golden_parallel(c, k, "",
-                           check_text(c, "%s," GOLDEN_AFFINE ",%s", t->backward ? late : early,
-                                      t->backward ? early : late));
-}
-
 static void error_is(struct check *c, int status, const struct told *want, int replica, int device)
 {
     const struct impl_error *error = check_error(c);
@@ -68,7 +57,13 @@ static int second_step_all(struct check *c, struct impl_model *model)
 
 static void fails_twice(struct check *c, int k, const struct twice *t)
 {
-    struct impl_model *model = open_twice(c, k, t);
+    /* In a forward the first of the layers fails first, in a backward the last one. The layer that
+     * fails in step 4 runs after the one that fails in step 2, and has counted that step. */
+    const char *early = second_fails(c, t, 0, 2), *late = second_fails(c, t, 1, 4);
+    struct impl_model *model =
+        golden_parallel(c, k, "",
+                        check_text(c, "%s," GOLDEN_AFFINE ",%s", t->backward ? late : early,
+                                   t->backward ? early : late));
     int good = 0;
 
     for (int turn = 1; turn <= STEPS; ++turn) {

@@ -86,14 +86,6 @@ static void are(struct check *c, const char *what, const struct impl_array *got,
     check_values(c, what, &settled, n, want);
 }
 
-static void all_are(struct check *c, struct impl_model *model, int ranks, int p,
-                    const struct gpt_subject *subject, const double want[])
-{
-    for (int r = 0; r < ranks; ++r)
-        are(c, check_text(c, "rank %d: gradient of parameter %d", r, p),
-            check_get_rank(c, model, r, IMPL_GRAD, p), subject->size[p], want, subject->off);
-}
-
 /* ---- devices --------------------------------------------------------------------------------- */
 
 /* The number of each replica is the sum of the shares of its rows. */
@@ -155,15 +147,6 @@ void gpt_replicas(struct check *c, const struct gpt_subject *subject)
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
-static double gpt_sum_of(const double values[], size_t n)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < n; ++i)
-        sum += values[i];
-    return sum;
-}
-
 /* The gradients of outputs are multiplied by the number of ranks, so that the mean over ranks is
  * the sum. */
 static void ranks_turn(struct check *c, struct impl_model *model, const struct gpt_subject *subject,
@@ -187,7 +170,10 @@ static void ranks_turn(struct check *c, struct impl_model *model, const struct g
     }
     ddp_pass_counted(c, model, &call);
     for (int r = 0; r < ranks; ++r) {
-        const double sum = gpt_sum_of(pass[r].y, pass[r].rows);
+        double sum = 0;
+
+        for (size_t i = 0; i < pass[r].rows; ++i)
+            sum += pass[r].y[i];
 
         are(c, check_text(c, "output of rank %d", r), call.out[r][0],
             subject->scalar ? 1 : outputs_of(&pass[r]), subject->scalar ? &sum : pass[r].y,
@@ -196,8 +182,12 @@ static void ranks_turn(struct check *c, struct impl_model *model, const struct g
             are(c, check_text(c, "input gradient of rank %d", r), call.grad_in[r][0],
                 pass[r].dx_size, gpt_scaled(c, pass[r].dx, pass[r].dx_size, ranks), subject->off);
     }
-    for (int p = 0; p < subject->n_params; ++p)
-        all_are(c, model, ranks, p, subject, total[p]);
+    for (int p = 0; p < subject->n_params; ++p) {
+        for (int r = 0; r < ranks; ++r)
+            are(c, check_text(c, "rank %d: gradient of parameter %d", r, p),
+                check_get_rank(c, model, r, IMPL_GRAD, p), subject->size[p], total[p],
+                subject->off);
+    }
 }
 
 void gpt_ranks(struct check *c, const struct gpt_subject *subject)

@@ -126,14 +126,6 @@ static void changed_ranks(struct check *c, struct impl_model *model, int ranks,
     ddp_all_is(c, model, ranks, IMPL_GRAD, 0, 2 * 3);
 }
 
-static void change_ranks(struct check *c, struct impl_model *model, int ranks, int change)
-{
-    if (change == 0)
-        check_step(c, model, (float)step_rate, 0);
-    for (int r = 0; change != 0 && r < ranks; ++r)
-        ddp_set(c, model, r, IMPL_VALUE, 0, &new_weight);
-}
-
 static void grad_changed_ranks(struct check *c, int ranks)
 {
     static const double x[DDP_MOST] = {7, -1, 4, 2}; /* the mean is 3, of two and of four */
@@ -148,7 +140,10 @@ static void grad_changed_ranks(struct check *c, int ranks)
         ddp_pass(c, model, &call);
         ddp_all_is(c, model, ranks, IMPL_GRAD, 0, 3);
         ddp_forward(c, model, &call);
-        change_ranks(c, model, ranks, change);
+        if (change == 0)
+            check_step(c, model, (float)step_rate, 0);
+        for (int r = 0; change != 0 && r < ranks; ++r)
+            ddp_set(c, model, r, IMPL_VALUE, 0, &new_weight);
         changed_ranks(c, model, ranks, &call);
         check_model_close(c, model);
     }

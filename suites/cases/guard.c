@@ -283,14 +283,6 @@ static bool in_place(const struct guard *guard)
     return true;
 }
 
-static void check_input(struct check *c, const char *what, const struct guard *guard)
-{
-    if (!same_array(guard->first, &guard->was))
-        check_fail(c, "%s changed the caller's description of an input array", what);
-    if (guard->bytes > 0 && memcmp(guard->copy, guard->first->data, guard->bytes) != 0)
-        check_fail(c, "%s wrote into an input array of the caller", what);
-}
-
 void guard_after(struct check *c, const char *what)
 {
     int left = c->guarded > GUARDED ? c->guarded : GUARDED;
@@ -300,8 +292,12 @@ void guard_after(struct check *c, const char *what)
             check_fail(c, "%s changed where an output is, or its room of %zu bytes", what,
                        guard->bytes);
         check_canaries(c, what, guard);
-        if (guard->input)
-            check_input(c, what, guard);
+        if (guard->input) {
+            if (!same_array(guard->first, &guard->was))
+                check_fail(c, "%s changed the caller's description of an input array", what);
+            if (guard->bytes > 0 && memcmp(guard->copy, guard->first->data, guard->bytes) != 0)
+                check_fail(c, "%s wrote into an input array of the caller", what);
+        }
     }
 }
 

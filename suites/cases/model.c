@@ -39,16 +39,6 @@ int check_try_model(struct check *c, const char *description, int ranks, struct 
     return status;
 }
 
-static struct impl_model *must_open(struct check *c, const char *description, int ranks)
-{
-    struct impl_model *model;
-    const int status = check_try_model(c, description, ranks, &model);
-
-    if (status != IMPL_OK)
-        call_failed(c, "model_open", status);
-    return model;
-}
-
 struct impl_model *check_model(struct check *c, const char *format, ...)
 {
     va_list args, again;
@@ -62,7 +52,12 @@ struct impl_model *check_model(struct check *c, const char *format, ...)
     text = check_memory(c, (size_t)length + 1);
     vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
-    return must_open(c, text, 1);
+    struct impl_model *model;
+    const int status = check_try_model(c, text, 1, &model);
+
+    if (status != IMPL_OK)
+        call_failed(c, "model_open", status);
+    return model;
 }
 
 struct impl_model *check_parallel(struct check *c, int k, const int ids[], const char *options,

@@ -17,30 +17,6 @@ struct chain {
     double dweight[BLOCKS][MOST], dbias[BLOCKS][WIDEST];
 };
 
-static void chain_forward(struct chain *t, int i)
-{
-    for (size_t r = 0; r < ROWS; ++r)
-        for (size_t o = 0; o < width[i + 1]; ++o) {
-            double sum = t->bias[i][o];
-            for (size_t n = 0; n < width[i]; ++n)
-                sum += t->weight[i][o * width[i] + n] * t->hidden[i][r * width[i] + n];
-            t->hidden[i + 1][r * width[i + 1] + o] = sum;
-        }
-}
-
-static void chain_backward(struct chain *t, int i)
-{
-    for (size_t r = 0; r < ROWS; ++r)
-        for (size_t o = 0; o < width[i + 1]; ++o) {
-            const double g = t->down[i + 1][r * width[i + 1] + o];
-            t->dbias[i][o] += g;
-            for (size_t n = 0; n < width[i]; ++n) {
-                t->dweight[i][o * width[i] + n] += g * t->hidden[i][r * width[i] + n];
-                t->down[i][r * width[i] + n] += g * t->weight[i][o * width[i] + n];
-            }
-        }
-}
-
 static struct chain *chain_of(struct check *c)
 {
     struct chain *t = check_memory(c, sizeof *t);
@@ -52,10 +28,25 @@ static struct chain *chain_of(struct check *c)
     for (int i = 0; i < BLOCKS; ++i) {
         t->weight[i] = check_integers(c, width[i] * width[i + 1], 80 + (uint64_t)i);
         t->bias[i] = check_integers(c, width[i + 1], 90 + (uint64_t)i);
-        chain_forward(t, i);
+        for (size_t r = 0; r < ROWS; ++r)
+            for (size_t o = 0; o < width[i + 1]; ++o) {
+                double sum = t->bias[i][o];
+                for (size_t n = 0; n < width[i]; ++n)
+                    sum += t->weight[i][o * width[i] + n] * t->hidden[i][r * width[i] + n];
+                t->hidden[i + 1][r * width[i + 1] + o] = sum;
+            }
     }
-    for (int i = BLOCKS - 1; i >= 0; --i)
-        chain_backward(t, i);
+    for (int i = BLOCKS - 1; i >= 0; --i) {
+        for (size_t r = 0; r < ROWS; ++r)
+            for (size_t o = 0; o < width[i + 1]; ++o) {
+                const double g = t->down[i + 1][r * width[i + 1] + o];
+                t->dbias[i][o] += g;
+                for (size_t n = 0; n < width[i]; ++n) {
+                    t->dweight[i][o * width[i] + n] += g * t->hidden[i][r * width[i] + n];
+                    t->down[i][r * width[i] + n] += g * t->weight[i][o * width[i] + n];
+                }
+            }
+    }
     return t;
 }
 
@@ -73,19 +64,6 @@ static void chain_param_is(struct check *c, const struct impl_array *got, const 
     for (size_t e = 0; e < n; ++e)
         want[e] = at[e] + rate * (1000 + sum[e]);
     check_values(c, check_text(c, "block %d, parameter %d", b, i), got, n, want);
-}
-
-/* The gradients were 1000 before; then a step of 1/2 moves every parameter. */
-static void chain_learns(struct check *c, struct impl_model *model, const struct chain *t)
-{
-    const double *zeros = check_sequence(c, MOST, 0, 0);
-
-    for (int i = 0; i < 2 * BLOCKS; ++i)
-        chain_param_is(c, check_get(c, model, IMPL_GRAD, i), t, i, zeros, 1);
-    check_step(c, model, 0.5F, 0);
-    for (int i = 0; i < 2 * BLOCKS; ++i)
-        chain_param_is(c, check_get(c, model, IMPL_VALUE, i), t, i,
-                       i % 2 == 1 ? t->bias[i / 2] : t->weight[i / 2], -0.5);
 }
 
 /* Checks the model with input and output on device 0. */
@@ -107,7 +85,15 @@ static void chain_holds(struct check *c, struct impl_model *model, const struct 
     dx = check_backward(c, model, check_on(check_array(c, 2, out, t->g), 0));
     check_shape(c, "input gradient", dx, 2, in);
     check_values(c, "input gradient", dx, ROWS * width[0], t->down[0]);
-    chain_learns(c, model, t);
+    /* The gradients were 1000 before; then a step of 1/2 moves every parameter. */
+    const double *zeros = check_sequence(c, MOST, 0, 0);
+
+    for (int i = 0; i < 2 * BLOCKS; ++i)
+        chain_param_is(c, check_get(c, model, IMPL_GRAD, i), t, i, zeros, 1);
+    check_step(c, model, 0.5F, 0);
+    for (int i = 0; i < 2 * BLOCKS; ++i)
+        chain_param_is(c, check_get(c, model, IMPL_VALUE, i), t, i,
+                       i % 2 == 1 ? t->bias[i / 2] : t->weight[i / 2], -0.5);
 }
 
 static const char *linear_text(struct check *c, int i)

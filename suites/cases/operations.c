@@ -22,19 +22,6 @@ void call_failed(struct check *c, const char *what, int status)
     check_fail(c, "%s failed (status %d): %s", what, status, c->error.text);
 }
 
-static void remember(struct check *c, const char *what, int status)
-{
-    struct asked *asked = c->asked;
-
-    while (asked->what && strcmp(asked->what, what) != 0)
-        ++asked;
-    if (asked == &c->asked[MOST_ASKED - 1])
-        check_broken(c, "more kinds of operations than a case has room for");
-    asked->what = what;
-    asked->accepted = asked->accepted || status == IMPL_OK;
-    asked->refused = asked->refused || status != IMPL_OK;
-}
-
 void call_controls(struct check *c)
 {
     for (const struct asked *asked = c->asked; asked->what; ++asked)
@@ -75,7 +62,15 @@ int call_end(struct check *c, const char *what, int status)
     if (status != IMPL_OK && (error->status != status || error->text[0] == '\0'))
         check_fail(c, "%s returned the status %d, its error says %d '%s'", what, status,
                    error->status, error->text);
-    remember(c, what, status);
+    struct asked *asked = c->asked;
+
+    while (asked->what && strcmp(asked->what, what) != 0)
+        ++asked;
+    if (asked == &c->asked[MOST_ASKED - 1])
+        check_broken(c, "more kinds of operations than a case has room for");
+    asked->what = what;
+    asked->accepted = asked->accepted || status == IMPL_OK;
+    asked->refused = asked->refused || status != IMPL_OK;
     return status;
 }
 

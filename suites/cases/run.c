@@ -260,15 +260,6 @@ static const char *about_fault(const struct impl_ops *ops, struct impl_about *ab
     return NULL;
 }
 
-static void say_open(const struct impl_error *err, int status, char reason[600])
-{
-    if (status == IMPL_EBROKEN && err->text[0] != '\0')
-        snprintf(reason, 600, "open failed: %s", err->text);
-    else
-        snprintf(reason, 600, "open failed (status %d): %s", status,
-                 err->text[0] != '\0' ? err->text : "no reason given");
-}
-
 /* If it fails there is nothing to close, but s->fault says whether the implementation is to
  * blame. */
 static int call_open(struct check_session *s, const struct impl_ops *ops, bool host_only,
@@ -293,8 +284,11 @@ static int call_open(struct check_session *s, const struct impl_ops *ops, bool h
         s->fault = state_fell(settings, NULL);
         if (s->fault)
             snprintf(reason, 600, "%s", err.text);
+        else if (status == IMPL_EBROKEN && err.text[0] != '\0')
+            snprintf(reason, 600, "open failed: %s", err.text);
         else
-            say_open(&err, status, reason);
+            snprintf(reason, 600, "open failed (status %d): %s", status,
+                     err.text[0] != '\0' ? err.text : "no reason given");
         return -1;
     }
     s->fault = changed[0] != '\0';

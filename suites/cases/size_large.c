@@ -38,20 +38,6 @@ static void places_rows(struct check *c, struct places *p, int k)
     p->g = sized_array(c, 2, out, g);
 }
 
-static void places_make(struct check *c, struct places *p)
-{
-    float x[IN];
-
-    p->weight = sized_numbers(c, WEIGHTS, 1);
-    p->bias = sized_numbers(c, OUT, 2);
-    for (int kind = 0; kind < KINDS; ++kind) {
-        for (size_t i = 0; i < IN; ++i)
-            x[i] = kind == 0 ? (float)i - 256 : 1;
-        p->y[kind] = check_memory(c, OUT * sizeof(float));
-        sized_linear(p->y[kind], p->weight, p->bias, x, 1, IN, OUT);
-    }
-}
-
 static void places_run(struct check *c, int k, const struct places *p, float *want)
 {
     struct impl_model *model =
@@ -85,7 +71,16 @@ static void size_weight(struct check *c)
     float *want = check_memory(c, WEIGHTS * sizeof *want);
     struct places p;
 
-    places_make(c, &p);
+    float x[IN];
+
+    p.weight = sized_numbers(c, WEIGHTS, 1);
+    p.bias = sized_numbers(c, OUT, 2);
+    for (int kind = 0; kind < KINDS; ++kind) {
+        for (size_t i = 0; i < IN; ++i)
+            x[i] = kind == 0 ? (float)i - 256 : 1;
+        p.y[kind] = check_memory(c, OUT * sizeof(float));
+        sized_linear(p.y[kind], p.weight, p.bias, x, 1, IN, OUT);
+    }
     for (int i = 1, k; (k = check_count(c, i)) != 0; i += 3) {
         check_note(c, "K=%d: ", k);
         places_rows(c, &p, k);
@@ -125,15 +120,6 @@ static void size_groups(struct check *c)
 enum { LISTED = 4, DEVICES = 2 };
 static const size_t listed[LISTED] = {875003, 875003, 875003, 20011};
 
-static struct impl_array *list_room(struct check *c)
-{
-    struct impl_array *list = check_memory(c, LISTED * DEVICES * sizeof *list);
-
-    for (int t = 0; t < LISTED * DEVICES; ++t)
-        list[t] = *check_output(c, 1, listed[t % LISTED] * sizeof(float));
-    return list;
-}
-
 /* Broadcasts a list to two devices, and sums the copies. */
 static void size_lists(struct check *c)
 {
@@ -149,7 +135,10 @@ static void size_lists(struct check *c)
         src[LISTED + t] = src[t];
         src[LISTED + t].device = ids[1];
     }
-    spread.copies = list_room(c);
+    spread.copies = check_memory(c, LISTED * DEVICES * sizeof *spread.copies);
+
+    for (int t = 0; t < LISTED * DEVICES; ++t)
+        spread.copies[t] = *check_output(c, 1, listed[t % LISTED] * sizeof(float));
     check_broadcast(c, &spread);
     for (int t = 0; t < LISTED * DEVICES; ++t)
         sized_same(c, check_text(c, "tensor %d of copy %d", t % LISTED, t / LISTED),

@@ -84,36 +84,6 @@ static void size_ranks_elements(struct check *c)
 
 enum { RANKS = 2, FIRST_ROWS = 1, ROWS = 3 };
 
-/* Rank 0 has the first row, rank 1 the others. */
-static struct ddp_call chain_call(struct check *c, const struct size_chain *chain)
-{
-    struct ddp_call call = {.ranks = RANKS, .n_in = 1, .n_out = 1, .room = ROWS * chain->m3};
-
-    for (size_t r = 0; r < RANKS; ++r) {
-        const size_t first = r * FIRST_ROWS, n = r == 0 ? FIRST_ROWS : ROWS - FIRST_ROWS;
-        const size_t in[] = {n, 1}, out[] = {n, chain->m3};
-
-        call.in[r][0] = sized_array(c, 2, in, chain->x + first);
-        call.g[r][0] = sized_array(c, 2, out, chain->g + first * chain->m3);
-    }
-    return call;
-}
-
-/* In the first turn all parameters are in one bucket; later turns have the buckets of DDP-11. */
-static void chain_turn(struct check *c, struct impl_model *model, const struct size_chain *chain)
-{
-    struct ddp_call call = chain_call(c, chain);
-
-    check_zero_grad(c, model);
-    ddp_pass_counted(c, model, &call);
-    sized_same(c, "output of rank 0", call.out[0][0], FIRST_ROWS * chain->m3, chain->y);
-    sized_same(c, "output of rank 1", call.out[1][0], (ROWS - FIRST_ROWS) * chain->m3,
-               chain->y + FIRST_ROWS * chain->m3);
-    for (int p = 0; p < CHAIN_PARAMS; ++p)
-        for (int r = 0; r < RANKS; ++r)
-            sized_is(c, model, r, IMPL_GRAD, p, chain->size[p], chain->grad[p]);
-}
-
 static void chain_train(struct check *c, size_t m, size_t m3, int turns)
 {
     struct size_chain chain;
@@ -129,7 +99,26 @@ static void chain_train(struct check *c, size_t m, size_t m3, int turns)
             sized_put(c, model, r, IMPL_VALUE, p, chain.value[p]);
     for (int turn = 0; turn < turns; ++turn) {
         check_note(c, "turn %d: ", turn);
-        chain_turn(c, model, &chain);
+        /* In the first turn all parameters are in one bucket; later turns have the buckets of
+         * DDP-11. Rank 0 has the first row, rank 1 the others. */
+        struct ddp_call call = {.ranks = RANKS, .n_in = 1, .n_out = 1, .room = ROWS * chain.m3};
+
+        for (size_t r = 0; r < RANKS; ++r) {
+            const size_t first = r * FIRST_ROWS, n = r == 0 ? FIRST_ROWS : ROWS - FIRST_ROWS;
+            const size_t in[] = {n, 1}, out[] = {n, chain.m3};
+
+            call.in[r][0] = sized_array(c, 2, in, chain.x + first);
+            call.g[r][0] = sized_array(c, 2, out, chain.g + first * chain.m3);
+        }
+
+        check_zero_grad(c, model);
+        ddp_pass_counted(c, model, &call);
+        sized_same(c, "output of rank 0", call.out[0][0], FIRST_ROWS * chain.m3, chain.y);
+        sized_same(c, "output of rank 1", call.out[1][0], (ROWS - FIRST_ROWS) * chain.m3,
+                   chain.y + FIRST_ROWS * chain.m3);
+        for (int p = 0; p < CHAIN_PARAMS; ++p)
+            for (int r = 0; r < RANKS; ++r)
+                sized_is(c, model, r, IMPL_GRAD, p, chain.size[p], chain.grad[p]);
     }
 }
 

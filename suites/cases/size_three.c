@@ -22,17 +22,6 @@ static bool three_joined(size_t layer, size_t o, size_t i)
     return o % (in < out ? in : out) == i % (in < out ? in : out);
 }
 
-static void make_weights(struct check *c, struct net *net)
-{
-    for (size_t l = 0; l < LAYERS; ++l) {
-        float *w = net->weight[l] = check_memory(c, width[l] * width[l + 1] * sizeof *w);
-
-        for (size_t o = 0; o < width[l + 1]; ++o)
-            for (size_t i = 0; i < width[l]; ++i)
-                w[o * width[l] + i] = !three_joined(l, o, i) ? 0 : l == 0 ? sized_number(5, o) : 1;
-    }
-}
-
 static void run_net(struct check *c, struct net *net, int rank)
 {
     float *const *value = net->value[rank], *const *up = net->up[rank];
@@ -79,7 +68,13 @@ static void size_ranks_three(struct check *c)
                   "{\"kind\":\"linear\",\"in\":2500,\"out\":20,\"with_bias\":false}"));
     struct net net;
 
-    make_weights(c, &net);
+    for (size_t l = 0; l < LAYERS; ++l) {
+        float *w = net.weight[l] = check_memory(c, width[l] * width[l + 1] * sizeof *w);
+
+        for (size_t o = 0; o < width[l + 1]; ++o)
+            for (size_t i = 0; i < width[l]; ++i)
+                w[o * width[l] + i] = !three_joined(l, o, i) ? 0 : l == 0 ? sized_number(5, o) : 1;
+    }
     for (int r = 0; r < RANKS; ++r) {
         run_net(c, &net, r);
         for (int l = 0; l < LAYERS; ++l)

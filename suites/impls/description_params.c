@@ -17,15 +17,6 @@ static struct layer_param *params_add(struct layer *layer, const char *name, int
     return param;
 }
 
-static void add_batch_norm(struct layer *layer)
-{
-    params_add(layer, "weight", 1, layer->in, 1);
-    params_add(layer, "bias", 1, layer->in, 1);
-    params_add(layer, "running_mean", 1, layer->in, 1)->buffer = true;
-    params_add(layer, "running_var", 1, layer->in, 1)->buffer = true;
-    params_add(layer, "batches", 1, 1, 1)->buffer = true;
-}
-
 static void add_all(struct layer *layer)
 {
     switch (layer->kind) {
@@ -63,7 +54,11 @@ static void add_all(struct layer *layer)
         params_add(layer, "count", 1, 1, 1)->buffer = true;
         break;
     case LAYER_BATCH_NORM:
-        add_batch_norm(layer);
+        params_add(layer, "weight", 1, layer->in, 1);
+        params_add(layer, "bias", 1, layer->in, 1);
+        params_add(layer, "running_mean", 1, layer->in, 1)->buffer = true;
+        params_add(layer, "running_var", 1, layer->in, 1)->buffer = true;
+        params_add(layer, "batches", 1, 1, 1)->buffer = true;
         break;
     default:
         break;

@@ -132,16 +132,6 @@ static const struct layer *model_first_of(const struct layer *tree, const struct
     return first;
 }
 
-/* Returns the kind of layer that the field `of` of a layer must name; NULL: the layer has no such
- * field. */
-static const char *meant_by(const struct layer *layer)
-{
-    return layer->kind == LAYER_AGAIN    ? "another layer"
-           : layer->kind == LAYER_BORROW ? "an affine layer"
-           : layer->kind == LAYER_OUTPUT ? "an embedding before it"
-                                         : NULL;
-}
-
 static bool fits_of(const struct layer *model, const struct layer *layer)
 {
     const struct layer *of = layer->of;
@@ -157,7 +147,11 @@ static int resolve(const struct reader *r, struct layer *model, struct layer *la
                    const json_t *object)
 {
     const json_t *list = json_object_get(object, "layers");
-    const char *meant = meant_by(layer);
+    /* The kind of layer that the field `of` must name; NULL: the layer has no such field. */
+    const char *meant = layer->kind == LAYER_AGAIN    ? "another layer"
+                        : layer->kind == LAYER_BORROW ? "an affine layer"
+                        : layer->kind == LAYER_OUTPUT ? "an embedding before it"
+                                                      : NULL;
     int found = 0, status = 0;
 
     if (layer->name[0] != '\0' && model_find(model, layer->name, &found) && found > 1)

@@ -49,28 +49,24 @@ static const struct param last[] = {
     {"ln_f.bias", 1, 0, 0, 0x1p-4, 2, true, false},
 };
 
-static void add_layer(struct workload_parts *parts, size_t width, size_t heads)
-{
-    workload_add_layer_norm(parts, width);
-    workload_add_linear(parts, width, 3 * width);
-    workload_add_attention(parts, heads);
-    workload_add_linear(parts, width, width);
-    workload_skip_last(parts, 4);
-    workload_add_layer_norm(parts, width);
-    workload_add_linear(parts, width, 4 * width);
-    workload_add_gelu(parts);
-    workload_add_linear(parts, 4 * width, width);
-    workload_skip_last(parts, 4);
-}
-
 static void gpt_add(struct workload_parts *parts, const struct workload *workload)
 {
     const size_t *size = workload->size;
 
     workload_add_table(parts, size[GPT_VOCABULARY], size[GPT_WIDTH]);
     workload_add_positions(parts, size[GPT_CONTEXT], size[GPT_WIDTH]);
-    for (size_t l = 0; l < size[GPT_LAYERS]; ++l)
-        add_layer(parts, size[GPT_WIDTH], size[GPT_HEADS]);
+    for (size_t l = 0; l < size[GPT_LAYERS]; ++l) {
+        workload_add_layer_norm(parts, size[GPT_WIDTH]);
+        workload_add_linear(parts, size[GPT_WIDTH], 3 * size[GPT_WIDTH]);
+        workload_add_attention(parts, size[GPT_HEADS]);
+        workload_add_linear(parts, size[GPT_WIDTH], size[GPT_WIDTH]);
+        workload_skip_last(parts, 4);
+        workload_add_layer_norm(parts, size[GPT_WIDTH]);
+        workload_add_linear(parts, size[GPT_WIDTH], 4 * size[GPT_WIDTH]);
+        workload_add_gelu(parts);
+        workload_add_linear(parts, 4 * size[GPT_WIDTH], size[GPT_WIDTH]);
+        workload_skip_last(parts, 4);
+    }
     workload_add_layer_norm(parts, size[GPT_WIDTH]);
     workload_add_tied(parts);
 }

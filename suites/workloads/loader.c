@@ -47,17 +47,6 @@ static size_t batch_rows(const struct loader *loader, size_t b)
     return left < loader->config.batch ? left : loader->config.batch;
 }
 
-/* A window of a text, and for each of its bytes the next one. */
-static void fill_window(const struct dataset *data, size_t begin, float feature[], int32_t label[])
-{
-    const unsigned char *text = data->text + begin;
-
-    for (size_t t = 0; t < data->features; ++t) {
-        feature[t] = text[t];
-        label[t] = text[t + 1];
-    }
-}
-
 static void loader_fill(struct loader *loader, size_t b)
 {
     const struct dataset *data = loader->config.data;
@@ -65,8 +54,15 @@ static void loader_fill(struct loader *loader, size_t b)
     const size_t *order = loader->order + b * loader->config.batch;
     float *feature = loader->feature[b % BUFFERS];
 
-    for (size_t i = 0; data->text && i < rows; ++i)
-        fill_window(data, order[i], feature + i * width, loader->label[b % BUFFERS] + i * width);
+    for (size_t i = 0; data->text && i < rows; ++i) {
+        /* A window of a text, and for each of its bytes the next one. */
+        const unsigned char *text = data->text + order[i];
+
+        for (size_t t = 0; t < data->features; ++t) {
+            feature[i * width + t] = text[t];
+            loader->label[b % BUFFERS][i * width + t] = text[t + 1];
+        }
+    }
     for (size_t i = 0; !data->text && i < rows; ++i) {
         const float *from = data->feature + order[i] * width;
 
@@ -240,17 +236,6 @@ void loader_start(struct loader *loader, uint64_t epoch)
     pthread_mutex_unlock(&loader->lock);
 }
 
-/* Gives back the batches before b, and waits until b is there. */
-static void wait_for(struct loader *loader, size_t b)
-{
-    pthread_mutex_lock(&loader->lock);
-    loader->used = b;
-    pthread_cond_broadcast(&loader->change);
-    while (loader->made <= b)
-        pthread_cond_wait(&loader->change, &loader->lock);
-    pthread_mutex_unlock(&loader->lock);
-}
-
 void loader_next(struct loader *loader, struct loader_batch *batch)
 {
     const size_t b = loader->next;
@@ -258,10 +243,17 @@ void loader_next(struct loader *loader, struct loader_batch *batch)
     *batch = (struct loader_batch){.rows = 0};
     if (b >= loader_batches(loader))
         return;
-    if (loader->threaded)
-        wait_for(loader, b);
-    else
+    if (loader->threaded) {
+        /* Gives back the batches before b, and waits until b is there. */
+        pthread_mutex_lock(&loader->lock);
+        loader->used = b;
+        pthread_cond_broadcast(&loader->change);
+        while (loader->made <= b)
+            pthread_cond_wait(&loader->change, &loader->lock);
+        pthread_mutex_unlock(&loader->lock);
+    } else {
         loader_fill(loader, b);
+    }
     ++loader->next;
     *batch = (struct loader_batch){.rows = batch_rows(loader, b),
                                    .feature = loader->feature[b % BUFFERS],

@@ -9,18 +9,6 @@ static const double PIECE = 1 << 16;
 /* Two are timed, and the probe. */
 enum { SETS = WORKLOAD_SETS + 1, MOST_ROWS = 1 << 30 };
 
-/* A replica on another device has weights and gradients. The first replica, and the first rank, has
- * separate gradients, too, because the sum is not computed in those of the base. */
-static void hold_model(enum workload_way way, bool first, double bytes,
-                       struct workload_footprint *held)
-{
-    const bool others = way == WORKLOAD_REPLICAS && !first;
-
-    held->weights = held->gradients = bytes;
-    held->states = others ? 0 : 2 * bytes;
-    held->gathered = way != WORKLOAD_ALONE && first ? bytes : 0;
-}
-
 /* Inputs and weights forward, gradients of outputs backward: two bytes each. */
 static void hold_rounded(const struct workload_kept *kept, double tokens,
                          struct workload_footprint *held, size_t *tensors)
@@ -45,7 +33,14 @@ bool workload_footprint(const struct workload *workload, const struct workload_u
 
     size_t tensors = kept.tensors;
 
-    hold_model(use->way, first, number * (double)workload_params(workload), held);
+    /* A replica on another device has weights and gradients. The first replica, and the first rank,
+     * has separate gradients, too, because the sum is not computed in those of the base. */
+    const double bytes = number * (double)workload_params(workload);
+    const bool others = use->way == WORKLOAD_REPLICAS && !first;
+
+    held->weights = held->gradients = bytes;
+    held->states = others ? 0 : 2 * bytes;
+    held->gathered = use->way != WORKLOAD_ALONE && first ? bytes : 0;
     held->batches = number * 2 * SETS * (use->way == WORKLOAD_RANKS ? here : first ? whole : 0);
     held->step = number * here * kept.numbers;
     if (use->math == DP_MATH_BF16)

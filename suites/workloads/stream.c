@@ -3,17 +3,13 @@
 
 #include <math.h>
 
-static uint64_t stream_mix(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-    return x ^ (x >> 31);
-}
-
 uint64_t stream_next(struct stream *stream)
 {
     stream->state += 0x9e3779b97f4a7c15U;
-    return stream_mix(stream->state);
+    uint64_t x = stream->state;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+    return x ^ (x >> 31);
 }
 
 struct stream stream_open(uint64_t seed, enum stream_purpose purpose, uint64_t index)

@@ -42,20 +42,6 @@ static void read_capabilities(struct answer *a, struct impl_about *about)
     }
 }
 
-static void refuse_choice(struct answer *a, int dialect, const char *word)
-{
-    enum impl_choice choices[IMPL_MAX_CHOICES];
-    const int n = impl_dialect_choices((enum impl_dialect)dialect, choices);
-    char allowed[80] = "";
-    size_t used = 0;
-
-    for (int i = 0; i < n; ++i)
-        used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s", i > 0 ? ", " : "",
-                                 impl_choice_word(choices[i]));
-    answer_fault(a, "dialects.%s '%.24s' is none of: %s",
-                 impl_dialect_word((enum impl_dialect)dialect), word, allowed);
-}
-
 static void read_dialects(struct answer *a, struct impl_about *about)
 {
     json_t *object = answer_field(a, a->ok, "", "dialects");
@@ -71,10 +57,20 @@ static void read_dialects(struct answer *a, struct impl_about *about)
 
         if (dialect < 0)
             answer_fault(a, "dialects: '%.40s' is not a dialect", name);
-        else if (!impl_dialect_allows((enum impl_dialect)dialect, impl_choice_of(word)))
-            refuse_choice(a, dialect, word);
-        else
+        else if (!impl_dialect_allows((enum impl_dialect)dialect, impl_choice_of(word))) {
+            enum impl_choice choices[IMPL_MAX_CHOICES];
+            const int n = impl_dialect_choices((enum impl_dialect)dialect, choices);
+            char allowed[80] = "";
+            size_t used = 0;
+
+            for (int i = 0; i < n; ++i)
+                used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
+                                         i > 0 ? ", " : "", impl_choice_word(choices[i]));
+            answer_fault(a, "dialects.%s '%.24s' is none of: %s",
+                         impl_dialect_word((enum impl_dialect)dialect), word, allowed);
+        } else {
             about->dialect[dialect] = impl_choice_of(word);
+        }
     }
 }
 

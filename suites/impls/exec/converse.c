@@ -232,25 +232,6 @@ static enum got turn(struct process *p, struct exchange *e)
     return got;
 }
 
-static void say_too_long(const struct process *p, const struct exchange *e, enum got got,
-                         char reason[PROCESS_REASON])
-{
-    char what[80] = "no memory for a longer answer";
-
-    if (got != GOT_NO_MEMORY)
-        snprintf(what, sizeof what, "wrote more than the %zu bytes that an answer can have",
-                 e->limits.bytes);
-    say_text(what, p->line, p->length, reason);
-}
-
-static void say_end(struct process *p, char reason[PROCESS_REASON])
-{
-    if (p->length > 0)
-        say_text("the process ended in the middle of a line", p->line, p->length, reason);
-    else
-        say_how_it_ended(p, reason);
-}
-
 /* Continues until the first end of a line, and until the request was sent. */
 static int exchange_lines(struct process *p, struct exchange *e, char reason[PROCESS_REASON])
 {
@@ -268,11 +249,19 @@ static int exchange_lines(struct process *p, struct exchange *e, char reason[PRO
         if (whole && e->left == 0)
             return 0;
         if (got == GOT_TOO_MUCH || got == GOT_NO_MEMORY || p->length > e->limits.bytes) {
-            say_too_long(p, e, got, reason);
+            char what[80] = "no memory for a longer answer";
+
+            if (got != GOT_NO_MEMORY)
+                snprintf(what, sizeof what, "wrote more than the %zu bytes that an answer can have",
+                         e->limits.bytes);
+            say_text(what, p->line, p->length, reason);
             return -1;
         }
         if (e->ended) {
-            say_end(p, reason);
+            if (p->length > 0)
+                say_text("the process ended in the middle of a line", p->line, p->length, reason);
+            else
+                say_how_it_ended(p, reason);
             return -1;
         }
         /* We may have been stopped for longer than the limit: bytes that came during that time were

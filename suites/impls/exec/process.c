@@ -49,18 +49,6 @@ static void default_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The three ends become descriptors 0, 1 and 2. Before, all of them are above 2. */
-static void become_command(const char *command, int input, int output, int error)
-{
-    default_signals();
-    if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
-        dup2(error, STDERR_FILENO) < 0)
-        _exit(126);
-    close_all_but(STDERR_FILENO);
-    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-    _exit(127);
-}
-
 /* Becomes a process that only waits for our death, by any signal: then the pipe ends. */
 static void become_watch(pid_t group, int our_life)
 {
@@ -107,8 +95,16 @@ int process_start(struct process *p, const char *command, char reason[PROCESS_RE
     while (made < 3 && child_pipe(ends[made]) == 0)
         ++made;
     p->pid = made == 3 ? child_fork(CHILD_OWN_GROUP) : -1;
-    if (p->pid == 0)
-        become_command(command, ends[0][0], ends[1][1], ends[2][1]);
+    if (p->pid == 0) {
+        /* The three ends become descriptors 0, 1 and 2. Before, all of them are above 2. */
+        default_signals();
+        if (dup2(ends[0][0], STDIN_FILENO) < 0 || dup2(ends[1][1], STDOUT_FILENO) < 0 ||
+            dup2(ends[2][1], STDERR_FILENO) < 0)
+            _exit(126);
+        close_all_but(STDERR_FILENO);
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
     if (p->pid < 0)
         snprintf(reason, PROCESS_REASON, "no process could be started: %s", strerror(errno));
     child_close(&ends[0][0]);
@@ -142,26 +138,22 @@ bool process_has_ended(const struct process *p)
     return info.si_pid == p->pid;
 }
 
-/* Reads the output that the process still writes, because it could not end otherwise. */
-static void wait_for_end(struct process *p)
-{
-    const struct timespec tick = {.tv_nsec = TICK_NS};
-    char rest[4096];
-
-    for (int i = 0; i < PATIENCE_MS * 1000000 / TICK_NS && !process_has_ended(p); ++i) {
-        while (read(p->output, rest, sizeof rest) > 0)
-            ;
-        while (read(p->error, rest, sizeof rest) > 0)
-            ;
-        nanosleep(&tick, NULL);
-    }
-}
-
 void process_end(struct process *p, bool patient)
 {
     child_close(&p->input);
-    if (p->pid > 0 && patient)
-        wait_for_end(p);
+    if (p->pid > 0 && patient) {
+        /* Reads the output that the process still writes, because it could not end otherwise. */
+        const struct timespec tick = {.tv_nsec = TICK_NS};
+        char rest[4096];
+
+        for (int i = 0; i < PATIENCE_MS * 1000000 / TICK_NS && !process_has_ended(p); ++i) {
+            while (read(p->output, rest, sizeof rest) > 0)
+                ;
+            while (read(p->error, rest, sizeof rest) > 0)
+                ;
+            nanosleep(&tick, NULL);
+        }
+    }
     if (p->pid > 0) {
         /* Before it is reaped: until then no other group can have this number. */
         kill(-p->pid, SIGKILL);

@@ -27,15 +27,6 @@ static void *serve_memory(struct serve *s, size_t bytes)
     return piece->data;
 }
 
-static void serve_forget(struct serve *s)
-{
-    while (s->pieces) {
-        struct serve_piece *next = s->pieces->next;
-        free(s->pieces);
-        s->pieces = next;
-    }
-}
-
 /* ---- what is in a request -------------------------------------------------------------------- */
 
 static void take_fields(struct serve *s, const struct impl_operation *row, const json_t *object,
@@ -319,7 +310,11 @@ json_t *serve_answer(struct serve *s, json_t *request)
         memset(&err, 0, sizeof err);
         status = impl_fail(&err, IMPL_EBROKEN, "the request: %s", s->request.fault);
     }
-    serve_forget(s);
+    while (s->pieces) {
+        struct serve_piece *next = s->pieces->next;
+        free(s->pieces);
+        s->pieces = next;
+    }
     if (status == IMPL_OK)
         return json_pack("{s:O, s:o}", "id", json_object_get(request, "id"), "ok", ok);
     json_decref(ok);

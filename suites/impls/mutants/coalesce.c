@@ -87,16 +87,6 @@ static bool is_later(const struct grouping *g, int group, const struct impl_arra
     return false;
 }
 
-static void swap_bytes(struct impl_array *a, struct impl_array *b)
-{
-    for (size_t i = 0; i < a->capacity && i < b->capacity; ++i) {
-        const char byte = ((char *)a->data)[i];
-
-        ((char *)a->data)[i] = ((char *)b->data)[i];
-        ((char *)b->data)[i] = byte;
-    }
-}
-
 /* Changes the order of the copies on one device, if a bug does so. */
 static void disorder(const struct impl_session *s, const struct grouping *g, size_t limit, int n,
                      struct impl_array copies[], struct impl_array room[])
@@ -109,8 +99,17 @@ static void disorder(const struct impl_session *s, const struct grouping *g, siz
             if (g->group[j] == group)
                 copies[at++] = room[j];
     for (int j = 1; bug(s, BUG_STRADDLE_SWAP) && j < n; ++j)
-        if (g->group[j] == g->group[j - 1] && g->bytes[g->group[j]] > limit)
-            swap_bytes(&copies[j], &copies[j - 1]);
+        if (g->group[j] == g->group[j - 1] && g->bytes[g->group[j]] > limit) {
+            const size_t before = copies[j - 1].capacity;
+            char *a = copies[j].data, *b = copies[j - 1].data;
+
+            for (size_t i = 0; i < copies[j].capacity && i < before; ++i) {
+                const char byte = a[i];
+
+                a[i] = b[i];
+                b[i] = byte;
+            }
+        }
     if (n > 0 && tensor_count(&copies[n - 1]) == 0 && bug(s, BUG_TRAILING_EMPTY))
         copies[n - 1] = tensor_none();
 }
@@ -151,24 +150,6 @@ size_t broadcast(struct arena *arena, const struct impl_array src[], int n, cons
     return sent_to > 0 ? (size_t)g.n : 0;
 }
 
-/* Adds all but the first to flat[1], beginning with the last one. Returns how many are left to
- * add. */
-static int add_backwards(struct impl_array flat[], int k)
-{
-    for (int i = k - 1; i > 1; --i)
-        tensor_add(&flat[i - 1], &flat[i]);
-    return k < 2 ? k : 2;
-}
-
-/* Rounds to 16 bits. */
-static void make_coarse(struct impl_array *sum)
-{
-    uint32_t *words = sum->data;
-
-    for (size_t e = 0; sum->dtype == IMPL_F32 && e < tensor_count(sum); ++e)
-        words[e] &= 0xFFFFFF00U;
-}
-
 /* Adds flat[0] + flat[1] + ... in this order, into flat[0]. */
 static void add_in_order(const struct impl_session *s, struct impl_array flat[], int k, bool later)
 {
@@ -180,12 +161,21 @@ static void add_in_order(const struct impl_session *s, struct impl_array flat[],
     }
     if (whole.capacity > LARGE && bug(s, BUG_LARGE_GRADIENT))
         whole.dim[0] = LARGE / dtype_bytes(whole.dtype);
-    if (s->dialect[IMPL_SUMS] == IMPL_FREE)
-        k = add_backwards(flat, k);
+    if (s->dialect[IMPL_SUMS] == IMPL_FREE) {
+        /* Adds all but the first to flat[1], beginning with the last one. */
+        for (int i = k - 1; i > 1; --i)
+            tensor_add(&flat[i - 1], &flat[i]);
+        k = k < 2 ? k : 2;
+    }
     for (int i = 1; i < k; ++i)
         tensor_add(&whole, &flat[i]);
-    if (bug(s, BUG_FREE_COARSE))
-        make_coarse(&flat[0]);
+    if (bug(s, BUG_FREE_COARSE)) {
+        /* Rounds to 16 bits. */
+        uint32_t *words = flat[0].data;
+
+        for (size_t e = 0; flat[0].dtype == IMPL_F32 && e < tensor_count(&flat[0]); ++e)
+            words[e] &= 0xFFFFFF00U;
+    }
     wide_rounded(s, &flat[0], BUG_REDUCE_INT_DOUBLE);
     if (bug(s, BUG_INTEGERS_AS_FLOAT))
         round_to_float(&flat[0], false);
@@ -255,18 +245,6 @@ static int broadcast_valid(struct impl_session *s, const struct impl_broadcast *
     return 0;
 }
 
-static void poke_copies(const struct impl_session *s, const struct impl_broadcast *op,
-                        struct impl_array copies[])
-{
-    for (int i = 0; i < op->n_devices; ++i) {
-        struct impl_array *copy = &copies[i * op->n + op->poke];
-
-        tensor_poke(copy, 0, copy->ndim > 0 ? copy->dim[0] : 1, 0);
-        if (op->poke + 1 < op->n && tensor_count(copy + 1) > 0 && bug(s, BUG_COPIES_SHARE))
-            tensor_poke(copy + 1, 0, copy[1].ndim > 0 ? copy[1].dim[0] : 1, 0);
-    }
-}
-
 int op_broadcast(struct impl_session *s, struct impl_broadcast *op, struct impl_error *err)
 {
     struct arena arena = {.session = s};
@@ -287,8 +265,15 @@ int op_broadcast(struct impl_session *s, struct impl_broadcast *op, struct impl_
         op->default_bytes = DEFAULT_BUFFER;
         for (int j = 0; bug(s, BUG_FIVE_COPIES) && op->n_devices == 5 && j < op->n; ++j)
             memset(copies[4 * op->n + j].data, 0, copies[4 * op->n + j].capacity);
-        if (op->poke >= 0)
-            poke_copies(s, op, copies);
+        if (op->poke >= 0) {
+            for (int i = 0; i < op->n_devices; ++i) {
+                struct impl_array *copy = &copies[i * op->n + op->poke];
+
+                tensor_poke(copy, 0, copy->ndim > 0 ? copy->dim[0] : 1, 0);
+                if (op->poke + 1 < op->n && tensor_count(copy + 1) > 0 && bug(s, BUG_COPIES_SHARE))
+                    tensor_poke(copy + 1, 0, copy[1].ndim > 0 ? copy[1].dim[0] : 1, 0);
+            }
+        }
         for (int i = op->n; op->src_after && bug(s, BUG_COPIES_UNREAD) && i < n; ++i)
             memset(copies[i].data, 0, copies[i].capacity);
         for (int i = 0; status == 0 && i < n; ++i)

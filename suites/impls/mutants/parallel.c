@@ -71,19 +71,6 @@ static bool stale(const struct run *run, const struct wrapper *w, int i, int p)
            (run->model->param[p].of->frozen && bug(s, BUG_STALE_FROZEN));
 }
 
-/* Gives old values to the replicas that a bug selects. */
-static void use_kept(struct run *run, struct group *group, const struct wrapper *w)
-{
-    for (int i = 0; i < group->m; ++i)
-        for (int p = 0; p < run->model->n_params; ++p) {
-            struct impl_array *value = &group->replica[i].state.value[p];
-            const bool clone = i == 0 && !run->grad && bug(run->s, BUG_INFER_CLONES);
-
-            if (group->has[p] && (clone || stale(run, w, i, p)))
-                *value = tensor_copy(&run->tape->arena, clone ? value : &w->kept[p], value->device);
-        }
-}
-
 /* Keeps values for the next forward. */
 static void keep_values(struct run *run, const struct group *group, struct wrapper *w)
 {
@@ -99,14 +86,6 @@ static void keep_values(struct run *run, const struct group *group, struct wrapp
             w->kept[p] = tensor_copy(&run->model->arena, &run->state->value[p], group->ids[0]);
     w->has_kept = keeps || (once && w->has_kept);
     ++w->forwards;
-}
-
-/* Writes zeros after the first LARGE bytes of the copies of all replicas but the first. */
-static void cut_large(struct impl_array copies[], int n, int m)
-{
-    for (int j = n; j < n * m; ++j)
-        if (copies[j].capacity > LARGE)
-            memset((char *)copies[j].data + LARGE, 0, copies[j].capacity - LARGE);
 }
 
 static void parallel_replicate(struct run *run, struct group *group)
@@ -138,9 +117,21 @@ static void parallel_replicate(struct run *run, struct group *group)
     }
     for (int j = n; j < n * group->m; ++j)
         values_changed(run->s, &copies[j], BUG_REPLICA_ZERO);
-    if (bug(run->s, BUG_LARGE_PARAMETER))
-        cut_large(copies, n, group->m);
-    use_kept(run, group, w);
+    if (bug(run->s, BUG_LARGE_PARAMETER)) {
+        /* Writes zeros after the first LARGE bytes of the copies of all replicas but the first. */
+        for (int j = n; j < n * group->m; ++j)
+            if (copies[j].capacity > LARGE)
+                memset((char *)copies[j].data + LARGE, 0, copies[j].capacity - LARGE);
+    }
+    /* Gives old values to the replicas that a bug selects. */
+    for (int i = 0; i < group->m; ++i)
+        for (int p = 0; p < run->model->n_params; ++p) {
+            struct impl_array *value = &group->replica[i].state.value[p];
+            const bool clone = i == 0 && !run->grad && bug(run->s, BUG_INFER_CLONES);
+
+            if (group->has[p] && (clone || stale(run, w, i, p)))
+                *value = tensor_copy(&run->tape->arena, clone ? value : &w->kept[p], value->device);
+        }
     keep_values(run, group, w);
 }
 
@@ -308,14 +299,6 @@ int parallel_on_host(struct run *run, const struct layer *layer, struct values *
     return run_layers(run, layer->child, layer->n_children, v);
 }
 
-static void sum_counters(struct run *run, const struct group *group)
-{
-    for (int p = 0; p < run->model->n_params; ++p)
-        for (int i = 1; i < group->m; ++i)
-            if (group->has[p] && run->model->param[p].of->buffer)
-                floats(&run->state->value[p])[0] += 1;
-}
-
 int parallel_forward(struct run *run, const struct layer *layer, struct group **made,
                      struct values *v)
 {
@@ -335,8 +318,12 @@ int parallel_forward(struct run *run, const struct layer *layer, struct group **
     status = group_run(run, group, replica_forward);
     trace_forward(run, group);
     run->last = group;
-    if (!group->direct && bug(run->s, BUG_COUNTER_SUMMED))
-        sum_counters(run, group);
+    if (!group->direct && bug(run->s, BUG_COUNTER_SUMMED)) {
+        for (int p = 0; p < run->model->n_params; ++p)
+            for (int i = 1; i < group->m; ++i)
+                if (group->has[p] && run->model->param[p].of->buffer)
+                    floats(&run->state->value[p])[0] += 1;
+    }
     if (status == 0 && !group->direct)
         norm_after(run, group);
     return status != 0 ? status : group_outputs(run, group, v);

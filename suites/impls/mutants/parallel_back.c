@@ -6,21 +6,6 @@
 
 /* ---- output gradients ---------------------------------------------------------------------- */
 
-static void recorded_sizes(const struct run *run, const struct group *group, int j, int dim,
-                           size_t size[])
-{
-    for (int i = 0; i < group->m; ++i) {
-        const struct impl_array *out = &group->replica[i].out.a[j];
-
-        size[i] = out->ndim == 0 ? 1 : out->dim[wrap_dim(dim, out->ndim)];
-        if (bug(run->s, BUG_ROWS_16_BIT))
-            size[i] &= 0xffff;
-    }
-    if (j == 0 && bug(run->s, BUG_LATEST_SIZES))
-        memcpy(size, model_wrapper(run->model, group->layer)->sizes,
-               (size_t)group->m * sizeof *size);
-}
-
 static int send_gradient(struct run *run, struct group *group, int j, const struct impl_array *g)
 {
     const bool scalars = group->replica[0].out.a[j].ndim == 0;
@@ -31,7 +16,16 @@ static int send_gradient(struct run *run, struct group *group, int j, const stru
 
     for (int i = 0; i < group->m; ++i)
         devices[i] = group->replica[i].out.a[j].device;
-    recorded_sizes(run, group, j, dim, size);
+    for (int i = 0; i < group->m; ++i) {
+        const struct impl_array *out = &group->replica[i].out.a[j];
+
+        size[i] = out->ndim == 0 ? 1 : out->dim[wrap_dim(dim, out->ndim)];
+        if (bug(run->s, BUG_ROWS_16_BIT))
+            size[i] &= 0xffff;
+    }
+    if (j == 0 && bug(run->s, BUG_LATEST_SIZES))
+        memcpy(size, model_wrapper(run->model, group->layer)->sizes,
+               (size_t)group->m * sizeof *size);
     if (scatter(&run->tape->arena, g, devices, group->m, dim,
                 bug(run->s, BUG_FRESH_CHUNK) ? NULL : size, pieces, &n, &run->err) != 0)
         return run->err.status;

@@ -177,11 +177,6 @@ static int slices_place_of(const struct run *run, const struct group *group, int
     return j > 0 && bug(run->s, BUG_SECOND_OUTPUT_DEVICE) ? group->ids[0] : device;
 }
 
-static int parts_of(const struct run *run, const struct group *group)
-{
-    return group->layer->n_children == 0 && bug(run->s, BUG_EMPTY_WRAPPER) ? 1 : group->m;
-}
-
 static int output_dim(const struct run *run, const struct group *group)
 {
     const bool given = group->layer->output_device != IMPL_NOWHERE && !group->layer->functional;
@@ -209,7 +204,7 @@ int group_outputs(struct run *run, struct group *group, struct values *v)
     v->n = group->replica[0].out.n;
     for (int j = 0; status == 0 && j < v->n; ++j) {
         struct impl_array parts[IMPL_MAX_DEVICES];
-        int n = parts_of(run, group);
+        int n = group->layer->n_children == 0 && bug(run->s, BUG_EMPTY_WRAPPER) ? 1 : group->m;
 
         for (int i = 0; i < n; ++i) {
             parts[i] = output_part(run, group, order[i], j);

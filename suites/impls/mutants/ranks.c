@@ -37,14 +37,6 @@ bool rank_missing(const struct ranks *ranks, int r)
     return r == ranks->failed && bug(ranks->session, BUG_RANK_LEFT_OUT);
 }
 
-static float rank_rate(struct ranks *ranks, int r, float asked)
-{
-    if (!ranks->stepped)
-        ranks->rate = asked;
-    ranks->stepped = true;
-    return r > 0 && bug(ranks->session, BUG_RATE_RANKS) ? ranks->rate : asked;
-}
-
 /* ---- values of one rank to others ------------------------------------------------------------ */
 
 /* Whether a bug does not send this parameter. */
@@ -211,15 +203,6 @@ struct impl_model *team_model(const struct ranks *ranks, int rank)
 
 /* ---- join ------------------------------------------------------------------------------------ */
 
-static void end_join(struct ranks *ranks)
-{
-    if (ranks->joining && !(bug(ranks->session, BUG_DDP_JOIN_ONCE) && ranks->joins++ > 0))
-        send_values(ranks, bug(ranks->session, BUG_DDP_JOIN_FIRST) ? 0 : ranks->last, false);
-    ranks->joining = false;
-    for (int r = 0; r < ranks->n; ++r)
-        ranks->rank[r].active = true;
-}
-
 /* *none: no rank has a batch, and nothing runs. */
 static int enter_join(struct ranks *ranks, const bool active[], bool *none, struct impl_error *err)
 {
@@ -233,7 +216,11 @@ static int enter_join(struct ranks *ranks, const bool active[], bool *none, stru
     }
     if (!active || last < 0) {
         *none = active != NULL;
-        end_join(ranks);
+        if (ranks->joining && !(bug(ranks->session, BUG_DDP_JOIN_ONCE) && ranks->joins++ > 0))
+            send_values(ranks, bug(ranks->session, BUG_DDP_JOIN_FIRST) ? 0 : ranks->last, false);
+        ranks->joining = false;
+        for (int r = 0; r < ranks->n; ++r)
+            ranks->rank[r].active = true;
         return 0;
     }
     ranks->joining = true;
@@ -464,7 +451,10 @@ int team_step(struct ranks *ranks, const struct impl_step *step, struct impl_err
     for (int r = 0; status == 0 && r < ranks->n; ++r) {
         struct impl_step own = *step;
 
-        own.lr = rank_rate(ranks, r, step->lr);
+        if (!ranks->stepped)
+            ranks->rate = step->lr;
+        ranks->stepped = true;
+        own.lr = r > 0 && bug(ranks->session, BUG_RATE_RANKS) ? ranks->rate : step->lr;
         own.momentum = forgets ? 0 : step->momentum;
         if (ranks->rank[r].active)
             status = op_step(ranks->rank[r].model, &own, err);

@@ -79,18 +79,6 @@ static int run_plain(struct run *run, const struct layer *layer, struct values *
     return status;
 }
 
-static int run_parallel(struct run *run, const struct layer *layer, struct values *v)
-{
-    struct node *node = tape_add(run->tape);
-    int status;
-
-    node->layer = layer;
-    node->in = *v;
-    status = parallel_forward(run, layer, &node->group, v);
-    node->out = *v;
-    return status;
-}
-
 static int run_sequence(struct run *run, const struct layer *layer, struct values *v);
 
 /* The container whose layers only get the first input. It adds two nodes to the tape, before and
@@ -136,7 +124,14 @@ static int run_layer(struct run *run, const struct layer *layer, struct values *
     case LAYER_PARALLEL:
         if (run->s->devices == 0)
             return parallel_on_host(run, layer, v);
-        return run_parallel(run, layer, v);
+        struct node *node = tape_add(run->tape);
+        int status;
+
+        node->layer = layer;
+        node->in = *v;
+        status = parallel_forward(run, layer, &node->group, v);
+        node->out = *v;
+        return status;
     default:
         return run_plain(run, layer, v);
     }
@@ -223,20 +218,6 @@ static int run_read_list(struct arena *arena, const struct impl_array arrays[], 
     for (int i = 0; status == 0 && i < n; ++i)
         status = tensor_in(arena, &arrays[i], &list[i], err);
     return status;
-}
-
-static void run_keep(struct impl_model *model, struct tape *tape)
-{
-    struct tape **link = &model->pending;
-
-    tape->next = model->pending;
-    model->pending = tape;
-    for (int i = 0; i < (bug(model->session, BUG_FOUR_WAIT) ? 4 : MOST_PENDING) && *link; ++i)
-        link = &(*link)->next;
-    if (*link) {
-        tape_drop(*link, false);
-        *link = NULL;
-    }
 }
 
 static int forward_outputs(const struct run *run, struct impl_forward *op, struct impl_error *err)
@@ -330,10 +311,20 @@ int op_forward(struct impl_model *model, struct impl_forward *op, struct impl_er
     model->inferred = model->inferred || !op->grad;
     if (status != 0 && bug(s, BUG_FAILURE_DROPS))
         model_drop_pending(model);
-    if (status == 0 && run.grad)
-        run_keep(model, tape);
-    else
+    if (status == 0 && run.grad) {
+        struct tape **link = &model->pending;
+
+        tape->next = model->pending;
+        model->pending = tape;
+        for (int i = 0; i < (bug(model->session, BUG_FOUR_WAIT) ? 4 : MOST_PENDING) && *link; ++i)
+            link = &(*link)->next;
+        if (*link) {
+            tape_drop(*link, false);
+            *link = NULL;
+        }
+    } else {
         tape_drop(tape, bug(s, BUG_LEAK) || (status == 0 && bug(s, BUG_INFER_LEAK)));
+    }
     crumb_leave(s);
     if (op->trace)
         op->trace->live_bytes = atomic_load(&s->live);
@@ -426,15 +417,6 @@ static void accumulate_dx(struct impl_model *model, const struct values *dx)
     model->last_dx = tensor_copy(&model->arena, &dx->a[0], dx->a[0].device);
 }
 
-static void run_forget(struct impl_model *model, const struct tape *tape)
-{
-    struct tape **link = &model->pending;
-
-    while (*link != tape)
-        link = &(*link)->next;
-    *link = tape->next;
-}
-
 static struct tape *which_tape(const struct impl_model *model)
 {
     struct tape *tape = model->pending;
@@ -493,7 +475,11 @@ int op_backward(struct impl_model *model, struct impl_backward *op, struct impl_
     if (status == 0 || bug(s, BUG_ERROR_GRADIENT))
         commit(model, &found);
     if (status == 0) {
-        run_forget(model, tape);
+        struct tape **link = &model->pending;
+
+        while (*link != tape)
+            link = &(*link)->next;
+        *link = tape->next;
         tape_drop(tape, tape->leaks || bug(s, BUG_LEAK) ||
                             (model->backwards % 64 == 0 && bug(s, BUG_LEAK_SELDOM)));
     }

@@ -112,21 +112,6 @@ static int session_read_devices(const char *text, int *devices, struct impl_erro
     return 0;
 }
 
-/* An error cannot hold all names, so it has those that are closest to the given one. */
-static int unknown_bug(const char *name, struct impl_error *err)
-{
-    char known[120] = "";
-    size_t at = 0;
-
-    for (int i = 0; i < mutant_n; ++i)
-        if (strncmp(mutant_list[i].name, name, 2) == 0 &&
-            at + strlen(mutant_list[i].name) + 2 < sizeof known)
-            at += (size_t)snprintf(known + at, sizeof known - at, " %s", mutant_list[i].name);
-    return impl_fail(err, IMPL_EINVAL, "no bug '%.40s'; known: none, none-other, %s to %s, e.g.%s",
-                     name, mutant_list[0].name, mutant_list[mutant_n - 1].name,
-                     at > 0 ? known : " M10-average");
-}
-
 /* Reads the number of the bug, and the declared dialects; wrong statements are added later. */
 static int read_bug(const char *name, enum bug *number, const enum impl_choice **dialect,
                     struct impl_error *err)
@@ -135,8 +120,19 @@ static int read_bug(const char *name, enum bug *number, const enum impl_choice *
 
     *number = (enum bug)mutant_find(name);
     *dialect = opposite || *number == BUG_IDLE_OTHER ? other : python;
-    if (*number == BUG_NONE && !opposite && name[0] != '\0' && strcmp(name, "none") != 0)
-        return unknown_bug(name, err);
+    if (*number == BUG_NONE && !opposite && name[0] != '\0' && strcmp(name, "none") != 0) {
+        /* An error cannot hold all names, so it has those that are closest to the given one. */
+        char known[120] = "";
+        size_t at = 0;
+
+        for (int i = 0; i < mutant_n; ++i)
+            if (strncmp(mutant_list[i].name, name, 2) == 0 &&
+                at + strlen(mutant_list[i].name) + 2 < sizeof known)
+                at += (size_t)snprintf(known + at, sizeof known - at, " %s", mutant_list[i].name);
+        return impl_fail(
+            err, IMPL_EINVAL, "no bug '%.40s'; known: none, none-other, %s to %s, e.g.%s", name,
+            mutant_list[0].name, mutant_list[mutant_n - 1].name, at > 0 ? known : " M10-average");
+    }
     return 0;
 }
 

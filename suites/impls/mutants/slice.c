@@ -127,22 +127,6 @@ int scatter(struct arena *arena, const struct impl_array *x, const int devices[]
     return 0;
 }
 
-/* Adds 1 to the shards, which changes the source if a shard is a view of it. */
-static void poke_shards(const struct impl_session *s, const struct impl_scatter *op,
-                        struct impl_array *x, const struct impl_array shards[], int m)
-{
-    const int axis = wrap_dim(op->dim, x->ndim);
-    size_t first = 0;
-
-    for (int i = 0; i < m; ++i) {
-        const bool there = shards[i].device == x->device;
-
-        if (bug(s, BUG_ALWAYS_VIEW) || (there && s->dialect[IMPL_SHARD_0] == IMPL_VIEW))
-            tensor_poke(x, first, shards[i].dim[axis], axis);
-        first += shards[i].dim[axis];
-    }
-}
-
 int op_scatter(struct impl_session *s, struct impl_scatter *op, struct impl_error *err)
 {
     struct arena arena = {.session = s};
@@ -163,7 +147,17 @@ int op_scatter(struct impl_session *s, struct impl_scatter *op, struct impl_erro
         if (!bug(s, BUG_ZERO_SIZE_DROPPED) || !op->size || op->size[i] > 0)
             status = tensor_out(&shards[i], &op->shards[op->n_shards++], err);
     if (status == 0 && op->source_after) {
-        poke_shards(s, op, &x, shards, m);
+        /* Adds 1 to the shards, which changes the source if a shard is a view of it. */
+        const int axis = wrap_dim(op->dim, x.ndim);
+        size_t first = 0;
+
+        for (int i = 0; i < m; ++i) {
+            const bool there = shards[i].device == x.device;
+
+            if (bug(s, BUG_ALWAYS_VIEW) || (there && s->dialect[IMPL_SHARD_0] == IMPL_VIEW))
+                tensor_poke(&x, first, shards[i].dim[axis], axis);
+            first += shards[i].dim[axis];
+        }
         if (bug(s, BUG_INPUT_WRITTEN))
             memcpy(op->input->data, x.data, x.capacity);
         status = tensor_out(&x, op->source_after, err);

@@ -46,16 +46,6 @@ static int apply_prepare(struct work *w, struct impl_apply *op, int i, struct ap
     return 0;
 }
 
-static int apply_collect(struct work *w, struct impl_call *to, const struct dp_call *call)
-{
-    int status = 0;
-
-    to->n_out = call->n_out;
-    for (int k = 0; status == 0 && k < call->n_out; ++k)
-        status = tensor_get(&call->out[k], &to->out[k], &w->error);
-    return status;
-}
-
 static int apply(struct work *w, struct impl_apply *op, struct applied *applied,
                  struct dp_call *calls)
 {
@@ -68,17 +58,12 @@ static int apply(struct work *w, struct impl_apply *op, struct applied *applied,
     trace_begin(w->session, op->trace);
     status = dp_apply(calls, op->n, &w->error);
     trace_end(w->session, op->trace);
-    for (int i = 0; status == 0 && i < op->n; ++i)
-        status = apply_collect(w, &op->calls[i], &calls[i]);
+    for (int i = 0; status == 0 && i < op->n; ++i) {
+        op->calls[i].n_out = calls[i].n_out;
+        for (int k = 0; status == 0 && k < calls[i].n_out; ++k)
+            status = tensor_get(&calls[i].out[k], &op->calls[i].out[k], &w->error);
+    }
     return status;
-}
-
-static void apply_finish(struct applied *a)
-{
-    dp_replicas_close(a->replicas);
-    dp_module_close(a->module);
-    world_close_calls(&a->world);
-    description_free(a->description);
 }
 
 int reference_apply(struct impl_session *session, struct impl_apply *op, struct impl_error *err)
@@ -97,7 +82,11 @@ int reference_apply(struct impl_session *session, struct impl_apply *op, struct 
         return work_end(&w, w.error.status, err);
     status = possible ? apply(&w, op, applied, calls) : dp_apply(calls, op->n, &w.error);
     dp_group_wait(session->group, NULL);
-    for (size_t i = 0; i < n; ++i)
-        apply_finish(&applied[i]);
+    for (size_t i = 0; i < n; ++i) {
+        dp_replicas_close(applied[i].replicas);
+        dp_module_close(applied[i].module);
+        world_close_calls(&applied[i].world);
+        description_free(applied[i].description);
+    }
     return work_end(&w, status, err);
 }

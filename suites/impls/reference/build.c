@@ -113,15 +113,6 @@ static int build_place(struct builder *b, const struct layer *layer, struct dp_m
     return status;
 }
 
-/* The same as `place`, for the inside of a `parallel`. */
-static int place_inside(struct builder *b, const struct layer *parallel, struct dp_module *inside)
-{
-    struct layer sequence = *parallel;
-
-    sequence.kind = LAYER_SEQUENCE;
-    return build_place(b, &sequence, inside);
-}
-
 /* ---- layers ---------------------------------------------------------------------------------- */
 
 static int build(struct builder *b, const struct layer *layer, struct dp_module **module);
@@ -180,7 +171,11 @@ static int build_parallel(struct builder *b, const struct layer *layer, struct d
 
     if (status != 0)
         return status;
-    status = place_inside(b, layer, inside);
+    /* The inside of a `parallel` is placed as a sequence. */
+    struct layer sequence = *layer;
+
+    sequence.kind = LAYER_SEQUENCE;
+    status = build_place(b, &sequence, inside);
     if (status == 0)
         status = configure(b, layer, slots, &config);
     if (status == 0)

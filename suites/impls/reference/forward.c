@@ -86,15 +86,6 @@ static int forward_make_room(struct impl_model *model, struct dp_error *err)
     return 0;
 }
 
-static void remember(struct impl_model *model, const struct dp_tensor out[], int n_out)
-{
-    struct outputs *outputs = &model->outputs[model->pending++];
-
-    outputs->n = n_out;
-    for (int k = 0; k < n_out; ++k)
-        outputs->device[k] = device_of(out[k].slot);
-}
-
 static int forward_forward(struct impl_model *model, struct impl_forward *op, struct dp_error *err)
 {
     struct dp_tensor in[IMPL_MAX_IO], out[DP_MAX_IO];
@@ -120,8 +111,13 @@ static int forward_forward(struct impl_model *model, struct impl_forward *op, st
     trace_end(model->session, op->trace);
     if (status != 0)
         return status;
-    if (op->grad)
-        remember(model, out, n_out);
+    if (op->grad) {
+        struct outputs *outputs = &model->outputs[model->pending++];
+
+        outputs->n = n_out;
+        for (int k = 0; k < n_out; ++k)
+            outputs->device[k] = device_of(out[k].slot);
+    }
     op->n_out = n_out;
     for (int k = 0; status == 0 && k < n_out; ++k)
         status = tensor_get(&out[k], &op->out[k], err);
@@ -146,22 +142,6 @@ int reference_forward(struct impl_model *model, struct impl_forward *op, struct 
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* A gradient that lies on the host is moved to the device of its output, because the caller of an
- * implementation has it in plain memory. A gradient on a device stays there, right or wrong. */
-static int put_gradients(struct impl_model *model, const struct impl_backward *op,
-                         struct tensors *made, struct dp_tensor grad_out[], struct dp_error *err)
-{
-    const struct outputs *outputs = model->pending > 0 ? &model->outputs[model->pending - 1] : NULL;
-    struct impl_array arrays[IMPL_MAX_IO];
-
-    for (int k = 0; k < op->n_grad_out && k < IMPL_MAX_IO; ++k) {
-        arrays[k] = op->grad_out[k];
-        if (arrays[k].device == IMPL_HOST && outputs && k < outputs->n)
-            arrays[k].device = outputs->device[k];
-    }
-    return put_all(model, arrays, op->n_grad_out, made, grad_out, err);
-}
-
 static int forward_backward(struct impl_model *model, struct impl_backward *op,
                             struct tensors *made, struct dp_error *err)
 {
@@ -170,7 +150,18 @@ static int forward_backward(struct impl_model *model, struct impl_backward *op,
 
     if (model->ddp)
         return ranks_backward(model, op, made, err);
-    status = put_gradients(model, op, made, grad_out, err);
+    /* A gradient that lies on the host is moved to the device of its output, because the caller of
+     * an implementation has it in plain memory. A gradient on a device stays there, right or
+     * wrong. */
+    const struct outputs *outputs = model->pending > 0 ? &model->outputs[model->pending - 1] : NULL;
+    struct impl_array arrays[IMPL_MAX_IO];
+
+    for (int k = 0; k < op->n_grad_out && k < IMPL_MAX_IO; ++k) {
+        arrays[k] = op->grad_out[k];
+        if (arrays[k].device == IMPL_HOST && outputs && k < outputs->n)
+            arrays[k].device = outputs->device[k];
+    }
+    status = put_all(model, arrays, op->n_grad_out, made, grad_out, err);
     if (status == 0 && (op->n_in < 0 || op->n_in > IMPL_MAX_IO))
         status = dp_fail(err, DP_EINVAL, "%d inputs: 0 to %d", op->n_in, IMPL_MAX_IO);
     if (status != 0)

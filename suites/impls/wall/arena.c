@@ -10,14 +10,6 @@
 
 static const size_t MOST = (size_t)16 << 30, LEAST = (size_t)16 << 20;
 
-static void *map(int zero, size_t bytes, enum arena_kind kind)
-{
-    const int access = kind == ARENA_FENCED ? PROT_NONE : PROT_READ | PROT_WRITE;
-    const int flags = kind == ARENA_SHARED ? MAP_SHARED : MAP_PRIVATE;
-
-    return mmap(NULL, bytes, access, flags | MAP_NORESERVE, zero, 0);
-}
-
 int arena_open(struct arena *arena, enum arena_kind kind)
 {
     const int zero = open("/dev/zero", O_RDWR | O_CLOEXEC);
@@ -27,8 +19,12 @@ int arena_open(struct arena *arena, enum arena_kind kind)
     *arena = (struct arena){.page = (size_t)sysconf(_SC_PAGESIZE), .kind = kind};
     if (zero < 0)
         return -1;
-    for (arena->bytes = MOST; base == MAP_FAILED && arena->bytes >= LEAST; arena->bytes /= 2)
-        base = map(zero, arena->bytes, kind);
+    for (arena->bytes = MOST; base == MAP_FAILED && arena->bytes >= LEAST; arena->bytes /= 2) {
+        const int access = kind == ARENA_FENCED ? PROT_NONE : PROT_READ | PROT_WRITE;
+        const int flags = kind == ARENA_SHARED ? MAP_SHARED : MAP_PRIVATE;
+
+        base = mmap(NULL, arena->bytes, access, flags | MAP_NORESERVE, zero, 0);
+    }
     arena->bytes *= 2;
     saved = errno;
     close(zero);
@@ -64,16 +60,6 @@ void arena_shut(struct arena *arena)
     arena->open = false;
 }
 
-static void note_fresh(struct arena *arena, struct arena_range range)
-{
-    struct arena_range *last = &arena->fresh[ARENA_FRESH - 1];
-
-    if (arena->n_fresh < ARENA_FRESH)
-        arena->fresh[arena->n_fresh++] = range;
-    else
-        last->bytes = range.offset + range.bytes - last->offset;
-}
-
 void *arena_block(struct arena *arena, size_t bytes)
 {
     const size_t page = arena->page;
@@ -91,9 +77,15 @@ void *arena_block(struct arena *arena, size_t bytes)
     if (range.bytes == 0)
         range.bytes = page;
     arena->used += range.bytes + page;
-    if (arena->kind == ARENA_SHARED)
-        note_fresh(arena, range);
-    else
+    if (arena->kind == ARENA_SHARED) {
+        struct arena_range *last = &arena->fresh[ARENA_FRESH - 1];
+
+        if (arena->n_fresh < ARENA_FRESH)
+            arena->fresh[arena->n_fresh++] = range;
+        else
+            last->bytes = range.offset + range.bytes - last->offset;
+    } else {
         arena_allow(arena, range);
+    }
     return arena->base + range.offset + range.bytes - bytes;
 }

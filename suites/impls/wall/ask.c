@@ -26,15 +26,6 @@ void wall_wait(const struct wall *wall, siginfo_t *info)
         nanosleep(&pause, NULL);
 }
 
-/* Reads the address of a crash, if there was one. */
-static void read_fault(struct wall *wall)
-{
-    const void *at = NULL;
-
-    if (read(wall->fault, &at, sizeof at) == (ssize_t)sizeof at)
-        wall->touched = at;
-}
-
 static void note_death(struct wall *wall, const char *doing)
 {
     siginfo_t info;
@@ -49,7 +40,11 @@ static void note_death(struct wall *wall, const char *doing)
                  "the process ended with status %d and without an answer, in %s", info.si_status,
                  doing);
     } else {
-        read_fault(wall);
+        /* Reads the address of a crash, if there was one. */
+        const void *at = NULL;
+
+        if (read(wall->fault, &at, sizeof at) == (ssize_t)sizeof at)
+            wall->touched = at;
         wall->fell = !child_signal_is_foreign(info.si_status);
         snprintf(wall->dead, sizeof wall->dead, "the process died of signal %d (%s), in %s",
                  info.si_status, strsignal(info.si_status), doing);

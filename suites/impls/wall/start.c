@@ -34,15 +34,6 @@ static void on_fault(int number, siginfo_t *info, void *context)
         raise(number);
 }
 
-static void watch_faults(void)
-{
-    struct sigaction action = {.sa_sigaction = on_fault};
-
-    action.sa_flags = SA_SIGINFO | (int)SA_RESETHAND;
-    sigaction(SIGSEGV, &action, NULL);
-    sigaction(SIGBUS, &action, NULL);
-}
-
 /* Tries to give up the right; a user who is not root does not have it. */
 static void give_up_tracing(void)
 {
@@ -84,8 +75,13 @@ static _Noreturn void become_other(struct wall *wall, const struct wall_plan *pl
         _exit(EXIT_FAILURE);
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* a debugger may attach to it */
     give_up_tracing();
-    if (!plan->sanitized)
-        watch_faults();
+    if (!plan->sanitized) {
+        struct sigaction action = {.sa_sigaction = on_fault};
+
+        action.sa_flags = SA_SIGINFO | (int)SA_RESETHAND;
+        sigaction(SIGSEGV, &action, NULL);
+        sigaction(SIGBUS, &action, NULL);
+    }
     wall_serve(&serve);
 }
 
