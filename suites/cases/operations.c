@@ -2,6 +2,8 @@
  * changed nothing else. */
 #include "inside.h"
 
+#include "impls/calls.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -79,154 +81,130 @@ const struct impl_error *check_error(const struct check *c)
     return &c->error;
 }
 
-static void must_have(struct check *c, bool present, const char *what)
+/* ---- try -------------------------------------------------------------------------------------
+ */
+
+static void *output_at(const struct impl_field *field, const void *arguments)
 {
+    if (field->way == FIELD_IN)
+        return NULL;
+    return impl_field_is_pointer(field->kind) ? impl_field_target(field, arguments)
+                                              : impl_field_at(field, arguments);
+}
+
+/* Fills what a call must write, so that what it leaves as it was shows. */
+static void poison_outputs(const struct impl_operation *row, void *arguments)
+{
+    for (size_t i = 0; i < row->n_fields; ++i) {
+        const struct impl_field *field = &row->field[i];
+        const size_t n = impl_field_count(field, arguments, 1);
+        const bool zero = field->kind == FIELD_TRACE || field->kind == FIELD_COUNT;
+        void *at = output_at(field, arguments);
+
+        if (!at)
+            continue;
+        if (field->kind == FIELD_ARRAY || field->kind == FIELD_ARRAYS)
+            guard_poison(at, n);
+        else if (field->kind != FIELD_CALLS)
+            memset(at, zero ? 0 : 0xFF,
+                   (impl_field_is_pointer(field->kind) ? n : 1) * impl_field_bytes(field->kind));
+        for (size_t call = 0; field->kind == FIELD_CALLS && call < n; ++call)
+            poison_outputs(&impl_call_operation, (struct impl_call *)at + call);
+        if (field->length > 0 && field->way != FIELD_BOTH)
+            memset((char *)arguments + field->length, 0xFF,
+                   field->wide ? sizeof(size_t) : sizeof(int));
+    }
+}
+
+/* Checks what a successful call wrote: how many of each there are, and all arrays. */
+static void check_outputs(struct check *c, const char *name, const struct impl_operation *row,
+                          const void *arguments)
+{
+    for (size_t i = 0; i < row->n_fields; ++i) {
+        const struct impl_field *field = &row->field[i];
+        const size_t n = impl_field_count(field, arguments, 1);
+        const struct impl_array *arrays = output_at(field, arguments);
+        char what[64];
+        int used = (int)n;
+
+        if (!arrays)
+            continue;
+        for (size_t call = 0; field->kind == FIELD_CALLS && call < n; ++call)
+            check_outputs(c, name, &impl_call_operation,
+                          (const struct impl_call *)(const void *)arrays + call);
+        if (field->length > 0 && field->wide)
+            used = impl_field_used(field, arguments, 1) > n
+                       ? -1
+                       : (int)impl_field_used(field, arguments, 1);
+        else if (field->length > 0)
+            memcpy(&used, (const char *)arguments + field->length, sizeof used);
+        if (used < 0 || (size_t)used > n)
+            check_fail(c, "%s: %d %s, must be 0..%zu", name, used, field->name, n);
+        snprintf(what, sizeof what, field->way == FIELD_WANTED ? "%s, %s" : "%s", name,
+                 field->name);
+        for (int k = 0; (field->kind == FIELD_ARRAY || field->kind == FIELD_ARRAYS) && k < used;
+             ++k)
+            guard_output(c, what, &arrays[k]);
+    }
+}
+
+static int try_call(struct check *c, enum impl_op op, bool present, void *arguments)
+{
+    const struct impl_operation *row = &impl_operations[op];
+    int status;
+
     if (!present)
-        check_fail(c, "there is no operation %s", what);
+        check_fail(c, "there is no operation %s", row->name);
+    poison_outputs(row, arguments);
+    call_begin(c, row->name);
+    status =
+        call_end(c, row->name,
+                 impl_invoke(c->session->ops, op, c->session->session, NULL, arguments, &c->error));
+    if (status == IMPL_OK)
+        check_outputs(c, row->name, row, arguments);
+    return status;
 }
-
-/* Checks the outputs that a successful call filled. */
-static void outputs(struct check *c, const char *what, const struct impl_array *arrays, int n)
-{
-    for (int i = 0; i < n; ++i)
-        guard_output(c, what, &arrays[i]);
-}
-
-/* ---- try ------------------------------------------------------------------------------------ */
 
 int check_try_split(struct check *c, struct impl_split *op)
 {
-    int status;
-
-    must_have(c, c->session->ops->split != NULL, "split");
-    memset(op->size, 0xFF, sizeof op->size);
-    op->n = -1;
-    call_begin(c, "split");
-    status = call_end(c, "split", c->session->ops->split(c->session->session, op, &c->error));
-    if (status == IMPL_OK && (op->n < 0 || op->n > IMPL_MAX_DEVICES))
-        check_fail(c, "split: %d shards", op->n);
-    return status;
+    return try_call(c, IMPL_OP_SPLIT, c->session->ops->split != NULL, op);
 }
 
 int check_try_scatter(struct check *c, struct impl_scatter *op)
 {
-    int status;
-
-    must_have(c, c->session->ops->scatter != NULL, "scatter");
-    guard_poison(op->shards, op->n > 0 ? (size_t)op->n : 0);
-    if (op->source_after)
-        guard_poison(op->source_after, 1);
-    op->n_shards = -1;
-    call_begin(c, "scatter");
-    status = call_end(c, "scatter", c->session->ops->scatter(c->session->session, op, &c->error));
-    if (status != IMPL_OK)
-        return status;
-    if (op->n_shards < 0 || op->n_shards > op->n)
-        check_fail(c, "scatter: %d shards on %d devices", op->n_shards, op->n);
-    outputs(c, "scatter", op->shards, op->n_shards);
-    if (op->source_after)
-        outputs(c, "scatter, source", op->source_after, 1);
-    return status;
+    return try_call(c, IMPL_OP_SCATTER, c->session->ops->scatter != NULL, op);
 }
 
 int check_try_gather(struct check *c, struct impl_gather *op)
 {
-    int status;
-
-    must_have(c, c->session->ops->gather != NULL, "gather");
-    guard_poison(op->out, 1);
-    if (op->out_after)
-        guard_poison(op->out_after, 1);
-    call_begin(c, "gather");
-    status = call_end(c, "gather", c->session->ops->gather(c->session->session, op, &c->error));
-    if (status != IMPL_OK)
-        return status;
-    outputs(c, "gather", op->out, 1);
-    if (op->out_after)
-        outputs(c, "gather, second reading", op->out_after, 1);
-    return status;
+    return try_call(c, IMPL_OP_GATHER, c->session->ops->gather != NULL, op);
 }
 
 int check_try_broadcast(struct check *c, struct impl_broadcast *op)
 {
-    const int n = op->n * op->n_devices;
-    int status;
-
-    must_have(c, c->session->ops->broadcast != NULL, "broadcast");
-    guard_poison(op->copies, n > 0 ? (size_t)n : 0);
-    if (op->src_after)
-        guard_poison(op->src_after, (size_t)op->n);
-    op->transfers = op->default_bytes = 0;
-    c->guarded = 2 * (n + op->n);
-    call_begin(c, "broadcast");
-    status =
-        call_end(c, "broadcast", c->session->ops->broadcast(c->session->session, op, &c->error));
-    if (status != IMPL_OK)
-        return status;
-    outputs(c, "broadcast", op->copies, n);
-    if (op->src_after)
-        outputs(c, "broadcast, source", op->src_after, op->n);
-    return status;
+    c->guarded = 2 * (op->n * op->n_devices + op->n);
+    return try_call(c, IMPL_OP_BROADCAST, c->session->ops->broadcast != NULL, op);
 }
 
 int check_try_reduce(struct check *c, struct impl_reduce *op)
 {
-    int status;
-
-    must_have(c, c->session->ops->reduce != NULL, "reduce");
-    guard_poison(op->sums, (size_t)op->n);
-    op->transfers = op->default_bytes = 0;
     c->guarded = 2 * op->n * (op->k + 1);
-    call_begin(c, "reduce");
-    status = call_end(c, "reduce", c->session->ops->reduce(c->session->session, op, &c->error));
-    if (status == IMPL_OK)
-        outputs(c, "reduce", op->sums, op->n);
-    return status;
+    return try_call(c, IMPL_OP_REDUCE, c->session->ops->reduce != NULL, op);
 }
 
 int check_try_apply(struct check *c, struct impl_apply *op)
 {
-    int status;
-
-    must_have(c, c->session->ops->apply != NULL, "apply");
-    for (int i = 0; i < op->n; ++i) {
-        guard_poison(op->calls[i].out, IMPL_MAX_IO);
-        op->calls[i].n_out = -1;
-    }
-    if (op->trace)
-        memset(op->trace, 0, sizeof *op->trace);
-    call_begin(c, "apply");
-    status = call_end(c, "apply", c->session->ops->apply(c->session->session, op, &c->error));
-    for (int i = 0; status == IMPL_OK && i < op->n; ++i) {
-        if (op->calls[i].n_out < 0 || op->calls[i].n_out > IMPL_MAX_IO)
-            check_fail(c, "apply: call %d has %d outputs", i, op->calls[i].n_out);
-        outputs(c, "apply", op->calls[i].out, op->calls[i].n_out);
-    }
-    return status;
+    return try_call(c, IMPL_OP_APPLY, c->session->ops->apply != NULL, op);
 }
 
 int check_try_buckets(struct check *c, struct impl_buckets *op)
 {
-    must_have(c, c->session->ops->buckets != NULL, "buckets");
-    memset(op->bucket, 0xFF, (size_t)op->n * sizeof *op->bucket);
-    memset(op->limit_of, 0xFF, (size_t)op->n * sizeof *op->limit_of);
-    op->n_buckets = -1;
-    call_begin(c, "buckets");
-    return call_end(c, "buckets", c->session->ops->buckets(c->session->session, op, &c->error));
+    return try_call(c, IMPL_OP_BUCKETS, c->session->ops->buckets != NULL, op);
 }
 
 int check_try_sampler(struct check *c, struct impl_sampler *op)
 {
-    int status;
-
-    must_have(c, c->session->ops->sampler != NULL, "sampler");
-    memset(op->index, 0xFF, op->capacity * sizeof *op->index);
-    op->n = op->capacity + 1;
-    call_begin(c, "sampler");
-    status = call_end(c, "sampler", c->session->ops->sampler(c->session->session, op, &c->error));
-    if (status == IMPL_OK && op->n > op->capacity)
-        check_fail(c, "sampler: %zu indices, there is room for %zu", op->n, op->capacity);
-    return status;
+    return try_call(c, IMPL_OP_SAMPLER, c->session->ops->sampler != NULL, op);
 }
 
 /* ---- must succeed ---------------------------------------------------------------------------- */

@@ -152,7 +152,7 @@ FAIL|scatter-input|scatter wrote into an input array of the caller
 FAIL|scatter-nan|is nan (0x7fc00000), must be 3 (0x40400000)
 FAIL|scatter-device|its device: 0, must be 2
 FAIL|scatter-unfilled|there is none
-FAIL|scatter-no-count|scatter: -7 shards on 1 devices
+FAIL|scatter-no-count|scatter: -7 shards, must be 0..1
 FAIL|scatter-ndim|scatter: an output has 1048576 dimensions
 FAIL|scatter-dtype|scatter: an output has the unknown type 77
 FAIL|scatter-dim|scatter: an output's shape does not fit its room of
