@@ -78,25 +78,31 @@ static void dim_dropped_rows(struct check *c, int k)
 
 /* ---- DIM-04: every input must have the dimension --------------------------------------------- */
 
+/* A model of these layers refuses an input of each shape, and its gradients stay as they were. */
+static void shapes_refused(struct check *c, int k, const struct dim_shape shapes[], int n,
+                           const char *layers, const char *what)
+{
+    for (int j = 0; j < n; ++j) {
+        const struct dim_shape *shape = &shapes[j];
+        struct impl_model *model = golden_parallel(c, k, dim_option(c, shape->cut), layers);
+
+        check_note(c, "K=%d, %d dimensions, dim=%d: ", k, shape->ndim, shape->cut);
+        golden_prefill(c, model);
+        check_refused(c, what, golden_try_one(c, model, dim_counted(c, shape)), GOLDEN_UNFIT);
+        check_grad_is(c, model, 0, 1000);
+        check_grad_is(c, model, 1, 123);
+        check_model_close(c, model);
+        golden_works(c, k);
+    }
+}
+
 static void dim_missing_dimension(struct check *c, int k)
 {
     static const struct dim_shape wrong[] = {
         {1, {10, 0, 0}, 1}, {1, {10, 0, 0}, -2}, {2, {4, 10, 0}, 2}, {2, {4, 10, 0}, -3},
         {0, {0, 0, 0}, 0},  {0, {0, 0, 0}, -1},  {3, {2, 5, 2}, 3}};
 
-    for (int j = 0; j < 7; ++j) {
-        const struct dim_shape *shape = &wrong[j];
-        struct impl_model *model = golden_parallel(c, k, dim_option(c, shape->cut), GOLDEN_AFFINE);
-
-        check_note(c, "K=%d, %d dimensions, dim=%d: ", k, shape->ndim, shape->cut);
-        golden_prefill(c, model);
-        check_refused(c, "an input without the dimension",
-                      golden_try_one(c, model, dim_counted(c, shape)), GOLDEN_UNFIT);
-        check_grad_is(c, model, 0, 1000);
-        check_grad_is(c, model, 1, 123);
-        check_model_close(c, model);
-        golden_works(c, k);
-    }
+    shapes_refused(c, k, wrong, 7, GOLDEN_AFFINE, "an input without the dimension");
 }
 
 /* The inputs are (2, 10) and a vector of 10, cut along dimension 1; afterwards the same model
@@ -142,19 +148,7 @@ static void dim_scalars_refused(struct check *c, int k)
     static const struct dim_shape inputs[] = {
         {2, {4, 10, 0}, 1}, {2, {4, 10, 0}, -1}, {2, {10, 2, 0}, -2}, {1, {10, 0, 0}, -1}};
 
-    for (int j = 0; j < 4; ++j) {
-        struct impl_model *model = golden_parallel(c, k, dim_option(c, inputs[j].cut),
-                                                   GOLDEN_AFFINE ",{\"kind\":\"sum\"}");
-
-        check_note(c, "K=%d dim=%d: ", k, inputs[j].cut);
-        golden_prefill(c, model);
-        check_refused(c, "scalar outputs", golden_try_one(c, model, dim_counted(c, &inputs[j])),
-                      GOLDEN_UNFIT);
-        check_grad_is(c, model, 0, 1000);
-        check_grad_is(c, model, 1, 123);
-        check_model_close(c, model);
-        golden_works(c, k);
-    }
+    shapes_refused(c, k, inputs, 4, GOLDEN_AFFINE ",{\"kind\":\"sum\"}", "scalar outputs");
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
