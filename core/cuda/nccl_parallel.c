@@ -119,26 +119,6 @@ static bool is_broadcast(const struct dp_team *team, const struct dp_moves moves
     return like->n > 0;
 }
 
-static int nccl_broadcast_all(const struct dp_team *team, const struct dp_moves moves[],
-                              struct ranks *ranks, enum dp_phase phase, struct dp_error *err)
-{
-    const struct dp_moves *like = &moves[ranks->part[ranks->root == 0 ? 1 : 0].replica];
-    struct copies copies = {.moves = moves};
-    const struct dp_nccl_operation what = {"ncclBroadcast", issue_copy, ranks->root, &copies};
-    int status = 0;
-    for (int n; status == 0 && copies.first < like->n; copies.first += n) {
-        size_t bytes[MOST_PIECES], total = 0, got[DP_MAX_SLOTS];
-        n = like->n - copies.first < MOST_PIECES ? like->n - copies.first : MOST_PIECES;
-        for (int k = 0; k < n; ++k)
-            total += bytes[k] = like->move[copies.first + k].copy.width;
-        for (int i = 0; i < ranks->n; ++i)
-            got[i] = i == ranks->root ? 0 : total;
-        const struct dp_collective c = collective_of(ranks, bytes, n);
-        status = dp_nccl_in_order(team->group, &c, &what, phase, got, err);
-    }
-    return status;
-}
-
 /* The root is the source of the first of all moves. */
 static const struct dp_slot *root_of(const struct dp_team *team, const struct dp_moves moves[])
 {
@@ -154,8 +134,23 @@ int dp_nccl_move(const struct dp_team *team, const struct dp_moves moves[], enum
 {
     struct ranks ranks;
     if (phase == DP_PHASE_REPLICATE && find_ranks(team, root_of(team, moves), &ranks) &&
-        is_broadcast(team, moves, &ranks))
-        return nccl_broadcast_all(team, moves, &ranks, phase, err);
+        is_broadcast(team, moves, &ranks)) {
+        const struct dp_moves *like = &moves[ranks.part[ranks.root == 0 ? 1 : 0].replica];
+        struct copies copies = {.moves = moves};
+        const struct dp_nccl_operation what = {"ncclBroadcast", issue_copy, ranks.root, &copies};
+        int status = 0;
+        for (int n; status == 0 && copies.first < like->n; copies.first += n) {
+            size_t bytes[MOST_PIECES], total = 0, got[DP_MAX_SLOTS];
+            n = like->n - copies.first < MOST_PIECES ? like->n - copies.first : MOST_PIECES;
+            for (int k = 0; k < n; ++k)
+                total += bytes[k] = like->move[copies.first + k].copy.width;
+            for (int i = 0; i < ranks.n; ++i)
+                got[i] = i == ranks.root ? 0 : total;
+            const struct dp_collective c = collective_of(&ranks, bytes, n);
+            status = dp_nccl_in_order(team->group, &c, &what, phase, got, err);
+        }
+        return status;
+    }
     return dp_nccl_peer_move(team, moves, phase, err);
 }
 

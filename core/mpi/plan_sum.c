@@ -54,24 +54,6 @@ static void plan_sources(struct dp_mpi *mpi, const struct mpi_call *call)
     }
 }
 
-static void sum_flows(struct mpi_active *a, int peer, const struct share *there)
-{
-    struct mpi_link *link = mpi_link_to(a, peer);
-    const struct mpi_flow sums = {.on = true, .peer = peer, .tag = WIRE_TAG_SUMS};
-    link->sums_out = link->sums_in = sums;
-    link->sums_out.sends = true;
-    link->sums_out.begin = a->begin;
-    link->sums_out.bytes = a->bytes;
-    link->sums_out.strip = a->to;
-    link->sums_out.n_strips = 1;
-    link->sums_in.begin = there->begin;
-    link->sums_in.bytes = there->bytes;
-    link->sums_in.strip = a->to;
-    link->sums_in.n_strips = a->n_to;
-    link->sums_in.limit = SIZE_MAX;
-    link->sums_in.behind = &link->out;
-}
-
 /* total bytes, of which process number i of the n that take part owns a share. */
 static void plan_shares(struct dp_mpi *mpi, const struct mpi_call *call, size_t total)
 {
@@ -101,8 +83,22 @@ static void plan_shares(struct dp_mpi *mpi, const struct mpi_call *call, size_t 
             continue;
         mpi_send_flow(a, p, share.begin, share.bytes, a->from, a->n_from);
         mpi_receive_flow(a, p, mine.begin, mine.bytes, NULL, there);
-        if (!a->small)
-            sum_flows(a, p, &share);
+        if (!a->small) {
+            struct mpi_link *link = mpi_link_to(a, p);
+            const struct mpi_flow sums = {.on = true, .peer = p, .tag = WIRE_TAG_SUMS};
+            link->sums_out = link->sums_in = sums;
+            link->sums_out.sends = true;
+            link->sums_out.begin = a->begin;
+            link->sums_out.bytes = a->bytes;
+            link->sums_out.strip = a->to;
+            link->sums_out.n_strips = 1;
+            link->sums_in.begin = share.begin;
+            link->sums_in.bytes = share.bytes;
+            link->sums_in.strip = a->to;
+            link->sums_in.n_strips = a->n_to;
+            link->sums_in.limit = SIZE_MAX;
+            link->sums_in.behind = &link->out;
+        }
     }
 }
 

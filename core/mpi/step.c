@@ -237,20 +237,6 @@ static int step_flow(struct dp_mpi *mpi, struct mpi_flow *flow, bool *moved, str
     return status;
 }
 
-static int step_link(struct dp_mpi *mpi, struct mpi_link *link, bool *moved, struct dp_error *err)
-{
-    int status = link->sent && link->come ? 0 : step_heads(mpi, link, moved, err);
-    if (status == 0)
-        status = step_flow(mpi, &link->out, moved, err);
-    if (status == 0 && link->come)
-        status = step_flow(mpi, &link->in, moved, err);
-    if (status == 0)
-        status = step_flow(mpi, &link->sums_out, moved, err);
-    if (status == 0 && link->come)
-        status = step_flow(mpi, &link->sums_in, moved, err);
-    return status;
-}
-
 /* ---- a call ------------------------------------------------------------------------------ */
 
 static bool has_ended(const struct mpi_flow *flow)
@@ -289,8 +275,18 @@ int dp_mpi_step(struct dp_mpi *mpi, bool *moved, bool *ended, struct dp_error *e
 {
     struct mpi_active *a = &mpi->active;
     int status = 0;
-    for (int k = 0; status == 0 && k < a->n_links; ++k)
-        status = step_link(mpi, &a->link[k], moved, err);
+    for (int k = 0; status == 0 && k < a->n_links; ++k) {
+        struct mpi_link *link = &a->link[k];
+        status = link->sent && link->come ? 0 : step_heads(mpi, link, moved, err);
+        if (status == 0)
+            status = step_flow(mpi, &link->out, moved, err);
+        if (status == 0 && link->come)
+            status = step_flow(mpi, &link->in, moved, err);
+        if (status == 0)
+            status = step_flow(mpi, &link->sums_out, moved, err);
+        if (status == 0 && link->come)
+            status = step_flow(mpi, &link->sums_in, moved, err);
+    }
     if (status == 0 && a->sums)
         status = dp_mpi_add(mpi, moved, err);
     *ended = status == 0 && is_done(a);

@@ -102,9 +102,14 @@ static int touch_all(struct dp_replicas *r, struct dp_error *err)
     return dp_tasks_run(&tasks, err);
 }
 
-static int replicas_open_all(struct dp_replicas *r, struct dp_module *module,
-                             struct dp_slot *const slots[], int n, struct dp_error *err)
+int dp_replicas_open(struct dp_module *module, struct dp_slot *const slots[], int n,
+                     struct dp_replicas **replicas, struct dp_error *err)
 {
+    if (n < 1 || n > DP_MAX_SLOTS)
+        return dp_fail(err, DP_EINVAL, "replicas on %d slots: 1 to %d", n, DP_MAX_SLOTS);
+    struct dp_replicas *r = calloc(1, sizeof *r);
+    if (!r)
+        return dp_fail(err, DP_ENOMEM, "no memory for replicas");
     r->group = dp_module_group(module);
     r->module = dp_module_retain(module);
     r->visits = dp_module_visits(module);
@@ -122,18 +127,8 @@ static int replicas_open_all(struct dp_replicas *r, struct dp_module *module,
         r->n = i + 1;
         status = open_replica(r, i, err);
     }
-    return status ? status : touch_all(r, err);
-}
-
-int dp_replicas_open(struct dp_module *module, struct dp_slot *const slots[], int n,
-                     struct dp_replicas **replicas, struct dp_error *err)
-{
-    if (n < 1 || n > DP_MAX_SLOTS)
-        return dp_fail(err, DP_EINVAL, "replicas on %d slots: 1 to %d", n, DP_MAX_SLOTS);
-    struct dp_replicas *r = calloc(1, sizeof *r);
-    if (!r)
-        return dp_fail(err, DP_ENOMEM, "no memory for replicas");
-    const int status = replicas_open_all(r, module, slots, n, err);
+    if (status == 0)
+        status = touch_all(r, err);
     if (status) {
         dp_replicas_close(r);
         return status;
