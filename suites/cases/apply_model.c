@@ -77,8 +77,7 @@ static void apply_model_backward_order(struct check *c)
         check_note(c, "K=%d, %s: ", k, turn == 0 ? "the last replica first" : "mixed");
         check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)), n,
                      check_sequence(c, n, 6, 4));
-        check_grad_is(c, model, 0, dw);
-        check_grad_is(c, model, 1, primitive_sum(g, 0, n));
+        check_grads_are(c, model, dw, primitive_sum(g, 0, n));
     }
 }
 

@@ -359,6 +359,8 @@ void check_true(struct check *c, bool holds, const char *format, ...)
 void check_value_is(struct check *c, struct impl_model *model, int i, double want);
 void check_grad_is(struct check *c, struct impl_model *model, int i, double want);
 void check_grad_none(struct check *c, struct impl_model *model, int i);
+/* Checks the gradients of parameters 0 and 1, a weight and a bias. */
+void check_grads_are(struct check *c, struct impl_model *model, double weight, double bias);
 /* Checks that status is an error of one of the allowed kinds (bits 1 << IMPL_E...), never ENOTSUP,
  * EROOM or EBROKEN, and that it has a text. */
 void check_refused(struct check *c, const char *what, int status, unsigned allowed);

@@ -102,11 +102,9 @@ static void comp_direct(struct check *c)
             check_note(c, "device %d N=%zu: ", device, n);
             check_zero_grad(c, model);
             golden_is(c, "output", check_forward(c, model, golden_rows(c, n)), 0, NULL, &loss);
-            golden_is_sequence(c, "input gradient",
-                               check_backward(c, model, check_array(c, 0, NULL, &five)), 1, &n, 10,
-                               0);
-            check_grad_is(c, model, 0, 5 * sum);
-            check_grad_is(c, model, 1, 5 * count);
+            golden_is_counted(c, "input gradient",
+                              check_backward(c, model, check_array(c, 0, NULL, &five)), n, 10, 0);
+            check_grads_are(c, model, 5 * sum, 5 * count);
         }
         check_model_close(c, model);
     }
@@ -126,7 +124,7 @@ static void comp_direct_moved(struct check *c)
 
             check_note(c, "device %d, input on %d: ", device, from);
             y = check_forward(c, model, check_on(golden_rows(c, n), from));
-            golden_is_sequence(c, "output", y, 1, &n, 3 + 1000 * (device + 1), 2);
+            golden_is_counted(c, "output", y, n, 3 + 1000 * (device + 1), 2);
             check_device(c, "output", y, device);
         }
         check_model_close(c, model);
@@ -141,7 +139,7 @@ static void comp_direct_traffic(struct check *c)
     struct golden_call call = {.in = {golden_rows(c, n)}, .n_in = 1};
 
     golden_forward(c, model, &call);
-    golden_is_sequence(c, "output", call.out, 1, &n, 3, 2);
+    golden_is_counted(c, "output", call.out, n, 3, 2);
     check_at_most(c, "replicas", call.trace.replicas, 1);
     check_int(c, "bytes of parameters", (long long)call.trace.replica[0].bytes_to, 0);
     check_int(c, "bytes of gradients", (long long)call.trace.replica[0].bytes_from, 0);
@@ -167,8 +165,7 @@ static void comp_one_row(struct check *c, int k)
                      &y);
     golden_is_vector(c, "input gradient", check_backward(c, model, check_vector(c, one, &g)), one,
                      &dx);
-    check_grad_is(c, model, 0, 1000 - 24);
-    check_grad_is(c, model, 1, 123 - 4);
+    check_grads_are(c, model, 1000 - 24, 123 - 4);
 }
 
 static void comp_one_row_thread(struct check *c, int k)
@@ -225,8 +222,8 @@ static void comp_functional(struct check *c, int k)
     check_forward(c, model, golden_rows(c, n));
     check_backward(c, model, golden_rows(c, n));
     check_step(c, model, 1.0f / 64, 0);
-    golden_is_sequence(c, "output after a step", check_forward(c, model, golden_rows(c, n)), 1, &n,
-                       w + b, w);
+    golden_is_counted(c, "output after a step", check_forward(c, model, golden_rows(c, n)), n,
+                      w + b, w);
 }
 
 /* The function does not move the module, not even to a single device. */

@@ -4,8 +4,8 @@
 
 static void comp_forward(struct check *c, struct impl_model *model, size_t n, double first)
 {
-    golden_is_sequence(c, "output", check_forward(c, model, golden_vector(c, n, first, 1)), 1, &n,
-                       2 * first + 1, 2);
+    golden_is_counted(c, "output", check_forward(c, model, golden_vector(c, n, first, 1)), n,
+                      2 * first + 1, 2);
 }
 
 /* The gradients are g = 3i - 5 for rows i = 1..n. Adds the gradients for x = first.. to the
@@ -13,16 +13,15 @@ static void comp_forward(struct check *c, struct impl_model *model, size_t n, do
 static void comp_backward(struct check *c, struct impl_model *model, size_t n, double first,
                           double sums[2])
 {
-    golden_is_sequence(c, "input gradient", check_backward(c, model, golden_vector(c, n, -2, 3)), 1,
-                       &n, -4, 6);
+    golden_is_counted(c, "input gradient", check_backward(c, model, golden_vector(c, n, -2, 3)), n,
+                      -4, 6);
     for (size_t i = 0; i < n; ++i) {
         const double g = 3 * (double)i - 2;
 
         sums[0] += g * (first + (double)i);
         sums[1] += g;
     }
-    check_grad_is(c, model, 0, sums[0]);
-    check_grad_is(c, model, 1, sums[1]);
+    check_grads_are(c, model, sums[0], sums[1]);
 }
 
 /* The forwards have other sizes, and one without gradients is between them. */
@@ -34,8 +33,8 @@ static void comp_two_forwards(struct check *c, int k)
 
     comp_forward(c, model, 10, 1);
     comp_forward(c, model, 7, 20);
-    golden_is_sequence(c, "output without gradients", check_infer(c, model, golden_rows(c, four)),
-                       1, &four, 3, 2);
+    golden_is_counted(c, "output without gradients", check_infer(c, model, golden_rows(c, four)),
+                      four, 3, 2);
     check_note(c, "K=%d, backward of the second: ", k);
     comp_backward(c, model, 7, 20, sums);
     check_note(c, "K=%d, backward of the first: ", k);
@@ -105,8 +104,8 @@ static void comp_deep(struct check *c, int k)
         check_forward(c, model, golden_rows(c, n));
     for (size_t n = MOST; n >= LEAST; --n) {
         check_note(c, "K=%d, backward of %zu rows: ", k, n);
-        golden_is_sequence(c, "input gradient", check_backward(c, model, golden_rows(c, n)), 1, &n,
-                           2, 2);
+        golden_is_counted(c, "input gradient", check_backward(c, model, golden_rows(c, n)), n, 2,
+                          2);
         sum += golden_squares(n);
         check_grad_is(c, model, 0, sum);
     }

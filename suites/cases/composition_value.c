@@ -16,9 +16,9 @@ static void comp_golden(struct check *c, int k)
         const size_t n = batches[j];
 
         check_note(c, "K=%d N=%zu: ", k, n);
-        golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n, 3, 2);
-        golden_is_sequence(c, "output without gradients",
-                           check_infer(c, model, golden_vector(c, n, 50, -7)), 1, &n, 101, -14);
+        golden_is_counted(c, "output", check_forward(c, model, golden_rows(c, n)), n, 3, 2);
+        golden_is_counted(c, "output without gradients",
+                          check_infer(c, model, golden_vector(c, n, 50, -7)), n, 101, -14);
     }
 }
 
@@ -46,8 +46,8 @@ static void comp_every_size(struct check *c)
 
     for (size_t n = 50; n >= 1; --n) {
         check_note(c, "K=%d N=%zu: ", k, n);
-        golden_is_sequence(c, "output", check_infer(c, model, golden_vector(c, n, -20, 3)), 1, &n,
-                           -39, 6);
+        golden_is_counted(c, "output", check_infer(c, model, golden_vector(c, n, -20, 3)), n, -39,
+                          6);
     }
 }
 
@@ -60,7 +60,7 @@ static void comp_delay(struct check *c)
         golden_parallel(c, k, "", "{\"kind\":\"sleep\",\"forward_ms\":[9,3,6,0]}," GOLDEN_AFFINE);
 
     check_note(c, "K=%d: ", k);
-    golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n, 3, 2);
+    golden_is_counted(c, "output", check_forward(c, model, golden_rows(c, n)), n, 3, 2);
 }
 
 /* There are more rows than 16 bits can count. Three of them, in the first, a middle and the last
@@ -76,10 +76,9 @@ static void comp_large(struct check *c)
         dx[with[i]] = 2 * g[with[i]];
         dw += g[with[i]] * (double)(with[i] + 1);
     }
-    golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n, 3, 2);
+    golden_is_counted(c, "output", check_forward(c, model, golden_rows(c, n)), n, 3, 2);
     golden_is_vector(c, "input gradient", check_backward(c, model, check_vector(c, n, g)), n, dx);
-    check_grad_is(c, model, 0, dw);
-    check_grad_is(c, model, 1, 6);
+    check_grads_are(c, model, dw, 6);
 }
 
 /* There may be any number of dimensions; only the first one is cut. */

@@ -42,12 +42,10 @@ static void count_train(struct check *c, int k)
         if (64 * (fabs(w) * (double)n + fabs(b)) >= 0x1p24 || of_w >= 0x1p24)
             check_broken(c, "K=%d N=%zu: the numbers are not exact in float", k, n);
         check_zero_grad(c, model);
-        golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n, w + b,
-                           w);
+        golden_is_counted(c, "output", check_forward(c, model, golden_rows(c, n)), n, w + b, w);
         golden_is_vector(c, "input gradient", check_backward(c, model, check_array(c, 1, &n, g)), n,
                          dx);
-        check_grad_is(c, model, 0, of_w);
-        check_grad_is(c, model, 1, of_b);
+        check_grads_are(c, model, of_w, of_b);
         check_step(c, model, 1.0F / 64, 0);
         w -= of_w / 64;
         b -= of_b / 64;
@@ -212,11 +210,10 @@ static void from_device(struct check *c, int first, bool told)
     check_note(c, "device_ids %s, output on %d, input on %d: ", check_list(c, ids, k), output,
                from);
     y = check_forward(c, model, check_on(golden_rows(c, n), from));
-    golden_is_sequence(c, "output", y, 1, &n, 3, 2);
+    golden_is_counted(c, "output", y, n, 3, 2);
     dx = check_backward(c, model, check_on(golden_rows(c, n), y->device));
-    golden_is_sequence(c, "input gradient", dx, 1, &n, 2, 2);
-    check_grad_is(c, model, 0, 385);
-    check_grad_is(c, model, 1, 55);
+    golden_is_counted(c, "input gradient", dx, n, 2, 2);
+    check_grads_are(c, model, 385, 55);
     if (told) {
         check_device(c, "output", y, output);
         check_device(c, "input gradient", dx, from);

@@ -29,8 +29,7 @@ static void values_and_gradients(struct check *c)
             check_device(c, "output", y, IMPL_HOST);
             dx = check_backward(c, model, check_counted(c, N, 1, 1));
             check_values(c, "input gradient", dx, N, check_sequence(c, N, 2, 2));
-            check_grad_is(c, model, 0, 1000 + 385 * turn);
-            check_grad_is(c, model, 1, 123 + 55 * turn);
+            check_grads_are(c, model, 1000 + 385 * turn, 123 + 55 * turn);
         }
     }
 }
@@ -98,8 +97,7 @@ static void functional_called(struct check *c)
                      check_sequence(c, N, 3, 2));
         check_values(c, "input gradient", check_backward(c, model, check_counted(c, N, 1, 1)), N,
                      check_sequence(c, N, 2, 2));
-        check_grad_is(c, model, 0, 385 * turn);
-        check_grad_is(c, model, 1, 55 * turn);
+        check_grads_are(c, model, 385 * turn, 55 * turn);
     }
 }
 

@@ -54,6 +54,9 @@ void ddp_all_are(struct check *c, struct impl_model *model, int ranks, enum impl
                  size_t n, const double want[]);
 void ddp_all_is(struct check *c, struct impl_model *model, int ranks, enum impl_what what, int i,
                 double want);
+/* Checks the gradients of parameters 0 and 1, a weight and a bias, of every rank. */
+void ddp_grads_are(struct check *c, struct impl_model *model, int ranks, double weight,
+                   double bias);
 /* Checks one element of one rank. */
 void ddp_rank_is(struct check *c, struct impl_model *model, int rank, enum impl_what what, int i,
                  double want);

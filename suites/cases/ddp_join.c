@@ -107,8 +107,7 @@ static void ddp_join_divisor_many(struct check *c)
             mean += loop->x[r] / loop->ranks;
         check_zero_grad(c, model);
         ddp_pass(c, model, &call);
-        ddp_all_is(c, model, loop->ranks, IMPL_GRAD, 0, mean);
-        ddp_all_is(c, model, loop->ranks, IMPL_GRAD, 1, 1);
+        ddp_grads_are(c, model, loop->ranks, mean, 1);
         check_model_close(c, model);
     }
 }

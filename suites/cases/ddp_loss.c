@@ -52,8 +52,7 @@ static void whole_batch(struct check *c, const char *description, const struct r
 
     check_forward(c, model, check_vector(c, rows->total, rows->x));
     check_backward(c, model, scalar(c, 12));
-    check_grad_is(c, model, 0, 12 * gradient);
-    check_grad_is(c, model, 1, 12 * of_bias);
+    check_grads_are(c, model, 12 * gradient, 12 * of_bias);
     check_model_close(c, model);
 }
 
@@ -68,8 +67,7 @@ static void ranks_give(struct check *c, const char *description, const struct ro
 
         check_zero_grad(c, model);
         ddp_pass(c, model, &call);
-        ddp_all_is(c, model, rows->ranks, IMPL_GRAD, 0, 12 * turn * gradient);
-        ddp_all_is(c, model, rows->ranks, IMPL_GRAD, 1, 12 * turn * of_bias);
+        ddp_grads_are(c, model, rows->ranks, 12 * turn * gradient, 12 * turn * of_bias);
     }
     check_model_close(c, model);
 }
@@ -126,8 +124,7 @@ static void ddp_loss_scaled(struct check *c)
 
             check_zero_grad(c, model);
             ddp_pass(c, model, &call);
-            ddp_all_is(c, model, rows->ranks, IMPL_GRAD, 0, 12 * rows->whole);
-            ddp_all_is(c, model, rows->ranks, IMPL_GRAD, 1, 12);
+            ddp_grads_are(c, model, rows->ranks, 12 * rows->whole, 12);
         }
         check_model_close(c, model);
     }

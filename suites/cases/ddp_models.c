@@ -32,8 +32,7 @@ static void ddp_mean_again(struct check *c, int ranks)
 
         check_note(c, "R=%d, turn %d: ", ranks, turn);
         ddp_pass(c, model, &call);
-        ddp_all_is(c, model, ranks, IMPL_GRAD, 0, turn * (12 * x + 4));
-        ddp_all_is(c, model, ranks, IMPL_GRAD, 1, turn * 7);
+        ddp_grads_are(c, model, ranks, turn * (12 * x + 4), turn * 7);
         ddp_all_is(c, model, ranks, IMPL_GRAD, 2, turn * (4 * x + 2));
         ddp_all_is(c, model, ranks, IMPL_GRAD, 3, turn * 2);
     }
@@ -79,8 +78,7 @@ static void ddp_mean_eval(struct check *c, int ranks)
         call.eval = turn != 2;
         check_zero_grad(c, model);
         ddp_pass(c, model, &call);
-        ddp_all_is(c, model, ranks, IMPL_GRAD, 0, models_mean_of(x, ranks));
-        ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
+        ddp_grads_are(c, model, ranks, models_mean_of(x, ranks), 1);
     }
 }
 
@@ -98,8 +96,8 @@ static void ddp_mean_no_rows(struct check *c, int ranks)
         call.in[turn][0] = check_needs_grad(check_vector(c, 0, NULL));
         check_zero_grad(c, model);
         ddp_pass(c, model, &call);
-        ddp_all_is(c, model, ranks, IMPL_GRAD, 0, models_mean_of(rows, ranks) - rows[turn] / ranks);
-        ddp_all_is(c, model, ranks, IMPL_GRAD, 1, (ranks - 1.0) / ranks);
+        ddp_grads_are(c, model, ranks, models_mean_of(rows, ranks) - rows[turn] / ranks,
+                      (ranks - 1.0) / ranks);
     }
 }
 
@@ -120,8 +118,7 @@ static void ddp_sync_infer(struct check *c, int ranks)
         ddp_forward(c, model, &call);
         ddp_forward(c, model, &between);
         ddp_backward(c, model, &call);
-        ddp_all_is(c, model, ranks, IMPL_GRAD, 0, models_mean_of(rows, ranks));
-        ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
+        ddp_grads_are(c, model, ranks, models_mean_of(rows, ranks), 1);
     }
 }
 

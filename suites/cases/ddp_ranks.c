@@ -158,6 +158,12 @@ void ddp_all_is(struct check *c, struct impl_model *model, int ranks, enum impl_
     ddp_all_are(c, model, ranks, what, i, 1, &want);
 }
 
+void ddp_grads_are(struct check *c, struct impl_model *model, int ranks, double weight, double bias)
+{
+    ddp_all_is(c, model, ranks, IMPL_GRAD, 0, weight);
+    ddp_all_is(c, model, ranks, IMPL_GRAD, 1, bias);
+}
+
 void ddp_rank_is(struct check *c, struct impl_model *model, int rank, enum impl_what what, int i,
                  double want)
 {

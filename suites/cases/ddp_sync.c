@@ -46,8 +46,7 @@ static void ddp_two_steps(struct check *c)
             }
             check_note(c, "row %d, turn %d, second: ", k, turn);
             micro_step(c, model, m->ranks, m->second, false);
-            ddp_all_is(c, model, m->ranks, IMPL_GRAD, 0, m->both);
-            ddp_all_is(c, model, m->ranks, IMPL_GRAD, 1, 2);
+            ddp_grads_are(c, model, m->ranks, m->both, 2);
         }
         check_model_close(c, model);
     }
@@ -121,8 +120,7 @@ static void ddp_no_sync_prefilled(struct check *c, int ranks)
             mean[1] += 1.0 / ranks;
         }
         micro_step(c, model, ranks, x, false);
-        ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean[0]);
-        ddp_all_is(c, model, ranks, IMPL_GRAD, 1, mean[1]);
+        ddp_grads_are(c, model, ranks, mean[0], mean[1]);
     }
 }
 

@@ -33,8 +33,7 @@ static void ddp_mean_known(struct check *c)
                 call.g[r][0] = check_vector(c, 1, (const double[]){turn});
             check_zero_grad(c, model);
             ddp_pass(c, model, &call);
-            ddp_all_is(c, model, call.ranks, IMPL_GRAD, 0, turn * known[k].mean);
-            ddp_all_is(c, model, call.ranks, IMPL_GRAD, 1, turn);
+            ddp_grads_are(c, model, call.ranks, turn * known[k].mean, turn);
         }
         check_model_close(c, model);
     }
@@ -78,8 +77,7 @@ static void ddp_mean_steps(struct check *c, int ranks)
         check_zero_grad(c, model);
         ddp_pass(c, model, &call);
         own_output(c, &call, batch, weight, bias);
-        ddp_all_is(c, model, ranks, IMPL_GRAD, 0, sum[0] / ranks);
-        ddp_all_is(c, model, ranks, IMPL_GRAD, 1, sum[1] / ranks);
+        ddp_grads_are(c, model, ranks, sum[0] / ranks, sum[1] / ranks);
         check_step(c, model, (float)lr, (float)momentum);
         for (int p = 0; p < 2; ++p)
             velocity[p] = momentum * velocity[p] + sum[p] / ranks;
@@ -227,8 +225,7 @@ static void ddp_mean_range(struct check *c)
             check_note(c, "row %zu, turn %d: ", k, turn);
             check_zero_grad(c, model);
             ddp_pass(c, model, &call);
-            ddp_all_is(c, model, call.ranks, IMPL_GRAD, 0, rows[k].mean);
-            ddp_all_is(c, model, call.ranks, IMPL_GRAD, 1, 1);
+            ddp_grads_are(c, model, call.ranks, rows[k].mean, 1);
         }
         check_model_close(c, model);
     }

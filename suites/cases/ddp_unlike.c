@@ -102,8 +102,8 @@ static void ddp_unlike_order(struct check *c)
         ddp_pass(c, model, &call);
         check_values(c, "output of rank 0", call.out[0][0], 1, (const double[]){3 * 3 * 2 * x[0]});
         check_values(c, "output of rank 1", call.out[1][0], 1, (const double[]){3 * 2 * 2 * x[1]});
-        ddp_all_is(c, model, 2, IMPL_GRAD, 0, turn * (9 * x[0] + 12 * x[1]) / 2);
-        ddp_all_is(c, model, 2, IMPL_GRAD, 1, turn * (12 * x[0] + 4 * x[1]) / 2);
+        ddp_grads_are(c, model, 2, turn * (9 * x[0] + 12 * x[1]) / 2,
+                      turn * (12 * x[0] + 4 * x[1]) / 2);
     }
 }
 

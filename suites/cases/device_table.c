@@ -220,8 +220,8 @@ static void dev_wrap_then_move(struct check *c, int k)
     check_value_is(c, model, 1, b);
     check_grad_is(c, model, 0, 1385);
     check_to(c, model, ids[0]);
-    golden_is_sequence(c, "output after a step and two moves",
-                       check_forward(c, model, golden_rows(c, n)), 1, &n, w + b, w);
+    golden_is_counted(c, "output after a step and two moves",
+                      check_forward(c, model, golden_rows(c, n)), n, w + b, w);
 }
 
 /* ---- a module over two devices --------------------------------------------------------------- */
@@ -242,11 +242,10 @@ static void dev_spread_alone(struct check *c)
     struct impl_model *model = check_model(c, "{\"layers\":[%s]}", spread(c, 0, 1));
     const struct impl_array *x = check_on(golden_rows(c, n), 0);
 
-    golden_is_sequence(c, "output", check_forward(c, model, x), 1, &n, 5, 6);
-    golden_is_sequence(c, "input gradient",
-                       check_backward(c, model, check_on(golden_rows(c, n), 1)), 1, &n, 6, 6);
-    check_grad_is(c, model, 0, 3 * 385);
-    check_grad_is(c, model, 1, 3 * 55);
+    golden_is_counted(c, "output", check_forward(c, model, x), n, 5, 6);
+    golden_is_counted(c, "input gradient", check_backward(c, model, check_on(golden_rows(c, n), 1)),
+                      n, 6, 6);
+    check_grads_are(c, model, 3 * 385, 3 * 55);
     check_grad_is(c, model, 2, 2 * 385 + 55);
     check_grad_is(c, model, 3, 55);
 }
@@ -263,8 +262,7 @@ static void dev_spread_wrapped(struct check *c, int k)
         golden_prefill(c, model);
         check_refused(c, "a module over two devices", golden_try_one(c, model, golden_rows(c, 10)),
                       ALLOW(IMPL_EDEVICE));
-        check_grad_is(c, model, 0, 1000);
-        check_grad_is(c, model, 1, 123);
+        check_grads_are(c, model, 1000, 123);
         check_grad_none(c, model, 2);
         check_model_close(c, model);
         golden_works(c, k);

@@ -36,8 +36,7 @@ static void good_pass(struct check *c, struct impl_model *model, int ranks, stru
         mean += rows[r] / ranks;
         check_values(c, check_text(c, "output of rank %d", r), call->out[r][0], 1, &y);
     }
-    ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean);
-    ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
+    ddp_grads_are(c, model, ranks, mean, 1);
 }
 
 /* Makes a forward, and a backward if that is to fail. */

@@ -124,8 +124,7 @@ static void recorded(struct check *c, int k, const int keep[], size_t rows)
     check_values(c, "input gradient",
                  check_backward(c, model, primitive_upstream(c, out, check_sequence(c, n, 1, 1))),
                  rows, dx);
-    check_grad_is(c, model, 0, dw);
-    check_grad_is(c, model, 1, db);
+    check_grads_are(c, model, dw, db);
     check_model_close(c, model);
 }
 
@@ -185,8 +184,7 @@ static void gather_model_double(struct check *c, int k)
         check_note(c, "K=%d N=%zu: ", k, n);
         check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)), n,
                      dx);
-        check_grad_is(c, model, 0, dw);
-        check_grad_is(c, model, 1, primitive_sum(g, 0, 2 * n));
+        check_grads_are(c, model, dw, primitive_sum(g, 0, 2 * n));
         check_zero_grad(c, model);
     }
 }
@@ -224,8 +222,7 @@ static void one_number_each(struct check *c, int k, size_t rows, const char *red
     check_values(c, "output", y, shape[0], want);
     check_values(c, "input gradient", check_backward(c, model, primitive_upstream(c, y, g)), rows,
                  dx);
-    check_grad_is(c, model, 0, dw);
-    check_grad_is(c, model, 1, db);
+    check_grads_are(c, model, dw, db);
     check_model_close(c, model);
 }
 

@@ -112,6 +112,12 @@ void golden_is_sequence(struct check *c, const char *what, const struct impl_arr
     golden_is(c, what, got, ndim, dim, check_sequence(c, n, first, step));
 }
 
+void golden_is_counted(struct check *c, const char *what, const struct impl_array *got, size_t n,
+                       double first, double step)
+{
+    golden_is(c, what, got, 1, &n, check_sequence(c, n, first, step));
+}
+
 /* ---- calls ------------------------------------------------------------------------------------
  */
 
@@ -201,14 +207,12 @@ void golden_unharmed(struct check *c, struct impl_model *model)
 
     check_value_is(c, model, 0, 2);
     check_value_is(c, model, 1, 1);
-    check_grad_is(c, model, 0, 1000);
-    check_grad_is(c, model, 1, 123);
+    check_grads_are(c, model, 1000, 123);
     y = check_forward(c, model, golden_rows(c, n));
-    golden_is_sequence(c, "output of the step after the error", y, 1, &n, 3, 2);
+    golden_is_counted(c, "output of the step after the error", y, n, 3, 2);
     dx = check_backward(c, model, golden_rows(c, n));
-    golden_is_sequence(c, "input gradient of the step after the error", dx, 1, &n, 2, 2);
-    check_grad_is(c, model, 0, 1000 + 385);
-    check_grad_is(c, model, 1, 123 + 55);
+    golden_is_counted(c, "input gradient of the step after the error", dx, n, 2, 2);
+    check_grads_are(c, model, 1000 + 385, 123 + 55);
 }
 
 void golden_works(struct check *c, int k)

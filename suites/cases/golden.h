@@ -40,6 +40,8 @@ void golden_is_vector(struct check *c, const char *what, const struct impl_array
 /* Checks first, first + step, ... in this shape. */
 void golden_is_sequence(struct check *c, const char *what, const struct impl_array *got, int ndim,
                         const size_t dim[], double first, double step);
+void golden_is_counted(struct check *c, const char *what, const struct impl_array *got, size_t n,
+                       double first, double step);
 
 /* ---- calls with any number of inputs and outputs ------------------------------------------- */
 

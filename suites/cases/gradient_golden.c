@@ -22,9 +22,9 @@ static void grad_known(struct check *c, int k)
         check_zero_grad(c, model);
         check_forward(c, model, golden_rows(c, n));
         dx = check_backward(c, model, ones ? NULL : golden_rows(c, n));
-        golden_is_sequence(c, "input gradient", dx, 1, &n, 2, ones ? 0 : 2);
-        check_grad_is(c, model, 0, ones ? golden_sum(n) : golden_squares(n));
-        check_grad_is(c, model, 1, ones ? (double)n : golden_sum(n));
+        golden_is_counted(c, "input gradient", dx, n, 2, ones ? 0 : 2);
+        check_grads_are(c, model, ones ? golden_sum(n) : golden_squares(n),
+                        ones ? (double)n : golden_sum(n));
     }
 }
 
@@ -63,8 +63,7 @@ static void line_pass(struct check *c, struct impl_model *model, size_t n, struc
     golden_is_vector(c, "output", check_forward(c, model, golden_rows(c, n)), n, y);
     /* dx of the second step is rounded once */
     golden_is_vector(c, "input gradient", check_backward(c, model, check_vector(c, n, g)), n, dx);
-    check_grad_is(c, model, 0, line->dw);
-    check_grad_is(c, model, 1, line->db);
+    check_grads_are(c, model, line->dw, line->db);
 }
 
 static void line_step(struct check *c, struct impl_model *model, struct line *line)
@@ -117,8 +116,8 @@ static void line_infer(struct check *c, struct impl_model *model, const struct l
 {
     const size_t five = 5;
 
-    golden_is_sequence(c, "output without gradients", check_infer(c, model, golden_rows(c, five)),
-                       1, &five, line->w + line->b, line->w);
+    golden_is_counted(c, "output without gradients", check_infer(c, model, golden_rows(c, five)),
+                      five, line->w + line->b, line->w);
 }
 
 /* Makes the same steps with forwards without gradients in between, of another batch. They must
@@ -185,13 +184,12 @@ static void grad_reaches_base(struct check *c, int k)
 
     check_forward(c, model, golden_rows(c, n));
     check_backward(c, model, NULL);
-    check_grad_is(c, model, 0, 55);
-    check_grad_is(c, model, 1, 10);
+    check_grads_are(c, model, 55, 10);
     check_step(c, model, 1.0f / 64, 0);
     check_value_is(c, model, 0, w);
     check_value_is(c, model, 1, b);
-    golden_is_sequence(c, "output after the step", check_forward(c, model, golden_rows(c, n)), 1,
-                       &n, w + b, w);
+    golden_is_counted(c, "output after the step", check_forward(c, model, golden_rows(c, n)), n,
+                      w + b, w);
 }
 
 static void momentum_steps(struct check *c, int k, const size_t rows[], int steps)
@@ -204,11 +202,9 @@ static void momentum_steps(struct check *c, int k, const size_t rows[], int step
 
         check_note(c, "K=%d step %d N=%zu: ", k, step, n);
         check_zero_grad(c, model);
-        golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n, w + b,
-                           w);
+        golden_is_counted(c, "output", check_forward(c, model, golden_rows(c, n)), n, w + b, w);
         check_backward(c, model, NULL);
-        check_grad_is(c, model, 0, golden_sum(n));
-        check_grad_is(c, model, 1, (double)n);
+        check_grads_are(c, model, golden_sum(n), (double)n);
         check_step(c, model, 1.0f / 64, 0.5f);
         vw = vw / 2 + golden_sum(n);
         vb = vb / 2 + (double)n;

@@ -9,8 +9,8 @@ static void grad_input_rows(struct check *c)
     for (size_t n = 1; n <= 25; ++n) {
         check_note(c, "K=%d N=%zu: ", k, n);
         check_forward(c, model, golden_rows(c, n));
-        golden_is_sequence(c, "input gradient",
-                           check_backward(c, model, golden_vector(c, n, -30, 7)), 1, &n, -60, 14);
+        golden_is_counted(c, "input gradient",
+                          check_backward(c, model, golden_vector(c, n, -30, 7)), n, -60, 14);
     }
 }
 
@@ -24,10 +24,8 @@ static void grad_input_delay(struct check *c)
 
     check_note(c, "K=%d: ", k);
     check_forward(c, model, golden_rows(c, n));
-    golden_is_sequence(c, "input gradient", check_backward(c, model, golden_rows(c, n)), 1, &n, 2,
-                       2);
-    check_grad_is(c, model, 0, 385);
-    check_grad_is(c, model, 1, 55);
+    golden_is_counted(c, "input gradient", check_backward(c, model, golden_rows(c, n)), n, 2, 2);
+    check_grads_are(c, model, 385, 55);
 }
 
 static void grad_input_shape(struct check *c, int k)
@@ -59,7 +57,7 @@ static void grad_input_device(struct check *c, int k)
         check_note(c, "K=%d, input on %d: ", k, from);
         check_forward(c, model, check_on(golden_rows(c, n), from));
         dx = check_backward(c, model, check_on(golden_rows(c, n), golden_ids(c, k)[0]));
-        golden_is_sequence(c, "input gradient", dx, 1, &n, 2, 2);
+        golden_is_counted(c, "input gradient", dx, n, 2, 2);
         check_device(c, "input gradient", dx, from);
     }
 }
@@ -109,8 +107,7 @@ static void input_cut(struct check *c, int k, const double taken[], const char *
     }
     golden_is_vector(c, "output", check_forward(c, model, golden_rows(c, n)), out, y);
     golden_is_vector(c, "input gradient", check_backward(c, model, check_vector(c, out, g)), n, dx);
-    check_grad_is(c, model, 0, dw);
-    check_grad_is(c, model, 1, db);
+    check_grads_are(c, model, dw, db);
     check_model_close(c, model);
 }
 
@@ -134,10 +131,9 @@ static void missing(struct check *c, struct impl_model *model, int with)
     golden_forward(c, model, &call);
     check_int(c, "outputs", call.n_out, 2);
     /* row i of the second one is rows 2i and 2i + 1: 4i - 1 from i = 1 on */
-    golden_is_sequence(c, "input gradient", golden_backward(c, model, &call, g), 1, &n,
-                       with == 0 ? 2 : 6, with == 0 ? 2 : 8);
-    check_grad_is(c, model, 0, with == 0 ? 285 : 4 * 285 - 45);
-    check_grad_is(c, model, 1, with == 0 ? 45 : 4 * 45 - 9);
+    golden_is_counted(c, "input gradient", golden_backward(c, model, &call, g), n,
+                      with == 0 ? 2 : 6, with == 0 ? 2 : 8);
+    check_grads_are(c, model, with == 0 ? 285 : 4 * 285 - 45, with == 0 ? 45 : 4 * 45 - 9);
 }
 
 /* One of two outputs has no gradient: it counts as zeros. */
@@ -221,8 +217,7 @@ static void grad_input_none(struct check *c, int k)
     check_forward(c, model, x);
     check_is_none(c, "gradient of an input that needs none",
                   check_backward(c, model, golden_rows(c, 10)));
-    check_grad_is(c, model, 0, 385);
-    check_grad_is(c, model, 1, 55);
+    check_grads_are(c, model, 385, 55);
 }
 
 /* A table that was meant for all replicas is cut like a batch. Each replica sums its rows of the

@@ -19,8 +19,7 @@ static void grad_moved(struct check *c)
             check_note(c, "turn %d, on %d: ", turn, place);
             check_to(c, model, place);
             check_device(c, "gradient 0", check_get(c, model, IMPL_GRAD, 0), place);
-            check_grad_is(c, model, 0, first);
-            check_grad_is(c, model, 1, second);
+            check_grads_are(c, model, first, second);
             check_grad_is(c, model, 2, third);
             check_grad_none(c, model, 3);
         }
@@ -69,11 +68,10 @@ static void changed_pass(struct check *c, struct impl_model *model, double weigh
 {
     const size_t n = 10;
 
-    golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n,
-                       weight + bias, weight);
-    golden_is_sequence(c, "input gradient", check_backward(c, model, NULL), 1, &n, weight, 0);
-    check_grad_is(c, model, 0, 55);
-    check_grad_is(c, model, 1, 10);
+    golden_is_counted(c, "output", check_forward(c, model, golden_rows(c, n)), n, weight + bias,
+                      weight);
+    golden_is_counted(c, "input gradient", check_backward(c, model, NULL), n, weight, 0);
+    check_grads_are(c, model, 55, 10);
 }
 
 static void grad_changed(struct check *c, int k)
@@ -97,10 +95,9 @@ static void grad_changed(struct check *c, int k)
         if (status != IMPL_OK) {
             check_refused(c, "backward", status, refusals);
         } else {
-            golden_is_sequence(c, "input gradient at the forward's weight", &backward.grad_in[0], 1,
-                               &n, 2, 0);
-            check_grad_is(c, model, 0, 2 * 55);
-            check_grad_is(c, model, 1, 2 * 10);
+            golden_is_counted(c, "input gradient at the forward's weight", &backward.grad_in[0], n,
+                              2, 0);
+            check_grads_are(c, model, 2 * 55, 2 * 10);
         }
         check_note(c, "K=%d, after %s: ", k, change_names[change]);
         check_zero_grad(c, model);

@@ -50,8 +50,7 @@ static void grad_dead_shard(struct check *c)
         check_forward(c, model, golden_rows(c, n));
         golden_is_vector(c, "input gradient", check_backward(c, model, check_vector(c, n, g)), n,
                          dx);
-        check_grad_is(c, model, 0, dw);
-        check_grad_is(c, model, 1, db);
+        check_grads_are(c, model, dw, db);
     }
 }
 
@@ -135,8 +134,7 @@ static void grad_prefilled(struct check *c, int k)
             check_note(c, "K=%d N=%d backward %d: ", k, (int)n, time);
             check_forward(c, model, golden_rows(c, batches[j]));
             check_backward(c, model, NULL);
-            check_grad_is(c, model, 0, 1000 + time * sum);
-            check_grad_is(c, model, 1, 123 + time * n);
+            check_grads_are(c, model, 1000 + time * sum, 123 + time * n);
         }
     }
 }
@@ -154,8 +152,8 @@ static void grad_half_prefilled(struct check *c, int k)
         check_grad_none(c, model, 1 - present);
         check_forward(c, model, golden_rows(c, 10));
         check_backward(c, model, golden_rows(c, 10));
-        check_grad_is(c, model, 0, present == 0 ? 385 + before : 385);
-        check_grad_is(c, model, 1, present == 1 ? 55 + before : 55);
+        check_grads_are(c, model, present == 0 ? 385 + before : 385,
+                        present == 1 ? 55 + before : 55);
     }
 }
 
@@ -210,8 +208,7 @@ static void branch(struct check *c, int k, size_t n, double above)
     golden_is_vector(c, "output", check_forward(c, model, golden_rows(c, n)), n, y);
     golden_is_vector(c, "input gradient", check_backward(c, model, golden_vector(c, n, -5, 2)), n,
                      dx);
-    check_grad_is(c, model, 0, low);
-    check_grad_is(c, model, 1, high);
+    check_grads_are(c, model, low, high);
     check_model_close(c, model);
 }
 

@@ -49,10 +49,9 @@ static void outside(struct check *c, int k)
         check_note(c, "K=%d N=%zu: ", k, n);
         check_zero_grad(c, model);
         golden_is(c, "loss", check_forward(c, model, golden_rows(c, n)), 0, NULL, &loss);
-        golden_is_sequence(c, "input gradient", check_backward(c, model, scalar(c, 3 * count)), 1,
-                           &n, each, 0);
-        check_grad_is(c, model, 0, each * sum);
-        check_grad_is(c, model, 1, each * count);
+        golden_is_counted(c, "input gradient", check_backward(c, model, scalar(c, 3 * count)), n,
+                          each, 0);
+        check_grads_are(c, model, each * sum, each * count);
     }
 }
 
@@ -73,10 +72,9 @@ static void outside_caller(struct check *c, int k)
         db += g[row];
     }
     check_note(c, "K=%d N=16: ", k);
-    golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n, 3, 2);
+    golden_is_counted(c, "output", check_forward(c, model, golden_rows(c, n)), n, 3, 2);
     golden_is_vector(c, "input gradient", check_backward(c, model, check_vector(c, n, g)), n, dx);
-    check_grad_is(c, model, 0, dw);
-    check_grad_is(c, model, 1, db);
+    check_grads_are(c, model, dw, db);
 }
 
 /* ---- LOSS-02: a sum inside --------------------------------------------------------------------
@@ -94,10 +92,8 @@ static void inside_sum(struct check *c, int k)
         check_note(c, "K=%d N=%zu: ", k, n);
         check_zero_grad(c, model);
         golden_is(c, "loss", check_forward(c, model, golden_rows(c, n)), 0, NULL, &sum);
-        golden_is_sequence(c, "input gradient", check_backward(c, model, scalar(c, 3)), 1, &n, 3,
-                           0);
-        check_grad_is(c, model, 0, 3 * sum);
-        check_grad_is(c, model, 1, 3 * count);
+        golden_is_counted(c, "input gradient", check_backward(c, model, scalar(c, 3)), n, 3, 0);
+        check_grads_are(c, model, 3 * sum, 3 * count);
     }
 }
 
@@ -123,8 +119,7 @@ static void inside_sum_weights(struct check *c, int k)
                      sums);
     golden_is_vector(c, "input gradient", check_backward(c, model, check_vector(c, (size_t)m, g)),
                      n, dx);
-    check_grad_is(c, model, 0, dw);
-    check_grad_is(c, model, 1, db);
+    check_grads_are(c, model, dw, db);
 }
 
 /* ---- LOSS-03, LOSS-04: the mean of means -------------------------------------------------------
@@ -149,8 +144,7 @@ static void mean_of_means(struct check *c, int k, size_t n, double upstream)
     check_note(c, "K=%d N=%zu: ", k, n);
     golden_is(c, "mean of means", check_forward(c, model, golden_rows(c, n)), 0, NULL, &loss);
     golden_is_vector(c, "input gradient", check_backward(c, model, scalar(c, upstream)), n, dx);
-    check_grad_is(c, model, 0, upstream * loss);
-    check_grad_is(c, model, 1, upstream);
+    check_grads_are(c, model, upstream * loss, upstream);
     check_model_close(c, model);
 }
 
@@ -253,10 +247,9 @@ static void weighted(struct check *c, int k)
         check_true(c, total / (double)n == ((double)n + 1) / 2,
                    "the weighted mean is %g, must be %g", total / (double)n, ((double)n + 1) / 2);
         check_zero_grad(c, model);
-        golden_is_sequence(c, "input gradient", check_backward(c, model, check_vector(c, m, g)), 1,
-                           &n, 1, 0);
-        check_grad_is(c, model, 0, golden_sum(n));
-        check_grad_is(c, model, 1, (double)n);
+        golden_is_counted(c, "input gradient", check_backward(c, model, check_vector(c, m, g)), n,
+                          1, 0);
+        check_grads_are(c, model, golden_sum(n), (double)n);
     }
 }
 

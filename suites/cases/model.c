@@ -365,6 +365,12 @@ void check_grad_is(struct check *c, struct impl_model *model, int i, double want
                  1, &want);
 }
 
+void check_grads_are(struct check *c, struct impl_model *model, double weight, double bias)
+{
+    check_grad_is(c, model, 0, weight);
+    check_grad_is(c, model, 1, bias);
+}
+
 void check_grad_none(struct check *c, struct impl_model *model, int i)
 {
     check_is_none(c, check_text(c, "gradient of parameter %d", i),

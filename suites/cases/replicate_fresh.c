@@ -39,8 +39,7 @@ static void replicate_two_steps(struct check *c, int k)
             continue;
         check_zero_grad(c, model);
         check_backward(c, model, primitive_upstream(c, y, g));
-        check_grad_is(c, model, 0, dw[step]);
-        check_grad_is(c, model, 1, db[step]);
+        check_grads_are(c, model, dw[step], db[step]);
         check_step(c, model, 1.0F / 512, 0);
         check_value_is(c, model, 0, w[step + 1]);
         check_value_is(c, model, 1, b[step + 1]);
@@ -266,8 +265,7 @@ static void replicate_no_grad(struct check *c, int k)
         check_values(c, "input gradient of the next step",
                      check_backward(c, model, primitive_upstream(c, y, g)), 10,
                      check_sequence(c, 10, 6, 6));
-        check_grad_is(c, model, 0, 3 * 385);
-        check_grad_is(c, model, 1, 3 * 55);
+        check_grads_are(c, model, 3 * 385, 3 * 55);
         check_grad_none(c, model, 2);
         check_grad_is(c, model, 3, 55);
         train_flags(c, model, 4, frozen);
@@ -296,8 +294,7 @@ static void replicate_own_gradients(struct check *c, int k)
         for (size_t r = 0; r < n; ++r)
             dw += g[r] * (2 + (double)r);
         check_backward(c, model, primitive_upstream(c, y, g));
-        check_grad_is(c, model, 0, dw);
-        check_grad_is(c, model, 1, primitive_sum(g, 0, n));
+        check_grads_are(c, model, dw, primitive_sum(g, 0, n));
         check_zero_grad(c, model);
     }
 }

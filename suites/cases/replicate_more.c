@@ -16,10 +16,10 @@ static void replicate_second_wrapper(struct check *c, int k)
                     "{\"kind\":\"parallel\",\"device_ids\":%s,\"layers\":[%s]}]}",
                     ids, GOLDEN_AFFINE, ids, GOLDEN_AFFINE);
 
-    golden_is_sequence(c, "output", check_forward(c, model, golden_rows(c, n)), 1, &n, 7, 4);
+    golden_is_counted(c, "output", check_forward(c, model, golden_rows(c, n)), n, 7, 4);
     check_set(c, model, IMPL_VALUE, 2, &five);
-    golden_is_sequence(c, "output with the new weight", check_forward(c, model, golden_rows(c, n)),
-                       1, &n, 16, 10);
+    golden_is_counted(c, "output with the new weight", check_forward(c, model, golden_rows(c, n)),
+                      n, 16, 10);
 }
 
 /* ---- REPL-09: one weight, two uses ----------------------------------------------------------- */
@@ -33,13 +33,11 @@ static void used_twice(struct check *c, const char *what, int k, const char *lay
 
     check_note(c, "K=%d, %s: ", k, what);
     check_int(c, "number of parameters", check_params(c, model), 2);
-    golden_is_sequence(c, "output",
-                       check_forward(c, model, check_on(golden_rows(c, n), golden_ids(c, k)[0])), 1,
-                       &n, 7, 4);
-    golden_is_sequence(c, "input gradient", check_backward(c, model, golden_rows(c, n)), 1, &n, 4,
-                       4);
-    check_grad_is(c, model, 0, 2 * 385 + 2 * 385 + 55);
-    check_grad_is(c, model, 1, 3 * 55);
+    golden_is_counted(c, "output",
+                      check_forward(c, model, check_on(golden_rows(c, n), golden_ids(c, k)[0])), n,
+                      7, 4);
+    golden_is_counted(c, "input gradient", check_backward(c, model, golden_rows(c, n)), n, 4, 4);
+    check_grads_are(c, model, 2 * 385 + 2 * 385 + 55, 3 * 55);
     check_model_close(c, model);
 }
 

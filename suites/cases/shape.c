@@ -126,8 +126,7 @@ static void train_axis(struct check *c, int k, int ndim, int axis, const char *o
         ndim, dim, y);
     golden_is(c, "input gradient", check_backward(c, model, check_array(c, ndim, dim, g)), ndim,
               dim, dx);
-    check_grad_is(c, model, 0, dw);
-    check_grad_is(c, model, 1, db);
+    check_grads_are(c, model, dw, db);
     check_model_close(c, model);
 }
 

@@ -187,8 +187,7 @@ static void size_rows_large(struct check *c)
         sized_release(c, mark);
         sized_same(c, "output", pass.y, n, y);
         sized_same(c, "input gradient", pass.dx, n, dx);
-        check_grad_is(c, model, 0, dw);
-        check_grad_is(c, model, 1, db);
+        check_grads_are(c, model, dw, db);
         check_model_close(c, model);
     }
 }

@@ -36,11 +36,10 @@ static void state_refilled(struct check *c, int k)
             sum += (first + 2 * (double)e) * (up - (double)e);
         check_zero_grad(c, model);
         check_forward_op(c, model, &forward);
-        golden_is_sequence(c, "output", &forward.out[0], 1, &n, 2 * first + 1, 4);
+        golden_is_counted(c, "output", &forward.out[0], n, 2 * first + 1, 4);
         check_backward_op(c, model, &backward);
-        golden_is_sequence(c, "input gradient", &backward.grad_in[0], 1, &n, 2 * up, -2);
-        check_grad_is(c, model, 0, sum);
-        check_grad_is(c, model, 1, 10 * up - 45);
+        golden_is_counted(c, "input gradient", &backward.grad_in[0], n, 2 * up, -2);
+        check_grads_are(c, model, sum, 10 * up - 45);
     }
 }
 
@@ -134,10 +133,9 @@ static void fresh_model(struct check *c, int k, double weight)
     check_grad_none(c, model, 1);
     check_set(c, model, IMPL_VALUE, 0, &weight);
     y = check_forward(c, model, golden_rows(c, n));
-    golden_is_sequence(c, "output", y, 1, &n, weight, weight);
+    golden_is_counted(c, "output", y, n, weight, weight);
     check_backward(c, model, golden_vector(c, n, 1, 0));
-    check_grad_is(c, model, 0, 55);
-    check_grad_is(c, model, 1, 10);
+    check_grads_are(c, model, 55, 10);
     check_step(c, model, 1.0F / 64, 0.5F);
     check_value_is(c, model, 0, weight - 55.0 / 64);
     check_value_is(c, model, 1, -10.0 / 64);
@@ -175,10 +173,9 @@ static void first_backward(struct check *c, struct impl_model *model, int time)
 {
     const size_t n = N;
 
-    golden_is_sequence(c, "input gradient in the first session",
-                       check_backward(c, model, golden_rows(c, n)), 1, &n, 2, 2);
-    check_grad_is(c, model, 0, 385 * time);
-    check_grad_is(c, model, 1, 55 * time);
+    golden_is_counted(c, "input gradient in the first session",
+                      check_backward(c, model, golden_rows(c, n)), n, 2, 2);
+    check_grads_are(c, model, 385 * time, 55 * time);
 }
 
 /* Opens a model of another session, with other numbers, and makes a step. */
@@ -189,8 +186,8 @@ static struct impl_model *second_step(struct check *c)
         check_model(c, "{\"layers\":[{\"kind\":\"parallel\",\"layers\":[{\"kind\":\"affine\","
                        "\"weight\":[-3],\"bias\":[7]}]}]}");
 
-    golden_is_sequence(c, "output in the second session",
-                       check_forward(c, model, golden_rows(c, n)), 1, &n, 4, -3);
+    golden_is_counted(c, "output in the second session", check_forward(c, model, golden_rows(c, n)),
+                      n, 4, -3);
     check_backward(c, model, golden_rows(c, n));
     check_grad_is(c, model, 0, 30);
     check_step(c, model, 0.5F, 0.5F);
@@ -251,15 +248,13 @@ static void state_ranks_wait(struct check *c, int ranks)
     ddp_forward(c, model, &second);
     check_note(c, "R=%d, backward of the second: ", ranks);
     ddp_backward(c, model, &second);
-    ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean[1]);
-    ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 1);
+    ddp_grads_are(c, model, ranks, mean[1], 1);
     check_note(c, "R=%d, backward of the first: ", ranks);
     status = ddp_try_backward(c, model, &first);
     if (status != IMPL_OK) {
         check_refused(c, "backward", status, ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EFAULT));
     } else {
-        ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean[0] + mean[1]);
-        ddp_all_is(c, model, ranks, IMPL_GRAD, 1, 2);
+        ddp_grads_are(c, model, ranks, mean[0] + mean[1], 2);
     }
 }
 

@@ -37,11 +37,9 @@ static void one_rate(struct check *c, struct impl_model *model, const struct sgd
     check_zero_grad(c, model);
     y = check_forward(c, model, golden_rows(c, n));
     if (turn < EXACT)
-        golden_is_sequence(c, "output", y, 1, &n, before->value[0] + before->value[1],
-                           before->value[0]);
+        golden_is_counted(c, "output", y, n, before->value[0] + before->value[1], before->value[0]);
     check_backward(c, model, check_vector(c, n, check_sequence(c, n, g, 0)));
-    check_grad_is(c, model, 0, 55 * g);
-    check_grad_is(c, model, 1, 10 * g);
+    check_grads_are(c, model, 55 * g, 10 * g);
 }
 
 static void state_rate(struct check *c, int k)
@@ -122,10 +120,10 @@ static void long_step(struct check *c, struct impl_model *model, int turn, struc
     const struct impl_array *y = check_forward(c, model, golden_rows(c, n));
     const struct impl_array *dx;
 
-    golden_is_sequence(c, "output", y, 1, &n, sgd->value[0] + sgd->value[1], sgd->value[0]);
+    golden_is_counted(c, "output", y, n, sgd->value[0] + sgd->value[1], sgd->value[0]);
     check_zero_grad(c, model);
     dx = check_backward(c, model, check_vector(c, n, check_sequence(c, n, g, 0)));
-    golden_is_sequence(c, "input gradient", dx, 1, &n, g * sgd->value[0], 0);
+    golden_is_counted(c, "input gradient", dx, n, g * sgd->value[0], 0);
     check_grad_is(c, model, 1, grad[0]);
     check_grad_is(c, model, 2, grad[1]);
     check_step(c, model, 1.0F / 256, 0);
@@ -166,8 +164,7 @@ static void state_many_ranks(struct check *c)
         for (int r = 0; r < RANKS; ++r)
             check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], 1,
                          (const double[]){sgd.value[0] * ranks_rows[r] + sgd.value[1]});
-        ddp_all_is(c, model, RANKS, IMPL_GRAD, 0, grad[0]);
-        ddp_all_is(c, model, RANKS, IMPL_GRAD, 1, grad[1]);
+        ddp_grads_are(c, model, RANKS, grad[0], grad[1]);
         check_step(c, model, 1.0F / 64, 0);
         sgd_step(&sgd, 1.0 / 64, grad);
         ddp_all_is(c, model, RANKS, IMPL_VALUE, 0, sgd.value[0]);
@@ -229,7 +226,7 @@ static void state_resident(struct check *c)
         ++*(grown <= most ? &flat : &grew);
     }
     check_at_most(c, "bytes that the last 1000 steps added to the process", grown, most);
-    golden_is_sequence(c, "output", &r.forward.out[0], 1, &n, 3, 2);
+    golden_is_counted(c, "output", &r.forward.out[0], n, 3, 2);
 }
 
 /* The memory that the implementation reports is never more than in the first steps. */
