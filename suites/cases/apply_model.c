@@ -256,8 +256,7 @@ static void apply_model_devices(struct check *c, int k)
     }
 }
 
-/* ---- APPLY-03: calls with several inputs and outputs -------------------------------------------
- */
+/* ---- APPLY-03: calls with several inputs and outputs ----------------------------------------- */
 
 /* Two inputs are multiplied. There are two outputs: the product, and each of its rows twice. */
 static void apply_several(struct check *c, int k)

@@ -4,8 +4,7 @@
 #include <float.h>
 #include <math.h>
 
-/* ---- numbers ---------------------------------------------------------------------------------
- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static double rounding(double magnitude)
 {
@@ -39,8 +38,7 @@ static struct bound bound_total(const struct sum *sum)
     return (struct bound){sum->value, sum->off + (double)sum->n * rounding(sum->magnitude)};
 }
 
-/* ---- matrices --------------------------------------------------------------------------------
- */
+/* ---- matrices -------------------------------------------------------------------------------- */
 
 static struct bound_matrix empty(struct check *c, size_t rows, size_t columns)
 {
@@ -205,8 +203,7 @@ void bound_is(struct check *c, const char *what, const struct impl_array *got,
                    check_element(got, i), want->at[i].value, want->at[i].off);
 }
 
-/* ---- networks --------------------------------------------------------------------------------
- */
+/* ---- networks -------------------------------------------------------------------------------- */
 
 enum { WEIGHT, BIAS, SECOND_WEIGHT, SECOND_BIAS };
 

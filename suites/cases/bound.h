@@ -43,8 +43,7 @@ struct bound_matrix bound_dot(struct check *c, const struct bound_matrix *a,
 void bound_is(struct check *c, const char *what, const struct impl_array *got,
               const struct bound_matrix *want);
 
-/* ---- two networks ------------------------------------------------------------------------------
- */
+/* ---- two networks ---------------------------------------------------------------------------- */
 
 enum { BOUND_PARAMS = 4 };
 

@@ -180,8 +180,7 @@ static void buf_norm_shards(struct check *c, int k)
     }
 }
 
-/* ---- BUF-05: in evaluation all use the base's -------------------------------------------------
- */
+/* ---- BUF-05: in evaluation all use the base's ------------------------------------------------ */
 
 /* With mean 1.5, variance 3.75 and eps 0.25 the deviation is 2, also for shards of one row; no
  * statistics move. */

@@ -26,8 +26,7 @@ enum { EQUAL = sizeof equal / sizeof equal[0] };
 static const size_t buffers[] = {1, 39, 40, 41, 100, 10485760, 0};
 enum { BUFFERS = sizeof buffers / sizeof buffers[0] };
 
-/* ---- one list through one buffer ---------------------------------------------------------------
- */
+/* ---- one list through one buffer ------------------------------------------------------------- */
 
 static void broadcast_is(struct check *c, const struct kind kinds[], int n, int k, size_t buffer)
 {

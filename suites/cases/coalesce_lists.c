@@ -1,8 +1,7 @@
 /* coalesce_lists.c: lists of tensors of mixed types, and their sums. */
 #include "coalesce.h"
 
-/* ---- the lists --------------------------------------------------------------------------------
- */
+/* ---- the lists ------------------------------------------------------------------------------- */
 
 static uint64_t lists_mix(uint64_t z)
 {

@@ -15,8 +15,7 @@ static struct impl_model *elsewhere(struct check *c, int k, int device, const ch
                    device));
 }
 
-/* ---- of two errors the earlier one --------------------------------------------------------------
- */
+/* ---- of two errors the earlier one ----------------------------------------------------------- */
 
 /* The input cannot be cut, but the wrong device is found before that. */
 static void comp_check_before_scatter(struct check *c, int k)

@@ -166,8 +166,7 @@ static void comp_shard_size(struct check *c, int k)
     }
 }
 
-/* ---- modules without inputs ---------------------------------------------------------------------
- */
+/* ---- modules without inputs ------------------------------------------------------------------ */
 
 static const char constant[] =
     "{\"kind\":\"constant\",\"rows\":2,\"columns\":3,\"weight\":[1,4,9,16,25,36]}";

@@ -78,8 +78,7 @@ static void arguments_untouched(struct check *c)
     check_values(c, "output", out, N, check_sequence(c, N, 3000 - 3, -3));
 }
 
-/* ---- CPU-02: the functional form ----------------------------------------------------------------
- */
+/* ---- CPU-02: the functional form ------------------------------------------------------------- */
 
 static const char functional[] =
     "{\"layers\":[{\"kind\":\"parallel\",\"functional\":true,\"layers\":["
@@ -121,8 +120,7 @@ static void functional_refused(struct check *c)
                                    "{\"kind\":\"affine\"}]}]}"));
 }
 
-/* ---- CPU-03: no device_ids where there are devices ----------------------------------------------
- */
+/* ---- CPU-03: no device_ids where there are devices ------------------------------------------- */
 
 static const char empty_ids[] = "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":[],\"layers\":["
                                 "{\"kind\":\"tag_device\"},{\"kind\":\"tag_dim\",\"dim\":0},"

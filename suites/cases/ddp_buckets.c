@@ -74,8 +74,7 @@ static void ddp_buckets_reversed(struct check *c)
     }
 }
 
-/* ---- DDP-12: one bucket at first, then in the order of arrival on rank 0 ----------------------
- */
+/* ---- DDP-12: one bucket at first, then in the order of arrival on rank 0 --------------------- */
 
 /* Opens a block of 1 MiB, and one of 614400 and 614400 bytes; `rank` runs the second block
  * first. */

@@ -7,8 +7,7 @@ static const char counting[] =
     DDP_MODEL(DDP_AFFINE ",{\"kind\":\"counter\",\"count\":[5]}"); /* weight, bias, count */
 enum { COUNT = 2 };
 
-/* ---- DDP-08: before each forward, but not after one without sync or without grad mode ---------
- */
+/* ---- DDP-08: before each forward, but not after one without sync or without grad mode -------- */
 
 static const struct turn {
     bool no_sync, infer;

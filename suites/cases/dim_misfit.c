@@ -2,8 +2,7 @@
 #include "dim.h"
 #include "golden.h"
 
-/* ---- DIM-02: outputs whose batch lies elsewhere -------------------------------------------------
- */
+/* ---- DIM-02: outputs whose batch lies elsewhere ---------------------------------------------- */
 
 /* Opens a model from [n] indices to [n, 2], cut and concatenated along the last dimension of
  * each. */

@@ -106,8 +106,7 @@ static void failure_rank_of_several(struct check *c)
     error_is(c, status, &kinds[rank == 3], rank, call.out[rank][0]->device);
 }
 
-/* ---- DDP-32: after it --------------------------------------------------------------------------
- */
+/* ---- DDP-32: after it ------------------------------------------------------------------------ */
 
 /* Checks that the model is right, or refuses for good; a mean of other values is an error. Returns
  * false if it refuses. */

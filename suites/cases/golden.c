@@ -118,8 +118,7 @@ void golden_is_counted(struct check *c, const char *what, const struct impl_arra
     golden_is(c, what, got, 1, &n, check_sequence(c, n, first, step));
 }
 
-/* ---- calls ------------------------------------------------------------------------------------
- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static size_t golden_bytes_of(const struct impl_array *array)
 {
@@ -189,8 +188,7 @@ int golden_try_backward(struct check *c, struct impl_model *model, const struct 
     return check_try_backward(c, model, &op);
 }
 
-/* ---- errors -----------------------------------------------------------------------------------
- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 void golden_prefill(struct check *c, struct impl_model *model)
 {

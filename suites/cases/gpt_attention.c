@@ -96,8 +96,7 @@ static void attention_trained_make(struct check *c, struct gpt_pass *pass, uint6
 static const struct gpt_subject attention_of_ranks = {attention_trained,     1, 1, {1}, false, 0,
                                                       attention_trained_make};
 
-/* ---- GPT-03: how much of each it takes --------------------------------------------------------
- */
+/* ---- GPT-03: how much of each it takes ------------------------------------------------------- */
 
 /* There are two heads with four numbers each, and all numbers are eighths up to 1. Products of
  * queries and keys are up to 4, so a weight has a relative error of 2^-18, however its exponential

@@ -28,8 +28,7 @@ static void grad_known(struct check *c, int k)
     }
 }
 
-/* ---- training: loss = 0.5 * sum((y - t)^2), t = 3x - 2, lr = 1/512 ------------------------------
- */
+/* ---- training: loss = 0.5 * sum((y - t)^2), t = 3x - 2, lr = 1/512 --------------------------- */
 
 struct line {
     double w, b, dw, db; /* the gradients are added up until they are cleared */

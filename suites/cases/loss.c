@@ -32,8 +32,7 @@ static const struct impl_array *scalar(struct check *c, double value)
     return check_array(c, 0, NULL, &value);
 }
 
-/* ---- LOSS-01: outside -------------------------------------------------------------------------
- */
+/* ---- LOSS-01: outside ------------------------------------------------------------------------ */
 
 static void outside(struct check *c, int k)
 {
@@ -77,8 +76,7 @@ static void outside_caller(struct check *c, int k)
     check_grads_are(c, model, dw, db);
 }
 
-/* ---- LOSS-02: a sum inside --------------------------------------------------------------------
- */
+/* ---- LOSS-02: a sum inside ------------------------------------------------------------------- */
 
 static void inside_sum(struct check *c, int k)
 {
@@ -122,8 +120,7 @@ static void inside_sum_weights(struct check *c, int k)
     check_grads_are(c, model, dw, db);
 }
 
-/* ---- LOSS-03, LOSS-04: the mean of means -------------------------------------------------------
- */
+/* ---- LOSS-03, LOSS-04: the mean of means ----------------------------------------------------- */
 
 /* The loss is the mean of the means of the shards: the weight of a row is 1 / (m * n_s), not 1 /
  * N. */
@@ -196,8 +193,7 @@ static void equal_shards(struct check *c)
     }
 }
 
-/* ---- LOSS-05: the sum of means ------------------------------------------------------------------
- */
+/* ---- LOSS-05: the sum of means --------------------------------------------------------------- */
 
 /* There are m means, not K; their sum is m times too large, so it must be divided by m, not by
  * K. */

@@ -118,8 +118,7 @@ void check_close_models(struct check *c)
     }
 }
 
-/* ---- parameters -------------------------------------------------------------------------------
- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 static void model_must(struct check *c, const char *what, int status)
 {
@@ -232,8 +231,7 @@ struct impl_array *check_get(struct check *c, struct impl_model *model, enum imp
     return check_get_rank(c, model, 0, what, i);
 }
 
-/* ---- forward and backward ----------------------------------------------------------------------
- */
+/* ---- forward and backward -------------------------------------------------------------------- */
 
 int check_try_forward(struct check *c, struct impl_model *model, struct impl_forward *op)
 {

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* ---- a chain of three linear layers: 3 -> 4 -> 4 -> 2 -----------------------------------------
- */
+/* ---- a chain of three linear layers: 3 -> 4 -> 4 -> 2 ---------------------------------------- */
 
 enum { BLOCKS = 3, ROWS = 10, WIDEST = 4, MOST = WIDEST * WIDEST };
 
@@ -134,8 +133,7 @@ static void any_block(struct check *c)
     }
 }
 
-/* ---- what surrounds the wrapped block ----------------------------------------------------------
- */
+/* ---- what surrounds the wrapped block -------------------------------------------------------- */
 
 /* The model is y = -2*(3*(5x + 1) - 4) + 7 with the middle wrapped. It has two backwards with
  * different gradients for each row, which add up. */
@@ -245,8 +243,7 @@ static void one_more_level(struct check *c)
                      check_sequence(c, sizes[i], 10 * (i + 1), 1));
 }
 
-/* ---- two wrapped blocks ------------------------------------------------------------------------
- */
+/* ---- two wrapped blocks ---------------------------------------------------------------------- */
 
 /* Opens an encoder 2x + 1 on a mixed list of devices, and a decoder 3e - 4 on the same list in
  * reverse. */

@@ -2,8 +2,7 @@
  * devices. */
 #include "golden.h"
 
-/* ---- NEST-06: a wrapper inside a wrapper -------------------------------------------------------
- */
+/* ---- NEST-06: a wrapper inside a wrapper ----------------------------------------------------- */
 
 static const char *inside_text(struct check *c, int k, const char *inner_ids, bool deep)
 {
@@ -63,8 +62,7 @@ static void nest_inside_accepted(struct check *c, int k)
     }
 }
 
-/* ---- NEST-07: a part on the host ---------------------------------------------------------------
- */
+/* ---- NEST-07: a part on the host ------------------------------------------------------------- */
 
 enum { WORDS = 6, WIDE = 2, OUT = 3, N = 10 };
 
@@ -176,8 +174,7 @@ static void nest_host_inside_refused(struct check *c, int k)
     }
 }
 
-/* ---- NEST-09: the same text with and without devices --------------------------------------------
- */
+/* ---- NEST-09: the same text with and without devices ----------------------------------------- */
 
 struct result {
     struct impl_array *first, *y, *dx, *value[4];

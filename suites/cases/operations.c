@@ -81,8 +81,7 @@ const struct impl_error *check_error(const struct check *c)
     return &c->error;
 }
 
-/* ---- try -------------------------------------------------------------------------------------
- */
+/* ---- try ------------------------------------------------------------------------------------- */
 
 static void *output_at(const struct impl_field *field, const void *arguments)
 {

@@ -30,8 +30,7 @@ static void by_default(struct check *c, int k)
     }
 }
 
-/* ---- OUT-02: any device -----------------------------------------------------------------------
- */
+/* ---- OUT-02: any device ---------------------------------------------------------------------- */
 
 static void anywhere_values(struct check *c, int k)
 {
@@ -75,8 +74,7 @@ static void anywhere_device(struct check *c, int k)
     }
 }
 
-/* ---- OUT-03: only the output -------------------------------------------------------------------
- */
+/* ---- OUT-03: only the output ----------------------------------------------------------------- */
 
 static void only_values(struct check *c, int k)
 {
@@ -122,8 +120,7 @@ static void only_devices(struct check *c, int k)
     }
 }
 
-/* ---- OUT-04: one device -------------------------------------------------------------------------
- */
+/* ---- OUT-04: one device ---------------------------------------------------------------------- */
 
 static void one_device(struct check *c)
 {

@@ -11,8 +11,7 @@ static void refill(struct impl_array *array, double first, double step)
         ((float *)array->data)[i] = (float)(first + step * (double)i);
 }
 
-/* ---- COMP-10, SPLIT-01: other numbers at the same address -------------------------------------
- */
+/* ---- COMP-10, SPLIT-01: other numbers at the same address ------------------------------------ */
 
 /* Input, gradient, output and input gradient are at the same addresses, three times. */
 static void state_refilled(struct check *c, int k)
@@ -117,8 +116,7 @@ static void state_arguments(struct check *c, int k)
     }
 }
 
-/* ---- COMP-13: models and sessions do not know each other --------------------------------------
- */
+/* ---- COMP-13: models and sessions do not know each other ------------------------------------- */
 
 /* Makes a step with momentum of y = weight x + bias, with zeros or the given values. */
 static void fresh_model(struct check *c, int k, double weight)
@@ -226,8 +224,7 @@ static void state_sessions(struct check *c)
         session_beside(c, golden_most(c, 8), host == 1);
 }
 
-/* ---- DDP-09: two forwards of ranks wait -------------------------------------------------------
- */
+/* ---- DDP-09: two forwards of ranks wait ------------------------------------------------------ */
 
 /* Each forward has its backward, the last one first: the result is the sum of both means, or the
  * first one is refused. No other result is right. */

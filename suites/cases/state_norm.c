@@ -50,8 +50,7 @@ static void row_is(struct check *c, struct impl_model *model, enum impl_what wha
                  check_get(c, model, what, i), FEATURES, want);
 }
 
-/* ---- BUF-05: evaluation after training --------------------------------------------------------
- */
+/* ---- BUF-05: evaluation after training ------------------------------------------------------- */
 
 /* This is G4 after one training step: mean 1.5 and variance 4, which gives the numbers of the
  * rule. */
@@ -127,8 +126,7 @@ static void state_norm_trained(struct check *c, int k)
     }
 }
 
-/* ---- BUF-12: other momenta, eps, numbers of features ------------------------------------------
- */
+/* ---- BUF-12: other momenta, eps, numbers of features ----------------------------------------- */
 
 /* A deviation of 1 and eps 3 give a root of 2: the rows of a pair become -1/2 and 1/2. */
 static void pairs_trained(struct check *c, struct impl_model *model, int k, int turn)

@@ -31,8 +31,7 @@ static const char multiply[] = "{\"kind\":\"multiply\",\"factor\":2}";
 static const char multiply_tagged[] =
     "{\"kind\":\"multiply\",\"factor\":2},{\"kind\":\"tag_device\"},{\"kind\":\"tag_replica\"}";
 
-/* ---- STRUCT-01: every tensor of the list is scattered -------------------------------------------
- */
+/* ---- STRUCT-01: every tensor of the list is scattered ---------------------------------------- */
 
 static void list_is_cut(struct check *c, int k)
 {
@@ -69,8 +68,7 @@ static void list_is_cut(struct check *c, int k)
     }
 }
 
-/* ---- STRUCT-03: an empty argument ---------------------------------------------------------------
- */
+/* ---- STRUCT-03: an empty argument ------------------------------------------------------------ */
 
 /* The argument is passed to every replica unchanged, and the rows are cut nevertheless. */
 static void empty_argument(struct check *c, int k)

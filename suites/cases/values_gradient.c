@@ -8,8 +8,7 @@
 
 enum { N = 10 };
 
-/* ---- GRAD-18: DataParallel --------------------------------------------------------------------
- */
+/* ---- GRAD-18: DataParallel ------------------------------------------------------------------- */
 
 static const double infinite = (double)INFINITY, nan_value = (double)NAN;
 
@@ -85,8 +84,7 @@ static void values_small(struct check *c, int k)
     }
 }
 
-/* ---- DDP-05: ranks ----------------------------------------------------------------------------
- */
+/* ---- DDP-05: ranks --------------------------------------------------------------------------- */
 
 static const char unit[] = DDP_MODEL("{\"kind\":\"affine\",\"weight\":[1],\"bias\":[0]}");
 

@@ -61,8 +61,7 @@ static void is_piece(struct check *c, const char *what, const struct impl_array 
                    check_element(got, i), check_element(want, i));
 }
 
-/* ---- SPLIT-14, GATH-14 ------------------------------------------------------------------------
- */
+/* ---- SPLIT-14, GATH-14 ----------------------------------------------------------------------- */
 
 static void values_scatter(struct check *c, int k)
 {

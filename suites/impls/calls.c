@@ -221,8 +221,7 @@ enum impl_op impl_op_of(const char *name)
     return (enum impl_op)op;
 }
 
-/* ---- a field of a call -------------------------------------------------------------------------
- */
+/* ---- a field of a call ----------------------------------------------------------------------- */
 
 static size_t int_at(const void *arguments, size_t offset)
 {
@@ -320,8 +319,7 @@ void *impl_field_target(const struct impl_field *field, const void *arguments)
     return target;
 }
 
-/* ---- making a call -----------------------------------------------------------------------------
- */
+/* ---- making a call --------------------------------------------------------------------------- */
 
 int impl_invoke(const struct impl_ops *ops, enum impl_op op, struct impl_session *session,
                 struct impl_model *model, void *arguments, struct impl_error *err)

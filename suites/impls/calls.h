@@ -34,8 +34,7 @@ enum impl_op {
     IMPL_OPS
 };
 
-/* ---- arguments that impl.h has no struct for ---------------------------------------------------
- */
+/* ---- arguments that impl.h has no struct for ------------------------------------------------- */
 
 struct impl_open_call {
     struct impl_config config;
@@ -83,8 +82,7 @@ union impl_arguments {
     struct impl_step step;
 };
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 enum impl_kind {
     /* these lie in the struct itself */

@@ -16,8 +16,7 @@ static int on_model(struct impl_model *model, enum impl_op op, void *arguments,
     return model->session->carry(model->session, model, op, arguments, err);
 }
 
-/* ---- on a session ------------------------------------------------------------------------------
- */
+/* ---- on a session ---------------------------------------------------------------------------- */
 
 void remote_forget_models(struct impl_session *session)
 {
@@ -108,8 +107,7 @@ static int remote_model_open(struct impl_session *session, const char *descripti
     return IMPL_OK;
 }
 
-/* ---- on a model --------------------------------------------------------------------------------
- */
+/* ---- on a model ------------------------------------------------------------------------------ */
 
 static void remote_model_close(struct impl_model *model)
 {

@@ -129,8 +129,7 @@ size_t workload_tokens(const struct workload *workload);
  * is what is computed. NaN: a row has no tokens. */
 double workload_token_flops(const struct workload *workload);
 
-/* ---- memory.c: what devices hold in training with AdamW, planned -------------------------------
- */
+/* ---- memory.c: what devices hold in training with AdamW, planned ----------------------------- */
 
 /* The model alone; in DataParallel; as ranks. */
 enum workload_way { WORKLOAD_ALONE, WORKLOAD_REPLICAS, WORKLOAD_RANKS };

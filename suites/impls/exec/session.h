@@ -56,8 +56,7 @@ int answer_end(struct answer *a);
 int session_break(struct exec_session *session, struct impl_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* ---- reading: `where` is the object's name in messages, "" the answer itself ------------------
- */
+/* ---- reading: `where` is the object's name in messages, "" the answer itself ----------------- */
 
 void answer_fault(struct answer *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Returns the field; if it is absent, NULL, and the fault is noted. */
@@ -89,8 +88,7 @@ size_t arrays_room(const struct impl_array *arrays, size_t n); /* arrays NULL: 0
 void answer_array(struct answer *a, const json_t *value, const char *where,
                   struct impl_array *array);
 
-/* ---- fields.c: the fields of a call that are in, or those that are out -----------------------
- */
+/* ---- fields.c: the fields of a call that are in, or those that are out ----------------------- */
 
 /* Returns the fields of a call; NULL: no memory, or text that is not UTF-8. */
 json_t *json_fields(const struct impl_operation *row, const void *arguments, int ranks, bool out);

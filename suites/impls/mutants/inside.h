@@ -405,8 +405,7 @@ int team_zero_grad(struct ranks *ranks, struct impl_error *err);
 void rank_layer_done(const struct run *run, const struct layer *layer);
 void rank_end(const struct run *run);
 
-/* ---- bugs that keep data for later, in a session, a model or a rank (later.c) ------------------
- */
+/* ---- bugs that keep data for later, in a session, a model or a rank (later.c) ---------------- */
 
 void session_opened(const struct impl_session *s);
 unsigned sessions_opened(void); /* in this process, ever */

@@ -183,8 +183,7 @@ const struct layer_ops norm_layers[LAYER_KINDS] = {
     [LAYER_BATCH_NORM] = {1, forward_norm, backward_norm},
 };
 
-/* ---- the base's after a forward of replicas ---------------------------------------------------
- */
+/* ---- the base's after a forward of replicas -------------------------------------------------- */
 
 /* Computes the statistics of the base for one layer that ran in every replica. */
 static void gather_column(const struct run *run, const struct group *group, int node, size_t c)

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- bugs that show after a failure, after many steps, or with another rate -------------------
- */
+/* ---- bugs that show after a failure, after many steps, or with another rate ------------------ */
 
 /* The error of a rank names the rank, and no more devices than the error of its layer. */
 static int rank_failed(struct ranks *ranks, int r, struct impl_error *err)

@@ -14,8 +14,7 @@
 
 #define OWN_STATUS(status) (-100 - (status)) /* an impl_status among the values of dp_status */
 
-/* ---- tensors and arrays ----------------------------------------------------------------------
- */
+/* ---- tensors and arrays ---------------------------------------------------------------------- */
 
 /* Tensors that the adapter made, and frees together. */
 struct tensors {
