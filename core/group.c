@@ -112,14 +112,6 @@ static int slots_open(struct dp_group *group, const struct dp_device_list *list,
     return 0;
 }
 
-static int connect_slots(struct dp_group *group, const struct dp_comm_ops *comm,
-                         struct dp_error *err)
-{
-    group->comm = group->others && group->others->comm ? group->others->comm : comm;
-    const int status = dp_world_count(group, err);
-    return status || !group->comm->open ? status : group->comm->open(group, err);
-}
-
 const char *dp_math_name(enum dp_math math)
 {
     static const char *const names[DP_MATHS] = {
@@ -195,7 +187,11 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
         return dp_fail(err, DP_ENOMEM, "no memory for the staging buffer");
     status = slots_open(group, &list, config, err);
     if (status == 0)
-        status = connect_slots(group, comm, err);
+        group->comm = group->others && group->others->comm ? group->others->comm : comm;
+    if (status == 0)
+        status = dp_world_count(group, err);
+    if (status == 0 && group->comm->open)
+        status = group->comm->open(group, err);
     if (status)
         return status;
     const bool crowded = dp_topology_crowded(group->topology, list.n);

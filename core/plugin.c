@@ -15,12 +15,6 @@ void *dp_plugin_open_path(const char *path, int flags, char *why, size_t bytes)
     return handle;
 }
 
-/* The loader has no status, so its text decides. */
-static bool is_missing(const char *why)
-{
-    return strstr(why, "No such file or directory") != NULL;
-}
-
 void *dp_plugin_open(const char *name, const char *folder, int flags, bool *missing, char *why,
                      size_t bytes)
 {
@@ -44,7 +38,8 @@ void *dp_plugin_open(const char *name, const char *folder, int flags, bool *miss
         if (access(path, F_OK) != 0)
             continue;
         void *handle = dp_plugin_open_path(path, flags, why, bytes);
-        *missing = !handle && is_missing(why);
+        /* The loader has no status, so its text decides. */
+        *missing = !handle && strstr(why, "No such file or directory");
         return handle;
     }
     *missing = true;

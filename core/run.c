@@ -300,16 +300,6 @@ int dp_forward(struct dp_module *module, struct dp_run *run, const struct dp_ten
     return status;
 }
 
-static int make_ones(struct dp_run *run, const struct dp_tensor *like, struct dp_tensor *ones,
-                     struct dp_error *err)
-{
-    int status = dp_run_tensor(run, like->slot, DP_F32, like->ndim, like->dim, ones, err);
-    if (status)
-        return status;
-    const struct dp_fill fill = {ones->data, 1.0f, dp_tensor_count(ones)};
-    return dp_launch(&like->slot->compute, DP_KERNEL_FILL, &fill, sizeof fill, err);
-}
-
 static int check_gradients(const struct frame *frame, const struct dp_tensor grad_out[], int n,
                            struct dp_error *err)
 {
@@ -356,7 +346,12 @@ static int backward_outermost(struct dp_module *module, struct dp_run *run,
         return status;
     status = check_backward(module, &frame, grad_out, n_grad_out, grad_in, n_in, err);
     if (status == 0 && n_grad_out == 0 && frame.n_out > 0) {
-        status = make_ones(run, &frame.out[0], &ones[0], err);
+        const struct dp_tensor *loss = &frame.out[0];
+        status = dp_run_tensor(run, loss->slot, DP_F32, loss->ndim, loss->dim, &ones[0], err);
+        if (status == 0) {
+            const struct dp_fill fill = {ones[0].data, 1.0f, dp_tensor_count(&ones[0])};
+            status = dp_launch(&loss->slot->compute, DP_KERNEL_FILL, &fill, sizeof fill, err);
+        }
         for (int i = 1; i < frame.n_out; ++i)
             ones[i] = (struct dp_tensor){0};
         grad_out = ones;

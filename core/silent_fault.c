@@ -155,15 +155,6 @@ static void stretch(const struct dp_silent_faults *h, clockid_t clock, uint64_t 
         ;
 }
 
-static int slow_launch(const struct dp_silent_faults *h, struct dp_queue *queue,
-                       enum dp_kernel kernel, const void *args, size_t bytes, struct dp_error *err)
-{
-    const uint64_t begin = ns_of(CLOCK_THREAD_CPUTIME_ID);
-    const int status = h->device->launch(queue, kernel, args, bytes, err);
-    stretch(h, CLOCK_THREAD_CPUTIME_ID, begin);
-    return status;
-}
-
 static bool is_due(const struct dp_silent_faults *h, const struct dp_queue *queue)
 {
     return queue == &queue->slot->compute && queue->slot->info.index == h->spec.device &&
@@ -187,7 +178,10 @@ static int silent_fault_launch(struct dp_queue *queue, enum dp_kernel kernel, co
             for (;;)
                 nanosleep(&hour, NULL);
         }
-        return slow_launch(h, queue, kernel, args, bytes, err);
+        const uint64_t begin = ns_of(CLOCK_THREAD_CPUTIME_ID);
+        const int late = h->device->launch(queue, kernel, args, bytes, err);
+        stretch(h, CLOCK_THREAD_CPUTIME_ID, begin);
+        return late;
     }
     const int status = h->device->launch(queue, kernel, args, bytes, err);
     const struct result result = result_of(kernel, args);

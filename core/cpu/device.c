@@ -75,20 +75,15 @@ static int cpu_launch(struct dp_queue *queue, enum dp_kernel kernel, const void 
     return status;
 }
 
-static int launch_logged(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
+static int device_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
                          size_t bytes, struct dp_error *err)
 {
+    if (!queue->slot->group->log)
+        return cpu_launch(queue, kernel, args, bytes, err);
     const uint64_t begin = dp_now_ns();
     const int status = cpu_launch(queue, kernel, args, bytes, err);
     dp_kernel_log_add(queue, kernel, args, begin);
     return status;
-}
-
-static int device_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
-                         size_t bytes, struct dp_error *err)
-{
-    return queue->slot->group->log ? launch_logged(queue, kernel, args, bytes, err)
-                                   : cpu_launch(queue, kernel, args, bytes, err);
 }
 
 /* It counts as a matrix product, like the products that it replaces. */

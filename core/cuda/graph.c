@@ -26,23 +26,12 @@ void dp_cuda_hold(struct dp_queue *queue, bool on)
         graphs->holds += on ? 1 : -1;
 }
 
-/* Copies may use memory of the host, which the caller can use again afterwards, so they cannot be
- * held. */
-static bool can_wait(enum dp_kernel kernel)
-{
-    return kernel != DP_KERNEL_COPY && kernel != DP_KERNEL_REDUCE;
-}
-
-/* These depend only on the stream; see device.c. */
-static bool goes_by_stream(enum dp_kernel kernel)
-{
-    return kernel == DP_KERNEL_COPY || kernel == DP_KERNEL_PEER_COPY;
-}
-
 int dp_cuda_launch_ahead(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
                          struct dp_error *err)
 {
-    int status = goes_by_stream(kernel) ? 0 : dp_cuda_enter(queue->slot, err);
+    /* These depend only on the stream; see device.c. */
+    const bool by_stream = kernel == DP_KERNEL_COPY || kernel == DP_KERNEL_PEER_COPY;
+    int status = by_stream ? 0 : dp_cuda_enter(queue->slot, err);
     if (status == 0)
         status = dp_cuda_issue(queue, kernel, args, err);
     if (status == 0 && queue == &queue->slot->compute)
@@ -54,7 +43,9 @@ int dp_cuda_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *ar
                    struct dp_error *err)
 {
     struct dp_cuda_graphs *graphs = graphs_of(queue);
-    if (graphs && graphs->holds > 0 && can_wait(kernel)) {
+    /* Copies may use memory of the host, which the caller can use again afterwards, so they cannot
+     * be held. */
+    if (graphs && graphs->holds > 0 && kernel != DP_KERNEL_COPY && kernel != DP_KERNEL_REDUCE) {
         atomic_store_explicit(&graphs->owner, pthread_self(), memory_order_relaxed);
         return dp_cuda_list_append(queue->slot, &graphs->held, kernel, args, bytes, err);
     }

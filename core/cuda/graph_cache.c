@@ -4,12 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t graph_mixed(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
-}
-
 int dp_cuda_list_append(struct dp_slot *slot, struct dp_cuda_list *list, enum dp_kernel kernel,
                         const void *args, size_t bytes, struct dp_error *err)
 {
@@ -31,7 +25,8 @@ int dp_cuda_list_append(struct dp_slot *slot, struct dp_cuda_list *list, enum dp
     for (size_t i = 0; i < sizeof item + bytes; i += sizeof(uint64_t)) {
         uint64_t word;
         memcpy(&word, at + i, sizeof word);
-        list->hash = graph_mixed(list->hash, word);
+        const uint64_t hash = (list->hash ^ word) * 0x9e3779b97f4a7c15u;
+        list->hash = hash ^ hash >> 29;
     }
     list->bytes = need;
     ++list->launches;

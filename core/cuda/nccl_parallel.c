@@ -209,15 +209,6 @@ static int accumulate(const struct dp_team *team, struct ranks *ranks, const str
     return status;
 }
 
-/* How many sums, from sums[0] on, can be one group. */
-static int count_alike(const struct dp_sum sums[], int n)
-{
-    int alike = 0;
-    while (alike < n && alike < MOST_PIECES && !sums[alike].accumulate)
-        ++alike;
-    return alike;
-}
-
 int dp_nccl_reduce(const struct dp_team *team, struct dp_slot *dst_slot, const struct dp_sum sums[],
                    int n, enum dp_phase phase, struct dp_error *err)
 {
@@ -229,7 +220,10 @@ int dp_nccl_reduce(const struct dp_team *team, struct dp_slot *dst_slot, const s
     for (int k = 0, alike; status == 0 && k<n; k += alike> 0 ? alike : 1) {
         const struct addition addition = {.sum = &sums[k]};
         size_t bytes[MOST_PIECES];
-        alike = count_alike(sums + k, n - k);
+        /* How many sums, from sums[k] on, can be one group. */
+        alike = 0;
+        while (k + alike < n && alike < MOST_PIECES && !sums[k + alike].accumulate)
+            ++alike;
         for (int i = 0; i < alike; ++i)
             bytes[i] = sums[k + i].n * dp_dtype_bytes(sums[k + i].dtype);
         if (alike > 0)

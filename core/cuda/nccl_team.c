@@ -127,15 +127,6 @@ struct announced {
     enum { NOT_MINE, MADE, FAILED } state; /* of the id, for the first member's process */
 };
 
-static void announce(const struct dp_nccl *nccl, const struct dp_collective *c,
-                     struct announced *mine)
-{
-    memset(mine, 0, sizeof *mine);
-    if (c->n_parts == 0 || c->part[0].rank != c->member[0])
-        return;
-    mine->state = nccl->call.unique_id(&mine->id) == ncclSuccess ? MADE : FAILED;
-}
-
 /* The data of all processes, and the one that has the id. */
 static int team_exchange(const struct dp_nccl *nccl, const struct announced *mine, ncclUniqueId *id,
                          struct dp_error *err)
@@ -167,21 +158,15 @@ static int agree_id(const struct dp_nccl *nccl, const struct dp_collective *c, n
                        "communicator nccl: %d of %d ranks, in several processes, is not in this "
                        "version",
                        c->n_members, nccl->group->world);
-    announce(nccl, c, &mine);
+    memset(&mine, 0, sizeof mine);
+    if (c->n_parts > 0 && c->part[0].rank == c->member[0])
+        mine.state = nccl->call.unique_id(&mine.id) == ncclSuccess ? MADE : FAILED;
     if (c->n_parts < c->n_members)
         return team_exchange(nccl, &mine, id, err);
     *id = mine.id;
     return mine.state == MADE ? 0
                               : dp_nccl_fail(nccl, c->part[0].slot, c->part[0].rank,
                                              "ncclGetUniqueId", ncclSystemError, err);
-}
-
-static int team_place_of(const struct dp_nccl_team *team, int rank)
-{
-    int place = 0;
-    while (team->member[place] != rank)
-        ++place;
-    return place;
 }
 
 /* The group is closed on every path. */
@@ -196,11 +181,13 @@ static int init_ranks(const struct dp_nccl *nccl, struct dp_nccl_team *team, con
     for (int i = 0; status == 0 && !dp_nccl_is_bad(result) && i < team->n; ++i) {
         ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
         config.blocking = 0;
+        int place = 0;
+        while (team->member[place] != team->rank[i])
+            ++place;
         at = i;
         status = dp_cuda_enter(team->slot[i], err);
         if (status == 0)
-            result = nccl->call.init_rank(&team->comm[i], team->n_members, *id,
-                                          team_place_of(team, team->rank[i]), &config);
+            result = nccl->call.init_rank(&team->comm[i], team->n_members, *id, place, &config);
     }
     const ncclResult_t ended = nccl->call.group_end();
     if (status)

@@ -11,12 +11,6 @@ bool dp_cuda_reaches(const struct dp_slot *from, const struct dp_slot *to)
     return from == to || (native(from)->reach >> to->info.index & 1) != 0;
 }
 
-/* The driver says that two GPUs could, but refuses, because the number of peers is limited. */
-static bool is_refusal(cudaError_t error)
-{
-    return error == cudaErrorTooManyPeers || error == cudaErrorPeerAccessUnsupported;
-}
-
 /* It may be enabled already, by another group or for another slot. */
 int dp_cuda_connect(struct dp_slot *from, const struct dp_slot *to, struct dp_error *err)
 {
@@ -34,7 +28,8 @@ int dp_cuda_connect(struct dp_slot *from, const struct dp_slot *to, struct dp_er
             return status;
         error = cudaDeviceEnablePeerAccess(b, 0);
     }
-    const bool refused = is_refusal(error);
+    /* The driver says that two GPUs could, but refuses, because the number of peers is limited. */
+    const bool refused = error == cudaErrorTooManyPeers || error == cudaErrorPeerAccessUnsupported;
     if (error && !refused && error != cudaErrorPeerAccessAlreadyEnabled)
         return dp_cuda_fail(from, "cudaDeviceEnablePeerAccess", error, err);
     if (error)

@@ -86,11 +86,6 @@ static int forward_chunk(const struct conv *l, struct dp_run *run, const struct 
     return status;
 }
 
-static bool conv_is_trained(const struct conv *l)
-{
-    return !l->weight->frozen || (l->bias && !l->bias->frozen);
-}
-
 static int conv_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
                         int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
 {
@@ -122,7 +117,8 @@ static int conv_forward(struct dp_module *module, struct dp_run *run, const stru
     }
     if (status)
         return status;
-    y.needs_grad = run->grad && (in[0].needs_grad || conv_is_trained(l));
+    y.needs_grad =
+        run->grad && (in[0].needs_grad || !l->weight->frozen || (l->bias && !l->bias->frozen));
     return dp_layer_output(module, run, &y, &in[0], sizeof in[0], out, n_out, err);
 }
 
@@ -208,16 +204,6 @@ static int open_target(struct dp_run *run, struct dp_param *param, const struct 
     return dp_launch(w->queue, DP_KERNEL_ZERO, &zero, sizeof zero, err);
 }
 
-static int backward_chunks(const struct conv *l, struct dp_run *run, const struct dp_tensor *x,
-                           struct work *w, const struct back *b, const struct dp_tensor *dy,
-                           struct dp_error *err)
-{
-    int status = open_chunks(l, run, x->slot, w, err);
-    for (size_t n = 0; status == 0 && n < w->at.images; n += w->chunk)
-        status = backward_chunk(l, run, w, b, x, dy, n, err);
-    return status;
-}
-
 static int conv_backward(struct dp_module *module, struct dp_run *run,
                          const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
                          int n_in, struct dp_error *err)
@@ -252,7 +238,12 @@ static int conv_backward(struct dp_module *module, struct dp_run *run,
     bool made = false;
     if (status == 0)
         status = dp_convolve(w.queue, &whole, &made, err);
-    return status || made ? status : backward_chunks(l, run, &x, &w, &b, &grad_out[0], err);
+    if (status || made)
+        return status;
+    status = open_chunks(l, run, x.slot, &w, err);
+    for (size_t n = 0; status == 0 && n < w.at.images; n += w.chunk)
+        status = backward_chunk(l, run, &w, &b, &x, &grad_out[0], n, err);
+    return status;
 }
 
 static const struct dp_module_ops conv_ops = {"conv2d", conv_forward, conv_backward, free};

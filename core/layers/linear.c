@@ -72,11 +72,6 @@ static size_t linear_rows_of(const struct linear *l, const struct dp_tensor *x)
     return dp_tensor_count(x) / l->d_in;
 }
 
-static bool linear_is_trained(const struct linear *l)
-{
-    return !l->weight->frozen || (l->bias && !l->bias->frozen);
-}
-
 static int linear_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
                           int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
 {
@@ -101,7 +96,8 @@ static int linear_forward(struct dp_module *module, struct dp_run *run, const st
         status = take_operand(run, dp_run_value(run, l->weight), &weight, err);
     if (status)
         return status;
-    y.needs_grad = run->grad && (x->needs_grad || linear_is_trained(l));
+    y.needs_grad =
+        run->grad && (x->needs_grad || !l->weight->frozen || (l->bias && !l->bias->frozen));
     const struct dp_gemm gemm = {
         .transpose_b = true, .m = linear_rows_of(l, x), .n = l->d_out, .k = l->d_in, .c = y.data};
     status = linear_multiply(run, x->slot, &gemm, &saved.input, &weight, err);

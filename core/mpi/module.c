@@ -15,18 +15,12 @@ static void *module_load(const char *path, char *why, size_t bytes)
     return dp_plugin_open_path(path, RTLD_GLOBAL, why, bytes);
 }
 
-static void *load_library(char *why, size_t bytes)
-{
-    void *handle = module_load(DP_MPI_NAME, why, bytes);
-    char again[200];
-    return handle ? handle : module_load(DP_MPI_FILE, again, sizeof again);
-}
-
 int dp_mpi_load(const char *module, const struct dp_wire **wire, struct dp_error *err)
 {
     const struct dp_wire *(*table)(void) = NULL;
-    char why[200] = "";
-    if (!load_library(why, sizeof why))
+    char why[200] = "", again[200];
+    if (!module_load(DP_MPI_NAME, why, sizeof why) &&
+        !module_load(DP_MPI_FILE, again, sizeof again))
         return dp_fail(err, DP_ENOTSUP, "MPI cannot be loaded: %s", why);
     void *handle = module
                        ? module_load(module, why, sizeof why)

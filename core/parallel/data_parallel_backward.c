@@ -133,20 +133,6 @@ static int backward_direct(struct dp_module *module, struct dp_run *run,
     return status;
 }
 
-/* A later forward may have succeeded on this replica and failed later; its saved data are dropped.
- */
-static int rewind_replicas(struct dp_parallel_self *p, const struct dp_parallel_call *call,
-                           struct dp_error *err)
-{
-    for (int i = 0; i < call->m; ++i) {
-        struct dp_run *replica = dp_replicas_run(p->replicas, i);
-        if (replica->tape_used < call->tape[i])
-            return dp_fail(err, DP_EINVAL, "backward of data_parallel without its forward");
-        replica->tape_used = call->tape[i];
-    }
-    return 0;
-}
-
 int dp_parallel_backward(struct dp_module *module, struct dp_run *run,
                          const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
                          int n_in, struct dp_error *err)
@@ -163,7 +149,15 @@ int dp_parallel_backward(struct dp_module *module, struct dp_run *run,
         return dp_fail(err, DP_EINVAL,
                        "backward of a data_parallel that another run, or a failed "
                        "backward, has used since");
-    status = rewind_replicas(p, call, err);
+    /* A later forward may have succeeded on this replica and failed later; its saved data are
+     * dropped. */
+    for (int i = 0; status == 0 && i < call->m; ++i) {
+        struct dp_run *replica = dp_replicas_run(p->replicas, i);
+        if (replica->tape_used < call->tape[i])
+            status = dp_fail(err, DP_EINVAL, "backward of data_parallel without its forward");
+        else
+            replica->tape_used = call->tape[i];
+    }
     if (status == 0)
         status = backward_replicas(module, p, run, call, grad_out, grad_in, err);
     if (status)

@@ -215,15 +215,6 @@ static int check_outputs(const struct dp_ddp *d, const struct ddp_call *call, in
     return 0;
 }
 
-/* The base may have been moved away and back. */
-static int check_base(struct dp_ddp *d, struct dp_error *err)
-{
-    const int status = dp_replicas_check(d->replicas, err);
-    for (int j = 0; status == 0 && j < d->replicas->params.n; ++j)
-        d->replicas->replica[0].state.value[j] = d->replicas->params.item[j]->value;
-    return status;
-}
-
 static int forward_all(struct dp_ddp *d, struct ddp_call *call, struct dp_tensor out[], int *n_out,
                        struct dp_error *err)
 {
@@ -257,7 +248,10 @@ static int forward_forward_all(struct dp_ddp *ddp, const struct dp_tensor in[], 
 {
     struct ddp_call *call = NULL;
     bool none;
-    int status = check_base(ddp, err);
+    int status = dp_replicas_check(ddp->replicas, err);
+    /* The base may have been moved away and back. */
+    for (int j = 0; status == 0 && j < ddp->replicas->params.n; ++j)
+        ddp->replicas->replica[0].state.value[j] = ddp->replicas->params.item[j]->value;
     if (status == 0)
         status = enter_join(ddp, active, &none, err);
     if (status)

@@ -25,11 +25,6 @@ static void *zeroed(int n, size_t bytes)
     return calloc((size_t)n + 1, bytes);
 }
 
-static bool open_is_trained(const struct dp_param *param)
-{
-    return !param->frozen && !param->buffer;
-}
-
 static int list_trained(struct dp_ddp *d, struct dp_error *err)
 {
     const struct dp_param_list *params = &d->replicas->params;
@@ -41,7 +36,7 @@ static int list_trained(struct dp_ddp *d, struct dp_error *err)
         const struct dp_param *p = params->item[j];
         const struct dp_tensor *grad = &d->replicas->replica[0].state.grad[j];
         d->train_of[j] = -1;
-        if (!open_is_trained(p))
+        if (p->frozen || p->buffer)
             continue;
         if (p->value.dtype != DP_F32)
             return dp_fail(err, DP_EINVAL, "parameter %d '%s' is not of 32-bit floats", j, p->name);
