@@ -13,19 +13,16 @@ void tensors_free(struct tensors *list)
     list->n = list->capacity = 0;
 }
 
-static int tensors_grow(struct tensors *list, struct dp_error *err)
+void *list_room(void *list, int n, int *capacity, size_t bytes, struct dp_error *err)
 {
-    const int capacity = list->capacity > 0 ? 2 * list->capacity : 16;
-    struct dp_tensor *grown;
+    const int doubled = *capacity > 0 ? 2 * *capacity : 16;
+    void *grown = n < *capacity ? list : realloc(list, (size_t)doubled * bytes);
 
-    if (list->n < list->capacity)
-        return 0;
-    grown = realloc(list->item, (size_t)capacity * sizeof *grown);
     if (!grown)
-        return dp_fail(err, DP_ENOMEM, "no memory for a list of tensors");
-    list->item = grown;
-    list->capacity = capacity;
-    return 0;
+        dp_fail(err, DP_ENOMEM, "no memory for a list of %d", doubled);
+    else if (n == *capacity)
+        *capacity = doubled;
+    return grown;
 }
 
 struct dp_slot *slot_of(struct dp_group *group, int device, struct dp_error *err)
@@ -89,9 +86,11 @@ int tensor_put(struct dp_group *group, const struct impl_array *array, struct te
     slot = slot_of(group, array->device, err);
     if (!slot)
         return DP_ENODEV;
-    status = tensors_grow(list, err);
-    if (status == 0)
-        status = dp_tensor_alloc(slot, dtype_of(array->dtype), array->ndim, array->dim, &made, err);
+    void *room = list_room(list->item, list->n, &list->capacity, sizeof *list->item, err);
+    if (!room)
+        return DP_ENOMEM;
+    list->item = room;
+    status = dp_tensor_alloc(slot, dtype_of(array->dtype), array->ndim, array->dim, &made, err);
     if (status != 0)
         return status;
     made.needs_grad = array->needs_grad;

@@ -156,21 +156,6 @@ struct functional {
     struct dp_parallel_config config;
 };
 
-static int calls_grow(struct world *world, struct dp_error *err)
-{
-    const int capacity = world->calls_capacity > 0 ? 2 * world->calls_capacity : 8;
-    struct dp_module **grown;
-
-    if (world->n_calls < world->calls_capacity)
-        return 0;
-    grown = realloc(world->call, (size_t)capacity * sizeof *grown);
-    if (!grown)
-        return dp_fail(err, DP_ENOMEM, "no memory for a list of calls");
-    world->call = grown;
-    world->calls_capacity = capacity;
-    return 0;
-}
-
 void world_close_calls(struct world *world)
 {
     for (int i = 0; i < world->n_calls; ++i)
@@ -195,9 +180,12 @@ static int functional_forward(struct dp_module *module, struct dp_run *run,
     if (status != 0)
         return status;
     if (dp_run_has_grad(run)) {
-        status = calls_grow(f->world, err);
-        if (status == 0)
-            status = dp_run_save(run, module, &call, sizeof call, err);
+        struct world *world = f->world;
+        struct dp_module **room =
+            list_room(world->call, world->n_calls, &world->calls_capacity, sizeof *room, err);
+
+        world->call = room ? room : world->call;
+        status = room ? dp_run_save(run, module, &call, sizeof call, err) : DP_ENOMEM;
     }
     if (status != 0 || !dp_run_has_grad(run))
         dp_module_close(call);

@@ -71,21 +71,6 @@ static int put_all(struct impl_model *model, const struct impl_array arrays[], i
     return status;
 }
 
-static int forward_make_room(struct impl_model *model, struct dp_error *err)
-{
-    const int capacity = model->capacity > 0 ? 2 * model->capacity : 8;
-    struct outputs *grown;
-
-    if (model->pending < model->capacity)
-        return 0;
-    grown = realloc(model->outputs, (size_t)capacity * sizeof *grown);
-    if (!grown)
-        return dp_fail(err, DP_ENOMEM, "no memory for a list of forwards");
-    model->outputs = grown;
-    model->capacity = capacity;
-    return 0;
-}
-
 static int forward_forward(struct impl_model *model, struct impl_forward *op, struct dp_error *err)
 {
     struct dp_tensor in[IMPL_MAX_IO], out[DP_MAX_IO];
@@ -98,10 +83,13 @@ static int forward_forward(struct impl_model *model, struct impl_forward *op, st
     status = put_all(model, op->in, op->n_in, &model->kept, in, err);
     if (status == 0)
         status = keep_arguments(&model->world, op, err);
-    if (status == 0)
-        status = forward_make_room(model, err);
     if (status != 0)
         return status;
+    struct outputs *room =
+        list_room(model->outputs, model->pending, &model->capacity, sizeof *room, err);
+    if (!room)
+        return DP_ENOMEM;
+    model->outputs = room;
     dp_run_grad_mode(model->run, op->grad);
     dp_run_train_mode(model->run, op->train);
     trace_begin(model->session, op->trace);

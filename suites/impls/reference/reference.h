@@ -22,6 +22,8 @@ struct tensors {
     int n, capacity;
 };
 void tensors_free(struct tensors *list);
+/* Returns a list of n with room for one more, which may have moved; NULL with the error filled. */
+void *list_room(void *list, int n, int *capacity, size_t bytes, struct dp_error *err);
 
 struct dp_slot *slot_of(struct dp_group *group, int device, struct dp_error *err); /* NULL: none */
 int device_of(const struct dp_slot *slot);
