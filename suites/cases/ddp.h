@@ -37,6 +37,8 @@ int ddp_try_backward(struct check *c, struct impl_model *model, struct ddp_call 
 void ddp_forward(struct check *c, struct impl_model *model, struct ddp_call *call);
 void ddp_backward(struct check *c, struct impl_model *model, struct ddp_call *call);
 void ddp_pass(struct check *c, struct impl_model *model, struct ddp_call *call); /* both */
+/* Both, after zeroing the gradients. */
+void ddp_fresh_pass(struct check *c, struct impl_model *model, struct ddp_call *call);
 /* The same, and the number of outputs counts as a comparison of the case. */
 void ddp_forward_counted(struct check *c, struct impl_model *model, struct ddp_call *call);
 void ddp_pass_counted(struct check *c, struct impl_model *model, struct ddp_call *call);

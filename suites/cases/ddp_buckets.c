@@ -23,8 +23,7 @@ static const struct impl_trace *traced_step(struct check *c, struct impl_model *
     for (int r = 0; r < RANKS; ++r)
         call.in[r][0] =
             check_array(c, 2, (const size_t[]){1, columns}, check_sequence(c, columns, 0, 0));
-    check_zero_grad(c, model);
-    ddp_pass(c, model, &call);
+    ddp_fresh_pass(c, model, &call);
     return trace;
 }
 
@@ -167,8 +166,7 @@ static void ddp_buckets_order(struct check *c)
             struct ddp_call call = buckets_rows_of(c, RANKS, x);
 
             check_note(c, "the other order on rank %d, iteration %d: ", rank, turn);
-            check_zero_grad(c, model);
-            ddp_pass(c, model, &call);
+            ddp_fresh_pass(c, model, &call);
             weights_are_reduced(c, model, RANKS, x);
         }
         check_model_close(c, model);
@@ -199,8 +197,7 @@ static void ddp_buckets_beside(struct check *c)
 
         call.backward = trace;
         check_note(c, "iteration %d: ", turn);
-        check_zero_grad(c, model);
-        ddp_pass(c, model, &call);
+        ddp_fresh_pass(c, model, &call);
         weights_are_reduced(c, model, RANKS, x);
         if (turn == 0)
             continue;

@@ -65,8 +65,7 @@ static void ranks_give(struct check *c, const char *description, const struct ro
     for (int turn = 1; turn <= 2; ++turn) {
         struct ddp_call call = call_of(c, rows, turn == 1 ? unscaled : doubled);
 
-        check_zero_grad(c, model);
-        ddp_pass(c, model, &call);
+        ddp_fresh_pass(c, model, &call);
         ddp_grads_are(c, model, rows->ranks, 12 * turn * gradient, 12 * turn * of_bias);
     }
     check_model_close(c, model);
@@ -122,8 +121,7 @@ static void ddp_loss_scaled(struct check *c)
         for (int turn = 0; turn < 2; ++turn) {
             struct ddp_call call = call_of(c, rows, scale);
 
-            check_zero_grad(c, model);
-            ddp_pass(c, model, &call);
+            ddp_fresh_pass(c, model, &call);
             ddp_grads_are(c, model, rows->ranks, 12 * rows->whole, 12);
         }
         check_model_close(c, model);
@@ -156,8 +154,7 @@ static void losses(struct check *c, const char *description, const struct rows *
         check_note(c, "R=%d, %s, turn %d: ", rows->ranks, mean ? "mean" : "sum", turn);
         for (int r = 0; r < rows->ranks; ++r)
             ddp_set(c, model, r, IMPL_VALUE, 0, &weight[turn]);
-        check_zero_grad(c, model);
-        ddp_pass(c, model, &call);
+        ddp_fresh_pass(c, model, &call);
         /* Checks loss and input gradients of every rank with this weight, bias 1 and gradients
          * of 12. */
         for (int r = 0; r < rows->ranks; ++r) {

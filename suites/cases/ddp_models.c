@@ -76,8 +76,7 @@ static void ddp_mean_eval(struct check *c, int ranks)
 
         check_note(c, "R=%d, turn %d: ", ranks, turn);
         call.eval = turn != 2;
-        check_zero_grad(c, model);
-        ddp_pass(c, model, &call);
+        ddp_fresh_pass(c, model, &call);
         ddp_grads_are(c, model, ranks, models_mean_of(x, ranks), 1);
     }
 }
@@ -94,8 +93,7 @@ static void ddp_mean_no_rows(struct check *c, int ranks)
 
         check_note(c, "R=%d, rank %d has no rows: ", ranks, turn);
         call.in[turn][0] = check_needs_grad(check_vector(c, 0, NULL));
-        check_zero_grad(c, model);
-        ddp_pass(c, model, &call);
+        ddp_fresh_pass(c, model, &call);
         ddp_grads_are(c, model, ranks, models_mean_of(rows, ranks) - rows[turn] / ranks,
                       (ranks - 1.0) / ranks);
     }

@@ -109,6 +109,12 @@ void ddp_pass(struct check *c, struct impl_model *model, struct ddp_call *call)
     ddp_backward(c, model, call);
 }
 
+void ddp_fresh_pass(struct check *c, struct impl_model *model, struct ddp_call *call)
+{
+    check_zero_grad(c, model);
+    ddp_pass(c, model, call);
+}
+
 void ddp_forward_counted(struct check *c, struct impl_model *model, struct ddp_call *call)
 {
     ddp_forward(c, model, call);

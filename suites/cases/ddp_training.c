@@ -31,8 +31,7 @@ static void ddp_mean_known(struct check *c)
             check_note(c, "row %zu, turn %d: ", k, turn);
             for (int r = 0; r < call.ranks; ++r)
                 call.g[r][0] = check_vector(c, 1, (const double[]){turn});
-            check_zero_grad(c, model);
-            ddp_pass(c, model, &call);
+            ddp_fresh_pass(c, model, &call);
             ddp_grads_are(c, model, call.ranks, turn * known[k].mean, turn);
         }
         check_model_close(c, model);
@@ -74,8 +73,7 @@ static void ddp_mean_steps(struct check *c, int ranks)
             sum[0] += batch[r].weight;
             sum[1] += batch[r].bias;
         }
-        check_zero_grad(c, model);
-        ddp_pass(c, model, &call);
+        ddp_fresh_pass(c, model, &call);
         own_output(c, &call, batch, weight, bias);
         ddp_grads_are(c, model, ranks, sum[0] / ranks, sum[1] / ranks);
         check_step(c, model, (float)lr, (float)momentum);
@@ -102,8 +100,7 @@ static void network_turn(struct check *c, struct impl_model *model, int ranks, u
         call.in[r][0] = check_needs_grad(check_array(c, 2, (const size_t[]){n, NET_IN}, net[r].x));
         call.g[r][0] = check_array(c, 2, (const size_t[]){n, NET_OUT}, net[r].g);
     }
-    check_zero_grad(c, model);
-    ddp_pass(c, model, &call);
+    ddp_fresh_pass(c, model, &call);
     for (int p = 0; p < NET_PARAMS; ++p) {
         double mean[NET_IN * NET_MID + NET_MID * NET_OUT] = {0};
 
@@ -164,8 +161,7 @@ static void ddp_mean_large(struct check *c)
             mean[1] += (double)n / RANKS;
             call.in[r][0] = check_counted(c, n, x[r], 0);
         }
-        check_zero_grad(c, model);
-        ddp_pass(c, model, &call);
+        ddp_fresh_pass(c, model, &call);
         ddp_all_are(c, model, RANKS, IMPL_GRAD, 0, WIDTH,
                     check_sequence(c, WIDTH, WIDTH * mean[0], 0));
         ddp_all_are(c, model, RANKS, IMPL_GRAD, 1, WIDTH,
@@ -194,8 +190,7 @@ static void ddp_mean_exact(struct check *c, int ranks)
         for (int r = 0; r < ranks; ++r)
             x[r] = equal[k];
         call = ddp_rows(c, ranks, x);
-        check_zero_grad(c, model);
-        ddp_pass(c, model, &call);
+        ddp_fresh_pass(c, model, &call);
         ddp_all_is(c, model, ranks, IMPL_GRAD, 0, equal[k]);
     }
 }
@@ -223,8 +218,7 @@ static void ddp_mean_range(struct check *c)
             struct ddp_call call = ddp_rows(c, rows[k].ranks, rows[k].x);
 
             check_note(c, "row %zu, turn %d: ", k, turn);
-            check_zero_grad(c, model);
-            ddp_pass(c, model, &call);
+            ddp_fresh_pass(c, model, &call);
             ddp_grads_are(c, model, call.ranks, rows[k].mean, 1);
         }
         check_model_close(c, model);
@@ -247,8 +241,7 @@ static void ddp_mean_infinite(struct check *c, int ranks)
         check_note(c, "R=%d, rank %d has %g: ", ranks, turn, want);
         x[turn] = want;
         call = ddp_rows(c, ranks, x);
-        check_zero_grad(c, model);
-        ddp_pass(c, model, &call);
+        ddp_fresh_pass(c, model, &call);
         for (int r = 0; r < ranks; ++r)
             check_true(c, check_element(check_get_rank(c, model, r, IMPL_GRAD, 0), 0) == want,
                        "gradient of rank %d is not %g", r, want);
@@ -299,8 +292,7 @@ static void real_step(struct check *c, struct impl_model *model, int ranks, uint
         call.g[r][0] = check_array(c, 2, (const size_t[]){n, NET_OUT},
                                    check_randoms(c, n * NET_OUT, 2000 + seed));
     }
-    check_zero_grad(c, model);
-    ddp_pass(c, model, &call);
+    ddp_fresh_pass(c, model, &call);
     check_step(c, model, 0.05F, 0.9F);
 }
 
@@ -343,8 +335,7 @@ static void ddp_values_not_sent(struct check *c, int ranks)
         struct ddp_call call = ddp_rows(c, ranks, x);
 
         check_note(c, "R=%d, step %d: ", ranks, turn);
-        check_zero_grad(c, model);
-        ddp_pass(c, model, &call);
+        ddp_fresh_pass(c, model, &call);
         ddp_all_is(c, model, ranks, IMPL_GRAD, 0, mean);
         check_step(c, model, 0.5F, 0);
         for (int r = 0; r < ranks; ++r) {
