@@ -288,10 +288,10 @@ struct dp_param {
 };
 
 /* The operations of a layer; self is its private data. forward gets in[] and sets out[]. backward
- * gets the gradients of the outputs (slot NULL: none), and sets those of the inputs (slot NULL:
- * none, as for every input that does not need a gradient). In grad mode a forward saves the data
- * for its backward once, with dp_run_save; the backward takes them with dp_run_restore. Both run on
- * the worker of the replica's slot, and must not call dp_apply. */
+ * gets the gradients of the outputs (slot NULL: none), and sets those of the inputs (slot NULL when
+ * it is called: none, as for every input that does not need a gradient). In grad mode a forward
+ * saves the data for its backward once, with dp_run_save; the backward takes them with
+ * dp_run_restore. Both run on the worker of the replica's slot, and must not call dp_apply. */
 struct dp_module_ops {
     const char *kind;
     int (*forward)(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],

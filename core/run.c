@@ -252,6 +252,8 @@ static int call_backward(struct dp_module *module, struct dp_run *run,
                          const struct dp_tensor grad_out[], int n_out, struct dp_tensor grad_in[],
                          int n_in, struct dp_error *err)
 {
+    for (int k = 0; k < n_in; ++k)
+        grad_in[k] = (struct dp_tensor){0};
     const int status = module->ops->backward(module, run, grad_out, n_out, grad_in, n_in, err);
     if (status == 0 && run->watch)
         run->watch->backward(run->watch, module);

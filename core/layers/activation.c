@@ -26,7 +26,6 @@ static int activation_backward(enum dp_kernel kernel, struct dp_module *module, 
                                struct dp_error *err)
 {
     struct dp_tensor y;
-    *dx = (struct dp_tensor){0};
     int status = dp_run_restore(run, module, &y, sizeof y, err);
     if (status || !dy->slot || !y.needs_grad)
         return status;

@@ -210,7 +210,6 @@ static int attention_backward(struct dp_module *module, struct dp_run *run,
     const struct attention *l = dp_module_self(module);
     struct saved s;
     (void)n_out, (void)n_in;
-    grad_in[0] = (struct dp_tensor){0};
     const int status = dp_run_restore(run, module, &s, sizeof s, err);
     if (status || !grad_out[0].slot || !s.x.needs_grad)
         return status;

@@ -213,7 +213,6 @@ static int conv_backward(struct dp_module *module, struct dp_run *run,
     struct work w;
     struct back b = {.dx = NULL};
     (void)n_out, (void)n_in;
-    grad_in[0] = (struct dp_tensor){0};
     int status = dp_run_restore(run, module, &x, sizeof x, err);
     if (status || !grad_out[0].slot)
         return status;

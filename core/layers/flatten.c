@@ -47,7 +47,6 @@ static int view_backward(struct dp_module *module, struct dp_run *run,
 {
     struct dp_tensor x;
     (void)n_out, (void)n_in;
-    grad_in[0] = (struct dp_tensor){0};
     const int status = dp_run_restore(run, module, &x, sizeof x, err);
     if (status || !grad_out[0].slot || !x.needs_grad)
         return status;

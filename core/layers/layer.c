@@ -44,7 +44,6 @@ int dp_layer_output(struct dp_module *module, struct dp_run *run, const struct d
 int dp_layer_input_grad(struct dp_run *run, const struct dp_tensor *x, struct dp_tensor *grad,
                         struct dp_error *err)
 {
-    *grad = (struct dp_tensor){0};
     return x->needs_grad ? dp_run_tensor(run, x->slot, DP_F32, x->ndim, x->dim, grad, err) : 0;
 }
 

@@ -146,7 +146,6 @@ static int linear_backward(struct dp_module *module, struct dp_run *run,
     struct saved saved;
     struct operand dy;
     (void)n_out, (void)n_in;
-    grad_in[0] = (struct dp_tensor){0};
     int status = dp_run_restore(run, module, &saved, sizeof saved, err);
     if (status || !grad_out[0].slot)
         return status;

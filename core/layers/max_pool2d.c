@@ -48,7 +48,6 @@ static int pool_backward(struct dp_module *module, struct dp_run *run,
 {
     struct saved s;
     (void)n_out, (void)n_in;
-    grad_in[0] = (struct dp_tensor){0};
     int status = dp_run_restore(run, module, &s, sizeof s, err);
     if (status || !grad_out[0].slot || !s.needs_grad)
         return status;

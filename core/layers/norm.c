@@ -127,7 +127,6 @@ static int batch_backward(struct dp_module *module, struct dp_run *run,
     const struct norm *l = dp_module_self(module);
     struct saved s;
     (void)n_out, (void)n_in;
-    grad_in[0] = (struct dp_tensor){0};
     int status = dp_run_restore(run, module, &s, sizeof s, err);
     if (status || !grad_out[0].slot)
         return status;
@@ -224,7 +223,6 @@ static int row_backward(struct dp_module *module, struct dp_run *run,
     const struct norm *l = dp_module_self(module);
     struct saved s;
     (void)n_out, (void)n_in;
-    grad_in[0] = (struct dp_tensor){0};
     int status = dp_run_restore(run, module, &s, sizeof s, err);
     if (status || !grad_out[0].slot)
         return status;

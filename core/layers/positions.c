@@ -60,7 +60,6 @@ static int positions_backward(struct dp_module *module, struct dp_run *run,
     const struct positions *l = dp_module_self(module);
     struct dp_tensor x;
     (void)n_out, (void)n_in;
-    grad_in[0] = (struct dp_tensor){0};
     int status = dp_run_restore(run, module, &x, sizeof x, err);
     if (status || !grad_out[0].slot)
         return status;

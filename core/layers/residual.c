@@ -62,7 +62,6 @@ static int residual_backward(struct dp_module *module, struct dp_run *run,
     struct dp_tensor below[DP_MAX_IO] = {{0}};
     bool needs_grad;
     (void)n_out, (void)n_in;
-    grad_in[0] = (struct dp_tensor){0};
     int status = dp_run_restore(run, module, &needs_grad, sizeof needs_grad, err);
     if (status == 0)
         status = dp_backward(module->children[0], run, grad_out, 1, below, 1, err);

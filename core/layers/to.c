@@ -36,7 +36,6 @@ static int to_backward(struct dp_module *module, struct dp_run *run,
 {
     struct moved moved;
     (void)n_out, (void)n_in;
-    grad_in[0] = (struct dp_tensor){0};
     const int status = dp_run_restore(run, module, &moved, sizeof moved, err);
     if (status || !grad_out[0].slot || !moved.needs_grad)
         return status;
