@@ -505,8 +505,6 @@ static void agree_trained(struct check *c, int k)
     check_same(c, "output of the model trained on one device", v.of[0], expected);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"AGREE-01.alone", "AGREE-01", MUST, OBSERVED, DP, PARALLEL, 2, same_shard},
     {"AGREE-01.together", "AGREE-01", MUST, OBSERVED, DP, PARALLEL, 2, .each = same_shard_together},

@@ -201,8 +201,6 @@ static void made_inside(struct check *c, int k)
     }
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"APPLY-02.calls", "APPLY-02", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 2, order_of_calls},
     {"APPLY-03.whole", "APPLY-03", MUST, OBSERVED, DP, IMPL_CAP_APPLY, 1, .each = whole_inputs},

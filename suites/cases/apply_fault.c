@@ -338,8 +338,6 @@ static void apply_retry(struct check *c, int k)
     }
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"APPLY-08.calls", "APPLY-08", MUST_REFUSE, OBSERVED, DP, IMPL_CAP_APPLY, 2, apply_joined},
     {"APPLY-08.forward", "APPLY-08", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, apply_joined_forward},

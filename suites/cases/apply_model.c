@@ -289,8 +289,6 @@ static void apply_several(struct check *c, int k)
     }
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"APPLY-02.forward", "APPLY-02", MUST, OBSERVED, DP, PARALLEL, 2, apply_model_order},
     {"APPLY-02.backward", "APPLY-02", MUST, OBSERVED, DP, PARALLEL, 2, apply_model_backward_order},

@@ -112,8 +112,6 @@ static void called_by_each(struct check *c, int k)
     }
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"BUF-01.counter", "BUF-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = buffer_counts,
      .dialect = IMPL_REPLICA_0, .choice = IMPL_ALIAS},

@@ -192,8 +192,6 @@ static void odd_outputs_pass(struct check *c)
     check_shape(c, "output of no rows", y, 2, none);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"CPU-01.values", "CPU-01", MUST, OBSERVED, DP, PARALLEL, 0, values_and_gradients},
     {"CPU-01.called_once", "CPU-01", MUST, OBSERVED, DP, PARALLEL, 0, called_once},

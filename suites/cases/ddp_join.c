@@ -179,8 +179,6 @@ static void ddp_join_buffers(struct check *c)
     }
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"DDP-08.join", "DDP-08", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_buffers},
     {"DDP-19.divisor", "DDP-19", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_divisor},

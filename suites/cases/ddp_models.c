@@ -120,8 +120,6 @@ static void ddp_sync_infer(struct check *c, int ranks)
     }
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"DDP-01.again", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = ddp_mean_again},
     {"DDP-01.frozen", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = ddp_mean_frozen},

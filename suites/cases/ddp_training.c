@@ -348,8 +348,6 @@ static void ddp_values_not_sent(struct check *c, int ranks)
     }
 }
 
-/* ---- the tables ------------------------------------------------------------------------------ */
-
 static const struct check_case cases[] = {
     {"DDP-01.known", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_mean_known},
     {"DDP-01.steps", "DDP-01", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = ddp_mean_steps},

@@ -107,8 +107,6 @@ static void ddp_unlike_order(struct check *c)
     }
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"DDP-07.sent", "DDP-07", MAY, OBSERVED, DDP, IMPL_CAP_DDP | IMPL_CAP_UNLIKE_RANKS, 0,
      .ranks = ddp_unlike_values},

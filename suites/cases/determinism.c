@@ -427,8 +427,6 @@ static void rows_in_place(struct check *c)
         }
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"DET-01.probe", "DET-01", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 2, probe_of_order, 0,
      IMPL_SUMS, IMPL_LISTED},

@@ -269,8 +269,6 @@ static void dev_spread_wrapped(struct check *c, int k)
     }
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"DEV-01.accepted", "DEV-01", MUST, OBSERVED, DP, PARALLEL, 2, dev_accepted},
     {"DEV-01.single", "DEV-01", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, table_refused},

@@ -148,8 +148,6 @@ static void dim_scalars_refused(struct check *c, int k)
     shapes_refused(c, k, inputs, 4, GOLDEN_AFFINE ",{\"kind\":\"sum\"}", "scalar outputs");
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"DIM-02.glued", "DIM-02", MUST, OBSERVED, DP, PARALLEL, 2, .each = dim_glued},
     {"DIM-02.unequal", "DIM-02", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, .each = dim_not_glued},

@@ -296,8 +296,6 @@ static void dim_two_wrapped(struct check *c, int k)
               check_backward(c, model, check_on(check_array(c, 2, shape, x), ids[0])), 2, shape, x);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"DIM-01.columns", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, dim_columns},
     {"DIM-01.means", "DIM-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = dim_column_means},

@@ -231,8 +231,6 @@ static void no_such_device(struct check *c)
     golden_works(c, golden_most(c, 8));
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"ERR-01.refused", "ERR-01", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2, .each = wrong_device},
     {"ERR-01.named", "ERR-01", MUST_REFUSE, REPORTED, DP, PARALLEL, 2, both_devices},

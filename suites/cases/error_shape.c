@@ -117,8 +117,6 @@ static void error_shapes_clash(struct check *c, int k)
     }
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"ERR-03.outputs", "ERR-03", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
      .each = error_outputs_clash},

@@ -203,8 +203,6 @@ static void error_waiting_stays(struct check *c, int k)
     check_grads_are(c, model, 385, 55);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"ERR-08.forward", "ERR-08", MUST, OBSERVED, DP, PARALLEL, 2, .each = every_replica},
     {"ERR-08.backward", "ERR-08", MUST, OBSERVED, DP, PARALLEL, 2, .each = every_replica,

@@ -167,8 +167,6 @@ static void failure_rank_after(struct check *c, int ranks)
     recovers(c, ranks, "backward");
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"DDP-31.named", "DDP-31", MUST, REPORTED, DDP, IMPL_CAP_DDP, 0, failure_rank_named, 60000},
     {"DDP-31.of_several", "DDP-31", MUST, REPORTED, DDP, IMPL_CAP_DDP, 0, failure_rank_of_several,

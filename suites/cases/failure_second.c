@@ -93,8 +93,6 @@ static void each_pair(struct check *c, int k)
     fails_twice(c, k, &(struct twice){m - 1, m / 2 - (m == 2), backward});
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"APPLY-13.forward", "APPLY-13", MUST, REPORTED, DP, PARALLEL, 2, .each = each_pair},
     {"APPLY-13.backward", "APPLY-13", MUST, REPORTED, DP, PARALLEL, 2, .each = each_pair,

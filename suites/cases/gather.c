@@ -286,8 +286,6 @@ static void result_is_a_copy(struct check *c)
         }
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"GATH-01.order", "GATH-01", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, order},
     {"GATH-01.wide", "GATH-01", MUST, OBSERVED, PRIM, IMPL_CAP_GATHER, 1, wide_parts},

@@ -368,8 +368,6 @@ static void gather_model_destination(struct check *c, int k)
         }
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"GATH-01.model", "GATH-01", MUST, OBSERVED, DP, PARALLEL, 2, gather_model_order},
     {"GATH-02.model", "GATH-02", MUST, OBSERVED, DP, PARALLEL, 1, .each = gather_model_sizes},

@@ -231,8 +231,6 @@ static void grad_momentum_ragged(struct check *c, int k)
     momentum_steps(c, k, rows, 4);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"GRAD-01.ones", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_known},
     {"GRAD-02.rows", "GRAD-02", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_known, .variant = 1},

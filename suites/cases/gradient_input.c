@@ -245,8 +245,6 @@ static void grad_table(struct check *c, int k)
               dx);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"GRAD-07.rows", "GRAD-07", MUST, OBSERVED, DP, PARALLEL, 1, grad_input_rows},
     {"GRAD-07.delay", "GRAD-07", MUST, OBSERVED, DP, PARALLEL, 2, grad_input_delay},

@@ -146,8 +146,6 @@ static void grad_changed_ranks(struct check *c, int ranks)
     }
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"GRAD-06.moved", "GRAD-06", MUST, REPORTED, DP, PARALLEL, 1, grad_moved},
     {"GRAD-17.none", "GRAD-17", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_momentum_none},

@@ -153,8 +153,6 @@ static void grad_momentum_between(struct check *c, int k)
         three_steps(c, k, (enum between)between);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"GRAD-03.large", "GRAD-03", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_large},
     {"GRAD-03.many", "GRAD-03", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_many},

@@ -256,8 +256,6 @@ static void grad_embedding(struct check *c, int k)
     golden_is(c, "gradient", check_get(c, model, IMPL_GRAD, 0), 2, shape, want);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"GRAD-01.replicas", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = grad_each_replica},
     {"GRAD-01.dead_shard", "GRAD-01", MUST, OBSERVED, DP, PARALLEL, 1, grad_dead_shard},

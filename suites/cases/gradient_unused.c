@@ -81,8 +81,6 @@ static void grad_unused_momentum(struct check *c, int k)
                      second);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"GRAD-11.one_device", "GRAD-11", MUST, OBSERVED, DP, PARALLEL, 1, grad_unused_one},
     {"GRAD-11.zero", "GRAD-11", MUST, OBSERVED, DP, PARALLEL, 2, .each = grad_unused,

@@ -305,8 +305,6 @@ static void two_wrapped_traffic(struct check *c, int k)
     check_int(c, "bytes of parameters sent", (long long)bytes, 16LL * (m - 1));
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"NEST-01.middle", "NEST-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = middle_block},
     {"NEST-01.any_block", "NEST-01", MUST, OBSERVED, DP, PARALLEL, 1, any_block},

@@ -240,8 +240,6 @@ static void nest_same_text(struct check *c)
                    with.value[i]);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"NEST-06.refused", "NEST-06", MUST_REFUSE, OBSERVED, DP, PARALLEL, 2,
      .each = nest_inside_refused, .dialect = IMPL_NESTED, .choice = IMPL_REFUSE},

@@ -301,8 +301,6 @@ static void replicate_nothing(struct check *c, int k)
     must_be_copies(c, &some);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"REPL-05.counter", "REPL-05", MUST, OBSERVED, DP, PARALLEL, 1, .each = count_forwards,
      .dialect = IMPL_REPLICA_0, .choice = IMPL_ALIAS},

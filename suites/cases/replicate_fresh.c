@@ -299,8 +299,6 @@ static void replicate_own_gradients(struct check *c, int k)
     }
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"REPL-01.steps", "REPL-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = replicate_two_steps},
     {"REPL-01.modes", "REPL-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = replicate_modes},

@@ -81,8 +81,6 @@ static void replicate_frozen_bias(struct check *c, int k)
     check_grad_none(c, model, 1);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"REPL-02.second_wrapper", "REPL-02", MUST, OBSERVED, DP, PARALLEL, 1,
      .each = replicate_second_wrapper},

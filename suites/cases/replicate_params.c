@@ -316,8 +316,6 @@ static void replicate_borrowed_refused(struct check *c, int k)
                  (const double[]){2 * (3 * 13 - 4)});
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"REPL-08.tree", "REPL-08", MUST, OBSERVED, DP, PARALLEL, 1, .each = replicate_tree},
     {"REPL-09.tied", "REPL-09", MUST, OBSERVED, DP, PARALLEL, 1, .each = replicate_tied},

@@ -148,8 +148,6 @@ static void any_elements(struct check *c)
     }
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"SIZE-01.rows", "SIZE-01", MUST, OBSERVED, DP, PARALLEL, 1, any_rows},
     {"SIZE-01.shards", "SIZE-01", MUST, OBSERVED, DP, PARALLEL, 2, any_shard},

@@ -129,8 +129,6 @@ static void size_ranks_buckets(struct check *c)
     chain_train(c, 100003, 150001, 3);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"SIZE-04.rows", "SIZE-04", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, size_ranks_rows},
     {"SIZE-04.elements", "SIZE-04", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, size_ranks_elements},

@@ -95,8 +95,6 @@ static void size_ranks_three(struct check *c)
     }
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"SIZE-05.three", "SIZE-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, size_ranks_three, 60000},
 };

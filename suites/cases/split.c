@@ -199,8 +199,6 @@ static void types_along_dim(struct check *c, int k)
     }
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"SPLIT-01.sizes", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, sizes_small, 60000},
     {"SPLIT-01.large", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SPLIT, 0, sizes_large},

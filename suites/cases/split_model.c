@@ -185,8 +185,6 @@ static void split_model_no_rows_kept(struct check *c, int k)
     golden_unharmed(c, model);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"SPLIT-01.rows", "SPLIT-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = split_model_rows},
     {"SPLIT-01.changing", "SPLIT-01", MUST, OBSERVED, DP, PARALLEL, 2,

@@ -341,8 +341,6 @@ static void split_host_copy(struct check *c, int k)
     change_shards(c, k, k, false);
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"SPLIT-01.order", "SPLIT-01", MUST, OBSERVED, PRIM, IMPL_CAP_SCATTER, 1,
      .each = split_scatter_order},

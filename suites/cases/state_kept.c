@@ -255,8 +255,6 @@ static void state_ranks_wait(struct check *c, int ranks)
     }
 }
 
-/* ---- the tables ------------------------------------------------------------------------------ */
-
 static const struct check_case argument_cases[] = {
     {"NONT-07.changed", "NONT-07", MUST, OBSERVED, DP, PARALLEL | IMPL_CAP_ARGUMENTS, 1,
      .each = state_argument},

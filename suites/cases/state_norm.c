@@ -176,8 +176,6 @@ static void state_norm_numbers(struct check *c, int k)
     }
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"BUF-05.known", "BUF-05", MAY, OBSERVED, DP, PARALLEL | IMPL_CAP_BATCH_NORM, 2,
      state_norm_known, 0, IMPL_REPLICA_0, IMPL_ALIAS},

@@ -244,8 +244,6 @@ static void state_live(struct check *c)
     check_at_least(c, "bytes held", (long long)most, 2 * (long long)sizeof(float));
 }
 
-/* ---- the tables ------------------------------------------------------------------------------ */
-
 static const struct check_case composition_cases[] = {
     {"COMP-12.thousand", "COMP-12", MUST, OBSERVED, DP, PARALLEL, 1, state_resident, 120000},
     {"COMP-12.live_thousand", "COMP-12", MAY, REPORTED, DP,

@@ -351,8 +351,6 @@ static void structure_four(struct check *c, int k)
     }
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
 static const struct check_case cases[] = {
     {"STRUCT-01.list", "STRUCT-01", MUST, OBSERVED, DP, PARALLEL, 1, .each = list_is_cut},
     {"STRUCT-03.empty_argument", "STRUCT-03", MUST, OBSERVED, DP, PARALLEL | IMPL_CAP_ARGUMENTS, 1,

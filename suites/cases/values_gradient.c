@@ -139,8 +139,6 @@ static void values_ranks_small(struct check *c, int ranks)
         weight_is(c, model, ranks, x, mean);
 }
 
-/* ---- the tables ------------------------------------------------------------------------------ */
-
 static const struct check_case ddp_cases[] = {
     {"DDP-05.nan", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = values_ranks_nan},
     {"DDP-05.small", "DDP-05", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = values_ranks_small},

@@ -156,8 +156,6 @@ static void values_zero_sign(struct check *c, int k)
     check_bits(c, "input gradient", check_backward(c, model, check_column(c, N, x)), N, x);
 }
 
-/* ---- the tables ------------------------------------------------------------------------------ */
-
 static const struct check_case coalesce_cases[] = {
     {"COAL-13.wide", "COAL-13", MUST, OBSERVED, PRIM, IMPL_CAP_REDUCE, 1, .each = values_wide_sums},
 };
