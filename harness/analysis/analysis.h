@@ -449,7 +449,6 @@ double copies_rate(const struct copies_set *set, int from, int to);
 /* Fills report->copies; the sets on most devices come first. Returns 0, or -1 if memory is short.
  */
 int report_copies_make(struct report *report);
-void report_copies_free(struct report *report);
 
 /* ---- rates and shares: analysis/rates.c --------------------------------------------------- */
 

@@ -75,19 +75,6 @@ double copies_rate(const struct copies_set *set, int from, int to)
     return set->rate[from * (set->devices + COPIES_DEVICE) + to];
 }
 
-/* Counts a launch in the set of its devices, which may be a new one. */
-static void count_launch(struct report *report, const struct report_row *row)
-{
-    size_t s = 0;
-
-    while (s < report->n_copies && compare_sets(report->copies[s].row, row) != 0)
-        ++s;
-    if (s == report->n_copies)
-        report->copies[report->n_copies++] =
-            (struct copies_set){.row = row, .devices = row->cell->key.n_devices};
-    ++report->copies[s].launches;
-}
-
 int report_copies_make(struct report *report)
 {
     double *launch = calloc(report->n_rows + 1, sizeof *launch);
@@ -98,9 +85,20 @@ int report_copies_make(struct report *report)
         free(launch);
         return -1;
     }
-    for (size_t i = 0; i < report->n_rows; ++i)
-        if (has_copies(&report->row[i]))
-            count_launch(report, &report->row[i]);
+    /* Each launch is counted in the set of its devices, which may be a new one. */
+    for (size_t i = 0; i < report->n_rows; ++i) {
+        const struct report_row *row = &report->row[i];
+        size_t s = 0;
+
+        if (!has_copies(row))
+            continue;
+        while (s < report->n_copies && compare_sets(report->copies[s].row, row) != 0)
+            ++s;
+        if (s == report->n_copies)
+            report->copies[report->n_copies++] =
+                (struct copies_set){.row = row, .devices = row->cell->key.n_devices};
+        ++report->copies[s].launches;
+    }
     qsort(report->copies, report->n_copies, sizeof *report->copies, sort_sets);
     for (size_t s = 0; s < report->n_copies && status == 0; ++s) {
         struct copies_set *set = &report->copies[s];
@@ -121,13 +119,4 @@ int report_copies_make(struct report *report)
     }
     free(launch);
     return status;
-}
-
-void report_copies_free(struct report *report)
-{
-    for (size_t s = 0; s < report->n_copies; ++s)
-        free(report->copies[s].rate);
-    free(report->copies);
-    report->copies = NULL;
-    report->n_copies = 0;
 }

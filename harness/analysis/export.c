@@ -104,31 +104,25 @@ static const struct export_metric metrics[METRICS] = {
     {"token_rate", "tokens_per_second", "token-rate", 1, false},
 };
 
-/* Writes why a point has no number; "" if it has one. */
-static void why_not(const struct report_point *point, char why[REPORT_CELL_TEXT])
-{
-    const struct report_row *bad = NULL;
-    const size_t planned = (size_t)point->row->run->launches;
-
-    why[0] = '\0';
-    for (size_t i = 0; i < point->n && !bad; ++i)
-        bad = point->row[i].verified ? NULL : &point->row[i];
-    if (bad) {
-        report_add(why, "%zu of %zu launches are not verified: ", point->n - point->verified,
-                   point->n);
-        report_failure_words(bad, why);
-    } else if (point->n < planned)
-        report_add(why, "%zu of %zu planned launches are missing", planned - point->n, planned);
-    else if (report_simulated(point->row))
-        report_add(why, "SIMULATED, not measured");
-}
-
 static void add_point(struct export_set *set, const struct report_point *point)
 {
     struct export_cell *cell = export_add_record(set, &point->row->cell->key);
+    const size_t planned = (size_t)point->row->run->launches;
+    const struct report_row *bad = NULL;
     double wall_ns = 0;
 
-    why_not(point, cell->why);
+    /* A point without numbers has a reason. */
+    for (size_t i = 0; i < point->n && !bad; ++i)
+        bad = point->row[i].verified ? NULL : &point->row[i];
+    if (bad) {
+        report_add(cell->why, "%zu of %zu launches are not verified: ", point->n - point->verified,
+                   point->n);
+        report_failure_words(bad, cell->why);
+    } else if (point->n < planned)
+        report_add(cell->why, "%zu of %zu planned launches are missing", planned - point->n,
+                   planned);
+    else if (report_simulated(point->row))
+        report_add(cell->why, "SIMULATED, not measured");
     cell->has_numbers = cell->why[0] == '\0';
     cell->state = cell->has_numbers ? EXPORT_PASSED : EXPORT_FAILED;
     cell->launches = point->n;

@@ -24,15 +24,6 @@ struct sizes {
     double *alpha, *beta; /* capacity for one number per launch */
 };
 
-/* The median step of the same launch at this point; NaN: it is not verified there. */
-static double time_at_size(const struct report_point *point, const struct report_row *launch)
-{
-    for (size_t i = 0; i < point->n; ++i)
-        if (point->row[i].verified && report_launch_order(&point->row[i], launch) == 0)
-            return report_number_of(&point->row[i], REPORT_STEP);
-    return NAN;
-}
-
 /* Fits the line through all sizes from index from on. Returns false if no launch has all of them.
  */
 static bool fit_from(const struct sizes *sizes, size_t from, struct report_fit *fit)
@@ -45,8 +36,16 @@ static bool fit_from(const struct sizes *sizes, size_t from, struct report_fit *
     for (size_t l = 0; l < first->n; ++l) {
         if (!first->row[l].verified)
             continue;
-        for (size_t i = 0; i < used; ++i)
-            time[i] = time_at_size(sizes->point[from + i], &first->row[l]);
+        /* The median steps of the same launch; NaN: it is not verified at that size. */
+        for (size_t i = 0; i < used; ++i) {
+            const struct report_point *point = sizes->point[from + i];
+            size_t k = 0;
+
+            while (k < point->n && !(point->row[k].verified &&
+                                     report_launch_order(&point->row[k], &first->row[l]) == 0))
+                ++k;
+            time[i] = k < point->n ? report_number_of(&point->row[k], REPORT_STEP) : (double)NAN;
+        }
 
         const struct line line = line_fit(sizes->bytes + from, time, used);
 

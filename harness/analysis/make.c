@@ -45,25 +45,6 @@ static int compare_identity(const void *left, const void *right)
     return order != 0 ? order : (a->file > b->file) - (a->file < b->file);
 }
 
-/* If a run has a cell of one id in several files, the cell of the later file replaces the earlier
- * one. One file never has two cells of one id. */
-static void drop_replaced(struct report *report)
-{
-    size_t kept = 0;
-
-    if (report->n_files == 1)
-        return;
-    qsort(report->row, report->n_rows, sizeof *report->row, compare_identity);
-    for (size_t i = 0; i < report->n_rows; ++i) {
-        const struct report_row *row = &report->row[i], *next = row + 1;
-
-        if (i + 1 == report->n_rows || strcmp(row->run->run_id, next->run->run_id) != 0 ||
-            strcmp(row->cell->cell_id, next->cell->cell_id) != 0 || row->variant != next->variant)
-            report->row[kept++] = *row;
-    }
-    report->n_rows = kept;
-}
-
 /* The run with the longest list of devices that begins with the list of the run of a file. Rows of
  * two runs can share a line if the command, the build, the system and the machine are the same, and
  * so are the devices that both have. */
@@ -86,27 +67,6 @@ static int variant_of_file(const struct report *report, size_t file)
             best = i;
     }
     return (int)best;
-}
-
-static void collect_rows(struct report *report)
-{
-    for (size_t f = 0; f < report->n_files; ++f) {
-        const struct record_file *file = &report->file[f];
-        const int variant = variant_of_file(report, f);
-
-        for (size_t c = 0; c < file->n_cells; ++c) {
-            const struct record_cell *cell = &file->cell[c];
-            struct report_row *row = &report->row[report->n_rows++];
-
-            *row = (struct report_row){.run = &file->run,
-                                       .cell = cell,
-                                       .file = f,
-                                       .variant = variant,
-                                       .state = state_of_cell(cell)};
-            row->verified = strcmp(row->state, "verified") == 0;
-            device_list_kind(cell->key.devices, row->kind, sizeof row->kind);
-        }
-    }
 }
 
 /* The index of the run of a file; a resumed run may be in several files. */
@@ -219,8 +179,39 @@ static int make_rows(struct report *report)
     report->collectives = calloc(1, sizeof *report->collectives);
     if (!report->run || !report->row || !report->point || !report->group || !report->collectives)
         return -1;
-    collect_rows(report);
-    drop_replaced(report);
+    for (size_t f = 0; f < report->n_files; ++f) {
+        const struct record_file *file = &report->file[f];
+        const int variant = variant_of_file(report, f);
+
+        for (size_t c = 0; c < file->n_cells; ++c) {
+            const struct record_cell *cell = &file->cell[c];
+            struct report_row *row = &report->row[report->n_rows++];
+
+            *row = (struct report_row){.run = &file->run,
+                                       .cell = cell,
+                                       .file = f,
+                                       .variant = variant,
+                                       .state = state_of_cell(cell)};
+            row->verified = strcmp(row->state, "verified") == 0;
+            device_list_kind(cell->key.devices, row->kind, sizeof row->kind);
+        }
+    }
+    /* If a run has a cell of one id in several files, the cell of the later file replaces the
+     * earlier one. One file never has two cells of one id. */
+    if (report->n_files > 1) {
+        const size_t all = report->n_rows;
+
+        report->n_rows = 0;
+        qsort(report->row, all, sizeof *report->row, compare_identity);
+        for (size_t i = 0; i < all; ++i) {
+            const struct report_row *row = &report->row[i], *next = row + 1;
+
+            if (i + 1 == all || strcmp(row->run->run_id, next->run->run_id) != 0 ||
+                strcmp(row->cell->cell_id, next->cell->cell_id) != 0 ||
+                row->variant != next->variant)
+                report->row[report->n_rows++] = *row;
+        }
+    }
     count_rows(report);
     if (make_collectives(report))
         return -1;
@@ -252,7 +243,11 @@ int report_rows_make(const char *command, struct report *report)
 
 void report_rows_free(struct report *report)
 {
-    report_copies_free(report);
+    for (size_t c = 0; c < report->n_copies; ++c)
+        free(report->copies[c].rate);
+    free(report->copies);
+    report->copies = NULL;
+    report->n_copies = 0;
     if (report->collectives) {
         free(report->collectives->point);
         free(report->collectives->group);

@@ -82,37 +82,14 @@ static struct roof_range read_roof_range(const json_t *object, const char *key,
     return (struct roof_range){number[0], number[1], number[2]};
 }
 
-static void read_roof_line(const json_t *object, bool product, struct roof_line *line,
-                           struct text_error *err)
-{
-    static const enum roof_kind kinds[RECORD_PHASES + 1] = {
-        [RECORD_SCATTER] = ROOF_CARRIES, [RECORD_REPLICATE] = ROOF_CARRIES,
-        [RECORD_GATHER] = ROOF_CARRIES,  [RECORD_REDUCE] = ROOF_CARRIES,
-        [RECORD_UPDATE] = ROOF_UPDATES,  [RECORD_PHASES] = ROOF_COMPUTES};
-    char phase[32];
-
-    line->product = product;
-    member_text(object, "phase", phase, sizeof phase, err);
-    while (line->phase < RECORD_PHASES && strcmp(phase, record_phase_names[line->phase]) != 0)
-        ++line->phase;
-    /* Only a product may belong to no phase. */
-    if (line->phase == RECORD_PHASES && (!product || phase[0] != '\0'))
-        member_fault(err, "there is no phase '%s'", phase);
-    line->work.ns = read_roof_range(object, "ns", err);
-    line->work.flops = member_number(json_object_get(object, "flops"), "flops", 0, MOST, err);
-    line->work.bytes = member_number(json_object_get(object, "bytes"), "bytes", 0, MOST, err);
-    line->work.kind = product ? ROOF_COMPUTES : kinds[line->phase];
-    if (product) {
-        member_text(object, "shape", line->name, sizeof line->name, err);
-        line->count = member_count(object, "count", 1, RECORD_EXACT_MAX, err);
-    } else if (line->phase < RECORD_PHASES)
-        snprintf(line->name, sizeof line->name, "%s", record_phase_names[line->phase]);
-}
-
 static void read_roof_workload(const json_t *object, struct roof_workload *w,
                                struct text_error *err)
 {
     static const char *const keys[] = {"phases", "products"};
+    static const enum roof_kind kinds[RECORD_PHASES + 1] = {
+        [RECORD_SCATTER] = ROOF_CARRIES, [RECORD_REPLICATE] = ROOF_CARRIES,
+        [RECORD_GATHER] = ROOF_CARRIES,  [RECORD_REDUCE] = ROOF_CARRIES,
+        [RECORD_UPDATE] = ROOF_UPDATES,  [RECORD_PHASES] = ROOF_COMPUTES};
 
     w->line = calloc(ROOF_MOST_LINES, sizeof *w->line);
     if (!w->line) {
@@ -127,8 +104,29 @@ static void read_roof_workload(const json_t *object, struct roof_workload *w,
         const json_t *list;
         const size_t n = member_list(object, keys[k], 0, ROOF_MOST_LINES - w->n, &list, err);
 
-        for (size_t i = 0; i < n && err->text[0] == '\0'; ++i)
-            read_roof_line(json_array_get(list, i), k == 1, &w->line[w->n++], err);
+        for (size_t i = 0; i < n && err->text[0] == '\0'; ++i) {
+            const json_t *one = json_array_get(list, i);
+            struct roof_line *line = &w->line[w->n++];
+            char phase[32];
+
+            line->product = k == 1;
+            member_text(one, "phase", phase, sizeof phase, err);
+            while (line->phase < RECORD_PHASES &&
+                   strcmp(phase, record_phase_names[line->phase]) != 0)
+                ++line->phase;
+            /* Only a product may belong to no phase. */
+            if (line->phase == RECORD_PHASES && (!line->product || phase[0] != '\0'))
+                member_fault(err, "there is no phase '%s'", phase);
+            line->work.ns = read_roof_range(one, "ns", err);
+            line->work.flops = member_number(json_object_get(one, "flops"), "flops", 0, MOST, err);
+            line->work.bytes = member_number(json_object_get(one, "bytes"), "bytes", 0, MOST, err);
+            line->work.kind = line->product ? ROOF_COMPUTES : kinds[line->phase];
+            if (line->product) {
+                member_text(one, "shape", line->name, sizeof line->name, err);
+                line->count = member_count(one, "count", 1, RECORD_EXACT_MAX, err);
+            } else if (line->phase < RECORD_PHASES)
+                snprintf(line->name, sizeof line->name, "%s", record_phase_names[line->phase]);
+        }
     }
 }
 

@@ -152,33 +152,27 @@ static void write_html(struct text_out *out, const struct grid *grid)
     fputs("</tbody>\n</table>\n</div>\n", out->file);
 }
 
-static void write_csv(FILE *to, const struct grid *grid)
-{
-    const char *group = "";
-    struct piece piece;
-
-    text_write_field(to, "Setting");
-    for (size_t at = 0; grid_next(grid, &at, &piece);)
-        if (piece.kind == GROUP)
-            group = piece.words;
-        else if (piece.kind == ROW) {
-            fputs("\r\n", to);
-            text_write_field(to, group);
-        } else if (piece.kind == HEADING || piece.kind == CELL) {
-            fputc(',', to);
-            text_write_field(to, piece.words);
-        }
-    fputs("\r\n", to);
-}
-
 int grid_html(struct grid *grid)
 {
     struct text_out *out = grid->out;
     struct memory_file csv;
+    const char *group = "";
+    struct piece piece;
 
     if (!grid_is_whole(grid) || memory_file_open(&csv) != 0)
         return -1;
-    write_csv(csv.to, grid);
+    text_write_field(csv.to, "Setting");
+    for (size_t at = 0; grid_next(grid, &at, &piece);)
+        if (piece.kind == GROUP)
+            group = piece.words;
+        else if (piece.kind == ROW) {
+            fputs("\r\n", csv.to);
+            text_write_field(csv.to, group);
+        } else if (piece.kind == HEADING || piece.kind == CELL) {
+            fputc(',', csv.to);
+            text_write_field(csv.to, piece.words);
+        }
+    fputs("\r\n", csv.to);
     if (memory_file_close(&csv) != 0)
         return -1;
     text_print(out, "<section class=\"tables\" id=\"%s\">\n", grid->id);

@@ -118,28 +118,11 @@ static void print_sample(FILE *to, const struct export_set *set, const char *nam
     fprintf(to, "} %.17g\n", value);
 }
 
-/* A metric family of the value (which 0), or of the ends of its interval. */
-static void print_family(FILE *to, const struct export_set *set, size_t metric, int which)
-{
-    static const char *const ends[] = {"", "_lower", "_upper"};
-    const struct export_metric *what = &set->metric[metric];
-    char name[96];
-
-    snprintf(name, sizeof name, "%s%s_%s", what->name, ends[which], what->unit);
-    fprintf(to, "# TYPE %s%s gauge\n# UNIT %s%s %s\n", set->prefix, name, set->prefix, name,
-            what->unit);
-    for (size_t i = 0; i < set->n; ++i) {
-        const struct export_cell *cell = &set->cell[i];
-        const struct export_value *value = &cell->value[metric];
-        const double numbers[] = {value->middle, value->lo, value->hi};
-
-        if (cell->key && cell->has_numbers && isfinite(numbers[which]))
-            print_sample(to, set, name, NULL, cell->key, numbers[which]);
-    }
-}
-
 int export_as_openmetrics(FILE *to, const struct export_set *set)
 {
+    /* A family of the value, and of each end of its interval. */
+    static const char *const ends[] = {"", "_lower", "_upper"};
+
     fprintf(to, "# TYPE %s%s gauge\n# HELP %s%s %s\n", set->prefix, set->flag, set->prefix,
             set->flag, set->flag_help);
     for (size_t i = 0; i < set->n; ++i)
@@ -154,8 +137,22 @@ int export_as_openmetrics(FILE *to, const struct export_set *set)
     fprintf(to, "# TYPE %s%s gauge\n%s%s %zu\n", set->prefix, set->counted, set->prefix,
             set->counted, set->count);
     for (size_t m = 0; m < set->n_metrics; ++m)
-        for (int which = 0; which < (set->metric[m].exact ? 1 : 3); ++which)
-            print_family(to, set, m, which);
+        for (int which = 0; which < (set->metric[m].exact ? 1 : 3); ++which) {
+            const struct export_metric *metric = &set->metric[m];
+            char name[96];
+
+            snprintf(name, sizeof name, "%s%s_%s", metric->name, ends[which], metric->unit);
+            fprintf(to, "# TYPE %s%s gauge\n# UNIT %s%s %s\n", set->prefix, name, set->prefix, name,
+                    metric->unit);
+            for (size_t i = 0; i < set->n; ++i) {
+                const struct export_cell *cell = &set->cell[i];
+                const struct export_value *value = &cell->value[m];
+                const double numbers[] = {value->middle, value->lo, value->hi};
+
+                if (cell->key && cell->has_numbers && isfinite(numbers[which]))
+                    print_sample(to, set, name, NULL, cell->key, numbers[which]);
+            }
+        }
     fputs("# EOF\n", to);
     return 0;
 }

@@ -56,7 +56,7 @@ static double least_coverage(const struct report *report, bool ratios)
 }
 
 /* Says what the bars of a figure are. */
-static void bars(struct text_out *out, const struct report *report, bool ratios)
+static void print_bars(struct text_out *out, const struct report *report, bool ratios)
 {
     const struct span interval = launches(report, REPORT_INTERVAL, ratios);
     const struct span range = launches(report, REPORT_LAUNCHES, ratios);
@@ -86,34 +86,13 @@ static void bars(struct text_out *out, const struct report *report, bool ratios)
     text_print(out, "%s", text);
 }
 
-static void batch(struct text_out *out, const struct report *report)
-{
-    text_print(out,
-               "Samples/s per device against rows per device, both logarithmic, on the same axes "
-               "for all workloads: of the plain program, and of DataParallel and "
-               "DistributedDataParallel on the most devices that have separate cores. Points: "
-               "the rows of the batch over the median step, which is the median over launches of "
-               "the median of a launch's steps, over the devices. On a diagonal all steps take "
-               "the same time. A ring with the rows per device is a knee: the smallest batch whose "
-               "bar reaches 90\u00a0%% of the best point of its line, where there are 4 batches or "
-               "more; every smaller one is below.");
-    bars(out, report, false);
-    text_print(out, " Failed and unverified cells are left out.");
-}
+/* ---- what depends on the report ------------------------------------------------------------ */
 
-static void map(struct text_out *out, const struct report *report)
+static void add_intervals_of_map(struct text_out *out, const struct report *report)
 {
     const struct span interval = launches(report, REPORT_INTERVAL, true);
     char text[REPORT_CELL_TEXT] = "";
 
-    text_print(out, "Efficiency, as a percentage of its bound, for each number of devices and "
-                    "batch, and half of its interval: the speed-up, which is the median over "
-                    "launches of the ratio to the base, over the devices and over what whole "
-                    "shards and the cores allow. The stronger the colour, the nearer to the bound. "
-                    "Hatched: not "
-                    "resolved, which is an interval wider than 20 points, or none: it takes 6 "
-                    "launches. Grey: no evidence of how fast, because devices share cores or a "
-                    "GPU, or are simulated.");
     if (interval.hi > 0) {
         report_add(text, " Intervals of ");
         add_span(text, interval);
@@ -123,86 +102,37 @@ static void map(struct text_out *out, const struct report *report)
     text_print(out, "%s", text);
 }
 
-static void scaling(struct text_out *out, const struct report *report)
+static void add_pytorch(struct text_out *out, const struct report *report)
 {
-    text_print(
-        out,
-        "Speed-up against the number of devices, at the largest batch that most numbers of "
-        "devices have, on the same axes for all workloads. Points: the median over launches "
-        "of the ratio, launch by launch, to the plain program, or else DataParallel on one "
-        "device, or else for DDP itself on one rank, at the same batch (weak scaling: times the "
-        "devices, which do so many times "
-        "the rows). Ideal: K devices are K times as fast. Dashes: the bound that is left "
-        "when shards are whole rows, so that the slowest device has ceil(N/K), and when "
-        "virtual devices share cores, so that the speed-up is at most their number. Plus: the "
-        "bound of DDP where it is lower, because no step is shorter than its reduction alone. A "
-        "ratio from one launch has no bar.");
     if (report->peer)
         text_print(out, " PyTorch: its plain program and its parallel one against lockstep's plain "
                         "program, round by round of the comparison, where it has one of these "
                         "batches, which is then the one that is shown.");
-    bars(out, report, true);
 }
 
-static void roofline(struct text_out *out, const struct report *report)
+static void add_unmeasured_limits(struct text_out *out, const struct report *report)
 {
-    text_print(
-        out,
-        "Operations of matrix products per second and device, against those for each byte that "
-        "is moved between devices in a step; a line goes through the batches, on the most "
-        "devices with separate cores. Points: the median over launches. What moves no "
-        "byte stands at the right. Ceilings are the best measured here in this "
-        "workload: the same operations over the time in matrix products, and the "
-        "bytes of a step over the time of the reduction alone, per device, which only DDP "
-        "measures. One that the records do not have is not drawn.");
     if (!report->roof)
         text_print(out, " How near each phase is to its limit was not measured (--limits).");
-    bars(out, report, false);
 }
 
-static void waterfall(struct text_out *out, const struct report *report)
+static void add_terms(struct text_out *out, const struct report *report)
 {
     bool weak = false;
 
     for (size_t g = 0; g < report->n_groups; ++g)
         weak = weak || strcmp(report->group[g].scaling, "weak") == 0;
     text_print(out,
-               "Where a step on several devices goes, at the smallest batch whose shard was "
-               "measured alone "
-               "too, at the knee and at the largest. Ideal: the base's step over K, the number of "
-               "devices%s. "
-               "Smaller shard: what the base takes more for the rows of one device. Together: what "
-               "it takes "
-               "more when all devices do so at once, without communication. Communication: the "
-               "rest of the "
-               "step, which nothing hides. All are measured: of a launch the 5th percentile of its "
-               "steps (of "
-               "the 5 to 11 without communication the shortest), then the median over launches, so "
-               "that the "
-               "terms add up. Whiskers: the difference in the same launches. A term is hollow "
-               "where that has "
-               "0 in it.",
+               "%s. Smaller shard: what the base takes more for the rows of one device. Together: "
+               "what it takes more when all devices do so at once, without communication. "
+               "Communication: the rest of the step, which nothing hides. All are measured: of a "
+               "launch the 5th percentile of its steps (of the 5 to 11 without communication the "
+               "shortest), then the median over launches, so that the terms add up. Whiskers: the "
+               "difference in the same launches. A term is hollow where that has 0 in it.",
                weak ? " (weak scaling: the base's whole step)" : "");
-    bars(out, report, true);
-    text_print(out,
-               " Thin bar: parts of a step by the clocks of the replicas, the mean over replicas, "
-               "steps and launches; waiting is what is left.");
 }
 
-static void limits(struct text_out *out, const struct report *report)
-{
-    (void)report;
-    text_print(out,
-               "What each phase of a step, on all devices at once, reaches of what the machine "
-               "allows: the least time by the multiply-adds of a core, its memory, or the copies "
-               "of all cores, each measured in the same run, over its own time. Counted are matrix "
-               "products and the bytes that they, updates and transfers must move. Then the "
-               "products that take longest, by themselves. Points: means of the middle half of "
-               "the steps; bars: 5th to 95th percentile of the steps. Right of the line data stay "
-               "in a cache.");
-}
-
-static void trust(struct text_out *out, const struct report *report)
+static void add_steps(struct text_out *out, const struct report *report)
 {
     struct span steps = {0};
     char text[REPORT_CELL_TEXT] = "";
@@ -211,43 +141,16 @@ static void trust(struct text_out *out, const struct report *report)
         if (report->row[i].verified)
             widen_span(&steps, report->row[i].cell->n_valid);
     add_span(text, steps);
-    text_print(
-        out,
-        "Each launch's median step over the median of its cell, of cells with 3 launches or "
-        "more, by the time it began; its colour is the part of the CPU time of its cores that "
-        "other programs took, the strip below what a hypervisor took. Then the cells whose "
-        "launches are farthest apart: a ring per launch, and the 5th percentile of a launch's "
-        "steps, its floor, as a tick. Last the first 60 steps of launches over the "
-        "median step of each, warm-up included. Launches have %s steps after warm-up.",
-        text);
-    bars(out, report, false);
+    text_print(out, "%s steps after warm-up.", text);
 }
 
-static void overlap(struct text_out *out, const struct report *report)
+static void add_ranges_of_peer(struct text_out *out, const struct report *report)
 {
-    (void)report;
-    text_print(
-        out,
-        "DistributedDataParallel, of cells in which it is resolved: the reduction alone as a part "
-        "of the whole step, and what of it the step does not hide. A step without reduction, the "
-        "reduction and the whole step take turns; medians over rounds, then over launches; "
-        "whiskers: the interval over launches, narrower than 50 points of the reduction. On "
-        "virtual devices the reduction is work of the same cores, and none of them is idle: "
-        "the overlap there is reported, not judged.");
-}
-
-static void peer(struct text_out *out, const struct report *report)
-{
-    const struct report *points = report->peer ? &report->peer->points : NULL;
-    char text[REPORT_CELL_TEXT] = "";
-
-    if (!points)
-        return;
+    const struct report *points = &report->peer->points;
     const struct span interval = launches(points, REPORT_INTERVAL, false);
     const struct span range = launches(points, REPORT_LAUNCHES, false);
+    char text[REPORT_CELL_TEXT] = "";
 
-    text_print(out, "Ratios of step times, lockstep over PyTorch, a panel per workload and batch: "
-                    "the median over rounds of the ratio of the median steps of two launches");
     if (interval.hi > 0) {
         report_add(
             text,
@@ -272,22 +175,103 @@ static void peer(struct text_out *out, const struct report *report)
         text);
 }
 
-static void bandwidth(struct text_out *out, const struct report *report)
-{
-    (void)report;
-    text_print(out,
-               "Bus bandwidth of collectives by themselves, by the bytes of each device: the size "
-               "over the median time of an iteration, times the factor of nccl-tests. Medians over "
-               "launches; bars: the interval over launches, or their range. Every iteration is "
-               "verified. On virtual devices these are copies and sums of the host's cores, and of "
-               "no bus.");
-}
+/* ---- all captions -------------------------------------------------------------------------- */
 
-typedef void caption_fn(struct text_out *out, const struct report *report);
-#define CAPTION_ROW(id, name, write, title) name,
-static caption_fn *const captions[REPORT_FIGURES] = {REPORT_FIGURE_LIST(CAPTION_ROW)};
+enum bars { NO_BARS, BARS, BARS_OF_RATIOS };
 
+static const struct {
+    const char *words;
+    void (*add)(struct text_out *out, const struct report *report);
+    enum bars bars;
+    const char *last;
+} captions[REPORT_FIGURES] = {
+    [REPORT_FIGURE_MAP] =
+        {"Efficiency, as a percentage of its bound, for each number of devices and batch, and half "
+         "of its interval: the speed-up, which is the median over launches of the ratio to the "
+         "base, over the devices and over what whole shards and the cores allow. The stronger the "
+         "colour, the nearer to the bound. Hatched: not resolved, which is an interval wider than "
+         "20 points, or none: it takes 6 launches. Grey: no evidence of how fast, because devices "
+         "share cores or a GPU, or are simulated.",
+         add_intervals_of_map, NO_BARS, ""},
+    [REPORT_FIGURE_SCALING] =
+        {"Speed-up against the number of devices, at the largest batch that most numbers of "
+         "devices have, on the same axes for all workloads. Points: the median over launches of "
+         "the ratio, launch by launch, to the plain program, or else DataParallel on one device, "
+         "or else for DDP itself on one rank, at the same batch (weak scaling: times the devices, "
+         "which do so many times the rows). Ideal: K devices are K times as fast. Dashes: the "
+         "bound that is left when shards are whole rows, so that the slowest device has "
+         "ceil(N/K), and when virtual devices share cores, so that the speed-up is at most their "
+         "number. Plus: the bound of DDP where it is lower, because no step is shorter than its "
+         "reduction alone. A ratio from one launch has no bar.",
+         add_pytorch, BARS_OF_RATIOS, ""},
+    [REPORT_FIGURE_WATERFALL] =
+        {"Where a step on several devices goes, at the smallest batch whose shard was measured "
+         "alone too, at the knee and at the largest. Ideal: the base's step over K, the number of "
+         "devices",
+         add_terms, BARS_OF_RATIOS,
+         " Thin bar: parts of a step by the clocks of the replicas, the mean over replicas, steps "
+         "and launches; waiting is what is left."},
+    [REPORT_FIGURE_BATCH] =
+        {"Samples/s per device against rows per device, both logarithmic, on the same axes for all "
+         "workloads: of the plain program, and of DataParallel and DistributedDataParallel on the "
+         "most devices that have separate cores. Points: the rows of the batch over the median "
+         "step, which is the median over launches of the median of a launch's steps, over the "
+         "devices. On a diagonal all steps take the same time. A ring with the rows per device is "
+         "a knee: the smallest batch whose bar reaches 90\u00a0% of the best point of its line, "
+         "where there are 4 batches or more; every smaller one is below.",
+         NULL, BARS, " Failed and unverified cells are left out."},
+    [REPORT_FIGURE_ROOFLINE] =
+        {"Operations of matrix products per second and device, against those for each byte that is "
+         "moved between devices in a step; a line goes through the batches, on the most devices "
+         "with separate cores. Points: the median over launches. What moves no byte stands at the "
+         "right. Ceilings are the best measured here in this workload: the same operations over "
+         "the time in matrix products, and the bytes of a step over the time of the reduction "
+         "alone, per device, which only DDP measures. One that the records do not have is not "
+         "drawn.",
+         add_unmeasured_limits, BARS, ""},
+    [REPORT_FIGURE_LIMITS] =
+        {"What each phase of a step, on all devices at once, reaches of what the machine allows: "
+         "the least time by the multiply-adds of a core, its memory, or the copies of all cores, "
+         "each measured in the same run, over its own time. Counted are matrix products and the "
+         "bytes that they, updates and transfers must move. Then the products that take longest, "
+         "by themselves. Points: means of the middle half of the steps; bars: 5th to 95th "
+         "percentile of the steps. Right of the line data stay in a cache.",
+         NULL, NO_BARS, ""},
+    [REPORT_FIGURE_TRUST] =
+        {"Each launch's median step over the median of its cell, of cells with 3 launches or more, "
+         "by the time it began; its colour is the part of the CPU time of its cores that other "
+         "programs took, the strip below what a hypervisor took. Then the cells whose launches are "
+         "farthest apart: a ring per launch, and the 5th percentile of a launch's steps, its "
+         "floor, as a tick. Last the first 60 steps of launches over the median step of each, "
+         "warm-up included. Launches have ",
+         add_steps, BARS, ""},
+    [REPORT_FIGURE_PEER] = {"Ratios of step times, lockstep over PyTorch, a panel per workload and "
+                            "batch: the median over rounds of the ratio of the median steps of two "
+                            "launches",
+                            add_ranges_of_peer, NO_BARS, ""},
+    [REPORT_FIGURE_OVERLAP] =
+        {"DistributedDataParallel, of cells in which it is resolved: the reduction alone as a part "
+         "of the whole step, and what of it the step does not hide. A step without reduction, the "
+         "reduction and the whole step take turns; medians over rounds, then over launches; "
+         "whiskers: the interval over launches, narrower than 50 points of the reduction. On "
+         "virtual devices the reduction is work of the same cores, and none of them is idle: the "
+         "overlap there is reported, not judged.",
+         NULL, NO_BARS, ""},
+    [REPORT_FIGURE_BANDWIDTH] =
+        {"Bus bandwidth of collectives by themselves, by the bytes of each device: the size over "
+         "the median time of an iteration, times the factor of nccl-tests. Medians over launches; "
+         "bars: the interval over launches, or their range. Every iteration is verified. On "
+         "virtual devices these are copies and sums of the host's cores, and of no bus.",
+         NULL, NO_BARS, ""},
+};
+
+/* The figure of a comparison is drawn only if there is one. */
 void report_caption(struct text_out *out, const struct report *report, enum report_figure figure)
 {
-    captions[figure](out, report);
+    fputs(captions[figure].words, out->file);
+    if (captions[figure].add)
+        captions[figure].add(out, report);
+    if (captions[figure].bars != NO_BARS)
+        print_bars(out, report, captions[figure].bars == BARS_OF_RATIOS);
+    fputs(captions[figure].last, out->file);
 }

@@ -40,34 +40,41 @@ static const char *const note_words[RECORD_NOTES] = {
     [RECORD_NOTE_LINKS] = "NVLinks of a GPU had errors, or were down",
     [RECORD_NOTE_FOREIGN] = "processes of others computed on a GPU"};
 
-/* Writes a note about GPUs: how many of the watched launches have it, or with RECORD_NOTES how many
- * launches are INVALID and why. The first of them is an example. */
-static void about_gpu_note(struct text_out *out, const struct report *report, int which)
+/* Writes how many launches are INVALID and why, and how many of the watched launches have each note
+ * about GPUs. The first of them is an example. Then the notes about the node of each run, once: a
+ * resumed run is in several files. */
+static void about_gpus(struct text_out *out, const struct report *report)
 {
     char first[RECORD_NODE_TEXT] = "", note[RECORD_NODE_TEXT];
-    size_t watched = 0, n = 0;
 
-    for (size_t i = 0; i < report->n_all; ++i) {
-        const struct report_row *row = &report->row[i];
-        bool has = which == RECORD_NOTES && strcmp(row->state, REPORT_INVALID) == 0;
+    for (int which = -1; which < RECORD_NOTES; ++which) {
+        size_t watched = 0, n = 0;
 
-        if (which < RECORD_NOTES)
-            has = record_gpu_note(row->cell, (enum record_gpu_note)which, note);
-        else if (has)
-            record_gpu_doubt(row->cell, note);
-        watched += row->cell->n_gpus > 0;
-        if (has && n++ == 0)
-            memcpy(first, note, sizeof first);
+        for (size_t i = 0; i < report->n_all; ++i) {
+            const struct report_row *row = &report->row[i];
+            const bool has = which < 0
+                                 ? strcmp(row->state, REPORT_INVALID) == 0
+                                 : record_gpu_note(row->cell, (enum record_gpu_note)which, note);
+
+            watched += row->cell->n_gpus > 0;
+            if (has && which < 0)
+                record_gpu_doubt(row->cell, note);
+            if (has && n++ == 0)
+                memcpy(first, note, sizeof first);
+        }
+        if (n > 0 && which < 0)
+            caution(out,
+                    "%zu of %zu launches are " REPORT_INVALID
+                    " for timing and in no number here, because of what their GPUs said. The "
+                    "first: %.200s.",
+                    n, report->n_all, first);
+        else if (n > 0)
+            caution(out, "In %zu of %zu launches %s. The first: %.200s.", n, watched,
+                    note_words[which], first);
     }
-    if (n > 0 && which < RECORD_NOTES)
-        caution(out, "In %zu of %zu launches %s. The first: %.200s.", n, watched, note_words[which],
-                first);
-    else if (n > 0)
-        caution(out,
-                "%zu of %zu launches are " REPORT_INVALID
-                " for timing and in no number here, because of what their GPUs said. The first: "
-                "%.200s.",
-                n, report->n_all, first);
+    for (size_t r = 0; r < report->n_runs; ++r)
+        for (int at = 0; node_note(report->run[r].run, &at, note);)
+            caution(out, "When run %.8s began: %.200s.", report->run[r].run->run_id, note);
 }
 
 /* ---- points ------------------------------------------------------------------------------- */
@@ -139,36 +146,32 @@ static const struct {
     {offsetof(struct counts, slowed), "ran with transfers that were made slower on purpose: their "
                                       "times do not describe any machine."}};
 
-static void about_launches(struct text_out *out, const struct report *report,
-                           const struct counts *counts)
+static void about_points(struct text_out *out, const struct report *report)
 {
-    if (counts->no_interval > 0 && counts->most == 1 && !report_repeated(report))
+    struct counts counts = {.points = 0};
+    const bool trains = report->n_points > 0;
+    double least = INFINITY, longest = -INFINITY;
+    char workload[REPORT_CELL_TEXT] = "";
+    size_t traced = 0;
+
+    count_points(report, true, &counts);
+    count_points(report->collectives, false, &counts);
+    if (counts.no_interval > 0 && counts.most == 1 && !report_repeated(report))
         caution(out,
                 "One launch of each cell: no number here has an interval. A sweep with "
                 "--launches %d gives intervals.",
                 FEWEST);
-    else if (counts->no_interval > 0)
+    else if (counts.no_interval > 0)
         caution(out,
                 "%zu of %zu cells have fewer than %d verified launches: they have a range, not an "
                 "interval (sweep with --launches %d).",
-                counts->no_interval, counts->points, FEWEST, FEWEST);
+                counts.no_interval, counts.points, FEWEST, FEWEST);
     for (size_t i = 0; i < sizeof cell_cautions / sizeof cell_cautions[0]; ++i) {
-        const size_t n = *(const size_t *)((const char *)counts + cell_cautions[i].at);
+        const size_t n = *(const size_t *)((const char *)&counts + cell_cautions[i].at);
 
         if (n > 0)
-            caution(out, "%zu of %zu cells %s", n, counts->points, cell_cautions[i].words);
+            caution(out, "%zu of %zu cells %s", n, counts.points, cell_cautions[i].words);
     }
-}
-
-static void about_steps(struct text_out *out, const struct report *report,
-                        const struct counts *counts)
-{
-    const struct report_point *most = counts->settling > 0 ? counts->settler : NULL;
-    const bool trains = report->n_points > 0;
-    double least = INFINITY, longest = -INFINITY;
-    char workload[REPORT_CELL_TEXT] = "";
-    size_t n = 0;
-
     /* How much longer steps take whose phases are recorded, in the middle launch of each point. */
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
@@ -178,14 +181,15 @@ static void about_steps(struct text_out *out, const struct report *report,
             continue;
         least = fmin(least, cell->tracing_ns / cell->median_ns);
         longest = fmax(longest, cell->tracing_ns / cell->median_ns);
-        ++n;
+        ++traced;
     }
-    if (n > 0)
+    if (traced > 0)
         caution(out,
                 "In %zu of %zu cells phases were measured in separate steps, which took from "
                 "%.1f %% to %.1f %% longer than those that are timed (the cell's median).",
-                n, counts->points, 100 * least, 100 * longest);
-    if (most) {
+                traced, counts.points, 100 * least, 100 * longest);
+    if (counts.settling > 0 && counts.settler) {
+        const struct report_point *most = counts.settler;
         const struct record_key *key = &most->row->cell->key;
 
         report_workload_words(report, most->row, workload);
@@ -193,16 +197,16 @@ static void about_steps(struct text_out *out, const struct report *report,
                 "In %zu of %zu cells steps still got faster while they were measured, the most in "
                 "%.100s, %s, %zu rows on %d device%s: by %.0f %% [%.0f, %.0f] from the first tenth "
                 "of a launch to its last half. A longer --warmup would help.",
-                counts->settling, counts->points, workload, key->mode, key->global_batch,
+                counts.settling, counts.points, workload, key->mode, key->global_batch,
                 key->n_devices, key->n_devices == 1 ? "" : "s", 100 * expm1(most->settled_by),
                 100 * expm1(most->settling.lo), 100 * expm1(most->settling.hi));
     }
-    if (counts->stalled > 0)
+    if (counts.stalled > 0)
         caution(out,
                 "In %zu of %zu cells %s takes %.2f times as long in the mean as at the median, "
                 "or more (at most %.1f times): stalls. %s",
-                counts->stalled, counts->points, trains ? "a step" : "an iteration", STALLED,
-                counts->longest,
+                counts.stalled, counts.points, trains ? "a step" : "an iteration", STALLED,
+                counts.longest,
                 trains ? "Steps and samples/s here are those of the median step."
                        : "Times and bandwidths here are those of the median iteration.");
 }
@@ -364,35 +368,48 @@ void report_shares(struct text_out *out, const struct report *report)
  * whether the stated peak is too low. */
 static void about_limits(struct text_out *out, const struct report *report)
 {
-    char text[REPORT_CELL_TEXT];
+    const struct roof *roof = report->roof;
+    char text[REPORT_CELL_TEXT] = "";
+    size_t n = 0;
 
-    roof_caution(report->roof, text);
-    if (text[0] != '\0')
+    for (size_t i = 0; roof && i < roof->n; ++i)
+        for (size_t k = 0; k < roof->workload[i].n; ++k) {
+            const struct roof_workload *w = &roof->workload[i];
+            const struct roof_share share = roof_share(&roof->ceilings, &w->line[k].work);
+
+            if (share.bound == ROOF_UNKNOWN || !(share.least > 1))
+                continue;
+            if (n++ < 3)
+                report_add(text, "%s%s of %s, batch %zu", n > 1 ? "; " : "", w->line[k].name,
+                           w->name, w->batch);
+        }
+    if (n > 3)
+        report_add(text, "; and %zu more", n - 3);
+    if (n > 0) {
+        report_add(text, ": faster than its limit, by more than times and ceilings vary. Its data "
+                         "stay in a cache, which no ceiling is of, or a ceiling was disturbed.");
         caution(out, "%s", text);
-    for (size_t r = 0; report->roof && r < report->n_runs; ++r) {
+    }
+    for (size_t r = 0; roof && r < report->n_runs; ++r) {
         const struct record_run *run = report->run[r].run;
 
-        if (strcmp(report->roof->blas, run->blas) != 0)
+        if (strcmp(roof->blas, run->blas) != 0)
             caution(out,
                     "The limits were measured with another library of matrix products than run "
                     "%.8s: with %s, the run with %s. Their shares are not those of its steps.",
-                    run->run_id, report->roof->blas, run->blas);
+                    run->run_id, roof->blas, run->blas);
     }
     report_peak_caution(report, text);
     if (text[0] != '\0')
         caution(out, "%s", text);
 }
 
-void report_cautions(struct text_out *out, const struct report *report)
+/* Errors that other programs found are mentioned here, because next to cells that are all verified
+ * they would be overlooked. */
+static void about_others(struct text_out *out, const struct report *report)
 {
-    struct counts counts = {.points = 0};
-    char note[RECORD_NODE_TEXT];
     bool wrong = false;
 
-    count_points(report, true, &counts);
-    count_points(report->collectives, false, &counts);
-    /* Errors that other programs found are mentioned here, because next to cells that are all
-     * verified they would be overlooked. */
     for (size_t b = 0; b < report->n_external; ++b)
         wrong = wrong || nccl_tests_is_wrong(report->external[b]);
     if (wrong)
@@ -400,18 +417,15 @@ void report_cautions(struct text_out *out, const struct report *report)
                 "nccl-tests found wrong numbers in a collective: see the table of nccl-tests.");
     if (report->nvbandwidth && nvbandwidth_is_wrong(report->nvbandwidth))
         caution(out, "nvbandwidth ended with an error: see the table of copies.");
-    about_gpu_note(out, report, RECORD_NOTES);
-    for (int which = 0; which < RECORD_NOTES; ++which)
-        about_gpu_note(out, report, which);
-    /* The notes about the node of each run, once: a resumed run is in several files. */
-    for (size_t r = 0; r < report->n_runs; ++r)
-        for (int at = 0; node_note(report->run[r].run, &at, note);)
-            caution(out, "When run %.8s began: %.200s.", report->run[r].run->run_id, note);
-    about_launches(out, report, &counts);
-    about_steps(out, report, &counts);
-    about_limits(out, report);
-    about_drift(out, report);
-    about_cores(out, report);
-    about_boots(out, report);
-    about_files(out, report);
+}
+
+/* In the order of the page. */
+static void (*const cautions[])(struct text_out *out, const struct report *report) = {
+    about_others, about_gpus,  about_points, about_limits,
+    about_drift,  about_cores, about_boots,  about_files};
+
+void report_cautions(struct text_out *out, const struct report *report)
+{
+    for (size_t i = 0; i < sizeof cautions / sizeof cautions[0]; ++i)
+        cautions[i](out, report);
 }

@@ -42,6 +42,31 @@ static void print_head(struct text_out *out, const struct check_record *record, 
     fputs("</ul>\n</header>\n", out->file);
 }
 
+/* ---- tables of three columns -------------------------------------------------------------- */
+
+static const char end_table[] = "</tbody>\n</table>\n</div>\n</section>\n";
+
+static void begin_table(struct text_out *out, const char *title, const char *first,
+                        const char *second, const char *third)
+{
+    text_print(out,
+               "<section>\n<h2>%s</h2>\n<div class=\"scroll\" tabindex=\"0\">\n"
+               "<table class=\"cases\">\n<thead><tr><th scope=\"col\" class=\"text\">%s</th>"
+               "<th scope=\"col\" class=\"text\">%s</th><th scope=\"col\" class=\"text\">%s</th>"
+               "</tr></thead>\n<tbody>\n",
+               title, first, second, third);
+}
+
+static void print_case_row(struct text_out *out, bool failed, const char *first, const char *second,
+                           const char *third)
+{
+    fputs(failed ? "<tr class=\"failed\">" : "<tr>", out->file);
+    text_print(out,
+               "<td class=\"text\">%s</td><td class=\"text\">%s</td>"
+               "<td class=\"text reason\">%s</td></tr>\n",
+               first, second, third);
+}
+
 static void print_areas(struct text_out *out, const struct check_record *record)
 {
     static const char *const columns[] = {"rules",  "covered",  "pending", "n/a",
@@ -72,87 +97,51 @@ static void print_areas(struct text_out *out, const struct check_record *record)
             text_print(out, "<td class=\"number\">%zu</td>", numbers[i]);
         fputs("</tr>\n", out->file);
     }
-    fputs("</tbody>\n</table>\n</div>\n</section>\n", out->file);
-}
-
-/* ---- tables of three columns -------------------------------------------------------------- */
-
-static const char end_table[] = "</tbody>\n</table>\n</div>\n</section>\n";
-
-static void begin_table(struct text_out *out, const char *title, const char *first,
-                        const char *second, const char *third)
-{
-    text_print(out,
-               "<section>\n<h2>%s</h2>\n<div class=\"scroll\" tabindex=\"0\">\n"
-               "<table class=\"cases\">\n<thead><tr><th scope=\"col\" class=\"text\">%s</th>"
-               "<th scope=\"col\" class=\"text\">%s</th><th scope=\"col\" class=\"text\">%s</th>"
-               "</tr></thead>\n<tbody>\n",
-               title, first, second, third);
-}
-
-static void print_case_row(struct text_out *out, bool failed, const char *first, const char *second,
-                           const char *third)
-{
-    fputs(failed ? "<tr class=\"failed\">" : "<tr>", out->file);
-    text_print(out,
-               "<td class=\"text\">%s</td><td class=\"text\">%s</td>"
-               "<td class=\"text reason\">%s</td></tr>\n",
-               first, second, third);
-}
-
-/* The tables exist only if they have a row. */
-static void print_failures(struct text_out *out, const struct check_record *record)
-{
-    const size_t *n = record->total.verdict;
-
-    if (n[CHECK_RECORD_FAIL] + n[CHECK_RECORD_BROKEN] == 0)
-        return;
-    begin_table(out, "Failed and broken", "verdict", "case",
-                "what was expected and what was found");
-    for (size_t i = 0; i < record->n_cases; ++i) {
-        const struct check_record_case *one = &record->cases[i];
-        char why[sizeof one->reason + sizeof one->obligation + sizeof one->evidence + 8];
-
-        if (one->verdict != CHECK_RECORD_FAIL && one->verdict != CHECK_RECORD_BROKEN)
-            continue;
-        snprintf(why, sizeof why, "%s (%s, %s)", one->reason, one->obligation, one->evidence);
-        print_case_row(out, true, check_record_words[one->verdict], one->id, why);
-    }
-    fputs(end_table, out->file);
-}
-
-static void print_others(struct text_out *out, const struct check_record *record)
-{
-    if (record->total.verdict[CHECK_RECORD_SKIP] > 0) {
-        begin_table(out, "Skipped", "case", "obligation", "why");
-        for (size_t i = 0; i < record->n_cases; ++i)
-            if (record->cases[i].verdict == CHECK_RECORD_SKIP)
-                print_case_row(out, false, record->cases[i].id, record->cases[i].obligation,
-                               record->cases[i].reason);
-        fputs(end_table, out->file);
-    }
-    if (record->n_excuses == 0)
-        return;
-    begin_table(out, "Rules without a case", "rule", "state", "why");
-    for (size_t i = 0; i < record->n_excuses; ++i)
-        print_case_row(out, false, record->excuses[i].rule,
-                       record->excuses[i].pending ? "pending" : "not applicable",
-                       record->excuses[i].reason);
     fputs(end_table, out->file);
 }
 
 int report_conformance(const char *directory, const struct check_record *record, bool index,
                        struct text_error *err)
 {
+    const size_t *n = record->total.verdict;
     struct text_out out;
 
     if (text_open(&out, directory, REPORT_CONFORMANCE, TEXT_HTML, err) != 0)
         return -1;
     report_head(&out, "Lockstep conformance");
     print_head(&out, record, index);
-    print_failures(&out, record);
+    /* Tables of cases and rules exist only if they have a row. */
+    if (n[CHECK_RECORD_FAIL] + n[CHECK_RECORD_BROKEN] > 0) {
+        begin_table(&out, "Failed and broken", "verdict", "case",
+                    "what was expected and what was found");
+        for (size_t i = 0; i < record->n_cases; ++i) {
+            const struct check_record_case *one = &record->cases[i];
+            char why[sizeof one->reason + sizeof one->obligation + sizeof one->evidence + 8];
+
+            if (one->verdict != CHECK_RECORD_FAIL && one->verdict != CHECK_RECORD_BROKEN)
+                continue;
+            snprintf(why, sizeof why, "%s (%s, %s)", one->reason, one->obligation, one->evidence);
+            print_case_row(&out, true, check_record_words[one->verdict], one->id, why);
+        }
+        fputs(end_table, out.file);
+    }
     print_areas(&out, record);
-    print_others(&out, record);
+    if (n[CHECK_RECORD_SKIP] > 0) {
+        begin_table(&out, "Skipped", "case", "obligation", "why");
+        for (size_t i = 0; i < record->n_cases; ++i)
+            if (record->cases[i].verdict == CHECK_RECORD_SKIP)
+                print_case_row(&out, false, record->cases[i].id, record->cases[i].obligation,
+                               record->cases[i].reason);
+        fputs(end_table, out.file);
+    }
+    if (record->n_excuses > 0) {
+        begin_table(&out, "Rules without a case", "rule", "state", "why");
+        for (size_t i = 0; i < record->n_excuses; ++i)
+            print_case_row(&out, false, record->excuses[i].rule,
+                           record->excuses[i].pending ? "pending" : "not applicable",
+                           record->excuses[i].reason);
+        fputs(end_table, out.file);
+    }
     fputs("<footer>\n<h2>Implementation under test</h2>\n<dl>\n", out.file);
     report_fact(&out, "Name", "%s", record->name);
     report_fact(&out, "Version", "%s", record->version);

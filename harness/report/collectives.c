@@ -11,15 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-bool report_collectives_any(const struct report *report)
-{
-    bool any = false;
-
-    for (size_t i = 0; i < report->collectives->n_points && !any; ++i)
-        any = report->collectives->point[i].verified > 0;
-    return any;
-}
-
 /* All of these tables begin with these columns. */
 static const char places[] = "Collective|Type|Devices|Over";
 
@@ -107,42 +98,22 @@ static const char *gigabytes(double per_second, char text[32])
     return three_digits_of(per_second / 1e9, "GB/s", text);
 }
 
-static void cell_of_state(struct grid *grid, const struct report_fit *fit)
-{
-    const char *simulated = report_simulated(fit->point->row) ? ", SIMULATED" : "";
-    const char *off = report_percent(fit->off, WORD);
-
-    switch (fit->state) {
-    case REPORT_FIT_HOLDS:
-        grid_cell(grid, "text", "%zu launch%s, at most %s off, at %zu bytes%s", fit->beta.n,
-                  fit->beta.n == 1 ? "" : "es", off, fit->off_at, simulated);
-        break;
-    case REPORT_FIT_FEW:
-        grid_cell(grid, "text", "no number: a line takes %d sizes%s", REPORT_FIT_LEAST, simulated);
-        break;
-    case REPORT_FIT_MANY:
-        grid_cell(grid, "text", "no number: too many sizes%s", simulated);
-        break;
-    case REPORT_FIT_APART:
-        grid_cell(grid, "text", "no number: no launch is verified at all sizes%s", simulated);
-        break;
-    case REPORT_FIT_NO_LINE:
-        grid_cell(grid, "text", "no number: no line, %s off at %zu bytes%s", off, fit->off_at,
-                  simulated);
-        break;
-    }
-}
-
 void report_fill_fits(struct grid *grid, const struct report *report)
 {
+    static const char *const why[] = {[REPORT_FIT_FEW] = "a line takes 3 sizes",
+                                      [REPORT_FIT_MANY] = "too many sizes",
+                                      [REPORT_FIT_APART] = "no launch is verified at all sizes"};
     const struct report *own = report->collectives;
 
+    _Static_assert(REPORT_FIT_LEAST == 3, "the words say so");
     grid_headings(grid, "text", places);
     grid_headings(grid, "number", "Sizes|Alpha|[interval] or range|1/beta|[interval] or range");
     grid_headings(grid, "text", "Line");
     for (size_t i = 0; i < own->n_fits; ++i) {
         const struct report_fit *fit = &own->fit[i];
         const bool holds = fit->state == REPORT_FIT_HOLDS;
+        const char *simulated = report_simulated(fit->point->row) ? ", SIMULATED" : "";
+        const char *off = report_percent(fit->off, WORD);
 
         grid_row(grid, "");
         cells_of_collective(grid, fit->point);
@@ -166,7 +137,14 @@ void report_fill_fits(struct grid *grid, const struct report *report)
         }
         for (int c = 0; c < 4 && !holds; ++c)
             grid_cell(grid, "number", "-");
-        cell_of_state(grid, fit);
+        if (holds)
+            grid_cell(grid, "text", "%zu launch%s, at most %s off, at %zu bytes%s", fit->beta.n,
+                      fit->beta.n == 1 ? "" : "es", off, fit->off_at, simulated);
+        else if (fit->state == REPORT_FIT_NO_LINE)
+            grid_cell(grid, "text", "no number: no line, %s off at %zu bytes%s", off, fit->off_at,
+                      simulated);
+        else
+            grid_cell(grid, "text", "no number: %s%s", why[fit->state], simulated);
     }
     snprintf(grid->note, sizeof grid->note, "%s",
              "Time = alpha + beta \u00d7 bytes of a device. 1/beta is the algorithm bandwidth that "

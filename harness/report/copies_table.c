@@ -194,19 +194,6 @@ static void set_words(const struct report *report, const struct copies_set *set,
         report_add(text, ", SIMULATED");
 }
 
-/* All sets on a page have as many columns as the largest one. */
-static void add_headings(struct grid *grid, const struct report *report, int devices)
-{
-    char name[32];
-
-    grid_headings(grid, "text", report->nvbandwidth ? "From|Number" : "From");
-    grid_headings(grid, "number", "to host");
-    for (int d = 0; d < devices; ++d) {
-        snprintf(name, sizeof name, "to %d", d);
-        grid_heading(grid, "number", name);
-    }
-}
-
 /* All numbers of the table that are no ratio have one unit. */
 static void cell_of_copy(struct grid *grid, double speed, enum of of)
 {
@@ -223,25 +210,15 @@ static void cell_of_copy(struct grid *grid, double speed, enum of of)
         grid_cell(grid, "number", "-");
 }
 
-/* The index of a device in the list and its name, "2 (cuda:5)". */
-static void cell_of_end(struct grid *grid, const struct record_run *run, int end)
-{
-    const int device = end - COPIES_DEVICE;
-
-    if (end == COPIES_HOST)
-        grid_cell(grid, "text", "host");
-    else if (device < run->n_slots)
-        grid_cell(grid, "text", "%d (%s)", device, run->slot[device].name);
-    else
-        grid_cell(grid, "text", "%d", device);
-}
-
 static void add_set(struct grid *grid, const struct report *report, const struct copies_set *set,
                     int devices)
 {
+    const struct record_run *run = set->row->run;
     const int ends = COPIES_DEVICE + set->devices;
 
     for (int from = 0; from < ends; ++from) {
+        const int device = from - COPIES_DEVICE;
+
         if (from > 0 && report->nvbandwidth)
             grid_line(grid);
         for (enum of of = HERE; of < OFS; ++of) {
@@ -252,7 +229,12 @@ static void add_set(struct grid *grid, const struct report *report, const struct
             if (!any)
                 continue;
             grid_row(grid, "");
-            cell_of_end(grid, set->row->run, from);
+            /* The index of a device in the list and its name, "2 (cuda:5)". */
+            if (from == COPIES_HOST)
+                grid_cell(grid, "text", "host");
+            else
+                grid_cell(grid, "text", device < run->n_slots ? "%d (%s)" : "%d", device,
+                          device < run->n_slots ? run->slot[device].name : "");
             if (report->nvbandwidth)
                 grid_cell(grid, "text", "%s", of_names[of]);
             for (int to = 0; to < COPIES_DEVICE + devices; ++to)
@@ -283,8 +265,15 @@ int report_copies_table(struct text_out *out, const struct report *report)
         const struct copies_set *set = &report->copies[s];
         const int devices = brief ? set->devices : report->copies[0].devices;
 
-        if (s == 0 || brief)
-            add_headings(&grid, report, devices);
+        /* All sets on a page have as many columns as the largest one. */
+        if (s == 0 || brief) {
+            grid_headings(&grid, "text", report->nvbandwidth ? "From|Number" : "From");
+            grid_headings(&grid, "number", "to host");
+            for (int d = 0; d < devices; ++d) {
+                snprintf(text, sizeof text, "to %d", d);
+                grid_heading(&grid, "number", text);
+            }
+        }
         set_words(report, set, text);
         grid_group(&grid, text);
         add_set(&grid, report, set, devices);

@@ -11,13 +11,11 @@
 
 #include "analysis/analysis.h"
 
-struct json_t;
 struct collective;
 struct collective_type;
 
 /* Reads one such file. The program that wrote it decides whether it goes to the list of nccl-tests
- * in report, which has capacity for it, or to report->nvbandwidth. Returns 0, or -1 and why.
- * report/external.c */
+ * in report, which has capacity for it, or to report->nvbandwidth. Returns 0, or -1 and why. */
 int external_add(const char *path, struct report *report, struct text_error *err);
 /* Checks that the records have cells that these results can be shown with. Returns 0, or -1 and
  * what is missing. */
@@ -45,12 +43,6 @@ struct nccl_tests {
     bool failed;   /* the program found values out of bounds */
 };
 
-/* Reads a file; root is its JSON, or NULL if it is text. Returns NULL and why if the file cannot be
- * read, is no output of nccl-tests, or is about a collective that is not known here.
- * report/nccl_read.c */
-struct nccl_tests *nccl_tests_read(const char *path, const struct json_t *root,
-                                   struct text_error *err);
-void nccl_tests_free(struct nccl_tests *file);
 /* Whether the program found wrong numbers, or values out of bounds. */
 bool nccl_tests_is_wrong(const struct nccl_tests *file);
 /* Finds the line of that file about the same collective, type, number of devices, place and bytes;
@@ -61,7 +53,7 @@ const struct nccl_tests_line *nccl_tests_find(const struct nccl_tests *file,
  * nothing. */
 void nccl_tests_remarks(const struct report *report, char text[REPORT_CELL_TEXT]);
 
-/* ---- nvbandwidth: report/nvbandwidth.c ---------------------------------------------------- */
+/* ---- nvbandwidth -------------------------------------------------------------------------- */
 
 /* The tests of nvbandwidth that measure the same as `sweep --parts`. */
 enum nvbandwidth_test {
@@ -95,9 +87,6 @@ struct nvbandwidth {
     struct nvbandwidth_place place[NVBANDWIDTH_DEVICES]; /* of its devices, since version 0.8 */
 };
 
-/* Reads a file. Returns NULL and why if it is not what nvbandwidth writes. */
-struct nvbandwidth *nvbandwidth_read(const struct json_t *root, struct text_error *err);
-void nvbandwidth_free(struct nvbandwidth *nvbandwidth);
 /* The rate of a copy; from and to are numbers of devices, or NVBANDWIDTH_HOST. NaN: the file has
  * none, also for any other number. */
 double nvbandwidth_rate(const struct nvbandwidth *nvbandwidth, enum nvbandwidth_test test, int from,

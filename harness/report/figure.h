@@ -1,5 +1,4 @@
-/* report/figure.h: functions that the writers of figures share. Only the figure*.c files include
- * it. */
+/* report/figure.h: functions that the writers of figures share. Only these include it. */
 #ifndef HARNESS_REPORT_FIGURE_H
 #define HARNESS_REPORT_FIGURE_H
 
@@ -44,6 +43,10 @@ size_t figure_styles(const struct plot *plot);
 size_t figure_nth_style(size_t i);
 /* Writes "plain" or "DDP 256Ki". */
 void figure_style_words(const struct plot *plot, size_t style, char text[PLOT_TEXT]);
+/* Finds the next verified point of a group in that style, on so many devices (0: on any number);
+ * *at begins at 0. NULL: there are no more. */
+const struct report_point *figure_next(const struct plot *plot, const struct report_group *group,
+                                       size_t style, size_t devices, size_t *at);
 /* The largest number of devices with a verified point in that style. Points whose devices had
  * separate cores are preferred. 0: there is no point. */
 size_t figure_most_devices(const struct plot *plot, const struct report_group *group, size_t style);

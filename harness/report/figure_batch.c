@@ -20,36 +20,18 @@ static double per_device(const struct report_point *point, double of_all)
 
 /* A line of the figure: the points of a group in one style on one number of devices. */
 struct line {
-    const struct report_group *group;
     size_t style, devices, n;
     double best;
 };
-
-static const struct report_point *next_of_line(const struct plot *plot, const struct line *line,
-                                               size_t *at)
-{
-    const struct report_group *group = line->group;
-
-    for (; *at < group->n; ++*at) {
-        const struct report_point *point = &figure_report(plot)->point[group->first + *at];
-
-        if (point->verified > 0 && figure_style(point) == line->style &&
-            (size_t)point->row->cell->key.n_devices == line->devices) {
-            ++*at;
-            return point;
-        }
-    }
-    return NULL;
-}
 
 static bool line_make(const struct plot *plot, const struct report_group *group, size_t style,
                       struct line *line)
 {
     const struct report_point *point;
 
-    *line = (struct line){
-        .group = group, .style = style, .devices = figure_most_devices(plot, group, style)};
-    for (size_t at = 0; (point = next_of_line(plot, line, &at)) != NULL; ++line->n)
+    *line = (struct line){.style = style, .devices = figure_most_devices(plot, group, style)};
+    for (size_t at = 0; (point = figure_next(plot, group, style, line->devices, &at)) != NULL;
+         ++line->n)
         line->best = fmax(line->best, per_device(point, report_middle(point, REPORT_THROUGHPUT)));
     return line->n > 0;
 }
@@ -69,7 +51,8 @@ static void write_batch_panel(struct plot_table *table, const struct report_grou
         const bool made = line_make(plot, group, figure_nth_style(s), &line);
 
         any = any || made;
-        hollow = hollow || (made && figure_hollow(next_of_line(plot, &line, &(size_t){0})));
+        hollow = hollow || (made && figure_hollow(figure_next(plot, group, line.style, line.devices,
+                                                              &(size_t){0})));
     }
     if (!any || !figure_panel(table, group, hollow,
                               batches.n < LEAST_FOR_KNEE ? "fewer than 4 batches: no knee" : ""))
@@ -88,7 +71,8 @@ static void write_batch_panel(struct plot_table *table, const struct report_grou
         size_t last = batches.n;
         bool knee = line.n < LEAST_FOR_KNEE; /* found, or not looked for */
 
-        for (size_t at = 0; (point = next_of_line(plot, &line, &at)) != NULL;) {
+        for (size_t at = 0;
+             (point = figure_next(plot, group, line.style, line.devices, &at)) != NULL;) {
             const struct figure_value rate =
                 figure_value(&point->value[REPORT_THROUGHPUT], per_device(point, 1));
             const bool reaches = !knee && rate.hi >= KNEE * line.best;

@@ -50,16 +50,15 @@ static void write_map_panel(struct plot_table *table, const struct map *map,
                             const struct report_group *group, size_t style)
 {
     const struct plot *plot = table->plot;
+    const struct report_point *point;
     bool begun = false;
     char name[PLOT_TEXT];
 
     figure_style_words(plot, style, name);
     if (map->more)
         report_add(name, "; not all cells drawn");
-    for (size_t i = 0; i < group->n; ++i) {
-        const struct report_point *point = &figure_report(plot)->point[group->first + i];
-
-        if (!has_cell(point) || figure_style(point) != style)
+    for (size_t at = 0; (point = figure_next(plot, group, style, 0, &at)) != NULL;) {
+        if (!has_cell(point))
             continue;
         const struct report_value *value = &point->value[REPORT_EFFICIENCY];
         const bool interval = value->range == REPORT_INTERVAL;

@@ -16,18 +16,16 @@ static double per_byte(const struct report_point *point)
     return moved > 0.0 ? point->middle->cell->flops_per_step / moved : 0.0;
 }
 
-static bool in_line(const struct report_point *point, size_t style, size_t devices)
+static bool is_on_roofline(const struct report_point *point)
 {
-    return point->verified > 0 && figure_style(point) == style &&
-           (size_t)point->row->cell->key.n_devices == devices &&
-           isfinite(report_middle(point, REPORT_FLOPS)) &&
-           (style == FIGURE_PLAIN || per_byte(point) > 0.0);
+    return isfinite(report_middle(point, REPORT_FLOPS)) &&
+           (report_is_plain(point) || per_byte(point) > 0.0);
 }
 
 static void write_roofline_panel(struct plot_table *table, const struct report_group *group)
 {
     const struct plot *plot = table->plot;
-    const struct report *report = figure_report(plot);
+    const struct report_point *point;
     double products = 0, moves = 0; /* per second and device; 0: not known */
     char words[REPORT_CELL_TEXT] = "";
     bool any = false, hollow = false;
@@ -35,15 +33,14 @@ static void write_roofline_panel(struct plot_table *table, const struct report_g
     for (size_t s = 1; s < figure_styles(plot); ++s) {
         const size_t style = figure_nth_style(s), most = figure_most_devices(plot, group, style);
 
-        for (size_t i = group->first; i < group->first + group->n; ++i)
-            if (in_line(&report->point[i], style, most)) {
+        for (size_t at = 0; (point = figure_next(plot, group, style, most, &at)) != NULL;)
+            if (is_on_roofline(point)) {
                 any = true;
-                hollow = hollow || figure_hollow(&report->point[i]);
+                hollow = hollow || figure_hollow(point);
             }
     }
     for (size_t i = group->first; i < group->first + group->n; ++i) {
-        const struct report_point *point = &report->point[i];
-
+        point = &figure_report(plot)->point[i];
         if (point->verified == 0 || figure_hollow(point))
             continue;
         products = fmax(products, report_middle(point, REPORT_PRODUCTS));
@@ -68,11 +65,10 @@ static void write_roofline_panel(struct plot_table *table, const struct report_g
         figure_style_words(plot, style, label);
         if (style != FIGURE_PLAIN)
             report_add(label, " on %zu", devices);
-        for (size_t i = group->first; i < group->first + group->n; ++i) {
-            const struct report_point *point = &report->point[i];
+        for (size_t at = 0; (point = figure_next(plot, group, style, devices, &at)) != NULL;) {
             const struct figure_value flops = figure_value(&point->value[REPORT_FLOPS], 1e-9);
 
-            if (!in_line(point, style, devices))
+            if (!is_on_roofline(point))
                 continue;
             if (!begun && !plot_table_series(table, style, label))
                 break;

@@ -28,12 +28,10 @@ struct panel {
 static const struct report_point *point_at(const struct plot *plot, const struct panel *panel,
                                            size_t style, size_t devices)
 {
-    const struct report_point *point = &figure_report(plot)->point[panel->group->first];
+    const struct report_point *point;
 
-    for (size_t i = 0; i < panel->group->n; ++i, ++point)
-        if (point->verified > 0 && figure_style(point) == style &&
-            (size_t)point->row->cell->key.n_devices == devices &&
-            figure_batch(panel->group, point) == panel->batch)
+    for (size_t at = 0; (point = figure_next(plot, panel->group, style, devices, &at)) != NULL;)
+        if (figure_batch(panel->group, point) == panel->batch)
             return isfinite(report_middle(point, REPORT_SPEEDUP)) ? point : NULL;
     return NULL;
 }

@@ -143,21 +143,20 @@ static bool add_shares(const struct record_cell *cell, double share[STACK])
 static size_t choose_modes(const struct plot *plot, const struct report_group *group, size_t batch,
                            const struct report_point *points[2])
 {
-    const struct report_point *point = &figure_report(plot)->point[group->first];
+    const struct report_point *point;
     size_t n = 0;
 
     for (size_t s = 1; s < figure_styles(plot) && n < 2; ++s) {
         const size_t style = figure_nth_style(s);
         size_t devices = figure_most_devices(plot, group, style);
 
-        for (size_t i = 0; i < group->n && devices == 1; ++i)
-            if (point[i].verified > 0 && figure_style(&point[i]) == style)
-                devices = (size_t)point[i].row->cell->key.n_devices;
-        for (size_t i = 0; i < group->n && devices > 1; ++i)
-            if (point[i].verified > 0 && point[i].base && figure_style(&point[i]) == style &&
-                (size_t)point[i].row->cell->key.n_devices == devices &&
-                figure_batch(group, &point[i]) == batch) {
-                points[n++] = &point[i];
+        for (size_t at = 0;
+             devices == 1 && (point = figure_next(plot, group, style, 0, &at)) != NULL;)
+            devices = (size_t)point->row->cell->key.n_devices;
+        for (size_t at = 0;
+             devices > 1 && (point = figure_next(plot, group, style, devices, &at)) != NULL;)
+            if (point->base && figure_batch(group, point) == batch) {
+                points[n++] = point;
                 break;
             }
     }

@@ -102,17 +102,29 @@ void figure_style_words(const struct plot *plot, size_t style, char text[PLOT_TE
     report_add(text, " %s", bucket);
 }
 
+const struct report_point *figure_next(const struct plot *plot, const struct report_group *group,
+                                       size_t style, size_t devices, size_t *at)
+{
+    while (*at < group->n) {
+        const struct report_point *point = &figure_report(plot)->point[group->first + (*at)++];
+
+        if (point->verified > 0 && figure_style(point) == style &&
+            (devices == 0 || (size_t)point->row->cell->key.n_devices == devices))
+            return point;
+    }
+    return NULL;
+}
+
 size_t figure_most_devices(const struct plot *plot, const struct report_group *group, size_t style)
 {
+    const struct report_point *point;
     size_t most = 0, most_crowded = 0;
 
-    for (size_t i = group->first; i < group->first + group->n; ++i) {
-        const struct report_point *point = &figure_report(plot)->point[i];
+    for (size_t at = 0; (point = figure_next(plot, group, style, 0, &at)) != NULL;) {
         const size_t devices = (size_t)point->row->cell->key.n_devices;
         size_t *of = report_oversubscribed(point) ? &most_crowded : &most;
 
-        if (point->verified > 0 && figure_style(point) == style && devices > *of)
-            *of = devices;
+        *of = devices > *of ? devices : *of;
     }
     return most > 0 ? most : most_crowded;
 }
@@ -223,8 +235,11 @@ enum plot_status report_plot(const char *directory, const struct report *report,
             *err = why;
         }
     }
-    if (status != PLOT_OK || made->status[REPORT_FIGURE_BATCH] != PLOT_NONE ||
-        (report->n_files > 0 && report_collectives_any(report)))
+    bool any = status != PLOT_OK || made->status[REPORT_FIGURE_BATCH] != PLOT_NONE;
+
+    for (size_t i = 0; report->n_files > 0 && i < report->collectives->n_points && !any; ++i)
+        any = report->collectives->point[i].verified > 0;
+    if (any)
         return status;
     snprintf(err->text, sizeof err->text, "%s", made->why[REPORT_FIGURE_BATCH]);
     return PLOT_NONE;

@@ -47,9 +47,10 @@ static int print_drawing(struct text_out *out, const char *name, const char *cla
     return inside && !ferror(svg) ? 0 : text_fail(err, "cannot read '%.64s.svg' again", name);
 }
 
-int report_figure(struct text_out *out, const char *directory, const struct report *report,
-                  const struct report_figures *figures, enum report_figure which,
-                  struct text_error *err)
+/* Prints one figure, or why there is none. */
+static int print_figure(struct text_out *out, const char *directory, const struct report *report,
+                        const struct report_figures *figures, enum report_figure which,
+                        struct text_error *err)
 {
     static const char *const endings[] = {".svg", PLOT_NARROW_SVG};
     const char *name = report_figure_names[which];
@@ -180,24 +181,27 @@ static int print_peer_body(struct text_out *out, const char *directory, const st
         fputs("<p><a href=\"" REPORT_CONFORMANCE "\">Conformance</a></p>\n", out->file);
     fputs("</header>\n", out->file);
     report_peer_head(out, report->peer);
-    if (report_figure(out, directory, report, figures, REPORT_FIGURE_PEER, err) != 0)
+    if (print_figure(out, directory, report, figures, REPORT_FIGURE_PEER, err) != 0)
         return -1;
-    return report_peer_tables(out, report->peer);
+    return report_peer_tables(out, report);
 }
 
-/* Prints the sentences at the top of the page, and links to its parts. */
-static void print_lead(struct text_out *out, const struct report *report,
-                       const struct report_figures *figures)
+/* Prints the whole page after its head. Returns 0, or -1. */
+static int print_body(struct text_out *out, const char *directory, const struct report *report,
+                      const struct report_figures *figures, struct text_error *err)
 {
     const struct check_record *check = report->conformance;
-    char names[REPORT_CELL_TEXT];
+    char text[REPORT_CELL_TEXT];
 
+    report_strip(out, report);
+    if (report_table(out, report, REPORT_TABLE_ANSWERS) != 0)
+        return -1;
     fputs("<p class=\"lead\">", out->file);
     report_lead(out, report);
     fputs("</p>\n", out->file);
     if (report->peer) {
-        peer_version_names(report->peer, names);
-        text_print(out, "<p class=\"lead\"><a href=\"#peer\">Next to %s</a>, ", names);
+        peer_version_names(report->peer, text);
+        text_print(out, "<p class=\"lead\"><a href=\"#peer\">Next to %s</a>, ", text);
         report_peer_verdict(out, report->peer);
         fputs("</p>\n", out->file);
     }
@@ -219,27 +223,15 @@ static void print_lead(struct text_out *out, const struct report *report,
     fputs("<a href=\"#tables\">Tables</a>\n<a href=\"#reading\">How to read this</a>\n"
           "<a href=\"#provenance\">Provenance</a>\n</nav>\n",
           out->file);
-}
-
-/* Prints the whole page after its head. Returns 0, or -1. */
-static int print_body(struct text_out *out, const char *directory, const struct report *report,
-                      const struct report_figures *figures, struct text_error *err)
-{
-    char text[REPORT_CELL_TEXT];
-
-    report_strip(out, report);
-    if (report_answers(out, report) != 0)
-        return -1;
-    print_lead(out, report, figures);
     for (int f = 0; f < REPORT_FIGURES; ++f) {
         if ((f == REPORT_FIGURE_PEER && !report->peer) ||
             (f == REPORT_FIGURE_LIMITS && !report->roof))
             continue;
         if (f == REPORT_FIGURE_PEER)
             report_peer_head(out, report->peer);
-        if (report_figure(out, directory, report, figures, (enum report_figure)f, err) != 0)
+        if (print_figure(out, directory, report, figures, (enum report_figure)f, err) != 0)
             return -1;
-        if (f == REPORT_FIGURE_PEER && report_peer_tables(out, report->peer) != 0)
+        if (f == REPORT_FIGURE_PEER && report_peer_tables(out, report) != 0)
             return -1;
     }
     fputs("<h2 id=\"tables\">Tables</h2>\n", out->file);

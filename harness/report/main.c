@@ -111,33 +111,6 @@ static int judge_conformance(const struct check_record *check)
     return EXIT_PARTLY;
 }
 
-/* Judges everything that is shown with the records, in the same way. */
-static int judge_others(const struct report *report)
-{
-    const struct peer_record *peer = report->peer;
-    int status = judge_conformance(report->conformance);
-    char text[REPORT_CELL_TEXT];
-
-    if (peer && !peer_is_good(peer)) {
-        if (peer_failed(peer) > 0)
-            command_complain(NAME, "launches of the comparison with PyTorch that failed: %zu",
-                             peer_failed(peer));
-        if (!peer->complete)
-            command_complain(NAME, "the comparison with PyTorch was not finished");
-        status = EXIT_PARTLY;
-    }
-    nccl_tests_remarks(report, text);
-    if (text[0] != '\0')
-        command_complain(NAME, "--beside: %s", text);
-    report_copies_remarks(report, text);
-    if (text[0] != '\0')
-        command_complain(NAME, "--beside: %s", text);
-    for (size_t b = 0; b < report->n_external; ++b)
-        if (nccl_tests_is_wrong(report->external[b]))
-            status = EXIT_PARTLY;
-    return report->nvbandwidth && nvbandwidth_is_wrong(report->nvbandwidth) ? EXIT_PARTLY : status;
-}
-
 static int write_report(const char *directory, const struct report *report)
 {
     struct report_figures figures;
@@ -171,10 +144,28 @@ static int write_report(const char *directory, const struct report *report)
     if (report->counts.verified < report->counts.planned)
         command_complain(NAME, "%zu of %zu planned %s are verified", report->counts.verified,
                          report->counts.planned, report_repeated(report) ? "launches" : "cells");
-    const int others = judge_others(report);
+    /* Everything that is shown with the records is judged in the same way. */
+    const struct peer_record *peer = report->peer;
+    bool good = judge_conformance(report->conformance) == 0 && status == PLOT_OK &&
+                report->counts.verified == report->counts.planned;
+    char text[REPORT_CELL_TEXT];
 
-    return status == PLOT_OK && report->counts.verified == report->counts.planned ? others
-                                                                                  : EXIT_PARTLY;
+    if (peer && peer_failed(peer) > 0)
+        command_complain(NAME, "launches of the comparison with PyTorch that failed: %zu",
+                         peer_failed(peer));
+    if (peer && !peer->complete)
+        command_complain(NAME, "the comparison with PyTorch was not finished");
+    nccl_tests_remarks(report, text);
+    if (text[0] != '\0')
+        command_complain(NAME, "--beside: %s", text);
+    report_copies_remarks(report, text);
+    if (text[0] != '\0')
+        command_complain(NAME, "--beside: %s", text);
+    for (size_t b = 0; b < report->n_external; ++b)
+        good = good && !nccl_tests_is_wrong(report->external[b]);
+    good = good && (!peer || peer_is_good(peer)) &&
+           !(report->nvbandwidth && nvbandwidth_is_wrong(report->nvbandwidth));
+    return good ? 0 : EXIT_PARTLY;
 }
 
 int report_print(const char *command, const struct report *report, size_t format,
@@ -264,49 +255,40 @@ static int report_files(const struct report_arguments *arguments, const struct c
     return status;
 }
 
-/* Reads the files that are no records, and makes the report. */
-static int report_all(const struct report_arguments *arguments)
+int report_main(int argc, char **argv)
 {
+    struct report_arguments arguments;
     struct check_record check = {.n_cases = 0};
     struct peer_record *peer = NULL;
     struct roof *roof = NULL;
     struct text_error err = {{0}};
     int status = 0;
 
-    const bool checked = arguments->check && check_record_read(arguments->check, &check, &err) == 0;
+    if (report_options(argc, argv, &arguments) != 0)
+        return EXIT_MISUSE;
+    stop_watch_signals(); /* without this, an interrupt could leave a temporary file */
 
-    if (arguments->check && !checked)
-        status = input_refuse(NAME, arguments->check, INPUT_CHECK, err.text, belongs);
-    if (status == 0 && arguments->peer && !(peer = peer_record_read(arguments->peer, &err)))
-        status = input_refuse(NAME, arguments->peer, INPUT_PEER, err.text, belongs);
-    if (status == 0 && arguments->limits && !(roof = roof_read(arguments->limits, &err)))
-        status = input_refuse(NAME, arguments->limits, INPUT_LIMITS, err.text, belongs);
-    if (status == 0 && (arguments->n_files > 0 || peer))
-        status = report_files(arguments, arguments->check ? &check : NULL, peer, roof);
+    /* The files that are no records are read first. */
+    const bool checked = arguments.check && check_record_read(arguments.check, &check, &err) == 0;
+
+    if (arguments.check && !checked)
+        status = input_refuse(NAME, arguments.check, INPUT_CHECK, err.text, belongs);
+    if (status == 0 && arguments.peer && !(peer = peer_record_read(arguments.peer, &err)))
+        status = input_refuse(NAME, arguments.peer, INPUT_PEER, err.text, belongs);
+    if (status == 0 && arguments.limits && !(roof = roof_read(arguments.limits, &err)))
+        status = input_refuse(NAME, arguments.limits, INPUT_LIMITS, err.text, belongs);
+    if (status == 0 && (arguments.n_files > 0 || peer))
+        status = report_files(&arguments, arguments.check ? &check : NULL, peer, roof);
+    else if (status == 0 && (text_folder_own(arguments.out, &err) != 0 ||
+                             report_conformance(arguments.out, &check, false, &err) != 0))
+        status = command_refuse(NAME, "%s", err.text);
     else if (status == 0) {
-        if (text_folder_own(arguments->out, &err) != 0 ||
-            report_conformance(arguments->out, &check, false, &err) != 0)
-            status = command_refuse(NAME, "%s", err.text);
-        else {
-            printf("%s/%s\n", arguments->out, REPORT_CONFORMANCE);
-            status = judge_conformance(&check);
-        }
+        printf("%s/%s\n", arguments.out, REPORT_CONFORMANCE);
+        status = judge_conformance(&check);
     }
     roof_free(roof);
     peer_record_free(peer);
     if (checked)
         check_record_free(&check);
-    return status;
-}
-
-int report_main(int argc, char **argv)
-{
-    struct report_arguments arguments;
-
-    if (report_options(argc, argv, &arguments) != 0)
-        return EXIT_MISUSE;
-    stop_watch_signals(); /* without this, an interrupt could leave a temporary file */
-    const int status = report_all(&arguments);
-
     return status == EXIT_MISUSE && stop_requested() ? EXIT_INTERRUPTED : status;
 }

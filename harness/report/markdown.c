@@ -59,7 +59,7 @@ int report_summary(struct text_out *out, const struct report *report,
             "of a speed-up of N / ceil(N/K) for N rows on K devices, and of no more than there "
             "are cores for virtual devices.\n",
             out->file);
-    if (report->peer && report_peer_markdown(out, report->peer) != 0)
+    if (report->peer && report_peer_markdown(out, report) != 0)
         return -1;
     fputs("\n## Provenance\n\n", out->file);
     for (size_t r = 0; r < runs; ++r) {
@@ -85,7 +85,7 @@ int report_markdown(const char *directory, const struct report *report,
         return -1;
     if (report->n_files == 0)
         fputs("# Lockstep report\n", out.file);
-    if ((report->n_files == 0 ? report_peer_markdown(&out, report->peer)
+    if ((report->n_files == 0 ? report_peer_markdown(&out, report)
                               : report_summary(&out, report, figures)) != 0) {
         text_discard(&out);
         return text_fail(err, "no memory for the table");

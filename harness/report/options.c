@@ -61,12 +61,22 @@ static const char documentation[] =
 
 static const double PEAK_MOST = 1e21;
 
-/* Checks the options that are given with --format: it prints numbers for other programs. */
-static error_t check_format(const struct argp_state *state,
-                            const struct report_arguments *arguments)
+static error_t check_arguments(const struct argp_state *state,
+                               const struct report_arguments *arguments)
 {
     static const char *const others[] = {"out", "check", "peer", "limits", "beside"};
 
+    for (const struct command_option *o = option_table; o->kind == COMMAND_POINTER; ++o) {
+        const char *name = *(const char *const *)((const char *)arguments + o->offset);
+
+        if (name && name[0] == '\0')
+            return command_bad_option(state, "--%s is empty: name a %s", o->name,
+                                      o->key == 'o' ? "directory" : "file");
+    }
+    if (arguments->format == REPORT_PAGE)
+        return arguments->out
+                   ? 0
+                   : command_bad_option(state, "--out DIR is missing: where the report should go");
     for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i)
         if (command_seen(state, others[i]))
             return command_bad_option(
@@ -77,23 +87,6 @@ static error_t check_format(const struct argp_state *state,
         return command_bad_option(
             state, "--peak is for reports and for --format md: other formats have no share of it");
     return 0;
-}
-
-static error_t check_arguments(const struct argp_state *state,
-                               const struct report_arguments *arguments)
-{
-    for (const struct command_option *o = option_table; o->kind == COMMAND_POINTER; ++o) {
-        const char *name = *(const char *const *)((const char *)arguments + o->offset);
-
-        if (name && name[0] == '\0')
-            return command_bad_option(state, "--%s is empty: name a %s", o->name,
-                                      o->key == 'o' ? "directory" : "file");
-    }
-    if (arguments->format != REPORT_PAGE)
-        return check_format(state, arguments);
-    return arguments->out
-               ? 0
-               : command_bad_option(state, "--out DIR is missing: where the report should go");
 }
 
 static error_t parse_report_option(int key, char *value, struct argp_state *state)

@@ -122,6 +122,7 @@ void report_caption(struct text_out *out, const struct report *report, enum repo
 /* ---- tables ------------------------------------------------------------------------------- */
 
 enum report_table_id {
+    REPORT_TABLE_ANSWERS,
     REPORT_TABLE_COUNTS,
     REPORT_TABLE_COSTS,
     REPORT_TABLE_COLLECTIVES,
@@ -137,6 +138,8 @@ enum report_table_id {
     REPORT_TABLE_LIMITS,
     REPORT_TABLE_FAILURES,
     REPORT_TABLE_CELLS,
+    REPORT_TABLE_PEER_STEPS,
+    REPORT_TABLE_PEER_RATIOS,
     REPORT_TABLES
 };
 /* number of cells in summary.md */
@@ -151,11 +154,13 @@ int report_brief_tables(struct text_out *out, const struct report *report);
 /* Says that only the page has all rows, and how many there are; prints nothing if all are shown. */
 void report_left(struct text_out *out, size_t all, size_t shown, const char *what);
 
-/* Each of these fills one table: report/cells.c, point_tables.c, collectives.c, roof_table.c. */
+/* Each of these fills one table: report/cells.c, point_tables.c, collectives.c, limits.c,
+ * peer_page.c. */
 typedef void report_fill_fn(struct grid *grid, const struct report *report);
 report_fill_fn report_fill_bases, report_fill_cells, report_fill_tokens, report_fill_held,
     report_fill_ranks, report_fill_overlap, report_fill_slowest, report_fill_memory,
-    report_fill_collectives, report_fill_fits, report_fill_nccl_tests, report_fill_limits;
+    report_fill_collectives, report_fill_fits, report_fill_nccl_tests, report_fill_limits,
+    report_fill_peer_steps, report_fill_peer_ratios;
 /* Sets the words that the next rows have in common. */
 void report_table_group(struct grid *grid, const struct report *report,
                         const struct report_group *group);
@@ -180,12 +185,6 @@ void report_peak_caution(const struct report *report, char text[REPORT_CELL_TEXT
 /* Writes the source of the rates in the table of tokens, for the end of its note. */
 void report_rates_note(const struct report *report, char text[REPORT_CELL_TEXT]);
 
-/* Writes which lines are faster than their limit, beyond noise; "": none. report/roof_table.c */
-struct roof_work;
-void roof_caution(const struct roof *roof, char text[REPORT_CELL_TEXT]);
-/* Writes "104 GFLOP/s" or "15.8 GB/s" for the work in so many ns; "-" if nothing is counted.
- * Returns text, or "-". */
-const char *roof_rate_words(const struct roof_work *work, double ns, char text[32]);
 /* Prints the table of copies. It has a line for each end that copies come from, and under it the
  * numbers of nvbandwidth and the ratio. Returns 0, or -1 if memory was short. report/copies_table.c
  */
@@ -193,12 +192,8 @@ int report_copies_table(struct text_out *out, const struct report *report);
 /* Writes what a reader must know about the file of nvbandwidth: errors, no end, numbers without a
  * counterpart. "": nothing. */
 void report_copies_remarks(const struct report *report, char text[REPORT_CELL_TEXT]);
-/* Prints the table of answers; nothing if no cell has a base. Returns 0, or -1 if memory was short.
- * report/answers.c */
-int report_answers(struct text_out *out, const struct report *report);
-/* The first says whether a collective is verified. The second prints all collectives as the table
- * of nccl-tests, and returns how many have a line there. report/nccl_tests.c */
-bool report_collectives_any(const struct report *report);
+/* Prints all collectives as the table of nccl-tests, and returns how many have a line there.
+ * report/nccl_tests.c */
 size_t report_nccl_tests(FILE *to, const struct report *report);
 
 /* ---- page and summary --------------------------------------------------------------------- */
@@ -225,10 +220,6 @@ void report_badge_print(struct text_out *out, const struct report_badge *badge);
 void report_strip(struct text_out *out, const struct report *report);
 /* Prints the beginning of a page, up to <main>. */
 void report_head(struct text_out *out, const char *title);
-/* Prints one figure, or why there is none. */
-int report_figure(struct text_out *out, const char *directory, const struct report *report,
-                  const struct report_figures *figures, enum report_figure which,
-                  struct text_error *err);
 /* Writes the page for a result of `lockstep check`. index: there is a page of measurements, to
  * which it links. */
 #define REPORT_CONFORMANCE "conformance.html"

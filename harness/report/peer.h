@@ -141,7 +141,7 @@ void report_peer_verdict(struct text_out *out, const struct peer_record *record)
 /* Prints the section of the page around its figure. The tables return 0, or -1 if memory was short.
  */
 void report_peer_head(struct text_out *out, const struct peer_record *record);
-int report_peer_tables(struct text_out *out, const struct peer_record *record);
-int report_peer_markdown(struct text_out *out, const struct peer_record *record);
+int report_peer_tables(struct text_out *out, const struct report *report);
+int report_peer_markdown(struct text_out *out, const struct report *report);
 
 #endif

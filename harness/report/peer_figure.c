@@ -84,29 +84,6 @@ static void write_ratio(struct plot_table *table, const struct peer_record *reco
             6);
 }
 
-static void write_peer_panel(struct plot_table *table, const struct peer_record *record,
-                             const struct peer_cell *cell)
-{
-    struct peer_comparison list[PEER_COMPARISONS];
-    const size_t n = peer_compare(record, cell, list);
-    char title[PLOT_TEXT] = "", setting[PLOT_TEXT] = "";
-    bool any = false;
-    double row = 0;
-
-    for (size_t i = 0; i < n; ++i)
-        any = any || (list[i].drawn && isfinite(list[i].value.middle));
-    if (!any)
-        return;
-    report_add(title, "%s, batch %zu", cell->workload, cell->batch);
-    report_add(setting, "%d devices or processes%s", record->devices,
-               record->oversubscribed ? ", more than cores: no evidence" : "");
-    if (!plot_table_panel(table, title, setting, "left of 1: lockstep's step is shorter"))
-        return;
-    for (size_t i = 0; i < n; ++i)
-        if (list[i].drawn)
-            write_ratio(table, record, cell, &list[i], ++row);
-}
-
 int figure_peer(struct plot *plot)
 {
     static const struct plot_grid grid = {.least = 350, .height = 180, .room = 14, .columns = 3};
@@ -128,7 +105,26 @@ int figure_peer(struct plot *plot)
     if (plot_table_open(&table, plot, &grid,
                         "row, ratio, low, high, limit (0: none), 1 met, 2 open, 3 missed") != 0)
         return -1;
-    for (size_t c = 0; c < record->n_cells; ++c)
-        write_peer_panel(&table, record, &record->cell[c]);
+    for (size_t c = 0; c < record->n_cells; ++c) {
+        const struct peer_cell *cell = &record->cell[c];
+        struct peer_comparison list[PEER_COMPARISONS];
+        const size_t n = peer_compare(record, cell, list);
+        char title[PLOT_TEXT] = "", setting[PLOT_TEXT] = "";
+        bool any = false;
+        double row = 0;
+
+        for (size_t i = 0; i < n; ++i)
+            any = any || (list[i].drawn && isfinite(list[i].value.middle));
+        if (!any)
+            continue;
+        report_add(title, "%s, batch %zu", cell->workload, cell->batch);
+        report_add(setting, "%d devices or processes%s", record->devices,
+                   record->oversubscribed ? ", more than cores: no evidence" : "");
+        if (!plot_table_panel(&table, title, setting, "left of 1: lockstep's step is shorter"))
+            continue;
+        for (size_t i = 0; i < n; ++i)
+            if (list[i].drawn)
+                write_ratio(&table, record, cell, &list[i], ++row);
+    }
     return plot_table_close(&table);
 }

@@ -75,8 +75,10 @@ static void name_peer_cell(struct grid *grid, const struct peer_cell *cell)
     grid_name(grid, text);
 }
 
-static void fill_peer_steps(struct grid *grid, const struct peer_record *record)
+void report_fill_peer_steps(struct grid *grid, const struct report *report)
 {
+    const struct peer_record *record = report->peer;
+
     grid_headings(grid, "text", "Program");
     grid_headings(grid, "number",
                   "Median step|[interval] or range|Outside matrix products|Launches");
@@ -108,8 +110,9 @@ static void fill_peer_steps(struct grid *grid, const struct peer_record *record)
     }
 }
 
-static void fill_peer_ratios(struct grid *grid, const struct peer_record *record)
+void report_fill_peer_ratios(struct grid *grid, const struct report *report)
 {
+    const struct peer_record *record = report->peer;
     struct peer_comparison list[PEER_COMPARISONS];
 
     grid_headings(grid, "text", "Ratio of steps");
@@ -140,28 +143,6 @@ static void fill_peer_ratios(struct grid *grid, const struct peer_record *record
     }
     snprintf(grid->contents, sizeof grid->contents,
              "below 1, lockstep is faster; for a speed-up, higher is better");
-}
-
-static int peer_table(struct text_out *out, const struct peer_record *record, bool ratios)
-{
-    struct grid grid;
-    int status;
-
-    if (ratios)
-        grid_open(&grid, out, "peer-ratios", "Ratios next to PyTorch");
-    else
-        grid_open(&grid, out, "peer-steps", "Step times next to PyTorch");
-    grid.names = "Workload";
-    grid.right = true;
-    if (ratios)
-        fill_peer_ratios(&grid, record);
-    else
-        fill_peer_steps(&grid, record);
-    if (grid.brief)
-        fputs("\n", out->file);
-    status = grid.brief ? grid_markdown(&grid, grid.rows) : grid_html(&grid);
-    grid_close(&grid);
-    return status;
 }
 
 /* ---- sentences ---------------------------------------------------------------------------- */
@@ -292,20 +273,22 @@ void report_peer_head(struct text_out *out, const struct peer_record *record)
     text_print(out, "<p class=\"lead\">%s</p>\n", text);
 }
 
-int report_peer_tables(struct text_out *out, const struct peer_record *record)
+int report_peer_tables(struct text_out *out, const struct report *report)
 {
-    const int steps = peer_table(out, record, false), ratios = peer_table(out, record, true);
+    const int steps = report_table(out, report, REPORT_TABLE_PEER_STEPS);
+    const int ratios = report_table(out, report, REPORT_TABLE_PEER_RATIOS);
 
     fputs("<section class=\"tables\">\n<details>\n<summary><h3>How it was measured</h3> "
           "<span class=\"count\">next to PyTorch</span></summary>\n<dl>\n",
           out->file);
-    say_settings(out, record);
+    say_settings(out, report->peer);
     fputs("</dl>\n</details>\n</section>\n</section>\n", out->file);
     return steps | ratios;
 }
 
-int report_peer_markdown(struct text_out *out, const struct peer_record *record)
+int report_peer_markdown(struct text_out *out, const struct report *report)
 {
+    const struct peer_record *record = report->peer;
     char text[REPORT_CELL_TEXT], names[REPORT_CELL_TEXT];
 
     peer_title(record, text);
@@ -314,7 +297,8 @@ int report_peer_markdown(struct text_out *out, const struct peer_record *record)
     report_peer_verdict(out, record);
     checks_words(record, text);
     text_print(out, " %s\n", text);
-    const int ratios = peer_table(out, record, true), steps = peer_table(out, record, false);
+    const int ratios = report_table(out, report, REPORT_TABLE_PEER_RATIOS);
+    const int steps = report_table(out, report, REPORT_TABLE_PEER_STEPS);
 
     fputs("\n", out->file);
     say_settings(out, record);

@@ -265,24 +265,6 @@ static int devices_of_side(enum side side, int k)
     return sides[side].one ? 1 : k;
 }
 
-static bool can_compare(const struct ratio_row *row, const struct peer_cell *cell, int k)
-{
-    for (size_t s = 0; s < sizeof row->side / sizeof row->side[0]; ++s) {
-        const enum side side = row->side[s];
-        const enum peer_group group = sides[side].group;
-        bool has = !sides[side].may_lack;
-
-        for (size_t a = 0; a < cell->n_arms && !has; ++a)
-            has = cell->arm[a].absent[0] == '\0' &&
-                  (group != PEER_NO_GROUP ? peer_kinds[cell->arm[a].kind].group == group
-                                          : cell->arm[a].kind == sides[side].kind);
-        if (!has)
-            return false;
-    }
-    /* On one device, these rows would repeat others, or be 1. */
-    return k > 1 || (row->side[0] != ONE && row->side[0] != PRODUCTS_1 && !row->name);
-}
-
 static void add_side_name(struct peer_comparison *one, const struct peer_cell *cell, enum side side,
                           int k)
 {
@@ -358,9 +340,24 @@ size_t peer_compare(const struct peer_record *record, const struct peer_cell *ce
 {
     size_t n = 0;
 
-    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r)
-        if (can_compare(&rows[r], cell, record->devices))
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
+        const enum side *side = rows[r].side;
+        /* On one device, these rows would repeat others, or be 1. */
+        bool has =
+            record->devices > 1 || (side[0] != ONE && side[0] != PRODUCTS_1 && !rows[r].name);
+
+        for (size_t s = 0; s < sizeof rows[r].side / sizeof side[0] && has; ++s) {
+            const enum peer_group group = sides[side[s]].group;
+
+            has = !sides[side[s]].may_lack;
+            for (size_t a = 0; a < cell->n_arms && !has; ++a)
+                has = cell->arm[a].absent[0] == '\0' &&
+                      (group != PEER_NO_GROUP ? peer_kinds[cell->arm[a].kind].group == group
+                                              : cell->arm[a].kind == sides[side[s]].kind);
+        }
+        if (has)
             list[n++] = compare_sides(&rows[r], cell, record->devices);
+    }
     return n;
 }
 

@@ -157,11 +157,8 @@ static void cells_of_plan(struct grid *grid, const struct report *report,
         workload_memory(&plan.workload, &plan.use, false, point->row->cell->key.global_batch).most,
         report_bytes);
     report_cell_number(grid, known ? plan.memory : (double)NAN, report_bytes);
-    if (known)
-        grid_cell(grid, "number", "%zu",
-                  workload_fits(&plan.workload, &plan.use, plan.shared, plan.memory));
-    else
-        grid_cell(grid, "number", "-");
+    grid_cell(grid, "number", known ? "%zu" : "-",
+              known ? workload_fits(&plan.workload, &plan.use, plan.shared, plan.memory) : 0);
 }
 
 void report_fill_held(struct grid *grid, const struct report *report)
@@ -421,20 +418,11 @@ static void cells_of_slowest(struct grid *grid, const struct report *report,
     (void)report;
     cells_of_ranks(grid, point);
     grid_cell(grid, "number", "%d", slowest->rank);
-    if (host > 0)
-        grid_cell(grid, "number", "%d of %d", host, cell->hosts);
-    else
-        grid_cell(grid, "number", "-");
-    if (isfinite(slowest->more))
-        grid_cell(grid, "number", "%+.1f %%", 100 * slowest->more);
-    else
-        grid_cell(grid, "number", "-");
+    grid_cell(grid, "number", host > 0 ? "%d of %d" : "-", host, cell->hosts);
+    grid_cell(grid, "number", isfinite(slowest->more) ? "%+.1f %%" : "-", 100 * slowest->more);
     report_cell_number(grid, slowest->steps, report_share);
     grid_cell(grid, "number", "%zu of %zu", slowest->lost, slowest->launches);
-    if (isfinite(slowest->p))
-        grid_cell(grid, "number", "p %.2g", slowest->p);
-    else
-        grid_cell(grid, "number", "-");
+    grid_cell(grid, "number", isfinite(slowest->p) ? "p %.2g" : "-", slowest->p);
 }
 
 void report_fill_slowest(struct grid *grid, const struct report *report)
@@ -468,30 +456,6 @@ static double held_by_all(const struct report_point *point)
     return held;
 }
 
-/* Adds a row from the two largest batches. The line through them is extended to the memory of the
- * machine. */
-static void add_memory_row(struct grid *grid, const struct report_point *large,
-                           const struct report_point *small)
-{
-    const double rows = (double)large->row->cell->key.global_batch;
-    const double machine = (double)large->row->run->mem_bytes, held = held_by_all(large);
-    const double per_row =
-        (held - held_by_all(small)) / (rows - (double)small->row->cell->key.global_batch);
-    char text[REPORT_CELL_TEXT] = "";
-
-    grid_row(grid, "");
-    report_add(text, "%s", report_is_plain(large) ? "plain program, " : "");
-    report_add_devices(text, large);
-    grid_cell(grid, "text", "%s", text);
-    grid_cell(grid, "number", "%.0f", rows);
-    report_cell_metric(grid, large, REPORT_PEAK);
-    report_cell_number(grid, held, report_bytes);
-    report_cell_number(grid, per_row, report_bytes);
-    report_cell_number(grid, machine, report_bytes);
-    report_cell_number(grid, per_row > 0.0 ? rows + (machine - held) / per_row : (double)NAN,
-                       report_rate);
-}
-
 /* Adds a row for each line of points, which are ordered by batch. Only cells on the host are shown:
  * what else fills the memory of a GPU is not known. */
 void report_fill_memory(struct grid *grid, const struct report *report)
@@ -517,7 +481,24 @@ void report_fill_memory(struct grid *grid, const struct report *report)
             if (!begun)
                 report_table_group(grid, report, &report->group[g]);
             begun = true;
-            add_memory_row(grid, large, small);
+            /* The line through the two largest batches is extended to the memory of the machine. */
+            const double rows = (double)large->row->cell->key.global_batch;
+            const double machine = (double)large->row->run->mem_bytes, held = held_by_all(large);
+            const double per_row =
+                (held - held_by_all(small)) / (rows - (double)small->row->cell->key.global_batch);
+            char text[REPORT_CELL_TEXT] = "";
+
+            grid_row(grid, "");
+            report_add(text, "%s", report_is_plain(large) ? "plain program, " : "");
+            report_add_devices(text, large);
+            grid_cell(grid, "text", "%s", text);
+            grid_cell(grid, "number", "%.0f", rows);
+            report_cell_metric(grid, large, REPORT_PEAK);
+            report_cell_number(grid, held, report_bytes);
+            report_cell_number(grid, per_row, report_bytes);
+            report_cell_number(grid, machine, report_bytes);
+            report_cell_number(
+                grid, per_row > 0.0 ? rows + (machine - held) / per_row : (double)NAN, report_rate);
         }
     }
     snprintf(grid->note, sizeof grid->note, "%s",

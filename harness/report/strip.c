@@ -142,6 +142,11 @@ void report_badge_print(struct text_out *out, const struct report_badge *badge)
     text_print(out, "<span class=\"why\">%s</span></li>\n", badge->words);
 }
 
+/* The first is the one with the verdict. */
+static void (*const badges[])(const struct report *report, struct report_badge *badge) = {
+    verified_badge, noise_badge, state_badge};
+enum { BADGES = sizeof badges / sizeof badges[0] };
+
 void report_strip(struct text_out *out, const struct report *report)
 {
     const struct record_run *run = report->run[0].run;
@@ -149,7 +154,7 @@ void report_strip(struct text_out *out, const struct report *report)
      * the second library computes large products. */
     const char *set = strrchr(run->blas, '(');
     const size_t length = set ? strcspn(set + 1, ")") : 0;
-    struct report_badge badge[3] = {{.tone = REPORT_GOOD}};
+    struct report_badge badge[BADGES] = {{.tone = REPORT_GOOD}};
     char text[REPORT_CELL_TEXT] = "", more[REPORT_CELL_TEXT] = "";
 
     report_add(text, "%s", run->cpu_model);
@@ -167,14 +172,13 @@ void report_strip(struct text_out *out, const struct report *report)
                "<header class=\"strip\">\n<div class=\"what\"><h1>Lockstep report</h1>\n"
                "<p><b>%s</b><br/>%s</p></div>\n<ul class=\"badges\">\n",
                text, more);
-    verified_badge(report, &badge[0]);
-    noise_badge(report, &badge[1]);
-    state_badge(report, &badge[2]);
+    for (size_t i = 0; i < BADGES; ++i)
+        badges[i](report, &badge[i]);
     begin_badge(out, &badge[0]);
     fputs("<span class=\"why\">", out->file);
     report_verdict(out, report);
     text_print(out, "%s</span></li>\n", badge[0].words);
-    report_badge_print(out, &badge[1]);
-    report_badge_print(out, &badge[2]);
+    for (size_t i = 1; i < BADGES; ++i)
+        report_badge_print(out, &badge[i]);
     fputs("</ul>\n</header>\n", out->file);
 }

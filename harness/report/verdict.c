@@ -260,26 +260,6 @@ static void say_losses(struct text_out *out, const struct report_point *point)
     report_fact(out, report_metrics[REPORT_OUTSIDE].heading, "%s", text);
 }
 
-/* The point with the best rate, of those whose interval tells anything, or else of all; NULL: no
- * point is verified. */
-static const struct report_point *find_best_rate(const struct report *report,
-                                                 const struct report_group *group)
-{
-    const struct report_point *best = NULL;
-
-    for (int resolved = 1; resolved >= 0 && !best; --resolved)
-        for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i) {
-            const struct report_point *point = &report->point[i];
-            const struct report_value *rate = &point->value[REPORT_THROUGHPUT];
-
-            if (point->verified > 0 && (resolved == 0 || report_resolved(rate, rate->middle)) &&
-                (!best || report_metric_better(REPORT_THROUGHPUT, rate->middle,
-                                               report_middle(best, REPORT_THROUGHPUT))))
-                best = point;
-        }
-    return best;
-}
-
 /* Prints the best rate, and of a language model its tokens and their share of what its devices can
  * do. */
 static void say_rates(struct text_out *out, const struct report_point *best)
@@ -332,7 +312,7 @@ void report_facts(struct text_out *out, const struct report *report,
                   const struct report_group *group)
 {
     const struct report_point *point = report_group_best(report, group);
-    const struct report_point *best = find_best_rate(report, group);
+    const struct report_point *best = NULL;
 
     if (point) {
         say_speedups(out, report, group, point);
@@ -341,6 +321,17 @@ void report_facts(struct text_out *out, const struct report *report,
         report_fact(
             out, report_metrics[REPORT_SPEEDUP].heading,
             "none: no verified cell on several devices has a verified base case of its batch");
+    /* The best rate of those whose interval tells anything, or else of all. */
+    for (int resolved = 1; resolved >= 0 && !best; --resolved)
+        for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i) {
+            const struct report_value *rate = &report->point[i].value[REPORT_THROUGHPUT];
+
+            if (report->point[i].verified > 0 &&
+                (resolved == 0 || report_resolved(rate, rate->middle)) &&
+                (!best || report_metric_better(REPORT_THROUGHPUT, rate->middle,
+                                               report_middle(best, REPORT_THROUGHPUT))))
+                best = &report->point[i];
+        }
     if (best)
         say_rates(out, best);
     else

@@ -1,7 +1,8 @@
-/* report/roof_table.c: the table of each phase of each workload against its limit. The products of
- * a phase are below it. */
+/* report/limits.c: each phase of each workload against the limit of the machine, as a table and as
+ * a figure. In the table the products of a phase are below it. In the figure there is a panel for
+ * each workload and batch, with the phases and its slowest products by themselves. */
 #include "analysis/roof.h"
-#include "report/page.h"
+#include "report/figure.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,7 +18,9 @@ static const char limits_note[] =
     "counts. Above 100\u00a0%, data stay in a cache. After a share: its range over the 5th to "
     "95th percentile of the steps, which is no confidence interval.";
 
-const char *roof_rate_words(const struct roof_work *work, double ns, char text[32])
+/* Writes "104 GFLOP/s" or "15.8 GB/s" for the work in so many ns. Returns text, or "-" if nothing
+ * is counted. */
+static const char *roof_rate_words(const struct roof_work *work, double ns, char text[32])
 {
     return work->flops > 0   ? report_flops(1e9 * work->flops / ns, text)
            : work->bytes > 0 ? report_speed(1e9 * work->bytes / ns, text)
@@ -101,25 +104,82 @@ void report_fill_limits(struct grid *grid, const struct report *report)
     snprintf(grid->note, sizeof grid->note, "%s%s", text, limits_note);
 }
 
-void roof_caution(const struct roof *roof, char text[REPORT_CELL_TEXT])
+/* ---- figure ------------------------------------------------------------------------------- */
+
+/* The number of products that are drawn, those with the most time. The table has all of them. */
+enum { MOST_PRODUCTS = 6 };
+/* The styles of the two kinds of rows, see plots/limits.gp. */
+enum { PHASE_STYLE = FIGURE_DP, PRODUCT_STYLE = FIGURE_PYTORCH };
+
+static void write_limit(struct plot_table *table, const struct roof *roof,
+                        const struct roof_line *line, double *row)
 {
-    size_t n = 0;
+    const struct roof_share share = roof_share(&roof->ceilings, &line->work);
+    const double ns = line->work.ns.middle;
+    char words[REPORT_CELL_TEXT] = "";
 
-    text[0] = '\0';
-    for (size_t i = 0; roof && i < roof->n; ++i)
-        for (size_t k = 0; k < roof->workload[i].n; ++k) {
-            const struct roof_workload *w = &roof->workload[i];
-            const struct roof_share share = roof_share(&roof->ceilings, &w->line[k].work);
+    if (share.bound == ROOF_UNKNOWN)
+        return;
+    report_add(words, "%s: ", line->name);
+    report_add_share(words, share.share);
+    report_add(words, ", %s, %s", roof_rate_words(&line->work, ns, WORD), report_time(ns, WORD));
+    if (!plot_table_series(table, line->product ? PRODUCT_STYLE : PHASE_STYLE, words))
+        return;
+    *row += 1;
+    plot_table_row(table,
+                   (const double[]){*row, share.share, share.share * ns / line->work.ns.hi,
+                                    share.share * ns / line->work.ns.lo},
+                   4);
+}
 
-            if (share.bound == ROOF_UNKNOWN || !(share.least > 1))
-                continue;
-            if (n++ < 3)
-                report_add(text, "%s%s of %s, batch %zu", n > 1 ? "; " : "", w->line[k].name,
-                           w->name, w->batch);
+int figure_limits(struct plot *plot)
+{
+    static const struct plot_grid grid = {.least = 350, .height = 350, .room = 14, .columns = 3};
+    const struct roof *roof = figure_report(plot)->roof;
+    struct plot_table table;
+
+    plot->width = FIGURE_WIDTH;
+    snprintf(plot->why, sizeof plot->why, "%s",
+             roof ? "no phase has operations or bytes that are counted"
+                  : "no limits were measured here: `lockstep sweep limits --format json` does, and "
+                    "--limits reads it");
+    if (roof)
+        snprintf(plot->footer, sizeof plot->footer, "%.120s, %.30s, %zu rounds, %.10s",
+                 roof->cpu_model, roof->instructions, roof->rounds, roof->created_utc);
+    if (plot_table_open(&table, plot, &grid, "row, share of the limit, low, high") != 0)
+        return -1;
+    for (size_t p = 0; roof && p < roof->n; ++p) {
+        const struct roof_workload *w = &roof->workload[p];
+        char heading[PLOT_TEXT] = "", setting[PLOT_TEXT] = "";
+        size_t known = 0;
+        double row = 0;
+
+        for (size_t i = 0; i < w->n; ++i)
+            known += roof_share(&roof->ceilings, &w->line[i].work).bound != ROOF_UNKNOWN;
+        if (known == 0)
+            continue;
+        report_add(heading, "%s, batch %zu", w->name, w->batch);
+        report_add(setting, "%s%s", roof->devices,
+                   roof->oversubscribed ? ", more devices than cores: no evidence" : "");
+        if (known < w->n)
+            report_add(setting, "; %zu not counted", w->n - known);
+        if (!plot_table_panel(&table, heading, setting, "beyond 100 %: the data stay in a cache"))
+            continue;
+        for (size_t i = 0; i < w->n; ++i)
+            if (!w->line[i].product)
+                write_limit(&table, roof, &w->line[i], &row);
+        for (size_t i = 0; i < w->n; ++i) {
+            const double own = w->line[i].work.ns.middle;
+            size_t longer = 0;
+
+            for (size_t k = 0; k < w->n; ++k) {
+                const double ns = w->line[k].work.ns.middle;
+
+                longer += w->line[k].product && (ns > own || (ns == own && k < i));
+            }
+            if (w->line[i].product && longer < MOST_PRODUCTS)
+                write_limit(&table, roof, &w->line[i], &row);
         }
-    if (n > 3)
-        report_add(text, "; and %zu more", n - 3);
-    if (n > 0)
-        report_add(text, ": faster than its limit, by more than times and ceilings vary. Its data "
-                         "stay in a cache, which no ceiling is of, or a ceiling was disturbed.");
+    }
+    return plot_table_close(&table);
 }
