@@ -303,8 +303,8 @@ struct report_steal_source {
 };
 extern const struct report_steal_source report_steal_sources[REPORT_STEAL_SOURCES];
 double report_share_of(const struct record_cell *cell, const struct report_steal_source *to);
-/* Writes "FAILED (crashed): why" for a launch that is not verified. */
-void report_failure_words(const struct report_row *row, char text[REPORT_CELL_TEXT]);
+/* "FAILED (crashed): why" for a launch that is not verified. */
+const char *report_failure_words(const struct report_row *row, char text[REPORT_CELL_TEXT]);
 
 /* ---- metrics ------------------------------------------------------------------------------ */
 
@@ -521,15 +521,17 @@ const char *report_format_name(size_t format);
 /* Appends to text. Text beyond its capacity is cut, but never inside a character. */
 void report_add(char text[REPORT_CELL_TEXT], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Appends "93 %" or "<1 %", and "-" if it is not finite. */
-void report_add_share(char text[REPORT_CELL_TEXT], double share);
-/* Appends an interval as "[1.21, 1.25] ms", a range as "1.21..1.25 ms", and "-" without either. */
-void report_add_range(char text[REPORT_CELL_TEXT], const struct report_value *value,
-                      report_number_fn *number);
-/* The first appends the median in words, the second the range. */
-void report_add_metric(char text[REPORT_CELL_TEXT], const struct report_point *point, int metric);
-void report_add_metric_range(char text[REPORT_CELL_TEXT], const struct report_point *point,
-                             int metric);
+/* The functions that end in _words return text, or a constant. PHRASE is space for them; it lasts
+ * as long as the block that it is in. */
+#define PHRASE ((char[REPORT_CELL_TEXT]){0})
+/* An interval as "[1.21, 1.25] ms", a range as "1.21..1.25 ms", and "-" without either. */
+const char *report_range_words(const struct report_value *value, report_number_fn *number,
+                               char text[REPORT_CELL_TEXT]);
+/* The first is the median in words, the second the range. */
+const char *report_metric_words(const struct report_point *point, int metric,
+                                char text[REPORT_CELL_TEXT]);
+const char *report_metric_range_words(const struct report_point *point, int metric,
+                                      char text[REPORT_CELL_TEXT]);
 
 /* The functions that follow print a number in words. Each returns text, or "-" if the number is not
  * finite. WORD is space for one number; it lasts as long as the block that it is in. */

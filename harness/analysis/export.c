@@ -114,11 +114,10 @@ static void add_point(struct export_set *set, const struct report_point *point)
     /* A point without numbers has a reason. */
     for (size_t i = 0; i < point->n && !bad; ++i)
         bad = point->row[i].verified ? NULL : &point->row[i];
-    if (bad) {
-        report_add(cell->why, "%zu of %zu launches are not verified: ", point->n - point->verified,
-                   point->n);
-        report_failure_words(bad, cell->why);
-    } else if (point->n < planned)
+    if (bad)
+        report_add(cell->why, "%zu of %zu launches are not verified: %s",
+                   point->n - point->verified, point->n, report_failure_words(bad, PHRASE));
+    else if (point->n < planned)
         report_add(cell->why, "%zu of %zu planned launches are missing", planned - point->n,
                    planned);
     else if (report_simulated(point->row))

@@ -227,42 +227,43 @@ bool report_resolved(const struct report_value *value, double whole)
     return value->range == REPORT_INTERVAL && value->hi - value->lo < 0.5 * whole;
 }
 
-void report_add_metric(char text[REPORT_CELL_TEXT], const struct report_point *point, int metric)
+const char *report_metric_words(const struct report_point *point, int metric,
+                                char text[REPORT_CELL_TEXT])
 {
     const struct report_value *value = &point->value[metric];
     const struct report_value *time = &point->value[REPORT_HIDDEN_TIME];
     const bool known = isfinite(value->middle) != 0, base = point->base == point;
 
-    if (metric == REPORT_HIDDEN && known && !report_resolved(value, 1.0)) {
-        report_add(text, "not resolved: reduction %s, ",
-                   report_time(report_middle(point, REPORT_COMM), WORD));
-        if (time->range == REPORT_INTERVAL)
-            report_add(text, "noise of the step %s",
-                       report_time((time->hi - time->lo) / 2.0, WORD));
-        else
-            report_add(text, "too few launches for an interval");
-    } else if (metric == REPORT_SPEEDUP && base)
-        report_add(text, "base");
-    else if (metric == REPORT_EFFICIENCY && (base || !known))
-        report_add(text, "-");
+    if (metric == REPORT_SPEEDUP && base)
+        return "base";
+    if (metric == REPORT_EFFICIENCY && (base || !known))
+        return "-";
+    text[0] = '\0';
+    if (metric != REPORT_HIDDEN || !known || report_resolved(value, 1.0))
+        report_add(text, metric == REPORT_EFFICIENCY ? "%s of %.2f" : "%s",
+                   metric_of(metric)->number(value->middle, WORD), point->bound);
+    else if (time->range == REPORT_INTERVAL)
+        report_add(text, "not resolved: reduction %s, noise of the step %s",
+                   report_time(report_middle(point, REPORT_COMM), WORD),
+                   report_time((time->hi - time->lo) / 2.0, WORD));
     else
-        report_add(text, "%s", metric_of(metric)->number(value->middle, WORD));
-    if (metric == REPORT_EFFICIENCY && !base && known)
-        report_add(text, " of %.2f", point->bound);
+        report_add(text, "not resolved: reduction %s, too few launches for an interval",
+                   report_time(report_middle(point, REPORT_COMM), WORD));
+    return text;
 }
 
 /* A ratio may have fewer pairs than there are launches; the text says so. */
-void report_add_metric_range(char text[REPORT_CELL_TEXT], const struct report_point *point,
-                             int metric)
+const char *report_metric_range_words(const struct report_point *point, int metric,
+                                      char text[REPORT_CELL_TEXT])
 {
     const struct report_value *value = &point->value[metric];
     const bool ratio = report_is_ratio(metric);
 
-    if (ratio && (point->base == point || !isfinite(value->middle))) {
-        report_add(text, "-");
-        return;
-    }
-    report_add_range(text, value, metric_of(metric)->number);
+    if (ratio && (point->base == point || !isfinite(value->middle)))
+        return "-";
+    text[0] = '\0';
+    report_add(text, "%s", report_range_words(value, metric_of(metric)->number, PHRASE));
     if (ratio && value->n != point->verified)
         report_add(text, " (%zu pair%s)", value->n, value->n == 1 ? "" : "s");
+    return text;
 }

@@ -218,15 +218,16 @@ double report_share_of(const struct record_cell *cell, const struct report_steal
     return *(const double *)((const char *)cell + to->field);
 }
 
-void report_failure_words(const struct report_row *row, char text[REPORT_CELL_TEXT])
+const char *report_failure_words(const struct report_row *row, char text[REPORT_CELL_TEXT])
 {
     const struct record_cell *cell = row->cell;
     char why[RECORD_NODE_TEXT];
 
+    text[0] = '\0';
     if (strcmp(row->state, REPORT_INVALID) == 0) {
         record_gpu_doubt(cell, why);
         report_add(text, REPORT_INVALID " for timing: %s", why);
-        return;
+        return text;
     }
     report_add(text, "%s", cell->status == RECORD_SKIPPED ? "skipped" : "FAILED");
     if (cell->status != RECORD_SKIPPED && strcmp(row->state, "failed") != 0)
@@ -235,4 +236,5 @@ void report_failure_words(const struct report_row *row, char text[REPORT_CELL_TE
         report_add(text, ": %s", cell->reason);
     else if (cell->status == RECORD_OK)
         report_add(text, ": recorded as ok, but without checked values or finite times");
+    return text;
 }

@@ -109,23 +109,19 @@ void report_add(char text[REPORT_CELL_TEXT], const char *format, ...)
     va_end(arguments);
 }
 
-void report_add_share(char text[REPORT_CELL_TEXT], double share)
-{
-    report_add(text, "%s", report_share(share, WORD));
-}
-
-void report_add_range(char text[REPORT_CELL_TEXT], const struct report_value *value,
-                      report_number_fn *number)
+const char *report_range_words(const struct report_value *value, report_number_fn *number,
+                               char text[REPORT_CELL_TEXT])
 {
     const bool interval = value->range == REPORT_INTERVAL;
     const char *lo = number(value->lo, WORD), *hi = number(value->hi, WORD);
     const char *unit = strstr(hi, "\u00a0"), *same = strstr(lo, "\u00a0");
 
     if (value->range == REPORT_NONE)
-        report_add(text, "-");
-    else if (!unit || !same || strcmp(unit, same) != 0)
-        report_add(text, interval ? "[%s, %s]" : "%s..%s", lo, hi);
+        return "-";
+    if (!unit || !same || strcmp(unit, same) != 0)
+        snprintf(text, REPORT_CELL_TEXT, interval ? "[%s, %s]" : "%s..%s", lo, hi);
     else
-        report_add(text, interval ? "[%.*s, %.*s]%s" : "%.*s..%.*s%s", (int)(same - lo), lo,
-                   (int)(unit - hi), hi, unit);
+        snprintf(text, REPORT_CELL_TEXT, interval ? "[%.*s, %.*s]%s" : "%.*s..%.*s%s",
+                 (int)(same - lo), lo, (int)(unit - hi), hi, unit);
+    return text;
 }

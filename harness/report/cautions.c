@@ -151,7 +151,6 @@ static void about_points(struct text_out *out, const struct report *report)
     struct counts counts = {.points = 0};
     const bool trains = report->n_points > 0;
     double least = INFINITY, longest = -INFINITY;
-    char workload[REPORT_CELL_TEXT] = "";
     size_t traced = 0;
 
     count_points(report, true, &counts);
@@ -192,14 +191,14 @@ static void about_points(struct text_out *out, const struct report *report)
         const struct report_point *most = counts.settler;
         const struct record_key *key = &most->row->cell->key;
 
-        report_workload_words(report, most->row, workload);
         caution(out,
                 "In %zu of %zu cells steps still got faster while they were measured, the most in "
                 "%.100s, %s, %zu rows on %d device%s: by %.0f %% [%.0f, %.0f] from the first tenth "
                 "of a launch to its last half. A longer --warmup would help.",
-                counts.settling, counts.points, workload, key->mode, key->global_batch,
-                key->n_devices, key->n_devices == 1 ? "" : "s", 100 * expm1(most->settled_by),
-                100 * expm1(most->settling.lo), 100 * expm1(most->settling.hi));
+                counts.settling, counts.points, report_workload_words(report, most->row, PHRASE),
+                key->mode, key->global_batch, key->n_devices, key->n_devices == 1 ? "" : "s",
+                100 * expm1(most->settled_by), 100 * expm1(most->settling.lo),
+                100 * expm1(most->settling.hi));
     }
     if (counts.stalled > 0)
         caution(out,
@@ -220,7 +219,7 @@ static void about_cores(struct text_out *out, const struct report *report)
     for (size_t e = 0; e < REPORT_STEAL_SOURCES; ++e) {
         const struct report_steal_source *to = &report_steal_sources[e];
         const struct report_row *worst = NULL;
-        char words[REPORT_CELL_TEXT] = "", amount[RECORD_AMOUNT_TEXT];
+        char amount[RECORD_AMOUNT_TEXT];
         size_t known = 0, above = 0;
 
         for (size_t i = 0; i < report->n_all; ++i) {
@@ -237,15 +236,14 @@ static void about_cores(struct text_out *out, const struct report *report)
         if (above == 0)
             continue;
         record_amount_words(&worst->cell->key, amount);
-        report_workload_words(report, worst, words);
         caution(out,
                 "In %zu of %zu launches more than %.0f %% of the time of their cores went to %s; "
                 "the most "
                 "is %s, of %s, %s, %s, %s, launch %d, run %.8s.",
                 above, known, 100 * to->limit, to->to,
-                report_percent(report_share_of(worst->cell, to), WORD), words,
-                worst->cell->key.mode, worst->cell->key.devices, amount, worst->cell->key.launch,
-                worst->run->run_id);
+                report_percent(report_share_of(worst->cell, to), WORD),
+                report_workload_words(report, worst, PHRASE), worst->cell->key.mode,
+                worst->cell->key.devices, amount, worst->cell->key.launch, worst->run->run_id);
     }
 }
 

@@ -11,22 +11,21 @@
 
 /* ---- settings ----------------------------------------------------------------------------- */
 
-void report_bucket_name(size_t bytes, char text[32])
+const char *report_bucket_words(size_t bytes, char text[32])
 {
     static const char *const units[] = {"", "Ki", "Mi", "Gi"};
     size_t unit = 0;
 
-    if (bytes == 0) {
-        snprintf(text, 32, "1Mi, 25Mi");
-        return;
-    }
+    if (bytes == 0)
+        return "1Mi, 25Mi";
     for (; unit < 3 && bytes % 1024 == 0; ++unit)
         bytes /= 1024;
     snprintf(text, 32, "%zu%s", bytes, units[unit]);
+    return text;
 }
 
-void report_workload_words(const struct report *report, const struct report_row *row,
-                           char text[REPORT_CELL_TEXT])
+const char *report_workload_words(const struct report *report, const struct report_row *row,
+                                  char text[REPORT_CELL_TEXT])
 {
     const struct record_key *key = &row->cell->key;
     char axes[PLAN_AXES_TEXT];
@@ -37,14 +36,14 @@ void report_workload_words(const struct report *report, const struct report_row 
 
         several = strcmp(other->cell->key.communicator, key->communicator) != 0;
     }
-    text[0] = '\0';
-    report_add(text, several ? "%s, %s" : "%s", key->workload, key->communicator);
     plan_axes_words(key, ", ", false, axes);
-    report_add(text, "%s", axes);
+    snprintf(text, REPORT_CELL_TEXT, "%s%s%s%s", key->workload, several ? ", " : "",
+             several ? key->communicator : "", axes);
+    return text;
 }
 
-void report_setting_words(const struct report *report, const struct report_group *group,
-                          char text[REPORT_CELL_TEXT])
+const char *report_setting_words(const struct report *report, const struct report_group *group,
+                                 char text[REPORT_CELL_TEXT])
 {
     const struct report_row *row = report->point[group->first].row;
     const struct record_key *key = &row->cell->key;
@@ -54,6 +53,7 @@ void report_setting_words(const struct report *report, const struct report_group
     for (size_t r = 1; r < report->n_runs && !many_lists; ++r)
         many_lists = strcmp(report->run[r].run->devices, report->run[0].run->devices) != 0;
     plan_axes_words(key, ", ", false, axes);
+    text[0] = '\0';
     report_add(text, "%s scaling, %s, %s/%s on %s%s", group->scaling, key->dtype, key->backend,
                key->communicator, row->kind, axes);
     if (report_simulated(row))
@@ -62,36 +62,24 @@ void report_setting_words(const struct report *report, const struct report_group
         report_add(text, ", built and run as run %.8s", row->run->run_id);
     if (report->many_variants && many_lists)
         report_add(text, " on %s", row->run->devices);
+    return text;
 }
 
-void report_group_words(const struct report *report, const struct report_group *group,
-                        char text[REPORT_CELL_TEXT])
+const char *report_group_words(const struct report *report, const struct report_group *group,
+                               char text[REPORT_CELL_TEXT])
 {
-    text[0] = '\0';
-    report_add(text, "%s (", report->point[group->first].row->cell->key.workload);
-    report_setting_words(report, group, text);
-    report_add(text, ")");
+    snprintf(text, REPORT_CELL_TEXT, "%s (%s)", report->point[group->first].row->cell->key.workload,
+             report_setting_words(report, group, PHRASE));
+    return text;
 }
 
 /* On the page a group is a heading above its rows; in summary.md each row begins with its workload.
  */
-static void name_of_rows(struct grid *grid, const struct report *report,
-                         const struct report_row *row)
-{
-    char text[REPORT_CELL_TEXT];
-
-    report_workload_words(report, row, text);
-    grid_name(grid, text);
-}
-
 void report_table_group(struct grid *grid, const struct report *report,
                         const struct report_group *group)
 {
-    char text[REPORT_CELL_TEXT];
-
-    report_group_words(report, group, text);
-    grid_group(grid, text);
-    name_of_rows(grid, report, report->point[group->first].row);
+    grid_group(grid, report_group_words(report, group, PHRASE));
+    grid_name(grid, report_workload_words(report, report->point[group->first].row, PHRASE));
 }
 
 void report_left(struct text_out *out, size_t all, size_t shown, const char *what)
@@ -103,51 +91,50 @@ void report_left(struct text_out *out, size_t all, size_t shown, const char *wha
 
 /* ---- parts of sentences ------------------------------------------------------------------- */
 
-/* Appends "2 devices", "1 device with DDP", "2 devices with DDP, buckets 256Ki" or "plain on 2
- * cores". */
-void report_add_devices(char text[REPORT_CELL_TEXT], const struct report_point *point)
+const char *report_devices_words(const struct report_point *point, char text[REPORT_CELL_TEXT])
 {
-    const int devices = point->row->cell->key.n_devices;
-    char bucket[32];
+    const struct record_key *key = &point->row->cell->key;
+    const bool buckets = point->bucket > 0;
 
-    report_bucket_name(point->row->cell->key.bucket_bytes, bucket);
+    text[0] = '\0';
     if (report_is_cores(point))
-        report_add(text, "plain on %d cores", devices);
+        report_add(text, "plain on %d cores", key->n_devices);
     else
-        report_add(text, "%d device%s%s%s%s", devices, devices == 1 ? "" : "s",
-                   report_is_ddp(point) ? " with DDP" : "", point->bucket > 0 ? ", buckets " : "",
-                   point->bucket > 0 ? bucket : "");
+        report_add(text, "%d device%s%s%s%s", key->n_devices, key->n_devices == 1 ? "" : "s",
+                   report_is_ddp(point) ? " with DDP" : "", buckets ? ", buckets " : "",
+                   buckets ? report_bucket_words(key->bucket_bytes, WORD) : "");
     report_add(text, report_oversubscribed(point) ? " (oversubscribed)" : "");
+    return text;
 }
 
-void report_add_ratio_range(char text[REPORT_CELL_TEXT], const struct report_value *ratio,
-                            const char *unit)
+const char *report_ratio_range_words(const struct report_value *ratio, const char *unit,
+                                     char text[REPORT_CELL_TEXT])
 {
-    const bool interval = ratio->range == REPORT_INTERVAL;
-
-    report_add(text, "%s%s", report_ratio(ratio->middle, WORD), unit);
-    if (ratio->range == REPORT_NONE)
-        return;
-    report_add(text, interval ? " " : " (");
-    report_add_range(text, ratio, report_ratio);
-    report_add(text, interval ? "" : ")");
+    snprintf(text, REPORT_CELL_TEXT,
+             ratio->range == REPORT_NONE       ? "%s%s"
+             : ratio->range == REPORT_INTERVAL ? "%s%s %s"
+                                               : "%s%s (%s)",
+             report_ratio(ratio->middle, WORD), unit,
+             report_range_words(ratio, report_ratio, PHRASE));
+    return text;
 }
 
-/* Appends "1.86x [1.84, 1.88]". A base has no range. */
-void report_add_speedup(char text[REPORT_CELL_TEXT], const struct report_point *point)
+/* A base has no range. */
+const char *report_speedup_words(const struct report_point *point, char text[REPORT_CELL_TEXT])
 {
     struct report_value value = point->value[REPORT_SPEEDUP];
 
     if (point->base == point)
         value.range = REPORT_NONE;
-    report_add_ratio_range(text, &value, report_metrics[REPORT_SPEEDUP].unit);
+    return report_ratio_range_words(&value, report_metrics[REPORT_SPEEDUP].unit, text);
 }
 
-/* Appends "93 % of the bound 2.00". */
-void report_add_bound(char text[REPORT_CELL_TEXT], const struct report_point *point)
+const char *report_bound_words(const struct report_point *point, char text[REPORT_CELL_TEXT])
 {
-    report_add(text, "%s of the bound %.2f", report_share(report_of_bound(point), WORD),
-               point->bound * (double)point->row->cell->key.n_devices);
+    snprintf(text, REPORT_CELL_TEXT, "%s of the bound %.2f",
+             report_share(report_of_bound(point), WORD),
+             point->bound * (double)point->row->cell->key.n_devices);
+    return text;
 }
 
 const char *report_base_name(const struct report_point *base)
@@ -157,11 +144,12 @@ const char *report_base_name(const struct report_point *base)
                                  : "DataParallel on one device";
 }
 
-/* Appends "2048 rows" or "256 rows per device". */
-void report_add_batch(char text[REPORT_CELL_TEXT], const struct report_point *point)
+const char *report_batch_words(const struct report_point *point, char text[REPORT_CELL_TEXT])
 {
-    report_add(text, "%zu rows%s", point->base ? point->base->row->cell->key.global_batch : 0,
-               strcmp(point->row->run->scaling, "weak") == 0 ? " per device" : "");
+    snprintf(text, REPORT_CELL_TEXT, "%zu rows%s",
+             point->base ? point->base->row->cell->key.global_batch : 0,
+             strcmp(point->row->run->scaling, "weak") == 0 ? " per device" : "");
+    return text;
 }
 
 /* ---- columns ------------------------------------------------------------------------------ */
@@ -174,18 +162,12 @@ void report_cell_number(struct grid *grid, double value, report_number_fn *numbe
 void report_cell_range(struct grid *grid, const struct report_value *value,
                        report_number_fn *number)
 {
-    char text[REPORT_CELL_TEXT] = "";
-
-    report_add_range(text, value, number);
-    grid_cell(grid, "number", "%s", text);
+    grid_cell(grid, "number", "%s", report_range_words(value, number, PHRASE));
 }
 
 void report_cell_metric(struct grid *grid, const struct report_point *point, int metric)
 {
-    char text[REPORT_CELL_TEXT] = "";
-
-    report_add_metric(text, point, metric);
-    grid_cell(grid, "number", "%s", text);
+    grid_cell(grid, "number", "%s", report_metric_words(point, metric, PHRASE));
 }
 
 /* The name of the range of a column, if all its ranges are of one kind. Ranges of ratios count
@@ -231,14 +213,13 @@ static void add_base(struct grid *grid, const struct report_base *base, bool oth
                                      : base->single ? base->single
                                                     : base->rank;
     const struct record_key *key = &any->row->cell->key;
-    char bucket[32];
 
     grid_row(grid, "");
-    report_bucket_name(key->bucket_bytes, bucket);
     if (key->bucket_bytes == 0)
         grid_cell(grid, "number", "%zu", key->global_batch);
     else
-        grid_cell(grid, "number", "%zu (bucket %s)", key->global_batch, bucket);
+        grid_cell(grid, "number", "%zu (bucket %s)", key->global_batch,
+                  report_bucket_words(key->bucket_bytes, WORD));
     if (!others)
         return;
     cells_of_base(grid, base->plain, base->rank != NULL);
@@ -295,14 +276,14 @@ void report_fill_bases(struct grid *grid, const struct report *report)
 
 /* ---- cells -------------------------------------------------------------------------------- */
 
-void report_add_mode(char text[REPORT_CELL_TEXT], const struct report_point *point)
+void report_cell_mode(struct grid *grid, const struct report_point *point)
 {
-    report_add(text,
-               report_is_plain(point)   ? "plain"
-               : report_is_cores(point) ? "plain, %d cores"
-               : report_is_ddp(point)   ? "%d ddp"
-                                        : "%d",
-               point->row->cell->key.n_devices);
+    grid_cell(grid, "number",
+              report_is_plain(point)   ? "plain"
+              : report_is_cores(point) ? "plain, %d cores"
+              : report_is_ddp(point)   ? "%d ddp"
+                                       : "%d",
+              point->row->cell->key.n_devices);
 }
 
 /* Adds the rows of each replica: "5x2 (3 idle)" or "4, 4, 1"; for plain-mt all rows. */
@@ -431,15 +412,13 @@ static void point_row(struct grid *grid, const struct report *report,
                       const struct report_point *point, const struct shown *shown)
 {
     const struct record_cell *cell = point->row->cell;
-    char text[REPORT_CELL_TEXT] = "", bucket[32];
 
-    name_of_rows(grid, report, point->row);
+    grid_name(grid, report_workload_words(report, point->row, PHRASE));
     grid_row(grid, report_point_failed(point) ? "failed" : "good");
-    report_add_mode(text, point);
-    grid_cell(grid, "number", "%s", text);
-    report_bucket_name(cell->key.bucket_bytes, bucket);
+    report_cell_mode(grid, point);
     if (shown->bucket)
-        grid_cell(grid, "number", "%s", report_is_ddp(point) ? bucket : "-");
+        grid_cell(grid, "number", "%s",
+                  report_is_ddp(point) ? report_bucket_words(cell->key.bucket_bytes, WORD) : "-");
     grid_cell(grid, "number", "%zu", cell->key.global_batch);
     cell_of_shards(grid, point->middle ? point->middle->cell : cell);
     if (point->verified == point->n)
@@ -447,15 +426,12 @@ static void point_row(struct grid *grid, const struct report *report,
     else
         grid_cell(grid, "number", "%zu of %zu", point->verified, point->n);
     for (int m = 0; m < REPORT_PHASE; ++m) {
-        text[0] = '\0';
-        if (shown->metric[m] && point->verified > 0)
-            report_cell_metric(grid, point, m);
-        else if (shown->metric[m])
-            grid_cell(grid, "number", "-");
-        if (point->verified > 0)
-            report_add_metric_range(text, point, m);
+        if (shown->metric[m])
+            grid_cell(grid, "number", "%s",
+                      point->verified > 0 ? report_metric_words(point, m, PHRASE) : "-");
         if (shown->range[m])
-            grid_cell(grid, "number range", "%s", point->verified > 0 ? text : "-");
+            grid_cell(grid, "number range", "%s",
+                      point->verified > 0 ? report_metric_range_words(point, m, PHRASE) : "-");
     }
     cell_of_phases(grid, point);
     cell_of_status(grid, point);

@@ -51,11 +51,8 @@ void report_fill_collectives(struct grid *grid, const struct report *report)
         grid_cell(grid, "number", "%zu", type ? key->size_bytes / type->bytes : 0);
         /* A point without a verified launch has no numbers. */
         if (point->verified > 0) {
-            char range[REPORT_CELL_TEXT] = "";
-
-            report_add_metric_range(range, point, REPORT_STEP);
             report_cell_metric(grid, point, REPORT_STEP);
-            grid_cell(grid, "number", "%s", range);
+            grid_cell(grid, "number", "%s", report_metric_range_words(point, REPORT_STEP, PHRASE));
             report_cell_metric(grid, point, REPORT_ALGBW);
             report_cell_metric(grid, point, REPORT_BUSBW);
         }

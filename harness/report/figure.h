@@ -41,8 +41,8 @@ size_t figure_style(const struct report_point *point);
 /* The styles that records can have: their number, and each of them. */
 size_t figure_styles(const struct plot *plot);
 size_t figure_nth_style(size_t i);
-/* Writes "plain" or "DDP 256Ki". */
-void figure_style_words(const struct plot *plot, size_t style, char text[PLOT_TEXT]);
+/* "plain" or "DDP 256Ki". Returns text. */
+const char *figure_style_words(const struct plot *plot, size_t style, char text[PLOT_TEXT]);
 /* Finds the next verified point of a group in that style, on so many devices (0: on any number);
  * *at begins at 0. NULL: there are no more. */
 const struct report_point *figure_next(const struct plot *plot, const struct report_group *group,

@@ -39,10 +39,10 @@ static void write_overlap_panel(struct plot_table *table, const struct report_gr
             const struct report_value *hidden = &point->value[REPORT_HIDDEN];
             const double comm =
                 report_middle(point, REPORT_COMM) / report_middle(point, REPORT_WHOLE);
-            char words[REPORT_CELL_TEXT] = "", style[PLOT_TEXT];
+            char words[REPORT_CELL_TEXT] = "";
 
-            figure_style_words(table->plot, figure_style(point), style);
-            report_add(words, "%s on %d, %zu rows: %s moved, %s held", style,
+            report_add(words, "%s on %d, %zu rows: %s moved, %s held",
+                       figure_style_words(table->plot, figure_style(point), PHRASE),
                        point->row->cell->key.n_devices, point->row->cell->key.global_batch,
                        report_bytes(report_middle(point, REPORT_MOVED), WORD),
                        report_bytes(report_middle(point, REPORT_PEAK), WORD));

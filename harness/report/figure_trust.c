@@ -95,7 +95,7 @@ static double apart(const struct report_point *point)
 static void write_strip(struct plot_table *table, const struct report *report, double scratch[])
 {
     const struct report_point *chosen[MOST_CELLS + 1];
-    char note[PLOT_TEXT] = "", words[PLOT_TEXT], mode[PLOT_TEXT];
+    char note[PLOT_TEXT] = "", words[PLOT_TEXT];
     size_t cells = 0, n = 0;
 
     /* The cells whose launches are farthest apart, these first. Equal ones keep their order. */
@@ -123,10 +123,9 @@ static void write_strip(struct plot_table *table, const struct report *report, d
         const double row = (double)c + 1;
         size_t launches = 0;
 
-        figure_style_words(table->plot, figure_style(point), mode);
         words[0] = '\0';
         report_add(words, "%.40s%s, %s", key->workload, strlen(key->workload) > 40 ? "..." : "",
-                   mode);
+                   figure_style_words(table->plot, figure_style(point), PHRASE));
         if (!report_is_plain(point))
             report_add(words, " on %d", key->n_devices);
         report_add(words, ", %zu", key->global_batch);

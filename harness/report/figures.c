@@ -89,17 +89,15 @@ size_t figure_nth_style(size_t i)
     return i < 2 ? FIGURE_PLAIN + i : FIGURE_RANKS + FIGURE_STYLES * (i - 2);
 }
 
-void figure_style_words(const struct plot *plot, size_t style, char text[PLOT_TEXT])
+const char *figure_style_words(const struct plot *plot, size_t style, char text[PLOT_TEXT])
 {
     static const char *const names[] = {"plain", "DataParallel", "DDP", "PyTorch"};
     const size_t which = (style - 1) / FIGURE_STYLES; /* of the buckets */
-    char bucket[32];
 
     snprintf(text, PLOT_TEXT, "%s", names[(style - 1) % FIGURE_STYLES]);
-    if (which == 0 || which >= figure_report(plot)->n_buckets)
-        return;
-    report_bucket_name(figure_report(plot)->bucket[which], bucket);
-    report_add(text, " %s", bucket);
+    if (which > 0 && which < figure_report(plot)->n_buckets)
+        report_add(text, " %s", report_bucket_words(figure_report(plot)->bucket[which], WORD));
+    return text;
 }
 
 const struct report_point *figure_next(const struct plot *plot, const struct report_group *group,
@@ -132,10 +130,8 @@ size_t figure_most_devices(const struct plot *plot, const struct report_group *g
 bool figure_panel_titled(struct plot_table *table, const struct report_group *group,
                          const char *title, const char *note)
 {
-    char setting[REPORT_CELL_TEXT] = "";
-
-    report_setting_words(figure_report(table->plot), group, setting);
-    return plot_table_panel(table, title, setting, note);
+    return plot_table_panel(table, title,
+                            report_setting_words(figure_report(table->plot), group, PHRASE), note);
 }
 
 bool figure_panel(struct plot_table *table, const struct report_group *group, bool hollow,

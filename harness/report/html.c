@@ -161,7 +161,6 @@ static int print_peer_body(struct text_out *out, const char *directory, const st
                            const struct report_figures *figures, struct text_error *err)
 {
     const bool good = peer_is_good(report->peer);
-    char names[REPORT_CELL_TEXT];
 
     text_print(out,
                "<header>\n<h1>Lockstep report</h1>\n<p class=\"verdict %s\">"
@@ -173,8 +172,8 @@ static int print_peer_body(struct text_out *out, const char *directory, const st
         text_print(out, "Launches that FAILED: %zu.", peer_failed(report->peer));
     else
         text_print(out, "The comparison was not finished.");
-    peer_version_names(report->peer, names);
-    text_print(out, "</p>\n<p class=\"lead\">Next to %s, ", names);
+    text_print(out, "</p>\n<p class=\"lead\">Next to %s, ",
+               peer_version_words(report->peer, PHRASE));
     report_peer_verdict(out, report->peer);
     fputs("</p>\n", out->file);
     if (report->conformance)
@@ -191,7 +190,6 @@ static int print_body(struct text_out *out, const char *directory, const struct 
                       const struct report_figures *figures, struct text_error *err)
 {
     const struct check_record *check = report->conformance;
-    char text[REPORT_CELL_TEXT];
 
     report_strip(out, report);
     if (report_table(out, report, REPORT_TABLE_ANSWERS) != 0)
@@ -200,8 +198,8 @@ static int print_body(struct text_out *out, const char *directory, const struct 
     report_lead(out, report);
     fputs("</p>\n", out->file);
     if (report->peer) {
-        peer_version_names(report->peer, text);
-        text_print(out, "<p class=\"lead\"><a href=\"#peer\">Next to %s</a>, ", text);
+        text_print(out, "<p class=\"lead\"><a href=\"#peer\">Next to %s</a>, ",
+                   peer_version_words(report->peer, PHRASE));
         report_peer_verdict(out, report->peer);
         fputs("</p>\n", out->file);
     }
@@ -241,8 +239,8 @@ static int print_body(struct text_out *out, const char *directory, const struct 
                    "</h3> <span class=\"count\">%zu settings, one by one</span></summary>\n",
                    report->n_groups);
     for (size_t g = 0; g < report->n_groups; ++g) {
-        report_group_words(report, &report->group[g], text);
-        text_print(out, "<div class=\"setting\">\n<h4>%s</h4>\n<dl>\n", text);
+        text_print(out, "<div class=\"setting\">\n<h4>%s</h4>\n<dl>\n",
+                   report_group_words(report, &report->group[g], PHRASE));
         report_facts(out, report, &report->group[g]);
         fputs("</dl>\n</div>\n", out->file);
     }

@@ -120,9 +120,8 @@ static void write_limit(struct plot_table *table, const struct roof *roof,
 
     if (share.bound == ROOF_UNKNOWN)
         return;
-    report_add(words, "%s: ", line->name);
-    report_add_share(words, share.share);
-    report_add(words, ", %s, %s", roof_rate_words(&line->work, ns, WORD), report_time(ns, WORD));
+    report_add(words, "%s: %s, %s, %s", line->name, report_share(share.share, WORD),
+               roof_rate_words(&line->work, ns, WORD), report_time(ns, WORD));
     if (!plot_table_series(table, line->product ? PRODUCT_STYLE : PHASE_STYLE, words))
         return;
     *row += 1;

@@ -12,7 +12,7 @@ int report_summary(struct text_out *out, const struct report *report,
     const size_t all = report->n_all - report->counts.verified;
     const size_t runs = report->n_runs < MAX_RUNS ? report->n_runs : MAX_RUNS;
     const size_t groups = report->n_groups < MAX_GROUPS ? report->n_groups : MAX_GROUPS;
-    char text[REPORT_CELL_TEXT], amount[RECORD_AMOUNT_TEXT];
+    char amount[RECORD_AMOUNT_TEXT];
     size_t shown = 0;
 
     fputs("# Lockstep report\n\n**", out->file);
@@ -23,8 +23,7 @@ int report_summary(struct text_out *out, const struct report *report,
     report_cautions(out, report);
     report_shares(out, report);
     for (size_t g = 0; g < groups; ++g) {
-        report_group_words(report, &report->group[g], text);
-        text_print(out, "\n**%s**\n\n", text);
+        text_print(out, "\n**%s**\n\n", report_group_words(report, &report->group[g], PHRASE));
         report_facts(out, report, &report->group[g]);
     }
     report_left(out, report->n_groups, groups, "settings");
@@ -42,12 +41,10 @@ int report_summary(struct text_out *out, const struct report *report,
 
         if (report->row[i].verified)
             continue;
-        text[0] = '\0';
-        report_failure_words(&report->row[i], text);
         record_amount_words(key, amount);
         text_print(out, "- %s, %s, %d device%s, %s, launch %d, run %s: %s\n", key->workload,
                    key->mode, key->n_devices, key->n_devices == 1 ? "" : "s", amount, key->launch,
-                   report->row[i].run->run_id, text);
+                   report->row[i].run->run_id, report_failure_words(&report->row[i], PHRASE));
         ++shown;
     }
     report_left(out, all, shown, "launches without a result");

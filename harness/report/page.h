@@ -75,31 +75,31 @@ enum plot_status report_plot(const char *directory, const struct report *report,
 
 /* ---- words -------------------------------------------------------------------------------- */
 
-/* Writes "256Ki"; for 0, the buckets of PyTorch, "1Mi, 25Mi". */
-void report_bucket_name(size_t bytes, char text[32]);
-/* Writes "mlp:8,8"; if the report has several communicators, with that: "mlp:8,8, staged". */
-void report_workload_words(const struct report *report, const struct report_row *row,
-                           char text[REPORT_CELL_TEXT]);
-void report_group_words(const struct report *report, const struct report_group *group,
-                        char text[REPORT_CELL_TEXT]);
-/* Appends the other words of a setting: "strong scaling, f32, cpu/threads on virt". */
-void report_setting_words(const struct report *report, const struct report_group *group,
-                          char text[REPORT_CELL_TEXT]);
-/* These append "plain", "2", "2 ddp"; "2 devices (oversubscribed)"; "1.86x [1.84, 1.88]"; "93 % of
- * the bound 2.00"; "2048 rows". */
-void report_add_mode(char text[REPORT_CELL_TEXT], const struct report_point *point);
-void report_add_devices(char text[REPORT_CELL_TEXT], const struct report_point *point);
-void report_add_speedup(char text[REPORT_CELL_TEXT], const struct report_point *point);
-void report_add_bound(char text[REPORT_CELL_TEXT], const struct report_point *point);
-void report_add_batch(char text[REPORT_CELL_TEXT], const struct report_point *point);
-/* Appends "0.45 [0.44, 0.47]", or a range as "0.45 (0.44..0.47)"; unit follows the ratio. */
-void report_add_ratio_range(char text[REPORT_CELL_TEXT], const struct report_value *ratio,
-                            const char *unit);
+/* "256Ki"; for 0, the buckets of PyTorch, "1Mi, 25Mi". */
+const char *report_bucket_words(size_t bytes, char text[32]);
+/* "mlp:8,8"; if the report has several communicators, with that: "mlp:8,8, staged". */
+const char *report_workload_words(const struct report *report, const struct report_row *row,
+                                  char text[REPORT_CELL_TEXT]);
+/* The workload and, in brackets, the other words of a setting; these alone: "strong scaling, f32,
+ * cpu/threads on virt". */
+const char *report_group_words(const struct report *report, const struct report_group *group,
+                               char text[REPORT_CELL_TEXT]);
+const char *report_setting_words(const struct report *report, const struct report_group *group,
+                                 char text[REPORT_CELL_TEXT]);
+/* "2 devices", "1 device with DDP", "2 devices with DDP, buckets 256Ki", "plain on 2 cores";
+ * "1.86x [1.84, 1.88]"; "93 % of the bound 2.00"; "2048 rows" or "256 rows per device". */
+const char *report_devices_words(const struct report_point *point, char text[REPORT_CELL_TEXT]);
+const char *report_speedup_words(const struct report_point *point, char text[REPORT_CELL_TEXT]);
+const char *report_bound_words(const struct report_point *point, char text[REPORT_CELL_TEXT]);
+const char *report_batch_words(const struct report_point *point, char text[REPORT_CELL_TEXT]);
+/* "0.45 [0.44, 0.47]", or a range as "0.45 (0.44..0.47)"; unit follows the ratio. */
+const char *report_ratio_range_words(const struct report_value *ratio, const char *unit,
+                                     char text[REPORT_CELL_TEXT]);
 const char *report_base_name(const struct report_point *base);
-/* Appends the share of the product rate that rate is (operations per second), and whether the
- * product rate is from `sweep --parts`: "14 % (parts)". */
-void report_add_rate_share(char text[REPORT_CELL_TEXT], const struct report_point *point,
-                           double rate);
+/* The share of the product rate that rate is (operations per second), and whether the product rate
+ * is from `sweep --parts`: "14 % (parts)". */
+const char *report_rate_share_words(const struct report_point *point, double rate,
+                                    char text[REPORT_CELL_TEXT]);
 
 /* The first prints how much was verified. The second prints, in a sentence, how the workloads scale
  * and what limits them. */
@@ -164,7 +164,9 @@ report_fill_fn report_fill_bases, report_fill_cells, report_fill_tokens, report_
 /* Sets the words that the next rows have in common. */
 void report_table_group(struct grid *grid, const struct report *report,
                         const struct report_group *group);
-/* These add a cell with a number, with the range of a value, or with a metric of a point. */
+/* These add a cell with the mode and devices of a point ("plain", "2", "2 ddp"), with a number,
+ * with the range of a value, or with a metric of a point. */
+void report_cell_mode(struct grid *grid, const struct report_point *point);
 void report_cell_number(struct grid *grid, double value, report_number_fn *number);
 void report_cell_range(struct grid *grid, const struct report_value *value,
                        report_number_fn *number);
@@ -179,7 +181,6 @@ bool report_has_overlap(const struct report_point *point);
 
 /* Whether one stated peak can be the peak of all devices; if not, why has the reason. */
 bool report_peak_fits(const struct report *report, char why[REPORT_CELL_TEXT]);
-const char *report_peak_words(double peak, char text[QUANTITY_TEXT]); /* "494.5 TFLOP/s" */
 /* Writes a caution if the peak is below a measured rate, or "". */
 void report_peak_caution(const struct report *report, char text[REPORT_CELL_TEXT]);
 /* Writes the source of the rates in the table of tokens, for the end of its note. */

@@ -71,10 +71,8 @@ static void write_ratio(struct plot_table *table, const struct peer_record *reco
         if (strncmp(one->name, of_ranks[i], strlen(of_ranks[i])) == 0)
             style = FIGURE_RANKS;
     report_add(words, "%s: %s", one->name, report_ratio(value->middle, WORD));
-    if (value->range != REPORT_NONE) {
-        report_add(words, " ");
-        report_add_range(words, value, report_ratio);
-    }
+    if (value->range != REPORT_NONE)
+        report_add(words, " %s", report_range_words(value, report_ratio, PHRASE));
     if (most > 0)
         report_add(words, ", %s", verdict_names[judge_ratio(value, most)]);
     if (plot_table_series(table, style, words))
@@ -89,19 +87,18 @@ int figure_peer(struct plot *plot)
     static const struct plot_grid grid = {.least = 350, .height = 180, .room = 14, .columns = 3};
     const struct peer_record *record = figure_report(plot)->peer;
     struct plot_table table;
-    char names[REPORT_CELL_TEXT];
 
     plot->width = FIGURE_WIDTH;
     if (!record)
         return 0;
-    peer_version_names(record, names);
     snprintf(plot->why, sizeof plot->why, "no launch of the comparison was good");
     snprintf(plot->footer, sizeof plot->footer,
              "%.120s%s, %.80s, %.10s, commit %.12s%s, seed %s; load %.1f at the start, %.1f at "
              "the end%s",
-             names, record->tf32 ? ", TF32" : "", record->run.cpu_model, record->run.created_utc,
-             record->run.git_sha, record->run.git_dirty ? " (modified)" : "", record->seed,
-             record->run.load_avg[0], record->load_end, record->complete ? "" : "; NOT FINISHED");
+             peer_version_words(record, PHRASE), record->tf32 ? ", TF32" : "",
+             record->run.cpu_model, record->run.created_utc, record->run.git_sha,
+             record->run.git_dirty ? " (modified)" : "", record->seed, record->run.load_avg[0],
+             record->load_end, record->complete ? "" : "; NOT FINISHED");
     if (plot_table_open(&table, plot, &grid,
                         "row, ratio, low, high, limit (0: none), 1 met, 2 open, 3 missed") != 0)
         return -1;

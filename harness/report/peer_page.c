@@ -13,37 +13,37 @@ static const double BUSY = 0.5;
 
 /* ---- names -------------------------------------------------------------------------------- */
 
-void peer_version_names(const struct peer_record *record, char text[REPORT_CELL_TEXT])
+const char *peer_version_words(const struct peer_record *record, char text[REPORT_CELL_TEXT])
 {
     snprintf(text, REPORT_CELL_TEXT, "PyTorch %s", record->pytorch[0].torch);
     for (size_t i = 1; i < record->n_pytorch; ++i)
         report_add(text, "%s%s", i + 1 < record->n_pytorch ? ", " : " and ",
                    record->pytorch[i].torch);
+    return text;
 }
 
-static void peer_title(const struct peer_record *record, char text[REPORT_CELL_TEXT])
+static const char *peer_title(const struct peer_record *record, char text[REPORT_CELL_TEXT])
 {
-    char names[REPORT_CELL_TEXT];
-
-    peer_version_names(record, names);
     text[0] = '\0';
-    report_add(text, "Next to %s, %s%s", names,
+    report_add(text, "Next to %s, %s%s", peer_version_words(record, PHRASE),
                !peer_is_on_gpus(record) ? "DistributedDataParallel over gloo"
                : strcmp(peer_parallel_name(&record->cell[0]), "DP") == 0
                    ? "DataParallel on GPUs"
                    : "DataParallel, and DistributedDataParallel over NCCL, on GPUs",
                record->tf32 ? ", in TF32" : "");
+    return text;
 }
 
-/* Appends "lockstep DataParallel, 2 devices". The rows of a device are those of the first one. */
-static void add_arm(char text[REPORT_CELL_TEXT], const struct peer_arm *arm,
-                    const struct peer_cell *cell)
+/* "lockstep DataParallel, 2 devices". The rows of a device are those of the first one. */
+static const char *arm_words(const struct peer_arm *arm, const struct peer_cell *cell,
+                             char text[REPORT_CELL_TEXT])
 {
     const struct peer_kind_row *kind = &peer_kinds[arm->kind];
     const size_t n = (size_t)arm->devices, rows = cell->batch / n + (cell->batch % n != 0);
     const char *first = NULL;
     bool several = false; /* there are several versions of PyTorch */
 
+    text[0] = '\0';
     report_add(text, "%s, ", kind->name);
     if (arm->kind == PEER_PYTORCH_PRODUCTS)
         report_add(text, "%zu x ", n);
@@ -62,6 +62,7 @@ static void add_arm(char text[REPORT_CELL_TEXT], const struct peer_arm *arm,
     }
     if (arm->torch[0] != '\0' && several)
         report_add(text, " (%s)", arm->torch);
+    return text;
 }
 
 /* ---- tables ------------------------------------------------------------------------------- */
@@ -88,11 +89,9 @@ void report_fill_peer_steps(struct grid *grid, const struct report *report)
         name_peer_cell(grid, cell);
         for (size_t a = 0; a < cell->n_arms; ++a) {
             const struct peer_arm *arm = &cell->arm[a];
-            char text[REPORT_CELL_TEXT] = "";
 
             grid_row(grid, arm->failed > 0 ? "failed" : "good");
-            add_arm(text, arm, cell);
-            grid_cell(grid, "text", "%s", text);
+            grid_cell(grid, "text", "%s", arm_words(arm, cell, PHRASE));
             report_cell_metric(grid, arm->point, REPORT_STEP);
             report_cell_range(grid, &arm->point->value[REPORT_STEP], report_time);
             report_cell_metric(grid, arm->point, REPORT_OUTSIDE);
@@ -135,7 +134,7 @@ void report_fill_peer_ratios(struct grid *grid, const struct report *report)
             if (one->of > 0 && one->fastest && peer_is_lockstep(one->fastest))
                 report_add(text, "those of ");
             if (one->fastest)
-                add_arm(text, one->fastest, cell);
+                report_add(text, "%s", arm_words(one->fastest, cell, PHRASE));
             if (one->of > 0)
                 report_add(text, ", in %zu of %zu", one->rounds, one->of);
             grid_cell(grid, "text", "%s", one->fastest ? text : "-");
@@ -172,14 +171,11 @@ void report_peer_verdict(struct text_out *out, const struct peer_record *record)
                record->tf32 ? ", in TF32 on both sides" : "");
     for (size_t c = 0; c < record->n_cells; ++c) {
         const struct report_value *ratio = &list[0].value;
-        char text[REPORT_CELL_TEXT] = "";
 
         peer_compare(record, &record->cell[c], list);
-        if (isfinite(ratio->middle))
-            report_add_ratio_range(text, ratio, "");
-        else
-            report_add(text, "an unknown part");
-        text_print(out, "%s%s%s (%s, batch %zu)", c == 0 ? "" : ", ", text,
+        text_print(out, "%s%s%s (%s, batch %zu)", c == 0 ? "" : ", ",
+                   isfinite(ratio->middle) ? report_ratio_range_words(ratio, "", PHRASE)
+                                           : "an unknown part",
                    c == 0 ? " of the time of PyTorch's fastest program" : "",
                    record->cell[c].workload, record->cell[c].batch);
     }
@@ -187,12 +183,10 @@ void report_peer_verdict(struct text_out *out, const struct peer_record *record)
     for (size_t c = 0; c < record->n_cells; ++c)
         for (size_t a = 0; a < record->cell[c].n_arms; ++a) {
             const struct peer_arm *arm = &record->cell[c].arm[a];
-            char text[REPORT_CELL_TEXT] = "";
 
-            if (arm->absent[0] == '\0' || lacked_before(record, c, arm))
-                continue;
-            add_arm(text, arm, &record->cell[c]);
-            text_print(out, " Absent: %s: %s.", text, arm->absent);
+            if (arm->absent[0] != '\0' && !lacked_before(record, c, arm))
+                text_print(out, " Absent: %s: %s.", arm_words(arm, &record->cell[c], PHRASE),
+                           arm->absent);
         }
     if (failed > 0)
         text_print(out, " %zu launches FAILED.", failed);
@@ -210,8 +204,8 @@ static bool rounds_in_peers(const struct workload *workload)
     return workload->is->peer && !workload_is_exact(workload);
 }
 
-/* Writes the checks that a launch passed before it counted. */
-static void checks_words(const struct peer_record *record, char text[REPORT_CELL_TEXT])
+/* The checks that a launch passed before it counted. */
+static const char *checks_words(const struct peer_record *record, char text[REPORT_CELL_TEXT])
 {
     char names[160];
 
@@ -227,6 +221,7 @@ static void checks_words(const struct peer_record *record, char text[REPORT_CELL
         report_add(text, " In TF32 numbers of exact models fit its 11 bits, and bounds are wider "
                          "by what that model changes when operands are moved by the most that TF32 "
                          "may move them.");
+    return text;
 }
 
 /* ---- settings ----------------------------------------------------------------------------- */
@@ -265,12 +260,8 @@ static void say_settings(struct text_out *out, const struct peer_record *record)
 
 void report_peer_head(struct text_out *out, const struct peer_record *record)
 {
-    char text[REPORT_CELL_TEXT];
-
-    peer_title(record, text);
-    text_print(out, "<section id=\"peer\">\n<h2>%s</h2>\n", text);
-    checks_words(record, text);
-    text_print(out, "<p class=\"lead\">%s</p>\n", text);
+    text_print(out, "<section id=\"peer\">\n<h2>%s</h2>\n<p class=\"lead\">%s</p>\n",
+               peer_title(record, PHRASE), checks_words(record, PHRASE));
 }
 
 int report_peer_tables(struct text_out *out, const struct report *report)
@@ -289,14 +280,11 @@ int report_peer_tables(struct text_out *out, const struct report *report)
 int report_peer_markdown(struct text_out *out, const struct report *report)
 {
     const struct peer_record *record = report->peer;
-    char text[REPORT_CELL_TEXT], names[REPORT_CELL_TEXT];
 
-    peer_title(record, text);
-    peer_version_names(record, names);
-    text_print(out, "\n## %s\n\nNext to %s, ", text, names);
+    text_print(out, "\n## %s\n\nNext to %s, ", peer_title(record, PHRASE),
+               peer_version_words(record, PHRASE));
     report_peer_verdict(out, record);
-    checks_words(record, text);
-    text_print(out, " %s\n", text);
+    text_print(out, " %s\n", checks_words(record, PHRASE));
     const int ratios = report_table(out, report, REPORT_TABLE_PEER_RATIOS);
     const int steps = report_table(out, report, REPORT_TABLE_PEER_STEPS);
 

@@ -87,10 +87,7 @@ static bool has_plan(const struct report_point *point)
 
 static void cells_of_place(struct grid *grid, const struct report_point *point)
 {
-    char text[REPORT_CELL_TEXT] = "";
-
-    report_add_mode(text, point);
-    grid_cell(grid, "number", "%s", text);
+    report_cell_mode(grid, point);
     grid_cell(grid, "number", "%zu", point->row->cell->key.global_batch);
 }
 
@@ -109,7 +106,6 @@ static void cells_of_tokens(struct grid *grid, const struct report *report,
     const struct record_cell *cell = point->row->cell;
     const double work = report_tokens_work(point), tokens = report_middle(point, REPORT_TOKENS);
     const bool simulated = report_simulated(point->row);
-    char text[REPORT_CELL_TEXT] = "";
 
     cells_of_place(grid, point);
     grid_cell(grid, "number", "%.0f",
@@ -118,9 +114,8 @@ static void cells_of_tokens(struct grid *grid, const struct report *report,
     report_cell_number(grid, tokens / (double)cell->key.n_devices, report_rate);
     report_cell_number(grid, cell->flops_per_token, report_rate);
     report_cell_number(grid, work, report_flops);
-    report_add_rate_share(text, point, work);
     grid_cell(grid, "number", "%s",
-              isfinite(report_tokens_share(point)) ? text
+              isfinite(report_tokens_share(point)) ? report_rate_share_words(point, work, PHRASE)
               : simulated                          ? "simulated"
                                                    : "no rate");
     if (report->peak > 0.0)
@@ -179,14 +174,14 @@ void report_fill_held(struct grid *grid, const struct report *report)
 
 /* ---- rates of devices --------------------------------------------------------------------- */
 
-void report_add_rate_share(char text[REPORT_CELL_TEXT], const struct report_point *point,
-                           double rate)
+const char *report_rate_share_words(const struct report_point *point, double rate,
+                                    char text[REPORT_CELL_TEXT])
 {
     const double share = rate / point->product_rate.most;
 
-    report_add_share(text, share);
-    if (isfinite(share) && point->product_rate.in_parts)
-        report_add(text, "\u00a0(parts)");
+    snprintf(text, REPORT_CELL_TEXT, "%s%s", report_share(share, WORD),
+             isfinite(share) && point->product_rate.in_parts ? "\u00a0(parts)" : "");
+    return text;
 }
 
 static const struct report_row *first_of_tokens(const struct report *report)
@@ -222,11 +217,6 @@ bool report_peak_fits(const struct report *report, char why[REPORT_CELL_TEXT])
     return why[0] == '\0';
 }
 
-const char *report_peak_words(double peak, char text[QUANTITY_TEXT])
-{
-    return quantity_words(peak, QUANTITY_WORK, text);
-}
-
 void report_peak_caution(const struct report *report, char text[REPORT_CELL_TEXT])
 {
     /* The point whose devices need the most operations per second. */
@@ -251,7 +241,7 @@ void report_peak_caution(const struct report *report, char text[REPORT_CELL_TEXT
     if (!(most > report->peak))
         return;
     report_add(text, "The stated peak of %s is too low: a device reached %s in ",
-               report_peak_words(report->peak, peak), report_flops(most, WORD));
+               quantity_words(report->peak, QUANTITY_WORK, peak), report_flops(most, WORD));
     if (in_parts > in_steps)
         report_add(text, "the matrix products of --parts");
     else
@@ -290,8 +280,8 @@ void report_rates_note(const struct report *report, char text[REPORT_CELL_TEXT])
         report_add(text,
                    " Peak: %s, which --peak states of one device (%.64s) in %s. It was not "
                    "measured.",
-                   report_peak_words(report->peak, peak), report_device_model(first->run),
-                   first->cell->key.dtype);
+                   quantity_words(report->peak, QUANTITY_WORK, peak),
+                   report_device_model(first->run), first->cell->key.dtype);
     else if (unknown)
         report_add(text, " A report with --peak has the share of a peak that you state.");
 }
@@ -303,13 +293,11 @@ static const char places_of_ranks[] = "Devices|Batch, rows|Bucket, bytes";
 static void cells_of_ranks(struct grid *grid, const struct report_point *point)
 {
     const struct record_key *key = &point->row->cell->key;
-    char bucket[32];
 
-    report_bucket_name(key->bucket_bytes, bucket);
     grid_cell(grid, "number", "%d%s", key->n_devices,
               report_oversubscribed(point) ? " (oversubscribed)" : "");
     grid_cell(grid, "number", "%zu", key->global_batch);
-    grid_cell(grid, "number", "%s", bucket);
+    grid_cell(grid, "number", "%s", report_bucket_words(key->bucket_bytes, WORD));
 }
 
 static bool has_peer(const struct report_point *point)
@@ -486,12 +474,10 @@ void report_fill_memory(struct grid *grid, const struct report *report)
             const double machine = (double)large->row->run->mem_bytes, held = held_by_all(large);
             const double per_row =
                 (held - held_by_all(small)) / (rows - (double)small->row->cell->key.global_batch);
-            char text[REPORT_CELL_TEXT] = "";
 
             grid_row(grid, "");
-            report_add(text, "%s", report_is_plain(large) ? "plain program, " : "");
-            report_add_devices(text, large);
-            grid_cell(grid, "text", "%s", text);
+            grid_cell(grid, "text", "%s%s", report_is_plain(large) ? "plain program, " : "",
+                      report_devices_words(large, PHRASE));
             grid_cell(grid, "number", "%.0f", rows);
             report_cell_metric(grid, large, REPORT_PEAK);
             report_cell_number(grid, held, report_bytes);

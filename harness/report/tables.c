@@ -95,7 +95,6 @@ static void fill_failures(struct grid *grid, const struct report *report)
         if (row->verified)
             continue;
         record_amount_words(key, amount);
-        text[0] = '\0';
         report_failure_words(row, text);
         text_clean(text, ' ');
         grid_row(grid, row->cell->status == RECORD_SKIPPED ? "good" : "failed");
@@ -147,7 +146,6 @@ static void cell_of_peer(struct grid *grid, const struct report *report,
     const struct record_key *key = &point->row->cell->key;
     const enum peer_kind kind = report_is_ddp(point) ? PEER_LOCKSTEP_DDP : PEER_LOCKSTEP_DP;
     const struct peer_cell *found = NULL;
-    char text[REPORT_CELL_TEXT] = "";
 
     for (size_t c = 0; c < report->peer->n_cells && !report_is_cores(point); ++c) {
         const struct peer_cell *cell = &report->peer->cell[c];
@@ -165,11 +163,10 @@ static void cell_of_peer(struct grid *grid, const struct report *report,
     const struct report_value ratio = peer_ratio(peer_find(found, kind, key->n_devices),
                                                  peer_fastest(found, PEER_ANY, key->n_devices));
 
-    report_add(text, "%s ", report_ratio(ratio.middle, WORD));
-    report_add_range(text, &ratio, report_ratio);
-    if (found->batch != key->global_batch)
-        report_add(text, ", %zu\u00a0rows", found->batch);
-    grid_cell(grid, "number peer", "%s", text);
+    grid_cell(grid, "number peer",
+              found->batch != key->global_batch ? "%s %s, %zu\u00a0rows" : "%s %s",
+              report_ratio(ratio.middle, WORD), report_range_words(&ratio, report_ratio, PHRASE),
+              found->batch);
 }
 
 static void add_answer(struct grid *grid, const struct report *report, const struct answer *answer)
@@ -186,35 +183,31 @@ static void add_answer(struct grid *grid, const struct report *report, const str
     const bool known = report_limit_of(point, &limit);
     const enum report_loss most = report_largest_loss(&limit);
     const double lost = report_loss_of(&limit, most);
-    char text[REPORT_CELL_TEXT], bucket[32];
     size_t settings = 0; /* of its workload */
 
     for (size_t g = 0; g < report->n_groups; ++g)
         settings += strcmp(report->point[report->group[g].first].row->cell->key.workload,
                            key->workload) == 0;
-    report_group_words(report, answer->group, text);
-    report_bucket_name(key->bucket_bytes, bucket);
     grid_row(grid, "");
-    grid_cell(grid, "text name", "%s", settings > 1 ? text : key->workload);
+    grid_cell(grid, "text name", "%s",
+              settings > 1 ? report_group_words(report, answer->group, PHRASE) : key->workload);
     grid_cell(grid, "text mode", "%s%s%s",
               report_is_ddp(point)     ? "DDP"
               : report_is_cores(point) ? "plain, on cores"
                                        : "DataParallel",
-              point->bucket > 0 ? ", buckets " : "", point->bucket > 0 ? bucket : "");
+              point->bucket > 0 ? ", buckets " : "",
+              point->bucket > 0 ? report_bucket_words(key->bucket_bytes, WORD) : "");
     report_cell_metric(grid, point->base, REPORT_STEP);
     report_cell_metric(grid, point, REPORT_STEP);
     grid_cell(grid, "text where", "%d\u00a0%s%s, %zu\u00a0rows%s%s", key->n_devices,
               report_is_cores(point) ? "core" : "device", key->n_devices == 1 ? "" : "s",
               key->global_batch, report_oversubscribed(point) ? ", oversubscribed" : "",
               report_simulated(point->row) ? ", SIMULATED" : "");
-    text[0] = '\0';
-    report_add_speedup(text, point);
-    grid_cell(grid, "number speedup", "%s", text);
+    grid_cell(grid, "number speedup", "%s", report_speedup_words(point, PHRASE));
     report_cell_number(grid, report_of_bound(point), report_share);
     report_cell_metric(grid, point, REPORT_FLOPS);
-    text[0] = '\0';
-    report_add_rate_share(text, point, report_middle(point, REPORT_FLOPS));
-    grid_cell(grid, "number", "%s", text);
+    grid_cell(grid, "number", "%s",
+              report_rate_share_words(point, report_middle(point, REPORT_FLOPS), PHRASE));
     if (report->peer)
         cell_of_peer(grid, report, point);
     if (!(limit.of_bound < REPORT_AT_BOUND))

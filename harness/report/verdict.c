@@ -66,14 +66,11 @@ static void say_comparison(struct text_out *out, const char *first,
     const double lost = report_loss_of(&limit, most);
 
     plan_axes_words(&point->row->cell->key, ", ", false, axes);
-    report_add(text, "%s%son ", first, report_simulated(point->row) ? "SIMULATED, " : "");
-    report_add_devices(text, point);
-    report_add(text, ", %s%s is ", point->row->cell->key.workload, axes);
-    report_add_speedup(text, point);
-    report_add(text, " as fast as %s at ", report_base_name(point->base));
-    report_add_batch(text, point);
-    report_add(text, ", ");
-    report_add_bound(text, point);
+    report_add(text, "%s%son %s, %s%s is %s as fast as %s at %s, %s", first,
+               report_simulated(point->row) ? "SIMULATED, " : "",
+               report_devices_words(point, PHRASE), point->row->cell->key.workload, axes,
+               report_speedup_words(point, PHRASE), report_base_name(point->base),
+               report_batch_words(point, PHRASE), report_bound_words(point, PHRASE));
     /* The interval or range of the ratio does not tell which one is faster. */
     if (value->range != REPORT_NONE && value->lo <= 1.0 && value->hi >= 1.0)
         report_add(text, " (difference not significant)");
@@ -88,12 +85,9 @@ static void say_comparison(struct text_out *out, const char *first,
             report_add(text, "; overhead: %s of the step is outside matrix products",
                        report_share(report_middle(point, REPORT_OUTSIDE), WORD));
     }
-    if (cores && point->cores) {
-        report_add(text, "; ");
-        report_add_devices(text, point->cores);
-        report_add(text, ": ");
-        report_add_speedup(text, point->cores);
-    }
+    if (cores && point->cores)
+        report_add(text, "; %s: %s", report_devices_words(point->cores, PHRASE),
+                   report_speedup_words(point->cores, PHRASE));
     if (text[0] >= 'a' && text[0] <= 'z')
         text[0] = (char)(text[0] - 'a' + 'A');
     text_print(out, "%s. ", text);
@@ -193,7 +187,7 @@ static void say_speedups(struct text_out *out, const struct report *report,
     char text[REPORT_CELL_TEXT] = "";
     bool first = true;
 
-    report_add_batch(text, best);
+    report_batch_words(best, text);
     for (size_t i = 0; i < sizeof bases / sizeof bases[0]; ++i) {
         if (!bases[i])
             continue;
@@ -212,14 +206,8 @@ static void say_speedups(struct text_out *out, const struct report *report,
         if (point->base != best->base || point->row->cell->key.n_devices == 1 ||
             !isfinite(report_middle(point, REPORT_SPEEDUP)))
             continue;
-        text[0] = '\0';
-        report_add(text, "%s", first ? "" : "; ");
-        report_add_devices(text, point);
-        report_add(text, " ");
-        report_add_speedup(text, point);
-        report_add(text, ", ");
-        report_add_bound(text, point);
-        text_print(out, "%s", text);
+        text_print(out, "%s%s %s, %s", first ? "" : "; ", report_devices_words(point, PHRASE),
+                   report_speedup_words(point, PHRASE), report_bound_words(point, PHRASE));
         first = false;
     }
     end_fact(out);
@@ -236,9 +224,8 @@ static void say_losses(struct text_out *out, const struct report_point *point)
     char text[REPORT_CELL_TEXT] = "";
 
     if (limit.missing > 0.0) {
-        report_add(text, "%s of the step on ", report_share(limit.missing, WORD));
-        report_add_devices(text, point);
-        report_add(text, known ? ", in points: " : "");
+        report_add(text, "%s of the step on %s%s", report_share(limit.missing, WORD),
+                   report_devices_words(point, PHRASE), known ? ", in points: " : "");
         for (size_t i = 0; i < 3 && known && limit.part[i].share >= 0.005; ++i) {
             const int phase = limit.part[i].phase;
 
@@ -253,11 +240,9 @@ static void say_losses(struct text_out *out, const struct report_point *point)
     }
     if (!isfinite(outside[0]) || !isfinite(outside[1]))
         return;
-    text[0] = '\0';
-    report_add(text, "%s of the base's step, %s on ", report_share(outside[0], WORD),
-               report_share(outside[1], WORD));
-    report_add_devices(text, point);
-    report_fact(out, report_metrics[REPORT_OUTSIDE].heading, "%s", text);
+    report_fact(out, report_metrics[REPORT_OUTSIDE].heading, "%s of the base's step, %s on %s",
+                report_share(outside[0], WORD), report_share(outside[1], WORD),
+                report_devices_words(point, PHRASE));
 }
 
 /* Prints the best rate, and of a language model its tokens and their share of what its devices can
@@ -267,34 +252,29 @@ static void say_rates(struct text_out *out, const struct report_point *best)
     const struct report_metric *metric = &report_metrics[REPORT_THROUGHPUT];
     const struct record_cell *cell = best->row->cell;
     const double of_rate = report_tokens_share(best), of_peak = report_peak_share(best);
-    char text[REPORT_CELL_TEXT] = "", range[REPORT_CELL_TEXT] = "", name[64];
+    char text[REPORT_CELL_TEXT] = "", name[64];
     char peak[QUANTITY_TEXT];
 
     snprintf(name, sizeof name, "Best %s", metric->name);
-    report_add_metric(text, best, REPORT_THROUGHPUT);
+    report_add(text, "%s", report_metric_words(best, REPORT_THROUGHPUT, PHRASE));
     if (best->value[REPORT_THROUGHPUT].range == REPORT_INTERVAL) {
-        report_add_metric_range(range, best, REPORT_THROUGHPUT);
-        char *unit = strstr(text, "\u00a0");
+        const char *range = report_metric_range_words(best, REPORT_THROUGHPUT, PHRASE);
         const char *same = strstr(range, "]\u00a0");
+        char *unit = strstr(text, "\u00a0");
 
         /* A unit that both have stands once: "11.8 [11.5, 12.1] M samples/s". */
         if (unit && same && strcmp(unit, same + 1) == 0)
             *unit = '\0';
         report_add(text, " %s", range);
     }
-    report_add(text, " %s, ", metric->unit);
-    if (report_is_plain(best))
-        report_add(text, "the plain program");
-    else
-        report_add_devices(text, best);
-    report_add(text, " at %zu rows", cell->key.global_batch);
-    report_fact(out, name, "%s", text);
+    report_fact(out, name, "%s %s, %s at %zu rows", text, metric->unit,
+                report_is_plain(best) ? "the plain program" : report_devices_words(best, PHRASE),
+                cell->key.global_batch);
     if (cell->tokens_per_row == 0)
         return;
     text[0] = '\0';
-    report_add_metric(text, best, REPORT_TOKENS);
-    report_add(text, " %s there, %s of a device; %zu to a row, %sFLOP for each",
-               report_metrics[REPORT_TOKENS].unit,
+    report_add(text, "%s %s there, %s of a device; %zu to a row, %sFLOP for each",
+               report_metric_words(best, REPORT_TOKENS, PHRASE), report_metrics[REPORT_TOKENS].unit,
                report_rate(report_middle(best, REPORT_TOKENS) / (double)cell->key.n_devices, WORD),
                cell->tokens_per_row, report_rate(cell->flops_per_token, WORD));
     if (isfinite(of_rate))
@@ -302,7 +282,8 @@ static void say_rates(struct text_out *out, const struct report_point *best)
                    best->product_rate.in_parts ? " of --parts" : "");
     if (isfinite(of_peak))
         report_add(text, "%s%s of the stated peak of %s", isfinite(of_rate) ? ", " : ": ",
-                   report_share(of_peak, WORD), report_peak_words(best->stated_peak, peak));
+                   report_share(of_peak, WORD),
+                   quantity_words(best->stated_peak, QUANTITY_WORK, peak));
     if (!isfinite(of_rate) && !isfinite(of_peak) && !report_simulated(best->row))
         report_add(text, "; no rate of its devices is known");
     report_fact(out, "Tokens", "%s", text);

@@ -194,20 +194,20 @@ Test(claims, hidden_is_not_cut_before_its_median)
     struct bench *bench = overlapping(quiet);
     char text[REPORT_CELL_TEXT] = "";
     bench_value(&bench->point[0].value[REPORT_HIDDEN], 0.9, 0.7, 1.1, REPORT_INTERVAL, 6);
-    report_add_metric(text, &bench->point[0], REPORT_HIDDEN);
+    report_metric_words(&bench->point[0], REPORT_HIDDEN, text);
     cr_assert(strcmp(text, "90\u00a0%") == 0, "%s", text);
     bench_close(bench);
     bench = overlapping(loud);
     text[0] = '\0';
     bench_value(&bench->point[0].value[REPORT_HIDDEN], 0.9, -9, 3, REPORT_INTERVAL, 6);
-    report_add_metric(text, &bench->point[0], REPORT_HIDDEN);
+    report_metric_words(&bench->point[0], REPORT_HIDDEN, text);
     cr_assert(strcmp(text, "not resolved: reduction 40.0\u00a0ns, noise of the step 240\u00a0ns") ==
                   0,
               "%s", text);
     bench_fail(&bench->row[5]);
     bench_make(bench);
     text[0] = '\0';
-    report_add_metric(text, &bench->point[0], REPORT_HIDDEN);
+    report_metric_words(&bench->point[0], REPORT_HIDDEN, text);
     cr_assert(strstr(text, "too few launches"), "%s", text);
     bench_close(bench);
 }
