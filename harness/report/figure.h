@@ -10,17 +10,28 @@ _Static_assert((int)PLOT_TEXT == (int)REPORT_CELL_TEXT, "words of one length");
 
 enum { FIGURE_WIDTH = 1160 };
 
-/* Declares the writers of figures, and plots/NAME.gp, which plots/Embed.cmake embeds with a closing
- * 0. */
-#define FIGURE_DECLARE(id, name, write, title)                                                     \
-    extern plot_writer_fn write;                                                                   \
+/* A figure: what its writer makes of it, and how gnuplot lays out its panels (plot_table). */
+struct figure_row {
+    struct plot_grid grid;
+    const char *why, *columns; /* why there may be nothing to draw; the columns of its data */
+    bool collectives;          /* its groups are those of collectives */
+    /* Sets the layout, why and the words at the foot, if they depend on the report. */
+    void (*prepare)(struct plot *plot, struct plot_grid *grid);
+    /* Writes the panel of a group, or if that is NULL all panels; returns 0, or -1 and why. */
+    void (*write_group)(struct plot_table *table, const struct report_group *group);
+    int (*write_panels)(struct plot_table *table);
+};
+
+/* Declares the figures, and plots/NAME.gp, which plots/Embed.cmake embeds with a closing 0. */
+#define FIGURE_DECLARE(id, name, title)                                                            \
+    extern const struct figure_row figure_##name;                                                  \
     extern const unsigned char figure_asset_##name[];
 REPORT_FIGURE_LIST(FIGURE_DECLARE)
 
 const struct report *figure_report(const struct plot *plot);
 
 /* The batch as axes show it: that of all devices, or with weak scaling that of one device. */
-size_t figure_batch(const struct report_group *group, const struct report_point *point);
+size_t figure_batch_of(const struct report_group *group, const struct report_point *point);
 bool figure_is_weak(const struct report_group *group);
 bool figure_hollow(const struct report_point *point);
 /* Lists the different batches of verified points, ascending. It writes at most capacity numbers,
@@ -31,9 +42,7 @@ size_t figure_batches(const struct plot *plot, const struct report_group *group,
  * the new n. */
 size_t figure_insert(size_t list[], size_t n, size_t capacity, size_t number);
 
-/* ---- figures that gnuplot lays out (plot_table) ----
- *
- * A style is the kind of a series, and its colour in all figures (plots/grid.gp): the plain
+/* A style is the kind of a series, and its colour in all figures (plots/grid.gp): the plain
  * program, DataParallel, ranks, PyTorch. Ranks with the next bucket have a number that is 4 higher.
  */
 enum { FIGURE_PLAIN = 1, FIGURE_DP, FIGURE_RANKS, FIGURE_PYTORCH, FIGURE_STYLES = 4 };
@@ -55,13 +64,6 @@ size_t figure_most_devices(const struct plot *plot, const struct report_group *g
 bool figure_panel(struct plot_table *table, const struct report_group *group, bool hollow,
                   const char *more);
 
-/* Writes a figure with one panel per group: sets its width and why there may be none, opens the
- * table with these columns, and calls write_panel for each group. It returns like plot_writer_fn.
- */
-int figure_of_groups(struct plot *plot, const struct report *of, const struct plot_grid *grid,
-                     const char *why, const char *columns,
-                     void (*write_panel)(struct plot_table *table,
-                                         const struct report_group *group));
 /* A value and its range, each times scale. A value without a range has no bar: lo and hi are the
  * value. */
 struct figure_value {

@@ -68,7 +68,7 @@ static void write_map_panel(struct plot_table *table, const struct map *map,
                                                                     : OPEN;
         const size_t x =
             place_in(map->devices, map->n_devices, (size_t)point->row->cell->key.n_devices);
-        const size_t y = place_in(map->batch, map->n_batches, figure_batch(group, point));
+        const size_t y = place_in(map->batch, map->n_batches, figure_batch_of(group, point));
 
         if (x > 0 && !begun) {
             if (!figure_panel(table, group, false, name) || !plot_table_series(table, style, name))
@@ -87,16 +87,10 @@ static void write_map_panel(struct plot_table *table, const struct map *map,
     }
 }
 
-/* Draws a row of panels for each mode, and a column for each group. */
-int figure_map(struct plot *plot)
+static struct map map_make(const struct report *report)
 {
-    const struct report *report = figure_report(plot);
-    struct plot_grid grid = {.least = 200, .room = 18, .columns = (int)report->n_groups};
-    struct plot_table table;
     struct map map = {.more = false};
 
-    plot->width = FIGURE_WIDTH;
-    snprintf(plot->why, sizeof plot->why, "no cell is verified that has another as its base");
     for (size_t g = 0; g < report->n_groups; ++g)
         for (size_t i = 0; i < report->group[g].n; ++i) {
             const struct report_point *point = &report->point[report->group[g].first + i];
@@ -106,17 +100,35 @@ int figure_map(struct plot *plot)
             map.n_devices = figure_insert(map.devices, map.n_devices, PLOT_MAX_TICKS,
                                           (size_t)point->row->cell->key.n_devices);
             map.n_batches = figure_insert(map.batch, map.n_batches, PLOT_MAX_TICKS,
-                                          figure_batch(&report->group[g], point));
+                                          figure_batch_of(&report->group[g], point));
         }
     map.n_devices = thin_list(map.devices, map.n_devices, MOST_COUNTS, &map.more);
     map.n_batches = thin_list(map.batch, map.n_batches, MOST_BATCHES, &map.more);
-    grid.height = CELL * (int)map.n_batches;
-    if (plot_table_open(&table, plot, &grid,
-                        "place of devices, of batch, % of the bound, half of its interval (-1: "
-                        "none), 0 resolved, 1 not, 2 crowded") != 0)
-        return -1;
-    for (size_t s = 1; s < figure_styles(plot); ++s)
-        for (size_t g = 0; g < report->n_groups; ++g)
-            write_map_panel(&table, &map, &report->group[g], figure_nth_style(s));
-    return plot_table_close(&table);
+    return map;
 }
+
+static void prepare_map(struct plot *plot, struct plot_grid *grid)
+{
+    grid->columns = (int)figure_report(plot)->n_groups;
+    grid->height = CELL * (int)map_make(figure_report(plot)).n_batches;
+}
+
+/* Draws a row of panels for each mode, and a column for each group. */
+static int write_map(struct plot_table *table)
+{
+    const struct report *report = figure_report(table->plot);
+    const struct map map = map_make(report);
+
+    for (size_t s = 1; s < figure_styles(table->plot); ++s)
+        for (size_t g = 0; g < report->n_groups; ++g)
+            write_map_panel(table, &map, &report->group[g], figure_nth_style(s));
+    return 0;
+}
+
+const struct figure_row figure_map = {
+    .grid = {.least = 200, .room = 18},
+    .why = "no cell is verified that has another as its base",
+    .columns = "place of devices, of batch, % of the bound, half of its interval (-1: none), 0 "
+               "resolved, 1 not, 2 crowded",
+    .prepare = prepare_map,
+    .write_panels = write_map};

@@ -193,42 +193,38 @@ static void write_first(struct plot_table *table, const struct launches *all)
     }
 }
 
-int figure_trust(struct plot *plot)
+static int write_trust(struct plot_table *table)
 {
-    static const struct plot_grid grid = {.least = 1000, .height = 170, .room = 14, .columns = 1};
-    const struct report *report = figure_report(plot);
+    const struct report *report = figure_report(table->plot);
     struct launches all = {.list = calloc(report->n_rows + 1, sizeof all.list[0]),
                            .scratch = calloc(report->n_rows + 1, sizeof *all.scratch)};
-    struct plot_table table;
-    int status = -1;
+    const bool enough = all.list && all.scratch;
 
-    plot->width = FIGURE_WIDTH;
-    snprintf(plot->why, sizeof plot->why, "no cell is verified, so there are no launches");
-    if (!all.list || !all.scratch)
-        snprintf(plot->err->text, sizeof plot->err->text, "no memory for the figure");
-    else
-        status = plot_table_open(&table, plot, &grid, "see plots/trust.gp");
-    if (status == 0) {
-        for (size_t i = 0; i < report->n_points; ++i) {
-            const struct report_point *point = &report->point[i];
-            const bool enough = point->verified >= REPORT_LEAST_OF_CELL;
+    for (size_t i = 0; enough && i < report->n_points; ++i) {
+        const struct report_point *point = &report->point[i];
+        const bool charted = point->verified >= REPORT_LEAST_OF_CELL;
 
-            for (size_t l = 0; l < point->n; ++l)
-                if (point->row[l].verified)
-                    all.list[all.n++] = (struct launch){
-                        &point->row[l], enough ? report_middle(point, REPORT_STEP) : 0};
-            all.charted += enough ? point->verified : 0;
-        }
-        qsort(all.list, all.n, sizeof all.list[0], compare_launches);
-        if (all.charted > 0) {
-            write_run_chart(&table, &all);
-            write_strip(&table, report, all.scratch);
-        }
-        if (all.n > 0)
-            write_first(&table, &all);
-        status = plot_table_close(&table);
+        for (size_t l = 0; l < point->n; ++l)
+            if (point->row[l].verified)
+                all.list[all.n++] = (struct launch){
+                    &point->row[l], charted ? report_middle(point, REPORT_STEP) : 0};
+        all.charted += charted ? point->verified : 0;
     }
+    if (all.n > 0)
+        qsort(all.list, all.n, sizeof all.list[0], compare_launches);
+    if (all.charted > 0) {
+        write_run_chart(table, &all);
+        write_strip(table, report, all.scratch);
+    }
+    if (all.n > 0)
+        write_first(table, &all);
     free(all.list);
     free(all.scratch);
-    return status;
+    return enough ? 0 : text_fail(table->plot->err, "no memory for the figure");
 }
+
+const struct figure_row figure_trust = {
+    .grid = {.least = 1000, .height = 170, .room = 14, .columns = 1},
+    .why = "no cell is verified, so there are no launches",
+    .columns = "see plots/trust.gp",
+    .write_panels = write_trust};

@@ -155,7 +155,7 @@ static size_t choose_modes(const struct plot *plot, const struct report_group *g
             devices = (size_t)point->row->cell->key.n_devices;
         for (size_t at = 0;
              devices > 1 && (point = figure_next(plot, group, style, devices, &at)) != NULL;)
-            if (point->base && figure_batch(group, point) == batch) {
+            if (point->base && figure_batch_of(group, point) == batch) {
                 points[n++] = point;
                 break;
             }
@@ -292,30 +292,25 @@ static void write_waterfall_panel(struct plot_table *table, const struct report_
         write_mode(table, group, points[i], scratch, &at);
 }
 
-int figure_waterfall(struct plot *plot)
+static int write_waterfall(struct plot_table *table)
 {
-    static const struct plot_grid grid = {.least = 350, .height = 196, .room = 14, .columns = 3};
-    const struct report *report = figure_report(plot);
+    const struct report *report = figure_report(table->plot);
     double *scratch = calloc(report->n_rows + 1, sizeof *scratch);
-    struct plot_table table;
+    const bool enough = scratch != NULL;
 
-    plot->width = FIGURE_WIDTH;
-    snprintf(plot->why, sizeof plot->why,
-             "no workload is verified on several devices with a base case at its batch");
-    if (!scratch)
-        return text_fail(plot->err, "no memory for the figure");
-    if (plot_table_open(&table, plot, &grid,
-                        "row, what, from, to, low, high as parts of the step, hollow, ns") != 0) {
-        free(scratch);
-        return -1;
-    }
-    for (size_t g = 0; g < report->n_groups; ++g) {
+    for (size_t g = 0; enough && g < report->n_groups; ++g) {
         size_t batch[PANELS];
-        const size_t n = choose_batches(plot, &report->group[g], batch);
+        const size_t n = choose_batches(table->plot, &report->group[g], batch);
 
         for (size_t b = 0; b < n; ++b)
-            write_waterfall_panel(&table, &report->group[g], batch[b], scratch);
+            write_waterfall_panel(table, &report->group[g], batch[b], scratch);
     }
     free(scratch);
-    return plot_table_close(&table);
+    return enough ? 0 : text_fail(table->plot->err, "no memory for the figure");
 }
+
+const struct figure_row figure_waterfall = {
+    .grid = {.least = 350, .height = 196, .room = 14, .columns = 3},
+    .why = "no workload is verified on several devices with a base case at its batch",
+    .columns = "row, what, from, to, low, high as parts of the step, hollow, ns",
+    .write_panels = write_waterfall};

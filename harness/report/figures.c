@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIGURE_NAME(id, name, write, title)  #name,
-#define FIGURE_TITLE(id, name, write, title) title,
+#define FIGURE_NAME(id, name, title)  #name,
+#define FIGURE_TITLE(id, name, title) title,
 const char *const report_figure_names[REPORT_FIGURES] = {REPORT_FIGURE_LIST(FIGURE_NAME)};
 const char *const report_figure_titles[REPORT_FIGURES] = {REPORT_FIGURE_LIST(FIGURE_TITLE)};
 
 /* The subject of a figure. */
 struct figure {
     const struct report *report;
-    plot_writer_fn *write;
+    const struct figure_row *row;
 };
 
 const struct report *figure_report(const struct plot *plot)
@@ -30,7 +30,7 @@ bool figure_is_weak(const struct report_group *group)
     return strcmp(group->scaling, "weak") == 0;
 }
 
-size_t figure_batch(const struct report_group *group, const struct report_point *point)
+size_t figure_batch_of(const struct report_group *group, const struct report_point *point)
 {
     const struct record_key *key = &point->row->cell->key;
 
@@ -67,7 +67,7 @@ size_t figure_batches(const struct plot *plot, const struct report_group *group,
         const struct report_point *point = &figure_report(plot)->point[i];
 
         if (point->verified > 0)
-            n = figure_insert(list, n, capacity, figure_batch(group, point));
+            n = figure_insert(list, n, capacity, figure_batch_of(group, point));
     }
     return n;
 }
@@ -150,22 +150,6 @@ bool figure_panel(struct plot_table *table, const struct report_group *group, bo
     return figure_panel_titled(table, group, row->cell->key.workload, note);
 }
 
-int figure_of_groups(struct plot *plot, const struct report *of, const struct plot_grid *grid,
-                     const char *why, const char *columns,
-                     void (*write_panel)(struct plot_table *table,
-                                         const struct report_group *group))
-{
-    struct plot_table table;
-
-    plot->width = FIGURE_WIDTH;
-    snprintf(plot->why, sizeof plot->why, "%s", why);
-    if (plot_table_open(&table, plot, grid, columns) != 0)
-        return -1;
-    for (size_t g = 0; g < of->n_groups; ++g)
-        write_panel(&table, &of->group[g]);
-    return plot_table_close(&table);
-}
-
 struct figure_value figure_value(const struct report_value *value, double scale)
 {
     return (struct figure_value){scale * value->middle,
@@ -178,8 +162,25 @@ struct figure_value figure_value(const struct report_value *value, double scale)
 static int write_figure(struct plot *plot)
 {
     const struct report *report = figure_report(plot);
-    const int result = ((const struct figure *)plot->subject)->write(plot);
+    const struct figure_row *row = ((const struct figure *)plot->subject)->row;
+    const struct report *of = row->collectives ? report->collectives : report;
+    struct plot_grid grid = row->grid;
+    struct plot_table table;
     char more[64] = "";
+
+    plot->width = FIGURE_WIDTH;
+    snprintf(plot->why, sizeof plot->why, "%s", row->collectives && of->n_all == 0 ? "" : row->why);
+    if (row->prepare)
+        row->prepare(plot, &grid);
+    if (plot_table_open(&table, plot, &grid, row->columns) != 0)
+        return -1;
+    for (size_t g = 0; row->write_group && g < of->n_groups; ++g)
+        row->write_group(&table, &of->group[g]);
+    if (!row->write_group && row->write_panels(&table) != 0) {
+        text_discard(&table.out);
+        return -1;
+    }
+    const int result = plot_table_close(&table);
 
     /* The words at the foot, unless the writer has set other words. */
     if (report->n_files == 0 || plot->footer[0] != '\0')
@@ -199,10 +200,10 @@ static int write_figure(struct plot *plot)
     return result;
 }
 
-#define FIGURE_ROW(id, name, write, title) {figure_asset_##name, write},
+#define FIGURE_ROW(id, name, title) {figure_asset_##name, &figure_##name},
 static const struct {
     const unsigned char *script;
-    plot_writer_fn *write;
+    const struct figure_row *row;
 } figures[REPORT_FIGURES] = {REPORT_FIGURE_LIST(FIGURE_ROW)};
 
 enum plot_status report_plot(const char *directory, const struct report *report,
@@ -214,7 +215,7 @@ enum plot_status report_plot(const char *directory, const struct report *report,
         return PLOT_WRITE;
     for (int f = 0; f < REPORT_FIGURES && status != PLOT_WRITE; ++f) {
         struct text_error why = {{0}};
-        const struct figure figure = {report, figures[f].write};
+        const struct figure figure = {report, figures[f].row};
         struct plot plot = {.subject = &figure,
                             .directory = directory,
                             .name = report_figure_names[f],

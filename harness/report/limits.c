@@ -131,22 +131,22 @@ static void write_limit(struct plot_table *table, const struct roof *roof,
                    4);
 }
 
-int figure_limits(struct plot *plot)
+static void prepare_limits(struct plot *plot, struct plot_grid *grid)
 {
-    static const struct plot_grid grid = {.least = 350, .height = 350, .room = 14, .columns = 3};
     const struct roof *roof = figure_report(plot)->roof;
-    struct plot_table table;
 
-    plot->width = FIGURE_WIDTH;
-    snprintf(plot->why, sizeof plot->why, "%s",
-             roof ? "no phase has operations or bytes that are counted"
-                  : "no limits were measured here: `lockstep sweep limits --format json` does, and "
-                    "--limits reads it");
-    if (roof)
+    (void)grid;
+    if (roof) {
+        snprintf(plot->why, sizeof plot->why, "no phase has operations or bytes that are counted");
         snprintf(plot->footer, sizeof plot->footer, "%.120s, %.30s, %zu rounds, %.10s",
                  roof->cpu_model, roof->instructions, roof->rounds, roof->created_utc);
-    if (plot_table_open(&table, plot, &grid, "row, share of the limit, low, high") != 0)
-        return -1;
+    }
+}
+
+static int write_limits(struct plot_table *table)
+{
+    const struct roof *roof = figure_report(table->plot)->roof;
+
     for (size_t p = 0; roof && p < roof->n; ++p) {
         const struct roof_workload *w = &roof->workload[p];
         char heading[PLOT_TEXT] = "", setting[PLOT_TEXT] = "";
@@ -162,11 +162,11 @@ int figure_limits(struct plot *plot)
                    roof->oversubscribed ? ", more devices than cores: no evidence" : "");
         if (known < w->n)
             report_add(setting, "; %zu not counted", w->n - known);
-        if (!plot_table_panel(&table, heading, setting, "beyond 100 %: the data stay in a cache"))
+        if (!plot_table_panel(table, heading, setting, "beyond 100 %: the data stay in a cache"))
             continue;
         for (size_t i = 0; i < w->n; ++i)
             if (!w->line[i].product)
-                write_limit(&table, roof, &w->line[i], &row);
+                write_limit(table, roof, &w->line[i], &row);
         for (size_t i = 0; i < w->n; ++i) {
             const double own = w->line[i].work.ns.middle;
             size_t longer = 0;
@@ -177,8 +177,16 @@ int figure_limits(struct plot *plot)
                 longer += w->line[k].product && (ns > own || (ns == own && k < i));
             }
             if (w->line[i].product && longer < MOST_PRODUCTS)
-                write_limit(&table, roof, &w->line[i], &row);
+                write_limit(table, roof, &w->line[i], &row);
         }
     }
-    return plot_table_close(&table);
+    return 0;
 }
+
+const struct figure_row figure_limits = {
+    .grid = {.least = 350, .height = 350, .room = 14, .columns = 3},
+    .why = "no limits were measured here: `lockstep sweep limits --format json` does, and --limits "
+           "reads it",
+    .columns = "row, share of the limit, low, high",
+    .prepare = prepare_limits,
+    .write_panels = write_limits};

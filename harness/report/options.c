@@ -39,8 +39,8 @@ static const struct command_option option_table[] = {
      .kind = COMMAND_OWN},
     {.name = NULL}};
 
-#define FIGURE_NAME(number, name, writer, title) " " #name
-#define FIGURE_NAMES                             REPORT_FIGURE_LIST(FIGURE_NAME)
+#define FIGURE_NAME(id, name, title) " " #name
+#define FIGURE_NAMES                 REPORT_FIGURE_LIST(FIGURE_NAME)
 static const char documentation[] =
     "Makes a report of one or more record files of `lockstep sweep`, all of one machine."
     "\vWrites DIR/index.html (one self-contained page), summary.md (short, for a CI job), and the "

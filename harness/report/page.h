@@ -39,22 +39,22 @@ int report_options(int argc, char **argv, struct report_arguments *arguments);
 
 /* ---- figures ------------------------------------------------------------------------------ */
 
-/* The figures, in the order of the page. A row has four columns: the end of its name in enum
- * report_figure; the name of its files and of plots/NAME.gp; its writer (report/figure.h); its
- * title. The function NAME of report/caption.c writes its caption. */
+/* The figures, in the order of the page. A row has three columns: the end of its name in enum
+ * report_figure; the name of its files, of plots/NAME.gp, and of its row figure_NAME
+ * (report/figure.h); its title. */
 #define REPORT_FIGURE_LIST(F)                                                                      \
-    F(MAP, map, figure_map, "Where it scales")                                                     \
-    F(SCALING, scaling, figure_scaling, "Scaling")                                                 \
-    F(WATERFALL, waterfall, figure_waterfall, "Where a step goes")                                 \
-    F(BATCH, batch, figure_by_batch, "Batch and throughput")                                       \
-    F(ROOFLINE, roofline, figure_roofline, "Operations and bytes")                                 \
-    F(LIMITS, limits, figure_limits, "Each phase against its limit")                               \
-    F(TRUST, trust, figure_trust, "Can the launches be trusted?")                                  \
-    F(PEER, peer, figure_peer, "Side by side")                                                     \
-    F(OVERLAP, overlap, figure_overlap, "Communication and what is hidden of it")                  \
-    F(BANDWIDTH, bandwidth, figure_bandwidth, "Bus bandwidth of collectives")
+    F(MAP, map, "Where it scales")                                                                 \
+    F(SCALING, scaling, "Scaling")                                                                 \
+    F(WATERFALL, waterfall, "Where a step goes")                                                   \
+    F(BATCH, batch, "Batch and throughput")                                                        \
+    F(ROOFLINE, roofline, "Operations and bytes")                                                  \
+    F(LIMITS, limits, "Each phase against its limit")                                              \
+    F(TRUST, trust, "Can the launches be trusted?")                                                \
+    F(PEER, peer, "Side by side")                                                                  \
+    F(OVERLAP, overlap, "Communication and what is hidden of it")                                  \
+    F(BANDWIDTH, bandwidth, "Bus bandwidth of collectives")
 
-#define REPORT_FIGURE_ENUM(id, name, write, title) REPORT_FIGURE_##id,
+#define REPORT_FIGURE_ENUM(id, name, title) REPORT_FIGURE_##id,
 enum report_figure { REPORT_FIGURE_LIST(REPORT_FIGURE_ENUM) REPORT_FIGURES };
 /* "batch" is the name of NAME.svg, NAME.png, NAME.gp and its data. */
 extern const char *const report_figure_names[REPORT_FIGURES];

@@ -82,16 +82,15 @@ static void write_ratio(struct plot_table *table, const struct peer_record *reco
             6);
 }
 
-int figure_peer(struct plot *plot)
+static void prepare_peer(struct plot *plot, struct plot_grid *grid)
 {
-    static const struct plot_grid grid = {.least = 350, .height = 180, .room = 14, .columns = 3};
     const struct peer_record *record = figure_report(plot)->peer;
-    struct plot_table table;
 
-    plot->width = FIGURE_WIDTH;
-    if (!record)
-        return 0;
-    snprintf(plot->why, sizeof plot->why, "no launch of the comparison was good");
+    (void)grid;
+    if (!record) {
+        plot->why[0] = '\0';
+        return;
+    }
     snprintf(plot->footer, sizeof plot->footer,
              "%.120s%s, %.80s, %.10s, commit %.12s%s, seed %s; load %.1f at the start, %.1f at "
              "the end%s",
@@ -99,10 +98,13 @@ int figure_peer(struct plot *plot)
              record->run.cpu_model, record->run.created_utc, record->run.git_sha,
              record->run.git_dirty ? " (modified)" : "", record->seed, record->run.load_avg[0],
              record->load_end, record->complete ? "" : "; NOT FINISHED");
-    if (plot_table_open(&table, plot, &grid,
-                        "row, ratio, low, high, limit (0: none), 1 met, 2 open, 3 missed") != 0)
-        return -1;
-    for (size_t c = 0; c < record->n_cells; ++c) {
+}
+
+static int write_peer(struct plot_table *table)
+{
+    const struct peer_record *record = figure_report(table->plot)->peer;
+
+    for (size_t c = 0; record && c < record->n_cells; ++c) {
         const struct peer_cell *cell = &record->cell[c];
         struct peer_comparison list[PEER_COMPARISONS];
         const size_t n = peer_compare(record, cell, list);
@@ -117,11 +119,18 @@ int figure_peer(struct plot *plot)
         report_add(title, "%s, batch %zu", cell->workload, cell->batch);
         report_add(setting, "%d devices or processes%s", record->devices,
                    record->oversubscribed ? ", more than cores: no evidence" : "");
-        if (!plot_table_panel(&table, title, setting, "left of 1: lockstep's step is shorter"))
+        if (!plot_table_panel(table, title, setting, "left of 1: lockstep's step is shorter"))
             continue;
         for (size_t i = 0; i < n; ++i)
             if (list[i].drawn)
-                write_ratio(&table, record, cell, &list[i], ++row);
+                write_ratio(table, record, cell, &list[i], ++row);
     }
-    return plot_table_close(&table);
+    return 0;
 }
+
+const struct figure_row figure_peer = {
+    .grid = {.least = 350, .height = 180, .room = 14, .columns = 3},
+    .why = "no launch of the comparison was good",
+    .columns = "row, ratio, low, high, limit (0: none), 1 met, 2 open, 3 missed",
+    .prepare = prepare_peer,
+    .write_panels = write_peer};

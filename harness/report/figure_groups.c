@@ -1,0 +1,465 @@
+/* report/figure_groups.c: the figures with a panel for each group: samples/s by batch, the
+ * roofline, the speed-up by devices, the overlap of ranks, and the bus bandwidth of collectives. */
+#include "report/figure.h"
+#include "report/peer.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- batch -----------------------------------------------------------------------------------
+ *
+ * Draws samples/s per device over rows per device. There is a panel for each
+ * group, with the plain program, and with DataParallel and ranks on the most devices that have
+ * separate cores.
+ *
+ * Because the axis has rows per device, equal step times lie on one diagonal for all numbers of
+ * devices, and the distance between two lines is the cost of several devices. */
+enum { LEAST_FOR_KNEE = 4 };
+/* The knee is the smallest batch whose range reaches this share of the best median of its line. */
+static const double KNEE = 0.9;
+
+static double per_device(const struct report_point *point, double of_all)
+{
+    return of_all / (double)point->row->cell->key.n_devices;
+}
+
+/* A line of the figure: the points of a group in one style on one number of devices. */
+struct line {
+    size_t style, devices, n;
+    double best;
+};
+
+static bool line_make(const struct plot *plot, const struct report_group *group, size_t style,
+                      struct line *line)
+{
+    const struct report_point *point;
+
+    *line = (struct line){.style = style, .devices = figure_most_devices(plot, group, style)};
+    for (size_t at = 0; (point = figure_next(plot, group, style, line->devices, &at)) != NULL;
+         ++line->n)
+        line->best = fmax(line->best, per_device(point, report_middle(point, REPORT_THROUGHPUT)));
+    return line->n > 0;
+}
+
+static void write_batch_panel(struct plot_table *table, const struct report_group *group)
+{
+    const struct plot *plot = table->plot;
+    const size_t styles = figure_styles(plot);
+    struct {
+        size_t list[PLOT_MAX_TICKS], n; /* ascending */
+    } batches;
+    struct line line;
+    bool any = false, hollow = false;
+
+    batches.n = figure_batches(plot, group, batches.list, PLOT_MAX_TICKS);
+    for (size_t s = 0; s < styles; ++s) {
+        const bool made = line_make(plot, group, figure_nth_style(s), &line);
+
+        any = any || made;
+        hollow = hollow || (made && figure_hollow(figure_next(plot, group, line.style, line.devices,
+                                                              &(size_t){0})));
+    }
+    if (!any || !figure_panel(table, group, hollow,
+                              batches.n < LEAST_FOR_KNEE ? "fewer than 4 batches: no knee" : ""))
+        return;
+    for (size_t s = 0; s < styles; ++s) {
+        char label[PLOT_TEXT];
+
+        if (!line_make(plot, group, figure_nth_style(s), &line))
+            continue;
+        figure_style_words(plot, line.style, label);
+        if (line.style != FIGURE_PLAIN)
+            report_add(label, " on %zu", line.devices);
+        if (!plot_table_series(table, line.style, label))
+            continue;
+        const struct report_point *point;
+        size_t last = batches.n;
+        bool knee = line.n < LEAST_FOR_KNEE; /* found, or not looked for */
+
+        for (size_t at = 0;
+             (point = figure_next(plot, group, line.style, line.devices, &at)) != NULL;) {
+            const struct figure_value rate =
+                figure_value(&point->value[REPORT_THROUGHPUT], per_device(point, 1));
+            const bool reaches = !knee && rate.hi >= KNEE * line.best;
+            size_t place = 0;
+
+            while (place < batches.n && batches.list[place] != figure_batch_of(group, point))
+                ++place;
+            /* A line has a gap at a batch that other lines have and it lacks. */
+            if (last < batches.n && place > last + 1)
+                plot_table_gap(table);
+            last = place;
+            plot_table_row(
+                table,
+                (const double[]){per_device(point, (double)point->row->cell->key.global_batch),
+                                 rate.middle, rate.lo, rate.hi, figure_hollow(point), reaches},
+                6);
+            knee = knee || reaches;
+        }
+    }
+}
+
+const struct figure_row figure_batch = {
+    .grid = {.least = 330, .height = 206, .room = 136},
+    .why = "no cell is verified, so nothing can be plotted",
+    .columns = "rows per device, samples/s per device, low, high, hollow, knee",
+    .write_group = write_batch_panel};
+
+/* ---- roofline --------------------------------------------------------------------------------
+ *
+ * Draws how fast a device computes, over the amount of work for each byte
+ * that is moved between devices. There is a panel for each group, and a line for each mode. The
+ * ceilings are rates that were measured here: the matrix products by themselves, and the reduction
+ * alone.
+ *
+ * A ceiling is drawn only if the records have it. */
+static double per_byte(const struct report_point *point)
+{
+    const double moved = report_middle(point, REPORT_MOVED);
+
+    return moved > 0.0 ? point->middle->cell->flops_per_step / moved : 0.0;
+}
+
+static bool is_on_roofline(const struct report_point *point)
+{
+    return isfinite(report_middle(point, REPORT_FLOPS)) &&
+           (report_is_plain(point) || per_byte(point) > 0.0);
+}
+
+static void write_roofline_panel(struct plot_table *table, const struct report_group *group)
+{
+    const struct plot *plot = table->plot;
+    const struct report_point *point;
+    double products = 0, moves = 0; /* per second and device; 0: not known */
+    char words[REPORT_CELL_TEXT] = "";
+    bool any = false, hollow = false;
+
+    for (size_t s = 1; s < figure_styles(plot); ++s) {
+        const size_t style = figure_nth_style(s), most = figure_most_devices(plot, group, style);
+
+        for (size_t at = 0; (point = figure_next(plot, group, style, most, &at)) != NULL;)
+            if (is_on_roofline(point)) {
+                any = true;
+                hollow = hollow || figure_hollow(point);
+            }
+    }
+    for (size_t i = group->first; i < group->first + group->n; ++i) {
+        point = &figure_report(plot)->point[i];
+        if (point->verified == 0 || figure_hollow(point))
+            continue;
+        products = fmax(products, report_middle(point, REPORT_PRODUCTS));
+        moves = fmax(moves, 1e9 * report_middle(point, REPORT_MOVED) /
+                                report_middle(point, REPORT_COMM) /
+                                (double)point->row->cell->key.n_devices);
+    }
+    if (moves > 0.0)
+        report_add(words, "slope: reduction alone, %sB/s", report_rate(moves, WORD));
+    else
+        report_add(words, "no ceiling of moves is measured");
+    report_add(words, products > 0.0 ? "" : ", none of products");
+    if (!any || !figure_panel(table, group, hollow, words))
+        return;
+    plot_number(table->plot, "products", products / 1e9);
+    plot_number(table->plot, "moves", moves / 1e9);
+    for (size_t s = 0; s < figure_styles(plot); ++s) {
+        const size_t style = figure_nth_style(s), devices = figure_most_devices(plot, group, style);
+        char label[PLOT_TEXT];
+        bool begun = false;
+
+        figure_style_words(plot, style, label);
+        if (style != FIGURE_PLAIN)
+            report_add(label, " on %zu", devices);
+        for (size_t at = 0; (point = figure_next(plot, group, style, devices, &at)) != NULL;) {
+            const struct figure_value flops = figure_value(&point->value[REPORT_FLOPS], 1e-9);
+
+            if (!is_on_roofline(point))
+                continue;
+            if (!begun && !plot_table_series(table, style, label))
+                break;
+            begun = true;
+            plot_table_row(table,
+                           (const double[]){per_byte(point), flops.middle, flops.lo, flops.hi,
+                                            figure_hollow(point)},
+                           5);
+        }
+    }
+}
+
+const struct figure_row figure_roofline = {
+    .grid = {.least = 330, .height = 206, .room = 136},
+    .why = "no cell of several devices has its operations and its bytes",
+    .columns = "operations per byte (0: no byte), GFLOP/s of a device, low, high, hollow",
+    .write_group = write_roofline_panel};
+
+/* ---- scaling ---------------------------------------------------------------------------------
+ *
+ * Draws the speed-up over the number of devices at the largest batch.
+ * There is a panel for each group, with DataParallel, ranks, and PyTorch if a comparison has the
+ * same work.
+ *
+ * It also draws the bound that unequal shards and shared cores set: N rows on K devices take as
+ * long as ceil(N/K) rows, and virtual devices are together no faster than the cores that they have.
+ * Ranks have a second bound, which is drawn if it is lower and known: a step is never shorter than
+ * its reduction alone. */
+/* A bound above this share hardly differs from the ideal, and would only hide it. */
+static const double SHOWN = 0.98;
+
+struct panel {
+    const struct report_group *group;
+    const struct peer_cell *peer; /* the same work in the comparison with PyTorch; NULL: none */
+    size_t batch;
+    size_t devices[PLOT_MAX_TICKS], n; /* numbers of devices in all series together */
+    bool hollow, bounded;
+};
+
+/* Finds the first verified point in that style, on so many devices; NULL: none, or it has no
+ * speed-up. */
+static const struct report_point *point_at(const struct plot *plot, const struct panel *panel,
+                                           size_t style, size_t devices)
+{
+    const struct report_point *point;
+
+    for (size_t at = 0; (point = figure_next(plot, panel->group, style, devices, &at)) != NULL;)
+        if (figure_batch_of(panel->group, point) == panel->batch)
+            return isfinite(report_middle(point, REPORT_SPEEDUP)) ? point : NULL;
+    return NULL;
+}
+
+/* Chooses the batch of a panel: of the batches with the most numbers of devices one that PyTorch
+ * has on the same machine, if there is one, and of these the largest. Returns false if there are
+ * fewer than two numbers of devices. */
+static bool panel_make(const struct plot *plot, const struct report_group *group,
+                       struct panel *panel)
+{
+    const struct peer_record *peers = figure_report(plot)->peer;
+    const struct report_row *row = figure_report(plot)->point[group->first].row;
+    const bool compared = peers && !figure_is_weak(group) &&
+                          strcmp(row->cell->key.dtype, "f32") == 0 &&
+                          peer_same_machine(peers, row->run);
+    size_t batches[PLOT_MAX_TICKS];
+    const size_t n = figure_batches(plot, group, batches, PLOT_MAX_TICKS);
+
+    *panel = (struct panel){.group = group};
+    for (size_t b = 0; b < n; ++b) {
+        struct panel at = {.group = group, .batch = batches[b]};
+
+        for (size_t i = group->first; i < group->first + group->n; ++i) {
+            const struct report_point *point = &figure_report(plot)->point[i];
+            const size_t devices = (size_t)point->row->cell->key.n_devices;
+
+            if (report_is_plain(point) ||
+                point_at(plot, &at, figure_style(point), devices) != point)
+                continue;
+            at.n = figure_insert(at.devices, at.n, PLOT_MAX_TICKS, devices);
+            at.hollow = at.hollow || figure_hollow(point);
+            at.bounded = at.bounded || point->bound <= SHOWN;
+        }
+        for (size_t c = 0; compared && c < peers->n_cells && !at.peer; ++c)
+            if (strcmp(peers->cell[c].workload, row->cell->key.workload) == 0 &&
+                peers->cell[c].batch == at.batch)
+                at.peer = &peers->cell[c];
+        if (at.n > panel->n || (at.n == panel->n && (at.peer || !panel->peer)))
+            *panel = at;
+    }
+    return panel->n > 1;
+}
+
+static void write_speedup(struct plot_table *table, double devices,
+                          const struct report_value *value, bool hollow, double bound, double roof)
+{
+    const struct figure_value of = figure_value(value, 1);
+
+    plot_table_row(table, (const double[]){devices, of.middle, of.lo, of.hi, hollow, bound, roof},
+                   7);
+}
+
+static void write_scaling_panel(struct plot_table *table, const struct report_group *group)
+{
+    const struct plot *plot = table->plot;
+    char batch[64], label[PLOT_TEXT];
+    struct panel panel;
+
+    if (!panel_make(plot, group, &panel))
+        return;
+    snprintf(batch, sizeof batch, "%s %zu rows",
+             figure_is_weak(group) ? "batch per device" : "batch", panel.batch);
+    if (!figure_panel(table, group, panel.hollow, batch))
+        return;
+    plot_list(table->plot, "counts", panel.devices, panel.n);
+    for (size_t s = 1; s < figure_styles(plot); ++s) {
+        const size_t style = figure_nth_style(s);
+        bool begun = false;
+
+        figure_style_words(plot, style, label);
+        for (size_t i = 0; i < panel.n; ++i) {
+            const size_t devices = panel.devices[i];
+            const struct report_point *point = point_at(plot, &panel, style, devices);
+
+            if (!point || (!begun && !plot_table_series(table, style, label)))
+                continue;
+            begun = true;
+            /* The roof is the speed-up if a step took only as long as its reduction alone; 0: it is
+             * not known, or not lower than the bound. */
+            const double bound = point->bound * (double)devices;
+            const double roof = report_middle(point->base, REPORT_STEP) /
+                                report_middle(point, REPORT_COMM) *
+                                (double)point->row->cell->key.global_batch /
+                                (double)point->base->row->cell->key.global_batch;
+
+            write_speedup(table, (double)devices, &point->value[REPORT_SPEEDUP],
+                          figure_hollow(point), panel.bounded ? bound : 0.0,
+                          roof < bound ? roof : 0.0);
+        }
+    }
+    if (!panel.peer)
+        return;
+    /* The programs of PyTorch against the plain program of lockstep in the same comparison, paired
+     * by round. */
+    const struct peer_record *peers = figure_report(plot)->peer;
+    const struct peer_arm *arm[2] = {peer_fastest(panel.peer, PEER_PLAIN, 1),
+                                     peer_fastest(panel.peer, PEER_PARALLEL, peers->devices)};
+    bool begun = false;
+
+    figure_style_words(plot, FIGURE_PYTORCH, label);
+    for (int i = 0; i < 2; ++i) {
+        const struct report_value value =
+            peer_ratio(peer_find(panel.peer, PEER_LOCKSTEP_PLAIN, 1), arm[i]);
+
+        if (!isfinite(value.middle))
+            continue;
+        if (!begun && !plot_table_series(table, FIGURE_PYTORCH, label))
+            return;
+        begun = true;
+        write_speedup(table, arm[i]->devices, &value, peers->oversubscribed, 0.0, 0.0);
+    }
+}
+
+const struct figure_row figure_scaling = {
+    .grid = {.least = 330, .height = 216, .room = 118},
+    .why = "no workload is verified on two numbers of devices, with a base",
+    .columns = "devices, speed-up, low, high, hollow, bound, roof (0: none)",
+    .write_group = write_scaling_panel};
+
+/* ---- overlap ---------------------------------------------------------------------------------
+ *
+ * Draws the cost of communication for ranks. For each cell whose overlap
+ * is resolved it has the reduction as a share of the step, the exposed part of it, and the bytes
+ * that the step moves and holds. There is a panel for each workload, and a row for each cell. */
+enum { MOST_ROWS = 5 };
+
+static bool resolved(const struct report_point *point)
+{
+    return report_has_overlap(point) && report_resolved(&point->value[REPORT_HIDDEN], 1.0);
+}
+
+static void write_overlap_panel(struct plot_table *table, const struct report_group *group)
+{
+    const struct report_point *points = figure_report(table->plot)->point + group->first;
+    char more[PLOT_TEXT] = "";
+    size_t can = 0, open = 0, n = 0;
+    bool hollow = false;
+
+    for (size_t i = 0; i < group->n; ++i) {
+        can += resolved(&points[i]);
+        open += report_has_overlap(&points[i]) && !resolved(&points[i]);
+        hollow = hollow || (resolved(&points[i]) && figure_hollow(&points[i]));
+    }
+    if (can == 0)
+        return;
+    if (can > MOST_ROWS)
+        report_add(more, "%zu more in the table; ", can - MOST_ROWS);
+    report_add(more, "%zu not resolved", open);
+    if (!figure_panel(table, group, hollow, more))
+        return;
+    /* The loop goes backwards, because the largest batches come last. */
+    for (size_t i = group->n; i > 0 && n < MOST_ROWS; --i)
+        if (resolved(&points[i - 1])) {
+            const struct report_point *point = &points[i - 1];
+            const struct report_value *hidden = &point->value[REPORT_HIDDEN];
+            const double comm =
+                report_middle(point, REPORT_COMM) / report_middle(point, REPORT_WHOLE);
+            char words[REPORT_CELL_TEXT] = "";
+
+            report_add(words, "%s on %d, %zu rows: %s moved, %s held",
+                       figure_style_words(table->plot, figure_style(point), PHRASE),
+                       point->row->cell->key.n_devices, point->row->cell->key.global_batch,
+                       report_bytes(report_middle(point, REPORT_MOVED), WORD),
+                       report_bytes(report_middle(point, REPORT_PEAK), WORD));
+            ++n;
+            /* The reduction over the step, its exposed part, and the range of that part. */
+            if (plot_table_series(table, figure_style(point), words))
+                plot_table_row(table,
+                               (const double[]){(double)n, comm, comm * (1 - hidden->middle),
+                                                comm * (1 - hidden->hi), comm * (1 - hidden->lo),
+                                                hidden->middle},
+                               6);
+        }
+}
+
+const struct figure_row figure_overlap = {
+    .grid = {.least = 350, .height = 170, .room = 14, .columns = 3},
+    .why = "of no cell is it resolved how much of its communication is hidden",
+    .columns = "row, reduction and its exposed part, low, high, as parts of the step, hidden",
+    .write_group = write_overlap_panel};
+
+/* ---- bandwidth -------------------------------------------------------------------------------
+ *
+ * Draws the bus bandwidth of collectives by size. There is a panel for
+ * each collective with its type, communicator and place, and a line for each number of devices. */
+/* All lines have the colour of ranks, and each has a different marker. */
+enum { FIRST_STYLE = 3, NEXT_STYLE = 4, MOST_LINES = 6 };
+
+static void write_bandwidth_panel(struct plot_table *table, const struct report_group *group)
+{
+    const struct report_point *points =
+        figure_report(table->plot)->collectives->point + group->first;
+    const struct record_key *key = &points->row->cell->key;
+    char title[PLOT_TEXT] = "", setting[PLOT_TEXT] = "", note[PLOT_TEXT] = "";
+    size_t verified = 0, line = 0;
+    bool hollow = false, begun = false;
+
+    for (size_t i = 0; i < group->n; ++i) {
+        verified += points[i].verified > 0;
+        hollow = hollow || (points[i].verified > 0 && figure_hollow(&points[i]));
+    }
+    if (verified == 0)
+        return;
+    report_add(title, "%s%s", key->workload, key->out_of_place ? ", out of place" : "");
+    report_add(setting, "%s, %s/%s on %s", key->dtype, key->backend, key->communicator,
+               points->row->kind);
+    if (report_simulated(points->row))
+        report_add(note, "SIMULATED, not measured (hollow)");
+    else if (hollow)
+        report_add(note, "hollow: %s", report_crowding(points->row));
+    if (!plot_table_panel(table, title, setting, note))
+        return;
+    /* Points on the same number of devices are a line; they follow each other, ordered by size. */
+    for (size_t i = 0; i < group->n && line < MOST_LINES; ++i) {
+        const struct figure_value speed = figure_value(&points[i].value[REPORT_BUSBW], 1e-9);
+        const int devices = points[i].row->cell->key.n_devices;
+        char label[PLOT_TEXT] = "";
+
+        report_add(label, "%d devices", devices);
+        if (points[i].verified > 0 && !begun &&
+            !plot_table_series(table, FIRST_STYLE + NEXT_STYLE * line, label))
+            return;
+        begun = begun || points[i].verified > 0;
+        if (points[i].verified > 0)
+            plot_table_row(table,
+                           (const double[]){(double)points[i].row->cell->key.size_bytes,
+                                            speed.middle, speed.lo, speed.hi,
+                                            figure_hollow(&points[i])},
+                           5);
+        if (i + 1 == group->n || points[i + 1].row->cell->key.n_devices != devices) {
+            begun = false;
+            ++line;
+        }
+    }
+}
+
+const struct figure_row figure_bandwidth = {.grid = {.least = 350, .height = 220, .room = 84},
+                                            .why = "no collective is verified",
+                                            .columns =
+                                                "bytes, bus bandwidth in GB/s, low, high, hollow",
+                                            .collectives = true,
+                                            .write_group = write_bandwidth_panel};
