@@ -103,6 +103,7 @@ struct report_point {
     size_t first, n;                 /* its rows, ordered by launch */
     size_t verified;                 /* verified launches; only these are in the numbers */
     const struct report_row *row;    /* the first row, for the fields that all rows share */
+    const struct record_key *key;    /* of the first row */
     const struct report_row *middle; /* launch of the (lower) median step, or NULL */
     struct report_value value[REPORT_METRICS];
     size_t bucket; /* mode ddp: index of its bucket in report->bucket */

@@ -106,7 +106,7 @@ static const struct export_metric metrics[METRICS] = {
 
 static void add_point(struct export_set *set, const struct report_point *point)
 {
-    struct export_cell *cell = export_add_record(set, &point->row->cell->key);
+    struct export_cell *cell = export_add_record(set, point->key);
     const size_t planned = (size_t)point->row->run->launches;
     const struct report_row *bad = NULL;
     double wall_ns = 0;

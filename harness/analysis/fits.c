@@ -58,10 +58,10 @@ static bool fit_from(const struct sizes *sizes, size_t from, struct report_fit *
     fit->alpha = report_value_of(sizes->alpha, n);
     fit->beta = report_value_of(sizes->beta, n);
     fit->used = used;
-    fit->from = first->row->cell->key.size_bytes;
+    fit->from = first->key->size_bytes;
     fit->off = line_off(&(struct line){fit->alpha.middle, fit->beta.middle}, sizes->bytes + from,
                         time, used, &at);
-    fit->off_at = sizes->point[from + at]->row->cell->key.size_bytes;
+    fit->off_at = sizes->point[from + at]->key->size_bytes;
     return n > 0;
 }
 
@@ -102,22 +102,22 @@ int report_fits_make(struct report *own)
     const bool room = own->fit && taken && sizes.alpha && sizes.beta;
 
     for (size_t first = 0; room && first < own->n_points; ++first) {
-        const struct record_key *key = &point[first].row->cell->key;
+        const struct record_key *key = point[first].key;
         struct report_fit *fit = &own->fit[own->n_fits];
 
         /* Collects the verified points of one line, which are on no other line yet. Points on the
          * same number of devices follow each other. */
         sizes.n = sizes.all = 0;
-        for (size_t i = first;
-             i < own->n_points && point[i].row->cell->key.n_devices == key->n_devices; ++i) {
+        for (size_t i = first; i < own->n_points && point[i].key->n_devices == key->n_devices;
+             ++i) {
             if (taken[i] || point[i].verified == 0 ||
                 !report_same_group(point[first].row, point[i].row) ||
-                strcmp(key->devices, point[i].row->cell->key.devices) != 0)
+                strcmp(key->devices, point[i].key->devices) != 0)
                 continue;
             taken[i] = true;
             if (sizes.all++ == PLAN_MAX_SIZES)
                 continue;
-            sizes.bytes[sizes.n] = (double)point[i].row->cell->key.size_bytes;
+            sizes.bytes[sizes.n] = (double)point[i].key->size_bytes;
             sizes.point[sizes.n++] = &point[i];
         }
         if (sizes.n == 0)

@@ -57,9 +57,9 @@ static double above_share(struct taken point, struct taken base, double share, i
 void report_limit_parts(struct report_point *point, double scratch[])
 {
     const struct report_point *base = point->base;
-    const struct record_key *key = &point->row->cell->key;
+    const struct record_key *key = point->key;
     /* The share of the base's time that the point would take at its bound. */
-    const double share = (double)key->global_batch / (double)base->row->cell->key.global_batch /
+    const double share = (double)key->global_batch / (double)base->key->global_batch /
                          ((double)key->n_devices * point->bound);
 
     for (int p = 0; p <= RECORD_PHASES; ++p) {
@@ -132,11 +132,11 @@ const struct report_point *report_group_best(const struct report *report,
 
     for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *point = &report->point[i];
-        const struct record_key *x = &point->row->cell->key;
+        const struct record_key *x = point->key;
 
         if (x->n_devices < 2 || !isfinite(report_middle(point, REPORT_SPEEDUP)))
             continue;
-        const struct record_key *y = best ? &best->row->cell->key : x;
+        const struct record_key *y = best ? best->key : x;
         const bool crowded = report_oversubscribed(point);
 
         /* Separate cores for all devices count first, then more devices, then the larger batch. */

@@ -109,7 +109,7 @@ static size_t find_ones(const struct report *report, const struct report_group *
         if (report_is_mode(&report->point[*first], mode))
             break;
     while (*first + n < end && report_is_mode(&report->point[*first + n], mode) &&
-           report->point[*first + n].row->cell->key.n_devices == 1)
+           report->point[*first + n].key->n_devices == 1)
         ++n;
     return n;
 }
@@ -122,7 +122,7 @@ static const struct report_point *find_one(const struct report_point points[], s
 
     while (lo < hi) {
         const size_t middle = lo + (hi - lo) / 2;
-        const struct record_key *key = &points[middle].row->cell->key;
+        const struct record_key *key = points[middle].key;
 
         if (key->bucket_bytes < bucket ||
             (key->bucket_bytes == bucket && key->global_batch < batch))
@@ -130,8 +130,8 @@ static const struct report_point *find_one(const struct report_point points[], s
         else
             hi = middle;
     }
-    if (lo == n || points[lo].verified == 0 || points[lo].row->cell->key.bucket_bytes != bucket ||
-        points[lo].row->cell->key.global_batch != batch)
+    if (lo == n || points[lo].verified == 0 || points[lo].key->bucket_bytes != bucket ||
+        points[lo].key->global_batch != batch)
         return NULL;
     return &points[lo];
 }
@@ -140,14 +140,14 @@ static const struct report_point *find_one(const struct report_point points[], s
 static void compare_with_dp(const struct report *report, const struct report_group *group,
                             struct report_point *point, double scratch[])
 {
-    const struct record_key *key = &point->row->cell->key;
+    const struct record_key *key = point->key;
 
     for (size_t i = group->first; i < group->first + group->n && !point->peer; ++i) {
         const struct report_point *other = &report->point[i];
 
         if (other->verified > 0 && report_is_mode(other, "dp") &&
-            other->row->cell->key.n_devices == key->n_devices &&
-            other->row->cell->key.global_batch == key->global_batch)
+            other->key->n_devices == key->n_devices &&
+            other->key->global_batch == key->global_batch)
             point->peer = other;
     }
     if (point->peer) {
@@ -168,7 +168,7 @@ static void find_bases(const struct report *report, struct report_group *group, 
     group->n_single = find_ones(report, group, "dp", &group->single);
     group->n_rank = find_ones(report, group, "ddp", &group->rank);
     for (size_t i = group->first; i < all; ++i) {
-        const struct record_key *key = &point[i].row->cell->key;
+        const struct record_key *key = point[i].key;
         const size_t batch = weak && key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices
                                                         : key->global_batch;
 
@@ -198,9 +198,8 @@ static void find_bases(const struct report *report, struct report_group *group, 
     }
     for (size_t i = group->first; i < end; ++i)
         for (size_t c = end; point[i].base && c < all && !point[i].cores; ++c)
-            if (point[i].row->cell->key.n_devices > 1 && point[c].base == point[i].base &&
-                point[c].row->cell->key.n_devices == point[i].row->cell->key.n_devices &&
-                point[c].verified > 0)
+            if (point[i].key->n_devices > 1 && point[c].base == point[i].base &&
+                point[c].key->n_devices == point[i].key->n_devices && point[c].verified > 0)
                 point[i].cores = &point[c];
 }
 
@@ -210,8 +209,8 @@ bool report_base_next(const struct report *report, const struct report_group *gr
     const bool plain = at[0] < group->n_plain, single = at[1] < group->n_single;
     const struct report_point *a = &report->point[group->first + at[0]];
     const struct report_point *b = &report->point[group->single + at[1]];
-    const size_t x = plain ? a->row->cell->key.global_batch : 0;
-    const size_t y = single ? b->row->cell->key.global_batch : 0;
+    const size_t x = plain ? a->key->global_batch : 0;
+    const size_t y = single ? b->key->global_batch : 0;
 
     *base = (struct report_base){.plain = plain && (!single || x <= y) ? a : NULL,
                                  .single = single && (!plain || y <= x) ? b : NULL};
@@ -252,7 +251,7 @@ int report_points_make(struct report *report)
             if (i == 0 || !report_same_group(row - 1, row))
                 report->group[report->n_groups++] =
                     (struct report_group){.first = report->n_points, .scaling = row->run->scaling};
-            *point = (struct report_point){.first = i, .row = row};
+            *point = (struct report_point){.first = i, .row = row, .key = &row->cell->key};
             ++report->n_points;
             if (report_is_cores(point))
                 ++report->group[report->n_groups - 1].n_cores;
@@ -263,15 +262,14 @@ int report_points_make(struct report *report)
     }
     /* Bucket 0 is 0 bytes. */
     for (size_t i = 0; i < report->n_points; ++i)
-        report->bucket[n++] = report->point[i].row->cell->key.bucket_bytes;
+        report->bucket[n++] = report->point[i].key->bucket_bytes;
     qsort(report->bucket, n, sizeof *report->bucket, compare_sizes);
     for (size_t i = 1; i < n; ++i)
         if (report->bucket[i] != report->bucket[kept - 1])
             report->bucket[kept++] = report->bucket[i];
     report->n_buckets = kept;
     for (size_t i = 0; i < report->n_points; ++i)
-        while (report->bucket[report->point[i].bucket] !=
-               report->point[i].row->cell->key.bucket_bytes)
+        while (report->bucket[report->point[i].bucket] != report->point[i].key->bucket_bytes)
             ++report->point[i].bucket;
     for (size_t i = 0; i < report->n_points; ++i)
         sum_point(&report->point[i], scratch);

@@ -191,7 +191,7 @@ const char *report_crowding(const struct report_row *row)
 
 bool report_is_mode(const struct report_point *point, const char *mode)
 {
-    return strcmp(point->row->cell->key.mode, mode) == 0;
+    return strcmp(point->key->mode, mode) == 0;
 }
 
 bool report_is_plain(const struct report_point *point)

@@ -189,7 +189,7 @@ static void about_points(struct text_out *out, const struct report *report)
                 traced, counts.points, 100 * least, 100 * longest);
     if (counts.settling > 0 && counts.settler) {
         const struct report_point *most = counts.settler;
-        const struct record_key *key = &most->row->cell->key;
+        const struct record_key *key = most->key;
 
         caution(out,
                 "In %zu of %zu cells steps still got faster while they were measured, the most in "

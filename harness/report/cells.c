@@ -68,7 +68,7 @@ const char *report_setting_words(const struct report *report, const struct repor
 const char *report_group_words(const struct report *report, const struct report_group *group,
                                char text[REPORT_CELL_TEXT])
 {
-    snprintf(text, REPORT_CELL_TEXT, "%s (%s)", report->point[group->first].row->cell->key.workload,
+    snprintf(text, REPORT_CELL_TEXT, "%s (%s)", report->point[group->first].key->workload,
              report_setting_words(report, group, PHRASE));
     return text;
 }
@@ -93,7 +93,7 @@ void report_left(struct text_out *out, size_t all, size_t shown, const char *wha
 
 const char *report_devices_words(const struct report_point *point, char text[REPORT_CELL_TEXT])
 {
-    const struct record_key *key = &point->row->cell->key;
+    const struct record_key *key = point->key;
     const bool buckets = point->bucket > 0;
 
     text[0] = '\0';
@@ -133,7 +133,7 @@ const char *report_bound_words(const struct report_point *point, char text[REPOR
 {
     snprintf(text, REPORT_CELL_TEXT, "%s of the bound %.2f",
              report_share(report_of_bound(point), WORD),
-             point->bound * (double)point->row->cell->key.n_devices);
+             point->bound * (double)point->key->n_devices);
     return text;
 }
 
@@ -146,8 +146,7 @@ const char *report_base_name(const struct report_point *base)
 
 const char *report_batch_words(const struct report_point *point, char text[REPORT_CELL_TEXT])
 {
-    snprintf(text, REPORT_CELL_TEXT, "%zu rows%s",
-             point->base ? point->base->row->cell->key.global_batch : 0,
+    snprintf(text, REPORT_CELL_TEXT, "%zu rows%s", point->base ? point->base->key->global_batch : 0,
              strcmp(point->row->run->scaling, "weak") == 0 ? " per device" : "");
     return text;
 }
@@ -212,7 +211,7 @@ static void add_base(struct grid *grid, const struct report_base *base, bool oth
     const struct report_point *any = base->plain    ? base->plain
                                      : base->single ? base->single
                                                     : base->rank;
-    const struct record_key *key = &any->row->cell->key;
+    const struct record_key *key = any->key;
 
     grid_row(grid, "");
     if (key->bucket_bytes == 0)
@@ -283,7 +282,7 @@ void report_cell_mode(struct grid *grid, const struct report_point *point)
               : report_is_cores(point) ? "plain, %d cores"
               : report_is_ddp(point)   ? "%d ddp"
                                        : "%d",
-              point->row->cell->key.n_devices);
+              point->key->n_devices);
 }
 
 /* Adds the rows of each replica: "5x2 (3 idle)" or "4, 4, 1"; for plain-mt all rows. */
@@ -352,8 +351,7 @@ static void cell_of_status(struct grid *grid, const struct report_point *point)
     /* Results that are rounded cannot be compared bit for bit. */
     if (point->verified > 0)
         report_add(text, "verified%s",
-                   workload_parse(point->row->cell->key.workload, &workload, why, sizeof why) ==
-                               0 &&
+                   workload_parse(point->key->workload, &workload, why, sizeof why) == 0 &&
                            workload_is_exact(&workload)
                        ? ""
                        : " within bounds");
@@ -447,14 +445,14 @@ static void choose_cells(const struct report *report, size_t most, bool chosen[]
         for (size_t g = 0; g < report->n_groups; ++g) {
             const struct report_group *group = &report->group[g];
             const struct report_point *best = report_group_best(report, group);
-            const size_t least = report->point[group->first].row->cell->key.global_batch;
+            const size_t least = report->point[group->first].key->global_batch;
             const size_t end = group->first + group->n + group->n_cores;
 
             for (size_t i = group->first; i < end && n < most; ++i) {
                 const struct report_point *point = &report->point[i];
-                const size_t batch = point->row->cell->key.global_batch;
-                const bool of_best = best && (point->base == best->base ||
-                                              batch == best->row->cell->key.global_batch);
+                const size_t batch = point->key->global_batch;
+                const bool of_best =
+                    best && (point->base == best->base || batch == best->key->global_batch);
                 const int own = of_best ? 0 : batch == least ? 1 : 2;
 
                 if (report->n_points > most && own != rank)
@@ -467,7 +465,7 @@ static void choose_cells(const struct report *report, size_t most, bool chosen[]
 
 bool report_same_line(const struct report_point *a, const struct report_point *b)
 {
-    const struct record_key *x = &a->row->cell->key, *y = &b->row->cell->key;
+    const struct record_key *x = a->key, *y = b->key;
 
     return x->n_devices == y->n_devices && strcmp(x->mode, y->mode) == 0 &&
            x->bucket_bytes == y->bucket_bytes;

@@ -16,7 +16,7 @@ static const char places[] = "Collective|Type|Devices|Over";
 
 static void cells_of_collective(struct grid *grid, const struct report_point *point)
 {
-    const struct record_key *key = &point->row->cell->key;
+    const struct record_key *key = point->key;
     char processes[48] = "";
 
     if (key->per_process > 0)
@@ -40,7 +40,7 @@ void report_fill_collectives(struct grid *grid, const struct report *report)
                   "Bytes|Numbers|Median time|Range|Algorithm bandwidth|Bus bandwidth|Verified");
     for (size_t i = 0; i < own->n_points; ++i) {
         const struct report_point *point = &own->point[i];
-        const struct record_key *key = &point->row->cell->key;
+        const struct record_key *key = point->key;
         const struct collective_type *type = collective_type_find(key->dtype);
 
         if (i > 0 && !report_same_line(point - 1, point))
@@ -173,7 +173,7 @@ void report_fill_nccl_tests(struct grid *grid, const struct report *report)
 
             grid_row(grid, line->wrong > 0 || point->verified < point->n ? "failed" : "good");
             cells_of_collective(grid, point);
-            grid_cell(grid, "number", "%zu", point->row->cell->key.size_bytes);
+            grid_cell(grid, "number", "%zu", point->key->size_bytes);
             report_cell_number(grid, line->ns, report_time);
             report_cell_metric(grid, point, REPORT_STEP);
             grid_cell(grid, "number", "%.2f\u00a0GB/s", line->busbw / 1e9);

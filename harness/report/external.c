@@ -346,7 +346,7 @@ const struct nccl_tests_line *nccl_tests_find(const struct nccl_tests *file,
                                               const struct report_point *point)
 {
     for (size_t i = 0; i < file->n; ++i)
-        if (is_same_cell(file, &file->line[i], &point->row->cell->key))
+        if (is_same_cell(file, &file->line[i], point->key))
             return &file->line[i];
     return NULL;
 }
@@ -370,7 +370,7 @@ void nccl_tests_remarks(const struct report *report, char text[REPORT_CELL_TEXT]
             bool measured = false;
 
             for (size_t p = 0; p < own->n_points && !measured; ++p)
-                measured = is_same_cell(file, &file->line[i], &own->point[p].row->cell->key);
+                measured = is_same_cell(file, &file->line[i], own->point[p].key);
             unmatched += !measured;
         }
     }

@@ -20,7 +20,7 @@ static const double KNEE = 0.9;
 
 static double per_device(const struct report_point *point, double of_all)
 {
-    return of_all / (double)point->row->cell->key.n_devices;
+    return of_all / (double)point->key->n_devices;
 }
 
 /* A line of the figure: the points of a group in one style on one number of devices. */
@@ -89,11 +89,11 @@ static void write_batch_panel(struct plot_table *table, const struct report_grou
             if (last < batches.n && place > last + 1)
                 plot_table_gap(table);
             last = place;
-            plot_table_row(
-                table,
-                (const double[]){per_device(point, (double)point->row->cell->key.global_batch),
-                                 rate.middle, rate.lo, rate.hi, figure_hollow(point), reaches},
-                6);
+            plot_table_row(table,
+                           (const double[]){per_device(point, (double)point->key->global_batch),
+                                            rate.middle, rate.lo, rate.hi, figure_hollow(point),
+                                            reaches},
+                           6);
             knee = knee || reaches;
         }
     }
@@ -149,8 +149,7 @@ static void write_roofline_panel(struct plot_table *table, const struct report_g
             continue;
         products = fmax(products, report_middle(point, REPORT_PRODUCTS));
         moves = fmax(moves, 1e9 * report_middle(point, REPORT_MOVED) /
-                                report_middle(point, REPORT_COMM) /
-                                (double)point->row->cell->key.n_devices);
+                                report_middle(point, REPORT_COMM) / (double)point->key->n_devices);
     }
     if (moves > 0.0)
         report_add(words, "slope: reduction alone, %sB/s", report_rate(moves, WORD));
@@ -245,7 +244,7 @@ static bool panel_make(const struct plot *plot, const struct report_group *group
 
         for (size_t i = group->first; i < group->first + group->n; ++i) {
             const struct report_point *point = &figure_report(plot)->point[i];
-            const size_t devices = (size_t)point->row->cell->key.n_devices;
+            const size_t devices = (size_t)point->key->n_devices;
 
             if (report_is_plain(point) ||
                 point_at(plot, &at, figure_style(point), devices) != point)
@@ -301,10 +300,9 @@ static void write_scaling_panel(struct plot_table *table, const struct report_gr
             /* The roof is the speed-up if a step took only as long as its reduction alone; 0: it is
              * not known, or not lower than the bound. */
             const double bound = point->bound * (double)devices;
-            const double roof = report_middle(point->base, REPORT_STEP) /
-                                report_middle(point, REPORT_COMM) *
-                                (double)point->row->cell->key.global_batch /
-                                (double)point->base->row->cell->key.global_batch;
+            const double roof =
+                report_middle(point->base, REPORT_STEP) / report_middle(point, REPORT_COMM) *
+                (double)point->key->global_batch / (double)point->base->key->global_batch;
 
             write_speedup(table, (double)devices, &point->value[REPORT_SPEEDUP],
                           figure_hollow(point), panel.bounded ? bound : 0.0,
@@ -382,7 +380,7 @@ static void write_overlap_panel(struct plot_table *table, const struct report_gr
 
             report_add(words, "%s on %d, %zu rows: %s moved, %s held",
                        figure_style_words(table->plot, figure_style(point), PHRASE),
-                       point->row->cell->key.n_devices, point->row->cell->key.global_batch,
+                       point->key->n_devices, point->key->global_batch,
                        report_bytes(report_middle(point, REPORT_MOVED), WORD),
                        report_bytes(report_middle(point, REPORT_PEAK), WORD));
             ++n;
@@ -413,7 +411,7 @@ static void write_bandwidth_panel(struct plot_table *table, const struct report_
 {
     const struct report_point *points =
         figure_report(table->plot)->collectives->point + group->first;
-    const struct record_key *key = &points->row->cell->key;
+    const struct record_key *key = points->key;
     char title[PLOT_TEXT] = "", setting[PLOT_TEXT] = "", note[PLOT_TEXT] = "";
     size_t verified = 0, line = 0;
     bool hollow = false, begun = false;
@@ -436,7 +434,7 @@ static void write_bandwidth_panel(struct plot_table *table, const struct report_
     /* Points on the same number of devices are a line; they follow each other, ordered by size. */
     for (size_t i = 0; i < group->n && line < MOST_LINES; ++i) {
         const struct figure_value speed = figure_value(&points[i].value[REPORT_BUSBW], 1e-9);
-        const int devices = points[i].row->cell->key.n_devices;
+        const int devices = points[i].key->n_devices;
         char label[PLOT_TEXT] = "";
 
         report_add(label, "%d devices", devices);
@@ -446,11 +444,10 @@ static void write_bandwidth_panel(struct plot_table *table, const struct report_
         begun = begun || points[i].verified > 0;
         if (points[i].verified > 0)
             plot_table_row(table,
-                           (const double[]){(double)points[i].row->cell->key.size_bytes,
-                                            speed.middle, speed.lo, speed.hi,
-                                            figure_hollow(&points[i])},
+                           (const double[]){(double)points[i].key->size_bytes, speed.middle,
+                                            speed.lo, speed.hi, figure_hollow(&points[i])},
                            5);
-        if (i + 1 == group->n || points[i + 1].row->cell->key.n_devices != devices) {
+        if (i + 1 == group->n || points[i + 1].key->n_devices != devices) {
             begun = false;
             ++line;
         }

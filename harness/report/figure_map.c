@@ -66,8 +66,7 @@ static void write_map_panel(struct plot_table *table, const struct map *map,
         const enum state state = figure_hollow(point)               ? CROWDED
                                  : interval && 2 * half <= RESOLVED ? SHOWN
                                                                     : OPEN;
-        const size_t x =
-            place_in(map->devices, map->n_devices, (size_t)point->row->cell->key.n_devices);
+        const size_t x = place_in(map->devices, map->n_devices, (size_t)point->key->n_devices);
         const size_t y = place_in(map->batch, map->n_batches, figure_batch_of(group, point));
 
         if (x > 0 && !begun) {
@@ -98,7 +97,7 @@ static struct map map_make(const struct report *report)
             if (!has_cell(point))
                 continue;
             map.n_devices = figure_insert(map.devices, map.n_devices, PLOT_MAX_TICKS,
-                                          (size_t)point->row->cell->key.n_devices);
+                                          (size_t)point->key->n_devices);
             map.n_batches = figure_insert(map.batch, map.n_batches, PLOT_MAX_TICKS,
                                           figure_batch_of(&report->group[g], point));
         }

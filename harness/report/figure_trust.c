@@ -119,7 +119,7 @@ static void write_strip(struct plot_table *table, const struct report *report, d
     for (size_t c = 0; c < n; ++c) {
         const struct report_point *point = chosen[c];
         const struct report_value *step = &point->value[REPORT_STEP];
-        const struct record_key *key = &point->row->cell->key;
+        const struct record_key *key = point->key;
         const double row = (double)c + 1;
         size_t launches = 0;
 

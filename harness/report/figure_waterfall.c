@@ -61,16 +61,16 @@ static const struct report_point *find_shard(const struct plot *plot,
                                              const struct report_group *group,
                                              const struct report_point *point)
 {
-    const struct record_key *key = &point->row->cell->key;
+    const struct record_key *key = point->key;
     const size_t devices = (size_t)key->n_devices;
     const size_t rows = (key->global_batch + devices - 1) / devices;
 
     for (size_t i = group->first; i < group->first + group->n; ++i) {
         const struct report_point *other = &figure_report(plot)->point[i];
-        const struct record_key *of = &other->row->cell->key;
+        const struct record_key *of = other->key;
 
         if (other->verified > 0 && of->n_devices == 1 && of->global_batch == rows &&
-            strcmp(of->mode, point->base->row->cell->key.mode) == 0)
+            strcmp(of->mode, point->base->key->mode) == 0)
             return other;
     }
     return NULL;
@@ -152,7 +152,7 @@ static size_t choose_modes(const struct plot *plot, const struct report_group *g
 
         for (size_t at = 0;
              devices == 1 && (point = figure_next(plot, group, style, 0, &at)) != NULL;)
-            devices = (size_t)point->row->cell->key.n_devices;
+            devices = (size_t)point->key->n_devices;
         for (size_t at = 0;
              devices > 1 && (point = figure_next(plot, group, style, devices, &at)) != NULL;)
             if (point->base && figure_batch_of(group, point) == batch) {
@@ -211,8 +211,7 @@ static void write_mode(struct plot_table *table, const struct report_group *grou
     const bool weak = figure_is_weak(group);
     /* With weak scaling the base has the rows of one device, so its whole step is the ideal. */
     struct level level[LEVELS] = {
-        [IDEAL] = {point->base, floor_of, weak ? 1 : 1 / (double)point->row->cell->key.n_devices,
-                   NAN},
+        [IDEAL] = {point->base, floor_of, weak ? 1 : 1 / (double)point->key->n_devices, NAN},
         [SHARD] = {weak ? NULL : find_shard(table->plot, group, point), floor_of, 1, NAN},
         [ALONE] = {point, alone_of, 1, NAN},
         [STEP] = {point, floor_of, 1, NAN}};
@@ -231,7 +230,7 @@ static void write_mode(struct plot_table *table, const struct report_group *grou
         level[l].middle = stats_median(scratch, n);
     }
     figure_style_words(table->plot, figure_style(point), label);
-    report_add(label, ", %d devices: %s", point->row->cell->key.n_devices,
+    report_add(label, ", %d devices: %s", point->key->n_devices,
                report_time(level[STEP].middle, WORD));
     if (!plot_table_series(table, figure_style(point), label))
         return;

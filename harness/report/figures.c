@@ -32,7 +32,7 @@ bool figure_is_weak(const struct report_group *group)
 
 size_t figure_batch_of(const struct report_group *group, const struct report_point *point)
 {
-    const struct record_key *key = &point->row->cell->key;
+    const struct record_key *key = point->key;
 
     return figure_is_weak(group) && key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices
                                                        : key->global_batch;
@@ -107,7 +107,7 @@ const struct report_point *figure_next(const struct plot *plot, const struct rep
         const struct report_point *point = &figure_report(plot)->point[group->first + (*at)++];
 
         if (point->verified > 0 && figure_style(point) == style &&
-            (devices == 0 || (size_t)point->row->cell->key.n_devices == devices))
+            (devices == 0 || (size_t)point->key->n_devices == devices))
             return point;
     }
     return NULL;
@@ -119,7 +119,7 @@ size_t figure_most_devices(const struct plot *plot, const struct report_group *g
     size_t most = 0, most_crowded = 0;
 
     for (size_t at = 0; (point = figure_next(plot, group, style, 0, &at)) != NULL;) {
-        const size_t devices = (size_t)point->row->cell->key.n_devices;
+        const size_t devices = (size_t)point->key->n_devices;
         size_t *of = report_oversubscribed(point) ? &most_crowded : &most;
 
         *of = devices > *of ? devices : *of;

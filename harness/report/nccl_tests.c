@@ -9,7 +9,7 @@
 
 static void print_heading(FILE *to, const struct report_point *point)
 {
-    const struct record_key *key = &point->row->cell->key;
+    const struct record_key *key = point->key;
 
     fprintf(to, "# %s, %d devices of %s, %s/%s; time: median of launches of lockstep sweep\n#\n",
             key->workload, key->n_devices, key->devices, key->backend, key->communicator);
@@ -44,18 +44,18 @@ static void print_unverified(FILE *to, const struct report_point *point)
 {
     if (point && point->verified < point->n)
         fprintf(to, "# %zu bytes %s place: %zu of %zu launches are verified\n",
-                point->row->cell->key.size_bytes,
-                point->row->cell->key.out_of_place ? "out of" : "in", point->verified, point->n);
+                point->key->size_bytes, point->key->out_of_place ? "out of" : "in", point->verified,
+                point->n);
 }
 
 /* Finds the same cell, measured in the other place. */
 static const struct report_point *find_other_place(const struct report *own,
                                                    const struct report_point *point)
 {
-    const struct record_key *key = &point->row->cell->key;
+    const struct record_key *key = point->key;
 
     for (size_t i = 0; i < own->n_points; ++i) {
-        struct record_key same = own->point[i].row->cell->key;
+        struct record_key same = *own->point[i].key;
 
         if (same.out_of_place == key->out_of_place || own->point[i].row->run != point->row->run)
             continue;
@@ -76,7 +76,7 @@ size_t report_nccl_tests(FILE *to, const struct report *report)
 
     for (size_t i = 0; i < own->n_points; ++i) {
         const struct report_point *point = &own->point[i], *other = find_other_place(own, point);
-        const struct record_key *key = &point->row->cell->key;
+        const struct record_key *key = point->key;
         const struct collective *collective = collective_find(key->workload);
         const struct collective_type *type = collective_type_find(key->dtype);
         const struct report_point *in = key->out_of_place != 0 ? NULL : point;
@@ -85,7 +85,7 @@ size_t report_nccl_tests(FILE *to, const struct report *report)
         verified += point->verified == point->n;
         /* Lines of one table differ only in size and place. */
         if (i > 0 && (!report_same_group(point[-1].row, point->row) ||
-                      point[-1].row->cell->key.n_devices != key->n_devices))
+                      point[-1].key->n_devices != key->n_devices))
             headed = NULL;
         if (!in && other)
             continue;

@@ -48,7 +48,7 @@ struct plan {
 static bool plan_of_point(const struct report_point *point, struct plan *plan)
 {
     const struct record_run *run = point->row->run;
-    const struct record_key *key = &point->row->cell->key;
+    const struct record_key *key = point->key;
     char why[200];
     int math = 0;
 
@@ -88,7 +88,7 @@ static bool has_plan(const struct report_point *point)
 static void cells_of_place(struct grid *grid, const struct report_point *point)
 {
     report_cell_mode(grid, point);
-    grid_cell(grid, "number", "%zu", point->row->cell->key.global_batch);
+    grid_cell(grid, "number", "%zu", point->key->global_batch);
 }
 
 static const char tokens_note[] =
@@ -148,8 +148,7 @@ static void cells_of_plan(struct grid *grid, const struct report *report,
     cells_of_place(grid, point);
     report_cell_metric(grid, point, REPORT_PEAK);
     report_cell_number(
-        grid,
-        workload_memory(&plan.workload, &plan.use, false, point->row->cell->key.global_batch).most,
+        grid, workload_memory(&plan.workload, &plan.use, false, point->key->global_batch).most,
         report_bytes);
     report_cell_number(grid, known ? plan.memory : (double)NAN, report_bytes);
     grid_cell(grid, "number", known ? "%zu" : "-",
@@ -233,7 +232,7 @@ void report_peak_caution(const struct report *report, char text[REPORT_CELL_TEXT
     }
     if (!fastest)
         return;
-    const struct record_key *key = &fastest->row->cell->key;
+    const struct record_key *key = fastest->key;
     const double in_steps = report_peak_share(fastest) * report->peak;
     const double in_parts = report_rate_in_parts(report, fastest->row);
     const double most = fmax(in_steps, in_parts);
@@ -292,7 +291,7 @@ static const char places_of_ranks[] = "Devices|Batch, rows|Bucket, bytes";
 
 static void cells_of_ranks(struct grid *grid, const struct report_point *point)
 {
-    const struct record_key *key = &point->row->cell->key;
+    const struct record_key *key = point->key;
 
     grid_cell(grid, "number", "%d%s", key->n_devices,
               report_oversubscribed(point) ? " (oversubscribed)" : "");
@@ -337,7 +336,7 @@ void report_fill_ranks(struct grid *grid, const struct report *report)
 
 bool report_has_overlap(const struct report_point *point)
 {
-    return report_is_ddp(point) && point->verified > 0 && point->row->cell->key.n_devices > 1 &&
+    return report_is_ddp(point) && point->verified > 0 && point->key->n_devices > 1 &&
            isfinite(report_middle(point, REPORT_WHOLE));
 }
 
@@ -470,10 +469,10 @@ void report_fill_memory(struct grid *grid, const struct report *report)
                 report_table_group(grid, report, &report->group[g]);
             begun = true;
             /* The line through the two largest batches is extended to the memory of the machine. */
-            const double rows = (double)large->row->cell->key.global_batch;
+            const double rows = (double)large->key->global_batch;
             const double machine = (double)large->row->run->mem_bytes, held = held_by_all(large);
             const double per_row =
-                (held - held_by_all(small)) / (rows - (double)small->row->cell->key.global_batch);
+                (held - held_by_all(small)) / (rows - (double)small->key->global_batch);
 
             grid_row(grid, "");
             grid_cell(grid, "text", "%s%s", report_is_plain(large) ? "plain program, " : "",

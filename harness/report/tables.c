@@ -125,7 +125,7 @@ static int worth_of(const struct report_point *point)
 {
     const bool resolved = report_resolved(&point->value[REPORT_EFFICIENCY], point->bound);
 
-    return 4 * (point->row->cell->key.n_devices > 1) + 2 * !report_oversubscribed(point) + resolved;
+    return 4 * (point->key->n_devices > 1) + 2 * !report_oversubscribed(point) + resolved;
 }
 
 /* Puts the points closest to their bound first. */
@@ -143,7 +143,7 @@ static int compare_answers(const void *left, const void *right)
 static void cell_of_peer(struct grid *grid, const struct report *report,
                          const struct report_point *point)
 {
-    const struct record_key *key = &point->row->cell->key;
+    const struct record_key *key = point->key;
     const enum peer_kind kind = report_is_ddp(point) ? PEER_LOCKSTEP_DDP : PEER_LOCKSTEP_DP;
     const struct peer_cell *found = NULL;
 
@@ -178,7 +178,7 @@ static void add_answer(struct grid *grid, const struct report *report, const str
         [REPORT_LOSS_BETWEEN] = "waiting",
     };
     const struct report_point *point = answer->point;
-    const struct record_key *key = &point->row->cell->key;
+    const struct record_key *key = point->key;
     struct report_limit limit;
     const bool known = report_limit_of(point, &limit);
     const enum report_loss most = report_largest_loss(&limit);
@@ -186,8 +186,7 @@ static void add_answer(struct grid *grid, const struct report *report, const str
     size_t settings = 0; /* of its workload */
 
     for (size_t g = 0; g < report->n_groups; ++g)
-        settings += strcmp(report->point[report->group[g].first].row->cell->key.workload,
-                           key->workload) == 0;
+        settings += strcmp(report->point[report->group[g].first].key->workload, key->workload) == 0;
     grid_row(grid, "");
     grid_cell(grid, "text name", "%s",
               settings > 1 ? report_group_words(report, answer->group, PHRASE) : key->workload);
@@ -246,7 +245,7 @@ static void fill_answers(struct grid *grid, const struct report *report)
 
             if (report_is_plain(point) || !isfinite(report_of_bound(point)))
                 continue;
-            while (at < n && (!report_is_mode(list[at].point, point->row->cell->key.mode) ||
+            while (at < n && (!report_is_mode(list[at].point, point->key->mode) ||
                               list[at].point->bucket != point->bucket))
                 ++at;
             const struct report_point *best = at < n ? list[at].point : NULL;

@@ -65,10 +65,10 @@ static void say_comparison(struct text_out *out, const char *first,
     const enum report_loss most = report_largest_loss(&limit);
     const double lost = report_loss_of(&limit, most);
 
-    plan_axes_words(&point->row->cell->key, ", ", false, axes);
+    plan_axes_words(point->key, ", ", false, axes);
     report_add(text, "%s%son %s, %s%s is %s as fast as %s at %s, %s", first,
                report_simulated(point->row) ? "SIMULATED, " : "",
-               report_devices_words(point, PHRASE), point->row->cell->key.workload, axes,
+               report_devices_words(point, PHRASE), point->key->workload, axes,
                report_speedup_words(point, PHRASE), report_base_name(point->base),
                report_batch_words(point, PHRASE), report_bound_words(point, PHRASE));
     /* The interval or range of the ratio does not tell which one is faster. */
@@ -109,7 +109,7 @@ static struct choice choose_scaling(const struct report *report, bool resolved, 
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
 
-        if (point->row->cell->key.n_devices < 2 || report_is_cores(point) ||
+        if (point->key->n_devices < 2 || report_is_cores(point) ||
             !isfinite(report_of_bound(point)) ||
             (resolved && !report_resolved(&point->value[REPORT_EFFICIENCY], point->bound)) ||
             (!crowded && report_oversubscribed(point)))
@@ -203,7 +203,7 @@ static void say_speedups(struct text_out *out, const struct report *report,
     for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i) {
         const struct report_point *point = &report->point[i];
 
-        if (point->base != best->base || point->row->cell->key.n_devices == 1 ||
+        if (point->base != best->base || point->key->n_devices == 1 ||
             !isfinite(report_middle(point, REPORT_SPEEDUP)))
             continue;
         text_print(out, "%s%s %s, %s", first ? "" : "; ", report_devices_words(point, PHRASE),
