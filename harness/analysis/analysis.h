@@ -381,16 +381,6 @@ void report_limit_parts(struct report_point *point, double scratch[]);
 const struct report_point *report_group_best(const struct report *report,
                                              const struct report_group *group);
 
-/* The base cases of a group at one batch, verified or not; NULL: not planned. rank stands apart: it
- * is a base only if the others are not verified. */
-struct report_base {
-    const struct report_point *plain, *single, *rank;
-};
-/* Finds the next base cases, by batch, and those with only a rank last; *at begins at 0. Returns
- * false after the last. */
-bool report_base_next(const struct report *report, const struct report_group *group, size_t at[3],
-                      struct report_base *base);
-
 /* ---- lines of collectives: analysis/fits.c ------------------------------------------------ */
 
 /* Whether a fit has numbers, or why not. */

@@ -118,22 +118,11 @@ static size_t find_ones(const struct report *report, const struct report_group *
 static const struct report_point *find_one(const struct report_point points[], size_t n,
                                            size_t bucket, size_t batch)
 {
-    size_t lo = 0, hi = n;
-
-    while (lo < hi) {
-        const size_t middle = lo + (hi - lo) / 2;
-        const struct record_key *key = points[middle].key;
-
-        if (key->bucket_bytes < bucket ||
-            (key->bucket_bytes == bucket && key->global_batch < batch))
-            lo = middle + 1;
-        else
-            hi = middle;
-    }
-    if (lo == n || points[lo].verified == 0 || points[lo].key->bucket_bytes != bucket ||
-        points[lo].key->global_batch != batch)
-        return NULL;
-    return &points[lo];
+    for (size_t i = 0; i < n; ++i)
+        if (points[i].verified > 0 && points[i].key->bucket_bytes == bucket &&
+            points[i].key->global_batch == batch)
+            return &points[i];
+    return NULL;
 }
 
 /* Compares DDP with the verified point of DataParallel on as many devices with the same batch. */
@@ -201,28 +190,6 @@ static void find_bases(const struct report *report, struct report_group *group, 
             if (point[i].key->n_devices > 1 && point[c].base == point[i].base &&
                 point[c].key->n_devices == point[i].key->n_devices && point[c].verified > 0)
                 point[i].cores = &point[c];
-}
-
-bool report_base_next(const struct report *report, const struct report_group *group, size_t at[3],
-                      struct report_base *base)
-{
-    const bool plain = at[0] < group->n_plain, single = at[1] < group->n_single;
-    const struct report_point *a = &report->point[group->first + at[0]];
-    const struct report_point *b = &report->point[group->single + at[1]];
-    const size_t x = plain ? a->key->global_batch : 0;
-    const size_t y = single ? b->key->global_batch : 0;
-
-    *base = (struct report_base){.plain = plain && (!single || x <= y) ? a : NULL,
-                                 .single = single && (!plain || y <= x) ? b : NULL};
-    at[0] += base->plain != NULL;
-    at[1] += base->single != NULL;
-    /* DDP on one rank is the base if neither plain nor single is there. */
-    while (!plain && !single && !base->rank && at[2] < group->n_rank) {
-        const struct report_point *rank = &report->point[group->rank + at[2]++];
-
-        base->rank = rank->plain || rank->single ? NULL : rank;
-    }
-    return plain || single || base->rank;
 }
 
 static int compare_sizes(const void *left, const void *right)

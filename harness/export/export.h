@@ -117,12 +117,8 @@ size_t export_count(const struct export_set *set);
  * caller to ask. */
 int export_write(FILE *to, size_t format, const struct export_set *set, struct text_error *err);
 
-/* How each format writes a set, for the table of export/export.c. 0, or -1: memory is short. */
-int export_as_csv(FILE *to, const struct export_set *set);
+/* The formats that are JSON, for the table of export/export.c. 0, or -1: memory is short. */
 int export_as_bmf(FILE *to, const struct export_set *set);
 int export_as_github(FILE *to, const struct export_set *set);
-int export_as_openmetrics(FILE *to, const struct export_set *set);
-int export_as_annotations(FILE *to, const struct export_set *set);
-int export_as_junit(FILE *to, const struct export_set *set);
 
 #endif

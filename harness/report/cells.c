@@ -192,6 +192,35 @@ static const char *range_name(const struct report *report, int metric)
 
 /* ---- base cases --------------------------------------------------------------------------- */
 
+/* The base cases of a group at one batch, verified or not; NULL: not planned. rank stands apart: it
+ * is a base only if the others are not verified. */
+struct base {
+    const struct report_point *plain, *single, *rank;
+};
+
+/* Finds the next base cases, by batch, and those with only a rank last; *at begins at 0. */
+static bool next_base(const struct report *report, const struct report_group *group, size_t at[3],
+                      struct base *base)
+{
+    const bool plain = at[0] < group->n_plain, single = at[1] < group->n_single;
+    const struct report_point *a = &report->point[group->first + at[0]];
+    const struct report_point *b = &report->point[group->single + at[1]];
+    const size_t x = plain ? a->key->global_batch : 0;
+    const size_t y = single ? b->key->global_batch : 0;
+
+    *base = (struct base){.plain = plain && (!single || x <= y) ? a : NULL,
+                          .single = single && (!plain || y <= x) ? b : NULL};
+    at[0] += base->plain != NULL;
+    at[1] += base->single != NULL;
+    /* DDP on one rank is the base if neither plain nor single is there. */
+    while (!plain && !single && !base->rank && at[2] < group->n_rank) {
+        const struct report_point *rank = &report->point[group->rank + at[2]++];
+
+        base->rank = rank->plain || rank->single ? NULL : rank;
+    }
+    return plain || single || base->rank;
+}
+
 /* Adds the step of a base case, and its range. alone: whether the others of its row are planned
  * says nothing about this one. */
 static void cells_of_base(struct grid *grid, const struct report_point *point, bool alone)
@@ -206,7 +235,7 @@ static void cells_of_base(struct grid *grid, const struct report_point *point, b
 }
 
 /* Adds the row of a batch. others: there are columns of the plain program and of DataParallel. */
-static void add_base(struct grid *grid, const struct report_base *base, bool others)
+static void add_base(struct grid *grid, const struct base *base, bool others)
 {
     const struct report_point *any = base->plain    ? base->plain
                                      : base->single ? base->single
@@ -239,10 +268,10 @@ void report_fill_bases(struct grid *grid, const struct report *report)
 {
     const char *const range = range_name(report, REPORT_STEP);
     bool others = false, ranks = false;
-    struct report_base base;
+    struct base base;
 
     for (size_t g = 0; g < report->n_groups; ++g)
-        for (size_t at[3] = {0}; report_base_next(report, &report->group[g], at, &base);) {
+        for (size_t at[3] = {0}; next_base(report, &report->group[g], at, &base);) {
             others = others || !base.rank;
             ranks = ranks || base.rank;
         }
@@ -262,7 +291,7 @@ void report_fill_bases(struct grid *grid, const struct report *report)
     for (size_t g = 0; g < report->n_groups; ++g) {
         bool begun = false;
 
-        for (size_t at[3] = {0}; report_base_next(report, &report->group[g], at, &base);) {
+        for (size_t at[3] = {0}; next_base(report, &report->group[g], at, &base);) {
             if (!begun)
                 report_table_group(grid, report, &report->group[g]);
             begun = true;

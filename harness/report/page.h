@@ -193,8 +193,7 @@ int report_copies_table(struct text_out *out, const struct report *report);
 /* Writes what a reader must know about the file of nvbandwidth: errors, no end, numbers without a
  * counterpart. "": nothing. */
 void report_copies_remarks(const struct report *report, char text[REPORT_CELL_TEXT]);
-/* Prints all collectives as the table of nccl-tests, and returns how many have a line there.
- * report/nccl_tests.c */
+/* Prints all collectives as the table of nccl-tests, and returns how many have a line there. */
 size_t report_nccl_tests(FILE *to, const struct report *report);
 
 /* ---- page and summary --------------------------------------------------------------------- */

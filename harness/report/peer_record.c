@@ -157,24 +157,6 @@ static void read_peer_arm(const json_t *object, struct peer_record *record, stru
     arm->point->value[REPORT_OUTSIDE] = report_over_launches(arm->point, REPORT_OUTSIDE, scratch);
 }
 
-static void read_peer_cell(const json_t *object, struct peer_record *record, struct text_error *err)
-{
-    struct peer_cell *cell = &record->cell[record->n_cells];
-    const json_t *arms;
-    size_t n;
-
-    member_text(object, "workload", cell->workload, sizeof cell->workload, err);
-    cell->batch = member_count(object, "batch", 1, INT64_C(1) << 40, err);
-    for (size_t i = 0; i < record->n_cells; ++i)
-        if (record->cell[i].batch == cell->batch &&
-            strcmp(record->cell[i].workload, cell->workload) == 0)
-            member_fault(err, "%.60s, batch %zu is there twice", cell->workload, cell->batch);
-    ++record->n_cells;
-    n = member_list(object, "arms", 1, PEER_MAX_ARMS, &arms, err);
-    for (size_t i = 0; i < n && err->text[0] == '\0'; ++i)
-        read_peer_arm(json_array_get(arms, i), record, cell, err);
-}
-
 /* ---- the file ----------------------------------------------------------------------------- */
 
 #define RUN_TEXT(member)   MEMBER_TEXT(#member, peer_record, run.member)
@@ -247,8 +229,23 @@ static void read_peer_root(const json_t *root, struct peer_record *record, struc
         MEMBER_TEXTS(json_array_get(others, i - 1), torch_texts, &record->pytorch[i], err);
     MEMBER_TEXTS(json_object_get(root, "settings"), setting_texts, record, err);
     n = member_list(root, "cells", 1, PEER_MAX_CELLS, &cells, err);
-    for (size_t i = 0; i < n && err->text[0] == '\0'; ++i)
-        read_peer_cell(json_array_get(cells, i), record, err);
+    for (size_t c = 0; c < n && err->text[0] == '\0'; ++c) {
+        const json_t *object = json_array_get(cells, c), *arms;
+        struct peer_cell *cell = &record->cell[c];
+
+        member_text(object, "workload", cell->workload, sizeof cell->workload, err);
+        cell->batch = member_count(object, "batch", 1, INT64_C(1) << 40, err);
+        for (size_t i = 0; i < c; ++i)
+            if (record->cell[i].batch == cell->batch &&
+                strcmp(record->cell[i].workload, cell->workload) == 0)
+                member_fault(err, "%.60s, batch %zu is there twice", cell->workload, cell->batch);
+        ++record->n_cells;
+
+        const size_t n_arms = member_list(object, "arms", 1, PEER_MAX_ARMS, &arms, err);
+
+        for (size_t a = 0; a < n_arms && err->text[0] == '\0'; ++a)
+            read_peer_arm(json_array_get(arms, a), record, cell, err);
+    }
 }
 
 struct peer_record *peer_record_read(const char *path, struct text_error *err)

@@ -147,43 +147,16 @@ static const struct peer_arm *fastest_products(const struct peer_cell *cell, int
     return best;
 }
 
-/* One side of a ratio: an arm, or of each round the fastest products alone. */
-struct operand {
-    const struct peer_arm *arm;       /* NULL: none, or products */
-    const struct peer_cell *products; /* NULL: the side is an arm */
-    int devices;                      /* devices of the products */
-};
-
-static double operand_in_round(const struct operand *operand, int round)
-{
-    double ns;
-
-    if (!operand->products)
-        return time_in_round(operand->arm, false, round);
-    return fastest_products(operand->products, operand->devices, round, &ns) ? ns : NAN;
-}
-
-/* The ratio of two operands. With four operands, it is the ratio of the first two over the ratio of
- * the last two. */
-static struct report_value ratio_of(const struct operand operand[], size_t n_operands)
+struct report_value peer_ratio(const struct peer_arm *above, const struct peer_arm *under)
 {
     double ratios[PEER_MAX_LAUNCHES];
     size_t n = 0;
 
     for (int round = 0; round < PEER_MAX_LAUNCHES; ++round) {
-        double ratio = operand_in_round(&operand[0], round) / operand_in_round(&operand[1], round);
-
-        if (n_operands == 4)
-            ratio /= operand_in_round(&operand[2], round) / operand_in_round(&operand[3], round);
-        if (isfinite(ratio))
-            ratios[n++] = ratio;
+        ratios[n] = time_in_round(above, false, round) / time_in_round(under, false, round);
+        n += isfinite(ratios[n]) ? 1 : 0;
     }
     return report_value_of(ratios, n);
-}
-
-struct report_value peer_ratio(const struct peer_arm *above, const struct peer_arm *under)
-{
-    return ratio_of((const struct operand[]){{.arm = above}, {.arm = under}}, 2);
 }
 
 /* ---- ratios ------------------------------------------------------------------------------- */
@@ -265,6 +238,20 @@ static int devices_of_side(enum side side, int k)
     return sides[side].one ? 1 : k;
 }
 
+/* The time of a side in a round; of products, that of the fastest. */
+static double time_of_side(const struct peer_cell *cell, enum side side, int k, int round)
+{
+    const enum peer_group group = sides[side].group;
+    const int devices = devices_of_side(side, k);
+    double ns;
+
+    if (group == PEER_PRODUCTS)
+        return fastest_products(cell, devices, round, &ns) ? ns : NAN;
+    return time_in_round(group != PEER_NO_GROUP ? peer_fastest(cell, group, devices)
+                                                : peer_find(cell, sides[side].kind, devices),
+                         false, round);
+}
+
 static void add_side_name(struct peer_comparison *one, const struct peer_cell *cell, enum side side,
                           int k)
 {
@@ -303,35 +290,32 @@ static void name_fastest_products(const struct peer_cell *cell, int devices,
 static struct peer_comparison compare_sides(const struct ratio_row *row,
                                             const struct peer_cell *cell, int k)
 {
-    const size_t n = row->side[2] == NO_SIDE ? 2 : 4;
-    const enum peer_group under = sides[row->side[1]].group;
+    const enum side *side = row->side;
+    const enum peer_group under = sides[side[1]].group;
+    const int devices = devices_of_side(side[1], k);
     struct peer_comparison one = {.drawn = row->drawn};
-    struct operand operand[4];
+    double ratios[PEER_MAX_LAUNCHES];
+    size_t n = 0;
 
-    for (size_t s = 0; s < n; ++s) {
-        const enum side side = row->side[s];
-        const enum peer_group group = sides[side].group;
-
-        operand[s] = (struct operand){.devices = devices_of_side(side, k)};
-        if (group == PEER_PRODUCTS)
-            operand[s].products = cell;
-        else
-            operand[s].arm = group != PEER_NO_GROUP
-                                 ? peer_fastest(cell, group, operand[s].devices)
-                                 : peer_find(cell, sides[side].kind, operand[s].devices);
+    for (int round = 0; round < PEER_MAX_LAUNCHES; ++round) {
+        ratios[n] = time_of_side(cell, side[0], k, round) / time_of_side(cell, side[1], k, round);
+        if (side[2] != NO_SIDE)
+            ratios[n] /=
+                time_of_side(cell, side[2], k, round) / time_of_side(cell, side[3], k, round);
+        n += isfinite(ratios[n]) ? 1 : 0;
     }
-    one.value = ratio_of(operand, n);
+    one.value = report_value_of(ratios, n);
     if (row->name) {
         text_add(one.name, sizeof one.name, "%s", row->name);
         return one;
     }
-    add_side_name(&one, cell, row->side[0], k);
+    add_side_name(&one, cell, side[0], k);
     text_add(one.name, sizeof one.name, " / ");
-    add_side_name(&one, cell, row->side[1], k);
+    add_side_name(&one, cell, side[1], k);
     if (under == PEER_PRODUCTS)
-        name_fastest_products(cell, operand[1].devices, &one);
-    else if (under != PEER_NO_GROUP && peer_choice(cell, under, operand[1].devices) > 1)
-        one.fastest = operand[1].arm;
+        name_fastest_products(cell, devices, &one);
+    else if (under != PEER_NO_GROUP && peer_choice(cell, under, devices) > 1)
+        one.fastest = peer_fastest(cell, under, devices);
     return one;
 }
 

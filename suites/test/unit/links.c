@@ -36,7 +36,7 @@ static void links_judge(const struct is_slow *row, struct validate_judged *judge
     cell.part[RECORD_COPY] = (struct record_part_times){BYTES, (size_t)(devices * devices), 1, ns};
     for (int i = 0; i < 2; ++i)
         rows[i] = (struct report_row){.run = &run, .cell = &cell};
-    point = (struct report_point){.n = 2, .row = rows};
+    point = (struct report_point){.n = 2, .row = rows, .key = &cell.key};
     limit = (struct profile_limit){.metric = "peer_copy",
                                    .row = validate_metric_find("peer_copy"),
                                    .by = VALIDATE_TYPICAL,
