@@ -83,23 +83,24 @@ static size_t run_of(const struct report *report, size_t file)
 static void count_rows(struct report *report)
 {
     for (size_t f = 0; f < report->n_files; ++f) {
-        const struct record_run *run = &report->file[f].run;
+        const struct record_file *file = &report->file[f];
         const size_t r = run_of(report, f);
+        struct report_run *run = &report->run[r];
 
-        if (r == report->n_runs)
-            report->run[report->n_runs++] = (struct report_run){.run = run,
-                                                                .sealed = true,
-                                                                .planned = true,
-                                                                .seconds = report->file[f].seconds,
-                                                                .writing = report->file[f].writing};
-        else
-            report->run[r].seconds = report->run[r].writing = (double)NAN;
-        report->run[r].sealed = report->run[r].sealed && report->file[f].sealed;
-        report->run[r].planned = report->run[r].planned && report->file[f].planned;
-        report->run[r].ended =
-            report->run[r].ended || (report->file[f].ended && !report->file[f].interrupted);
-        if (report->run[r].counts.planned < run->planned)
-            report->run[r].counts.planned = run->planned;
+        if (r == report->n_runs) {
+            ++report->n_runs;
+            *run = (struct report_run){.run = &file->run,
+                                       .sealed = true,
+                                       .planned = true,
+                                       .seconds = file->seconds,
+                                       .writing = file->writing};
+        } else
+            run->seconds = run->writing = (double)NAN;
+        run->sealed = run->sealed && file->sealed;
+        run->planned = run->planned && file->planned;
+        run->ended = run->ended || (file->ended && !file->interrupted);
+        if (run->counts.planned < file->run.planned)
+            run->counts.planned = file->run.planned;
     }
     report->many_runs = report->n_runs > 1;
     for (size_t i = 0; i < report->n_rows; ++i) {
@@ -245,9 +246,6 @@ void report_rows_free(struct report *report)
 {
     for (size_t c = 0; c < report->n_copies; ++c)
         free(report->copies[c].rate);
-    free(report->copies);
-    report->copies = NULL;
-    report->n_copies = 0;
     if (report->collectives) {
         free(report->collectives->point);
         free(report->collectives->group);
@@ -255,17 +253,13 @@ void report_rows_free(struct report *report)
         free(report->collectives->fit);
     }
     free(report->collectives);
-    report->collectives = NULL;
+    free(report->copies);
     free(report->row);
     free(report->point);
     free(report->group);
     free(report->run);
     free(report->bucket);
-    report->bucket = NULL;
-    report->run = NULL;
-    report->row = NULL;
-    report->point = NULL;
-    report->group = NULL;
+    *report = (struct report){.file = report->file, .n_files = report->n_files};
 }
 
 bool report_repeated(const struct report *report)

@@ -337,28 +337,25 @@ static void cell_of_shards(struct grid *grid, const struct record_cell *cell)
 static void cell_of_phases(struct grid *grid, const struct report_point *point)
 {
     char text[REPORT_CELL_TEXT] = "";
-    int best[2] = {-1, -1};
+    int first = -1;
 
-    for (int p = 0; p < RECORD_PHASES; ++p) {
-        const double ns = report_middle(point, REPORT_PHASE + p);
+    for (int i = 0; i < 2; ++i) {
+        double most = 0.0;
+        int best = -1;
 
-        if (!(ns > 0.0))
-            continue;
-        if (best[0] < 0 || ns > report_middle(point, REPORT_PHASE + best[0])) {
-            best[1] = best[0];
-            best[0] = p;
-        } else if (best[1] < 0 || ns > report_middle(point, REPORT_PHASE + best[1])) {
-            best[1] = p;
-        }
+        for (int p = 0; p < RECORD_PHASES; ++p)
+            if (p != first && report_middle(point, REPORT_PHASE + p) > most) {
+                most = report_middle(point, REPORT_PHASE + p);
+                best = p;
+            }
+        if (best >= 0)
+            report_add(text, "%s%s %s", i > 0 ? ", " : "", record_phase_names[best],
+                       report_share(most / report_middle(point, REPORT_STEP), WORD));
+        first = best;
     }
-    for (int i = 0; i < 2 && best[i] >= 0; ++i)
-        report_add(text, "%s%s %s", i > 0 ? ", " : "", record_phase_names[best[i]],
-                   report_share(report_middle(point, REPORT_PHASE + best[i]) /
-                                    report_middle(point, REPORT_STEP),
-                                WORD));
     grid_cell(grid, "text phases", "%s",
               point->verified == 0 ? "-"
-              : best[0] < 0        ? "not measured"
+              : text[0] == '\0'    ? "not measured"
                                    : text);
 }
 

@@ -216,8 +216,6 @@ struct report_badge {
     char head[REPORT_CELL_TEXT], words[REPORT_CELL_TEXT];
 };
 void report_badge_print(struct text_out *out, const struct report_badge *badge);
-/* Prints the top of the page. report/strip.c */
-void report_strip(struct text_out *out, const struct report *report);
 /* Prints the beginning of a page, up to <main>. */
 void report_head(struct text_out *out, const char *title);
 /* Writes the page for a result of `lockstep check`. index: there is a page of measurements, to

@@ -177,13 +177,19 @@ void report_fact(struct text_out *out, const char *name, const char *format, ...
     end_fact(out);
 }
 
-/* Prints the base, and all device counts at its batch, with the plain program on several cores.
- * Each number is printed from a separate text, so that a long list is never cut inside a number. */
-static void say_speedups(struct text_out *out, const struct report *report,
-                         const struct report_group *group, const struct report_point *best)
+/* Prints the base; all device counts at its batch, with the plain program on several cores; the
+ * three largest losses and the rest; and the share of a step outside matrix products. Each speed-up
+ * is printed by itself, so that a long list is never cut inside a number. */
+static void say_scaling(struct text_out *out, const struct report *report,
+                        const struct report_group *group, const struct report_point *best)
 {
     const bool others = best->plain || best->single;
     const struct report_point *bases[] = {best->plain, best->single, others ? NULL : best->rank};
+    const double outside[] = {report_middle(best->base, REPORT_OUTSIDE),
+                              report_middle(best, REPORT_OUTSIDE)};
+    struct report_limit limit;
+    const bool known = report_limit_of(best, &limit);
+    double rest = limit.missing;
     char text[REPORT_CELL_TEXT] = "";
     bool first = true;
 
@@ -211,21 +217,10 @@ static void say_speedups(struct text_out *out, const struct report *report,
         first = false;
     }
     end_fact(out);
-}
-
-/* Prints the three largest losses and the rest, and the share of a step outside matrix products. */
-static void say_losses(struct text_out *out, const struct report_point *point)
-{
-    const double outside[] = {report_middle(point->base, REPORT_OUTSIDE),
-                              report_middle(point, REPORT_OUTSIDE)};
-    struct report_limit limit;
-    const bool known = report_limit_of(point, &limit);
-    double rest = limit.missing;
-    char text[REPORT_CELL_TEXT] = "";
-
     if (limit.missing > 0.0) {
+        text[0] = '\0';
         report_add(text, "%s of the step on %s%s", report_share(limit.missing, WORD),
-                   report_devices_words(point, PHRASE), known ? ", in points: " : "");
+                   report_devices_words(best, PHRASE), known ? ", in points: " : "");
         for (size_t i = 0; i < 3 && known && limit.part[i].share >= 0.005; ++i) {
             const int phase = limit.part[i].phase;
 
@@ -238,11 +233,10 @@ static void say_losses(struct text_out *out, const struct report_point *point)
             report_add(text, "the rest %.0f", fabs(rest) < 0.005 ? 0.0 : 100.0 * rest);
         report_fact(out, "Lost", "%s", text);
     }
-    if (!isfinite(outside[0]) || !isfinite(outside[1]))
-        return;
-    report_fact(out, report_metrics[REPORT_OUTSIDE].heading, "%s of the base's step, %s on %s",
-                report_share(outside[0], WORD), report_share(outside[1], WORD),
-                report_devices_words(point, PHRASE));
+    if (isfinite(outside[0]) && isfinite(outside[1]))
+        report_fact(out, report_metrics[REPORT_OUTSIDE].heading, "%s of the base's step, %s on %s",
+                    report_share(outside[0], WORD), report_share(outside[1], WORD),
+                    report_devices_words(best, PHRASE));
 }
 
 /* Prints the best rate, and of a language model its tokens and their share of what its devices can
@@ -295,10 +289,9 @@ void report_facts(struct text_out *out, const struct report *report,
     const struct report_point *point = report_group_best(report, group);
     const struct report_point *best = NULL;
 
-    if (point) {
-        say_speedups(out, report, group, point);
-        say_losses(out, point);
-    } else
+    if (point)
+        say_scaling(out, report, group, point);
+    else
         report_fact(
             out, report_metrics[REPORT_SPEEDUP].heading,
             "none: no verified cell on several devices has a verified base case of its batch");
