@@ -141,32 +141,6 @@ static int compare_kinds(const void *left, const void *right)
     return (int)record_is_collective(&a->cell->key) - (int)record_is_collective(&b->cell->key);
 }
 
-/* Moves the rows of collectives, which are last, into a separate report. No other report has
- * anything of them. */
-static int make_collectives(struct report *report)
-{
-    struct report *own = report->collectives;
-
-    qsort(report->row, report->n_rows, sizeof *report->row, compare_kinds);
-    report->n_all = report->n_rows;
-    while (report->n_rows > 0 && record_is_collective(&report->row[report->n_rows - 1].cell->key))
-        --report->n_rows;
-    *own = (struct report){.file = report->file,
-                           .n_files = report->n_files,
-                           .row = report->row + report->n_rows,
-                           .n_rows = report->n_all - report->n_rows,
-                           .run = report->run,
-                           .n_runs = report->n_runs,
-                           .many_variants = report->many_variants};
-    own->n_all = own->n_rows;
-    own->point = calloc(own->n_rows + 1, sizeof *own->point);
-    own->group = calloc(own->n_rows + 1, sizeof *own->group);
-    if (!own->point || !own->group)
-        return -1;
-    report_rows_sort(own);
-    return report_points_make(own) || report_fits_make(own) ? -1 : 0;
-}
-
 static int make_rows(struct report *report)
 {
     size_t cells = 0;
@@ -177,8 +151,9 @@ static int make_rows(struct report *report)
     report->point = calloc(cells + 1, sizeof *report->point);
     report->group = calloc(cells + 1, sizeof *report->group);
     report->run = calloc(report->n_files + 1, sizeof *report->run);
-    report->collectives = calloc(1, sizeof *report->collectives);
-    if (!report->run || !report->row || !report->point || !report->group || !report->collectives)
+    struct report *own = report->collectives = calloc(1, sizeof *report->collectives);
+
+    if (!report->run || !report->row || !report->point || !report->group || !own)
         return -1;
     for (size_t f = 0; f < report->n_files; ++f) {
         const struct record_file *file = &report->file[f];
@@ -214,16 +189,32 @@ static int make_rows(struct report *report)
         }
     }
     count_rows(report);
-    if (make_collectives(report))
+    /* The rows of collectives, which are last, move into a separate report. No other report has
+     * anything of them. */
+    qsort(report->row, report->n_rows, sizeof *report->row, compare_kinds);
+    report->n_all = report->n_rows;
+    while (report->n_rows > 0 && record_is_collective(&report->row[report->n_rows - 1].cell->key))
+        --report->n_rows;
+    *own = (struct report){.file = report->file,
+                           .n_files = report->n_files,
+                           .row = report->row + report->n_rows,
+                           .n_rows = report->n_all - report->n_rows,
+                           .run = report->run,
+                           .n_runs = report->n_runs,
+                           .many_variants = report->many_variants};
+    own->n_all = own->n_rows;
+    own->point = calloc(own->n_rows + 1, sizeof *own->point);
+    own->group = calloc(own->n_rows + 1, sizeof *own->group);
+    if (!own->point || !own->group)
         return -1;
+    report_rows_sort(own);
     report_rows_sort(report);
-    if (report_points_make(report))
+    if (report_points_make(own) || report_fits_make(own) || report_points_make(report))
         return -1;
     report_slowest_make(report);
     report_rates_make(report);
     /* A report without training shows the drift of its collectives. */
-    return report_settling_make(report) ||
-                   report_drift_make(report->n_rows > 0 ? report : report->collectives) ||
+    return report_settling_make(report) || report_drift_make(report->n_rows > 0 ? report : own) ||
                    report_noise_make(report) || report_copies_make(report)
                ? -1
                : 0;

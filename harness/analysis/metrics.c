@@ -67,24 +67,12 @@ bool report_is_ratio(int metric)
 
 /* ---- a launch ----------------------------------------------------------------------------- */
 
-/* Operations per second in the products of `sweep --parts`: the median of the fastest device. */
-static double rate_of_parts(const struct record_part_times *part)
-{
-    double ns[RECORD_MOST_PARTS], least = NAN;
-
-    for (size_t d = 0; part->ns && d < part->rows; ++d) {
-        for (size_t i = 0; i < part->n; ++i)
-            ns[i] = (double)part->ns[d * part->n + i];
-        least = fmin(least, stats_median(ns, part->n));
-    }
-    return 1e9 * (double)part->work / least;
-}
-
 double report_number_of(const struct report_row *row, int metric)
 {
     const struct record_cell *cell = row->cell;
+    const struct record_part_times *part = &cell->part[RECORD_PRODUCT];
     const double tokens = (double)cell->tokens_per_row;
-    double most = NAN;
+    double ns[RECORD_MOST_PARTS], most = NAN, least = NAN;
 
     switch (metric) {
     case REPORT_STEP:
@@ -118,7 +106,13 @@ double report_number_of(const struct report_row *row, int metric)
     case REPORT_PRODUCTS:
         return report_number_of(row, REPORT_FLOPS) / (1.0 - cell->outside_frac);
     case REPORT_IN_PARTS:
-        return rate_of_parts(&cell->part[RECORD_PRODUCT]);
+        /* The median of the fastest device in the products of `sweep --parts`. */
+        for (size_t d = 0; part->ns && d < part->rows; ++d) {
+            for (size_t i = 0; i < part->n; ++i)
+                ns[i] = (double)part->ns[d * part->n + i];
+            least = fmin(least, stats_median(ns, part->n));
+        }
+        return 1e9 * (double)part->work / least;
     case REPORT_ALGBW:
         return cell->algbw_bytes_per_s;
     case REPORT_BUSBW:

@@ -55,37 +55,6 @@ static double least_coverage(const struct report *report, bool ratios)
     return least;
 }
 
-/* Says what the bars of a figure are. */
-static void print_bars(struct text_out *out, const struct report *report, bool ratios)
-{
-    const struct span interval = launches(report, REPORT_INTERVAL, ratios);
-    const struct span range = launches(report, REPORT_LAUNCHES, ratios);
-    const struct span single = launches(report, REPORT_STEPS, false);
-    char text[REPORT_CELL_TEXT] = "";
-
-    if (interval.hi > 0) {
-        report_add(text, " Bars of ");
-        add_span(text, interval);
-        report_add(text,
-                   " launches: interval of the median over launches by order statistics, which "
-                   "covers %.1f\u00a0%% or more, of launches that are independent, in this "
-                   "session.",
-                   100.0 * least_coverage(report, ratios));
-    }
-    if (range.hi > 0) {
-        report_add(text, " Bars of ");
-        add_span(text, range);
-        report_add(text,
-                   " launches: smallest to largest launch; this is a range, not an interval.");
-    }
-    if (single.hi > 0) {
-        report_add(text, " Bars of one launch: 5th to 95th percentile of its ");
-        add_span(text, single);
-        report_add(text, " steps; steps are correlated, so this is a spread, not an interval.");
-    }
-    text_print(out, "%s", text);
-}
-
 /* ---- what depends on the report ------------------------------------------------------------ */
 
 static void add_intervals_of_map(struct text_out *out, const struct report *report)
@@ -268,10 +237,36 @@ static const struct {
 /* The figure of a comparison is drawn only if there is one. */
 void report_caption(struct text_out *out, const struct report *report, enum report_figure figure)
 {
+    const bool ratios = captions[figure].bars == BARS_OF_RATIOS;
+    const struct span interval = launches(report, REPORT_INTERVAL, ratios);
+    const struct span range = launches(report, REPORT_LAUNCHES, ratios);
+    const struct span single = launches(report, REPORT_STEPS, false);
+    const bool bars = captions[figure].bars != NO_BARS;
+    char text[REPORT_CELL_TEXT] = "";
+
     fputs(captions[figure].words, out->file);
     if (captions[figure].add)
         captions[figure].add(out, report);
-    if (captions[figure].bars != NO_BARS)
-        print_bars(out, report, captions[figure].bars == BARS_OF_RATIOS);
+    if (bars && interval.hi > 0) {
+        report_add(text, " Bars of ");
+        add_span(text, interval);
+        report_add(text,
+                   " launches: interval of the median over launches by order statistics, which "
+                   "covers %.1f\u00a0%% or more, of launches that are independent, in this "
+                   "session.",
+                   100.0 * least_coverage(report, ratios));
+    }
+    if (bars && range.hi > 0) {
+        report_add(text, " Bars of ");
+        add_span(text, range);
+        report_add(text,
+                   " launches: smallest to largest launch; this is a range, not an interval.");
+    }
+    if (bars && single.hi > 0) {
+        report_add(text, " Bars of one launch: 5th to 95th percentile of its ");
+        add_span(text, single);
+        report_add(text, " steps; steps are correlated, so this is a spread, not an interval.");
+    }
+    text_print(out, "%s", text);
     fputs(captions[figure].last, out->file);
 }

@@ -202,25 +202,6 @@ void report_fill_nccl_tests(struct grid *grid, const struct report *report)
 
 /* ---- as nccl-tests prints them ------------------------------------------------------------ */
 
-/* The beginning of a table, for programs that read it. There is one for each collective, type,
- * number of devices and communicator. */
-static void print_heading(FILE *to, const struct report_point *point)
-{
-    const struct record_key *key = point->key;
-
-    fprintf(to, "# %s, %d devices of %s, %s/%s; time: median of launches of lockstep sweep\n#\n",
-            key->workload, key->n_devices, key->devices, key->backend, key->communicator);
-    fprintf(to, "# %10s  %12s  %8s  %6s  %6s           %-35s%-18s\n", "", "", "", "", "",
-            "out-of-place", "in-place");
-    fprintf(to, "# %10s  %12s  %8s  %6s  %6s", "size", "count", "type", "redop", "root");
-    for (int place = 0; place < 2; ++place)
-        fprintf(to, "  %7s  %6s  %6s %6s", "time", "algbw", "busbw", "#wrong");
-    fprintf(to, "\n# %10s  %12s  %8s  %6s  %6s", "(B)", "(elements)", "", "", "");
-    for (int place = 0; place < 2; ++place)
-        fprintf(to, "  %7s  %6s  %6s %6s", "(us)", "(GB/s)", "(GB/s)", "");
-    fputc('\n', to);
-}
-
 /* Prints the columns of one place. The time has as many digits as in nccl-tests. */
 static void print_place(FILE *to, const struct report_point *point)
 {
@@ -264,7 +245,8 @@ static const struct report_point *find_other_place(const struct report *own,
     return NULL;
 }
 
-/* Both places of a cell are printed in one line, in the table of the cell in place. */
+/* There is one table for each collective, type, number of devices and communicator. Both places of
+ * a cell are printed in one line, in the table of the cell in place. */
 size_t report_nccl_tests(FILE *to, const struct report *report)
 {
     const struct report *own = report->collectives;
@@ -286,8 +268,21 @@ size_t report_nccl_tests(FILE *to, const struct report *report)
             headed = NULL;
         if (!in && other)
             continue;
-        if (!headed)
-            print_heading(to, point);
+        if (!headed) {
+            fprintf(
+                to,
+                "# %s, %d devices of %s, %s/%s; time: median of launches of lockstep sweep\n#\n",
+                key->workload, key->n_devices, key->devices, key->backend, key->communicator);
+            fprintf(to, "# %10s  %12s  %8s  %6s  %6s           %-35s%-18s\n", "", "", "", "", "",
+                    "out-of-place", "in-place");
+            fprintf(to, "# %10s  %12s  %8s  %6s  %6s", "size", "count", "type", "redop", "root");
+            for (int place = 0; place < 2; ++place)
+                fprintf(to, "  %7s  %6s  %6s %6s", "time", "algbw", "busbw", "#wrong");
+            fprintf(to, "\n# %10s  %12s  %8s  %6s  %6s", "(B)", "(elements)", "", "", "");
+            for (int place = 0; place < 2; ++place)
+                fprintf(to, "  %7s  %6s  %6s %6s", "(us)", "(GB/s)", "(GB/s)", "");
+            fputc('\n', to);
+        }
         headed = point;
         print_unverified(to, out);
         print_unverified(to, in);

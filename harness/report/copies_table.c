@@ -176,24 +176,6 @@ static double number_of_copy(const struct report *report, const struct copies_se
     return of == HERE ? here / 1e9 : of == THERE || of == READ ? there / 1e9 : here / there;
 }
 
-/* Writes the words that all numbers of a set share. */
-static void set_words(const struct report *report, const struct copies_set *set,
-                      char text[REPORT_CELL_TEXT])
-{
-    const struct report_row *row = set->row;
-    const struct record_key *key = &row->cell->key;
-
-    text[0] = '\0';
-    report_add(text, "%s, %s/%s, %zu launch%s", key->devices, key->backend, key->communicator,
-               set->launches, set->launches == 1 ? "" : "es");
-    if (report->many_variants)
-        report_add(text, ", as run %.8s", row->run->run_id);
-    if (row->cell->oversubscribed)
-        report_add(text, ", oversubscribed: %s", report_crowding(row));
-    if (report_simulated(row))
-        report_add(text, ", SIMULATED");
-}
-
 /* All numbers of the table that are no ratio have one unit. */
 static void cell_of_copy(struct grid *grid, double speed, enum of of)
 {
@@ -263,6 +245,7 @@ int report_copies_table(struct text_out *out, const struct report *report)
     grid_open(&grid, out, "copies", title);
     for (size_t s = 0; s < report->n_copies; ++s) {
         const struct copies_set *set = &report->copies[s];
+        const struct record_key *key = &set->row->cell->key;
         const int devices = brief ? set->devices : report->copies[0].devices;
 
         /* All sets on a page have as many columns as the largest one. */
@@ -274,7 +257,16 @@ int report_copies_table(struct text_out *out, const struct report *report)
                 grid_heading(&grid, "number", text);
             }
         }
-        set_words(report, set, text);
+        /* The words that all numbers of a set share. */
+        text[0] = '\0';
+        report_add(text, "%s, %s/%s, %zu launch%s", key->devices, key->backend, key->communicator,
+                   set->launches, set->launches == 1 ? "" : "es");
+        if (report->many_variants)
+            report_add(text, ", as run %.8s", set->row->run->run_id);
+        if (set->row->cell->oversubscribed)
+            report_add(text, ", oversubscribed: %s", report_crowding(set->row));
+        if (report_simulated(set->row))
+            report_add(text, ", SIMULATED");
         grid_group(&grid, text);
         add_set(&grid, report, set, devices);
         if (!brief)

@@ -76,44 +76,6 @@ static const struct report_point *find_shard(const struct plot *plot,
     return NULL;
 }
 
-/* Writes the terms of a point. A term is hollow unless its interval excludes 0. */
-static void write_terms(struct plot_table *table, const struct level level[LEVELS],
-                        double scratch[], double *row)
-{
-    const double step = level[STEP].middle, ideal = level[IDEAL].middle / step;
-    int from = IDEAL;
-
-    plot_table_row(
-        table, (const double[]){++*row, KIND_IDEAL, 0, ideal, ideal, ideal, 0, level[IDEAL].middle},
-        8);
-    for (int to = SHARD; to < LEVELS; ++to) {
-        struct report_pair pair;
-        size_t n = 0;
-
-        if (!isfinite(level[to].middle))
-            continue;
-        /* The difference of the two levels, over the launches that both have. */
-        for (size_t at[2] = {0}; report_pair_next(level[to].point, level[from].point, at, &pair);) {
-            const double apart =
-                time_of_level(&level[to], pair.row) - time_of_level(&level[from], pair.base);
-
-            if (isfinite(apart))
-                scratch[n++] = apart;
-        }
-        const struct report_value value = report_value_of(scratch, n);
-        const double at = level[from].middle, end = level[to].middle;
-        const bool open = !(value.lo > 0) && !(value.hi < 0);
-
-        plot_table_row(table,
-                       (const double[]){++*row, 1 << from | 1 << to, at / step, end / step,
-                                        isfinite(value.lo) ? (at + value.lo) / step : end / step,
-                                        isfinite(value.hi) ? (at + value.hi) / step : end / step,
-                                        open, end - at},
-                       8);
-        from = to;
-    }
-}
-
 /* The part of the stack to which a phase belongs: 0 forward, 1 backward, 2 loss and update, 3
  * copies. The last part is waiting. */
 static const int stack_of[RECORD_PHASES] = {
@@ -215,7 +177,8 @@ static void write_mode(struct plot_table *table, const struct report_group *grou
         [SHARD] = {weak ? NULL : find_shard(table->plot, group, point), floor_of, 1, NAN},
         [ALONE] = {point, alone_of, 1, NAN},
         [STEP] = {point, floor_of, 1, NAN}};
-    double share[STACK] = {0}, at = 0, launches = 0;
+    double share[STACK] = {0}, sum = 0, launches = 0;
+    int from = IDEAL;
     char label[PLOT_TEXT];
 
     for (int l = 0; l < LEVELS; ++l) {
@@ -234,22 +197,53 @@ static void write_mode(struct plot_table *table, const struct report_group *grou
                report_time(level[STEP].middle, WORD));
     if (!plot_table_series(table, figure_style(point), label))
         return;
-    write_terms(table, level, scratch, row);
+    const double step = level[STEP].middle, ideal = level[IDEAL].middle / step;
+
+    /* A term is hollow unless its interval excludes 0. */
+    plot_table_row(
+        table, (const double[]){++*row, KIND_IDEAL, 0, ideal, ideal, ideal, 0, level[IDEAL].middle},
+        8);
+    for (int to = SHARD; to < LEVELS; ++to) {
+        struct report_pair pair;
+        size_t n = 0;
+
+        if (!isfinite(level[to].middle))
+            continue;
+        /* The difference of the two levels, over the launches that both have. */
+        for (size_t at[2] = {0}; report_pair_next(level[to].point, level[from].point, at, &pair);) {
+            const double apart =
+                time_of_level(&level[to], pair.row) - time_of_level(&level[from], pair.base);
+
+            if (isfinite(apart))
+                scratch[n++] = apart;
+        }
+        const struct report_value value = report_value_of(scratch, n);
+        const double at = level[from].middle, end = level[to].middle;
+        const bool open = !(value.lo > 0) && !(value.hi < 0);
+
+        plot_table_row(table,
+                       (const double[]){++*row, 1 << from | 1 << to, at / step, end / step,
+                                        isfinite(value.lo) ? (at + value.lo) / step : end / step,
+                                        isfinite(value.hi) ? (at + value.hi) / step : end / step,
+                                        open, end - at},
+                       8);
+        from = to;
+    }
     ++*row;
     for (size_t i = 0; i < point->n; ++i)
         launches += point->row[i].verified && add_shares(point->row[i].cell, share);
     for (int s = 0; s + 1 < STACK; ++s)
-        at += share[s] / launches;
-    share[STACK - 1] = launches * fmax(0, 1 - at);
-    at = 0;
+        sum += share[s] / launches;
+    share[STACK - 1] = launches * fmax(0, 1 - sum);
+    sum = 0;
     for (int s = 0; s < STACK && launches > 0; ++s) {
-        const double end = at + share[s] / launches;
+        const double end = sum + share[s] / launches;
 
         plot_table_row(
             table,
-            (const double[]){*row, KIND_OF_STACK + s, at, end, end, end, 0, share[s] / launches},
+            (const double[]){*row, KIND_OF_STACK + s, sum, end, end, end, 0, share[s] / launches},
             8);
-        at = end;
+        sum = end;
     }
     *row += 2; /* space for the label of the next one */
 }

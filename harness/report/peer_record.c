@@ -42,34 +42,6 @@ const struct peer_kind_row peer_kinds[PEER_KINDS] = {
 
 /* ---- a launch ----------------------------------------------------------------------------- */
 
-/* Returns the median of the steps of a launch, all of which were checked. */
-static double read_peer_steps(const json_t *object, struct text_error *err)
-{
-    const json_t *list;
-    const size_t n = member_list(object, "step_ns", 1, STEPS_MAX, &list, err);
-    double *steps = calloc(n + 1, sizeof *steps), median;
-
-    if (!steps) {
-        member_fault(err, "no memory for %zu steps", n);
-        return NAN;
-    }
-    for (size_t i = 0; i < n; ++i) {
-        const json_t *step = json_array_get(list, i);
-
-        steps[i] = (double)json_integer_value(step);
-        if (!json_is_integer(step) || json_integer_value(step) < 1 ||
-            json_integer_value(step) > STEP_NS_MAX)
-            member_fault(err, "'step_ns' has something that is not the time of a step in ns");
-    }
-    if (member_count(object, "steps_checked", 0, STEPS_MAX, err) < n)
-        member_fault(err, "a launch is ok and did not check all of its %zu steps", n);
-    member_count(object, "values_checked", 1, INT64_MAX, err);
-    stats_sort(steps, n);
-    median = n > 0 ? (steps[(n - 1) / 2] + steps[n / 2]) / 2 : NAN;
-    free(steps);
-    return median;
-}
-
 static void read_peer_launch(const json_t *object, const struct peer_record *record,
                              struct peer_arm *arm, struct text_error *err)
 {
@@ -87,8 +59,27 @@ static void read_peer_launch(const json_t *object, const struct peer_record *rec
     ++arm->point->n;
     member_text(object, "status", status, sizeof status, err);
     if (strcmp(status, "ok") == 0) {
+        /* All of its steps were checked, and their median counts. */
+        const json_t *list;
+        const size_t n = member_list(object, "step_ns", 1, STEPS_MAX, &list, err);
+        double *steps = calloc(n + 1, sizeof *steps);
+
         row->verified = true;
-        cell->median_ns = read_peer_steps(object, err);
+        if (!steps)
+            member_fault(err, "no memory for %zu steps", n);
+        for (size_t i = 0; i < n && steps; ++i) {
+            const json_t *step = json_array_get(list, i);
+
+            steps[i] = (double)json_integer_value(step);
+            if (!json_is_integer(step) || json_integer_value(step) < 1 ||
+                json_integer_value(step) > STEP_NS_MAX)
+                member_fault(err, "'step_ns' has something that is not the time of a step in ns");
+        }
+        if (member_count(object, "steps_checked", 0, STEPS_MAX, err) < n)
+            member_fault(err, "a launch is ok and did not check all of its %zu steps", n);
+        member_count(object, "values_checked", 1, INT64_MAX, err);
+        cell->median_ns = steps ? stats_median(steps, n) : (double)NAN;
+        free(steps);
         if (outside && member_number(outside, "outside_frac", 0, INFINITY, err) > 1.0)
             member_fault(err, "'outside_frac' is more than 1");
         if (outside)
