@@ -27,6 +27,8 @@ do for [round = 1:40] {
     }
 }
 across = 0
+# A thin line leads to each label, and ends before it: a label's distance is no share of the width.
+lead = 7.0 / (right - left) < 0.025 ? 7.0 / (right - left) : 0.025
 do for [s = 1:n] {
     style = pick("styles", s)
     colour = hue_of(style)
@@ -38,7 +40,7 @@ do for [s = 1:n] {
     } else {
         set label 20 + s say(3 + s) at graph 1, graph place[s] / panel_height \
             offset 1.2,0 noenhanced font ",12" tc rgb colour
-        set arrow 20 + s from graph 1.005, first end_y[s] to graph 1.025, graph place[s] / panel_height \
+        set arrow 20 + s from graph 1.005, first end_y[s] to graph 1.0 + lead, graph place[s] / panel_height \
             nohead lc rgb "#aaaaaa" lw 0.6
     }
 }
