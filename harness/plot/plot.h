@@ -90,6 +90,9 @@ bool plot_table_panel(struct plot_table *table, const char *title, const char *s
 /* The next series of the panel, at least one row of which must follow. False: too many. */
 bool plot_table_series(struct plot_table *table, size_t style, const char *label);
 void plot_table_row(struct plot_table *table, const double number[], size_t n);
+#define PLOT_ROW(table, ...)                                                                       \
+    plot_table_row(table, (const double[]){__VA_ARGS__},                                           \
+                   sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
 /* No line is drawn from the row before to the next. */
 void plot_table_gap(struct plot_table *table);
 /* 1 when there is a panel, 0 when not, or -1: what a plot_writer_fn returns. */

@@ -89,11 +89,8 @@ static void write_batch_panel(struct plot_table *table, const struct report_grou
             if (last < batches.n && place > last + 1)
                 plot_table_gap(table);
             last = place;
-            plot_table_row(table,
-                           (const double[]){per_device(point, (double)point->key->global_batch),
-                                            rate.middle, rate.lo, rate.hi, figure_hollow(point),
-                                            reaches},
-                           6);
+            PLOT_ROW(table, per_device(point, (double)point->key->global_batch), rate.middle,
+                     rate.lo, rate.hi, figure_hollow(point), reaches);
             knee = knee || reaches;
         }
     }
@@ -176,10 +173,8 @@ static void write_roofline_panel(struct plot_table *table, const struct report_g
             if (!begun && !plot_table_series(table, style, label))
                 break;
             begun = true;
-            plot_table_row(table,
-                           (const double[]){per_byte(point), flops.middle, flops.lo, flops.hi,
-                                            figure_hollow(point)},
-                           5);
+            PLOT_ROW(table, per_byte(point), flops.middle, flops.lo, flops.hi,
+                     figure_hollow(point));
         }
     }
 }
@@ -268,8 +263,7 @@ static void write_speedup(struct plot_table *table, double devices,
 {
     const struct figure_value of = figure_value(value, 1);
 
-    plot_table_row(table, (const double[]){devices, of.middle, of.lo, of.hi, hollow, bound, roof},
-                   7);
+    PLOT_ROW(table, devices, of.middle, of.lo, of.hi, hollow, bound, roof);
 }
 
 static void write_scaling_panel(struct plot_table *table, const struct report_group *group)
@@ -386,11 +380,8 @@ static void write_overlap_panel(struct plot_table *table, const struct report_gr
             ++n;
             /* The reduction over the step, its exposed part, and the range of that part. */
             if (plot_table_series(table, figure_style(point), words))
-                plot_table_row(table,
-                               (const double[]){(double)n, comm, comm * (1 - hidden->middle),
-                                                comm * (1 - hidden->hi), comm * (1 - hidden->lo),
-                                                hidden->middle},
-                               6);
+                PLOT_ROW(table, (double)n, comm, comm * (1 - hidden->middle),
+                         comm * (1 - hidden->hi), comm * (1 - hidden->lo), hidden->middle);
         }
 }
 
@@ -443,10 +434,8 @@ static void write_bandwidth_panel(struct plot_table *table, const struct report_
             return;
         begun = begun || points[i].verified > 0;
         if (points[i].verified > 0)
-            plot_table_row(table,
-                           (const double[]){(double)points[i].key->size_bytes, speed.middle,
-                                            speed.lo, speed.hi, figure_hollow(&points[i])},
-                           5);
+            PLOT_ROW(table, (double)points[i].key->size_bytes, speed.middle, speed.lo, speed.hi,
+                     figure_hollow(&points[i]));
         if (i + 1 == group->n || points[i + 1].key->n_devices != devices) {
             begun = false;
             ++line;

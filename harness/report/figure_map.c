@@ -78,11 +78,8 @@ static void write_map_panel(struct plot_table *table, const struct map *map,
         }
         /* In percent of the bound. */
         if (x > 0 && y > 0)
-            plot_table_row(table,
-                           (const double[]){(double)x, (double)y,
-                                            100 * value->middle / point->bound,
-                                            interval ? 100 * half : -1.0, (double)state},
-                           5);
+            PLOT_ROW(table, (double)x, (double)y, 100 * value->middle / point->bound,
+                     interval ? 100 * half : -1.0, (double)state);
     }
 }
 

@@ -74,12 +74,9 @@ static void write_run_chart(struct plot_table *table, const struct launches *all
         before = launch;
         /* A table cannot have NaN: an unknown share is -1. */
         if (i % stride == 0 || begins)
-            plot_table_row(table,
-                           (const double[]){(double)i + 1, cell->median_ns / launch->of_cell,
-                                            isfinite(cell->foreign_frac) ? cell->foreign_frac : -1,
-                                            isfinite(cell->steal_frac) ? cell->steal_frac : -1,
-                                            i > 0 && begins},
-                           5);
+            PLOT_ROW(table, (double)i + 1, cell->median_ns / launch->of_cell,
+                     isfinite(cell->foreign_frac) ? cell->foreign_frac : -1,
+                     isfinite(cell->steal_frac) ? cell->steal_frac : -1, i > 0 && begins);
     }
 }
 
@@ -134,16 +131,11 @@ static void write_strip(struct plot_table *table, const struct report *report, d
         for (size_t i = 0; i < point->n; ++i)
             if (point->row[i].verified)
                 scratch[launches++] = point->row[i].cell->p05_ns;
-        plot_table_row(table,
-                       (const double[]){row, stats_median(scratch, launches) / step->middle,
-                                        step->lo / step->middle, step->hi / step->middle, 0},
-                       5);
+        PLOT_ROW(table, row, stats_median(scratch, launches) / step->middle,
+                 step->lo / step->middle, step->hi / step->middle, 0);
         for (size_t i = 0; i < point->n; ++i)
             if (point->row[i].verified)
-                plot_table_row(
-                    table,
-                    (const double[]){row, point->row[i].cell->median_ns / step->middle, 1, 1, 1},
-                    5);
+                PLOT_ROW(table, row, point->row[i].cell->median_ns / step->middle, 1, 1, 1);
     }
 }
 
@@ -181,7 +173,7 @@ static void write_first(struct plot_table *table, const struct launches *all)
                     all->scratch[n++] = relative(&all->list[i], s);
             median = stats_median(all->scratch, n);
             if (isfinite(median))
-                plot_table_row(table, (const double[]){(double)s + 1, median}, 2);
+                PLOT_ROW(table, (double)s + 1, median);
         }
     if (!plot_table_series(table, 1, ""))
         return;
@@ -189,7 +181,7 @@ static void write_first(struct plot_table *table, const struct launches *all)
         if (i > 0)
             plot_table_gap(table);
         for (size_t s = 0; s < FIRST_STEPS && isfinite(relative(&all->list[i], s)); ++s)
-            plot_table_row(table, (const double[]){(double)s + 1, relative(&all->list[i], s)}, 2);
+            PLOT_ROW(table, (double)s + 1, relative(&all->list[i], s));
     }
 }
 

@@ -200,9 +200,8 @@ static void write_mode(struct plot_table *table, const struct report_group *grou
     const double step = level[STEP].middle, ideal = level[IDEAL].middle / step;
 
     /* A term is hollow unless its interval excludes 0. */
-    plot_table_row(
-        table, (const double[]){++*row, KIND_IDEAL, 0, ideal, ideal, ideal, 0, level[IDEAL].middle},
-        8);
+    ++*row;
+    PLOT_ROW(table, *row, KIND_IDEAL, 0, ideal, ideal, ideal, 0, level[IDEAL].middle);
     for (int to = SHARD; to < LEVELS; ++to) {
         struct report_pair pair;
         size_t n = 0;
@@ -221,12 +220,10 @@ static void write_mode(struct plot_table *table, const struct report_group *grou
         const double at = level[from].middle, end = level[to].middle;
         const bool open = !(value.lo > 0) && !(value.hi < 0);
 
-        plot_table_row(table,
-                       (const double[]){++*row, 1 << from | 1 << to, at / step, end / step,
-                                        isfinite(value.lo) ? (at + value.lo) / step : end / step,
-                                        isfinite(value.hi) ? (at + value.hi) / step : end / step,
-                                        open, end - at},
-                       8);
+        ++*row;
+        PLOT_ROW(table, *row, 1 << from | 1 << to, at / step, end / step,
+                 isfinite(value.lo) ? (at + value.lo) / step : end / step,
+                 isfinite(value.hi) ? (at + value.hi) / step : end / step, open, end - at);
         from = to;
     }
     ++*row;
@@ -239,10 +236,7 @@ static void write_mode(struct plot_table *table, const struct report_group *grou
     for (int s = 0; s < STACK && launches > 0; ++s) {
         const double end = sum + share[s] / launches;
 
-        plot_table_row(
-            table,
-            (const double[]){*row, KIND_OF_STACK + s, sum, end, end, end, 0, share[s] / launches},
-            8);
+        PLOT_ROW(table, *row, KIND_OF_STACK + s, sum, end, end, end, 0, share[s] / launches);
         sum = end;
     }
     *row += 2; /* space for the label of the next one */

@@ -125,10 +125,8 @@ static void write_limit(struct plot_table *table, const struct roof *roof,
     if (!plot_table_series(table, line->product ? PRODUCT_STYLE : PHASE_STYLE, words))
         return;
     *row += 1;
-    plot_table_row(table,
-                   (const double[]){*row, share.share, share.share * ns / line->work.ns.hi,
-                                    share.share * ns / line->work.ns.lo},
-                   4);
+    PLOT_ROW(table, *row, share.share, share.share * ns / line->work.ns.hi,
+             share.share * ns / line->work.ns.lo);
 }
 
 static void prepare_limits(struct plot *plot, struct plot_grid *grid)

@@ -76,10 +76,7 @@ static void write_ratio(struct plot_table *table, const struct peer_record *reco
     if (most > 0)
         report_add(words, ", %s", verdict_names[judge_ratio(value, most)]);
     if (plot_table_series(table, style, words))
-        plot_table_row(
-            table,
-            (const double[]){row, drawn.middle, drawn.lo, drawn.hi, most, judge_ratio(value, most)},
-            6);
+        PLOT_ROW(table, row, drawn.middle, drawn.lo, drawn.hi, most, judge_ratio(value, most));
 }
 
 static void prepare_peer(struct plot *plot, struct plot_grid *grid)
