@@ -12,7 +12,7 @@
 #include "record/json.h"
 #include "verify/collective.h"
 
-enum { FIRST_RESULTS = 64, MOST_RESULTS = 10000, MOST_LINES = 1000000 };
+enum { MOST_RESULTS = 10000, MOST_LINES = 1000000 };
 enum { MOST_WORDS = 48, PLACES = 2, MOST_RANKS = 1 << 20, NEWEST_JSON = 3 };
 
 static int set_program(const char *program, struct nccl_tests *file, struct text_error *err)
@@ -21,8 +21,7 @@ static int set_program(const char *program, struct nccl_tests *file, struct text
     return file->collective ? 0 : record_fail(err, "'%.40s' is not measured here", program);
 }
 
-/* ---- nccl-tests: a result
- * ----------------------------------------------------------------------------- */
+/* ---- a result of nccl-tests ------------------------------------------------------------------ */
 
 /* Adds a result. Its bus bandwidth must be the algorithm bandwidth times the factor of the
  * collective on so many ranks; otherwise it is from another number of ranks than the file says.
@@ -46,21 +45,13 @@ static int add_result(struct nccl_tests *file, const struct nccl_tests_line *lin
                            line->bytes, line->busbw / 1e9, factor, line->algbw / 1e9, file->ranks);
     if (file->n == MOST_RESULTS)
         return record_fail(err, "more than %d results", MOST_RESULTS);
-    if (file->n == file->capacity) {
-        const size_t capacity = file->capacity > 0 ? 2 * file->capacity : FIRST_RESULTS;
-        struct nccl_tests_line *more = realloc(file->line, capacity * sizeof *more);
-
-        if (!more)
-            return record_fail(err, "no memory for %zu results", capacity);
-        file->line = more;
-        file->capacity = capacity;
-    }
     file->line[file->n++] = *line;
     return 0;
 }
 
-/* ---- nccl-tests: text: lines of '#' say what was run and name the columns; any other line is one
- * size ---- */
+/* ---- its text -------------------------------------------------------------------------------- */
+
+/* Lines of '#' say what was run and name the columns; any other line is one size. */
 
 struct words {
     char *word[MOST_WORDS];
@@ -205,8 +196,7 @@ static int read_text(const char *path, struct nccl_tests *file, struct text_erro
     return status;
 }
 
-/* ---- nccl-tests: JSON
- * --------------------------------------------------------------------------------- */
+/* ---- its JSON -------------------------------------------------------------------------------- */
 
 static const char *text_of_member(const json_t *object, const char *name)
 {
@@ -308,10 +298,14 @@ static int add_nccl_tests(const char *path, const json_t *root, struct report *r
                           struct text_error *err)
 {
     struct nccl_tests *file = calloc(1, sizeof *file);
-    int status = !file  ? record_fail(err, "no memory")
-                 : root ? read_json_root(root, file, err)
-                        : read_text(path, file, err);
+    int status = -1;
 
+    if (file)
+        file->line = calloc(MOST_RESULTS, sizeof *file->line);
+    if (!file || !file->line)
+        record_fail(err, "no memory for %d results", MOST_RESULTS);
+    else
+        status = root ? read_json_root(root, file, err) : read_text(path, file, err);
     if (status == 0 && file->n == 0 && file->others == 0)
         status =
             record_fail(err, "no result of nccl-tests is in it, nor is it the JSON of nvbandwidth");
@@ -322,8 +316,7 @@ static int add_nccl_tests(const char *path, const json_t *root, struct report *r
     return status;
 }
 
-/* ---- nccl-tests: what is in the files -----------------------------------------------------------
- */
+/* ---- results of nccl-tests ------------------------------------------------------------------- */
 
 bool nccl_tests_is_wrong(const struct nccl_tests *file)
 {

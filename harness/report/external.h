@@ -37,7 +37,7 @@ struct nccl_tests {
     const struct collective *collective;
     int ranks;
     struct nccl_tests_line *line;
-    size_t n, capacity;
+    size_t n;
     size_t others; /* lines of a type or an operation that is not measured here */
     bool finished; /* the program came to its end */
     bool failed;   /* the program found values out of bounds */

@@ -6,14 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- batch -----------------------------------------------------------------------------------
- *
- * Draws samples/s per device over rows per device. There is a panel for each
- * group, with the plain program, and with DataParallel and ranks on the most devices that have
- * separate cores.
- *
- * Because the axis has rows per device, equal step times lie on one diagonal for all numbers of
- * devices, and the distance between two lines is the cost of several devices. */
+/* ---- samples/s by batch ---------------------------------------------------------------------- */
+
 enum { LEAST_FOR_KNEE = 4 };
 /* The knee is the smallest batch whose range reaches this share of the best median of its line. */
 static const double KNEE = 0.9;
@@ -41,6 +35,8 @@ static bool line_make(const struct plot *plot, const struct report_group *group,
     return line->n > 0;
 }
 
+/* Because the axis has rows per device, equal step times lie on one diagonal for all numbers of
+ * devices, and the distance between two lines is the cost of several devices. */
 static void write_batch_panel(struct plot_table *table, const struct report_group *group)
 {
     const struct plot *plot = table->plot;
@@ -102,14 +98,8 @@ const struct figure_row figure_batch = {
     .columns = "rows per device, samples/s per device, low, high, hollow, knee",
     .write_group = write_batch_panel};
 
-/* ---- roofline --------------------------------------------------------------------------------
- *
- * Draws how fast a device computes, over the amount of work for each byte
- * that is moved between devices. There is a panel for each group, and a line for each mode. The
- * ceilings are rates that were measured here: the matrix products by themselves, and the reduction
- * alone.
- *
- * A ceiling is drawn only if the records have it. */
+/* ---- roofline -------------------------------------------------------------------------------- */
+
 static double per_byte(const struct report_point *point)
 {
     const double moved = report_middle(point, REPORT_MOVED);
@@ -123,6 +113,9 @@ static bool is_on_roofline(const struct report_point *point)
            (report_is_plain(point) || per_byte(point) > 0.0);
 }
 
+/* How fast a device computes, over the amount of work for each byte that is moved between devices.
+ * The ceilings are rates that were measured here: the matrix products by themselves, and the
+ * reduction alone. A ceiling is drawn only if the records have it. */
 static void write_roofline_panel(struct plot_table *table, const struct report_group *group)
 {
     const struct plot *plot = table->plot;
@@ -185,16 +178,8 @@ const struct figure_row figure_roofline = {
     .columns = "operations per byte (0: no byte), GFLOP/s of a device, low, high, hollow",
     .write_group = write_roofline_panel};
 
-/* ---- scaling ---------------------------------------------------------------------------------
- *
- * Draws the speed-up over the number of devices at the largest batch.
- * There is a panel for each group, with DataParallel, ranks, and PyTorch if a comparison has the
- * same work.
- *
- * It also draws the bound that unequal shards and shared cores set: N rows on K devices take as
- * long as ceil(N/K) rows, and virtual devices are together no faster than the cores that they have.
- * Ranks have a second bound, which is drawn if it is lower and known: a step is never shorter than
- * its reduction alone. */
+/* ---- speed-up by devices --------------------------------------------------------------------- */
+
 /* A bound above this share hardly differs from the ideal, and would only hide it. */
 static const double SHOWN = 0.98;
 
@@ -266,6 +251,11 @@ static void write_speedup(struct plot_table *table, double devices,
     PLOT_ROW(table, devices, of.middle, of.lo, of.hi, hollow, bound, roof);
 }
 
+/* DataParallel, ranks, and PyTorch if a comparison has the same work, at the largest batch. It also
+ * draws the bound that unequal shards and shared cores set: N rows on K devices take as long as
+ * ceil(N/K) rows, and virtual devices are together no faster than the cores that they have. Ranks
+ * have a second bound, which is drawn if it is lower and known: a step is never shorter than its
+ * reduction alone. */
 static void write_scaling_panel(struct plot_table *table, const struct report_group *group)
 {
     const struct plot *plot = table->plot;
@@ -332,18 +322,17 @@ const struct figure_row figure_scaling = {
     .columns = "devices, speed-up, low, high, hollow, bound, roof (0: none)",
     .write_group = write_scaling_panel};
 
-/* ---- overlap ---------------------------------------------------------------------------------
- *
- * Draws the cost of communication for ranks. For each cell whose overlap
- * is resolved it has the reduction as a share of the step, the exposed part of it, and the bytes
- * that the step moves and holds. There is a panel for each workload, and a row for each cell. */
+/* ---- overlap --------------------------------------------------------------------------------- */
+
 enum { MOST_ROWS = 5 };
 
-static bool resolved(const struct report_point *point)
+static bool overlap_is_resolved(const struct report_point *point)
 {
     return report_has_overlap(point) && report_resolved(&point->value[REPORT_HIDDEN], 1.0);
 }
 
+/* For each cell whose overlap is resolved: the reduction as a share of the step, the exposed part
+ * of it, and the bytes that the step moves and holds. There is a row for each cell. */
 static void write_overlap_panel(struct plot_table *table, const struct report_group *group)
 {
     const struct report_point *points = figure_report(table->plot)->point + group->first;
@@ -352,9 +341,9 @@ static void write_overlap_panel(struct plot_table *table, const struct report_gr
     bool hollow = false;
 
     for (size_t i = 0; i < group->n; ++i) {
-        can += resolved(&points[i]);
-        open += report_has_overlap(&points[i]) && !resolved(&points[i]);
-        hollow = hollow || (resolved(&points[i]) && figure_hollow(&points[i]));
+        can += overlap_is_resolved(&points[i]);
+        open += report_has_overlap(&points[i]) && !overlap_is_resolved(&points[i]);
+        hollow = hollow || (overlap_is_resolved(&points[i]) && figure_hollow(&points[i]));
     }
     if (can == 0)
         return;
@@ -365,7 +354,7 @@ static void write_overlap_panel(struct plot_table *table, const struct report_gr
         return;
     /* The loop goes backwards, because the largest batches come last. */
     for (size_t i = group->n; i > 0 && n < MOST_ROWS; --i)
-        if (resolved(&points[i - 1])) {
+        if (overlap_is_resolved(&points[i - 1])) {
             const struct report_point *point = &points[i - 1];
             const struct report_value *hidden = &point->value[REPORT_HIDDEN];
             const double comm =
@@ -391,13 +380,13 @@ const struct figure_row figure_overlap = {
     .columns = "row, reduction and its exposed part, low, high, as parts of the step, hidden",
     .write_group = write_overlap_panel};
 
-/* ---- bandwidth -------------------------------------------------------------------------------
- *
- * Draws the bus bandwidth of collectives by size. There is a panel for
- * each collective with its type, communicator and place, and a line for each number of devices. */
+/* ---- bus bandwidth --------------------------------------------------------------------------- */
+
 /* All lines have the colour of ranks, and each has a different marker. */
 enum { FIRST_STYLE = 3, NEXT_STYLE = 4, MOST_LINES = 6 };
 
+/* A panel for each collective with its type, communicator and place, and a line for each number of
+ * devices. */
 static void write_bandwidth_panel(struct plot_table *table, const struct report_group *group)
 {
     const struct report_point *points =
