@@ -132,14 +132,19 @@ bool report_settles(const struct report_point *point);
 /* The median over the launches; NaN: unknown. */
 double report_middle(const struct report_point *point, int metric);
 
-/* Points first..first+n are of one workload in one setting. They are ordered by mode (plain, dp,
- * others), devices, bucket and batch. After them come n_cores points of mode plain-mt: these are a
- * reference, never a base, and in no figure. */
+/* Points on one device, or on one rank, that follow each other, ordered by bucket and batch. */
+struct report_ones {
+    const struct report_point *point;
+    size_t n;
+};
+
+/* The points of one workload in one setting. They are ordered by mode (plain, dp, others), devices,
+ * bucket and batch. After them come n_cores points of mode plain-mt: these are a reference, never a
+ * base, and in no figure. */
 struct report_group {
-    size_t first, n, n_cores;
-    size_t n_plain;          /* base cases of mode plain: points from first on */
-    size_t single, n_single; /* base cases of dp on one device: points from single on */
-    size_t rank, n_rank;     /* base cases of DDP on one rank: points from rank on */
+    struct report_point *point; /* the first of them, in the points of the report */
+    size_t n, n_cores;
+    struct report_ones plain, single, rank; /* base cases: of mode plain, dp and ddp */
     const char *scaling; /* "strong": the batch is that of all devices; "weak": rows per device */
 };
 
@@ -378,8 +383,16 @@ bool report_limit_of(const struct report_point *point, struct report_limit *limi
 void report_limit_parts(struct report_point *point, double scratch[]);
 /* The point that tells most about scaling: the one on the most devices that had separate cores, at
  * the largest batch that has a base. NULL: no point is on several devices. */
-const struct report_point *report_group_best(const struct report *report,
-                                             const struct report_group *group);
+const struct report_point *report_group_best(const struct report_group *group);
+
+/* The base cases of a group at one batch, verified or not; NULL: not planned. rank stands apart: it
+ * is a base only if the others are not verified. */
+struct report_base {
+    const struct report_point *plain, *single, *rank;
+};
+/* Finds the next base cases, by batch, and those with only a rank last; *at begins at 0. Returns
+ * false after the last. */
+bool report_base_next(const struct report_group *group, size_t at[3], struct report_base *base);
 
 /* ---- lines of collectives: analysis/fits.c ------------------------------------------------ */
 

@@ -125,13 +125,12 @@ enum report_loss report_largest_loss(const struct report_limit *limit)
     return most;
 }
 
-const struct report_point *report_group_best(const struct report *report,
-                                             const struct report_group *group)
+const struct report_point *report_group_best(const struct report_group *group)
 {
     const struct report_point *best = NULL;
 
-    for (size_t i = group->first; i < group->first + group->n; ++i) {
-        const struct report_point *point = &report->point[i];
+    for (size_t i = 0; i < group->n; ++i) {
+        const struct report_point *point = &group->point[i];
         const struct record_key *x = point->key;
 
         if (x->n_devices < 2 || !isfinite(report_middle(point, REPORT_SPEEDUP)))

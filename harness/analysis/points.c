@@ -97,48 +97,41 @@ static struct report_value paired_speedup(const struct report_point *point,
     return value;
 }
 
-/* Finds the points on one device in that mode, which follow each other: n of them from *first on,
- * ordered by bucket and batch. */
-static size_t find_ones(const struct report *report, const struct report_group *group,
-                        const char *mode, size_t *first)
+/* Finds the points on one device in that mode. */
+static struct report_ones find_ones(const struct report_group *group, const char *mode)
 {
-    const size_t end = group->first + group->n;
-    size_t n = 0;
+    const struct report_point *end = group->point + group->n;
+    struct report_ones ones = {.point = group->point};
 
-    for (*first = group->first; *first < end; ++*first)
-        if (report_is_mode(&report->point[*first], mode))
-            break;
-    while (*first + n < end && report_is_mode(&report->point[*first + n], mode) &&
-           report->point[*first + n].key->n_devices == 1)
-        ++n;
-    return n;
+    while (ones.point < end && !report_is_mode(ones.point, mode))
+        ++ones.point;
+    while (ones.point + ones.n < end && report_is_mode(&ones.point[ones.n], mode) &&
+           ones.point[ones.n].key->n_devices == 1)
+        ++ones.n;
+    return ones;
 }
 
 /* The verified point among these with that bucket and batch, or NULL. */
-static const struct report_point *find_one(const struct report_point points[], size_t n,
-                                           size_t bucket, size_t batch)
+static const struct report_point *find_one(struct report_ones ones, size_t bucket, size_t batch)
 {
-    for (size_t i = 0; i < n; ++i)
-        if (points[i].verified > 0 && points[i].key->bucket_bytes == bucket &&
-            points[i].key->global_batch == batch)
-            return &points[i];
+    for (size_t i = 0; i < ones.n; ++i)
+        if (ones.point[i].verified > 0 && ones.point[i].key->bucket_bytes == bucket &&
+            ones.point[i].key->global_batch == batch)
+            return &ones.point[i];
     return NULL;
 }
 
 /* Compares DDP with the verified point of DataParallel on as many devices with the same batch. */
-static void compare_with_dp(const struct report *report, const struct report_group *group,
-                            struct report_point *point, double scratch[])
+static void compare_with_dp(const struct report_group *group, struct report_point *point,
+                            double scratch[])
 {
-    const struct record_key *key = point->key;
+    const struct report_point *const end = group->point + group->n;
 
-    for (size_t i = group->first; i < group->first + group->n && !point->peer; ++i) {
-        const struct report_point *other = &report->point[i];
-
+    for (const struct report_point *other = group->point; other < end && !point->peer; ++other)
         if (other->verified > 0 && report_is_mode(other, "dp") &&
-            other->key->n_devices == key->n_devices &&
-            other->key->global_batch == key->global_batch)
+            other->key->n_devices == point->key->n_devices &&
+            other->key->global_batch == point->key->global_batch)
             point->peer = other;
-    }
     if (point->peer) {
         const struct report_value faster = paired_speedup(point, point->peer, scratch);
 
@@ -146,50 +139,67 @@ static void compare_with_dp(const struct report *report, const struct report_gro
     }
 }
 
-static void find_bases(const struct report *report, struct report_group *group, double scratch[])
+static void find_bases(struct report_group *group, double scratch[])
 {
-    struct report_point *point = report->point;
     const bool weak = strcmp(group->scaling, "weak") == 0;
-    const size_t end = group->first + group->n, all = end + group->n_cores;
-    size_t plain;
+    struct report_point *const end = group->point + group->n, *const all = end + group->n_cores;
 
-    group->n_plain = find_ones(report, group, "plain", &plain);
-    group->n_single = find_ones(report, group, "dp", &group->single);
-    group->n_rank = find_ones(report, group, "ddp", &group->rank);
-    for (size_t i = group->first; i < all; ++i) {
-        const struct record_key *key = point[i].key;
+    group->plain = find_ones(group, "plain");
+    group->single = find_ones(group, "dp");
+    group->rank = find_ones(group, "ddp");
+    for (struct report_point *point = group->point; point < all; ++point) {
+        const struct record_key *key = point->key;
         const size_t batch = weak && key->n_devices > 0 ? key->global_batch / (size_t)key->n_devices
                                                         : key->global_batch;
 
-        point[i].plain = find_one(&point[plain], group->n_plain, 0, batch);
-        point[i].single = find_one(&point[group->single], group->n_single, 0, batch);
-        if (report_is_ddp(&point[i]))
-            point[i].rank = find_one(&point[group->rank], group->n_rank, key->bucket_bytes, batch);
-        point[i].base = point[i].plain    ? point[i].plain
-                        : point[i].single ? point[i].single
-                                          : point[i].rank;
-        point[i].beside = report_unknown;
-        if (point[i].verified == 0)
+        point->plain = find_one(group->plain, 0, batch);
+        point->single = find_one(group->single, 0, batch);
+        if (report_is_ddp(point))
+            point->rank = find_one(group->rank, key->bucket_bytes, batch);
+        point->base = point->plain ? point->plain : point->single ? point->single : point->rank;
+        point->beside = report_unknown;
+        if (point->verified == 0)
             continue;
-        if (point[i].base) {
+        if (point->base) {
             const double devices = (double)key->n_devices;
-            struct report_value *efficiency = &point[i].value[REPORT_EFFICIENCY];
+            struct report_value *efficiency = &point->value[REPORT_EFFICIENCY];
 
-            *efficiency = paired_speedup(&point[i], point[i].base, scratch);
-            point[i].value[REPORT_SPEEDUP] = *efficiency;
+            *efficiency = paired_speedup(point, point->base, scratch);
+            point->value[REPORT_SPEEDUP] = *efficiency;
             efficiency->middle /= devices;
             efficiency->lo /= devices;
             efficiency->hi /= devices;
-            report_limit_parts(&point[i], scratch);
+            report_limit_parts(point, scratch);
         }
-        if (report_is_ddp(&point[i]))
-            compare_with_dp(report, group, &point[i], scratch);
+        if (report_is_ddp(point))
+            compare_with_dp(group, point, scratch);
     }
-    for (size_t i = group->first; i < end; ++i)
-        for (size_t c = end; point[i].base && c < all && !point[i].cores; ++c)
-            if (point[i].key->n_devices > 1 && point[c].base == point[i].base &&
-                point[c].key->n_devices == point[i].key->n_devices && point[c].verified > 0)
-                point[i].cores = &point[c];
+    for (struct report_point *point = group->point; point < end; ++point)
+        for (struct report_point *c = end; point->base && c < all && !point->cores; ++c)
+            if (point->key->n_devices > 1 && c->base == point->base &&
+                c->key->n_devices == point->key->n_devices && c->verified > 0)
+                point->cores = c;
+}
+
+bool report_base_next(const struct report_group *group, size_t at[3], struct report_base *base)
+{
+    const bool plain = at[0] < group->plain.n, single = at[1] < group->single.n;
+    const struct report_point *a = &group->plain.point[at[0]];
+    const struct report_point *b = &group->single.point[at[1]];
+    const size_t x = plain ? a->key->global_batch : 0;
+    const size_t y = single ? b->key->global_batch : 0;
+
+    *base = (struct report_base){.plain = plain && (!single || x <= y) ? a : NULL,
+                                 .single = single && (!plain || y <= x) ? b : NULL};
+    at[0] += base->plain != NULL;
+    at[1] += base->single != NULL;
+    /* DDP on one rank is the base if neither plain nor single is there. */
+    while (!plain && !single && !base->rank && at[2] < group->rank.n) {
+        const struct report_point *rank = &group->rank.point[at[2]++];
+
+        base->rank = rank->plain || rank->single ? NULL : rank;
+    }
+    return plain || single || base->rank;
 }
 
 static int compare_sizes(const void *left, const void *right)
@@ -217,7 +227,7 @@ int report_points_make(struct report *report)
 
             if (i == 0 || !report_same_group(row - 1, row))
                 report->group[report->n_groups++] =
-                    (struct report_group){.first = report->n_points, .scaling = row->run->scaling};
+                    (struct report_group){.point = point, .scaling = row->run->scaling};
             *point = (struct report_point){.first = i, .row = row, .key = &row->cell->key};
             ++report->n_points;
             if (report_is_cores(point))
@@ -241,7 +251,7 @@ int report_points_make(struct report *report)
     for (size_t i = 0; i < report->n_points; ++i)
         sum_point(&report->point[i], scratch);
     for (size_t g = 0; g < report->n_groups; ++g)
-        find_bases(report, &report->group[g], scratch);
+        find_bases(&report->group[g], scratch);
     free(scratch);
     return 0;
 }

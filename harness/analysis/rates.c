@@ -59,19 +59,19 @@ void report_rates_make(struct report *report)
 {
     for (size_t g = 0; g < report->n_groups; ++g) {
         const struct report_group *group = &report->group[g];
-        const struct report_row *row = report->point[group->first].row;
+        const struct report_row *row = group->point->row;
         struct report_rate rate = {NAN, false};
 
-        for (size_t i = group->first; i < group->first + group->n; ++i)
-            rate.most = fmax(rate.most, rate_of_point(&report->point[i], REPORT_PRODUCTS));
+        for (size_t i = 0; i < group->n; ++i)
+            rate.most = fmax(rate.most, rate_of_point(&group->point[i], REPORT_PRODUCTS));
         if (!(rate.most > 0.0)) {
             rate.in_parts = true;
             rate.most = report_simulated(row) ? (double)NAN : report_rate_in_parts(report, row);
             rate.most = rate.most > 0.0 ? rate.most : (double)NAN;
         }
-        for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i) {
-            report->point[i].product_rate = rate;
-            report->point[i].stated_peak = report->peak > 0.0 ? report->peak : (double)NAN;
+        for (size_t i = 0; i < group->n + group->n_cores; ++i) {
+            group->point[i].product_rate = rate;
+            group->point[i].stated_peak = report->peak > 0.0 ? report->peak : (double)NAN;
         }
     }
 }

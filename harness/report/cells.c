@@ -32,7 +32,7 @@ const char *report_workload_words(const struct report *report, const struct repo
     bool several = false;
 
     for (size_t g = 0; g < report->n_groups && !several; ++g) {
-        const struct report_row *other = report->point[report->group[g].first].row;
+        const struct report_row *other = report->group[g].point->row;
 
         several = strcmp(other->cell->key.communicator, key->communicator) != 0;
     }
@@ -45,7 +45,7 @@ const char *report_workload_words(const struct report *report, const struct repo
 const char *report_setting_words(const struct report *report, const struct report_group *group,
                                  char text[REPORT_CELL_TEXT])
 {
-    const struct report_row *row = report->point[group->first].row;
+    const struct report_row *row = group->point->row;
     const struct record_key *key = &row->cell->key;
     char axes[PLAN_AXES_TEXT];
     bool many_lists = false;
@@ -68,7 +68,7 @@ const char *report_setting_words(const struct report *report, const struct repor
 const char *report_group_words(const struct report *report, const struct report_group *group,
                                char text[REPORT_CELL_TEXT])
 {
-    snprintf(text, REPORT_CELL_TEXT, "%s (%s)", report->point[group->first].key->workload,
+    snprintf(text, REPORT_CELL_TEXT, "%s (%s)", group->point->key->workload,
              report_setting_words(report, group, PHRASE));
     return text;
 }
@@ -79,7 +79,7 @@ void report_table_group(struct grid *grid, const struct report *report,
                         const struct report_group *group)
 {
     grid_group(grid, report_group_words(report, group, PHRASE));
-    grid_name(grid, report_workload_words(report, report->point[group->first].row, PHRASE));
+    grid_name(grid, report_workload_words(report, group->point->row, PHRASE));
 }
 
 void report_left(struct text_out *out, size_t all, size_t shown, const char *what)
@@ -192,35 +192,6 @@ static const char *range_name(const struct report *report, int metric)
 
 /* ---- base cases --------------------------------------------------------------------------- */
 
-/* The base cases of a group at one batch, verified or not; NULL: not planned. rank stands apart: it
- * is a base only if the others are not verified. */
-struct base {
-    const struct report_point *plain, *single, *rank;
-};
-
-/* Finds the next base cases, by batch, and those with only a rank last; *at begins at 0. */
-static bool next_base(const struct report *report, const struct report_group *group, size_t at[3],
-                      struct base *base)
-{
-    const bool plain = at[0] < group->n_plain, single = at[1] < group->n_single;
-    const struct report_point *a = &report->point[group->first + at[0]];
-    const struct report_point *b = &report->point[group->single + at[1]];
-    const size_t x = plain ? a->key->global_batch : 0;
-    const size_t y = single ? b->key->global_batch : 0;
-
-    *base = (struct base){.plain = plain && (!single || x <= y) ? a : NULL,
-                          .single = single && (!plain || y <= x) ? b : NULL};
-    at[0] += base->plain != NULL;
-    at[1] += base->single != NULL;
-    /* DDP on one rank is the base if neither plain nor single is there. */
-    while (!plain && !single && !base->rank && at[2] < group->n_rank) {
-        const struct report_point *rank = &report->point[group->rank + at[2]++];
-
-        base->rank = rank->plain || rank->single ? NULL : rank;
-    }
-    return plain || single || base->rank;
-}
-
 /* Adds the step of a base case, and its range. alone: whether the others of its row are planned
  * says nothing about this one. */
 static void cells_of_base(struct grid *grid, const struct report_point *point, bool alone)
@@ -235,7 +206,7 @@ static void cells_of_base(struct grid *grid, const struct report_point *point, b
 }
 
 /* Adds the row of a batch. others: there are columns of the plain program and of DataParallel. */
-static void add_base(struct grid *grid, const struct base *base, bool others)
+static void add_base(struct grid *grid, const struct report_base *base, bool others)
 {
     const struct report_point *any = base->plain    ? base->plain
                                      : base->single ? base->single
@@ -268,10 +239,10 @@ void report_fill_bases(struct grid *grid, const struct report *report)
 {
     const char *const range = range_name(report, REPORT_STEP);
     bool others = false, ranks = false;
-    struct base base;
+    struct report_base base;
 
     for (size_t g = 0; g < report->n_groups; ++g)
-        for (size_t at[3] = {0}; next_base(report, &report->group[g], at, &base);) {
+        for (size_t at[3] = {0}; report_base_next(&report->group[g], at, &base);) {
             others = others || !base.rank;
             ranks = ranks || base.rank;
         }
@@ -291,7 +262,7 @@ void report_fill_bases(struct grid *grid, const struct report *report)
     for (size_t g = 0; g < report->n_groups; ++g) {
         bool begun = false;
 
-        for (size_t at[3] = {0}; next_base(report, &report->group[g], at, &base);) {
+        for (size_t at[3] = {0}; report_base_next(&report->group[g], at, &base);) {
             if (!begun)
                 report_table_group(grid, report, &report->group[g]);
             begun = true;
@@ -470,12 +441,12 @@ static void choose_cells(const struct report *report, size_t most, bool chosen[]
     for (int rank = 0; rank < 3; ++rank)
         for (size_t g = 0; g < report->n_groups; ++g) {
             const struct report_group *group = &report->group[g];
-            const struct report_point *best = report_group_best(report, group);
-            const size_t least = report->point[group->first].key->global_batch;
-            const size_t end = group->first + group->n + group->n_cores;
+            const struct report_point *best = report_group_best(group);
+            const size_t least = group->point->key->global_batch;
+            bool *of_group = chosen + (group->point - report->point);
 
-            for (size_t i = group->first; i < end && n < most; ++i) {
-                const struct report_point *point = &report->point[i];
+            for (size_t i = 0; i < group->n + group->n_cores && n < most; ++i) {
+                const struct report_point *point = &group->point[i];
                 const size_t batch = point->key->global_batch;
                 const bool of_best =
                     best && (point->base == best->base || batch == best->key->global_batch);
@@ -483,8 +454,8 @@ static void choose_cells(const struct report *report, size_t most, bool chosen[]
 
                 if (report->n_points > most && own != rank)
                     continue;
-                n += !chosen[i];
-                chosen[i] = true;
+                n += !of_group[i];
+                of_group[i] = true;
             }
         }
 }
@@ -524,12 +495,12 @@ void report_fill_cells(struct grid *grid, const struct report *report)
         const struct report_group *group = &report->group[g];
 
         report_table_group(grid, report, group);
-        for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i) {
-            const struct report_point *point = &report->point[i];
+        for (size_t i = 0; i < group->n + group->n_cores; ++i) {
+            const struct report_point *point = &group->point[i];
 
-            if (i > group->first && !report_same_line(point - 1, point))
+            if (i > 0 && !report_same_line(point - 1, point))
                 grid_line(grid);
-            if (chosen[i])
+            if (chosen[point - report->point])
                 point_row(grid, report, point, &shown);
         }
     }

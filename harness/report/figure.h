@@ -36,8 +36,7 @@ bool figure_is_weak(const struct report_group *group);
 bool figure_hollow(const struct report_point *point);
 /* Lists the different batches of verified points, ascending. It writes at most capacity numbers,
  * and returns how many. */
-size_t figure_batches(const struct plot *plot, const struct report_group *group, size_t list[],
-                      size_t capacity);
+size_t figure_batches(const struct report_group *group, size_t list[], size_t capacity);
 /* Inserts a number into an ascending list of n, if it is not in it and there is capacity. Returns
  * the new n. */
 size_t figure_insert(size_t list[], size_t n, size_t capacity, size_t number);
@@ -54,11 +53,11 @@ size_t figure_nth_style(size_t i);
 const char *figure_style_words(const struct plot *plot, size_t style, char text[PLOT_TEXT]);
 /* Finds the next verified point of a group in that style, on so many devices (0: on any number);
  * *at begins at 0. NULL: there are no more. */
-const struct report_point *figure_next(const struct plot *plot, const struct report_group *group,
-                                       size_t style, size_t devices, size_t *at);
+const struct report_point *figure_next(const struct report_group *group, size_t style,
+                                       size_t devices, size_t *at);
 /* The largest number of devices with a verified point in that style. Points whose devices had
  * separate cores are preferred. 0: there is no point. */
-size_t figure_most_devices(const struct plot *plot, const struct report_group *group, size_t style);
+size_t figure_most_devices(const struct report_group *group, size_t style);
 /* Begins a panel for that group. hollow: it has points that say nothing about speed. False: there
  * is no space for it. */
 bool figure_panel(struct plot_table *table, const struct report_group *group, bool hollow,

@@ -23,14 +23,12 @@ struct line {
     double best;
 };
 
-static bool line_make(const struct plot *plot, const struct report_group *group, size_t style,
-                      struct line *line)
+static bool line_make(const struct report_group *group, size_t style, struct line *line)
 {
     const struct report_point *point;
 
-    *line = (struct line){.style = style, .devices = figure_most_devices(plot, group, style)};
-    for (size_t at = 0; (point = figure_next(plot, group, style, line->devices, &at)) != NULL;
-         ++line->n)
+    *line = (struct line){.style = style, .devices = figure_most_devices(group, style)};
+    for (size_t at = 0; (point = figure_next(group, style, line->devices, &at)) != NULL; ++line->n)
         line->best = fmax(line->best, per_device(point, report_middle(point, REPORT_THROUGHPUT)));
     return line->n > 0;
 }
@@ -47,13 +45,14 @@ static void write_batch_panel(struct plot_table *table, const struct report_grou
     struct line line;
     bool any = false, hollow = false;
 
-    batches.n = figure_batches(plot, group, batches.list, PLOT_MAX_TICKS);
+    batches.n = figure_batches(group, batches.list, PLOT_MAX_TICKS);
     for (size_t s = 0; s < styles; ++s) {
-        const bool made = line_make(plot, group, figure_nth_style(s), &line);
+        const bool made = line_make(group, figure_nth_style(s), &line);
 
         any = any || made;
-        hollow = hollow || (made && figure_hollow(figure_next(plot, group, line.style, line.devices,
-                                                              &(size_t){0})));
+        hollow =
+            hollow ||
+            (made && figure_hollow(figure_next(group, line.style, line.devices, &(size_t){0})));
     }
     if (!any || !figure_panel(table, group, hollow,
                               batches.n < LEAST_FOR_KNEE ? "fewer than 4 batches: no knee" : ""))
@@ -61,7 +60,7 @@ static void write_batch_panel(struct plot_table *table, const struct report_grou
     for (size_t s = 0; s < styles; ++s) {
         char label[PLOT_TEXT];
 
-        if (!line_make(plot, group, figure_nth_style(s), &line))
+        if (!line_make(group, figure_nth_style(s), &line))
             continue;
         figure_style_words(plot, line.style, label);
         if (line.style != FIGURE_PLAIN)
@@ -72,8 +71,7 @@ static void write_batch_panel(struct plot_table *table, const struct report_grou
         size_t last = batches.n;
         bool knee = line.n < LEAST_FOR_KNEE; /* found, or not looked for */
 
-        for (size_t at = 0;
-             (point = figure_next(plot, group, line.style, line.devices, &at)) != NULL;) {
+        for (size_t at = 0; (point = figure_next(group, line.style, line.devices, &at)) != NULL;) {
             const struct figure_value rate =
                 figure_value(&point->value[REPORT_THROUGHPUT], per_device(point, 1));
             const bool reaches = !knee && rate.hi >= KNEE * line.best;
@@ -125,16 +123,16 @@ static void write_roofline_panel(struct plot_table *table, const struct report_g
     bool any = false, hollow = false;
 
     for (size_t s = 1; s < figure_styles(plot); ++s) {
-        const size_t style = figure_nth_style(s), most = figure_most_devices(plot, group, style);
+        const size_t style = figure_nth_style(s), most = figure_most_devices(group, style);
 
-        for (size_t at = 0; (point = figure_next(plot, group, style, most, &at)) != NULL;)
+        for (size_t at = 0; (point = figure_next(group, style, most, &at)) != NULL;)
             if (is_on_roofline(point)) {
                 any = true;
                 hollow = hollow || figure_hollow(point);
             }
     }
-    for (size_t i = group->first; i < group->first + group->n; ++i) {
-        point = &figure_report(plot)->point[i];
+    for (size_t i = 0; i < group->n; ++i) {
+        point = &group->point[i];
         if (point->verified == 0 || figure_hollow(point))
             continue;
         products = fmax(products, report_middle(point, REPORT_PRODUCTS));
@@ -151,14 +149,14 @@ static void write_roofline_panel(struct plot_table *table, const struct report_g
     plot_number(table->plot, "products", products / 1e9);
     plot_number(table->plot, "moves", moves / 1e9);
     for (size_t s = 0; s < figure_styles(plot); ++s) {
-        const size_t style = figure_nth_style(s), devices = figure_most_devices(plot, group, style);
+        const size_t style = figure_nth_style(s), devices = figure_most_devices(group, style);
         char label[PLOT_TEXT];
         bool begun = false;
 
         figure_style_words(plot, style, label);
         if (style != FIGURE_PLAIN)
             report_add(label, " on %zu", devices);
-        for (size_t at = 0; (point = figure_next(plot, group, style, devices, &at)) != NULL;) {
+        for (size_t at = 0; (point = figure_next(group, style, devices, &at)) != NULL;) {
             const struct figure_value flops = figure_value(&point->value[REPORT_FLOPS], 1e-9);
 
             if (!is_on_roofline(point))
@@ -193,12 +191,11 @@ struct panel {
 
 /* Finds the first verified point in that style, on so many devices; NULL: none, or it has no
  * speed-up. */
-static const struct report_point *point_at(const struct plot *plot, const struct panel *panel,
-                                           size_t style, size_t devices)
+static const struct report_point *point_at(const struct panel *panel, size_t style, size_t devices)
 {
     const struct report_point *point;
 
-    for (size_t at = 0; (point = figure_next(plot, panel->group, style, devices, &at)) != NULL;)
+    for (size_t at = 0; (point = figure_next(panel->group, style, devices, &at)) != NULL;)
         if (figure_batch_of(panel->group, point) == panel->batch)
             return isfinite(report_middle(point, REPORT_SPEEDUP)) ? point : NULL;
     return NULL;
@@ -211,23 +208,22 @@ static bool panel_make(const struct plot *plot, const struct report_group *group
                        struct panel *panel)
 {
     const struct peer_record *peers = figure_report(plot)->peer;
-    const struct report_row *row = figure_report(plot)->point[group->first].row;
+    const struct report_row *row = group->point->row;
     const bool compared = peers && !figure_is_weak(group) &&
                           strcmp(row->cell->key.dtype, "f32") == 0 &&
                           peer_same_machine(peers, row->run);
     size_t batches[PLOT_MAX_TICKS];
-    const size_t n = figure_batches(plot, group, batches, PLOT_MAX_TICKS);
+    const size_t n = figure_batches(group, batches, PLOT_MAX_TICKS);
 
     *panel = (struct panel){.group = group};
     for (size_t b = 0; b < n; ++b) {
         struct panel at = {.group = group, .batch = batches[b]};
 
-        for (size_t i = group->first; i < group->first + group->n; ++i) {
-            const struct report_point *point = &figure_report(plot)->point[i];
+        for (size_t i = 0; i < group->n; ++i) {
+            const struct report_point *point = &group->point[i];
             const size_t devices = (size_t)point->key->n_devices;
 
-            if (report_is_plain(point) ||
-                point_at(plot, &at, figure_style(point), devices) != point)
+            if (report_is_plain(point) || point_at(&at, figure_style(point), devices) != point)
                 continue;
             at.n = figure_insert(at.devices, at.n, PLOT_MAX_TICKS, devices);
             at.hollow = at.hollow || figure_hollow(point);
@@ -276,7 +272,7 @@ static void write_scaling_panel(struct plot_table *table, const struct report_gr
         figure_style_words(plot, style, label);
         for (size_t i = 0; i < panel.n; ++i) {
             const size_t devices = panel.devices[i];
-            const struct report_point *point = point_at(plot, &panel, style, devices);
+            const struct report_point *point = point_at(&panel, style, devices);
 
             if (!point || (!begun && !plot_table_series(table, style, label)))
                 continue;
@@ -335,7 +331,7 @@ static bool overlap_is_resolved(const struct report_point *point)
  * of it, and the bytes that the step moves and holds. There is a row for each cell. */
 static void write_overlap_panel(struct plot_table *table, const struct report_group *group)
 {
-    const struct report_point *points = figure_report(table->plot)->point + group->first;
+    const struct report_point *points = group->point;
     char more[PLOT_TEXT] = "";
     size_t can = 0, open = 0, n = 0;
     bool hollow = false;
@@ -389,8 +385,7 @@ enum { FIRST_STYLE = 3, NEXT_STYLE = 4, MOST_LINES = 6 };
  * devices. */
 static void write_bandwidth_panel(struct plot_table *table, const struct report_group *group)
 {
-    const struct report_point *points =
-        figure_report(table->plot)->collectives->point + group->first;
+    const struct report_point *points = group->point;
     const struct record_key *key = points->key;
     char title[PLOT_TEXT] = "", setting[PLOT_TEXT] = "", note[PLOT_TEXT] = "";
     size_t verified = 0, line = 0;

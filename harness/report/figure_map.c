@@ -57,7 +57,7 @@ static void write_map_panel(struct plot_table *table, const struct map *map,
     figure_style_words(plot, style, name);
     if (map->more)
         report_add(name, "; not all cells drawn");
-    for (size_t at = 0; (point = figure_next(plot, group, style, 0, &at)) != NULL;) {
+    for (size_t at = 0; (point = figure_next(group, style, 0, &at)) != NULL;) {
         if (!has_cell(point))
             continue;
         const struct report_value *value = &point->value[REPORT_EFFICIENCY];
@@ -89,7 +89,7 @@ static struct map map_make(const struct report *report)
 
     for (size_t g = 0; g < report->n_groups; ++g)
         for (size_t i = 0; i < report->group[g].n; ++i) {
-            const struct report_point *point = &report->point[report->group[g].first + i];
+            const struct report_point *point = &report->group[g].point[i];
 
             if (!has_cell(point))
                 continue;

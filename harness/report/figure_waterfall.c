@@ -57,16 +57,15 @@ static double time_of_level(const struct level *level, const struct report_row *
 }
 
 /* Finds the cell of the mode of the base, on one device, that has as many rows as a shard. */
-static const struct report_point *find_shard(const struct plot *plot,
-                                             const struct report_group *group,
+static const struct report_point *find_shard(const struct report_group *group,
                                              const struct report_point *point)
 {
     const struct record_key *key = point->key;
     const size_t devices = (size_t)key->n_devices;
     const size_t rows = (key->global_batch + devices - 1) / devices;
 
-    for (size_t i = group->first; i < group->first + group->n; ++i) {
-        const struct report_point *other = &figure_report(plot)->point[i];
+    for (size_t i = 0; i < group->n; ++i) {
+        const struct report_point *other = &group->point[i];
         const struct record_key *of = other->key;
 
         if (other->verified > 0 && of->n_devices == 1 && of->global_batch == rows &&
@@ -110,13 +109,12 @@ static size_t choose_modes(const struct plot *plot, const struct report_group *g
 
     for (size_t s = 1; s < figure_styles(plot) && n < 2; ++s) {
         const size_t style = figure_nth_style(s);
-        size_t devices = figure_most_devices(plot, group, style);
+        size_t devices = figure_most_devices(group, style);
 
-        for (size_t at = 0;
-             devices == 1 && (point = figure_next(plot, group, style, 0, &at)) != NULL;)
+        for (size_t at = 0; devices == 1 && (point = figure_next(group, style, 0, &at)) != NULL;)
             devices = (size_t)point->key->n_devices;
         for (size_t at = 0;
-             devices > 1 && (point = figure_next(plot, group, style, devices, &at)) != NULL;)
+             devices > 1 && (point = figure_next(group, style, devices, &at)) != NULL;)
             if (point->base && figure_batch_of(group, point) == batch) {
                 points[n++] = point;
                 break;
@@ -125,10 +123,9 @@ static size_t choose_modes(const struct plot *plot, const struct report_group *g
     return n;
 }
 
-static bool has_shard(const struct plot *plot, const struct report_group *group,
-                      const struct report_point *point)
+static bool has_shard(const struct report_group *group, const struct report_point *point)
 {
-    return figure_is_weak(group) || find_shard(plot, group, point) != NULL;
+    return figure_is_weak(group) || find_shard(group, point) != NULL;
 }
 
 /* Chooses the smallest batch that has a waterfall, the first one that reaches 90 % of the best
@@ -138,16 +135,16 @@ static size_t choose_batches(const struct plot *plot, const struct report_group 
                              size_t chosen[PANELS])
 {
     size_t list[PLOT_MAX_TICKS], n = 0, knee = 1;
-    const size_t all = figure_batches(plot, group, list, PLOT_MAX_TICKS);
+    const size_t all = figure_batches(group, list, PLOT_MAX_TICKS);
     double rate[PLOT_MAX_TICKS], best = 0;
     const struct report_point *points[2];
     bool any = false;
 
     for (size_t b = 0; b < all && !any; ++b)
-        any = choose_modes(plot, group, list[b], points) > 0 && has_shard(plot, group, points[0]);
+        any = choose_modes(plot, group, list[b], points) > 0 && has_shard(group, points[0]);
     for (size_t b = 0; b < all; ++b)
         if (choose_modes(plot, group, list[b], points) > 0 &&
-            (!any || has_shard(plot, group, points[0]))) {
+            (!any || has_shard(group, points[0]))) {
             rate[n] = report_middle(points[0], REPORT_THROUGHPUT);
             list[n++] = list[b];
         }
@@ -174,7 +171,7 @@ static void write_mode(struct plot_table *table, const struct report_group *grou
     /* With weak scaling the base has the rows of one device, so its whole step is the ideal. */
     struct level level[LEVELS] = {
         [IDEAL] = {point->base, floor_of, weak ? 1 : 1 / (double)point->key->n_devices, NAN},
-        [SHARD] = {weak ? NULL : find_shard(table->plot, group, point), floor_of, 1, NAN},
+        [SHARD] = {weak ? NULL : find_shard(group, point), floor_of, 1, NAN},
         [ALONE] = {point, alone_of, 1, NAN},
         [STEP] = {point, floor_of, 1, NAN}};
     double share[STACK] = {0}, sum = 0, launches = 0;
@@ -250,7 +247,7 @@ static void write_waterfall_panel(struct plot_table *table, const struct report_
                                         "joined: nothing in between was measured"};
     const struct report_point *points[2];
     const size_t n = choose_modes(table->plot, group, batch, points);
-    const struct report_row *row = figure_report(table->plot)->point[group->first].row;
+    const struct report_row *row = group->point->row;
     char title[PLOT_TEXT] = "", note[PLOT_TEXT] = "", axes[PLAN_AXES_TEXT];
     bool shard = true, alone = true; /* whether all modes know these times */
     double at = 0;
@@ -260,7 +257,7 @@ static void write_waterfall_panel(struct plot_table *table, const struct report_
 
         for (size_t l = 0; l < points[i]->n && !known; ++l)
             known = points[i]->row[l].verified && isfinite(alone_of(points[i]->row[l].cell));
-        shard = shard && has_shard(table->plot, group, points[i]);
+        shard = shard && has_shard(group, points[i]);
         alone = alone && known;
     }
     /* A panel may cut the end of a long name, and of the setting. */

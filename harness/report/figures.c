@@ -58,14 +58,12 @@ size_t figure_insert(size_t list[], size_t n, size_t capacity, size_t number)
     return n + 1;
 }
 
-size_t figure_batches(const struct plot *plot, const struct report_group *group, size_t list[],
-                      size_t capacity)
+size_t figure_batches(const struct report_group *group, size_t list[], size_t capacity)
 {
     size_t n = 0;
 
-    for (size_t i = group->first; i < group->first + group->n; ++i) {
-        const struct report_point *point = &figure_report(plot)->point[i];
-
+    for (const struct report_point *point = group->point; point < group->point + group->n;
+         ++point) {
         if (point->verified > 0)
             n = figure_insert(list, n, capacity, figure_batch_of(group, point));
     }
@@ -100,11 +98,11 @@ const char *figure_style_words(const struct plot *plot, size_t style, char text[
     return text;
 }
 
-const struct report_point *figure_next(const struct plot *plot, const struct report_group *group,
-                                       size_t style, size_t devices, size_t *at)
+const struct report_point *figure_next(const struct report_group *group, size_t style,
+                                       size_t devices, size_t *at)
 {
     while (*at < group->n) {
-        const struct report_point *point = &figure_report(plot)->point[group->first + (*at)++];
+        const struct report_point *point = &group->point[(*at)++];
 
         if (point->verified > 0 && figure_style(point) == style &&
             (devices == 0 || (size_t)point->key->n_devices == devices))
@@ -113,12 +111,12 @@ const struct report_point *figure_next(const struct plot *plot, const struct rep
     return NULL;
 }
 
-size_t figure_most_devices(const struct plot *plot, const struct report_group *group, size_t style)
+size_t figure_most_devices(const struct report_group *group, size_t style)
 {
     const struct report_point *point;
     size_t most = 0, most_crowded = 0;
 
-    for (size_t at = 0; (point = figure_next(plot, group, style, 0, &at)) != NULL;) {
+    for (size_t at = 0; (point = figure_next(group, style, 0, &at)) != NULL;) {
         const size_t devices = (size_t)point->key->n_devices;
         size_t *of = report_oversubscribed(point) ? &most_crowded : &most;
 
@@ -137,8 +135,7 @@ bool figure_panel_titled(struct plot_table *table, const struct report_group *gr
 bool figure_panel(struct plot_table *table, const struct report_group *group, bool hollow,
                   const char *more)
 {
-    const struct report *report = figure_report(table->plot);
-    const struct report_row *row = report->point[group->first].row;
+    const struct report_row *row = group->point->row;
     char note[REPORT_CELL_TEXT] = "";
 
     if (report_simulated(row))

@@ -420,7 +420,7 @@ static int print_body(struct text_out *out, const char *directory, const struct 
     for (size_t g = 0; g < report->n_groups; ++g) {
         text_print(out, "<div class=\"setting\">\n<h4>%s</h4>\n<dl>\n",
                    report_group_words(report, &report->group[g], PHRASE));
-        report_facts(out, report, &report->group[g]);
+        report_facts(out, &report->group[g]);
         fputs("</dl>\n</div>\n", out->file);
     }
     if (report->n_groups > 0)

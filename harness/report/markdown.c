@@ -24,7 +24,7 @@ int report_summary(struct text_out *out, const struct report *report,
     report_shares(out, report);
     for (size_t g = 0; g < groups; ++g) {
         text_print(out, "\n**%s**\n\n", report_group_words(report, &report->group[g], PHRASE));
-        report_facts(out, report, &report->group[g]);
+        report_facts(out, &report->group[g]);
     }
     report_left(out, report->n_groups, groups, "settings");
     if (figures && figures->status[REPORT_FIGURE_BATCH] == PLOT_OK) {

@@ -109,8 +109,7 @@ void report_lead(struct text_out *out, const struct report *report);
 void report_fact(struct text_out *out, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Prints the numbers of a group as facts: base, speed-ups, losses. */
-void report_facts(struct text_out *out, const struct report *report,
-                  const struct report_group *group);
+void report_facts(struct text_out *out, const struct report_group *group);
 /* Prints what a reader has to keep in mind about these numbers, as items of a list. */
 void report_cautions(struct text_out *out, const struct report *report);
 /* Prints, in the same way, the share of the time of each run that was timed. The page has it in a

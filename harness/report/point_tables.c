@@ -21,14 +21,14 @@ static void fill_rows(struct grid *grid, const struct report *report,
         const struct report_group *group = &report->group[g];
         bool begun = false;
 
-        for (size_t i = group->first; i < group->first + group->n; ++i) {
-            if (!has(&report->point[i]))
+        for (size_t i = 0; i < group->n; ++i) {
+            if (!has(&group->point[i]))
                 continue;
             if (!begun)
                 report_table_group(grid, report, group);
             begun = true;
             grid_row(grid, "");
-            cells(grid, report, &report->point[i]);
+            cells(grid, report, &group->point[i]);
         }
     }
 }
@@ -452,21 +452,21 @@ void report_fill_memory(struct grid *grid, const struct report *report)
                   "Largest batch, rows|Peak memory of a device|Of all devices|For a row more|"
                   "Main memory of the machine|Rows that would fill it");
     for (size_t g = 0; g < report->n_groups; ++g) {
-        const size_t end = report->group[g].first + report->group[g].n;
+        const struct report_group *group = &report->group[g];
         bool begun = false;
 
-        for (size_t at = report->group[g].first; at < end;) {
-            const struct report_point *first = &report->point[at], *large = NULL, *small = NULL;
+        for (size_t at = 0; at < group->n;) {
+            const struct report_point *first = &group->point[at], *large = NULL, *small = NULL;
 
-            for (; at < end && report_same_line(first, &report->point[at]); ++at)
-                if (isfinite(held_by_all(&report->point[at]))) {
+            for (; at < group->n && report_same_line(first, &group->point[at]); ++at)
+                if (isfinite(held_by_all(&group->point[at]))) {
                     small = large;
-                    large = &report->point[at];
+                    large = &group->point[at];
                 }
             if (!small || !report_works_on_cores(first->row) || first->row->run->mem_bytes == 0)
                 continue;
             if (!begun)
-                report_table_group(grid, report, &report->group[g]);
+                report_table_group(grid, report, group);
             begun = true;
             /* The line through the two largest batches is extended to the memory of the machine. */
             const double rows = (double)large->key->global_batch;

@@ -186,7 +186,7 @@ static void add_answer(struct grid *grid, const struct report *report, const str
     size_t settings = 0; /* of its workload */
 
     for (size_t g = 0; g < report->n_groups; ++g)
-        settings += strcmp(report->point[report->group[g].first].key->workload, key->workload) == 0;
+        settings += strcmp(report->group[g].point->key->workload, key->workload) == 0;
     grid_row(grid, "");
     grid_cell(grid, "text name", "%s",
               settings > 1 ? report_group_words(report, answer->group, PHRASE) : key->workload);
@@ -239,8 +239,8 @@ static void fill_answers(struct grid *grid, const struct report *report)
         const size_t first = n;
 
         /* The best point of each mode of the group. */
-        for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i) {
-            const struct report_point *point = &report->point[i];
+        for (size_t i = 0; i < group->n + group->n_cores; ++i) {
+            const struct report_point *point = &group->point[i];
             size_t at = first;
 
             if (report_is_plain(point) || !isfinite(report_of_bound(point)))

@@ -180,8 +180,8 @@ void report_fact(struct text_out *out, const char *name, const char *format, ...
 /* Prints the base; all device counts at its batch, with the plain program on several cores; the
  * three largest losses and the rest; and the share of a step outside matrix products. Each speed-up
  * is printed by itself, so that a long list is never cut inside a number. */
-static void say_scaling(struct text_out *out, const struct report *report,
-                        const struct report_group *group, const struct report_point *best)
+static void say_scaling(struct text_out *out, const struct report_group *group,
+                        const struct report_point *best)
 {
     const bool others = best->plain || best->single;
     const struct report_point *bases[] = {best->plain, best->single, others ? NULL : best->rank};
@@ -206,9 +206,8 @@ static void say_scaling(struct text_out *out, const struct report *report,
     begin_fact(out, report_metrics[REPORT_SPEEDUP].heading);
     text_print(out, "against %s: ", report_base_name(best->base));
     first = true;
-    for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i) {
-        const struct report_point *point = &report->point[i];
-
+    for (const struct report_point *point = group->point;
+         point < group->point + group->n + group->n_cores; ++point) {
         if (point->base != best->base || point->key->n_devices == 1 ||
             !isfinite(report_middle(point, REPORT_SPEEDUP)))
             continue;
@@ -283,28 +282,27 @@ static void say_rates(struct text_out *out, const struct report_point *best)
     report_fact(out, "Tokens", "%s", text);
 }
 
-void report_facts(struct text_out *out, const struct report *report,
-                  const struct report_group *group)
+void report_facts(struct text_out *out, const struct report_group *group)
 {
-    const struct report_point *point = report_group_best(report, group);
+    const struct report_point *point = report_group_best(group);
     const struct report_point *best = NULL;
 
     if (point)
-        say_scaling(out, report, group, point);
+        say_scaling(out, group, point);
     else
         report_fact(
             out, report_metrics[REPORT_SPEEDUP].heading,
             "none: no verified cell on several devices has a verified base case of its batch");
     /* The best rate of those whose interval tells anything, or else of all. */
     for (int resolved = 1; resolved >= 0 && !best; --resolved)
-        for (size_t i = group->first; i < group->first + group->n + group->n_cores; ++i) {
-            const struct report_value *rate = &report->point[i].value[REPORT_THROUGHPUT];
+        for (size_t i = 0; i < group->n + group->n_cores; ++i) {
+            const struct report_value *rate = &group->point[i].value[REPORT_THROUGHPUT];
 
-            if (report->point[i].verified > 0 &&
+            if (group->point[i].verified > 0 &&
                 (resolved == 0 || report_resolved(rate, rate->middle)) &&
                 (!best || report_metric_better(REPORT_THROUGHPUT, rate->middle,
                                                report_middle(best, REPORT_THROUGHPUT))))
-                best = &report->point[i];
+                best = &group->point[i];
         }
     if (best)
         say_rates(out, best);

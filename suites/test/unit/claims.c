@@ -62,7 +62,7 @@ Test(claims, losses_add_up)
     bench_phase(bench, 1, RECORD_REDUCE, 16);
     bench_make(bench);
     struct report_limit limit;
-    const struct report_point *point = report_group_best(&bench->report, &bench->group[0]);
+    const struct report_point *point = report_group_best(&bench->group[0]);
     cr_assert(point == &bench->point[1]);
     cr_assert(report_limit_of(point, &limit));
     cr_assert(bench_near(limit.of_bound, 100.0 / 160) && bench_near(limit.missing, 30.0 / 80));
@@ -236,11 +236,11 @@ Test(claims, the_best_point_has_cores_of_its_own)
         bench->cell[bench->report.n_rows - 2].oversubscribed = devices > 4;
     }
     bench_make(bench);
-    const struct report_point *best = report_group_best(&bench->report, &bench->group[0]);
+    const struct report_point *best = report_group_best(&bench->group[0]);
     cr_assert(best->row->cell->key.n_devices == 4 && best->row->cell->key.global_batch == 64);
     struct report_base base;
     size_t at[3] = {0}, n = 0;
-    while (report_base_next(&bench->report, &bench->group[0], at, &base)) {
+    while (report_base_next(&bench->group[0], at, &base)) {
         cr_assert(!base.plain && base.single == &bench->point[n++]);
     }
     cr_assert(n == 2);
@@ -320,7 +320,7 @@ Test(claims, the_plain_program_on_all_cores_is_a_reference)
                 REPORT_INTERVAL, 6);
     bench_cell(&bench->report, REPORT_TABLE_CELLS, 2, "Devices", 0, text);
     cr_assert(strcmp(text, "plain, 2 cores") == 0, "%s", text);
-    cr_assert(report_group_best(&bench->report, &bench->group[0]) == dp);
+    cr_assert(report_group_best(&bench->group[0]) == dp);
     lead_has(bench, "On 2 devices, tutorial is 1.60\u00d7");
     lead_has(bench, "; plain on 2 cores: 1.43\u00d7 \\[1.43, 1.43\\].");
     bench_close(bench);
@@ -330,7 +330,7 @@ Test(claims, the_plain_program_on_all_cores_is_a_reference)
     add_six(bench, "dp", 1, 64, 1000, 0);
     bench_make(bench);
     cr_assert(bench->point[1].base == &bench->point[0] &&
-              !report_group_best(&bench->report, &bench->group[0]));
+              !report_group_best(&bench->group[0]));
     lead_has(bench, "Nothing can be said about scaling");
     bench_close(bench);
 }
@@ -339,7 +339,7 @@ static void bases_are(struct bench *bench, const struct report_base want[], size
 {
     struct report_base base;
     size_t at[3] = {0}, i = 0;
-    while (report_base_next(&bench->report, &bench->group[0], at, &base)) {
+    while (report_base_next(&bench->group[0], at, &base)) {
         cr_assert(i < n && base.plain == want[i].plain && base.single == want[i].single &&
                       base.rank == want[i].rank,
                   "base case %zu", i);
