@@ -100,7 +100,7 @@ struct report_rate {
  * same launch of the same run and session of the base. If no launch is in both, the ratios are
  * those of the medians, and have no range. */
 struct report_point {
-    size_t first, n;                 /* its rows, ordered by launch */
+    size_t n;                        /* its rows, ordered by launch */
     size_t verified;                 /* verified launches; only these are in the numbers */
     const struct report_row *row;    /* the first row, for the fields that all rows share */
     const struct record_key *key;    /* of the first row */
@@ -234,28 +234,22 @@ bool report_same_machine(const struct record_run *a, const struct record_run *b)
 int report_rows_make(const char *command, struct report *report);
 void report_rows_free(struct report *report);
 
-/* The first sorts rows in the order of points, and numbers their work. The others compare rows, and
- * say whether two rows are of one group, or of one point. */
-void report_rows_sort(struct report *report);
+/* These compare rows, and say whether two rows are of one group, or of one point. */
 int report_runs_order(bool in_key, const struct record_run *a, const struct record_run *b);
 int report_launch_order(const struct report_row *a, const struct report_row *b); /* of one point */
 bool report_same_group(const struct report_row *a, const struct report_row *b);
 bool report_same_point(const struct report_row *a, const struct report_row *b);
-/* Makes points and groups from sorted rows; point and group have capacity for n_rows. Returns 0, or
- * -1 if memory is short. */
-int report_points_make(struct report *report);
-/* Fills settling of all points. Returns 0, or -1 if memory is short. */
-int report_settling_make(struct report *report);
-/* Fills slowest of all points. analysis/slowest.c */
+/* Sorts rows in the order of points, and numbers their work. */
+void report_rows_sort(struct report *report);
+/* These fill what follows from sorted rows, in this order. They return 0, or -1 if memory is short.
+ */
+int report_points_make(struct report *report); /* point and group, with capacity for n_rows */
 void report_slowest_make(struct report *report);
-/* Fills product_rate and stated_peak of all points. analysis/rates.c */
-void report_rates_make(struct report *report);
-/* Computes the drift of each run; called after the points are made. Returns 0, or -1 if memory is
- * short. analysis/stability.c */
-int report_drift_make(struct report *report);
-/* Fills noise; called after all points are made. Returns 0, or -1 if memory is short.
- * analysis/stability.c */
+void report_rates_make(struct report *report); /* product_rate and stated_peak of all points */
+int report_settling_make(struct report *report);
+int report_drift_make(struct report *report); /* of each run */
 int report_noise_make(struct report *report);
+int report_copies_make(struct report *report); /* the sets on most devices come first */
 /* The smallest number of launches whose median says something about each of them. */
 enum { REPORT_LEAST_OF_CELL = 3 };
 /* An interval that is wider than this share of the median step cannot show a small change. */
@@ -314,7 +308,7 @@ const char *report_failure_words(const struct report_row *row, char text[REPORT_
 
 /* ---- metrics ------------------------------------------------------------------------------ */
 
-enum report_direction { REPORT_NEITHER, REPORT_LOWER, REPORT_HIGHER };
+enum report_direction { REPORT_LOWER, REPORT_HIGHER };
 /* When the table of cells has this column: never, if some point has a value, or always. */
 enum report_shown { REPORT_NEVER, REPORT_WHERE_KNOWN, REPORT_ALWAYS };
 typedef const char *report_number_fn(double value, char text[32]);
@@ -325,7 +319,6 @@ struct report_metric {
     const char *name;    /* "step time": used in sentences and on axes */
     const char *unit;    /* unit of the value: "ns"; "": none */
     const char *heading; /* heading of a column: "Median step" */
-    const char *brief;   /* heading of a column if several programs have one: "Step" */
     enum report_direction better;
     enum report_shown column, range; /* range: whether a column with the range follows */
     report_number_fn *number;
@@ -449,10 +442,6 @@ struct copies_set {
 };
 
 double copies_rate(const struct copies_set *set, int from, int to);
-
-/* Fills report->copies; the sets on most devices come first. Returns 0, or -1 if memory is short.
- */
-int report_copies_make(struct report *report);
 
 /* ---- rates and shares: analysis/rates.c --------------------------------------------------- */
 

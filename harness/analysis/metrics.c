@@ -9,49 +9,49 @@
 
 #include <math.h>
 
-/* The columns are name, unit, heading, brief, better, column, range and number. */
+/* The columns are name, unit, heading, better, column, range and number. */
 const struct report_metric report_metrics[REPORT_PHASE + 1] = {
-    [REPORT_STEP] = {"step time", "ns", "Median step", "Step", REPORT_LOWER, REPORT_ALWAYS,
-                     REPORT_ALWAYS, report_time},
-    [REPORT_THROUGHPUT] = {"throughput", "samples/s", "Samples/s at the median step", "Samples/s",
-                           REPORT_HIGHER, REPORT_ALWAYS, REPORT_NEVER, report_rate},
-    [REPORT_TOKENS] = {"token rate", "tokens/s", "Tokens/s at the median step", "Tokens/s",
-                       REPORT_HIGHER, REPORT_WHERE_KNOWN, REPORT_NEVER, report_rate},
-    [REPORT_SPEEDUP] = {"speed-up", "\u00d7", "Speed-up", "Speed-up", REPORT_HIGHER, REPORT_ALWAYS,
+    [REPORT_STEP] = {"step time", "ns", "Median step", REPORT_LOWER, REPORT_ALWAYS, REPORT_ALWAYS,
+                     report_time},
+    [REPORT_THROUGHPUT] = {"throughput", "samples/s", "Samples/s at the median step", REPORT_HIGHER,
+                           REPORT_ALWAYS, REPORT_NEVER, report_rate},
+    [REPORT_TOKENS] = {"token rate", "tokens/s", "Tokens/s at the median step", REPORT_HIGHER,
+                       REPORT_WHERE_KNOWN, REPORT_NEVER, report_rate},
+    [REPORT_SPEEDUP] = {"speed-up", "\u00d7", "Speed-up", REPORT_HIGHER, REPORT_ALWAYS,
                         REPORT_WHERE_KNOWN, report_ratio},
-    [REPORT_EFFICIENCY] = {"efficiency", "", "Efficiency, of bound", "Efficiency", REPORT_HIGHER,
-                           REPORT_ALWAYS, REPORT_WHERE_KNOWN, report_ratio},
-    [REPORT_OUTSIDE] = {"part outside matrix products", "", "Outside matrix products", "Outside",
-                        REPORT_LOWER, REPORT_WHERE_KNOWN, REPORT_NEVER, report_share},
-    [REPORT_MOVED] = {"moved per step", "B", "Moved per step", "Moved", REPORT_LOWER,
-                      REPORT_WHERE_KNOWN, REPORT_NEVER, report_bytes},
-    [REPORT_PEAK] = {"peak of a device", "B", "Peak memory of a device", "Peak", REPORT_LOWER,
+    [REPORT_EFFICIENCY] = {"efficiency", "", "Efficiency, of bound", REPORT_HIGHER, REPORT_ALWAYS,
+                           REPORT_WHERE_KNOWN, report_ratio},
+    [REPORT_OUTSIDE] = {"part outside matrix products", "", "Outside matrix products", REPORT_LOWER,
+                        REPORT_WHERE_KNOWN, REPORT_NEVER, report_share},
+    [REPORT_MOVED] = {"moved per step", "B", "Moved per step", REPORT_LOWER, REPORT_WHERE_KNOWN,
+                      REPORT_NEVER, report_bytes},
+    [REPORT_PEAK] = {"peak of a device", "B", "Peak memory of a device", REPORT_LOWER,
                      REPORT_WHERE_KNOWN, REPORT_NEVER, report_bytes},
-    [REPORT_COMPUTE] = {"step without reduction", "ns", "Step without reduction", NULL,
-                        REPORT_LOWER, REPORT_NEVER, REPORT_NEVER, report_time},
-    [REPORT_COMM] = {"reduction alone", "ns", "Reduction alone", NULL, REPORT_LOWER, REPORT_NEVER,
+    [REPORT_COMPUTE] = {"step without reduction", "ns", "Step without reduction", REPORT_LOWER,
+                        REPORT_NEVER, REPORT_NEVER, report_time},
+    [REPORT_COMM] = {"reduction alone", "ns", "Reduction alone", REPORT_LOWER, REPORT_NEVER,
                      REPORT_NEVER, report_time},
-    [REPORT_WHOLE] = {"whole step", "ns", "Whole step", NULL, REPORT_LOWER, REPORT_NEVER,
-                      REPORT_NEVER, report_time},
-    [REPORT_HIDDEN] = {"hidden part of the reduction", "", "Hidden", NULL, REPORT_HIGHER,
-                       REPORT_NEVER, REPORT_NEVER, report_percent},
-    [REPORT_HIDDEN_TIME] = {"hidden time", "ns", "Hidden time", NULL, REPORT_HIGHER, REPORT_NEVER,
-                            REPORT_NEVER, report_time},
-    [REPORT_FLOPS] = {"operations of a device", "FLOP/s", "Operations of a device", NULL,
-                      REPORT_HIGHER, REPORT_NEVER, REPORT_NEVER, report_flops},
-    [REPORT_PRODUCTS] = {"operations in matrix products", "FLOP/s", "Operations in matrix products",
-                         NULL, REPORT_HIGHER, REPORT_NEVER, REPORT_NEVER, report_flops},
-    [REPORT_IN_PARTS] = {"operations of a product by itself", "FLOP/s", "Operations of a product",
-                         NULL, REPORT_HIGHER, REPORT_NEVER, REPORT_NEVER, report_flops},
-    [REPORT_ALGBW] = {"algorithm bandwidth", "B/s", "Algorithm bandwidth", NULL, REPORT_HIGHER,
-                      REPORT_NEVER, REPORT_NEVER, report_speed},
-    [REPORT_BUSBW] = {"bus bandwidth", "B/s", "Bus bandwidth", NULL, REPORT_HIGHER, REPORT_NEVER,
-                      REPORT_NEVER, report_speed},
-    [REPORT_ALPHA] = {"alpha", "ns", "Alpha", NULL, REPORT_LOWER, REPORT_NEVER, REPORT_NEVER,
+    [REPORT_WHOLE] = {"whole step", "ns", "Whole step", REPORT_LOWER, REPORT_NEVER, REPORT_NEVER,
                       report_time},
-    [REPORT_BETA] = {"1/beta", "B/s", "1/beta", NULL, REPORT_HIGHER, REPORT_NEVER, REPORT_NEVER,
+    [REPORT_HIDDEN] = {"hidden part of the reduction", "", "Hidden", REPORT_HIGHER, REPORT_NEVER,
+                       REPORT_NEVER, report_percent},
+    [REPORT_HIDDEN_TIME] = {"hidden time", "ns", "Hidden time", REPORT_HIGHER, REPORT_NEVER,
+                            REPORT_NEVER, report_time},
+    [REPORT_FLOPS] = {"operations of a device", "FLOP/s", "Operations of a device", REPORT_HIGHER,
+                      REPORT_NEVER, REPORT_NEVER, report_flops},
+    [REPORT_PRODUCTS] = {"operations in matrix products", "FLOP/s", "Operations in matrix products",
+                         REPORT_HIGHER, REPORT_NEVER, REPORT_NEVER, report_flops},
+    [REPORT_IN_PARTS] = {"operations of a product by itself", "FLOP/s", "Operations of a product",
+                         REPORT_HIGHER, REPORT_NEVER, REPORT_NEVER, report_flops},
+    [REPORT_ALGBW] = {"algorithm bandwidth", "B/s", "Algorithm bandwidth", REPORT_HIGHER,
+                      REPORT_NEVER, REPORT_NEVER, report_speed},
+    [REPORT_BUSBW] = {"bus bandwidth", "B/s", "Bus bandwidth", REPORT_HIGHER, REPORT_NEVER,
+                      REPORT_NEVER, report_speed},
+    [REPORT_ALPHA] = {"alpha", "ns", "Alpha", REPORT_LOWER, REPORT_NEVER, REPORT_NEVER,
+                      report_time},
+    [REPORT_BETA] = {"1/beta", "B/s", "1/beta", REPORT_HIGHER, REPORT_NEVER, REPORT_NEVER,
                      report_speed},
-    [REPORT_PHASE] = {"phase", "ns", "Phase", NULL, REPORT_LOWER, REPORT_NEVER, REPORT_NEVER,
+    [REPORT_PHASE] = {"phase", "ns", "Phase", REPORT_LOWER, REPORT_NEVER, REPORT_NEVER,
                       report_time},
 };
 
@@ -211,9 +211,7 @@ double report_of_bound(const struct report_point *point)
 
 bool report_metric_better(int metric, double a, double b)
 {
-    const enum report_direction better = metric_of(metric)->better;
-
-    return better == REPORT_HIGHER ? a > b : better == REPORT_LOWER && a < b;
+    return metric_of(metric)->better == REPORT_HIGHER ? a > b : a < b;
 }
 
 bool report_resolved(const struct report_value *value, double whole)

@@ -228,7 +228,7 @@ int report_points_make(struct report *report)
             if (i == 0 || !report_same_group(row - 1, row))
                 report->group[report->n_groups++] =
                     (struct report_group){.point = point, .scaling = row->run->scaling};
-            *point = (struct report_point){.first = i, .row = row, .key = &row->cell->key};
+            *point = (struct report_point){.row = row, .key = &row->cell->key};
             ++report->n_points;
             if (report_is_cores(point))
                 ++report->group[report->n_groups - 1].n_cores;

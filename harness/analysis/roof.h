@@ -33,8 +33,7 @@ struct roof_ceilings {
 enum roof_kind {
     ROOF_COMPUTES, /* all devices at once: limited by the multiply-adds or the memory of a core */
     ROOF_UPDATES, /* the first device, while the others are idle: limited by the memory of a core */
-    ROOF_CARRIES, /* limited by what all cores together can copy */
-    ROOF_KINDS
+    ROOF_CARRIES  /* limited by what all cores together can copy */
 };
 struct roof_work {
     enum roof_kind kind;

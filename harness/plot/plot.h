@@ -19,7 +19,6 @@ enum {
 };
 
 /* After the name of a figure: its picture for a page that is no wider than a telephone. */
-#define PLOT_NARROW     "-narrow"
 #define PLOT_NARROW_SVG "-narrow.svg"
 
 /* ---- figures: plot/plot.c --------------------------------------------------------------- */

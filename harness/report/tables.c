@@ -280,11 +280,12 @@ static void fill_answers(struct grid *grid, const struct report *report)
 
 static const struct report_table {
     const char *id, *title, *rows; /* rows: the name of its rows; NULL: they are not counted */
-    size_t most;                   /* the largest number of rows in summary.md */
-    const char *names;             /* see struct grid */
-    bool right;                    /* see struct grid, too */
+    /* The largest number of rows in summary.md; SIZE_MAX: it is a part of a section there, and has
+     * no heading. */
+    size_t most;
+    const char *names; /* see struct grid */
+    bool right;        /* see struct grid, too */
     report_fill_fn *fill;
-    bool part; /* in summary.md it is a part of a section, and has no heading */
 } tables[REPORT_TABLES] = {
     [REPORT_TABLE_ANSWERS] = {"answers", "Answers", NULL, 0, NULL, false, fill_answers},
     [REPORT_TABLE_COUNTS] = {"counts", NULL, "runs", 0, NULL, false, fill_counts},
@@ -317,9 +318,9 @@ static const struct report_table {
     [REPORT_TABLE_CELLS] = {"cells", "Cells", "cells", REPORT_SUMMARY_CELLS, "Workload", false,
                             report_fill_cells},
     [REPORT_TABLE_PEER_STEPS] = {"peer-steps", "Step times next to PyTorch", NULL, SIZE_MAX,
-                                 "Workload", true, report_fill_peer_steps, .part = true},
+                                 "Workload", true, report_fill_peer_steps},
     [REPORT_TABLE_PEER_RATIOS] = {"peer-ratios", "Ratios next to PyTorch", NULL, SIZE_MAX,
-                                  "Workload", true, report_fill_peer_ratios, .part = true},
+                                  "Workload", true, report_fill_peer_ratios},
 };
 
 int report_table(struct text_out *out, const struct report *report, enum report_table_id which)
@@ -340,7 +341,7 @@ int report_table(struct text_out *out, const struct report *report, enum report_
         return 0;
     }
     if (grid.brief) {
-        text_print(out, table->part ? "\n" : "\n## %s\n\n", grid.title);
+        text_print(out, table->most == SIZE_MAX ? "\n" : "\n## %s\n\n", grid.title);
         status = grid_markdown(&grid, table->most);
         report_left(out, grid.rows, grid.shown, table->rows);
         if (grid.note[0] != '\0')
