@@ -6,6 +6,7 @@
 #include "analysis/analysis.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "command/command.h"
 #include "plan/plan.h"
@@ -79,14 +80,10 @@ struct export_cell *export_add_record(struct export_set *set, const struct recor
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-/* A number of a point: the value in the catalogue, times scale. */
-static const struct {
-    int metric;
-    double scale;
-} sources[] = {{REPORT_STEP, 1e-9},    {REPORT_THROUGHPUT, 1}, {REPORT_SPEEDUP, 1},
-               {REPORT_EFFICIENCY, 1}, {REPORT_MOVED, 1},      {REPORT_PEAK, 1},
-               {REPORT_ALGBW, 1},      {REPORT_BUSBW, 1},      {REPORT_ALPHA, 1e-9},
-               {REPORT_BETA, 1},       {REPORT_TOKENS, 1}};
+/* Times of the catalogue are in ns. */
+static const enum report_metric_id sources[] = {
+    REPORT_STEP,  REPORT_THROUGHPUT, REPORT_SPEEDUP, REPORT_EFFICIENCY, REPORT_MOVED, REPORT_PEAK,
+    REPORT_ALGBW, REPORT_BUSBW,      REPORT_ALPHA,   REPORT_BETA,       REPORT_TOKENS};
 
 enum { METRICS = sizeof sources / sizeof sources[0] };
 
@@ -129,13 +126,14 @@ static void add_point(struct export_set *set, const struct report_point *point)
         wall_ns += (double)point->row[l].cell->wall_ns;
     cell->seconds = wall_ns / 1e9;
     for (size_t m = 0; m < METRICS; ++m) {
-        const struct report_value *value = &point->value[sources[m].metric];
+        const struct report_value *value = &point->value[sources[m]];
+        const double scale = strcmp(metrics[m].unit, "seconds") == 0 ? 1e-9 : 1;
         const bool interval = value->range == REPORT_INTERVAL;
 
         cell->value[m] = (struct export_value){
-            .middle = value->middle * sources[m].scale,
-            .lo = interval ? value->lo * sources[m].scale : (double)NAN,
-            .hi = interval ? value->hi * sources[m].scale : (double)NAN,
+            .middle = value->middle * scale,
+            .lo = interval ? value->lo * scale : (double)NAN,
+            .hi = interval ? value->hi * scale : (double)NAN,
         };
     }
 }

@@ -214,11 +214,8 @@ static void add_base(struct grid *grid, const struct report_base *base, bool oth
     const struct record_key *key = any->key;
 
     grid_row(grid, "");
-    if (key->bucket_bytes == 0)
-        grid_cell(grid, "number", "%zu", key->global_batch);
-    else
-        grid_cell(grid, "number", "%zu (bucket %s)", key->global_batch,
-                  report_bucket_words(key->bucket_bytes, WORD));
+    grid_cell(grid, "number", key->bucket_bytes == 0 ? "%zu" : "%zu (bucket %s)", key->global_batch,
+              report_bucket_words(key->bucket_bytes, WORD));
     if (!others)
         return;
     cells_of_base(grid, base->plain, base->rank != NULL);
@@ -370,10 +367,9 @@ static void cell_of_status(struct grid *grid, const struct report_point *point)
             report_add(text, "skipped");
         else if (same && strcmp(state, REPORT_INVALID) == 0)
             report_add(text, REPORT_INVALID " for timing");
-        else if (same && strcmp(state, "failed") != 0)
-            report_add(text, "FAILED (%s)", state);
         else
-            report_add(text, "FAILED");
+            report_add(text, same && strcmp(state, "failed") != 0 ? "FAILED (%s)" : "FAILED",
+                       state);
     }
     if (report_simulated(point->row))
         report_add(text, ", %s",
@@ -416,10 +412,8 @@ static void point_row(struct grid *grid, const struct report *report,
                   report_is_ddp(point) ? report_bucket_words(cell->key.bucket_bytes, WORD) : "-");
     grid_cell(grid, "number", "%zu", cell->key.global_batch);
     cell_of_shards(grid, point->middle ? point->middle->cell : cell);
-    if (point->verified == point->n)
-        grid_cell(grid, "number", "%zu", point->verified);
-    else
-        grid_cell(grid, "number", "%zu of %zu", point->verified, point->n);
+    grid_cell(grid, "number", point->verified == point->n ? "%zu" : "%zu of %zu", point->verified,
+              point->n);
     for (int m = 0; m < REPORT_PHASE; ++m) {
         if (shown->metric[m])
             grid_cell(grid, "number", "%s",

@@ -114,11 +114,9 @@ void report_fill_fits(struct grid *grid, const struct report *report)
 
         grid_row(grid, "");
         cells_of_collective(grid, fit->point);
-        if (holds && fit->used < fit->sizes)
-            grid_cell(grid, "number", "%zu of %zu, from %zu bytes on", fit->used, fit->sizes,
-                      fit->from);
-        else
-            grid_cell(grid, "number", "%zu", fit->sizes);
+        grid_cell(grid, "number",
+                  holds && fit->used < fit->sizes ? "%zu of %zu, from %zu bytes on" : "%zu",
+                  holds ? fit->used : fit->sizes, fit->sizes, fit->from);
         if (holds) {
             report_cell_number(grid, fit->alpha.middle, microseconds);
             report_cell_range(grid, &fit->alpha, microseconds);

@@ -200,6 +200,7 @@ static void add_set(struct grid *grid, const struct report *report, const struct
 
     for (int from = 0; from < ends; ++from) {
         const int device = from - COPIES_DEVICE;
+        const bool named = device >= 0 && device < run->n_slots;
 
         if (from > 0 && report->nvbandwidth)
             grid_line(grid);
@@ -212,11 +213,11 @@ static void add_set(struct grid *grid, const struct report *report, const struct
                 continue;
             grid_row(grid, "");
             /* The index of a device in the list and its name, "2 (cuda:5)". */
-            if (from == COPIES_HOST)
-                grid_cell(grid, "text", "host");
-            else
-                grid_cell(grid, "text", device < run->n_slots ? "%d (%s)" : "%d", device,
-                          device < run->n_slots ? run->slot[device].name : "");
+            grid_cell(grid, "text",
+                      from == COPIES_HOST ? "host"
+                      : named             ? "%d (%s)"
+                                          : "%d",
+                      device, named ? run->slot[device].name : "");
             if (report->nvbandwidth)
                 grid_cell(grid, "text", "%s", of_names[of]);
             for (int to = 0; to < COPIES_DEVICE + devices; ++to)

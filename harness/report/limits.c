@@ -36,10 +36,8 @@ static void add_limit_row(struct grid *grid, const struct roof *roof, const stru
     const double at_limit = share.share * ns->middle;
 
     grid_row(grid, "");
-    if (line->product)
-        grid_cell(grid, "text", "product %s \u00d7 %zu", line->name, line->count);
-    else
-        grid_cell(grid, "text", "%s", line->name);
+    grid_cell(grid, "text", line->product ? "product %s \u00d7 %zu" : "%s", line->name,
+              line->count);
     report_cell_number(grid, ns->middle, report_time);
     report_cell_number(grid, ns->middle / w->step_ns, report_share);
     grid_cell(grid, "number", "%s", roof_rate_words(&line->work, ns->middle, WORD));

@@ -100,11 +100,9 @@ void report_fill_peer_steps(struct grid *grid, const struct report *report)
             else if (arm->wrong)
                 grid_cell(grid, "number status", "%zu, WRONG NUMBERS, not reported: %s",
                           arm->point->n - arm->failed, arm->reason);
-            else if (arm->failed > 0)
-                grid_cell(grid, "number status", "%zu, %zu FAILED: %s", arm->point->n - arm->failed,
-                          arm->failed, arm->reason);
             else
-                grid_cell(grid, "number status", "%zu", arm->point->n);
+                grid_cell(grid, "number status", arm->failed > 0 ? "%zu, %zu FAILED: %s" : "%zu",
+                          arm->point->n - arm->failed, arm->failed, arm->reason);
         }
     }
 }
