@@ -447,6 +447,20 @@ static void keep_name(char to[NVBANDWIDTH_NAME], const char *name)
     text_clean(to, ' ');
 }
 
+/* Counts the numbers of a test that measures something else. */
+static void count_others(const json_t *matrix, struct nvbandwidth *nvbandwidth)
+{
+    for (size_t row = 0; row < json_array_size(matrix); ++row) {
+        const json_t *values = json_array_get(matrix, row);
+
+        for (size_t i = 0; i < json_array_size(values); ++i) {
+            const char *text = json_string_value(json_array_get(values, i));
+
+            nvbandwidth->others += text && strcmp(text, "N/A") != 0;
+        }
+    }
+}
+
 static int read_nvbandwidth_test(const json_t *test, struct nvbandwidth *nvbandwidth,
                                  struct text_error *err)
 {
@@ -470,16 +484,7 @@ static int read_nvbandwidth_test(const json_t *test, struct nvbandwidth *nvbandw
             return read_matrix(matrix, (enum nvbandwidth_test)which, nvbandwidth, &why) == 0
                        ? 0
                        : record_fail(err, "%.60s: %.200s", name, why.text);
-        /* It measures something else: only its numbers are counted. */
-        for (size_t row = 0; row < json_array_size(matrix); ++row) {
-            const json_t *values = json_array_get(matrix, row);
-
-            for (size_t i = 0; i < json_array_size(values); ++i) {
-                const char *text = json_string_value(json_array_get(values, i));
-
-                nvbandwidth->others += text && strcmp(text, "N/A") != 0;
-            }
-        }
+        count_others(matrix, nvbandwidth);
         return 0;
     }
     if (strcmp(status, "Error") == 0 || strcmp(status, "ERROR") == 0) {

@@ -162,41 +162,13 @@ static size_t choose_batches(const struct plot *plot, const struct report_group 
     return PANELS;
 }
 
-/* Writes a mode: its terms, and a thin bar with the mean shares over launches, which add up; the
- * rest is waiting. */
-static void write_mode(struct plot_table *table, const struct report_group *group,
-                       const struct report_point *point, double scratch[], double *row)
+/* Writes the terms of a point. A term is hollow unless its interval excludes 0. */
+static void write_terms(struct plot_table *table, const struct level level[LEVELS],
+                        double scratch[], double *row)
 {
-    const bool weak = figure_is_weak(group);
-    /* With weak scaling the base has the rows of one device, so its whole step is the ideal. */
-    struct level level[LEVELS] = {
-        [IDEAL] = {point->base, floor_of, weak ? 1 : 1 / (double)point->key->n_devices, NAN},
-        [SHARD] = {weak ? NULL : find_shard(group, point), floor_of, 1, NAN},
-        [ALONE] = {point, alone_of, 1, NAN},
-        [STEP] = {point, floor_of, 1, NAN}};
-    double share[STACK] = {0}, sum = 0, launches = 0;
-    int from = IDEAL;
-    char label[PLOT_TEXT];
-
-    for (int l = 0; l < LEVELS; ++l) {
-        size_t n = 0;
-
-        for (size_t i = 0; level[l].point && i < level[l].point->n; ++i) {
-            const struct report_row *of = &level[l].point->row[i];
-
-            if (of->verified && isfinite(time_of_level(&level[l], of)))
-                scratch[n++] = time_of_level(&level[l], of);
-        }
-        level[l].middle = stats_median(scratch, n);
-    }
-    figure_style_words(table->plot, figure_style(point), label);
-    report_add(label, ", %d devices: %s", point->key->n_devices,
-               report_time(level[STEP].middle, WORD));
-    if (!plot_table_series(table, figure_style(point), label))
-        return;
     const double step = level[STEP].middle, ideal = level[IDEAL].middle / step;
+    int from = IDEAL;
 
-    /* A term is hollow unless its interval excludes 0. */
     ++*row;
     PLOT_ROW(table, *row, KIND_IDEAL, 0, ideal, ideal, ideal, 0, level[IDEAL].middle);
     for (int to = SHARD; to < LEVELS; ++to) {
@@ -223,6 +195,40 @@ static void write_mode(struct plot_table *table, const struct report_group *grou
                  isfinite(value.hi) ? (at + value.hi) / step : end / step, open, end - at);
         from = to;
     }
+}
+
+/* Writes a mode: its terms, and a thin bar with the mean shares over launches, which add up; the
+ * rest is waiting. */
+static void write_mode(struct plot_table *table, const struct report_group *group,
+                       const struct report_point *point, double scratch[], double *row)
+{
+    const bool weak = figure_is_weak(group);
+    /* With weak scaling the base has the rows of one device, so its whole step is the ideal. */
+    struct level level[LEVELS] = {
+        [IDEAL] = {point->base, floor_of, weak ? 1 : 1 / (double)point->key->n_devices, NAN},
+        [SHARD] = {weak ? NULL : find_shard(group, point), floor_of, 1, NAN},
+        [ALONE] = {point, alone_of, 1, NAN},
+        [STEP] = {point, floor_of, 1, NAN}};
+    double share[STACK] = {0}, sum = 0, launches = 0;
+    char label[PLOT_TEXT];
+
+    for (int l = 0; l < LEVELS; ++l) {
+        size_t n = 0;
+
+        for (size_t i = 0; level[l].point && i < level[l].point->n; ++i) {
+            const struct report_row *of = &level[l].point->row[i];
+
+            if (of->verified && isfinite(time_of_level(&level[l], of)))
+                scratch[n++] = time_of_level(&level[l], of);
+        }
+        level[l].middle = stats_median(scratch, n);
+    }
+    figure_style_words(table->plot, figure_style(point), label);
+    report_add(label, ", %d devices: %s", point->key->n_devices,
+               report_time(level[STEP].middle, WORD));
+    if (!plot_table_series(table, figure_style(point), label))
+        return;
+    write_terms(table, level, scratch, row);
     ++*row;
     for (size_t i = 0; i < point->n; ++i)
         launches += point->row[i].verified && add_shares(point->row[i].cell, share);

@@ -329,8 +329,7 @@ Test(claims, the_plain_program_on_all_cores_is_a_reference)
     add_six(bench, "plain-mt", 2, 64, 400, 0);
     add_six(bench, "dp", 1, 64, 1000, 0);
     bench_make(bench);
-    cr_assert(bench->point[1].base == &bench->point[0] &&
-              !report_group_best(&bench->group[0]));
+    cr_assert(bench->point[1].base == &bench->point[0] && !report_group_best(&bench->group[0]));
     lead_has(bench, "Nothing can be said about scaling");
     bench_close(bench);
 }
