@@ -1,15 +1,16 @@
 /* cli/tutorial.c: the loop of the PyTorch data-parallel tutorial.
  *
  * 100 random rows of 5 in shuffled batches of 30 through Linear(5, 2), wrapped when there are
- * devices. The sizes printed are those that the replicas saw, noted by a probe inside the wrapper.
- */
+ * devices. The sizes printed are those that the replicas saw, noted by the probe of a session
+ * inside the wrapper. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command/backend.h"
 #include "command/command.h"
 #include "loader.h"
-#include "measure/probe.h"
+#include "measure/session.h"
 
 enum { ROWS = 100, BATCH = 30, WIDTH_IN = 5, WIDTH_OUT = 2, SEED = 1 };
 
@@ -26,50 +27,6 @@ static const struct command_option option_table[] = {
     COMMAND_REQUIRE_ROW(struct tutorial_options),
     {0}};
 
-struct tutorial {
-    struct dp_group *group;
-    struct dp_slot *slot; /* where inputs and parameters are */
-    struct dp_module *linear, *model, *wrapper, *runs;
-    struct dp_run *run;
-    struct probe probe;
-    struct dataset data;
-    struct loader *loader;
-    struct dp_tensor batch; /* of BATCH rows */
-};
-
-static int open_model(struct tutorial *t, struct dp_error *err)
-{
-    const struct dp_parallel_config config = {0};
-    int status;
-
-    if ((status = dp_linear(t->group, WIDTH_IN, WIDTH_OUT, true, &t->linear, err)) ||
-        (status = probe_open(t->group, t->linear, &t->probe, &t->model, err)) ||
-        (status = dp_module_init(t->model, 1, err)) ||
-        (status = dp_module_to(t->model, t->slot, err)) ||
-        (status = dp_run_open(t->group, &t->run, err)))
-        return status;
-    t->runs = t->model;
-    if (dp_group_size(t->group) > 0) {
-        status = dp_parallel(t->model, &config, &t->wrapper, err);
-        t->runs = t->wrapper;
-    }
-    return status;
-}
-
-/* RandomDataset and DataLoader(shuffle=True). */
-static int open_data(struct tutorial *t, struct dp_error *err)
-{
-    const struct loader_config config = {
-        .data = &t->data, .batch = BATCH, .seed = SEED, .shuffle = true, .prefetch = true};
-    const struct dataset_want want = {.features = WIDTH_IN, .classes = WIDTH_OUT};
-    int status;
-
-    if ((status = dataset_random(ROWS, &want, SEED, &t->data, err)) ||
-        (status = loader_open(&config, &t->loader, err)))
-        return status;
-    return dp_tensor_alloc(t->slot, DP_F32, 2, (size_t[]){BATCH, WIDTH_IN}, &t->batch, err);
-}
-
 static void print_size(const char *label, int dims, const size_t dim[])
 {
     printf("%s [", label);
@@ -78,24 +35,24 @@ static void print_size(const char *label, int dims, const size_t dim[])
     printf("]");
 }
 
-static int run_batches(struct tutorial *t, struct dp_error *err)
+static int run_batches(struct session *session, struct loader *loader, const struct dp_tensor *rows,
+                       struct dp_error *err)
 {
     struct loader_batch batch;
 
-    loader_start(t->loader, 0);
-    for (loader_next(t->loader, &batch); batch.rows > 0; loader_next(t->loader, &batch)) {
+    loader_start(loader, 0);
+    for (loader_next(loader, &batch); batch.rows > 0; loader_next(loader, &batch)) {
         struct dp_tensor in = {0}, out[DP_MAX_IO];
         int n_out = 0, status;
 
-        probe_clear(&t->probe);
-        dp_run_reset(t->run);
-        if ((status = dp_tensor_rows(&t->batch, 0, batch.rows, &in, err)) ||
+        session_clear(session);
+        if ((status = dp_tensor_rows(rows, 0, batch.rows, &in, err)) ||
             (status = dp_tensor_write(&in, batch.feature, err)) ||
-            (status = dp_forward(t->runs, t->run, &in, 1, out, &n_out, err)) ||
-            (status = dp_group_wait(t->group, err)))
+            (status = dp_forward(session->top, session->run, &in, 1, out, &n_out, err)) ||
+            (status = dp_group_wait(session->group, err)))
             return status;
         for (int i = 0; i < DP_MAX_SLOTS; ++i) {
-            const struct probe_shape *shape = &t->probe.replica[i];
+            const struct probe_shape *shape = &session->probe.replica[i];
 
             if (shape->calls == 0)
                 continue;
@@ -110,28 +67,26 @@ static int run_batches(struct tutorial *t, struct dp_error *err)
     return 0;
 }
 
-static void print_heading(const struct tutorial *t)
-{
-    const int devices = dp_group_size(t->group);
-    struct dp_slot_info info;
-    struct dp_kind_row kind;
-
-    if (devices < 2)
-        return;
-    dp_slot_describe(t->slot, &info);
-    if (dp_kind_of(info.kind, &kind))
-        printf("Let's use %d %s!\n", devices, kind.words);
-}
-
 int tutorial_main(int argc, char **argv)
 {
     const struct command_syntax syntax = {
         .options = option_table,
         .doc = "Prints the sizes that every replica and the caller see, as the PyTorch "
                "data-parallel tutorial does."};
+    /* RandomDataset and DataLoader(shuffle=True). */
+    const struct dataset_want want = {.features = WIDTH_IN, .classes = WIDTH_OUT};
+    struct dataset data = {.rows = 0};
+    const struct loader_config loads = {
+        .data = &data, .batch = BATCH, .seed = SEED, .shuffle = true, .prefetch = true};
+    const struct session_use use = {.frozen = true, .lent = true};
+    struct session *session;
+    struct cell_config cell = {.rows = BATCH};
     struct tutorial_options options = {.required = 0};
-    struct tutorial t = {0};
+    struct dp_group *group = NULL;
+    struct loader *loader = NULL;
+    struct dp_tensor rows = {0};
     struct dp_error err = {0};
+    char why[200];
     int status;
 
     command_default_devices(options.devices, sizeof options.devices);
@@ -139,22 +94,37 @@ int tutorial_main(int argc, char **argv)
         return status;
     const struct dp_group_config config = {.devices = options.devices};
 
-    if ((status = command_open_group(argv[0], &config, options.required, &t.group)))
+    if ((status = command_open_group(argv[0], &config, options.required, &group)))
         return status;
-    t.slot = dp_group_size(t.group) > 0 ? dp_group_slot(t.group, 0) : dp_group_host(t.group);
-    if (open_data(&t, &err) == 0 && open_model(&t, &err) == 0) {
-        print_heading(&t);
-        run_batches(&t, &err);
+    if (workload_parse("tutorial", &cell.workload, why, sizeof why))
+        abort(); /* it is one of ours */
+    const int devices = dp_group_size(group);
+    struct dp_slot *slot = devices > 0 ? dp_group_slot(group, 0) : dp_group_host(group);
+    struct dp_slot_info info;
+    struct dp_kind_row kind;
+
+    cell.mode = devices > 0 ? CELL_DP : CELL_PLAIN;
+    session = calloc(1, sizeof *session);
+    if (!session)
+        dp_fail(&err, DP_ENOMEM, "out of memory");
+    else if (dataset_random(ROWS, &want, SEED, &data, &err) == 0 &&
+             loader_open(&loads, &loader, &err) == 0 &&
+             dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){BATCH, WIDTH_IN}, &rows, &err) == 0 &&
+             session_open_for(session, group, &cell, &use, &err) == 0 &&
+             dp_module_init(session->top, SEED, &err) == 0) {
+        dp_slot_describe(slot, &info);
+        if (devices > 1 && dp_kind_of(info.kind, &kind))
+            printf("Let's use %d %s!\n", devices, kind.words);
+        run_batches(session, loader, &rows, &err);
     }
-    status = err.status ? command_core_error(argv[0], &err)
-                        : command_ended(argv[0], t.group, EXIT_PASSED);
-    dp_run_close(t.run);
-    dp_module_close(t.wrapper);
-    dp_module_close(t.model);
-    dp_module_close(t.linear);
-    dp_tensor_free(&t.batch);
-    loader_close(t.loader);
-    dataset_free(&t.data);
-    dp_group_close(t.group);
+    status =
+        err.status ? command_core_error(argv[0], &err) : command_ended(argv[0], group, EXIT_PASSED);
+    if (session)
+        session_close(session);
+    free(session);
+    dp_tensor_free(&rows);
+    loader_close(loader);
+    dataset_free(&data);
+    dp_group_close(group);
     return status;
 }

@@ -56,7 +56,7 @@ static bool find_most(const struct session *s, float *const list[], double *most
 
 /* Runs the verified step again; the size of its gradients decides how fast a chain may learn. */
 static int begin_with_verified(struct session *s, int k, const struct session_verified *verified,
-                               float *rate, struct dp_error *err)
+                               double *rate, struct dp_error *err)
 {
     double most = 0;
     int status = session_prepare(s, k, err);
@@ -71,7 +71,7 @@ static int begin_with_verified(struct session *s, int k, const struct session_ve
                        session_digest(s), verified->step);
     if (!find_most(s, s->gradient, &most) || !(most > 0))
         return dp_fail(err, DP_EFAULT, "before a chain: the largest gradient is %g", most);
-    *rate = (float)ldexp(1, FARTHEST - 1 - ilogb(most));
+    *rate = ldexp(1, FARTHEST - 1 - ilogb(most));
     return 0;
 }
 
@@ -133,8 +133,8 @@ int chain_learn(struct chain *chain, int k, const struct session_verified *verif
                 struct dp_error *err)
 {
     struct session *s = chain->session;
-    const float before = s->update.rate;
-    float rate = 0;
+    const double before = s->update.config.lr;
+    double rate = 0;
     int status;
 
     if (chain->set[k].rate > 0)
@@ -153,7 +153,7 @@ int chain_learn(struct chain *chain, int k, const struct session_verified *verif
 int chain_run(struct chain *chain, int k, struct session_times *times, struct dp_error *err)
 {
     struct session *s = chain->session;
-    const float before = s->update.rate;
+    const double before = s->update.config.lr;
     int status = marks_clear(&chain->marks, err);
 
     update_set_rate(&s->update, chain->set[k].rate);

@@ -20,7 +20,7 @@ struct chain {
     bool traced; /* phases are measured while it runs */
     struct marks marks;
     struct chain_set {
-        float rate;      /* learning rate; 0: not run step by step */
+        double rate;     /* learning rate; 0: not run step by step */
         uint64_t digest; /* of the last step */
         struct marks_digest marks;
     } set[WORKLOAD_SETS];

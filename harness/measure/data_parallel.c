@@ -18,20 +18,13 @@ enum {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Opens a module around a part of the model: a probe, if the caller has no other. */
-static int observe(struct session *s, struct dp_module *part, struct dp_error *err)
-{
-    return s->use.around ? s->use.around(s->use.user, s->group, part, &s->probed, err)
-                         : probe_open(s->group, part, &s->probe, &s->probed, err);
-}
-
 /* Wraps the part of the model that a user would wrap, with a probe inside. */
 static int wrap(void *user, struct dp_module *part, struct dp_module **wrapped,
                 struct dp_error *err)
 {
     const struct dp_parallel_config config = {0};
     struct session *s = user;
-    const int status = observe(s, part, err);
+    const int status = session_observe(s, part, err);
 
     return status ? status : dp_parallel(s->probed, &config, wrapped, err);
 }
@@ -40,7 +33,7 @@ static int leave_unwrapped(void *user, struct dp_module *part, struct dp_module 
                            struct dp_error *err)
 {
     struct session *s = user;
-    const int status = observe(s, part, err);
+    const int status = session_observe(s, part, err);
 
     if (status == 0)
         *wrapped = dp_module_retain(s->probed);

@@ -28,12 +28,12 @@ static int ddp_open(struct session *s, const struct cell_config *how, struct dp_
     if ((status = workload_open(s->workload, s->group, &s->model, err)) ||
         (status = dp_module_to(s->model, slots[0], err)))
         return status;
-    if (s->use.around) {
+    if (s->use.around && !s->use.inside) {
         status = pair_open(s->group, s->model, s->loss_module, &s->pair, err);
         if (status == 0)
             status = s->use.around(s->use.user, s->group, s->pair, &s->top, err);
     } else {
-        status = probe_open(s->group, s->model, &s->probe, &s->probed, err);
+        status = session_observe(s, s->model, err);
         if (status == 0)
             status = pair_open(s->group, s->probed, s->loss_module, &s->top, err);
     }
@@ -111,8 +111,6 @@ static void ddp_unload(struct session *session, int k)
 static void ddp_close(struct session *session)
 {
     dp_ddp_close(session->ddp);
-    for (int k = 0; k < SESSION_SETS; ++k)
-        ddp_unload(session, k);
     free(session->ranks);
     session->ranks = NULL;
 }

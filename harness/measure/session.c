@@ -68,19 +68,33 @@ void *session_side(const struct session *session, const struct workload_set *set
     return values;
 }
 
+int session_observe(struct session *session, struct dp_module *part, struct dp_error *err)
+{
+    const struct session_use *use = &session->use;
+
+    return use->around ? use->around(use->user, session->group, part, &session->probed, err)
+                       : probe_open(session->group, part, &session->probe, &session->probed, err);
+}
+
 static int open_modules(struct session *s, const struct cell_config *config, struct dp_error *err)
 {
-    const enum dp_loss_kind loss = workload_end(s->workload)->loss;
+    const struct workload_end *end = workload_end(s->workload);
+    const enum dp_loss_kind loss = s->use.factor > 0 ? s->use.loss : end->loss;
+    const float factor = s->use.factor > 0 ? s->use.factor : 1;
     int status, n;
 
+    s->update =
+        (struct update){.adamw = end->adamw, .max_norm = end->max_norm, .config = end->config};
+    if (!end->adamw)
+        s->update.config.lr = VERIFY_LEARNING_RATE;
     s->n_ranks = s->kind->ranks ? dp_group_size(s->group) : 1;
     s->out = calloc((size_t)s->n_ranks * DP_MAX_IO, sizeof *s->out);
     if (!s->out)
         return dp_fail(err, DP_ENOMEM, "no memory for the results of %d ranks", s->n_ranks);
-    if ((status = dp_loss(s->group, loss, 1, loss == DP_LOSS_XENT, &s->loss_module, err)) ||
+    if ((status = dp_loss(s->group, loss, factor, loss == DP_LOSS_XENT, &s->loss_module, err)) ||
         (status = s->kind->open(s, config, err)) ||
         (status = dp_run_open(s->group, &s->run, err)) ||
-        (status = s->use.frozen ? 0 : update_open(&s->update, s->workload, s->top, err)))
+        (status = s->use.frozen ? 0 : update_open(&s->update, s->top, err)))
         return status;
     n = dp_module_params(s->top, s->param, SESSION_PARAMS);
     if (n < 0)
@@ -176,7 +190,7 @@ int session_open_sets(struct session *session, const struct cell_config *config,
 
 void session_close_set(struct session *session, int k)
 {
-    if (session->kind)
+    if (session->kind && !session->use.lent)
         session->kind->unload(session, k);
     for (int p = 0; p < SESSION_PARAMS; ++p) {
         free(session->value[k][p]);
@@ -184,16 +198,37 @@ void session_close_set(struct session *session, int k)
     }
 }
 
+int session_lend(struct session *session, const struct dp_tensor in[2], struct dp_error *err)
+{
+    const size_t ranks = (size_t)session->n_ranks, rows = in[0].dim[0] / ranks;
+    int status = 0;
+
+    dp_run_reset(session->run);
+    if (!session->ddp) {
+        session->input[0] = in[0];
+        session->upstream[0] = in[1];
+        return 0;
+    }
+    dp_ddp_reset(session->ddp);
+    if (rows == 0 || rows * ranks != in[0].dim[0])
+        return dp_fail(err, DP_EINVAL, "%zu rows are not as many for each of %zu ranks",
+                       in[0].dim[0], ranks);
+    for (size_t r = 0; r < ranks; ++r)
+        for (int side = 0; side < 2 && status == 0; ++side)
+            status = dp_tensor_rows(&in[side], r * rows, rows, &session->ranks[r].in[0][side], err);
+    return status;
+}
+
 void session_close(struct session *session)
 {
     if (session->group)
         dp_group_trace(session->group, NULL);
+    for (int k = 0; k < SESSION_SETS; ++k)
+        session_close_set(session, k);
     if (session->kind && session->kind->close)
         session->kind->close(session);
     dp_run_close(session->run);
     update_close(&session->update);
-    for (int k = 0; k < SESSION_SETS; ++k)
-        session_close_set(session, k);
     for (int p = 0; p < SESSION_PARAMS; ++p) {
         free(session->gradient[p]);
         free(session->updated[p]);

@@ -34,15 +34,21 @@ struct session_rank {
 /* The wishes of a caller that runs steps other than those of a cell; all zeros: those of a cell. */
 struct session_use {
     /* Puts a module around what a device runs, in place of the probe: around the model in its
-     * wrapper, or around the model and loss of a rank. NULL: the probe. */
+     * wrapper, or around the model and loss of a rank (inside: around its model). NULL: the
+     * probe. */
     int (*around)(void *user, struct dp_group *group, struct dp_module *child,
                   struct dp_module **module, struct dp_error *err);
     /* Fills one side of the batch of a set, session->rows rows. NULL: with the rows of the
      * workload. */
     void (*fill)(void *user, const struct workload_set *set, enum workload_side side, void *values);
     void *user;
+    /* The loss, and what it is multiplied by; 0: the loss of the workload. */
+    enum dp_loss_kind loss;
+    float factor;
+    bool inside;
     bool whole;  /* mode dp wraps all of the model, even if a user would wrap a part of it */
     bool frozen; /* parameters stay as they are, and results are not read by session_read */
+    bool lent;   /* there are no sets: the batch of a step is lent by session_lend */
 };
 
 /* It is plain data; session_open fills it and session_close empties it. */
@@ -102,6 +108,8 @@ int session_param(const struct session *session, int r, int p, struct dp_tensor 
 /* Opens the sets of the timed steps, made from the seed of the config. */
 int session_open_sets(struct session *session, const struct cell_config *config,
                       struct dp_error *err);
+/* Opens session->probed around a part of the model: a probe, if the caller has no other module. */
+int session_observe(struct session *session, struct dp_module *part, struct dp_error *err);
 /* Opens a tensor of rows with these values. */
 int session_open_rows(struct dp_slot *slot, const struct workload_row *row, size_t rows,
                       const void *values, struct dp_tensor *tensor, struct dp_error *err);
@@ -115,6 +123,10 @@ void *session_side(const struct session *session, const struct workload_set *set
  * done twice. */
 int session_open_set(struct session *session, const struct workload_set *set, struct dp_error *err);
 void session_close_set(struct session *session, int k);
+/* Takes an input and a target of the caller as batch 0, which stay with it, and drops the results
+ * of the last step. They are on one device, with equally many rows for each local rank, one rank
+ * after the other. */
+int session_lend(struct session *session, const struct dp_tensor in[2], struct dp_error *err);
 
 /* Writes parameter set k to the model (not to a frozen one), clears gradients, probe and trace, and
  * aligns the workers. */

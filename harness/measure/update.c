@@ -1,53 +1,47 @@
-/* measure/update.c: SGD, or clipping and AdamW, for a module or for ranks. */
+/* measure/update.c: SGD or AdamW, with or without clipping, for a module or for ranks. */
 #include "measure/update.h"
 
 #include <math.h>
 
-#include "verify/verify.h"
-
-int update_open(struct update *update, const struct workload *workload, struct dp_module *top,
-                struct dp_error *err)
+int update_open(struct update *update, struct dp_module *top, struct dp_error *err)
 {
-    const struct workload_end *end = workload_end(workload);
-    int status;
+    const int status = update->max_norm > 0 ? dp_clip_open(top, &update->clip, err) : 0;
 
-    *update =
-        (struct update){.end = end,
-                        .rate = end->adamw ? (float)end->config.lr : (float)VERIFY_LEARNING_RATE,
-                        .max_norm = end->max_norm};
-    if (!end->adamw)
-        return dp_sgd_open(top, update->rate, 0, 0, &update->sgd, err);
-    status = dp_clip_open(top, &update->clip, err);
-    return status ? status : dp_adamw_open(top, &end->config, &update->adamw, err);
+    if (status)
+        return status;
+    if (update->adamw)
+        return dp_adamw_open(top, &update->config, &update->states, err);
+    return dp_sgd_open(top, (float)update->config.lr, update->momentum, update->decay, &update->sgd,
+                       err);
 }
 
 void update_close(struct update *update)
 {
     dp_sgd_close(update->sgd);
-    dp_adamw_close(update->adamw);
+    dp_adamw_close(update->states);
     dp_clip_close(update->clip);
-    *update = (struct update){.end = NULL};
+    *update = (struct update){.sgd = NULL};
 }
 
-void update_set_rate(struct update *update, float rate)
+void update_set_rate(struct update *update, double rate)
 {
-    update->rate = rate;
+    update->config.lr = rate;
     if (update->sgd)
-        dp_sgd_set_rate(update->sgd, rate);
-    if (update->adamw)
-        dp_adamw_set_rate(update->adamw, (double)rate);
+        dp_sgd_set_rate(update->sgd, (float)rate);
+    if (update->states)
+        dp_adamw_set_rate(update->states, rate);
 }
 
 int update_restart(struct update *update, struct dp_ddp *ddp, struct dp_error *err)
 {
-    if (!update->end->adamw)
+    if (!update->adamw)
         return 0;
-    return ddp ? dp_ddp_adamw_restart(ddp, err) : dp_adamw_restart(update->adamw, err);
+    return ddp ? dp_ddp_adamw_restart(ddp, err) : dp_adamw_restart(update->states, err);
 }
 
 int update_clip(struct update *update, struct dp_ddp *ddp, struct dp_error *err)
 {
-    if (!update->end->adamw)
+    if (!(update->max_norm > 0))
         return 0;
     return ddp ? dp_ddp_clip_grads(ddp, update->max_norm, NULL, err)
                : dp_clip_grads(update->clip, update->max_norm, NULL, err);
@@ -55,22 +49,22 @@ int update_clip(struct update *update, struct dp_ddp *ddp, struct dp_error *err)
 
 int update_step(struct update *update, struct dp_ddp *ddp, struct dp_error *err)
 {
-    struct dp_adamw_config config = update->end->config;
     const int status = update_clip(update, ddp, err);
 
-    config.lr = (double)update->rate;
     if (status)
         return status;
-    if (!update->end->adamw)
-        return ddp ? dp_ddp_step(ddp, update->rate, 0, 0, err) : dp_sgd_step(update->sgd, err);
-    return ddp ? dp_ddp_adamw_step(ddp, &config, err) : dp_adamw_step(update->adamw, err);
+    if (update->adamw)
+        return ddp ? dp_ddp_adamw_step(ddp, &update->config, err)
+                   : dp_adamw_step(update->states, err);
+    return ddp ? dp_ddp_step(ddp, (float)update->config.lr, update->momentum, update->decay, err)
+               : dp_sgd_step(update->sgd, err);
 }
 
 int update_norm(const struct update *update, const struct dp_ddp *ddp, double *norm,
                 struct dp_error *err)
 {
     *norm = (double)NAN;
-    if (!update->end->adamw)
+    if (!(update->max_norm > 0))
         return 0;
     return ddp ? dp_ddp_clip_norm(ddp, norm, err) : dp_clip_norm(update->clip, norm, err);
 }

@@ -34,8 +34,7 @@ int train_against_open(struct train_against *against, struct train_side *side,
 {
     const struct train_side_config honest = {
         .model = config->model, .batch = config->batch, .update = config->update};
-    const size_t width = train_model_width(config->model);
-    const size_t labels = config->model->text ? width : 1;
+    const size_t width = side->width, labels = side->labels;
     int status;
 
     *against = (struct train_against){.side = side};
@@ -56,8 +55,7 @@ int train_against_open(struct train_against *against, struct train_side *side,
 void train_against_close(struct train_against *against)
 {
     for (int i = 0; i < TRAIN_SHUFFLED; ++i)
-        if (against->shuffled[i].group)
-            train_side_close(&against->shuffled[i]);
+        train_side_close(&against->shuffled[i]);
     free(against->feature);
     free(against->label);
     free(against->order);

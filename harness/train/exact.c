@@ -25,16 +25,11 @@ static const double LIMIT = 0x1p24;
 /* A step on both sides, with the same numbers. */
 struct exact {
     const struct train_model *model;
-    struct train_side *side[2];
-    struct dp_module *loss[2];
-    struct dp_sgd *sgd[2];       /* not of ranks */
-    struct train_ranks ranks[2]; /* of DistributedDataParallel */
+    struct train_side side[2];
     size_t factor[2]; /* factor of c: the number of ranks that gradients are divided by */
-    struct dp_tensor upstream[2]; /* [batch, classes] */
-    float *value;                 /* all parameters */
-    float *feature, *c, *scaled;  /* [batch, features], [batch, classes], c times factor */
-    size_t width;
-    float *result[2]; /* outputs, loss, gradients, parameters: n_result numbers */
+    float *value;     /* all parameters */
+    float *feature, *c, *scaled; /* [batch, features], [batch, classes], c times factor */
+    float *result[2];            /* outputs, loss, gradients, parameters: n_result numbers */
     size_t n_result;
     double most_feature;
     struct dp_error *err;
@@ -51,6 +46,7 @@ static float draw_number(struct stream *stream, size_t most)
 static void fill_batch(struct exact *x, const struct dataset *data, struct stream *stream,
                        size_t rows)
 {
+    const size_t width = x->model->width;
     bool whole = true;
 
     for (size_t i = 0; data->table == 0 && whole && i < data->rows * data->features; ++i)
@@ -59,10 +55,10 @@ static void fill_batch(struct exact *x, const struct dataset *data, struct strea
     for (size_t r = 0; r < rows; ++r) {
         const float *row = data->feature + stream_below(stream, data->rows) * data->features;
 
-        for (size_t j = 0; j < x->width; ++j) {
+        for (size_t j = 0; j < width; ++j) {
             const float number = whole ? row[j] : draw_number(stream, 3);
 
-            x->feature[r * x->width + j] = number;
+            x->feature[r * width + j] = number;
             if (data->table == 0)
                 x->most_feature = fmax(x->most_feature, fabs((double)number));
         }
@@ -73,7 +69,7 @@ static void fill_batch(struct exact *x, const struct dataset *data, struct strea
 
 static void fill_params(struct exact *x, struct stream *stream)
 {
-    const struct train_side *side = x->side[0];
+    const struct train_side *side = &x->side[0];
     float *to = x->value;
 
     for (int p = 0; p < side->n_params; ++p) {
@@ -94,7 +90,7 @@ static double bound_of(const struct exact *x, size_t rows)
 {
     const size_t factor = x->factor[0] > x->factor[1] ? x->factor[0] : x->factor[1];
 
-    return train_bound(x->side[0], x->model, x->value, x->most_feature, rows, factor);
+    return train_bound(&x->side[0], x->model, x->value, x->most_feature, rows, factor);
 }
 
 /* Reads a tensor, with -0 as 0: the sign of a sum of zeros depends on its order. */
@@ -109,78 +105,37 @@ static int read_result(struct exact *x, const struct dp_tensor *tensor, float **
     return status;
 }
 
-/* Runs forward, loss and backward; outputs and loss are read. */
-static int pass_alone(struct exact *x, int k, const struct dp_tensor in[2], float **to)
-{
-    struct train_side *side = x->side[k];
-    struct dp_tensor out[DP_MAX_IO], loss[DP_MAX_IO], terms[2] = {in[0], in[1]}, grad[2] = {0};
-    int n = 0, status;
-
-    dp_zero_grad(side->top);
-    if ((status = dp_forward(side->top, side->run, in, 1, out, &n, x->err)))
-        return status;
-    terms[0] = out[0];
-    terms[0].needs_grad = true;
-    if ((status = dp_forward(x->loss[k], side->run, terms, 2, loss, &n, x->err)) ||
-        (status = dp_backward(x->loss[k], side->run, NULL, 0, grad, 2, x->err)) ||
-        (status = dp_backward(side->top, side->run, grad, 1, NULL, 1, x->err)) ||
-        (status = read_result(x, &out[0], to)))
-        return status;
-    return read_result(x, &loss[0], to);
-}
-
-static int pass_ranks(struct exact *x, int k, const struct dp_tensor in[2], float **to)
-{
-    struct train_ranks *ranks = &x->ranks[k];
-    struct dp_tensor out[DP_MAX_SLOTS];
-    struct train_said messages[DP_MAX_SLOTS];
-    uint64_t arrived;
-    float loss;
-    int status;
-
-    dp_ddp_zero_grad(ranks->ddp);
-    if ((status = train_ranks_spread(ranks, x->err)) ||
-        (status = train_ranks_pass(ranks, &in[0], &in[1], messages, out, x->err)) ||
-        (status = train_ranks_mean(ranks, messages, &loss, &arrived, x->err)))
-        return status;
-    for (int r = 0; r < ranks->n && status == 0; ++r)
-        status = read_result(x, &out[r], to);
-    *(*to)++ = loss + 0.0F;
-    return status;
-}
-
 static int run_side(struct exact *x, int k, size_t rows)
 {
-    struct train_side *side = x->side[k];
-    struct dp_ddp *ddp = x->ranks[k].ddp;
-    struct dp_tensor in[2];
-    float *to = x->result[k];
+    struct train_side *side = &x->side[k];
+    const struct session *s = side->session;
+    struct dp_tensor in[2], value, grad;
+    float *to = x->result[k], loss;
     int status;
 
     for (size_t i = 0; i < rows * (size_t)x->model->classes; ++i)
         x->scaled[i] = x->c[i] * (float)x->factor[k];
-    dp_run_reset(side->run);
-    dp_run_train_mode(side->run, true);
-    dp_run_grad_mode(side->run, true);
+    session_clear(side->session);
     if ((status = train_side_write(side, x->value, x->err)) ||
+        (status = train_side_spread(side, x->err)) ||
         (status = train_side_put(side, rows, x->feature, &in[0], x->err)) ||
-        (status = dp_tensor_rows(&x->upstream[k], 0, rows, &in[1], x->err)) ||
+        (status = dp_tensor_rows(&side->target, 0, rows, &in[1], x->err)) ||
         (status = dp_tensor_write(&in[1], x->scaled, x->err)) ||
-        (status = ddp ? pass_ranks(x, k, in, &to) : pass_alone(x, k, in, &to)))
+        (status = train_side_pass(side, in, &loss, NULL, x->err)))
         return status;
-    for (int p = 0; p < side->n_params && status == 0; ++p) {
-        struct dp_param *own = side->param[p];
-        struct dp_ddp_param param = {own->value, own->grad, &own->has_grad};
-
-        if (ddp && (status = dp_ddp_param(ddp, 0, p, &param, x->err)))
-            return status;
-        status = *param.has_grad ? read_result(x, &param.grad, &to)
-                                 : dp_fail(x->err, DP_EFAULT, "a gradient is none");
+    for (int r = 0; r < s->n_ranks && status == 0; ++r)
+        status = read_result(x, &s->out[r * DP_MAX_IO + 1], &to);
+    *to++ = loss + 0.0F;
+    for (int p = 0; p < s->n_params && status == 0; ++p) {
+        status = session_param(s, 0, p, &value, &grad, x->err);
+        if (status == 0)
+            status = grad.slot ? read_result(x, &grad, &to)
+                               : dp_fail(x->err, DP_EFAULT, "a gradient is none");
     }
     if (status == 0)
-        status = ddp ? dp_ddp_step(ddp, 1, 0, 0, x->err) : dp_sgd_step(x->sgd[k], x->err);
-    if (status == 0 && ddp)
-        status = dp_ddp_compare(ddp, x->err);
+        status = train_optimizer_step(&side->optimizer, x->err);
+    if (status == 0)
+        status = train_side_agree(side, x->err);
     for (int p = 0; p < side->n_params && status == 0; ++p)
         status = read_result(x, &side->param[p]->value, &to);
     return status;
@@ -191,7 +146,7 @@ static void note_inexact(const struct exact *x, struct train_against *against, s
                          const struct equal_report *report, const char *between)
 {
     const size_t classes = (size_t)x->model->classes, outputs = rows * classes;
-    const size_t values = x->side[0]->n_values, i = report->first;
+    const size_t values = x->side[0].n_values, i = report->first;
     struct train_divergence *divergence = &against->inexact;
     char name[120], param[80];
     size_t element;
@@ -205,7 +160,7 @@ static void note_inexact(const struct exact *x, struct train_against *against, s
     } else {
         const bool updated = i - outputs - 1 >= values;
 
-        train_side_where(x->side[0], (i - outputs - 1) % values, param, sizeof param, &element);
+        train_side_where(&x->side[0], (i - outputs - 1) % values, param, sizeof param, &element);
         snprintf(name, sizeof name, "%s%s[%zu]", updated ? "updated " : "gradient of ", param,
                  element);
     }
@@ -218,7 +173,7 @@ static void note_inexact(const struct exact *x, struct train_against *against, s
  * same bits, or differs from side 0 and is reported for that. */
 static int compare_step(const struct exact *x, struct train_against *against, size_t rows)
 {
-    const size_t n = rows * (size_t)x->model->classes + 1 + 2 * x->side[0]->n_values;
+    const size_t n = rows * (size_t)x->model->classes + 1 + 2 * x->side[0].n_values;
     const struct train_numbers numbers = {rows, x->value, x->feature, x->c};
     struct equal_report report;
     double *want;
@@ -237,85 +192,15 @@ static int compare_step(const struct exact *x, struct train_against *against, si
     return 0;
 }
 
-static int open_exact(struct exact *x, size_t batch)
-{
-    const size_t classes = (size_t)x->model->classes, values = x->side[0]->n_values;
-    int status;
-
-    x->n_result = batch * classes + 1 + 2 * values;
-    x->value = malloc((values + 1) * sizeof *x->value);
-    x->feature = malloc(batch * x->width * sizeof *x->feature);
-    x->c = malloc(batch * classes * sizeof *x->c);
-    x->scaled = malloc(batch * classes * sizeof *x->scaled);
-    if (!x->value || !x->feature || !x->c || !x->scaled)
-        return dp_fail(x->err, DP_ENOMEM, "no memory for %zu rows", batch);
-    for (int k = 0; k < 2; ++k) {
-        struct train_side *side = x->side[k];
-
-        x->result[k] = malloc(x->n_result * sizeof(float));
-        if (!x->result[k])
-            return dp_fail(x->err, DP_ENOMEM, "no memory for %zu numbers", x->n_result);
-        if ((status = dp_loss(side->group, DP_LOSS_SUM, 1, false, &x->loss[k], x->err)) ||
-            (status = dp_tensor_alloc(side->target.slot, DP_F32, 2, (size_t[]){batch, classes},
-                                      &x->upstream[k], x->err)))
-            return status;
-        status = side->ranks.ddp ? train_ranks_open(&x->ranks[k], side->group, side->inner,
-                                                    x->loss[k], NULL, x->err)
-                                 : dp_sgd_open(side->top, 1, 0, 0, &x->sgd[k], x->err);
-        if (status)
-            return status;
-    }
-    return 0;
-}
-
-static void close_exact(struct exact *x)
-{
-    for (int k = 0; k < 2; ++k) {
-        train_ranks_close(&x->ranks[k]);
-        dp_module_close(x->loss[k]);
-        dp_sgd_close(x->sgd[k]);
-        dp_tensor_free(&x->upstream[k]);
-        free(x->result[k]);
-    }
-    free(x->value);
-    free(x->feature);
-    free(x->c);
-    free(x->scaled);
-}
-
-static int run_exact_steps(struct exact *x, struct train_against *against,
-                           const struct dataset *data, uint64_t seed, size_t batch)
-{
-    const size_t least = x->factor[0] > x->factor[1] ? x->factor[0] : x->factor[1];
-    int status;
-
-    for (size_t s = 0; s < TRAIN_EXACT_STEPS; ++s) {
-        struct stream stream = stream_open(seed, STREAM_OF_EXACT, s);
-        size_t rows = batch;
-
-        fill_params(x, &stream);
-        fill_batch(x, data, &stream, rows);
-        while (rows / 2 >= least && !(bound_of(x, rows) < LIMIT))
-            rows = rows / 2 / least * least;
-        if (!(bound_of(x, rows) < LIMIT)) {
-            snprintf(against->exact_why, sizeof against->exact_why,
-                     "sums of up to %.3g are not exact in single precision", bound_of(x, rows));
-            return 0;
-        }
-        if ((status = run_side(x, 0, rows)) || (status = run_side(x, 1, rows)) ||
-            (status = compare_step(x, against, rows)))
-            return status;
-    }
-    return 0;
-}
-
-int train_exact(struct train_against *against, struct train_side *first,
+int train_exact(struct train_against *against, const struct train_side *first,
                 const struct train_model *model, const struct dataset *data, uint64_t seed,
                 size_t batch, struct dp_error *err)
 {
-    struct exact x = {
-        .model = model, .side = {first, against->side}, .width = against->width, .err = err};
-    int status;
+    const struct train_side *const sides[2] = {first, against->side};
+    const size_t classes = (size_t)model->classes, values = first->n_values;
+    struct exact x = {.model = model, .n_result = batch * classes + 1 + 2 * values, .err = err};
+    size_t least = 1;
+    int status = 0;
 
     if (!model->exact) {
         snprintf(against->exact_why, sizeof against->exact_why,
@@ -323,20 +208,57 @@ int train_exact(struct train_against *against, struct train_side *first,
         return 0;
     }
     for (int k = 0; k < 2; ++k) {
-        const size_t n = (size_t)x.side[k]->ranks.n;
+        const size_t n = x.factor[k] = (size_t)sides[k]->session->n_ranks;
 
-        x.factor[k] = n > 0 ? n : 1;
+        least = n > least ? n : least;
         if ((n & (n - 1)) == 0)
             continue;
         snprintf(against->exact_why, sizeof against->exact_why,
                  "the mean over %zu ranks rounds; that of 1, 2, 4, 8, ... does not", n);
         return 0;
     }
-    if (first->n_values != against->side->n_values)
-        return dp_fail(err, DP_ESHAPE, "the models differ: %zu and %zu numbers", first->n_values,
+    if (values != against->side->n_values)
+        return dp_fail(err, DP_ESHAPE, "the models differ: %zu and %zu numbers", values,
                        against->side->n_values);
-    if ((status = open_exact(&x, batch)) == 0)
-        status = run_exact_steps(&x, against, data, seed, batch);
-    close_exact(&x);
+    x.value = malloc((values + 1) * sizeof *x.value);
+    x.feature = malloc(batch * model->width * sizeof *x.feature);
+    x.c = malloc(batch * classes * sizeof *x.c);
+    x.scaled = malloc(batch * classes * sizeof *x.scaled);
+    x.result[0] = malloc(x.n_result * sizeof(float));
+    x.result[1] = malloc(x.n_result * sizeof(float));
+    if (!x.value || !x.feature || !x.c || !x.scaled || !x.result[0] || !x.result[1])
+        status = dp_fail(err, DP_ENOMEM, "no memory for %zu rows", batch);
+    for (int k = 0; k < 2 && status == 0; ++k) {
+        struct train_side_config config = sides[k]->config;
+
+        config.batch = batch;
+        config.exact = true;
+        config.update = (struct train_update){.kind = TRAIN_SGD, .lr = 1, .parts = 1};
+        status = train_side_open(&x.side[k], sides[k]->group, &config, err);
+    }
+    for (size_t s = 0; s < TRAIN_EXACT_STEPS && status == 0; ++s) {
+        struct stream stream = stream_open(seed, STREAM_OF_EXACT, s);
+        size_t rows = batch;
+
+        fill_params(&x, &stream);
+        fill_batch(&x, data, &stream, rows);
+        while (rows / 2 >= least && !(bound_of(&x, rows) < LIMIT))
+            rows = rows / 2 / least * least;
+        if (!(bound_of(&x, rows) < LIMIT)) {
+            snprintf(against->exact_why, sizeof against->exact_why,
+                     "sums of up to %.3g are not exact in single precision", bound_of(&x, rows));
+            break;
+        }
+        if ((status = run_side(&x, 0, rows)) == 0 && (status = run_side(&x, 1, rows)) == 0)
+            status = compare_step(&x, against, rows);
+    }
+    for (int k = 0; k < 2; ++k) {
+        train_side_close(&x.side[k]);
+        free(x.result[k]);
+    }
+    free(x.value);
+    free(x.feature);
+    free(x.c);
+    free(x.scaled);
     return status;
 }

@@ -24,8 +24,7 @@ int train_model_of(const struct workload *workload, struct train_model *model, c
     const struct workload_descriptor *is = workload->is;
 
     *model = (struct train_model){.workload = *workload,
-                                  .ndim = 1,
-                                  .dim = {workload_row(workload, WORKLOAD_INPUT).width},
+                                  .width = workload_row(workload, WORKLOAD_INPUT).width,
                                   .classes = (int)workload->size[workload->n_sizes - 1],
                                   .table = is->table ? WORKLOAD_TABLE : 0,
                                   .text = is->tokens,
@@ -49,15 +48,6 @@ static int parse(const char *name, struct train_model *model, char *why, size_t 
     return train_model_of(&workload, model, why, bytes);
 }
 
-size_t train_model_width(const struct train_model *model)
-{
-    size_t width = 1;
-
-    for (int d = 0; d < model->ndim; ++d)
-        width *= model->dim[d];
-    return width;
-}
-
 int train_model_want(const char *name, struct dataset_want *want, char *why, size_t bytes)
 {
     struct train_model model;
@@ -67,7 +57,7 @@ int train_model_want(const char *name, struct dataset_want *want, char *why, siz
         return 0;
     if (parse(name, &model, why, bytes))
         return -1;
-    want->features = train_model_width(&model);
+    want->features = model.width;
     want->classes = model.classes;
     want->table = model.table;
     want->text = model.text;

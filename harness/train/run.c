@@ -237,8 +237,8 @@ static int run_epochs(struct work *work, struct train_epoch *last)
 
 int train_run(const struct train_run *run, struct train_epoch *last, struct dp_error *err)
 {
-    const int ranks = run->world ? train_world_ranks(run->world) : run->side->ranks.n;
-    const size_t shares = (size_t)(ranks > 0 ? ranks : 1) * run->options->update.parts;
+    const int ranks = run->world ? train_world_ranks(run->world) : run->side->session->n_ranks;
+    const size_t shares = (size_t)ranks * run->options->update.parts;
     struct work work = {.run = run, .err = err};
     int status = 0;
 

@@ -6,116 +6,84 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dp_mpi.h"
 #include "files/stop.h"
 #include "files/weights.h"
 
-/* Wraps the part of the model that a user would wrap; if there are no devices, it is used
- * unwrapped. *inner is inside of the wrapper. */
-static int wrap_tampered(const struct train_side_config *config, struct dp_module *part,
-                         struct dp_module **inner, struct dp_module **wrapped, struct dp_error *err)
+static int keep_model(void *user, struct dp_group *group, struct dp_module *model,
+                      struct dp_module **module, struct dp_error *err)
 {
+    (void)user, (void)group, (void)err;
+    *module = dp_module_retain(model);
+    return 0;
+}
+
+/* Opens the part of the model that a user would wrap in its wrapper; ranks have the whole model.
+ * The wrapper around it gives it PyTorch's names, and runs the tests. */
+static int open_modules(struct train_side *side, struct dp_error *err)
+{
+    const struct train_side_config *config = &side->config;
     const struct dp_parallel_config all = {0};
-    struct dp_group *group = dp_module_group(part);
-    int status = 0;
-
-    if (config->tamper)
-        status = config->tamper(group, part, inner, err);
-    else
-        *inner = dp_module_retain(part);
-    if (status == 0 && dp_group_size(group) > 0)
-        return dp_parallel(*inner, &all, wrapped, err);
-    if (status == 0)
-        *wrapped = dp_module_retain(*inner);
-    return status;
-}
-
-static int wrap(void *user, struct dp_module *part, struct dp_module **wrapped,
-                struct dp_error *err)
-{
-    struct dp_module *inner = NULL;
-    const int status = wrap_tampered(user, part, &inner, wrapped, err);
-
-    dp_module_close(inner);
-    return status;
-}
-
-/* Ranks have the whole model. The wrapper gives it PyTorch's names, and runs the tests. */
-static int open_modules(struct train_side *side, const struct train_side_config *config,
-                        struct dp_error *err)
-{
-    struct train_side_config copy = *config;
-    const struct workload *workload = &config->model->workload;
+    const int devices = dp_group_size(side->group), world = dp_group_world(side->group);
+    const struct cell_config cell = {.workload = config->model->workload,
+                                     .rows = config->batch,
+                                     .n_devices = devices,
+                                     .mode = config->ddp   ? CELL_DDP
+                                             : devices > 0 ? CELL_DP
+                                                           : CELL_PLAIN};
     /* The mean over a batch is the sum of the means over its parts, divided by their number. */
-    const float part = 1 / (float)config->update.parts;
-    struct dp_module *model = NULL;
+    const struct session_use use = {.around = config->tamper ? config->tamper : keep_model,
+                                    .loss = config->exact ? DP_LOSS_SUM : DP_LOSS_XENT,
+                                    .factor = 1 / (float)config->update.parts,
+                                    .inside = true,
+                                    .frozen = true,
+                                    .lent = true};
+    struct session *s = side->session = calloc(1, sizeof *s);
     int status;
 
-    if ((status = dp_loss(side->group, DP_LOSS_XENT, part, true, &side->loss, err)) ||
-        (status = dp_run_open(side->group, &side->run, err)))
-        return status;
-    if (!config->ddp) {
-        status =
-            workload_open_wrapped(workload, side->group, side->slot, wrap, &copy, &side->top, err);
-    } else if ((status = workload_open(workload, side->group, &model, err)) == 0) {
-        status = dp_module_to(model, side->slot, err);
-        if (status == 0)
-            status = wrap_tampered(config, model, &side->inner, &side->top, err);
-        dp_module_close(model);
-        if (status == 0)
-            status = train_ranks_open(&side->ranks, side->group, side->inner, side->loss,
-                                      config->mpi, err);
-    }
-    return status ? status
-                  : train_optimizer_open(&side->optimizer, &config->update, side->top,
-                                         side->ranks.ddp, err);
-}
-
-static int open_params(struct train_side *side, const struct workload *workload,
-                       struct dp_error *err)
-{
-    const int status = weights_list_open(side->top, workload, &side->list, err);
-
+    side->reports = calloc((size_t)world + 1, sizeof *side->reports);
+    if (!s || !side->reports)
+        return dp_fail(err, DP_ENOMEM, "no memory for the losses of %d ranks", world);
+    status = session_open_for(s, side->group, &cell, &use, err);
+    s->workload = &config->model->workload; /* it outlives the cell */
+    session_set_traced(s, false);
     if (status)
         return status;
-    side->param = side->list.param;
-    side->n_params = side->list.n;
-    for (int p = 0; p < side->n_params; ++p)
-        if (side->param[p]->value.dtype == DP_F32)
-            side->n_values += dp_tensor_count(&side->param[p]->value);
-    side->value = calloc(side->n_values + 1, sizeof *side->value);
-    return side->value ? 0 : dp_fail(err, DP_ENOMEM, "no memory for %zu numbers", side->n_values);
+    if (!config->ddp)
+        side->top = dp_module_retain(s->top);
+    else if ((status = dp_parallel(s->probed, &all, &side->top, err)))
+        return status;
+    return train_optimizer_open(&side->optimizer, &config->update, side->top, s->ddp, err);
 }
 
 /* Opens the memory of a batch. Ranks also get their rows from the first device; row numbers of a
  * table are where the table is. */
-static int open_batch(struct train_side *side, const struct train_side_config *config,
-                      struct dp_error *err)
+static int open_batch(struct train_side *side, struct dp_error *err)
 {
-    const struct train_model *model = config->model;
+    const struct train_model *model = side->config.model;
+    const struct workload_row row = workload_row(&model->workload, WORKLOAD_INPUT);
+    const size_t batch = side->config.batch, classes = (size_t)model->classes;
+    const bool exact = side->config.exact;
     struct dp_slot *host = dp_group_host(side->group), *slot = side->slot;
-    const bool table = model->table > 0, numbers = table || model->text;
-    size_t dim[DP_MAX_DIMS] = {config->batch};
     int status;
 
-    for (int d = 0; d < model->ndim; ++d)
-        dim[d + 1] = model->dim[d];
-    if ((status = dp_tensor_alloc(table ? host : slot, numbers ? DP_I32 : DP_F32,
-                                  table ? 1 : model->ndim + 1, dim, &side->input, err)) ||
-        (status = dp_tensor_alloc(slot, DP_I32, model->text ? model->ndim + 1 : 1, dim,
-                                  &side->target, err)))
-        return status;
-    side->width = train_model_width(model);
+    side->width = model->width;
     side->labels = model->text ? side->width : 1;
-    side->feature = malloc(config->batch * side->width * sizeof *side->feature);
-    side->number = malloc(config->batch * side->width * sizeof *side->number);
-    side->label = malloc(config->batch * side->labels * sizeof *side->label);
-    if (!model->text) {
-        side->n_logits = config->batch * (size_t)model->classes;
+    side->n_logits = model->text ? 0 : batch * classes;
+    if ((status = dp_tensor_alloc(model->table > 0 ? host : slot, row.dtype, 1 + row.ndim,
+                                  (size_t[]){batch, side->width}, &side->input, err)) ||
+        (status =
+             dp_tensor_alloc(slot, exact ? DP_F32 : DP_I32, exact || model->text ? 2 : 1,
+                             (size_t[]){batch, exact ? classes : side->width}, &side->target, err)))
+        return status;
+    side->feature = malloc(batch * side->width * sizeof *side->feature);
+    side->number = malloc(batch * side->width * sizeof *side->number);
+    side->label = malloc(batch * side->labels * sizeof *side->label);
+    if (!model->text)
         side->logits = malloc(side->n_logits * sizeof *side->logits);
-    }
     return side->feature && side->number && side->label && (side->logits || model->text)
                ? 0
-               : dp_fail(err, DP_ENOMEM, "no memory for batches of %zu rows", config->batch);
+               : dp_fail(err, DP_ENOMEM, "no memory for batches of %zu rows", batch);
 }
 
 int train_side_open(struct train_side *side, struct dp_group *group,
@@ -123,25 +91,33 @@ int train_side_open(struct train_side *side, struct dp_group *group,
 {
     int status;
 
-    *side = (struct train_side){.group = group};
+    *side = (struct train_side){.config = *config, .group = group};
     side->slot = dp_group_size(group) > 0 ? dp_group_slot(group, 0) : dp_group_host(group);
-    if ((status = open_modules(side, config, err)) ||
-        (status = open_params(side, &config->model->workload, err)))
+    if ((status = open_modules(side, err)) ||
+        (status = weights_list_open(side->top, &config->model->workload, &side->list, err)))
         return status;
-    return open_batch(side, config, err);
+    side->param = side->list.param;
+    side->n_params = side->list.n;
+    for (int p = 0; p < side->n_params; ++p)
+        if (side->param[p]->value.dtype == DP_F32)
+            side->n_values += dp_tensor_count(&side->param[p]->value);
+    side->value = calloc(side->n_values + 1, sizeof *side->value);
+    if (!side->value)
+        return dp_fail(err, DP_ENOMEM, "no memory for %zu numbers", side->n_values);
+    return open_batch(side, err);
 }
 
 void train_side_close(struct train_side *side)
 {
-    train_optimizer_close(&side->optimizer);
-    train_ranks_close(&side->ranks);
-    dp_run_close(side->run);
+    update_close(&side->optimizer.update);
+    if (side->session)
+        session_close(side->session);
+    free(side->session);
     dp_tensor_free(&side->input);
     dp_tensor_free(&side->target);
     dp_module_close(side->top);
-    dp_module_close(side->inner);
-    dp_module_close(side->loss);
     weights_list_close(&side->list);
+    free(side->reports);
     free(side->value);
     free(side->logits);
     free(side->feature);
@@ -168,14 +144,15 @@ static int put_batch(struct train_side *side, const struct loader_batch *batch,
 {
     int status;
 
-    dp_run_reset(side->run);
     if ((status = train_side_put(side, batch->rows, batch->feature, &in[0], err)) ||
         (status = dp_tensor_rows(&side->target, 0, batch->rows, &in[1], err)))
         return status;
     return dp_tensor_write(&in[1], batch->label, err);
 }
 
-/* Adds the digest of the rows that the devices had. The rows that a step has read are still
+/* ---- a step ---------------------------------------------------------------------------------- */
+
+/* Reads the digest of the rows that the devices had. The rows that a step has read are still
  * there. */
 static int take_back(struct train_side *side, const struct dp_tensor in[2], uint64_t *digest,
                      struct dp_error *err)
@@ -190,128 +167,127 @@ static int take_back(struct train_side *side, const struct dp_tensor in[2], uint
         return status;
     for (size_t i = 0; numbers && i < dp_tensor_count(&in[0]); ++i)
         side->feature[i] = (float)side->number[i];
-    *digest += train_rows_digest(&back, side->width, side->labels);
+    *digest = train_rows_digest(&back, side->width, side->labels);
     return 0;
 }
 
-/* Runs the model, then the loss. outputs[0] is that of the model, outputs[1] the loss. */
-static int forward(struct train_side *side, const struct loader_batch *batch,
-                   struct dp_tensor in[2], struct dp_tensor outputs[2], struct dp_error *err)
+int train_side_pass(struct train_side *side, const struct dp_tensor in[2], float *loss,
+                    uint64_t *digest, struct dp_error *err)
 {
-    struct dp_tensor terms[2], out[DP_MAX_IO], loss[DP_MAX_IO];
-    int n = 0, status;
-
-    if ((status = put_batch(side, batch, in, err)) ||
-        (status = dp_forward(side->top, side->run, in, 1, out, &n, err)))
-        return status;
-    if (n != 1 || (side->logits && (out[0].ndim != 2 || dp_tensor_count(&out[0]) > side->n_logits)))
-        return dp_fail(err, DP_ESHAPE, "the model gave %d outputs, not one of [rows, classes]", n);
-    outputs[0] = out[0];
-    terms[0] = out[0];
-    terms[0].needs_grad = true;
-    terms[1] = in[1];
-    if ((status = dp_forward(side->loss, side->run, terms, 2, loss, &n, err)))
-        return status;
-    outputs[1] = loss[0];
-    return 0;
-}
-
-/* Runs a pass in which each rank gets its rows of the batch. */
-static int pass_ranks(struct train_side *side, const struct loader_batch *batch, float *loss,
-                      struct dp_error *err)
-{
-    struct loader_batch dealt = {.feature = side->feature, .label = side->label};
-    struct train_said messages[DP_MAX_SLOTS];
-    struct dp_tensor in[2];
-    uint64_t arrived = 0;
+    struct session *s = side->session;
+    const int world = s->ddp ? dp_group_world(side->group) : 1;
+    struct train_report here[DP_MAX_SLOTS] = {{0}};
+    double sum = 0;
     int status;
 
-    dealt.rows = train_ranks_deal(&side->ranks, batch->rows, side->width * sizeof *side->feature,
-                                  batch->feature, side->feature);
-    train_ranks_deal(&side->ranks, batch->rows, side->labels * sizeof *side->label, batch->label,
-                     side->label);
-    if ((status = put_batch(side, &dealt, in, err)))
+    dp_run_train_mode(s->run, true);
+    dp_run_grad_mode(s->run, true);
+    if ((status = session_lend(s, in, err)) || (status = s->kind->step(s, 0, err)) ||
+        (status = digest ? take_back(side, in, &here[0].arrived, err) : 0))
         return status;
-    if ((status = train_ranks_pass(&side->ranks, &in[0], &in[1], messages, NULL, err)) ||
-        (status = take_back(side, in, &messages[0].arrived, err)) ||
-        (status = train_ranks_mean(&side->ranks, messages, loss, &arrived, err)))
-        return status;
-    side->arrived += arrived;
-    return 0;
+    for (int r = 0; r < s->n_ranks; ++r) {
+        if ((status = dp_tensor_read(loss, &s->out[r * DP_MAX_IO], err)))
+            return status;
+        here[r].loss = (double)*loss;
+    }
+    if (side->config.mpi)
+        status = dp_mpi_exchange(side->config.mpi, here, (size_t)s->n_ranks * sizeof *here,
+                                 side->reports, err);
+    else
+        memcpy(side->reports, here, (size_t)s->n_ranks * sizeof *here);
+    /* The losses are added in the order of ranks, whichever process these are in. */
+    for (int r = 0; status == 0 && r < world; ++r) {
+        sum += side->reports[r].loss;
+        if (digest)
+            *digest += side->reports[r].arrived;
+    }
+    *loss = (float)(sum / world);
+    return status;
 }
 
-static int pass_alone(struct train_side *side, const struct loader_batch *batch, float *loss,
-                      struct dp_error *err)
+/* Copies rows r, r + W, r + 2 W, ... of from, for the local ranks r, one after the other; W is the
+ * world size, and a row has bytes bytes. Returns how many were copied. [DDP-28] */
+static size_t deal_rows(const struct train_side *side, size_t rows, size_t bytes, const void *from,
+                        void *to)
 {
-    struct dp_tensor in[2], outputs[2], grad[2] = {0};
-    int status;
+    const struct session *s = side->session;
+    const size_t world = s->ddp ? (size_t)dp_group_world(side->group) : 1;
+    const size_t first = s->ddp ? (size_t)dp_group_first(side->group) : 0;
+    char *next = to;
+    size_t dealt = 0;
 
-    if ((status = forward(side, batch, in, outputs, err)) ||
-        (status = dp_backward(side->loss, side->run, NULL, 0, grad, 2, err)) ||
-        (status = dp_backward(side->top, side->run, grad, 1, NULL, 1, err)) ||
-        (status = take_back(side, in, &side->arrived, err)))
-        return status;
-    return dp_tensor_read(loss, &outputs[1], err);
+    for (size_t r = first; r < first + (size_t)s->n_ranks; ++r)
+        for (size_t i = r; i < rows; i += world, ++dealt) {
+            memcpy(next, (const char *)from + i * bytes, bytes);
+            next += bytes;
+        }
+    return dealt;
 }
 
 int train_side_step(struct train_side *side, const struct loader_batch *batch, float *loss,
                     struct dp_error *err)
 {
-    const size_t parts = side->optimizer.update.parts, rows = batch->rows / parts;
+    const size_t parts = side->config.update.parts, rows = batch->rows / parts;
+    struct session *s = side->session;
     int status = 0;
 
-    dp_run_train_mode(side->run, true);
-    dp_run_grad_mode(side->run, true);
-    if (side->ranks.ddp)
-        dp_ddp_zero_grad(side->ranks.ddp);
-    else
-        dp_zero_grad(side->top);
+    session_clear(s);
     *loss = 0;
     side->arrived = 0;
     for (size_t p = 0; p < parts && status == 0; ++p) {
-        const struct loader_batch part = {.rows = rows,
-                                          .feature = batch->feature + p * rows * side->width,
-                                          .label = batch->label + p * rows * side->labels};
+        struct loader_batch dealt = {.feature = side->feature, .label = side->label};
+        struct dp_tensor in[2];
         float of_part = 0;
 
-        if (side->ranks.ddp)
-            dp_ddp_no_sync(side->ranks.ddp, p + 1 < parts);
-        status = side->ranks.ddp ? pass_ranks(side, &part, &of_part, err)
-                                 : pass_alone(side, &part, &of_part, err);
+        dealt.rows = deal_rows(side, rows, side->width * sizeof *side->feature,
+                               batch->feature + p * rows * side->width, side->feature);
+        deal_rows(side, rows, side->labels * sizeof *side->label,
+                  batch->label + p * rows * side->labels, side->label);
+        if (s->ddp)
+            dp_ddp_no_sync(s->ddp, p + 1 < parts);
+        status = put_batch(side, &dealt, in, err);
+        if (status == 0)
+            status = train_side_pass(side, in, &of_part, &side->arrived, err);
         *loss += of_part;
     }
     return status ? status : train_optimizer_step(&side->optimizer, err);
 }
 
-/* Whether the class has the largest number; of several that are equal the first counts, as in
- * argmax. */
-static bool is_right(const float logits[], size_t classes, int32_t label)
-{
-    const size_t wanted = (size_t)label;
-
-    for (size_t c = 0; c < classes; ++c)
-        if (!(c < wanted ? logits[wanted] > logits[c] : logits[wanted] >= logits[c]))
-            return false;
-    return wanted < classes;
-}
+/* ---- a test ---------------------------------------------------------------------------------- */
 
 static int test_batch(struct train_side *side, const struct loader_batch *batch,
                       struct train_test *test, struct dp_error *err)
 {
-    struct dp_tensor in[2], outputs[2];
-    float loss = 0;
-    int status;
+    struct session *s = side->session;
+    struct dp_tensor in[2], terms[2], out[DP_MAX_IO], loss[DP_MAX_IO];
+    float mean = 0;
+    int n = 0, status;
 
-    if ((status = forward(side, batch, in, outputs, err)) ||
-        (status = side->logits ? dp_tensor_read(side->logits, &outputs[0], err) : 0) ||
-        (status = dp_tensor_read(&loss, &outputs[1], err)))
+    dp_run_reset(s->run);
+    if ((status = put_batch(side, batch, in, err)) ||
+        (status = dp_forward(side->top, s->run, in, 1, out, &n, err)))
         return status;
-    const size_t classes = outputs[0].dim[1];
+    if (n != 1 || (side->logits && (out[0].ndim != 2 || dp_tensor_count(&out[0]) > side->n_logits)))
+        return dp_fail(err, DP_ESHAPE, "the model gave %d outputs, not one of [rows, classes]", n);
+    terms[0] = out[0];
+    terms[1] = in[1];
+    if ((status = dp_forward(s->loss_module, s->run, terms, 2, loss, &n, err)) ||
+        (status = side->logits ? dp_tensor_read(side->logits, &out[0], err) : 0) ||
+        (status = dp_tensor_read(&mean, &loss[0], err)))
+        return status;
+    /* The class must have the largest number; of several that are equal the first counts, as in
+     * argmax. */
+    for (size_t i = 0; side->logits && i < batch->rows; ++i) {
+        const size_t classes = out[0].dim[1], wanted = (size_t)batch->label[i];
+        const float *logits = side->logits + i * classes;
+        bool right = wanted < classes;
 
-    for (size_t i = 0; side->logits && i < batch->rows; ++i)
-        test->right += is_right(side->logits + i * classes, classes, batch->label[i]);
+        for (size_t c = 0; right && c < classes; ++c)
+            right = c < wanted ? logits[wanted] > logits[c] : logits[wanted] >= logits[c];
+        test->right += right;
+    }
     test->rows += batch->rows;
-    test->loss += (double)loss * (double)side->optimizer.update.parts * (double)batch->rows;
+    test->loss += (double)mean * (double)side->config.update.parts * (double)batch->rows;
     return 0;
 }
 
@@ -322,8 +298,8 @@ int train_side_test(struct train_side *side, struct loader *loader, struct train
     int status = 0;
 
     *test = (struct train_test){.stopped = stop_requested()};
-    dp_run_train_mode(side->run, false);
-    dp_run_grad_mode(side->run, false);
+    dp_run_train_mode(side->session->run, false);
+    dp_run_grad_mode(side->session->run, false);
     loader_start(loader, 0);
     for (loader_next(loader, &batch); batch.rows > 0 && status == 0 && !test->stopped;
          loader_next(loader, &batch)) {
@@ -334,14 +310,26 @@ int train_side_test(struct train_side *side, struct loader *loader, struct train
     return status;
 }
 
+/* ---- parameters ------------------------------------------------------------------------------ */
+
 int train_side_spread(struct train_side *side, struct dp_error *err)
 {
-    return side->ranks.ddp ? train_ranks_spread(&side->ranks, err) : 0;
+    const struct session *s = side->session;
+    struct dp_ddp_param from, to;
+    int status;
+
+    for (int p = 0; p < side->n_params; ++p)
+        for (int r = 1; r < s->n_ranks; ++r)
+            if ((status = dp_ddp_param(s->ddp, 0, p, &from, err)) ||
+                (status = dp_ddp_param(s->ddp, r, p, &to, err)) ||
+                (status = dp_tensor_copy(&to.value, &from.value, err)))
+                return status;
+    return 0;
 }
 
 int train_side_agree(struct train_side *side, struct dp_error *err)
 {
-    return side->ranks.ddp ? dp_ddp_compare(side->ranks.ddp, err) : 0;
+    return side->session->ddp ? dp_ddp_compare(side->session->ddp, err) : 0;
 }
 
 int train_side_read(struct train_side *side, struct dp_error *err)

@@ -8,11 +8,11 @@
 #include "dp.h"
 #include "files/weights.h"
 #include "loader.h"
+#include "measure/session.h"
 #include "plan/launcher_options.h"
-#include "train/ranks.h"
 #include "workload.h"
 
-enum { TRAIN_MAX_DIMS = DP_MAX_DIMS - 1, TRAIN_SEEDS = 100, TRAIN_PATH = 512 };
+enum { TRAIN_SEEDS = 100, TRAIN_PATH = 512 };
 
 /* ---- updates: train/update.c --------------------------------------------------------------- */
 
@@ -32,19 +32,15 @@ struct train_update {
 
 /* The optimizer of a base module, or of ranks. */
 struct train_optimizer {
-    struct train_update update;
-    struct dp_adamw_config config;
-    struct dp_sgd *sgd; /* of a module */
-    struct dp_adamw *adamw;
-    struct dp_clip *clip;
+    struct train_update options;
+    struct update update;
     struct dp_ddp *ddp; /* of ranks; belongs to the caller */
     uint64_t step;      /* the next one, from 0 */
 };
 
-/* Opens the optimizer of module, or of ddp. Close it by train_optimizer_close in any case. */
-int train_optimizer_open(struct train_optimizer *optimizer, const struct train_update *update,
+/* Opens the optimizer of module, or of ddp. Close its update in any case. */
+int train_optimizer_open(struct train_optimizer *optimizer, const struct train_update *options,
                          struct dp_module *module, struct dp_ddp *ddp, struct dp_error *err);
-void train_optimizer_close(struct train_optimizer *optimizer);
 /* Updates the parameters; call it between a backward and the next one. */
 int train_optimizer_step(struct train_optimizer *optimizer, struct dp_error *err);
 const char *train_optimizer_name(enum train_optimizer_kind kind); /* "sgd", "adamw" */
@@ -72,11 +68,10 @@ int train_parse(int argc, char **argv, struct train_options *options);
 struct train_model {
     char name[96];
     struct workload workload;
-    int ndim; /* dimensions of a sample */
-    size_t dim[TRAIN_MAX_DIMS];
+    size_t width; /* numbers of a row */
     int classes;
     size_t table; /* not 0: a row is the number of a row of a table that has this many */
-    bool text;    /* a row is a window of a text: dim[0] numbers, and the same number of classes */
+    bool text;    /* a row is a window of a text: width numbers, and the same number of classes */
     enum train_optimizer_kind optimizer; /* the one that it trains with by default */
     double lr;                           /* learning rate of that one */
     /* A chain of linear layers, convolutions, ReLU and max-pooling, in the order of its parameters,
@@ -108,8 +103,6 @@ int train_model_update(const struct train_model *model, struct train_update *upd
  * GPT-2 does, but with uniform numbers of the same variance instead of normal ones. */
 int train_model_init(const struct train_model *model, struct dp_module *module, uint64_t seed,
                      struct dp_error *err);
-/* The numbers of a row. */
-size_t train_model_width(const struct train_model *model);
 
 /* ---- one model on one list of devices: train/side.c --------------------------------------- */
 
@@ -119,20 +112,30 @@ struct train_side_config {
     struct train_update update;
     bool ddp; /* DistributedDataParallel: batches are a multiple of the number of devices */
     struct dp_mpi *mpi; /* connects the processes of the group; NULL: there is one */
+    /* The loss is the sum of the outputs times factors, [rows, classes], in place of labels. */
+    bool exact;
     /* For tests: puts a module between the wrapper and the model. NULL: none. */
-    int (*tamper)(struct dp_group *group, struct dp_module *model, struct dp_module **module,
-                  struct dp_error *err);
+    int (*tamper)(void *user, struct dp_group *group, struct dp_module *model,
+                  struct dp_module **module, struct dp_error *err);
+};
+
+/* The report of a rank about a step. */
+struct train_report {
+    double loss;
+    uint64_t arrived; /* train_rows_digest of the rows that it had */
 };
 
 struct train_side {
+    struct train_side_config config;
     struct dp_group *group;
     struct dp_slot *slot; /* of inputs, parameters and outputs */
-    /* top: the module that a user has: all of the model in a wrapper, or a part of it. inner: the
-     * module of the ranks. */
-    struct dp_module *top, *inner, *loss;
-    struct dp_run *run;
+    struct session
+        *session; /* frozen: it runs forward, loss and backward of a batch that is lent */
+    /* The module that a user has: all of the model in a wrapper, or a part of it. With ranks it
+     * runs the tests only. */
+    struct dp_module *top;
     struct train_optimizer optimizer;
-    struct train_ranks ranks;       /* of DistributedDataParallel */
+    struct train_report *reports;   /* of all ranks of the world */
     size_t width, labels;           /* numbers of a row, and classes */
     struct dp_tensor input, target; /* of a whole batch */
     float *feature;                 /* [batch, width] */
@@ -156,6 +159,11 @@ void train_side_close(struct train_side *side);
 int train_side_step(struct train_side *side, const struct loader_batch *batch, float *loss,
                     struct dp_error *err);
 
+/* Runs forward, loss and backward on these rows, whose gradients are added; *loss is the mean over
+ * all ranks of the world. digest (NULL: not wanted) grows by those of the rows that their devices
+ * had. */
+int train_side_pass(struct train_side *side, const struct dp_tensor in[2], float *loss,
+                    uint64_t *digest, struct dp_error *err);
 /* Writes rows to where the model takes them; *input is a view of them. */
 int train_side_put(struct train_side *side, size_t rows, const float feature[],
                    struct dp_tensor *input, struct dp_error *err);
@@ -287,8 +295,8 @@ int train_against_start(struct train_against *against, struct train_side *first,
 int train_against_step(struct train_against *against, struct train_side *first,
                        const struct loader_batch *batch, struct dp_error *err);
 /* Runs steps on whole numbers, small enough that every sum is exact: both sides must have the same
- * bits after them. Their parameters are undefined afterwards. */
-int train_exact(struct train_against *against, struct train_side *first,
+ * bits after them. Sides of the same configurations run them. */
+int train_exact(struct train_against *against, const struct train_side *first,
                 const struct train_model *model, const struct dataset *data, uint64_t seed,
                 size_t batch, struct dp_error *err);
 /* Returns the largest sum of absolute values that such a step of that many rows can have, with all

@@ -46,64 +46,33 @@ int train_model_update(const struct train_model *model, struct train_update *upd
     return 0;
 }
 
-int train_optimizer_open(struct train_optimizer *optimizer, const struct train_update *update,
+int train_optimizer_open(struct train_optimizer *optimizer, const struct train_update *options,
                          struct dp_module *module, struct dp_ddp *ddp, struct dp_error *err)
 {
-    int status = 0;
+    struct update *update = &optimizer->update;
 
-    *optimizer =
-        (struct train_optimizer){.update = *update, .config = dp_adamw_defaults(), .ddp = ddp};
-    optimizer->config.lr = update->lr;
-    optimizer->config.decay = update->decay;
-    optimizer->config.beta1 = BETA1;
-    optimizer->config.beta2 = BETA2;
-    if (ddp)
-        return 0;
-    if (update->clip > 0)
-        status = dp_clip_open(module, &optimizer->clip, err);
-    if (status)
-        return status;
-    if (update->kind == TRAIN_ADAMW)
-        return dp_adamw_open(module, &optimizer->config, &optimizer->adamw, err);
-    return dp_sgd_open(module, (float)update->lr, (float)update->momentum, (float)update->decay,
-                       &optimizer->sgd, err);
-}
-
-void train_optimizer_close(struct train_optimizer *optimizer)
-{
-    dp_sgd_close(optimizer->sgd);
-    dp_adamw_close(optimizer->adamw);
-    dp_clip_close(optimizer->clip);
-    *optimizer = (struct train_optimizer){.ddp = NULL};
+    *optimizer = (struct train_optimizer){.options = *options, .ddp = ddp};
+    *update = (struct update){.adamw = options->kind == TRAIN_ADAMW,
+                              .momentum = (float)options->momentum,
+                              .decay = (float)options->decay,
+                              .max_norm = options->clip,
+                              .config = dp_adamw_defaults()};
+    update->config.lr = options->lr;
+    update->config.decay = options->decay;
+    update->config.beta1 = BETA1;
+    update->config.beta2 = BETA2;
+    return ddp ? 0 : update_open(update, module, err);
 }
 
 int train_optimizer_step(struct train_optimizer *o, struct dp_error *err)
 {
-    const struct train_update *update = &o->update;
-    const struct dp_cosine cosine = {.lr = update->lr,
-                                     .least = LEAST_PART * update->lr,
-                                     .warmup = update->warmup,
-                                     .total = update->steps};
-    int status = 0;
+    const struct dp_cosine cosine = {.lr = o->options.lr,
+                                     .least = LEAST_PART * o->options.lr,
+                                     .warmup = o->options.warmup,
+                                     .total = o->options.steps};
 
-    if (update->cosine)
-        o->config.lr = dp_cosine_rate(&cosine, o->step);
+    if (o->options.cosine)
+        update_set_rate(&o->update, dp_cosine_rate(&cosine, o->step));
     ++o->step;
-    if (update->clip > 0)
-        status = o->ddp ? dp_ddp_clip_grads(o->ddp, update->clip, NULL, err)
-                        : dp_clip_grads(o->clip, update->clip, NULL, err);
-    if (status)
-        return status;
-    if (o->ddp && update->kind == TRAIN_ADAMW)
-        return dp_ddp_adamw_step(o->ddp, &o->config, err);
-    if (o->ddp)
-        return dp_ddp_step(o->ddp, (float)o->config.lr, (float)update->momentum,
-                           (float)update->decay, err);
-    if (o->adamw) {
-        dp_adamw_set_rate(o->adamw, o->config.lr);
-        return dp_adamw_step(o->adamw, err);
-    }
-    if (update->cosine)
-        dp_sgd_set_rate(o->sgd, (float)o->config.lr);
-    return dp_sgd_step(o->sgd, err);
+    return update_step(&o->update, o->ddp, err);
 }

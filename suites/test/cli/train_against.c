@@ -102,11 +102,12 @@ static int put_between(const enum fault *fault, struct dp_group *group, struct d
 
 /* Defines a tamper function for each fault. */
 #define TAMPER(name, kind)                                                                         \
-    static int name(struct dp_group *group, struct dp_module *model, struct dp_module **module,    \
-                    struct dp_error *err)                                                          \
+    static int name(void *user, struct dp_group *group, struct dp_module *model,                   \
+                    struct dp_module **module, struct dp_error *err)                               \
     {                                                                                              \
         static const enum fault fault = kind;                                                      \
                                                                                                    \
+        (void)user;                                                                                \
         return put_between(&fault, group, model, module, err);                                     \
     }
 
@@ -142,8 +143,8 @@ void cblas_sgemm(int layout, int turn_a, int turn_b, int m, int n, int k, float 
 
 struct row {
     const char *name;
-    int (*tamper)(struct dp_group *group, struct dp_module *model, struct dp_module **module,
-                  struct dp_error *err);
+    int (*tamper)(void *user, struct dp_group *group, struct dp_module *model,
+                  struct dp_module **module, struct dp_error *err);
     bool inexact, beyond; /* must be reported, in steps on integers and on data */
     bool refused;         /* the training itself ends */
     bool ddp, apart;      /* on two ranks; they do not agree, which ends everything */
