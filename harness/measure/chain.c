@@ -1,5 +1,5 @@
 /* measure/chain.c: runs chains of steps, step by step and without a stop. */
-#include "measure/chain.h"
+#include "measure/measure.h"
 
 #include <inttypes.h>
 #include <math.h>

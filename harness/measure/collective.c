@@ -14,11 +14,7 @@
 #include <string.h>
 
 #include "ddp.h"
-#include "measure/probe_step.h"
-#include "measure/session.h"
 #include "measure/share.h"
-#include "measure/step_result.h"
-#include "measure/steps.h"
 #include "verify/collective.h"
 
 struct iterations {

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/pair.h"
 #include "measure/session.h"
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -41,13 +40,6 @@ static int ddp_open(struct session *s, const struct cell_config *how, struct dp_
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
-
-size_t session_rank_rows(const struct session *session, int rank)
-{
-    const size_t world = (size_t)dp_group_world(session->group);
-
-    return session->rows / world + ((size_t)rank < session->rows % world);
-}
 
 /* The rows of all ranks before those of this process. */
 static size_t first_row(const struct session *s)

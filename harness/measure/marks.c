@@ -1,5 +1,5 @@
 /* measure/marks.c: folds the results of a step where they are. */
-#include "measure/marks.h"
+#include "measure/measure.h"
 
 #include <stdlib.h>
 #include <string.h>

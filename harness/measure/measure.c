@@ -12,8 +12,6 @@
 #include "dp_mpi.h"
 #include "launch/watch.h"
 #include "machine/node.h"
-#include "measure/probe_step.h"
-#include "measure/session.h"
 #include "measure/share.h"
 #include "record/record.h"
 
@@ -23,19 +21,6 @@ static uint64_t epoch_ns(void)
 
     clock_gettime(CLOCK_REALTIME, &now);
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
-int cell_fail(struct record_cell *cell, enum record_status status, const char *reason)
-{
-    cell->status = status;
-    snprintf(cell->reason, sizeof cell->reason, "%s", reason);
-    return -1;
-}
-
-/* Too little memory is a result, not a failure. */
-enum record_status cell_status(const struct dp_error *err, enum record_status otherwise)
-{
-    return err->status == DP_ENOMEM ? RECORD_OOM : otherwise;
 }
 
 /* The name that opens a group. A plan has the name that the group reports. */

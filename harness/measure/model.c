@@ -2,27 +2,19 @@
  *
  * The first step is that of a probe (measure/probe_step.c), which fails if operands or results are
  * rounded more than they may. Then steps alternate between two parameter sets and batches. The
- * results of each step are checked (measure/step_result.h), so the timed steps are the verified
- * ones. With a chain (measure/chain.h) a measured sample is a chain of steps, and its time is
+ * results of each step are checked (measure/step_result.c), so the timed steps are the verified
+ * ones. With a chain (measure/chain.c) a measured sample is a chain of steps, and its time is
  * divided by their number.
  *
  * A GPU times phases by events in its queues, which take time themselves. So there a separate step
  * before each sample measures the phases, and the sample is not traced. Only the first results of
  * each set go to the host there: later ones are compared by digests that the devices compute
- * (measure/marks.h). */
+ * (measure/marks.c). */
 #include "measure/measure.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "measure/chain.h"
-#include "measure/parts.h"
-#include "measure/probe_step.h"
-#include "measure/session.h"
-#include "measure/step_result.h"
-#include "measure/steps.h"
-#include "measure/trace.h"
 
 struct measure {
     const struct cell_config *config;

@@ -3,12 +3,10 @@
  *
  * A product is that of a linear layer, x W. Both operands have one small integer per row times one
  * per column, so every sum is exact and the answer is known without a second product. */
-#include "measure/parts.h"
+#include "measure/measure.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "measure/session.h"
 
 /* The phases that the products of a turn are timed as; nothing else here uses them. A turn has
  * several products, because on a busy machine a device waits longer for its turn than it
@@ -71,8 +69,9 @@ static int product(struct dp_module *module, struct dp_run *run, const struct dp
 /* Runs on the worker of each device; only the device whose turn it is does anything. It has waited
  * while others had their turns, so a first product, which is not timed, brings the operands back
  * into its caches. */
-static int forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
-                   int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
+static int product_forward(struct dp_module *module, struct dp_run *run,
+                           const struct dp_tensor in[], int n_in, struct dp_tensor out[],
+                           int *n_out, struct dp_error *err)
 {
     struct products *p = dp_module_self(module);
     int status = 0;
@@ -95,7 +94,7 @@ static int forward(struct dp_module *module, struct dp_run *run, const struct dp
 
 static int open_products(struct products *p, struct dp_error *err)
 {
-    static const struct dp_module_ops ops = {"turn", forward, measure_no_backward, NULL};
+    static const struct dp_module_ops ops = {"turn", product_forward, measure_no_backward, NULL};
     struct dp_slot *slot[DP_MAX_SLOTS];
     struct dp_param *weight;
     int status;

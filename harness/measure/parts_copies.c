@@ -1,11 +1,9 @@
 /* measure/parts_copies.c: measures copies from each device to each other one, in rounds that visit
  * all pairs. */
-#include "measure/parts.h"
+#include "measure/measure.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "measure/session.h"
 
 enum {
     LEAST_SAMPLES = 5,

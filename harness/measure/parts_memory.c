@@ -5,12 +5,11 @@
  * that were sent, or one of the copies went wrong. Each turn has other numbers, so that none of the
  * turn before are taken for them. The worker of the device makes the copy within its memory:
  * another thread could be far from that memory. */
-#include "measure/parts.h"
+#include "measure/measure.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/session.h"
 #include "numbers/equal.h"
 
 enum {
@@ -25,7 +24,7 @@ static const size_t FLOATS_OF_CORE = (size_t)16 << 20, FLOATS_OF_GPU = (size_t)1
 /* The phase that the copy within a device is timed as; nothing else here uses it. */
 static const enum dp_phase timed = DP_PHASE_LOSS;
 
-struct chain {
+struct copy_chain {
     struct dp_group *group;
     int devices;
     size_t n;
@@ -51,10 +50,10 @@ static float sent_number(size_t i)
 
 /* Runs on the worker of each device; only the device whose turn it is does anything. New memory is
  * placed near the thread that writes it first. */
-static int forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
-                   int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
+static int copy_forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
+                        int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
 {
-    struct chain *c = dp_module_self(module);
+    struct copy_chain *c = dp_module_self(module);
     const int device = dp_run_replica(run);
     int status = 0;
 
@@ -73,7 +72,7 @@ static int forward(struct dp_module *module, struct dp_run *run, const struct dp
 }
 
 /* Copies within a device; afterwards the trace has the time. */
-static int copy_within(struct chain *c, int device, struct dp_error *err)
+static int copy_within(struct copy_chain *c, int device, struct dp_error *err)
 {
     struct dp_call call[DP_MAX_SLOTS];
     int status;
@@ -94,9 +93,9 @@ static int copy_within(struct chain *c, int device, struct dp_error *err)
 
 /* ---- chains ------------------------------------------------------------------------------- */
 
-static int open_chain(struct chain *c, struct dp_error *err)
+static int open_chain(struct copy_chain *c, struct dp_error *err)
 {
-    static const struct dp_module_ops ops = {"copy", forward, measure_no_backward, NULL};
+    static const struct dp_module_ops ops = {"copy", copy_forward, measure_no_backward, NULL};
     const size_t all = c->n + 2 * (size_t)c->devices * SHIFT;
     struct dp_slot *slot[DP_MAX_SLOTS];
     int status;
@@ -128,8 +127,8 @@ static int open_chain(struct chain *c, struct dp_error *err)
 }
 
 /* ns: the times of the three copies, in the order of enum record_part. */
-static int run_chain(struct chain *c, int device, size_t round, uint64_t ns[CHAINED],
-                     struct dp_error *err)
+static int run_copy_chain(struct copy_chain *c, int device, size_t round, uint64_t ns[CHAINED],
+                          struct dp_error *err)
 {
     /* They differ from those of the turn before and from those of another device. */
     const float *numbers = c->there + (round % 2 * (size_t)c->devices + (size_t)device) * SHIFT;
@@ -154,8 +153,8 @@ static int run_chain(struct chain *c, int device, size_t round, uint64_t ns[CHAI
 
 /* Runs rounds, which have a chain for each device. The first one warms up, and is checked like the
  * others. */
-static int run_copy_rounds(struct chain *c, double seconds, struct record_part_times times[CHAINED],
-                           struct dp_error *err)
+static int run_copy_rounds(struct copy_chain *c, double seconds,
+                           struct record_part_times times[CHAINED], struct dp_error *err)
 {
     const uint64_t begin = session_clock_ns();
     uint64_t ns[CHAINED];
@@ -163,11 +162,11 @@ static int run_copy_rounds(struct chain *c, double seconds, struct record_part_t
     int status = 0;
 
     for (int d = 0; status == 0 && d < c->devices; ++d)
-        status = run_chain(c, d, 1, ns, err);
+        status = run_copy_chain(c, d, 1, ns, err);
     while (status == 0 && n < MOST_CHAINS &&
            (n < LEAST_SAMPLES || session_seconds_since(begin) < CHAINED * seconds)) {
         for (int d = 0; status == 0 && d < c->devices; ++d) {
-            status = run_chain(c, d, n, ns, err);
+            status = run_copy_chain(c, d, n, ns, err);
             for (int part = 0; part < CHAINED; ++part)
                 times[part].ns[(size_t)d * MOST_CHAINS + n] = ns[part];
         }
@@ -185,7 +184,7 @@ static int run_copy_rounds(struct chain *c, double seconds, struct record_part_t
 int measure_memory(struct dp_group *group, double seconds, struct record_cell *cell,
                    struct dp_error *err)
 {
-    struct chain *c = calloc(1, sizeof *c);
+    struct copy_chain *c = calloc(1, sizeof *c);
     struct dp_slot_info info;
     int status;
 

@@ -4,7 +4,20 @@
  * its batch are freed before those of the timed steps are made, and it is no sample. */
 #include <stdio.h>
 
-#include "measure/probe_step.h"
+#include "measure/measure.h"
+
+int cell_fail(struct record_cell *cell, enum record_status status, const char *reason)
+{
+    cell->status = status;
+    snprintf(cell->reason, sizeof cell->reason, "%s", reason);
+    return -1;
+}
+
+/* Too little memory is a result, not a failure. */
+enum record_status cell_status(const struct dp_error *err, enum record_status otherwise)
+{
+    return err->status == DP_ENOMEM ? RECORD_OOM : otherwise;
+}
 
 static int reference(const struct cell_config *config, const struct workload_set *set,
                      struct verify **verify, struct text_error *why)

@@ -10,11 +10,114 @@
 
 #include "ddp.h"
 #include "dp.h"
-#include "measure/measurable.h"
-#include "measure/probe.h"
-#include "measure/update.h"
+#include "plan/cell.h"
 #include "verify/verify.h"
 #include "workload.h"
+
+/* ---- modes: data_parallel.c, ddp.c ---------------------------------------------------------- */
+
+/* The modes that can be measured, one table row for each; session.h runs them.
+ *
+ * A row knows how its step is made, which results it has and which phases. Timing, repeating and
+ * verifying a step is the same for all. */
+
+struct session;
+
+/* Statuses are 0 or those of err, unless a comment says otherwise. k is the number of a set. */
+struct measurable {
+    unsigned phases; /* 1 << enum record_phase for each that a step has */
+    bool ranks;      /* each device is a rank; the reduction can be run apart (session_overlap) */
+    unsigned free;   /* DP_COMM_: flags of communicators that may add in another order each time */
+    bool wide_blas;  /* the BLAS has the cores of all devices: their workers stay asleep */
+    /* Opens session->top, the module that is trained, on the group of the session. */
+    int (*open)(struct session *session, const struct cell_config *config, struct dp_error *err);
+    /* load puts the batch of a set where its step takes it from; unload removes it. */
+    int (*load)(struct session *session, const struct workload_set *set, struct dp_error *err);
+    void (*unload)(struct session *session, int k);
+    /* Drops the results of the last step, except its parameters. NULL: there is nothing to drop. */
+    void (*clear)(struct session *session);
+    /* Runs forward, loss, backward and update. They are queued; an asynchronous device may not have
+     * finished them yet. */
+    int (*step)(struct session *session, int k, struct dp_error *err);
+    /* Reads outputs and loss to host memory. */
+    int (*read)(struct session *session, struct dp_error *err);
+    /* Turns the reference of a set into that of the step of this row. Returns 0, or -1 and why
+     * there is none. NULL: the reference is that of the whole batch. */
+    int (*verify)(struct verify *verify, const struct workload_set *set, struct text_error *why);
+    /* Closes all that open made, except top; also after an open that failed. NULL: there is nothing
+     * to close. */
+    void (*close)(struct session *session);
+};
+
+extern const struct measurable measure_plain, measure_plain_mt, measure_dp, measure_ddp;
+
+/* ---- a module that observes: probe.c -------------------------------------------------------- */
+
+/* A module around another one that notes the shapes that each replica really saw. */
+
+/* The shapes that one replica saw since probe_clear. Only the worker of the replica writes them. */
+struct probe_shape {
+    int calls;
+    int in_dims, out_dims;
+    size_t in[DP_MAX_DIMS], out[DP_MAX_DIMS];
+};
+
+struct probe {
+    struct probe_shape replica[DP_MAX_SLOTS]; /* outside a replica: entry 0 */
+};
+
+/* Wraps child; probe must outlive the module. */
+int probe_open(struct dp_group *group, struct dp_module *child, struct probe *probe,
+               struct dp_module **module, struct dp_error *err);
+void probe_clear(struct probe *probe);
+/* Gives the rows of each replica up to the last one that ran, and returns how many replicas that
+ * are. A replica that did not run, or ran more than once, has 0 rows. */
+size_t probe_rows(const struct probe *probe, size_t rows[DP_MAX_SLOTS]);
+
+/* ---- a model and its loss: probe.c ---------------------------------------------------------- */
+
+/* A model and its loss as one module, as DistributedDataParallel wraps them: the worker of each
+ * rank runs both. */
+
+/* Inputs of the pair are a batch, and the other input of the loss (targets, or factors), for which
+ * there is no gradient. Outputs are the loss, and the outputs of the model. The rank of replica r
+ * is on slot r of group, where the loss counts as phase LOSS. The pair retains model and loss; the
+ * caller closes all three. */
+int pair_open(struct dp_group *group, struct dp_module *model, struct dp_module *loss,
+              struct dp_module **pair, struct dp_error *err);
+
+/* ---- the end of a step: update.c ------------------------------------------------------------ */
+
+/* The end of a step: gradients are clipped or not, then SGD or AdamW changes the parameters. */
+
+/* The update of a module, or of ranks if ddp is given to these functions. */
+struct update {
+    /* The caller fills these in before update_open. */
+    bool adamw;
+    float momentum, decay; /* of SGD */
+    /* The largest norm of all gradients together; 0: they are not clipped; infinity: clipping takes
+     * its time, but changes nothing. */
+    double max_norm;
+    struct dp_adamw_config config; /* its learning rate is also that of SGD */
+    struct dp_sgd *sgd;
+    struct dp_adamw *states;
+    struct dp_clip *clip;
+};
+
+/* Opens what the update of a module needs. Close it in any case. */
+int update_open(struct update *update, struct dp_module *top, struct dp_error *err);
+void update_close(struct update *update);
+void update_set_rate(struct update *update, double rate);
+/* Makes the next step the first one of the optimizer, which still reads its state, as in all
+ * steps. */
+int update_restart(struct update *update, struct dp_ddp *ddp, struct dp_error *err);
+int update_clip(struct update *update, struct dp_ddp *ddp, struct dp_error *err);
+int update_step(struct update *update, struct dp_ddp *ddp, struct dp_error *err);
+/* The norm of the gradients before they were clipped; NaN: they are not. */
+int update_norm(const struct update *update, const struct dp_ddp *ddp, double *norm,
+                struct dp_error *err);
+
+/* ---- a session: session.c ------------------------------------------------------------------- */
 
 #define SESSION_PARAMS WORKLOAD_PARAMS
 #define SESSION_SETS   (WORKLOAD_SETS + 1)
@@ -143,7 +246,7 @@ int session_trace(struct session *session, struct dp_error *err);
 /* Reads outputs, loss, gradients and updated parameters to host memory. A gradient that does not
  * exist is read as NaN, which no check accepts. */
 int session_read(struct session *session, struct dp_error *err);
-/* The functions for processes that run the cell together (measure/session_share.c). session_share:
+/* The functions for processes that run the cell together . session_share:
  * after a step that was traced, gives all processes the times of all of them. It does nothing if
  * there is one process. */
 bool session_is_shared(const struct session *session);

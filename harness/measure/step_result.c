@@ -1,11 +1,10 @@
 /* measure/step_result.c: checks the results of the steps of a cell. */
-#include "measure/step_result.h"
+#include "measure/measure.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "measure/probe_step.h"
 #include "numbers/equal.h"
 #include "record/record.h"
 

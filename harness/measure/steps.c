@@ -1,10 +1,9 @@
 /* measure/steps.c: runs warm-up and measured steps of a cell. */
-#include "measure/steps.h"
+#include "measure/measure.h"
 
 #include <string.h>
 
 #include "machine/node.h"
-#include "measure/session.h"
 #include "measure/usage.h"
 
 static double seconds_by_cell(const struct steps *steps, uint64_t start_ns)

@@ -3,7 +3,7 @@
  * No two events of a row overlap: a phase that another one interrupts is cut into parts, so the
  * parts of a phase in a row add up to its time in the record of that step. The record is in the
  * event of the step. */
-#include "measure/trace.h"
+#include "measure/measure.h"
 
 #include <inttypes.h>
 #include <jansson.h>

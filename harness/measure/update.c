@@ -1,5 +1,5 @@
 /* measure/update.c: SGD or AdamW, with or without clipping, for a module or for ranks. */
-#include "measure/update.h"
+#include "measure/session.h"
 
 #include <math.h>
 

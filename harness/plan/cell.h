@@ -5,7 +5,7 @@
 #include "schema/structs.h"
 #include "workload.h"
 
-/* The modes that can be measured. measure/measurable.h has the functions that measure each. */
+/* The modes that can be measured. measure/session.h has the functions that measure each. */
 enum cell_mode {
     CELL_PLAIN, /* the model alone on the first device */
     CELL_DP,    /* the model in DataParallel */

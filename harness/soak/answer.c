@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "descriptor.h"
-#include "measure/probe_step.h"
+#include "measure/measure.h"
 
 enum { FACTORS = 8, STRIDE = 2 };
 

@@ -56,18 +56,6 @@ bool soak_differ(const float got[], const float want[], float factor, size_t n,
     return true;
 }
 
-void soak_note(struct soak *soak, const struct soak_finding *finding)
-{
-    struct soak_found *found = &soak->found;
-
-    if (finding->device >= 0)
-        ++found->of[finding->device];
-    if (found->kept < SOAK_KEPT)
-        found->finding[found->kept++] = *finding;
-    if (found->n++ < soak->options->shown && soak->options->format == SOAK_TEXT)
-        soak_text_finding(soak, finding);
-}
-
 struct iteration {
     struct soak *soak;
     uint64_t number;

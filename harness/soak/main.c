@@ -121,43 +121,6 @@ static int check_devices(const char *command, struct dp_group *group,
     return EXIT_PASSED;
 }
 
-/* Several slots on one GPU take turns: their times say nothing of a device. On a core it is the
- * time of a thread. */
-static bool can_judge(struct dp_group *group)
-{
-    struct dp_slot_info info;
-
-    dp_slot_describe(dp_group_slot(group, 0), &info);
-    return (info.flags & DP_KIND_CORES) != 0 || !dp_group_oversubscribed(group);
-}
-
-int soak_conclude(struct soak *soak)
-{
-    int status = soak_rates_judge(&soak->rates, soak->options->spread, soak->rate);
-
-    for (int r = 0; r < soak->ranks.n && !can_judge(soak->ranks.group); ++r)
-        soak->rate[r].speed = SOAK_UNJUDGED;
-    if (status == 0 && soak->options->format == SOAK_JSON)
-        status = soak_json(soak);
-    else if (status == 0)
-        soak_text(soak);
-    if (status) {
-        command_complain(soak->command, "out of memory for what was found");
-        return EXIT_FAILED;
-    }
-    if (soak->starved.status)
-        return command_core_error(soak->command, &soak->starved);
-    if (soak->interrupted)
-        return EXIT_INTERRUPTED;
-    if (soak->found.n > 0 || soak_has_slow(soak) || soak->iterations == 0)
-        return EXIT_FAILED;
-    if (!soak->ranks.overlap || soak->ranks.beside > 0)
-        return EXIT_PASSED;
-    command_complain(soak->command, "no bucket was launched while backward went on: nothing was "
-                                    "overlapped, so this shows nothing of it");
-    return EXIT_FAILED;
-}
-
 static int run(struct soak *soak)
 {
     const struct soak_answer *a = &soak->answer;

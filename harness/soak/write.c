@@ -207,3 +207,50 @@ int soak_json(const struct soak *soak)
     }
     return document_print(stdout, root);
 }
+
+/* ---- a finding, and the end -------------------------------------------------------------------
+ */
+
+void soak_note(struct soak *soak, const struct soak_finding *finding)
+{
+    struct soak_found *found = &soak->found;
+
+    if (finding->device >= 0)
+        ++found->of[finding->device];
+    if (found->kept < SOAK_KEPT)
+        found->finding[found->kept++] = *finding;
+    if (found->n++ < soak->options->shown && soak->options->format == SOAK_TEXT)
+        soak_text_finding(soak, finding);
+}
+
+int soak_conclude(struct soak *soak)
+{
+    struct dp_slot_info info;
+    int status = soak_rates_judge(&soak->rates, soak->options->spread, soak->rate);
+
+    /* Several slots on one GPU take turns: their times say nothing of a device. On a core it is the
+     * time of a thread. */
+    dp_slot_describe(dp_group_slot(soak->ranks.group, 0), &info);
+    if (!(info.flags & DP_KIND_CORES) && dp_group_oversubscribed(soak->ranks.group))
+        for (int r = 0; r < soak->ranks.n; ++r)
+            soak->rate[r].speed = SOAK_UNJUDGED;
+    if (status == 0 && soak->options->format == SOAK_JSON)
+        status = soak_json(soak);
+    else if (status == 0)
+        soak_text(soak);
+    if (status) {
+        command_complain(soak->command, "out of memory for what was found");
+        return EXIT_FAILED;
+    }
+    if (soak->starved.status)
+        return command_core_error(soak->command, &soak->starved);
+    if (soak->interrupted)
+        return EXIT_INTERRUPTED;
+    if (soak->found.n > 0 || soak_has_slow(soak) || soak->iterations == 0)
+        return EXIT_FAILED;
+    if (!soak->ranks.overlap || soak->ranks.beside > 0)
+        return EXIT_PASSED;
+    command_complain(soak->command, "no bucket was launched while backward went on: nothing was "
+                                    "overlapped, so this shows nothing of it");
+    return EXIT_FAILED;
+}

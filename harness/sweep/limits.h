@@ -146,16 +146,4 @@ void limits_print(const struct limits *limits);
 void limits_print_tsv(const struct limits *limits);
 int limits_print_json(const struct limits *limits);
 
-/* Operations of a product per nanosecond; 0: not known. */
-double limits_product_rate(const struct limits_steps *s, int part);
-/* The operations and bytes of steps on all devices, and their limits: see analysis/roof.h. */
-struct roof_work limits_product_work(const struct limits_steps *s, int part);
-struct roof_work limits_phase_work(const struct limits_workload *w, enum dp_phase phase);
-struct roof_ceilings limits_ceilings(const struct limits *limits);
-extern const char *const limits_rate_names[LIMITS_RATES];
-extern const char *const limits_phase_names[DP_PHASES];
-extern const char *const limits_share_names[LIMITS_SHARES];
-/* "nt": which of the operands is transposed. */
-const char *limits_transposes(const struct dp_kernel_row *row);
-
 #endif

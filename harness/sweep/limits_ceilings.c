@@ -2,7 +2,7 @@
  * the devices, with their binding, in memory of the devices. */
 #include "sweep/limits.h"
 
-#include "measure/parts.h"
+#include "measure/measure.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -69,8 +69,9 @@ static int run_copy(struct ceilings *c, int d, struct dp_error *err)
 static int (*const runs[LIMITS_RATES])(struct ceilings *c, int d, struct dp_error *err) = {
     [LIMITS_FMA] = run_fma, [LIMITS_READ] = run_read, [LIMITS_COPY] = run_copy};
 
-static int forward(struct dp_module *module, struct dp_run *run, const struct dp_tensor in[],
-                   int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
+static int ceiling_forward(struct dp_module *module, struct dp_run *run,
+                           const struct dp_tensor in[], int n_in, struct dp_tensor out[],
+                           int *n_out, struct dp_error *err)
 {
     struct ceilings *c = dp_module_self(module);
     const int d = dp_run_replica(run);
@@ -97,7 +98,7 @@ static int take_turn(struct ceilings *c, struct dp_error *err)
 
 int ceilings_open(struct ceilings *c, struct dp_group *group, struct dp_error *err)
 {
-    static const struct dp_module_ops ops = {"ceiling", forward, measure_no_backward, NULL};
+    static const struct dp_module_ops ops = {"ceiling", ceiling_forward, measure_no_backward, NULL};
     struct dp_slot *slot[DP_MAX_SLOTS];
     int status;
 

@@ -1,26 +1,30 @@
-/* sweep/limits_peak.c: chains of fused multiply-adds, one function per width of registers. CHAINS
- * of them hide the latency of all CPUs (4 to 5 cycles, two a cycle), and leave registers for the
- * operands. This file alone is compiled with -ffp-contract=fast: the sums are integers below 2^24,
- * which both ways of rounding leave alone. */
+/* sweep/limits_peak.c: chains of fused multiply-adds, the same loop for each width of registers.
+ * CHAINS of them hide the latency of all CPUs (4 to 5 cycles, two a cycle), and leave registers for
+ * the operands. This file alone is compiled with -ffp-contract=fast: the sums are integers below
+ * 2^24, which both ways of rounding leave alone. */
 #include "sweep/limits.h"
 
 #include <string.h>
 
 enum { CHAINS = 12, READS = 8 };
 
-typedef float floats4 __attribute__((vector_size(16)));
 typedef uint64_t words4 __attribute__((vector_size(32)));
 
-static void run_any(size_t times, float factor, float term, float sums[])
-{
-    floats4 sum[CHAINS];
+/* The loop in registers of that many bytes, with the instructions of an attribute. */
+#define PEAK_LOOP(name, bytes, attribute)                                                          \
+    typedef float floats_of_##name __attribute__((vector_size(bytes)));                            \
+    attribute static void name(size_t times, float factor, float term, float sums[])               \
+    {                                                                                              \
+        floats_of_##name sum[CHAINS];                                                              \
+                                                                                                   \
+        memcpy(sum, sums, sizeof sum);                                                             \
+        for (size_t t = 0; t < times; ++t)                                                         \
+            for (int i = 0; i < CHAINS; ++i)                                                       \
+                sum[i] = sum[i] * factor + term;                                                   \
+        memcpy(sums, sum, sizeof sum);                                                             \
+    }
 
-    memcpy(sum, sums, sizeof sum);
-    for (size_t t = 0; t < times; ++t)
-        for (int i = 0; i < CHAINS; ++i)
-            sum[i] = sum[i] * factor + term;
-    memcpy(sums, sum, sizeof sum);
-}
+PEAK_LOOP(run_any, 16, )
 
 static bool always(void)
 {
@@ -28,36 +32,12 @@ static bool always(void)
 }
 
 #if defined(__x86_64__)
-typedef float floats8 __attribute__((vector_size(32)));
-typedef float floats16 __attribute__((vector_size(64)));
-
-__attribute__((target("avx512f"))) static void run_avx512(size_t times, float factor, float term,
-                                                          float sums[])
-{
-    floats16 sum[CHAINS];
-
-    memcpy(sum, sums, sizeof sum);
-    for (size_t t = 0; t < times; ++t)
-        for (int i = 0; i < CHAINS; ++i)
-            sum[i] = sum[i] * factor + term;
-    memcpy(sums, sum, sizeof sum);
-}
+PEAK_LOOP(run_avx512, 64, __attribute__((target("avx512f"))))
+PEAK_LOOP(run_avx2, 32, __attribute__((target("avx2,fma"))))
 
 static bool has_avx512(void)
 {
     return __builtin_cpu_supports("avx512f");
-}
-
-__attribute__((target("avx2,fma"))) static void run_avx2(size_t times, float factor, float term,
-                                                         float sums[])
-{
-    floats8 sum[CHAINS];
-
-    memcpy(sum, sums, sizeof sum);
-    for (size_t t = 0; t < times; ++t)
-        for (int i = 0; i < CHAINS; ++i)
-            sum[i] = sum[i] * factor + term;
-    memcpy(sums, sum, sizeof sum);
 }
 
 static bool has_avx2(void)

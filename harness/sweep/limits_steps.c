@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/probe_step.h"
+#include "measure/measure.h"
 
 enum { SEED = 1 };
 

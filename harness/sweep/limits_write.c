@@ -13,13 +13,101 @@
 #include "record/json.h"
 #include "sweep/limits.h"
 
+static const char *const rate_names[LIMITS_RATES] = {
+    [LIMITS_FMA] = "multiply-adds", [LIMITS_READ] = "memory read", [LIMITS_COPY] = "memory copied"};
+static const char *const phase_names[DP_PHASES] = {
+    [DP_PHASE_SCATTER] = "scatter",   [DP_PHASE_REPLICATE] = "replicate",
+    [DP_PHASE_FORWARD] = "forward",   [DP_PHASE_GATHER] = "gather",
+    [DP_PHASE_BACKWARD] = "backward", [DP_PHASE_REDUCE] = "reduce",
+    [DP_PHASE_LOSS] = "loss",         [DP_PHASE_UPDATE] = "update"};
+static const char *const share_names[LIMITS_SHARES] = {[LIMITS_PRODUCTS] = "products",
+                                                       [LIMITS_OTHERS] = "other kernels",
+                                                       [LIMITS_TRANSFERS] = "transfers",
+                                                       [LIMITS_REST] = "none of them"};
+
+/* "nt": which of the operands is transposed. */
+static const char *transposes(const struct dp_kernel_row *row)
+{
+    static const char *const names[2][2] = {{"nn", "nt"}, {"tn", "tt"}};
+
+    if (strncmp(row->name, "convolution", 11) == 0)
+        return row->name[11] == '\0' ? "conv" : "grad";
+    return row->product ? names[row->transpose_a][row->transpose_b] : "";
+}
+
+/* Operations of a product per nanosecond; 0: not known. */
+static double product_rate(const struct limits_steps *s, int part)
+{
+    const struct dp_kernel_row *r = &s->part[part];
+    const double work = 2.0 * (double)r->multiplies * (double)s->count[part];
+    const double ns = s->mean[LIMITS_PART + part];
+
+    return r->product && ns > 0 ? work / ns : 0;
+}
+
+/* ---- operations and bytes of a phase, and of a product by itself ----------------------------- */
+
+static struct roof_range range_of(const struct limits_steps *s, int kind)
+{
+    return (struct roof_range){s->mean[kind], s->lo[kind], s->hi[kind]};
+}
+
+static struct roof_work product_work(const struct limits_steps *s, int part)
+{
+    const struct dp_kernel_row *r = &s->part[part];
+    const double count = (double)s->count[part];
+
+    return (struct roof_work){.kind = ROOF_COMPUTES,
+                              .flops = 2 * count * (double)r->multiplies,
+                              .bytes = count * (double)r->bytes,
+                              .ns = range_of(s, LIMITS_PART + part)};
+}
+
+static struct roof_work phase_work(const struct limits_workload *w, enum dp_phase phase)
+{
+    /* Value and gradient are read, and the value is written; AdamW has two states, too. */
+    enum { SGD_BYTES = 12, ADAMW_BYTES = 28 };
+    const struct workload_end *end = workload_end(&w->workload);
+    const struct limits_steps *s = &w->way[LIMITS_AT_ONCE];
+    struct roof_work work = {.kind = ROOF_COMPUTES, .ns = range_of(s, LIMITS_PHASE + (int)phase)};
+
+    if (phase == DP_PHASE_UPDATE) {
+        work.kind = ROOF_UPDATES;
+        work.bytes = (double)workload_params(&w->workload) * (end->adamw ? ADAMW_BYTES : SGD_BYTES);
+    } else if (phase != DP_PHASE_FORWARD && phase != DP_PHASE_BACKWARD && phase != DP_PHASE_LOSS) {
+        work.kind = ROOF_CARRIES;
+        work.bytes = s->phase_bytes[phase];
+    }
+    for (int i = 0; i < s->n_parts && work.kind == ROOF_COMPUTES; ++i)
+        if (s->part[i].product && s->part[i].phase == phase) {
+            const struct roof_work product = product_work(s, i);
+
+            work.flops += product.flops;
+            work.bytes += product.bytes;
+        }
+    return work;
+}
+
+static struct roof_ceilings ceilings_of(const struct limits *l)
+{
+    struct roof_ceilings c = {.devices = l->ceilings.devices};
+
+    for (int r = 0; r < LIMITS_RATES; ++r)
+        for (int way = 0; way < LIMITS_WAYS; ++way) {
+            const struct stats_summary *s = &l->summary[r][way];
+
+            c.rate[r][way] = (struct roof_range){s->median, s->min, s->max};
+        }
+    return c;
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
 
 /* ms, GFLOP/s and its part of the peak. */
 static void print_product(const struct limits *l, const struct limits_steps *s, int part,
                           enum limits_way way)
 {
-    const double rate = part < 0 ? 0 : limits_product_rate(s, part);
+    const double rate = part < 0 ? 0 : product_rate(s, part);
 
     if (part < 0)
         printf(" %9s %8s %5s", "-", "-", "-");
@@ -41,7 +129,7 @@ static void print_products(const struct limits *l, const struct limits_workload 
 
         if (!r->product || (list == LIMITS_ALONE && other >= 0))
             continue;
-        snprintf(shape, sizeof shape, "%zux%zux%zu %s", r->m, r->n, r->k, limits_transposes(r));
+        snprintf(shape, sizeof shape, "%zux%zux%zu %s", r->m, r->n, r->k, transposes(r));
         printf("%-22s %5zu", shape, (size_t)s->count[i]);
         print_product(l, &w->way[LIMITS_ALONE], list == LIMITS_ALONE ? i : other, LIMITS_ALONE);
         print_product(l, &w->way[LIMITS_AT_ONCE], list == LIMITS_ALONE ? other : i, LIMITS_AT_ONCE);
@@ -96,17 +184,17 @@ static void print_workload(const struct limits *l, const struct limits_workload 
             printf("More kinds of kernels than are kept %s: %.3f ms among the other kernels\n",
                    way == LIMITS_ALONE ? "alone" : "at once", w->way[way].mean[LIMITS_LOST] / 1e6);
     /* GFLOP/s of a phase with products, GB/s of one that moves, and the part of its limit. */
-    const struct roof_ceilings ceilings = limits_ceilings(l);
+    const struct roof_ceilings ceilings = ceilings_of(l);
     const double step = w->way[LIMITS_AT_ONCE].mean[LIMITS_STEP];
 
     printf("\n%-13s %9s %8s %9s %8s %8s %5s %s\n", "Phase at once", "ms", "% step", "MB", "GFLOP/s",
            "GB/s", "%", "of");
     for (int p = 0; p < DP_PHASES; ++p) {
-        const struct roof_work work = limits_phase_work(w, (enum dp_phase)p);
+        const struct roof_work work = phase_work(w, (enum dp_phase)p);
         const struct roof_share share = roof_share(&ceilings, &work);
         const double ns = work.ns.middle;
 
-        printf("%-13s %9.3f %8.1f", limits_phase_names[p], ns / 1e6, 100 * ns / step);
+        printf("%-13s %9.3f %8.1f", phase_names[p], ns / 1e6, 100 * ns / step);
         if (share.bound != ROOF_UNKNOWN && work.flops > 0)
             printf(" %9.3f %8.1f %8s", work.bytes / 1e6, work.flops / ns, "");
         else if (share.bound != ROOF_UNKNOWN)
@@ -120,7 +208,7 @@ static void print_workload(const struct limits *l, const struct limits_workload 
         print_time(w, way, w->way[way].mean[LIMITS_STEP]);
     printf("\n");
     for (int share = 0; share < LIMITS_SHARES; ++share) {
-        printf("  %-20s %5s", limits_share_names[share], "");
+        printf("  %-20s %5s", share_names[share], "");
         for (int way = 0; way < LIMITS_WAYS; ++way)
             print_time(w, way, limits_share(&w->way[way], (enum limits_share)share));
         printf("\n");
@@ -152,7 +240,7 @@ void limits_print(const struct limits *l)
     command_wrap(stdout, text, 0, 2, 80);
     printf("\nOf a core                 alone        (range)      at once        (range)\n");
     for (int r = 0; r < LIMITS_RATES; ++r) {
-        printf("%-13s %7s", limits_rate_names[r], r == LIMITS_FMA ? "GFLOP/s" : "GB/s");
+        printf("%-13s %7s", rate_names[r], r == LIMITS_FMA ? "GFLOP/s" : "GB/s");
         for (int way = 0; way < LIMITS_WAYS; ++way) {
             const struct stats_summary *s = &l->summary[r][way];
 
@@ -194,7 +282,7 @@ static void print_front(const struct front *f, size_t count, double bytes)
            f->limits->ceilings.peak->name, f->workload ? f->workload->workload.name : "",
            f->workload ? f->workload->rows : 0, o->rounds, f->name);
     if (product)
-        printf("%zux%zux%zu\t%s", f->row->m, f->row->n, f->row->k, limits_transposes(f->row));
+        printf("%zux%zux%zu\t%s", f->row->m, f->row->n, f->row->k, transposes(f->row));
     else
         printf("\t");
     printf("\t%zu\t%.0f", count, bytes);
@@ -226,7 +314,7 @@ static struct numbers numbers_of(const struct limits *l, const struct limits_ste
     numbers.ns = s->mean[LIMITS_PART + part];
     numbers.part = numbers.ns / s->mean[LIMITS_STEP];
     if (s->part[part].product) {
-        numbers.rate = limits_product_rate(s, part);
+        numbers.rate = product_rate(s, part);
         numbers.part = numbers.rate / l->summary[LIMITS_FMA][way].median;
     }
     return numbers;
@@ -267,7 +355,7 @@ void limits_print_tsv(const struct limits *l)
     }
     printf("\n");
     for (int r = 0; r < LIMITS_RATES; ++r) {
-        const struct front front = {l, NULL, "ceiling", limits_rate_names[r], NULL};
+        const struct front front = {l, NULL, "ceiling", rate_names[r], NULL};
         struct numbers numbers[LIMITS_WAYS] = {unknown, unknown};
 
         for (int way = 0; way < LIMITS_WAYS; ++way) {
@@ -283,12 +371,12 @@ void limits_print_tsv(const struct limits *l)
 
         print_kernels(l, w, LIMITS_AT_ONCE);
         print_kernels(l, w, LIMITS_ALONE);
-        const struct roof_ceilings ceilings = limits_ceilings(l);
+        const struct roof_ceilings ceilings = ceilings_of(l);
 
         for (int p = 0; p < DP_PHASES; ++p) {
-            const struct front front = {l, w, "phase", limits_phase_names[p], NULL};
+            const struct front front = {l, w, "phase", phase_names[p], NULL};
             struct numbers numbers[LIMITS_WAYS] = {unknown, unknown};
-            const struct roof_work work = limits_phase_work(w, (enum dp_phase)p);
+            const struct roof_work work = phase_work(w, (enum dp_phase)p);
             const struct roof_share share = roof_share(&ceilings, &work);
 
             numbers[LIMITS_AT_ONCE].ns = work.ns.middle;
@@ -301,8 +389,8 @@ void limits_print_tsv(const struct limits *l)
             print_numbers(numbers);
         }
         for (int share = -1; share < LIMITS_SHARES; ++share) {
-            const struct front front = {l, w, "step",
-                                        share < 0 ? "step" : limits_share_names[share], NULL};
+            const struct front front = {l, w, "step", share < 0 ? "step" : share_names[share],
+                                        NULL};
             struct numbers numbers[LIMITS_WAYS] = {unknown, unknown};
 
             for (int way = 0; way < LIMITS_WAYS; ++way) {
@@ -342,12 +430,12 @@ static json_t *phases(const struct limits_workload *w)
     json_t *list = json_array();
 
     for (int p = 0; p < DP_PHASES; ++p) {
-        const struct roof_work work = limits_phase_work(w, (enum dp_phase)p);
+        const struct roof_work work = phase_work(w, (enum dp_phase)p);
 
         if (work.ns.lo > 0) /* of one device some phases do not take place */
-            json_array_append_new(list, json_pack("{s:s, s:o, s:f, s:f}", "phase",
-                                                  limits_phase_names[p], "ns", range(work.ns),
-                                                  "flops", work.flops, "bytes", work.bytes));
+            json_array_append_new(list, json_pack("{s:s, s:o, s:f, s:f}", "phase", phase_names[p],
+                                                  "ns", range(work.ns), "flops", work.flops,
+                                                  "bytes", work.bytes));
     }
     return list;
 }
@@ -358,17 +446,17 @@ static json_t *products(const struct limits_steps *s)
 
     for (int i = 0; i < s->n_parts; ++i) {
         const struct dp_kernel_row *r = &s->part[i];
-        const struct roof_work work = limits_product_work(s, i);
+        const struct roof_work work = product_work(s, i);
         char shape[64];
 
         if (!r->product || !(work.ns.lo > 0))
             continue;
-        snprintf(shape, sizeof shape, "%zux%zux%zu %s", r->m, r->n, r->k, limits_transposes(r));
+        snprintf(shape, sizeof shape, "%zux%zux%zu %s", r->m, r->n, r->k, transposes(r));
         json_array_append_new(list,
                               json_pack("{s:s, s:s, s:I, s:o, s:f, s:f}", "shape", shape, "phase",
-                                        r->phase < DP_PHASES ? limits_phase_names[r->phase] : "",
-                                        "count", (json_int_t)s->count[i], "ns", range(work.ns),
-                                        "flops", work.flops, "bytes", work.bytes));
+                                        r->phase < DP_PHASES ? phase_names[r->phase] : "", "count",
+                                        (json_int_t)s->count[i], "ns", range(work.ns), "flops",
+                                        work.flops, "bytes", work.bytes));
     }
     return list;
 }
@@ -392,7 +480,7 @@ static json_t *workloads(const struct limits *l)
 
 int limits_print_json(const struct limits *l)
 {
-    const struct roof_ceilings c = limits_ceilings(l);
+    const struct roof_ceilings c = ceilings_of(l);
     struct record_run *run = calloc(1, sizeof *run);
     char *document = NULL;
 

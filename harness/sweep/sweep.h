@@ -99,7 +99,7 @@ struct trace_file {
 /* Opens a trace; path "": opens nothing. A file that is no trace is not replaced. Returns 0, or -1
  * and the reason. */
 int trace_file_open(struct trace_file *trace, const char *path, struct text_error *err);
-/* Adds the line of one cell (measure/trace.h). */
+/* Adds the line of one cell (measure/trace.c). */
 void trace_file_add(struct trace_file *trace, const char *events);
 /* Closes a trace. Returns 0, or -1 and the reason why there is no new file. If the trace is not
  * open, it returns 0. */

@@ -4,7 +4,7 @@
  * whose sum is wrong. */
 #include <stdlib.h>
 
-#include "measure/probe_step.h"
+#include "measure/measure.h"
 #include "train/train.h"
 
 /* This is too large for a stack. */
