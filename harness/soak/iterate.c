@@ -241,37 +241,10 @@ static int repair(struct iteration *it)
 
 /* ---- an iteration ------------------------------------------------------------------------ */
 
-static int run_iteration(struct iteration *it)
-{
-    struct soak *s = it->soak;
-    const bool ranks = s->options->mode != SOAK_DP;
-    uint64_t begin_ns;
-    int status;
-
-    if ((status = soak_ranks_step(&s->ranks, it->number, &it->err)))
-        return status;
-    begin_ns = session_clock_ns();
-    if (!ranks)
-        status = compare_wrapped(it);
-    for (int r = 0; ranks && status == 0 && r < s->ranks.n; ++r)
-        status = compare_rank(it, r);
-    s->check_seconds += session_seconds_since(begin_ns);
-    if (status || (status = soak_ranks_reduce(&s->ranks, &it->err)))
-        return status;
-    begin_ns = session_clock_ns();
-    /* Only means whose parts were right: errors in others are known already. */
-    for (int p = 0; status == 0 && p < s->answer.n_params; ++p)
-        if (!it->wrong[p])
-            status = compare_mean(it, p);
-    if (status == 0 && s->found.n > it->found)
-        status = repair(it);
-    s->check_seconds += session_seconds_since(begin_ns);
-    return status;
-}
-
-int soak_iterate(struct soak *soak)
+void soak_iterate(struct soak *soak)
 {
     const struct soak_options *o = soak->options;
+    const bool ranks = o->mode != SOAK_DP;
     const uint64_t start_ns = session_clock_ns();
 
     for (;;) {
@@ -287,8 +260,24 @@ int soak_iterate(struct soak *soak)
             break;
         atomic_store(&soak->watch_iteration, it.number);
         atomic_store(&soak->watch_ns, session_clock_ns());
-        const int status = run_iteration(&it);
+        int status = soak_ranks_step(&soak->ranks, it.number, &it.err);
+        uint64_t begin_ns = session_clock_ns();
 
+        if (status == 0 && !ranks)
+            status = compare_wrapped(&it);
+        for (int r = 0; ranks && status == 0 && r < soak->ranks.n; ++r)
+            status = compare_rank(&it, r);
+        soak->check_seconds += session_seconds_since(begin_ns);
+        if (status == 0)
+            status = soak_ranks_reduce(&soak->ranks, &it.err);
+        begin_ns = session_clock_ns();
+        /* Only means whose parts were right: errors in others are known already. */
+        for (int p = 0; status == 0 && p < soak->answer.n_params; ++p)
+            if (!it.wrong[p])
+                status = compare_mean(&it, p);
+        if (status == 0 && soak->found.n > it.found)
+            status = repair(&it);
+        soak->check_seconds += session_seconds_since(begin_ns);
         atomic_store(&soak->watch_ns, 0);
         if (status == DP_ENOMEM) {
             soak->starved = it.err;
@@ -302,8 +291,8 @@ int soak_iterate(struct soak *soak)
                                            .param = -1};
 
             snprintf(finding.text, sizeof finding.text, "%.150s", err->text);
-            soak_note(it.soak, &finding);
-            it.soak->over = true;
+            soak_note(soak, &finding);
+            soak->over = true;
         }
         ++soak->iterations;
         soak->seconds = session_seconds_since(start_ns);
@@ -316,5 +305,4 @@ int soak_iterate(struct soak *soak)
                            busy);
         }
     }
-    return 0;
 }

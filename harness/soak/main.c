@@ -83,7 +83,7 @@ static bool is_known(const struct workload *workload)
     return workload_is_exact(workload) && verify_has_ranks(workload);
 }
 
-static error_t parse_other(int key, char *arg, struct argp_state *state)
+static error_t soak_option(int key, char *arg, struct argp_state *state)
 {
     struct arguments *a = command_input(state);
     struct soak_options *o = &a->options;
@@ -106,48 +106,6 @@ static error_t parse_other(int key, char *arg, struct argp_state *state)
                               arg, known);
 }
 
-/* Late devices compute in order, but their times mean nothing. */
-static int check_devices(const char *command, struct dp_group *group,
-                         const struct soak_options *options)
-{
-    struct dp_slot_info info;
-
-    if (dp_group_size(group) < 1)
-        return command_refuse(command, "--devices: '%s' has no devices", options->devices);
-    dp_slot_describe(dp_group_slot(group, 0), &info);
-    if (info.lag)
-        return command_refuse(command, "--devices: '%s' runs late on purpose; use virt:N",
-                              options->devices);
-    return EXIT_PASSED;
-}
-
-static int run(struct soak *soak)
-{
-    const struct soak_answer *a = &soak->answer;
-    size_t largest = a->rows * a->width * (size_t)soak->ranks.n;
-    struct soak_watch *watch;
-    int status;
-
-    for (int p = 0; p < a->n_params; ++p)
-        largest = a->count[p] > largest ? a->count[p] : largest;
-    soak->rates.devices = soak->ranks.n;
-    soak->found.finding = calloc(SOAK_KEPT, sizeof *soak->found.finding);
-    soak->room = calloc(largest, sizeof *soak->room);
-    watch = soak_watch_open(soak);
-    if (!soak->found.finding || !soak->room || !watch) {
-        command_complain(soak->command, "out of memory, or of threads");
-        status = EXIT_FAILED;
-    } else {
-        status = soak_iterate(soak);
-    }
-    soak_watch_close(watch);
-    if (status == 0)
-        status = soak_conclude(soak);
-    free(soak->room);
-    free(soak->found.finding);
-    return status;
-}
-
 static int soak_on(const char *command, struct dp_group *group, const struct soak_options *options)
 {
     struct soak *soak = calloc(1, sizeof *soak);
@@ -168,10 +126,28 @@ static int soak_on(const char *command, struct dp_group *group, const struct soa
     } else if (soak_ranks_open(&soak->ranks, group, options, &soak->answer, &err)) {
         status = command_core_error(command, &err);
     } else {
-        status = run(soak);
+        const struct soak_answer *a = &soak->answer;
+        size_t largest = a->rows * a->width * (size_t)soak->ranks.n;
+        struct soak_watch *watch;
+
+        for (int p = 0; p < a->n_params; ++p)
+            largest = a->count[p] > largest ? a->count[p] : largest;
+        soak->rates.devices = soak->ranks.n;
+        soak->found.finding = calloc(SOAK_KEPT, sizeof *soak->found.finding);
+        soak->room = calloc(largest, sizeof *soak->room);
+        watch = soak_watch_open(soak);
+        if (soak->found.finding && soak->room && watch)
+            soak_iterate(soak);
+        else
+            command_complain(command, "out of memory, or of threads");
+        soak_watch_close(watch);
+        if (soak->found.finding && soak->room && watch)
+            status = soak_conclude(soak);
     }
     soak_ranks_close(&soak->ranks);
     soak_answer_close(&soak->answer);
+    free(soak->room);
+    free(soak->found.finding);
     free(soak);
     return status;
 }
@@ -184,7 +160,7 @@ static const unsigned needs[SOAK_MODES] = {[SOAK_DDP] = DP_COMM_RANKS,
 int soak_main(int argc, char **argv)
 {
     const struct command_syntax syntax = {
-        .options = option_table, .other = parse_other, .doc = documentation};
+        .options = option_table, .other = soak_option, .doc = documentation};
     struct arguments arguments = {.options = {.rows = ROWS_DEFAULT,
                                               .shown = SHOWN_DEFAULT,
                                               .limit = 60,
@@ -215,7 +191,16 @@ int soak_main(int argc, char **argv)
         return status;
     if ((status = command_open_group(argv[0], &config, arguments.required, &group)))
         return status;
-    if ((status = check_devices(argv[0], group, options)) == 0)
+    struct dp_slot_info info = {.lag = false};
+
+    if (dp_group_size(group) > 0)
+        dp_slot_describe(dp_group_slot(group, 0), &info);
+    if (dp_group_size(group) < 1)
+        status = command_refuse(argv[0], "--devices: '%s' has no devices", options->devices);
+    else if (info.lag) /* late devices compute in order, but their times mean nothing */
+        status = command_refuse(argv[0], "--devices: '%s' runs late on purpose; use virt:N",
+                                options->devices);
+    else
         status = soak_on(argv[0], group, options);
     status = command_ended(argv[0], group, status);
     dp_group_close(group);

@@ -132,8 +132,8 @@ static const char *verdict_of(const struct row *row, const struct selftest_seen 
     return seen->elsewhere == 0 ? "right" : "FAILED: another device, or none, is named";
 }
 
-static struct selftest_case *add(struct selftest *t, const struct row *row,
-                                 const struct selftest_seen *seen, const char *verdict)
+static struct selftest_case *add_case(struct selftest *t, const struct row *row,
+                                      const struct selftest_seen *seen, const char *verdict)
 {
     struct selftest_case *item = &t->item[t->n++];
 
@@ -160,7 +160,7 @@ static int run_rows(const struct arguments *arguments, struct selftest *t)
 
         if (status)
             return status;
-        item = add(t, &rows[i], &seen, verdict_of(&rows[i], &seen));
+        item = add_case(t, &rows[i], &seen, verdict_of(&rows[i], &seen));
         if (arguments->form == FORM_TEXT)
             selftest_text_case(item);
         t->sums.found += item->fault && !selftest_wrong(item);
@@ -170,15 +170,6 @@ static int run_rows(const struct arguments *arguments, struct selftest *t)
 }
 
 /* ---- many flips -------------------------------------------------------------------------- */
-
-/* One bit, and only one: in that iteration, on that device. */
-static bool flip_is_right(const struct row *row, const struct selftest_seen *seen)
-{
-    const uint64_t bits = seen->wrong_bits;
-
-    return seen->understood && seen->status == EXIT_FAILED && is_there(row, seen) &&
-           seen->findings == 1 && seen->elsewhere == 0 && bits != 0 && (bits & (bits - 1)) == 0;
-}
 
 static int run_flips(const struct arguments *arguments, struct selftest *t)
 {
@@ -198,10 +189,14 @@ static int run_flips(const struct arguments *arguments, struct selftest *t)
 
         if (status)
             return status;
-        item = add(t, &row, &seen,
-                   flip_is_right(&row, &seen)
-                       ? "right"
-                       : "FAILED: not one bit, in that iteration, on that device");
+        /* One bit, and only one: in that iteration, on that device. */
+        const uint64_t bits = seen.wrong_bits;
+        const bool right = seen.understood && seen.status == EXIT_FAILED && is_there(&row, &seen) &&
+                           seen.findings == 1 && seen.elsewhere == 0 && bits != 0 &&
+                           (bits & (bits - 1)) == 0;
+
+        item = add_case(t, &row, &seen,
+                        right ? "right" : "FAILED: not one bit, in that iteration, on that device");
         item->drawn = true;
         ++t->sums.flips;
         t->sums.flips_right += !selftest_wrong(item);
@@ -239,38 +234,6 @@ static const char documentation[] =
     "Exit status: 0 all as it should be; 1 a fault was not found, or something was found without "
     "one; 2 misuse; 130 interrupted.";
 
-/* 0, or an exit status: what was found before is still printed if it is that of an interruption. */
-static int run_all(const struct arguments *arguments, struct selftest *t)
-{
-    int status;
-
-    t->item = calloc(ROWS + arguments->flips, sizeof *t->item);
-    if (!t->item) {
-        command_complain(arguments->command, "no memory for %zu flips", arguments->flips);
-        return EXIT_FAILED;
-    }
-    status = run_rows(arguments, t);
-    if (status == 0)
-        status = run_flips(arguments, t);
-    t->sums.interrupted = status == EXIT_INTERRUPTED;
-    return status;
-}
-
-static int put(const struct arguments *arguments, const struct selftest *t)
-{
-    int status = 0;
-
-    if (arguments->form == FORM_TEXT)
-        selftest_text_end(t);
-    else
-        status = arguments->form == FORM_JSON
-                     ? selftest_json(stdout, t)
-                     : selftest_export(stdout, t, sets[arguments->form - FORM_SETS]);
-    if (status != 0)
-        command_complain(arguments->command, "no memory for the result");
-    return status;
-}
-
 int selftest_main(int argc, char **argv)
 {
     const struct command_syntax syntax = {.options = option_table, .doc = documentation};
@@ -285,9 +248,30 @@ int selftest_main(int argc, char **argv)
     arguments.command = argv[0];
     t.sums.seed = arguments.seed;
     stop_watch_signals();
-    status = run_all(&arguments, &t);
-    if (status != EXIT_FAILED && put(&arguments, &t) != 0)
-        status = EXIT_FAILED;
+    t.item = calloc(ROWS + arguments.flips, sizeof *t.item);
+    if (!t.item) {
+        command_complain(argv[0], "no memory for %zu flips", arguments.flips);
+        return EXIT_FAILED;
+    }
+    status = run_rows(&arguments, &t);
+    if (status == 0)
+        status = run_flips(&arguments, &t);
+    /* What was found before an interruption is still printed. */
+    t.sums.interrupted = status == EXIT_INTERRUPTED;
+    if (status != EXIT_FAILED) {
+        int failed = 0;
+
+        if (arguments.form == FORM_TEXT)
+            selftest_text_end(&t);
+        else
+            failed = arguments.form == FORM_JSON
+                         ? selftest_json(stdout, &t)
+                         : selftest_export(stdout, &t, sets[arguments.form - FORM_SETS]);
+        if (failed) {
+            command_complain(argv[0], "no memory for the result");
+            status = EXIT_FAILED;
+        }
+    }
     if (status == 0 && t.sums.wrong > 0)
         status = EXIT_FAILED;
     free(t.item);

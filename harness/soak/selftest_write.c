@@ -74,39 +74,31 @@ void selftest_text_end(const struct selftest *selftest)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* The first iteration of each detector: null where it found nothing. */
-static json_t *found_json(const struct selftest_seen *seen)
-{
-    json_t *o = json_object();
-
-    for (int d = 0; d < SELFTEST_DETECTORS; ++d)
-        json_object_set_new(o, selftest_detector_words[d],
-                            seen->at[d] > 0 ? value_count(seen->at[d]) : json_null());
-    return o;
-}
-
-static json_t *case_json(const struct selftest_case *item)
-{
-    const bool faulty = item->fault != NULL;
-
-    return json_pack("{s:s, s:s?, s:s, s:o, s:o, s:s?, s:o, s:I, s:I, s:i, s:b, s:s}", "name",
-                     item->name, "fault", item->fault, "mode", item->mode, "device",
-                     faulty ? json_integer(item->device) : json_null(), "step",
-                     faulty ? json_integer(item->step) : json_null(), "detector",
-                     faulty ? selftest_detector_words[item->detector] : NULL, "found_in",
-                     found_json(&item->seen), "findings", (json_int_t)item->seen.findings,
-                     "elsewhere", (json_int_t)item->seen.elsewhere, "exit_status",
-                     item->seen.status, "right", !selftest_wrong(item), "verdict", item->verdict);
-}
-
 int selftest_json(FILE *stream, const struct selftest *selftest)
 {
     const struct selftest_sums *sums = &selftest->sums;
     json_t *cases = json_array(), *flips = json_array(), *root;
 
-    for (size_t i = 0; i < selftest->n; ++i)
-        json_array_append_new(selftest->item[i].drawn ? flips : cases,
-                              case_json(&selftest->item[i]));
+    for (size_t i = 0; i < selftest->n; ++i) {
+        const struct selftest_case *item = &selftest->item[i];
+        const bool faulty = item->fault != NULL;
+        json_t *found = json_object();
+
+        /* The first iteration of each detector: null where it found nothing. */
+        for (int d = 0; d < SELFTEST_DETECTORS; ++d)
+            json_object_set_new(found, selftest_detector_words[d],
+                                item->seen.at[d] > 0 ? value_count(item->seen.at[d]) : json_null());
+        json_array_append_new(
+            item->drawn ? flips : cases,
+            json_pack("{s:s, s:s?, s:s, s:o, s:o, s:s?, s:o, s:I, s:I, s:i, s:b, s:s}", "name",
+                      item->name, "fault", item->fault, "mode", item->mode, "device",
+                      faulty ? json_integer(item->device) : json_null(), "step",
+                      faulty ? json_integer(item->step) : json_null(), "detector",
+                      faulty ? selftest_detector_words[item->detector] : NULL, "found_in", found,
+                      "findings", (json_int_t)item->seen.findings, "elsewhere",
+                      (json_int_t)item->seen.elsewhere, "exit_status", item->seen.status, "right",
+                      !selftest_wrong(item), "verdict", item->verdict));
+    }
     root = json_pack("{s:s, s:{s:s, s:s}, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
                      "lockstep/selftest/1.0", "program", "version", BUILD_VERSION, "commit",
                      BUILD_GIT, "seed", value_count(sums->seed), "interrupted", sums->interrupted,
@@ -195,31 +187,6 @@ static char *detail_of(const struct run_key *run)
     return memory_file_close(&lines) == 0 ? lines.text : NULL;
 }
 
-static int add(struct export_set *set, const struct run_key *run)
-{
-    const struct selftest_case *item = run->item;
-    const bool wrong = selftest_wrong(item);
-    char name[EXPORT_NAME_BYTES];
-    struct export_cell *cell;
-
-    snprintf(name, sizeof name, "%s", item->name);
-    if (item->fault)
-        text_add(name, sizeof name, ", virt:%d, step %u", item->device, item->step);
-    if (item->drawn) /* two may be at one place */
-        text_add(name, sizeof name, ", run %zu", run->number);
-    cell = export_add(set, name);
-    cell->key = run;
-    cell->group = "selftest";
-    cell->state = wrong ? EXPORT_FAILED : EXPORT_PASSED;
-    cell->has_numbers = !wrong;
-    cell->verdict = !wrong ? RIGHT : item->fault ? UNDETECTED : FALSE_ALARM;
-    snprintf(cell->why, sizeof cell->why, "%s", wrong ? item->verdict : "");
-    if (!wrong)
-        return 0;
-    cell->detail = detail_of(run);
-    return cell->detail ? 0 : -1;
-}
-
 int selftest_export(FILE *stream, const struct selftest *selftest, enum export_format format)
 {
     const struct selftest_sums *sums = &selftest->sums;
@@ -246,8 +213,26 @@ int selftest_export(FILE *stream, const struct selftest *selftest, enum export_f
              sums->wrong, sums->interrupted ? "; interrupted" : "");
     status = keys ? status : -1;
     for (size_t i = 0; i < selftest->n && status == 0; ++i) {
-        keys[i] = (struct run_key){&selftest->item[i], i};
-        status = add(&set, &keys[i]);
+        const struct selftest_case *item = &selftest->item[i];
+        const bool wrong = selftest_wrong(item);
+        char name[EXPORT_NAME_BYTES];
+        struct export_cell *cell;
+
+        keys[i] = (struct run_key){item, i};
+        snprintf(name, sizeof name, "%s", item->name);
+        if (item->fault)
+            text_add(name, sizeof name, ", virt:%d, step %u", item->device, item->step);
+        if (item->drawn) /* two may be at one place */
+            text_add(name, sizeof name, ", run %zu", i);
+        cell = export_add(&set, name);
+        cell->key = &keys[i];
+        cell->group = "selftest";
+        cell->state = wrong ? EXPORT_FAILED : EXPORT_PASSED;
+        cell->has_numbers = !wrong;
+        cell->verdict = !wrong ? RIGHT : item->fault ? UNDETECTED : FALSE_ALARM;
+        snprintf(cell->why, sizeof cell->why, "%s", wrong ? item->verdict : "");
+        if (wrong && !(cell->detail = detail_of(&keys[i])))
+            status = -1;
     }
     if (status == 0) {
         struct export_cell *cell = export_add(&set, "every run was made");

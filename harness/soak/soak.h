@@ -226,8 +226,8 @@ struct soak {
     _Atomic uint64_t watch_ns, watch_iteration; /* when the iteration began; 0: none is under way */
 };
 
-/* Runs until the time is over. 0, or an exit status after a complaint. */
-int soak_iterate(struct soak *soak);
+/* Runs until the time is over. */
+void soak_iterate(struct soak *soak);
 /* While it is open, an iteration that takes longer than the limit is a finding, and ends the
  * program: a thread that hangs cannot be stopped. */
 struct soak_watch;

@@ -105,7 +105,7 @@ struct soak_watch {
 
 static const struct timespec NAP = {.tv_nsec = 20000000};
 
-static void note(struct soak *soak, uint64_t iteration, int device, const char *where)
+static void note_hang(struct soak *soak, uint64_t iteration, int device, const char *where)
 {
     struct soak_finding finding = {
         .what = SOAK_HUNG, .iteration = iteration, .device = device, .param = -1};
@@ -113,25 +113,6 @@ static void note(struct soak *soak, uint64_t iteration, int device, const char *
     snprintf(finding.text, sizeof finding.text, "%s, longer than %g s", where,
              soak->options->limit);
     soak_note(soak, &finding);
-}
-
-/* The thread that iterates writes nothing meanwhile: it hangs. */
-static void end_program(struct soak *soak, uint64_t iteration)
-{
-    const struct soak_meter *meter = soak->ranks.meters.of;
-    size_t inside = 0;
-
-    for (int r = 0; r < soak->ranks.n; ++r)
-        if (atomic_load(&meter[r].begun) > atomic_load(&meter[r].ended)) {
-            note(soak, iteration, r, atomic_load(&meter[r].begun) > 1 ? "backward" : "forward");
-            ++inside;
-        }
-    if (inside == 0)
-        note(soak, iteration, -1, "no device is in forward or backward: a transfer or a reduction");
-    soak->over = true;
-    soak_conclude(soak);
-    fflush(stdout);
-    _exit(EXIT_FAILED);
 }
 
 static void *watch(void *context)
@@ -145,8 +126,25 @@ static void *watch(void *context)
         const uint64_t since = atomic_load(&soak->watch_ns);
 
         if (since > 0 && (double)session_clock_ns() - (double)since > limit_ns &&
-            iteration == atomic_load(&soak->watch_iteration))
-            end_program(soak, iteration);
+            iteration == atomic_load(&soak->watch_iteration)) {
+            /* The thread that iterates writes nothing meanwhile: it hangs. */
+            const struct soak_meter *meter = soak->ranks.meters.of;
+            bool inside = false;
+
+            for (int r = 0; r < soak->ranks.n; ++r)
+                if (atomic_load(&meter[r].begun) > atomic_load(&meter[r].ended)) {
+                    note_hang(soak, iteration, r,
+                              atomic_load(&meter[r].begun) > 1 ? "backward" : "forward");
+                    inside = true;
+                }
+            if (!inside)
+                note_hang(soak, iteration, -1,
+                          "no device is in forward or backward: a transfer or a reduction");
+            soak->over = true;
+            soak_conclude(soak);
+            fflush(stdout);
+            _exit(EXIT_FAILED);
+        }
         nanosleep(&NAP, NULL);
     }
     return NULL;

@@ -145,52 +145,47 @@ static json_t *device_of(const struct soak *soak, int device)
     return device < 0 ? json_null() : value_text(soak_device(soak, device));
 }
 
-static json_t *finding_json(const struct soak *soak, const struct soak_finding *f)
-{
-    const char *param = f->param >= 0 ? soak->ranks.name[f->param] : "";
-    json_t *object = json_pack(
-        "{s:I, s:o, s:i, s:s, s:o, s:s, s:o}", "iteration", (json_int_t)f->iteration, "device",
-        device_of(soak, f->device), "device_index", f->device, "what", soak_what_words[f->what],
-        "tensor", value_text(param), "part", soak_part_words[f->part], "text", value_text(f->text));
-
-    if (f->what == SOAK_DEAD || f->what == SOAK_HUNG)
-        return object;
-    json_object_set_new(object, "index", json_integer((json_int_t)f->index));
-    json_object_set_new(object, "actual", bits(f->got));
-    json_object_set_new(object, "expected", bits(f->want));
-    json_object_set_new(object, "xor", bits(f->got ^ f->want));
-    json_object_set_new(object, "differ", json_integer((json_int_t)f->differ));
-    json_object_set_new(object, "of", json_integer((json_int_t)f->of));
-    return object;
-}
-
-static json_t *device_json(const struct soak *soak, int r)
-{
-    const struct soak_rate *rate = &soak->rate[r];
-    const double flops = workload_flops(&soak->options->workload, soak->options->rows);
-
-    return json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:I}", "device",
-                     device_of(soak, r), "findings", (json_int_t)soak->found.of[r], "burst_gflops",
-                     value_real(flops / rate->burst_ns), "sustained_gflops",
-                     value_real(flops / rate->sustained_ns), "beside", value_real(rate->ratio),
-                     "lo", value_real(rate->lo), "hi", value_real(rate->hi), "speed",
-                     soak_speed_words[rate->speed], "drop",
-                     rate->drop > 0 ? value_real(rate->drop) : json_null(), "since",
-                     (json_int_t)rate->since);
-}
-
 int soak_json(const struct soak *soak)
 {
+    const double flops = workload_flops(&soak->options->workload, soak->options->rows);
     json_t *devices = json_array(), *findings = json_array(), *root;
     char blas[160], replay[SOAK_REPLAY];
 
     if (soak->found.n > 0)
         soak_replay(soak->options, soak->found.finding[0].iteration, replay);
     dp_group_blas(soak->ranks.group, blas, sizeof blas);
-    for (int r = 0; r < soak->ranks.n; ++r)
-        json_array_append_new(devices, device_json(soak, r));
-    for (size_t i = 0; i < soak->found.kept; ++i)
-        json_array_append_new(findings, finding_json(soak, &soak->found.finding[i]));
+    for (int r = 0; r < soak->ranks.n; ++r) {
+        const struct soak_rate *rate = &soak->rate[r];
+
+        json_array_append_new(
+            devices, json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:I}", "device",
+                               device_of(soak, r), "findings", (json_int_t)soak->found.of[r],
+                               "burst_gflops", value_real(flops / rate->burst_ns),
+                               "sustained_gflops", value_real(flops / rate->sustained_ns), "beside",
+                               value_real(rate->ratio), "lo", value_real(rate->lo), "hi",
+                               value_real(rate->hi), "speed", soak_speed_words[rate->speed], "drop",
+                               rate->drop > 0 ? value_real(rate->drop) : json_null(), "since",
+                               (json_int_t)rate->since));
+    }
+    for (size_t i = 0; i < soak->found.kept; ++i) {
+        const struct soak_finding *f = &soak->found.finding[i];
+        const char *param = f->param >= 0 ? soak->ranks.name[f->param] : "";
+        json_t *object =
+            json_pack("{s:I, s:o, s:i, s:s, s:o, s:s, s:o}", "iteration", (json_int_t)f->iteration,
+                      "device", device_of(soak, f->device), "device_index", f->device, "what",
+                      soak_what_words[f->what], "tensor", value_text(param), "part",
+                      soak_part_words[f->part], "text", value_text(f->text));
+
+        if (f->what != SOAK_DEAD && f->what != SOAK_HUNG) {
+            json_object_set_new(object, "index", json_integer((json_int_t)f->index));
+            json_object_set_new(object, "actual", bits(f->got));
+            json_object_set_new(object, "expected", bits(f->want));
+            json_object_set_new(object, "xor", bits(f->got ^ f->want));
+            json_object_set_new(object, "differ", json_integer((json_int_t)f->differ));
+            json_object_set_new(object, "of", json_integer((json_int_t)f->of));
+        }
+        json_array_append_new(findings, object);
+    }
     root = json_pack(
         "{s:s, s:o, s:s, s:I, s:s, s:o, s:I, s:I, s:o, s:o, s:b, s:I, s:I, s:o, s:o, s:o}",
         "schema", "lockstep/soak/1.0", "workload", value_text(soak->options->workload.name), "mode",
