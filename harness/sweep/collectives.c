@@ -38,35 +38,6 @@ static int compare_cells(const void *left, const void *right)
     return (a->median_ns > b->median_ns) - (a->median_ns < b->median_ns);
 }
 
-/* Prints the launches of one setting, which are in order. */
-static void print_setting(FILE *to, const struct collectives_cell cells[], size_t n)
-{
-    const struct cell_config *config = cells->config;
-    const struct collective *collective = collective_find(config->collective);
-    char time[UNITS_BYTES], over[32];
-    size_t verified = 0;
-
-    while (verified < n && !isnan(cells[verified].median_ns))
-        ++verified;
-
-    const double ns =
-        verified == 0 ? (double)NAN
-                      : (cells[(verified - 1) / 2].median_ns + cells[verified / 2].median_ns) / 2;
-    const double algbw = (double)config->size_bytes / ns;
-
-    snprintf(over, sizeof over, "%.12s", config->communicator);
-    if (config->per_process > 0)
-        snprintf(over, sizeof over, "mpi, %zu each", config->per_process);
-    fprintf(to, "%-13s %-4s %3d %-12s %-3s %10zu ", config->collective, config->type,
-            config->n_devices, over, config->out_of_place ? "out" : "in", config->size_bytes);
-    if (verified > 0 && collective)
-        fprintf(to, "%7s %7.2f %7.2f", units_time(ns, time), algbw,
-                algbw * collective->factor(config->n_devices));
-    else
-        fprintf(to, "%7s %7s %7s", "-", "-", "-");
-    fprintf(to, " %zu/%zu\n", verified, n);
-}
-
 void collectives_print(FILE *to, struct collectives_cell cells[], size_t n)
 {
     if (n == 0 || cells[0].config->mode != CELL_COLLECTIVE)
@@ -81,6 +52,30 @@ void collectives_print(FILE *to, struct collectives_cell cells[], size_t n)
         for (end = first + 1;
              end < n && compare_settings(cells[first].config, cells[end].config) == 0;)
             ++end;
-        print_setting(to, cells + first, end - first);
+        const struct cell_config *config = cells[first].config;
+        const struct collective *collective = collective_find(config->collective);
+        char time[UNITS_BYTES], over[32];
+        size_t verified = 0;
+
+        while (verified < end - first && !isnan(cells[first + verified].median_ns))
+            ++verified;
+
+        const double ns = verified == 0 ? (double)NAN
+                                        : (cells[first + (verified - 1) / 2].median_ns +
+                                           cells[first + verified / 2].median_ns) /
+                                              2;
+        const double algbw = (double)config->size_bytes / ns;
+
+        snprintf(over, sizeof over, "%.12s", config->communicator);
+        if (config->per_process > 0)
+            snprintf(over, sizeof over, "mpi, %zu each", config->per_process);
+        fprintf(to, "%-13s %-4s %3d %-12s %-3s %10zu ", config->collective, config->type,
+                config->n_devices, over, config->out_of_place ? "out" : "in", config->size_bytes);
+        if (verified > 0 && collective)
+            fprintf(to, "%7s %7.2f %7.2f", units_time(ns, time), algbw,
+                    algbw * collective->factor(config->n_devices));
+        else
+            fprintf(to, "%7s %7s %7s", "-", "-", "-");
+        fprintf(to, " %zu/%zu\n", verified, end - first);
     }
 }

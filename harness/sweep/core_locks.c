@@ -38,35 +38,29 @@ static void note_lock(struct core_locks *locks, const char *format, ...)
     va_end(arguments);
 }
 
-/* Opens a file that can be locked. Returns a descriptor, or -1 and errno. */
-static int open_file(const char *path)
-{
-    const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-    struct stat info;
-    int fd = open(path, flags | O_RDWR | O_CREAT | O_EXCL, 0644);
-
-    if (fd >= 0)
-        (void)fchmod(fd, 0644); /* every user must be able to open it, whatever our umask is */
-    else if (errno == EEXIST)
-        fd = open(path, flags | O_RDONLY); /* perhaps of another user: enough for a lock */
-    /* If a file has a second name, it may serve another purpose. */
-    if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink > 1)) {
-        close(fd);
-        errno = ENOTSUP;
-        fd = -1;
-    }
-    return fd;
-}
-
 /* Opens the file of a core. Returns a descriptor and its path; -1: no folder has one, which is
  * noted. */
 static int open_core(const char *root, int core, char path[PATH_BYTES], struct core_locks *locks)
 {
+    const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+
     for (int i = 0; i < FOLDERS; ++i) {
+        struct stat info;
+
         snprintf(path, PATH_BYTES, "%s%s/lockstep-core-%d", root, folders[i], core);
 
-        const int fd = open_file(path);
+        int fd = open(path, flags | O_RDWR | O_CREAT | O_EXCL, 0644);
 
+        if (fd >= 0)
+            (void)fchmod(fd, 0644); /* every user must be able to open it, whatever our umask is */
+        else if (errno == EEXIST)
+            fd = open(path, flags | O_RDONLY); /* perhaps of another user: enough for a lock */
+        /* If a file has a second name, it may serve another purpose. */
+        if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink > 1)) {
+            close(fd);
+            errno = ENOTSUP;
+            fd = -1;
+        }
         if (fd >= 0 && i > 0)
             note_lock(locks, "cores are locked in %s: %s cannot be used", folders[i], folders[0]);
         if (fd >= 0)
@@ -75,30 +69,6 @@ static int open_core(const char *root, int core, char path[PATH_BYTES], struct c
     note_lock(locks, "core %d is not locked, so another sweep could use it: %s: %s", core, path,
               strerror(errno));
     return -1;
-}
-
-/* Complains that another sweep has the core, and which process that is, if the kernel tells it. */
-static void say_in_use(const char *command, int core, int fd, const char *path, bool wait)
-{
-    char line[256], holder[HOLDER_BYTES] = "";
-    struct stat info;
-    FILE *file = fstat(fd, &info) == 0 ? fopen("/proc/locks", "r") : NULL;
-
-    while (file && fgets(line, sizeof line, file)) {
-        unsigned major_of, minor_of;
-        unsigned long inode;
-        long pid;
-
-        if (sscanf(line, "%*d: FLOCK ADVISORY WRITE %ld %x:%x:%lu", &pid, &major_of, &minor_of,
-                   &inode) == 4 &&
-            pid > 0 && inode == info.st_ino && makedev(major_of, minor_of) == info.st_dev)
-            snprintf(holder, HOLDER_BYTES, ", process %ld", pid);
-    }
-    if (file)
-        fclose(file);
-    command_complain(command, "core %d is in use by another sweep%s (%s)%s", core, holder, path,
-                     wait ? ": waiting for it"
-                          : "; --wait waits until it ends, --bind none measures beside it");
 }
 
 /* Locks the file that is open as fd. */
@@ -114,8 +84,29 @@ static int lock_core(const char *command, int core, int fd, const char *path, bo
                       path, strerror(errno));
             return 0;
         }
-        if (!messages)
-            say_in_use(command, core, fd, path, wait);
+        if (!messages) {
+            /* The kernel may tell which process that is. */
+            char line[256], holder[HOLDER_BYTES] = "";
+            struct stat info;
+            FILE *file = fstat(fd, &info) == 0 ? fopen("/proc/locks", "r") : NULL;
+
+            while (file && fgets(line, sizeof line, file)) {
+                unsigned major_of, minor_of;
+                unsigned long inode;
+                long pid;
+
+                if (sscanf(line, "%*d: FLOCK ADVISORY WRITE %ld %x:%x:%lu", &pid, &major_of,
+                           &minor_of, &inode) == 4 &&
+                    pid > 0 && inode == info.st_ino && makedev(major_of, minor_of) == info.st_dev)
+                    snprintf(holder, HOLDER_BYTES, ", process %ld", pid);
+            }
+            if (file)
+                fclose(file);
+            command_complain(command, "core %d is in use by another sweep%s (%s)%s", core, holder,
+                             path,
+                             wait ? ": waiting for it"
+                                  : "; --wait waits until it ends, --bind none measures beside it");
+        }
         if (!wait)
             return EXIT_MISUSE;
         messages = locks->waited = true;

@@ -16,40 +16,16 @@
 #include "machine/provenance.h"
 #include "sweep/sweep.h"
 
-/* Opens the devices with another communicator, and adds the name that it reports there, and the
- * version of its library. */
-static int add_communicator(const char *command, const struct dp_group_config *first,
-                            const char *name, struct record_run *run)
-{
-    const size_t used = strlen(run->communicator), room = sizeof run->communicator - used;
-    struct dp_group_config config = *first;
-    struct dp_group *group = NULL;
-
-    config.communicator = name;
-
-    const int status = command_open_group(command, &config, 0, &group);
-    const int n =
-        status == 0 ? snprintf(run->communicator + used, room, ",%s", dp_group_communicator(group))
-                    : 0;
-
-    if (status == 0 && strlen(dp_group_software(group)) > strlen(run->gpu_software))
-        snprintf(run->gpu_software, sizeof run->gpu_software, "%s", dp_group_software(group));
-    dp_group_close(group);
-    if (n >= 0 && (size_t)n < room)
-        return status;
-    return command_refuse(command, "--communicator: too many names for a record");
-}
-
 static int find_devices(const char *command, const struct sweep_options *options,
                         struct record_run *run)
 {
     const struct plan_options *plan = &options->plan;
-    const struct dp_group_config config = {
-        .devices = plan->devices,
-        .backend = plan->backend,
-        .communicator = plan->n_communicators > 0 ? plan->communicator[0] : NULL,
-        .math = plan->math,
-        .bind = plan->bind};
+    struct dp_group_config config = {.devices = plan->devices,
+                                     .backend = plan->backend,
+                                     .communicator =
+                                         plan->n_communicators > 0 ? plan->communicator[0] : NULL,
+                                     .math = plan->math,
+                                     .bind = plan->bind};
     struct dp_group *group = NULL;
     struct dp_error err = {0};
     struct dp_machine machine;
@@ -66,8 +42,24 @@ static int find_devices(const char *command, const struct sweep_options *options
         status = EXIT_FAILED;
     }
     dp_group_close(group);
-    for (size_t i = 1; status == 0 && i < plan->n_communicators; ++i)
-        status = add_communicator(command, &config, plan->communicator[i], run);
+    group = NULL;
+    /* Opens the devices with each other communicator, and adds the name that it reports there, and
+     * the version of its library. */
+    for (size_t i = 1; status == 0 && i < plan->n_communicators; ++i) {
+        const size_t used = strlen(run->communicator), room = sizeof run->communicator - used;
+        int n = 0;
+
+        config.communicator = plan->communicator[i];
+        status = command_open_group(command, &config, 0, &group);
+        if (status == 0)
+            n = snprintf(run->communicator + used, room, ",%s", dp_group_communicator(group));
+        if (status == 0 && strlen(dp_group_software(group)) > strlen(run->gpu_software))
+            snprintf(run->gpu_software, sizeof run->gpu_software, "%s", dp_group_software(group));
+        dp_group_close(group);
+        group = NULL;
+        if (n < 0 || (size_t)n >= room)
+            return command_refuse(command, "--communicator: too many names for a record");
+    }
     return status;
 }
 

@@ -17,18 +17,10 @@ enum { ROUNDS_MAX = 100000, BATCH_MAX = 1 << 20 };
 
 /* ---- measuring ------------------------------------------------------------------------------ */
 
-/* Rows of gpt are sequences, of which few can be verified. */
-static size_t default_rows(const struct workload *workload)
-{
-    enum { CHAIN = 2048, TOKENS = 8, OTHERS = 512 };
-
-    if (workload_is_chain(workload))
-        return CHAIN;
-    return workload_tokens(workload) > 0 ? TOKENS : OTHERS;
-}
-
 static int open_workload(struct limits *l, int i, struct dp_error *err)
 {
+    /* Rows of gpt are sequences, of which few can be verified. */
+    enum { CHAIN = 2048, TOKENS = 8, OTHERS = 512 };
     const struct limits_options *o = l->options;
     const size_t room = o->rounds * LIMITS_STEPS;
     struct limits_workload *w = &l->workload[i];
@@ -43,7 +35,10 @@ static int open_workload(struct limits *l, int i, struct dp_error *err)
 
     if (workload_parse(o->workload[i], &w->workload, why, sizeof why))
         return dp_fail(err, DP_EINVAL, "--workload: %s", why);
-    w->rows = o->rows > 0 ? o->rows : default_rows(&w->workload);
+    w->rows = o->rows > 0                         ? o->rows
+              : workload_is_chain(&w->workload)   ? CHAIN
+              : workload_tokens(&w->workload) > 0 ? TOKENS
+                                                  : OTHERS;
     if ((status = dp_split(w->rows, devices, 0, &shard, err)))
         return status;
     snprintf(config.devices, sizeof config.devices, "%s", o->devices);
@@ -78,23 +73,6 @@ static int open_all(struct limits *l, struct dp_error *err)
     return status;
 }
 
-/* The order changes with each round. */
-static int measure_round(struct limits *l, size_t round, struct dp_error *err)
-{
-    int status = 0;
-
-    for (int i = 0; status == 0 && i < LIMITS_RATES * LIMITS_WAYS; ++i) {
-        const enum limits_way way = (enum limits_way)(((size_t)i + round) % LIMITS_WAYS);
-        const enum limits_rate what = (enum limits_rate)(i / LIMITS_WAYS);
-
-        status = ceilings_measure(&l->ceilings, what, way, &l->rate[what][way][round], err);
-    }
-    for (int i = 0; status == 0 && i < l->n * LIMITS_WAYS; ++i)
-        status = limits_steps_round(
-            &l->workload[i / LIMITS_WAYS].way[((size_t)i + round) % LIMITS_WAYS], err);
-    return status;
-}
-
 /* Measures all, and prints it. Returns an exit status. */
 static int measure_limits(const char *command, struct limits *l)
 {
@@ -102,8 +80,18 @@ static int measure_limits(const char *command, struct limits *l)
     struct dp_error err = {0};
     int status = open_all(l, &err);
 
-    for (size_t round = 0; status == 0 && round < rounds; ++round)
-        status = measure_round(l, round, &err);
+    /* The order changes with each round. */
+    for (size_t round = 0; status == 0 && round < rounds; ++round) {
+        for (int i = 0; status == 0 && i < LIMITS_RATES * LIMITS_WAYS; ++i) {
+            const enum limits_way way = (enum limits_way)(((size_t)i + round) % LIMITS_WAYS);
+            const enum limits_rate what = (enum limits_rate)(i / LIMITS_WAYS);
+
+            status = ceilings_measure(&l->ceilings, what, way, &l->rate[what][way][round], &err);
+        }
+        for (int i = 0; status == 0 && i < l->n * LIMITS_WAYS; ++i)
+            status = limits_steps_round(
+                &l->workload[i / LIMITS_WAYS].way[((size_t)i + round) % LIMITS_WAYS], &err);
+    }
     if (status)
         return command_core_error(command, &err);
     for (int r = 0; r < LIMITS_RATES; ++r)
@@ -170,7 +158,7 @@ static error_t parse_workload(int key, char *arg, struct argp_state *state)
 }
 
 /* Late devices have memory that is not in order for the ceilings, and their times mean nothing. */
-static int check_devices(const char *command, struct dp_group *group, const char *devices)
+static int check_limits_devices(const char *command, struct dp_group *group, const char *devices)
 {
     struct dp_slot_info info;
 
@@ -221,7 +209,7 @@ int sweep_limits_main(int argc, char **argv)
                                              DP_COMM_PARALLEL)) ||
         (status = command_open_group(argv[0], &config, arguments.required, &group)))
         return status;
-    if ((status = check_devices(argv[0], group, o->devices)) == 0) {
+    if ((status = check_limits_devices(argv[0], group, o->devices)) == 0) {
         snprintf(o->backend, sizeof o->backend, "%s", dp_group_backend(group));
         if ((l = calloc(1, sizeof *l))) {
             l->options = o;

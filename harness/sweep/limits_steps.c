@@ -11,18 +11,17 @@ enum { SEED = 1 };
 
 /* ---- one step ------------------------------------------------------------------------------- */
 
-static bool same_part(const struct dp_kernel_row *a, const struct dp_kernel_row *b)
-{
-    return strcmp(a->name, b->name) == 0 && a->phase == b->phase && a->m == b->m && a->n == b->n &&
-           a->k == b->k && a->many == b->many && a->multiplies == b->multiplies &&
-           a->transpose_a == b->transpose_a && a->transpose_b == b->transpose_b;
-}
-
 int limits_find(const struct limits_steps *s, const struct dp_kernel_row *row, enum dp_lane lane)
 {
-    for (int i = 0; i < s->n_parts; ++i)
-        if (s->lane[i] == lane && same_part(&s->part[i], row))
+    for (int i = 0; i < s->n_parts; ++i) {
+        const struct dp_kernel_row *a = &s->part[i];
+
+        if (s->lane[i] == lane && strcmp(a->name, row->name) == 0 && a->phase == row->phase &&
+            a->m == row->m && a->n == row->n && a->k == row->k && a->many == row->many &&
+            a->multiplies == row->multiplies && a->transpose_a == row->transpose_a &&
+            a->transpose_b == row->transpose_b)
             return i;
+    }
     return -1;
 }
 
@@ -52,11 +51,11 @@ static int note_kernels(struct limits_steps *s, size_t at, struct dp_error *err)
     return 0;
 }
 
-/* A step of set k until its results are on the host. */
-static int run_step(struct limits_steps *s, int k, struct session_times *times,
-                    struct dp_error *err)
+/* Runs a step of set k until its results are on the host. */
+static int timed_step(struct limits_steps *s, int k, bool keep, struct dp_error *err)
 {
     struct session *session = &s->session;
+    struct session_times times = {0};
     int status;
 
     memset(s->log, 0, sizeof *s->log);
@@ -64,21 +63,11 @@ static int run_step(struct limits_steps *s, int k, struct session_times *times,
     if ((status = session_prepare(session, k, err)) ||
         (status = dp_group_log(session->group, s->log, err)))
         return status;
-    status = session_step(session, k, times, err);
+    status = session_step(session, k, &times, err);
     (void)dp_group_log(session->group, NULL, NULL);
-    if (status || (status = session_trace(session, err)))
+    if (status || (status = session_trace(session, err)) || (status = session_read(session, err)))
         return status;
-    return session_read(session, err);
-}
-
-static int timed_step(struct limits_steps *s, int k, bool keep, struct dp_error *err)
-{
-    struct session_times times = {0};
-    int status = run_step(s, k, &times, err);
-
-    if (status)
-        return status;
-    if (session_digest(&s->session) != s->digest[k])
+    if (session_digest(session) != s->digest[k])
         return dp_fail(err, DP_EFAULT, "step %zu of %s, set %d: not what the verified step left",
                        s->n, s->config.workload.name, k);
     if (!keep || s->n == s->room)
@@ -87,11 +76,11 @@ static int timed_step(struct limits_steps *s, int k, bool keep, struct dp_error 
     for (int p = 0; p < DP_PHASES; ++p) {
         double longest = 0, bytes = 0;
 
-        for (int r = 0; r < dp_group_size(s->session.group); ++r) {
-            const double ns = (double)s->session.trace.replica[r].ns[p];
+        for (int r = 0; r < dp_group_size(session->group); ++r) {
+            const double ns = (double)session->trace.replica[r].ns[p];
 
             longest = ns > longest ? ns : longest;
-            bytes += (double)s->session.trace.replica[r].bytes[p];
+            bytes += (double)session->trace.replica[r].bytes[p];
         }
         s->ns[LIMITS_PHASE + p][s->n] = longest;
         s->phase_bytes[p] = bytes;
@@ -112,21 +101,6 @@ int limits_steps_round(struct limits_steps *s, struct dp_error *err)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-static int verify_set(struct limits_steps *s, int k, struct dp_error *err)
-{
-    struct text_error why = {""};
-    size_t values;
-    const int status = measure_exact(&s->config, k, &s->session, &values, &why, err);
-
-    if (status)
-        return status;
-    if (values == 0)
-        return dp_fail(err, DP_EINVAL, "%s: %.180s", s->config.workload.name, why.text);
-    s->digest[k] = session_digest(&s->session);
-    s->values += values;
-    return 0;
-}
-
 int limits_steps_open(struct limits_steps *s, struct dp_group *group,
                       const struct cell_config *config, size_t room, struct dp_error *err)
 {
@@ -144,8 +118,17 @@ int limits_steps_open(struct limits_steps *s, struct dp_group *group,
     for (int i = 1; i < LIMITS_KINDS; ++i)
         s->ns[i] = s->ns[0] + (size_t)i * room;
     status = session_open(&s->session, group, &s->config, err);
-    for (int k = 0; status == 0 && k < WORKLOAD_SETS; ++k)
-        status = verify_set(s, k, err);
+    for (int k = 0; status == 0 && k < WORKLOAD_SETS; ++k) {
+        struct text_error why = {""};
+        size_t values;
+
+        if ((status = measure_exact(&s->config, k, &s->session, &values, &why, err)))
+            return status;
+        if (values == 0)
+            return dp_fail(err, DP_EINVAL, "%s: %.180s", s->config.workload.name, why.text);
+        s->digest[k] = session_digest(&s->session);
+        s->values += values;
+    }
     return status;
 }
 

@@ -304,22 +304,6 @@ static void print_numbers(const struct numbers way[LIMITS_WAYS])
 static const struct numbers unknown = {(double)NAN, (double)NAN, (double)NAN, (double)NAN,
                                        (double)NAN};
 
-static struct numbers numbers_of(const struct limits *l, const struct limits_steps *s, int part,
-                                 enum limits_way way)
-{
-    struct numbers numbers = unknown;
-
-    if (part < 0)
-        return numbers;
-    numbers.ns = s->mean[LIMITS_PART + part];
-    numbers.part = numbers.ns / s->mean[LIMITS_STEP];
-    if (s->part[part].product) {
-        numbers.rate = product_rate(s, part);
-        numbers.part = numbers.rate / l->summary[LIMITS_FMA][way].median;
-    }
-    return numbers;
-}
-
 static void print_kernels(const struct limits *l, const struct limits_workload *w,
                           enum limits_way list)
 {
@@ -336,9 +320,20 @@ static void print_kernels(const struct limits *l, const struct limits_workload *
 
         if (list == LIMITS_ALONE && other >= 0)
             continue;
-        for (int way = 0; way < LIMITS_WAYS; ++way)
-            numbers[way] =
-                numbers_of(l, &w->way[way], way == (int)list ? i : other, (enum limits_way)way);
+        for (int way = 0; way < LIMITS_WAYS; ++way) {
+            const struct limits_steps *of = &w->way[way];
+            const int part = way == (int)list ? i : other;
+
+            numbers[way] = unknown;
+            if (part < 0)
+                continue;
+            numbers[way].ns = of->mean[LIMITS_PART + part];
+            numbers[way].part = numbers[way].ns / of->mean[LIMITS_STEP];
+            if (of->part[part].product) {
+                numbers[way].rate = product_rate(of, part);
+                numbers[way].part = numbers[way].rate / l->summary[LIMITS_FMA][way].median;
+            }
+        }
         print_front(&front, (size_t)s->count[i], 0);
         print_numbers(numbers);
     }
@@ -425,21 +420,6 @@ static json_t *ceilings(const struct roof_ceilings *c)
     return object;
 }
 
-static json_t *phases(const struct limits_workload *w)
-{
-    json_t *list = json_array();
-
-    for (int p = 0; p < DP_PHASES; ++p) {
-        const struct roof_work work = phase_work(w, (enum dp_phase)p);
-
-        if (work.ns.lo > 0) /* of one device some phases do not take place */
-            json_array_append_new(list, json_pack("{s:s, s:o, s:f, s:f}", "phase", phase_names[p],
-                                                  "ns", range(work.ns), "flops", work.flops,
-                                                  "bytes", work.bytes));
-    }
-    return list;
-}
-
 static json_t *products(const struct limits_steps *s)
 {
     json_t *list = json_array();
@@ -468,11 +448,20 @@ static json_t *workloads(const struct limits *l)
     for (int i = 0; i < l->n; ++i) {
         const struct limits_workload *w = &l->workload[i];
         const struct limits_steps *s = &w->way[LIMITS_AT_ONCE];
+        json_t *phases = json_array();
 
+        for (int p = 0; p < DP_PHASES; ++p) {
+            const struct roof_work work = phase_work(w, (enum dp_phase)p);
+
+            if (work.ns.lo > 0) /* of one device some phases do not take place */
+                json_array_append_new(phases, json_pack("{s:s, s:o, s:f, s:f}", "phase",
+                                                        phase_names[p], "ns", range(work.ns),
+                                                        "flops", work.flops, "bytes", work.bytes));
+        }
         json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:f, s:o, s:o}", "workload",
                                               w->workload.name, "batch", (json_int_t)w->rows,
                                               "rows", (json_int_t)w->way[LIMITS_ALONE].config.rows,
-                                              "step_ns", s->mean[LIMITS_STEP], "phases", phases(w),
+                                              "step_ns", s->mean[LIMITS_STEP], "phases", phases,
                                               "products", products(s)));
     }
     return list;

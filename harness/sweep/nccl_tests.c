@@ -231,18 +231,27 @@ static int read_sizes(const struct given *given, size_t unit, struct nccl_option
     return add_option(options, why, "sizes", "%s", text);
 }
 
-static int translate_flags(const struct given *given, struct nccl_options *options,
-                           struct text_error *why)
+int nccl_tests_options(const char *command, struct nccl_options *options, struct text_error *why)
 {
-    const struct collective *collective = given->collective;
-    const struct collective_type *type = collective_type_of_nccl(given->value[DATATYPE]);
+    struct given given = {.collective = NULL};
     size_t gpus = 0, threads = 0, iterations = 0, warmup = 0, checks;
+    char text[1024];
+
+    options->n = 0;
+    if (strlen(command) >= sizeof text)
+        return refuse_flags(why, "longer than %zu characters", sizeof text - 1);
+    memcpy(text, command, strlen(command) + 1);
+    if (read_words(text, &given, why))
+        return -1;
+
+    const struct collective *collective = given.collective;
+    const struct collective_type *type = collective_type_of_nccl(given.value[DATATYPE]);
 
     if (!type)
         return refuse_flags(why, "-d %.40s: known are float, double, int32, bfloat16",
-                            given->value[DATATYPE]);
-    if (read_number(given, NGPUS, PLAN_MAX_COUNTS, &gpus, why) ||
-        read_number(given, NTHREADS, PLAN_MAX_COUNTS, &threads, why))
+                            given.value[DATATYPE]);
+    if (read_number(&given, NGPUS, PLAN_MAX_COUNTS, &gpus, why) ||
+        read_number(&given, NTHREADS, PLAN_MAX_COUNTS, &threads, why))
         return -1;
     if (gpus * threads < 2)
         return refuse_flags(why, "one rank has nobody to talk to: say -g 2 or more");
@@ -250,30 +259,18 @@ static int translate_flags(const struct given *given, struct nccl_options *optio
         add_option(options, why, "type", "%s", type->name) ||
         add_option(options, why, "counts", "%zu", gpus * threads) ||
         add_option(options, why, "out-of-place", "%s", collective->out_of_place ? "1" : "0,1") ||
-        read_sizes(given, collective_unit(collective, type, (int)(gpus * threads)), options, why))
+        read_sizes(&given, collective_unit(collective, type, (int)(gpus * threads)), options, why))
         return -1;
     /* Every iteration is checked, whatever -c says. */
-    if (read_number(given, CHECK, SIZE_MAX - 1, &checks, why))
+    if (read_number(&given, CHECK, SIZE_MAX - 1, &checks, why))
         return refuse_flags(why, "-c %.40s: every iteration is checked here, so at least 1",
-                            given->value[CHECK]);
-    if (given->value[ITERS] &&
-        (read_number(given, ITERS, SIZE_MAX - 1, &iterations, why) ||
+                            given.value[CHECK]);
+    if (given.value[ITERS] &&
+        (read_number(&given, ITERS, SIZE_MAX - 1, &iterations, why) ||
          add_option(options, why, "steps", "%zu:%zu", iterations, iterations)))
         return -1;
-    if (given->value[WARMUP] && (read_number(given, WARMUP, SIZE_MAX - 1, &warmup, why) ||
-                                 add_option(options, why, "warmup", "%zu:0", warmup)))
+    if (given.value[WARMUP] && (read_number(&given, WARMUP, SIZE_MAX - 1, &warmup, why) ||
+                                add_option(options, why, "warmup", "%zu:0", warmup)))
         return -1;
     return 0;
-}
-
-int nccl_tests_options(const char *command, struct nccl_options *options, struct text_error *why)
-{
-    struct given given = {.collective = NULL};
-    char text[1024];
-
-    options->n = 0;
-    if (strlen(command) >= sizeof text)
-        return refuse_flags(why, "longer than %zu characters", sizeof text - 1);
-    memcpy(text, command, strlen(command) + 1);
-    return read_words(text, &given, why) ? -1 : translate_flags(&given, options, why);
 }

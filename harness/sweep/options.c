@@ -74,31 +74,15 @@ static error_t parse_planned(const struct plan_option *option, const char *arg,
     return command_bad_option(state, "--%s: %s", option->name, why.text);
 }
 
-/* Parses a command line of nccl-tests as the options that it stands for. An option that is also
- * given directly counts as given twice. */
-static error_t parse_nccl_tests(const char *arg, const struct argp_state *state)
-{
-    struct nccl_options options;
-    struct text_error why = {""};
-    error_t status = 0;
-
-    if (nccl_tests_options(arg, &options, &why))
-        return command_bad_option(state, "--nccl-tests: %s", why.text);
-    for (size_t i = 0; i < options.n && status == 0; ++i) {
-        status = command_give(state, options.row[i].name);
-        if (status == 0)
-            status =
-                parse_planned(find_option(0, options.row[i].name), options.row[i].value, state);
-    }
-    return status;
-}
-
 /* Parses the options that no kind of command_option is for. */
-static error_t parse_other(int key, char *arg, struct argp_state *state)
+static error_t sweep_option(int key, char *arg, struct argp_state *state)
 {
     struct sweep_options *options = command_input(state);
     const struct plan_option *planned = find_option(key, NULL);
     const char *names[REPORT_FORMATS];
+    struct nccl_options stands_for;
+    struct text_error why = {""};
+    error_t status = 0;
 
     if (planned)
         return parse_planned(planned, arg, state);
@@ -123,46 +107,36 @@ static error_t parse_other(int key, char *arg, struct argp_state *state)
         launcher_text(arg, options->launcher);
         return 0;
     case 'N':
-        return parse_nccl_tests(arg, state);
+        /* An option that is also given directly counts as given twice. */
+        if (nccl_tests_options(arg, &stands_for, &why))
+            return command_bad_option(state, "--nccl-tests: %s", why.text);
+        for (size_t i = 0; i < stands_for.n && status == 0; ++i) {
+            status = command_give(state, stands_for.row[i].name);
+            if (status == 0)
+                status = parse_planned(find_option(0, stands_for.row[i].name),
+                                       stands_for.row[i].value, state);
+        }
+        return status;
     default:
         return command_key(key, arg, state);
     }
 }
 
-/* Checks that each communicator, or the default one of the backend, supports the devices and the
- * modes. */
-static int check_communicators(const char *command, const struct plan_options *plan)
-{
-    const bool collectives = plan->mode[CELL_COLLECTIVE] || plan->n_collectives > 0;
-    const unsigned can = (collectives ? 0 : DP_COMM_PARALLEL) |
-                         (collectives || plan->mode[CELL_DDP] ? DP_COMM_RANKS : 0);
-    size_t i = 0;
-    int status;
-
-    do
-        status = command_check_communicator(command,
-                                            plan->n_communicators > 0 ? plan->communicator[i] : "",
-                                            plan->backend, plan->devices, can);
-    while (status == 0 && ++i < plan->n_communicators);
-    return status;
-}
-
-static int check_blas(const char *command, const struct plan_options *plan)
-{
-    struct dp_error err = {0};
-
-    if (!plan->mode[CELL_PLAIN_MT] || dp_wide_blas_check(plan->backend, plan->devices, &err) == 0)
-        return 0;
-    command_complain(command, "--mode plain-mt: %s", err.text);
-    return command_misuse(command);
-}
-
-/* Checks the modes, and other options that a cell of processes does not support. */
-static int check_launched(const char *command, struct sweep_options *options)
+/* Checks the options of a cell of processes, and completes them. */
+static int default_launched(const char *command, struct sweep_options *options)
 {
     struct plan_options *plan = &options->plan;
     struct text_error why = {""};
+    size_t most = 0;
 
+    for (size_t i = 0; i < plan->n_per_process; ++i)
+        most = plan->per_process[i] > most ? plan->per_process[i] : most;
+    if (options->launcher[0] == '\0' && most > 0) {
+        command_complain(command, "--per-process %zu needs --launcher", most);
+        return command_misuse(command);
+    }
+    if (options->launcher[0] == '\0')
+        return 0;
     for (int mode = 0; mode < CELL_MODES; ++mode)
         if (plan->mode[mode] && mode != CELL_DDP && mode != CELL_COLLECTIVE) {
             command_complain(command,
@@ -179,24 +153,6 @@ static int check_launched(const char *command, struct sweep_options *options)
         command_complain(command, "--launcher: %s", why.text);
         return command_misuse(command);
     }
-    return 0;
-}
-
-static int default_launched(const char *command, struct sweep_options *options)
-{
-    struct plan_options *plan = &options->plan;
-    size_t most = 0;
-
-    for (size_t i = 0; i < plan->n_per_process; ++i)
-        most = plan->per_process[i] > most ? plan->per_process[i] : most;
-    if (options->launcher[0] == '\0' && most > 0) {
-        command_complain(command, "--per-process %zu needs --launcher", most);
-        return command_misuse(command);
-    }
-    if (options->launcher[0] == '\0')
-        return 0;
-    if (check_launched(command, options))
-        return EXIT_MISUSE;
     if (!plan->mode[CELL_COLLECTIVE] && plan->n_collectives == 0)
         plan->mode[CELL_DDP] = true;
     if (plan->n_per_process == 0)
@@ -204,32 +160,23 @@ static int default_launched(const char *command, struct sweep_options *options)
     return 0;
 }
 
-/* Sets the default devices: with a launcher as many virtual devices as there are ranks at most,
- * else one for each core. */
-static void default_devices(struct sweep_options *options)
-{
-    struct plan_options *plan = &options->plan;
-
-    if (plan->devices[0] != '\0')
-        return;
-    if (options->launcher[0] != '\0' && plan->n_counts > 0)
-        snprintf(plan->devices, sizeof plan->devices, "virt:%zu", plan->count[plan->n_counts - 1]);
-    else
-        command_default_devices(plan->devices, sizeof plan->devices);
-}
-
 /* Checks that the options fit together. */
 static int check_options(const char *command, struct sweep_options *options)
 {
     const double seconds = options->plan.limits.seconds;
+    const struct plan_options *plan = &options->plan;
+    const bool collectives = plan->mode[CELL_COLLECTIVE] || plan->n_collectives > 0;
+    const unsigned can = (collectives ? 0 : DP_COMM_PARALLEL) |
+                         (collectives || plan->mode[CELL_DDP] ? DP_COMM_RANKS : 0);
+    struct dp_error err = {0};
+    size_t i = 0;
     int status;
 
     if (options->resume && options->out[0] == '\0') {
         command_complain(command, "--resume needs --out FILE");
         return command_misuse(command);
     }
-    if (options->trace[0] != '\0' &&
-        (options->plan.mode[CELL_COLLECTIVE] || options->plan.n_collectives > 0)) {
+    if (options->trace[0] != '\0' && collectives) {
         command_complain(command, "--trace is of steps of models: a collective has none");
         return command_misuse(command);
     }
@@ -240,23 +187,18 @@ static int check_options(const char *command, struct sweep_options *options)
                          seconds);
         return command_misuse(command);
     }
-    status = check_blas(command, &options->plan);
-    return status ? status : check_communicators(command, &options->plan);
-}
-
-/* Sets the default warm-up. The clocks of GPUs need longer. A short measurement has a short
- * warm-up. */
-static void default_warmup(struct plan_options *plan)
-{
-    struct cell_limits *limits = &plan->limits;
-    struct dp_kind_row kind;
-    const bool gpu = dp_kind_of(plan->devices, &kind) && kind.flags & DP_KIND_GPU;
-    const double seconds = gpu ? 2 : 0.05;
-
-    if (limits->warmup_steps > 0)
-        return;
-    limits->warmup_steps = gpu ? 20 : 5;
-    limits->warmup_seconds = seconds < limits->seconds ? seconds : limits->seconds;
+    if (plan->mode[CELL_PLAIN_MT] && dp_wide_blas_check(plan->backend, plan->devices, &err)) {
+        command_complain(command, "--mode plain-mt: %s", err.text);
+        return command_misuse(command);
+    }
+    /* Each communicator, or the default one of the backend, must support the devices and the
+     * modes. */
+    do
+        status = command_check_communicator(command,
+                                            plan->n_communicators > 0 ? plan->communicator[i] : "",
+                                            plan->backend, plan->devices, can);
+    while (status == 0 && ++i < plan->n_communicators);
+    return status;
 }
 
 int sweep_parse(int argc, char **argv, struct sweep_options *options)
@@ -264,7 +206,7 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
     struct command_option table[TABLE_MAX] = {{0}};
     const struct command_syntax syntax = {
         .options = table,
-        .other = parse_other,
+        .other = sweep_option,
         .doc = "Measures workloads x device counts x batches, or collectives x device counts x "
                "sizes, each cell in a process of its own and verified.\vPrints the name of the "
                "file on standard output, or with --format the numbers of its cells. `lockstep "
@@ -299,10 +241,25 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
         return EXIT_MISUSE;
     if (default_launched(argv[0], options))
         return EXIT_MISUSE;
-    default_devices(options);
-    if (options->plan.backend[0] == '\0')
-        snprintf(options->plan.backend, sizeof options->plan.backend, "%s",
-                 command_default_backend(options->plan.devices));
-    default_warmup(&options->plan);
+    struct plan_options *plan = &options->plan;
+    struct cell_limits *limits = &plan->limits;
+    struct dp_kind_row kind;
+
+    /* With a launcher there are as many virtual devices as there are ranks at most, else one for
+     * each core. */
+    if (plan->devices[0] == '\0' && options->launcher[0] != '\0' && plan->n_counts > 0)
+        snprintf(plan->devices, sizeof plan->devices, "virt:%zu", plan->count[plan->n_counts - 1]);
+    else if (plan->devices[0] == '\0')
+        command_default_devices(plan->devices, sizeof plan->devices);
+    if (plan->backend[0] == '\0')
+        snprintf(plan->backend, sizeof plan->backend, "%s", command_default_backend(plan->devices));
+    /* The clocks of GPUs need a longer warm-up. A short measurement has a short one. */
+    if (limits->warmup_steps == 0) {
+        const bool gpu = dp_kind_of(plan->devices, &kind) && kind.flags & DP_KIND_GPU;
+        const double seconds = gpu ? 2 : 0.05;
+
+        limits->warmup_steps = gpu ? 20 : 5;
+        limits->warmup_seconds = seconds < limits->seconds ? seconds : limits->seconds;
+    }
     return check_options(argv[0], options);
 }

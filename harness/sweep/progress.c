@@ -43,25 +43,6 @@ void progress_open(struct progress *progress, const struct plan_options *plan, s
                           .started = now()};
 }
 
-/* Writes the time left, like "2h05m", "1m20s" or "45s"; "?" before the first cell is finished. */
-static const char *left_text(const struct progress *p, char *text, size_t bytes)
-{
-    if (p->finished_here == 0) {
-        snprintf(text, bytes, "?");
-        return text;
-    }
-    const double each = (now() - p->started) / (double)p->finished_here;
-    const unsigned long seconds = (unsigned long)(each * (double)(p->total - p->done) + 0.5);
-
-    if (seconds < 60)
-        snprintf(text, bytes, "%lus", seconds);
-    else if (seconds < 3600)
-        snprintf(text, bytes, "%lum%02lus", seconds / 60, seconds % 60);
-    else
-        snprintf(text, bytes, "%luh%02lum", seconds / 3600, seconds / 60 % 60);
-    return text;
-}
-
 static size_t columns(void)
 {
     struct winsize size;
@@ -181,15 +162,26 @@ static void print_progress(const struct progress *p, size_t number, const struct
 
 void progress_begin(struct progress *progress, const struct cell_config *config)
 {
+    const struct progress *p = progress;
     struct record_cell cell;
-    char left[32], rest[48];
+    char rest[48] = "? left"; /* until the first cell is finished */
 
-    if (!progress->terminal)
+    if (!p->terminal)
         return;
     cell_identify(config, &cell);
-    snprintf(rest, sizeof rest, "%s left", left_text(progress, left, sizeof left));
+    if (p->finished_here > 0) {
+        const double each = (now() - p->started) / (double)p->finished_here;
+        const unsigned long seconds = (unsigned long)(each * (double)(p->total - p->done) + 0.5);
+
+        if (seconds < 60)
+            snprintf(rest, sizeof rest, "%lus left", seconds);
+        else if (seconds < 3600)
+            snprintf(rest, sizeof rest, "%lum%02lus left", seconds / 60, seconds % 60);
+        else
+            snprintf(rest, sizeof rest, "%luh%02lum left", seconds / 3600, seconds / 60 % 60);
+    }
     fputs("\r\033[K", stderr);
-    print_progress(progress, progress->done + 1, &cell.key, rest);
+    print_progress(p, p->done + 1, &cell.key, rest);
     fflush(stderr);
 }
 

@@ -46,32 +46,6 @@ static int complain(const struct sweep *sweep, const char *text)
     return command_refuse(sweep->command, "%s", text);
 }
 
-static int read_devices(struct sweep *sweep)
-{
-    struct text_error why = {""};
-    const int status = sweep_devices(sweep->command, &sweep->options, &sweep->run);
-
-    if (status == 0 && (plan_defaults(&sweep->options.plan, sweep->run.n_slots, &why) ||
-                        plan_check_memory(&sweep->options.plan, sweep->run.mem_bytes, &why) ||
-                        plan_check_models(&sweep->options.plan, &sweep->run, &why)))
-        return complain(sweep, why.text);
-    return status;
-}
-
-/* Checks that the header can hold the grid, whatever the seed will be. This is done before there is
- * a file. */
-static int check_grid(struct sweep *sweep)
-{
-    struct plan_options plan = sweep->options.plan;
-    struct text_error why = {""};
-
-    if (!plan.has_seed)
-        plan.seed = UINT64_MAX;
-    return plan_command(&plan, sweep->run.command, sizeof sweep->run.command, &why)
-               ? complain(sweep, why.text)
-               : 0;
-}
-
 /* Makes the header from the plan. If a file is resumed, its header must describe the same sweep on
  * the same build and processor. */
 static int describe(struct sweep *sweep)
@@ -101,22 +75,6 @@ static int describe(struct sweep *sweep)
     return complain(sweep, text);
 }
 
-/* Locks the cores. This is done before anything is written: a sweep that is refused, or stops
- * waiting, leaves no files. */
-static int lock_cores(struct sweep *sweep)
-{
-    int status =
-        core_locks_take("", sweep->command, &sweep->run, sweep->options.wait, &sweep->locks);
-
-    /* The description of the machine is outdated after the wait. */
-    if (status == 0 && sweep->locks.waited) {
-        status = sweep_devices(sweep->command, &sweep->options, &sweep->run);
-        if (status == 0)
-            status = describe(sweep);
-    }
-    return status;
-}
-
 static int open_output(struct sweep *sweep)
 {
     const struct sweep_options *options = &sweep->options;
@@ -138,7 +96,12 @@ static int open_output(struct sweep *sweep)
 
     if (status)
         return status;
-    status = lock_cores(sweep);
+    /* Cores are locked before anything is written: a sweep that is refused, or stops waiting,
+     * leaves no files. The description of the machine is outdated after the wait. */
+    status = core_locks_take("", sweep->command, &sweep->run, options->wait, &sweep->locks);
+    if (status == 0 && sweep->locks.waited &&
+        (status = sweep_devices(sweep->command, options, &sweep->run)) == 0)
+        status = describe(sweep);
     if (status == 0 && trace_file_open(&sweep->trace, options->trace, &err))
         status = complain(sweep, err.text);
     if (status) {
@@ -289,21 +252,6 @@ static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
     return complain(sweep, err.text);
 }
 
-static int run_cells(struct sweep *sweep)
-{
-    const double begin = seconds_now();
-    struct progress progress;
-    int status = 0;
-
-    progress_open(&progress, &sweep->options.plan, count_true(sweep->done, sweep->n));
-    for (size_t i = 0; i < sweep->n && status == 0; ++i)
-        if (!sweep->done[i])
-            status = run_cell(sweep, i, &progress);
-    progress_close(&progress);
-    sweep->seconds = seconds_now() - begin;
-    return status;
-}
-
 static void print_summary(struct sweep *sweep, int status)
 {
     const bool named = sweep->options.out[0] != '\0';
@@ -363,9 +311,17 @@ static int exit_status(const struct sweep *sweep)
 
 static int run_plan(struct sweep *sweep)
 {
+    const double begin = seconds_now();
     struct text_error err = {""};
-    int status = run_cells(sweep);
+    struct progress progress;
+    int status = 0;
 
+    progress_open(&progress, &sweep->options.plan, count_true(sweep->done, sweep->n));
+    for (size_t i = 0; i < sweep->n && status == 0; ++i)
+        if (!sweep->done[i])
+            status = run_cell(sweep, i, &progress);
+    progress_close(&progress);
+    sweep->seconds = seconds_now() - begin;
     if (status != EXIT_MISUSE) {
         const size_t ok = count_status(sweep, RECORD_OK);
         const struct record_end end = {.planned = sweep->n,
@@ -395,6 +351,7 @@ static int run_plan(struct sweep *sweep)
 int sweep_main(int argc, char **argv, sweep_print_fn *print)
 {
     struct sweep *sweep = calloc(1, sizeof *sweep);
+    struct text_error why = {""};
     int status;
 
     if (!sweep) {
@@ -406,9 +363,22 @@ int sweep_main(int argc, char **argv, sweep_print_fn *print)
     sweep->output.fd = -1;
     status = sweep_parse(argc, argv, &sweep->options);
     if (status == 0)
-        status = read_devices(sweep);
-    if (status == 0)
-        status = check_grid(sweep);
+        status = sweep_devices(sweep->command, &sweep->options, &sweep->run);
+    if (status == 0) {
+        struct plan_options *plan = &sweep->options.plan, longest;
+
+        if (plan_defaults(plan, sweep->run.n_slots, &why) ||
+            plan_check_memory(plan, sweep->run.mem_bytes, &why) ||
+            plan_check_models(plan, &sweep->run, &why))
+            status = complain(sweep, why.text);
+        /* Before there is a file: the header can hold the grid, whatever the seed will be. */
+        longest = *plan;
+        if (!plan->has_seed)
+            longest.seed = UINT64_MAX;
+        if (status == 0 &&
+            plan_command(&longest, sweep->run.command, sizeof sweep->run.command, &why))
+            status = complain(sweep, why.text);
+    }
     stop_watch_signals(); /* before a file exists that an interrupt would leave unfinished */
     if (status == 0)
         status = open_output(sweep);

@@ -11,30 +11,11 @@
 static const char head[] = "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"program\":\"lockstep\"},"
                            "\"traceEvents\":[\n";
 
-/* Whether the trace may replace the file at path. The file of the records must never be replaced,
- * nor any other file by mistake. */
-static bool may_replace(const char *path)
-{
-    char there[sizeof head] = "";
-    struct stat info;
-
-    if (lstat(path, &info) != 0)
-        return errno == ENOENT;
-    if (!S_ISREG(info.st_mode))
-        return false;
-
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    const ssize_t n = fd >= 0 ? read(fd, there, sizeof head - 1) : -1;
-
-    if (fd >= 0)
-        close(fd);
-    return n == (ssize_t)sizeof head - 1 && memcmp(there, head, sizeof head - 1) == 0;
-}
-
 int trace_file_open(struct trace_file *trace, const char *path, struct text_error *err)
 {
     const char *slash = strrchr(path, '/');
-    char folder[sizeof trace->out.whole.path] = ".";
+    char folder[sizeof trace->out.whole.path] = ".", there[sizeof head] = "";
+    struct stat info = {.st_mode = 0};
 
     if (path[0] == '\0')
         return 0;
@@ -44,7 +25,18 @@ int trace_file_open(struct trace_file *trace, const char *path, struct text_erro
         trace->out.file = NULL;
         return -1;
     }
-    if (!may_replace(path)) {
+    /* The file of the records must never be replaced, nor any other file by mistake. */
+    bool free_place = lstat(path, &info) != 0 && errno == ENOENT;
+
+    if (!free_place && S_ISREG(info.st_mode)) {
+        const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+        free_place = fd >= 0 && read(fd, there, sizeof head - 1) == (ssize_t)sizeof head - 1 &&
+                     memcmp(there, head, sizeof head - 1) == 0;
+        if (fd >= 0)
+            close(fd);
+    }
+    if (!free_place) {
         snprintf(err->text, sizeof err->text,
                  "--trace: %.200s is there and is no trace: name another file", path);
         trace_file_discard(trace);
