@@ -8,7 +8,7 @@
 #include "command/command.h"
 #include "launch/program.h"
 #include "machine/provenance.h"
-#include "plan/cell_options.h"
+#include "plan/plan.h"
 
 #include <errno.h>
 #include <fcntl.h>

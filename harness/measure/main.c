@@ -9,7 +9,7 @@
 
 #include "command/command.h"
 #include "measure/measure.h"
-#include "plan/cell_options.h"
+#include "plan/plan.h"
 
 enum { FIRST_KEY = 256 }; /* number of option 0; it is above all letters */
 

@@ -32,37 +32,11 @@ int launcher_refuse(const char *command, const char *text)
     return command_misuse(command);
 }
 
-/* Checks that each process gets the same number of devices. */
-static int check_devices(const char *command, const struct launcher_options *o, const char *list,
-                         size_t required)
-{
-    const int devices = device_list_count(list);
-    struct dp_kind_row kind;
-
-    if (!dp_kind_of(list, &kind) || (kind.flags & DP_KIND_CORES) == 0 || devices < 1)
-        return launcher_refuse(command,
-                               "--launcher: the devices are virtual ones, like --devices virt:8");
-    if (device_list_faulty(list))
-        return launcher_refuse(command, "--launcher: devices do not fail on purpose there");
-    if ((size_t)devices % o->per_process != 0) {
-        command_complain(command, "--per-process %zu: %d devices are no multiple of it",
-                         o->per_process, devices);
-        return command_misuse(command);
-    }
-    if ((size_t)devices / o->per_process > MSG_PROCESSES) {
-        command_complain(command, "--launcher: %zu processes are too many; allowed are %d",
-                         (size_t)devices / o->per_process, MSG_PROCESSES);
-        return command_misuse(command);
-    }
-    if ((size_t)devices >= required)
-        return 0;
-    command_complain(command, "--require-devices %zu: '%s' has %d", required, list, devices);
-    return EXIT_FAILED;
-}
-
 int launcher_options_check(const char *command, struct launcher_options *options,
                            const char *devices, size_t required)
 {
+    const int n = device_list_count(devices);
+    struct dp_kind_row kind;
     struct text_error why;
 
     if (options->launcher[0] == '\0')
@@ -75,5 +49,23 @@ int launcher_options_check(const char *command, struct launcher_options *options
     }
     options->per_process = options->per_process > 0 ? options->per_process : 1;
     options->timeout = options->timeout > 0 ? options->timeout : timeout_seconds;
-    return check_devices(command, options, devices, required);
+    if (!dp_kind_of(devices, &kind) || (kind.flags & DP_KIND_CORES) == 0 || n < 1)
+        return launcher_refuse(command,
+                               "--launcher: the devices are virtual ones, like --devices virt:8");
+    if (device_list_faulty(devices))
+        return launcher_refuse(command, "--launcher: devices do not fail on purpose there");
+    if ((size_t)n % options->per_process != 0) {
+        command_complain(command, "--per-process %zu: %d devices are no multiple of it",
+                         options->per_process, n);
+        return command_misuse(command);
+    }
+    if ((size_t)n / options->per_process > MSG_PROCESSES) {
+        command_complain(command, "--launcher: %zu processes are too many; allowed are %d",
+                         (size_t)n / options->per_process, MSG_PROCESSES);
+        return command_misuse(command);
+    }
+    if ((size_t)n >= required)
+        return 0;
+    command_complain(command, "--require-devices %zu: '%s' has %d", required, devices, n);
+    return EXIT_FAILED;
 }

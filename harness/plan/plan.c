@@ -22,27 +22,6 @@ static void default_counts(struct plan_options *options, int n_devices)
     options->count[options->n_counts++] = all;
 }
 
-/* The record of a cell must be certainly short enough. For each step it has two times and a flag,
- * and for each device a time of each phase and of matrix products. No time is longer than a day. */
-static int check_steps(const struct plan_options *options, struct text_error *why)
-{
-    const size_t number = sizeof "86400000000000," - 1, others = 64 * 1024;
-
-    for (size_t i = 0; i < options->n_counts; ++i) {
-        const size_t step = number * (3 + (RECORD_PHASES + 1) * options->count[i]);
-        const size_t most = (RECORD_LINE_BYTES - others) / step - CELL_WARMUP_MAX;
-
-        if (options->limits.max_steps > most)
-            return text_fail(
-                why,
-                "--steps %zu:%zu: the record of a cell with %zu device%s could be longer than "
-                "%zu MiB; at most %zu steps are allowed",
-                options->limits.min_steps, options->limits.max_steps, options->count[i],
-                options->count[i] == 1 ? "" : "s", RECORD_LINE_BYTES >> 20, most);
-    }
-    return 0;
-}
-
 /* Writes "plain,dp"; modes is a mask. */
 static void mode_names(unsigned modes, char text[64])
 {
@@ -228,7 +207,23 @@ int plan_defaults(struct plan_options *options, int n_devices, struct text_error
         return text_fail(why, "--launches %zu of %zu cells are %zu; at most %d are allowed",
                          options->launches, plan_block(options), plan_cells(options),
                          PLAN_MAX_CELLS);
-    return check_steps(options, why);
+    /* The record of a cell must be certainly short enough. For each step it has two times and a
+     * flag, and for each device a time of each phase and of matrix products. No time is longer than
+     * a day. */
+    for (size_t i = 0; i < options->n_counts; ++i) {
+        const size_t number = sizeof "86400000000000," - 1, others = 64 * 1024;
+        const size_t step = number * (3 + (RECORD_PHASES + 1) * options->count[i]);
+        const size_t most = (RECORD_LINE_BYTES - others) / step - CELL_WARMUP_MAX;
+
+        if (options->limits.max_steps > most)
+            return text_fail(
+                why,
+                "--steps %zu:%zu: the record of a cell with %zu device%s could be longer than "
+                "%zu MiB; at most %zu steps are allowed",
+                options->limits.min_steps, options->limits.max_steps, options->count[i],
+                options->count[i] == 1 ? "" : "s", RECORD_LINE_BYTES >> 20, most);
+    }
+    return 0;
 }
 
 /* The number of device counts of a mode: one for the model alone, all for the others. */

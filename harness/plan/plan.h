@@ -121,7 +121,7 @@ int plan_compare(const char *here, const char *there, struct text_error *why);
  * worker process, and a part of the key of a cell. A new axis needs a row here, and a member of
  * plan_options, of cell_config and of record_key. */
 
-struct plan_line; /* a command that is being written, see plan_kinds.h */
+struct plan_line; /* a command that is being written */
 
 /* An axis that a cell passes on to what it measures. For an axis of numbers, 0 is the default,
  * which no id contains, so that ids from before the axis existed remain the same. Names are in ids,
@@ -190,5 +190,59 @@ void plan_axes_words(const struct record_key *key, const char *before, bool all,
                      char text[PLAN_AXES_TEXT]);
 void plan_axis_copy(const struct plan_axis *axis, const struct cell_config *cell,
                     struct record_key *key);
+
+/* ---- a cell as the command line of a worker process, and back: plan/plan_axis.c ----
+ *
+ * The same program writes and reads it, so a value that cannot be used is not the fault of a user.
+ */
+
+enum {
+    CELL_FIELDS = 22, /* options that every cell has; the axes follow them */
+    CELL_OPTIONS = CELL_FIELDS + PLAN_OPTIONS,
+    CELL_VALUE_BYTES = sizeof((struct workload *)0)->name
+};
+
+/* The name of option i, or "" if the row is no option. The value is the placeholder in a help text;
+ * NULL: the option is a flag. */
+const char *cell_option_name(size_t i);
+const char *cell_option_value(size_t i);
+
+/* Whether the command line of config has option i. It also writes the value; "" for a flag. */
+bool cell_option_write(size_t i, const struct cell_config *config, char value[CELL_VALUE_BYTES]);
+/* Returns 0, or -1 if the value cannot be used. */
+int cell_option_read(size_t i, const char *value, struct cell_config *config);
+
+/* ---- internal to this folder: the functions of rows of plan_option_table: plan/plan_kinds.c ----
+ */
+
+/* A text that grows in a fixed array; full: something did not fit. */
+struct plan_line {
+    char *text;
+    size_t bytes, used;
+    bool full;
+};
+
+/* Appends " --name value"; at the start of a line without the blank. */
+void plan_add(struct plan_line *line, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+int plan_read_text(const struct plan_option *option, const char *value, struct plan_options *plan,
+                   struct text_error *why);
+void plan_write_text(const struct plan_option *option, const struct plan_options *plan,
+                     struct plan_line *line);
+int plan_read_list(const struct plan_option *option, const char *value, struct plan_options *plan,
+                   struct text_error *why);
+void plan_write_list(const struct plan_option *option, const struct plan_options *plan,
+                     struct plan_line *line);
+int plan_read_names(const struct plan_option *option, const char *value, struct plan_options *plan,
+                    struct text_error *why);
+int plan_read_choice(const struct plan_option *option, const char *value, struct plan_options *plan,
+                     struct text_error *why);
+void plan_write_choice(const struct plan_option *option, const struct plan_options *plan,
+                       struct plan_line *line);
+/* Writes the option only if it is the second choice, so that commands from before the option
+ * existed remain the same. */
+void plan_write_second(const struct plan_option *option, const struct plan_options *plan,
+                       struct plan_line *line);
 
 #endif

@@ -7,33 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Every option that was given must have an effect. */
-static int check_models(const struct plan_options *options, struct text_error *why)
-{
-    const struct {
-        const char *name, *because;
-        bool given;
-    } rows[] = {
-        {"workload", "name it by --collective", options->n_workloads > 0},
-        {"batch", "use --sizes", options->n_batches > 0},
-        {"scaling", "sizes are of each device", options->weak},
-        {"math", "use --type", options->math != DP_MATH_F32},
-        {"phases", "leave it out", options->phases_apart},
-        {"parts", "leave it out", options->parts > 0},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
-        if (rows[i].given)
-            return text_fail(why, "--%s is of models, and --mode collective has none: %s",
-                             rows[i].name, rows[i].because);
-    for (int mode = 0; mode < CELL_MODES; ++mode)
-        if (options->mode[mode] && mode != CELL_COLLECTIVE)
-            return text_fail(why,
-                             "--mode collective is measured in a sweep of its own: leave out %s",
-                             cell_mode_names[mode]);
-    return 0;
-}
-
 /* Sets the default sizes, rounded up to a size that all collectives can have. */
 static int default_sizes(struct plan_options *options, struct text_error *why)
 {
@@ -119,28 +92,32 @@ static int check_sizes(const struct plan_options *options, struct text_error *wh
     return 0;
 }
 
-/* Out of place is the default if a collective of the plan can only be out of place. */
-static int place_them(struct plan_options *options, struct text_error *why)
-{
-    const struct collective *only = NULL;
-
-    for (size_t i = 0; i < options->n_collectives; ++i) {
-        const struct collective *collective = collective_find(options->collective[i]);
-
-        only = collective->out_of_place ? collective : only;
-    }
-    if (only && options->n_places == 0)
-        options->out_of_place[options->n_places++] = 1;
-    if (!only || options->out_of_place[0] == 1)
-        return 0;
-    return text_fail(why, "--out-of-place has 0, but %s is never in place: leave it out, or use 1",
-                     only->name);
-}
-
 int plan_defaults_collectives(struct plan_options *options, int n_devices, struct text_error *why)
 {
-    if (check_models(options, why))
-        return -1;
+    const struct collective *only = NULL; /* one that can only be out of place */
+
+    /* Every option that was given must have an effect. */
+    const struct {
+        const char *name, *because;
+        bool given;
+    } rows[] = {
+        {"workload", "name it by --collective", options->n_workloads > 0},
+        {"batch", "use --sizes", options->n_batches > 0},
+        {"scaling", "sizes are of each device", options->weak},
+        {"math", "use --type", options->math != DP_MATH_F32},
+        {"phases", "leave it out", options->phases_apart},
+        {"parts", "leave it out", options->parts > 0},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
+        if (rows[i].given)
+            return text_fail(why, "--%s is of models, and --mode collective has none: %s",
+                             rows[i].name, rows[i].because);
+    for (int mode = 0; mode < CELL_MODES; ++mode)
+        if (options->mode[mode] && mode != CELL_COLLECTIVE)
+            return text_fail(why,
+                             "--mode collective is measured in a sweep of its own: leave out %s",
+                             cell_mode_names[mode]);
     if (options->n_collectives == 0)
         for (int i = 0; i < COLLECTIVES; ++i)
             snprintf(options->collective[options->n_collectives++], sizeof options->collective[0],
@@ -157,7 +134,20 @@ int plan_defaults_collectives(struct plan_options *options, int n_devices, struc
         return text_fail(why, "--counts has 1, a collective needs two devices");
     if (options->n_sizes == 0 && default_sizes(options, why))
         return -1;
-    return check_sizes(options, why) || place_them(options, why) ? -1 : 0;
+    if (check_sizes(options, why))
+        return -1;
+    for (size_t i = 0; i < options->n_collectives; ++i) {
+        const struct collective *collective = collective_find(options->collective[i]);
+
+        only = collective->out_of_place ? collective : only;
+    }
+    /* Then out of place is the default. */
+    if (only && options->n_places == 0)
+        options->out_of_place[options->n_places++] = 1;
+    if (!only || options->out_of_place[0] == 1)
+        return 0;
+    return text_fail(why, "--out-of-place has 0, but %s is never in place: leave it out, or use 1",
+                     only->name);
 }
 
 /* Devices on cores of the host take their memory from the host. The numbers that are sent, and

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "command/command.h"
-#include "plan/plan_kinds.h"
+#include "plan/plan.h"
 
 int plan_command(const struct plan_options *options, char *text, size_t bytes,
                  struct text_error *why)
@@ -70,34 +70,28 @@ int plan_compare(const char *here, const char *there, struct text_error *why)
                      there);
 }
 
-static int read_option(const char *name, const char *value, struct plan_options *plan,
-                       struct text_error *why)
-{
-    const struct plan_option *option = plan_option_table;
-    struct text_error reason = {""};
-
-    while (option < plan_option_table + PLAN_OPTIONS &&
-           (strncmp(name, "--", 2) != 0 || strcmp(name + 2, option->name) != 0))
-        ++option;
-    if (option == plan_option_table + PLAN_OPTIONS)
-        return text_fail(why, "this version does not know its \"%.40s\"", name);
-    if (value && option->read(option, value, plan, &reason) == 0)
-        return 0;
-    return text_fail(why, "its \"%s %.60s\" cannot be used", name, value != NULL ? value : "");
-}
-
 int plan_read(const char *command, int n_devices, struct plan_options *plan, struct text_error *why)
 {
     char copy[sizeof((struct record_run *)0)->command], again[sizeof copy], *rest = copy;
-    int status = 0;
+    int status;
 
     *plan = (struct plan_options){.launches = 0};
     if (command_copy(copy, sizeof copy, command) != 0)
         return text_fail(why, "it is longer than %zu characters", sizeof copy - 1);
-    for (char *name; status == 0 && (name = strtok_r(NULL, " ", &rest));)
-        status = read_option(name, strtok_r(NULL, " ", &rest), plan, why);
-    if (status == 0)
-        status = plan_defaults(plan, n_devices, why);
+    for (char *name; (name = strtok_r(NULL, " ", &rest));) {
+        const char *value = strtok_r(NULL, " ", &rest);
+        const struct plan_option *option = plan_option_table;
+        struct text_error reason = {""};
+
+        while (option < plan_option_table + PLAN_OPTIONS &&
+               (strncmp(name, "--", 2) != 0 || strcmp(name + 2, option->name) != 0))
+            ++option;
+        if (option == plan_option_table + PLAN_OPTIONS)
+            return text_fail(why, "this version does not know its \"%.40s\"", name);
+        if (!value || option->read(option, value, plan, &reason) != 0)
+            return text_fail(why, "its \"%s %.60s\" cannot be used", name, value ? value : "");
+    }
+    status = plan_defaults(plan, n_devices, why);
     if (status == 0)
         status = plan_command(plan, again, sizeof again, why);
     if (status != 0 || strcmp(command, again) == 0)

@@ -1,6 +1,6 @@
 /* plan/plan_kinds.c: reads and writes the options of each kind: texts, lists of numbers, lists of
  * names, and choices of two. */
-#include "plan/plan_kinds.h"
+#include "plan/plan.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* plan/plan_options.c: the table of the options of a sweep, and the functions of its rows.
  *
  * The order is that of --help, of the manual page, and of the command in a record. */
-#include "plan/plan_kinds.h"
+#include "plan/plan.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -127,49 +127,31 @@ static void write_modes(const struct plan_option *option, const struct plan_opti
     plan_add(line, option->name, "%s", text);
 }
 
-static int read_one_workload(const char *value, struct plan_options *plan, struct text_error *why)
-{
-    struct workload *workload = &plan->workload[plan->n_workloads];
-
-    if (plan->n_workloads == PLAN_MAX_WORKLOADS)
-        return text_fail(why, "at most %d are allowed", PLAN_MAX_WORKLOADS);
-    if (workload_parse(value, workload, why->text, sizeof why->text))
-        return -1;
-    for (size_t i = 0; i < plan->n_workloads; ++i)
-        if (strcmp(plan->workload[i].name, workload->name) == 0)
-            return text_fail(why, "%s is given twice", workload->name);
-    ++plan->n_workloads;
-    return 0;
-}
-
-/* The length of the first name. The sizes of a name also contain commas, but the next name begins
- * with a letter. */
-static size_t name_length(const char *text)
-{
-    size_t n = strcspn(text, ",");
-
-    while (text[n] == ',' && !isalpha((unsigned char)text[n + 1]))
-        n += 1 + strcspn(text + n + 1, ",");
-    return n;
-}
-
 static int read_workload(const struct plan_option *option, const char *value,
                          struct plan_options *plan, struct text_error *why)
 {
-    int status = 0;
-
     (void)option;
-    while (status == 0) {
-        const size_t n = name_length(value);
+    for (;;) {
+        struct workload *workload = &plan->workload[plan->n_workloads];
+        size_t n = strcspn(value, ",");
         char name[200];
 
+        /* The sizes of a name also contain commas, but the next name begins with a letter. */
+        while (value[n] == ',' && !isalpha((unsigned char)value[n + 1]))
+            n += 1 + strcspn(value + n + 1, ",");
         snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), value);
-        status = read_one_workload(name, plan, why);
+        if (plan->n_workloads == PLAN_MAX_WORKLOADS)
+            return text_fail(why, "at most %d are allowed", PLAN_MAX_WORKLOADS);
+        if (workload_parse(name, workload, why->text, sizeof why->text))
+            return -1;
+        for (size_t i = 0; i < plan->n_workloads; ++i)
+            if (strcmp(plan->workload[i].name, workload->name) == 0)
+                return text_fail(why, "%s is given twice", workload->name);
+        ++plan->n_workloads;
         if (value[n] == '\0')
-            break;
+            return 0;
         value += n + 1;
     }
-    return status;
 }
 
 static void write_workloads(const struct plan_option *option, const struct plan_options *plan,

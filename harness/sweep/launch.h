@@ -2,8 +2,7 @@
 #ifndef HARNESS_LAUNCH_H
 #define HARNESS_LAUNCH_H
 
-#include "plan/cell.h"
-#include "plan/cell_options.h"
+#include "plan/plan.h"
 
 /* The command line of a worker, "lockstep cell ..."; the strings that it points to are in the same
  * object. */

@@ -1,5 +1,5 @@
 /* plan.c: the grid of a sweep is complete, in blocks of random order, and is described as it is. */
-#include "plan/cell_options.h"
+#include "plan/plan.h"
 #include "record/record.h"
 
 #include <criterion/criterion.h>
