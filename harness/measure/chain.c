@@ -54,27 +54,6 @@ static bool find_most(const struct session *s, float *const list[], double *most
     return finite;
 }
 
-/* Runs the verified step again; the size of its gradients decides how fast a chain may learn. */
-static int begin_with_verified(struct session *s, int k, const struct session_verified *verified,
-                               double *rate, struct dp_error *err)
-{
-    double most = 0;
-    int status = session_prepare(s, k, err);
-
-    if (status == 0)
-        status = single_step(s, k, err);
-    if (status)
-        return status;
-    if (session_digest(s) != verified->step)
-        return dp_fail(err, DP_EFAULT,
-                       "before a chain: digest %016" PRIx64 ", the verified step's is %016" PRIx64,
-                       session_digest(s), verified->step);
-    if (!find_most(s, s->gradient, &most) || !(most > 0))
-        return dp_fail(err, DP_EFAULT, "before a chain: the largest gradient is %g", most);
-    *rate = ldexp(1, FARTHEST - 1 - ilogb(most));
-    return 0;
-}
-
 /* If the steps of a chain were alike, or their results were no numbers, a step could be left out
  * and nothing would show it. */
 static int check_step(const struct chain *chain, size_t step, uint64_t before,
@@ -134,13 +113,22 @@ int chain_learn(struct chain *chain, int k, const struct session_verified *verif
 {
     struct session *s = chain->session;
     const double before = s->update.config.lr;
-    double rate = 0;
+    double rate, most = 0;
     int status;
 
     if (chain->set[k].rate > 0)
         return 0;
-    if ((status = begin_with_verified(s, k, verified, &rate, err)))
+    /* The verified step is run again: the size of its gradients decides how fast a chain may
+     * learn. */
+    if ((status = session_prepare(s, k, err)) || (status = single_step(s, k, err)))
         return status;
+    if (session_digest(s) != verified->step)
+        return dp_fail(err, DP_EFAULT,
+                       "before a chain: digest %016" PRIx64 ", the verified step's is %016" PRIx64,
+                       session_digest(s), verified->step);
+    if (!find_most(s, s->gradient, &most) || !(most > 0))
+        return dp_fail(err, DP_EFAULT, "before a chain: the largest gradient is %g", most);
+    rate = ldexp(1, FARTHEST - 1 - ilogb(most));
     update_set_rate(&s->update, rate);
     status = learn_chain(chain, k, verified, err);
     update_set_rate(&s->update, before);

@@ -183,13 +183,21 @@ static int iterate(void *self, bool warmup)
 
 /* ---- after the iterations ------------------------------------------------------------------ */
 
+/* The counts of a rank. */
+struct said_at_end {
+    uint64_t peak_bytes, values;
+    double bytes;
+};
+
 /* Runs one more iteration, in which the bytes that cross devices are counted: counting takes
  * time. */
 static int count_bytes(struct iterations *it, struct dp_error *err)
 {
+    struct record_cell *cell = it->cell;
+    struct said_at_end mine[DP_MAX_SLOTS] = {{0}}, all[DP_MAX_SLOTS];
     struct dp_trace *trace = calloc(1, sizeof *trace);
+    struct dp_slot_info info;
     uint64_t ns[2];
-    double bytes = 0;
     int status;
 
     if (!trace)
@@ -201,32 +209,16 @@ static int count_bytes(struct iterations *it, struct dp_error *err)
     dp_group_trace(it->group, NULL);
     for (int r = 0; r < it->n; ++r)
         for (int phase = 0; phase < DP_PHASES; ++phase)
-            bytes += (double)trace->replica[r].bytes[phase];
-    it->cell->bytes_per_step = bytes;
+            mine[0].bytes += (double)trace->replica[r].bytes[phase];
     free(trace);
-    return status;
-}
-
-/* The counts of a rank. */
-struct said_at_end {
-    uint64_t peak_bytes, values;
-    double bytes;
-};
-
-/* Adds the counts of all processes, which are those of the cell. */
-static int share_counts(struct iterations *it, struct dp_error *err)
-{
-    struct record_cell *cell = it->cell;
-    struct said_at_end mine[DP_MAX_SLOTS] = {{0}}, all[DP_MAX_SLOTS];
-    struct dp_slot_info info;
-    int status = 0;
-
     for (int r = 0; r < it->n; ++r) {
         dp_slot_describe(dp_group_slot(it->group, r), &info);
         mine[r].peak_bytes = info.peak_bytes;
     }
     mine[0].values = cell->values_checked;
-    mine[0].bytes = cell->bytes_per_step;
+    if (status)
+        return status;
+    /* The counts of the cell are those of all processes. */
     if (is_in_processes(it))
         status = share_gather(it->group, mine, sizeof mine[0], all, err);
     else
@@ -306,7 +298,7 @@ void measure_collective(const struct cell_config *config, struct dp_group *group
         /* The kernels of a library are not counted; then the number of launches is not 0, but
          * unknown. */
         cell->kernels_per_step = it->kernels > 0 ? (double)it->kernels : (double)NAN;
-        if (count_bytes(it, &err) || share_counts(it, &err))
+        if (count_bytes(it, &err))
             status = cell_fail(cell, cell_status(&err, RECORD_FAILED), err.text);
     }
     if (status != 0 && cell->warmup_steps == 0)

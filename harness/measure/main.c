@@ -13,7 +13,7 @@
 
 enum { FIRST_KEY = 256 }; /* number of option 0; it is above all letters */
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_cell_option(int key, char *arg, struct argp_state *state)
 {
     struct cell_config *config = state->input;
 
@@ -24,9 +24,18 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     return command_bad_option(state, "cannot use '%.60s'", arg);
 }
 
-static void make_table(struct argp_option table[])
+int cell_main(int argc, char **argv)
 {
+    struct argp_option table[CELL_OPTIONS + 1];
+    const struct argp argp = {.options = table,
+                              .parser = parse_cell_option,
+                              .doc = "Worker of sweep: measures one cell, prints its record."};
+    struct cell_config config = {.backend = "cpu",
+                                 .limits = {.seconds = 1, .min_steps = 10, .max_steps = 2000}};
+    struct record_cell cell = {.status = RECORD_BROKEN};
     size_t n = 0;
+    int status;
+    char *text;
 
     for (int i = 0; i < CELL_OPTIONS; ++i)
         if (cell_option_name((size_t)i)[0] != '\0')
@@ -34,24 +43,7 @@ static void make_table(struct argp_option table[])
                                               .key = FIRST_KEY + i,
                                               .arg = cell_option_value((size_t)i)};
     table[n] = (struct argp_option){0};
-}
-
-int cell_main(int argc, char **argv)
-{
-    struct argp_option table[CELL_OPTIONS + 1];
-    const struct argp argp = {.options = table,
-                              .parser = parse_option,
-                              .doc = "Worker of sweep: measures one cell, prints its record."};
-    struct cell_config config = {.backend = "cpu",
-                                 .limits = {.seconds = 1, .min_steps = 10, .max_steps = 2000}};
-    struct record_cell cell = {.status = RECORD_BROKEN};
-    int status;
-    char *text;
-
-    make_table(table);
-    status = command_parse(&argp, argc, argv, &config);
-
-    if (status)
+    if ((status = command_parse(&argp, argc, argv, &config)))
         return status;
     prctl(PR_SET_NAME, "lockstep cell"); /* it was started as /proc/self/exe */
     if ((config.mode == CELL_COLLECTIVE ? config.size_bytes == 0

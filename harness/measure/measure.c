@@ -15,61 +15,12 @@
 #include "measure/share.h"
 #include "record/record.h"
 
-static uint64_t epoch_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
 /* The name that opens a group. A plan has the name that the group reports. */
 static const char *asked(const char *planned)
 {
     struct dp_communicator_row row;
 
     return dp_communicator_of(planned, &row) ? row.name : planned;
-}
-
-/* A cell on devices with +fault is never ok; and a failure there is never one of the harness. */
-static void fail_faulty(struct record_cell *cell, const struct dp_group *group)
-{
-    struct dp_error err = {0};
-
-    if (!dp_group_faulty(group, &err))
-        return;
-    cell->validated = false;
-    if (cell->status == RECORD_OK)
-        cell_fail(cell, RECORD_FAILED, err.text);
-    if (cell->status == RECORD_BROKEN)
-        cell->status = RECORD_FAILED;
-}
-
-static void measure_kind(const struct cell_config *config, FILE *trace, struct dp_group *group,
-                         struct node_watch *gpus, uint64_t start_ns, struct record_cell *cell)
-{
-    const uint64_t opened_ns = session_clock_ns();
-
-    node_watch_choose(gpus, group);
-    if (config->mode == CELL_COLLECTIVE)
-        measure_collective(config, group, gpus, start_ns, cell);
-    else
-        measure_model(config, trace, group, gpus, start_ns, cell);
-    if (cell->setup_ns > 0) /* opening the devices is a part of the setup */
-        cell->devices_ns = opened_ns - start_ns;
-}
-
-/* Whether the group has the devices and the communicator of the plan: those of the whole list, or
- * of the part of it that belongs to this process. */
-static bool is_as_planned(const struct dp_group *group, const struct cell_config *config)
-{
-    const int here = config->per_process > 0 ? (int)config->per_process : config->n_devices;
-    const char *communicator = dp_group_communicator(group);
-
-    /* If some GPUs of a list need staging, the first few of them may still not need it. */
-    return dp_group_size(group) == here && dp_group_world(group) == config->n_devices &&
-           (strcmp(communicator, config->communicator) == 0 ||
-            strcmp(communicator, asked(config->communicator)) == 0);
 }
 
 void cell_measure(const struct cell_config *config, FILE *trace, struct dp_mpi *mpi,
@@ -85,30 +36,55 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct dp_mpi *
                                            .bind = config->bind,
                                            .wide_blas = config->mode == CELL_PLAIN_MT,
                                            .no_graphs = config->no_graphs};
+    const int here = config->per_process > 0 ? (int)config->per_process : config->n_devices;
     struct dp_group *group = NULL;
     struct node_watch *gpus;
-    struct dp_error err = {0};
-    const uint64_t start_ns = session_clock_ns(), epoch = epoch_ns();
+    struct dp_error err = {0}, faulty = {0};
+    const uint64_t start_ns = session_clock_ns();
+    struct timespec now;
     struct watch watch;
     char why[160];
 
+    clock_gettime(CLOCK_REALTIME, &now);
     watch_start(&watch);
     device_list_first(config->devices, config->per_process, own, sizeof own);
     if (mpi)
         share_cores(mpi, (int)config->per_process, &group_config);
     gpus = node_watch_open(config->devices, NULL);
     cell_identify(config, cell);
-    cell->start_epoch_ns = epoch;
+    cell->start_epoch_ns = (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
     if (dp_group_open(&group_config, &group, &err) ||
         share_oversubscribed(group, &cell->oversubscribed, &err))
         cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
-    else if (!is_as_planned(group, config))
+    /* The devices and the communicator are those of the whole list, or of the part of it that
+     * belongs to this process. If some GPUs of a list need staging, the first few of them may still
+     * not need it. */
+    else if (dp_group_size(group) != here || dp_group_world(group) != config->n_devices ||
+             (strcmp(dp_group_communicator(group), config->communicator) != 0 &&
+              strcmp(dp_group_communicator(group), asked(config->communicator)) != 0))
         cell_fail(cell, RECORD_BROKEN, "the devices are not those of the plan");
-    else
-        measure_kind(config, trace, group, gpus, start_ns, cell);
+    else {
+        const uint64_t opened_ns = session_clock_ns();
+
+        node_watch_choose(gpus, group);
+        if (config->mode == CELL_COLLECTIVE)
+            measure_collective(config, group, gpus, start_ns, cell);
+        else
+            measure_model(config, trace, group, gpus, start_ns, cell);
+        if (cell->setup_ns > 0) /* opening the devices is a part of the setup */
+            cell->devices_ns = opened_ns - start_ns;
+    }
     node_watch_note(gpus, cell);
     node_watch_close(gpus);
-    fail_faulty(cell, group);
+    /* A cell on devices with +fault is never ok; and a failure there is never one of the harness.
+     */
+    if (dp_group_faulty(group, &faulty)) {
+        cell->validated = false;
+        if (cell->status == RECORD_OK)
+            cell_fail(cell, RECORD_FAILED, faulty.text);
+        if (cell->status == RECORD_BROKEN)
+            cell->status = RECORD_FAILED;
+    }
     cell->wall_ns = session_clock_ns() - start_ns;
     cell->clock_ratio = (double)NAN;
     if (watch.timer < 0) {

@@ -66,42 +66,6 @@ static int time_step(struct measure *m, int k, bool traced, struct session_times
     return session_share(s, times, err);
 }
 
-static int run_step(void *self, bool warmup)
-{
-    struct measure *m = self;
-    struct record_cell *cell = m->cell;
-    const size_t step = m->steps.n;
-    const int k = (int)(step % WORKLOAD_SETS);
-    struct session_times times = {0};
-    struct dp_error err = {0};
-    char reason[256];
-    int status = 0;
-
-    if (m->apart && (status = time_step(m, k, true, &times, &err)) == 0) {
-        note_phases(m, 1);
-        cell->phased_ns[step] = times.step_ns;
-        cell->bytes_per_step = session_bytes(&m->session);
-        status = step_result_check(&m->left, k, step, &err);
-    }
-    if (status == 0 && (status = time_step(m, k, !m->apart, &times, &err)) == 0) {
-        if (!m->apart)
-            note_phases(m, 1);
-        steps_note(&m->steps, times.start_ns, times.step_ns, warmup);
-        m->measured[k] += !warmup;
-        ++cell->steps_checked;
-
-        const uint64_t begin_ns = session_clock_ns();
-
-        status = step_result_check(&m->left, k, step, &err);
-        cell->verify_ns += warmup ? 0 : session_clock_ns() - begin_ns;
-    }
-    if (err.status == 0)
-        return status;
-    snprintf(reason, sizeof reason, "step %zu, set %d: %s", step, k, err.text);
-    cell->first_bad_step = (long)step;
-    return cell_fail(cell, cell_status(&err, RECORD_FAILED), reason);
-}
-
 static int run_chain(struct measure *m)
 {
     const size_t sample = m->steps.n;
@@ -131,6 +95,45 @@ static int run_chain(struct measure *m)
     return status;
 }
 
+/* Runs a step; or a chain of them, if samples are chains and this is one. */
+static int run_sample(void *self, bool warmup)
+{
+    struct measure *m = self;
+    struct record_cell *cell = m->cell;
+    const size_t step = m->steps.n;
+    const int k = (int)(step % WORKLOAD_SETS);
+    struct session_times times = {0};
+    struct dp_error err = {0};
+    char reason[256];
+    int status = 0;
+
+    if (!warmup && m->chain.length > 0)
+        return run_chain(m);
+    if (m->apart && (status = time_step(m, k, true, &times, &err)) == 0) {
+        note_phases(m, 1);
+        cell->phased_ns[step] = times.step_ns;
+        cell->bytes_per_step = session_bytes(&m->session);
+        status = step_result_check(&m->left, k, step, &err);
+    }
+    if (status == 0 && (status = time_step(m, k, !m->apart, &times, &err)) == 0) {
+        if (!m->apart)
+            note_phases(m, 1);
+        steps_note(&m->steps, times.start_ns, times.step_ns, warmup);
+        m->measured[k] += !warmup;
+        ++cell->steps_checked;
+
+        const uint64_t begin_ns = session_clock_ns();
+
+        status = step_result_check(&m->left, k, step, &err);
+        cell->verify_ns += warmup ? 0 : session_clock_ns() - begin_ns;
+    }
+    if (err.status == 0)
+        return status;
+    snprintf(reason, sizeof reason, "step %zu, set %d: %s", step, k, err.text);
+    cell->first_bad_step = (long)step;
+    return cell_fail(cell, cell_status(&err, RECORD_FAILED), reason);
+}
+
 /* Runs the chains step by step, after the warm-up, in which both sets were verified. */
 static int learn_chains(void *self)
 {
@@ -154,15 +157,8 @@ static uint64_t now_of(const void *self)
     return session_now(&m->session);
 }
 
-static int run_sample(void *self, bool warmup)
-{
-    struct measure *m = self;
-
-    return warmup || m->chain.length == 0 ? run_step(self, warmup) : run_chain(m);
-}
-
 /* Runs the samples, and measures afterwards what could influence them. */
-static int run_all(struct measure *m)
+static int run_samples(struct measure *m)
 {
     struct session *s = &m->session;
     struct record_cell *cell = m->cell;
@@ -214,59 +210,15 @@ static void drop(uint64_t **times)
     *times = NULL;
 }
 
-/* Drops times that are unknown, or that do not exist; they must not look like a time of 0. Devices
- * that run their queues later do not know the time of their matrix products. The model alone has
- * nothing to scatter, replicate, gather or reduce. Ranks have their parameters already, and also
- * their rows, unless these start on the host. */
-static void drop_unmeasured(unsigned phases, struct record_cell *cell)
-{
-    uint64_t all = 0;
-
-    for (size_t i = 0; i < cell->n_samples * (size_t)cell->n_ranks; ++i)
-        all |= cell->matmul_ns[i];
-    if (all == 0)
-        drop(&cell->matmul_ns);
-    for (int phase = 0; phase < RECORD_PHASES; ++phase)
-        if ((phases & 1u << phase) == 0)
-            drop(&cell->phase_ns[phase]);
-}
-
-/* Opens the chain, and decides how samples are traced and compared. */
-static int open_samples(struct measure *m, struct dp_group *group, struct dp_error *err)
-{
-    struct record_cell *cell = m->cell;
-    struct dp_kind_row kind;
-    const bool cores = dp_kind_of(dp_slot_name(dp_group_slot(group, 0)), &kind) &&
-                       (kind.flags & DP_KIND_CORES) != 0;
-
-    if (m->config->chain > 0 && m->left.by_value)
-        return dp_fail(err, DP_ENOTSUP,
-                       "the communicator may add in another order in each step, and the workload "
-                       "rounds: what a chain leaves is not known");
-    /* The warm-up must be long enough to verify both sets. */
-    if (m->config->chain > 0 && m->limits.warmup_steps < WORKLOAD_SETS)
-        return dp_fail(err, DP_EINVAL, "a chain needs a warm-up of at least %d steps",
-                       WORKLOAD_SETS);
-    if (m->config->chain > 0) {
-        const int status = chain_open(&m->chain, &m->session, m->config->chain, err);
-
-        m->chain.traced = m->chain.traced && !m->config->phases_apart;
-        m->untraced = !m->chain.traced;
-        return status;
-    }
-    m->apart = m->config->phases_apart || !cores;
-    m->left.marked = m->apart && !m->left.by_value;
-    if (m->apart && !(cell->phased_ns = calloc(cell->n_samples, sizeof cell->phased_ns[0])))
-        return dp_fail(err, DP_ENOMEM, "no memory for the samples");
-    return m->left.marked ? marks_open(&m->left.marks, &m->session, err) : 0;
-}
-
 /* Opens all that a step needs, and verifies as much of it as possible before the first step. */
 static int open_all(struct measure *m, struct dp_group *group)
 {
     struct record_cell *cell = m->cell;
     struct session *s = &m->session;
     struct dp_communicator_row row;
+    struct dp_kind_row kind;
+    const bool cores = dp_kind_of(dp_slot_name(dp_group_slot(group, 0)), &kind) &&
+                       (kind.flags & DP_KIND_CORES) != 0;
     struct text_error why;
     struct dp_error err = {0};
 
@@ -287,19 +239,43 @@ static int open_all(struct measure *m, struct dp_group *group)
         if (session_open_set(s, &m->set[k], &err))
             return cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
     cell->reference_ns = session_clock_ns() - reference_ns;
-    return open_samples(m, group, &err)
-               ? cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text)
-               : 0;
+    /* How samples are traced and compared. */
+    if (m->config->chain > 0 && m->left.by_value) {
+        dp_fail(&err, DP_ENOTSUP,
+                "the communicator may add in another order in each step, and the workload "
+                "rounds: what a chain leaves is not known");
+    } else if (m->config->chain > 0 && m->limits.warmup_steps < WORKLOAD_SETS) {
+        /* The warm-up must be long enough to verify both sets. */
+        dp_fail(&err, DP_EINVAL, "a chain needs a warm-up of at least %d steps", WORKLOAD_SETS);
+    } else if (m->config->chain > 0) {
+        (void)chain_open(&m->chain, s, m->config->chain, &err);
+        m->chain.traced = m->chain.traced && !m->config->phases_apart;
+        m->untraced = !m->chain.traced;
+    } else {
+        m->apart = m->config->phases_apart || !cores;
+        m->left.marked = m->apart && !m->left.by_value;
+        if (m->apart && !(cell->phased_ns = calloc(cell->n_samples, sizeof cell->phased_ns[0])))
+            dp_fail(&err, DP_ENOMEM, "no memory for the samples");
+        else if (m->left.marked)
+            (void)marks_open(&m->left.marks, s, &err);
+    }
+    return err.status ? cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text) : 0;
 }
 
-static void measure_on(struct measure *m, struct dp_group *group, struct node_watch *gpus,
-                       uint64_t start_ns)
+void measure_model(const struct cell_config *config, FILE *trace, struct dp_group *group,
+                   struct node_watch *gpus, uint64_t start_ns, struct record_cell *cell)
 {
-    struct record_cell *cell = m->cell;
+    struct measure *m = calloc(1, sizeof *m);
     struct dp_error err = {0};
     char reason[sizeof cell->reason];
 
-    m->limits = cell_samples(m->config);
+    if (!m) {
+        cell_fail(cell, RECORD_BROKEN, "out of memory for the session");
+        return;
+    }
+    *m = (struct measure){.config = config, .cell = cell, .trace = trace};
+    m->left = (struct step_result){.session = &m->session, .cell = cell};
+    m->limits = cell_samples(config);
     m->steps = (struct steps){.limits = &m->limits,
                               .group = group,
                               .cell = cell,
@@ -310,43 +286,44 @@ static void measure_on(struct measure *m, struct dp_group *group, struct node_wa
                               .gpus = gpus};
     if (record_cell_alloc(cell, CELL_WARMUP_MAX + m->limits.max_steps, cell->n_ranks)) {
         cell_fail(cell, RECORD_BROKEN, "out of memory for the samples");
+        free(m);
         return;
     }
     int status = open_all(m, group);
 
     cell->setup_ns = session_clock_ns() - start_ns;
     if (status == 0)
-        status = run_all(m);
+        status = run_samples(m);
     if (status != 0 && cell->warmup_steps == 0)
         cell->warmup_steps = m->steps.n;
     chain_close(&m->chain);
     marks_close(&m->left.marks);
     session_close(&m->session);
     /* The parts of the machine. Nothing of the cell is in the memory of the devices any more. */
-    if (status == 0 && measure_parts(group, m->config, cell, &err)) {
+    if (status == 0 && measure_parts(group, config, cell, &err)) {
         snprintf(reason, sizeof reason, "parts: %s", err.text);
         status = cell_fail(cell, cell_status(&err, RECORD_FAILED), reason);
     }
     steps_trim(&m->steps);
-    drop_unmeasured(m->untraced ? 0 : session_phases(m->config), cell);
+
+    const unsigned phases = m->untraced ? 0 : session_phases(config);
+    uint64_t any = 0;
+
+    /* Times that are unknown, or that do not exist, must not look like a time of 0. Devices that
+     * run their queues later do not know the time of their matrix products. The model alone has
+     * nothing to scatter, replicate, gather or reduce. Ranks have their parameters already, and
+     * also their rows, unless these start on the host. */
+    for (size_t i = 0; i < cell->n_samples * (size_t)cell->n_ranks; ++i)
+        any |= cell->matmul_ns[i];
+    if (any == 0)
+        drop(&cell->matmul_ns);
+    for (int phase = 0; phase < RECORD_PHASES; ++phase)
+        if ((phases & 1u << phase) == 0)
+            drop(&cell->phase_ns[phase]);
     if (record_derive(cell) != 0 && status == 0)
         status = cell_fail(cell, RECORD_BROKEN, "out of memory for the statistics");
     if (status == 0)
         step_result_judge(&m->left, m->measured);
-}
-
-void measure_model(const struct cell_config *config, FILE *trace, struct dp_group *group,
-                   struct node_watch *gpus, uint64_t start_ns, struct record_cell *cell)
-{
-    struct measure *m = calloc(1, sizeof *m);
-
-    if (!m) {
-        cell_fail(cell, RECORD_BROKEN, "out of memory for the session");
-        return;
-    }
-    *m = (struct measure){.config = config, .cell = cell, .trace = trace};
-    m->left = (struct step_result){.session = &m->session, .cell = cell};
-    measure_on(m, group, gpus, start_ns);
     for (int k = 0; k < WORKLOAD_SETS; ++k)
         verify_close(m->left.verify[k]);
     free(m);

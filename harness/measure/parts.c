@@ -46,11 +46,6 @@ static float right_number(size_t output, size_t inner)
     return (float)(1 + output % 2) * (float)(1 + inner % 4);
 }
 
-static float answer(size_t row, size_t output, float inner_sum)
-{
-    return (float)(1 + row % 3) * (float)(1 + output % 2) * inner_sum;
-}
-
 static void fill_matrix(float host[], size_t size, float (*number)(size_t, size_t))
 {
     for (size_t i = 0; i < size * size; ++i)
@@ -201,7 +196,7 @@ static int check_products(const struct products *p, struct dp_error *err)
     for (int d = 0; status == 0 && d < p->devices; ++d) {
         status = dp_tensor_read(p->host, &p->out[d][0], err);
         for (size_t i = 0; status == 0 && i < p->size * p->size; ++i) {
-            const float want = answer(i / p->size, i % p->size, sum);
+            const float want = (float)(1 + i / p->size % 3) * (float)(1 + i % p->size % 2) * sum;
 
             if (!(p->host[i] == want))
                 return dp_fail(err, DP_EFAULT, "value %zu of a product on %s is %g, not %g", i,
@@ -241,45 +236,20 @@ static int run_product_rounds(struct products *p, round_fn *round, double second
     return status;
 }
 
-static int measure_products(struct products *p, double seconds, struct record_cell *cell,
-                            struct dp_error *err)
-{
-    uint64_t longest = 1;
-    int status = open_products(p, err);
-
-    p->chain = 1;
-    p->timed = TIMED;
-    if (status == 0)
-        status = run_product_rounds(p, in_turn, seconds, RECORD_PRODUCT, cell, err);
-    /* A sample has so many products that all samples together fill the given time. */
-    for (int d = 0; status == 0 && d < p->devices; ++d)
-        longest = time_of(p, d, 0) > longest ? time_of(p, d, 0) : longest;
-    p->timed = 1;
-    p->chain = 1 + (size_t)(1e9 * seconds / RECORD_MOST_PARTS / (double)longest);
-    if (status == 0)
-        status = run_product_rounds(p, at_once, seconds, RECORD_SUSTAINED, cell, err);
-    dp_group_trace(p->group, NULL);
-    for (int d = 0; d < p->devices; ++d)
-        dp_tensor_free(&p->in[d]);
-    dp_replicas_close(p->replicas);
-    dp_module_close(p->turn);
-    dp_module_close(p->linear);
-    free(p->host);
-    return status;
-}
-
 /* ---- all ---------------------------------------------------------------------------------- */
 
 int measure_parts(struct dp_group *group, const struct cell_config *config,
                   struct record_cell *cell, struct dp_error *err)
 {
     const int devices = dp_group_size(group);
+    const double seconds = config->parts;
     struct products *products;
+    uint64_t longest = 1;
     struct dp_slot_info info;
     int status;
 
     dp_slot_describe(dp_group_slot(group, 0), &info);
-    if (!(config->parts > 0) || info.lag || session_measurable(config->mode)->wide_blas)
+    if (!(seconds > 0) || info.lag || session_measurable(config->mode)->wide_blas)
         return 0;
     products = calloc(1, sizeof *products);
     if (!products)
@@ -287,12 +257,30 @@ int measure_parts(struct dp_group *group, const struct cell_config *config,
     products->group = group;
     products->devices = devices;
     products->size = info.flags & DP_KIND_GPU ? SIZE_OF_GPU : SIZE_OF_CORE;
-    status = measure_products(products, config->parts, cell, err);
+    products->chain = 1;
+    products->timed = TIMED;
+    status = open_products(products, err);
+    if (status == 0)
+        status = run_product_rounds(products, in_turn, seconds, RECORD_PRODUCT, cell, err);
+    /* A sample has so many products that all samples together fill the given time. */
+    for (int d = 0; status == 0 && d < devices; ++d)
+        longest = time_of(products, d, 0) > longest ? time_of(products, d, 0) : longest;
+    products->timed = 1;
+    products->chain = 1 + (size_t)(1e9 * seconds / RECORD_MOST_PARTS / (double)longest);
+    if (status == 0)
+        status = run_product_rounds(products, at_once, seconds, RECORD_SUSTAINED, cell, err);
+    dp_group_trace(group, NULL);
+    for (int d = 0; d < devices; ++d)
+        dp_tensor_free(&products->in[d]);
+    dp_replicas_close(products->replicas);
+    dp_module_close(products->turn);
+    dp_module_close(products->linear);
+    free(products->host);
     free(products);
     if (status == 0 && devices > 1)
-        status = measure_copies(group, config->parts, cell, err);
+        status = measure_copies(group, seconds, cell, err);
     if (status == 0)
-        status = measure_memory(group, config->parts, cell, err);
+        status = measure_memory(group, seconds, cell, err);
     if (status != 0)
         record_parts_free(cell);
     return status;

@@ -23,27 +23,6 @@ static float copied_number(int from, size_t i)
     return (float)((i * 31 + (size_t)from * 13) % 251);
 }
 
-static int open_copies(struct copies *c, struct dp_error *err)
-{
-    const size_t n = COPY_FLOATS;
-    int status = 0;
-
-    c->host = session_floats(n);
-    if (!c->host)
-        return dp_fail(err, DP_ENOMEM, "no memory for a copy of %zu floats", n);
-    for (int d = 0; status == 0 && d < c->devices; ++d) {
-        struct dp_slot *slot = dp_group_slot(c->group, d);
-
-        for (size_t i = 0; i < n; ++i)
-            c->host[i] = copied_number(d, i);
-        if ((status = dp_tensor_alloc(slot, DP_F32, 1, &n, &c->from[d], err)) == 0 &&
-            (status = dp_tensor_alloc(slot, DP_F32, 1, &n, &c->to[d], err)) == 0 &&
-            (status = dp_tensor_write(&c->from[d], c->host, err)) == 0)
-            status = dp_tensor_write(&c->to[d], c->host, err);
-    }
-    return status;
-}
-
 static int copy_pair(struct copies *c, int from, int to, bool check, uint64_t *ns,
                      struct dp_error *err)
 {
@@ -66,43 +45,47 @@ static int copy_pair(struct copies *c, int from, int to, bool check, uint64_t *n
     return status;
 }
 
-/* Runs rounds, which copy between all pairs. The first one is checked, and its times are kept,
- * too. */
-static int run_copies(struct copies *c, double seconds, struct record_cell *cell,
-                      struct dp_error *err)
-{
-    struct record_part_times *times = &cell->part[RECORD_COPY];
-    const uint64_t start = session_clock_ns();
-    size_t n = 0;
-    int status = record_part_alloc(cell, RECORD_COPY, MOST_COPIES);
-
-    if (status != 0)
-        return dp_fail(err, DP_ENOMEM, "no memory for the copies");
-    times->work = COPY_FLOATS * sizeof(float);
-    while (status == 0 && n < MOST_COPIES &&
-           (n < LEAST_SAMPLES || session_seconds_since(start) < seconds)) {
-        for (size_t row = 0; status == 0 && row < times->rows; ++row) {
-            const int from = (int)row / c->devices, to = (int)row % c->devices;
-
-            if (from != to)
-                status = copy_pair(c, from, to, n == 0, &times->ns[row * MOST_COPIES + n], err);
-        }
-        ++n;
-    }
-    for (size_t row = 1; row < times->rows; ++row)
-        memmove(times->ns + row * n, times->ns + row * MOST_COPIES, n * sizeof times->ns[0]);
-    times->n = n;
-    return status;
-}
-
 int measure_copies(struct dp_group *group, double seconds, struct record_cell *cell,
                    struct dp_error *err)
 {
+    struct record_part_times *times = &cell->part[RECORD_COPY];
     struct copies c = {.group = group, .devices = dp_group_size(group)};
-    int status = open_copies(&c, err);
+    const size_t floats = COPY_FLOATS;
+    uint64_t start;
+    size_t n = 0;
+    int status = 0;
 
-    if (status == 0)
-        status = run_copies(&c, seconds, cell, err);
+    c.host = session_floats(floats);
+    if (!c.host)
+        return dp_fail(err, DP_ENOMEM, "no memory for a copy of %zu floats", floats);
+    for (int d = 0; status == 0 && d < c.devices; ++d) {
+        struct dp_slot *slot = dp_group_slot(group, d);
+
+        for (size_t i = 0; i < floats; ++i)
+            c.host[i] = copied_number(d, i);
+        if ((status = dp_tensor_alloc(slot, DP_F32, 1, &floats, &c.from[d], err)) == 0 &&
+            (status = dp_tensor_alloc(slot, DP_F32, 1, &floats, &c.to[d], err)) == 0 &&
+            (status = dp_tensor_write(&c.from[d], c.host, err)) == 0)
+            status = dp_tensor_write(&c.to[d], c.host, err);
+    }
+    start = session_clock_ns();
+    if (status == 0 && record_part_alloc(cell, RECORD_COPY, MOST_COPIES) != 0)
+        status = dp_fail(err, DP_ENOMEM, "no memory for the copies");
+    times->work = floats * sizeof(float);
+    /* A round copies between all pairs. The first one is checked, and its times are kept, too. */
+    while (status == 0 && n < MOST_COPIES &&
+           (n < LEAST_SAMPLES || session_seconds_since(start) < seconds)) {
+        for (size_t row = 0; status == 0 && row < times->rows; ++row) {
+            const int from = (int)row / c.devices, to = (int)row % c.devices;
+
+            if (from != to)
+                status = copy_pair(&c, from, to, n == 0, &times->ns[row * MOST_COPIES + n], err);
+        }
+        ++n;
+    }
+    for (size_t row = 1; n > 0 && row < times->rows; ++row)
+        memmove(times->ns + row * n, times->ns + row * MOST_COPIES, n * sizeof times->ns[0]);
+    times->n = n;
     for (int d = 0; d < c.devices; ++d) {
         dp_tensor_free(&c.from[d]);
         dp_tensor_free(&c.to[d]);

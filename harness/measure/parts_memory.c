@@ -38,14 +38,6 @@ struct copy_chain {
     float *back;  /* n */
 };
 
-/* ---- numbers ------------------------------------------------------------------------------ */
-
-/* Number i that is sent: 24 bits of a hash, so no stretch of them looks like another one. */
-static float sent_number(size_t i)
-{
-    return (float)((uint32_t)i * 2654435761u >> 8);
-}
-
 /* ---- the copy within a device ------------------------------------------------------------- */
 
 /* Runs on the worker of each device; only the device whose turn it is does anything. New memory is
@@ -104,8 +96,9 @@ static int open_chain(struct copy_chain *c, struct dp_error *err)
     c->back = session_floats(c->n);
     if (!c->there || !c->back)
         return dp_fail(err, DP_ENOMEM, "no memory for a copy of %zu floats", c->n);
+    /* 24 bits of a hash of i, so no stretch of the numbers looks like another one. */
     for (size_t i = 0; i < all; ++i)
-        c->there[i] = sent_number(i);
+        c->there[i] = (float)((uint32_t)i * 2654435761u >> 8);
     memset(c->back, 0, c->n * sizeof c->back[0]);
     for (int d = 0; d < c->devices; ++d) {
         slot[d] = dp_group_slot(c->group, d);
@@ -151,41 +144,14 @@ static int run_copy_chain(struct copy_chain *c, int device, size_t round, uint64
                    report.want);
 }
 
-/* Runs rounds, which have a chain for each device. The first one warms up, and is checked like the
- * others. */
-static int run_copy_rounds(struct copy_chain *c, double seconds,
-                           struct record_part_times times[CHAINED], struct dp_error *err)
-{
-    const uint64_t begin = session_clock_ns();
-    uint64_t ns[CHAINED];
-    size_t n = 0;
-    int status = 0;
-
-    for (int d = 0; status == 0 && d < c->devices; ++d)
-        status = run_copy_chain(c, d, 1, ns, err);
-    while (status == 0 && n < MOST_CHAINS &&
-           (n < LEAST_SAMPLES || session_seconds_since(begin) < CHAINED * seconds)) {
-        for (int d = 0; status == 0 && d < c->devices; ++d) {
-            status = run_copy_chain(c, d, n, ns, err);
-            for (int part = 0; part < CHAINED; ++part)
-                times[part].ns[(size_t)d * MOST_CHAINS + n] = ns[part];
-        }
-        ++n;
-    }
-    for (int part = 0; part < CHAINED; ++part) {
-        for (int d = 1; d < c->devices; ++d)
-            memmove(times[part].ns + (size_t)d * n, times[part].ns + (size_t)d * MOST_CHAINS,
-                    n * sizeof times[part].ns[0]);
-        times[part].n = n;
-    }
-    return status;
-}
-
 int measure_memory(struct dp_group *group, double seconds, struct record_cell *cell,
                    struct dp_error *err)
 {
+    struct record_part_times *times = &cell->part[RECORD_FROM_HOST];
     struct copy_chain *c = calloc(1, sizeof *c);
     struct dp_slot_info info;
+    uint64_t ns[CHAINED], begin;
+    size_t n = 0;
     int status;
 
     if (!c)
@@ -202,8 +168,26 @@ int measure_memory(struct dp_group *group, double seconds, struct record_cell *c
         cell->part[RECORD_FROM_HOST + part].work = c->n * sizeof(float);
     }
     cell->part[RECORD_MEMORY].work *= 2; /* each byte is read and written */
-    if (status == 0)
-        status = run_copy_rounds(c, seconds, &cell->part[RECORD_FROM_HOST], err);
+    /* A round has a chain for each device. The first one warms up, and is checked like the
+     * others. */
+    begin = session_clock_ns();
+    for (int d = 0; status == 0 && d < c->devices; ++d)
+        status = run_copy_chain(c, d, 1, ns, err);
+    while (status == 0 && n < MOST_CHAINS &&
+           (n < LEAST_SAMPLES || session_seconds_since(begin) < CHAINED * seconds)) {
+        for (int d = 0; status == 0 && d < c->devices; ++d) {
+            status = run_copy_chain(c, d, n, ns, err);
+            for (int part = 0; part < CHAINED; ++part)
+                times[part].ns[(size_t)d * MOST_CHAINS + n] = ns[part];
+        }
+        ++n;
+    }
+    for (int part = 0; n > 0 && part < CHAINED; ++part) {
+        for (int d = 1; d < c->devices; ++d)
+            memmove(times[part].ns + (size_t)d * n, times[part].ns + (size_t)d * MOST_CHAINS,
+                    n * sizeof times[part].ns[0]);
+        times[part].n = n;
+    }
     dp_group_trace(group, NULL);
     for (int d = 0; d < c->devices; ++d) {
         dp_tensor_free(&c->first[d]);

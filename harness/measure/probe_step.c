@@ -19,8 +19,8 @@ enum record_status cell_status(const struct dp_error *err, enum record_status ot
     return err->status == DP_ENOMEM ? RECORD_OOM : otherwise;
 }
 
-static int reference(const struct cell_config *config, const struct workload_set *set,
-                     struct verify **verify, struct text_error *why)
+static int open_reference(const struct cell_config *config, const struct workload_set *set,
+                          struct verify **verify, struct text_error *why)
 {
     const struct measurable *kind = session_measurable(config->mode);
     const int status = verify_open(&config->workload, set, config->rows,
@@ -29,7 +29,7 @@ static int reference(const struct cell_config *config, const struct workload_set
     return status || !kind->verify ? status : kind->verify(*verify, set, why);
 }
 
-static int step(struct session *session, const struct workload_set *set, struct dp_error *err)
+static int read_step(struct session *session, const struct workload_set *set, struct dp_error *err)
 {
     struct session_times times;
     int status;
@@ -42,31 +42,12 @@ static int step(struct session *session, const struct workload_set *set, struct 
     return session_read(session, err);
 }
 
-static int compare(const struct verify *verify, const struct session *session,
-                   struct record_cell *cell)
-{
-    size_t shard[DP_MAX_SLOTS];
-    struct verify_found found;
-    struct text_error why = {""};
-    const struct verify_step left = session_result(session, shard);
-    const int status = verify_measure(verify, &left, &found, &why);
-    char reason[256];
-
-    cell->probe_values = found.values;
-    cell->probe_bound = verify_width(verify);
-    cell->probe_ratio = found.ratio;
-    if (status == 0)
-        return 0;
-    snprintf(reason, sizeof reason, "probe: %.200s", why.text);
-    return cell_fail(cell, status > 0 ? RECORD_FAILED : RECORD_BROKEN, reason);
-}
-
 int measure_reference(const struct cell_config *config, int k, struct workload_set *set,
                       struct verify **verify, struct text_error *why)
 {
     *set = workload_batch(&config->workload, config->rows, config->math, config->seed, k);
     for (;;) {
-        const int status = reference(config, set, verify, why);
+        const int status = open_reference(config, set, verify, why);
 
         if (status == 0 || status == VERIFY_STARVED || set->wide == 0)
             return status;
@@ -83,7 +64,7 @@ int measure_exact(const struct cell_config *config, int k, struct session *sessi
     struct verify *verify = NULL;
     size_t shard[DP_MAX_SLOTS];
     int found = measure_reference(config, k, &set, &verify, why);
-    int status = found == VERIFY_STARVED ? 0 : step(session, &set, err);
+    int status = found == VERIFY_STARVED ? 0 : read_step(session, &set, err);
 
     *values = 0;
     if (found == 0 && status == 0) {
@@ -105,19 +86,30 @@ int measure_probe(const struct cell_config *config, struct session *session,
                                                    (size_t)cell_replicas(config));
     const uint64_t start_ns = session_clock_ns();
     struct verify *verify = NULL;
+    struct verify_found found;
     struct text_error why = {""};
     struct dp_error err = {0};
+    size_t shard[DP_MAX_SLOTS];
     char reason[256];
     int status = 0;
 
-    if (reference(config, &set, &verify, &why))
+    if (open_reference(config, &set, &verify, &why))
         status = cell_fail(cell, RECORD_BROKEN, why.text);
-    if (status == 0 && step(session, &set, &err)) {
+    if (status == 0 && read_step(session, &set, &err)) {
         snprintf(reason, sizeof reason, "probe: %s", err.text);
         status = cell_fail(cell, cell_status(&err, RECORD_FAILED), reason);
     }
-    if (status == 0)
-        status = compare(verify, session, cell);
+    if (status == 0) {
+        const struct verify_step left = session_result(session, shard);
+        const int differs = verify_measure(verify, &left, &found, &why);
+
+        cell->probe_values = found.values;
+        cell->probe_bound = verify_width(verify);
+        cell->probe_ratio = found.ratio;
+        snprintf(reason, sizeof reason, "probe: %.200s", why.text);
+        if (differs)
+            status = cell_fail(cell, differs > 0 ? RECORD_FAILED : RECORD_BROKEN, reason);
+    }
     verify_close(verify);
     session_close_set(session, set.index);
     cell->probe_ns = session_clock_ns() - start_ns;

@@ -114,28 +114,6 @@ static int open_modules(struct session *s, const struct cell_config *config, str
     return 0;
 }
 
-/* Allocates host memory for the results of a step. */
-static int open_results(struct session *s, struct dp_error *err)
-{
-    for (int p = 0; p < s->n_params; ++p) {
-        const size_t count = dp_tensor_count(&s->param[p]->value);
-        const size_t want = workload_param_count(s->workload, (size_t)p);
-
-        if (count != want)
-            return dp_fail(err, DP_ESHAPE, "parameter %d of %s has %zu elements, must have %zu", p,
-                           s->workload->name, count, want);
-        if (s->use.frozen)
-            continue;
-        s->gradient[p] = session_floats(count);
-        s->updated[p] = session_floats(count);
-        if (!s->gradient[p] || !s->updated[p])
-            return dp_fail(err, DP_ENOMEM, "no memory to read %zu parameters", count);
-    }
-    if (!s->use.frozen && !(s->outputs = session_floats(session_outputs(s))))
-        return dp_fail(err, DP_ENOMEM, "no memory to read the outputs of %zu rows", s->rows);
-    return 0;
-}
-
 int session_open_for(struct session *session, struct dp_group *group,
                      const struct cell_config *config, const struct session_use *use,
                      struct dp_error *err)
@@ -150,8 +128,25 @@ int session_open_for(struct session *session, struct dp_group *group,
     session->host_inputs = config->host_inputs > 0;
     session->group = group;
     session->slot = dp_group_size(group) > 0 ? dp_group_slot(group, 0) : dp_group_host(group);
-    if ((status = open_modules(session, config, err)) || (status = open_results(session, err)))
+    if ((status = open_modules(session, config, err)))
         return status;
+    /* Host memory for the results of a step. */
+    for (int p = 0; p < session->n_params; ++p) {
+        const size_t count = dp_tensor_count(&session->param[p]->value);
+        const size_t want = workload_param_count(session->workload, (size_t)p);
+
+        if (count != want)
+            return dp_fail(err, DP_ESHAPE, "parameter %d of %s has %zu elements, must have %zu", p,
+                           session->workload->name, count, want);
+        if (use->frozen)
+            continue;
+        session->gradient[p] = session_floats(count);
+        session->updated[p] = session_floats(count);
+        if (!session->gradient[p] || !session->updated[p])
+            return dp_fail(err, DP_ENOMEM, "no memory to read %zu parameters", count);
+    }
+    if (!use->frozen && !(session->outputs = session_floats(session_outputs(session))))
+        return dp_fail(err, DP_ENOMEM, "no memory to read the outputs of %zu rows", session->rows);
     session_set_traced(session, true);
     return 0;
 }

@@ -59,29 +59,12 @@ static int digest_whole_step(struct session *s, int k, struct session_apart *tim
     return digest_gradients(s, &left->whole, err);
 }
 
-static int reduce_alone(struct session *s, double *ns, struct dp_error *err)
-{
-    struct session_times times;
-    int status;
-
-    if ((status = session_together(s, err)))
-        return status;
-    dp_group_barrier(s->group);
-    times.start_ns = session_clock_ns();
-    if ((status = dp_ddp_reduce(s->ddp, err)) || (status = dp_group_wait(s->group, err)))
-        return status;
-    times.step_ns = session_clock_ns() - times.start_ns;
-    if ((status = session_trace(s, err)) || (status = session_share(s, &times, err)))
-        return status;
-    *ns = (double)times.step_ns;
-    return 0;
-}
-
 /* Runs a step without its reduction, then the reduction. */
 static int digest_parts(struct session *s, int k, struct session_apart *times,
                         struct session_left *left, struct dp_error *err)
 {
     const double max_norm = s->update.max_norm;
+    struct session_times alone;
     int status;
 
     dp_ddp_no_sync(s->ddp, true);
@@ -89,9 +72,17 @@ static int digest_parts(struct session *s, int k, struct session_apart *times,
     status = whole_step(s, k, &times->compute_ns, err);
     s->update.max_norm = max_norm;
     dp_ddp_no_sync(s->ddp, false);
-    if (status || (status = reduce_alone(s, &times->comm_ns, err)) ||
+    if (status || (status = session_together(s, err)))
+        return status;
+    dp_group_barrier(s->group);
+    alone.start_ns = session_clock_ns();
+    if ((status = dp_ddp_reduce(s->ddp, err)) || (status = dp_group_wait(s->group, err)))
+        return status;
+    alone.step_ns = session_clock_ns() - alone.start_ns;
+    if ((status = session_trace(s, err)) || (status = session_share(s, &alone, err)) ||
         (status = update_clip(&s->update, s->ddp, err)))
         return status;
+    times->comm_ns = (double)alone.step_ns;
     return digest_gradients(s, &left->parts, err);
 }
 
@@ -107,25 +98,6 @@ int session_apart(struct session *session, int k, bool whole_first, struct sessi
     if (status == 0 && !whole_first)
         status = digest_whole_step(session, k, times, left, err);
     return status;
-}
-
-static int check_round(size_t round, int k, const struct session_left *left,
-                       const struct session_verified *verified, struct dp_error *err)
-{
-    const struct {
-        const char *what;
-        uint64_t got, want;
-    } digests[] = {{"whole step", left->step, verified->step},
-                   {"gradients of the whole step", left->whole, verified->gradients},
-                   {"gradients of a step and its reduction", left->parts, verified->gradients}};
-
-    for (size_t i = 0; i < sizeof digests / sizeof digests[0]; ++i)
-        if (digests[i].got != digests[i].want)
-            return dp_fail(err, DP_EFAULT,
-                           "overlap, round %zu, set %d, %s: digest %016" PRIx64
-                           ", the verified step's is %016" PRIx64,
-                           round, k, digests[i].what, digests[i].got, digests[i].want);
-    return 0;
 }
 
 /* The least time that can be told: a multiple of the smallest step of the clock that is
@@ -144,22 +116,6 @@ static double least_time(void)
     return least == UINT64_MAX ? INFINITY : TICKS * (double)least;
 }
 
-static void keep_rounds(const struct session *session, const struct session_apart rounds[], int n,
-                        struct record_cell *cell)
-{
-    cell->n_rounds = n;
-    for (int i = 0; i < n; ++i) {
-        cell->round_ns[RECORD_COMPUTE][i] = (uint64_t)rounds[i].compute_ns;
-        cell->round_ns[RECORD_COMM][i] = (uint64_t)rounds[i].comm_ns;
-        cell->round_ns[RECORD_WHOLE][i] = (uint64_t)rounds[i].whole_ns;
-    }
-    record_derive_rounds(cell);
-    cell->hidden_frac = dp_group_world(session->group) < 2
-                            ? (double)NAN
-                            : stats_hidden(cell->compute_alone_ns, cell->comm_alone_ns,
-                                           cell->whole_ns, least_time());
-}
-
 int session_overlap(struct session *session, double seconds,
                     const struct session_verified verified[WORKLOAD_SETS], struct record_cell *cell,
                     struct dp_error *err)
@@ -173,12 +129,35 @@ int session_overlap(struct session *session, double seconds,
         const int k = n % WORKLOAD_SETS;
         struct session_left left = {0};
 
-        status = session_apart(session, k, n % 2 == 0, &rounds[n], &left, err);
-        if (status == 0)
-            status = check_round((size_t)n, k, &left, &verified[k], err);
+        if ((status = session_apart(session, k, n % 2 == 0, &rounds[n], &left, err)))
+            return status;
+
+        const struct {
+            const char *what;
+            uint64_t got, want;
+        } digests[] = {
+            {"whole step", left.step, verified[k].step},
+            {"gradients of the whole step", left.whole, verified[k].gradients},
+            {"gradients of a step and its reduction", left.parts, verified[k].gradients}};
+
+        for (size_t i = 0; i < sizeof digests / sizeof digests[0]; ++i)
+            if (digests[i].got != digests[i].want)
+                return dp_fail(err, DP_EFAULT,
+                               "overlap, round %d, set %d, %s: digest %016" PRIx64
+                               ", the verified step's is %016" PRIx64,
+                               n, k, digests[i].what, digests[i].got, digests[i].want);
         ++n;
     }
-    if (status == 0)
-        keep_rounds(session, rounds, n, cell);
-    return status;
+    cell->n_rounds = n;
+    for (int i = 0; i < n; ++i) {
+        cell->round_ns[RECORD_COMPUTE][i] = (uint64_t)rounds[i].compute_ns;
+        cell->round_ns[RECORD_COMM][i] = (uint64_t)rounds[i].comm_ns;
+        cell->round_ns[RECORD_WHOLE][i] = (uint64_t)rounds[i].whole_ns;
+    }
+    record_derive_rounds(cell);
+    cell->hidden_frac = dp_group_world(session->group) < 2
+                            ? (double)NAN
+                            : stats_hidden(cell->compute_alone_ns, cell->comm_alone_ns,
+                                           cell->whole_ns, least_time());
+    return 0;
 }

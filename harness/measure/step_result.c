@@ -15,23 +15,6 @@ int step_result_bad(const struct step_result *left, size_t step, const char *rea
     return cell_fail(left->cell, RECORD_FAILED, reason);
 }
 
-/* Notes how many bits the exact data use at least: in outputs, and in gradients of weights. */
-static void note_bits(struct step_result *left)
-{
-    const struct session *s = left->session;
-    const struct workload *w = s->workload;
-    int bits = equal_significant(s->outputs, s->rows * workload_width(w));
-
-    for (int p = 0; p < s->n_params; ++p) {
-        const struct dp_tensor *value = &s->param[p]->value;
-        const int own = equal_significant(s->gradient[p], dp_tensor_count(value));
-
-        bits = value->ndim > 1 && own < bits ? own : bits;
-    }
-    if (workload_is_exact(w) && (left->cell->exact_bits == 0 || bits < left->cell->exact_bits))
-        left->cell->exact_bits = bits > 0 ? bits : 1; /* all numbers are 0 */
-}
-
 static uint64_t digest_rows(const struct session *s)
 {
     size_t rows[DP_MAX_SLOTS];
@@ -70,7 +53,18 @@ static int verify_values(struct step_result *left, int k, size_t step)
         return step_result_bad(left, step, reason);
     }
     left->verified[k] = true;
-    note_bits(left);
+    /* How many bits the exact data use at least: in outputs, and in gradients of weights. */
+    int bits = equal_significant(s->outputs, s->rows * workload_width(s->workload));
+
+    for (int p = 0; p < s->n_params; ++p) {
+        const struct dp_tensor *value = &s->param[p]->value;
+        const int own = equal_significant(s->gradient[p], dp_tensor_count(value));
+
+        bits = value->ndim > 1 && own < bits ? own : bits;
+    }
+    if (workload_is_exact(s->workload) &&
+        (left->cell->exact_bits == 0 || bits < left->cell->exact_bits))
+        left->cell->exact_bits = bits > 0 ? bits : 1; /* all numbers are 0 */
     return 0;
 }
 

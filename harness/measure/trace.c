@@ -142,49 +142,15 @@ static void print_row(struct picture *p, int row, struct dp_interval time[], int
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-static void print_step(struct picture *p, const struct session_times *times)
-{
-    const struct dp_trace *trace = &p->session->trace;
-    const int n_devices = devices_of(p);
-    bool begun = false;
-    int left_out = 0;
-
-    for (int r = 0; r < n_devices; ++r)
-        for (int lane = 0; lane < DP_LANES; ++lane) {
-            struct dp_interval *at = p->timeline->lane[r][lane].at;
-            const int n = p->timeline->lane[r][lane].n;
-            const int there = n < DP_TIMELINE_CAPACITY ? n : DP_TIMELINE_CAPACITY;
-
-            left_out += n - there;
-            print_row(p, row_of(r, lane), at, there);
-        }
-    begin_event(p, "X", "step", STEP_ROW);
-    fputs(",\"cat\":\"step\"", p->out);
-    print_times(p, times->start_ns, times->start_ns + times->step_ns);
-    fprintf(p->out, ",\"args\":{\"step\":%d,\"left_out\":%d,\"phases_ns\":{", p->step, left_out);
-    /* Each phase that the step has, with its times on all devices. */
-    for (int phase = 0; phase < DP_PHASES; ++phase) {
-        uint64_t any = 0;
-
-        for (int r = 0; r < n_devices; ++r)
-            any |= trace->replica[r].ns[phase];
-        if (any == 0)
-            continue;
-        fprintf(p->out, "%s\"%s\":[", begun ? "," : "", names[phase]);
-        for (int r = 0; r < n_devices; ++r)
-            fprintf(p->out, "%s%" PRIu64, r > 0 ? "," : "", trace->replica[r].ns[phase]);
-        fputc(']', p->out);
-        begun = true;
-    }
-    fputs("}}}", p->out);
-}
-
-/* Runs a traced step. The timeline begins anew with the trace that it belongs to. */
+/* Runs a traced step, and prints its events. The timeline begins anew with the trace that it
+ * belongs to. */
 static int run_traced_step(struct picture *p, const struct session_verified verified[],
                            struct dp_error *err)
 {
-    const int k = p->step % WORKLOAD_SETS;
+    const int k = p->step % WORKLOAD_SETS, n_devices = devices_of(p);
     struct session *s = p->session;
+    bool begun = false;
+    int left_out = 0;
     struct session_times times = {0};
     int status = session_prepare(s, k, err);
 
@@ -200,7 +166,34 @@ static int run_traced_step(struct picture *p, const struct session_verified veri
         return dp_fail(err, DP_EFAULT, "it left something else than the verified step");
     if (p->step == 0)
         p->start_ns = times.start_ns;
-    print_step(p, &times);
+    for (int r = 0; r < n_devices; ++r)
+        for (int lane = 0; lane < DP_LANES; ++lane) {
+            struct dp_interval *at = p->timeline->lane[r][lane].at;
+            const int n = p->timeline->lane[r][lane].n;
+            const int there = n < DP_TIMELINE_CAPACITY ? n : DP_TIMELINE_CAPACITY;
+
+            left_out += n - there;
+            print_row(p, row_of(r, lane), at, there);
+        }
+    begin_event(p, "X", "step", STEP_ROW);
+    fputs(",\"cat\":\"step\"", p->out);
+    print_times(p, times.start_ns, times.start_ns + times.step_ns);
+    fprintf(p->out, ",\"args\":{\"step\":%d,\"left_out\":%d,\"phases_ns\":{", p->step, left_out);
+    /* Each phase that the step has, with its times on all devices. */
+    for (int phase = 0; phase < DP_PHASES; ++phase) {
+        uint64_t any = 0;
+
+        for (int r = 0; r < n_devices; ++r)
+            any |= s->trace.replica[r].ns[phase];
+        if (any == 0)
+            continue;
+        fprintf(p->out, "%s\"%s\":[", begun ? "," : "", names[phase]);
+        for (int r = 0; r < n_devices; ++r)
+            fprintf(p->out, "%s%" PRIu64, r > 0 ? "," : "", s->trace.replica[r].ns[phase]);
+        fputc(']', p->out);
+        begun = true;
+    }
+    fputs("}}}", p->out);
     return 0;
 }
 

@@ -185,28 +185,24 @@ struct usage_reading usage_read(const char *root, const struct usage_units *unit
     return reading;
 }
 
-/* The frequency of one unit; NaN: unknown. */
-static double unit_hz(const char *root, int unit)
-{
-    char name[PATH_BYTES], line[32];
-    uint64_t khz = 0;
-    int unused = 0;
-
-    snprintf(name, sizeof name, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", unit);
-    const bool read = machine_line(root, name, line, sizeof line, &unused);
-    const char *end = read ? read_number(line, UINT32_MAX, &khz) : NULL;
-
-    return end && *end == '\n' && khz > 0 && (double)khz * 1e3 <= MOST_HZ ? (double)khz * 1e3
-                                                                          : (double)NAN;
-}
-
 double usage_hz(const char *root, const struct usage_units *units)
 {
     double sum = 0;
 
-    for (int i = 0; i < USAGE_UNITS && !isnan(sum); ++i)
-        if (units->has[i])
-            sum += unit_hz(root, i);
+    for (int i = 0; i < USAGE_UNITS && !isnan(sum); ++i) {
+        char name[PATH_BYTES], line[32];
+        uint64_t khz = 0;
+        int unused = 0;
+
+        if (!units->has[i])
+            continue;
+        snprintf(name, sizeof name, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", i);
+        const bool read = machine_line(root, name, line, sizeof line, &unused);
+        const char *end = read ? read_number(line, UINT32_MAX, &khz) : NULL;
+
+        sum += end && *end == '\n' && khz > 0 && (double)khz * 1e3 <= MOST_HZ ? (double)khz * 1e3
+                                                                              : (double)NAN;
+    }
     return units->n > 0 ? sum / units->n : (double)NAN;
 }
 
@@ -221,13 +217,6 @@ static double share(double part, double whole)
     return fmin(1, fmax(0, part / whole));
 }
 
-/* Whether the kernel's times of the units fit the time that passed, and whether they can include
- * those of this process. */
-static bool believable(double all, double taken, double own, double room, double coarse)
-{
-    return fabs(all - room) <= SLACK * room + coarse && own - taken <= SLACK * room + coarse;
-}
-
 void usage_note(const struct usage_reading *begin, const struct usage_reading *end,
                 const struct usage_units *units, struct record_cell *cell)
 {
@@ -239,7 +228,10 @@ void usage_note(const struct usage_reading *begin, const struct usage_reading *e
     const double all = passed(begin->all_s, end->all_s);
 
     cell->foreign_frac = cell->steal_frac = (double)NAN;
-    if (elapsed >= LEAST_TICKS * tick && believable(all, busy + steal, own, room, coarse)) {
+    /* The kernel's times of the units must fit the time that passed, and be able to include those
+     * of this process. */
+    if (elapsed >= LEAST_TICKS * tick && fabs(all - room) <= SLACK * room + coarse &&
+        own - (busy + steal) <= SLACK * room + coarse) {
         const double foreign = share(busy - own, room), stolen = share(steal, room);
         /* A short launch has few ticks, which are rounded, so together they may be more than all.
          */
