@@ -60,7 +60,7 @@ static error_t check_alone(const struct argp_state *state, const char *option, i
     return 0;
 }
 
-static error_t parse_other(int key, char *arg, struct argp_state *state)
+static error_t devices_option(int key, char *arg, struct argp_state *state)
 {
     static const char *const binds[] = {"cores", "none"};
     struct devices_options *options = command_input(state);
@@ -133,10 +133,12 @@ static void print_devices(const struct record_devices *d)
         printf("  none: modules run on the host, without data parallelism\n");
         return;
     }
+    struct dp_slot_info s = {.flags = 0};
+    char memory[32];
+
     printf("  %-4s %-12s %-5s %-6s %-5s %s\n", "slot", "name", "kind", "NUMA", "bound",
            "processing units");
     for (int i = 0; i < d->n_slots; ++i) {
-        struct dp_slot_info s;
         char numa[16] = "-";
 
         dp_slot_describe(dp_group_slot(d->group, i), &s);
@@ -148,14 +150,7 @@ static void print_devices(const struct record_devices *d)
         command_wrap(stdout, s.cores[0] != '\0' ? s.cores : "-", (size_t)used, (size_t)used,
                      COLUMNS);
     }
-}
-
-/* The GPUs of the list: their models, and whether their workers are on cores next to them. */
-static void print_gpus(const struct record_devices *d)
-{
-    struct dp_slot_info s = {.flags = 0};
-    char memory[32];
-
+    /* The GPUs of the list: their models, and whether their workers are on cores next to them. */
     for (int i = 0; i < d->n_slots; ++i) {
         dp_slot_describe(dp_group_slot(d->group, i), &s);
         if (s.model[0] == '\0')
@@ -197,8 +192,8 @@ static void print_versions(const struct dp_machine *m, const struct record_run *
     print_long("NCCL", text);
 }
 
-static int show(const char *command, struct dp_group *group, const struct dp_machine *machine,
-                const struct record_run *run, const struct devices_options *options)
+static int show_node(const char *command, struct dp_group *group, const struct dp_machine *machine,
+                     const struct record_run *run, const struct devices_options *options)
 {
     struct record_devices devices = {.devices = options->devices,
                                      .backend = dp_group_backend(group),
@@ -243,31 +238,16 @@ static int show(const char *command, struct dp_group *group, const struct dp_mac
            bytes_text(machine->l2_bytes, l2, sizeof l2),
            bytes_text(machine->l3_bytes, l3, sizeof l3));
     print_devices(&devices);
-    print_gpus(&devices);
     node_print(stdout, run);
     print_versions(machine, run);
     return EXIT_PASSED;
-}
-
-/* NULL: memory is short, or file descriptors are. Caller frees. */
-static struct record_run *read_node(const struct dp_machine *machine)
-{
-    struct record_run *run = calloc(1, sizeof *run);
-
-    if (!run)
-        return NULL;
-    memcpy(run->cpu_model, machine->cpu_model, sizeof run->cpu_model);
-    if (node_read("", NULL, true, run) == 0)
-        return run;
-    free(run);
-    return NULL;
 }
 
 int devices_main(int argc, char **argv)
 {
     const struct command_syntax syntax = {
         .options = option_table,
-        .other = parse_other,
+        .other = devices_option,
         .doc = "Shows what is here: devices, core sets, NUMA nodes, caches, memory and library "
                "versions."};
     struct devices_options options = {.required = 0};
@@ -313,17 +293,20 @@ int devices_main(int argc, char **argv)
                                            .bind = !options.unbound && !machine.foreign,
                                            .foreign = machine.foreign};
 
-    struct record_run *run = read_node(&machine);
+    struct record_run *run = calloc(1, sizeof *run);
 
-    if (!run) {
+    if (run)
+        memcpy(run->cpu_model, machine.cpu_model, sizeof run->cpu_model);
+    if (!run || node_read("", NULL, true, run) != 0) {
         command_complain(argv[0],
                          "cannot read this node: too little memory or too few file descriptors");
+        free(run);
         return EXIT_FAILED;
     }
     status = command_open_group(argv[0], &config, options.required, &group);
     if (status == 0) {
         dp_group_blas(group, run->blas, sizeof run->blas);
-        status = show(argv[0], group, &machine, run, &options);
+        status = show_node(argv[0], group, &machine, run, &options);
     }
     dp_group_close(group);
     free(run);

@@ -121,25 +121,6 @@ static bool is_dropped(const char *variable)
     return true;
 }
 
-/* The reader of standard output has gone, as `head` does. */
-static bool reader_is_gone(void)
-{
-    struct pollfd output = {.fd = STDOUT_FILENO};
-
-    return poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
-}
-
-/* errno may be that of a later call by now. */
-static const char *reason_of(int error)
-{
-    static const int reasons[] = {ENOSPC, EDQUOT, EIO, EFBIG, EPIPE, EBADF};
-
-    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; ++i)
-        if (reasons[i] == error)
-            return strerror(error);
-    return "a write to it has failed";
-}
-
 /* Output that could not be written must not look like success, not even that of --help, after
  * which argp exits by itself. A reader that has gone wants no words: all that was to be done is
  * done, and the program ends as any other does in a pipe. */
@@ -147,13 +128,19 @@ static void check_output(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return;
+    static const int reasons[] = {ENOSPC, EDQUOT, EIO, EFBIG, EPIPE, EBADF};
+    struct pollfd output = {.fd = STDOUT_FILENO};
+    const char *reason = "a write to it has failed"; /* errno may be that of a later call by now */
     const int why = errno;
 
-    if (reader_is_gone()) {
+    if (poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0) {
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
     }
-    fprintf(stderr, "lockstep: standard output: %s\n", reason_of(why));
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; ++i)
+        if (reasons[i] == why)
+            reason = strerror(why);
+    fprintf(stderr, "lockstep: standard output: %s\n", reason);
     _exit(EXIT_MISUSE);
 }
 
@@ -178,7 +165,7 @@ static const struct {
            {"--dump-options", dump}};
 
 /* argv begins with the command's name, of one word or of two: two are looked for first. */
-static int run(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     char name[NAME_BYTES];
 
@@ -240,7 +227,7 @@ int main(int argc, char **argv)
         return EXIT_MISUSE;
     }
     if (strcmp(argv[1], "help") == 0 && (argc == 3 || argc == 4))
-        return run(argc - 1, (char *[]){argv[2], argc == 4 ? argv[3] : help, help, NULL});
+        return run_command(argc - 1, (char *[]){argv[2], argc == 4 ? argv[3] : help, help, NULL});
     for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) {
         if (strcmp(argv[1], own[i].name) != 0)
             continue;
@@ -251,5 +238,5 @@ int main(int argc, char **argv)
         own[i].print();
         return EXIT_PASSED;
     }
-    return run(argc - 1, argv + 1);
+    return run_command(argc - 1, argv + 1);
 }

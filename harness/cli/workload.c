@@ -7,7 +7,7 @@
 #include "command/command.h"
 #include "workload.h"
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_workload_option(int key, char *arg, struct argp_state *state)
 {
     struct workload *workload = state->input;
     char why[200];
@@ -23,8 +23,9 @@ int workload_main(int argc, char **argv)
 {
     static const struct argp_option table[] = {
         {.name = "workload", .key = 'w', .arg = "W", .doc = "the one to describe"}, {0}};
-    const struct argp argp = {
-        .options = table, .parser = parse_option, .doc = "Says what a workload is made of."};
+    const struct argp argp = {.options = table,
+                              .parser = parse_workload_option,
+                              .doc = "Says what a workload is made of."};
     struct workload workload = {.is = NULL};
     const int status = command_parse(&argp, argc, argv, &workload);
 
