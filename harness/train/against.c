@@ -129,18 +129,6 @@ static double distance(const struct train_side *a, const struct train_side *b, b
     return mean ? sum / (double)a->n_values : most;
 }
 
-/* Returns the largest magnitude of the parameters, or the mean. */
-static double size_of(const struct train_side *side, bool mean)
-{
-    double most = 0, sum = 0;
-
-    for (size_t i = 0; i < side->n_values; ++i) {
-        sum += fabs((double)side->value[i]);
-        most = fmax(most, fabs((double)side->value[i]));
-    }
-    return mean ? sum / (double)side->n_values : most;
-}
-
 static void note_divergence(struct train_divergence *divergence,
                             const struct train_against *against, const struct train_side *first,
                             size_t at)
@@ -178,8 +166,15 @@ int train_against_step(struct train_against *against, struct train_side *first,
         rounding =
             fmax(rounding, distance(&against->shuffled[i], against->side, against->mean, &at));
     }
-    const double size = size_of(against->side, against->mean);
+    /* The largest magnitude of the parameters, or the mean. */
+    double size = 0, sum = 0;
 
+    for (size_t i = 0; i < against->side->n_values; ++i) {
+        sum += fabs((double)against->side->value[i]);
+        size = fmax(size, fabs((double)against->side->value[i]));
+    }
+    if (against->mean)
+        size = sum / (double)against->side->n_values;
     rounding = fmax(rounding, (double)FLT_EPSILON / 2 * size);
     against->rounding = fmax(against->rounding, rounding);
     against->bound = FACTOR * against->rounding;

@@ -97,76 +97,56 @@ int train_model_init(const struct train_model *model, struct dp_module *module, 
     return status ? status : dp_module_init(module, seed, err);
 }
 
-static size_t states(const struct train_update *update)
-{
-    return update->kind == TRAIN_ADAMW ? 2 : update->momentum > 0 ? 1 : 0;
-}
-
-/* Finds the memory that is available; of several GPUs, that of the one with the least. */
-static int room_of(struct dp_group *group, struct plan_room *room, struct dp_error *err)
-{
-    struct dp_machine machine;
-    int status;
-
-    *room = (struct plan_room){.cores = true, .bytes = NAN};
-    for (int i = 0; i < dp_group_size(group); ++i) {
-        struct dp_slot_info slot;
-
-        dp_slot_describe(dp_group_slot(group, i), &slot);
-        room->cores = room->cores && !(slot.flags & DP_KIND_GPU);
-        if (slot.flags & DP_KIND_GPU)
-            room->bytes = fmin(room->bytes, (double)slot.memory_bytes);
-    }
-    if (!room->cores)
-        return 0;
-    if ((status = dp_machine_read(&machine, err)) == 0 && machine.usable_bytes > 0)
-        room->bytes = (double)machine.usable_bytes;
-    return status;
-}
-
-/* Checks that a step fits, as a sweep plans it; a test takes less memory. */
-static int batch_fits(const struct train_model *model, const struct train_options *options,
-                      size_t devices, struct plan_room *room, struct dp_error *err)
-{
-    const struct train_update *update = &options->update;
-    const size_t each = options->processes.per_process, parts = update->parts;
-    const struct cell_config cell = {.workload = model->workload,
-                                     .n_devices = devices > 0 ? (int)devices : 1,
-                                     .mode = devices == 0   ? CELL_PLAIN
-                                             : options->ddp ? CELL_DDP
-                                                            : CELL_DP,
-                                     .per_process = each,
-                                     .rows = options->batch / parts};
-    const double weights = (double)workload_params(&model->workload) * sizeof(float);
-    const size_t optimizers = options->ddp && room->cores && each == 0 ? devices : 1;
-    struct text_error why = {""};
-
-    room->unused = weights * (double)((2 - states(update)) * optimizers);
-    if (options->epochs == 0 || plan_check_cell(&cell, room, &why) == 0)
-        return 0;
-    return dp_fail(err, DP_EINVAL, "--batch: %s%.200s", parts > 1 ? "in each part " : "", why.text);
-}
-
 /* Compares the available memory with that of weights, gradients, the state of the optimizer and the
  * weights of the replicas, then with that of a batch. This is less than a training takes: a model
  * that does not fit is refused, but one that is not refused may still not fit. */
 int train_model_fits(const struct train_model *model, struct dp_group *group, size_t devices,
                      const struct train_options *options, struct dp_error *err)
 {
-    const size_t here = (size_t)dp_group_size(group);
-    const size_t copies = 2 + states(&options->update) + (here > 1 ? here - 1 : 0);
+    const struct train_update *update = &options->update;
+    const size_t here = (size_t)dp_group_size(group), each = options->processes.per_process;
+    const size_t states = update->kind == TRAIN_ADAMW ? 2 : update->momentum > 0 ? 1 : 0;
+    const size_t copies = 2 + states + (here > 1 ? here - 1 : 0);
     const double weights = (double)workload_params(&model->workload) * sizeof(float);
     const double need = weights * (double)copies, gibi = 1 << 30;
-    struct plan_room room;
-    int status = room_of(group, &room, err);
+    struct plan_room room = {.cores = true, .bytes = NAN};
+    struct dp_machine machine;
+    struct text_error why = {""};
+    int status;
 
-    if (status)
+    /* The memory that is available; of several GPUs, that of the one with the least. */
+    for (size_t i = 0; i < here; ++i) {
+        struct dp_slot_info slot;
+
+        dp_slot_describe(dp_group_slot(group, (int)i), &slot);
+        room.cores = room.cores && !(slot.flags & DP_KIND_GPU);
+        if (slot.flags & DP_KIND_GPU)
+            room.bytes = fmin(room.bytes, (double)slot.memory_bytes);
+    }
+    if (room.cores && (status = dp_machine_read(&machine, err)))
         return status;
-    if (!room.cores || !(need > room.bytes))
-        return batch_fits(model, options, devices, &room, err);
-    return dp_fail(
-        err, DP_EINVAL,
-        "--model: %s: %.4g GiB of weights, %zu times with gradients and replicas, do not "
-        "fit in this machine's %.4g GiB of memory",
-        model->name, weights / gibi, copies, room.bytes / gibi);
+    if (room.cores && machine.usable_bytes > 0)
+        room.bytes = (double)machine.usable_bytes;
+    if (room.cores && need > room.bytes)
+        return dp_fail(
+            err, DP_EINVAL,
+            "--model: %s: %.4g GiB of weights, %zu times with gradients and replicas, do not "
+            "fit in this machine's %.4g GiB of memory",
+            model->name, weights / gibi, copies, room.bytes / gibi);
+
+    /* A step must fit, as a sweep plans it; a test takes less memory. */
+    const struct cell_config cell = {.workload = model->workload,
+                                     .n_devices = devices > 0 ? (int)devices : 1,
+                                     .mode = devices == 0   ? CELL_PLAIN
+                                             : options->ddp ? CELL_DDP
+                                                            : CELL_DP,
+                                     .per_process = each,
+                                     .rows = options->batch / update->parts};
+    const size_t optimizers = options->ddp && room.cores && each == 0 ? devices : 1;
+
+    room.unused = weights * (double)((2 - states) * optimizers);
+    if (options->epochs == 0 || plan_check_cell(&cell, &room, &why) == 0)
+        return 0;
+    return dp_fail(err, DP_EINVAL, "--batch: %s%.200s", update->parts > 1 ? "in each part " : "",
+                   why.text);
 }

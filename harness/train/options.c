@@ -201,7 +201,7 @@ static const struct command_option option_table[] = {
      TEXT(figure)},
     {0}};
 
-static error_t parse_other(int key, char *value, struct argp_state *state)
+static error_t train_option(int key, char *value, struct argp_state *state)
 {
     struct given *given = command_input(state);
     struct train_options *o = &given->options;
@@ -223,50 +223,11 @@ static error_t parse_other(int key, char *value, struct argp_state *state)
     return 0;
 }
 
-/* Checks that the options fit together, and completes those of the processes. */
-static int check_together(const char *command, struct train_options *o)
-{
-    const bool against = o->against[0] != '\0', launched = o->processes.launcher[0] != '\0';
-    const struct {
-        bool wrong;
-        const char *what;
-    } rows[] = {
-        {o->against_backend[0] != '\0' && !against, "--against-backend needs --against LIST"},
-        {o->against_communicator[0] != '\0' && !against,
-         "--against-communicator needs --against LIST"},
-        {against && o->seeds > 1, "--against compares one training: leave out --seeds"},
-        {against && o->epochs == 0, "--against needs a training: --epochs 1 at least"},
-        {o->save[0] != '\0' && o->seeds > 1,
-         "--save writes the weights of one training: leave out --seeds"},
-        {o->load[0] != '\0' && o->seeds > 1, "--load starts one training: leave out --seeds"},
-        {o->figure[0] != '\0' && o->epochs == 0, "--figure needs a training: --epochs 1 at least"},
-        {launched && o->dp, "--launcher is for ranks: it does not go with --mode dp"},
-        {launched && o->communicator[0] != '\0',
-         "--launcher does not go with --communicator, which is mpi between processes"},
-    };
-    int status;
-
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
-        if (rows[i].wrong)
-            return launcher_refuse(command, rows[i].what);
-    o->ddp = o->ddp || launched;
-    status = launcher_options_check(command, &o->processes, o->devices, o->required);
-    /* A training on the host needs no communicator. */
-    if (status == 0 && !launched)
-        status = command_check_communicator(command, o->communicator, o->backend, o->devices,
-                                            DP_COMM_PARALLEL | (o->ddp ? DP_COMM_RANKS : 0));
-    if (status == 0 && against)
-        status =
-            command_check_communicator(command, o->against_communicator, o->against_backend,
-                                       o->against, DP_COMM_PARALLEL | (o->ddp ? DP_COMM_RANKS : 0));
-    return status;
-}
-
 int train_parse(int argc, char **argv, struct train_options *options)
 {
     const struct command_syntax syntax = {
         .options = option_table,
-        .other = parse_other,
+        .other = train_option,
         .doc =
             "Trains a model on real data, data-parallel, and tests it on a fifth that it was "
             "not trained on, of a text on the last tenth."
@@ -306,5 +267,39 @@ int train_parse(int argc, char **argv, struct train_options *options)
     if (options->against[0] != '\0' && options->against_backend[0] == '\0')
         snprintf(options->against_backend, sizeof options->against_backend, "%s",
                  command_default_backend(options->against));
-    return check_together(argv[0], options);
+    struct train_options *o = options;
+    const bool against = o->against[0] != '\0', launched = o->processes.launcher[0] != '\0';
+    const struct {
+        bool wrong;
+        const char *what;
+    } rows[] = {
+        {o->against_backend[0] != '\0' && !against, "--against-backend needs --against LIST"},
+        {o->against_communicator[0] != '\0' && !against,
+         "--against-communicator needs --against LIST"},
+        {against && o->seeds > 1, "--against compares one training: leave out --seeds"},
+        {against && o->epochs == 0, "--against needs a training: --epochs 1 at least"},
+        {o->save[0] != '\0' && o->seeds > 1,
+         "--save writes the weights of one training: leave out --seeds"},
+        {o->load[0] != '\0' && o->seeds > 1, "--load starts one training: leave out --seeds"},
+        {o->figure[0] != '\0' && o->epochs == 0, "--figure needs a training: --epochs 1 at least"},
+        {launched && o->dp, "--launcher is for ranks: it does not go with --mode dp"},
+        {launched && o->communicator[0] != '\0',
+         "--launcher does not go with --communicator, which is mpi between processes"},
+    };
+    int status;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
+        if (rows[i].wrong)
+            return launcher_refuse(argv[0], rows[i].what);
+    o->ddp = o->ddp || launched;
+    status = launcher_options_check(argv[0], &o->processes, o->devices, o->required);
+    /* A training on the host needs no communicator. */
+    if (status == 0 && !launched)
+        status = command_check_communicator(argv[0], o->communicator, o->backend, o->devices,
+                                            DP_COMM_PARALLEL | (o->ddp ? DP_COMM_RANKS : 0));
+    if (status == 0 && against)
+        status =
+            command_check_communicator(argv[0], o->against_communicator, o->against_backend,
+                                       o->against, DP_COMM_PARALLEL | (o->ddp ? DP_COMM_RANKS : 0));
+    return status;
 }

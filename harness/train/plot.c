@@ -21,35 +21,20 @@ struct subject {
     double median;
 };
 
-enum curve { CURVE_TRAIN, CURVE_TEST, CURVE_OTHER_TEST, CURVE_ACCURACY, CURVE_OTHER };
-
-static double value_of(const struct train_epoch *epoch, enum curve curve)
-{
-    switch (curve) {
-    case CURVE_TRAIN:
-        return epoch->train_loss;
-    case CURVE_TEST:
-        return epoch->test_loss;
-    case CURVE_OTHER_TEST:
-        return epoch->other_loss;
-    case CURVE_ACCURACY:
-        return epoch->accuracy;
-    default:
-        return epoch->other_accuracy;
-    }
-}
+/* The places of numbers of an epoch that are drawn. */
+#define CURVE(member) offsetof(struct train_epoch, member)
 
 /* Adds one curve of a seed. If there are more epochs than marks, it has every n-th of them, and the
  * last. */
 static void add_curve(struct plot_table *table, const struct subject *subject, uint64_t seed,
-                      enum curve curve, const char *label)
+                      size_t curve, const char *label)
 {
     const size_t every = subject->options->epochs / (MARKS - 2) + 1;
     bool begun = false;
 
     for (size_t i = 0; i < subject->n; ++i) {
         const struct train_epoch *epoch = &subject->epoch[i];
-        const double y = value_of(epoch, curve);
+        const double y = *(const double *)(const void *)((const char *)epoch + curve);
         /* A text has the millions of tokens so far on the x axis. */
         const double x = epoch->context > 0 ? (double)epoch->tokens / 1e6 : (double)epoch->epoch;
 
@@ -73,47 +58,38 @@ static void add_curves(struct plot_table *table, const struct subject *subject, 
 
         snprintf(label, sizeof label, "seed %llu", seed);
         if (o->seeds > 1)
-            add_curve(table, subject, seed, accuracy ? CURVE_ACCURACY : CURVE_TEST, label);
+            add_curve(table, subject, seed, accuracy ? CURVE(accuracy) : CURVE(test_loss), label);
     }
     if (o->seeds > 1)
         return;
     if (!accuracy) {
-        add_curve(table, subject, o->seed, CURVE_TRAIN, "training");
-        add_curve(table, subject, o->seed, CURVE_TEST, "test");
+        add_curve(table, subject, o->seed, CURVE(train_loss), "training");
+        add_curve(table, subject, o->seed, CURVE(test_loss), "test");
         if (subject->model->text && o->against[0] != '\0')
-            add_curve(table, subject, o->seed, CURVE_OTHER_TEST, o->against);
+            add_curve(table, subject, o->seed, CURVE(other_loss), o->against);
         return;
     }
-    add_curve(table, subject, o->seed, CURVE_ACCURACY, o->devices);
+    add_curve(table, subject, o->seed, CURVE(accuracy), o->devices);
     if (o->against[0] != '\0')
-        add_curve(table, subject, o->seed, CURVE_OTHER, o->against);
-}
-
-/* Writes the note of a panel: what was trained; for the accuracy, and for a text, also the
- * result. */
-static void write_note(const struct subject *subject, bool accuracy, char *text, size_t bytes)
-{
-    const struct train_options *o = subject->options;
-    const bool loss = subject->model->text, results = accuracy || loss;
-    char result[96] = "", required[48] = "";
-
-    if (o->seeds > 1)
-        snprintf(result, sizeof result, "; median of %zu seeds %.*f%s", o->seeds, loss ? 4 : 2,
-                 subject->median, loss ? "" : " %");
-    if (o->require >= 0)
-        snprintf(required, sizeof required, "; required %g%s", o->require, loss ? "" : " %");
-    snprintf(text, bytes, "%.90s on %.60s, batch %zu, %.60s%s%s%s", subject->model->name, o->data,
-             o->batch, o->devices, o->ddp ? ", DistributedDataParallel" : "", results ? result : "",
-             results ? required : "");
+        add_curve(table, subject, o->seed, CURVE(other_accuracy), o->against);
 }
 
 static void write_panel(struct plot_table *table, bool accuracy)
 {
     const struct subject *subject = table->plot->subject;
     const struct train_options *o = subject->options;
-    char note[PLOT_TEXT];
+    const bool loss = subject->model->text, results = accuracy || loss;
+    char note[PLOT_TEXT], result[96] = "", required[48] = "";
 
-    write_note(subject, accuracy, note, sizeof note);
+    /* What was trained; for the accuracy, and for a text, also the result. */
+    if (o->seeds > 1)
+        snprintf(result, sizeof result, "; median of %zu seeds %.*f%s", o->seeds, loss ? 4 : 2,
+                 subject->median, loss ? "" : " %");
+    if (o->require >= 0)
+        snprintf(required, sizeof required, "; required %g%s", o->require, loss ? "" : " %");
+    snprintf(note, sizeof note, "%.90s on %.60s, batch %zu, %.60s%s%s%s", subject->model->name,
+             o->data, o->batch, o->devices, o->ddp ? ", DistributedDataParallel" : "",
+             results ? result : "", results ? required : "");
     if (!plot_table_panel(table,
                           accuracy       ? "Test accuracy (%)"
                           : o->seeds > 1 ? "Test loss: cross-entropy (logarithmic)"
@@ -126,30 +102,27 @@ static void write_panel(struct plot_table *table, bool accuracy)
     add_curves(table, subject, accuracy);
 }
 
-static void write_footer(const struct train_options *o, char *text, size_t bytes)
+static int write_panels(struct plot *plot)
 {
+    static const struct plot_grid grid = {.least = 900, .height = 284, .room = 150, .columns = 1};
+    const struct subject *subject = plot->subject;
+    const struct train_options *o = subject->options;
     const unsigned long long first = o->seed, last = o->seed + o->seeds - 1;
+    struct plot_table table;
     char seeds[64];
 
+    plot->width = WIDTH;
     if (o->seeds > 1)
         snprintf(seeds, sizeof seeds, "seeds %llu to %llu%s", first, last,
                  o->seeds > SEEDS ? " (the first six are drawn)" : "");
     else
         snprintf(seeds, sizeof seeds, "seed %llu", first);
     if (o->update.kind == TRAIN_ADAMW)
-        snprintf(text, bytes, "AdamW, lr %g, decay %g, %s", o->update.lr, o->update.decay, seeds);
+        snprintf(plot->footer, sizeof plot->footer, "AdamW, lr %g, decay %g, %s", o->update.lr,
+                 o->update.decay, seeds);
     else
-        snprintf(text, bytes, "lr %g, momentum %g, %s", o->update.lr, o->update.momentum, seeds);
-}
-
-static int write_panels(struct plot *plot)
-{
-    static const struct plot_grid grid = {.least = 900, .height = 284, .room = 150, .columns = 1};
-    const struct subject *subject = plot->subject;
-    struct plot_table table;
-
-    plot->width = WIDTH;
-    write_footer(subject->options, plot->footer, sizeof plot->footer);
+        snprintf(plot->footer, sizeof plot->footer, "lr %g, momentum %g, %s", o->update.lr,
+                 o->update.momentum, seeds);
     if (plot_table_open(&table, plot, &grid, "x, y") != 0)
         return -1;
     plot->narrow = false;

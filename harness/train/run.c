@@ -119,20 +119,6 @@ static int runs_away(const struct work *work, const char *what, size_t step, siz
                    advice);
 }
 
-static int make_step(struct work *work, const struct loader_batch *batch, float *loss)
-{
-    const struct train_run *run = work->run;
-    const struct train_side *side = run->side;
-    uint64_t arrived = 0;
-    const int status = run->world ? train_world_step(run->world, loss, &arrived, work->err)
-                                  : train_side_step(run->side, batch, loss, work->err);
-
-    arrived = run->world ? arrived : side->arrived;
-    if (status || arrived == train_rows_digest(batch, side->width, side->labels))
-        return status;
-    return dp_fail(work->err, DP_EFAULT, "the devices had other rows than those of the batch");
-}
-
 /* Reads the parameters after the steps of the processes to side. */
 static int get_parameters(struct work *work)
 {
@@ -154,9 +140,16 @@ static int run_epoch(struct work *work, struct train_epoch *epoch)
         return status;
     for (loader_next(work->train, &batch); batch.rows > 0; loader_next(work->train, &batch)) {
         float loss = 0;
+        uint64_t arrived = 0;
 
-        if ((status = make_step(work, &batch, &loss)))
+        status = run->world ? train_world_step(run->world, &loss, &arrived, work->err)
+                            : train_side_step(run->side, &batch, &loss, work->err);
+        if (status)
             return status;
+        arrived = run->world ? arrived : run->side->arrived;
+        if (arrived != train_rows_digest(&batch, run->side->width, run->side->labels))
+            return dp_fail(work->err, DP_EFAULT,
+                           "the devices had other rows than those of the batch");
         sum += (double)loss * (double)batch.rows;
         rows += batch.rows;
         ++epoch->steps;
@@ -211,34 +204,11 @@ static int test_epoch(struct work *work, struct train_epoch *epoch)
     return status;
 }
 
-/* Runs all epochs. Epoch 0 is a test only. */
-static int run_epochs(struct work *work, struct train_epoch *last)
-{
-    const struct train_run *run = work->run;
-    const size_t epochs = run->options->epochs;
-    int status;
-
-    for (size_t e = epochs > 0 ? 1 : 0; e <= epochs; ++e) {
-        *last = (struct train_epoch){.seed = run->seed,
-                                     .epoch = e,
-                                     .context = run->data->text ? run->data->features : 0,
-                                     .train_loss = NAN,
-                                     .other_loss = NAN,
-                                     .other_accuracy = NAN};
-        if (e > 0 && ((status = run_epoch(work, last)) || last->stopped))
-            return status;
-        if ((status = test_epoch(work, last)) || last->stopped)
-            return status;
-        if (run->finished && (status = run->finished(run->user, last, work->err)))
-            return status;
-    }
-    return 0;
-}
-
 int train_run(const struct train_run *run, struct train_epoch *last, struct dp_error *err)
 {
     const int ranks = run->world ? train_world_ranks(run->world) : run->side->session->n_ranks;
     const size_t shares = (size_t)ranks * run->options->update.parts;
+    const size_t epochs = run->options->epochs;
     struct work work = {.run = run, .err = err};
     int status = 0;
 
@@ -255,8 +225,23 @@ int train_run(const struct train_run *run, struct train_epoch *last, struct dp_e
             train_loader_open(run->options, run->data, run->seed, shares, false, &work.train, err);
     if (status == 0)
         status = train_loader_open(run->options, run->data, run->seed, 1, true, &work.test, err);
-    if (status == 0)
-        status = run_epochs(&work, last);
+    /* Epoch 0 is a test only. */
+    for (size_t e = epochs > 0 ? 1 : 0; status == 0 && e <= epochs; ++e) {
+        *last = (struct train_epoch){.seed = run->seed,
+                                     .epoch = e,
+                                     .context = run->data->text ? run->data->features : 0,
+                                     .train_loss = NAN,
+                                     .other_loss = NAN,
+                                     .other_accuracy = NAN};
+        if (e > 0)
+            status = run_epoch(&work, last);
+        if (status == 0 && !last->stopped)
+            status = test_epoch(&work, last);
+        if (status || last->stopped)
+            break;
+        if (run->finished)
+            status = run->finished(run->user, last, err);
+    }
     loader_close(work.train);
     loader_close(work.test);
     return status;

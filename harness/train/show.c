@@ -103,7 +103,7 @@ void train_show_epoch(const struct train_options *options, const struct train_ep
     fputc('\n', stderr);
 }
 
-static void show_exact(FILE *stream, const struct train_against *against)
+void train_show_against(FILE *stream, const struct train_against *against)
 {
     if (against->inexact.here)
         fprintf(stream, "exact steps: THEY DIFFER, first in step %zu of %zu: %s\n",
@@ -117,11 +117,6 @@ static void show_exact(FILE *stream, const struct train_against *against)
     if (against->exact_why[0] != '\0')
         fprintf(stream, "exact steps: %s: %s\n", against->exact_steps > 0 ? "no more" : "none",
                 against->exact_why);
-}
-
-void train_show_against(FILE *stream, const struct train_against *against)
-{
-    show_exact(stream, against);
     if (!against->diverged.here) {
         fprintf(stream, "real data: all bits equal after each of %zu steps\n", against->steps);
         return;

@@ -152,39 +152,33 @@ static int put_batch(struct train_side *side, const struct loader_batch *batch,
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-/* Reads the digest of the rows that the devices had. The rows that a step has read are still
- * there. */
-static int take_back(struct train_side *side, const struct dp_tensor in[2], uint64_t *digest,
-                     struct dp_error *err)
-{
-    const struct loader_batch back = {
-        .rows = in[0].dim[0], .feature = side->feature, .label = side->label};
-    const bool numbers = in[0].dtype != DP_F32;
-    int status;
-
-    if ((status = dp_tensor_read(numbers ? (void *)side->number : side->feature, &in[0], err)) ||
-        (status = dp_tensor_read(side->label, &in[1], err)))
-        return status;
-    for (size_t i = 0; numbers && i < dp_tensor_count(&in[0]); ++i)
-        side->feature[i] = (float)side->number[i];
-    *digest = train_rows_digest(&back, side->width, side->labels);
-    return 0;
-}
-
 int train_side_pass(struct train_side *side, const struct dp_tensor in[2], float *loss,
                     uint64_t *digest, struct dp_error *err)
 {
     struct session *s = side->session;
     const int world = s->ddp ? dp_group_world(side->group) : 1;
+    const struct loader_batch back = {
+        .rows = in[0].dim[0], .feature = side->feature, .label = side->label};
+    const bool numbers = in[0].dtype != DP_F32;
     struct train_report here[DP_MAX_SLOTS] = {{0}};
     double sum = 0;
     int status;
 
     dp_run_train_mode(s->run, true);
     dp_run_grad_mode(s->run, true);
-    if ((status = session_lend(s, in, err)) || (status = s->kind->step(s, 0, err)) ||
-        (status = digest ? take_back(side, in, &here[0].arrived, err) : 0))
+    if ((status = session_lend(s, in, err)) || (status = s->kind->step(s, 0, err)))
         return status;
+    /* The rows that a step has read are still there. */
+    if (digest) {
+        void *to = numbers ? (void *)side->number : side->feature;
+
+        if ((status = dp_tensor_read(to, &in[0], err)) ||
+            (status = dp_tensor_read(side->label, &in[1], err)))
+            return status;
+        for (size_t i = 0; numbers && i < dp_tensor_count(&in[0]); ++i)
+            side->feature[i] = (float)side->number[i];
+        here[0].arrived = train_rows_digest(&back, side->width, side->labels);
+    }
     for (int r = 0; r < s->n_ranks; ++r) {
         if ((status = dp_tensor_read(loss, &s->out[r * DP_MAX_IO], err)))
             return status;

@@ -36,10 +36,17 @@ static double request_real(const json_t *object, const char *name)
     return json_real_value(json_object_get(object, name));
 }
 
-static void read_options(struct train_options *o, const json_t *request)
+/* Opens the data. Errors of this process alone show here, so that no other process waits for it in
+ * a collective call. */
+static int do_open(void *self, const json_t *request, json_t **ok, struct dp_error *err)
 {
+    struct trainee *t = self;
+    struct train_options *o = &t->options;
     const json_t *update = json_object_get(request, "update");
     const bool adamw = json_is_true(json_object_get(update, "adamw"));
+    struct dataset_want want;
+    char digest[DIGEST_HEX], why[200];
+    int status;
 
     snprintf(o->model, sizeof o->model, "%s", rank_worker_text(request, "model"));
     snprintf(o->data, sizeof o->data, "%s", rank_worker_text(request, "data"));
@@ -59,19 +66,6 @@ static void read_options(struct train_options *o, const json_t *request)
                                       .steps = request_size(update, "steps"),
                                       .parts = request_size(update, "parts")};
     o->ddp = true;
-}
-
-/* Opens the data. Errors of this process alone show here, so that no other process waits for it in
- * a collective call. */
-static int do_open(void *self, const json_t *request, json_t **ok, struct dp_error *err)
-{
-    struct trainee *t = self;
-    const struct train_options *o = &t->options;
-    struct dataset_want want;
-    char digest[DIGEST_HEX], why[200];
-    int status;
-
-    read_options(&t->options, request);
     if (train_model_want(o->model, &want, why, sizeof why))
         return dp_fail(err, DP_EINVAL, "%s", why);
     want.header = o->header;

@@ -30,28 +30,6 @@ struct train_world {
 
 /* ---- the begin ------------------------------------------------------------------------------- */
 
-/* Makes the JSON of the request. NULL: no memory. */
-static json_t *open_request(const struct train_options *o, const char *digest)
-{
-    const struct train_update *u = &o->update;
-    char devices[sizeof o->devices];
-
-    if (device_list_first(o->devices, o->processes.per_process, devices, sizeof devices))
-        return NULL;
-
-    json_t *update =
-        json_pack("{s:b, s:f, s:f, s:f, s:f, s:b, s:I, s:I, s:I}", "adamw", u->kind == TRAIN_ADAMW,
-                  "lr", u->lr, "momentum", u->momentum, "decay", u->decay, "clip", u->clip,
-                  "cosine", u->cosine, "warmup", (json_int_t)u->warmup, "steps",
-                  (json_int_t)u->steps, "parts", (json_int_t)u->parts);
-
-    return json_pack("{s:s, s:s, s:b, s:s, s:s, s:i, s:I, s:o, s:b, s:s}", "model", o->model,
-                     "data", o->data, "header", o->header, "devices", devices, "backend",
-                     o->backend, "each", (int)o->processes.per_process, "batch",
-                     (json_int_t)o->batch, "update", update, "prefetch", !o->no_prefetch, "digest",
-                     digest);
-}
-
 static int start_processes(struct train_world *world, const struct dataset *data,
                            struct dp_error *err)
 {
@@ -66,15 +44,29 @@ static int start_processes(struct train_world *world, const struct dataset *data
                  {"blas", about->blas, sizeof about->blas},
                  {"library", about->library, sizeof about->library}};
     struct text_error why = {""};
-    char digest[DIGEST_HEX];
-    json_t *ok;
+    const struct train_update *u = &o->update;
+    char digest[DIGEST_HEX], devices[sizeof o->devices];
+    json_t *ok, *request = NULL; /* NULL: no memory */
 
     if (train_data_digest(data, digest))
         return dp_fail(err, DP_ENOMEM, "no memory for a digest of the data");
     if (rank_pool_start(o->processes.launcher, "trainee", about->processes, o->processes.timeout,
                         &world->asker.pool, &why))
         return rank_pool_fail(why.text, err);
-    if (!(ok = rank_pool_request(&world->asker, "open", open_request(o, digest), err)))
+    if (device_list_first(o->devices, o->processes.per_process, devices, sizeof devices) == 0) {
+        json_t *update = json_pack("{s:b, s:f, s:f, s:f, s:f, s:b, s:I, s:I, s:I}", "adamw",
+                                   u->kind == TRAIN_ADAMW, "lr", u->lr, "momentum", u->momentum,
+                                   "decay", u->decay, "clip", u->clip, "cosine", u->cosine,
+                                   "warmup", (json_int_t)u->warmup, "steps", (json_int_t)u->steps,
+                                   "parts", (json_int_t)u->parts);
+
+        request = json_pack("{s:s, s:s, s:b, s:s, s:s, s:i, s:I, s:o, s:b, s:s}", "model", o->model,
+                            "data", o->data, "header", o->header, "devices", devices, "backend",
+                            o->backend, "each", (int)o->processes.per_process, "batch",
+                            (json_int_t)o->batch, "update", update, "prefetch", !o->no_prefetch,
+                            "digest", digest);
+    }
+    if (!(ok = rank_pool_request(&world->asker, "open", request, err)))
         return err->status;
     json_decref(ok);
     if (!(ok = rank_pool_request(&world->asker, "group", json_object(), err)))
