@@ -19,7 +19,6 @@
 #include "forecast/forecast.h"
 #include "record/document.h"
 #include "report/page.h"
-#include "soak/selftest.h"
 #include "soak/soak.h"
 #include "sweep/sweep.h"
 #include "text/text.h"

@@ -1,6 +1,6 @@
 /* soak/selftest.c: `lockstep soak selftest`: a table of faults, and which detector finds each. */
-#include "soak/selftest.h"
 #include "numbers/random.h"
+#include "soak/soak.h"
 
 #include <inttypes.h>
 #include <stdio.h>

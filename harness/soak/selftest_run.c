@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 
 #include "launch/program.h"
-#include "soak/selftest.h"
 #include "soak/soak.h"
 
 /* ---- reading --------------------------------------------------------------------------------- */

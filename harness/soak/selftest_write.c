@@ -11,7 +11,7 @@
 #include "export/export.h"
 #include "files/memory_file.h"
 #include "record/document.h"
-#include "soak/selftest.h"
+#include "soak/soak.h"
 
 /* ---- text ------------------------------------------------------------------------------------ */
 

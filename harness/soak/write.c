@@ -34,12 +34,14 @@ void soak_replay(const struct soak_options *options, uint64_t iteration, char te
 
 enum { COLUMNS = 80, INDENT = 2 };
 
-const char *soak_device(const struct soak *soak, int device)
+/* "virt:1", or "not told" of -1. */
+static const char *device_name(const struct soak *soak, int device)
 {
     return device < 0 ? "device not told" : dp_slot_name(dp_group_slot(soak->ranks.group, device));
 }
 
-bool soak_has_slow(const struct soak *soak)
+/* A device that is slow, or whose clock dropped. */
+static bool has_slow(const struct soak *soak)
 {
     for (int r = 0; r < soak->ranks.n; ++r)
         if (soak->rate[r].speed >= SOAK_SLOW)
@@ -47,12 +49,12 @@ bool soak_has_slow(const struct soak *soak)
     return false;
 }
 
-void soak_text_finding(const struct soak *soak, const struct soak_finding *f)
+static void print_finding(const struct soak *soak, const struct soak_finding *f)
 {
     char text[640] = "";
 
     text_add(text, sizeof text, "iteration %" PRIu64 ", %s: %s", f->iteration,
-             soak_device(soak, f->device), soak_what_words[f->what]);
+             device_name(soak, f->device), soak_what_words[f->what]);
     if (f->what == SOAK_DEAD || f->what == SOAK_HUNG)
         text_add(text, sizeof text, ": %s", f->text);
     else
@@ -77,7 +79,7 @@ static void put_rate(const struct soak *soak, double ns)
         printf("%12.2f", flops / ns);
 }
 
-void soak_text(const struct soak *soak)
+static void print_text(const struct soak *soak)
 {
     char text[512];
 
@@ -91,7 +93,7 @@ void soak_text(const struct soak *soak)
     for (int r = 0; r < soak->ranks.n; ++r) {
         const struct soak_rate *rate = &soak->rate[r];
 
-        printf("%-12s", soak_device(soak, r));
+        printf("%-12s", device_name(soak, r));
         put_rate(soak, rate->burst_ns);
         put_rate(soak, rate->sustained_ns);
         if (rate->speed == SOAK_UNJUDGED)
@@ -124,7 +126,7 @@ void soak_text(const struct soak *soak)
                n, n == 1 ? "" : "s", soak->iterations, soak->found.finding[0].iteration);
         text_write(stdout, TEXT_PLAIN, replay, sizeof replay);
         putchar('\n');
-    } else if (soak_has_slow(soak))
+    } else if (has_slow(soak))
         printf("FOUND: a slow device\n");
     else
         printf("nothing found in %" PRIu64 " iterations\n", soak->iterations);
@@ -142,10 +144,11 @@ static json_t *bits(uint32_t value)
 
 static json_t *device_of(const struct soak *soak, int device)
 {
-    return device < 0 ? json_null() : value_text(soak_device(soak, device));
+    return device < 0 ? json_null() : value_text(device_name(soak, device));
 }
 
-int soak_json(const struct soak *soak)
+/* -1: memory is short. */
+static int print_json(const struct soak *soak)
 {
     const double flops = workload_flops(&soak->options->workload, soak->options->rows);
     json_t *devices = json_array(), *findings = json_array(), *root;
@@ -215,7 +218,7 @@ void soak_note(struct soak *soak, const struct soak_finding *finding)
     if (found->kept < SOAK_KEPT)
         found->finding[found->kept++] = *finding;
     if (found->n++ < soak->options->shown && soak->options->format == SOAK_TEXT)
-        soak_text_finding(soak, finding);
+        print_finding(soak, finding);
 }
 
 int soak_conclude(struct soak *soak)
@@ -230,9 +233,9 @@ int soak_conclude(struct soak *soak)
         for (int r = 0; r < soak->ranks.n; ++r)
             soak->rate[r].speed = SOAK_UNJUDGED;
     if (status == 0 && soak->options->format == SOAK_JSON)
-        status = soak_json(soak);
+        status = print_json(soak);
     else if (status == 0)
-        soak_text(soak);
+        print_text(soak);
     if (status) {
         command_complain(soak->command, "out of memory for what was found");
         return EXIT_FAILED;
@@ -241,7 +244,7 @@ int soak_conclude(struct soak *soak)
         return command_core_error(soak->command, &soak->starved);
     if (soak->interrupted)
         return EXIT_INTERRUPTED;
-    if (soak->found.n > 0 || soak_has_slow(soak) || soak->iterations == 0)
+    if (soak->found.n > 0 || has_slow(soak) || soak->iterations == 0)
         return EXIT_FAILED;
     if (!soak->ranks.overlap || soak->ranks.beside > 0)
         return EXIT_PASSED;

@@ -14,7 +14,7 @@
 
 enum { NAME_MIN = 8, NAME_MAX_SHOWN = 40 };
 
-static double now(void)
+double sweep_seconds(void)
 {
     struct timespec time;
 
@@ -40,7 +40,7 @@ void progress_open(struct progress *progress, const struct plan_options *plan, s
                           .total = plan_cells(plan),
                           .launches = plan->launches,
                           .weak = plan->weak,
-                          .started = now()};
+                          .started = sweep_seconds()};
 }
 
 static size_t columns(void)
@@ -170,7 +170,7 @@ void progress_begin(struct progress *progress, const struct cell_config *config)
         return;
     cell_identify(config, &cell);
     if (p->finished_here > 0) {
-        const double each = (now() - p->started) / (double)p->finished_here;
+        const double each = (sweep_seconds() - p->started) / (double)p->finished_here;
         const unsigned long seconds = (unsigned long)(each * (double)(p->total - p->done) + 0.5);
 
         if (seconds < 60)

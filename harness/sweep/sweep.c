@@ -199,14 +199,6 @@ static int open_plan(struct sweep *sweep)
     return 0;
 }
 
-static double seconds_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* Runs a cell. Returns 0, or the exit status that ends the sweep. */
 static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
 {
@@ -219,18 +211,18 @@ static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
     int saved, interrupted;
 
     progress_begin(progress, config);
-    begin = seconds_now();
+    begin = sweep_seconds();
     if (config->per_process > 0)
         interrupted = launched_cell(sweep->options.launcher, config, timeout, &cell);
     else
         interrupted = launch_cell(NULL, config, timeout, &cell, config->trace ? &trace : NULL);
-    ns = (seconds_now() - begin) * 1e9;
+    ns = (sweep_seconds() - begin) * 1e9;
     if (interrupted)
         return EXIT_INTERRUPTED;
     cell.sitting = sweep->sitting;
-    begin = seconds_now();
+    begin = sweep_seconds();
     saved = output_cell(&sweep->output, config, ns, &cell, &err);
-    sweep->writing += seconds_now() - begin;
+    sweep->writing += sweep_seconds() - begin;
     if (trace && cell.status == RECORD_OK)
         trace_file_add(&sweep->trace, trace);
     free(trace);
@@ -301,6 +293,28 @@ static void print_summary(struct sweep *sweep, int status)
         printf("%s\n", sweep->output.path);
 }
 
+/* Prints the records for other programs, as `lockstep report --format` does. They are read back
+ * from the file, because it also has those of earlier sessions, and because it is better to notice
+ * now if something cannot be read. Returns 0, or EXIT_MISUSE after one line. */
+static int print_numbers(struct sweep *sweep)
+{
+    struct record_file *file = &sweep->output.file;
+    struct report report = {.file = file, .n_files = 1};
+    size_t with_numbers = 0;
+
+    record_file_free(file); /* of earlier sessions only */
+    int status = input_records(sweep->command, sweep->output.path, NULL, file);
+
+    if (status != 0)
+        return status;
+    status = report_rows_make(sweep->command, &report);
+    if (status == 0)
+        status = sweep->print(sweep->command, &report, sweep->options.format, &with_numbers);
+    report_rows_free(&report);
+    record_file_free(file);
+    return status;
+}
+
 static int exit_status(const struct sweep *sweep)
 {
     if (count_status(sweep, RECORD_FAILED) || count_status(sweep, RECORD_CRASHED) ||
@@ -311,7 +325,7 @@ static int exit_status(const struct sweep *sweep)
 
 static int run_plan(struct sweep *sweep)
 {
-    const double begin = seconds_now();
+    const double begin = sweep_seconds();
     struct text_error err = {""};
     struct progress progress;
     int status = 0;
@@ -321,7 +335,7 @@ static int run_plan(struct sweep *sweep)
         if (!sweep->done[i])
             status = run_cell(sweep, i, &progress);
     progress_close(&progress);
-    sweep->seconds = seconds_now() - begin;
+    sweep->seconds = sweep_seconds() - begin;
     if (status != EXIT_MISUSE) {
         const size_t ok = count_status(sweep, RECORD_OK);
         const struct record_end end = {.planned = sweep->n,
@@ -342,8 +356,7 @@ static int run_plan(struct sweep *sweep)
     if (status == EXIT_MISUSE)
         return status;
     print_summary(sweep, status);
-    if (sweep->options.format < REPORT_FORMATS &&
-        sweep_print_numbers(sweep->command, &sweep->output, sweep->options.format, sweep->print))
+    if (sweep->options.format < REPORT_FORMATS && print_numbers(sweep))
         return EXIT_MISUSE;
     return status ? status : exit_status(sweep);
 }

@@ -60,13 +60,6 @@ void collectives_print(FILE *to, struct collectives_cell cells[], size_t n);
 int launched_cell(const char *launcher, const struct cell_config *config, double timeout_seconds,
                   struct record_cell *cell);
 
-/* ---- its numbers for other programs: sweep/numbers.c ---- */
-
-/* Reads the file to output->file, and prints it as `lockstep report --format` does. Returns 0, or
- * EXIT_MISUSE after one line. */
-int sweep_print_numbers(const char *command, struct output *output, size_t format,
-                        sweep_print_fn *print);
-
 /* ---- what a person sees of it on stderr: sweep/progress.c ---- */
 
 struct progress {
@@ -80,6 +73,8 @@ struct progress {
     size_t finished_here;
 };
 
+/* Seconds on the monotonic clock. */
+double sweep_seconds(void);
 /* done: the number of cells that earlier sessions have finished. The plan must stay until the
  * end. */
 void progress_open(struct progress *progress, const struct plan_options *plan, size_t done);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "soak/selftest.h"
+#include "soak/soak.h"
 
 static struct selftest_case items[] = {
     {.name = "NaN",
