@@ -132,78 +132,61 @@ static const char *verdict_of(const struct row *row, const struct selftest_seen 
     return seen->elsewhere == 0 ? "right" : "FAILED: another device, or none, is named";
 }
 
-static struct selftest_case *add_case(struct selftest *t, const struct row *row,
-                                      const struct selftest_seen *seen, const char *verdict)
-{
-    struct selftest_case *item = &t->item[t->n++];
-
-    *item = (struct selftest_case){.name = row->name,
-                                   .fault = row->fault,
-                                   .mode = row->setting->mode,
-                                   .step = row->step,
-                                   .device = row->device,
-                                   .detector = row->detector,
-                                   .seen = *seen,
-                                   .verdict = verdict};
-    t->sums.wrong += selftest_wrong(item);
-    return item;
-}
-
+/* The rows of the table, then many flips at drawn places. 0, or an exit status. */
 static int run_rows(const struct arguments *arguments, struct selftest *t)
 {
-    if (arguments->form == FORM_TEXT)
+    const bool text = arguments->form == FORM_TEXT;
+
+    if (text)
         selftest_text_heading();
-    for (size_t i = 0; i < ROWS; ++i) {
-        const struct selftest_case *item;
+    for (size_t i = 0; i < ROWS + arguments->flips; ++i) {
+        const uint64_t draw = random_mixed((arguments->seed + 1) * 0x9e3779b97f4a7c15U + i - ROWS);
+        const struct row flip = {"a flip",
+                                 "flip",
+                                 &values,
+                                 (unsigned)(1 + draw % FLIP_ITERATIONS),
+                                 FLIP_ITERATIONS,
+                                 (int)((draw >> 32) % (uint64_t)values.devices),
+                                 "",
+                                 SELFTEST_RESULT};
+        const bool drawn = i >= ROWS;
+        const struct row *row = drawn ? &flip : &rows[i];
+        struct selftest_case *item = &t->item[t->n];
         struct selftest_seen seen;
-        const int status = run_row(arguments, &rows[i], &seen);
+        const int status = run_row(arguments, row, &seen);
 
         if (status)
             return status;
-        item = add_case(t, &rows[i], &seen, verdict_of(&rows[i], &seen));
-        if (arguments->form == FORM_TEXT)
-            selftest_text_case(item);
-        t->sums.found += item->fault && !selftest_wrong(item);
-        t->sums.silent += !item->fault && !selftest_wrong(item);
-    }
-    return 0;
-}
-
-/* ---- many flips -------------------------------------------------------------------------- */
-
-static int run_flips(const struct arguments *arguments, struct selftest *t)
-{
-    for (size_t i = 0; i < arguments->flips; ++i) {
-        const uint64_t draw = random_mixed((arguments->seed + 1) * 0x9e3779b97f4a7c15U + i);
-        const struct row row = {"a flip",
-                                "flip",
-                                &values,
-                                (unsigned)(1 + draw % FLIP_ITERATIONS),
-                                FLIP_ITERATIONS,
-                                (int)((draw >> 32) % (uint64_t)values.devices),
-                                "",
-                                SELFTEST_RESULT};
-        struct selftest_case *item;
-        struct selftest_seen seen;
-        const int status = run_row(arguments, &row, &seen);
-
-        if (status)
-            return status;
-        /* One bit, and only one: in that iteration, on that device. */
+        /* A drawn flip is one bit, and only one: in that iteration, on that device. */
         const uint64_t bits = seen.wrong_bits;
-        const bool right = seen.understood && seen.status == EXIT_FAILED && is_there(&row, &seen) &&
-                           seen.findings == 1 && seen.elsewhere == 0 && bits != 0 &&
-                           (bits & (bits - 1)) == 0;
+        const bool one_bit = seen.understood && seen.status == EXIT_FAILED &&
+                             is_there(row, &seen) && seen.findings == 1 && seen.elsewhere == 0 &&
+                             bits != 0 && (bits & (bits - 1)) == 0;
 
-        item = add_case(t, &row, &seen,
-                        right ? "right" : "FAILED: not one bit, in that iteration, on that device");
-        item->drawn = true;
-        ++t->sums.flips;
-        t->sums.flips_right += !selftest_wrong(item);
-        if (arguments->form == FORM_TEXT && selftest_wrong(item))
+        *item = (struct selftest_case){
+            .name = row->name,
+            .fault = row->fault,
+            .mode = row->setting->mode,
+            .step = row->step,
+            .device = row->device,
+            .detector = row->detector,
+            .drawn = drawn,
+            .seen = seen,
+            .verdict = !drawn    ? verdict_of(row, &seen)
+                       : one_bit ? "right"
+                                 : "FAILED: not one bit, in that iteration, on that device"};
+        const bool wrong = selftest_wrong(item);
+
+        ++t->n;
+        t->sums.wrong += wrong;
+        t->sums.found += !drawn && item->fault && !wrong;
+        t->sums.silent += !drawn && !item->fault && !wrong;
+        t->sums.flips += drawn;
+        t->sums.flips_right += drawn && !wrong;
+        if (text && (!drawn || wrong))
             selftest_text_case(item);
     }
-    if (arguments->form == FORM_TEXT)
+    if (text)
         selftest_text_flips(t);
     return 0;
 }
@@ -254,8 +237,6 @@ int selftest_main(int argc, char **argv)
         return EXIT_FAILED;
     }
     status = run_rows(&arguments, &t);
-    if (status == 0)
-        status = run_flips(&arguments, &t);
     /* What was found before an interruption is still printed. */
     t.sums.interrupted = status == EXIT_INTERRUPTED;
     if (status != EXIT_FAILED) {

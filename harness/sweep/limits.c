@@ -53,33 +53,24 @@ static int open_workload(struct limits *l, int i, struct dp_error *err)
     return limits_steps_open(&w->way[LIMITS_ALONE], l->group, &config, room, err);
 }
 
-static int open_all(struct limits *l, struct dp_error *err)
+/* Measures all, and prints it. Returns an exit status. */
+static int measure_limits(const char *command, struct limits *l)
 {
-    const size_t rounds = l->options->rounds;
+    const size_t rounds = l->options->rounds, format = l->options->format;
     double *all = calloc((LIMITS_RATES * LIMITS_WAYS + 1) * rounds, sizeof *all);
-    int status;
+    struct dp_error err = {0};
+    int status = 0;
 
     l->scratch = all;
     for (int r = 0; r < LIMITS_RATES; ++r)
         for (int way = 0; way < LIMITS_WAYS; ++way)
             l->rate[r][way] = all + (size_t)(1 + r * LIMITS_WAYS + way) * rounds;
     if (!all)
-        return dp_fail(err, DP_ENOMEM, "no memory for %zu rounds", rounds);
-    if ((status = dp_machine_read(&l->machine, err)) ||
-        (status = ceilings_open(&l->ceilings, l->group, err)))
-        return status;
+        status = dp_fail(&err, DP_ENOMEM, "no memory for %zu rounds", rounds);
+    if (status == 0 && (status = dp_machine_read(&l->machine, &err)) == 0)
+        status = ceilings_open(&l->ceilings, l->group, &err);
     for (l->n = 0; status == 0 && l->n < l->options->n_workloads; ++l->n)
-        status = open_workload(l, l->n, err);
-    return status;
-}
-
-/* Measures all, and prints it. Returns an exit status. */
-static int measure_limits(const char *command, struct limits *l)
-{
-    const size_t rounds = l->options->rounds, format = l->options->format;
-    struct dp_error err = {0};
-    int status = open_all(l, &err);
-
+        status = open_workload(l, l->n, &err);
     /* The order changes with each round. */
     for (size_t round = 0; status == 0 && round < rounds; ++round) {
         for (int i = 0; status == 0 && i < LIMITS_RATES * LIMITS_WAYS; ++i) {
@@ -157,25 +148,6 @@ static error_t parse_workload(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-/* Late devices have memory that is not in order for the ceilings, and their times mean nothing. */
-static int check_limits_devices(const char *command, struct dp_group *group, const char *devices)
-{
-    struct dp_slot_info info;
-
-    if (dp_group_size(group) < 1)
-        return command_refuse(command, "--devices: '%s' has no devices", devices);
-    dp_slot_describe(dp_group_slot(group, 0), &info);
-    if (!(info.flags & DP_KIND_CORES))
-        return command_refuse(command, "--devices: limits is for CPUs, '%s' is not; use virt:N",
-                              devices);
-    if (info.lag)
-        return command_refuse(command, "--devices: '%s' runs late on purpose; use virt:N", devices);
-    if (info.delay_ns > 0 || info.delay_rate > 0)
-        return command_refuse(command, "--devices: '%s' has slow transfers on purpose; use virt:N",
-                              devices);
-    return EXIT_PASSED;
-}
-
 int sweep_limits_main(int argc, char **argv)
 {
     static const struct command_syntax syntax = {
@@ -209,7 +181,24 @@ int sweep_limits_main(int argc, char **argv)
                                              DP_COMM_PARALLEL)) ||
         (status = command_open_group(argv[0], &config, arguments.required, &group)))
         return status;
-    if ((status = check_limits_devices(argv[0], group, o->devices)) == 0) {
+    struct dp_slot_info info = {.flags = 0};
+
+    if (dp_group_size(group) > 0)
+        dp_slot_describe(dp_group_slot(group, 0), &info);
+    if (dp_group_size(group) < 1) {
+        status = command_refuse(argv[0], "--devices: '%s' has no devices", o->devices);
+    } else if (!(info.flags & DP_KIND_CORES)) {
+        status = command_refuse(argv[0], "--devices: limits is for CPUs, '%s' is not; use virt:N",
+                                o->devices);
+    } else if (info.lag) {
+        /* Late devices have memory that is not in order for the ceilings, and their times mean
+         * nothing. */
+        status =
+            command_refuse(argv[0], "--devices: '%s' runs late on purpose; use virt:N", o->devices);
+    } else if (info.delay_ns > 0 || info.delay_rate > 0) {
+        status = command_refuse(
+            argv[0], "--devices: '%s' has slow transfers on purpose; use virt:N", o->devices);
+    } else {
         snprintf(o->backend, sizeof o->backend, "%s", dp_group_backend(group));
         if ((l = calloc(1, sizeof *l))) {
             l->options = o;

@@ -103,6 +103,36 @@ static struct roof_ceilings ceilings_of(const struct limits *l)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
+/* A kernel of a step in both ways: its part in each; -1: it is not in that one. */
+struct kernel {
+    const struct dp_kernel_row *row;
+    enum dp_lane lane;
+    size_t count;
+    int part[LIMITS_WAYS];
+};
+enum { MOST_KERNELS = LIMITS_WAYS * LIMITS_PARTS };
+
+/* The kernels of a step at once, then those that are only in the one alone. Returns their number.
+ */
+static int list_kernels(const struct limits_workload *w, struct kernel kernels[MOST_KERNELS])
+{
+    int n = 0;
+
+    for (int way = LIMITS_WAYS - 1; way >= 0; --way) {
+        const struct limits_steps *s = &w->way[way];
+
+        for (int i = 0; i < s->n_parts; ++i) {
+            struct kernel kernel = {&s->part[i], s->lane[i], (size_t)s->count[i], {i, i}};
+            const int other = limits_find(&w->way[1 - way], kernel.row, kernel.lane);
+
+            kernel.part[1 - way] = other;
+            if (way == LIMITS_AT_ONCE || other < 0)
+                kernels[n++] = kernel;
+        }
+    }
+    return n;
+}
+
 /* ms, GFLOP/s and its part of the peak. */
 static void print_product(const struct limits *l, const struct limits_steps *s, int part,
                           enum limits_way way)
@@ -116,27 +146,6 @@ static void print_product(const struct limits *l, const struct limits_steps *s, 
                100 * rate / l->summary[LIMITS_FMA][way].median);
 }
 
-/* Kernels that are not in both ways are in the list, too. */
-static void print_products(const struct limits *l, const struct limits_workload *w,
-                           enum limits_way list)
-{
-    const struct limits_steps *s = &w->way[list];
-
-    for (int i = 0; i < s->n_parts; ++i) {
-        const struct dp_kernel_row *r = &s->part[i];
-        const int other = limits_find(&w->way[1 - list], r, s->lane[i]);
-        char shape[40];
-
-        if (!r->product || (list == LIMITS_ALONE && other >= 0))
-            continue;
-        snprintf(shape, sizeof shape, "%zux%zux%zu %s", r->m, r->n, r->k, transposes(r));
-        printf("%-22s %5zu", shape, (size_t)s->count[i]);
-        print_product(l, &w->way[LIMITS_ALONE], list == LIMITS_ALONE ? i : other, LIMITS_ALONE);
-        print_product(l, &w->way[LIMITS_AT_ONCE], list == LIMITS_ALONE ? other : i, LIMITS_AT_ONCE);
-        printf("\n");
-    }
-}
-
 /* There is no number of the last column of a way. */
 enum { LAST_COLUMN = 6 };
 
@@ -146,39 +155,39 @@ static void print_time(const struct limits_workload *w, int way, double ns)
            100 * ns / w->way[way].mean[LIMITS_STEP]);
 }
 
-static void print_others(const struct limits_workload *w, enum limits_way list)
-{
-    const struct limits_steps *s = &w->way[list];
-
-    for (int i = 0; i < s->n_parts; ++i) {
-        const int other = limits_find(&w->way[1 - list], &s->part[i], s->lane[i]);
-
-        if (s->part[i].product || (list == LIMITS_ALONE && other >= 0))
-            continue;
-        printf("%-22.22s %5zu", s->part[i].words, (size_t)s->count[i]);
-        for (int way = 0; way < LIMITS_WAYS; ++way) {
-            const int at = way == (int)list ? i : other;
-
-            if (at < 0)
-                printf("%*s %9s %8s", way * LAST_COLUMN, "", "-", "-");
-            else
-                print_time(w, way, w->way[way].mean[LIMITS_PART + at]);
-        }
-        printf("\n");
-    }
-}
-
 static void print_workload(const struct limits *l, const struct limits_workload *w)
 {
+    struct kernel kernels[MOST_KERNELS];
+    const int n = list_kernels(w, kernels);
+
     printf("\n%s, batch %zu; alone %zu rows\n", w->workload.name, w->rows,
            w->way[LIMITS_ALONE].config.rows);
     printf("%-22s %5s %9s %8s %5s %9s %8s %5s\n", "Product m x n x k", "count", "ms alone",
            "GFLOP/s", "%", "at once", "GFLOP/s", "%");
-    print_products(l, w, LIMITS_AT_ONCE);
-    print_products(l, w, LIMITS_ALONE);
+    for (int k = 0; k < n; ++k) {
+        const struct dp_kernel_row *r = kernels[k].row;
+        char shape[40];
+
+        if (!r->product)
+            continue;
+        snprintf(shape, sizeof shape, "%zux%zux%zu %s", r->m, r->n, r->k, transposes(r));
+        printf("%-22s %5zu", shape, kernels[k].count);
+        for (int way = 0; way < LIMITS_WAYS; ++way)
+            print_product(l, &w->way[way], kernels[k].part[way], (enum limits_way)way);
+        printf("\n");
+    }
     printf("%-22s %5s %9s %8s %5s %9s %8s\n", "Other kernel", "", "", "% step", "", "", "% step");
-    print_others(w, LIMITS_AT_ONCE);
-    print_others(w, LIMITS_ALONE);
+    for (int k = 0; k < n; ++k) {
+        if (kernels[k].row->product)
+            continue;
+        printf("%-22.22s %5zu", kernels[k].row->words, kernels[k].count);
+        for (int way = 0; way < LIMITS_WAYS; ++way)
+            if (kernels[k].part[way] < 0)
+                printf("%*s %9s %8s", way * LAST_COLUMN, "", "-", "-");
+            else
+                print_time(w, way, w->way[way].mean[LIMITS_PART + kernels[k].part[way]]);
+        printf("\n");
+    }
     for (int way = 0; way < LIMITS_WAYS; ++way)
         if (w->way[way].mean[LIMITS_LOST] > 0)
             printf("More kinds of kernels than are kept %s: %.3f ms among the other kernels\n",
@@ -304,41 +313,6 @@ static void print_numbers(const struct numbers way[LIMITS_WAYS])
 static const struct numbers unknown = {(double)NAN, (double)NAN, (double)NAN, (double)NAN,
                                        (double)NAN};
 
-static void print_kernels(const struct limits *l, const struct limits_workload *w,
-                          enum limits_way list)
-{
-    const struct limits_steps *s = &w->way[list];
-
-    for (int i = 0; i < s->n_parts; ++i) {
-        const struct dp_kernel_row *row = &s->part[i];
-        const int other = limits_find(&w->way[1 - list], row, s->lane[i]);
-        const char *section = row->product                     ? "product"
-                              : s->lane[i] == DP_LANE_TRANSFER ? "transfer"
-                                                               : "kernel";
-        const struct front front = {l, w, section, row->name, row};
-        struct numbers numbers[LIMITS_WAYS];
-
-        if (list == LIMITS_ALONE && other >= 0)
-            continue;
-        for (int way = 0; way < LIMITS_WAYS; ++way) {
-            const struct limits_steps *of = &w->way[way];
-            const int part = way == (int)list ? i : other;
-
-            numbers[way] = unknown;
-            if (part < 0)
-                continue;
-            numbers[way].ns = of->mean[LIMITS_PART + part];
-            numbers[way].part = numbers[way].ns / of->mean[LIMITS_STEP];
-            if (of->part[part].product) {
-                numbers[way].rate = product_rate(of, part);
-                numbers[way].part = numbers[way].rate / l->summary[LIMITS_FMA][way].median;
-            }
-        }
-        print_front(&front, (size_t)s->count[i], 0);
-        print_numbers(numbers);
-    }
-}
-
 void limits_print_tsv(const struct limits *l)
 {
     printf("section\tdevices\tbackend\tinstructions\tworkload\tbatch\trounds\tname\tshape\t"
@@ -363,9 +337,33 @@ void limits_print_tsv(const struct limits *l)
     }
     for (int i = 0; i < l->n; ++i) {
         const struct limits_workload *w = &l->workload[i];
+        struct kernel kernels[MOST_KERNELS];
+        const int n = list_kernels(w, kernels);
 
-        print_kernels(l, w, LIMITS_AT_ONCE);
-        print_kernels(l, w, LIMITS_ALONE);
+        for (int k = 0; k < n; ++k) {
+            const struct dp_kernel_row *row = kernels[k].row;
+            const char *section = row->product                          ? "product"
+                                  : kernels[k].lane == DP_LANE_TRANSFER ? "transfer"
+                                                                        : "kernel";
+            const struct front front = {l, w, section, row->name, row};
+            struct numbers numbers[LIMITS_WAYS] = {unknown, unknown};
+
+            for (int way = 0; way < LIMITS_WAYS; ++way) {
+                const struct limits_steps *s = &w->way[way];
+                const int part = kernels[k].part[way];
+
+                if (part < 0)
+                    continue;
+                numbers[way].ns = s->mean[LIMITS_PART + part];
+                numbers[way].part = numbers[way].ns / s->mean[LIMITS_STEP];
+                if (s->part[part].product) {
+                    numbers[way].rate = product_rate(s, part);
+                    numbers[way].part = numbers[way].rate / l->summary[LIMITS_FMA][way].median;
+                }
+            }
+            print_front(&front, kernels[k].count, 0);
+            print_numbers(numbers);
+        }
         const struct roof_ceilings ceilings = ceilings_of(l);
 
         for (int p = 0; p < DP_PHASES; ++p) {

@@ -94,33 +94,9 @@ static size_t count_ranks(const struct train_session *s)
                                                     : (size_t)dp_group_size(s->group);
 }
 
-/* Makes the batch a multiple, so that every part of every rank has the same number of rows: then
- * the mean over them is the mean over rows. It also sets the values that depend on the number of
- * steps. */
-static int fit_batch(struct train_session *s)
-{
-    struct train_options *o = &s->options;
-    const size_t ranks = o->ddp ? count_ranks(s) : 1, shares = ranks * o->update.parts;
-    struct dp_error err = {0};
-    char why[200];
-    size_t steps = 0;
-
-    if (ranks == 0)
-        return command_refuse(s->command, "--mode ddp needs devices: a rank on each");
-
-    s->asked = o->batch;
-    o->batch = (o->batch + shares - 1) / shares * shares;
-    if (train_epoch_steps(o, &s->data, shares, &steps, &err))
-        return command_core_error(s->command, &err);
-    o->update.steps = steps * o->epochs;
-    if (train_model_update(&s->model, &o->update, why, sizeof why) == 0)
-        return 0;
-    return command_refuse(s->command, "%s", why);
-}
-
 static int open_devices(struct train_session *s)
 {
-    const struct train_options *o = &s->options;
+    struct train_options *o = &s->options;
     /* With ranks in processes, this process has one device for the parameters that they have in the
      * end. */
     const bool apart = o->processes.launcher[0] != '\0';
@@ -130,13 +106,28 @@ static int open_devices(struct train_session *s)
     const struct dp_group_config two = {.devices = o->against,
                                         .backend = o->against_backend,
                                         .communicator = command_given(o->against_communicator)};
+    struct dp_error err = {0};
+    char why[200];
+    size_t ranks, shares, steps = 0;
     int status = command_open_group(s->command, &one, apart ? 0 : o->required, &s->group);
 
+    if (status)
+        return status;
+    ranks = o->ddp ? count_ranks(s) : 1;
+    if (ranks == 0)
+        return command_refuse(s->command, "--mode ddp needs devices: a rank on each");
+    /* The batch becomes a multiple, so that every part of every rank has the same number of rows:
+     * then the mean over them is the mean over rows. Other values depend on the number of steps. */
+    shares = ranks * o->update.parts;
+    s->asked = o->batch;
+    o->batch = (o->batch + shares - 1) / shares * shares;
+    if (train_epoch_steps(o, &s->data, shares, &steps, &err))
+        return command_core_error(s->command, &err);
+    o->update.steps = steps * o->epochs;
+    if (train_model_update(&s->model, &o->update, why, sizeof why))
+        return command_refuse(s->command, "%s", why);
     s->compares = o->against[0] != '\0';
-    if (status == 0)
-        status = fit_batch(s);
-    return status != 0 || !s->compares ? status
-                                       : command_open_group(s->command, &two, 0, &s->other_group);
+    return s->compares ? command_open_group(s->command, &two, 0, &s->other_group) : 0;
 }
 
 static bool is_same_file(const char *a, const char *b)

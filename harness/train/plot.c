@@ -47,33 +47,6 @@ static void add_curve(struct plot_table *table, const struct subject *subject, u
     }
 }
 
-static void add_curves(struct plot_table *table, const struct subject *subject, bool accuracy)
-{
-    const struct train_options *o = subject->options;
-    const size_t seeds = o->seeds < SEEDS ? o->seeds : SEEDS;
-
-    for (size_t i = 0; i < seeds; ++i) {
-        const unsigned long long seed = o->seed + i;
-        char label[64];
-
-        snprintf(label, sizeof label, "seed %llu", seed);
-        if (o->seeds > 1)
-            add_curve(table, subject, seed, accuracy ? CURVE(accuracy) : CURVE(test_loss), label);
-    }
-    if (o->seeds > 1)
-        return;
-    if (!accuracy) {
-        add_curve(table, subject, o->seed, CURVE(train_loss), "training");
-        add_curve(table, subject, o->seed, CURVE(test_loss), "test");
-        if (subject->model->text && o->against[0] != '\0')
-            add_curve(table, subject, o->seed, CURVE(other_loss), o->against);
-        return;
-    }
-    add_curve(table, subject, o->seed, CURVE(accuracy), o->devices);
-    if (o->against[0] != '\0')
-        add_curve(table, subject, o->seed, CURVE(other_accuracy), o->against);
-}
-
 static void write_panel(struct plot_table *table, bool accuracy)
 {
     const struct subject *subject = table->plot->subject;
@@ -99,7 +72,25 @@ static void write_panel(struct plot_table *table, bool accuracy)
     plot_number(table->plot, "accuracy", accuracy);
     plot_number(table->plot, "epochs", subject->model->text ? 0 : (double)o->epochs);
     plot_number(table->plot, "bare", o->epochs > 40);
-    add_curves(table, subject, accuracy);
+    for (size_t i = 0; o->seeds > 1 && i < o->seeds && i < SEEDS; ++i) {
+        const unsigned long long seed = o->seed + i;
+        char label[64];
+
+        snprintf(label, sizeof label, "seed %llu", seed);
+        add_curve(table, subject, seed, accuracy ? CURVE(accuracy) : CURVE(test_loss), label);
+    }
+    if (o->seeds > 1)
+        return;
+    if (!accuracy) {
+        add_curve(table, subject, o->seed, CURVE(train_loss), "training");
+        add_curve(table, subject, o->seed, CURVE(test_loss), "test");
+        if (subject->model->text && o->against[0] != '\0')
+            add_curve(table, subject, o->seed, CURVE(other_loss), o->against);
+        return;
+    }
+    add_curve(table, subject, o->seed, CURVE(accuracy), o->devices);
+    if (o->against[0] != '\0')
+        add_curve(table, subject, o->seed, CURVE(other_accuracy), o->against);
 }
 
 static int write_panels(struct plot *plot)
