@@ -84,7 +84,7 @@ char *record_train_head(const struct train_options *options, const struct train_
         {"missing_classes", json_integer(data->gaps)},
         {"first_missing_classes", gaps},
         {"devices", json_string(options->devices)},
-        {"n_devices", json_integer(world ? train_world_ranks(world) : dp_group_size(group))},
+        {"n_devices", json_integer(about ? about->ranks : dp_group_size(group))},
         {"mode", json_string(options->ddp ? "ddp" : "dp")},
         {"backend", json_string(about ? about->backend : dp_group_backend(group))},
         {"communicator", json_string(about ? about->communicator : dp_group_communicator(group))},

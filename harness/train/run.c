@@ -206,7 +206,8 @@ static int test_epoch(struct work *work, struct train_epoch *epoch)
 
 int train_run(const struct train_run *run, struct train_epoch *last, struct dp_error *err)
 {
-    const int ranks = run->world ? train_world_ranks(run->world) : run->side->session->n_ranks;
+    const int ranks =
+        run->world ? train_world_about(run->world)->ranks : run->side->session->n_ranks;
     const size_t shares = (size_t)ranks * run->options->update.parts;
     const size_t epochs = run->options->epochs;
     struct work work = {.run = run, .err = err};

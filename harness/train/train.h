@@ -326,7 +326,7 @@ enum { TRAIN_WORLD_TEXT = 128 };
 
 /* Where the processes are, and what they run on. */
 struct train_world_about {
-    int processes, hosts;
+    int processes, hosts, ranks;
     char host_ranks[TRAIN_WORLD_TEXT], library[TRAIN_WORLD_TEXT]; /* of each host, "2,2"; of MPI */
     char backend[16], communicator[32], blas[160];
     bool oversubscribed; /* of at least one process */
@@ -337,7 +337,6 @@ struct train_world_about {
 int train_world_open(const struct train_options *options, const struct dataset *data,
                      struct train_world **world, struct dp_error *err);
 void train_world_close(struct train_world *world); /* NULL allowed */
-int train_world_ranks(const struct train_world *world);
 const struct train_world_about *train_world_about(const struct train_world *world);
 
 /* Starts a training from the parameters of side on. */

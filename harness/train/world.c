@@ -19,7 +19,6 @@ struct train_world {
     struct rank_asker asker;
     struct train_world_about about;
     char digest[DIGEST_HEX]; /* digest of the parameters that all processes have reported last */
-    int ranks;
     struct step {
         float loss;
         uint64_t arrived;
@@ -94,8 +93,8 @@ int train_world_open(const struct train_options *options, const struct dataset *
     if (!w)
         return dp_fail(err, DP_ENOMEM, "out of memory");
     w->options = options;
-    w->ranks = device_list_count(options->devices);
-    w->about.processes = w->ranks / (int)options->processes.per_process;
+    w->about.ranks = device_list_count(options->devices);
+    w->about.processes = w->about.ranks / (int)options->processes.per_process;
     if ((status = start_processes(w, data, err))) {
         train_world_close(w);
         return status;
@@ -111,11 +110,6 @@ void train_world_close(struct train_world *world)
     rank_pool_close(world->asker.pool);
     free(world->step);
     free(world);
-}
-
-int train_world_ranks(const struct train_world *world)
-{
-    return world->ranks;
 }
 
 const struct train_world_about *train_world_about(const struct train_world *world)
