@@ -237,7 +237,7 @@ int selftest_main(int argc, char **argv)
         return EXIT_FAILED;
     }
     status = run_rows(&arguments, &t);
-    /* What was found before an interruption is still printed. */
+    /* An interruption leaves the findings before it, which are still printed. */
     t.sums.interrupted = status == EXIT_INTERRUPTED;
     if (status != EXIT_FAILED) {
         int failed = 0;
