@@ -46,25 +46,25 @@ static int open_workload(struct limits *l, int i, struct dp_error *err)
     config.rows = w->rows;
     if (plan_check_cell(&config, &memory, &refused) != 0) /* as a sweep refuses it */
         return dp_fail(err, DP_EINVAL, "--batch: %.200s", refused.text);
-    if ((status = limits_steps_open(&w->way[LIMITS_AT_ONCE], l->group, &config, room, err)))
+    if ((status = limits_steps_open(&w->way[ROOF_AT_ONCE], l->group, &config, room, err)))
         return status;
     config.mode = CELL_PLAIN;
     config.rows = shard.rows;
-    return limits_steps_open(&w->way[LIMITS_ALONE], l->group, &config, room, err);
+    return limits_steps_open(&w->way[ROOF_ALONE], l->group, &config, room, err);
 }
 
 /* Measures all, and prints it. Returns an exit status. */
 static int measure_limits(const char *command, struct limits *l)
 {
     const size_t rounds = l->options->rounds, format = l->options->format;
-    double *all = calloc((LIMITS_RATES * LIMITS_WAYS + 1) * rounds, sizeof *all);
+    double *all = calloc((ROOF_RATES * ROOF_WAYS + 1) * rounds, sizeof *all);
     struct dp_error err = {0};
     int status = 0;
 
     l->scratch = all;
-    for (int r = 0; r < LIMITS_RATES; ++r)
-        for (int way = 0; way < LIMITS_WAYS; ++way)
-            l->rate[r][way] = all + (size_t)(1 + r * LIMITS_WAYS + way) * rounds;
+    for (int r = 0; r < ROOF_RATES; ++r)
+        for (int way = 0; way < ROOF_WAYS; ++way)
+            l->rate[r][way] = all + (size_t)(1 + r * ROOF_WAYS + way) * rounds;
     if (!all)
         status = dp_fail(&err, DP_ENOMEM, "no memory for %zu rounds", rounds);
     if (status == 0 && (status = dp_machine_read(&l->machine, &err)) == 0)
@@ -73,23 +73,27 @@ static int measure_limits(const char *command, struct limits *l)
         status = open_workload(l, l->n, &err);
     /* The order changes with each round. */
     for (size_t round = 0; status == 0 && round < rounds; ++round) {
-        for (int i = 0; status == 0 && i < LIMITS_RATES * LIMITS_WAYS; ++i) {
-            const enum limits_way way = (enum limits_way)(((size_t)i + round) % LIMITS_WAYS);
-            const enum limits_rate what = (enum limits_rate)(i / LIMITS_WAYS);
+        for (int i = 0; status == 0 && i < ROOF_RATES * ROOF_WAYS; ++i) {
+            const enum roof_way way = (enum roof_way)(((size_t)i + round) % ROOF_WAYS);
+            const enum roof_rate what = (enum roof_rate)(i / ROOF_WAYS);
 
             status = ceilings_measure(&l->ceilings, what, way, &l->rate[what][way][round], &err);
         }
-        for (int i = 0; status == 0 && i < l->n * LIMITS_WAYS; ++i)
+        for (int i = 0; status == 0 && i < l->n * ROOF_WAYS; ++i)
             status = limits_steps_round(
-                &l->workload[i / LIMITS_WAYS].way[((size_t)i + round) % LIMITS_WAYS], &err);
+                &l->workload[i / ROOF_WAYS].way[((size_t)i + round) % ROOF_WAYS], &err);
     }
     if (status)
         return command_core_error(command, &err);
-    for (int r = 0; r < LIMITS_RATES; ++r)
-        for (int way = 0; way < LIMITS_WAYS; ++way)
-            l->summary[r][way] = stats_summarise(l->rate[r][way], rounds, l->scratch);
+    l->roof.devices = l->ceilings.devices;
+    for (int r = 0; r < ROOF_RATES; ++r)
+        for (int way = 0; way < ROOF_WAYS; ++way) {
+            const struct stats_summary s = stats_summarise(l->rate[r][way], rounds, l->scratch);
+
+            l->roof.rate[r][way] = (struct roof_range){s.median, s.min, s.max};
+        }
     for (int i = 0; i < l->n; ++i)
-        for (int way = 0; way < LIMITS_WAYS; ++way)
+        for (int way = 0; way < ROOF_WAYS; ++way)
             limits_steps_summarise(&l->workload[i].way[way]);
     if (format == LIMITS_TEXT)
         limits_print(l);
@@ -205,7 +209,7 @@ int sweep_limits_main(int argc, char **argv)
             l->group = group;
             status = measure_limits(argv[0], l);
             for (int i = 0; i < LIMITS_WORKLOADS; ++i)
-                for (int way = 0; way < LIMITS_WAYS; ++way)
+                for (int way = 0; way < ROOF_WAYS; ++way)
                     limits_steps_close(&l->workload[i].way[way]);
             ceilings_close(&l->ceilings);
             free(l->scratch);

@@ -20,12 +20,6 @@ struct limits_options {
     size_t rows; /* the batch; 0: each workload has another one */
 };
 
-enum limits_way {
-    LIMITS_ALONE = ROOF_ALONE,
-    LIMITS_AT_ONCE = ROOF_AT_ONCE,
-    LIMITS_WAYS = ROOF_WAYS
-};
-
 /* ---- loops that only multiply and add, or only read: limits_peak.c -------------------------- */
 
 /* The caller checks the result of each, which is known beforehand. */
@@ -47,15 +41,6 @@ uint64_t peak_read(const uint64_t x[], size_t n);
 
 /* ---- ceilings: limits_ceilings.c ------------------------------------------------------------ */
 
-/* Rates of a core: operations per nanosecond, two of which are a multiply-add, and bytes. COPY
- * counts the bytes that were copied, which are read and written. */
-enum limits_rate {
-    LIMITS_FMA = ROOF_FMA,
-    LIMITS_READ = ROOF_READ,
-    LIMITS_COPY = ROOF_COPY,
-    LIMITS_RATES = ROOF_RATES
-};
-
 /* Zeroed at first. */
 struct ceilings {
     struct dp_group *group;
@@ -65,8 +50,8 @@ struct ceilings {
     struct dp_tensor block[DP_MAX_SLOTS]; /* word i of it is i */
     struct dp_module *turn;
     struct dp_replicas *replicas;
-    enum limits_rate what; /* of the turn under way */
-    bool fill, alone;      /* fill: the blocks, and nothing is timed */
+    enum roof_rate what; /* of the turn under way */
+    bool fill, alone;    /* fill: the blocks, and nothing is timed */
     double rate[DP_MAX_SLOTS];
     struct dp_tensor out[DP_MAX_SLOTS][DP_MAX_IO];
 };
@@ -75,7 +60,7 @@ struct ceilings {
 int ceilings_open(struct ceilings *c, struct dp_group *group, struct dp_error *err);
 void ceilings_close(struct ceilings *c);
 /* One turn: the mean rate of a core. Errors DP_EFAULT a result is not the known one. */
-int ceilings_measure(struct ceilings *c, enum limits_rate what, enum limits_way way, double *rate,
+int ceilings_measure(struct ceilings *c, enum roof_rate what, enum roof_way way, double *rate,
                      struct dp_error *err);
 
 /* ---- steps: limits_steps.c ------------------------------------------------------------------ */
@@ -128,15 +113,15 @@ int limits_find(const struct limits_steps *s, const struct dp_kernel_row *row, e
 struct limits_workload {
     size_t rows;
     struct workload workload;
-    struct limits_steps way[LIMITS_WAYS];
+    struct limits_steps way[ROOF_WAYS];
 };
 struct limits {
     const struct limits_options *options;
     struct dp_group *group;
     struct dp_machine machine;
     struct ceilings ceilings;
-    double *rate[LIMITS_RATES][LIMITS_WAYS], *scratch; /* [rounds] */
-    struct stats_summary summary[LIMITS_RATES][LIMITS_WAYS];
+    double *rate[ROOF_RATES][ROOF_WAYS], *scratch; /* [rounds] */
+    struct roof_ceilings roof;                     /* medians of the rates, and their ranges */
     int n;
     struct limits_workload workload[LIMITS_WORKLOADS];
 };

@@ -66,8 +66,8 @@ static int run_copy(struct ceilings *c, int d, struct dp_error *err)
     return same ? 0 : dp_fail(err, DP_EFAULT, "a copy of %zu numbers differs from them", n);
 }
 
-static int (*const runs[LIMITS_RATES])(struct ceilings *c, int d, struct dp_error *err) = {
-    [LIMITS_FMA] = run_fma, [LIMITS_READ] = run_read, [LIMITS_COPY] = run_copy};
+static int (*const runs[ROOF_RATES])(struct ceilings *c, int d, struct dp_error *err) = {
+    [ROOF_FMA] = run_fma, [ROOF_READ] = run_read, [ROOF_COPY] = run_copy};
 
 static int ceiling_forward(struct dp_module *module, struct dp_run *run,
                            const struct dp_tensor in[], int n_in, struct dp_tensor out[],
@@ -145,14 +145,14 @@ void ceilings_close(struct ceilings *c)
         dp_tensor_free(&c->block[d]);
 }
 
-int ceilings_measure(struct ceilings *c, enum limits_rate what, enum limits_way way, double *rate,
+int ceilings_measure(struct ceilings *c, enum roof_rate what, enum roof_way way, double *rate,
                      struct dp_error *err)
 {
-    const int n = way == LIMITS_ALONE ? 1 : c->devices;
+    const int n = way == ROOF_ALONE ? 1 : c->devices;
     int status;
 
     c->what = what;
-    c->alone = way == LIMITS_ALONE;
+    c->alone = way == ROOF_ALONE;
     *rate = 0;
     status = take_turn(c, err);
     for (int d = 0; d < n; ++d)

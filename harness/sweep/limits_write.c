@@ -13,8 +13,8 @@
 #include "record/json.h"
 #include "sweep/limits.h"
 
-static const char *const rate_names[LIMITS_RATES] = {
-    [LIMITS_FMA] = "multiply-adds", [LIMITS_READ] = "memory read", [LIMITS_COPY] = "memory copied"};
+static const char *const rate_names[ROOF_RATES] = {
+    [ROOF_FMA] = "multiply-adds", [ROOF_READ] = "memory read", [ROOF_COPY] = "memory copied"};
 static const char *const phase_names[DP_PHASES] = {
     [DP_PHASE_SCATTER] = "scatter",   [DP_PHASE_REPLICATE] = "replicate",
     [DP_PHASE_FORWARD] = "forward",   [DP_PHASE_GATHER] = "gather",
@@ -68,7 +68,7 @@ static struct roof_work phase_work(const struct limits_workload *w, enum dp_phas
     /* Value and gradient are read, and the value is written; AdamW has two states, too. */
     enum { SGD_BYTES = 12, ADAMW_BYTES = 28 };
     const struct workload_end *end = workload_end(&w->workload);
-    const struct limits_steps *s = &w->way[LIMITS_AT_ONCE];
+    const struct limits_steps *s = &w->way[ROOF_AT_ONCE];
     struct roof_work work = {.kind = ROOF_COMPUTES, .ns = range_of(s, LIMITS_PHASE + (int)phase)};
 
     if (phase == DP_PHASE_UPDATE) {
@@ -88,19 +88,6 @@ static struct roof_work phase_work(const struct limits_workload *w, enum dp_phas
     return work;
 }
 
-static struct roof_ceilings ceilings_of(const struct limits *l)
-{
-    struct roof_ceilings c = {.devices = l->ceilings.devices};
-
-    for (int r = 0; r < LIMITS_RATES; ++r)
-        for (int way = 0; way < LIMITS_WAYS; ++way) {
-            const struct stats_summary *s = &l->summary[r][way];
-
-            c.rate[r][way] = (struct roof_range){s->median, s->min, s->max};
-        }
-    return c;
-}
-
 /* ---- text ------------------------------------------------------------------------------------ */
 
 /* A kernel of a step in both ways: its part in each; -1: it is not in that one. */
@@ -108,9 +95,9 @@ struct kernel {
     const struct dp_kernel_row *row;
     enum dp_lane lane;
     size_t count;
-    int part[LIMITS_WAYS];
+    int part[ROOF_WAYS];
 };
-enum { MOST_KERNELS = LIMITS_WAYS * LIMITS_PARTS };
+enum { MOST_KERNELS = ROOF_WAYS * LIMITS_PARTS };
 
 /* The kernels of a step at once, then those that are only in the one alone. Returns their number.
  */
@@ -118,7 +105,7 @@ static int list_kernels(const struct limits_workload *w, struct kernel kernels[M
 {
     int n = 0;
 
-    for (int way = LIMITS_WAYS - 1; way >= 0; --way) {
+    for (int way = ROOF_WAYS - 1; way >= 0; --way) {
         const struct limits_steps *s = &w->way[way];
 
         for (int i = 0; i < s->n_parts; ++i) {
@@ -126,7 +113,7 @@ static int list_kernels(const struct limits_workload *w, struct kernel kernels[M
             const int other = limits_find(&w->way[1 - way], kernel.row, kernel.lane);
 
             kernel.part[1 - way] = other;
-            if (way == LIMITS_AT_ONCE || other < 0)
+            if (way == ROOF_AT_ONCE || other < 0)
                 kernels[n++] = kernel;
         }
     }
@@ -135,7 +122,7 @@ static int list_kernels(const struct limits_workload *w, struct kernel kernels[M
 
 /* ms, GFLOP/s and its part of the peak. */
 static void print_product(const struct limits *l, const struct limits_steps *s, int part,
-                          enum limits_way way)
+                          enum roof_way way)
 {
     const double rate = part < 0 ? 0 : product_rate(s, part);
 
@@ -143,7 +130,7 @@ static void print_product(const struct limits *l, const struct limits_steps *s, 
         printf(" %9s %8s %5s", "-", "-", "-");
     else
         printf(" %9.3f %8.1f %5.1f", s->mean[LIMITS_PART + part] / 1e6, rate,
-               100 * rate / l->summary[LIMITS_FMA][way].median);
+               100 * rate / l->roof.rate[ROOF_FMA][way].middle);
 }
 
 /* There is no number of the last column of a way. */
@@ -161,7 +148,7 @@ static void print_workload(const struct limits *l, const struct limits_workload 
     const int n = list_kernels(w, kernels);
 
     printf("\n%s, batch %zu; alone %zu rows\n", w->workload.name, w->rows,
-           w->way[LIMITS_ALONE].config.rows);
+           w->way[ROOF_ALONE].config.rows);
     printf("%-22s %5s %9s %8s %5s %9s %8s %5s\n", "Product m x n x k", "count", "ms alone",
            "GFLOP/s", "%", "at once", "GFLOP/s", "%");
     for (int k = 0; k < n; ++k) {
@@ -172,8 +159,8 @@ static void print_workload(const struct limits *l, const struct limits_workload 
             continue;
         snprintf(shape, sizeof shape, "%zux%zux%zu %s", r->m, r->n, r->k, transposes(r));
         printf("%-22s %5zu", shape, kernels[k].count);
-        for (int way = 0; way < LIMITS_WAYS; ++way)
-            print_product(l, &w->way[way], kernels[k].part[way], (enum limits_way)way);
+        for (int way = 0; way < ROOF_WAYS; ++way)
+            print_product(l, &w->way[way], kernels[k].part[way], (enum roof_way)way);
         printf("\n");
     }
     printf("%-22s %5s %9s %8s %5s %9s %8s\n", "Other kernel", "", "", "% step", "", "", "% step");
@@ -181,26 +168,25 @@ static void print_workload(const struct limits *l, const struct limits_workload 
         if (kernels[k].row->product)
             continue;
         printf("%-22.22s %5zu", kernels[k].row->words, kernels[k].count);
-        for (int way = 0; way < LIMITS_WAYS; ++way)
+        for (int way = 0; way < ROOF_WAYS; ++way)
             if (kernels[k].part[way] < 0)
                 printf("%*s %9s %8s", way * LAST_COLUMN, "", "-", "-");
             else
                 print_time(w, way, w->way[way].mean[LIMITS_PART + kernels[k].part[way]]);
         printf("\n");
     }
-    for (int way = 0; way < LIMITS_WAYS; ++way)
+    for (int way = 0; way < ROOF_WAYS; ++way)
         if (w->way[way].mean[LIMITS_LOST] > 0)
             printf("More kinds of kernels than are kept %s: %.3f ms among the other kernels\n",
-                   way == LIMITS_ALONE ? "alone" : "at once", w->way[way].mean[LIMITS_LOST] / 1e6);
+                   way == ROOF_ALONE ? "alone" : "at once", w->way[way].mean[LIMITS_LOST] / 1e6);
     /* GFLOP/s of a phase with products, GB/s of one that moves, and the part of its limit. */
-    const struct roof_ceilings ceilings = ceilings_of(l);
-    const double step = w->way[LIMITS_AT_ONCE].mean[LIMITS_STEP];
+    const double step = w->way[ROOF_AT_ONCE].mean[LIMITS_STEP];
 
     printf("\n%-13s %9s %8s %9s %8s %8s %5s %s\n", "Phase at once", "ms", "% step", "MB", "GFLOP/s",
            "GB/s", "%", "of");
     for (int p = 0; p < DP_PHASES; ++p) {
         const struct roof_work work = phase_work(w, (enum dp_phase)p);
-        const struct roof_share share = roof_share(&ceilings, &work);
+        const struct roof_share share = roof_share(&l->roof, &work);
         const double ns = work.ns.middle;
 
         printf("%-13s %9.3f %8.1f", phase_names[p], ns / 1e6, 100 * ns / step);
@@ -213,17 +199,17 @@ static void print_workload(const struct limits *l, const struct limits_workload 
         printf("\n");
     }
     printf("\n%-22s %5s", "Step", "");
-    for (int way = 0; way < LIMITS_WAYS; ++way)
+    for (int way = 0; way < ROOF_WAYS; ++way)
         print_time(w, way, w->way[way].mean[LIMITS_STEP]);
     printf("\n");
     for (int share = 0; share < LIMITS_SHARES; ++share) {
         printf("  %-20s %5s", share_names[share], "");
-        for (int way = 0; way < LIMITS_WAYS; ++way)
+        for (int way = 0; way < ROOF_WAYS; ++way)
             print_time(w, way, limits_share(&w->way[way], (enum limits_share)share));
         printf("\n");
     }
     printf("  %-20s %5s", "step / products", "");
-    for (int way = 0; way < LIMITS_WAYS; ++way) {
+    for (int way = 0; way < ROOF_WAYS; ++way) {
         const double products = limits_share(&w->way[way], LIMITS_PRODUCTS);
 
         printf("%*s %9.3f", way * (LAST_COLUMN + 9), "",
@@ -248,18 +234,18 @@ void limits_print(const struct limits *l)
         dp_group_oversubscribed(l->group) ? "; more devices than cores: times mean little" : "");
     command_wrap(stdout, text, 0, 2, 80);
     printf("\nOf a core                 alone        (range)      at once        (range)\n");
-    for (int r = 0; r < LIMITS_RATES; ++r) {
-        printf("%-13s %7s", rate_names[r], r == LIMITS_FMA ? "GFLOP/s" : "GB/s");
-        for (int way = 0; way < LIMITS_WAYS; ++way) {
-            const struct stats_summary *s = &l->summary[r][way];
+    for (int r = 0; r < ROOF_RATES; ++r) {
+        printf("%-13s %7s", rate_names[r], r == ROOF_FMA ? "GFLOP/s" : "GB/s");
+        for (int way = 0; way < ROOF_WAYS; ++way) {
+            const struct roof_range *s = &l->roof.rate[r][way];
 
-            printf("  %8.1f (%6.1f .. %6.1f)", s->median, s->min, s->max);
+            printf("  %8.1f (%6.1f .. %6.1f)", s->middle, s->lo, s->hi);
         }
         printf("\n");
     }
     for (int i = 0; i < l->n; ++i) {
         print_workload(l, &l->workload[i]);
-        for (int way = 0; way < LIMITS_WAYS; ++way)
+        for (int way = 0; way < ROOF_WAYS; ++way)
             values += l->workload[i].way[way].values;
     }
     printf("\nAlone: the model on the first device, with its shard of the batch. At once: in\n"
@@ -302,9 +288,9 @@ struct numbers {
     double ns, rate, lo, hi, part;
 };
 
-static void print_numbers(const struct numbers way[LIMITS_WAYS])
+static void print_numbers(const struct numbers way[ROOF_WAYS])
 {
-    for (int i = 0; i < LIMITS_WAYS; ++i)
+    for (int i = 0; i < ROOF_WAYS; ++i)
         printf("\t%.1f\t%.9g\t%.9g\t%.9g\t%.6f", way[i].ns, way[i].rate, way[i].lo, way[i].hi,
                way[i].part);
     printf("\n");
@@ -317,22 +303,22 @@ void limits_print_tsv(const struct limits *l)
 {
     printf("section\tdevices\tbackend\tinstructions\tworkload\tbatch\trounds\tname\tshape\t"
            "transposes\tcount\tbytes");
-    for (int way = 0; way < LIMITS_WAYS; ++way) {
-        const char *name = way == LIMITS_ALONE ? "alone" : "once";
+    for (int way = 0; way < ROOF_WAYS; ++way) {
+        const char *name = way == ROOF_ALONE ? "alone" : "once";
 
         printf("\t%s_ns\t%s_rate\t%s_lo\t%s_hi\t%s_part", name, name, name, name, name);
     }
     printf("\n");
-    for (int r = 0; r < LIMITS_RATES; ++r) {
+    for (int r = 0; r < ROOF_RATES; ++r) {
         const struct front front = {l, NULL, "ceiling", rate_names[r], NULL};
-        struct numbers numbers[LIMITS_WAYS] = {unknown, unknown};
+        struct numbers numbers[ROOF_WAYS] = {unknown, unknown};
 
-        for (int way = 0; way < LIMITS_WAYS; ++way) {
-            numbers[way].rate = l->summary[r][way].median;
-            numbers[way].lo = l->summary[r][way].min;
-            numbers[way].hi = l->summary[r][way].max;
+        for (int way = 0; way < ROOF_WAYS; ++way) {
+            numbers[way].rate = l->roof.rate[r][way].middle;
+            numbers[way].lo = l->roof.rate[r][way].lo;
+            numbers[way].hi = l->roof.rate[r][way].hi;
         }
-        print_front(&front, 0, r == LIMITS_FMA ? 0 : (double)l->ceilings.bytes);
+        print_front(&front, 0, r == ROOF_FMA ? 0 : (double)l->ceilings.bytes);
         print_numbers(numbers);
     }
     for (int i = 0; i < l->n; ++i) {
@@ -346,9 +332,9 @@ void limits_print_tsv(const struct limits *l)
                                   : kernels[k].lane == DP_LANE_TRANSFER ? "transfer"
                                                                         : "kernel";
             const struct front front = {l, w, section, row->name, row};
-            struct numbers numbers[LIMITS_WAYS] = {unknown, unknown};
+            struct numbers numbers[ROOF_WAYS] = {unknown, unknown};
 
-            for (int way = 0; way < LIMITS_WAYS; ++way) {
+            for (int way = 0; way < ROOF_WAYS; ++way) {
                 const struct limits_steps *s = &w->way[way];
                 const int part = kernels[k].part[way];
 
@@ -358,25 +344,24 @@ void limits_print_tsv(const struct limits *l)
                 numbers[way].part = numbers[way].ns / s->mean[LIMITS_STEP];
                 if (s->part[part].product) {
                     numbers[way].rate = product_rate(s, part);
-                    numbers[way].part = numbers[way].rate / l->summary[LIMITS_FMA][way].median;
+                    numbers[way].part = numbers[way].rate / l->roof.rate[ROOF_FMA][way].middle;
                 }
             }
             print_front(&front, kernels[k].count, 0);
             print_numbers(numbers);
         }
-        const struct roof_ceilings ceilings = ceilings_of(l);
 
         for (int p = 0; p < DP_PHASES; ++p) {
             const struct front front = {l, w, "phase", phase_names[p], NULL};
-            struct numbers numbers[LIMITS_WAYS] = {unknown, unknown};
+            struct numbers numbers[ROOF_WAYS] = {unknown, unknown};
             const struct roof_work work = phase_work(w, (enum dp_phase)p);
-            const struct roof_share share = roof_share(&ceilings, &work);
+            const struct roof_share share = roof_share(&l->roof, &work);
 
-            numbers[LIMITS_AT_ONCE].ns = work.ns.middle;
+            numbers[ROOF_AT_ONCE].ns = work.ns.middle;
             if (share.bound != ROOF_UNKNOWN) {
-                numbers[LIMITS_AT_ONCE].rate =
+                numbers[ROOF_AT_ONCE].rate =
                     (work.flops > 0 ? work.flops : work.bytes) / work.ns.middle;
-                numbers[LIMITS_AT_ONCE].part = share.share;
+                numbers[ROOF_AT_ONCE].part = share.share;
             }
             print_front(&front, 0, work.bytes);
             print_numbers(numbers);
@@ -384,9 +369,9 @@ void limits_print_tsv(const struct limits *l)
         for (int share = -1; share < LIMITS_SHARES; ++share) {
             const struct front front = {l, w, "step", share < 0 ? "step" : share_names[share],
                                         NULL};
-            struct numbers numbers[LIMITS_WAYS] = {unknown, unknown};
+            struct numbers numbers[ROOF_WAYS] = {unknown, unknown};
 
-            for (int way = 0; way < LIMITS_WAYS; ++way) {
+            for (int way = 0; way < ROOF_WAYS; ++way) {
                 const struct limits_steps *s = &w->way[way];
 
                 numbers[way].ns =
@@ -445,7 +430,7 @@ static json_t *workloads(const struct limits *l)
 
     for (int i = 0; i < l->n; ++i) {
         const struct limits_workload *w = &l->workload[i];
-        const struct limits_steps *s = &w->way[LIMITS_AT_ONCE];
+        const struct limits_steps *s = &w->way[ROOF_AT_ONCE];
         json_t *phases = json_array();
 
         for (int p = 0; p < DP_PHASES; ++p) {
@@ -458,7 +443,7 @@ static json_t *workloads(const struct limits *l)
         }
         json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:f, s:o, s:o}", "workload",
                                               w->workload.name, "batch", (json_int_t)w->rows,
-                                              "rows", (json_int_t)w->way[LIMITS_ALONE].config.rows,
+                                              "rows", (json_int_t)w->way[ROOF_ALONE].config.rows,
                                               "step_ns", s->mean[LIMITS_STEP], "phases", phases,
                                               "products", products(s)));
     }
@@ -467,7 +452,6 @@ static json_t *workloads(const struct limits *l)
 
 int limits_print_json(const struct limits *l)
 {
-    const struct roof_ceilings c = ceilings_of(l);
     struct record_run *run = calloc(1, sizeof *run);
     char *document = NULL;
 
@@ -478,9 +462,9 @@ int limits_print_json(const struct limits *l)
                       run->git_sha, "node_hash", run->node_hash, "machine_class",
                       run->machine_class, "cpu_model", run->cpu_model, "blas", run->blas, "devices",
                       l->options->devices, "backend", l->options->backend, "instructions",
-                      l->ceilings.peak->name, "n_devices", c.devices, "rounds",
+                      l->ceilings.peak->name, "n_devices", l->roof.devices, "rounds",
                       (json_int_t)l->options->rounds, "oversubscribed",
-                      dp_group_oversubscribed(l->group) ? 1 : 0, "ceilings", ceilings(&c),
+                      dp_group_oversubscribed(l->group) ? 1 : 0, "ceilings", ceilings(&l->roof),
                       "workloads", workloads(l)),
             JSON_REAL_PRECISION(9));
     free(run);
