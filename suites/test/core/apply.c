@@ -26,8 +26,7 @@ static struct applied *open_applied(struct context *c, int m, const int order[])
     a->slots = slot_list(c, a->group, order, m);
     a->module = make_probe(c, a->group, &a->probe);
     a->replicas = open_replicas(c, a->module, a->slots, m);
-    struct dp_error err = {0};
-    expect_ok(c, dp_replicate(a->replicas, m, &err), &err, "dp_replicate");
+    expect_ok(c, dp_replicate(a->replicas, m, &c->err), "dp_replicate");
     for (int i = 0; i < m; ++i) {
         const size_t rows = (size_t)i + 1;
         a->in[i] = make_matrix(c, a->slots[i], rows, 3, sequence(c, 3 * rows, i, 0.0));
@@ -42,8 +41,7 @@ static struct applied *open_applied(struct context *c, int m, const int order[])
 
 static void apply(struct context *c, struct applied *a)
 {
-    struct dp_error err = {0};
-    expect_ok(c, dp_apply(a->calls, a->m, &err), &err, "dp_apply");
+    expect_ok(c, dp_apply(a->calls, a->m, &c->err), "dp_apply");
 }
 
 /* m replicas run on m threads; the caller is the worker of the first slot. */
@@ -75,12 +73,11 @@ static void one_call(struct context *c)
     struct probe *probe;
     struct dp_module *module = make_probe(c, group, &probe);
     struct dp_replicas *replicas = open_replicas(c, module, slots, 1);
-    struct dp_error err = {0};
-    expect_ok(c, dp_replicate(replicas, 1, &err), &err, "dp_replicate");
+    expect_ok(c, dp_replicate(replicas, 1, &c->err), "dp_replicate");
     struct dp_tensor out[DP_MAX_IO];
     const struct dp_tensor in = make_matrix(c, slots[0], 2, 1, sequence(c, 2, 1.0, 1.0));
     struct dp_call call = {module, dp_replicas_run(replicas, 0), &in, 1, out, 0};
-    expect_ok(c, dp_apply(&call, 1, &err), &err, "dp_apply");
+    expect_ok(c, dp_apply(&call, 1, &c->err), "dp_apply");
     expect(c, pthread_equal(probe->visit[0].thread, pthread_self()) != 0,
            "one call did not run on the calling thread");
     expect(c, probe->visit[0].run_slot == slots[0], "it ran on %s",
@@ -90,8 +87,7 @@ static void one_call(struct context *c)
 static void no_calls(struct context *c)
 {
     struct applied *a = open_applied(c, 2, NULL);
-    struct dp_error err = {0};
-    expect_error(c, dp_apply(a->calls, 0, &err), DP_EINVAL, &err, NULL, NULL);
+    expect_error(c, dp_apply(a->calls, 0, &c->err), DP_EINVAL, NULL, NULL);
     expect(c, probe_forwards(a->probe) == 0, "something ran");
 }
 
@@ -117,8 +113,7 @@ static void inside_a_replica(struct context *c)
     struct dp_call calls[2] = {a->calls[0], a->calls[1]};
     calls[0].module = calls[1].module = nested;
     *self = a;
-    struct dp_error err = {0};
-    expect_error(c, dp_apply(calls, 2, &err), DP_EINVAL, &err, "replica 0", NULL);
+    expect_error(c, dp_apply(calls, 2, &c->err), DP_EINVAL, "replica 0", NULL);
     expect(c, probe_forwards(a->probe) == 0, "the inner call ran");
     apply(c, a);
     expect(c, probe_forwards(a->probe) == 2, "dp_apply does not work any more");

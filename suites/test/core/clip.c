@@ -15,18 +15,16 @@ static void close_clip(void *object)
 struct dp_clip *open_clip(struct context *c, struct dp_module *module)
 {
     struct dp_clip *clip = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_clip_open(module, &clip, &err), &err, "dp_clip_open");
+    expect_ok(c, dp_clip_open(module, &clip, &c->err), "dp_clip_open");
     own(c, close_clip, clip);
     return clip;
 }
 
 static double clip_to(struct context *c, struct dp_clip *clip, double max_norm)
 {
-    struct dp_error err = {0};
     double norm = -1.0, again = -1.0;
-    expect_ok(c, dp_clip_grads(clip, max_norm, &norm, &err), &err, "dp_clip_grads");
-    expect_ok(c, dp_clip_norm(clip, &again, &err), &err, "dp_clip_norm");
+    expect_ok(c, dp_clip_grads(clip, max_norm, &norm, &c->err), "dp_clip_grads");
+    expect_ok(c, dp_clip_norm(clip, &again, &c->err), "dp_clip_norm");
     expect(c, isnan(norm) ? isnan(again) : again == norm, "a norm of %g, and then %g", norm, again);
     return norm;
 }
@@ -142,11 +140,9 @@ static void clip_refused(struct context *c)
         move_module(c, layers[i], dp_group_slot(group, i));
         give_grad(c, param_at(c, layers[i], 0), 4.0);
     }
-    struct dp_error err = {0};
-    expect_error(c, dp_clip_grads(clip, 1.0, &norm, &err), DP_EDEVICE, &err,
+    expect_error(c, dp_clip_grads(clip, 1.0, &norm, &c->err), DP_EDEVICE,
                  dp_slot_name(dp_group_slot(group, 0)), dp_slot_name(dp_group_slot(group, 1)));
-    err = (struct dp_error){0};
-    expect_error(c, dp_clip_grads(clip, (double)NAN, &norm, &err), DP_EINVAL, &err, "nan",
+    expect_error(c, dp_clip_grads(clip, (double)NAN, &norm, &c->err), DP_EINVAL, "nan",
                  "0 or more");
     expect(c, norm == 7.0, "a norm was set");
     param_at(c, layers[0], 0)->has_grad = false;
@@ -158,10 +154,9 @@ static void clip_refused(struct context *c)
 
 static double clip_ranks(struct context *c, struct ranks *ranks, double max_norm)
 {
-    struct dp_error err = {0};
     double norm = -1.0;
-    expect_ok(c, dp_ddp_clip_grads(ranks->ddp, max_norm, NULL, &err), &err, "dp_ddp_clip_grads");
-    expect_ok(c, dp_ddp_clip_norm(ranks->ddp, &norm, &err), &err, "dp_ddp_clip_norm");
+    expect_ok(c, dp_ddp_clip_grads(ranks->ddp, max_norm, NULL, &c->err), "dp_ddp_clip_grads");
+    expect_ok(c, dp_ddp_clip_norm(ranks->ddp, &norm, &c->err), "dp_ddp_clip_norm");
     return norm;
 }
 

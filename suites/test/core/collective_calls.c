@@ -66,7 +66,6 @@ static struct dp_tensor tensor(struct context *c, const struct memory *m, int r,
 static void collective_calls_place(struct context *c, struct memory *m, int r)
 {
     const size_t block = (size_t)r * m->n;
-    struct dp_error err = {0};
     const bool larger_out = out_count(m) >= in_count(m);
     struct dp_tensor *large = larger_out ? &m->out[r] : &m->in[r];
     struct dp_tensor *small = larger_out ? &m->in[r] : &m->out[r];
@@ -75,7 +74,7 @@ static void collective_calls_place(struct context *c, struct memory *m, int r)
     if (!m->in_place)
         *small = tensor(c, m, r, larger_out ? in_count(m) : out_count(m), NULL);
     else if (in_count(m) != out_count(m))
-        expect_ok(c, dp_tensor_rows(large, block, m->n, small, &err), &err, "dp_tensor_rows");
+        expect_ok(c, dp_tensor_rows(large, block, m->n, small, &c->err), "dp_tensor_rows");
 }
 
 static void collective_calls_make(struct context *c, struct memory *m)
@@ -113,16 +112,14 @@ static double wanted(const struct memory *m, int r, size_t i)
 static void copies(struct context *c, const struct memory *m, const struct dp_tensor to[],
                    const struct dp_tensor from[])
 {
-    struct dp_error err = {0};
     for (int r = 0; r < m->ranks; ++r)
-        expect_ok(c, dp_tensor_copy(&to[r], &from[r], &err), &err, "dp_tensor_copy");
+        expect_ok(c, dp_tensor_copy(&to[r], &from[r], &c->err), "dp_tensor_copy");
 }
 
 static void collective_calls_run(struct context *c, struct memory *m)
 {
-    struct dp_error err = {0};
     copies(c, m, m->in, m->source);
-    expect_ok(c, dp_collective_run(m->group, m->what->kind, m->root, m->in, m->out, &err), &err,
+    expect_ok(c, dp_collective_run(m->group, m->what->kind, m->root, m->in, m->out, &c->err),
               m->what->name);
     copies(c, m, m->result, m->out);
     copies(c, m, m->stayed, m->in);
@@ -220,10 +217,9 @@ static void collective_calls_refused(struct context *c)
     const struct dp_collective_call unknown = {.kind = DP_COLLECTIVE_KINDS, .n = 1};
     struct dp_error refused = {0};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
-        struct dp_error err = {0};
-        const int got =
-            dp_collective_run(group, table[i].kind, table[i].root, table[i].in, table[i].out, &err);
-        expect_error(c, got, table[i].status, &err, table[i].needle, NULL);
+        const int got = dp_collective_run(group, table[i].kind, table[i].root, table[i].in,
+                                          table[i].out, &c->err);
+        expect_error(c, got, table[i].status, table[i].needle, NULL);
     }
     /* A communicator that was forgotten when a collective was added. */
     expect_error(c, dp_comm_collective(group, &unknown, &refused), DP_ENOTSUP, &refused,
@@ -237,22 +233,21 @@ static void bf16(struct context *c)
     const size_t three = 3, six = 6;
     struct dp_group *group = open_group(c, 2);
     struct dp_tensor in[2], out[2];
-    struct dp_error err = {0};
     uint16_t got[6];
     for (int r = 0; r < 2; ++r) {
         struct dp_slot *slot = dp_group_slot(group, r);
-        expect_ok(c, dp_tensor_alloc(slot, DP_BF16, 1, &three, &in[r], &err), &err, "in");
-        expect_ok(c, dp_tensor_alloc(slot, DP_BF16, 1, &six, &out[r], &err), &err, "out");
-        expect_ok(c, dp_tensor_write(&in[r], values[r], &err), &err, "write");
+        expect_ok(c, dp_tensor_alloc(slot, DP_BF16, 1, &three, &in[r], &c->err), "in");
+        expect_ok(c, dp_tensor_alloc(slot, DP_BF16, 1, &six, &out[r], &c->err), "out");
+        expect_ok(c, dp_tensor_write(&in[r], values[r], &c->err), "write");
     }
-    expect_ok(c, dp_collective_run(group, DP_COLLECTIVE_ALLGATHER, 0, in, out, &err), &err,
+    expect_ok(c, dp_collective_run(group, DP_COLLECTIVE_ALLGATHER, 0, in, out, &c->err),
               "allgather");
     for (int r = 0; r < 2; ++r) {
-        expect_ok(c, dp_tensor_read(got, &out[r], &err), &err, "read");
+        expect_ok(c, dp_tensor_read(got, &out[r], &c->err), "read");
         expect(c, memcmp(got, values, sizeof values) == 0, "rank %d has other numbers", r);
     }
-    expect_error(c, dp_collective_run(group, DP_COLLECTIVE_ALLREDUCE, 0, in, in, &err), DP_EINVAL,
-                 &err, "bf16 cannot be summed: f32, f64, i32 and i64 can", NULL);
+    expect_error(c, dp_collective_run(group, DP_COLLECTIVE_ALLREDUCE, 0, in, in, &c->err),
+                 DP_EINVAL, "bf16 cannot be summed: f32, f64, i32 and i64 can", NULL);
     for (int r = 0; r < 2; ++r) {
         dp_tensor_free(&in[r]);
         dp_tensor_free(&out[r]);

@@ -48,9 +48,8 @@ static void collectives_make(struct context *c, struct tensors *t, int n, size_t
 static void bring(struct context *c, struct tensors *t, const struct dp_tensor from[],
                   const struct dp_tensor to[])
 {
-    struct dp_error err = {0};
     for (int r = 0; r < t->n; ++r)
-        expect_ok(c, dp_tensor_copy(&to[r], &from[r], &err), &err, "dp_tensor_copy");
+        expect_ok(c, dp_tensor_copy(&to[r], &from[r], &c->err), "dp_tensor_copy");
 }
 
 static void expect_all(struct context *c, struct tensors *t, const char *what, const float want[])
@@ -64,7 +63,6 @@ static void expect_all(struct context *c, struct tensors *t, const char *what, c
 static void sums(struct context *c, struct tensors *t, size_t count)
 {
     float *want = case_memory(c, count * sizeof *want);
-    struct dp_error err = {0};
     memcpy(want, t->values[0], count * sizeof *want);
     for (int r = 1; r < t->n; ++r) {
         for (size_t i = 0; i < count; ++i)
@@ -72,17 +70,16 @@ static void sums(struct context *c, struct tensors *t, size_t count)
     }
     for (int again = 0; again < 2; ++again) {
         bring(c, t, t->source, t->work);
-        expect_ok(c, dp_allreduce(t->group, t->work, &err), &err, "dp_allreduce");
+        expect_ok(c, dp_allreduce(t->group, t->work, &c->err), "dp_allreduce");
         expect_all(c, t, "sum", want);
     }
 }
 
 static void copies(struct context *c, struct tensors *t)
 {
-    struct dp_error err = {0};
     for (int root = 0; root < t->n; ++root) {
         bring(c, t, t->source, t->work);
-        expect_ok(c, dp_broadcast(t->group, t->work, root, &err), &err, "dp_broadcast");
+        expect_ok(c, dp_broadcast(t->group, t->work, root, &c->err), "dp_broadcast");
         expect_all(c, t, "root's", t->values[root]);
     }
 }
@@ -119,16 +116,14 @@ static void expect_refused(struct context *c, const struct tensors *t,
                            const struct dp_tensor tensor[], int root, int status,
                            const char *needle)
 {
-    struct dp_error err = {0};
-    const int got = root == 0 ? dp_allreduce(t->group, tensor, &err)
-                              : dp_broadcast(t->group, tensor, root, &err);
-    expect_error(c, got, status, &err, needle, NULL);
+    const int got = root == 0 ? dp_allreduce(t->group, tensor, &c->err)
+                              : dp_broadcast(t->group, tensor, root, &c->err);
+    expect_error(c, got, status, needle, NULL);
 }
 
 static void collectives_refused(struct context *c)
 {
     struct tensors t;
-    struct dp_error err = {0};
     collectives_make(c, &t, 2, 4, false);
     struct dp_tensor bad[] = {t.work[0], t.work[1]};
     expect_refused(c, &t, bad, 2, DP_EINVAL, "root 2 of a broadcast: there are ranks 0 to 1");
@@ -146,7 +141,7 @@ static void collectives_refused(struct context *c)
         bad[r] = make_tensor(c, dp_group_slot(t.group, r), DP_I64, 1, (size_t[]){3},
                              (double[]){1 + r, 2, 3});
     expect_refused(c, &t, bad, 0, DP_EINVAL, "of float");
-    expect_ok(c, dp_broadcast(t.group, bad, 1, &err), &err, "a broadcast of integers");
+    expect_ok(c, dp_broadcast(t.group, bad, 1, &c->err), "a broadcast of integers");
     expect_values(c, "root's", &bad[0], (double[]){2, 2, 3});
 }
 

@@ -129,14 +129,13 @@ static void communicator_refused(struct context *c)
         {"nobody's", NULL, "far:2", 0, NULL, NULL},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; ++i) {
-        struct dp_error err = {0};
         case_note(c, "row %zu", i);
         const int status = dp_communicator_check(table[i].communicator, table[i].backend,
-                                                 table[i].devices, table[i].can, &err);
+                                                 table[i].devices, table[i].can, &c->err);
         if (table[i].needle)
-            expect_error(c, status, DP_EINVAL, &err, table[i].needle, table[i].other);
+            expect_error(c, status, DP_EINVAL, table[i].needle, table[i].other);
         else
-            expect(c, status == 0, "%s", err.text);
+            expect(c, status == 0, "%s", c->err.text);
         expect(c,
                dp_communicator_check(table[i].communicator, table[i].backend, table[i].devices,
                                      table[i].can, NULL) == status,
@@ -152,18 +151,16 @@ static void together(struct context *c)
     int n = 0;
     for (int i = 0; dp_communicators(i, &row); ++i) {
         struct dp_group *group = NULL;
-        struct dp_error err = {0}, open_err = {0};
         if ((row.can & DP_COMM_TOGETHER) == 0)
             continue;
         ++n;
         const struct dp_group_config config = {.devices = "virt:2", .communicator = row.name};
         const char *needle =
             row.built ? "connects processes that were started together" : "not in this";
-        expect_error(c, dp_communicator_check(row.name, NULL, "virt:2", 0, &err), DP_EINVAL, &err,
+        expect_error(c, dp_communicator_check(row.name, NULL, "virt:2", 0, &c->err), DP_EINVAL,
                      needle, "threads, staged");
-        expect_error(c, dp_group_open(&config, &group, &open_err), DP_EINVAL, &open_err, needle,
-                     NULL);
-        err = (struct dp_error){0};
+        expect_error(c, dp_group_open(&config, &group, &c->err), DP_EINVAL, needle, NULL);
+        struct dp_error err = {0};
         expect(c,
                dp_communicator_check(row.name, NULL, "virt:2", DP_COMM_WORLD, &err) ==
                    (row.built ? 0 : DP_EINVAL),
@@ -179,11 +176,10 @@ static void not_opened(struct context *c)
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         const struct dp_group_config config = {.devices = "virt:2", .communicator = names[i]};
         struct dp_group *group = NULL;
-        struct dp_error err = {0};
         case_note(c, "'%s'", names[i]);
-        const int status = dp_group_open(&config, &group, &err);
+        const int status = dp_group_open(&config, &group, &c->err);
         expect(c, group == NULL, "a failing call set the group");
-        expect_error(c, status, DP_EINVAL, &err, names[i], "threads, staged");
+        expect_error(c, status, DP_EINVAL, names[i], "threads, staged");
     }
 }
 
@@ -194,15 +190,14 @@ static void no_ranks(struct context *c)
     const struct dp_ddp_config plain = {0};
     struct dp_group *group = NULL;
     struct dp_ddp *ddp = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_group_open(&config, &group, &err), &err, "dp_group_open");
+    expect_ok(c, dp_group_open(&config, &group, &c->err), "dp_group_open");
     own(c, close_group, group);
     struct dp_module *linear = make_linear(c, group, 1, 1, true);
     struct dp_slot **slots = first_slots(c, group, 2);
     move_module(c, linear, slots[0]);
-    const int status = dp_ddp_open(linear, slots, 2, &plain, &ddp, &err);
+    const int status = dp_ddp_open(linear, slots, 2, &plain, &ddp, &c->err);
     expect(c, ddp == NULL, "a failing call made a wrapper");
-    expect_error(c, status, DP_ENOTSUP, &err,
+    expect_error(c, status, DP_ENOTSUP,
                  "communicator 'moves-only' has no collectives for ranks: threads, staged", NULL);
 }
 
@@ -294,8 +289,7 @@ static void ranks_steps(struct context *c, struct result *result)
     for (int r = 0; r < SLOTS; ++r) {
         for (int i = 0; i < 2; ++i) {
             struct dp_ddp_param param = {.has_grad = NULL};
-            struct dp_error err = {0};
-            expect_ok(c, dp_ddp_param(ranks.ddp, r, i, &param, &err), &err, "dp_ddp_param");
+            expect_ok(c, dp_ddp_param(ranks.ddp, r, i, &param, &c->err), "dp_ddp_param");
             communicator_keep(c, "value", &param.value, &result->value[r][i]);
             communicator_keep(c, "mean gradient", &param.grad, &result->mean[r][i]);
         }

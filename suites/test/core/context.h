@@ -27,8 +27,10 @@ struct context {
     struct case_settings settings;
     enum verdict verdict;
     size_t compared;
-    char note[80];     /* the row of the case's table at work, "K=4 N=10: " */
-    char message[600]; /* why it failed or was skipped */
+    struct dp_error err;  /* given to every call that can fail */
+    struct dp_error seen; /* the error that expect_error has found right last */
+    char note[80];        /* the row of the case's table at work, "K=4 N=10: " */
+    char message[600];    /* why it failed or was skipped */
     jmp_buf leave;
     struct resource *resources; /* opened so far, in order */
     size_t n_resources, capacity;
@@ -126,11 +128,15 @@ struct dp_tensor backward(struct context *c, struct dp_module *module, struct dp
 
 void expect(struct context *c, bool holds, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Does not count as a comparison. */
-void expect_ok(struct context *c, int status, const struct dp_error *err, const char *what);
-/* The call failed with this status, err says so, and its text contains the needles. */
-void expect_error(struct context *c, int got, int status, const struct dp_error *err,
-                  const char *needle, const char *other);
+/* A call with c->err succeeded. Does not count as a comparison. */
+void expect_ok(struct context *c, int status, const char *what);
+/* A call with c->err failed with this status, the error says so, and its text contains the needles.
+ * Moves the error to c->seen: the next call has none. */
+void expect_error(struct context *c, int got, int status, const char *needle, const char *other);
+/* The same for an error that is not c->err, which stays where it is. */
+void expect_ok_of(struct context *c, int status, const struct dp_error *err, const char *what);
+void expect_error_of(struct context *c, int got, int status, const struct dp_error *err,
+                     const char *needle, const char *other);
 void expect_shape(struct context *c, const char *what, const struct dp_tensor *tensor, int ndim,
                   const size_t dim[]);
 void expect_slot(struct context *c, const char *what, const struct dp_tensor *tensor,

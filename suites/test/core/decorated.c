@@ -17,12 +17,11 @@ static struct dp_group *open_with(struct context *c, const char *suffixes)
 {
     char devices[320];
     struct dp_group *group = NULL;
-    struct dp_error err = {0};
     device_list(&c->settings, 2, devices);
     strncat(devices, suffixes, sizeof devices - strlen(devices) - 1);
     const struct dp_group_config config = {
         .devices = devices, .backend = c->settings.backend, .lag_seed = c->settings.lag_seed};
-    expect_ok(c, dp_group_open(&config, &group, &err), &err, devices);
+    expect_ok(c, dp_group_open(&config, &group, &c->err), devices);
     own(c, close_group, group);
     return group;
 }
@@ -51,8 +50,7 @@ static void parsed(struct context *c)
     };
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i) {
         struct dp_device_list list;
-        struct dp_error err = {0};
-        expect_ok(c, dp_devices_parse(lists[i].text, &list, &err), &err, lists[i].text);
+        expect_ok(c, dp_devices_parse(lists[i].text, &list, &c->err), lists[i].text);
         expect(c, list.n == lists[i].n && list.lag == lists[i].lag, "devices of %s", lists[i].text);
         expect(c, list.delay_ns == lists[i].delay_ns && list.delay_rate == lists[i].rate,
                "delay of %s", lists[i].text);
@@ -76,8 +74,7 @@ static void harmed(struct context *c)
     };
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i) {
         struct dp_device_list list;
-        struct dp_error err = {0};
-        expect_ok(c, dp_devices_parse(lists[i].text, &list, &err), &err, lists[i].text);
+        expect_ok(c, dp_devices_parse(lists[i].text, &list, &c->err), lists[i].text);
         expect(c, list.fault_at == 0, "%s fails", lists[i].text);
         expect(c,
                list.silent_fault.silent_fault == lists[i].want.silent_fault &&
@@ -136,9 +133,7 @@ static void decorated_refused(struct context *c)
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i) {
         const struct dp_group_config config = {.devices = lists[i].text};
         struct dp_group *group = NULL;
-        struct dp_error err = {0};
-        expect_error(c, dp_group_open(&config, &group, &err), DP_EINVAL, &err, lists[i].words,
-                     NULL);
+        expect_error(c, dp_group_open(&config, &group, &c->err), DP_EINVAL, lists[i].words, NULL);
     }
 }
 
@@ -167,15 +162,14 @@ static void delayed(struct context *c)
     struct dp_group *group = open_with(c, "+2000us");
     struct pair p = open_pair(c, group);
     struct dp_slot_info info;
-    struct dp_error err = {0};
     dp_slot_describe(dp_group_slot(group, 1), &info);
     expect(c, info.delay_ns == 2000000, "delay of %zu ns", (size_t)info.delay_ns);
     const double begin = seconds();
-    expect_ok(c, dp_tensor_copy(&p.to, &p.from, &err), &err, "copy");
-    expect_ok(c, dp_group_wait(group, &err), &err, "wait");
+    expect_ok(c, dp_tensor_copy(&p.to, &p.from, &c->err), "copy");
+    expect_ok(c, dp_group_wait(group, &c->err), "wait");
     expect(c, seconds() - begin >= 0.002, "a transfer of %d us took less", 2000);
     expect_values(c, "copied", &p.to, sequence(c, COUNT, 1.0, 1.0));
-    expect(c, dp_group_faulty(group, &err) == 0, "nothing was to fail");
+    expect(c, dp_group_faulty(group, &c->err) == 0, "nothing was to fail");
 }
 
 /* 40,000 bytes at 1 MB/s take 40 ms, plus the time of each operation. */
@@ -188,13 +182,12 @@ static void rated(struct context *c)
                      make_tensor(c, dp_group_slot(group, 1), DP_F32, 1, (size_t[]){MANY},
                                  sequence(c, MANY, 0.0, 0.0))};
     struct dp_slot_info info;
-    struct dp_error err = {0};
     dp_slot_describe(dp_group_slot(group, 1), &info);
     expect(c, info.delay_ns == 2000000 && info.delay_rate == 1000000, "delay of %zu ns, %zu/s",
            (size_t)info.delay_ns, (size_t)info.delay_rate);
     const double begin = seconds();
-    expect_ok(c, dp_tensor_copy(&p.to, &p.from, &err), &err, "copy");
-    expect_ok(c, dp_group_wait(group, &err), &err, "wait");
+    expect_ok(c, dp_tensor_copy(&p.to, &p.from, &c->err), "copy");
+    expect_ok(c, dp_group_wait(group, &c->err), "wait");
     expect(c, seconds() - begin >= 0.042, "a transfer of %d us took less", 42000);
     expect_values(c, "copied", &p.to, sequence(c, MANY, 1.0, 1.0));
 }
@@ -203,19 +196,16 @@ static void fails_once(struct context *c)
 {
     struct dp_group *group = open_with(c, "+fault:move@4+20us");
     struct pair p = open_pair(c, group);
-    struct dp_error err = {0};
-    expect_error(c, dp_group_faulty(group, &err), DP_EFAULT, &err,
+    expect_error(c, dp_group_faulty(group, &c->err), DP_EFAULT,
                  "call 4 of move was to fail, but there were 0", NULL);
-    err = (struct dp_error){0};
     for (int i = 1; i < 4; ++i)
-        expect_ok(c, dp_tensor_copy(&p.to, &p.from, &err), &err, "one before it");
-    expect_error(c, dp_tensor_copy(&p.to, &p.from, &err), DP_EFAULT, &err,
+        expect_ok(c, dp_tensor_copy(&p.to, &p.from, &c->err), "one before it");
+    expect_error(c, dp_tensor_copy(&p.to, &p.from, &c->err), DP_EFAULT,
                  "call 4 of move fails on purpose", NULL);
-    err = (struct dp_error){0};
-    expect_ok(c, dp_tensor_copy(&p.to, &p.from, &err), &err, "the one after it");
+    expect_ok(c, dp_tensor_copy(&p.to, &p.from, &c->err), "the one after it");
     expect_values(c, "copied", &p.to, sequence(c, COUNT, 1.0, 1.0));
-    expect_error(c, dp_group_faulty(group, &err), DP_EFAULT, &err,
-                 "call 4 of move failed on purpose", NULL);
+    expect_error(c, dp_group_faulty(group, &c->err), DP_EFAULT, "call 4 of move failed on purpose",
+                 NULL);
 }
 
 /* A delay does not count as a launch of the caller, so a fault hits the same launch with it and
@@ -225,12 +215,11 @@ static uint64_t calls_of_launch(struct context *c, const char *suffixes)
     case_release(c);
     struct dp_group *group = open_with(c, suffixes);
     struct pair p = open_pair(c, group);
-    struct dp_error err = {0};
     uint64_t n = 0;
-    expect_ok(c, dp_tensor_copy(&p.to, &p.from, &err), &err, "copy");
-    expect_error(c, dp_group_faulty(group, &err), DP_EFAULT, &err, "but there were ",
+    expect_ok(c, dp_tensor_copy(&p.to, &p.from, &c->err), "copy");
+    expect_error(c, dp_group_faulty(group, &c->err), DP_EFAULT, "but there were ",
                  "call 1000000 of launch");
-    const char *number = strstr(err.text, "but there were ");
+    const char *number = strstr(c->seen.text, "but there were ");
     for (number += number ? strlen("but there were ") : 0; number && *number; ++number)
         n = n * 10 + (uint64_t)(*number - '0');
     return n;
@@ -260,23 +249,20 @@ static void fails_late(struct context *c)
     const struct dp_group_config config = {.devices = "virt:2"};
     struct dp_device_ops ops = dp_device_cpu;
     struct dp_group *group = NULL;
-    struct dp_error err = {0};
     ops.launch = no_launch;
-    expect_ok(c, dp_group_open(&config, &group, &err), &err, "open");
+    expect_ok(c, dp_group_open(&config, &group, &c->err), "open");
     own(c, close_group, group);
     for (int i = 0; i < 2; ++i)
         dp_group_slot(group, i)->ops = &ops;
-    expect_ok(c, dp_lag_open(group, 0, &err), &err, "late");
+    expect_ok(c, dp_lag_open(group, 0, &c->err), "late");
     const struct dp_delay_args delay = {1};
-    expect_ok(
-        c,
-        dp_launch(&dp_group_slot(group, 1)->compute, DP_KERNEL_DELAY, &delay, sizeof delay, &err),
-        &err, "a launch that runs later");
+    expect_ok(c,
+              dp_launch(&dp_group_slot(group, 1)->compute, DP_KERNEL_DELAY, &delay, sizeof delay,
+                        &c->err),
+              "a launch that runs later");
     expect(c, dp_lag_pending(group) == 1, "%d operations wait", (int)dp_lag_pending(group));
     for (int i = 0; i < 2; ++i) {
-        err = (struct dp_error){0};
-        expect_error(c, dp_group_wait(group, &err), DP_EFAULT, &err, "virt:1 launches nothing",
-                     NULL);
+        expect_error(c, dp_group_wait(group, &c->err), DP_EFAULT, "virt:1 launches nothing", NULL);
     }
     expect(c, dp_lag_pending(group) == 0, "%d operations wait", (int)dp_lag_pending(group));
 }
@@ -289,17 +275,16 @@ static void late_orders(struct context *c)
     for (uint64_t seed = 0; seed <= 20; ++seed) {
         const struct dp_group_config config = {.devices = "virt:2+lag", .lag_seed = seed};
         struct dp_group *group = NULL;
-        struct dp_error err = {0};
         int rounds[3] = {0, 0, 0};
-        expect_ok(c, dp_group_open(&config, &group, &err), &err, "open");
+        expect_ok(c, dp_group_open(&config, &group, &c->err), "open");
         struct dp_slot *slot = dp_group_slot(group, 1);
         for (int round = 0; round < 32; ++round) {
             uint64_t left[2];
-            dp_launch(&slot->compute, DP_KERNEL_DELAY, &delay, sizeof delay, &err);
+            dp_launch(&slot->compute, DP_KERNEL_DELAY, &delay, sizeof delay, &c->err);
             left[0] = dp_lag_pending(group);
-            dp_launch(&slot->comm, DP_KERNEL_DELAY, &delay, sizeof delay, &err);
+            dp_launch(&slot->comm, DP_KERNEL_DELAY, &delay, sizeof delay, &c->err);
             left[1] = dp_lag_pending(group);
-            expect_ok(c, dp_group_wait(group, &err), &err, "wait");
+            expect_ok(c, dp_group_wait(group, &c->err), "wait");
             ++rounds[left[0] == 0 ? 0 : left[1]];
         }
         expect(c, seed == 0 ? rounds[2] == 32 : rounds[0] > 0 && rounds[1] > 0 && rounds[2] > 0,

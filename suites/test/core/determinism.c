@@ -43,12 +43,11 @@ static void random_sums(struct context *c)
                 src[i] = make_tensor(c, dp_group_slot(group, i), DP_F32, 1, &sizes[s], NULL);
                 write_floats(c, &src[i], part[i]);
             }
-            struct dp_error err = {0};
             expect_ok(c,
                       dp_reduce_add_coalesced(open_run(c, group), src, 1, k,
                                               dp_group_slot(group, k - 1), DP_BUFFER_BYTES, &sum,
-                                              &err),
-                      &err, "dp_reduce_add_coalesced");
+                                              &c->err),
+                      "dp_reduce_add_coalesced");
             expect_sum(c, group, &sum, sizes[s], part, k);
         }
     }
@@ -67,11 +66,10 @@ static void signed_zero(struct context *c)
             src[i] = make_tensor(c, dp_group_slot(group, i), DP_F32, 1, (size_t[]){3}, NULL);
             write_floats(c, &src[i], want);
         }
-        struct dp_error err = {0};
         expect_ok(c,
                   dp_reduce_add_coalesced(open_run(c, group), src, 1, k, dp_group_slot(group, 0),
-                                          100, &sum, &err),
-                  &err, "dp_reduce_add_coalesced");
+                                          100, &sum, &c->err),
+                  "dp_reduce_add_coalesced");
         expect_bits(c, "sum of -0", &sum, want);
     }
 }

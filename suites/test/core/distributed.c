@@ -38,7 +38,6 @@ static void lengths(struct context *c)
         const size_t n = width[k];
         struct ranks ranks;
         struct dp_tensor in[3], out[3 * DP_MAX_IO], grad[3];
-        struct dp_error err = {0};
         float *want;
         int n_out;
         case_release(c);
@@ -57,11 +56,11 @@ static void lengths(struct context *c)
                 want[i] = r == 0 ? product : want[i] + product;
             }
         }
-        expect_ok(c, dp_ddp_forward(ranks.ddp, in, 1, NULL, out, &n_out, &err), &err, "forward");
-        expect_ok(c, dp_ddp_backward(ranks.ddp, grad, 1, NULL, 0, &err), &err, "backward");
+        expect_ok(c, dp_ddp_forward(ranks.ddp, in, 1, NULL, out, &n_out, &c->err), "forward");
+        expect_ok(c, dp_ddp_backward(ranks.ddp, grad, 1, NULL, 0, &c->err), "backward");
         for (int r = 0; r < 3; ++r) {
             struct dp_ddp_param param;
-            expect_ok(c, dp_ddp_param(ranks.ddp, r, 0, &param, &err), &err, "dp_ddp_param");
+            expect_ok(c, dp_ddp_param(ranks.ddp, r, 0, &param, &c->err), "dp_ddp_param");
             expect_sum(c, group, &param.grad, want);
         }
     }
@@ -76,21 +75,19 @@ static void compared(struct context *c)
     struct dp_group *group = open_group(c, 2);
     struct ranks ranks;
     struct dp_ddp_param param;
-    struct dp_error err = {0};
     char name[32];
     ranks_open(c, &ranks, group, make_linear(c, group, 300, 300, false), 2, NULL);
     ranks_equal(c, &ranks);
-    expect_ok(c, dp_ddp_param(ranks.ddp, 1, 0, &param, &err), &err, "dp_ddp_param");
+    expect_ok(c, dp_ddp_param(ranks.ddp, 1, 0, &param, &c->err), "dp_ddp_param");
     const size_t n = dp_tensor_count(&param.value);
     const float *right = read_floats(c, &param.value);
     float *wrong = case_memory(c, n * sizeof *wrong);
     for (size_t k = 0; k < sizeof places / sizeof places[0]; ++k) {
-        err.status = 0;
         memcpy(wrong, right, n * sizeof *wrong);
         wrong[places[k]] = nextafterf(wrong[places[k]], INFINITY);
         write_floats(c, &param.value, wrong);
         (void)snprintf(name, sizeof name, "element %zu of the value", places[k]);
-        expect_error(c, dp_ddp_compare(ranks.ddp, &err), DP_EFAULT, &err, "rank 1", name);
+        expect_error(c, dp_ddp_compare(ranks.ddp, &c->err), DP_EFAULT, "rank 1", name);
     }
     write_floats(c, &param.value, right);
     ranks_equal(c, &ranks);
@@ -111,7 +108,6 @@ static void buffers(struct context *c)
     for (int keep = 0; keep < 2; ++keep) {
         struct ranks ranks;
         struct dp_tensor out[2 * DP_MAX_IO];
-        struct dp_error err = {0};
         case_release(c);
         case_note(c, "keep %d", keep);
         struct dp_group *group = open_group(c, 2);
@@ -124,7 +120,7 @@ static void buffers(struct context *c)
         ranks_write(c, &ranks, 1, 2, false, 20);
         ranks_pass(c, &ranks, &batch);
         counters_are(c, &ranks, keep ? (double[]){11, 21} : (double[]){11, 11});
-        expect(c, dp_ddp_compare(ranks.ddp, &err) == 0, "%s", err.text); /* without buffers */
+        expect(c, dp_ddp_compare(ranks.ddp, &c->err) == 0, "%s", c->err.text); /* without buffers */
         ranks_write(c, &ranks, 1, 2, false, 50);
         dp_ddp_grad_mode(ranks.ddp, false);
         ranks_forward(c, &ranks, &batch, NULL, out); /* the one before had gradients */
@@ -150,8 +146,7 @@ static void distributed_refused(struct context *c, struct dp_module *module,
 {
     const struct dp_ddp_config config = {0};
     struct dp_ddp *ddp = NULL;
-    struct dp_error err = {0};
-    expect_error(c, dp_ddp_open(module, slots, n, &config, &ddp, &err), status, &err, needle, NULL);
+    expect_error(c, dp_ddp_open(module, slots, n, &config, &ddp, &c->err), status, needle, NULL);
 }
 
 static void misuse(struct context *c)
@@ -160,7 +155,6 @@ static void misuse(struct context *c)
     struct dp_module *linear = make_linear(c, group, 1, 1, true);
     struct dp_slot *zero = dp_group_slot(group, 0), *one = dp_group_slot(group, 1);
     struct dp_tensor out[2 * DP_MAX_IO];
-    struct dp_error err = {0};
     int n_out;
     distributed_refused(c, linear, (struct dp_slot *[]){zero, one}, 2, DP_EDEVICE, "weight");
     move_module(c, linear, zero);
@@ -174,11 +168,10 @@ static void misuse(struct context *c)
     param_at(c, linear, 0)->frozen = false;
     struct ranks ranks;
     ranks_open(c, &ranks, group, linear, 2, NULL);
-    expect_error(c, dp_ddp_backward(ranks.ddp, NULL, 0, NULL, 0, &err), DP_EINVAL, &err,
+    expect_error(c, dp_ddp_backward(ranks.ddp, NULL, 0, NULL, 0, &c->err), DP_EINVAL,
                  "without a forward", NULL);
-    err.status = 0;
     const struct dp_tensor none[2] = {{0}};
-    expect_error(c, dp_ddp_forward(ranks.ddp, none, 1, NULL, out, &n_out, &err), DP_EINVAL, &err,
+    expect_error(c, dp_ddp_forward(ranks.ddp, none, 1, NULL, out, &n_out, &c->err), DP_EINVAL,
                  "input 0 of rank 0", NULL);
 }
 

@@ -9,8 +9,7 @@
 static struct dp_ddp_bucket times_of(struct context *c, struct ranks *ranks, int r, int b)
 {
     struct dp_ddp_bucket bucket = {.bytes = 0};
-    struct dp_error err = {0};
-    expect_ok(c, dp_ddp_bucket(ranks->ddp, r, b, &bucket, &err), &err, "dp_ddp_bucket");
+    expect_ok(c, dp_ddp_bucket(ranks->ddp, r, b, &bucket, &c->err), "dp_ddp_bucket");
     return bucket;
 }
 
@@ -112,12 +111,11 @@ static void alone(struct context *c)
 {
     const struct ranks_batch batch = {{1, 1, 1, 1}, {{1}, {10}, {-4}, {5}}, {1, 1, 1, 1}};
     struct ranks ranks;
-    struct dp_error err = {0};
     ranks_line(c, &ranks, 4, NULL);
     ranks_pass(c, &ranks, &batch);
     ranks_write(c, &ranks, 2, 0, true, 7);
     for (int turn = 0; turn < 3; ++turn) {
-        expect_ok(c, dp_ddp_reduce(ranks.ddp, &err), &err, "dp_ddp_reduce");
+        expect_ok(c, dp_ddp_reduce(ranks.ddp, &c->err), "dp_ddp_reduce");
         ranks_expect_all(c, &ranks, 0, true, 4.0);
         ranks_expect_all(c, &ranks, 1, true, 1.0);
     }

@@ -14,9 +14,8 @@ static void open_choice(struct context *c, struct ranks *ranks, bool find_unused
     struct dp_group *group = open_group(c, 2);
     struct dp_module *model = make_scale(c, group, 2);
     struct dp_param *idle;
-    struct dp_error err = {0};
     const struct dp_ddp_config config = {.find_unused = find_unused};
-    expect_ok(c, dp_module_add_param(model, "idle", DP_F32, 1, (size_t[]){1}, &idle, &err), &err,
+    expect_ok(c, dp_module_add_param(model, "idle", DP_F32, 1, (size_t[]){1}, &idle, &c->err),
               "dp_module_add_param");
     ranks_open(c, ranks, group, model, 2, &config);
 }
@@ -27,7 +26,6 @@ static void unused_alone(struct context *c)
 {
     const struct ranks_batch batch = {{1, 1}, {{8}, {6}}, {1, 1}};
     struct ranks ranks;
-    struct dp_error err = {0};
     open_choice(c, &ranks, true);
     for (int i = 0; i < 3; ++i) {
         ranks_write(c, &ranks, 0, i, true, NAN);
@@ -36,7 +34,7 @@ static void unused_alone(struct context *c)
     dp_ddp_zero_grad(ranks.ddp);
     dp_ddp_no_sync(ranks.ddp, true);
     ranks_pass(c, &ranks, &batch);
-    expect_ok(c, dp_ddp_reduce(ranks.ddp, &err), &err, "dp_ddp_reduce");
+    expect_ok(c, dp_ddp_reduce(ranks.ddp, &c->err), "dp_ddp_reduce");
     ranks_expect_all(c, &ranks, 0, true, 4);
     ranks_expect_all(c, &ranks, 1, true, 3);
     ranks_expect_none(c, &ranks, 0, 2);
@@ -47,19 +45,18 @@ static void unused_refused(struct context *c)
 {
     struct ranks ranks;
     struct dp_tensor in[2], out[2 * DP_MAX_IO];
-    struct dp_error err = {0};
     int n_out;
     open_choice(c, &ranks, false);
     for (int turn = 0; turn < 2; ++turn) {
         case_note(c, "turn %d", turn);
-        err.status = 0;
         dp_ddp_reset(ranks.ddp);
         for (int r = 0; r < 2; ++r)
             in[r] = make_matrix(c, dp_group_slot(ranks.group, r), 1, 1, (double[]){1});
-        expect_ok(c, dp_ddp_forward(ranks.ddp, in, 1, NULL, out, &n_out, &err), &err, "forward");
-        expect_error(c, dp_ddp_backward(ranks.ddp, NULL, 0, NULL, 0, &err), DP_EINVAL, &err,
+        expect_ok(c, dp_ddp_forward(ranks.ddp, in, 1, NULL, out, &n_out, &c->err), "forward");
+        expect_error(c, dp_ddp_backward(ranks.ddp, NULL, 0, NULL, 0, &c->err), DP_EINVAL,
                      "1 'other'", "2 'idle'");
-        expect(c, err.has_replica && err.replica == 0, "replica %d is named", err.replica);
+        expect(c, c->seen.has_replica && c->seen.replica == 0, "replica %d is named",
+               c->seen.replica);
     }
 }
 
@@ -105,15 +102,14 @@ static void after_join(struct context *c)
     const struct ranks_batch all = {{1, 1}, {{30}, {70}}, {1, 1}};
     struct ranks_batch one = all;
     struct dp_tensor in[2], out[2 * DP_MAX_IO];
-    struct dp_error err = {0};
     int n_out;
     ranks_line(c, &ranks, 2, NULL);
     one.rows[1] = 0;
     ranks_pass(c, &ranks, &one);
     for (int r = 0; r < 2; ++r)
         in[r] = make_matrix(c, dp_group_slot(ranks.group, r), 1, 1, all.x[r]);
-    expect_error(c, dp_ddp_forward(ranks.ddp, in, 1, (bool[]){true, true}, out, &n_out, &err),
-                 DP_EINVAL, &err, "rank 1", "again");
+    expect_error(c, dp_ddp_forward(ranks.ddp, in, 1, (bool[]){true, true}, out, &n_out, &c->err),
+                 DP_EINVAL, "rank 1", "again");
     ranks_step(c, &ranks, 0.0625f, 0.0f);
     ranks_expect(c, &ranks, 1, 0, false, 2.0);
     ranks_pass(c, &ranks, &all);

@@ -8,11 +8,10 @@
 /* A caller may ignore errors; the first one is kept; statuses have names. */
 static void records(struct context *c)
 {
-    struct dp_error err = {0};
     expect(c, dp_fail(NULL, DP_ESHAPE, "nobody reads %d", 1) == DP_ESHAPE, "status of dp_fail");
-    (void)dp_fail(&err, DP_ESHAPE, "the first, %d", 1);
-    expect(c, dp_fail(&err, DP_ENOMEM, "the second") == DP_ENOMEM, "status of the second");
-    expect_error(c, DP_ESHAPE, DP_ESHAPE, &err, "the first, 1", NULL);
+    (void)dp_fail(&c->err, DP_ESHAPE, "the first, %d", 1);
+    expect(c, dp_fail(&c->err, DP_ENOMEM, "the second") == DP_ENOMEM, "status of the second");
+    expect_error(c, DP_ESHAPE, DP_ESHAPE, "the first, 1", NULL);
     struct dp_error longest = {0};
     (void)dp_fail(&longest, DP_EINVAL, "%0500d", 7);
     expect(c, memchr(longest.text, '\0', sizeof longest.text) != NULL, "text has no end");
@@ -45,12 +44,11 @@ static void failed_second_forward(struct context *c)
             const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
             const struct dp_tensor other = golden_rows(c, g.ids[0], n, 50.0);
             struct dp_tensor out[DP_MAX_IO];
-            struct dp_error err = {0};
             int n_out = 0;
             forward(c, model, g.run, &x);
             probe->fail_forward = 1;
-            const int status = dp_forward(model, g.run, &other, 1, out, &n_out, &err);
-            expect_error(c, status, DP_EFAULT, &err, "probe 0 refuses forward", NULL);
+            const int status = dp_forward(model, g.run, &other, 1, out, &n_out, &c->err);
+            expect_error(c, status, DP_EFAULT, "probe 0 refuses forward", NULL);
             backward(c, model, g.run, NULL);
             golden_expect_grads(c, &g, golden_sum(10), 10.0);
         }

@@ -24,7 +24,12 @@ void expect(struct context *c, bool holds, const char *format, ...)
     case_fail(c, "%s", text);
 }
 
-void expect_ok(struct context *c, int status, const struct dp_error *err, const char *what)
+void expect_ok(struct context *c, int status, const char *what)
+{
+    expect_ok_of(c, status, &c->err, what);
+}
+
+void expect_ok_of(struct context *c, int status, const struct dp_error *err, const char *what)
 {
     if (status != DP_OK) {
         case_fail(c, "%s: %s: %s", what, dp_status_name(status), err->text);
@@ -34,8 +39,15 @@ void expect_ok(struct context *c, int status, const struct dp_error *err, const 
     }
 }
 
-void expect_error(struct context *c, int got, int status, const struct dp_error *err,
-                  const char *needle, const char *other)
+void expect_error(struct context *c, int got, int status, const char *needle, const char *other)
+{
+    expect_error_of(c, got, status, &c->err, needle, other);
+    c->seen = c->err;
+    c->err = (struct dp_error){0};
+}
+
+void expect_error_of(struct context *c, int got, int status, const struct dp_error *err,
+                     const char *needle, const char *other)
 {
     expect(c, got == status, "status %s (%s), want %s", dp_status_name(got), err->text,
            dp_status_name(status));
@@ -76,8 +88,7 @@ static const unsigned char *expect_read_bytes(struct context *c, const struct dp
     unsigned char *memory = case_memory(c, bytes + 2 * FENCE);
     memset(memory, 0xa5, bytes + 2 * FENCE);
     memset(memory + FENCE, 0xff, bytes); /* NaN as DP_F32 and as DP_F64 */
-    struct dp_error err = {0};
-    expect_ok(c, dp_tensor_read(memory + FENCE, tensor, &err), &err, "dp_tensor_read");
+    expect_ok(c, dp_tensor_read(memory + FENCE, tensor, &c->err), "dp_tensor_read");
     for (size_t i = 0; i < FENCE; ++i) {
         if (memory[i] != 0xa5 || memory[FENCE + bytes + i] != 0xa5) {
             case_fail(c, "dp_tensor_read wrote outside its %zu bytes", bytes);

@@ -101,7 +101,7 @@ static void faults_open_ranks(struct context *c, struct subject *s)
 {
     const struct dp_ddp_config config = {.first_bucket_bytes = 8, .bucket_bytes = 32};
     s->model = network(c, s->group);
-    expect_ok(
+    expect_ok_of(
         c, dp_ddp_open(s->model, first_slots(c, s->group, SLOTS), SLOTS, &config, &s->ddp, &s->err),
         &s->err, "dp_ddp_open");
     own(c, close_ddp, s->ddp);
@@ -229,8 +229,8 @@ static void right_step(struct context *c, const struct kind *kind, struct subjec
 {
     struct state *got = case_memory(c, sizeof *got);
     dp_faults_arm(s->group, 0);
-    expect_ok(c, kind->step(s), &s->err, "the step after it");
-    expect_ok(c, kind->read(s, got), &s->err, "reading what came out");
+    expect_ok_of(c, kind->step(s), &s->err, "the step after it");
+    expect_ok_of(c, kind->read(s, got), &s->err, "reading what came out");
     expect(c, memcmp(got, want, sizeof *got) == 0, "the step after it has other bits");
 }
 
@@ -248,15 +248,15 @@ static void fail_each(struct context *c, const struct kind *kind, enum dp_fault 
     struct state *want = case_memory(c, sizeof *want);
     uint64_t at = 1;
     s->group = open_group(c, SLOTS);
-    expect_ok(c, dp_faults_open(s->group, fault, &s->err), &s->err, "dp_faults_open");
+    expect_ok_of(c, dp_faults_open(s->group, fault, &s->err), &s->err, "dp_faults_open");
     kind->open(c, s);
     for (int k = 0; k < 3; ++k) /* from the second step on the buckets do not change */
-        expect_ok(c, kind->step(s), &s->err, "a step");
-    expect_ok(c, kind->read(s, want), &s->err, "reading what came out");
+        expect_ok_of(c, kind->step(s), &s->err, "a step");
+    expect_ok_of(c, kind->read(s, want), &s->err, "reading what came out");
     const size_t before = taken(s->group);
     for (; at <= CALLS_MOST; ++at) {
         case_note(c, "%s: %s@%d", kind->name, dp_fault_name(fault), (int)at);
-        expect_ok(c, dp_group_wait(s->group, &s->err), &s->err, "dp_group_wait");
+        expect_ok_of(c, dp_group_wait(s->group, &s->err), &s->err, "dp_group_wait");
         dp_faults_arm(s->group, at);
         const int status = kind->step(s);
         if (!dp_faults_hit(s->group))

@@ -45,7 +45,6 @@ static void refused_first(struct context *c)
     struct dp_module *layer = make_linear(c, group, 1, 1, false);
     struct dp_module *other = make_linear(c, group, 1, 1, false);
     struct dp_run *run = open_run(c, group);
-    struct dp_error err = {0};
     for (int i = 0; i < 2; ++i) {
         struct dp_module *module = i == 0 ? layer : other;
         move_module(c, module, slot);
@@ -55,10 +54,9 @@ static void refused_first(struct context *c)
     const struct dp_tensor long_one = golden_rows(c, slot, 11, 1.0);
     const struct dp_tensor y = forward(c, layer, run, &x);
     expect_matrix(c, "output", &y, slot, 10, 1, sequence(c, 10, 2.0, 2.0));
-    expect_error(c, dp_backward(other, run, NULL, 0, NULL, 0, &err), DP_EINVAL, &err,
+    expect_error(c, dp_backward(other, run, NULL, 0, NULL, 0, &c->err), DP_EINVAL,
                  "the last forward was one of", NULL);
-    err = (struct dp_error){0};
-    expect_error(c, dp_backward(layer, run, &long_one, 1, NULL, 0, &err), DP_ESHAPE, &err,
+    expect_error(c, dp_backward(layer, run, &long_one, 1, NULL, 0, &c->err), DP_ESHAPE,
                  "gradient 0", NULL);
     expect_no_grad(c, "the other layer", param_at(c, other, 0));
     const struct dp_tensor dx = backward(c, layer, run, NULL);
@@ -114,14 +112,14 @@ static struct dp_module *open_layer(struct context *c, struct dp_group *group, i
     const size_t flat[] = {ROWS, CHANNELS, SIDE * SIDE};
     struct dp_slot *slot = dp_group_slot(group, 0);
     struct dp_module *layer = NULL;
-    struct dp_error err = {0};
-    const int status = which == 0 ? dp_linear(group, CHANNELS * SIDE * SIDE, 2, true, &layer, &err)
-                       : which == 1 ? dp_conv2d(group, CHANNELS, 2, &window, true, &layer, &err)
-                       : which == 2 ? dp_batch_norm(group, CHANNELS, 1e-5, 0.1, &layer, &err)
-                       : which == CAPSULES   ? dp_capsule(group, &capsules, &layer, &err)
-                       : which == LAYER_NORM ? dp_layer_norm(group, SIDE, 1e-5, &layer, &err)
-                                             : dp_positions(group, 4, SIDE * SIDE, &layer, &err);
-    expect_ok(c, status, &err, "opening it");
+    const int status = which == 0
+                           ? dp_linear(group, CHANNELS * SIDE * SIDE, 2, true, &layer, &c->err)
+                       : which == 1 ? dp_conv2d(group, CHANNELS, 2, &window, true, &layer, &c->err)
+                       : which == 2 ? dp_batch_norm(group, CHANNELS, 1e-5, 0.1, &layer, &c->err)
+                       : which == CAPSULES   ? dp_capsule(group, &capsules, &layer, &c->err)
+                       : which == LAYER_NORM ? dp_layer_norm(group, SIDE, 1e-5, &layer, &c->err)
+                                             : dp_positions(group, 4, SIDE * SIDE, &layer, &c->err);
+    expect_ok(c, status, "opening it");
     (void)own_module(c, layer);
     move_module(c, layer, slot);
     for (int i = 0; i < params_of(which); ++i) {

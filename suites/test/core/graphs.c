@@ -89,9 +89,8 @@ static void released(struct context *c)
         for (int step = 0; step < 6; ++step) {
             case_note(c, "K=%d step %d", k, step);
             if (step == 3) {
-                struct dp_error err = {0};
-                expect_ok(c, dp_tensor_alloc(g.ids[0], DP_F32, 1, (size_t[]){64}, &more, &err),
-                          &err, "more memory");
+                expect_ok(c, dp_tensor_alloc(g.ids[0], DP_F32, 1, (size_t[]){64}, &more, &c->err),
+                          "more memory");
                 dp_tensor_free(&more);
             }
             golden_step(c, &g, &x, 2.0, 1.0);
@@ -373,10 +372,8 @@ static void temporary(struct context *c)
         case_release(c);
         struct golden g;
         struct dp_module *borrow = NULL;
-        struct dp_error err = {0};
         golden_open(c, &g, k);
-        expect_ok(c, dp_module_open(g.group, &ops, NULL, &g.linear, 1, &borrow, &err), &err,
-                  "borrow");
+        expect_ok(c, dp_module_open(g.group, &ops, NULL, &g.linear, 1, &borrow, &c->err), "borrow");
         (void)own_module(c, borrow);
         struct dp_module *wrapper = make_parallel(c, borrow, &(struct dp_parallel_config){0});
         const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 5.0);

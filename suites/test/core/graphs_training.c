@@ -29,9 +29,8 @@ static void open_training(struct context *c, struct training *t, int k)
         make_linear(c, t->group, 5, WIDE, true), make_tanh(c, t->group),
         make_linear(c, t->group, WIDE, WIDE, true), make_relu(c, t->group),
         make_linear(c, t->group, WIDE, 2, true)};
-    struct dp_error err = {0};
     t->model = make_sequential(c, t->group, layers, 5);
-    expect_ok(c, dp_module_init(t->model, 3, &err), &err, "dp_module_init");
+    expect_ok(c, dp_module_init(t->model, 3, &c->err), "dp_module_init");
     move_module(c, t->model, slots[0]);
     t->wrapper = make_parallel(c, t->model, &(struct dp_parallel_config){0});
     t->loss = make_loss(c, t->group, DP_LOSS_MSE, 1.0f, true);
@@ -44,30 +43,28 @@ static void open_training(struct context *c, struct training *t, int k)
 
 static void update(struct context *c, struct training *t, float rate)
 {
-    struct dp_error err = {0};
     if (!t->adamw) {
         dp_sgd_set_rate(t->sgd, rate);
-        expect_ok(c, dp_sgd_step(t->sgd, &err), &err, "dp_sgd_step");
+        expect_ok(c, dp_sgd_step(t->sgd, &c->err), "dp_sgd_step");
         return;
     }
     dp_adamw_set_rate(t->adamw, (double)rate);
-    expect_ok(c, dp_clip_grads(t->clip, 0.25, NULL, &err), &err, "dp_clip_grads");
-    expect_ok(c, dp_adamw_step(t->adamw, &err), &err, "dp_adamw_step");
+    expect_ok(c, dp_clip_grads(t->clip, 0.25, NULL, &c->err), "dp_clip_grads");
+    expect_ok(c, dp_adamw_step(t->adamw, &c->err), "dp_adamw_step");
 }
 
 static void training_step(struct context *c, struct training *t, float rate, float *loss)
 {
     struct dp_tensor in[2], out[DP_MAX_IO], grad[2];
-    struct dp_error err = {0};
     int n = 0;
     dp_run_reset(t->run);
     dp_zero_grad(t->model);
     in[0] = forward(c, t->wrapper, t->run, &t->x);
     in[1] = t->target;
-    expect_ok(c, dp_forward(t->loss, t->run, in, 2, out, &n, &err), &err, "dp_forward");
-    expect_ok(c, dp_tensor_read(loss, &out[0], &err), &err, "dp_tensor_read");
-    expect_ok(c, dp_backward(t->loss, t->run, NULL, 0, grad, 2, &err), &err, "dp_backward");
-    expect_ok(c, dp_backward(t->wrapper, t->run, grad, 1, NULL, 0, &err), &err, "dp_backward");
+    expect_ok(c, dp_forward(t->loss, t->run, in, 2, out, &n, &c->err), "dp_forward");
+    expect_ok(c, dp_tensor_read(loss, &out[0], &c->err), "dp_tensor_read");
+    expect_ok(c, dp_backward(t->loss, t->run, NULL, 0, grad, 2, &c->err), "dp_backward");
+    expect_ok(c, dp_backward(t->wrapper, t->run, grad, 1, NULL, 0, &c->err), "dp_backward");
     update(c, t, rate);
 }
 
@@ -152,14 +149,13 @@ static void rates_of_ranks(struct context *c)
     const struct ranks_batch batch = {{1, 1}, {{30}, {10}}, {1, 1}};
     struct dp_adamw_config config = dp_adamw_defaults();
     struct dp_launches before, after;
-    struct dp_error err = {0};
     struct ranks ranks;
     ranks_line(c, &ranks, 2, NULL);
     for (int step = 0; step < 6; ++step) {
         ranks_pass(c, &ranks, &batch);
         dp_group_launches(ranks.group, &before);
         config.lr *= 0.5;
-        expect_ok(c, dp_ddp_clip_grads(ranks.ddp, 1.0, NULL, &err), &err, "dp_ddp_clip_grads");
+        expect_ok(c, dp_ddp_clip_grads(ranks.ddp, 1.0, NULL, &c->err), "dp_ddp_clip_grads");
         adamw_ranks(c, &ranks, &config);
         dp_group_launches(ranks.group, &after);
     }

@@ -49,10 +49,9 @@ static void group_refused(struct context *c)
         const struct dp_group_config config = {.devices = table[i].devices,
                                                .backend = table[i].backend};
         struct dp_group *group = NULL;
-        struct dp_error err = {0};
-        const int status = dp_group_open(&config, &group, &err);
+        const int status = dp_group_open(&config, &group, &c->err);
         expect(c, group == NULL, "a failing call set the group");
-        expect_error(c, status, want, &err, needle, NULL);
+        expect_error(c, status, want, needle, NULL);
     }
 }
 
@@ -124,8 +123,7 @@ static void bound(struct context *c)
         const struct dp_group_config config = {
             .devices = devices, .backend = c->settings.backend, .bind = true};
         struct dp_group *group = NULL;
-        struct dp_error err = {0};
-        expect_ok(c, dp_group_open(&config, &group, &err), &err, "dp_group_open");
+        expect_ok(c, dp_group_open(&config, &group, &c->err), "dp_group_open");
         struct dp_slot_info info;
         dp_slot_describe(dp_group_slot(group, 1), &info);
         const bool says_where = info.cores[0] != '\0';
@@ -140,25 +138,23 @@ static void bound(struct context *c)
 static void expect_nodes(struct context *c, const struct dp_machine *m)
 {
     struct dp_numa nodes[64], first[1];
-    struct dp_error err = {0};
-    const int n = dp_machine_nodes(nodes, 64, &err);
+    const int n = dp_machine_nodes(nodes, 64, &c->err);
     int pus = 0;
-    expect(c, n == m->numa_nodes, "%d NUMA nodes, and %d: %s", n, m->numa_nodes, err.text);
+    expect(c, n == m->numa_nodes, "%d NUMA nodes, and %d: %s", n, m->numa_nodes, c->err.text);
     for (int i = 0; i < n && i < 64; ++i) {
         pus += nodes[i].pus;
         expect(c, nodes[i].pus == 0 || nodes[i].cpus[0] != '\0', "node %d has no list", i);
         expect(c, i == 0 || nodes[i - 1].package <= nodes[i].package, "node %d is not in order", i);
     }
     expect(c, pus >= m->pus || n > 64, "%d of %d units are beside a node", pus, m->pus);
-    expect(c, dp_machine_nodes(first, 1, &err) == n, "another number: %s", err.text);
+    expect(c, dp_machine_nodes(first, 1, &c->err) == n, "another number: %s", c->err.text);
 }
 
 static void machine(struct context *c)
 {
     struct dp_machine m;
-    struct dp_error err = {0};
     memset(&m, 0, sizeof m);
-    expect_ok(c, dp_machine_read(&m, &err), &err, "dp_machine_read");
+    expect_ok(c, dp_machine_read(&m, &c->err), "dp_machine_read");
     expect(c, m.cores >= 1 && m.pus >= m.cores, "%d cores, %d units", m.cores, m.pus);
     expect(c, m.usable_pus >= 1 && m.usable_pus <= m.pus, "%d usable units", m.usable_pus);
     expect(c, m.usable_cores >= 1 && m.usable_cores <= m.cores, "%d usable cores", m.usable_cores);

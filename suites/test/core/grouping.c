@@ -44,14 +44,13 @@ static void grouping_count(struct counting *counting, struct dp_group *group)
 static void neighbours(struct context *c, struct dp_slot *slot, int n, const size_t sizes[],
                        double first, struct dp_tensor list[])
 {
-    struct dp_error err = {0};
     size_t total = 0, row = 0;
     for (int i = 0; i < n; ++i)
         total += sizes[i];
     const struct dp_tensor whole =
         make_tensor(c, slot, DP_F32, 1, &total, sequence(c, total, first, 1.0));
     for (int i = 0; i < n; row += sizes[i], ++i)
-        expect_ok(c, dp_tensor_rows(&whole, row, sizes[i], &list[i], &err), &err, "dp_tensor_rows");
+        expect_ok(c, dp_tensor_rows(&whole, row, sizes[i], &list[i], &c->err), "dp_tensor_rows");
 }
 
 /* The examples of the rule at 100 floats for 1 MiB, and sizes at and around the limit. */
@@ -79,7 +78,6 @@ static void limits(struct context *c)
         const int n = rows[r].n;
         struct counting counting;
         struct dp_tensor src[SLOTS * MOST], copies[SLOTS * MOST], sums[MOST];
-        struct dp_error err = {0};
         struct dp_group *group = open_group(c, SLOTS);
         struct dp_slot **slots = first_slots(c, group, SLOTS);
         struct dp_run *run = open_run(c, group);
@@ -87,13 +85,13 @@ static void limits(struct context *c)
             neighbours(c, slots[i], n, rows[r].sizes, 1.0 + i, &src[i * n]);
         grouping_count(&counting, group);
         const int moved =
-            dp_broadcast_coalesced(run, src, n, slots, SLOTS, rows[r].bytes, copies, &err);
+            dp_broadcast_coalesced(run, src, n, slots, SLOTS, rows[r].bytes, copies, &c->err);
         const int moves = counting.transfers;
         counting.transfers = 0;
         const int added =
-            dp_reduce_add_coalesced(run, src, n, SLOTS, slots[0], rows[r].bytes, sums, &err);
+            dp_reduce_add_coalesced(run, src, n, SLOTS, slots[0], rows[r].bytes, sums, &c->err);
         group->comm = counting.inner;
-        expect(c, moved == 0 && added == 0, "%s", err.text);
+        expect(c, moved == 0 && added == 0, "%s", c->err.text);
         expect(c, moves == rows[r].broadcast, "broadcast in %d transfers, not %d", moves,
                rows[r].broadcast);
         expect(c, counting.transfers == rows[r].reduce, "reduced in %d sums, not %d",
@@ -110,7 +108,6 @@ static void apart_elsewhere(struct context *c)
         case_release(c);
         case_note(c, "list %d turned round", turned);
         struct dp_tensor src[SLOTS * 2], sums[2];
-        struct dp_error err = {0};
         struct dp_group *group = open_group(c, SLOTS);
         struct dp_slot **slots = first_slots(c, group, SLOTS);
         for (int i = 0; i < SLOTS; ++i)
@@ -120,8 +117,8 @@ static void apart_elsewhere(struct context *c)
         src[turned * 2 + 1] = first;
         expect_ok(c,
                   dp_reduce_add_coalesced(open_run(c, group), src, 2, SLOTS, slots[0],
-                                          DP_BUFFER_BYTES, sums, &err),
-                  &err, "dp_reduce_add_coalesced");
+                                          DP_BUFFER_BYTES, sums, &c->err),
+                  "dp_reduce_add_coalesced");
         /* 10.., 10.. and 16..; then 16.., 16.. and 10.. */
         expect_values(c, "sum 0", &sums[0], sequence(c, 6, 36.0, 3.0));
         expect_values(c, "sum 1", &sums[1], sequence(c, 6, 42.0, 3.0));
@@ -143,19 +140,18 @@ static void foreign(struct context *c)
         int status;
     } rows[] = {{&there, &here, DP_OK}, {&theirs, &here, DP_EINVAL}, {&there, &theirs, DP_EINVAL}};
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
-        struct dp_error err = {0};
         struct dp_move move = {rows[r].dst->slot,
                                rows[r].src->slot,
                                {rows[r].dst->data, rows[r].src->data, 16, 1, 16, 16}};
         const struct dp_moves moves[] = {{NULL, 0}, {&move, 1}};
+        struct dp_error err = {0};
         const int status = dp_comm_move(&team, moves, DP_PHASE_NONE, &err);
         expect(c, status == rows[r].status, "row %zu: status %d (%s)", r, status, err.text);
     }
-    struct dp_error err = {0};
     const void *terms[] = {here.data, there.data};
     const struct dp_sum sum = {DP_F32, false, 4, theirs.data, terms};
-    expect_error(c, dp_comm_reduce(&team, theirs.slot, &sum, 1, DP_PHASE_NONE, &err), DP_EINVAL,
-                 &err, "of another group", NULL);
+    expect_error(c, dp_comm_reduce(&team, theirs.slot, &sum, 1, DP_PHASE_NONE, &c->err), DP_EINVAL,
+                 "of another group", NULL);
 }
 
 /* A sum is made on a slot that has no term: a reader of the sum there waits for it. */
@@ -167,13 +163,12 @@ static void sum_elsewhere(struct context *c)
     const struct dp_team team = {group, slots, SLOTS - 1};
     const size_t n = N;
     const void *terms[SLOTS - 1];
-    struct dp_error err = {0};
     for (int i = 0; i < SLOTS - 1; ++i)
         terms[i] = make_tensor(c, slots[i], DP_F32, 1, &n, sequence(c, N, 1.0 + i, 1.0)).data;
     const struct dp_tensor total =
         make_tensor(c, slots[SLOTS - 1], DP_F32, 1, &n, sequence(c, N, -1.0, 0.0));
     const struct dp_sum sum = {DP_F32, false, N, total.data, terms};
-    expect_ok(c, dp_comm_reduce(&team, total.slot, &sum, 1, DP_PHASE_NONE, &err), &err,
+    expect_ok(c, dp_comm_reduce(&team, total.slot, &sum, 1, DP_PHASE_NONE, &c->err),
               "dp_comm_reduce");
     expect_values(c, "sum", &total, sequence(c, N, 3.0, 2.0));
 }

@@ -58,8 +58,7 @@ static struct dp_module *make_conv(struct context *c, struct dp_group *group)
 {
     const struct dp_window window = {.kernel = {3, 3}, .padding = {1, 1}};
     struct dp_module *conv = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_conv2d(group, C_IN, C_OUT, &window, true, &conv, &err), &err, "dp_conv2d");
+    expect_ok(c, dp_conv2d(group, C_IN, C_OUT, &window, true, &conv, &c->err), "dp_conv2d");
     (void)own_module(c, conv);
     write_values(c, &param_at(c, conv, 0)->value, integers(c, C_OUT * C_IN * 9, 2));
     write_values(c, &param_at(c, conv, 1)->value, integers(c, C_OUT, 3));
@@ -149,8 +148,7 @@ static void one_window(struct context *c, const struct same_size *s)
     struct dp_group *group = open_group(c, 1);
     struct dp_slot *slot = dp_group_slot(group, 0);
     struct dp_module *conv = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_conv2d(group, 1, 1, &window, false, &conv, &err), &err, "dp_conv2d");
+    expect_ok(c, dp_conv2d(group, 1, 1, &window, false, &conv, &c->err), "dp_conv2d");
     (void)own_module(c, conv);
     const double *w = integers(c, taps, 2), *data = integers(c, n, 1), *up = integers(c, n, 4);
     double *y = case_memory(c, n * sizeof *y), *dx = case_memory(c, n * sizeof *dx);
@@ -201,21 +199,16 @@ static void image_refused(struct context *c)
         const struct dp_tensor x = make_tensor(c, slot, DP_F32, 4, shapes[i], integers(c, 192, 1));
         struct dp_tensor out[DP_MAX_IO];
         int n = 0;
-        struct dp_error err = {0};
-        expect_error(c, dp_forward(conv, run, &x, 1, out, &n, &err), DP_ESHAPE, &err, "conv2d",
+        expect_error(c, dp_forward(conv, run, &x, 1, out, &n, &c->err), DP_ESHAPE, "conv2d",
                      "(1, ");
     }
-    struct dp_error err = {0};
     const struct dp_window empty = {.kernel = {0, 3}}, deep = {.kernel = {3, 3}, .padding = {2, 0}};
-    expect_error(c, dp_conv2d(group, 1, 1, &empty, true, &none, &err), DP_EINVAL, &err, "(0, 3)",
+    expect_error(c, dp_conv2d(group, 1, 1, &empty, true, &none, &c->err), DP_EINVAL, "(0, 3)",
                  NULL);
-    err = (struct dp_error){0};
-    expect_error(c, dp_conv2d(group, 0, 1, &deep, true, &none, &err), DP_EINVAL, &err, "channel",
+    expect_error(c, dp_conv2d(group, 0, 1, &deep, true, &none, &c->err), DP_EINVAL, "channel",
                  NULL);
-    err = (struct dp_error){0};
-    expect_error(c, dp_max_pool2d(group, &deep, &none, &err), DP_EINVAL, &err, "padding of 2", "3");
-    err = (struct dp_error){0};
-    expect_error(c, dp_embedding(group, 0, 4, &none, &err), DP_EINVAL, &err, "(0, 4)", NULL);
+    expect_error(c, dp_max_pool2d(group, &deep, &none, &c->err), DP_EINVAL, "padding of 2", "3");
+    expect_error(c, dp_embedding(group, 0, 4, &none, &c->err), DP_EINVAL, "(0, 4)", NULL);
     expect(c, none == NULL, "a module was set by a failure");
 }
 
@@ -229,8 +222,7 @@ static void pool_widths(struct context *c)
     struct dp_slot *slot = dp_group_slot(group, 0);
     struct dp_run *run = open_run(c, group);
     struct dp_module *pool = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_max_pool2d(group, &window, &pool, &err), &err, "dp_max_pool2d");
+    expect_ok(c, dp_max_pool2d(group, &window, &pool, &c->err), "dp_max_pool2d");
     (void)own_module(c, pool);
     for (size_t width = 2; width <= WIDEST; ++width) {
         const size_t outs = width / 2, windows = HEIGHT / 2 * outs;
@@ -271,18 +263,16 @@ static void views(struct context *c)
     struct dp_group *group = open_group(c, 1);
     struct dp_slot *slot = dp_group_slot(group, 0);
     struct dp_module *to_rows = NULL, *flat = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_unflatten(group, 2, rows_of, &to_rows, &err), &err, "dp_unflatten");
+    expect_ok(c, dp_unflatten(group, 2, rows_of, &to_rows, &c->err), "dp_unflatten");
     (void)own_module(c, to_rows);
-    expect_ok(c, dp_flatten(group, &flat, &err), &err, "dp_flatten");
+    expect_ok(c, dp_flatten(group, &flat, &c->err), "dp_flatten");
     (void)own_module(c, flat);
     struct dp_run *run = open_run(c, group);
     for (size_t width = 5; width <= 7; width += 2) {
         struct dp_tensor out[DP_MAX_IO];
         int n = 0;
         const struct dp_tensor x = make_matrix(c, slot, 4, width, NULL);
-        err = (struct dp_error){0};
-        expect_error(c, dp_forward(to_rows, run, &x, 1, out, &n, &err), DP_ESHAPE, &err,
+        expect_error(c, dp_forward(to_rows, run, &x, 1, out, &n, &c->err), DP_ESHAPE,
                      "rows of 6 elements", NULL);
     }
     for (int wanted = 0; wanted < 2; ++wanted) {
@@ -305,8 +295,7 @@ static void outside(struct context *c)
     struct dp_group *group = open_group(c, 1);
     struct dp_slot *host = dp_group_host(group);
     struct dp_module *table = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_embedding(group, 3, 2, &table, &err), &err, "dp_embedding");
+    expect_ok(c, dp_embedding(group, 3, 2, &table, &c->err), "dp_embedding");
     (void)own_module(c, table);
     struct dp_run *run = open_run(c, group);
     write_values(c, &param_at(c, table, 0)->value, sequence(c, 6, 1.0, 1.0));
@@ -339,15 +328,12 @@ static void too_large(struct context *c)
     static const size_t bad[][2] = {{0, 3}, {3, 0}, {SIZE_MAX / 2 + 1, 4}, {SIZE_MAX / 4 + 1, 4}};
     struct dp_group *group = open_group(c, 1);
     struct dp_module *none = NULL;
-    struct dp_error err;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
         const size_t hidden = bad[i][0] > 3 ? bad[i][0] : 0;
         case_note(c, "row %zu", i);
-        err = (struct dp_error){0};
-        expect_error(c, dp_unflatten(group, 2, bad[i], &none, &err), DP_EINVAL, &err, "unflatten",
+        expect_error(c, dp_unflatten(group, 2, bad[i], &none, &c->err), DP_EINVAL, "unflatten",
                      NULL);
-        err = (struct dp_error){0};
-        expect_error(c, dp_lstm(group, 1, hidden, true, &none, &err), DP_EINVAL, &err, "lstm(1, ",
+        expect_error(c, dp_lstm(group, 1, hidden, true, &none, &c->err), DP_EINVAL, "lstm(1, ",
                      "hidden unit");
     }
     expect(c, none == NULL, "a module came of it");
@@ -357,10 +343,9 @@ static void too_large(struct context *c)
         make_tensor(c, dp_group_host(group), DP_F32, 4, (size_t[]){1, 1, 2, 2}, integers(c, 4, 1));
     struct dp_tensor out[DP_MAX_IO];
     int n = 0;
-    err = (struct dp_error){0};
-    expect_ok(c, dp_conv2d(group, 1, 1, &wide, true, &none, &err), &err, "dp_conv2d");
+    expect_ok(c, dp_conv2d(group, 1, 1, &wide, true, &none, &c->err), "dp_conv2d");
     own_module(c, none);
-    expect_error(c, dp_forward(none, open_run(c, group), &x, 1, out, &n, &err), DP_ENOMEM, &err,
+    expect_error(c, dp_forward(none, open_run(c, group), &x, 1, out, &n, &c->err), DP_ENOMEM,
                  "conv2d", "windows");
 }
 

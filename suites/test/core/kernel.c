@@ -249,12 +249,11 @@ static void one_loss(struct context *c, const struct place *p, const struct loss
     struct dp_tensor in[2] = {shifted(c, p->slot, p->n, 1, y, p->shift),
                               shifted(c, p->slot, p->n, 1, t, 3 - p->shift)};
     struct dp_tensor out[DP_MAX_IO], grad[2];
-    struct dp_error err = {0};
     const int n_in = row->target ? 2 : 1;
     int n_out = 0;
     in[0].needs_grad = true;
-    expect_ok(c, dp_forward(loss, p->run, in, n_in, out, &n_out, &err), &err, "loss");
-    expect_ok(c, dp_backward(loss, p->run, NULL, 0, grad, n_in, &err), &err, "loss backward");
+    expect_ok(c, dp_forward(loss, p->run, in, n_in, out, &n_out, &c->err), "loss");
+    expect_ok(c, dp_backward(loss, p->run, NULL, 0, grad, n_in, &c->err), "loss backward");
     expect_loss(c, p->n, &out[0], sum_of_lanes(lane), total);
     expect_same(c, "gradient", &grad[0], slope);
 }
@@ -299,8 +298,7 @@ static void sgd_steps(struct context *c, const struct place *p, float momentum, 
                 value[q][e] -= 0.3f * g;
             }
         }
-        struct dp_error err = {0};
-        expect_ok(c, dp_sgd_step(sgd, &err), &err, "dp_sgd_step");
+        expect_ok(c, dp_sgd_step(sgd, &c->err), "dp_sgd_step");
         expect_same(c, "weight", &param_at(c, linear, 0)->value, value[0]);
         expect_same(c, "bias", &param_at(c, linear, 1)->value, value[1]);
     }
@@ -365,12 +363,11 @@ enum { LAPS = 2 * DP_FOLD_MARKS + 17 };
 static void fold_all(struct context *c, const struct dp_tensor *marks, const struct dp_tensor *x,
                      uint32_t got[])
 {
-    struct dp_error err = {0};
     static const uint32_t none[DP_FOLD_MARKS];
-    expect_ok(c, dp_tensor_write(marks, none, &err), &err, "marks to 0");
+    expect_ok(c, dp_tensor_write(marks, none, &c->err), "marks to 0");
     for (int pass = 0; pass < 2; ++pass)
-        expect_ok(c, dp_tensor_fold(marks, x, &err), &err, "fold");
-    expect_ok(c, dp_tensor_read(got, marks, &err), &err, "marks");
+        expect_ok(c, dp_tensor_fold(marks, x, &c->err), "fold");
+    expect_ok(c, dp_tensor_read(got, marks, &c->err), "marks");
 }
 
 /* One flipped bit of one element, at both ends of each lap, changes the digest of that element
@@ -417,9 +414,9 @@ static void kernel_fold(struct context *c)
     fold_all(c, &marks, &x, got);
     expect(c, memcmp(got, want, m * sizeof *want) == 0, "marks are not those of the definition");
     fold_flips(c, &marks, &x, values, want);
-    expect_error(c, dp_tensor_fold(&x, &x, &shape), DP_ESHAPE, &shape, "folded to", NULL);
-    expect_error(c, dp_tensor_fold(&marks, &away, &device), DP_EDEVICE, &device, "the marks are on",
-                 NULL);
+    expect_error_of(c, dp_tensor_fold(&x, &x, &shape), DP_ESHAPE, &shape, "folded to", NULL);
+    expect_error_of(c, dp_tensor_fold(&marks, &away, &device), DP_EDEVICE, &device,
+                    "the marks are on", NULL);
 }
 
 /* ---- functions as polynomials ---------------------------------------------------------------- */

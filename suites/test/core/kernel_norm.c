@@ -95,9 +95,8 @@ static void kernel_norm_step_of(struct context *c, struct dp_module *module, con
     struct dp_group *group = dp_module_group(module);
     struct dp_slot *slot = dp_group_slot(group, 0);
     struct dp_run *run = open_run(c, group);
-    struct dp_error err = {0};
     (void)own_module(c, module);
-    expect_ok(c, dp_module_to(module, slot, &err), &err, "to the device");
+    expect_ok(c, dp_module_to(module, slot, &c->err), "to the device");
     write_floats(c, &param_at(c, module, 0)->value, n->weight);
     write_floats(c, &param_at(c, module, 1)->value, n->bias);
     struct dp_tensor x = make_tensor(c, slot, DP_F32, 3, dim, NULL);
@@ -107,8 +106,8 @@ static void kernel_norm_step_of(struct context *c, struct dp_module *module, con
     write_floats(c, &x, n->x);
     write_floats(c, &dy, n->dy);
     x.needs_grad = true;
-    expect_ok(c, dp_forward(module, run, &x, 1, out, &n_out, &err), &err, "forward");
-    expect_ok(c, dp_backward(module, run, &dy, 1, grad, 1, &err), &err, "backward");
+    expect_ok(c, dp_forward(module, run, &x, 1, out, &n_out, &c->err), "forward");
+    expect_ok(c, dp_backward(module, run, &dy, 1, grad, 1, &c->err), "backward");
     expect_bits(c, "output", &out[0], w->y);
     expect_bits(c, "gradient of the input", &grad[0], w->dx);
     expect_bits(c, "gradient of the weight", &param_at(c, module, 0)->grad, w->dweight);
@@ -122,12 +121,10 @@ static void one_norm(struct context *c, struct dp_group *group, size_t inner)
                            randoms(c, CHANNELS, inner + 100), randoms(c, CHANNELS, inner + 150)};
     struct wanted *w = case_memory(c, sizeof *w);
     struct dp_module *module;
-    struct dp_error err = {0};
     case_note(c, "planes of %zu", inner);
     for (size_t channel = 0; channel < CHANNELS; ++channel)
         want_channel(&n, channel, w);
-    expect_ok(c, dp_batch_norm(group, CHANNELS, EPS, MOMENTUM, &module, &err), &err,
-              "dp_batch_norm");
+    expect_ok(c, dp_batch_norm(group, CHANNELS, EPS, MOMENTUM, &module, &c->err), "dp_batch_norm");
     kernel_norm_step_of(c, module, &n, dim, w);
     expect_bits(c, "running mean", &param_at(c, module, 2)->value, w->mean);
     expect_bits(c, "running variance", &param_at(c, module, 3)->value, w->var);
@@ -205,7 +202,6 @@ static void one_layer_norm(struct context *c, struct dp_group *group, size_t wid
     struct wanted *w = case_memory(c, sizeof *w);
     double dweight[WIDEST] = {0.0}, dbias[WIDEST] = {0.0};
     struct dp_module *module;
-    struct dp_error err = {0};
     case_note(c, "rows of %zu, %s cancels", width, forward ? "x" : "dy");
     for (size_t r = 0; r < rows; ++r)
         want_row(&n, width, r, dweight, dbias, w);
@@ -213,7 +209,7 @@ static void one_layer_norm(struct context *c, struct dp_group *group, size_t wid
         w->dweight[i] = (float)dweight[i];
         w->dbias[i] = (float)dbias[i];
     }
-    expect_ok(c, dp_layer_norm(group, width, EPS, &module, &err), &err, "dp_layer_norm");
+    expect_ok(c, dp_layer_norm(group, width, EPS, &module, &c->err), "dp_layer_norm");
     kernel_norm_step_of(c, module, &n, dim, w);
 }
 

@@ -105,8 +105,7 @@ static void linear_refused(struct context *c)
     for (int i = 0; i < 4; ++i) {
         struct dp_tensor out[DP_MAX_IO];
         int n_out = 0;
-        struct dp_error err = {0};
-        expect_error(c, dp_forward(module, o.run, inputs[i], 1, out, &n_out, &err), DP_ESHAPE, &err,
+        expect_error(c, dp_forward(module, o.run, inputs[i], 1, out, &n_out, &c->err), DP_ESHAPE,
                      "3", NULL);
     }
 }
@@ -150,10 +149,9 @@ static struct dp_tensor loss_of(struct context *c, const struct one *o, struct d
     struct dp_tensor in[2] = {*y, other == NULL ? *y : *other}, out[DP_MAX_IO], grad_in[2];
     const int n_in = !other ? 1 : 2;
     int n_out = 0;
-    struct dp_error err = {0};
     in[0].needs_grad = true;
-    expect_ok(c, dp_forward(loss, o->run, in, n_in, out, &n_out, &err), &err, "loss");
-    expect_ok(c, dp_backward(loss, o->run, NULL, 0, grad_in, n_in, &err), &err, "loss backward");
+    expect_ok(c, dp_forward(loss, o->run, in, n_in, out, &n_out, &c->err), "loss");
+    expect_ok(c, dp_backward(loss, o->run, NULL, 0, grad_in, n_in, &c->err), "loss backward");
     expect(c, n_in == 1 || !grad_in[1].slot, "the second input has a gradient");
     *gradient = grad_in[0];
     return out[0];
@@ -260,10 +258,9 @@ static void class_out_of_range(struct context *c)
         struct dp_module *loss = make_loss(c, group, DP_LOSS_XENT, 1.0f, false);
         struct dp_tensor out[DP_MAX_IO], grad[2];
         int n_out = 0;
-        struct dp_error err = {0};
-        expect_ok(c, dp_forward(loss, run, in, 2, out, &n_out, &err), &err, "forward");
+        expect_ok(c, dp_forward(loss, run, in, 2, out, &n_out, &c->err), "forward");
         expect(c, isnan(read_floats(c, &out[0])[0]), "the loss is a number");
-        expect_ok(c, dp_backward(loss, run, NULL, 0, grad, 2, &err), &err, "backward");
+        expect_ok(c, dp_backward(loss, run, NULL, 0, grad, 2, &c->err), "backward");
         expect_shape(c, "gradient", &grad[0], 2, (size_t[]){2, 3});
         const float *slope = read_floats(c, &grad[0]);
         expect(c, !isnan(slope[0] + slope[1] + slope[2]), "a row with a class has no gradient");
@@ -293,8 +290,7 @@ static void initial_values(struct context *c)
         struct dp_module *parts[] = {make_linear(c, o.group, 16, 20, true),
                                      make_counter(c, o.group)};
         struct dp_module *model = make_sequential(c, o.group, parts, 2);
-        struct dp_error err = {0};
-        expect_ok(c, dp_module_init(model, i == 2 ? 8 : 7, &err), &err, "dp_module_init");
+        expect_ok(c, dp_module_init(model, i == 2 ? 8 : 7, &c->err), "dp_module_init");
         const float *weight = read_floats(c, &param_at(c, model, 0)->value);
         size_t low = 0, high = 0, different = 0;
         for (size_t e = 0; e < 320; ++e) {

@@ -34,20 +34,19 @@ struct net {
  * their error is checked. */
 static bool open_net(struct context *c, struct net *net, int k)
 {
-    struct dp_error err = {0};
     net->group = open_group(c, k);
     net->log = case_memory(c, sizeof *net->log);
-    const int status = dp_group_log(net->group, net->log, &err);
+    const int status = dp_group_log(net->group, net->log, &c->err);
     if (c->settings.lag || c->settings.gpus) {
-        expect_error(c, status, DP_ENOTSUP, &err, "run them at once", NULL);
+        expect_error(c, status, DP_ENOTSUP, "run them at once", NULL);
         return false;
     }
-    expect_ok(c, status, &err, "dp_group_log");
-    expect_ok(c, dp_group_log(net->group, NULL, &err), &err, "dp_group_log");
+    expect_ok(c, status, "dp_group_log");
+    expect_ok(c, dp_group_log(net->group, NULL, &c->err), "dp_group_log");
     struct dp_module *layers[] = {make_linear(c, net->group, IN, HIDDEN, true),
                                   make_linear(c, net->group, HIDDEN, OUT, true)};
     struct dp_module *model = make_sequential(c, net->group, layers, 2);
-    expect_ok(c, dp_module_init(model, 1, &err), &err, "dp_module_init");
+    expect_ok(c, dp_module_init(model, 1, &c->err), "dp_module_init");
     move_module(c, model, dp_group_slot(net->group, 0));
     net->wrapper = make_parallel(c, model, &(struct dp_parallel_config){0});
     net->run = open_run(c, net->group);
@@ -111,17 +110,16 @@ static bool has(const struct dp_kernel_rows *rows, const char *name)
 /* The log has all launches of n steps on each device, and none of the step after them. */
 static void expect_steps(struct context *c, struct net *net, int k, int n, bool traced)
 {
-    struct dp_error err = {0};
     struct dp_trace *trace = traced ? case_memory(c, sizeof *trace) : NULL;
     uint64_t logged = 0;
     memset(net->log, 0, sizeof *net->log);
-    expect_ok(c, dp_group_log(net->group, net->log, &err), &err, "dp_group_log");
+    expect_ok(c, dp_group_log(net->group, net->log, &c->err), "dp_group_log");
     const uint64_t before = dp_group_kernels(net->group);
     dp_group_trace(net->group, trace);
     steps(c, net, n);
     dp_group_trace(net->group, NULL);
     const uint64_t launched = dp_group_kernels(net->group) - before;
-    expect_ok(c, dp_group_log(net->group, NULL, &err), &err, "dp_group_log");
+    expect_ok(c, dp_group_log(net->group, NULL, &c->err), "dp_group_log");
     steps(c, net, 1);
     for (int d = 0; d < DP_MAX_SLOTS; ++d) {
         for (int lane = 0; lane < DP_LANES; ++lane) {
@@ -165,25 +163,24 @@ static void overflow(struct context *c)
 {
     enum { SHAPES = DP_KERNEL_ROWS + 6 };
     struct net net;
-    struct dp_error err = {0};
     if (!open_net(c, &net, 1)) {
         return;
     }
     struct dp_module *linear = make_linear(c, net.group, IN, OUT, false);
     move_module(c, linear, dp_group_slot(net.group, 0));
-    expect_ok(c, dp_module_init(linear, 1, &err), &err, "dp_module_init");
+    expect_ok(c, dp_module_init(linear, 1, &c->err), "dp_module_init");
     const struct dp_tensor x = make_matrix(c, dp_group_slot(net.group, 0), SHAPES, IN,
                                            integers(c, (size_t)SHAPES * IN, 1));
-    expect_ok(c, dp_group_log(net.group, net.log, &err), &err, "dp_group_log");
+    expect_ok(c, dp_group_log(net.group, net.log, &c->err), "dp_group_log");
     for (size_t twice = 0; twice < 2; ++twice) {
         for (size_t rows = 1; rows <= SHAPES; ++rows) {
             struct dp_tensor part;
             dp_run_reset(net.run);
-            expect_ok(c, dp_tensor_rows(&x, 0, rows, &part, &err), &err, "dp_tensor_rows");
+            expect_ok(c, dp_tensor_rows(&x, 0, rows, &part, &c->err), "dp_tensor_rows");
             (void)forward(c, linear, net.run, &part);
         }
     }
-    expect_ok(c, dp_group_log(net.group, NULL, &err), &err, "dp_group_log");
+    expect_ok(c, dp_group_log(net.group, NULL, &c->err), "dp_group_log");
     const struct dp_kernel_rows *rows = &net.log->lane[0][DP_LANE_COMPUTE];
     expect(c, rows->n == DP_KERNEL_ROWS, "%d rows", rows->n);
     expect(c, rows->lost == 2 * (SHAPES - DP_KERNEL_ROWS) && rows->lost_ns > 0, "%llu lost",
@@ -206,19 +203,18 @@ static void heads(struct context *c)
                                           {true, false, STEPS, SIZE, STEPS, DP_PHASES}};
     struct net net;
     struct dp_module *attention = NULL;
-    struct dp_error err = {0};
     if (!open_net(c, &net, 1))
         return;
-    expect_ok(c, dp_attention(net.group, HEADS, 0.0, 1, &attention, &err), &err, "dp_attention");
+    expect_ok(c, dp_attention(net.group, HEADS, 0.0, 1, &attention, &c->err), "dp_attention");
     (void)own_module(c, attention);
     const size_t dim[] = {N, STEPS, 3 * HEADS * SIZE};
     struct dp_tensor x = make_tensor(c, dp_group_slot(net.group, 0), DP_F32, 3, dim, NULL);
     write_floats(c, &x, randoms(c, dp_tensor_count(&x), 1));
     x.needs_grad = true;
-    expect_ok(c, dp_group_log(net.group, net.log, &err), &err, "dp_group_log");
+    expect_ok(c, dp_group_log(net.group, net.log, &c->err), "dp_group_log");
     (void)forward(c, attention, net.run, &x);
     (void)backward(c, attention, net.run, NULL);
-    expect_ok(c, dp_group_log(net.group, NULL, &err), &err, "dp_group_log");
+    expect_ok(c, dp_group_log(net.group, NULL, &c->err), "dp_group_log");
     const struct dp_kernel_rows *rows = &net.log->lane[0][DP_LANE_COMPUTE];
     int seen = 0;
     for (int i = 0; i < rows->n; ++i) {

@@ -189,22 +189,19 @@ static void bf16_values(struct context *c)
 static void math_refused(struct context *c)
 {
     struct dp_group *group = NULL;
-    struct dp_error err = {0};
     char devices[256];
     device_list(&c->settings, 2, devices);
     struct dp_group_config config = {
         .devices = "virt:2", .backend = NULL, .math = DP_MATH_TF32, .bind = false};
-    int status = dp_group_open(&config, &group, &err);
-    expect_error(c, status, DP_EINVAL, &err, "tf32 is for GPUs", "virt");
-    err.status = 0;
+    int status = dp_group_open(&config, &group, &c->err);
+    expect_error(c, status, DP_EINVAL, "tf32 is for GPUs", "virt");
     config.devices = "host";
-    status = dp_group_open(&config, &group, &err);
-    expect_error(c, status, DP_EINVAL, &err, "tf32 is for GPUs", NULL);
-    err.status = 0;
+    status = dp_group_open(&config, &group, &c->err);
+    expect_error(c, status, DP_EINVAL, "tf32 is for GPUs", NULL);
     config.devices = devices;
     config.math = (enum dp_math)7;
-    status = dp_group_open(&config, &group, &err);
-    expect_error(c, status, DP_EINVAL, &err, "unknown math 7", "bf16");
+    status = dp_group_open(&config, &group, &c->err);
+    expect_error(c, status, DP_EINVAL, "unknown math 7", "bf16");
     expect(c, group == NULL, "a failing call set the group");
     expect(c, strcmp(dp_math_name((enum dp_math)7), "unknown") == 0, "a name for nothing");
 }

@@ -25,8 +25,7 @@ static void round_trip(struct context *c)
             expect_values(c, "read back", &a, sequence(c, 24, -5.0, 1.0));
             const struct dp_tensor b = make_tensor(c, dp_group_slot(group, 1), list[i], 1,
                                                    (size_t[]){24}, sequence(c, 24, 0.0, 0.0));
-            struct dp_error err = {0};
-            expect_ok(c, dp_tensor_copy(&b, &a, &err), &err, "dp_tensor_copy");
+            expect_ok(c, dp_tensor_copy(&b, &a, &c->err), "dp_tensor_copy");
             expect_values(c, "copy", &b, sequence(c, 24, -5.0, 1.0));
         }
     }
@@ -41,11 +40,10 @@ static void copies_in_order(struct context *c)
         t[i] = make_tensor(c, dp_group_slot(group, i), DP_F32, 1, (size_t[]){5},
                            sequence(c, 5, 10.0 * i, 1.0));
     }
-    struct dp_error err = {0};
     for (int round = 0; round < 6; ++round) {
-        expect_ok(c, dp_tensor_copy(&t[(round + 1) % 3], &t[round % 3], &err), &err, "copy");
+        expect_ok(c, dp_tensor_copy(&t[(round + 1) % 3], &t[round % 3], &c->err), "copy");
     }
-    expect_ok(c, dp_group_wait(group, &err), &err, "dp_group_wait");
+    expect_ok(c, dp_group_wait(group, &c->err), "dp_group_wait");
     for (int i = 0; i < 3; ++i) {
         expect_values(c, "everywhere the first", &t[i], sequence(c, 5, 0.0, 1.0));
     }
@@ -59,24 +57,20 @@ static void memory_refused(struct context *c)
     const struct dp_tensor small = make_matrix(c, slot, 3, 2, sequence(c, 6, 1.0, 1.0));
     const struct dp_tensor one = make_tensor(c, slot, DP_F32, 0, NULL, sequence(c, 1, 1.0, 1.0));
     struct dp_tensor view = {.ndim = -7};
-    struct dp_error err = {0};
     static const size_t rows[][2] = {{0, 5}, {5, 0}, {4, 1}, {SIZE_MAX, 2}, {1, SIZE_MAX}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        err = (struct dp_error){0};
-        expect_error(c, dp_tensor_rows(&t, rows[i][0], rows[i][1], &view, &err), DP_EINVAL, &err,
-                     "4", NULL);
+        expect_error(c, dp_tensor_rows(&t, rows[i][0], rows[i][1], &view, &c->err), DP_EINVAL, "4",
+                     NULL);
     }
-    err = (struct dp_error){0};
-    expect_error(c, dp_tensor_rows(&one, 0, 1, &view, &err), DP_EINVAL, &err, NULL, NULL);
+    expect_error(c, dp_tensor_rows(&one, 0, 1, &view, &c->err), DP_EINVAL, NULL, NULL);
     expect(c, view.ndim == -7, "a failing call set its output");
     expect(c, dp_tensor_copy(&t, &small, NULL) != DP_OK, "sizes differ, copied all the same");
     struct dp_tensor huge;
     const size_t dim[2] = {SIZE_MAX / 2, 8};
-    err = (struct dp_error){0};
-    expect(c, dp_tensor_alloc(slot, DP_F32, 2, dim, &huge, &err) != DP_OK, "allocated %s", "2^66");
-    err = (struct dp_error){0};
-    expect_error(c, dp_tensor_alloc(slot, DP_F32, 6, (size_t[6]){1, 1, 1, 1, 1, 1}, &huge, &err),
-                 DP_EINVAL, &err, "5", NULL);
+    expect(c, dp_tensor_alloc(slot, DP_F32, 2, dim, &huge, &c->err) != DP_OK, "allocated %s",
+           "2^66");
+    expect_error(c, dp_tensor_alloc(slot, DP_F32, 6, (size_t[6]){1, 1, 1, 1, 1, 1}, &huge, &c->err),
+                 DP_EINVAL, "5", NULL);
 }
 
 static void views(struct context *c)
@@ -85,12 +79,11 @@ static void views(struct context *c)
     const struct dp_tensor t =
         make_matrix(c, dp_group_slot(group, 0), 5, 2, sequence(c, 10, 1.0, 1.0));
     struct dp_tensor view;
-    struct dp_error err = {0};
-    expect_ok(c, dp_tensor_rows(&t, 1, 3, &view, &err), &err, "dp_tensor_rows");
+    expect_ok(c, dp_tensor_rows(&t, 1, 3, &view, &c->err), "dp_tensor_rows");
     expect_matrix(c, "view", &view, t.slot, 3, 2, sequence(c, 6, 3.0, 1.0));
     write_values(c, &view, sequence(c, 6, 0.0, 0.0));
     expect_values(c, "whole", &t, (double[]){1, 2, 0, 0, 0, 0, 0, 0, 9, 10});
-    expect_ok(c, dp_tensor_rows(&t, 5, 0, &view, &err), &err, "no rows at the end");
+    expect_ok(c, dp_tensor_rows(&t, 5, 0, &view, &c->err), "no rows at the end");
     expect_shape(c, "empty view", &view, 2, (size_t[]){0, 2});
 }
 
@@ -149,14 +142,13 @@ static void references(struct context *c)
     struct dp_group *group = open_group(c, 2);
     struct dp_module *leaf = NULL, *parent = NULL, *wrapper = NULL;
     int *count = case_memory(c, sizeof *count);
-    struct dp_error err = {0};
-    expect_ok(c, dp_module_open(group, &ops, count, NULL, 0, &leaf, &err), &err, "leaf");
+    expect_ok(c, dp_module_open(group, &ops, count, NULL, 0, &leaf, &c->err), "leaf");
     expect(c, dp_module_self(leaf) == count && strcmp(dp_module_kind(leaf), "counted") == 0,
            "self or kind");
     struct dp_module *children[2] = {leaf, leaf};
-    expect_ok(c, dp_sequential(group, children, 2, &parent, &err), &err, "sequential");
+    expect_ok(c, dp_sequential(group, children, 2, &parent, &c->err), "sequential");
     expect(c, dp_module_children(parent) == 2 && dp_module_child(parent, 1) == leaf, "children");
-    expect_ok(c, dp_parallel(parent, &(struct dp_parallel_config){0}, &wrapper, &err), &err,
+    expect_ok(c, dp_parallel(parent, &(struct dp_parallel_config){0}, &wrapper, &c->err),
               "wrapper");
     dp_module_close(leaf);
     expect(c, *count == 0, "closed %d times with its parent open", *count);
@@ -183,14 +175,13 @@ static void peak(struct context *c)
     struct dp_group *group = open_group(c, 2);
     struct dp_slot *slot = dp_group_slot(group, 1);
     struct dp_tensor a, b;
-    struct dp_error err = {0};
     const uint64_t before = peak_of(group, 1);
-    expect_ok(c, dp_tensor_alloc(slot, DP_F32, 1, (size_t[]){1000}, &a, &err), &err, "a");
+    expect_ok(c, dp_tensor_alloc(slot, DP_F32, 1, (size_t[]){1000}, &a, &c->err), "a");
     expect(c, peak_of(group, 1) == before + 4000, "one tensor: peak %zu",
            (size_t)peak_of(group, 1));
-    expect_ok(c, dp_tensor_alloc(slot, DP_F32, 1, (size_t[]){500}, &b, &err), &err, "b");
+    expect_ok(c, dp_tensor_alloc(slot, DP_F32, 1, (size_t[]){500}, &b, &c->err), "b");
     dp_tensor_free(&a);
-    expect_ok(c, dp_tensor_alloc(slot, DP_F32, 1, (size_t[]){900}, &a, &err), &err, "a again");
+    expect_ok(c, dp_tensor_alloc(slot, DP_F32, 1, (size_t[]){900}, &a, &c->err), "a again");
     dp_tensor_free(&b);
     dp_tensor_free(&a);
     expect(c, peak_of(group, 1) == before + 6000, "two at a time: peak %zu",
@@ -208,10 +199,9 @@ static void reset_forgets(struct context *c)
         golden_open(c, &g, 3);
         struct dp_module *module = wrapped ? g.wrapper : g.linear;
         const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
-        struct dp_error err = {0};
         (void)forward(c, module, g.run, &x);
         dp_run_reset(g.run);
-        expect_error(c, dp_backward(module, g.run, NULL, 0, NULL, 0, &err), DP_EINVAL, &err,
+        expect_error(c, dp_backward(module, g.run, NULL, 0, NULL, 0, &c->err), DP_EINVAL,
                      "without a forward", NULL);
         expect_no_grad(c, "after the refusal", g.weight);
     }
@@ -225,15 +215,14 @@ static void delayed(struct context *c)
     struct dp_tensor a, b;
     struct dp_slot_info info;
     struct timespec begin, end;
-    struct dp_error err = {0};
-    expect_ok(c, dp_group_open(&config, &group, &err), &err, "virt:2+700us");
+    expect_ok(c, dp_group_open(&config, &group, &c->err), "virt:2+700us");
     own(c, (void (*)(void *))dp_group_close, group);
     dp_slot_describe(dp_group_slot(group, 1), &info);
     expect(c, info.delay_ns == 700000 && !info.lag, "delay of %zu ns", (size_t)info.delay_ns);
     a = make_tensor(c, dp_group_slot(group, 0), DP_F32, 1, (size_t[]){5}, sequence(c, 5, 1.0, 1.0));
     b = make_tensor(c, dp_group_slot(group, 1), DP_F32, 1, (size_t[]){5}, sequence(c, 5, 0.0, 0.0));
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    expect_ok(c, dp_tensor_copy(&b, &a, &err), &err, "copy");
+    expect_ok(c, dp_tensor_copy(&b, &a, &c->err), "copy");
     clock_gettime(CLOCK_MONOTONIC, &end);
     expect(c, (end.tv_sec - begin.tv_sec) * 1000000000 + (end.tv_nsec - begin.tv_nsec) >= 700000,
            "a transfer of %d us took less", 700);
@@ -248,8 +237,7 @@ static void delays_refused(struct context *c)
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i) {
         const struct dp_group_config config = {.devices = lists[i]};
         struct dp_group *group = NULL;
-        struct dp_error err = {0};
-        expect_error(c, dp_group_open(&config, &group, &err), DP_EINVAL, &err, lists[i],
+        expect_error(c, dp_group_open(&config, &group, &c->err), DP_EINVAL, lists[i],
                      "+1us to +1000000us");
     }
 }

@@ -26,11 +26,10 @@ static struct dp_module *models_open_model(struct context *c, const struct workl
                                            const struct setting *s, struct dp_group *group)
 {
     struct dp_module *model = NULL;
-    struct dp_error err = {0};
     expect_ok(c,
-              s->wrapped ? workload_open_parallel(w, group, NULL, &model, &err)
-                         : workload_open(w, group, &model, &err),
-              &err, s->name);
+              s->wrapped ? workload_open_parallel(w, group, NULL, &model, &c->err)
+                         : workload_open(w, group, &model, &c->err),
+              s->name);
     (void)own_module(c, model);
     return model;
 }
@@ -39,8 +38,7 @@ static void fill_params(struct context *c, struct dp_module *model, bool exact)
 {
     struct dp_param *list[32];
     const int n = dp_module_params(model, list, 32);
-    struct dp_error err = {0};
-    expect_ok(c, dp_module_init(model, 5, &err), &err, "dp_module_init");
+    expect_ok(c, dp_module_init(model, 5, &c->err), "dp_module_init");
     for (int i = 0; exact && i < n; ++i) {
         const size_t count = dp_tensor_count(&list[i]->value);
         double *values = case_memory(c, count * sizeof *values);

@@ -48,11 +48,10 @@ static struct dp_group *open_devices(struct context *c, const char *devices, con
                                            .bind = false,
                                            .no_graphs = c->settings.no_graphs};
     struct dp_group *group = NULL;
-    struct dp_error err = {0};
-    const int status = dp_group_open(&config, &group, &err);
-    if (status && strstr(err.text, "are on one GPU"))
-        case_skip(c, "%s", err.text);
-    expect_ok(c, status, &err, "dp_group_open");
+    const int status = dp_group_open(&config, &group, &c->err);
+    if (status && strstr(c->err.text, "are on one GPU"))
+        case_skip(c, "%s", c->err.text);
+    expect_ok(c, status, "dp_group_open");
     own(c, close_group, group);
     return group;
 }
@@ -108,8 +107,7 @@ struct dp_group *open_host_group(struct context *c)
 struct dp_run *open_run(struct context *c, struct dp_group *group)
 {
     struct dp_run *run = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_run_open(group, &run, &err), &err, "dp_run_open");
+    expect_ok(c, dp_run_open(group, &run, &c->err), "dp_run_open");
     own(c, close_run, run);
     return run;
 }
@@ -118,8 +116,7 @@ struct dp_replicas *open_replicas(struct context *c, struct dp_module *module,
                                   struct dp_slot *const slots[], int n)
 {
     struct dp_replicas *replicas = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_replicas_open(module, slots, n, &replicas, &err), &err, "dp_replicas_open");
+    expect_ok(c, dp_replicas_open(module, slots, n, &replicas, &c->err), "dp_replicas_open");
     own(c, close_replicas, replicas);
     return replicas;
 }
@@ -128,8 +125,7 @@ struct dp_sgd *open_sgd(struct context *c, struct dp_module *module, float lr, f
                         float decay)
 {
     struct dp_sgd *sgd = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_sgd_open(module, lr, momentum, decay, &sgd, &err), &err, "dp_sgd_open");
+    expect_ok(c, dp_sgd_open(module, lr, momentum, decay, &sgd, &c->err), "dp_sgd_open");
     own(c, close_sgd, sgd);
     return sgd;
 }
@@ -144,8 +140,7 @@ struct dp_module *make_module(struct context *c, struct dp_group *group,
                               const struct dp_module_ops *ops, void *self)
 {
     struct dp_module *module = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_module_open(group, ops, self, NULL, 0, &module, &err), &err, ops->kind);
+    expect_ok(c, dp_module_open(group, ops, self, NULL, 0, &module, &c->err), ops->kind);
     return own_module(c, module);
 }
 
@@ -153,24 +148,21 @@ struct dp_module *make_linear(struct context *c, struct dp_group *group, size_t 
                               bool bias)
 {
     struct dp_module *module = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_linear(group, d_in, d_out, bias, &module, &err), &err, "dp_linear");
+    expect_ok(c, dp_linear(group, d_in, d_out, bias, &module, &c->err), "dp_linear");
     return own_module(c, module);
 }
 
 struct dp_module *make_relu(struct context *c, struct dp_group *group)
 {
     struct dp_module *module = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_relu(group, &module, &err), &err, "dp_relu");
+    expect_ok(c, dp_relu(group, &module, &c->err), "dp_relu");
     return own_module(c, module);
 }
 
 struct dp_module *make_tanh(struct context *c, struct dp_group *group)
 {
     struct dp_module *module = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_tanh(group, &module, &err), &err, "dp_tanh");
+    expect_ok(c, dp_tanh(group, &module, &c->err), "dp_tanh");
     return own_module(c, module);
 }
 
@@ -178,8 +170,7 @@ struct dp_module *make_sequential(struct context *c, struct dp_group *group,
                                   struct dp_module *const children[], int n)
 {
     struct dp_module *module = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_sequential(group, children, n, &module, &err), &err, "dp_sequential");
+    expect_ok(c, dp_sequential(group, children, n, &module, &c->err), "dp_sequential");
     return own_module(c, module);
 }
 
@@ -187,8 +178,7 @@ struct dp_module *make_loss(struct context *c, struct dp_group *group, enum dp_l
                             float scale, bool mean)
 {
     struct dp_module *module = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_loss(group, kind, scale, mean, &module, &err), &err, "dp_loss");
+    expect_ok(c, dp_loss(group, kind, scale, mean, &module, &c->err), "dp_loss");
     return own_module(c, module);
 }
 
@@ -196,8 +186,7 @@ struct dp_module *make_parallel(struct context *c, struct dp_module *module,
                                 const struct dp_parallel_config *config)
 {
     struct dp_module *wrapper = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_parallel(module, config, &wrapper, &err), &err, "dp_parallel");
+    expect_ok(c, dp_parallel(module, config, &wrapper, &c->err), "dp_parallel");
     return own_module(c, wrapper);
 }
 
@@ -220,8 +209,7 @@ struct dp_slot **first_slots(struct context *c, struct dp_group *group, int n)
 
 void move_module(struct context *c, struct dp_module *module, struct dp_slot *slot)
 {
-    struct dp_error err = {0};
-    expect_ok(c, dp_module_to(module, slot, &err), &err, "dp_module_to");
+    expect_ok(c, dp_module_to(module, slot, &c->err), "dp_module_to");
 }
 
 struct dp_param *param_at(struct context *c, struct dp_module *module, int i)
@@ -241,12 +229,11 @@ struct dp_tensor make_tensor(struct context *c, struct dp_slot *slot, enum dp_dt
     if (!tensor) {
         case_fail(c, "out of memory");
     }
-    struct dp_error err = {0};
-    const int status = dp_tensor_alloc(slot, dtype, ndim, dim, tensor, &err);
+    const int status = dp_tensor_alloc(slot, dtype, ndim, dim, tensor, &c->err);
     if (status != DP_OK) {
         free(tensor);
     }
-    expect_ok(c, status, &err, "dp_tensor_alloc");
+    expect_ok(c, status, "dp_tensor_alloc");
     own(c, close_tensor, tensor);
     if (values) {
         write_values(c, tensor, values);
@@ -275,14 +262,12 @@ void write_values(struct context *c, const struct dp_tensor *tensor, const doubl
                                                         : (const void *)&i64;
         memcpy(host + i * width, element, width);
     }
-    struct dp_error err = {0};
-    expect_ok(c, dp_tensor_write(tensor, host, &err), &err, "dp_tensor_write");
+    expect_ok(c, dp_tensor_write(tensor, host, &c->err), "dp_tensor_write");
 }
 
 void write_floats(struct context *c, const struct dp_tensor *tensor, const float values[])
 {
-    struct dp_error err = {0};
-    expect_ok(c, dp_tensor_write(tensor, values, &err), &err, "dp_tensor_write");
+    expect_ok(c, dp_tensor_write(tensor, values, &c->err), "dp_tensor_write");
 }
 
 struct dp_tensor forward(struct context *c, struct dp_module *module, struct dp_run *run,
@@ -290,8 +275,7 @@ struct dp_tensor forward(struct context *c, struct dp_module *module, struct dp_
 {
     struct dp_tensor out[DP_MAX_IO];
     int n_out = 0;
-    struct dp_error err = {0};
-    expect_ok(c, dp_forward(module, run, in, in == NULL ? 0 : 1, out, &n_out, &err), &err,
+    expect_ok(c, dp_forward(module, run, in, in == NULL ? 0 : 1, out, &n_out, &c->err),
               "dp_forward");
     if (n_out != 1) {
         case_fail(c, "dp_forward: %d outputs, want 1", n_out);
@@ -303,8 +287,7 @@ struct dp_tensor backward(struct context *c, struct dp_module *module, struct dp
                           const struct dp_tensor *grad_out)
 {
     struct dp_tensor grad_in = {.slot = NULL};
-    struct dp_error err = {0};
-    expect_ok(c, dp_backward(module, run, grad_out, grad_out == NULL ? 0 : 1, &grad_in, 1, &err),
-              &err, "dp_backward");
+    expect_ok(c, dp_backward(module, run, grad_out, grad_out == NULL ? 0 : 1, &grad_in, 1, &c->err),
+              "dp_backward");
     return grad_in;
 }

@@ -16,16 +16,14 @@ struct dp_adamw *open_adamw(struct context *c, struct dp_module *module,
                             const struct dp_adamw_config *config)
 {
     struct dp_adamw *adamw = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_adamw_open(module, config, &adamw, &err), &err, "dp_adamw_open");
+    expect_ok(c, dp_adamw_open(module, config, &adamw, &c->err), "dp_adamw_open");
     own(c, close_adamw, adamw);
     return adamw;
 }
 
 static void optimizer_step(struct context *c, struct dp_adamw *adamw)
 {
-    struct dp_error err = {0};
-    expect_ok(c, dp_adamw_step(adamw, &err), &err, "dp_adamw_step");
+    expect_ok(c, dp_adamw_step(adamw, &c->err), "dp_adamw_step");
 }
 
 /* ---- shared ------------------------------------------------------------------------------ */
@@ -56,8 +54,7 @@ void plain_step(struct plain *p, const struct dp_adamw_config *k, const float gr
 
 void adamw_ranks(struct context *c, struct ranks *ranks, const struct dp_adamw_config *config)
 {
-    struct dp_error err = {0};
-    expect_ok(c, dp_ddp_adamw_step(ranks->ddp, config, &err), &err, "dp_ddp_adamw_step");
+    expect_ok(c, dp_ddp_adamw_step(ranks->ddp, config, &c->err), "dp_ddp_adamw_step");
     dp_ddp_zero_grad(ranks->ddp);
 }
 
@@ -112,9 +109,8 @@ static void one_adamw(struct context *c, const struct torch_layer *layer)
     struct dp_module *linear = make_linear(c, group, 3, 5, true);
     move_module(c, linear, dp_group_slot(group, 0));
     struct dp_adamw *adamw = open_adamw(c, linear, &config);
-    struct dp_error err = {0};
     adamw_steps(c, layer, linear, adamw);
-    expect_ok(c, dp_adamw_restart(adamw, &err), &err, "dp_adamw_restart");
+    expect_ok(c, dp_adamw_restart(adamw, &c->err), "dp_adamw_restart");
     adamw_steps(c, layer, linear, adamw);
 }
 
@@ -222,13 +218,11 @@ static void optimizer_refused(struct context *c)
                {{1.0, 0.9, 0.9, (double)NAN, 0.1}, "eps nan"},
                {{1.0, 0.9, 0.9, 0.1, (double)INFINITY}, "decay inf"}};
     const struct dp_adamw_config config = dp_adamw_defaults();
-    struct dp_error err = {0};
     struct golden g;
     golden_open(c, &g, 2);
     for (size_t i = 0; i < sizeof row / sizeof *row; ++i) {
         struct dp_adamw *none = NULL;
-        err = (struct dp_error){0};
-        expect_error(c, dp_adamw_open(g.linear, &row[i].config, &none, &err), DP_EINVAL, &err,
+        expect_error(c, dp_adamw_open(g.linear, &row[i].config, &none, &c->err), DP_EINVAL,
                      "AdamW's", row[i].words);
         expect(c, none == NULL, "an optimizer was opened");
     }
@@ -236,12 +230,10 @@ static void optimizer_refused(struct context *c)
     give_grad(c, g.weight, 1.0);
     optimizer_step(c, adamw);
     dp_adamw_set_rate(adamw, (double)NAN);
-    err = (struct dp_error){0};
-    expect_error(c, dp_adamw_step(adamw, &err), DP_EINVAL, &err, "lr nan", "");
+    expect_error(c, dp_adamw_step(adamw, &c->err), DP_EINVAL, "lr nan", "");
     dp_adamw_set_rate(adamw, 0.5);
     move_module(c, g.linear, dp_group_slot(g.group, 1));
-    err = (struct dp_error){0};
-    expect_error(c, dp_adamw_step(adamw, &err), DP_EDEVICE, &err, "the parameter", "its moments");
+    expect_error(c, dp_adamw_step(adamw, &c->err), DP_EDEVICE, "the parameter", "its moments");
 }
 
 /* ---- ranks ------------------------------------------------------------------------------- */
@@ -272,17 +264,16 @@ static void own_states(struct context *c)
 {
     struct ranks ranks;
     struct plain plain[3];
-    struct dp_error err = {0};
     ranks_line(c, &ranks, 3, NULL);
     for (int r = 0; r < 3; ++r)
         plain[r] = open_plain(c, (float[]){2.0f}, 1);
     own_steps(c, &ranks, plain, 6);
-    expect_ok(c, dp_ddp_adamw_restart(ranks.ddp, &err), &err, "dp_ddp_adamw_restart");
+    expect_ok(c, dp_ddp_adamw_restart(ranks.ddp, &c->err), "dp_ddp_adamw_restart");
     for (int r = 0; r < 3; ++r)
         plain[r] = open_plain(c, plain[r].value, 1);
     own_steps(c, &ranks, plain, 5);
     const struct dp_adamw_config bad = {.lr = -2.0};
-    expect_error(c, dp_ddp_adamw_step(ranks.ddp, &bad, &err), DP_EINVAL, &err, "lr -2", "");
+    expect_error(c, dp_ddp_adamw_step(ranks.ddp, &bad, &c->err), DP_EINVAL, "lr -2", "");
 }
 
 /* ---- rates ------------------------------------------------------------------------------- */

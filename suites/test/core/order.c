@@ -15,16 +15,14 @@ static void call_mark(const void *args)
 static int *queue_mark(struct context *c, struct dp_run *run, struct dp_slot *slot)
 {
     int *mark = case_memory(c, sizeof *mark);
-    struct dp_error err = {0};
-    expect_ok(c, dp_run_call(run, slot, call_mark, &mark, sizeof mark, NULL, 0, &err), &err,
+    expect_ok(c, dp_run_call(run, slot, call_mark, &mark, sizeof mark, NULL, 0, &c->err),
               "dp_run_call");
     return mark;
 }
 
 static void order_copy(struct context *c, const struct dp_tensor *dst, const struct dp_tensor *src)
 {
-    struct dp_error err = {0};
-    expect_ok(c, dp_tensor_copy(dst, src, &err), &err, "dp_tensor_copy");
+    expect_ok(c, dp_tensor_copy(dst, src, &c->err), "dp_tensor_copy");
 }
 
 /* A copy to the host is complete when it returns: the work that was queued for the tensor before is
@@ -63,8 +61,7 @@ static void overwritten_summand(struct context *c)
                                          make_matrix(c, slots[2], 4, 1, sequence(c, 4, 5.0, 0.0))};
         const struct dp_tensor other = make_matrix(c, slots[3], 4, 1, sequence(c, 4, 70.0, 1.0));
         struct dp_tensor sum;
-        struct dp_error err = {0};
-        expect_ok(c, dp_reduce_add_coalesced(run, src, 1, 3, slots[2], 100, &sum, &err), &err,
+        expect_ok(c, dp_reduce_add_coalesced(run, src, 1, 3, slots[2], 100, &sum, &c->err),
                   "dp_reduce_add_coalesced");
         order_copy(c, &src[k], &other);
         pull(c, &src[k], sequence(c, 4, 70.0, 1.0));
@@ -88,9 +85,8 @@ static void reused_memory(struct context *c)
                                          make_matrix(c, slots[2], 4, 1, sequence(c, 4, 7.0, 0.0))}};
     for (int step = 0; step < 2; ++step) {
         struct dp_tensor sum;
-        struct dp_error err = {0};
         dp_run_reset(run);
-        expect_ok(c, dp_reduce_add_coalesced(run, src[step], 1, 3, slots[2], 100, &sum, &err), &err,
+        expect_ok(c, dp_reduce_add_coalesced(run, src[step], 1, 3, slots[2], 100, &sum, &c->err),
                   "dp_reduce_add_coalesced");
         if (step == 1) {
             pull(c, &src[1][0], sequence(c, 4, 200.0, 1.0));
@@ -139,14 +135,14 @@ static void failing_plain_call(struct context *c)
         struct dp_module *module = make_probe(c, group, &probe);
         struct dp_tensor out[DP_MAX_IO];
         const struct dp_tensor x = golden_rows(c, dp_group_slot(group, i), 3, 1.0);
-        struct dp_error err = {0};
         int n_out = 0;
         probe->mark = true;
         probe->fail_forward = 1;
-        const int status = dp_forward(module, open_run(c, group), &x, 1, out, &n_out, &err);
+        const int status = dp_forward(module, open_run(c, group), &x, 1, out, &n_out, &c->err);
         expect(c, probe->visit[0].marks == 1, "work was under way when the call returned");
-        expect_error(c, status, DP_EFAULT, &err, "probe 0 refuses forward", NULL);
-        expect(c, !err.has_replica, "an error outside replicas names replica %d", err.replica);
+        expect_error(c, status, DP_EFAULT, "probe 0 refuses forward", NULL);
+        expect(c, !c->seen.has_replica, "an error outside replicas names replica %d",
+               c->seen.replica);
     }
 }
 
@@ -161,13 +157,12 @@ static void failing_plain_backward(struct context *c)
         struct dp_module *module = make_probe(c, group, &probe);
         struct dp_run *run = open_run(c, group);
         const struct dp_tensor x = golden_rows(c, dp_group_slot(group, i), 3, 1.0);
-        struct dp_error err = {0};
         probe->fail_backward = 1;
         forward(c, module, run, &x);
         const int *mark = queue_mark(c, run, dp_group_slot(group, i));
-        const int status = dp_backward(module, run, NULL, 0, NULL, 1, &err);
+        const int status = dp_backward(module, run, NULL, 0, NULL, 1, &c->err);
         expect(c, *mark == 1, "work was under way when the call returned");
-        expect_error(c, status, DP_EFAULT, &err, "probe 0 refuses backward", NULL);
+        expect_error(c, status, DP_EFAULT, "probe 0 refuses backward", NULL);
     }
 }
 
@@ -176,14 +171,13 @@ static void callers_memory(struct context *c)
 {
     struct dp_group *group = open_group(c, 2);
     float *memory = case_memory(c, 4 * sizeof *memory);
-    struct dp_error err = {0};
     for (int i = 0; i < 2; ++i) {
         const struct dp_tensor t =
             make_tensor(c, dp_group_slot(group, i), DP_F32, 1, (size_t[]){4}, NULL);
         for (int e = 0; e < 4; ++e) {
             memory[e] = (float)(10 * i + e);
         }
-        expect_ok(c, dp_tensor_write(&t, memory, &err), &err, "dp_tensor_write");
+        expect_ok(c, dp_tensor_write(&t, memory, &c->err), "dp_tensor_write");
         for (int e = 0; e < 4; ++e) {
             memory[e] = -1.0f;
         }
@@ -204,11 +198,10 @@ static void freeing_waits(struct context *c)
             struct dp_run *run = open_run(c, group), *closing = NULL;
             struct dp_module *linear = NULL;
             struct dp_tensor tensor;
-            struct dp_error err = {0};
-            expect_ok(c, dp_run_open(group, &closing, &err), &err, "dp_run_open");
-            expect_ok(c, dp_linear(group, 1, 1, true, &linear, &err), &err, "dp_linear");
-            expect_ok(c, dp_module_to(linear, slot, &err), &err, "dp_module_to");
-            expect_ok(c, dp_tensor_alloc(slot, DP_F32, 1, (size_t[]){4}, &tensor, &err), &err,
+            expect_ok(c, dp_run_open(group, &closing, &c->err), "dp_run_open");
+            expect_ok(c, dp_linear(group, 1, 1, true, &linear, &c->err), "dp_linear");
+            expect_ok(c, dp_module_to(linear, slot, &c->err), "dp_module_to");
+            expect_ok(c, dp_tensor_alloc(slot, DP_F32, 1, (size_t[]){4}, &tensor, &c->err),
                       "dp_tensor_alloc");
             int *mark = queue_mark(c, what == 1 ? closing : run, slot);
             if (what == 0) {
@@ -218,7 +211,7 @@ static void freeing_waits(struct context *c)
             } else if (what == 2) {
                 dp_module_close(linear);
             } else {
-                expect_ok(c, dp_group_wait(group, &err), &err, "dp_group_wait");
+                expect_ok(c, dp_group_wait(group, &c->err), "dp_group_wait");
             }
             const int seen = *mark;
             if (what != 0) {
@@ -259,13 +252,12 @@ static void inputs_freed(struct context *c)
     golden_open(c, &g, 3);
     for (int i = 0; i < 4; ++i) {
         struct dp_tensor x;
-        struct dp_error err = {0};
         static const float rows[5] = {1, 2, 3, 4, 5}, nothing[5] = {-1, -1, -1, -1, -1};
-        expect_ok(c, dp_tensor_alloc(g.ids[i % 3], DP_F32, 2, (size_t[]){5, 1}, &x, &err), &err,
+        expect_ok(c, dp_tensor_alloc(g.ids[i % 3], DP_F32, 2, (size_t[]){5, 1}, &x, &c->err),
                   "dp_tensor_alloc");
-        expect_ok(c, dp_tensor_write(&x, rows, &err), &err, "dp_tensor_write");
+        expect_ok(c, dp_tensor_write(&x, rows, &c->err), "dp_tensor_write");
         const struct dp_tensor y = forward(c, g.wrapper, g.run, &x);
-        expect_ok(c, dp_tensor_write(&x, nothing, &err), &err, "dp_tensor_write");
+        expect_ok(c, dp_tensor_write(&x, nothing, &c->err), "dp_tensor_write");
         expect_values(c, "output", &y, sequence(c, 5, 3.0, 2.0));
         dp_tensor_free(&x);
         expect(c, x.slot == NULL, "a freed tensor still has a slot");
@@ -285,29 +277,28 @@ static void failing_call_drains(struct context *c)
             struct dp_module *module = make_probe(c, group, &probe);
             probe->mark = true;
             probe->fail_forward = 1U << i;
-            struct dp_error err = {0};
             const struct dp_tensor x = golden_rows(c, slots[0], 8, 1.0);
             struct dp_tensor in[4], out[4][DP_MAX_IO];
             int n_out, status;
             if (direct != 0) {
                 struct dp_replicas *replicas = open_replicas(c, module, slots, 4);
-                expect_ok(c, dp_replicate(replicas, 4, &err), &err, "dp_replicate");
+                expect_ok(c, dp_replicate(replicas, 4, &c->err), "dp_replicate");
                 struct dp_call calls[4];
                 for (int r = 0; r < 4; ++r) {
                     in[r] = make_matrix(c, slots[r], 2, 1, sequence(c, 2, 1.0, 1.0));
                     calls[r] = (struct dp_call){
                         module, dp_replicas_run(replicas, r), &in[r], 1, out[r], 0};
                 }
-                status = dp_apply(calls, 4, &err);
+                status = dp_apply(calls, 4, &c->err);
             } else {
                 struct dp_module *wrapper =
                     make_parallel(c, module, &(struct dp_parallel_config){0});
-                status = dp_forward(wrapper, open_run(c, group), &x, 1, out[0], &n_out, &err);
+                status = dp_forward(wrapper, open_run(c, group), &x, 1, out[0], &n_out, &c->err);
             }
             for (int r = 0; r < 4; ++r) {
                 expect(c, probe->visit[r].marks == 1, "replica %d had work under way", r);
             }
-            expect_error(c, status, DP_EFAULT, &err, "replica", NULL);
+            expect_error(c, status, DP_EFAULT, "replica", NULL);
         }
     }
 }
@@ -359,8 +350,7 @@ static void large_transfers(struct context *c)
             dp_zero_grad(linear);
             const struct dp_tensor out = forward(c, wrapper, run, &in);
             const struct dp_tensor grad = backward(c, wrapper, run, &upstream);
-            struct dp_error err = {0};
-            expect_ok(c, dp_sgd_step(sgd, &err), &err, "dp_sgd_step");
+            expect_ok(c, dp_sgd_step(sgd, &c->err), "dp_sgd_step");
             expect_matrix(c, "output", &out, slot, rows, wide, y);
             expect_matrix(c, "input gradient", &grad, slot, rows, wide, dx);
             expect_grad(c, "weight", weight, dw);

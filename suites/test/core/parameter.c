@@ -13,8 +13,7 @@ static void drawn_apart(struct context *c)
     for (int i = 0; i < COUNT; ++i)
         layers[i] = make_linear(c, group, 5, 7, false);
     struct dp_module *model = make_sequential(c, group, layers, COUNT);
-    struct dp_error err = {0};
-    expect_ok(c, dp_module_init(model, 3, &err), &err, "dp_module_init");
+    expect_ok(c, dp_module_init(model, 3, &c->err), "dp_module_init");
     const float *drawn[COUNT];
     for (int i = 0; i < COUNT; ++i)
         drawn[i] = read_floats(c, &param_at(c, model, i)->value);
@@ -27,7 +26,7 @@ static void drawn_apart(struct context *c)
                    ELEMENTS, k, i);
         }
     }
-    expect_ok(c, dp_module_init(model, 3, &err), &err, "dp_module_init again");
+    expect_ok(c, dp_module_init(model, 3, &c->err), "dp_module_init again");
     for (int i = 0; i < COUNT; ++i)
         expect_bits(c, "the same seed", &param_at(c, model, i)->value, drawn[i]);
 }
@@ -43,9 +42,8 @@ static void changed(struct context *c)
     const float two = 2.0f;
     struct dp_sgd *sgd = NULL;
     struct dp_adamw *adamw = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_sgd_open(g.wrapper, 0.5f, 0.0f, 0.0f, &sgd, &err), &err, "dp_sgd_open");
-    expect_ok(c, dp_adamw_open(g.wrapper, &config, &adamw, &err), &err, "dp_adamw_open");
+    expect_ok(c, dp_sgd_open(g.wrapper, 0.5f, 0.0f, 0.0f, &sgd, &c->err), "dp_sgd_open");
+    expect_ok(c, dp_adamw_open(g.wrapper, &config, &adamw, &c->err), "dp_adamw_open");
     (void)forward(c, g.wrapper, g.run, &x);
     (void)backward(c, g.wrapper, g.run, NULL);
     for (int way = 0; way < 5; ++way) {
@@ -53,20 +51,19 @@ static void changed(struct context *c)
         dp_run_reset(g.run);
         (void)forward(c, g.wrapper, g.run, &x);
         const struct dp_tensor *w = &g.weight->value;
-        const int status = way == 0   ? dp_tensor_write(w, &two, &err)
-                           : way == 1 ? dp_tensor_copy(w, &g.weight->grad, &err)
-                           : way == 2 ? dp_module_init(g.linear, 3, &err)
-                           : way == 3 ? dp_sgd_step(sgd, &err)
-                                      : dp_adamw_step(adamw, &err);
-        expect_ok(c, status, &err, ways[way]);
-        expect_error(c, dp_backward(g.wrapper, g.run, NULL, 0, NULL, 1, &err), DP_EINVAL, &err,
+        const int status = way == 0   ? dp_tensor_write(w, &two, &c->err)
+                           : way == 1 ? dp_tensor_copy(w, &g.weight->grad, &c->err)
+                           : way == 2 ? dp_module_init(g.linear, 3, &c->err)
+                           : way == 3 ? dp_sgd_step(sgd, &c->err)
+                                      : dp_adamw_step(adamw, &c->err);
+        expect_ok(c, status, ways[way]);
+        expect_error(c, dp_backward(g.wrapper, g.run, NULL, 0, NULL, 1, &c->err), DP_EINVAL,
                      "data_parallel", "changed after the forward");
-        err = (struct dp_error){0};
     }
     case_note(c, "a gradient only");
     dp_run_reset(g.run);
     (void)forward(c, g.wrapper, g.run, &x);
-    expect_ok(c, dp_tensor_write(&g.weight->grad, &two, &err), &err, "dp_tensor_write");
+    expect_ok(c, dp_tensor_write(&g.weight->grad, &two, &c->err), "dp_tensor_write");
     (void)backward(c, g.wrapper, g.run, NULL);
     expect_grad(c, "weight", g.weight, (double[]){57.0});
     dp_sgd_close(sgd);

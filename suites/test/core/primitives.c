@@ -22,10 +22,9 @@ static void helped(struct context *c)
         const struct dp_tensor x =
             make_matrix(c, from, high, across, sequence(c, (size_t)height * wide, 1.0, 1.0));
         struct dp_tensor shards[4];
-        struct dp_error err = {0};
         int n = -1;
-        expect_ok(c, dp_scatter(open_run(c, group), &x, slots, 4, dim, size, shards, &n, &err),
-                  &err, "dp_scatter");
+        expect_ok(c, dp_scatter(open_run(c, group), &x, slots, 4, dim, size, shards, &n, &c->err),
+                  "dp_scatter");
         expect(c, n == 4, "%d shards", n);
         size_t first = 0;
         for (int s = 0; s < 4; ++s) {
@@ -51,12 +50,11 @@ static void needs_grad(struct context *c)
     for (int wanted = 0; wanted < 4; ++wanted) {
         case_note(c, "parts %#x", (unsigned)wanted);
         struct dp_tensor parts[2], out;
-        struct dp_error err = {0};
         for (int i = 0; i < 2; ++i) {
             parts[i] = make_matrix(c, slots[i], 2, 3, sequence(c, 6, 1.0, 1.0));
             parts[i].needs_grad = (wanted >> i & 1) != 0;
         }
-        expect_ok(c, dp_gather(open_run(c, group), parts, 2, 0, slots[1], &out, &err), &err,
+        expect_ok(c, dp_gather(open_run(c, group), parts, 2, 0, slots[1], &out, &c->err),
                   "dp_gather");
         expect(c, out.needs_grad == (wanted != 0), "needs_grad is %d", (int)out.needs_grad);
     }
@@ -78,15 +76,14 @@ static void neighbours(struct context *c)
         const struct dp_tensor whole =
             make_tensor(c, slots[0], DP_F32, 1, (size_t[]){40}, sequence(c, 40, 1.0, 1.0));
         struct dp_tensor src[VIEWS], copies[3 * VIEWS];
-        struct dp_error err = {0};
         for (int j = 0; j < VIEWS; ++j) {
-            expect_ok(c, dp_tensor_rows(&whole, rows[j][0], rows[j][1], &src[j], &err), &err,
+            expect_ok(c, dp_tensor_rows(&whole, rows[j][0], rows[j][1], &src[j], &c->err),
                       "dp_tensor_rows");
         }
         expect_ok(c,
                   dp_broadcast_coalesced(open_run(c, group), src, VIEWS, slots, 3, buffers[b],
-                                         copies, &err),
-                  &err, "dp_broadcast_coalesced");
+                                         copies, &c->err),
+                  "dp_broadcast_coalesced");
         for (int i = 0; i < 3; ++i) {
             for (int j = 0; j < VIEWS; ++j) {
                 expect_shape(c, "copy", &copies[i * VIEWS + j], 1, &rows[j][1]);

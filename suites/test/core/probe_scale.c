@@ -97,11 +97,10 @@ struct dp_module *make_scale(struct context *c, struct dp_group *group, int choi
     self->choices = choices;
     struct dp_module *module = make_module(c, group, &scale_ops, self);
     for (int i = 0; i < choices; ++i) {
-        struct dp_error err = {0};
         expect_ok(c,
                   dp_module_add_param(module, names[i % 2], DP_F32, 1, (size_t[]){1},
-                                      &self->weight[i], &err),
-                  &err, "dp_module_add_param");
+                                      &self->weight[i], &c->err),
+                  "dp_module_add_param");
     }
     return module;
 }
@@ -113,7 +112,6 @@ struct dp_module *make_tied_scale(struct context *c, struct dp_group *group,
     self->choices = 1;
     self->weight[0] = weight;
     struct dp_module *module = make_module(c, group, &scale_ops, self);
-    struct dp_error err = {0};
-    expect_ok(c, dp_module_tie_param(module, weight, &err), &err, "dp_module_tie_param");
+    expect_ok(c, dp_module_tie_param(module, weight, &c->err), "dp_module_tie_param");
     return module;
 }

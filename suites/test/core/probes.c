@@ -122,8 +122,7 @@ struct dp_module *make_counter(struct context *c, struct dp_group *group)
     static const struct dp_module_ops ops = {"counter", counter_forward, pass_backward, NULL};
     struct dp_param **count = case_memory(c, sizeof *count);
     struct dp_module *module = make_module(c, group, &ops, count);
-    struct dp_error err = {0};
-    expect_ok(c, dp_module_add_param(module, "count", DP_F32, 1, (size_t[]){1}, count, &err), &err,
+    expect_ok(c, dp_module_add_param(module, "count", DP_F32, 1, (size_t[]){1}, count, &c->err),
               "dp_module_add_param");
     (*count)->buffer = true;
     return module;

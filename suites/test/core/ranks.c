@@ -12,11 +12,10 @@ void ranks_open(struct context *c, struct ranks *ranks, struct dp_group *group,
                 struct dp_module *module, int n, const struct dp_ddp_config *config)
 {
     const struct dp_ddp_config plain = {0};
-    struct dp_error err = {0};
     struct dp_slot **slots = first_slots(c, group, n);
     *ranks = (struct ranks){group, module, NULL, n};
     move_module(c, module, slots[0]);
-    expect_ok(c, dp_ddp_open(module, slots, n, config ? config : &plain, &ranks->ddp, &err), &err,
+    expect_ok(c, dp_ddp_open(module, slots, n, config ? config : &plain, &ranks->ddp, &c->err),
               "dp_ddp_open");
     own(c, close_ddp, ranks->ddp);
 }
@@ -34,7 +33,6 @@ void ranks_forward(struct context *c, struct ranks *ranks, const struct ranks_ba
                    const bool active[], struct dp_tensor out[])
 {
     struct dp_tensor in[RANKS_MOST] = {{0}};
-    struct dp_error err = {0};
     int n_out = 0;
     for (int r = 0; r < ranks->n; ++r) {
         if (batch->rows[r] == 0) {
@@ -44,22 +42,19 @@ void ranks_forward(struct context *c, struct ranks *ranks, const struct ranks_ba
             make_matrix(c, dp_group_slot(ranks->group, r), (size_t)batch->rows[r], 1, batch->x[r]);
         in[r].needs_grad = true;
     }
-    expect_ok(c, dp_ddp_forward(ranks->ddp, in, 1, active, out, &n_out, &err), &err,
-              "dp_ddp_forward");
+    expect_ok(c, dp_ddp_forward(ranks->ddp, in, 1, active, out, &n_out, &c->err), "dp_ddp_forward");
 }
 
 void ranks_backward(struct context *c, struct ranks *ranks, const struct ranks_batch *batch)
 {
     struct dp_tensor grad_out[RANKS_MOST] = {{0}}, grad_in[RANKS_MOST];
-    struct dp_error err = {0};
     for (int r = 0; r < ranks->n; ++r) {
         if (batch->rows[r] > 0) {
             grad_out[r] = make_matrix(c, dp_group_slot(ranks->group, r), (size_t)batch->rows[r], 1,
                                       sequence(c, (size_t)batch->rows[r], batch->g[r], 0.0));
         }
     }
-    expect_ok(c, dp_ddp_backward(ranks->ddp, grad_out, 1, grad_in, 1, &err), &err,
-              "dp_ddp_backward");
+    expect_ok(c, dp_ddp_backward(ranks->ddp, grad_out, 1, grad_in, 1, &c->err), "dp_ddp_backward");
 }
 
 void ranks_pass(struct context *c, struct ranks *ranks, const struct ranks_batch *batch)
@@ -77,16 +72,14 @@ void ranks_pass(struct context *c, struct ranks *ranks, const struct ranks_batch
 
 void ranks_step(struct context *c, struct ranks *ranks, float lr, float momentum)
 {
-    struct dp_error err = {0};
-    expect_ok(c, dp_ddp_step(ranks->ddp, lr, momentum, 0.0f, &err), &err, "dp_ddp_step");
+    expect_ok(c, dp_ddp_step(ranks->ddp, lr, momentum, 0.0f, &c->err), "dp_ddp_step");
     dp_ddp_zero_grad(ranks->ddp);
 }
 
 static struct dp_ddp_param param_of(struct context *c, struct ranks *ranks, int r, int i)
 {
     struct dp_ddp_param param = {.has_grad = NULL};
-    struct dp_error err = {0};
-    expect_ok(c, dp_ddp_param(ranks->ddp, r, i, &param, &err), &err, "dp_ddp_param");
+    expect_ok(c, dp_ddp_param(ranks->ddp, r, i, &param, &c->err), "dp_ddp_param");
     return param;
 }
 
@@ -121,7 +114,6 @@ void ranks_write(struct context *c, struct ranks *ranks, int r, int i, bool grad
 
 void ranks_equal(struct context *c, struct ranks *ranks)
 {
-    struct dp_error err = {0};
-    const int status = dp_ddp_compare(ranks->ddp, &err);
-    expect(c, status == DP_OK, "%s", err.text);
+    const int status = dp_ddp_compare(ranks->ddp, &c->err);
+    expect(c, status == DP_OK, "%s", c->err.text);
 }

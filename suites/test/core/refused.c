@@ -93,13 +93,12 @@ static void scattered(struct context *c)
     const struct world w = open_world(c);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         struct dp_tensor shards[SLOTS];
-        struct dp_error err = {0};
         int n = -1;
         case_note(c, "row %zu", i);
         const int status =
             dp_scatter(w.run, &w.tensor[rows[i].input], w.slots, rows[i].n, rows[i].dim,
-                       rows[i].cut ? rows[i].sizes : NULL, shards, &n, &err);
-        expect_error(c, status, DP_EINVAL, &err, rows[i].needle, NULL);
+                       rows[i].cut ? rows[i].sizes : NULL, shards, &n, &c->err);
+        expect_error(c, status, DP_EINVAL, rows[i].needle, NULL);
         expect(c, n == -1, "the number of shards was set to %d", n);
     }
 }
@@ -132,13 +131,12 @@ static void gathered(struct context *c)
     const struct world w = open_world(c);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         struct dp_tensor parts[3], out = {.ndim = -7};
-        struct dp_error err = {0};
         case_note(c, "row %zu", i);
         for (int p = 0; p < 3; ++p)
             parts[p] = w.tensor[rows[i].part[p]];
         const int status = dp_gather(w.run, parts, rows[i].n, rows[i].dim,
-                                     slot_at(&w, rows[i].output), &out, &err);
-        expect_error(c, status, rows[i].status, &err, rows[i].needle, rows[i].other);
+                                     slot_at(&w, rows[i].output), &out, &c->err);
+        expect_error(c, status, rows[i].status, rows[i].needle, rows[i].other);
         expect(c, out.ndim == -7 && !out.slot, "the output was set");
     }
 }
@@ -161,11 +159,10 @@ static void summed(struct context *c)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         const struct dp_tensor terms[] = {w.tensor[rows[i].term[0]], w.tensor[rows[i].term[1]]};
         struct dp_tensor sum = {.ndim = -7};
-        struct dp_error err = {0};
         case_note(c, "row %zu", i);
         const int status = dp_reduce_add_coalesced(w.run, terms, 1, rows[i].terms,
-                                                   slot_at(&w, rows[i].output), 100, &sum, &err);
-        expect_error(c, status, rows[i].status, &err, rows[i].needle, words(&w, rows[i].other));
+                                                   slot_at(&w, rows[i].output), 100, &sum, &c->err);
+        expect_error(c, status, rows[i].status, rows[i].needle, words(&w, rows[i].other));
         expect(c, sum.ndim == -7, "the sum was set");
     }
 }
@@ -176,14 +173,11 @@ static void refused_broadcast(struct context *c)
     const struct world w = open_world(c);
     const struct dp_tensor src[] = {w.tensor[M_1], w.tensor[M_0], w.tensor[M_1]};
     struct dp_tensor copies[2 * SLOTS];
-    struct dp_error err = {0};
-    expect_error(c, dp_broadcast_coalesced(w.run, src, 1, w.slots, SLOTS, 100, copies, &err),
-                 DP_EINVAL, &err, words(&w, "@0"), words(&w, "@1"));
-    err = (struct dp_error){0};
-    expect_error(c, dp_broadcast_coalesced(w.run, src + 1, 2, w.slots, SLOTS, 100, copies, &err),
-                 DP_EINVAL, &err, NULL, NULL);
-    err = (struct dp_error){0};
-    expect_ok(c, dp_broadcast_coalesced(w.run, NULL, 0, w.slots, SLOTS, 100, copies, &err), &err,
+    expect_error(c, dp_broadcast_coalesced(w.run, src, 1, w.slots, SLOTS, 100, copies, &c->err),
+                 DP_EINVAL, words(&w, "@0"), words(&w, "@1"));
+    expect_error(c, dp_broadcast_coalesced(w.run, src + 1, 2, w.slots, SLOTS, 100, copies, &c->err),
+                 DP_EINVAL, NULL, NULL);
+    expect_ok(c, dp_broadcast_coalesced(w.run, NULL, 0, w.slots, SLOTS, 100, copies, &c->err),
               "a broadcast of nothing");
 }
 
@@ -240,8 +234,7 @@ static struct dp_module *added_later(struct context *c, const struct world *w, i
     struct dp_module *linear = make_linear(c, w->group, 1, 1, true),
                      *wrapper = refused_wrap(c, linear, how);
     struct dp_param *later = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_module_add_param(linear, "later", DP_F32, 1, (size_t[]){2}, &later, &err), &err,
+    expect_ok(c, dp_module_add_param(linear, "later", DP_F32, 1, (size_t[]){2}, &later, &c->err),
               "dp_module_add_param");
     move_module(c, linear, w->slots[0]);
     return wrapper;
@@ -314,12 +307,11 @@ static void forwarded(struct context *c)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         const struct dp_tensor in[] = {w.tensor[rows[i].in[0]], w.tensor[rows[i].in[1]]};
         struct dp_tensor out[DP_MAX_IO];
-        struct dp_error err = {0};
         int n = -1;
         case_note(c, "row %zu", i);
         const int status = dp_forward(rows[i].open(c, &w, rows[i].how), w.run, in,
-                                      rows[i].in[1] == NONE ? 1 : 2, out, &n, &err);
-        expect_error(c, status, rows[i].status, &err, words(&w, rows[i].needle),
+                                      rows[i].in[1] == NONE ? 1 : 2, out, &n, &c->err);
+        expect_error(c, status, rows[i].status, words(&w, rows[i].needle),
                      words(&w, rows[i].other));
         dp_run_reset(w.run);
     }
@@ -347,11 +339,10 @@ static void listed(struct context *c)
         const struct dp_parallel_config config = {
             .device_ids = rows[i].ids, .n_device_ids = rows[i].n, .output_device = rows[i].output};
         struct dp_module *wrapper = NULL;
-        struct dp_error err = {0};
         case_note(c, "row %zu", i);
-        const int status = dp_parallel(linear, &config, &wrapper, &err);
+        const int status = dp_parallel(linear, &config, &wrapper, &c->err);
         dp_module_close(wrapper);
-        expect_error(c, status, DP_EINVAL, &err, rows[i].needle, NULL);
+        expect_error(c, status, DP_EINVAL, rows[i].needle, NULL);
     }
 }
 
@@ -366,21 +357,19 @@ static void not_moved(struct context *c)
             struct dp_tensor out[DP_MAX_IO];
             struct dp_module *call = NULL;
             struct dp_replicas *replicas = NULL;
-            struct dp_error err = {0};
             int n_out = 0;
             case_note(c, "K=%d on %d", n, places[i]);
             move_module(c, linear, slot_at(&w, places[i]));
             const char *where = places[i] == HOST ? "host" : dp_slot_name(w.slots[2]);
             int status = dp_data_parallel(linear, w.run, w.slots, n, NULL, 0, &w.tensor[SIX_0], 1,
-                                          out, &n_out, &call, &err);
+                                          out, &n_out, &call, &c->err);
             dp_module_close(call);
-            expect_error(c, status, DP_EDEVICE, &err, words(&w, "@0"), where);
-            err = (struct dp_error){0};
-            status = dp_replicas_open(linear, w.slots, n, &replicas, &err);
+            expect_error(c, status, DP_EDEVICE, words(&w, "@0"), where);
+            status = dp_replicas_open(linear, w.slots, n, &replicas, &c->err);
             if (status == DP_OK)
-                status = dp_replicate(replicas, n, &err);
+                status = dp_replicate(replicas, n, &c->err);
             dp_replicas_close(replicas);
-            expect_error(c, status, DP_EDEVICE, &err, words(&w, "@0"), where);
+            expect_error(c, status, DP_EDEVICE, words(&w, "@0"), where);
             expect_slot(c, "weight", &param_at(c, linear, 0)->value, slot_at(&w, places[i]));
         }
     }
@@ -405,7 +394,7 @@ static void other_group(struct context *c)
         dp_replicas_open(linear, slots, 2, &replicas, &err[2]), dp_apply(calls, 2, &err[3])};
     dp_replicas_close(replicas);
     for (int i = 0; i < 4; ++i)
-        expect_error(c, status[i], DP_EINVAL, &err[i], "of another group", NULL);
+        expect_error_of(c, status[i], DP_EINVAL, &err[i], "of another group", NULL);
 }
 
 static const struct test_case cases[] = {

@@ -8,8 +8,7 @@
 
 static void replicate_replicate(struct context *c, struct dp_replicas *replicas, int m)
 {
-    struct dp_error err = {0};
-    expect_ok(c, dp_replicate(replicas, m, &err), &err, "dp_replicate");
+    expect_ok(c, dp_replicate(replicas, m, &c->err), "dp_replicate");
 }
 
 static uint64_t phase_bytes(const struct dp_trace *trace, enum dp_phase phase)
@@ -76,9 +75,8 @@ static void carried(struct context *c)
     dp_slot_describe(slots[0], &info);
     const int rounds = strcmp(info.kind, "virt") == 0 ? 200 : 0;
     for (int round = 0; round < rounds; ++round) {
-        struct dp_error err = {0};
         memset(trace, 0, sizeof *trace);
-        expect_ok(c, dp_replicate(small, 4, &err), &err, "dp_replicate");
+        expect_ok(c, dp_replicate(small, 4, &c->err), "dp_replicate");
         for (int i = 2; i < 4; ++i) {
             const uint64_t before = trace->replica[i - 1].ns[DP_PHASE_REPLICATE];
             const uint64_t ns = trace->replica[i].ns[DP_PHASE_REPLICATE];
@@ -87,8 +85,7 @@ static void carried(struct context *c)
         }
     }
     memset(trace, 0, sizeof *trace);
-    struct dp_error err = {0};
-    expect_ok(c, dp_replicate(large, 4, &err), &err, "dp_replicate");
+    expect_ok(c, dp_replicate(large, 4, &c->err), "dp_replicate");
     dp_group_trace(group, NULL);
     for (int i = 0; i < 4; ++i) {
         const uint64_t bytes = trace->replica[i].bytes[DP_PHASE_REPLICATE];
@@ -103,7 +100,6 @@ static void reduce_some(struct context *c)
     struct golden g;
     golden_open(c, &g, 4);
     struct dp_replicas *replicas = open_replicas(c, g.linear, g.ids, 4);
-    struct dp_error err = {0};
     for (unsigned set = 0; set < 16; ++set) {
         case_note(c, "replicas with a gradient: %#x", set);
         dp_zero_grad(g.linear);
@@ -119,7 +115,7 @@ static void reduce_some(struct context *c)
                 want += value;
             }
         }
-        expect_ok(c, dp_reduce(replicas, 4, &err), &err, "dp_reduce");
+        expect_ok(c, dp_reduce(replicas, 4, &c->err), "dp_reduce");
         expect_grad(c, "base", g.weight, &want);
     }
 }
@@ -150,13 +146,12 @@ static void reduce_large(struct context *c)
         struct dp_module *model = make_sequential(c, group, parts, 2);
         move_module(c, model, slots[0]);
         struct dp_replicas *replicas = open_replicas(c, model, slots, 4);
-        struct dp_error err = {0};
         for (int round = 1; round <= 3; ++round) {
-            expect_ok(c, dp_replicate(replicas, m, &err), &err, "dp_replicate");
+            expect_ok(c, dp_replicate(replicas, m, &c->err), "dp_replicate");
             for (int p = 0; p < 4; ++p) {
                 fill_replicas(c, replicas, param_at(c, model, p), m, 5.0 * p, 1.0);
             }
-            expect_ok(c, dp_reduce(replicas, m, &err), &err, "dp_reduce");
+            expect_ok(c, dp_reduce(replicas, m, &c->err), "dp_reduce");
             for (int p = 0; p < 4; ++p) {
                 const struct dp_param *param = param_at(c, model, p);
                 const double first = round * (5.0 * p * m + m * (m - 1) / 2.0);
@@ -173,13 +168,12 @@ static void reduce_frozen(struct context *c)
     struct golden g;
     golden_open(c, &g, 3);
     struct dp_replicas *replicas = open_replicas(c, g.linear, g.ids, 3);
-    struct dp_error err = {0};
     for (int frozen = 0; frozen < 2; ++frozen) {
         g.weight->frozen = frozen != 0;
-        expect_ok(c, dp_replicate(replicas, 3, &err), &err, "dp_replicate");
+        expect_ok(c, dp_replicate(replicas, 3, &c->err), "dp_replicate");
         fill_replicas(c, replicas, g.weight, 3, 10.0, 0.0);
         fill_replicas(c, replicas, g.bias, 3, 20.0, 0.0);
-        expect_ok(c, dp_reduce(replicas, 3, &err), &err, "dp_reduce");
+        expect_ok(c, dp_reduce(replicas, 3, &c->err), "dp_reduce");
         golden_expect_grads(c, &g, 33.0, frozen != 0 ? 126.0 : 63.0);
     }
 }

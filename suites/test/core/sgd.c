@@ -38,8 +38,7 @@ static void steps(struct context *c)
                 dp_zero_grad(g.linear);
                 (void)forward(c, g.wrapper, g.run, &x);
                 (void)backward(c, g.wrapper, g.run, NULL);
-                struct dp_error err = {0};
-                expect_ok(c, dp_sgd_step(sgd, &err), &err, "dp_sgd_step");
+                expect_ok(c, dp_sgd_step(sgd, &c->err), "dp_sgd_step");
                 scalar_step(&weight, 55.0, (double)table[i].lr, (double)table[i].momentum,
                             (double)table[i].decay);
                 scalar_step(&bias, 10.0, (double)table[i].lr, (double)table[i].momentum,
@@ -80,8 +79,7 @@ static void rates(struct context *c)
             (void)forward(c, g.wrapper, g.run, &x);
             (void)backward(c, g.wrapper, g.run, NULL);
             dp_sgd_set_rate(sgd, (float)rate[step]);
-            struct dp_error err = {0};
-            expect_ok(c, dp_sgd_step(sgd, &err), &err, "dp_sgd_step");
+            expect_ok(c, dp_sgd_step(sgd, &c->err), "dp_sgd_step");
             scalar_step(&weight, 55.0, rate[step], 0.5, 0.0);
             scalar_step(&bias, 10.0, rate[step], 0.5, 0.0);
             golden_expect_params(c, &g, weight.value, bias.value);
@@ -95,16 +93,15 @@ static void without_gradient(struct context *c)
     struct golden g;
     golden_open(c, &g, 2);
     struct dp_sgd *sgd = open_sgd(c, g.linear, 0.5f, 0.5f, 0.5f);
-    struct dp_error err = {0};
     for (int i = 0; i < 3; ++i) {
-        expect_ok(c, dp_sgd_step(sgd, &err), &err, "dp_sgd_step");
+        expect_ok(c, dp_sgd_step(sgd, &c->err), "dp_sgd_step");
         golden_expect_params(c, &g, 2.0, 1.0);
     }
     g.bias->frozen = true;
     const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
     (void)forward(c, g.wrapper, g.run, &x);
     (void)backward(c, g.wrapper, g.run, NULL);
-    expect_ok(c, dp_sgd_step(sgd, &err), &err, "dp_sgd_step");
+    expect_ok(c, dp_sgd_step(sgd, &c->err), "dp_sgd_step");
     golden_expect_params(c, &g, 2.0 - 0.5 * (55.0 + 0.5 * 2.0), 1.0);
 }
 

@@ -8,8 +8,7 @@
 static struct dp_module *make_norm(struct context *c, struct dp_group *group, double momentum)
 {
     struct dp_module *norm = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_batch_norm(group, 1, 0.0, momentum, &norm, &err), &err, "dp_batch_norm");
+    expect_ok(c, dp_batch_norm(group, 1, 0.0, momentum, &norm, &c->err), "dp_batch_norm");
     return own_module(c, norm);
 }
 
@@ -27,8 +26,7 @@ static void one_row(struct context *c)
     const struct dp_tensor eight = make_matrix(c, slot, 8, 1, sequence(c, 8, 1.0, 1.0));
     struct dp_tensor out[DP_MAX_IO];
     int n = 0;
-    struct dp_error err = {0};
-    expect_error(c, dp_forward(top, run, &ten, 1, out, &n, &err), DP_EINVAL, &err, "at least 2",
+    expect_error(c, dp_forward(top, run, &ten, 1, out, &n, &c->err), DP_EINVAL, "at least 2",
                  "replica 3");
     dp_run_reset(run);
     const struct dp_tensor y = forward(c, top, run, &eight);
@@ -42,8 +40,7 @@ static struct dp_module *make_dropout(struct context *c, struct dp_group *group,
                                       uint64_t seed)
 {
     struct dp_module *dropout = NULL;
-    struct dp_error err = {0};
-    expect_ok(c, dp_dropout(group, p, seed, &dropout, &err), &err, "dp_dropout");
+    expect_ok(c, dp_dropout(group, p, seed, &dropout, &c->err), "dp_dropout");
     return own_module(c, dropout);
 }
 
@@ -129,12 +126,11 @@ static void shared_run(struct context *c)
         for (int i = 0; i < 2; ++i) {
             struct dp_tensor out[DP_MAX_IO];
             struct dp_module *call = NULL;
-            struct dp_error err = {0};
             int n_out = 0;
             expect_ok(c,
                       dp_data_parallel(dropout, run, slots, k, NULL, 0, &ones, 1, out, &n_out,
-                                       &call, &err),
-                      &err, "dp_data_parallel");
+                                       &call, &c->err),
+                      "dp_data_parallel");
             own_module(c, call);
             mask[i] = read_floats(c, &out[0]);
         }
@@ -226,12 +222,9 @@ static void edges(struct context *c)
     expect_values(c, "eval", &y, data);
     const struct dp_tensor dx = backward(c, half, run, &x);
     expect_values(c, "eval, gradient", &dx, data);
-    struct dp_error err = {0};
-    expect_error(c, dp_dropout(group, 1.5, 1, &bad, &err), DP_EINVAL, &err, "1.5", NULL);
-    err = (struct dp_error){0};
-    expect_error(c, dp_dropout(group, (double)NAN, 1, &bad, &err), DP_EINVAL, &err, "nan", NULL);
-    err = (struct dp_error){0};
-    expect_error(c, dp_batch_norm(group, 0, 0.0, 0.1, &bad, &err), DP_EINVAL, &err, "(0, ", NULL);
+    expect_error(c, dp_dropout(group, 1.5, 1, &bad, &c->err), DP_EINVAL, "1.5", NULL);
+    expect_error(c, dp_dropout(group, (double)NAN, 1, &bad, &c->err), DP_EINVAL, "nan", NULL);
+    expect_error(c, dp_batch_norm(group, 0, 0.0, 0.1, &bad, &c->err), DP_EINVAL, "(0, ", NULL);
 }
 
 static const struct test_case cases[] = {

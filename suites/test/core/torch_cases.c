@@ -23,11 +23,10 @@ static void one_conv2d(struct context *c, const struct torch_layer *layer)
     torch_open(c, &o);
     const struct dp_window window = window_of(layer, 2);
     const bool bias = layer->n_tensors == 8;
-    struct dp_error err = {0};
     expect_ok(c,
               dp_conv2d(o.group, (size_t)layer->number[0], (size_t)layer->number[1], &window, bias,
-                        &o.module, &err),
-              &err, "dp_conv2d");
+                        &o.module, &c->err),
+              "dp_conv2d");
     (void)own_module(c, o.module);
     torch_set_params(c, &o, layer, torch_weight_bias, bias ? 2 : 1);
     torch_run_both_ways(c, &o, layer, torch_weight_bias, bias ? 2 : 1, true);
@@ -43,8 +42,7 @@ static void one_max_pool2d(struct context *c, const struct torch_layer *layer)
     struct torch_one o;
     torch_open(c, &o);
     const struct dp_window window = window_of(layer, 0);
-    struct dp_error err = {0};
-    expect_ok(c, dp_max_pool2d(o.group, &window, &o.module, &err), &err, "dp_max_pool2d");
+    expect_ok(c, dp_max_pool2d(o.group, &window, &o.module, &c->err), "dp_max_pool2d");
     (void)own_module(c, o.module);
     torch_run_both_ways(c, &o, layer, NULL, 0, true);
 }
@@ -61,11 +59,10 @@ static void one_embedding(struct context *c, const struct torch_layer *layer)
         struct torch_one o;
         torch_open(c, &o);
         o.slot = host ? dp_group_host(o.group) : o.slot;
-        struct dp_error err = {0};
         expect_ok(c,
                   dp_embedding(o.group, (size_t)layer->number[0], (size_t)layer->number[1],
-                               &o.module, &err),
-                  &err, "dp_embedding");
+                               &o.module, &c->err),
+                  "dp_embedding");
         (void)own_module(c, o.module);
         torch_set_params(c, &o, layer, torch_weight_bias, 1);
         const struct dp_tensor x = torch_put(c, &o, DP_I32, torch_find(c, layer, "x"));
@@ -91,12 +88,11 @@ static void one_recurrent(struct context *c, const struct torch_layer *layer)
     torch_open(c, &o);
     const size_t features = (size_t)layer->number[0], hidden = (size_t)layer->number[1];
     const bool last = layer->number[2] > 0.0;
-    struct dp_error err = {0};
     expect_ok(c,
               strcmp(layer->name, "lstm") == 0
-                  ? dp_lstm(o.group, features, hidden, last, &o.module, &err)
-                  : dp_rnn(o.group, features, hidden, last, &o.module, &err),
-              &err, layer->name);
+                  ? dp_lstm(o.group, features, hidden, last, &o.module, &c->err)
+                  : dp_rnn(o.group, features, hidden, last, &o.module, &c->err),
+              layer->name);
     (void)own_module(c, o.module);
     torch_set_params(c, &o, layer, recurrent_params, 4);
     torch_run_both_ways(c, &o, layer, recurrent_params, 4, true);
@@ -119,11 +115,10 @@ static void one_batch_norm(struct context *c, const struct torch_layer *layer)
     static const char *const buffers[] = {"mean", "var"};
     struct torch_one o;
     torch_open(c, &o);
-    struct dp_error err = {0};
     expect_ok(c,
               dp_batch_norm(o.group, (size_t)layer->number[0], layer->number[3], layer->number[2],
-                            &o.module, &err),
-              &err, "dp_batch_norm");
+                            &o.module, &c->err),
+              "dp_batch_norm");
     (void)own_module(c, o.module);
     const bool training = layer->number[1] > 0.0;
     dp_run_train_mode(o.run, training);
@@ -159,8 +154,7 @@ static void one_capsule(struct context *c, const struct torch_layer *layer)
     const struct dp_capsule_config config = {(size_t)layer->number[0], (size_t)layer->number[1],
                                              (size_t)layer->number[2], (size_t)layer->number[3],
                                              (int)layer->number[4]};
-    struct dp_error err = {0};
-    expect_ok(c, dp_capsule(o.group, &config, &o.module, &err), &err, "dp_capsule");
+    expect_ok(c, dp_capsule(o.group, &config, &o.module, &c->err), "dp_capsule");
     (void)own_module(c, o.module);
     torch_set_params(c, &o, layer, torch_weight_bias, 1);
     torch_run_both_ways(c, &o, layer, torch_weight_bias, 1, true);
@@ -176,13 +170,12 @@ static void one_residual(struct context *c, const struct torch_layer *layer)
     const struct dp_window window = {.kernel = {3, 3}, .padding = {1, 1}};
     const size_t channels = (size_t)layer->number[0];
     struct dp_module *conv = NULL;
-    struct dp_error err = {0};
     struct torch_one o;
     torch_open(c, &o);
-    expect_ok(c, dp_conv2d(o.group, channels, channels, &window, false, &conv, &err), &err,
+    expect_ok(c, dp_conv2d(o.group, channels, channels, &window, false, &conv, &c->err),
               "dp_conv2d");
     (void)own_module(c, conv);
-    expect_ok(c, dp_residual(o.group, conv, &o.module, &err), &err, "dp_residual");
+    expect_ok(c, dp_residual(o.group, conv, &o.module, &c->err), "dp_residual");
     (void)own_module(c, o.module);
     torch_set_params(c, &o, layer, torch_weight_bias, 1);
     torch_run_both_ways(c, &o, layer, torch_weight_bias, 1, true);
@@ -219,28 +212,26 @@ static const struct dp_module_ops blind_ops = {"blind", blind_forward, blind_bac
 static void residual_of(struct context *c, const struct torch_one *o, int status,
                         struct dp_module **child, struct dp_module **module)
 {
-    struct dp_error err = {0};
     expect(c, status == 0, "the child does not open");
     (void)own_module(c, *child);
-    expect_ok(c, dp_residual(o->group, *child, module, &err), &err, "dp_residual");
+    expect_ok(c, dp_residual(o->group, *child, module, &c->err), "dp_residual");
     (void)own_module(c, *module);
 }
 
 static void residual_edges(struct context *c)
 {
     struct dp_module *child = NULL, *module = NULL;
-    struct dp_error err = {0};
     struct dp_tensor y;
     struct torch_one o;
     int n = 0;
     torch_open(c, &o);
     struct dp_tensor x = make_matrix(c, o.slot, 2, 3, (double[]){1, 2, 3, 4, 5, 6});
     const struct dp_tensor dy = make_matrix(c, o.slot, 2, 3, (double[]){6, 5, 4, 3, 2, 1});
-    residual_of(c, &o, dp_linear(o.group, 3, 2, false, &child, &err), &child, &module);
+    residual_of(c, &o, dp_linear(o.group, 3, 2, false, &child, &c->err), &child, &module);
     move_module(c, module, o.slot);
-    expect_error(c, dp_forward(module, o.run, &x, 1, &y, &n, &err), DP_ESHAPE, &err, "shape (2, 2)",
+    expect_error(c, dp_forward(module, o.run, &x, 1, &y, &n, &c->err), DP_ESHAPE, "shape (2, 2)",
                  "input of shape (2, 3)");
-    residual_of(c, &o, dp_module_open(o.group, &blind_ops, NULL, NULL, 0, &child, &err), &child,
+    residual_of(c, &o, dp_module_open(o.group, &blind_ops, NULL, NULL, 0, &child, &c->err), &child,
                 &module);
     x.needs_grad = true;
     dp_run_reset(o.run);

@@ -6,9 +6,8 @@
 static void one_gelu(struct context *c, const struct torch_layer *layer)
 {
     struct torch_one o;
-    struct dp_error err = {0};
     torch_open(c, &o);
-    expect_ok(c, dp_gelu(o.group, layer->number[0] > 0.0, &o.module, &err), &err, "dp_gelu");
+    expect_ok(c, dp_gelu(o.group, layer->number[0] > 0.0, &o.module, &c->err), "dp_gelu");
     (void)own_module(c, o.module);
     torch_run_both_ways(c, &o, layer, NULL, 0, true);
 }
@@ -21,11 +20,10 @@ static void torch_gelu(struct context *c)
 static void one_layer_norm(struct context *c, const struct torch_layer *layer)
 {
     struct torch_one o;
-    struct dp_error err = {0};
     torch_open(c, &o);
-    expect_ok(c,
-              dp_layer_norm(o.group, (size_t)layer->number[0], layer->number[1], &o.module, &err),
-              &err, "dp_layer_norm");
+    expect_ok(
+        c, dp_layer_norm(o.group, (size_t)layer->number[0], layer->number[1], &o.module, &c->err),
+        "dp_layer_norm");
     (void)own_module(c, o.module);
     torch_set_params(c, &o, layer, torch_weight_bias, 2);
     torch_run_both_ways(c, &o, layer, torch_weight_bias, 2, true);
@@ -40,12 +38,11 @@ static void torch_layer_norm(struct context *c)
 static void one_positions(struct context *c, const struct torch_layer *layer)
 {
     struct torch_one o;
-    struct dp_error err = {0};
     torch_open(c, &o);
-    expect_ok(
-        c,
-        dp_positions(o.group, (size_t)layer->number[0], (size_t)layer->number[1], &o.module, &err),
-        &err, "dp_positions");
+    expect_ok(c,
+              dp_positions(o.group, (size_t)layer->number[0], (size_t)layer->number[1], &o.module,
+                           &c->err),
+              "dp_positions");
     (void)own_module(c, o.module);
     torch_set_params(c, &o, layer, torch_weight_bias, 1);
     torch_run_both_ways(c, &o, layer, torch_weight_bias, 1, true);
@@ -60,9 +57,8 @@ static void positions(struct context *c)
 static void one_attention(struct context *c, const struct torch_layer *layer)
 {
     struct torch_one o;
-    struct dp_error err = {0};
     torch_open(c, &o);
-    expect_ok(c, dp_attention(o.group, (size_t)layer->number[0], 0.0, 1, &o.module, &err), &err,
+    expect_ok(c, dp_attention(o.group, (size_t)layer->number[0], 0.0, 1, &o.module, &c->err),
               "dp_attention");
     (void)own_module(c, o.module);
     torch_run_both_ways(c, &o, layer, NULL, 0, true);
@@ -77,15 +73,14 @@ static void attention(struct context *c)
 static void one_tied(struct context *c, const struct torch_layer *layer)
 {
     struct torch_one o;
-    struct dp_error err = {0};
     struct dp_module *parts[2];
     torch_open(c, &o);
-    expect_ok(
-        c,
-        dp_embedding(o.group, (size_t)layer->number[0], (size_t)layer->number[1], &parts[0], &err),
-        &err, "dp_embedding");
+    expect_ok(c,
+              dp_embedding(o.group, (size_t)layer->number[0], (size_t)layer->number[1], &parts[0],
+                           &c->err),
+              "dp_embedding");
     (void)own_module(c, parts[0]);
-    expect_ok(c, dp_linear_tied(o.group, param_at(c, parts[0], 0), &parts[1], &err), &err,
+    expect_ok(c, dp_linear_tied(o.group, param_at(c, parts[0], 0), &parts[1], &c->err),
               "dp_linear_tied");
     (void)own_module(c, parts[1]);
     o.module = make_sequential(c, o.group, parts, 2);
@@ -111,7 +106,6 @@ static void tied(struct context *c)
 static void one_cross_entropy(struct context *c, const struct torch_layer *layer)
 {
     struct torch_one o;
-    struct dp_error err = {0};
     struct dp_tensor out[DP_MAX_IO], grad[2];
     int n_out = 0;
     torch_open(c, &o);
@@ -119,9 +113,9 @@ static void one_cross_entropy(struct context *c, const struct torch_layer *layer
     struct dp_tensor in[] = {torch_put(c, &o, DP_F32, torch_find(c, layer, "x")),
                              torch_put(c, &o, DP_I32, torch_find(c, layer, "target"))};
     in[0].needs_grad = true;
-    expect_ok(c, dp_forward(o.module, o.run, in, 2, out, &n_out, &err), &err, "forward");
+    expect_ok(c, dp_forward(o.module, o.run, in, 2, out, &n_out, &c->err), "forward");
     torch_expect(c, torch_find(c, layer, "y"), &out[0]);
-    expect_ok(c, dp_backward(o.module, o.run, NULL, 0, grad, 2, &err), &err, "backward");
+    expect_ok(c, dp_backward(o.module, o.run, NULL, 0, grad, 2, &c->err), "backward");
     torch_expect(c, torch_find(c, layer, "dx"), &grad[0]);
 }
 

@@ -19,10 +19,9 @@ static void transformer_open_place(struct context *c, struct place *p, int slots
     p->run = open_run(c, p->group);
 }
 
-static struct dp_module *own_opened(struct context *c, int status, struct dp_module *module,
-                                    const struct dp_error *err)
+static struct dp_module *own_opened(struct context *c, int status, struct dp_module *module)
 {
-    expect_ok(c, status, err, "opening a layer");
+    expect_ok(c, status, "opening a layer");
     return own_module(c, module);
 }
 
@@ -30,34 +29,30 @@ static struct dp_module *make_attention(struct context *c, struct dp_group *grou
                                         double p)
 {
     struct dp_module *module = NULL;
-    struct dp_error err = {0};
-    const int status = dp_attention(group, heads, p, 7, &module, &err);
-    return own_opened(c, status, module, &err);
+    const int status = dp_attention(group, heads, p, 7, &module, &c->err);
+    return own_opened(c, status, module);
 }
 
 static struct dp_module *make_positions(struct context *c, struct dp_group *group, size_t context,
                                         size_t width)
 {
     struct dp_module *module = NULL;
-    struct dp_error err = {0};
-    const int status = dp_positions(group, context, width, &module, &err);
-    return own_opened(c, status, module, &err);
+    const int status = dp_positions(group, context, width, &module, &c->err);
+    return own_opened(c, status, module);
 }
 
 static struct dp_module *make_norm(struct context *c, struct dp_group *group, size_t width)
 {
     struct dp_module *module = NULL;
-    struct dp_error err = {0};
-    const int status = dp_layer_norm(group, width, 1e-5, &module, &err);
-    return own_opened(c, status, module, &err);
+    const int status = dp_layer_norm(group, width, 1e-5, &module, &c->err);
+    return own_opened(c, status, module);
 }
 
 static struct dp_module *make_gelu(struct context *c, struct dp_group *group)
 {
     struct dp_module *module = NULL;
-    struct dp_error err = {0};
-    const int status = dp_gelu(group, true, &module, &err);
-    return own_opened(c, status, module, &err);
+    const int status = dp_gelu(group, true, &module, &c->err);
+    return own_opened(c, status, module);
 }
 
 /* ---- what is refused ---------------------------------------------------------------------- */
@@ -66,31 +61,20 @@ static void refused_at_open(struct context *c)
 {
     struct place p;
     struct dp_module *m = NULL;
-    struct dp_error err = {0};
     transformer_open_place(c, &p, 1);
-    expect_error(c, dp_layer_norm(p.group, 0, 0.1, &m, &err), DP_EINVAL, &err, "(0, ", NULL);
-    err = (struct dp_error){0};
-    expect_error(c, dp_layer_norm(p.group, 3, -0.5, &m, &err), DP_EINVAL, &err, "-0.5", NULL);
-    err = (struct dp_error){0};
-    expect_error(c, dp_layer_norm(p.group, 3, (double)NAN, &m, &err), DP_EINVAL, &err, "nan", NULL);
-    err = (struct dp_error){0};
-    expect_error(c, dp_positions(p.group, 0, 3, &m, &err), DP_EINVAL, &err, "(0, 3)", NULL);
-    err = (struct dp_error){0};
-    expect_error(c, dp_positions(p.group, 3, 0, &m, &err), DP_EINVAL, &err, "(3, 0)", NULL);
-    err = (struct dp_error){0};
-    expect_error(c, dp_attention(p.group, 0, 0.0, 1, &m, &err), DP_EINVAL, &err, "0 heads", NULL);
-    err = (struct dp_error){0};
-    expect_error(c, dp_attention(p.group, 2, 1.5, 1, &m, &err), DP_EINVAL, &err, "1.5", NULL);
-    err = (struct dp_error){0};
-    expect_error(c, dp_attention(p.group, 2, (double)NAN, 1, &m, &err), DP_EINVAL, &err, "nan",
-                 NULL);
-    err = (struct dp_error){0};
+    expect_error(c, dp_layer_norm(p.group, 0, 0.1, &m, &c->err), DP_EINVAL, "(0, ", NULL);
+    expect_error(c, dp_layer_norm(p.group, 3, -0.5, &m, &c->err), DP_EINVAL, "-0.5", NULL);
+    expect_error(c, dp_layer_norm(p.group, 3, (double)NAN, &m, &c->err), DP_EINVAL, "nan", NULL);
+    expect_error(c, dp_positions(p.group, 0, 3, &m, &c->err), DP_EINVAL, "(0, 3)", NULL);
+    expect_error(c, dp_positions(p.group, 3, 0, &m, &c->err), DP_EINVAL, "(3, 0)", NULL);
+    expect_error(c, dp_attention(p.group, 0, 0.0, 1, &m, &c->err), DP_EINVAL, "0 heads", NULL);
+    expect_error(c, dp_attention(p.group, 2, 1.5, 1, &m, &c->err), DP_EINVAL, "1.5", NULL);
+    expect_error(c, dp_attention(p.group, 2, (double)NAN, 1, &m, &c->err), DP_EINVAL, "nan", NULL);
     struct dp_module *linear = make_linear(c, p.group, 3, 2, true);
-    expect_error(c, dp_linear_tied(p.group, param_at(c, linear, 1), &m, &err), DP_ESHAPE, &err,
-                 "(2)", NULL);
-    err = (struct dp_error){0};
+    expect_error(c, dp_linear_tied(p.group, param_at(c, linear, 1), &m, &c->err), DP_ESHAPE, "(2)",
+                 NULL);
     struct dp_module *other = make_linear(c, open_group(c, 1), 3, 2, true);
-    expect_error(c, dp_linear_tied(p.group, param_at(c, other, 0), &m, &err), DP_EINVAL, &err,
+    expect_error(c, dp_linear_tied(p.group, param_at(c, other, 0), &m, &c->err), DP_EINVAL,
                  "another group", NULL);
     expect(c, m == NULL, "a layer was opened");
 }
@@ -100,9 +84,8 @@ static void transformer_refuse(struct context *c, const struct place *p, struct 
                                const char *needle, const char *other)
 {
     struct dp_tensor out[DP_MAX_IO];
-    struct dp_error err = {0};
     int n_out = 0;
-    expect_error(c, dp_forward(module, p->run, in, n_in, out, &n_out, &err), status, &err, needle,
+    expect_error(c, dp_forward(module, p->run, in, n_in, out, &n_out, &c->err), status, needle,
                  other);
 }
 
@@ -193,12 +176,11 @@ static struct dp_tensor make_input(struct context *c, const struct place *p)
 static const float *make_mask(struct context *c, const struct place *p)
 {
     struct dp_module *dropout = NULL;
-    struct dp_error err = {0};
-    const int status = dp_dropout(p->group, 0.5, 7, &dropout, &err);
+    const int status = dp_dropout(p->group, 0.5, 7, &dropout, &c->err);
     const size_t dim[] = {ROWS, HEADS, STEPS, STEPS};
     const struct dp_tensor ones =
         make_tensor(c, p->slot, DP_F32, 4, dim, sequence(c, ALL, 1.0, 0.0));
-    (void)own_opened(c, status, dropout, &err);
+    (void)own_opened(c, status, dropout);
     const struct dp_tensor y = forward(c, dropout, open_run(c, p->group), &ones);
     return read_floats(c, &y);
 }
@@ -409,13 +391,12 @@ struct model {
 static void transformer_open_model(struct context *c, struct model *m, int slots)
 {
     struct dp_module *parts[3] = {NULL};
-    struct dp_error err = {0};
     transformer_open_place(c, &m->at, slots);
-    int status = dp_embedding(m->at.group, VOCAB, WIDTH, &parts[0], &err);
-    (void)own_opened(c, status, parts[0], &err);
+    int status = dp_embedding(m->at.group, VOCAB, WIDTH, &parts[0], &c->err);
+    (void)own_opened(c, status, parts[0]);
     parts[1] = make_positions(c, m->at.group, CONTEXT, WIDTH);
-    status = dp_linear_tied(m->at.group, param_at(c, parts[0], 0), &parts[2], &err);
-    (void)own_opened(c, status, parts[2], &err);
+    status = dp_linear_tied(m->at.group, param_at(c, parts[0], 0), &parts[2], &c->err);
+    (void)own_opened(c, status, parts[2]);
     m->top = make_sequential(c, m->at.group, parts, 3);
     expect(c, dp_module_params(m->top, NULL, 0) == 2, "parameters");
     write_values(c, &param_at(c, m->top, 0)->value, integers(c, VOCAB * WIDTH, 1));
@@ -494,7 +475,6 @@ static void two_ranks(struct context *c)
     struct model m;
     struct ranks ranks;
     struct dp_tensor in[2], upstream[2], out[2 * DP_MAX_IO];
-    struct dp_error err = {0};
     int n_out = 0;
     transformer_open_model(c, &m, 2);
     const double *dy = integers(c, N * T * VOCAB, 4), *x = tokens(c);
@@ -506,18 +486,18 @@ static void two_ranks(struct context *c)
         upstream[r] = make_tensor(c, slot, DP_F32, 3, (size_t[]){N / 2, T, VOCAB},
                                   dy + r * N / 2 * T * VOCAB);
     }
-    expect_ok(c, dp_ddp_forward(ranks.ddp, in, 1, NULL, out, &n_out, &err), &err, "forward");
+    expect_ok(c, dp_ddp_forward(ranks.ddp, in, 1, NULL, out, &n_out, &c->err), "forward");
     for (int r = 0; r < 2; ++r)
         expect_values(c, "output", &out[r * DP_MAX_IO], a.y + r * N / 2 * T * VOCAB);
-    expect_ok(c, dp_ddp_backward(ranks.ddp, upstream, 1, NULL, 0, &err), &err, "backward");
+    expect_ok(c, dp_ddp_backward(ranks.ddp, upstream, 1, NULL, 0, &c->err), "backward");
     for (int i = 0; i < VOCAB * WIDTH; ++i)
         a.table[i] *= 0.5;
     for (int i = 0; i < CONTEXT * WIDTH; ++i)
         a.positions[i] *= 0.5;
     for (int r = 0; r < 2; ++r) {
         struct dp_ddp_param table, positions;
-        expect_ok(c, dp_ddp_param(ranks.ddp, r, 0, &table, &err), &err, "dp_ddp_param");
-        expect_ok(c, dp_ddp_param(ranks.ddp, r, 1, &positions, &err), &err, "dp_ddp_param");
+        expect_ok(c, dp_ddp_param(ranks.ddp, r, 0, &table, &c->err), "dp_ddp_param");
+        expect_ok(c, dp_ddp_param(ranks.ddp, r, 1, &positions, &c->err), "dp_ddp_param");
         expect_values(c, "table", &table.grad, a.table);
         expect_values(c, "positions", &positions.grad, a.positions);
     }

@@ -77,12 +77,12 @@ static void same_bits(struct context *c)
             case_note(c, "%s, way %d", plans[k].name, way);
             struct trainee *whole = open_process(c, &plans[k], 0, RANKS, NULL);
             trainee_run(whole);
-            expect_ok(c, whole->status, &whole->err, "one group");
+            expect_ok_of(c, whole->status, &whole->err, "one group");
             expect(c, whole->world_seen == RANKS && whole->first_seen == 0,
                    "one group: a world of %d, from %d on", whole->world_seen, whole->first_seen);
             run_joined(c, &plans[k], (enum joined_way)way, process);
             for (int p = 0; p < PROCESSES; ++p) {
-                expect_ok(c, process[p]->status, &process[p]->err, "a group of two");
+                expect_ok_of(c, process[p]->status, &process[p]->err, "a group of two");
                 expect(c, process[p]->world_seen == RANKS && process[p]->first_seen == p * LOCAL,
                        "group %d: a world of %d, from %d on", p, process[p]->world_seen,
                        process[p]->first_seen);
@@ -115,8 +115,8 @@ static void failures(struct context *c)
                 const char *needle = own          ? "broken on purpose"
                                      : bad[k].odd ? "other parameters"
                                                   : "has given up";
-                expect_error(c, process[p]->status, bad[k].odd ? DP_EINVAL : DP_EFAULT,
-                             &process[p]->err, needle, NULL);
+                expect_error_of(c, process[p]->status, bad[k].odd ? DP_EINVAL : DP_EFAULT,
+                                &process[p]->err, needle, NULL);
                 expect(c, process[p]->step == (bad[k].odd ? 0 : 2), "group %d ended with step %d",
                        p, process[p]->step - 1);
             }
@@ -136,7 +136,7 @@ static void world_refused(struct context *c)
     end[0].world.comm = NULL;
     struct trainee *p = open_process(c, &plans[0], 0, LOCAL, &end[0].world);
     trainee_run(p);
-    expect_error(c, p->status, DP_ENOTSUP, &p->err, "does not reach", NULL);
+    expect_error_of(c, p->status, DP_ENOTSUP, &p->err, "does not reach", NULL);
 }
 
 static const struct test_case cases[] = {
