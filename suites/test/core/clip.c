@@ -64,10 +64,9 @@ static double sum_of_squares(const float x[], size_t n)
         double lane[LANES] = {0.0};
         for (size_t i = first; i < n && i < first + CHUNK; ++i)
             lane[i % LANES] += (double)x[i] * (double)x[i];
-        for (size_t half = LANES / 2; half > 0; half /= 2) {
+        for (size_t half = LANES / 2; half > 0; half /= 2)
             for (size_t l = 0; l < half; ++l)
                 lane[l] += lane[l + half];
-        }
         sum += lane[0];
     }
     return sum;

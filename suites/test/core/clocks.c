@@ -49,9 +49,8 @@ time_t time(time_t *seconds)
 {
     struct timespec now;
     (void)clock_gettime(CLOCK_REALTIME, &now);
-    if (seconds) {
+    if (seconds)
         *seconds = now.tv_sec;
-    }
     return now.tv_sec;
 }
 
@@ -88,9 +87,8 @@ static int clocks_open_ranks(struct training *t, struct dp_error *err)
     for (int r = 0; status == 0 && r < n; ++r) {
         slots[r] = dp_group_slot(t->group, r);
         status = open_array(slots[r], (size_t)(ROWS / n), IN, &t->rows[r], err);
-        if (status == 0) {
+        if (status == 0)
             status = open_array(slots[r], (size_t)(ROWS / n), OUT, &t->given[r], err);
-        }
     }
     return status ? status : dp_ddp_open(t->model, slots, n, &config, &t->ddp, err);
 }
@@ -107,15 +105,12 @@ static int open_training(struct training *t, const char *devices, struct dp_erro
         (status = open_array(slot, ROWS, IN, &t->x, err)) ||
         (status = open_array(slot, ROWS, OUT, &t->upstream, err)) ||
         (status = dp_run_open(t->group, &t->run, err)) ||
-        (status = dp_sgd_open(t->model, 0.125f, 0, 0, &t->sgd, err))) {
+        (status = dp_sgd_open(t->model, 0.125f, 0, 0, &t->sgd, err)))
         return status;
-    }
-    if (t->what == RANKS) {
+    if (t->what == RANKS)
         return clocks_open_ranks(t, err);
-    }
-    if (t->what == WRAPPED) {
+    if (t->what == WRAPPED)
         return dp_parallel(t->model, &(struct dp_parallel_config){0}, &t->top, err);
-    }
     t->top = dp_module_retain(t->model);
     return 0;
 }
@@ -144,9 +139,8 @@ static int clocks_step_ranks(struct training *t, struct dp_error *err)
     dp_ddp_reset(t->ddp);
     dp_ddp_zero_grad(t->ddp);
     if ((status = dp_ddp_forward(t->ddp, t->rows, 1, NULL, out, &n, err)) ||
-        (status = dp_ddp_backward(t->ddp, t->given, 1, NULL, 0, err))) {
+        (status = dp_ddp_backward(t->ddp, t->given, 1, NULL, 0, err)))
         return status;
-    }
     return dp_ddp_step(t->ddp, 0.125f, 0, 0, err);
 }
 
@@ -161,27 +155,24 @@ static int clocks_step(struct training *t, struct dp_error *err)
     }
     dp_run_reset(t->run);
     dp_zero_grad(t->model);
-    if ((status = dp_forward(t->top, t->run, &t->x, 1, out, &n, err))) {
+    if ((status = dp_forward(t->top, t->run, &t->x, 1, out, &n, err)))
         return status;
-    }
     terms[0] = out[0];
     terms[0].needs_grad = true;
     terms[1] = t->upstream;
     if ((status = dp_forward(t->loss, t->run, terms, 2, out, &n, err)) ||
         (status = dp_backward(t->loss, t->run, NULL, 0, grad, 2, err)) ||
         (status = dp_backward(t->top, t->run, grad, 1, NULL, 0, err)) ||
-        (status = dp_sgd_step(t->sgd, err))) {
+        (status = dp_sgd_step(t->sgd, err)))
         return status;
-    }
     return dp_group_wait(t->group, err);
 }
 
 static int steps(struct training *t, int n, struct dp_error *err)
 {
     int status = 0;
-    for (int i = 0; status == 0 && i < n; ++i) {
+    for (int i = 0; status == 0 && i < n; ++i)
         status = clocks_step(t, err);
-    }
     return status;
 }
 
@@ -245,9 +236,8 @@ static int show_time(enum what what, int devices, int n)
     char list[16];
     (void)snprintf(list, sizeof list, "virt:%d", devices);
     int status = open_training(&t, list, &err);
-    if (status == 0) {
+    if (status == 0)
         status = steps(&t, WARM_UP, &err);
-    }
     for (int i = 0; status == 0 && i < PIECES; ++i) {
         const double begin = now_us();
         status = steps(&t, n, &err);
@@ -269,22 +259,17 @@ int main(int argc, char **argv)
     const int n = argc > 2 ? atoi(argv[2]) : 500;
     int failed = 0;
     *(void **)&next_gettime = dlsym(RTLD_NEXT, "clock_gettime");
-    if (!next_gettime || n < 1) {
+    if (!next_gettime || n < 1)
         return 1;
-    }
     if (argc > 1) {
         printf("# mode\tdevices\tmedian_us\tleast_us\n");
-        for (int w = 0; w < WHATS; ++w) {
-            if (argc < 4 || strcmp(argv[3], names[w]) == 0) {
+        for (int w = 0; w < WHATS; ++w)
+            if (argc < 4 || strcmp(argv[3], names[w]) == 0)
                 failed += show_time((enum what)w, 1, n);
-            }
-        }
         return failed == 0 ? 0 : 1;
     }
-    for (int w = 0; w < WHATS; ++w) {
-        for (int devices = 1; devices <= (w == PLAIN ? 1 : RANKS_MAX); ++devices) {
+    for (int w = 0; w < WHATS; ++w)
+        for (int devices = 1; devices <= (w == PLAIN ? 1 : RANKS_MAX); ++devices)
             failed += clocks_check((enum what)w, devices);
-        }
-    }
     return failed == 0 ? 0 : 1;
 }

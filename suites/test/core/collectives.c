@@ -64,10 +64,9 @@ static void sums(struct context *c, struct tensors *t, size_t count)
 {
     float *want = case_memory(c, count * sizeof *want);
     memcpy(want, t->values[0], count * sizeof *want);
-    for (int r = 1; r < t->n; ++r) {
+    for (int r = 1; r < t->n; ++r)
         for (size_t i = 0; i < count; ++i)
             want[i] += t->values[r][i];
-    }
     for (int again = 0; again < 2; ++again) {
         bring(c, t, t->source, t->work);
         expect_ok(c, dp_allreduce(t->group, t->work, &c->err), "dp_allreduce");

@@ -38,10 +38,9 @@ static void rows(struct context *c)
                           (comm.needs & ~kind.flags) == 0 && comm.built >= kind.built);
         expect(c, has, "backend %s has no communicator %s", backend.name, backend.communicator);
     }
-    for (int i = 0; dp_communicators(i, &comm); ++i) {
+    for (int i = 0; dp_communicators(i, &comm); ++i)
         for (int k = 0; k < i && dp_communicators(k, &other); ++k)
             expect(c, strcmp(comm.name, other.name) != 0, "two communicators %s", comm.name);
-    }
     expect(c, !dp_kinds(-1, &kind) && !dp_backends(-1, &backend) && !dp_communicators(-1, &comm),
            "a row before the first one");
 }

@@ -36,9 +36,8 @@ static void one_device(struct context *c)
     expect(c, w.probe->visit[0].in_data == x.data, "the input was copied");
     expect(c, y.data == x.data, "the output was gathered");
     expect(c, pthread_equal(w.probe->visit[0].thread, pthread_self()) != 0, "another thread");
-    for (int p = 0; p < DP_PHASES; ++p) {
+    for (int p = 0; p < DP_PHASES; ++p)
         expect(c, trace->replica[0].bytes[p] == 0, "phase %d moved bytes", p);
-    }
 }
 
 /* Three forwards, and the backward of the last one fails: the gradients of the replicas that
@@ -59,9 +58,8 @@ static void failing_between(struct context *c)
         struct dp_module *wrapper = make_parallel(c, model, &(struct dp_parallel_config){0});
         struct dp_run *run = open_run(c, group);
         const struct dp_tensor x = golden_rows(c, slot, 10, 1.0);
-        for (int i = 0; i < 3; ++i) {
+        for (int i = 0; i < 3; ++i)
             (void)forward(c, wrapper, run, &x);
-        }
         probe->fail_backward = 1U << (k - 1);
         expect(c, dp_backward(wrapper, run, NULL, 0, NULL, 0, &c->err) == DP_EFAULT, "no error");
         expect_no_grad(c, "after the error", param_at(c, scale, 0));

@@ -74,9 +74,8 @@ void case_release(struct context *c)
 void *case_memory(struct context *c, size_t bytes)
 {
     void *memory = calloc(1, bytes == 0 ? 1 : bytes);
-    if (!memory) {
+    if (!memory)
         case_fail(c, "out of memory");
-    }
     own(c, free, memory);
     return memory;
 }
@@ -85,9 +84,8 @@ static void run_function(const struct test_case *test, struct context *c)
 {
     if (setjmp(c->leave) == 0) {
         test->function(c);
-        if (c->compared == 0) {
+        if (c->compared == 0)
             case_fail(c, "compared nothing");
-        }
     }
 }
 

@@ -19,9 +19,8 @@ static struct criterion_test_params all_cases(void)
         (void)fprintf(stderr, "%zu cases, room for %d\n", n, CAPACITY);
         exit(2);
     }
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i)
         index[i] = i;
-    }
     return cr_make_param_array(size_t, index, n);
 }
 
@@ -31,9 +30,8 @@ static void run_index(size_t i, const char *backend)
     const struct case_settings settings = {.backend = backend};
     struct case_result result;
     case_run(test, &settings, &result);
-    if (result.verdict == VERDICT_SKIP) {
+    if (result.verdict == VERDICT_SKIP)
         cr_skip_test("%s: %s", test->name, result.message);
-    }
     cr_assert(result.verdict == VERDICT_PASS,
               "%s [%s]: %s; repeat: lockstep-core-cases --backend %s --only '%s'", test->name,
               test->rules, result.message, backend, test->name);

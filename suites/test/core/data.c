@@ -5,9 +5,8 @@
 const double *sequence(struct context *c, size_t n, double first, double step)
 {
     double *list = case_memory(c, n * sizeof *list);
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i)
         list[i] = first + step * (double)i;
-    }
     return list;
 }
 
@@ -34,18 +33,16 @@ const double *integers(struct context *c, size_t n, uint64_t seed)
 const float *randoms(struct context *c, size_t n, uint64_t seed)
 {
     float *list = case_memory(c, n * sizeof *list);
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i)
         list[i] = (float)((double)(data_next(&seed) >> 11) / 0x1p52 - 1.0);
-    }
     return list;
 }
 
 size_t shard_rows(size_t rows, int k, int s)
 {
     size_t piece = 0;
-    while (piece * (size_t)k < rows) {
+    while (piece * (size_t)k < rows)
         ++piece;
-    }
     const size_t before = piece * (size_t)s;
     const size_t left = before < rows ? rows - before : 0;
     return left < piece ? left : piece;

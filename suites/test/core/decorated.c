@@ -261,9 +261,8 @@ static void fails_late(struct context *c)
                         &c->err),
               "a launch that runs later");
     expect(c, dp_lag_pending(group) == 1, "%d operations wait", (int)dp_lag_pending(group));
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 2; ++i)
         expect_error(c, dp_group_wait(group, &c->err), DP_EFAULT, "virt:1 launches nothing", NULL);
-    }
     expect(c, dp_lag_pending(group) == 0, "%d operations wait", (int)dp_lag_pending(group));
 }
 

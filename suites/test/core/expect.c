@@ -13,9 +13,8 @@
 void expect(struct context *c, bool holds, const char *format, ...)
 {
     ++c->compared;
-    if (holds) {
+    if (holds)
         return;
-    }
     char text[400];
     va_list arguments;
     va_start(arguments, format);
@@ -31,12 +30,10 @@ void expect_ok(struct context *c, int status, const char *what)
 
 void expect_ok_of(struct context *c, int status, const struct dp_error *err, const char *what)
 {
-    if (status != DP_OK) {
+    if (status != DP_OK)
         case_fail(c, "%s: %s: %s", what, dp_status_name(status), err->text);
-    }
-    if (err->status != DP_OK) {
+    if (err->status != DP_OK)
         case_fail(c, "%s returned 0 but recorded: %s", what, err->text);
-    }
 }
 
 void expect_error(struct context *c, int got, int status, const char *needle, const char *other)
@@ -81,27 +78,23 @@ void expect_slot(struct context *c, const char *what, const struct dp_tensor *te
 /* All bytes of a tensor, in case memory. */
 static const unsigned char *expect_read_bytes(struct context *c, const struct dp_tensor *tensor)
 {
-    if (!tensor->slot) {
+    if (!tensor->slot)
         case_fail(c, "a tensor that should be there is none");
-    }
     const size_t bytes = dp_tensor_bytes(tensor);
     unsigned char *memory = case_memory(c, bytes + 2 * FENCE);
     memset(memory, 0xa5, bytes + 2 * FENCE);
     memset(memory + FENCE, 0xff, bytes); /* NaN as DP_F32 and as DP_F64 */
     expect_ok(c, dp_tensor_read(memory + FENCE, tensor, &c->err), "dp_tensor_read");
-    for (size_t i = 0; i < FENCE; ++i) {
-        if (memory[i] != 0xa5 || memory[FENCE + bytes + i] != 0xa5) {
+    for (size_t i = 0; i < FENCE; ++i)
+        if (memory[i] != 0xa5 || memory[FENCE + bytes + i] != 0xa5)
             case_fail(c, "dp_tensor_read wrote outside its %zu bytes", bytes);
-        }
-    }
     return memory + FENCE;
 }
 
 const float *read_floats(struct context *c, const struct dp_tensor *tensor)
 {
-    if (tensor->dtype != DP_F32) {
+    if (tensor->dtype != DP_F32)
         case_fail(c, "read_floats of dtype %d", (int)tensor->dtype);
-    }
     const unsigned char *bytes = expect_read_bytes(c, tensor);
     float *floats = case_memory(c, dp_tensor_bytes(tensor));
     memcpy(floats, bytes, dp_tensor_bytes(tensor));

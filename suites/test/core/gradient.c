@@ -27,12 +27,10 @@ static void some_take_part(struct context *c)
         (void)forward(c, wrapper, run, &x);
         const struct dp_tensor dx = backward(c, wrapper, run, &x);
         double want[10];
-        for (int i = 0; i < 10; ++i) {
+        for (int i = 0; i < 10; ++i)
             want[i] = (silent >> i / 3 & 1) != 0 ? 0.0 : 1.0 + i;
-        }
-        if (silent != 15 || dx.slot) {
+        if (silent != 15 || dx.slot)
             expect_matrix(c, "input gradient", &dx, slot, 10, 1, want);
-        }
     }
 }
 
@@ -84,12 +82,11 @@ static void frozen_parts(struct context *c)
         const struct dp_tensor x = golden_rows(c, slot, 10, 1.0);
         (void)forward(c, layer, run, &x);
         const struct dp_tensor dx = backward(c, layer, run, NULL);
-        for (int i = 0; i < 2; ++i) {
+        for (int i = 0; i < 2; ++i)
             if (parts & 1 << i)
                 expect_no_grad(c, i == 0 ? "weight" : "bias", param_at(c, layer, i));
             else
                 expect_grad(c, i == 0 ? "weight" : "bias", param_at(c, layer, i), &want[i]);
-        }
         expect_matrix(c, "input gradient", &dx, slot, 10, 1, sequence(c, 10, 2.0, 0.0));
     }
 }

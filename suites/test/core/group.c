@@ -109,9 +109,8 @@ static void host_slot(struct context *c)
     expect(c, strcmp(info.name, "host") == 0 && strcmp(info.kind, "host") == 0, "host is %s",
            info.name);
     expect(c, info.index == -1, "host has index %d", info.index);
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 2; ++i)
         expect(c, dp_group_slot(group, i) != host, "slot %d is the host", i);
-    }
 }
 
 /* Workers are bound to cores, also the caller; it is unbound when the group closes. */

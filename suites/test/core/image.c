@@ -23,9 +23,8 @@ static void one_tap(struct truth *t, const double *x, const double *w, const dou
     for (size_t h = 0; h < SIDE; ++h) {
         for (size_t v = 0; v < SIDE; ++v) {
             const size_t from_h = h + kh - 1, from_v = v + kw - 1;
-            if (from_h >= SIDE || from_v >= SIDE) {
+            if (from_h >= SIDE || from_v >= SIDE)
                 continue;
-            }
             const size_t in = (n * C_IN + c) * PLANE + from_h * SIDE + from_v;
             const size_t out = (n * C_OUT + o) * PLANE + h * SIDE + v;
             t->y[out] += w[o * C_IN * 9 + tap] * x[in];
@@ -45,11 +44,9 @@ static struct truth find_truth(struct context *c, const double *x, const double 
         t.bias[i / PLANE % C_OUT] += dy[i];
     }
     for (size_t n = 0; n < rows; ++n) {
-        for (size_t o = 0; o < C_OUT; ++o) {
-            for (size_t tap = 0; tap < C_IN * 9; ++tap) {
+        for (size_t o = 0; o < C_OUT; ++o)
+            for (size_t tap = 0; tap < C_IN * 9; ++tap)
                 one_tap(&t, x, w, dy, n, o, tap);
-            }
-        }
     }
     return t;
 }
@@ -92,18 +89,14 @@ static void one_size(struct context *c, int k, size_t rows, unsigned frozen)
         expect_values(c, "y", &y, t.y);
         const struct dp_tensor dx = backward(c, top, run, &dy);
         expect_values(c, "dx", &dx, t.dx);
-        for (size_t i = 0; i < C_OUT * C_IN * 9; ++i) {
+        for (size_t i = 0; i < C_OUT * C_IN * 9; ++i)
             twice[i] = round * t.weight[i];
-        }
-        if (!weight->frozen) {
+        if (!weight->frozen)
             expect_grad(c, "weight", weight, twice);
-        }
-        for (size_t i = 0; i < C_OUT; ++i) {
+        for (size_t i = 0; i < C_OUT; ++i)
             twice[i] = round * t.bias[i];
-        }
-        if (!bias->frozen) {
+        if (!bias->frozen)
             expect_grad(c, "bias", bias, twice);
-        }
         expect(c, weight->has_grad == !weight->frozen && bias->has_grad == !bias->frozen, "frozen");
     }
 }

@@ -48,10 +48,9 @@ static int barrier(void *self, struct dp_error *err)
         ++j->meetings;
         pthread_cond_broadcast(&j->changed);
     }
-    while (!j->broken && j->meetings == meeting) {
+    while (!j->broken && j->meetings == meeting)
         if (pthread_cond_timedwait(&j->changed, &j->lock, &deadline) != 0)
             j->broken = true;
-    }
     const bool met = j->meetings != meeting;
     pthread_mutex_unlock(&j->lock);
     return met ? 0 : dp_fail(err, DP_EFAULT, "another process has given up");
@@ -260,10 +259,9 @@ static int allreduce_max(struct dp_group *group, int64_t values[], int n, struct
     if (!all)
         return dp_fail(err, DP_ENOMEM, "no memory to agree");
     const int status = joined_exchange(end, values, bytes, all, err);
-    for (int p = 0; status == 0 && p < end->joined->processes; ++p) {
+    for (int p = 0; status == 0 && p < end->joined->processes; ++p)
         for (int i = 0; i < n; ++i)
             values[i] = all[p * n + i] > values[i] ? all[p * n + i] : values[i];
-    }
     free(all);
     return status;
 }

@@ -52,9 +52,8 @@ static void linear_shape(struct context *c, const size_t lead[], int n_lead, siz
     struct dp_param *list[3];
     expect(c, dp_module_params(linear, list, 3) == (bias ? 2 : 1), "parameters");
     write_values(c, &list[0]->value, w);
-    if (bias) {
+    if (bias)
         write_values(c, &list[1]->value, b);
-    }
     move_module(c, linear, o.slot);
     dim[n_lead] = d_in;
     struct dp_tensor in = make_tensor(c, o.slot, DP_F32, n_lead + 1, dim, x);
@@ -68,9 +67,8 @@ static void linear_shape(struct context *c, const size_t lead[], int n_lead, siz
     expect_shape(c, "input gradient", &grad, in.ndim, in.dim);
     expect_values(c, "input gradient", &grad, dx);
     expect_grad(c, "weight", list[0], dw);
-    if (bias) {
+    if (bias)
         expect_grad(c, "bias", list[1], db);
-    }
 }
 
 static void linear(struct context *c)
@@ -217,9 +215,8 @@ static void cross_entropy(struct context *c)
                 scaled[i] = logits[i] * (r == 3 ? 1000.0f : 10.0f); /* row 3 overflows exp */
                 top = fmax(top, (double)scaled[i]);
             }
-            for (int k = 0; k < classes; ++k) {
+            for (int k = 0; k < classes; ++k)
                 total += exp((double)scaled[r * classes + k] - top);
-            }
             want += factor * (log(total) + top - (double)scaled[r * classes + r % classes]);
             largest = fmax(largest, fabs(top));
             for (int k = 0; k < classes; ++k) {

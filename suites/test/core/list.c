@@ -47,9 +47,8 @@ static const struct case_table *const tables[] = {
 const struct test_case *case_at(size_t i)
 {
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; ++t) {
-        if (i < tables[t]->n) {
+        if (i < tables[t]->n)
             return &tables[t]->cases[i];
-        }
         i -= tables[t]->n;
     }
     return NULL;
@@ -58,8 +57,7 @@ const struct test_case *case_at(size_t i)
 size_t case_count(void)
 {
     size_t n = 0;
-    while (case_at(n)) {
+    while (case_at(n))
         ++n;
-    }
     return n;
 }

@@ -99,11 +99,9 @@ static void expect_products(struct context *c, const struct dp_kernel_rows *rows
 
 static bool has(const struct dp_kernel_rows *rows, const char *name)
 {
-    for (int i = 0; i < rows->n; ++i) {
-        if (strcmp(rows->row[i].name, name) == 0) {
+    for (int i = 0; i < rows->n; ++i)
+        if (strcmp(rows->row[i].name, name) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -126,18 +124,16 @@ static void expect_steps(struct context *c, struct net *net, int k, int n, bool 
             const struct dp_kernel_rows *rows = &net->log->lane[d][lane];
             expect(c, d < k || rows->n == 0, "device %d has a log", d);
             expect(c, rows->lost == 0 && rows->lost_ns == 0, "launches were lost");
-            for (int i = 0; i < rows->n; ++i) {
+            for (int i = 0; i < rows->n; ++i)
                 logged += rows->row[i].count;
-            }
         }
     }
     /* The host makes staged sums. */
     const bool staged = strcmp(dp_group_communicator(net->group), "staged") == 0;
     expect(c, staged ? logged <= launched : logged == launched, "%llu of %llu are there",
            (unsigned long long)logged, (unsigned long long)launched);
-    for (int d = 0; d < k; ++d) {
+    for (int d = 0; d < k; ++d)
         expect_products(c, &net->log->lane[d][DP_LANE_COMPUTE], n, traced);
-    }
     const struct dp_kernel_rows *carried = &net->log->lane[k - 1][DP_LANE_TRANSFER];
     expect(c, has(carried, "copy") == (k > 1), "%d kinds of transfers", carried->n);
 }
@@ -148,9 +144,8 @@ static void list_of_step(struct context *c)
         struct net net;
         case_release(c);
         case_note(c, "K=%d", k);
-        if (!open_net(c, &net, k)) {
+        if (!open_net(c, &net, k))
             return;
-        }
         steps(c, &net, 2);
         expect(c, net.log->lane[0][DP_LANE_COMPUTE].n == 0, "a log that is not set was written");
         expect_steps(c, &net, k, 1, false);
@@ -163,9 +158,8 @@ static void overflow(struct context *c)
 {
     enum { SHAPES = DP_KERNEL_ROWS + 6 };
     struct net net;
-    if (!open_net(c, &net, 1)) {
+    if (!open_net(c, &net, 1))
         return;
-    }
     struct dp_module *linear = make_linear(c, net.group, IN, OUT, false);
     move_module(c, linear, dp_group_slot(net.group, 0));
     expect_ok(c, dp_module_init(linear, 1, &c->err), "dp_module_init");

@@ -40,13 +40,11 @@ static void copies_in_order(struct context *c)
         t[i] = make_tensor(c, dp_group_slot(group, i), DP_F32, 1, (size_t[]){5},
                            sequence(c, 5, 10.0 * i, 1.0));
     }
-    for (int round = 0; round < 6; ++round) {
+    for (int round = 0; round < 6; ++round)
         expect_ok(c, dp_tensor_copy(&t[(round + 1) % 3], &t[round % 3], &c->err), "copy");
-    }
     expect_ok(c, dp_group_wait(group, &c->err), "dp_group_wait");
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; ++i)
         expect_values(c, "everywhere the first", &t[i], sequence(c, 5, 0.0, 1.0));
-    }
 }
 
 static void memory_refused(struct context *c)

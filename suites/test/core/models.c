@@ -43,9 +43,8 @@ static void fill_params(struct context *c, struct dp_module *model, bool exact)
         const size_t count = dp_tensor_count(&list[i]->value);
         double *values = case_memory(c, count * sizeof *values);
         const double *source = integers(c, count, 70 + (uint64_t)i);
-        for (size_t k = 0; k < count; ++k) {
+        for (size_t k = 0; k < count; ++k)
             values[k] = source[k] > 0.0 ? 1.0 : -2.0;
-        }
         write_values(c, &list[i]->value, values);
     }
 }
@@ -54,12 +53,10 @@ static struct dp_tensor make_input(struct context *c, const struct workload *w,
                                    struct dp_slot *slot)
 {
     double index[ROWS];
-    for (int r = 0; r < ROWS; ++r) {
+    for (int r = 0; r < ROWS; ++r)
         index[r] = r * 7 % 5 * 111; /* some rows of the table twice */
-    }
-    if (w->is->table) {
+    if (w->is->table)
         return make_tensor(c, slot, DP_I32, 1, (size_t[]){ROWS}, index);
-    }
     return make_matrix(c, slot, ROWS, w->size[0], integers(c, ROWS * w->size[0], 1));
 }
 

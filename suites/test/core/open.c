@@ -58,13 +58,12 @@ static struct dp_group *open_devices(struct context *c, const char *devices, con
 
 void slot_name(const struct case_settings *settings, int i, char text[32])
 {
-    if (settings->gpus == 0) {
+    if (settings->gpus == 0)
         (void)snprintf(text, 32, "virt:%d", i);
-    } else if (i < settings->gpus) {
+    else if (i < settings->gpus)
         (void)snprintf(text, 32, "cuda:%d", i);
-    } else {
+    else
         (void)snprintf(text, 32, "cuda:%d#%d", i % settings->gpus, i / settings->gpus);
-    }
 }
 
 void device_list(const struct case_settings *settings, int slots, char text[256])
@@ -74,9 +73,8 @@ void device_list(const struct case_settings *settings, int slots, char text[256]
         return;
     }
     size_t used = (size_t)snprintf(text, 256, "cuda:%d", 0);
-    for (int i = 1; i < slots && used < 256; ++i) {
+    for (int i = 1; i < slots && used < 256; ++i)
         used += (size_t)snprintf(text + used, 256 - used, ",%d", i % settings->gpus);
-    }
 }
 
 struct dp_group *open_group(struct context *c, int slots)
@@ -195,9 +193,8 @@ struct dp_slot **slot_list(struct context *c, struct dp_group *group, const int 
     struct dp_slot **slots = case_memory(c, (size_t)n * sizeof *slots);
     for (int i = 0; i < n; ++i) {
         slots[i] = dp_group_slot(group, order == NULL ? i : order[i]);
-        if (!slots[i]) {
+        if (!slots[i])
             case_fail(c, "the group has no slot for entry %d", i);
-        }
     }
     return slots;
 }
@@ -216,9 +213,8 @@ struct dp_param *param_at(struct context *c, struct dp_module *module, int i)
 {
     struct dp_param *list[32];
     const int n = dp_module_params(module, list, 32);
-    if (i >= n || n > 32) {
+    if (i >= n || n > 32)
         case_fail(c, "parameter %d asked for, the module has %d", i, n);
-    }
     return list[i];
 }
 
@@ -226,18 +222,15 @@ struct dp_tensor make_tensor(struct context *c, struct dp_slot *slot, enum dp_dt
                              const size_t dim[], const double values[])
 {
     struct dp_tensor *tensor = malloc(sizeof *tensor);
-    if (!tensor) {
+    if (!tensor)
         case_fail(c, "out of memory");
-    }
     const int status = dp_tensor_alloc(slot, dtype, ndim, dim, tensor, &c->err);
-    if (status != DP_OK) {
+    if (status != DP_OK)
         free(tensor);
-    }
     expect_ok(c, status, "dp_tensor_alloc");
     own(c, close_tensor, tensor);
-    if (values) {
+    if (values)
         write_values(c, tensor, values);
-    }
     return *tensor;
 }
 
@@ -277,9 +270,8 @@ struct dp_tensor forward(struct context *c, struct dp_module *module, struct dp_
     int n_out = 0;
     expect_ok(c, dp_forward(module, run, in, in == NULL ? 0 : 1, out, &n_out, &c->err),
               "dp_forward");
-    if (n_out != 1) {
+    if (n_out != 1)
         case_fail(c, "dp_forward: %d outputs, want 1", n_out);
-    }
     return out[0];
 }
 

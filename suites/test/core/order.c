@@ -88,9 +88,8 @@ static void reused_memory(struct context *c)
         dp_run_reset(run);
         expect_ok(c, dp_reduce_add_coalesced(run, src[step], 1, 3, slots[2], 100, &sum, &c->err),
                   "dp_reduce_add_coalesced");
-        if (step == 1) {
+        if (step == 1)
             pull(c, &src[1][0], sequence(c, 4, 200.0, 1.0));
-        }
         y[step] = forward(c, relu, reader, &sum);
     }
     expect_values(c, "made of the first sum", &y[0], sequence(c, 4, 16.0, 1.0));
@@ -107,15 +106,13 @@ static void outgrown_memory(struct context *c)
     struct dp_run *run = open_run(c, group), *reader = open_run(c, group);
     struct dp_module *relu = make_relu(c, group);
     struct dp_tensor x[3], y[3];
-    for (int step = 0; step < 3; ++step) {
+    for (int step = 0; step < 3; ++step)
         x[step] = make_matrix(c, slot, n, 1, sequence(c, n, 1.0 + 100.0 * step, 1.0));
-    }
     for (int step = 0; step < 3; ++step) {
         dp_run_reset(run);
         struct dp_tensor between = x[step];
-        for (int i = 0; i < 3; ++i) {
+        for (int i = 0; i < 3; ++i)
             between = forward(c, relu, run, &between);
-        }
         y[step] = forward(c, relu, reader, &between);
     }
     for (int step = 0; step < 3; ++step) {
@@ -174,13 +171,11 @@ static void callers_memory(struct context *c)
     for (int i = 0; i < 2; ++i) {
         const struct dp_tensor t =
             make_tensor(c, dp_group_slot(group, i), DP_F32, 1, (size_t[]){4}, NULL);
-        for (int e = 0; e < 4; ++e) {
+        for (int e = 0; e < 4; ++e)
             memory[e] = (float)(10 * i + e);
-        }
         expect_ok(c, dp_tensor_write(&t, memory, &c->err), "dp_tensor_write");
-        for (int e = 0; e < 4; ++e) {
+        for (int e = 0; e < 4; ++e)
             memory[e] = -1.0f;
-        }
         expect_values(c, "tensor", &t, sequence(c, 4, 10.0 * i, 1.0));
         expect(c, memory[0] == -1.0f && memory[3] == -1.0f, "the memory was written");
     }
@@ -204,25 +199,21 @@ static void freeing_waits(struct context *c)
             expect_ok(c, dp_tensor_alloc(slot, DP_F32, 1, (size_t[]){4}, &tensor, &c->err),
                       "dp_tensor_alloc");
             int *mark = queue_mark(c, what == 1 ? closing : run, slot);
-            if (what == 0) {
+            if (what == 0)
                 dp_tensor_free(&tensor);
-            } else if (what == 1) {
+            else if (what == 1)
                 dp_run_close(closing);
-            } else if (what == 2) {
+            else if (what == 2)
                 dp_module_close(linear);
-            } else {
+            else
                 expect_ok(c, dp_group_wait(group, &c->err), "dp_group_wait");
-            }
             const int seen = *mark;
-            if (what != 0) {
+            if (what != 0)
                 dp_tensor_free(&tensor);
-            }
-            if (what != 1) {
+            if (what != 1)
                 dp_run_close(closing);
-            }
-            if (what != 2) {
+            if (what != 2)
                 dp_module_close(linear);
-            }
             expect(c, seen == 1, "returned before the work that was queued");
         }
     }
@@ -295,9 +286,8 @@ static void failing_call_drains(struct context *c)
                     make_parallel(c, module, &(struct dp_parallel_config){0});
                 status = dp_forward(wrapper, open_run(c, group), &x, 1, out[0], &n_out, &c->err);
             }
-            for (int r = 0; r < 4; ++r) {
+            for (int r = 0; r < 4; ++r)
                 expect(c, probe->visit[r].marks == 1, "replica %d had work under way", r);
-            }
             expect_error(c, status, DP_EFAULT, "replica", NULL);
         }
     }
@@ -354,9 +344,8 @@ static void large_transfers(struct context *c)
             expect_matrix(c, "output", &out, slot, rows, wide, y);
             expect_matrix(c, "input gradient", &grad, slot, rows, wide, dx);
             expect_grad(c, "weight", weight, dw);
-            for (size_t e = 0; e < (size_t)wide * wide; ++e) {
+            for (size_t e = 0; e < (size_t)wide * wide; ++e)
                 w[e] -= 0.25 * dw[e];
-            }
             expect_values(c, "updated weight", &weight->value, w);
         }
     }

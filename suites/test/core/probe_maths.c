@@ -38,9 +38,8 @@ int probe_refuse(struct dp_error *err, int got, int want)
 static void call_multiply(const void *args)
 {
     const struct span *s = args;
-    for (size_t i = 0; i < s->rows; ++i) {
+    for (size_t i = 0; i < s->rows; ++i)
         s->y[i] = s->a[i] * s->b[i];
-    }
 }
 
 static int multiply_into(struct dp_run *run, const struct dp_tensor *a, const struct dp_tensor *b,
@@ -58,9 +57,8 @@ static int multiply_forward(struct dp_module *module, struct dp_run *run,
                             const struct dp_tensor in[], int n_in, struct dp_tensor out[],
                             int *n_out, struct dp_error *err)
 {
-    if (n_in != 2 || dp_tensor_count(&in[0]) != dp_tensor_count(&in[1])) {
+    if (n_in != 2 || dp_tensor_count(&in[0]) != dp_tensor_count(&in[1]))
         return probe_refuse(err, n_in, 2);
-    }
     const int status =
         dp_run_has_grad(run) ? dp_run_save(run, module, in, 2 * sizeof in[0], err) : DP_OK;
     *n_out = 1;
@@ -72,15 +70,13 @@ static int multiply_backward(struct dp_module *module, struct dp_run *run,
                              struct dp_tensor grad_in[], int n_in, struct dp_error *err)
 {
     struct dp_tensor in[2];
-    if (n_out != 1 || n_in != 2) {
+    if (n_out != 1 || n_in != 2)
         return probe_refuse(err, n_out, 1);
-    }
     int status = dp_run_restore(run, module, in, sizeof in, err);
     for (int i = 0; status == DP_OK && i < 2; ++i) {
         grad_in[i] = (struct dp_tensor){.slot = NULL};
-        if (in[i].needs_grad) {
+        if (in[i].needs_grad)
             status = multiply_into(run, &grad_out[0], &in[1 - i], &grad_in[i], err);
-        }
     }
     return status;
 }

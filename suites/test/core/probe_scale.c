@@ -15,18 +15,16 @@ static struct dp_param *chosen(const struct scale *self, const struct dp_run *ru
 static void call_scale(const void *args)
 {
     const struct span *s = args;
-    for (size_t i = 0; i < s->rows * s->columns; ++i) {
+    for (size_t i = 0; i < s->rows * s->columns; ++i)
         s->y[i] = s->b[0] * s->a[i];
-    }
 }
 
 static void call_dot(const void *args)
 {
     const struct span *s = args;
     float sum = s->accumulate ? s->y[0] : 0.0f;
-    for (size_t i = 0; i < s->in_rows; ++i) {
+    for (size_t i = 0; i < s->in_rows; ++i)
         sum += s->a[i] * s->b[i];
-    }
     s->y[0] = sum;
 }
 
@@ -34,16 +32,13 @@ static int scale_forward(struct dp_module *module, struct dp_run *run, const str
                          int n_in, struct dp_tensor out[], int *n_out, struct dp_error *err)
 {
     const struct scale *self = dp_module_self(module);
-    if (n_in != 1) {
+    if (n_in != 1)
         return probe_refuse(err, n_in, 1);
-    }
     int status = probe_like(run, in, &out[0], err);
-    if (status == DP_OK && dp_run_has_grad(run)) {
+    if (status == DP_OK && dp_run_has_grad(run))
         status = dp_run_save(run, module, in, sizeof *in, err);
-    }
-    if (status != DP_OK) {
+    if (status != DP_OK)
         return status;
-    }
     const struct dp_tensor *weight = dp_run_value(run, chosen(self, run));
     probe_inherit(run, in, !chosen(self, run)->frozen, &out[0]);
     const struct span span = {.a = in->data,
@@ -62,9 +57,8 @@ static int scale_backward(struct dp_module *module, struct dp_run *run,
     const struct scale *self = dp_module_self(module);
     struct dp_param *param = chosen(self, run);
     struct dp_tensor in, grad;
-    if (n_out != 1 || n_in != 1) {
+    if (n_out != 1 || n_in != 1)
         return probe_refuse(err, n_out, 1);
-    }
     int status = dp_run_restore(run, module, &in, sizeof in, err);
     if (status == DP_OK && !param->frozen) {
         struct span span = {.a = in.data, .b = grad_out->data, .in_rows = dp_tensor_count(&in)};
@@ -74,9 +68,8 @@ static int scale_backward(struct dp_module *module, struct dp_run *run,
                             (struct counts){span.in_rows, span.in_rows, 1}, err);
     }
     grad_in[0] = (struct dp_tensor){.slot = NULL};
-    if (status != DP_OK || !in.needs_grad) {
+    if (status != DP_OK || !in.needs_grad)
         return status;
-    }
     status = probe_like(run, &in, &grad_in[0], err);
     const struct span span = {.a = grad_out->data,
                               .b = dp_run_value(run, param)->data,

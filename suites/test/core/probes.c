@@ -18,9 +18,8 @@ static int probe_forward(struct dp_module *module, struct dp_run *run, const str
 {
     struct probe *probe = dp_module_self(module);
     const int i = replica_index(run);
-    if (n_in != 1) {
+    if (n_in != 1)
         return dp_fail(err, DP_EINVAL, "probe: %d inputs, takes 1", n_in);
-    }
     ++probe->visit[i].forwards;
     probe->visit[i].thread = pthread_self();
     probe->visit[i].run_slot = dp_run_slot(run);
@@ -29,12 +28,10 @@ static int probe_forward(struct dp_module *module, struct dp_run *run, const str
     const int status =
         probe->mark ? dp_run_call(run, in->slot, call_mark, &marks, sizeof marks, NULL, 0, err)
                     : DP_OK;
-    if (status != DP_OK) {
+    if (status != DP_OK)
         return status;
-    }
-    if ((probe->fail_forward >> i & 1) != 0) {
+    if ((probe->fail_forward >> i & 1) != 0)
         return dp_fail(err, DP_EFAULT, "probe %d refuses forward", i);
-    }
     out[0] = in[0];
     *n_out = 1;
     return DP_OK;
@@ -46,16 +43,13 @@ static int probe_backward(struct dp_module *module, struct dp_run *run,
 {
     struct probe *probe = dp_module_self(module);
     const int i = replica_index(run);
-    if (n_out != 1 || n_in != 1) {
+    if (n_out != 1 || n_in != 1)
         return dp_fail(err, DP_EINVAL, "probe: %d gradients for %d inputs", n_out, n_in);
-    }
-    if ((probe->fail_backward >> i & 1) != 0) {
+    if ((probe->fail_backward >> i & 1) != 0)
         return dp_fail(err, DP_EFAULT, "probe %d refuses backward", i);
-    }
     grad_in[0] = grad_out[0];
-    if ((probe->no_input_grad >> i & 1) != 0) {
+    if ((probe->no_input_grad >> i & 1) != 0)
         grad_in[0] = (struct dp_tensor){.slot = NULL};
-    }
     return DP_OK;
 }
 
@@ -69,18 +63,16 @@ struct dp_module *make_probe(struct context *c, struct dp_group *group, struct p
 int probe_forwards(const struct probe *probe)
 {
     int n = 0;
-    for (int i = 0; i < PROBE_REPLICAS; ++i) {
+    for (int i = 0; i < PROBE_REPLICAS; ++i)
         n += probe->visit[i].forwards;
-    }
     return n;
 }
 
 static int pass_forward(const struct dp_tensor in[], int n_in, struct dp_tensor out[], int *n_out,
                         struct dp_error *err)
 {
-    if (n_in != 1) {
+    if (n_in != 1)
         return dp_fail(err, DP_EINVAL, "%d inputs, takes 1", n_in);
-    }
     out[0] = in[0];
     *n_out = 1;
     return DP_OK;
@@ -110,9 +102,8 @@ static int pass_backward(struct dp_module *module, struct dp_run *run,
 {
     (void)module;
     (void)run;
-    if (n_out != 1 || n_in != 1) {
+    if (n_out != 1 || n_in != 1)
         return dp_fail(err, DP_EINVAL, "%d gradients for %d inputs", n_out, n_in);
-    }
     grad_in[0] = grad_out[0];
     return DP_OK;
 }

@@ -35,9 +35,8 @@ void ranks_forward(struct context *c, struct ranks *ranks, const struct ranks_ba
     struct dp_tensor in[RANKS_MOST] = {{0}};
     int n_out = 0;
     for (int r = 0; r < ranks->n; ++r) {
-        if (batch->rows[r] == 0) {
+        if (batch->rows[r] == 0)
             continue;
-        }
         in[r] =
             make_matrix(c, dp_group_slot(ranks->group, r), (size_t)batch->rows[r], 1, batch->x[r]);
         in[r].needs_grad = true;
@@ -95,9 +94,8 @@ void ranks_expect(struct context *c, struct ranks *ranks, int r, int i, bool gra
 
 void ranks_expect_all(struct context *c, struct ranks *ranks, int i, bool gradient, double want)
 {
-    for (int r = 0; r < ranks->n; ++r) {
+    for (int r = 0; r < ranks->n; ++r)
         ranks_expect(c, ranks, r, i, gradient, want);
-    }
 }
 
 void ranks_expect_none(struct context *c, struct ranks *ranks, int r, int i)

@@ -14,9 +14,8 @@ static void replicate_replicate(struct context *c, struct dp_replicas *replicas,
 static uint64_t phase_bytes(const struct dp_trace *trace, enum dp_phase phase)
 {
     uint64_t bytes = 0;
-    for (int i = 0; i < DP_MAX_SLOTS; ++i) {
+    for (int i = 0; i < DP_MAX_SLOTS; ++i)
         bytes += trace->replica[i].bytes[phase];
-    }
     return bytes;
 }
 
@@ -148,9 +147,8 @@ static void reduce_large(struct context *c)
         struct dp_replicas *replicas = open_replicas(c, model, slots, 4);
         for (int round = 1; round <= 3; ++round) {
             expect_ok(c, dp_replicate(replicas, m, &c->err), "dp_replicate");
-            for (int p = 0; p < 4; ++p) {
+            for (int p = 0; p < 4; ++p)
                 fill_replicas(c, replicas, param_at(c, model, p), m, 5.0 * p, 1.0);
-            }
             expect_ok(c, dp_reduce(replicas, m, &c->err), "dp_reduce");
             for (int p = 0; p < 4; ++p) {
                 const struct dp_param *param = param_at(c, model, p);

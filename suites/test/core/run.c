@@ -43,9 +43,8 @@ static void run_choose(struct argp_state *state, const char *what, const char *v
                        const char *const names[], size_t n, size_t *index)
 {
     struct text_error why;
-    if (option_name(what, value, names, n, index, &why) != 0) {
+    if (option_name(what, value, names, n, index, &why) != 0)
         argp_failure(state, 2, 0, "%s", why.text);
-    }
 }
 
 static error_t run_parse(int key, char *value, struct argp_state *state)
@@ -64,25 +63,21 @@ static error_t run_parse(int key, char *value, struct argp_state *state)
         choice->settings.gpus = gpus[index];
         return 0;
     case 'b':
-        if (command_backend_name("backend", value, &why) != 0) {
+        if (command_backend_name("backend", value, &why) != 0)
             argp_failure(state, 2, 0, "%s", why.text);
-        }
         choice->settings.backend = value;
         return 0;
     case 'c':
-        if (command_communicator_name("communicator", value, &why) != 0) {
+        if (command_communicator_name("communicator", value, &why) != 0)
             argp_failure(state, 2, 0, "%s", why.text);
-        }
         choice->settings.communicator = value;
         return 0;
     case 'o':
         choice->only = value;
         return 0;
     case 's':
-        if (option_sizes(value, 0, SIZE_MAX, choice->seeds, MAX_SEEDS, &choice->n_seeds, &why) !=
-            0) {
+        if (option_sizes(value, 0, SIZE_MAX, choice->seeds, MAX_SEEDS, &choice->n_seeds, &why) != 0)
             argp_failure(state, 2, 0, "seed: %s", why.text);
-        }
         return 0;
     case 'l':
         choice->list = true;
@@ -141,21 +136,18 @@ static void run_run_all(struct choice *choice, struct tally *tally)
         choice->settings.lag_seed = choice->seeds[s];
         for (size_t i = 0; i < case_count(); ++i) {
             const struct test_case *test = case_at(i);
-            if (selected(test, choice->only)) {
+            if (selected(test, choice->only))
                 run_one(test, choice, tally);
-            }
         }
     }
 }
 
 static int status_of(const struct tally *tally)
 {
-    if (tally->failed > 0) {
+    if (tally->failed > 0)
         return 1;
-    }
-    if (tally->passed > 0) {
+    if (tally->passed > 0)
         return 0;
-    }
     return tally->skipped > 0 ? 77 : 2;
 }
 
@@ -165,20 +157,16 @@ int main(int argc, char **argv)
     const struct argp argp = {options, run_parse, NULL, "Runs the cases of core.",
                               NULL,    NULL,      NULL};
     argp_err_exit_status = 2;
-    if (argp_parse(&argp, argc, argv, 0, NULL, &choice) != 0) {
+    if (argp_parse(&argp, argc, argv, 0, NULL, &choice) != 0)
         return 2;
-    }
-    if (!choice.settings.backend) {
+    if (!choice.settings.backend)
         choice.settings.backend = choice.settings.gpus > 0 ? "cuda" : "cpu";
-    }
-    if (choice.list) {
+    if (choice.list)
         return list_cases(choice.only) > 0 ? 0 : 2;
-    }
     struct tally tally = {0};
     run_run_all(&choice, &tally);
-    if (tally.passed + tally.failed + tally.skipped == 0) {
+    if (tally.passed + tally.failed + tally.skipped == 0)
         (void)fprintf(stderr, "no case matches '%s'; --list prints the names\n", choice.only);
-    }
     printf("%zu passed, %zu failed, %zu skipped, %zu comparisons\n", tally.passed, tally.failed,
            tally.skipped, tally.compared);
     return status_of(&tally);

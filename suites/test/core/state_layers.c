@@ -67,9 +67,8 @@ static const float *one_mask(struct context *c, struct dp_module *top, struct dp
 static size_t state_layers_same(const float *a, const float *b, size_t n)
 {
     size_t count = 0;
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i)
         count += a[i] == b[i];
-    }
     return count;
 }
 

@@ -68,18 +68,16 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes)
 {
     steady_count(__builtin_return_address(0));
     void *got = __libc_memalign(alignment, bytes);
-    if (!got) {
+    if (!got)
         return ENOMEM;
-    }
     *memory = got;
     return 0;
 }
 
 void free(void *memory)
 {
-    if (memory) {
+    if (memory)
         steady_count(__builtin_return_address(0));
-    }
     __libc_free(memory);
 }
 
@@ -182,21 +180,16 @@ static int open_others(struct training *t, struct dp_error *err)
 static int steady_open_model(struct training *t, bool others, struct dp_error *err)
 {
     int status = others ? open_others(t, err) : open_linear(t, err);
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = dp_sequential(t->group, t->layers, t->n_layers, &t->model, err);
-    }
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = dp_module_init(t->model, 1, err);
-    }
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = dp_module_to(t->model, dp_group_slot(t->group, 0), err);
-    }
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = dp_parallel(t->model, &(struct dp_parallel_config){0}, &t->wrapper, err);
-    }
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = dp_loss(t->group, DP_LOSS_MSE, 1.0f, true, &t->loss, err);
-    }
     return status;
 }
 
@@ -205,18 +198,14 @@ static int steady_open_data(struct training *t, struct dp_error *err)
     static const float zeros[30 * 64];
     struct dp_slot *slot = dp_group_slot(t->group, 0);
     int status = dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){30, t->width}, &t->x, err);
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = dp_tensor_write(&t->x, zeros, err);
-    }
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){30, 8}, &t->target, err);
-    }
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = dp_tensor_write(&t->target, zeros, err);
-    }
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = dp_run_open(t->group, &t->run, err);
-    }
     return status;
 }
 
@@ -224,9 +213,8 @@ static int open_optimizers(struct training *t, bool all, struct dp_error *err)
 {
     const struct dp_adamw_config config = dp_adamw_defaults();
     int status = dp_sgd_open(t->model, 0.125f, 0.5f, 0.25f, &t->sgd, err);
-    if (status != DP_OK || !all) {
+    if (status != DP_OK || !all)
         return status;
-    }
     status = dp_adamw_open(t->model, &config, &t->adamw, err);
     return status == DP_OK ? dp_clip_open(t->model, &t->clip, err) : status;
 }
@@ -242,15 +230,12 @@ static int steady_open_ranks(struct training *t, struct dp_error *err)
     for (int r = 0; status == DP_OK && r < ranks; ++r) {
         slots[r] = dp_group_slot(t->group, r);
         status = dp_tensor_alloc(slots[r], DP_F32, 2, (size_t[]){8, 24}, &t->rows[r], err);
-        if (status == DP_OK) {
+        if (status == DP_OK)
             status = dp_tensor_write(&t->rows[r], zeros, err);
-        }
-        if (status == DP_OK) {
+        if (status == DP_OK)
             status = dp_tensor_alloc(slots[r], DP_F32, 2, (size_t[]){8, 8}, &t->upstream[r], err);
-        }
-        if (status == DP_OK) {
+        if (status == DP_OK)
             status = dp_tensor_write(&t->upstream[r], zeros, err);
-        }
     }
     return status == DP_OK ? dp_ddp_open(t->model, slots, ranks, &config, &t->ddp, err) : status;
 }
@@ -262,24 +247,20 @@ static int steady_step_ranks(struct training *t, struct dp_error *err)
     dp_ddp_reset(t->ddp);
     dp_ddp_zero_grad(t->ddp);
     int status = dp_ddp_forward(t->ddp, t->rows, 1, NULL, out, &n, err);
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = dp_ddp_backward(t->ddp, t->upstream, 1, NULL, 0, err);
-    }
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = dp_ddp_step(t->ddp, 0.125f, 0.5f, 0.25f, err);
-    }
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = dp_ddp_clip_grads(t->ddp, 1.0, NULL, err);
-    }
     const struct dp_adamw_config config = dp_adamw_defaults();
     return status == DP_OK ? dp_ddp_adamw_step(t->ddp, &config, err) : status;
 }
 
 static int steady_step(struct training *t, struct dp_error *err)
 {
-    if (t->ddp) {
+    if (t->ddp)
         return steady_step_ranks(t, err);
-    }
     struct dp_tensor in[2], out[DP_MAX_IO], grad[2];
     double norm;
     float loss;
@@ -289,24 +270,18 @@ static int steady_step(struct training *t, struct dp_error *err)
     int status = dp_forward(t->wrapper, t->run, &t->x, 1, out, &n, err);
     in[0] = out[0];
     in[1] = t->target;
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = dp_forward(t->loss, t->run, in, 2, out, &n, err);
-    }
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = dp_tensor_read(&loss, &out[0], err);
-    }
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = dp_backward(t->loss, t->run, NULL, 0, grad, 2, err);
-    }
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = dp_backward(t->wrapper, t->run, grad, 1, NULL, 0, err);
-    }
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = dp_sgd_step(t->sgd, err);
-    }
-    if (status == DP_OK && t->adamw) {
+    if (status == DP_OK && t->adamw)
         status = dp_clip_grads(t->clip, 1.0, &norm, err);
-    }
     return status == DP_OK && t->adamw ? dp_adamw_step(t->adamw, err) : status;
 }
 
@@ -314,30 +289,24 @@ static int steady_train(struct training *t, enum what what, int steps, size_t al
                         size_t *started, struct dp_error *err)
 {
     int status = steady_open_model(t, what == OTHERS, err);
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = steady_open_data(t, err);
-    }
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = open_optimizers(t, what == LINEAR, err);
-    }
-    if (status == DP_OK && what == RANKS) {
+    if (status == DP_OK && what == RANKS)
         status = steady_open_ranks(t, err);
-    }
-    for (int i = 0; status == DP_OK && i < WARM_UP; ++i) {
+    for (int i = 0; status == DP_OK && i < WARM_UP; ++i)
         status = steady_step(t, err);
-    }
-    for (int c = 0; c < CALLERS; ++c) {
+    for (int c = 0; c < CALLERS; ++c)
         allocated[c] = atomic_load(&allocations[c]);
-    }
     const size_t threads_before = atomic_load(&threads);
     /* From the middle on, kernels are logged. */
     for (int i = 0; status == DP_OK && i < steps; ++i) {
         status = i == steps / 2 ? dp_group_log(t->group, &kernels, err) : DP_OK;
         status = status ? status : steady_step(t, err);
     }
-    for (int c = 0; c < CALLERS; ++c) {
+    for (int c = 0; c < CALLERS; ++c)
         allocated[c] = atomic_load(&allocations[c]) - allocated[c];
-    }
     *started = atomic_load(&threads) - threads_before;
     return status;
 }
@@ -358,9 +327,8 @@ static void close_training(struct training *t)
     dp_module_close(t->loss);
     dp_module_close(t->wrapper);
     dp_module_close(t->model);
-    for (int i = 0; i < t->n_layers; ++i) {
+    for (int i = 0; i < t->n_layers; ++i)
         dp_module_close(t->layers[i]);
-    }
     dp_group_close(t->group);
 }
 
@@ -375,14 +343,12 @@ static int steady_check(const char *backend, int k, enum dp_math math, enum what
     size_t allocated[CALLERS] = {0}, started = 0;
     const size_t threads_before = atomic_load(&threads);
     int status = dp_group_open(&config, &t.group, &err);
-    if (status == DP_OK) {
+    if (status == DP_OK)
         status = steady_train(&t, what, steps, allocated, &started, &err);
-    }
     const size_t workers = atomic_load(&threads) - threads_before;
     const size_t seconds = t.ddp && dp_ddp_overlaps(t.ddp) ? (size_t)k : 0;
-    if (t.group) {
+    if (t.group)
         close_training(&t);
-    }
     const bool good = status == DP_OK && allocated[LOCKSTEP] == 0 && started == 0 &&
                       workers == (size_t)k - 1 + seconds;
     printf("%s steady on %s with %s, %s: %g heap calls a step by lockstep, %g by the BLAS; %zu "
@@ -408,9 +374,8 @@ static int check_counters(const void *product)
     free(memory);
     steady_count(product);
     pthread_t thread;
-    if (pthread_create(&thread, NULL, idle, NULL) == 0) {
+    if (pthread_create(&thread, NULL, idle, NULL) == 0)
         (void)pthread_join(thread, NULL);
-    }
     const bool good = atomic_load(&allocations[LOCKSTEP]) >= before + 2 + (blas == NULL) &&
                       atomic_load(&allocations[BLAS]) == blas_before + (blas != NULL) &&
                       atomic_load(&threads) == threads_before + 1;
@@ -451,8 +416,7 @@ int main(int argc, char **argv)
         const int steps = atoi(argv[2]);
         return steps > 0 && failed + check_backend(argv[1], steps) == 0 ? 0 : 1;
     }
-    for (int b = 0; b < 2; ++b) {
+    for (int b = 0; b < 2; ++b)
         failed += check_backend(backends[b].name, backends[b].steps);
-    }
     return failed == 0 ? 0 : 1;
 }

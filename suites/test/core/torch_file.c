@@ -10,9 +10,8 @@
 static char *torch_file_read_file(struct context *c)
 {
     FILE *file = fopen(TORCH_LAYERS, "rb");
-    if (!file) {
+    if (!file)
         case_fail(c, "%s cannot be opened", TORCH_LAYERS);
-    }
     (void)fseek(file, 0, SEEK_END);
     const long size = ftell(file);
     (void)fseek(file, 0, SEEK_SET);
@@ -20,9 +19,8 @@ static char *torch_file_read_file(struct context *c)
     const size_t got = text ? fread(text, 1, (size_t)size, file) : 0;
     (void)fclose(file);
     char *copy = case_memory(c, (size_t)size + 1);
-    if (text) {
+    if (text)
         memcpy(copy, text, got);
-    }
     free(text);
     expect(c, size > 0 && got == (size_t)size, "%s cannot be read", TORCH_LAYERS);
     return copy;
@@ -32,14 +30,12 @@ static char *torch_file_read_file(struct context *c)
 static char *next_line(char **at)
 {
     char *line = *at;
-    if (*line == '\0') {
+    if (*line == '\0')
         return NULL;
-    }
     char *end = strchr(line, '\n');
     *at = end ? end + 1 : line + strlen(line);
-    if (end) {
+    if (end)
         *end = '\0';
-    }
     return line;
 }
 
@@ -48,9 +44,8 @@ static int read_numbers(char *text, double values[], int capacity)
     int n = 0;
     char *end;
     for (double value = strtod(text, &end); end != text; value = strtod(text, &end)) {
-        if (n < capacity) {
+        if (n < capacity)
             values[n] = value;
-        }
         ++n;
         text = end;
     }
@@ -104,12 +99,10 @@ static void read_layer(struct context *c, struct torch_layer *layer, char *head,
 static char *find_head(char **at, const char *name, int skip)
 {
     const size_t length = strlen(name);
-    for (char *line = next_line(at); line; line = next_line(at)) {
+    for (char *line = next_line(at); line; line = next_line(at))
         if (strncmp(line, "layer ", 6) == 0 && strncmp(line + 6, name, length) == 0 &&
-            line[6 + length] == ' ' && skip-- == 0) {
+            line[6 + length] == ' ' && skip-- == 0)
             return line;
-        }
-    }
     return NULL;
 }
 
@@ -120,9 +113,8 @@ void torch_each(struct context *c, const char *name,
     for (;; ++found) {
         case_release(c);
         char *at = torch_file_read_file(c), *head = find_head(&at, name, found);
-        if (!head) {
+        if (!head)
             break;
-        }
         struct torch_layer layer;
         case_note(c, "%s number %d", name, found);
         read_layer(c, &layer, head, at);
@@ -134,10 +126,8 @@ void torch_each(struct context *c, const char *name,
 const struct torch_tensor *torch_find(struct context *c, const struct torch_layer *layer,
                                       const char *name)
 {
-    for (int i = 0; i < layer->n_tensors; ++i) {
-        if (strcmp(layer->tensor[i].name, name) == 0) {
+    for (int i = 0; i < layer->n_tensors; ++i)
+        if (strcmp(layer->tensor[i].name, name) == 0)
             return &layer->tensor[i];
-        }
-    }
     case_fail(c, "%s has no tensor %s", layer->name, name);
 }

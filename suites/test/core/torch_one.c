@@ -19,11 +19,10 @@ struct dp_tensor torch_put(struct context *c, const struct torch_one *o, enum dp
 void torch_expect(struct context *c, const struct torch_tensor *want, const struct dp_tensor *got)
 {
     expect_shape(c, want->name, got, want->ndim, want->dim);
-    if (want->exact) {
+    if (want->exact)
         expect_values(c, want->name, got, want->value);
-    } else {
+    else
         expect_within(c, want->name, got, want->value, want->bound);
-    }
 }
 
 /* Finds the parameter of a tensor in the file: "weight_ih" is "weight_ih_l0" of the layer. */
@@ -35,9 +34,8 @@ static struct dp_param *find_param(struct context *c, struct dp_module *module, 
     for (int i = 0; i < n && i < 16; ++i) {
         const char *rest = list[i]->name + length;
         if (strncmp(list[i]->name, name, length) == 0 &&
-            (*rest == '\0' || strcmp(rest, "_l0") == 0)) {
+            (*rest == '\0' || strcmp(rest, "_l0") == 0))
             return list[i];
-        }
     }
     case_fail(c, "the layer has no parameter %s", name);
 }
@@ -80,9 +78,8 @@ void torch_run_both_ways(struct context *c, const struct torch_one *o,
         torch_expect(c, torch_find(c, layer, "y"), &y);
         const struct dp_tensor grad = backward(c, o->module, o->run, &dy);
         torch_expect_grads(c, o, layer, names, n);
-        if (dx) {
+        if (dx)
             torch_expect(c, torch_find(c, layer, "dx"), &grad);
-        }
     }
     expect_values(c, "x afterwards", &x, torch_find(c, layer, "x")->value);
 }

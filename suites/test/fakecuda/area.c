@@ -33,10 +33,9 @@ bool fake_area_meets(const struct fake_area *a, const struct fake_area *b)
     const struct fake_area around = {few->lo, fake_area_span(few), 1, 0};
     if (!row_meets(around.lo, around.width, many))
         return false;
-    for (size_t row = 0; row < few->height; ++row) {
+    for (size_t row = 0; row < few->height; ++row)
         if (row_meets(few->lo + row * few->pitch, few->width, many))
             return true;
-    }
     return false;
 }
 

@@ -124,10 +124,9 @@ cudaError_t fake_capture_wait(struct CUstream_st *stream, const struct CUevent_s
         return error;
     const int branch = stream->branch;
     add_node(capture, branch, NULL, event->node);
-    for (int i = 0; i < FAKE_BRANCHES; ++i) {
+    for (int i = 0; i < FAKE_BRANCHES; ++i)
         if (i != branch && event->seen[i] > capture->seen[branch][i])
             capture->seen[branch][i] = event->seen[i];
-    }
     return cudaSuccess;
 }
 
@@ -172,10 +171,9 @@ static void capture_end(struct fake_capture *capture)
     while (*link != capture)
         link = &(*link)->next;
     *link = capture->next;
-    for (struct CUstream_st *stream = fake.streams; stream; stream = stream->next) {
+    for (struct CUstream_st *stream = fake.streams; stream; stream = stream->next)
         if (stream->capture == capture)
             stream->capture = NULL;
-    }
     fake_nodes_drop(capture->node, capture->nodes);
     free(capture);
 }

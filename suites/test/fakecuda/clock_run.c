@@ -155,10 +155,9 @@ static bool pass_time(struct machine *m)
     }
     if (isinf(next))
         return false;
-    for (int s = 0; s < FAKE_STREAMS; ++s) {
+    for (int s = 0; s < FAKE_STREAMS; ++s)
         if (runs(m, s) && whole[s] > 0)
             m->running[s].left -= (next - m->now_ns) / whole[s];
-    }
     m->now_ns = next;
     if (ends >= 0) {
         m->running[ends].known = false;

@@ -75,10 +75,9 @@ static const struct meaning *meaning_of(cudaError_t error)
 {
     static const struct meaning none = {cudaErrorUnknown, "unrecognized error code",
                                         "unrecognized error code"};
-    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; ++i) {
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; ++i)
         if (meanings[i].error == error)
             return &meanings[i];
-    }
     return &none;
 }
 

@@ -130,10 +130,9 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
             fake_nodes_drop(exec->node, exec->nodes);
             exec->node = NULL;
             exec->nodes = 0;
-            for (int i = 1; i < exec->branches; ++i) {
+            for (int i = 1; i < exec->branches; ++i)
                 if (exec->branch[i])
                     fake_stream_drop(exec->branch[i]);
-            }
         }
     }
     return fake_leave(&call);

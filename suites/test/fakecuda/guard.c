@@ -42,10 +42,9 @@ void fake_guard(struct fake_block *block, const struct fake_access *access)
 {
     if (!(access->use & FAKE_WRITE))
         close_pages(&access->area, PROT_READ);
-    for (size_t i = 0; i < block->records; ++i) {
+    for (size_t i = 0; i < block->records; ++i)
         if (block->record[i].use & FAKE_WRITE)
             close_pages(&block->record[i].area, PROT_NONE);
-    }
     fake.guarded += !block->guarded;
     block->guarded = true;
 }

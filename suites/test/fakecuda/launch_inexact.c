@@ -26,19 +26,17 @@ float twin_expf(float x)
 
 double twin_tree(double part[], size_t n)
 {
-    for (size_t half = n / 2; half > 0; half /= 2) {
+    for (size_t half = n / 2; half > 0; half /= 2)
         for (size_t i = 0; i < half; ++i)
             part[i] += part[i + half];
-    }
     return part[0];
 }
 
 static float tree(float part[], size_t n)
 {
-    for (size_t half = n / 2; half > 0; half /= 2) {
+    for (size_t half = n / 2; half > 0; half /= 2)
         for (size_t i = 0; i < half; ++i)
             part[i] += part[i + half];
-    }
     return part[0];
 }
 

@@ -354,10 +354,9 @@ void fake_memory_leaks(void)
 
 void fake_memory_reset(int device)
 {
-    for (size_t i = 0; i < fake.blocks; ++i) {
+    for (size_t i = 0; i < fake.blocks; ++i)
         if (fake.block[i]->device == device && fake.block[i]->live)
             release(fake.block[i]);
-    }
 }
 
 void fake_memory_close(void)

@@ -210,10 +210,9 @@ static void finalize(struct ncclComm *comm)
     comm->finalized = true;
     comm->state = ncclInProgress;
     ++clique->leaving;
-    for (int r = 0; r < clique->n && clique->leaving == clique->n; ++r) {
+    for (int r = 0; r < clique->n && clique->leaving == clique->n; ++r)
         if (fake_meetings_end(clique->rank[r]))
             clique->rank[r]->state = ncclSuccess;
-    }
 }
 
 ncclResult_t ncclCommFinalize(ncclComm_t comm)

@@ -126,10 +126,9 @@ static void grow(void)
 static bool joins_others(const struct fake_entry *entry)
 {
     struct fake_entry *other = NULL;
-    for (int i = 0; i < group.n && entry->kind == FAKE_SENDS && !entry->joins; ++i) {
+    for (int i = 0; i < group.n && entry->kind == FAKE_SENDS && !entry->joins; ++i)
         if (group.entry[i].comm == entry->comm && group.entry[i].kind == FAKE_SENDS)
             other = &group.entry[i];
-    }
     for (int r = 0; other && r < FAKE_RANKS; ++r) {
         if ((entry->to[r] && other->to[r]) || (entry->from[r] && other->from[r]) ||
             entry->count != other->count)

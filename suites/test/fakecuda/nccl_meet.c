@@ -153,10 +153,9 @@ static struct CUstream_st *meet(const void *args)
         return own;
     if (m->hangs || m->arrived < m->clique->n)
         return NULL;
-    for (int r = 0; r < m->clique->n; ++r) {
+    for (int r = 0; r < m->clique->n; ++r)
         if (!is_at_head(m, r))
             return m->entry[r].stream;
-    }
     nccl_meet_gather(m);
     return own;
 }

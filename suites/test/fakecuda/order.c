@@ -8,10 +8,9 @@
 
 void fake_clock_join(struct fake_clock *clock, const struct fake_clock *other)
 {
-    for (int i = 0; i < FAKE_STREAMS; ++i) {
+    for (int i = 0; i < FAKE_STREAMS; ++i)
         if (other->at[i] > clock->at[i])
             clock->at[i] = other->at[i];
-    }
 }
 
 static bool before(const struct fake_record *record, const struct fake_clock *clock)
@@ -22,10 +21,9 @@ static bool before(const struct fake_record *record, const struct fake_clock *cl
 const struct fake_record *fake_order_open(struct fake_block *block)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < block->records; ++i) {
+    for (size_t i = 0; i < block->records; ++i)
         if (!before(&block->record[i], &fake.host))
             block->record[kept++] = block->record[i];
-    }
     block->records = kept;
     return kept ? block->record : NULL;
 }

@@ -279,10 +279,9 @@ long fakecuda_pending(void)
 {
     long pending = 0;
     fake_lock();
-    for (const struct CUstream_st *stream = fake.streams; stream; stream = stream->next) {
+    for (const struct CUstream_st *stream = fake.streams; stream; stream = stream->next)
         for (const struct fake_op *op = stream->head; op; op = op->next)
             pending += op->work != NULL;
-    }
     fake_unlock();
     return pending;
 }

@@ -126,15 +126,14 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 {
     struct fake_call call = {.name = "cudaStreamWaitEvent", .rules = FAKE_CHOSEN};
     if (fake_enter(&call)) {
-        if (!fake_stream_is(stream, call.name) || !fake_event_is(event, call.name)) {
+        if (!fake_stream_is(stream, call.name) || !fake_event_is(event, call.name))
             fake_result(&call, cudaErrorInvalidResourceHandle);
-        } else if (flags != cudaEventWaitDefault) {
+        else if (flags != cudaEventWaitDefault)
             fake_result(&call, cudaErrorInvalidValue);
-        } else if (stream->capture || event->capture) {
+        else if (stream->capture || event->capture)
             fake_result(&call, fake_capture_wait(stream, event));
-        } else if (event->recorded && --fake.waits_to_drop != 0) {
+        else if (event->recorded && --fake.waits_to_drop != 0)
             fake_put_wait(stream, &event->token);
-        }
     }
     return fake_leave(&call);
 }

@@ -106,17 +106,15 @@ static void check_read(const struct fake_work *work, const struct fake_area *are
 
 void fake_work_do(struct fake_work *work, const struct CUstream_st *stream)
 {
-    for (int i = 0; i < work->accesses && !work->copies; ++i) {
+    for (int i = 0; i < work->accesses && !work->copies; ++i)
         if (work->access[i].use & FAKE_READ)
             check_read(work, &work->access[i].area, stream);
-    }
     fake_me.running = work->name;
     work->run(work->args);
     fake_me.running = NULL;
-    for (int i = 0; i < work->accesses && !work->copies; ++i) {
+    for (int i = 0; i < work->accesses && !work->copies; ++i)
         if ((work->access[i].use & FAKE_SCRATCH) == FAKE_WRITE)
             fake_shadow_set(&work->access[i].area);
-    }
 }
 
 /* A graph may be launched long after it was captured. */
@@ -136,10 +134,9 @@ static struct fake_block *still_there(const struct fake_work *work,
 cudaError_t fake_issue_now(struct CUstream_st *stream, struct fake_work *work)
 {
     cudaError_t error = work->error;
-    for (int i = 0; i < work->accesses && !error; ++i) {
+    for (int i = 0; i < work->accesses && !error; ++i)
         if (!still_there(work, &work->access[i]))
             error = cudaErrorIllegalAddress;
-    }
     if (error) {
         fake_work_drop(work);
         return error;

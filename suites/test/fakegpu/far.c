@@ -57,10 +57,9 @@ static int sum_on(struct dp_group *group, size_t n, size_t *wrong, struct dp_err
                                          DP_BUFFER_BYTES, &sum, err);
     if (status == 0)
         *wrong = far_compare(&sum, slots, n, &status, err);
-    for (int i = 0; i < slots; ++i) {
+    for (int i = 0; i < slots; ++i)
         if (src[i].slot)
             dp_tensor_free(&src[i]);
-    }
     dp_run_close(run);
     return status;
 }

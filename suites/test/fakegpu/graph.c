@@ -328,10 +328,9 @@ int main(void)
     bad += !check_beside();
     bad += !check_refused("cudaStreamEndCapture", want);
     bad += !check_refused("cudaStreamBeginCapture", want);
-    for (size_t i = 0; i < sizeof table / sizeof *table; ++i) {
+    for (size_t i = 0; i < sizeof table / sizeof *table; ++i)
         for (int call = 1; call <= table[i].calls; ++call, ++checks)
             bad += !check_failed(table[i].function, table[i].words, call, want);
-    }
     printf("%d checks, %d bad\n", checks, bad);
     return bad > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

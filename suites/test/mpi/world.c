@@ -121,10 +121,9 @@ static int try_all(struct dp_mpi *mpi, const char *layouts)
                    dp_mpi_size(mpi));
             return 1;
         }
-        for (size_t k = 0; failed == 0 && k < sizeof kinds / sizeof *kinds; ++k) {
+        for (size_t k = 0; failed == 0 && k < sizeof kinds / sizeof *kinds; ++k)
             for (size_t i = 0; failed == 0 && i < sizeof plans / sizeof *plans; ++i, ++done)
                 failed = try(mpi, &layout, &plans[i], &kinds[k]);
-        }
     }
     if (failed == 0 && dp_mpi_rank(mpi) == 0)
         printf("ok %d\n", done);

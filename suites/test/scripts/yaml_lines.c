@@ -29,12 +29,11 @@ static bool yaml_lines_say(const char *words, const struct place *place)
 static void print_scalar(const struct place *place, const yaml_node_t *node)
 {
     printf("%s\t", place->path);
-    for (const char *at = (const char *)node->data.scalar.value; *at != '\0'; ++at) {
+    for (const char *at = (const char *)node->data.scalar.value; *at != '\0'; ++at)
         if (*at == '\n')
             fputs("\\n", stdout);
         else
             putchar(*at);
-    }
     putchar('\n');
 }
 

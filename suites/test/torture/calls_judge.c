@@ -100,10 +100,9 @@ static bool ends_in_glibc(const struct fault_end *end)
 
     if (!WIFEXITED(end->status) || WEXITSTATUS(end->status) != 127)
         return false;
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; ++i) {
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; ++i)
         if (strcmp(end->err, lines[i]) == 0)
             return true;
-    }
     return false;
 }
 

@@ -104,9 +104,8 @@ Test(claims, what_is_lost_is_what_was_not_reached)
     double sum = 0;
     cr_assert(report_limit_of(point, &limit));
     cr_assert(bench_near(limit.of_bound, 5.0 / 6) && bench_near(limit.missing, 1 - limit.of_bound));
-    for (size_t i = 0; i < limit.n_parts; ++i) {
+    for (size_t i = 0; i < limit.n_parts; ++i)
         sum += limit.part[i].share;
-    }
     cr_assert(bench_near(sum, limit.missing), "parts of %g are %g", limit.missing, sum);
     bench_close(bench);
 }
@@ -240,9 +239,8 @@ Test(claims, the_best_point_has_cores_of_its_own)
     cr_assert(best->row->cell->key.n_devices == 4 && best->row->cell->key.global_batch == 64);
     struct report_base base;
     size_t at[3] = {0}, n = 0;
-    while (report_base_next(&bench->group[0], at, &base)) {
+    while (report_base_next(&bench->group[0], at, &base))
         cr_assert(!base.plain && base.single == &bench->point[n++]);
-    }
     cr_assert(n == 2);
     bench_close(bench);
 }
@@ -262,9 +260,8 @@ static char *lead_of(struct bench *bench)
 static void add_six(struct bench *bench, const char *mode, int devices, size_t batch, double step,
                     double spread)
 {
-    for (int l = 0; l < 6; ++l) {
+    for (int l = 0; l < 6; ++l)
         bench_add(bench, mode, devices, batch, l, step + spread * (l - 2.5));
-    }
 }
 
 static void lead_has(struct bench *bench, const char *words)
@@ -284,9 +281,8 @@ Test(claims, the_best_is_the_fastest_that_is_resolved)
     add_six(bench, "ddp", 2, 64, 512, 0);
     add_six(bench, "ddp", 4, 64, 400, 100);
     add_six(bench, "dp", 8, 64, 300, 0);
-    for (size_t i = bench->report.n_rows - 6; i < bench->report.n_rows; ++i) {
+    for (size_t i = bench->report.n_rows - 6; i < bench->report.n_rows; ++i)
         bench->cell[i].oversubscribed = true;
-    }
     bench_make(bench);
     lead_has(bench, "Best of 2 settings: on 2 devices with DDP, tutorial is 1.95\u00d7");
     lead_has(bench, "Farthest from its bound: on 4 devices, tutorial is 1.33\u00d7");
@@ -357,9 +353,8 @@ Test(claims, ranks_alone_are_compared_with_one_rank)
     add_six(bench, "ddp", 1, 64, 1200, 0);
     add_six(bench, "ddp", 2, 64, 625, 0);
     add_six(bench, "ddp", 2, 64, 600, 0);
-    for (size_t l = 0; l < 6; ++l) {
+    for (size_t l = 0; l < 6; ++l)
         bench->cell[6 + l].key.bucket_bytes = bench->cell[18 + l].key.bucket_bytes = 1 << 20;
-    }
     bench_make(bench);
     const struct report_point *point = bench->point;
     cr_assert(point[2].base == &point[0] && point[3].base == &point[1]);
@@ -416,12 +411,10 @@ Test(claims, only_what_is_exact_is_said_to_be)
 {
     static const char *const exact[] = {"tutorial", "mlp:8,6,4", "cnn"};
     static const char *const rounds[] = {"rnn", "lstm", "capsnet", "resnet", "one that is new"};
-    for (size_t i = 0; i < sizeof exact / sizeof exact[0]; ++i) {
+    for (size_t i = 0; i < sizeof exact / sizeof exact[0]; ++i)
         status_is(exact[i], "verified");
-    }
-    for (size_t i = 0; i < sizeof rounds / sizeof rounds[0]; ++i) {
+    for (size_t i = 0; i < sizeof rounds / sizeof rounds[0]; ++i)
         status_is(rounds[i], "verified within bounds");
-    }
 }
 
 /* Stalls are in the mean step, and samples/s follow from the median: the page says where the two

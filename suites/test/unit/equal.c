@@ -106,9 +106,8 @@ Test(equal, text)
 Test(equal, digest_sees_every_bit)
 {
     unsigned char data[80];
-    for (size_t i = 0; i < sizeof data; ++i) {
+    for (size_t i = 0; i < sizeof data; ++i)
         data[i] = (unsigned char)(i * 37);
-    }
     for (size_t bytes = 1; bytes <= sizeof data; ++bytes) {
         const uint64_t want = equal_digest(5, data, bytes);
         cr_assert(equal_digest(5, data, bytes) == want, "%zu bytes: not a function", bytes);

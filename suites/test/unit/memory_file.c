@@ -11,14 +11,12 @@ Test(memory_file, has_all_that_was_written)
     struct memory_file file;
     for (size_t n = 0; n < 200000; n = 3 * n + 1) {
         cr_assert(memory_file_open(&file) == 0);
-        for (size_t i = 0; i < n; ++i) {
+        for (size_t i = 0; i < n; ++i)
             cr_assert(fprintf(file.to, "%zu,", i % 10) == 2);
-        }
         cr_assert(memory_file_close(&file) == 0);
         cr_assert(file.bytes == 2 * n && strlen(file.text) == file.bytes && !file.to);
-        for (size_t i = 0; i < n; ++i) {
+        for (size_t i = 0; i < n; ++i)
             cr_assert(file.text[2 * i] == (char)('0' + i % 10) && file.text[2 * i + 1] == ',');
-        }
         free(file.text);
     }
 }

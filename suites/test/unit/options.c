@@ -74,9 +74,8 @@ static void list_text(const size_t list[], size_t n, char text[200])
 {
     size_t used = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < n && used < 180; ++i) {
+    for (size_t i = 0; i < n && used < 180; ++i)
         used += (size_t)snprintf(text + used, 200 - used, i == 0 ? "%zu" : " %zu", list[i]);
-    }
 }
 
 struct list_row {

@@ -53,18 +53,16 @@ static int by_name(const void *a, const void *b)
 
 static void sorted_names(const struct cell_config *cells, size_t n, uint64_t names[])
 {
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i)
         names[i] = plan_name_of(&cells[i]);
-    }
     qsort(names, n, sizeof names[0], by_name);
 }
 
 static bool same_order(const struct cell_config *a, const struct cell_config *b, size_t n)
 {
     size_t i = 0;
-    while (i < n && plan_name_of(&a[i]) == plan_name_of(&b[i])) {
+    while (i < n && plan_name_of(&a[i]) == plan_name_of(&b[i]))
         ++i;
-    }
     return i == n;
 }
 
@@ -75,16 +73,14 @@ Test(plan, every_block_holds_every_cell_once)
     uint64_t first[24], other[24];
     cr_assert(plan_block(&options) == 24 && plan_cells(&options) == 96);
     sorted_names(cells, 24, first);
-    for (size_t i = 1; i < 24; ++i) {
+    for (size_t i = 1; i < 24; ++i)
         cr_assert(first[i] != first[i - 1], "a cell is there twice");
-    }
     for (size_t l = 0; l < 4; ++l) {
         sorted_names(cells + 24 * l, 24, other);
         cr_assert(memcmp(first, other, sizeof first) == 0, "block %zu has other cells", l);
     }
-    for (size_t i = 0; i < 96; ++i) {
+    for (size_t i = 0; i < 96; ++i)
         cr_assert(cells[i].launch == (int)(i / 24) && cells[i].order_index == i, "cell %zu", i);
-    }
     free(cells);
 }
 
@@ -119,9 +115,8 @@ Test(plan, order_follows_from_the_seed)
     cr_assert(same_order(a, c, 48), "the order of a block depends on the number of blocks");
     for (size_t l = 0; l < 4; ++l) {
         cr_assert(!same_order(a + 24 * l, d + 24 * l, 24), "two seeds, one order of block %zu", l);
-        for (size_t m = 0; m < l; ++m) {
+        for (size_t m = 0; m < l; ++m)
             cr_assert(!same_order(a + 24 * l, a + 24 * m, 24), "blocks %zu and %zu", l, m);
-        }
     }
     free(a);
     free(b);
@@ -134,15 +129,13 @@ static bool has_all(const struct cell_config *cells, size_t n, size_t at, size_t
     uint64_t names[400], all[24];
     size_t found = 0;
     cr_assert(n / block == 400 && block == 24);
-    for (size_t l = 0; l < 400; ++l) {
+    for (size_t l = 0; l < 400; ++l)
         names[l] = plan_name_of(&cells[l * block + at]);
-    }
     sorted_names(cells, block, all);
     for (size_t i = 0; i < block; ++i) {
         size_t l = 0;
-        while (l < 400 && names[l] != all[i]) {
+        while (l < 400 && names[l] != all[i])
             ++l;
-        }
         found += l < 400;
     }
     return found == block;
@@ -154,9 +147,8 @@ Test(plan, any_cell_can_have_any_place)
     struct plan_options options = example();
     options.launches = 400;
     struct cell_config *cells = plan_cells_of(&options);
-    for (size_t at = 0; at < 24; ++at) {
+    for (size_t at = 0; at < 24; ++at)
         cr_assert(has_all(cells, 9600, at, 24), "place %zu", at);
-    }
     free(cells);
 }
 
@@ -185,9 +177,8 @@ static void check_settings(struct plan_options *options)
     for (size_t k = 0; k < 2 * options->n_counts; ++k) {
         const size_t count = options->count[k / 2], share = options->weak ? count : 1;
         const enum cell_mode mode = k % 2 == 0 ? CELL_DP : CELL_DDP;
-        if (!options->mode[mode]) {
+        if (!options->mode[mode])
             continue;
-        }
         cr_assert(count_cells(cells, block, mode, (int)count, &rows) == 6);
         cr_assert(rows == 2 * (10 + 30 + 64) * share, "%zu rows on %zu", rows, count);
         expected += 6;
@@ -226,12 +217,10 @@ Test(plan, modes_and_scaling)
             options.mode[CELL_DDP] = (modes & 4) != 0;
             options.mode[CELL_PLAIN_MT] = (modes & 8) != 0;
             options.weak = weak != 0;
-            if (modes == 1) {
+            if (modes == 1)
                 options.n_counts = 0;
-            }
-            if (modes == 8) {
+            if (modes == 8)
                 continue;
-            }
             check_settings(&options);
         }
     }
@@ -308,16 +297,14 @@ Test(plan, buckets_are_an_axis_of_ranks)
     for (size_t i = 0; i < block; ++i) {
         cr_assert(cells[i].mode == CELL_DDP || cells[i].bucket_bytes == 0,
                   "a bucket without ranks");
-        for (size_t b = 0; b < 3; ++b) {
+        for (size_t b = 0; b < 3; ++b)
             found[b] += cells[i].mode == CELL_DDP && cells[i].bucket_bytes == options.bucket[b];
-        }
     }
     cr_assert(found[0] == 18 && found[1] == 18 && found[2] == 18, "%zu, %zu, %zu", found[0],
               found[1], found[2]);
     sorted_names(cells, block, names);
-    for (size_t i = 1; i < block; ++i) {
+    for (size_t i = 1; i < block; ++i)
         cr_assert(names[i] != names[i - 1], "a cell is there twice");
-    }
     free(cells);
     options.mode[CELL_DDP] = false;
     cr_assert(plan_defaults(&options, 4, &why) == -1 && strstr(why.text, "plain,dp has none"));
@@ -346,13 +333,11 @@ Test(plan, places_of_inputs_are_an_axis_of_training)
         cr_assert((strcmp(cell.cell_id, before.cell_id) == 0) == (cell.key.host_inputs == 0));
         ++found[cell.key.host_inputs][cells[i].mode];
     }
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 2; ++i)
         cr_assert(found[i][CELL_PLAIN] == 6 && found[i][CELL_DP] == 18 && found[i][CELL_DDP] == 18);
-    }
     sorted_names(cells, block, names);
-    for (size_t i = 1; i < block; ++i) {
+    for (size_t i = 1; i < block; ++i)
         cr_assert(names[i] != names[i - 1], "a cell is there twice");
-    }
     free(cells);
     options = example();
     options.host_inputs[0] = options.n_host_inputs = 1;
@@ -364,9 +349,8 @@ Test(plan, places_of_inputs_are_an_axis_of_training)
 static const struct plan_option *option_of(const char *name)
 {
     const struct plan_option *option = plan_option_table;
-    while (option < plan_option_table + PLAN_OPTIONS && strcmp(option->name, name) != 0) {
+    while (option < plan_option_table + PLAN_OPTIONS && strcmp(option->name, name) != 0)
         ++option;
-    }
     cr_assert(option < plan_option_table + PLAN_OPTIONS, "--%s", name);
     return option;
 }
@@ -392,13 +376,11 @@ Test(plan, communicators_are_an_axis_of_all_modes)
                   cells[i].communicator);
         ++found[peer][cells[i].mode];
     }
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 2; ++i)
         cr_assert(found[i][CELL_PLAIN] == 6 && found[i][CELL_DP] == 18 && found[i][CELL_DDP] == 18);
-    }
     sorted_names(cells, block, names);
-    for (size_t i = 1; i < block; ++i) {
+    for (size_t i = 1; i < block; ++i)
         cr_assert(names[i] != names[i - 1], "a cell is there twice");
-    }
     free(cells);
 }
 
@@ -531,9 +513,8 @@ Test(plan, what_cannot_be_is_refused)
 
     options = example();
     options.n_batches = PLAN_MAX_BATCHES;
-    for (size_t i = 0; i < PLAN_MAX_BATCHES; ++i) {
+    for (size_t i = 0; i < PLAN_MAX_BATCHES; ++i)
         options.batch[i] = i + 1;
-    }
     options.launches = PLAN_MAX_CELLS / 512;
     cr_assert(plan_defaults(&options, 4, &why) == 0, "%s", why.text);
     ++options.launches;

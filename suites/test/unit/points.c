@@ -11,9 +11,8 @@ Test(points, six_launches_give_an_interval)
 {
     static const double steps[] = {60, 20, 50, 10, 30, 40};
     struct bench *bench = bench_open("strong");
-    for (int l = 0; l < 6; ++l) {
+    for (int l = 0; l < 6; ++l)
         bench_add(bench, "dp", 1, 30, l, steps[l]);
-    }
     bench_make(bench);
     cr_assert(bench->report.n_points == 1 && bench->report.n_groups == 1);
     const struct report_point *point = &bench->point[0];
@@ -79,9 +78,8 @@ Test(points, steps_that_get_faster_are_seen_across_launches)
 Test(points, ten_launches_give_a_narrower_interval)
 {
     struct bench *bench = bench_open("strong");
-    for (int l = 0; l < 10; ++l) {
+    for (int l = 0; l < 10; ++l)
         bench_add(bench, "dp", 1, 30, l, 10.0 * (l + 1));
-    }
     bench_make(bench);
     bench_value(&bench->point[0].value[REPORT_STEP], 55, 20, 90, REPORT_INTERVAL, 10);
     cr_assert(bench_near(bench->point[0].value[REPORT_STEP].coverage, 1002.0 / 1024));
@@ -91,9 +89,8 @@ Test(points, ten_launches_give_a_narrower_interval)
 Test(points, five_launches_give_a_range)
 {
     struct bench *bench = bench_open("strong");
-    for (int l = 0; l < 5; ++l) {
+    for (int l = 0; l < 5; ++l)
         bench_add(bench, "dp", 1, 30, l, 10.0 * (l + 1));
-    }
     bench_make(bench);
     bench_value(&bench->point[0].value[REPORT_STEP], 30, 10, 50, REPORT_LAUNCHES, 5);
     bench_value(&bench->point[0].value[REPORT_SPEEDUP], 1, 1, 1, REPORT_LAUNCHES, 5);
@@ -141,9 +138,8 @@ Test(points, failed_launches_are_left_out)
     struct bench *bench = bench_open("strong");
     for (int l = 0; l < 6; ++l) {
         struct report_row *row = bench_add(bench, "dp", 1, 30, l, 10.0 * (l + 1));
-        if (l == 5) {
+        if (l == 5)
             bench_fail(row);
-        }
     }
     bench_fail(bench_add(bench, "dp", 2, 30, 0, 1));
     bench_make(bench);
@@ -167,9 +163,8 @@ Test(points, a_launch_missing_in_the_base_drops_the_pair)
     bench_add(bench, "plain", 1, 30, 0, 100);
     bench_fail(bench_add(bench, "plain", 1, 30, 1, 100));
     bench_add(bench, "plain", 1, 30, 3, 130);
-    for (int l = 0; l < 4; ++l) {
+    for (int l = 0; l < 4; ++l)
         bench_add(bench, "dp", 2, 30, l, 50.0 + 10 * l);
-    }
     bench_make(bench);
     const struct report_point *point = &bench->point[1];
     cr_assert(point->base == &bench->point[0] && report_is_plain(point->base));
@@ -188,11 +183,10 @@ Test(points, few_pairs_of_many_launches_give_a_range)
     for (int l = 0; l < 7; ++l) {
         struct report_row *base = bench_add(bench, "dp", 1, 30, l, 100);
         struct report_row *row = bench_add(bench, "dp", 2, 30, l, 50 + l);
-        if (l < 1) {
+        if (l < 1)
             bench_fail(base);
-        } else if (l < 2) {
+        else if (l < 2)
             bench_fail(row);
-        }
     }
     bench_make(bench);
     const struct report_point *point = &bench->point[1];
@@ -343,9 +337,8 @@ Test(points, phases_are_medians_of_the_launches_that_know_them)
         cell->phase_median_ns[RECORD_REDUCE] = 10.0 * l;
         cell->outside_frac = l == 0 ? NAN : 0.1 * l;
         cell->phase_ns[RECORD_LOSS] = &measured;
-        if (l == 2) {
+        if (l == 2)
             bench_fail(row);
-        }
     }
     bench_make(bench);
     cr_assert(bench_near(bench->point[0].value[REPORT_PHASE + RECORD_REDUCE].middle, 5));

@@ -44,9 +44,8 @@ struct report_row *bench_add(struct bench *bench, const char *mode, int devices,
     cell->p95_ns = median_ns + 1;
     cell->mean_ns = median_ns + 2;
     cell->throughput_samples_per_s = 1e9 * (double)batch / cell->mean_ns;
-    for (int p = 0; p < RECORD_PHASES; ++p) {
+    for (int p = 0; p < RECORD_PHASES; ++p)
         cell->phase_median_ns[p] = NAN;
-    }
     cell->outside_frac = NAN;
     cell->busbw_bytes_per_s = NAN;
     *row = (struct report_row){
@@ -103,11 +102,9 @@ char *bench_table(const struct report *report, enum report_table_id which)
     cr_assert(report_table(&out, report, which) == 0);
     cr_assert(fclose(out.file) == 0);
     to = text;
-    for (const char *from = text; *from != '\0'; ++from) {
-        if (*from != '\\') {
+    for (const char *from = text; *from != '\0'; ++from)
+        if (*from != '\\')
             *to++ = *from;
-        }
-    }
     *to = '\0';
     return text;
 }
@@ -118,15 +115,13 @@ static size_t cut_line(char *line, char *cell[], size_t most)
     size_t n = 0;
     for (char *at = line; n < most && (at = strstr(at, "| ")) != NULL; ++n) {
         char *end = strstr(at + 2, " |");
-        if (!end) {
+        if (!end)
             break;
-        }
         cell[n] = at + 2;
         at = end + 1;
     }
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i)
         *strstr(cell[i], " |") = '\0';
-    }
     return n;
 }
 
@@ -146,9 +141,8 @@ void bench_cell(const struct report *report, enum report_table_id which, size_t 
         cr_assert(line && line[0] == '|', "there is no row %zu", row);
     }
     cells = cut_line(line, cell, MOST);
-    while (column < names && strcmp(name[column], heading) != 0) {
+    while (column < names && strcmp(name[column], heading) != 0)
         ++column;
-    }
     column += (size_t)after;
     cr_assert(names == cells && column < cells, "no column %s of %zu, %zu", heading, names, cells);
     snprintf(text, REPORT_CELL_TEXT, "%s", cell[column]);

@@ -29,17 +29,15 @@ static void ranks_by_sorting(const double x[], size_t n, double rank[])
     size_t at[20] = {0};
     for (size_t i = 0; i < n; ++i) {
         size_t j = i;
-        for (; j > 0 && x[at[j - 1]] > x[i]; --j) {
+        for (; j > 0 && x[at[j - 1]] > x[i]; --j)
             at[j] = at[j - 1];
-        }
         at[j] = i;
     }
     for (size_t first = 0, end; first < n; first = end) {
         for (end = first; end < n && x[at[end]] == x[at[first]]; ++end) {
         }
-        for (size_t k = first; k < end; ++k) {
+        for (size_t k = first; k < end; ++k)
             rank[at[k]] = (double)(first + 1 + end) / 2;
-        }
     }
 }
 
@@ -48,18 +46,15 @@ static double signed_p_of_all(const double d[], size_t n, double margin)
 {
     double size[20] = {0}, rank[20] = {0}, seen = 0;
     size_t as_large = 0;
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i)
         size[i] = fabs(d[i] - margin);
-    }
     ranks_by_sorting(size, n, rank);
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i)
         seen += d[i] > margin ? rank[i] : 0;
-    }
     for (unsigned signs = 0; signs < 1U << n; ++signs) {
         double sum = 0;
-        for (size_t i = 0; i < n; ++i) {
+        for (size_t i = 0; i < n; ++i)
             sum += (signs >> i & 1) != 0 && size[i] > 0 ? rank[i] : 0;
-        }
         as_large += sum >= seen;
     }
     return (double)as_large / (double)(1U << n);
@@ -81,9 +76,8 @@ Test(rank, signed_p_is_that_of_all_signs)
     for (size_t n = 1; n <= 10; ++n) {
         for (int round = 0; round < 24; ++round) {
             double d[10];
-            for (size_t i = 0; i < n; ++i) {
+            for (size_t i = 0; i < n; ++i)
                 d[i] = next_of_kind(&state, round % 4);
-            }
             const double margin = round % 3 == 0 ? 0.5 : 0;
             const double want = signed_p_of_all(d, n, margin), got = rank_signed_p(d, n, margin);
             cr_assert(fabs(got - want) < 1e-14, "%zu of kind %d: %.17g, not %.17g", n, round % 4,
@@ -101,9 +95,8 @@ static double sum_p_of_all(const double x[], size_t n, size_t m)
     double rank[20] = {0}, seen = 0;
     size_t all = 0, below = 0, above = 0;
     ranks_by_sorting(x, n + m, rank);
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i)
         seen += rank[i];
-    }
     for (unsigned choice = 0; choice < 1U << (n + m); ++choice) {
         double sum = 0;
         size_t chosen = 0;
@@ -125,9 +118,8 @@ Test(rank, sum_p_is_that_of_all_choices)
         for (size_t m = 1; m <= 5; ++m) {
             for (int round = 0; round < 8; ++round) {
                 double x[12], got = NAN;
-                for (size_t i = 0; i < n + m; ++i) {
+                for (size_t i = 0; i < n + m; ++i)
                     x[i] = next_of_kind(&state, round % 4);
-                }
                 const double want = sum_p_of_all(x, n, m);
                 cr_assert(rank_sum_p(x, n, x + n, m, &got) == 0);
                 cr_assert(fabs(got - want) < 1e-14, "%zu and %zu of kind %d: %.17g, not %.17g", n,
@@ -167,18 +159,16 @@ Test(rank, signed_critical_values)
                       sum);
         }
     }
-    for (size_t n = 1; n <= RANK_MOST; ++n) {
+    for (size_t n = 1; n <= RANK_MOST; ++n)
         cr_assert(p_of_negative_sum(n, 0) == ldexp(1, -(int)n), "all of %zu are positive", n);
-    }
 }
 
 /* a is 1..n with gaps, so that u of the n m pairs are in the wrong order. */
 static double p_of_u(size_t n, size_t m, size_t u)
 {
     double a[RANK_MOST], b[RANK_MOST], p = NAN;
-    for (size_t j = 0; j < m; ++j) {
+    for (size_t j = 0; j < m; ++j)
         b[j] = (double)j + 1;
-    }
     for (size_t i = n; i > 0; --i) {
         const size_t above = u < m ? u : m; /* values of b that this one is larger than */
         a[i - 1] = (double)above + 0.5 + 0.001 * (double)i;
@@ -213,9 +203,8 @@ Test(rank, published_examples)
     static const double a[10] = {.80, .83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, .73, 1.46};
     static const double b[5] = {1.15, .88, .90, .74, 1.21};
     double d[9], p;
-    for (size_t i = 0; i < 9; ++i) {
+    for (size_t i = 0; i < 9; ++i)
         d[i] = x[i] - y[i];
-    }
     cr_assert(rank_signed_p(d, 9, 0) == 10.0 / 512, "%g", rank_signed_p(d, 9, 0));
     struct rank_estimate got = rank_signed_estimate(d, 9, 0.95);
     cr_assert(fabs(got.middle - .46) < 1e-9 && fabs(got.lo - .01) < 1e-9 &&
@@ -234,9 +223,8 @@ Test(rank, intervals_are_what_the_tests_do_not_reject)
     uint64_t state = 5;
     double d[10], moved[10], p;
     for (size_t n = 6; n <= 10; ++n) {
-        for (size_t i = 0; i < n; ++i) {
+        for (size_t i = 0; i < n; ++i)
             d[i] = rank_next_normal(&state);
-        }
         const struct rank_estimate got = rank_signed_estimate(d, n, 0.95);
         cr_assert(got.valid && got.lo < got.middle && got.middle < got.hi, "%zu", n);
         cr_assert(signed_p_of_all(d, n, got.lo - 1e-9) <= 0.025, "%zu", n);
@@ -244,9 +232,8 @@ Test(rank, intervals_are_what_the_tests_do_not_reject)
         struct rank_estimate shift;
         cr_assert(rank_sum_shift(d, 4, d + 4, n - 4, 0.9, &shift) == 0);
         for (int side = -1; side <= 1 && shift.valid; side += 2) {
-            for (size_t i = 0; i < n; ++i) {
+            for (size_t i = 0; i < n; ++i)
                 moved[i] = d[i] - (i < 4 ? 0 : shift.lo + side * 1e-9);
-            }
             p = sum_p_of_all(moved, 4, n - 4);
             cr_assert((p <= 0.1) == (side < 0), "%zu, side %d: %g", n, side, p);
         }
@@ -275,9 +262,8 @@ Test(rank, errs_as_often_as_it_says)
             a[i] = exp(rank_next_normal(&state));
             b[i] = exp(rank_next_normal(&state));
         }
-        for (size_t i = 0; i < 10; ++i) {
+        for (size_t i = 0; i < 10; ++i)
             d[i] = 0.01 + 0.02 * rank_next_normal(&state) * (round % 2 == 0 ? 1 : 9);
-        }
         pairs = rank_signed_estimate(d, 10, 0.95);
         covers += pairs.lo <= 0.01 && 0.01 <= pairs.hi;
         rejects += rank_signed_p(d, 10, 0.01) <= 0.05;
@@ -285,9 +271,8 @@ Test(rank, errs_as_often_as_it_says)
         sum_covers += samples.lo <= 0 && 0 <= samples.hi;
         cr_assert(rank_sum_p(a, 8, b, 8, &p) == 0);
         sum_rejects += p <= 0.05;
-        for (size_t i = 0; i < 8; ++i) {
+        for (size_t i = 0; i < 8; ++i)
             b[i] = 3 * exp(rank_next_normal(&state)) + 3;
-        }
         cr_assert(rank_sum_p(a, 8, b, 8, &p) == 0);
         finds += p <= 0.05;
     }
@@ -305,13 +290,11 @@ Test(rank, holm_is_the_textbook_one)
     double adjusted[5];
     static const double want[4] = {.03, .06, .06, .02}, with_nan[4] = {.04, .09, .09, .025};
     cr_assert(rank_holm(p, 4, adjusted) == 0);
-    for (size_t i = 0; i < 4; ++i) {
+    for (size_t i = 0; i < 4; ++i)
         cr_assert(fabs(adjusted[i] - want[i]) < 1e-15, "%zu: %g", i, adjusted[i]);
-    }
     cr_assert(rank_holm(p, 5, adjusted) == 0 && isnan(adjusted[4]));
-    for (size_t i = 0; i < 4; ++i) {
+    for (size_t i = 0; i < 4; ++i)
         cr_assert(fabs(adjusted[i] - with_nan[i]) < 1e-15, "%zu: %g", i, adjusted[i]);
-    }
     cr_assert(rank_holm(NULL, 0, adjusted) == 0);
 }
 
@@ -322,9 +305,8 @@ Test(rank, detectable_effect_and_pairs)
     const double d[10] = {-.02, -.02, -.02, .02, .02, .02, .01, -.01, .3, -.3}, still[8] = {0};
     double twice[10];
     const double got = rank_detectable(d, 10, 0.01, 0, 0.05);
-    for (size_t i = 0; i < 10; ++i) {
+    for (size_t i = 0; i < 10; ++i)
         twice[i] = 2 * d[i];
-    }
     cr_assert(got > 0.01 && got == rank_detectable(d, 10, 0.01, 0, 0.05), "%g", got);
     cr_assert(fabs(rank_detectable(twice, 10, 0, 0, 0.05) - 2 * (got - 0.01)) < 1e-12);
     cr_assert(rank_detectable(d, 10, 0.01, 2, 0.05) > 1.9,

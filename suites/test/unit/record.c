@@ -123,9 +123,8 @@ Test(record, steps_alone_round_trip)
     struct text_error err = {""};
     for (int n = RECORD_LEAST_ROUNDS; n <= RECORD_MOST_ROUNDS; n += 6) {
         cell.n_alone = n;
-        for (int i = 0; i < n; ++i) {
+        for (int i = 0; i < n; ++i)
             cell.alone_ns[i] = 70 + (uint64_t)i;
-        }
         char *text = record_cell_text(&cell);
         cr_assert(text && record_cell_parse(text, &back, &err) == 0, "%s", err.text);
         cr_assert(back.n_alone == n &&

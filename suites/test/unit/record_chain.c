@@ -32,9 +32,8 @@ static void make_lines(char *line[LINES])
 
 static void free_lines(char *line[LINES])
 {
-    for (int i = 0; i < LINES; ++i) {
+    for (int i = 0; i < LINES; ++i)
         free(line[i]);
-    }
 }
 
 /* Reads a file of n lines. at = 0: it must be read; else the error must be about that line and have
@@ -46,9 +45,8 @@ static void record_chain_expect(char *const line[], int n, int at, const char *w
     struct record_file file;
     struct text_error err = {""};
     cr_assert(stream);
-    for (int i = 0; i < n; ++i) {
+    for (int i = 0; i < n; ++i)
         cr_assert(fprintf(stream, "%s\n", line[i]) > 0);
-    }
     cr_assert(fclose(stream) == 0);
     const int status = record_read(name, &file, &err);
     unlink(name);

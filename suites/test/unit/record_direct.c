@@ -25,9 +25,8 @@ static bool is_direct(const char *line)
     struct record_cell cell;
     struct text_error err = {""}, err_json = {""};
     char chain[DIGEST_HEX];
-    if (!record_cell_direct(line, bytes, &cell, chain)) {
+    if (!record_cell_direct(line, bytes, &cell, chain))
         return false;
-    }
     char *a = record_direct_judge(&cell, record_cell_check(&cell, &err), &err);
     json_t *root = record_json_load(line, bytes, &err_json);
     cr_assert(root, "it is not JSON: %s: %s", err_json.text, line);
@@ -52,9 +51,8 @@ enum addition { NOTHING, RANKS, MACHINE, ADDITIONS };
 static char *example_line(int launch, enum addition with)
 {
     struct record_cell cell = example_cell(launch);
-    if (with == RANKS) {
+    if (with == RANKS)
         example_ranks(&cell);
-    }
     if (with == MACHINE) {
         example_parts(&cell);
         example_gpu(&cell);

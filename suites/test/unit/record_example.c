@@ -135,9 +135,8 @@ void example_ranks(struct record_cell *cell)
     static const uint64_t rounds[RECORD_TURNS][6] = {
         {100, 90, 101, 99, 180, 100}, {40, 39, 41, 30, 50, 40}, {120, 108, 100, 112, 90, 300}};
     cell->n_rounds = 6;
-    for (int turn = 0; turn < RECORD_TURNS; ++turn) {
+    for (int turn = 0; turn < RECORD_TURNS; ++turn)
         memcpy(cell->round_ns[turn], rounds[turn], sizeof rounds[turn]);
-    }
     cell->compute_alone_ns = 100;
     cell->comm_alone_ns = 40;
     cell->whole_ns = 110;

@@ -136,20 +136,17 @@ Test(record_file, many_cells)
 {
     const struct scratch at = open_scratch();
     append_run(&at);
-    for (int launch = 0; launch < 50; ++launch) {
+    for (int launch = 0; launch < 50; ++launch)
         append_status(&at, launch, (uint64_t)launch, launch % 3 == 1 ? RECORD_FAILED : RECORD_OK);
-    }
     struct record_file file;
     struct text_error err = {""};
     cr_assert(record_read(at.path, &file, &err) == 0 && file.n_cells == 50, "%s", err.text);
-    for (int launch = 0; launch < 50; ++launch) {
+    for (int launch = 0; launch < 50; ++launch)
         cr_assert(file.cell[launch].key.launch == launch, "order of the file");
-    }
     record_file_free(&file);
     append_end(&at, 33, 17);
-    for (int launch = 49; launch >= 0; launch -= 3) {
+    for (int launch = 49; launch >= 0; launch -= 3)
         append_cell(&at, launch, 1000);
-    }
     append_end(&at, 50, 0);
     cr_assert(record_read(at.path, &file, &err) == 0 && file.n_cells == 50, "%s", err.text);
     cr_assert(file.ended && !file.interrupted);
@@ -434,9 +431,8 @@ Test(record_file, endless_line, .timeout = 50)
 Test(record_file, full_disk)
 {
     const int fd = open("/dev/full", O_WRONLY);
-    if (fd < 0) {
+    if (fd < 0)
         cr_skip_test("there is no /dev/full here");
-    }
     struct text_error err = {""};
     cr_assert(record_append(fd, "{}", &err) == -1, "a full disk went unnoticed");
     cr_assert(strstr(err.text, "No space left"), "%s", err.text);

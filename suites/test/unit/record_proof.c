@@ -115,9 +115,8 @@ static void no_loss(struct record_cell *cell)
 
 static void products_longer_than_steps(struct record_cell *cell)
 {
-    for (size_t i = 0; i < cell->n_samples * (size_t)cell->n_ranks; ++i) {
+    for (size_t i = 0; i < cell->n_samples * (size_t)cell->n_ranks; ++i)
         cell->matmul_ns[i] = 2 * cell->t_step_ns[i % cell->n_samples];
-    }
     record_derive(cell);
 }
 
@@ -130,9 +129,8 @@ static void more_hidden(struct record_cell *cell)
 static void hidden_that_is_cut(struct record_cell *cell)
 {
     example_ranks(cell);
-    for (int i = 0; i < cell->n_rounds; ++i) {
+    for (int i = 0; i < cell->n_rounds; ++i)
         cell->round_ns[RECORD_WHOLE][i] = 150;
-    }
     cell->whole_ns = 150;
     cell->hidden_frac = 0;
 }
@@ -166,9 +164,8 @@ static void with_phased(struct record_cell *cell, uint64_t more)
 {
     cell->phased_ns = calloc(cell->n_samples, sizeof cell->phased_ns[0]);
     cr_assert(cell->phased_ns);
-    for (size_t i = 0; i < cell->n_samples; ++i) {
+    for (size_t i = 0; i < cell->n_samples; ++i)
         cell->phased_ns[i] = cell->t_step_ns[i] + more;
-    }
     record_derive(cell);
 }
 

@@ -188,13 +188,12 @@ static char *mutate(const char *line, uint64_t *state)
         const size_t span = (size_t)(*state >> 50) % 7, rest = now - at;
         const unsigned kind = (unsigned)(*state >> 57) % 3;
         const size_t cut = span < rest ? span : rest;
-        if (kind == 0 && at < now) {
+        if (kind == 0 && at < now)
             copy[at] = bytes[(size_t)(*state >> 33) % (sizeof bytes - 1)];
-        } else if (kind == 1) {
+        else if (kind == 1)
             memmove(copy + at, copy + at + cut, rest - cut + 1);
-        } else if (now + cut <= 2 * length) {
+        else if (now + cut <= 2 * length)
             memmove(copy + at + cut, copy + at, rest + 1);
-        }
     }
     return copy;
 }
@@ -216,9 +215,8 @@ Test(record_refused, damaged_lines_do_no_harm, .timeout = 50)
         cr_assert(status == 0 || (err.text[0] != '\0' && !strpbrk(err.text, "\n\x01")),
                   "round %d: no reason given", i);
         refused += status != 0;
-        if (status == 0 && i % 2 == 0) {
+        if (status == 0 && i % 2 == 0)
             record_cell_free(&got);
-        }
         free(line);
     }
     cr_assert(refused > 10000 && refused < 20000, "%zu of 20000 refused", refused);

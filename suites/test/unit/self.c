@@ -17,9 +17,8 @@ Test(self, fails_when_asked)
 
 Test(self, crashes_when_asked)
 {
-    if (asked_to("crash")) {
+    if (asked_to("crash"))
         abort();
-    }
     cr_assert(1);
 }
 

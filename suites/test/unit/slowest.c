@@ -41,9 +41,8 @@ static struct report_slowest slowest_make(struct bench *bench)
 
 static void slowest_end(struct bench *bench)
 {
-    for (size_t i = 0; i < bench->report.n_rows; ++i) {
+    for (size_t i = 0; i < bench->report.n_rows; ++i)
         record_cell_free(&bench->cell[i]);
-    }
     bench_close(bench);
 }
 
@@ -53,9 +52,8 @@ Test(slowest, is_named_with_its_host)
 {
     struct bench *bench = bench_open("strong");
     char text[REPORT_CELL_TEXT] = "";
-    for (int l = 0; l < 4; ++l) {
+    for (int l = 0; l < 4; ++l)
         slowest_launch(bench, l, (const uint64_t[]){85, 85, 106}, even);
-    }
     const struct report_slowest slowest = slowest_make(bench);
     cr_assert(slowest.rank == 2 && slowest.ranks == 3 && slowest.lost == 4 &&
               slowest.launches == 4);

@@ -38,11 +38,9 @@ static void check_pair(size_t rows, int devices)
 
 Test(split, closed_form)
 {
-    for (size_t rows = 0; rows <= MAX_ROWS; ++rows) {
-        for (int devices = 1; devices <= MAX_DEVICES; ++devices) {
+    for (size_t rows = 0; rows <= MAX_ROWS; ++rows)
+        for (int devices = 1; devices <= MAX_DEVICES; ++devices)
             check_pair(rows, devices);
-        }
-    }
 }
 
 struct split_row {

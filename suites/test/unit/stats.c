@@ -16,9 +16,8 @@ static double stats_next_uniform(uint64_t *state)
 
 static void fill_ascending(double x[], size_t n)
 {
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i)
         x[i] = (double)(i + 1);
-    }
 }
 
 struct rank_row {
@@ -111,9 +110,8 @@ Test(stats, median_interval_coverage)
     int covered = 0;
     for (int trial = 0; trial < TRIALS; ++trial) {
         double x[N], scratch[N];
-        for (int i = 0; i < N; ++i) {
+        for (int i = 0; i < N; ++i)
             x[i] = stats_next_uniform(&state);
-        }
         const struct stats_summary s = stats_summarise(x, N, scratch);
         covered += s.ci.lo <= 0.5 && 0.5 <= s.ci.hi;
     }
@@ -177,9 +175,8 @@ Test(stats, small_and_constant)
 Test(stats, alternating_samples_are_not_worth_more)
 {
     double x[50], scratch[50];
-    for (size_t i = 0; i < 50; ++i) {
+    for (size_t i = 0; i < 50; ++i)
         x[i] = i % 2 == 0 ? 1 : 2;
-    }
     const struct stats_summary s = stats_summarise(x, 50, scratch);
     cr_assert(s.rho1 < -0.9 && s.n_eff == 50, "rho1 %g n_eff %g", s.rho1, s.n_eff);
 }
@@ -207,9 +204,8 @@ Test(stats, p99_needs_299_samples)
 Test(stats, settling)
 {
     double x[40], scratch[40];
-    for (int i = 0; i < 40; ++i) {
+    for (int i = 0; i < 40; ++i)
         x[i] = i < 4 ? 200 : 100;
-    }
     cr_assert(fabs(stats_settling(x, 40, scratch) - log(2)) < 1e-12);
     x[39] = 1e9;
     cr_assert(fabs(stats_settling(x, 40, scratch) - log(2)) < 1e-12, "an outlier changes nothing");
@@ -291,9 +287,8 @@ Test(stats, steady_state)
     const struct stats_steady_rule rule = {
         .window = 30, .slope_limit = 0.005, .spread_limit = 0.05};
     double x[60];
-    for (size_t i = 0; i < 60; ++i) {
+    for (size_t i = 0; i < 60; ++i)
         x[i] = i < 30 ? 200 - 3 * (double)i : 110 + (i % 2 == 0 ? 1 : -1);
-    }
     cr_assert(!stats_is_steady(x, 29, &rule), "fewer than the window");
     cr_assert(!stats_is_steady(x, 30, &rule), "falling");
     cr_assert(!stats_is_steady(x, 45, &rule), "half falling");

@@ -51,10 +51,9 @@ struct totals {
 static void text_run(const struct kernel_case cases[], int n, float (*want)[REGION],
                      float (*got)[REGION], struct totals *totals)
 {
-    for (int i = 0; i < n; ++i, ++totals->kernels) {
+    for (int i = 0; i < n; ++i, ++totals->kernels)
         for (int variant = 0; variant < 2 * cases[i].variants; ++variant, ++totals->compared)
             totals->wrong += text_compare(&cases[i], variant / 2, variant % 2 != 0, want, got);
-    }
 }
 
 int main(void)

@@ -38,16 +38,14 @@ static void test_areas(void)
     size_t n = 0;
     for (size_t lo = 1; lo < 9; lo += 3) {
         for (size_t width = 0; width < 6; ++width) {
-            for (size_t height = 1; height < 5; ++height) {
+            for (size_t height = 1; height < 5; ++height)
                 for (size_t pitch = width ? width : 1; pitch < 9 && n < 400; pitch += 2)
                     all[n++] = fake_area((const char *)lo, width, height, pitch);
-            }
         }
     }
-    for (size_t a = 0; a < n; ++a) {
+    for (size_t a = 0; a < n; ++a)
         for (size_t b = 0; b < n; ++b)
             order_compare(&all[a], &all[b]);
-    }
     CHECK(n > 100 && n < 400);
 }
 

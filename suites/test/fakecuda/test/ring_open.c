@@ -169,10 +169,9 @@ static void close_queues(struct ring *r, struct ring_device *d)
 {
     cudaEvent_t all[] = {d->ready, d->staged, d->moved, d->loaded[0], d->loaded[1], d->updated};
     const size_t events = sizeof all / sizeof *all - (r->bug == RING_LEAKS_EVENT);
-    for (size_t i = 0; i < events; ++i) {
+    for (size_t i = 0; i < events; ++i)
         if (all[i])
             ring_cuda(r, cudaEventDestroy(all[i]));
-    }
     if (d->blas)
         ring_blas(r, cublasDestroy(d->blas));
     if (d->other_blas)
@@ -189,10 +188,9 @@ static void close_memory(struct ring *r, struct ring_device *d)
 {
     float *all[] = {d->w, d->x, d->y, d->stage, d->fetched, d->sum, d->total, d->spare, d->rate};
     const size_t kept = r->bug == RING_LEAKS_MEMORY;
-    for (size_t i = kept; i < sizeof all / sizeof *all; ++i) {
+    for (size_t i = kept; i < sizeof all / sizeof *all; ++i)
         if (all[i])
             ring_cuda(r, cudaFree(all[i]));
-    }
     if (d->workspace)
         ring_cuda(r, cudaFree(d->workspace));
     if (d->pin_in)

@@ -67,10 +67,9 @@ static void all(const struct kernel_case cases[], int n)
 {
     float(*host)[REGION] = malloc(FLOATS * sizeof(float)), *back = malloc(FLOATS * sizeof(float));
     CHECK(host && back);
-    for (int i = 0; host && back && i < n; ++i) {
+    for (int i = 0; host && back && i < n; ++i)
         for (int variant = 0; variant < cases[i].variants; ++variant)
             one(&cases[i], variant, host, back);
-    }
     free(host);
     free(back);
 }
