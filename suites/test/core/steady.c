@@ -2,6 +2,7 @@
  * program defines the C library's allocation functions itself and counts; a pass needs the counters
  * to have been seen working. OpenBLAS's AVX-512 kernels do allocate: that is counted apart, by the
  * caller's address, and said. Plain program, without sanitizers: they define the same functions. */
+#include "../must.h"
 #include "ddp.h"
 
 #include <dlfcn.h>
@@ -111,204 +112,156 @@ struct training {
     struct dp_tensor rows[3], upstream[3];
 };
 
-static int open_linear(struct training *t, struct dp_error *err)
+static void open_linear(struct training *t)
 {
     static const size_t width[] = {24, 40, 32, 8};
-    int status = DP_OK;
     t->width = width[0];
-    for (size_t i = 0; status == DP_OK && i < 5; ++i) {
-        status = i % 2 == 1 ? dp_relu(t->group, &t->layers[i], err)
-                            : dp_linear(t->group, width[i / 2], width[i / 2 + 1], true,
-                                        &t->layers[i], err);
-        t->n_layers += status == DP_OK;
-    }
-    return status;
+    for (int i = 0; i < 5; ++i)
+        must(i % 2 == 1 ? dp_relu(t->group, &t->layers[i], &must_err)
+                        : dp_linear(t->group, width[i / 2], width[i / 2 + 1], true, &t->layers[i],
+                                    &must_err));
+    t->n_layers = 5;
 }
 
-/* Opens layer i of the other layers that run in a replica; they are opened in turn. */
-static int open_other(struct training *t, int i, struct dp_module **layer, struct dp_error *err)
+/* Opens layers of every other kind that runs in a replica. */
+static void open_others(struct training *t)
 {
     static const struct dp_window three = {{3, 3}, {1, 1}, {1, 1}}, two = {.kernel = {2, 2}};
     static const struct dp_capsule_config capsules = {8, 4, 6, 3, 3};
-    switch (i) {
-    case 0:
-        return dp_unflatten(t->group, 3, (size_t[]){1, 8, 8}, layer, err);
-    case 1:
-        return dp_conv2d(t->group, 1, 4, &three, true, layer, err);
-    case 2:
-        return dp_batch_norm(t->group, 4, 0x1p-10, 0.1, layer, err);
-    case 3:
-        return dp_max_pool2d(t->group, &two, layer, err);
-    case 4:
-        return dp_dropout(t->group, 0.25, 3, layer, err);
-    case 5:
-        return dp_unflatten(t->group, 2, (size_t[]){8, 8}, layer, err);
-    case 6:
-        return dp_rnn(t->group, 8, 6, false, layer, err);
-    case 7:
-        return dp_lstm(t->group, 6, 6, false, layer, err);
-    case 8:
-        return dp_capsule(t->group, &capsules, layer, err);
-    case 9:
-        return dp_linear(t->group, 3, 18, true, layer, err);
-    case 10:
-        return dp_attention(t->group, 2, 0.25, 4, layer, err);
-    case 11:
-        return dp_positions(t->group, 4, 6, layer, err);
-    case 12:
-        return dp_layer_norm(t->group, 6, 0x1p-10, layer, err);
-    case 13:
-        return dp_gelu(t->group, true, layer, err);
-    case 14:
-        return dp_flatten(t->group, layer, err);
-    default:
-        return dp_linear(t->group, 24, 8, true, layer, err);
-    }
-}
-
-static int open_others(struct training *t, struct dp_error *err)
-{
-    int status = DP_OK;
+    struct dp_module **layer = t->layers;
     t->width = 64;
-    for (int i = 0; status == DP_OK && i < 16; ++i) {
-        status = open_other(t, i, &t->layers[i], err);
-        t->n_layers += status == DP_OK;
-    }
-    return status;
+    must(dp_unflatten(t->group, 3, (size_t[]){1, 8, 8}, layer++, &must_err));
+    must(dp_conv2d(t->group, 1, 4, &three, true, layer++, &must_err));
+    must(dp_batch_norm(t->group, 4, 0x1p-10, 0.1, layer++, &must_err));
+    must(dp_max_pool2d(t->group, &two, layer++, &must_err));
+    must(dp_dropout(t->group, 0.25, 3, layer++, &must_err));
+    must(dp_unflatten(t->group, 2, (size_t[]){8, 8}, layer++, &must_err));
+    must(dp_rnn(t->group, 8, 6, false, layer++, &must_err));
+    must(dp_lstm(t->group, 6, 6, false, layer++, &must_err));
+    must(dp_capsule(t->group, &capsules, layer++, &must_err));
+    must(dp_linear(t->group, 3, 18, true, layer++, &must_err));
+    must(dp_attention(t->group, 2, 0.25, 4, layer++, &must_err));
+    must(dp_positions(t->group, 4, 6, layer++, &must_err));
+    must(dp_layer_norm(t->group, 6, 0x1p-10, layer++, &must_err));
+    must(dp_gelu(t->group, true, layer++, &must_err));
+    must(dp_flatten(t->group, layer++, &must_err));
+    must(dp_linear(t->group, 24, 8, true, layer++, &must_err));
+    t->n_layers = (int)(layer - t->layers);
 }
 
-static int steady_open_model(struct training *t, bool others, struct dp_error *err)
+static void steady_open_model(struct training *t, bool others)
 {
-    int status = others ? open_others(t, err) : open_linear(t, err);
-    if (status == DP_OK)
-        status = dp_sequential(t->group, t->layers, t->n_layers, &t->model, err);
-    if (status == DP_OK)
-        status = dp_module_init(t->model, 1, err);
-    if (status == DP_OK)
-        status = dp_module_to(t->model, dp_group_slot(t->group, 0), err);
-    if (status == DP_OK)
-        status = dp_parallel(t->model, &(struct dp_parallel_config){0}, &t->wrapper, err);
-    if (status == DP_OK)
-        status = dp_loss(t->group, DP_LOSS_MSE, 1.0f, true, &t->loss, err);
-    return status;
+    if (others)
+        open_others(t);
+    else
+        open_linear(t);
+    must(dp_sequential(t->group, t->layers, t->n_layers, &t->model, &must_err));
+    must(dp_module_init(t->model, 1, &must_err));
+    must(dp_module_to(t->model, dp_group_slot(t->group, 0), &must_err));
+    must(dp_parallel(t->model, &(struct dp_parallel_config){0}, &t->wrapper, &must_err));
+    must(dp_loss(t->group, DP_LOSS_MSE, 1.0f, true, &t->loss, &must_err));
 }
 
-static int steady_open_data(struct training *t, struct dp_error *err)
+static void steady_open_data(struct training *t)
 {
     static const float zeros[30 * 64];
     struct dp_slot *slot = dp_group_slot(t->group, 0);
-    int status = dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){30, t->width}, &t->x, err);
-    if (status == DP_OK)
-        status = dp_tensor_write(&t->x, zeros, err);
-    if (status == DP_OK)
-        status = dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){30, 8}, &t->target, err);
-    if (status == DP_OK)
-        status = dp_tensor_write(&t->target, zeros, err);
-    if (status == DP_OK)
-        status = dp_run_open(t->group, &t->run, err);
-    return status;
+    must(dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){30, t->width}, &t->x, &must_err));
+    must(dp_tensor_write(&t->x, zeros, &must_err));
+    must(dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){30, 8}, &t->target, &must_err));
+    must(dp_tensor_write(&t->target, zeros, &must_err));
+    must(dp_run_open(t->group, &t->run, &must_err));
 }
 
-static int open_optimizers(struct training *t, bool all, struct dp_error *err)
+static void open_optimizers(struct training *t, bool all)
 {
     const struct dp_adamw_config config = dp_adamw_defaults();
-    int status = dp_sgd_open(t->model, 0.125f, 0.5f, 0.25f, &t->sgd, err);
-    if (status != DP_OK || !all)
-        return status;
-    status = dp_adamw_open(t->model, &config, &t->adamw, err);
-    return status == DP_OK ? dp_clip_open(t->model, &t->clip, err) : status;
+    must(dp_sgd_open(t->model, 0.125f, 0.5f, 0.25f, &t->sgd, &must_err));
+    if (!all)
+        return;
+    must(dp_adamw_open(t->model, &config, &t->adamw, &must_err));
+    must(dp_clip_open(t->model, &t->clip, &must_err));
 }
 
 /* Opens ranks on all devices, with buckets so small that there are several. */
-static int steady_open_ranks(struct training *t, struct dp_error *err)
+static void steady_open_ranks(struct training *t)
 {
     static const float zeros[8 * 24];
     const struct dp_ddp_config config = {.first_bucket_bytes = 64, .bucket_bytes = 4096};
     struct dp_slot *slots[3];
     const int ranks = dp_group_size(t->group);
-    int status = DP_OK;
-    for (int r = 0; status == DP_OK && r < ranks; ++r) {
+    for (int r = 0; r < ranks; ++r) {
         slots[r] = dp_group_slot(t->group, r);
-        status = dp_tensor_alloc(slots[r], DP_F32, 2, (size_t[]){8, 24}, &t->rows[r], err);
-        if (status == DP_OK)
-            status = dp_tensor_write(&t->rows[r], zeros, err);
-        if (status == DP_OK)
-            status = dp_tensor_alloc(slots[r], DP_F32, 2, (size_t[]){8, 8}, &t->upstream[r], err);
-        if (status == DP_OK)
-            status = dp_tensor_write(&t->upstream[r], zeros, err);
+        must(dp_tensor_alloc(slots[r], DP_F32, 2, (size_t[]){8, 24}, &t->rows[r], &must_err));
+        must(dp_tensor_write(&t->rows[r], zeros, &must_err));
+        must(dp_tensor_alloc(slots[r], DP_F32, 2, (size_t[]){8, 8}, &t->upstream[r], &must_err));
+        must(dp_tensor_write(&t->upstream[r], zeros, &must_err));
     }
-    return status == DP_OK ? dp_ddp_open(t->model, slots, ranks, &config, &t->ddp, err) : status;
+    must(dp_ddp_open(t->model, slots, ranks, &config, &t->ddp, &must_err));
 }
 
-static int steady_step_ranks(struct training *t, struct dp_error *err)
+static void steady_step_ranks(struct training *t)
 {
     struct dp_tensor out[3 * DP_MAX_IO];
     int n = 0;
     dp_ddp_reset(t->ddp);
     dp_ddp_zero_grad(t->ddp);
-    int status = dp_ddp_forward(t->ddp, t->rows, 1, NULL, out, &n, err);
-    if (status == DP_OK)
-        status = dp_ddp_backward(t->ddp, t->upstream, 1, NULL, 0, err);
-    if (status == DP_OK)
-        status = dp_ddp_step(t->ddp, 0.125f, 0.5f, 0.25f, err);
-    if (status == DP_OK)
-        status = dp_ddp_clip_grads(t->ddp, 1.0, NULL, err);
+    must(dp_ddp_forward(t->ddp, t->rows, 1, NULL, out, &n, &must_err));
+    must(dp_ddp_backward(t->ddp, t->upstream, 1, NULL, 0, &must_err));
+    must(dp_ddp_step(t->ddp, 0.125f, 0.5f, 0.25f, &must_err));
+    must(dp_ddp_clip_grads(t->ddp, 1.0, NULL, &must_err));
     const struct dp_adamw_config config = dp_adamw_defaults();
-    return status == DP_OK ? dp_ddp_adamw_step(t->ddp, &config, err) : status;
+    must(dp_ddp_adamw_step(t->ddp, &config, &must_err));
 }
 
-static int steady_step(struct training *t, struct dp_error *err)
+static void steady_step(struct training *t)
 {
-    if (t->ddp)
-        return steady_step_ranks(t, err);
+    if (t->ddp) {
+        steady_step_ranks(t);
+        return;
+    }
     struct dp_tensor in[2], out[DP_MAX_IO], grad[2];
     double norm;
     float loss;
     int n = 0;
     dp_run_reset(t->run);
     dp_zero_grad(t->model);
-    int status = dp_forward(t->wrapper, t->run, &t->x, 1, out, &n, err);
+    must(dp_forward(t->wrapper, t->run, &t->x, 1, out, &n, &must_err));
     in[0] = out[0];
     in[1] = t->target;
-    if (status == DP_OK)
-        status = dp_forward(t->loss, t->run, in, 2, out, &n, err);
-    if (status == DP_OK)
-        status = dp_tensor_read(&loss, &out[0], err);
-    if (status == DP_OK)
-        status = dp_backward(t->loss, t->run, NULL, 0, grad, 2, err);
-    if (status == DP_OK)
-        status = dp_backward(t->wrapper, t->run, grad, 1, NULL, 0, err);
-    if (status == DP_OK)
-        status = dp_sgd_step(t->sgd, err);
-    if (status == DP_OK && t->adamw)
-        status = dp_clip_grads(t->clip, 1.0, &norm, err);
-    return status == DP_OK && t->adamw ? dp_adamw_step(t->adamw, err) : status;
+    must(dp_forward(t->loss, t->run, in, 2, out, &n, &must_err));
+    must(dp_tensor_read(&loss, &out[0], &must_err));
+    must(dp_backward(t->loss, t->run, NULL, 0, grad, 2, &must_err));
+    must(dp_backward(t->wrapper, t->run, grad, 1, NULL, 0, &must_err));
+    must(dp_sgd_step(t->sgd, &must_err));
+    if (!t->adamw)
+        return;
+    must(dp_clip_grads(t->clip, 1.0, &norm, &must_err));
+    must(dp_adamw_step(t->adamw, &must_err));
 }
 
-static int steady_train(struct training *t, enum what what, int steps, size_t allocated[CALLERS],
-                        size_t *started, struct dp_error *err)
+static void steady_train(struct training *t, enum what what, int steps, size_t allocated[CALLERS],
+                         size_t *started)
 {
-    int status = steady_open_model(t, what == OTHERS, err);
-    if (status == DP_OK)
-        status = steady_open_data(t, err);
-    if (status == DP_OK)
-        status = open_optimizers(t, what == LINEAR, err);
-    if (status == DP_OK && what == RANKS)
-        status = steady_open_ranks(t, err);
-    for (int i = 0; status == DP_OK && i < WARM_UP; ++i)
-        status = steady_step(t, err);
+    steady_open_model(t, what == OTHERS);
+    steady_open_data(t);
+    open_optimizers(t, what == LINEAR);
+    if (what == RANKS)
+        steady_open_ranks(t);
+    for (int i = 0; i < WARM_UP; ++i)
+        steady_step(t);
     for (int c = 0; c < CALLERS; ++c)
         allocated[c] = atomic_load(&allocations[c]);
     const size_t threads_before = atomic_load(&threads);
     /* From the middle on, kernels are logged. */
-    for (int i = 0; status == DP_OK && i < steps; ++i) {
-        status = i == steps / 2 ? dp_group_log(t->group, &kernels, err) : DP_OK;
-        status = status ? status : steady_step(t, err);
+    for (int i = 0; i < steps; ++i) {
+        if (i == steps / 2)
+            must(dp_group_log(t->group, &kernels, &must_err));
+        steady_step(t);
     }
     for (int c = 0; c < CALLERS; ++c)
         allocated[c] = atomic_load(&allocations[c]) - allocated[c];
     *started = atomic_load(&threads) - threads_before;
-    return status;
 }
 
 static void close_training(struct training *t)
@@ -339,23 +292,20 @@ static int steady_check(const char *backend, int k, enum dp_math math, enum what
     (void)snprintf(devices, sizeof devices, "virt:%d", k);
     const struct dp_group_config config = {.devices = devices, .backend = backend, .math = math};
     struct training t = {.group = NULL};
-    struct dp_error err = {0};
     size_t allocated[CALLERS] = {0}, started = 0;
     const size_t threads_before = atomic_load(&threads);
-    int status = dp_group_open(&config, &t.group, &err);
-    if (status == DP_OK)
-        status = steady_train(&t, what, steps, allocated, &started, &err);
+    must(dp_group_open(&config, &t.group, &must_err));
+    steady_train(&t, what, steps, allocated, &started);
     const size_t workers = atomic_load(&threads) - threads_before;
     const size_t seconds = t.ddp && dp_ddp_overlaps(t.ddp) ? (size_t)k : 0;
-    if (t.group)
-        close_training(&t);
-    const bool good = status == DP_OK && allocated[LOCKSTEP] == 0 && started == 0 &&
-                      workers == (size_t)k - 1 + seconds;
+    close_training(&t);
+    const bool good =
+        allocated[LOCKSTEP] == 0 && started == 0 && workers == (size_t)k - 1 + seconds;
     printf("%s steady on %s with %s, %s: %g heap calls a step by lockstep, %g by the BLAS; %zu "
-           "threads in %d steps, %zu workers%s%s\n",
+           "threads in %d steps, %zu workers\n",
            good ? "PASS" : "FAIL", devices, backend, names[what],
            (double)allocated[LOCKSTEP] / steps, (double)allocated[BLAS] / steps, started, steps,
-           workers, status == DP_OK ? "" : ": ", err.text);
+           workers);
     return good ? 0 : 1;
 }
 

@@ -1,6 +1,7 @@
 /* clock.c: how long steps on all GPUs of one switch would take, by the clock of the fake, and how
  * many calls the host makes for them. The model has 2 GiB, the links of the GPUs carry 380 GB/s,
  * their memory 3.3 TB/s: all of that is 256 times smaller here, launches and calls are not. */
+#include "../must.h"
 #include "ddp.h"
 #include "fakecuda.h"
 
@@ -38,79 +39,59 @@ struct node {
     struct dp_run *run;
     struct dp_tensor input[DP_MAX_SLOTS], batch, grad[DP_MAX_SLOTS];
     struct dp_tensor rows; /* on the host: for each GPU as many bytes as the model has */
-    struct dp_error err;
 };
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
-static int clock_open_model(struct node *n)
+static void clock_open_model(struct node *n)
 {
     struct dp_module *layer[LAYERS] = {NULL};
-    int status = 0;
-    for (int i = 0; status == 0 && i < n->layers; ++i)
-        status = dp_linear(n->group, WIDTH, WIDTH, false, &layer[i], &n->err);
-    if (status == 0)
-        status = dp_sequential(n->group, layer, n->layers, &n->model, &n->err);
+    for (int i = 0; i < n->layers; ++i)
+        must(dp_linear(n->group, WIDTH, WIDTH, false, &layer[i], &must_err));
+    must(dp_sequential(n->group, layer, n->layers, &n->model, &must_err));
     for (int i = 0; i < n->layers; ++i)
         dp_module_close(layer[i]);
-    if (status == 0)
-        status = dp_module_to(n->model, n->slot[0], &n->err);
-    return status ? status : dp_module_init(n->model, 3, &n->err);
+    must(dp_module_to(n->model, n->slot[0], &must_err));
+    must(dp_module_init(n->model, 3, &must_err));
 }
 
-static int zeros(struct node *n, struct dp_slot *slot, size_t rows, size_t cols,
-                 struct dp_tensor *tensor)
+static void zeros(struct dp_slot *slot, size_t rows, size_t cols, struct dp_tensor *tensor)
 {
     float *values = calloc(rows * cols, sizeof *values);
-    int status = values ? 0 : dp_fail(&n->err, DP_ENOMEM, "no memory for a tensor");
-    if (status == 0)
-        status = dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){rows, cols}, tensor, &n->err);
-    if (status == 0)
-        status = dp_tensor_write(tensor, values, &n->err);
+    must(values ? 0 : dp_fail(&must_err, DP_ENOMEM, "no memory for a tensor"));
+    must(dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){rows, cols}, tensor, &must_err));
+    must(dp_tensor_write(tensor, values, &must_err));
     free(values);
-    return status;
 }
 
-static int clock_open_data(struct node *n)
+static void clock_open_data(struct node *n)
 {
-    int status = zeros(n, n->slot[0], (size_t)ROWS * (size_t)n->gpus, WIDTH, &n->batch);
-    for (int r = 0; status == 0 && r < n->gpus; ++r) {
-        status = zeros(n, n->slot[r], ROWS, WIDTH, &n->input[r]);
-        if (status == 0)
-            status = zeros(n, n->slot[r], (size_t)LAYERS * WIDTH, WIDTH, &n->grad[r]);
+    zeros(n->slot[0], (size_t)ROWS * (size_t)n->gpus, WIDTH, &n->batch);
+    for (int r = 0; r < n->gpus; ++r) {
+        zeros(n->slot[r], ROWS, WIDTH, &n->input[r]);
+        zeros(n->slot[r], (size_t)LAYERS * WIDTH, WIDTH, &n->grad[r]);
     }
-    return status ? status
-                  : zeros(n, dp_group_host(n->group), (size_t)LAYERS * WIDTH * (size_t)n->gpus,
-                          WIDTH, &n->rows);
+    zeros(dp_group_host(n->group), (size_t)LAYERS * WIDTH * (size_t)n->gpus, WIDTH, &n->rows);
 }
 
-static int open_node(struct node *n)
+static void open_node(struct node *n)
 {
     const unsigned scale = n->layers == FEW ? 1 : SCALE; /* few: one bucket, no slices */
     const struct dp_group_config config = {.devices = "cuda:all",
                                            .slice_bytes = (4u << 20) / scale};
     const struct dp_ddp_config ddp = {.first_bucket_bytes = (1u << 20) / scale,
                                       .bucket_bytes = (25u << 20) / scale};
-    int status = dp_group_open(&config, &n->group, &n->err);
-    n->gpus = status ? 0 : dp_group_size(n->group);
+    must(dp_group_open(&config, &n->group, &must_err));
+    n->gpus = dp_group_size(n->group);
     for (int r = 0; r < n->gpus; ++r)
         n->slot[r] = dp_group_slot(n->group, r);
-    if (status == 0)
-        status = clock_open_model(n);
-    if (status == 0)
-        status = clock_open_data(n);
-    if (status == 0)
-        status = dp_run_open(n->group, &n->run, &n->err);
-    if (status == 0)
-        status = dp_ddp_open(n->model, n->slot, n->gpus, &ddp, &n->ddp, &n->err);
-    if (status == 0)
-        status = dp_replicas_open(n->model, n->slot, n->gpus, &n->replicas, &n->err);
-    if (status == 0)
-        status = dp_sgd_open(n->model, 0.1f, 0.0f, 0.0f, &n->sgd, &n->err);
-    if (status == 0)
-        status =
-            dp_parallel(n->model, &(struct dp_parallel_config){.dim = 0}, &n->wrapper, &n->err);
-    return status;
+    clock_open_model(n);
+    clock_open_data(n);
+    must(dp_run_open(n->group, &n->run, &must_err));
+    must(dp_ddp_open(n->model, n->slot, n->gpus, &ddp, &n->ddp, &must_err));
+    must(dp_replicas_open(n->model, n->slot, n->gpus, &n->replicas, &must_err));
+    must(dp_sgd_open(n->model, 0.1f, 0.0f, 0.0f, &n->sgd, &must_err));
+    must(dp_parallel(n->model, &(struct dp_parallel_config){.dim = 0}, &n->wrapper, &must_err));
 }
 
 static void close_node(struct node *n)
@@ -132,77 +113,69 @@ static void close_node(struct node *n)
 
 /* ---- steps ------------------------------------------------------------------------------- */
 
-static int clock_step_ranks(struct node *n)
+static void clock_step_ranks(struct node *n)
 {
     struct dp_tensor out[DP_MAX_SLOTS * DP_MAX_IO];
     int outputs;
     dp_ddp_reset(n->ddp);
     dp_ddp_zero_grad(n->ddp);
-    int status = dp_ddp_forward(n->ddp, n->input, 1, NULL, out, &outputs, &n->err);
-    if (status == 0)
-        status = dp_ddp_backward(n->ddp, NULL, 0, NULL, 0, &n->err);
-    return status ? status : dp_ddp_step(n->ddp, 0.1f, 0.0f, 0.0f, &n->err);
+    must(dp_ddp_forward(n->ddp, n->input, 1, NULL, out, &outputs, &must_err));
+    must(dp_ddp_backward(n->ddp, NULL, 0, NULL, 0, &must_err));
+    must(dp_ddp_step(n->ddp, 0.1f, 0.0f, 0.0f, &must_err));
 }
 
-static int step_alone(struct node *n)
+static void step_alone(struct node *n)
 {
     dp_ddp_no_sync(n->ddp, true);
-    const int status = clock_step_ranks(n);
+    clock_step_ranks(n);
     dp_ddp_no_sync(n->ddp, false);
-    return status;
 }
 
-static int step_parallel(struct node *n)
+static void step_parallel(struct node *n)
 {
     struct dp_tensor out[DP_MAX_IO];
     int outputs;
     dp_run_reset(n->run);
     dp_zero_grad(n->wrapper);
-    int status = dp_forward(n->wrapper, n->run, &n->batch, 1, out, &outputs, &n->err);
-    if (status == 0)
-        status = dp_backward(n->wrapper, n->run, NULL, 0, NULL, 0, &n->err);
-    return status ? status : dp_sgd_step(n->sgd, &n->err);
+    must(dp_forward(n->wrapper, n->run, &n->batch, 1, out, &outputs, &must_err));
+    must(dp_backward(n->wrapper, n->run, NULL, 0, NULL, 0, &must_err));
+    must(dp_sgd_step(n->sgd, &must_err));
 }
 
-static int clock_replicate(struct node *n)
+static void clock_replicate(struct node *n)
 {
-    return dp_replicate(n->replicas, n->gpus, &n->err);
+    must(dp_replicate(n->replicas, n->gpus, &must_err));
 }
 
-static int clock_reduce(struct node *n)
+static void clock_reduce(struct node *n)
 {
     struct dp_tensor sum;
     dp_run_reset(n->run);
-    return dp_reduce_add_coalesced(n->run, n->grad, 1, n->gpus, n->slot[0], DP_BUFFER_BYTES, &sum,
-                                   &n->err);
+    must(dp_reduce_add_coalesced(n->run, n->grad, 1, n->gpus, n->slot[0], DP_BUFFER_BYTES, &sum,
+                                 &must_err));
 }
 
-static int from_host(struct node *n)
+static void from_host(struct node *n)
 {
     struct dp_tensor part[DP_MAX_SLOTS];
     int parts;
     dp_run_reset(n->run);
-    return dp_scatter(n->run, &n->rows, n->slot, n->gpus, 0, NULL, part, &parts, &n->err);
+    must(dp_scatter(n->run, &n->rows, n->slot, n->gpus, 0, NULL, part, &parts, &must_err));
 }
 
 /* ---- the clock --------------------------------------------------------------------------- */
 
-static int timed(struct node *n, int (*step)(struct node *), double compute,
-                 struct fakecuda_time *time)
+static void timed(struct node *n, void (*step)(struct node *), double compute,
+                  struct fakecuda_time *time)
 {
     const struct fakecuda_rates rates = rates_for(compute);
-    int status = 0;
-    for (int i = 0; status == 0 && i < WARM; ++i)
-        status = step(n);
-    if (status == 0)
-        status = dp_group_wait(n->group, &n->err);
+    for (int i = 0; i < WARM; ++i)
+        step(n);
+    must(dp_group_wait(n->group, &must_err));
     fakecuda_clock_start(&rates);
-    if (status == 0)
-        status = step(n);
-    if (status == 0)
-        status = dp_group_wait(n->group, &n->err);
+    step(n);
+    must(dp_group_wait(n->group, &must_err));
     *time = fakecuda_clock_stop();
-    return status;
 }
 
 /* A row is for a model with `layers` layers, whose arithmetic takes `compute` times as long as its
@@ -213,7 +186,7 @@ struct row {
     const char *name;
     int gpus, layers;
     double compute;
-    int (*step)(struct node *), (*alone)(struct node *);
+    void (*step)(struct node *), (*alone)(struct node *);
     double links, times;
     long calls;
 };
@@ -258,15 +231,14 @@ static bool clock_judge(const struct row *row, const struct fakecuda_time *time,
     return !slow && !lost && !much;
 }
 
-static int clock_check(struct node *n, const struct row *row)
+static bool clock_check(struct node *n, const struct row *row)
 {
-    struct fakecuda_time time = {0}, alone = {0};
-    int status = row->alone ? timed(n, row->alone, row->compute, &alone) : 0;
-    if (status == 0)
-        status = timed(n, row->step, row->compute, &time);
-    if (status)
-        printf("%s: %s\n", row->name, n->err.text);
-    return status || !clock_judge(row, &time, row->links * BYTES / LINK * 1e9, alone.ns);
+    struct fakecuda_time time, alone = {0};
+    must_row = row->name;
+    if (row->alone)
+        timed(n, row->alone, row->compute, &alone);
+    timed(n, row->step, row->compute, &time);
+    return clock_judge(row, &time, row->links * BYTES / LINK * 1e9, alone.ns);
 }
 
 static int check_all(const struct fakecuda_config *config, int layers)
@@ -274,14 +246,11 @@ static int check_all(const struct fakecuda_config *config, int layers)
     struct node node = {.layers = layers};
     int bad = 0, checked = 0;
     fakecuda_start(config);
-    if (open_node(&node)) {
-        printf("%s\n", node.err.text);
-        bad = 1;
-    }
-    for (size_t i = 0; !node.err.status && i < sizeof rows / sizeof *rows; ++i) {
+    open_node(&node);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         if (rows[i].gpus != node.gpus || rows[i].layers != layers)
             continue;
-        bad |= clock_check(&node, &rows[i]);
+        bad |= !clock_check(&node, &rows[i]);
         ++checked;
     }
     close_node(&node);

@@ -7,7 +7,7 @@
  * shows. */
 #include "backend.h"
 #include "ddp.h"
-#include "dp_mpi.h"
+#include "start.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -360,16 +360,9 @@ static int test_devices(struct dp_mpi *mpi, const char *suffix, uint64_t seed, i
 
 int main(int argc, char **argv)
 {
-    struct dp_mpi *mpi = NULL;
-    struct dp_error err = {0};
     if (argc != 3)
         return 2;
-    const struct dp_mpi_config config = {.module = argv[1], .deadline_ms = 20000};
-    if (dp_mpi_open(&config, &mpi, &err)) {
-        printf("FAIL: %s\n", err.text);
-        fflush(stdout);
-        _exit(1);
-    }
+    struct dp_mpi *mpi = start_mpi(argv[1]);
     const char *text = argv[2];
     for (int p = 0; p < dp_mpi_rank(mpi) && strchr(text, ','); ++p)
         text = strchr(text, ',') + 1;
@@ -382,11 +375,6 @@ int main(int argc, char **argv)
         printf("ok, %s\n", dp_mpi_library(mpi));
     if (failed)
         printf("FAIL process %d\n", dp_mpi_rank(mpi));
-    fflush(stdout);
-    if (dp_mpi_close(mpi, &err)) {
-        printf("FAIL: %s\n", err.text);
-        fflush(stdout);
-        _exit(1);
-    }
+    end_mpi(mpi);
     return failed;
 }

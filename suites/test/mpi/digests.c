@@ -12,7 +12,7 @@
  * program prints "digest RANKS PROCESSES DIGEST" for each number of ranks that is not below the
  * processes. wrong: the last rank has the factor of the one before. */
 #include "ddp.h"
-#include "dp_mpi.h"
+#include "start.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,16 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    MOST = 8,
-    IN = 5,
-    OUT = 3,
-    ROWS = 4,
-    PARAMS = 2,
-    STEPS = 6,
-    DEADLINE_MS = 20000,
-    DIVISIBLE = 840
-};
+enum { MOST = 8, IN = 5, OUT = 3, ROWS = 4, PARAMS = 2, STEPS = 6, DIVISIBLE = 840 };
 
 struct part {
     struct dp_group *group;
@@ -40,7 +31,7 @@ struct part {
     bool wrong;
 };
 
-static int open_part(struct part *p, const struct dp_mpi *mpi, struct dp_error *err)
+static void open_part(struct part *p, const struct dp_mpi *mpi)
 {
     char devices[16];
     const struct dp_group_config config = {.devices = devices, .world = dp_mpi_world(mpi)};
@@ -50,43 +41,33 @@ static int open_part(struct part *p, const struct dp_mpi *mpi, struct dp_error *
 
     p->n = p->ranks / size + (rank < p->ranks % size);
     snprintf(devices, sizeof devices, "virt:%d", p->n);
-    int status = dp_group_open(&config, &p->group, err);
-    if (status == 0)
-        status = dp_linear(p->group, IN, OUT, true, &p->child[0], err);
-    if (status == 0)
-        status = dp_relu(p->group, &p->child[1], err);
-    if (status == 0)
-        status = dp_sequential(p->group, p->child, 2, &p->model, err);
-    if (status == 0)
-        status = dp_module_init(p->model, 3, err);
-    if (status == 0)
-        status = dp_module_to(p->model, dp_group_slot(p->group, 0), err);
-    for (int r = 0; status == 0 && r < p->n; ++r) {
+    must(dp_group_open(&config, &p->group, &must_err));
+    must(dp_linear(p->group, IN, OUT, true, &p->child[0], &must_err));
+    must(dp_relu(p->group, &p->child[1], &must_err));
+    must(dp_sequential(p->group, p->child, 2, &p->model, &must_err));
+    must(dp_module_init(p->model, 3, &must_err));
+    must(dp_module_to(p->model, dp_group_slot(p->group, 0), &must_err));
+    for (int r = 0; r < p->n; ++r) {
         slot[r] = dp_group_slot(p->group, r);
-        status = dp_tensor_alloc(slot[r], DP_F32, 2, (size_t[]){ROWS, IN}, &p->in[r], err);
-        if (status == 0)
-            status = dp_tensor_alloc(slot[r], DP_F32, 2, (size_t[]){ROWS, OUT}, &p->grad[r], err);
+        must(dp_tensor_alloc(slot[r], DP_F32, 2, (size_t[]){ROWS, IN}, &p->in[r], &must_err));
+        must(dp_tensor_alloc(slot[r], DP_F32, 2, (size_t[]){ROWS, OUT}, &p->grad[r], &must_err));
     }
-    if (status == 0)
-        p->first = dp_group_first(p->group);
-    return status ? status : dp_ddp_open(p->model, slot, p->n, &ddp, &p->ddp, err);
+    p->first = dp_group_first(p->group);
+    must(dp_ddp_open(p->model, slot, p->n, &ddp, &p->ddp, &must_err));
 }
 
-static int digests_begin(struct part *p, struct dp_error *err)
+static void digests_begin(struct part *p)
 {
     float values[IN * OUT];
-    int status = 0;
 
     for (int i = 0; i < IN * OUT; ++i)
         values[i] = (float)(12288 + i * 37 % 101);
-    for (int r = 0; status == 0 && r < p->n; ++r)
-        for (int i = 0; status == 0 && i < PARAMS; ++i) {
+    for (int r = 0; r < p->n; ++r)
+        for (int i = 0; i < PARAMS; ++i) {
             struct dp_ddp_param param;
-            status = dp_ddp_param(p->ddp, r, i, &param, err);
-            if (status == 0)
-                status = dp_tensor_write(&param.value, values, err);
+            must(dp_ddp_param(p->ddp, r, i, &param, &must_err));
+            must(dp_tensor_write(&param.value, values, &must_err));
         }
-    return status;
 }
 
 static void close_part(struct part *p)
@@ -109,7 +90,7 @@ static int small(uint64_t *state, int most)
     return (int)(*state >> 40) % (2 * most + 1) - most;
 }
 
-static int digests_fill(struct part *p, int step, int r, struct dp_error *err)
+static void digests_fill(struct part *p, int step, int r)
 {
     const int rank = p->first + r - (p->wrong && p->first + r == p->ranks - 1);
     const int factor = 1 + 2 * rank - (p->ranks - 1);
@@ -120,98 +101,72 @@ static int digests_fill(struct part *p, int step, int r, struct dp_error *err)
         in[i] = (float)small(&state, 3);
     for (int i = 0; i < ROWS * OUT; ++i)
         grad[i] = (float)(DIVISIBLE * factor * small(&state, 2));
-    const int status = dp_tensor_write(&p->in[r], in, err);
-    return status ? status : dp_tensor_write(&p->grad[r], grad, err);
+    must(dp_tensor_write(&p->in[r], in, &must_err));
+    must(dp_tensor_write(&p->grad[r], grad, &must_err));
 }
 
-static int digests_train(struct part *p, struct dp_error *err)
+static void digests_train(struct part *p)
 {
     struct dp_tensor out[MOST * DP_MAX_IO];
-    int n_out = 0, status = 0;
+    int n_out = 0;
 
-    for (int step = 0; status == 0 && step < STEPS; ++step) {
-        for (int r = 0; status == 0 && r < p->n; ++r)
-            status = digests_fill(p, step, r, err);
+    for (int step = 0; step < STEPS; ++step) {
+        for (int r = 0; r < p->n; ++r)
+            digests_fill(p, step, r);
         dp_ddp_reset(p->ddp);
-        if (status == 0)
-            status = dp_ddp_forward(p->ddp, p->in, 1, NULL, out, &n_out, err);
-        if (status == 0)
-            status = dp_ddp_backward(p->ddp, p->grad, 1, NULL, 0, err);
-        if (status == 0)
-            status = dp_ddp_step(p->ddp, 0.0078125f, 0.5f, 0, err);
+        must(dp_ddp_forward(p->ddp, p->in, 1, NULL, out, &n_out, &must_err));
+        must(dp_ddp_backward(p->ddp, p->grad, 1, NULL, 0, &must_err));
+        must(dp_ddp_step(p->ddp, 0.0078125f, 0.5f, 0, &must_err));
         dp_ddp_zero_grad(p->ddp);
     }
-    return status;
 }
 
 /* Computes the digest of the parameters, which must be the same on all local ranks. */
-static int digest(struct part *p, uint64_t *all, struct dp_error *err)
+static void digest(struct part *p, uint64_t *all)
 {
     float values[IN * OUT];
-    int status = 0;
 
-    for (int r = 0; status == 0 && r < p->n; ++r) {
+    for (int r = 0; r < p->n; ++r) {
         uint64_t hash = 14695981039346656037u;
-        for (int i = 0; status == 0 && i < PARAMS; ++i) {
+        for (int i = 0; i < PARAMS; ++i) {
             struct dp_ddp_param param;
-            status = dp_ddp_param(p->ddp, r, i, &param, err);
-            if (status == 0)
-                status = dp_tensor_read(values, &param.value, err);
-            if (status == 0)
-                status = dp_group_wait(p->group, err);
-            for (size_t k = 0; status == 0 && k < dp_tensor_bytes(&param.value); ++k)
+            must(dp_ddp_param(p->ddp, r, i, &param, &must_err));
+            must(dp_tensor_read(values, &param.value, &must_err));
+            must(dp_group_wait(p->group, &must_err));
+            for (size_t k = 0; k < dp_tensor_bytes(&param.value); ++k)
                 hash = (hash ^ ((const unsigned char *)values)[k]) * 1099511628211u;
         }
         if (r > 0 && *all != hash)
-            return dp_fail(err, DP_EFAULT, "ranks of one process have other parameters");
+            must(dp_fail(&must_err, DP_EFAULT, "ranks of one process have other parameters"));
         *all = hash;
     }
-    return status;
 }
 
-static int try(struct dp_mpi *mpi, int ranks, bool wrong, struct dp_error *err)
+static void try(struct dp_mpi *mpi, int ranks, bool wrong)
 {
     struct part p = {.ranks = ranks, .wrong = wrong};
     uint64_t mine = 0, all[MOST] = {0};
-    int status = open_part(&p, mpi, err);
+    open_part(&p, mpi);
 
-    if (status == 0)
-        status = digests_begin(&p, err);
-    if (status == 0)
-        status = digests_train(&p, err);
-    if (status == 0)
-        status = digest(&p, &mine, err);
-    if (status == 0)
-        status = dp_mpi_exchange(mpi, &mine, sizeof mine, all, err);
-    for (int q = 0; status == 0 && q < dp_mpi_size(mpi); ++q)
+    digests_begin(&p);
+    digests_train(&p);
+    digest(&p, &mine);
+    must(dp_mpi_exchange(mpi, &mine, sizeof mine, all, &must_err));
+    for (int q = 0; q < dp_mpi_size(mpi); ++q)
         if (all[q] != mine)
-            status = dp_fail(err, DP_EFAULT, "process %d has other parameters", q);
-    if (status == 0 && dp_mpi_rank(mpi) == 0)
+            must(dp_fail(&must_err, DP_EFAULT, "process %d has other parameters", q));
+    if (dp_mpi_rank(mpi) == 0)
         printf("digest %d %d %016" PRIx64 "\n", ranks, dp_mpi_size(mpi), mine);
     close_part(&p);
-    return status;
 }
 
 int main(int argc, char **argv)
 {
-    struct dp_mpi *mpi = NULL;
-    struct dp_error err = {0};
-    int status = 0;
-
     if (argc < 2)
         return 2;
-    const struct dp_mpi_config config = {.module = argv[1], .deadline_ms = DEADLINE_MS};
-    if (dp_mpi_open(&config, &mpi, &err)) {
-        printf("FAIL: %s\n", err.text);
-        fflush(stdout);
-        _exit(1);
-    }
-    for (int ranks = dp_mpi_size(mpi); status == 0 && ranks <= MOST; ++ranks)
-        status = try(mpi, ranks, argc > 2, &err);
-    if (status)
-        printf("FAIL: %s\n", err.text);
-    fflush(stdout);
-    if (dp_mpi_close(mpi, &err))
-        _exit(1);
-    return status != 0;
+    struct dp_mpi *mpi = start_mpi(argv[1]);
+    for (int ranks = dp_mpi_size(mpi); ranks <= MOST; ++ranks)
+        try(mpi, ranks, argc > 2);
+    end_mpi(mpi);
+    return 0;
 }

@@ -4,7 +4,7 @@
  *
  * Prints the median of TIMES all-reduces in milliseconds, after a few that do not count. */
 #include "ddp.h"
-#include "dp_mpi.h"
+#include "start.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,49 +26,35 @@ static int rate_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int rate_measure(struct dp_mpi *mpi, struct dp_group *group, size_t bytes, int times,
-                        struct dp_error *err)
+static void rate_measure(struct dp_mpi *mpi, struct dp_group *group, size_t bytes, int times)
 {
     struct dp_tensor tensor;
     double ms[MOST];
-    int status =
-        dp_tensor_alloc(dp_group_slot(group, 0), DP_F32, 1, (size_t[]){bytes / 4}, &tensor, err);
-    if (status)
-        return status;
-    for (int i = 0; status == 0 && i < WARMUP + times; ++i) {
+    must(dp_tensor_alloc(dp_group_slot(group, 0), DP_F32, 1, (size_t[]){bytes / 4}, &tensor,
+                         &must_err));
+    for (int i = 0; i < WARMUP + times; ++i) {
         const double begin = now_ms();
-        status = dp_allreduce(group, &tensor, err);
-        if (status == 0)
-            status = dp_group_wait(group, err);
+        must(dp_allreduce(group, &tensor, &must_err));
+        must(dp_group_wait(group, &must_err));
         ms[i < WARMUP ? 0 : i - WARMUP] = now_ms() - begin;
     }
     qsort(ms, (size_t)times, sizeof *ms, rate_compare);
-    if (status == 0 && dp_mpi_rank(mpi) == 0)
+    if (dp_mpi_rank(mpi) == 0)
         printf("%.3f\n", ms[times / 2]);
     dp_tensor_free(&tensor);
-    return status;
 }
 
 int main(int argc, char **argv)
 {
-    struct dp_mpi *mpi = NULL;
     struct dp_group *group = NULL;
-    struct dp_error err = {0};
     const int times = argc == 4 ? atoi(argv[3]) : 0;
     if (times < 1 || times > MOST)
         return 2;
-    const struct dp_mpi_config config = {.module = argv[1], .deadline_ms = 20000};
-    int status = dp_mpi_open(&config, &mpi, &err);
-    const struct dp_group_config g = {.devices = "virt:1", .world = mpi ? dp_mpi_world(mpi) : NULL};
-    if (status == 0)
-        status = dp_group_open(&g, &group, &err);
-    if (status == 0)
-        status = rate_measure(mpi, group, (size_t)strtoull(argv[2], NULL, 10), times, &err);
+    struct dp_mpi *mpi = start_mpi(argv[1]);
+    const struct dp_group_config g = {.devices = "virt:1", .world = dp_mpi_world(mpi)};
+    must(dp_group_open(&g, &group, &must_err));
+    rate_measure(mpi, group, (size_t)strtoull(argv[2], NULL, 10), times);
     dp_group_close(group);
-    if (dp_mpi_close(mpi, &err) || status) {
-        printf("FAIL: %s\n", err.text);
-        fflush(stdout);
-        _exit(1);
-    }
+    end_mpi(mpi);
     return 0;
 }

@@ -8,7 +8,7 @@
  * PLAN: a plan that fails, instead of all that do not. Process 0 ends with "ok N", or says why not.
  */
 #include "ddp.h"
-#include "dp_mpi.h"
+#include "start.h"
 #include "trainee.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STEPS = TRAINEE_STEPS, DEADLINE_MS = 20000 };
+enum { STEPS = TRAINEE_STEPS };
 
 #define ALWAYS                                                                                     \
     {                                                                                              \
@@ -153,16 +153,10 @@ static int try_bad(struct dp_mpi *mpi, const char *layouts, const char *name)
 
 int main(int argc, char **argv)
 {
-    struct dp_mpi *mpi = NULL;
     struct dp_error err = {0};
     if (argc < 3)
         return 2;
-    const struct dp_mpi_config config = {.module = argv[1], .deadline_ms = DEADLINE_MS};
-    if (dp_mpi_open(&config, &mpi, &err)) {
-        printf("FAIL: %s\n", err.text);
-        fflush(stdout);
-        _exit(1);
-    }
+    struct dp_mpi *mpi = start_mpi(argv[1]);
     const int failed = argc > 3 ? try_bad(mpi, argv[2], argv[3]) : try_all(mpi, argv[2]);
     fflush(stdout);
     const int closed = dp_mpi_close(mpi, &err);
