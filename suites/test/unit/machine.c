@@ -2,12 +2,11 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "machine/machine.h"
+#include "root.h"
 
 static const char PROCESSOR[] = "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\n"
                                 "model\t\t: 85\nmodel name\t: A CPU @ 2.50GHz\nstepping\t: 7\n"
@@ -24,34 +23,10 @@ static const struct dp_machine MACHINE = {.packages = 1,
                                           .l3_bytes = 3,
                                           .blas = "OpenBLAS 0.3 (Haswell)"};
 
-static char root[] = "/tmp/lockstep-machine-XXXXXX";
-
-static void machine_put(const char *name, const char *text)
+static void make_machine(void)
 {
-    char path[256];
-
-    snprintf(path, sizeof path, "%s%s", root, name);
-    for (char *at = path + sizeof root; (at = strchr(at, '/')); *at++ = '/') {
-        *at = '\0';
-        mkdir(path, 0777);
-    }
-    FILE *file = fopen(path, "w");
-
-    cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0, "%s", path);
-}
-
-static void make_root(void)
-{
-    cr_assert(mkdtemp(root));
-    machine_put("/proc/cpuinfo", PROCESSOR);
-}
-
-static void remove_root(void)
-{
-    char command[64];
-
-    snprintf(command, sizeof command, "rm -r %s", root);
-    cr_assert(system(command) == 0);
+    root_make();
+    root_put("/proc/cpuinfo", PROCESSOR);
 }
 
 /* Returns whether the class of the machine stays the same if that line about the processor is
@@ -61,19 +36,19 @@ static bool machine_same(const struct dp_machine *machine, const char *from, con
     char base[DIGEST_HEX], other[DIGEST_HEX], text[sizeof PROCESSOR + 32];
     const char *at = !from ? NULL : strstr(PROCESSOR, from);
 
-    machine_put("/proc/cpuinfo", PROCESSOR);
+    root_put("/proc/cpuinfo", PROCESSOR);
     cr_assert(machine_class(root, &MACHINE, base) == 0 && strlen(base) == 64);
     cr_assert(!from || at);
     if (at) {
         snprintf(text, sizeof text, "%.*s%s%s", (int)(at - PROCESSOR), PROCESSOR, to,
                  at + strlen(from));
-        machine_put("/proc/cpuinfo", text);
+        root_put("/proc/cpuinfo", text);
     }
     cr_assert(machine_class(root, machine, other) == 0);
     return strcmp(base, other) == 0;
 }
 
-Test(machine, class_of_processor, .init = make_root, .fini = remove_root)
+Test(machine, class_of_processor, .init = make_machine, .fini = root_remove)
 {
     static const char *const matter[][2] = {
         {"GenuineIntel", "AuthenticAMD"},   {"family\t: 6", "family\t: 7"},
@@ -88,7 +63,7 @@ Test(machine, class_of_processor, .init = make_root, .fini = remove_root)
         cr_assert(machine_same(&MACHINE, do_not[i][0], do_not[i][1]), "%s", do_not[i][0]);
 }
 
-Test(machine, class_of_the_rest, .init = make_root, .fini = remove_root)
+Test(machine, class_of_the_rest, .init = make_machine, .fini = root_remove)
 {
     struct dp_machine m[8];
 
@@ -109,8 +84,8 @@ Test(machine, class_of_the_rest, .init = make_root, .fini = remove_root)
     char without[DIGEST_HEX], with[DIGEST_HEX];
 
     cr_assert(machine_class(root, &MACHINE, without) == 0);
-    machine_put("/proc/driver/nvidia/gpus/0000:01:00.0/information",
-                "Model: \t\t NVIDIA H200\nIRQ: 1\n");
+    root_put("/proc/driver/nvidia/gpus/0000:01:00.0/information",
+             "Model: \t\t NVIDIA H200\nIRQ: 1\n");
     cr_assert(machine_class(root, &MACHINE, with) == 0 && strcmp(with, without) != 0);
     cr_assert(machine_class("/nowhere", &MACHINE, with) == 0 && with[0] == '\0');
 }
@@ -121,10 +96,9 @@ static bool unreadable(const char *name)
 {
     char below[128], path[256], class[DIGEST_HEX], instance[DIGEST_HEX];
 
-    snprintf(path, sizeof path, "%s%s", root, name);
-    unlink(path);
+    unlink(root_path(name));
     snprintf(below, sizeof below, "%s/file", name);
-    machine_put(below, "");
+    root_put(below, "");
 
     const int of_class = machine_class(root, &MACHINE, class);
     const int of_instance = machine_instance(root, instance);
@@ -136,28 +110,28 @@ static bool unreadable(const char *name)
     return (of_class == -1 && class[0] == '\0') || (of_instance == -1 && instance[0] == '\0');
 }
 
-Test(machine, unreadable, .init = make_root, .fini = remove_root)
+Test(machine, unreadable, .init = make_machine, .fini = root_remove)
 {
-    machine_put("/proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111111\n");
+    root_put("/proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111111\n");
     cr_assert(unreadable("/etc/machine-id"));
     cr_assert(unreadable("/proc/sys/kernel/random/boot_id"));
     cr_assert(unreadable("/proc/driver/nvidia/gpus/0000:01:00.0/information"));
     cr_assert(unreadable("/proc/cpuinfo"));
 }
 
-Test(machine, instance, .init = make_root, .fini = remove_root)
+Test(machine, instance, .init = make_machine, .fini = root_remove)
 {
     char none[DIGEST_HEX], first[DIGEST_HEX], again[DIGEST_HEX], later[DIGEST_HEX],
         other[DIGEST_HEX];
 
     cr_assert(machine_instance(root, none) == 0);
-    machine_put("/proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111111\n");
-    machine_put("/etc/machine-id", "0123456789abcdef0123456789abcdef\n");
+    root_put("/proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111111\n");
+    root_put("/etc/machine-id", "0123456789abcdef0123456789abcdef\n");
     cr_assert(machine_instance(root, first) == 0);
     cr_assert(machine_instance(root, again) == 0);
-    machine_put("/proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111112\n");
+    root_put("/proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111112\n");
     cr_assert(machine_instance(root, later) == 0);
-    machine_put("/etc/machine-id", "0123456789abcdef0123456789abcdee\n");
+    root_put("/etc/machine-id", "0123456789abcdef0123456789abcdee\n");
     cr_assert(machine_instance(root, other) == 0);
     cr_assert(none[0] == '\0' && strlen(first) == 64 && strcmp(first, again) == 0);
     cr_assert(strcmp(first, later) != 0 && strcmp(later, other) != 0);
@@ -190,9 +164,16 @@ Test(machine, environment)
     cr_assert(text[0] == '\0');
 }
 
+/* The file exists and cannot be opened. */
+static void cannot_be_opened(const char *name)
+{
+    const char *path = root_path(name);
+    cr_assert(unlink(path) == 0 && symlink(path, path) == 0);
+}
+
 /* The limit is the least of a control group and of those above it, of either version; a missing
  * file is no limit. */
-Test(machine, limits_of_control_groups)
+Test(machine, limits_of_control_groups, .init = root_make, .fini = root_remove)
 {
     static const struct {
         const char *group, *file, *text;
@@ -220,40 +201,33 @@ Test(machine, limits_of_control_groups)
     struct dp_error err = {0};
     char path[256];
 
-    cr_assert(mkdtemp(root) != NULL);
     cr_assert(dp_limits_read(root, &limits, &err) == 0 && isinf(limits.cpus));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         snprintf(path, sizeof path, "/sys/fs/cgroup%s", rows[i].file);
-        machine_put(path, rows[i].text);
-        machine_put("/proc/self/cgroup", rows[i].group);
+        root_put(path, rows[i].text);
+        root_put("/proc/self/cgroup", rows[i].group);
         cr_assert(dp_limits_read(root, &limits, &err) == 0, "%s", err.text);
         cr_assert(limits.cpus == rows[i].cpus && limits.memory_bytes == rows[i].bytes,
                   "row %zu: %g processors, %g bytes", i, limits.cpus, limits.memory_bytes);
     }
-    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    cr_assert(unlink(path) == 0 && symlink(path, path) == 0); /* it exists and cannot be opened */
+    cannot_be_opened("/proc/self/cgroup");
     cr_assert(dp_limits_read(root, &limits, &err) == DP_EFAULT && strstr(err.text, "cgroup"));
 }
 
 /* A number that the system does not tell is unknown, and not 0. */
-Test(machine, limits_of_the_host)
+Test(machine, limits_of_the_host, .init = root_make, .fini = root_remove)
 {
     struct record_run run = {.numa_balancing = 7};
 
-    cr_assert(mkdtemp(root) != NULL);
     cr_assert(host_read(root, &run) == 0);
     cr_assert(isnan(run.numa_balancing) && isnan(run.shm_bytes) && run.memlock_bytes >= 0);
-    machine_put("/proc/sys/kernel/numa_balancing", "1\n");
-    machine_put("/dev/shm/file", "");
+    root_put("/proc/sys/kernel/numa_balancing", "1\n");
+    root_put("/dev/shm/file", "");
     cr_assert(host_read(root, &run) == 0);
     cr_assert(run.numa_balancing == 1 && run.shm_bytes >= 0);
-    machine_put("/proc/sys/kernel/numa_balancing", "yes\n");
+    root_put("/proc/sys/kernel/numa_balancing", "yes\n");
     cr_assert(host_read(root, &run) == 0);
     cr_assert(isnan(run.numa_balancing));
-
-    char path[256];
-
-    snprintf(path, sizeof path, "%s/proc/sys/kernel/numa_balancing", root);
-    cr_assert(unlink(path) == 0 && symlink(path, path) == 0); /* it exists and cannot be opened */
+    cannot_be_opened("/proc/sys/kernel/numa_balancing");
     cr_assert(host_read(root, &run) == -1 && isnan(run.numa_balancing));
 }

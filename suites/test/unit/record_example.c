@@ -195,3 +195,50 @@ char *example_edit(const char *text, const char *old, const char *with)
     snprintf(edited, bytes, "%.*s%s%s", (int)(at - text), text, with, at + strlen(old));
     return edited;
 }
+
+struct record_cell example_read(const char *text)
+{
+    struct record_cell cell;
+    struct text_error err = {""};
+    cr_assert(record_cell_parse(text, &cell, &err) == 0, "%s: %s", text, err.text);
+    return cell;
+}
+
+struct record_run example_run_read(const char *text)
+{
+    struct record_run run;
+    struct text_error err = {""};
+    cr_assert(record_run_parse(text, &run, &err) == 0, "%s: %s", text, err.text);
+    return run;
+}
+
+struct record_cell example_again(const struct record_cell *cell)
+{
+    char *text = record_cell_text(cell);
+    const struct record_cell again = example_read(text);
+    free(text);
+    return again;
+}
+
+void example_refused(const char *text, const char *words)
+{
+    struct record_cell cell;
+    struct text_error err = {""};
+    cr_assert(record_cell_parse(text, &cell, &err) == -1, "%s: %s was read", words, text);
+    cr_assert(err.text[0] && strstr(err.text, words), "\"%s\", not \"%s\"", err.text, words);
+}
+
+void example_run_refused(const char *text, const char *words)
+{
+    struct record_run run;
+    struct text_error err = {""};
+    cr_assert(record_run_parse(text, &run, &err) == -1, "%s: %s was read", words, text);
+    cr_assert(err.text[0] && strstr(err.text, words), "\"%s\", not \"%s\"", err.text, words);
+}
+
+void example_edit_refused(const char *text, const char *old, const char *with, const char *words)
+{
+    char *edited = example_edit(text, old, with);
+    example_refused(edited, words);
+    free(edited);
+}

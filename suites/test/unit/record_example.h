@@ -18,6 +18,21 @@ void example_ranks(struct record_cell *cell);
 /* Returns the text with the first occurrence of old replaced; asserts that there is one. The caller
  * frees it. */
 char *example_edit(const char *text, const char *old, const char *with);
+
+/* Returns what is read from a text, which must be readable; the caller frees it. */
+struct record_cell example_read(const char *text);
+struct record_run example_run_read(const char *text);
+
+/* Returns what is read from a text that is written now; the caller frees it. */
+struct record_cell example_again(const struct record_cell *cell);
+
+/* Asserts that a text is refused with an error that has the words. */
+void example_refused(const char *text, const char *words);
+void example_run_refused(const char *text, const char *words);
+
+/* Asserts that of the text with the first occurrence of old replaced. */
+void example_edit_refused(const char *text, const char *old, const char *with, const char *words);
+
 /* Adds a GPU about which nothing is known, readings of it during the steps, and parts of the
  * machine. */
 void example_gpu(struct record_cell *cell);

@@ -3,41 +3,12 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "measure/usage.h"
-
-static char root[] = "/tmp/lockstep-usage-XXXXXX";
-
-static void usage_put(const char *name, const char *text)
-{
-    char path[256];
-
-    snprintf(path, sizeof path, "%s%s", root, name);
-    for (char *at = path + sizeof root; (at = strchr(at, '/')); *at++ = '/') {
-        *at = '\0';
-        mkdir(path, 0777);
-    }
-    FILE *file = fopen(path, "w");
-
-    cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0, "%s", path);
-}
-
-static void make_root(void)
-{
-    cr_assert(mkdtemp(root));
-}
-
-static void remove_root(void)
-{
-    char command[64];
-
-    snprintf(command, sizeof command, "rm -r %s", root);
-    cr_assert(system(command) == 0);
-}
+#include "root.h"
 
 static struct usage_units units_of(const char *list)
 {
@@ -60,7 +31,7 @@ Test(usage, lists_of_units)
         cr_assert(usage_add_units(bad[i], &units) != 0, "'%s'", bad[i]);
 }
 
-Test(usage, allowed_units, .init = make_root, .fini = remove_root)
+Test(usage, allowed_units, .init = root_make, .fini = root_remove)
 {
     static const char *const bad[] = {"", "Cpus_allowed_list:\t\n", "Cpus_allowed_list:\t0-\n",
                                       "Cpus_allowed:\t3\nCpus_allowed_lis"};
@@ -68,13 +39,13 @@ Test(usage, allowed_units, .init = make_root, .fini = remove_root)
 
     usage_add_allowed(root, &units);
     cr_assert(units.n == 0, "there is no file");
-    usage_put("/proc/thread-self/status",
-              "Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t0,2-3\n");
+    root_put("/proc/thread-self/status",
+             "Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t0,2-3\n");
     usage_add_allowed(root, &units);
     cr_assert(units.n == 3 && units.has[0] && units.has[2] && units.has[3]);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
         units = (struct usage_units){.n = 0};
-        usage_put("/proc/thread-self/status", bad[i]);
+        root_put("/proc/thread-self/status", bad[i]);
         usage_add_allowed(root, &units);
         cr_assert(units.n == 0, "%zu", i);
     }
@@ -95,9 +66,9 @@ static struct record_cell after(const char *begin_text, const char *end_text, do
     const struct usage_units units = units_of("0-1");
     struct record_cell cell = {.n_ranks = 0};
 
-    usage_put("/proc/stat", begin_text);
+    root_put("/proc/stat", begin_text);
     struct usage_reading begin = usage_read(root, &units);
-    usage_put("/proc/stat", end_text);
+    root_put("/proc/stat", end_text);
     struct usage_reading end = usage_read(root, &units);
 
     begin.clock_ns = 7000;
@@ -120,7 +91,7 @@ static const char END[] = "cpu  1 1 1 1 1 1 1 1 1 1\n"
                           "cpu1 2500 20 250 6450 60 16 6 30 0 0\n"
                           "cpu2 5 5\n";
 
-Test(usage, shares, .init = make_root, .fini = remove_root)
+Test(usage, shares, .init = root_make, .fini = root_remove)
 {
     static const char whole[] = "cpu0 1500 60 150 5200 100 15 15 120 300 40\n"
                                 "cpu1 2500 20 250 6450 60 16 6 30 0 0\n"
@@ -141,7 +112,7 @@ Test(usage, shares, .init = make_root, .fini = remove_root)
 }
 
 /* In 0.15 s two units have 30 ticks, but those of each kind are rounded by themselves. */
-Test(usage, shares_are_never_more_than_all, .init = make_root, .fini = remove_root)
+Test(usage, shares_are_never_more_than_all, .init = root_make, .fini = root_remove)
 {
     static const char most[] = "cpu0 1014 10 100 5000 50 5 5 24 0 0\n"
                                "cpu1 2014 20 200 6000 60 6 6 34 0 0\n";
@@ -153,7 +124,7 @@ Test(usage, shares_are_never_more_than_all, .init = make_root, .fini = remove_ro
 
 /* A line that is torn, missing, doubled or absurd gives unknown numbers, and so does one that does
  * not fit the time. */
-Test(usage, unknown, .init = make_root, .fini = remove_root)
+Test(usage, unknown, .init = root_make, .fini = root_remove)
 {
     static const char *const bad[] = {
         END, /* a line is torn, but of another unit */
@@ -196,7 +167,7 @@ Test(usage, unknown, .init = make_root, .fini = remove_root)
     cr_assert(unknown(&cell), "the process had more than all had");
     cell = after(BEGIN, good, 10, (double)NAN);
     cr_assert(unknown(&cell), "what it had is not known");
-    remove_root();
+    root_remove();
     const struct usage_units units = units_of("0");
     const struct usage_reading none = usage_read(root, &units);
 
@@ -204,19 +175,19 @@ Test(usage, unknown, .init = make_root, .fini = remove_root)
     cr_assert(mkdir(root, 0777) == 0);
 }
 
-Test(usage, frequency, .init = make_root, .fini = remove_root)
+Test(usage, frequency, .init = root_make, .fini = root_remove)
 {
     static const char name[] = "/sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq";
     static const char *const bad[] = {"",    "\n",          "3000000",      "0\n",         "-5\n",
                                       "x\n", "<unknown>\n", "4294967297\n", "2000000000\n"};
     const struct usage_units units = units_of("0-1"), none = {.n = 0};
 
-    usage_put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2000000\n");
+    root_put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2000000\n");
     cr_assert(isnan(usage_hz(root, &units)), "unit 1 has none");
-    usage_put(name, "3000000\n");
+    root_put(name, "3000000\n");
     cr_assert(usage_hz(root, &units) == 2.5e9 && isnan(usage_hz(root, &none)));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
-        usage_put(name, bad[i]);
+        root_put(name, bad[i]);
         cr_assert(isnan(usage_hz(root, &units)), "'%s'", bad[i]);
     }
 }
