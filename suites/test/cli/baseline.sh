@@ -9,34 +9,24 @@ unreadable=$5
 unset CI # which makes a comparison strict
 
 # plant KIND FILE NUMBER [FACTOR [SECONDS_LATER]] [OLD=NEW...]
-plant()
-{
+plant() {
     "$python" -B "$here/baseline_plant.py" "$make_records" "$@" || fail "baseline_plant $*"
-}
-
-# has WORDS: the words are in one paragraph of the output, wherever its lines break.
-has()
-{
-    tr '\n' ' ' <out | tr -s ' ' >flat
-    grep -q -e "$1" flat || fail "no '$1' in: $(cat out)"
 }
 
 # compare STATUS FILE [OPTION...]: there is nothing on standard error, and lines have at most 80
 # columns.
-compare()
-{
+compare() {
     wanted=$1
     file=$2
     shift 2
     expect_status "$wanted" "$lockstep" compare --baseline main "$file" "$@"
-    [ ! -s err ] || fail "words on standard error: $(cat err)"
-    [ "${1-}" = --format ] || ! grep -q '.\{81\}' out || fail "more than 80 columns: $(cat out)"
+    [ ! -s err ] || fail "words on standard error"
+    [ "${1-}" = --format ] || ! grep -q '.\{81\}' out || fail "more than 80 columns"
 }
 
 # counts REGRESSED INCONCLUSIVE EQUIVALENT IMPROVED INVALID
-counts()
-{
-    has "Cells: 12: $1 REGRESSED, $2 INCONCLUSIVE, $3 EQUIVALENT, $4 IMPROVED, $5 INVALID"
+counts() {
+    prints "Cells: 12: $1 REGRESSED, $2 INCONCLUSIVE, $3 EQUIVALENT, $4 IMPROVED, $5 INVALID"
 }
 
 # Ten sessions have a standard deviation of half a percent; before each the machine was started
@@ -64,26 +54,26 @@ grep -q 'nothing could read the result again$' err || fail "$(cat err)"
 [ ! -e matrix.json ] || fail 'mutants that cannot be read'
 expect_status 0 "$lockstep" check --devices virt:1 --only SPLIT-01.sizes --format json --out unread.json
 expect_status 0 "$lockstep" compare baseline add main s1.jsonl
-has 'results/baselines/main.jsonl: 1 added: now 1 sessions of 12 cells[.] A comparison takes 6 sessions, a gate 10'
+prints 'results/baselines/main.jsonl: 1 added: now 1 sessions of 12 cells[.] A comparison takes 6 sessions, a gate 10'
 expect_status 0 "$lockstep" compare baseline show main
-has 'one session has no spread'
+prints 'one session has no spread'
 compare 3 same.jsonl
-has 'INVALID: results/baselines/main.jsonl has 1 sessions: it takes 5 more to judge, and 9 more for a gate'
+prints 'INVALID: results/baselines/main.jsonl has 1 sessions: it takes 5 more to judge, and 9 more for a gate'
 counts 0 0 0 0 12
 
 # With fewer than 6 sessions nothing is judged; two sessions of one plan are no gate.
 expect_status 0 "$lockstep" compare baseline add main s2.jsonl s3.jsonl s4.jsonl s5.jsonl
 compare 3 slower.jsonl
-has 'it takes 1 more to judge, and 5 more for a gate'
+prints 'it takes 1 more to judge, and 5 more for a gate'
 cp results/baselines/main.jsonl five.jsonl
 
 # From 6 to 9 sessions there are verdicts that are no gate, and --strict does not pass them.
 expect_status 0 "$lockstep" compare baseline add main s6.jsonl
 compare 0 slower.jsonl
 counts 12 0 0 0 0
-has 'INVALID, not a gate[.]'
-has 'REGRESSED mlp:[^ ]* dp virt:1, 10 rows, f32, cpu/threads, not a gate NEW/mean 1.0[45]'
-has '6 sessions make no gate: the exit status does not say REGRESSED. It takes 4 more'
+prints 'INVALID, not a gate[.]'
+prints 'REGRESSED mlp:[^ ]* dp virt:1, 10 rows, f32, cpu/threads, not a gate NEW/mean 1.0[45]'
+prints '6 sessions make no gate: the exit status does not say REGRESSED. It takes 4 more'
 compare 4 slower.jsonl --strict
 compare 4 same.jsonl --strict
 with CI=true compare 4 same.jsonl
@@ -94,7 +84,7 @@ expect_status 0 "$lockstep" compare baseline add main s7.jsonl s8.jsonl s9.jsonl
 compare 1 slower.jsonl
 counts 12 0 0 0 0
 ! grep -q 'not a gate' out || fail "$(cat out)"
-has 'REGRESSED mlp:[^ ]* dp virt:1, 10 rows, f32, cpu/threads NEW/mean 1.0[45][0-9]* \[1[.]0[1-9][0-9]*, 1[.]0[0-9]*\]; cost 1.0'
+prints 'REGRESSED mlp:[^ ]* dp virt:1, 10 rows, f32, cpu/threads NEW/mean 1.0[45][0-9]* \[1[.]0[1-9][0-9]*, 1[.]0[0-9]*\]; cost 1.0'
 compare 0 same.jsonl --strict
 counts 0 0 12 0 0
 compare 0 faster.jsonl
@@ -105,13 +95,13 @@ counts 4 0 8 0 0
 plant new between.jsonl 24 1.02
 compare 0 between.jsonl
 counts 0 12 0 0 0
-has 'INCONCLUSIVE: a change is not shown'
+prints 'INCONCLUSIVE: a change is not shown'
 compare 4 between.jsonl --strict
 expect_status 0 "$lockstep" compare baseline show main
-has 'results/baselines/main.jsonl: 10 sessions of 12 cells, class of machine 700000000000'
-has 'library of matrix products: OpenBLAS 0.3.21 '
-has '10: 2026-11-21T08:00:00Z, run feed00000000000a, commit 3f2a9c1d5b7e, start 000000000010'
-has 'tutorial dp virt:2, 30 rows, f32, cpu/threads floor [0-9.]* us; sd 0[.]5 %; finds [23][.][0-9] %; 5 % takes 6 sessions'
+prints 'results/baselines/main.jsonl: 10 sessions of 12 cells, class of machine 700000000000'
+prints 'library of matrix products: OpenBLAS 0.3.21 '
+prints '10: 2026-11-21T08:00:00Z, run feed00000000000a, commit 3f2a9c1d5b7e, start 000000000010'
+prints 'tutorial dp virt:2, 30 rows, f32, cpu/threads floor [0-9.]* us; sd 0[.]5 %; finds [23][.][0-9] %; 5 % takes 6 sessions'
 
 # Computes the numbers again, from the raw steps.
 for file in same slower two; do
@@ -127,7 +117,7 @@ grep -q '^| REGRESSED | tutorial dp virt:2, 30 rows' out || fail "$(cat out)"
 # Exact numbers are compared with those of the last session.
 plant new bytes.jsonl 25 1.001 '"bytes_per_step":null="bytes_per_step":0.0'
 compare 0 bytes.jsonl
-has 'CHANGED mlp:[^ ]* plain virt:1, 30 rows, f32, cpu/threads bytes_per_step: unknown -> 0 bytes'
+prints 'CHANGED mlp:[^ ]* plain virt:1, 30 rows, f32, cpu/threads bytes_per_step: unknown -> 0 bytes'
 compare 1 bytes.jsonl --exact
 
 # A session is added as a whole; nothing else is left in the folder; the earlier lines do not
@@ -141,8 +131,7 @@ cp results/baselines/main.jsonl whole.jsonl
 
 # refused: a session is not taken: status 3, one line with file and line, and the file does not
 # change.
-refused()
-{
+refused() {
     one_line 3 "$@"
     cmp whole.jsonl results/baselines/main.jsonl || fail "a refused session changed the baseline: $*"
 }
@@ -153,7 +142,7 @@ plant old copy.jsonl 3 1 0 feed000000000003=feed0000000000bb "$(printf '%012d%05
 refused 'copy.jsonl:1: run feed0000000000bb is there already: run feed000000000003 of session 3, ' \
     "$lockstep" compare baseline add main copy.jsonl
 compare 3 s3.jsonl
-has 'INVALID: s3.jsonl:1: run feed000000000003 is there already: run feed000000000003 of session 3'
+prints 'INVALID: s3.jsonl:1: run feed000000000003 is there already: run feed000000000003 of session 3'
 plant new near.jsonl 10 1 3600 feed00000000000a=feed0000000000aa
 refused 'near.jsonl:1: 1.0 hours from session 10 (results/baselines/main.jsonl:109), in the same start of the machine: it takes 6 hours' \
     "$lockstep" compare baseline add main near.jsonl
@@ -161,14 +150,14 @@ plant new class.jsonl 26 1 "7$(printf '%063d' 0)=$class2"
 refused 'class.jsonl:1: another class of machine, 800000000000, than 700000000000 of results/baselines/main.jsonl:1' \
     "$lockstep" compare baseline add main class.jsonl
 compare 3 class.jsonl
-has 'INVALID: class.jsonl:1: another class of machine'
+prints 'INVALID: class.jsonl:1: another class of machine'
 # The options are the same and the library of matrix products is not: both are named.
 onednn='OpenBLAS 0.3.21, oneDNN 2.6.3 brg:avx512_core'
 plant new library.jsonl 33 1 "\"blas\":\"OpenBLAS 0.3.21\"=\"blas\":\"$onednn\""
 two="library.jsonl:1: another library of matrix products, \"$onednn\", than \"OpenBLAS 0.3.21\" of results/baselines/main.jsonl:1: measure with that one, or take a baseline of another name"
 refused "$two\$" "$lockstep" compare baseline add main library.jsonl
 compare 3 library.jsonl
-has "INVALID: $two"
+prints "INVALID: $two"
 counts 0 0 0 0 12
 plant new nameless.jsonl 34 1 '"blas":"OpenBLAS 0.3.21"="blas":""'
 refused 'nameless.jsonl:1: the library of matrix products is unknown' "$lockstep" compare baseline add main nameless.jsonl
@@ -189,8 +178,7 @@ plant new good.jsonl 30
 refused 'dirty.jsonl:1: a changed tree' "$lockstep" compare baseline add main good.jsonl dirty.jsonl
 
 # edit FILE SED: edits the file and makes its chain right again.
-edit()
-{
+edit() {
     sed "$2" same.jsonl >edited
     ! cmp -s edited same.jsonl || fail "$2 changes nothing"
     "$python" -B -c 'import sys
@@ -211,8 +199,7 @@ edit resumed.jsonl '50,$s/"sitting":0/"sitting":1/'
 refused 'resumed.jsonl:50: another session than the cells before' "$lockstep" compare baseline add main resumed.jsonl
 
 # unread: input cannot be read: status 2, and one line.
-unread()
-{
+unread() {
     refuse "$@"
     cmp whole.jsonl results/baselines/main.jsonl || fail "unreadable input changed the baseline: $*"
 }
@@ -229,8 +216,7 @@ sed '7s/"order_index":/"order_index": /' same.jsonl >chain.jsonl
 unread 'chain.jsonl:8: "chain" is' "$lockstep" compare baseline add main chain.jsonl
 
 # broken: a baseline was edited: nothing is added to it, shown or compared.
-broken()
-{
+broken() {
     place=$1
     cp bad.jsonl results/baselines/bad.jsonl
     for call in 'compare baseline show bad' 'compare baseline add bad good.jsonl' 'compare --baseline bad same.jsonl'; do
@@ -251,8 +237,7 @@ broken ':119: the last session has 11 of 12 lines: there is a gap'
 : >bad.jsonl
 broken ':1: the file is empty'
 # forge: edits the baseline and makes its chain right again.
-forge()
-{
+forge() {
     sed "$1" whole.jsonl >edited
     ! cmp -s edited whole.jsonl || fail "$1 changes nothing"
     "$python" -B -c 'import sys
@@ -304,7 +289,7 @@ expect_status 0 "$lockstep" compare --baseline before kernels.jsonl --exact
 expect_status 0 "$lockstep" compare baseline add before kernels.jsonl
 plant new kernels2.jsonl 32 1.001 '"kernels_per_step":null="kernels_per_step":38.0'
 expect_status 1 "$lockstep" compare --baseline before kernels2.jsonl --exact
-has 'CHANGED mlp:[^ ]* plain virt:1, 30 rows, f32, cpu/threads kernels_per_step: 37 -> 38 launches'
+prints 'CHANGED mlp:[^ ]* plain virt:1, 30 rows, f32, cpu/threads kernels_per_step: 37 -> 38 launches'
 rm results/baselines/before.jsonl
 # The baseline is from before the library was recorded: it is shown, and it takes and judges
 # nothing.
@@ -312,10 +297,10 @@ forge 's/"blas": *"[^"]*", *//'
 mv bad.jsonl results/baselines/before.jsonl
 unnamed='results/baselines/before.jsonl:1: it does not say of which library of matrix products it is, and good.jsonl is of "OpenBLAS 0.3.21": begin a baseline'
 expect_status 0 "$lockstep" compare baseline show before
-has 'library of matrix products: not known'
+prints 'library of matrix products: not known'
 one_line 3 "$unnamed" "$lockstep" compare baseline add before good.jsonl
 expect_status 3 "$lockstep" compare --baseline before good.jsonl
-has "INVALID: $unnamed"
+prints "INVALID: $unnamed"
 rm results/baselines/before.jsonl
 sed 's/,"chain":.*/}/' whole.jsonl >bad.jsonl
 broken ':1: '

@@ -6,16 +6,14 @@ empty=$5
 cases=SPLIT-01.sizes,SPLIT-01.known
 
 # misuse WORDS OPTION...
-misuse()
-{
+misuse() {
     words=$1
     shift
     refuse "$words" "$lockstep" check "$@"
 }
 
 # fake STATUS MISDEED WORDS OPTION...: runs the fake with two cases; WORDS must be in the output.
-fake()
-{
+fake() {
     wanted_status=$1
     misdeed=$2
     words=$3
@@ -23,16 +21,15 @@ fake()
     expect_status "$wanted_status" "$lockstep" check --impl "$fake" --impl-options "$misdeed" \
         --only "$cases" "$@"
     tr -s ' \n' '  ' <out >flat
-    grep -q -- "$words" flat || { cat out >&2; fail "$misdeed: no '$words'"; }
-    [ ! -s err ] || { cat err >&2; fail "$misdeed: something on stderr"; }
+    grep -q -- "$words" flat || fail "$misdeed: no '$words'"
+    [ ! -s err ] || fail "$misdeed: something on stderr"
     if LC_ALL=C grep -q "$(printf '[\001-\011\013-\037\177-\377]')" out; then
         fail "$misdeed: a control byte went through"
     fi
 }
 
 # no_process_left PID
-no_process_left()
-{
+no_process_left() {
     tries=0
     while kill -0 "$1" 2>/dev/null && ! grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null; do
         tries=$((tries + 1))
@@ -73,7 +70,7 @@ for spec in "$old|version 9" "$empty|no symbol lockstep_impl" "./none.so|none.so
     expect_status 2 "$lockstep" check --impl "${spec%%|*}" --only "$cases" --limit 5
     tr -s ' \n' '  ' <out >flat
     grep -q 'BROKEN .*could not be tested' flat || fail "$spec: no cause"
-    grep -q -- "${spec#*|}" flat || { cat out >&2; fail "$spec: another cause"; }
+    grep -q -- "${spec#*|}" flat || fail "$spec: another cause"
 done
 
 # A profile requires cases that the fake does not have; a missing case is not skipped.
@@ -118,8 +115,7 @@ if LC_ALL=C grep -q "$(printf '[\001-\011\013-\037\177-\377]')" a.xml a.json; th
     fail "a control byte in a document"
 fi
 # json_count NAME: prints that member of counts.
-json_count()
-{
+json_count() {
     sed -n '/^ "counts"/,/^ }/s/^  "'"$1"'": \([0-9]*\),*$/\1/p' a.json
 }
 [ "$(grep -c '"id": ' a.json)" -eq "$(json_count cases)" ] || fail "cases in the JSON"
@@ -224,11 +220,10 @@ for worker in $workers; do no_process_left "$worker"; done
 # A rank needs a device: with fewer devices there are fewer ranks, and with fewer than two no
 # verdict.
 ranks=DDP-01.known,DDP-02.unequal,DDP-29.nothing
-few()
-{
+few() {
     expect_status "$2" "$lockstep" check --devices virt:$1 --only $ranks
     tr -s ' \n' '  ' <out >flat
-    grep -q -- "$3" flat || { cat out >&2; fail "on $1 devices: no '$3'"; }
+    grep -q -- "$3" flat || fail "on $1 devices: no '$3'"
 }
 few 1 77 '0 of 3 cases passed, 3 skipped (3 because of too few devices)'
 few 2 0 'with 2 devices: 3 of 3 cases passed ([0-9]'
@@ -246,8 +241,7 @@ expect_status 1 "$lockstep" check --mutants --until-caught --only SPLIT-01.sizes
 grep '^SURVIVED' out | cmp - all || fail "--until-caught: others survive"
 
 # Runs in which a case never asks for the bug are left out, which changes no catch.
-same()
-{
+same() {
     sed '/"seconds"/d; /"runs/d' "$1"
 }
 expect_status 1 "$lockstep" check --mutants --every-run --jobs 2 --only SPLIT-01.sizes,SPLIT-06.ceil \
@@ -281,11 +275,10 @@ expect_status 1 "$lockstep" report --out both --check a.json r.jsonl
 expect_status 0 "$lockstep" report --out both r.jsonl
 [ ! -e both/conformance.html ] || fail "an old page was left beside a new report"
 # unreadable WORDS SED-SCRIPT
-unreadable()
-{
+unreadable() {
     sed -e "$2" -e "s|^,\"chain\".*|}|" good.json >bad.json
     expect_status 2 "$lockstep" report --out none --check bad.json
-    grep -q -- "$1" err || { cat err >&2; fail "no '$1'"; }
+    grep -q -- "$1" err || fail "no '$1'"
     [ ! -e none ] || fail "something was written"
 }
 unreadable 'pass.*not the number' 's/"pass": 2/"pass": 3/'
@@ -298,8 +291,7 @@ unreadable 'not a verdict' 's/"verdict": "PASS"/"verdict": "FINE"/'
 unreadable 'line ' '$d'
 unreadable "'spec'" 's/"spec": .*/"spec": 5,/'
 unreadable 'add up' 's/"pending": 0/"pending": 7/'
-refuse_report()
-{
+refuse_report() {
     expect_status 2 "$lockstep" report --out none --check "$1"
     [ "$(wc -l <err)" -eq 1 ] || fail "not one line: report --check $1"
 }

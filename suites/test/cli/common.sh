@@ -1,59 +1,43 @@
 # Functions that the scripts share. $1 is the program, $2 a folder for the test, which is emptied.
 set -eu
 export LC_ALL=C
+# shellcheck source=/dev/null
+. "$(dirname "$0")/../shell.sh"
 lockstep=$1
 folder=$2
-rm -rf "$folder"
-mkdir -p "$folder"
-cd "$folder"
-
-fail()
-{
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
-# expect_status STATUS COMMAND...: runs it with its output in the files out and err.
-expect_status()
-{
-    wanted=$1
-    shift
-    status=0
-    "$@" >out 2>err || status=$?
-    if [ "$status" -ne "$wanted" ]; then
-        cat out err >&2
-        fail "status $status, wanted $wanted: $*"
-    fi
-}
+enter "$folder"
 
 # one_line STATUS WORDS COMMAND...: there is one line on stderr that has the words, and nothing on
 # stdout. After an error of the command line there may be the hint, for that command.
-one_line()
-{
+one_line() {
     wanted=$1
     words=$2
     shift 2
     expect_status "$wanted" "$@"
     hint=$(sed -n "s/^Try '\(.*\) --help' for more information[.]$/\1/p" err)
     if [ "$wanted" -eq 2 ] && [ -n "$hint" ]; then
-        grep -q "^$hint: " err || fail "the hint is about $hint: $(cat err)"
+        grep -q "^$hint: " err || fail "the hint is about $hint"
         sed -i '$d' err
     fi
-    if [ "$(wc -l <err)" -ne 1 ] || ! grep -q -- "$words" err || [ -s out ]; then
-        cat out err >&2
-        fail "not one line with '$words': $*"
-    fi
+    [ "$(wc -l <err)" -eq 1 ] && grep -q -- "$words" err && [ ! -s out ] || fail "not one line with '$words': $*"
+}
+
+prints() { # PATTERN: of the file out, as one line
+    tr '\n' ' ' <out | tr -s ' ' >flat
+    grep -q -e "$1" flat || fail "no '$1'"
+}
+
+prints_not() { # PATTERN
+    ! grep -q -e "$1" out || fail "'$1' is there"
 }
 
 # refuse WORDS COMMAND...: the command line is refused as misuse.
-refuse()
-{
+refuse() {
     one_line 2 "$@"
 }
 
 # with NAME=VALUE COMMAND...: sets it for that command only, which may be a function.
-with()
-{
+with() {
     (
         export "$1"
         shift
@@ -62,8 +46,7 @@ with()
 }
 
 # count_lines PATTERN FILE: prints 0 if there is no such file.
-count_lines()
-{
+count_lines() {
     if [ -e "$2" ]; then # asked once: it may appear meanwhile
         grep -c -- "$1" "$2" || true
     else
@@ -72,21 +55,19 @@ count_lines()
 }
 
 # wait_for_cells N FILE PID: waits until the sweep PID has written N cells.
-wait_for_cells()
-{
+wait_for_cells() {
     tries=0
     while [ "$(count_lines '"schema":"lockstep/cell/1.1"' "$2")" -lt "$1" ]; do
         tries=$((tries + 1))
         [ "$tries" -lt 1200 ] || fail "no $1 cells after 60 seconds"
-        kill -0 "$3" 2>/dev/null || fail "the sweep ended early: $(cat err)"
+        kill -0 "$3" 2>/dev/null || fail "the sweep ended early"
         sleep 0.05
     done
 }
 
 # find_workers PID: sets workers to the processes whose parent it is. Between two cells of a sweep
 # there is none for a moment, and while it waits for cores for longer.
-find_workers()
-{
+find_workers() {
     workers=
     while [ -z "$workers" ]; do
         grep -qs '^State:[[:space:]]*[^Z]' "/proc/$1/status" || fail "$1 ended, and no worker was seen"
@@ -94,8 +75,7 @@ find_workers()
     done
 }
 
-expect_count()
-{
+expect_count() {
     found=$(count_lines "$2" "$3")
     if [ "$found" -ne "$1" ]; then
         cut -c1-160 "$3" >&2
@@ -103,8 +83,7 @@ expect_count()
     fi
 }
 
-cell_ids()
-{
+cell_ids() {
     grep -o '"cell_id":"[0-9a-f]*"' "$1" | sort
 }
 
@@ -112,8 +91,7 @@ cell_ids()
 short='--bind none --seconds 0.001 --warmup 5:0'
 
 # sweep STATUS FILE OPTION...: runs such cells, with $batch rows.
-sweep()
-{
+sweep() {
     wanted=$1
     file=$2
     shift 2
@@ -122,8 +100,7 @@ sweep()
 }
 
 # Skips the rest unless this build's times make a forecast.
-needs_release()
-{
+needs_release() {
     "$lockstep" --version | grep -q 'Release)\|RelWithDebInfo)' || {
         echo 'skipped: no forecast is made of the times of this build'
         exit 77
@@ -134,8 +111,7 @@ needs_release()
 hidden=$(printf 'x\033[2J\302\233\342\200\213\342\200\256\356\200\200')
 
 # clean FILE: it has nothing that a terminal or a log would obey, or that cannot be seen.
-clean()
-{
+clean() {
     ! LC_ALL=C grep -qa "$(printf '[\001-\010\013\014\016-\037\177]\|\302[\200-\237]\|\342\200[\213-\217\250-\256]\|\356\200\200\|\357\277\277')" \
         "$1" || fail "$1 of ${ran-}: $(cat -v "$1")"
     iconv -f UTF-8 -t UTF-8 "$1" >/dev/null 2>&1 || fail "$1 of ${ran-} is not UTF-8"

@@ -7,11 +7,10 @@ never='call 900000 of launch was to fail, but there were '
 
 one_line 1 "$call" "$lockstep" tutorial --devices virt:2+fault:move@2
 expect_status 1 "$lockstep" tutorial --devices virt:2+fault:launch@900000
-grep -q "${never}[0-9]" err || fail "tutorial: $(cat err)"
+grep -q "${never}[0-9]" err || fail "tutorial"
 
 # sweep FILE OPTION...: runs small cells.
-sweep()
-{
+sweep() {
     file=$1
     shift
     expect_status 1 "$lockstep" sweep --wait --batch 8 --workload mlp:8,6,4 --seconds 0.01 --steps 5:10 \
@@ -19,8 +18,7 @@ sweep()
 }
 
 # failed N WORDS FILE: there are N cells, all of them failed, with these words as their reason.
-failed()
-{
+failed() {
     [ "$(count_lines '"schema":"lockstep/cell/1.1"' "$3")" -eq "$1" ] || fail "not $1 cells in $3"
     [ "$(count_lines "\"status\":\"failed\".*\"reason\":\"[^\"]*$2" "$3")" -eq "$1" ] ||
         fail "not $1 cells that failed with '$2' in $3"
@@ -42,16 +40,16 @@ for operation in launch sync move reduce; do
 done
 
 expect_status 1 "$lockstep" train --devices virt:2+fault:reduce@2 --epochs 1
-grep -q 'call 2 of reduce fails on purpose' err || fail "train: $(cat err)"
+grep -q 'call 2 of reduce fails on purpose' err || fail "train"
 expect_status 1 "$lockstep" train --devices virt:2 --against virt:2+fault:launch@900000 --epochs 1
-grep -q 'call 900000 of launch' err || fail "train --against: $(cat err)"
+grep -q 'call 900000 of launch' err || fail "train --against"
 expect_status 1 "$lockstep" sweep limits --devices virt:2+fault:launch@3 --workload mlp:6,7 --batch 4
-grep -q 'call 3 of launch fails on purpose' err || fail "limits: $(cat err)"
+grep -q 'call 3 of launch fails on purpose' err || fail "limits"
 
 expect_status 1 "$lockstep" check --devices virt:2+fault:launch@3
-grep -q '[1-9][0-9]* failed' out || fail "check: $(cat out)"
+grep -q '[1-9][0-9]* failed' out || fail "check"
 expect_status 1 "$lockstep" check --devices virt:2+fault:poll@900000 --only 'SPLIT-01.*'
-grep -q "no case failed on 'virt:2+fault:poll@900000'" err || fail "check: $(cat err)"
+grep -q "no case failed on 'virt:2+fault:poll@900000'" err || fail "check"
 
 # Devices that are only listed do not fail.
 expect_status 0 "$lockstep" devices --devices virt:2+lag+5us+fault:launch@1

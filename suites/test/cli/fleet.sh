@@ -5,34 +5,24 @@ here=$(cd "$(dirname "$0")" && pwd)
 make_records=$3
 python=$4
 
-# has WORDS: the words are in the output, wherever its lines break.
-has()
-{
-    tr '\n' ' ' <out | tr -s ' ' >flat
-    grep -q -e "$1" flat || fail "no '$1' in: $(cat out)"
-}
-
 # fleet STATUS ARGUMENT...: lines have at most 80 columns, except where a hidden character is
 # written as its code, and there is nothing on standard error.
-fleet()
-{
+fleet() {
     wanted=$1
     shift
     expect_status "$wanted" "$lockstep" fleet "$@"
-    [ ! -s err ] || fail "words on standard error: $(cat err)"
-    ! grep -v '<U+' out | LC_ALL=C.UTF-8 grep -q '.\{81\}' || fail "more than 80 columns: $(cat out)"
+    [ ! -s err ] || fail "words on standard error"
+    ! grep -v '<U+' out | LC_ALL=C.UTF-8 grep -q '.\{81\}' || fail "more than 80 columns"
 }
 
 # make FOLDER NODES SEED [FAULT...]: makes verdicts; the names of the nodes with a fault are in the
 # file planted.
-make()
-{
+make() {
     "$python" "$here/fleet_make.py" "$@" >planted || fail "make $*"
 }
 
 # named ARGUMENT...: all planted nodes are named, and no others.
-named()
-{
+named() {
     "$python" "$here/fleet_check.py" named "$lockstep" planted "$@" || fail "named: $*"
 }
 
@@ -41,12 +31,12 @@ echo 'node[0001-0256]' >all
 make five 256 1 reject slow torn missing driver
 named five --expect all
 fleet 1 five --expect all --out lists
-has 'REJECTED node0043: FAIL step_time of mlp:128,256 dp virt:8, 64 rows: is 1[12]\.[0-9]* ms, allowed is at most 9 ms'
-has 'OUTLYING node0085: step_time floor of mlp:256,256 dp virt:8, 64 rows, cpu, threads, f32: .*, +2[0-9]\.[0-9] %; the median of 254 nodes is'
-has 'BROKEN node0127: node0127.json: not JSON: line 1'
-has 'MISSING node0169: it is expected, and has no verdict'
-has 'DRIFT node0211: software.gpu_software is driver 570.12, most have driver 580.65'
-has '256 nodes: 253 ACCEPTED, 1 REJECTED, 0 NOT SHOWN, 1 BROKEN, 1 MISSING; 2 outlying'
+prints 'REJECTED node0043: FAIL step_time of mlp:128,256 dp virt:8, 64 rows: is 1[12]\.[0-9]* ms, allowed is at most 9 ms'
+prints 'OUTLYING node0085: step_time floor of mlp:256,256 dp virt:8, 64 rows, cpu, threads, f32: .*, +2[0-9]\.[0-9] %; the median of 254 nodes is'
+prints 'BROKEN node0127: node0127.json: not JSON: line 1'
+prints 'MISSING node0169: it is expected, and has no verdict'
+prints 'DRIFT node0211: software.gpu_software is driver 570.12, most have driver 580.65'
+prints '256 nodes: 253 ACCEPTED, 1 REJECTED, 0 NOT SHOWN, 1 BROKEN, 1 MISSING; 2 outlying'
 printf 'node%s\n' 0043 0085 0127 0169 | cmp - lists/failing_nodes.txt || fail "failing_nodes.txt"
 sort lists/passing_nodes.txt lists/failing_nodes.txt >both
 "$python" -c 'for i in range(1, 257): print("node%04d" % i)' | cmp - both || fail "not each node once"
@@ -61,12 +51,11 @@ for seed in 11 12 13; do
 done
 
 # one FAULT STATUS WORDS: in a fleet of 24, the node with the fault is named and no other.
-one()
-{
+one() {
     make "$1" 24 3 "$1"
     named "$1"
     fleet "$2" "$1"
-    has "$3"
+    prints "$3"
 }
 one one_device 1 'OUTLYING node0013: device_spread floor of mlp:64,256 dp virt:8, 256 rows, .*, device 2: 1.06 x'
 
@@ -107,7 +96,7 @@ make copied 24 3 copied
 echo node0013x >>planted
 named copied
 fleet 1 copied
-has 'BROKEN node0013: 2 nodes have one run, feedface0000000d: this file and node0013x.json'
+prints 'BROKEN node0013: 2 nodes have one run, feedface0000000d: this file and node0013x.json'
 
 make few0 8 5
 # No single edit of a verdict is believed, and a run never counts for more than one node.
@@ -121,8 +110,8 @@ for i in 1 3 5 7; do
     sed -i 's/"max": 1500000.0/"max": 15000000.0/' half/node000$i.json
 done
 fleet 3 half
-has '8 nodes: 0 ACCEPTED, 0 REJECTED, 8 NOT SHOWN'
-has 'SPLIT limits: 2 values, and none is that of more than half; 4 nodes have 40 limits'
+prints '8 nodes: 0 ACCEPTED, 0 REJECTED, 8 NOT SHOWN'
+prints 'SPLIT limits: 2 values, and none is that of more than half; 4 nodes have 40 limits'
 expect_count 8 'NOT SHOWN  node' out
 
 # A list of names is given: a missing node fails, an unexpected one is named.
@@ -130,18 +119,17 @@ make few 8 5
 fleet 0 few
 printf '# the rack\nnode[0001-0007], # blanks and comments\r\n' | sed 's/, #/ #/' >list
 fleet 0 few --expect list
-has 'UNEXPECTED node0008: it has a verdict, and is not expected'
+prints 'UNEXPECTED node0008: it has a verdict, and is not expected'
 printf 'login1,node[0001-0008]\n' >list
 fleet 1 few --expect list
-has 'MISSING login1: it is expected'
-has '9 nodes: 8 ACCEPTED, 0 REJECTED, 0 NOT SHOWN, 0 BROKEN, 1 MISSING; 0 outlying'
+prints 'MISSING login1: it is expected'
+prints '9 nodes: 8 ACCEPTED, 0 REJECTED, 0 NOT SHOWN, 0 BROKEN, 1 MISSING; 0 outlying'
 refuse "list:1: 'a b' is no name of a node" sh -c 'echo "a b" >list; "$1" fleet few --expect list' - "$lockstep"
 refuse "list:2: 'n\[2-1\]': '2-1' is no range" sh -c 'printf "a\nn[2-1]\n" >list; "$1" fleet few --expect list' - "$lockstep"
 refuse 'cannot read .no/list' "$lockstep" fleet few --expect no/list
 
 # Names that a scheduler would read as something else are refused, named, and never written.
-other()
-{
+other() {
     echo ";s/feedface0/feedface$1/;s/: \"0\{52\}/: \"$(printf '%052d' "$1")/g"
 }
 make hostile 8 6
@@ -162,19 +150,19 @@ printf '[1]' >hostile/list.json
 head -c 2000000 /dev/zero | tr '\0' '[' >hostile/deep.json
 echo '{"torn' >hostile/.hidden.json
 fleet 1 hostile --out lists
-has 'BROKEN a,b: comma.json: its name is not safe in a list of nodes'
-has 'BROKEN $(touch pwned): shell.json: its name is not safe'
-has 'BROKEN x?\[31m?node0001: line.json: its name is not safe'
-has 'BROKEN -v: dash.json: its name is not safe'
-has 'BROKEN a b: a b.json: its name is not safe'
-has 'BROKEN folder: folder.json: it is not a regular file'
-has 'BROKEN pipe: pipe.json: it is not a regular file'
-has 'BROKEN empty: empty.json: it has 0 bytes'
-has 'BROKEN deep: deep.json: it has 2000000 bytes'
-has 'BROKEN twice: twice.json: not JSON: line 1: duplicate object key'
-has 'BROKEN list: list.json: it is no verdict'
-has 'DRIFT node0002: software.gpu_software is <script>|?\[2J<U+202E>, most have driver 580.65'
-has '9 ACCEPTED, 0 REJECTED, 0 NOT SHOWN, 13 BROKEN'
+prints 'BROKEN a,b: comma.json: its name is not safe in a list of nodes'
+prints 'BROKEN $(touch pwned): shell.json: its name is not safe'
+prints 'BROKEN x?\[31m?node0001: line.json: its name is not safe'
+prints 'BROKEN -v: dash.json: its name is not safe'
+prints 'BROKEN a b: a b.json: its name is not safe'
+prints 'BROKEN folder: folder.json: it is not a regular file'
+prints 'BROKEN pipe: pipe.json: it is not a regular file'
+prints 'BROKEN empty: empty.json: it has 0 bytes'
+prints 'BROKEN deep: deep.json: it has 2000000 bytes'
+prints 'BROKEN twice: twice.json: not JSON: line 1: duplicate object key'
+prints 'BROKEN list: list.json: it is no verdict'
+prints 'DRIFT node0002: software.gpu_software is <script>|?\[2J<U+202E>, most have driver 580.65'
+prints '9 ACCEPTED, 0 REJECTED, 0 NOT SHOWN, 13 BROKEN'
 printf '%s\n' deep empty folder list pipe twice zero | cmp - lists/failing_nodes.txt ||
     fail "failing: $(cat lists/failing_nodes.txt)"
 expect_count 9 . lists/passing_nodes.txt
@@ -187,9 +175,9 @@ for format in text json csv md; do
     expect_status 1 "$lockstep" fleet hostile --format $format
     ! LC_ALL=C grep -q "$(printf '[\001-\010\013\014\016-\037]')" out || fail "$format: control characters"
 done
-! grep -q '<script>\||<b>' out || fail "HTML in Markdown: $(cat out)"
+! grep -q '<script>\||<b>' out || fail "HTML in Markdown"
 expect_status 1 "$lockstep" fleet hostile --format csv
-grep -q '^"'"'"'=1+1|<b>","BROKEN",no,,0,0,0,"sheet.json",' out || fail "a formula: $(cat out)"
+grep -q '^"'"'"'=1+1|<b>","BROKEN",no,,0,0,0,"sheet.json",' out || fail "a formula"
 [ ! -e pwned ] || fail "a name was run"
 "$python" - <<'CHECK' || fail 'not the right CSV'
 import csv
@@ -237,15 +225,15 @@ grep -q '"samples_sha256": "[0-9a-f]\{64\}",' one.json || fail "no digest of sam
 mkdir unnamed
 cp one.json unnamed/
 fleet 1 unnamed
-has 'BROKEN one: one.json: its machine_instance has the length 0'
+prints 'BROKEN one: one.json: its machine_instance has the length 0'
 sed 's/\("machine_instance": "\)/\1m/' one.json >real/one.json
 fleet 0 real
-has '1 node: 1 ACCEPTED, 0 REJECTED'
-has 'Of fewer than 8 nodes, and not compared: 1 number.'
+prints '1 node: 1 ACCEPTED, 0 REJECTED'
+prints 'Of fewer than 8 nodes, and not compared: 1 number.'
 sed 's/5.7 us/5 us/' p.yaml >q.yaml
 "$lockstep" validate --profile q.yaml --format json old.jsonl | sed 's/\("machine_instance": "\)/\1m/' >real/one.json
 fleet 1 real
-has 'REJECTED one: FAIL step_time of tutorial dp virt:2, 30 rows: is 5.* us, allowed is at most 5 us'
+prints 'REJECTED one: FAIL step_time of tutorial dp virt:2, 30 rows: is 5.* us, allowed is at most 5 us'
 
 # The largest fleet, and one more node. The cost is printed; memory under sanitizers does not
 # matter.

@@ -8,15 +8,13 @@ export OPENBLAS_NUM_THREADS=1
 needs_release
 
 # Each transfer takes 50 ms longer, and a byte 1 us: a step is hardly anything else.
-sweep()
-{
+sweep() {
     expect_status 0 "$lockstep" sweep --bind none --devices virt:4+50000us+1MB/s --scaling weak --batch 4 \
         --launches 2 --warmup 1:0 --seconds 0.001 --steps 2:2 --workload mlp:64,64 --workload mlp:128,128 "$@"
 }
 
 # forecast_of: prints the step of workload $2 on $3 ranks, in ms, as program $1 forecasts it.
-forecast_of()
-{
+forecast_of() {
     "$1" forecast --allow-dirty two.jsonl --to 4 --format csv 2>err | awk -F, -v workload="$2" -v ranks="$3" '
         { gsub(/["\r]/, "") }
         NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
@@ -26,16 +24,14 @@ forecast_of()
 
 # is_near A B: they are within 25 %, because other tests run on the same cores; the wrong formula
 # differs by 42 % and more. scripts/prove asks for 10 %, on an idle machine.
-is_near()
-{
+is_near() {
     awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a >= 0.75 * b && a <= 1.25 * b) }'
 }
 
 # wrong_of_planted: prints the errors of forecasts of a planted step; nothing if all are right. From
 # 1 and 2 ranks to 4 there are 4 transfers, and each byte is moved once, for 4,160 and 16,512
 # numbers. The real step is measured, too, with the error of the forecast without it.
-wrong_of_planted()
-{
+wrong_of_planted() {
     rm -f two.jsonl four.jsonl
     sweep --mode ddp --counts 1,2 --out two.jsonl
     sweep --mode ddp --counts 4 --out four.jsonl
@@ -68,12 +64,12 @@ for format in text json csv md; do
     expect_status 0 "$lockstep" forecast --allow-dirty two.jsonl four.jsonl --to 16 --format $format
     [ -s out ] && [ ! -s err ] || fail "$format"
 done
-grep -q '^| 16 | 4 | - | .* | \\\*extrapolated\\\* |$' out || fail "Markdown: $(cat out)"
+grep -q '^| 16 | 4 | - | .* | \\\*extrapolated\\\* |$' out || fail "Markdown"
 
 # Cells whose inputs start on the host are a separate series, and CSV says which.
 expect_status 0 "$lockstep" sweep --bind none --devices virt:2 --mode ddp --counts 1,2 --batch 4 --host-inputs 0,1 \
     --warmup 1:0 --seconds 0.001 --steps 2:2 --workload mlp:64,64 --workload mlp:128,128 --out inputs.jsonl
-"$lockstep" forecast --allow-dirty inputs.jsonl --to 4 --format csv >out 2>err || [ $? -eq 3 ] || fail "no CSV: $(cat err)" # 3: noise
+"$lockstep" forecast --allow-dirty inputs.jsonl --to 4 --format csv >out 2>err || [ $? -eq 3 ] || fail "no CSV" # 3: noise
 seen=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
     $(column["ranks"] + 1) == 4 { print $1 "," $2, $(column["host_inputs"] + 1) }' out | sort | tr '\n' ';')
 [ "$seen" = '"mlp:128,128" 0;"mlp:128,128" 1;"mlp:64,64" 0;"mlp:64,64" 1;' ] || fail "inputs: $seen"
@@ -101,8 +97,7 @@ refuse 'no cell' "$lockstep" forecast --allow-dirty none.jsonl --to 8
 refuse 'the machines differ: two.jsonl is of node .*, six.jsonl of node ' "$lockstep" forecast --allow-dirty two.jsonl six.jsonl --to 8
 sed 's/,"chain":"[^"]*"//;s/,"seal":"[^"]*"//' two.jsonl >plain.jsonl
 # doubted OLD NEW WORDS
-doubted()
-{
+doubted() {
     sed "1s/$1/$2/" plain.jsonl >doubted.jsonl
     refuse "doubted.jsonl: it is of $3" "$lockstep" forecast ${4---allow-dirty} doubted.jsonl --to 8
 }

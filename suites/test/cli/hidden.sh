@@ -13,8 +13,7 @@ mkdir temporary
 export TMPDIR="$PWD/temporary"
 
 # says STATUS COMMAND...: STATUS is a number, or a pattern of numbers.
-says()
-{
+says() {
     wanted=$1
     shift
     ran="$*"

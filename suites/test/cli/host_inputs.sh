@@ -14,15 +14,13 @@ grep '"host_inputs":0' both.jsonl >on_devices.jsonl
 [ "$(cell_ids both.jsonl | uniq | wc -l)" -eq 10 ] || fail "two cells have one id"
 
 # bytes MODE DEVICES PLACE: prints the bytes of a step.
-bytes()
-{
+bytes() {
     grep "\"mode\":\"$1\",.*\"n_devices\":$2,.*\"host_inputs\":$3," both.jsonl |
         sed 's/.*"bytes_per_step":\([0-9]*\)[.]0,.*/\1/'
 }
 
 # more MODE DEVICES BYTES: this many more are moved if the batch is on the host.
-more()
-{
+more() {
     [ $(($(bytes "$1" "$2" 1) - $(bytes "$1" "$2" 0))) -eq "$3" ] ||
         fail "$1 on $2: $(bytes "$1" "$2" 0) bytes, $(bytes "$1" "$2" 1) from the host"
 }

@@ -16,14 +16,12 @@ commands=(
 )
 
 # limited STATUS WORDS COMMAND..: the command prints one line with the words, within 20 seconds.
-limited()
-{
+limited() {
     local wanted=$1 words=$2 status=0
     shift 2
     timeout -s KILL 20 "$@" >out 2>err || status=$?
     if [ "$status" -ne "$wanted" ] || ! cat out err | tr -s ' \n' ' ' | grep -q -- "$words" ||
         [ "$(wc -l <err)" -gt 1 ]; then
-        cat out err >&2
         fail "status $status, wanted $wanted and one line with '$words': $*"
     fi
 }
@@ -49,8 +47,7 @@ expect_status 0 bash -c 'ulimit -v 4000000; exec "$@"' bash "$lockstep" ${comman
 
 # started AGAIN VARIABLE..: a command is started with the same environment as this one; shells add
 # some variables, and those of hwloc are set for it. The program executes itself AGAIN times.
-started()
-{
+started() {
     local often=$1 again
     shift
     rm -f seen

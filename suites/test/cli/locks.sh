@@ -10,14 +10,12 @@ waiting=
 trap 'kill -9 $holder $waiting 2>/dev/null || true' EXIT
 
 # on_core COMMAND...
-on_core()
-{
+on_core() {
     taskset -c "$core" "$@"
 }
 
 # wait_for WORDS FILE PID: waits until the file has the words.
-wait_for()
-{
+wait_for() {
     tries=0
     until grep -q -- "$1" "$2"; do
         tries=$((tries + 1))
@@ -28,8 +26,7 @@ wait_for()
 }
 
 # hold FILE: a sweep that takes minutes has the core; its pid is in holder.
-hold()
-{
+hold() {
     : >"$1"
     taskset -c "$core" "$lockstep" sweep --wait --devices virt:1 --mode plain --workload tutorial --batch 10 \
         --launches 500 --seconds 100 --steps 2:100000 --timeout 300 --out "$1" >hold.out 2>hold.err &

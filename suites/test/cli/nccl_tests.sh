@@ -6,8 +6,7 @@ tiny='--devices virt:2 --bind none --seconds 0.01 --seed 3'
 # ---- a command line ----------------------------------------------------------------------------
 
 # command FILE: prints the options of the sweep that measures it.
-command_of()
-{
+command_of() {
     head -n 1 "$1" | sed 's/.*"command":"\([^"]*\)".*/\1/'
 }
 
@@ -30,8 +29,7 @@ refuse 'counts has 8, but --devices virt:2 has only 2' "$lockstep" sweep $tiny -
 
 # printed RANKS LINE...: prints the output of all_reduce_perf, as src/util.cu of nccl-tests writes
 # it.
-printed()
-{
+printed() {
     ranks=$1
     shift
     echo '# nccl-tests version 2.19.6 nccl-headers=22900 nccl-library=22900'
@@ -58,8 +56,7 @@ good='# Out of bounds values : 0 OK
 printed 2 "$bytes64k" "$bytes256k" "$others" "$good" >printed.txt
 
 # rows STATUS FILE...: makes the table of report, which ends with that status.
-rows()
-{
+rows() {
     wanted=$1
     shift
     options=
@@ -99,8 +96,7 @@ grep -q '^all.*_perf did not come to its end[.] ' rows || fail "$(cat rows)"
 # ---- what it wrote -----------------------------------------------------------------------------
 
 # written NAME OLD NEW: writes a file of -J with a change in one place.
-written()
-{
+written() {
     sed "s|$2|$3|" >"$1" <<'JSON'
 {"version":3,"start_time":"2026-11-27 12:00:00","args":["./build/all_reduce_perf","-g","2","-J","x.json"],
 "env":["HOME=\/root"],"nccl_version":22900,"config":{"nthreads":1,"ngpus":2,"minimum_bytes":65536,"maximum_bytes":65536,
@@ -130,8 +126,7 @@ rows 0 printed.txt written.json
 # ---- what cannot be ----------------------------------------------------------------------------
 
 # not WORDS FILE
-not()
-{
+not() {
     refuse "$1" "$lockstep" report theirs.jsonl --beside "$2" --out never
     [ ! -e never ] || fail "a page was made: $2"
 }

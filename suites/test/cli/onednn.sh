@@ -5,8 +5,7 @@
 module=$4
 
 more=
-sweep()
-{
+sweep() {
     backend=$1
     shift
     "$@" sweep --bind none --devices virt:2 --counts 2 --batch 256 --workload mlp:256,256,256 \
@@ -14,8 +13,7 @@ sweep()
 }
 
 # by BACKEND NUMBER PROGRAM..: records are verified, and NUMBER of their first lines name oneDNN.
-by()
-{
+by() {
     backend=$1
     number=$2
     shift 2
@@ -27,8 +25,7 @@ by()
 }
 
 # others BACKEND PROGRAM: train, soak and check name the library in the same words as sweep.
-others()
-{
+others() {
     library=$(sed -n 's/.*"blas":"\([^"]*\)".*/\1/p' "$1.jsonl")
     [ -n "$library" ] || fail "$1.jsonl names no library"
     rm -f train
@@ -44,8 +41,7 @@ others()
 }
 
 # without TEXT PROGRAM..: the plug-in is missing, and a command that needs it says why.
-without()
-{
+without() {
     text=$1
     shift
     by cpu 0 "$@"
@@ -77,8 +73,7 @@ by cpu-cblas 0 ./alone
 
 # chosen PROGRAM: it makes the large products with the plug-in, and its records are never confused
 # with others.
-chosen()
-{
+chosen() {
     "$1" devices >devices
     tr -s '\n ' ' ' <devices >joined
     expect_count 1 'BLAS [^,]*, oneDNN [0-9.]* brg' joined

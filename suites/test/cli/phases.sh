@@ -26,7 +26,7 @@ says=$(sed -n 's/.*"median_ns":\([^,]*\),.*"tracing_ns":\(-\{0,1\}[0-9][^,]*\),.
     NR == 1 || cost < least { least = cost }
     NR == 1 || cost > most { most = cost }
     END { printf "In %d of 7 cells phases were measured in separate steps, which took from %.1f %% to %.1f %%", NR, least, most }')
-grep -q -- "$says longer" out || fail "not '$says': $(cat out)"
+grep -q -- "$says longer" out || fail "not '$says'"
 expect_status 0 "$lockstep" report timed.jsonl --format md
 ! grep -q 'steps of their own' out || fail "phases apart, where there are none"
 
@@ -46,8 +46,7 @@ batch=64
 seen='step [5-9], set [01]: virt:[01] has a result that it had not in the verified step'
 
 # planted MODE FAULT DEVICES
-planted()
-{
+planted() {
     sweep 1 bad.jsonl --devices "virt:$3+fault:$2" --counts "$3" --mode "$1" --workload mlp:64,64,64 \
         --phases apart --steps 16:16 --seed 1
     expect_count 1 "\"status\":\"failed\",.*\"reason\":\"$seen" bad.jsonl

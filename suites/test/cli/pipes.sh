@@ -3,8 +3,7 @@
 . "$(dirname "$0")/common.sh"
 
 # unread COMMAND...: runs it with such an output.
-unread()
-{
+unread() {
     rm -f gone status
     {
         while [ ! -e gone ]; do
@@ -17,15 +16,14 @@ unread()
         exec <&-
         : >gone
     }
-    [ "$(cat status)" -eq 141 ] || fail "status $(cat status), wanted 141: $*: $(cat err)"
+    [ "$(cat status)" -eq 141 ] || fail "status $(cat status), wanted 141: $*"
     ! grep -qi 'pipe\|standard output' err || fail "$(cat err)"
 }
 
 # quiet COMMAND...: runs it, and it prints nothing at all.
-quiet()
-{
+quiet() {
     unread "$@"
-    [ ! -s err ] || fail "$*: $(cat err)"
+    [ ! -s err ] || fail "$*"
 }
 
 quiet "$lockstep" --help
@@ -65,6 +63,6 @@ if [ -w /dev/full ]; then
         status=0
         "$lockstep" $arguments >/dev/full 2>err || status=$?
         [ $status -eq 2 ] && [ "$(cat err)" = 'lockstep: standard output: No space left on device' ] ||
-            fail "$arguments: status $status: $(cat err)"
+            fail "$arguments: status $status"
     done
 fi

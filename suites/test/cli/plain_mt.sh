@@ -10,7 +10,7 @@ expect_count 8 '"status":"ok"' cells.jsonl
 expect_count 2 '"mode":"plain-mt","devices":"virt:2","n_devices":2' cells.jsonl
 expect_count 1 '"mode":"plain-mt",.*"shard_rows":\[31\]' cells.jsonl
 expect_count 1 '"schema":"lockstep/run/1.2".*--mode plain,dp,plain-mt' cells.jsonl
-grep -q ' 2 plain-mt batch  *31 verified' err || fail "the progress: $(cat err)"
+grep -q ' 2 plain-mt batch  *31 verified' err || fail "the progress"
 # One workload rounds, and one depends on its shards.
 expect_status 0 "$lockstep" sweep --bind none $short --devices virt:2 --counts 2 --batch 31 \
     --mode plain-mt,dp --workload lstm --workload resnet --out models.jsonl
@@ -32,8 +32,7 @@ grep -q '>plain, 2 cores<' cells/index.html || fail "no row on the page"
 
 # threads_of NAME MODES: sets NAME to the cores on which each thread of the first worker may run, as
 # they are most of the time. With that seed its mode is the first of them.
-threads_of()
-{
+threads_of() {
     rm -f long.jsonl
     : >seen
     "$lockstep" sweep --wait --seed 7 --devices virt:2 --counts 2 --batch 256 --mode "$2" \
@@ -44,7 +43,7 @@ threads_of()
         worker=${workers%% *}
         [ "$(cat /proc/"$worker"/comm 2>/dev/null)" != 'lockstep cell' ] || break
         tries=$((tries + 1))
-        [ $tries -lt 1200 ] || fail "no cell has begun: $(cat err)"
+        [ $tries -lt 1200 ] || fail "no cell has begun"
         sleep 0.05
     done
     while grep -h '^Cpus_allowed_list' /proc/"$worker"/task/*/status >now 2>/dev/null; do

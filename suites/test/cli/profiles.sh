@@ -34,7 +34,7 @@ for name in $names; do
     file=$source/profiles/$name.yaml
     expect_status 0 "$installed" validate check "$name"
     limits=$(count_lines '^  - metric: ' "$file")
-    [ "$(wc -l <out)" -eq "$limits" ] && [ "$limits" -gt 0 ] || fail "$name: $(cat out)"
+    [ "$(wc -l <out)" -eq "$limits" ] && [ "$limits" -gt 0 ] || fail "$name"
     expect_count "$limits" '^    kind: advisory$' "$file"
     expect_count "$limits" '^    evidence: published$' "$file"
     expect_count "$limits" '^    peak: ' "$file"
@@ -45,10 +45,10 @@ for name in $names; do
     while read -r line; do
         sed "${line}s/ GB/ MB/" "$file" >unit.yaml
         expect_status 1 "$installed" validate check unit.yaml
-        [ "$(wc -l <err)" -eq 1 ] && grep -q 'of another unit' err || fail "$name, $line: $(cat err)"
+        [ "$(wc -l <err)" -eq 1 ] && grep -q 'of another unit' err || fail "$name, $line"
         sed "${line}s/[0-9]\([.][0-9]*\)\{0,1\} GB/ GB/" "$file" >digit.yaml
         expect_status 1 "$installed" validate check digit.yaml
-        [ "$(wc -l <err)" -eq 1 ] && grep -q 'or lost a digit' err || fail "$name, $line: $(cat err)"
+        [ "$(wc -l <err)" -eq 1 ] && grep -q 'or lost a digit' err || fail "$name, $line"
     done <lines
 
     # The profile is for that GPU alone; and it accepts no machine with that GPU.
@@ -64,7 +64,7 @@ done
 
 # A learned limit binds, and can fail; it is for its class of machine alone.
 expect_status 0 "$installed" validate check $learned
-[ "$(wc -l <out)" -eq 2 ] || fail "$learned: $(cat out)"
+[ "$(wc -l <out)" -eq 2 ] || fail "$learned"
 expect_count 2 '^    kind: binding$' "$source/profiles/$learned.yaml"
 expect_count 2 '^    evidence: learned$' "$source/profiles/$learned.yaml"
 refuse "the profile is for the class of machine '" "$installed" validate --profile $learned old.jsonl

@@ -81,8 +81,7 @@ sed 's/,"chain":"[^"]*"//; s/,"seal":"[^"]*"//' end.jsonl >plain.jsonl
 
 # elsewhere FIELD VALUE WORDS: another machine or build is refused, with the difference, and without
 # its control characters.
-elsewhere()
-{
+elsewhere() {
     sed "1s/\"$1\":\(\"[^\"]*\"\|[a-z0-9]*\)/\"$1\":$2/" plain.jsonl >other.jsonl
     ! cmp -s plain.jsonl other.jsonl || fail "no $1 in the header"
     cp other.jsonl copy.jsonl

@@ -4,19 +4,18 @@
 small='--workload mlp:24,16,8 --batch 40'
 
 # silent ITERATIONS OPTION...
-silent()
-{
+silent() {
     iterations=$1
     shift
     expect_status 0 "$lockstep" soak --iterations "$iterations" "$@"
-    [ ! -s err ] || fail "words on standard error: $(cat err)"
-    grep -q "^nothing found in $iterations iterations$" out || fail "$*: $(cat out)"
+    [ ! -s err ] || fail "words on standard error"
+    grep -q "^nothing found in $iterations iterations$" out || fail "$*"
 }
 
 silent 50 $small --devices virt:2
-grep -q '^checking: [0-9.]* % of the time$' out || fail "no share of checking: $(cat out)"
+grep -q '^checking: [0-9.]* % of the time$' out || fail "no share of checking"
 # Each device has 320 outputs, a loss, and twice 24 * 16 + 16 + 16 * 8 + 8 gradients.
-grep -q "^compared: $((50 * 2 * (320 + 1 + 2 * 536))) values" out || fail "compared: $(cat out)"
+grep -q "^compared: $((50 * 2 * (320 + 1 + 2 * 536))) values" out || fail "compared"
 silent 20 --workload tutorial --batch 30 --devices virt:3
 silent 3 --workload cnn --batch 8 --devices virt:2
 silent 20 --workload blocks --batch 16 --devices virt:1
@@ -25,28 +24,28 @@ silent 20 $small --devices virt:9 --backend cpu-ref
 silent 20 $small --devices virt:4 --communicator staged
 silent 20 $small --devices virt:2 --seed 0
 silent 20 $small --devices virt:3 --mode dp
-grep -q "^compared: $((20 * (3 * 320 + 1 + 536))) values" out || fail "compared, dp: $(cat out)"
+grep -q "^compared: $((20 * (3 * 320 + 1 + 536))) values" out || fail "compared, dp"
 silent 20 $small --devices virt:1 --mode dp
 silent 3 --workload cnn --batch 8 --devices virt:2 --mode dp --backend cpu-ref
 
 # With overlap, outputs and means are compared, and it is counted whether anything overlapped: the
 # first iteration has one bucket, the others have one for each of four parameters.
 silent 20 $small --devices virt:3 --mode overlap
-grep -q "^compared: $((20 * 3 * (320 + 1 + 536))) values" out || fail "compared, overlap: $(cat out)"
-grep -q "^overlap: [1-9][0-9]* of $((3 * (1 + 19 * 4))) buckets were launched while" out || fail "overlap: $(cat out)"
+grep -q "^compared: $((20 * 3 * (320 + 1 + 536))) values" out || fail "compared, overlap"
+grep -q "^overlap: [1-9][0-9]* of $((3 * (1 + 19 * 4))) buckets were launched while" out || fail "overlap"
 silent 3 --workload cnn --batch 8 --devices virt:2 --mode overlap
 expect_status 1 "$lockstep" soak --iterations 1 $small --devices virt:2 --mode overlap
-grep -q 'nothing was overlapped, so this shows nothing of it' err || fail "one bucket overlaps: $(cat err)"
+grep -q 'nothing was overlapped, so this shows nothing of it' err || fail "one bucket overlaps"
 refuse "'staged' reduces after backward, not during it: threads" "$lockstep" soak --iterations 5 \
     $small --devices virt:2 --mode overlap --communicator staged
 expect_status 1 "$lockstep" soak --iterations 5 $small --devices virt:1 --mode overlap
-grep -q 'nothing to overlap: one device' err || fail "one device: $(cat err)"
+grep -q 'nothing to overlap: one device' err || fail "one device"
 expect_status 0 "$lockstep" soak --iterations 5 $small --devices virt:2 --mode overlap --format json
-grep -q '"buckets_beside": [1-9]' out || fail "JSON of overlap: $(cat out)"
+grep -q '"buckets_beside": [1-9]' out || fail "JSON of overlap"
 
 expect_status 0 "$lockstep" soak --iterations 5 $small --devices virt:2 --format json
-grep -q '"schema": "lockstep/soak/1.0"' out || fail "JSON: $(cat out)"
-grep -q '"found": 0' out || fail "JSON: $(cat out)"
+grep -q '"schema": "lockstep/soak/1.0"' out || fail "JSON"
+grep -q '"found": 0' out || fail "JSON"
 
 # The minutes end it, and so does a signal; then it prints its findings.
 expect_status 0 "$lockstep" soak --minutes 0.005 $small --devices virt:2
@@ -66,8 +65,7 @@ grep -q '^interrupted: FOUND: [1-9]' interrupted || fail "interrupted: $(cat int
 
 # joined COMMAND...: like expect_status 1; in the file out, a text that is broken into several lines
 # is one line.
-joined()
-{
+joined() {
     expect_status 1 "$@"
     ! grep '.\{81\}' out | grep -v '^replay of ' || fail 'more than 80 columns'
     sed -e ':again' -e '$!N' -e 's/\n  / /' -e 't again' -e P -e D out >whole
@@ -75,15 +73,14 @@ joined()
 }
 
 # found FAULT LINE [OPTION...]: the line is printed for every finding.
-found()
-{
+found() {
     fault=$1
     line=$2
     shift 2
     joined "$lockstep" soak --iterations 12 $small --devices "virt:3+fault:$fault" --limit 3 --spread 0.5 "$@"
-    [ ! -s err ] || fail "words on standard error: $(cat err)"
-    grep -q "^iteration .*$line" out || fail "$fault: $(cat out)"
-    ! grep '^iteration ' out | grep -v "$line" || fail "$fault: other findings: $(cat out)"
+    [ ! -s err ] || fail "words on standard error"
+    grep -q "^iteration .*$line" out || fail "$fault"
+    ! grep '^iteration ' out | grep -v "$line" || fail "$fault: other findings"
 }
 
 # One bit, three bits or all are wrong: the line has the pattern that must be there, and which bits
@@ -95,9 +92,9 @@ found flip@1/0 "1, virt:0: .* $bits 0x0*[1248]0*; 1 of"
 found flips@7/2 "7, virt:2: .* $bits 0x[0-9a-f]*; 1 of"
 found nan@4/1 '4, virt:1: .* is 0x7fc00000, must be 0x[0-9a-f]*, xor'
 found row@9/0 "virt:0: gradient of [a-z0-9.]*: .* $bits 0x000000[0-9a-f]*; [1-9][0-9]* of"
-grep -q '^iteration 9,' out || fail "the row from iteration 9: $(cat out)"
-! grep -q '^iteration [1-8],' out || fail "the row before iteration 9: $(cat out)"
-grep -q '^iteration 12,' out || fail "the row in iteration 12: $(cat out)"
+grep -q '^iteration 9,' out || fail "the row from iteration 9"
+! grep -q '^iteration [1-8],' out || fail "the row before iteration 9"
+grep -q '^iteration 12,' out || fail "the row in iteration 12"
 mean='reduced gradient of [a-z0-9.]*: .*'
 found drop@6/2 "6, virt:2: $mean; its part is missing"
 found double@6/0 "6, virt:0: $mean; its part is there twice"
@@ -119,21 +116,20 @@ found hang@3/2 '3, virt:2: hung: forward, longer than 3 s'
 
 # replayed ITERATION FAULT [OPTION...]: the printed command finds the same in that iteration, and in
 # JSON it is the same command.
-replayed()
-{
+replayed() {
     number=$1
     fault=$2
     shift 2
     joined "$lockstep" soak --iterations 12 $small --devices "virt:3+fault:$fault" --limit 3 --seed 5 "$@"
     replay=$(sed -n "s/^replay of iteration $number: lockstep //p" out)
-    [ -n "$replay" ] || fail "$fault: no replay of iteration $number: $(cat out)"
+    [ -n "$replay" ] || fail "$fault: no replay of iteration $number"
     [ "$(tail -n 1 out)" = "replay of iteration $number: lockstep $replay" ] || fail "$fault: not the last line"
     grep "^iteration $number," out >found
     expect_status 1 "$lockstep" soak --iterations 12 $small --devices "virt:3+fault:$fault" --limit 3 --seed 5 "$@" \
         --format json
-    grep -qxF " \"replay\": \"lockstep $replay\"," out || fail "$fault: JSON: $(cat out)"
+    grep -qxF " \"replay\": \"lockstep $replay\"," out || fail "$fault: JSON"
     joined "$lockstep" $replay
-    grep "^iteration $number," out | cmp -s found - || fail "$fault: not $(cat found): $(cat out)"
+    grep "^iteration $number," out | cmp -s found - || fail "$fault: not $(cat found)"
 }
 replayed 9 row@9/0
 replayed 5 flip@5/1 --backend cpu-ref --communicator staged
@@ -149,24 +145,23 @@ grep '^iteration [89],' out >found
 expect_status 1 "$lockstep" soak --first 8 --iterations 2 $small --devices virt:3+fault:row@1/0
 grep '^iteration ' out | cmp -s found - || fail "--first: $(cat found out)"
 silent 3 $small --devices virt:2 --first 1000000
-! grep -q replay out || fail "nothing to replay: $(cat out)"
+! grep -q replay out || fail "nothing to replay"
 expect_status 0 "$lockstep" soak --iterations 2 $small --devices virt:2 --format json
-grep -q '"replay": null' out || fail "JSON: $(cat out)"
+grep -q '"replay": null' out || fail "JSON"
 
 # A run goes on, and counts the findings that it does not print.
 found row@1/1 'virt:1' --show 2
-grep -q '^and [1-9][0-9]* more$' out || fail "more: $(cat out)"
+grep -q '^and [1-9][0-9]* more$' out || fail "more"
 # A fault in a call that was never made, or one that cannot be found, is no pass.
-one_line_of()
-{
+one_line_of() {
     expect_status 1 "$lockstep" soak --iterations 3 $small --devices "$1"
-    grep -q "^lockstep soak: .*$2" err || fail "$1: $(cat err)"
+    grep -q "^lockstep soak: .*$2" err || fail "$1"
 }
 one_line_of virt:2+fault:flip@4/1 'flip on device 1 was to be made in step 4, and was not'
 one_line_of virt:1+fault:slow@1/0 'slow on device 0 in step 1 was made, and was not found'
 
 expect_status 1 "$lockstep" soak --iterations 6 $small --devices virt:2+fault:flip@5/1 --format json
-grep -q '"iteration": 5' out && grep -q '"device": "virt:1"' out && grep -q '"xor": "0x' out || fail "JSON: $(cat out)"
+grep -q '"iteration": 5' out && grep -q '"device": "virt:1"' out && grep -q '"xor": "0x' out || fail "JSON"
 
 refuse 'how long?' "$lockstep" soak
 refuse 'tutorial, mlp:SIZES, .*cnn have' "$lockstep" soak --iterations 1 --workload rnn

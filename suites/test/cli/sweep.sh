@@ -2,8 +2,7 @@
 fields=$(cd "$(dirname "$0")/../../../results" && pwd)/README.md
 . "$(dirname "$0")/common.sh"
 
-sweep()
-{
+sweep() {
     file=$1
     shift
     expect_status 0 "$lockstep" sweep --bind none --seconds 0.02 --steps 2:4 --seed 7 \
@@ -13,8 +12,7 @@ sweep()
 }
 
 # check FILE CELLS
-check()
-{
+check() {
     expect_count 1 '"schema":"lockstep/run/1.2"' "$1"
     expect_count "$2" '"schema":"lockstep/cell/1.1"' "$1"
     expect_count "$2" '"status":"ok"' "$1"
@@ -41,7 +39,7 @@ expect_count 8 '"dtype":"bf16"' bf16.jsonl
 expect_count 30 '"dtype":"f32"' cpu.jsonl
 expect_status 2 "$lockstep" sweep --bind none --seconds 0.02 --steps 2:4 --seed 7 --resume \
     --out bf16.jsonl --devices virt:3 --batch 10,33 --workload mlp:7,5,3
-grep -q 'the file has "--math bf16", here there is no such option' err || fail "resumed: $(cat err)"
+grep -q 'the file has "--math bf16", here there is no such option' err || fail "resumed"
 
 # The same with a model that rounds.
 sweep gpt-bf16.jsonl --devices virt:2 --math bf16 --batch 8 --mode plain,dp,ddp --workload gpt:1,16,2,8,32
@@ -88,7 +86,7 @@ expect_count 1 ' 2 ddp 1Mi batch ' err
 expect_status 2 "$lockstep" sweep --bind none --seconds 0.02 --steps 2:4 --seed 7 --resume \
     --out ddp.jsonl --devices virt:2+20us --counts 2 --mode dp,ddp --batch 8 --workload mlp:7,5,4
 grep -q 'the file has "--bucket 0,64,1048576", here there is no such option' err ||
-    fail "resumed: $(cat err)"
+    fail "resumed"
 
 # The parts of the machine are products of each device, copies between devices, from the host and
 # back, and within a device. A late device has none.
@@ -105,8 +103,7 @@ sweep lagged.jsonl --devices virt:2+lag --counts 2 --mode dp --batch 8 --parts 0
 expect_count 0 '"parts"' lagged.jsonl
 
 # The same seed gives the same order, another seed a different one.
-order()
-{
+order() {
     grep -o '"cell_id":"[0-9a-f]*"' "$1"
 }
 for file in once again; do

@@ -12,21 +12,19 @@ short='--bind none --seconds 0.02 --steps 2:4 --seed 7'
 all=scatter,replicate,forward,gather,loss,backward,reduce,update,all-reduce,step
 
 # sweep FILES CELLS TRACED OPTION...: makes records and a trace of that name.
-sweep()
-{
+sweep() {
     name=$1
     cells=$2
     traced=$3
     shift 3
     expect_status 0 "$lockstep" sweep $short --out "$name.jsonl" --trace "$name.json" "$@"
     expect_count "$cells" '"status":"ok"' "$name.jsonl"
-    grep -q "^  trace  *$name.json: steps of $traced cells" err || fail "no trace: $(cat err)"
+    grep -q "^  trace  *$name.json: steps of $traced cells" err || fail "no trace"
     python3 "$check" "$name.json" "$traced" || fail "$name.json"
 }
 
 # nothing_left: there is no file of a trace that was given up.
-nothing_left()
-{
+nothing_left() {
     ! ls -d ./*.tmp >list 2>/dev/null || fail "left: $(cat list)"
 }
 
@@ -90,7 +88,7 @@ wait_for_cells 1 torn.jsonl $pid
 mkdir torn.json
 status=0
 wait $pid || status=$?
-[ $status -eq 2 ] || fail "status $status: $(cat err)"
+[ $status -eq 2 ] || fail "status $status"
 expect_count 1 "cannot write './torn.json': Is a directory" err
 expect_count 2 '"status":"ok"' torn.jsonl
 expect_count 1 '"schema":"lockstep/end/1.1"' torn.jsonl
@@ -104,6 +102,6 @@ wait_for_cells 1 stopped.jsonl $pid
 kill -TERM $pid
 status=0
 wait $pid || status=$?
-[ $status -eq 130 ] || fail "status $status: $(cat err)"
+[ $status -eq 130 ] || fail "status $status"
 python3 "$check" stopped.json "$(count_lines '"status":"ok"' stopped.jsonl)" || fail "stopped"
 nothing_left

@@ -56,8 +56,7 @@ refuse 'not a regular file' "$lockstep" train --save /dev/null
 refuse 'no/folder/a.weights' "$lockstep" train --save no/folder/a.weights
 
 # Data that are none: one line that names file, line and column.
-csv()
-{
+csv() {
     printf "$2" >"$1.csv"
     refuse "^lockstep train: $1.csv:$3" "$lockstep" train --data "$1.csv" --out refused.jsonl
 }

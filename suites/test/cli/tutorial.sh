@@ -2,8 +2,7 @@
 . "$(dirname "$0")/common.sh"
 
 # shards SIZE...: the lines of one batch of $batch rows.
-shards()
-{
+shards() {
     for size in "$@"; do
         printf '\tIn Model: input size [%s, 5] output size [%s, 2]\n' "$size" "$size"
     done
@@ -11,8 +10,7 @@ shards()
 }
 
 # log THIRTY TEN: three batches of 30 cut into the first list, one of 10 into the second.
-log()
-{
+log() {
     for _ in 1 2 3; do
         batch=30
         shards $1
@@ -21,8 +19,7 @@ log()
     shards $2
 }
 
-check()
-{
+check() {
     expect_status 0 "$lockstep" tutorial --devices "$1"
     diff wanted out || fail "tutorial --devices $1"
 }

@@ -7,22 +7,19 @@ command -v taskset >/dev/null || { echo "skipped: taskset is not installed" >&2;
 core=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
 
 # measure FILE: measures a launch on that core.
-measure()
-{
+measure() {
     expect_status 0 taskset -c "$core" "$lockstep" sweep --wait --devices virt:1 --mode plain --batch 64 \
         --workload mlp:64,64 --seconds 1 --steps 1:100000 --seed 3 --out "$1"
     expect_count 1 '"status":"ok"' "$1"
 }
 
 # value FIELD FILE: prints a number, or null.
-value()
-{
+value() {
     grep -o "\"$1\":[-0-9.eE+a-z]*" "$2" | cut -d: -f2
 }
 
 # between LEAST MOST NUMBER: the number is in that range.
-between()
-{
+between() {
     awk -v least="$1" -v most="$2" -v number="$3" \
         'BEGIN { exit !(number ~ /^[0-9.eE+-]+$/ && number + 0 >= least && number + 0 <= most) }'
 }

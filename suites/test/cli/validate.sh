@@ -11,34 +11,34 @@ cell='workload: tutorial, mode: dp, devices: 2, batch: 30'
 # The step of that cell is 5.5 us and noise. A step that is 12 % longer is found, and named.
 limit step_time 'max: 5.7 us' "$cell" binding 'statistic: typical' | profile good.yaml
 validate 0 good.yaml old.jsonl
-has '^PASS step_time of tutorial dp virt:2, 30 rows: at most 5.7 us; is 5\.[0-9]* us \['
-has 'ACCEPTED by profile good.yaml: of its binding limits 1 PASS, 0 FAIL'
+prints '^PASS step_time of tutorial dp virt:2, 30 rows: at most 5.7 us; is 5\.[0-9]* us \['
+prints 'ACCEPTED by profile good.yaml: of its binding limits 1 PASS, 0 FAIL'
 validate 1 good.yaml slower.jsonl
-has '^FAIL step_time of tutorial dp virt:2'
-has 'likely: the machine is slower than its class'
-has 'REJECTED'
+prints '^FAIL step_time of tutorial dp virt:2'
+prints 'likely: the machine is slower than its class'
+prints 'REJECTED'
 
 # A metric that was not measured, or cannot be believed, is no pass.
 validate 3 good.yaml three.jsonl
-has 'INVALID step_time'
-has '3 launches, and the profile requires 6'
+prints 'INVALID step_time'
+prints '3 launches, and the profile requires 6'
 limit step_time 'max: 5.7 us' "$cell" binding 'statistic: typical' | profile any.yaml 'cores: 4' ''
 validate 3 any.yaml three.jsonl
-has 'OPEN .* 3 launches; a bound at 95 % takes 5 NOT SHOWN'
+prints 'OPEN .* 3 launches; a bound at 95 % takes 5 NOT SHOWN'
 validate 3 any.yaml simulated.jsonl
-has 'it is of times that are simulated, not measured'
+prints 'it is of times that are simulated, not measured'
 limit step_time 'max: 100 s' 'workload: tutorial' binding 'statistic: typical' |
     profile all.yaml 'cores: 4' ''
 validate 3 all.yaml flaky.jsonl
-has 'INVALID .* of its 6 launches are not verified'
-has 'NOT SHOWN'
+prints 'INVALID .* of its 6 launches are not verified'
+prints 'NOT SHOWN'
 limit step_time 'max: 100 s' 'workload: tutorial, batch: 12345' binding 'statistic: typical' |
     profile nowhere.yaml
 validate 3 nowhere.yaml old.jsonl
-has 'UNMEASURED .* no cell of the records is at its place'
+prints 'UNMEASURED .* no cell of the records is at its place'
 limit moved 'max: 1 B' "$cell" | profile unknown.yaml
 validate 3 unknown.yaml old.jsonl
-has 'UNMEASURED .* a launch of the cell has no moved'
+prints 'UNMEASURED .* a launch of the cell has no moved'
 
 # An advisory limit decides nothing, and a profile without binding limits accepts no machine.
 {
@@ -46,7 +46,7 @@ has 'UNMEASURED .* a launch of the cell has no moved'
     limit step_time 'max: 1 ns' "$cell" advisory 'statistic: floor'
 } | profile advice.yaml
 validate 0 advice.yaml old.jsonl
-has 'FAIL step_time (advisory)'
+prints 'FAIL step_time (advisory)'
 limit step_time 'max: 1 s' "$cell" advisory 'statistic: floor' | profile advisory.yaml
 validate 3 advisory.yaml old.jsonl
 
@@ -60,13 +60,13 @@ validate 0 wide.yaml old.jsonl
 limit device_spread 'max: 1.05 x' 'workload: tutorial, mode: dp, devices: 3, batch: 30' binding \
     'statistic: floor' | profile spread.yaml
 validate 1 spread.yaml one-slow.jsonl
-has 'FAIL device_spread of tutorial dp virt:3, 30 rows, device 1: at most 1.05 x; is 1\.1'
-has 'likely: one device is slower than its siblings'
+prints 'FAIL device_spread of tutorial dp virt:3, 30 rows, device 1: at most 1.05 x; is 1\.1'
+prints 'likely: one device is slower than its siblings'
 expect_count 1 '^FAIL' out
 
 # The same for programs.
 expect_status 1 "$lockstep" validate --profile spread.yaml --format json one-slow.jsonl
-has '"schema": *"lockstep/verdict/1\.0"'
+prints '"schema": *"lockstep/verdict/1\.0"'
 if command -v python3 >/dev/null; then
     python3 - <<'CHECK' || fail 'not the right JSON'
 import json
@@ -84,7 +84,7 @@ fi
 # A profile is the text of its author: nothing of it reaches the terminal as it is.
 sed 's/^name: .*/name: "a\\e[31m\\nACCEPTED"/;s/made up/"\\e[2J"/' good.yaml >hostile.yaml
 expect_status 0 "$lockstep" validate --profile hostile.yaml old.jsonl
-has 'ACCEPTED by profile a?\[31m?ACCEPTED: of'
+prints 'ACCEPTED by profile a?\[31m?ACCEPTED: of'
 ! grep -q "$(printf '\033')" out || fail "an escape went through"
 
 # Another machine has no verdict.
@@ -92,10 +92,10 @@ for match in 'cores: 2' 'cpu_model: Example CPU 4000' 'gpu_model: NVIDIA H200' '
     "machine_class: $(printf '7%063d' 0)"; do
     limit step_time 'max: 1 s' "$cell" binding 'statistic: floor' | profile other.yaml "$match"
     validate 2 other.yaml old.jsonl
-    [ ! -s out ] || fail "a verdict of another machine: $(cat out)"
+    [ ! -s out ] || fail "a verdict of another machine"
     grep -q '^lockstep validate: the profile is for .*, the records are of ' err ||
-        fail "$match: $(cat err)"
-    [ "$(wc -l <err)" -eq 1 ] || fail "more than a line: $(cat err)"
+        fail "$match"
+    [ "$(wc -l <err)" -eq 1 ] || fail "more than a line"
 done
 limit step_time 'max: 1 s' "$cell" binding 'statistic: floor' |
     profile same.yaml 'cpu_model: "Example CPU 3000 @ 2.50GHz", cores: 4'
@@ -104,14 +104,13 @@ validate 0 same.yaml old.jsonl
 # Every limit is shown to fail on a machine that gets slower.
 expect_status 0 "$lockstep" validate check good.yaml old.jsonl
 grep -q '^good.yaml:6: step_time at most 5.7 us: fails at 1.[0-9][0-9] times the time$' out ||
-    fail "fires: $(cat out)"
+    fail "fires"
 
 # cannot WORDS METRIC BOUND [MORE [RECORDS]]: the limit accepts every machine.
-cannot()
-{
+cannot() {
     limit "$2" "$3" "$cell" binding "$4" | profile cannot.yaml
     expect_status 1 "$lockstep" validate check cannot.yaml $5
-    grep -q "^lockstep validate check: cannot.yaml:6: $2 .*: $1" err || fail "$3: $(cat err)"
+    grep -q "^lockstep validate check: cannot.yaml:6: $2 .*: $1" err || fail "$3"
 }
 # A limit in another unit, one that lost a digit, one for the previous model: in the words of a
 # vendor for H200, and A100.
@@ -144,11 +143,10 @@ cannot 'it stays UNMEASURED' moved 'max: 1 B' '' old.jsonl
 
 # A launch counts once, whatever the name of its run: a copy is refused if files are put together,
 # and in one file.
-copied()
-{
+copied() {
     expect_status 2 "$lockstep" "$@"
     grep -q '^lockstep [a-z ]*: .*run feedface00000001, cell [0-9a-f]*, and run feedface0000000[12], cell [0-9a-f]*, are one launch' err &&
-        [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] || fail "$*: $(cat out err)"
+        [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] || fail "$*"
 }
 sed 's/feedface00000001/feedface00000002/' old.jsonl >copy.jsonl
 copied validate --profile good.yaml old.jsonl copy.jsonl
@@ -173,12 +171,12 @@ grep -q 'source: "6 sessions, 2026-11-11 to 2026-11-16, of commit 3f2a9c1d5b7e; 
 expect_count 12 'metric: step_time' learned.yaml
 expect_count 4 'metric: device_spread' learned.yaml
 validate 0 learned.yaml sitting3.jsonl
-has 'ACCEPTED by profile a "b" \\ c: of its binding limits 16 PASS, 0 FAIL'
+prints 'ACCEPTED by profile a "b" \\ c: of its binding limits 16 PASS, 0 FAIL'
 expect_status 0 "$lockstep" validate check learned.yaml sitting1.jsonl
-[ "$(grep -c 'fails at 1.0[0-9] times the time' out)" -eq 16 ] || fail "fires: $(cat out)"
+[ "$(grep -c 'fails at 1.0[0-9] times the time' out)" -eq 16 ] || fail "fires"
 sed "1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/" slower.jsonl >slow.jsonl
 validate 1 learned.yaml slow.jsonl
-has 'REJECTED by profile .* 4 FAIL'
+prints 'REJECTED by profile .* 4 FAIL'
 validate 2 learned.yaml old.jsonl
 expect_count 0 'NOT APART' learned.yaml
 # Sessions within one hour are reported as such.
@@ -194,17 +192,16 @@ expect_status 0 "$lockstep" validate check near.yaml near1.jsonl
 # A profile that cannot be read is none.
 for name in '' "$(printf '%0600d' 0)"; do
     expect_status 2 "$lockstep" validate learn --name "$name" sitting[1-6].jsonl
-    [ ! -s out ] && grep -q 'what was learned cannot be read: .*:2: STRING length' err || fail "--name '$name': $(cat err)"
+    [ ! -s out ] && grep -q 'what was learned cannot be read: .*:2: STRING length' err || fail "--name '$name'"
 done
 
 # unlearned WORDS FILE...
-unlearned()
-{
+unlearned() {
     words=$1
     shift
     expect_status 2 "$lockstep" validate learn "$@"
-    grep -q "^lockstep validate learn: $words" err && [ "$(wc -l <err)" -eq 1 ] || fail "$words: $(cat err)"
-    [ ! -s out ] || fail "half a profile: $(cat out)"
+    grep -q "^lockstep validate learn: $words" err && [ "$(wc -l <err)" -eq 1 ] || fail "$words"
+    [ ! -s out ] || fail "half a profile"
 }
 unlearned '5 sessions; to learn from takes at least 6' sitting[1-5].jsonl
 unlearned 'sitting1.jsonl: it is a session that another file has, too' sitting[1-6].jsonl sitting1.jsonl
@@ -222,12 +219,11 @@ sed '1s/"git_dirty":false/"git_dirty":true/' sitting6.jsonl >dirty.jsonl
 unlearned 'dirty.jsonl: it is of a changed tree' sitting[1-5].jsonl dirty.jsonl
 
 # Records that `lockstep compare` refuses are not judged by other commands, either.
-doubted()
-{
+doubted() {
     sed "1s/$1/$2/" sitting6.jsonl >doubted.jsonl
     ! cmp -s doubted.jsonl sitting6.jsonl || fail "nothing was changed by $1"
     validate 3 good.yaml doubted.jsonl
-    has "INVALID .* it is of $3"
+    prints "INVALID .* it is of $3"
     unlearned "doubted.jsonl: it is of $3" sitting[1-5].jsonl doubted.jsonl
 }
 doubted '"build_type":"Release"' '"build_type":"Debug"' 'a Debug build, not of Release or RelWithDebInfo'
@@ -235,16 +231,15 @@ doubted '"sanitizers":""' '"sanitizers":"address"' 'a build with sanitizers: add
 doubted CLOCK_MONOTONIC_RAW CLOCK_MONOTONIC 'the clock CLOCK_MONOTONIC, not CLOCK_MONOTONIC_RAW'
 doubted '"git_dirty":false' '"git_dirty":true' 'a changed tree on commit 3f2a9c1d5b7e'
 expect_status 0 "$lockstep" validate --profile good.yaml --allow-dirty doubted.jsonl
-has 'ACCEPTED by profile .*; of a changed tree, by --allow-dirty'
+prints 'ACCEPTED by profile .*; of a changed tree, by --allow-dirty'
 
 # wrong PATTERN SED: there is one clear line with file, line and key, and exit 2.
-wrong()
-{
+wrong() {
     sed "$2" good.yaml >wrong.yaml
     ! cmp -s good.yaml wrong.yaml || fail "$2 changes nothing"
     for command in 'validate check wrong.yaml' 'validate --profile wrong.yaml old.jsonl'; do
         expect_status 2 "$lockstep" $command
-        grep -q "^lockstep [a-z ]*: wrong.yaml:$1" err || fail "$2: $(cat err)"
+        grep -q "^lockstep [a-z ]*: wrong.yaml:$1" err || fail "$2"
         [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] || fail "$2: $(cat err out)"
     done
 }
@@ -311,7 +306,7 @@ wrong '[0-9]*: Missing required mapping field: source' '/source/d'
 wrong ' schema is .lockstep/profile/9.0., this program knows lockstep/profile/1.0' 's/1\.0/9.0/'
 : >empty.yaml
 expect_status 2 "$lockstep" validate check empty.yaml
-grep -q 'empty.yaml: it is empty$' err || fail "empty: $(cat err)"
+grep -q 'empty.yaml: it is empty$' err || fail "empty"
 expect_status 2 "$lockstep" validate check no/such.yaml
 expect_status 2 "$lockstep" validate check
 expect_status 2 "$lockstep" validate learn

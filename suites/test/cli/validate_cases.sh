@@ -13,38 +13,35 @@ quiet='--bind none --devices virt:2' # cases of a profile take two
 if ! "$lockstep" --version | grep -q 'Release)\|RelWithDebInfo)'; then
     # shellcheck disable=SC2086 # words
     expect_status 3 "$lockstep" validate --allow-dirty --profile good.yaml --run $quiet --out good.jsonl
-    has 'INVALID .* it is of a '
+    prints 'INVALID .* it is of a '
     exit 0
 fi
 
 # The cases run first, then the launches. The result of the cases is kept next to the records.
 # shellcheck disable=SC2086 # words
 expect_status 0 "$lockstep" validate --allow-dirty --profile good.yaml --run $quiet --out good.jsonl
-has 'PASS conformance of primitives: [1-9][0-9]* of [1-9][0-9]* cases passed, 0 failed'
-has 'ACCEPTED by profile good.yaml: of its binding limits 1 PASS, 0 FAIL, 0 OPEN, 0 UNMEASURED, 0 INVALID; conformance PASS'
+prints 'PASS conformance of primitives: [1-9][0-9]* of [1-9][0-9]* cases passed, 0 failed'
+prints 'ACCEPTED by profile good.yaml: of its binding limits 1 PASS, 0 FAIL, 0 OPEN, 0 UNMEASURED, 0 INVALID; conformance PASS'
 [ -s good.jsonl.check ] || fail "no result of the cases: $(ls)"
 if [ "${5-}" = short ]; then
     exit 0
 fi
 
 # judged STATUS FILE WORDS: judges by the existing records, and by that result of the cases.
-judged()
-{
+judged() {
     expect_status "$1" "$lockstep" validate --allow-dirty --profile good.yaml good.jsonl --conformance "$2"
-    has "$3"
-    ! grep -q '.\{81\}' out || fail "more than 80 columns: $(cat out)"
+    prints "$3"
+    ! grep -q '.\{81\}' out || fail "more than 80 columns"
 }
 
 # seal FILE: makes the seal right again.
-seal()
-{
+seal() {
     body=$(sed 's/,"seal":"[^"]*"}$//' "$1")
     printf '%s,"seal":"%s"}\n' "$body" "$(printf %s "$body" | sha256sum | cut -c 1-64)" >"$1"
 }
 
 # changed SCRIPT...: changes the result in that way.
-changed()
-{
+changed() {
     sed "$@" good.jsonl.check >other
     seal other
     ! cmp -s other good.jsonl.check || fail "nothing was changed by $*"
@@ -53,8 +50,8 @@ changed()
 # The files give the same verdict; without the result of the cases the machine is not shown.
 judged 0 good.jsonl.check 'PASS conformance of primitives'
 expect_status 3 "$lockstep" validate --allow-dirty --profile good.yaml good.jsonl
-has 'UNMEASURED conformance of primitives the cases were not run: lockstep check --profile primitives'
-has 'NOT SHOWN by profile good.yaml: of its binding limits 1 PASS, .*; conformance UNMEASURED'
+prints 'UNMEASURED conformance of primitives the cases were not run: lockstep check --profile primitives'
+prints 'NOT SHOWN by profile good.yaml: of its binding limits 1 PASS, .*; conformance UNMEASURED'
 
 # The result is of another start, of other devices, of a part, of other cases, or of an unknown
 # machine.
@@ -95,11 +92,11 @@ changed "s/\"gpu_software\": null/\"gpu_software\": \"$gpus\"/"
 judged 3 other "INVALID .* the cases are of \"$gpus\", and the records of \"\""
 sed "s/,\"chain\":\"[^\"]*\"//;s/,\"seal\":\"[^\"]*\"//;1s/\"gpu_software\":\"\"/\"gpu_software\":\"$gpus\"/" good.jsonl >gpus.jsonl
 expect_status 0 "$lockstep" validate --allow-dirty --profile good.yaml gpus.jsonl --conformance other
-has 'PASS conformance of primitives'
+prints 'PASS conformance of primitives'
 changed "s/\"gpu_software\": null/\"gpu_software\": \"${gpus%.5}.4\"/"
 for result in good.jsonl.check other; do
     expect_status 3 "$lockstep" validate --allow-dirty --profile good.yaml gpus.jsonl --conformance $result
-    has "INVALID .* the cases are of \".*\", and the records of \"$gpus\""
+    prints "INVALID .* the cases are of \".*\", and the records of \"$gpus\""
 done
 changed '0,/"rule": "SPLIT-01"/s//"rule": "SPLIT-99"/'
 judged 3 other 'INVALID .* is of SPLIT-01, .*, and not of SPLIT-99'
@@ -109,7 +106,7 @@ sed 's/^,"chain".*/}/' good.jsonl.check >other
 judged 3 other 'INVALID .* it is unsealed'
 sed 's/"seed": 0/"seed": 1/;s/"devices": 2/"devices": 3/' good.jsonl.check >other
 expect_status 2 "$lockstep" validate --allow-dirty --profile good.yaml good.jsonl --conformance other
-grep -q '"seal" is .* it was changed' err || fail "words: $(cat err)"
+grep -q '"seal" is .* it was changed' err || fail "words"
 for other in '--backend cpu-ref' '--communicator staged'; do
     # shellcheck disable=SC2086 # words
     "$lockstep" check --profile primitives $other --devices virt:2 --format json --out "other ${other#* }" >/dev/null
@@ -122,21 +119,21 @@ changed -e '0,/"verdict": "PASS"/s//"verdict": "FAIL"/' -e "0,/\"pass\": $passed
     -e '0,/"fail": 0/s//"fail": 1/' -e '/"counts": {/,/}/s/"verdict": "PASS"/"verdict": "FAIL"/'
 cp other failed
 judged 1 failed 'FAIL conformance of primitives: .* 1 failed'
-has 'REJECTED by profile good.yaml: of its binding limits 1 PASS, 0 FAIL, .*; conformance FAIL'
+prints 'REJECTED by profile good.yaml: of its binding limits 1 PASS, 0 FAIL, .*; conformance FAIL'
 for form in 'junit:<failure message="conformance of primitives' 'md:FAIL: conformance of primitives' \
     'annotations:^::error title=lockstep::conformance of primitives: .* 1 failed' 'json:"verdict": "FAIL"'; do
     expect_status 1 "$lockstep" validate --allow-dirty --profile good.yaml good.jsonl --conformance failed \
         --node bad --format "${form%%:*}"
-    grep -q -e "${form#*:}" out || fail "${form%%:*}: $(cat out)"
+    grep -q -e "${form#*:}" out || fail "${form%%:*}"
 done
 mkdir fleet
 cp out fleet/bad.json
 expect_status 1 "$lockstep" fleet fleet
-has 'REJECTED bad: FAIL conformance: SPLIT-01.sizes'
+prints 'REJECTED bad: FAIL conformance: SPLIT-01.sizes'
 sed 's/"verdict": "REJECTED"/"verdict": "ACCEPTED"/' fleet/bad.json >changed
 mv changed fleet/bad.json
 expect_status 1 "$lockstep" fleet fleet
-has 'it is ACCEPTED, but its limits and cases show REJECTED'
+prints 'it is ACCEPTED, but its limits and cases show REJECTED'
 changed -e '0,/"verdict": "PASS"/s//"verdict": "BROKEN"/' -e "0,/\"pass\": $passed/s//\"pass\": $((passed - 1))/" \
     -e '0,/"broken": 0/s//"broken": 1/' -e '/"counts": {/,/}/s/"verdict": "PASS"/"verdict": "BROKEN"/'
 judged 3 other 'INVALID conformance of primitives: '
@@ -144,21 +141,20 @@ judged 3 other 'INVALID conformance of primitives: '
 # The devices go wrong, or the time is too short for the cases.
 expect_status 1 "$lockstep" validate --allow-dirty --profile good.yaml --run --bind none \
     --devices virt:2+fault:launch@100 --out bad.jsonl
-has 'FAIL conformance of primitives: .* fails on purpose'
+prints 'FAIL conformance of primitives: .* fails on purpose'
 profile good.yaml '' 'launches: 5, conformance: all' <limits
 # shellcheck disable=SC2086 # words
 expect_status 3 "$lockstep" validate --allow-dirty --profile good.yaml --minutes 0.01 $quiet --out short.jsonl
-has 'UNMEASURED conformance of all the cases were not run'
-grep -q 'the time was over before all cases were run' err || fail "words: $(cat err)"
+prints 'UNMEASURED conformance of all the cases were not run'
+grep -q 'the time was over before all cases were run' err || fail "words"
 
 # refuse: files that cannot be read, and misuse: exit 2, one line.
-refuse()
-{
+refuse() {
     words=$1
     shift
     expect_status 2 "$lockstep" validate --allow-dirty --profile good.yaml "$@"
-    grep -q -e "$words" err || fail "no '$words' in: $(cat err)"
-    [ ! -s out ] || fail "a verdict: $(cat out)"
+    grep -q -e "$words" err || fail "no '$words' in"
+    [ ! -s out ] || fail "a verdict"
 }
 head -c 1000 good.jsonl.check >torn
 refuse 'torn: ' good.jsonl --conformance torn

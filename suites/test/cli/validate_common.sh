@@ -2,16 +2,8 @@
 . "$(dirname "$0")/common.sh"
 make_records=$3
 
-# has WORDS: the words are in the output, wherever its lines break.
-has()
-{
-    tr '\n' ' ' <out | tr -s ' ' >flat
-    grep -q -e "$1" flat || fail "no '$1' in: $(cat out)"
-}
-
 # limit METRIC BOUND PLACE [KIND [MORE]]: prints a limit of a profile.
-limit()
-{
+limit() {
     cat <<LIMIT
   - metric: $1
     $2
@@ -25,8 +17,7 @@ LIMIT
 }
 
 # profile FILE [MATCH [REQUIRES]]: writes a profile with the limits of standard input.
-profile()
-{
+profile() {
     printf 'schema: lockstep/profile/1.0\nname: %s\nmatch: {%s}\nrequires: {%s}\nlimits:\n' \
         "$1" "${2-cores: 4}" "${3-launches: 6}" >"$1"
     cat >>"$1"
@@ -34,9 +25,8 @@ profile()
 
 # validate STATUS PROFILE FILE [OPTION...]: lines have at most 80 columns, and there is nothing on
 # standard error.
-validate()
-{
+validate() {
     expect_status "$1" "$lockstep" validate --profile "$2" "$3"
-    [ "$1" -eq 2 ] || [ ! -s err ] || fail "words on standard error: $(cat err)"
-    ! grep -q '.\{81\}' out || fail "more than 80 columns: $(cat out)"
+    [ "$1" -eq 2 ] || [ ! -s err ] || fail "words on standard error"
+    ! grep -q '.\{81\}' out || fail "more than 80 columns"
 }

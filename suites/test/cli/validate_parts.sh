@@ -11,20 +11,19 @@ cell='workload: tutorial, mode: dp, devices: 2, batch: 30'
 floor='statistic: floor'
 
 # row METRIC GOOD BAD MORE IS: a limit that the machine keeps, and one that it does not.
-row()
-{
+row() {
     limit "$1" "$2" "$cell$4" binding "$floor" | profile good.yaml
     validate 0 good.yaml machine.jsonl
-    has "^PASS $1 .*; is $5"
+    prints "^PASS $1 .*; is $5"
     limit "$1" "$3" "$cell$4" binding "$floor" | profile bad.yaml
     validate 1 bad.yaml machine.jsonl
-    has "^FAIL $1 .*, device [01]: "
+    prints "^FAIL $1 .*, device [01]: "
     expect_status 0 "$lockstep" validate check good.yaml machine.jsonl
-    grep -q "^good.yaml:6: $1 .*: fails at [0-9.]* times the time$" out || fail "fires: $(cat out)"
+    grep -q "^good.yaml:6: $1 .*: fails at [0-9.]* times the time$" out || fail "fires"
     validate 3 good.yaml old.jsonl
-    has "UNMEASURED $1 .* a launch of the cell has no $1"
+    prints "UNMEASURED $1 .* a launch of the cell has no $1"
     expect_status 1 "$lockstep" validate check good.yaml old.jsonl
-    grep -q "it stays UNMEASURED even at 0.3 of the speed" err || fail "unmeasured: $(cat err)"
+    grep -q "it stays UNMEASURED even at 0.3 of the speed" err || fail "unmeasured"
 }
 row matrix_product 'min: 330 GFLOP/s' 'min: 340 GFLOP/s' '' '33[0-9][.0-9]* GFLOP/s \['
 row product_spread 'max: 1.03 x' 'max: 0.99 x' '' '1[.0-9]* x \['
@@ -42,32 +41,31 @@ limit host_copy 'min: 14 GB/s' "$cell, bytes: 64 MiB" binding "$floor" | profile
 sed 's/"from_host"/"x"/; s/"to_host"/"from_host"/; s/"x"/"to_host"/' machine.jsonl >turned.jsonl
 validate 0 good.yaml turned.jsonl
 validate 1 bad.yaml turned.jsonl
-has 'FAIL host_copy .*, device [01]: at least 14 GB/s; is 13.[0-9]* GB/s'
+prints 'FAIL host_copy .*, device [01]: at least 14 GB/s; is 13.[0-9]* GB/s'
 for edit in 's/"from_host"/"x"/' 's/"to_host"/"x"/' 's/"to_host":{"work":67108864/"to_host":{"work":134217728/'; do
     sed "$edit" machine.jsonl >half.jsonl
     ! cmp -s machine.jsonl half.jsonl || fail "$edit changes nothing"
     validate 3 good.yaml half.jsonl
-    has 'UNMEASURED host_copy .* a launch of the cell has no host_copy of these bytes'
+    prints 'UNMEASURED host_copy .* a launch of the cell has no host_copy of these bytes'
 done
 
 # The properties of the host are in the first line of a file, its load is in each launch. The
 # numbers of a worse host break the limit; a number that the records do not have is no pass. fact
 # METRIC GOOD BAD WORST UNKNOWN: UNKNOWN is a command for sed that makes it unknown.
-fact()
-{
+fact() {
     limit "$1" "$2" "$cell" | profile good.yaml
     validate 0 good.yaml machine.jsonl
-    has "^PASS $1 "
+    prints "^PASS $1 "
     limit "$1" "$3" "$cell" | profile bad.yaml
     validate 1 bad.yaml machine.jsonl
-    has "^FAIL $1 "
+    prints "^FAIL $1 "
     expect_status 0 "$lockstep" validate check good.yaml machine.jsonl
-    grep -q "^good.yaml:6: $1 .*: fails at $4$" out || fail "fires: $(cat out)"
+    grep -q "^good.yaml:6: $1 .*: fails at $4$" out || fail "fires"
     [ -n "$5" ] || return 0
     sed "$5" machine.jsonl >unknown.jsonl
     ! cmp -s machine.jsonl unknown.jsonl || fail "$5 changes nothing"
     validate 3 good.yaml unknown.jsonl
-    has "UNMEASURED $1 .* a launch of the cell has no $1"
+    prints "UNMEASURED $1 .* a launch of the cell has no $1"
 }
 fact memlock 'min: 8 MiB' 'min: 32 GiB' '0 B' 's/"memlock_bytes":[0-9.]*/"memlock_bytes":null/'
 fact shm_size 'min: 1 GiB' 'min: 8 GiB' '0 B' 's/"shm_bytes":[0-9.]*,//'
@@ -80,14 +78,14 @@ sed '1s/"cores":4,/"cores":0,/' machine.jsonl >threads.jsonl
 limit threads_per_core 'max: 2 x' "$cell" | profile threads.yaml ''
 validate 0 threads.yaml machine.jsonl
 validate 3 threads.yaml threads.jsonl
-has 'UNMEASURED threads_per_core .* a launch of the cell has no threads_per_core'
+prints 'UNMEASURED threads_per_core .* a launch of the cell has no threads_per_core'
 fact foreign_share 'max: 0.05 x' 'max: 0.01 x' '1 x' 's/"foreign_frac":[0-9.]*/"foreign_frac":null/'
 fact stolen_share 'max: 2 %' 'max: 0.5 %' '1 x' 's/"steal_frac":[0-9.]*/"steal_frac":null/'
 sed 's/"numa_balancing":0.0/"numa_balancing":1.0/' machine.jsonl >balancing.jsonl
 limit numa_balancing 'max: 0 x' "$cell" | profile balancing.yaml
 validate 0 balancing.yaml machine.jsonl
 validate 1 balancing.yaml balancing.jsonl
-has 'sysctl kernel.numa_balancing=0'
+prints 'sysctl kernel.numa_balancing=0'
 expect_status 0 "$lockstep" validate check balancing.yaml machine.jsonl
 sed 's/"governor":"performance"/"governor":"powersave"/' machine.jsonl >powersave.jsonl
 limit governor 'min: 1 x' "$cell" | profile governor.yaml
@@ -95,36 +93,36 @@ validate 1 governor.yaml powersave.jsonl
 # One launch at the same time as another program is not shown, if all are it is a failure.
 limit foreign_share 'max: 0.025 x' "$cell" | profile some.yaml
 validate 3 some.yaml machine.jsonl
-has 'OPEN foreign_share'
+prints 'OPEN foreign_share'
 # A limit that the worst host keeps accepts every host.
 limit threads_per_core 'max: 100 x' "$cell" | profile never.yaml
 expect_status 1 "$lockstep" validate check never.yaml machine.jsonl
-grep -q 'it stays PASS even at its worst' err || fail "never: $(cat err)"
+grep -q 'it stays PASS even at its worst' err || fail "never"
 
 # A bandwidth at another size, or at any, is another number.
 limit peer_copy 'min: 1 GB/s' "$cell, bytes: 16 GiB" binding "$floor" | profile size.yaml
 validate 3 size.yaml machine.jsonl
-has 'UNMEASURED peer_copy .* a launch of the cell has no peer_copy of these bytes'
+prints 'UNMEASURED peer_copy .* a launch of the cell has no peer_copy of these bytes'
 limit peer_copy 'min: 1 GB/s' "$cell" binding "$floor" | profile size.yaml
 validate 3 size.yaml machine.jsonl
-has 'UNMEASURED'
+prints 'UNMEASURED'
 
 # The slow one of two devices is named: it is compared with its sibling, not with the mean of both.
 for metric in product_spread sustained_spread; do
     limit $metric 'max: 1.03 x' "$cell" binding "$floor" | profile lame.yaml
     validate 1 lame.yaml machine-lame.jsonl
-    has "^FAIL $metric of .*, device 1: at most 1.03 x; is 1.0[45][0-9]* x \\["
-    has 'swap it with a sibling'
+    prints "^FAIL $metric of .*, device 1: at most 1.03 x; is 1.0[45][0-9]* x \\["
+    prints 'swap it with a sibling'
 done
 limit peer_copy 'min: 16 GB/s' "$cell, bytes: 16 MiB" binding "$floor" | profile lame.yaml
 validate 1 lame.yaml machine-lame.jsonl
-has '^FAIL peer_copy of .*, device 1: at least 16 GB/s; is 8.[0-9]* GB/s'
+prints '^FAIL peer_copy of .*, device 1: at least 16 GB/s; is 8.[0-9]* GB/s'
 limit host_copy 'min: 13 GB/s' "$cell, bytes: 64 MiB" binding "$floor" | profile lame.yaml
 validate 1 lame.yaml machine-lame.jsonl
-has '^FAIL host_copy of .*, device 1: at least 13 GB/s; is 6.[0-9]* GB/s .* fewer lanes'
+prints '^FAIL host_copy of .*, device 1: at least 13 GB/s; is 6.[0-9]* GB/s .* fewer lanes'
 limit memory_bandwidth 'min: 33 GB/s' "$cell, bytes: 128 MiB" binding "$floor" | profile lame.yaml
 validate 1 lame.yaml machine-lame.jsonl
-has '^FAIL memory_bandwidth of .*, device 1: at least 33 GB/s; is 16.[0-9]* GB/s .* clocked down'
+prints '^FAIL memory_bandwidth of .*, device 1: at least 33 GB/s; is 16.[0-9]* GB/s .* clocked down'
 
 # A single device has no sibling, and copies to the host only.
 alone='workload: tutorial, mode: dp, devices: 1, batch: 30'
@@ -134,24 +132,24 @@ limit host_copy 'min: 13 GB/s' "$alone, bytes: 64 MiB" binding "$floor" | profil
 validate 0 alone.yaml machine.jsonl
 limit peer_copy 'min: 1 GB/s' "$alone, bytes: 16 MiB" binding "$floor" | profile alone.yaml
 validate 3 alone.yaml machine.jsonl
-has 'UNMEASURED peer_copy'
+prints 'UNMEASURED peer_copy'
 limit product_spread 'max: 1.03 x' "$alone" binding "$floor" | profile alone.yaml
 validate 3 alone.yaml machine.jsonl
-has 'UNMEASURED product_spread'
+prints 'UNMEASURED product_spread'
 
 # A device that is slow on purpose can be found, and is never all right; one that goes wrong
 # differently is INVALID, whatever its times are.
 limit product_spread 'max: 1.03 x' "$cell" binding "$floor" | profile purpose.yaml
 limit product_spread 'max: 1.07 x' "$cell" binding "$floor" | profile kept.yaml
 validate 1 purpose.yaml machine-slowed.jsonl
-has 'FAIL product_spread .*, device 1: '
+prints 'FAIL product_spread .*, device 1: '
 validate 3 kept.yaml machine-slowed.jsonl
-has 'INVALID product_spread .* a device is slow on purpose NOT SHOWN'
+prints 'INVALID product_spread .* a device is slow on purpose NOT SHOWN'
 validate 3 purpose.yaml machine-flipped.jsonl
-has 'INVALID .* launches are not verified'
+prints 'INVALID .* launches are not verified'
 sed 's/"steps_checked":[0-9]*/"steps_checked":0/' machine-slowed.jsonl >unchecked.jsonl
 validate 3 purpose.yaml unchecked.jsonl
-has 'INVALID .* launches are not verified'
+prints 'INVALID .* launches are not verified'
 
 # A limit is learned for each part, in its direction; all sessions keep the limits, and a slow
 # device does not.
@@ -175,7 +173,7 @@ expect_status 0 "$lockstep" validate check learned.yaml sitting1.jsonl
 expect_count 76 'fails at' out
 sed "1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/" machine-lame.jsonl >lame.jsonl
 validate 1 learned.yaml lame.jsonl
-has 'FAIL product_spread .*, device 1'
+prints 'FAIL product_spread .*, device 1'
 
 expect_status 0 "$lockstep" validate learn --about product_spread,matrix_product sitting[1-6].jsonl
 expect_count 16 '  - metric: ' out

@@ -17,16 +17,14 @@ other='workload: "mlp:8,6,4", mode: dp, devices: 1, batch: 16'
 limit step_time 'max: 1 ns' "$one" binding 'statistic: floor' | profile bad.yaml ''
 
 # run STATUS PROFILE OPTION...: runs while other tests may run here.
-run()
-{
+run() {
     wanted=$1
     shift
     expect_status "$wanted" "$lockstep" validate --allow-dirty --profile "$@" --bind none
 }
 
 # as_if STATUS: the records that exist now give the printed verdict.
-as_if()
-{
+as_if() {
     cp out printed
     expect_status "$1" "$lockstep" validate --allow-dirty --profile "$2" "$3"
     cmp -s out printed || fail "another verdict of the same records: $(cat out printed)"
@@ -35,15 +33,15 @@ as_if()
 # No machine is accepted if the times of the build cannot be judged by.
 if ! "$lockstep" --version | grep -q 'Release)\|RelWithDebInfo)'; then
     run 3 good.yaml --run --devices virt:1 --out good.jsonl
-    has 'INVALID .* it is of a '
+    prints 'INVALID .* it is of a '
     exit 0
 fi
 
 # All is well: the cells of the limits and the base of a ratio are measured, each as often as a
 # limit of two cells needs, which is more than the profile requires.
 run 0 good.yaml --run --devices virt:1 --out good.jsonl
-has 'ACCEPTED by profile good.yaml: of its binding limits 3 PASS'
-grep -q '^6 of 6 launches of each of 3 cells' err || fail "progress: $(cat err)"
+prints 'ACCEPTED by profile good.yaml: of its binding limits 3 PASS'
+grep -q '^6 of 6 launches of each of 3 cells' err || fail "progress"
 as_if 0 good.yaml good.jsonl
 expect_count 18 '"schema":"lockstep/cell/1.1"' good.jsonl
 [ "$(cell_ids good.jsonl | uniq | wc -l)" -eq 18 ] || fail 'a launch was measured twice'
@@ -53,7 +51,7 @@ done
 limit step_time 'max: 100 s' "$one" binding 'statistic: floor' | profile single.yaml ''
 run 0 single.yaml --run --devices virt:1
 [ -z "$(ls temporary)" ] || fail "left behind: $(ls temporary)"
-! grep -q 'the records are in' err || fail "of records that are gone: $(cat err)"
+! grep -q 'the records are in' err || fail "of records that are gone"
 
 if [ "${5-}" = short ]; then
     exit 0
@@ -74,7 +72,7 @@ run 0 parts.yaml --minutes 0.2 --devices virt:1 --out parts.jsonl
 expect_count 5 '"parts":{"product":{"work":[0-9]*,"ns":\[\[[0-9,]*\]\]},"sustained":' parts.jsonl
 expect_count 0 '"chain":0,' parts.jsonl
 expect_status 3 "$lockstep" validate --allow-dirty --profile single.yaml parts.jsonl
-has '1 UNMEASURED'
+prints '1 UNMEASURED'
 limit peak_memory 'max: 1 TiB' "$one" binding | profile memory.yaml '' 'launches: 5'
 expect_status 0 "$lockstep" validate --allow-dirty --profile memory.yaml parts.jsonl
 
@@ -97,7 +95,7 @@ if [ "$(nproc)" -ge 2 ]; then
     limit allreduce_bandwidth 'min: 1 B/s' "$two, bytes: 1 GiB" binding 'statistic: cost' |
         profile gib.yaml '' ''
     expect_status 3 "$lockstep" validate --allow-dirty --profile gib.yaml two.jsonl
-    has 'UNMEASURED allreduce_bandwidth .* no allreduce_bandwidth of these bytes'
+    prints 'UNMEASURED allreduce_bandwidth .* no allreduce_bandwidth of these bytes'
     limit allreduce_bandwidth 'min: 1 TB/s' "$two, bytes: 328 B" binding 'statistic: cost' |
         profile fast.yaml '' ''
     expect_status 1 "$lockstep" validate --allow-dirty --profile fast.yaml two.jsonl
@@ -114,8 +112,8 @@ if [ "$(nproc)" -ge 2 ]; then
     sweep 1 slow.jsonl virt:2+fault:slow@1/1/300
     expect_status 1 "$lockstep" validate --allow-dirty --profile slow.yaml slow.jsonl
     # It is four times; on a busy machine one of the two waits for a core, too.
-    has 'FAIL product_spread of .*, device 1: at most 1.5 x; is [1-9]'
-    has 'INVALID matrix_product .* a device is slow on purpose'
+    prints 'FAIL product_spread of .*, device 1: at most 1.5 x; is [1-9]'
+    prints 'INVALID matrix_product .* a device is slow on purpose'
     if command -v python3 >/dev/null; then
         expect_status 1 "$lockstep" validate --allow-dirty --profile slow.yaml slow.jsonl --format json
         python3 - <<'CHECK' || fail 'the copies of a slow device are not slow'
@@ -130,33 +128,33 @@ CHECK
     # speed it reaches that, or is OPEN if other work took all the time of a launch's copies.
     limit peer_copy 'min: 1 TB/s' "$two, bytes: 16 MiB" binding 'statistic: floor' | profile all.yaml '' ''
     expect_status 1 "$lockstep" validate --allow-dirty --profile all.yaml two.jsonl
-    has 'slow: only copies between virt:0 and virt:1, both ways: one of the two, or their link (at most'
+    prints 'slow: only copies between virt:0 and virt:1, both ways: one of the two, or their link (at most'
     quarter=$(sed -n 's,.*; is \([0-9.]* .B/s\).*,\1,p' flat | awk '{ print $1 / 4, $2 }')
     limit peer_copy "min: $quarter" "$two, bytes: 16 MiB" binding 'statistic: floor' | profile quarter.yaml '' ''
     status=0
     "$lockstep" validate --allow-dirty --profile quarter.yaml two.jsonl >out 2>err || status=$?
-    [ $status -eq 0 ] || has 'NOT SHOWN .* 0 FAIL, 1 OPEN'
+    [ $status -eq 0 ] || prints 'NOT SHOWN .* 0 FAIL, 1 OPEN'
     sweep 1 link.jsonl virt:2+fault:link@1/1/1000
     expect_status 1 "$lockstep" validate --allow-dirty --profile quarter.yaml link.jsonl
-    has 'slow: only copies between virt:0 and virt:1, both ways: one of the two, or their link (at most'
+    prints 'slow: only copies between virt:0 and virt:1, both ways: one of the two, or their link (at most'
 else
     echo 'note: one core, so nothing of two devices'
 fi
 
 # The records of a machine that is not accepted are kept, and named.
 run 1 bad.yaml --run --devices virt:1
-has 'REJECTED by profile bad.yaml'
+prints 'REJECTED by profile bad.yaml'
 kept=$(sed -n 's/^lockstep validate: the records are in //p' err)
 case $kept in
 "$TMPDIR"/lockstep-validate-*/records.jsonl) ;;
-*) fail "where are the records? $(cat err)" ;;
+*) fail "where are the records?" ;;
 esac
 as_if 1 bad.yaml "$kept"
 rm -r temporary/*
 
 # A launch that goes wrong is INVALID.
 run 3 single.yaml --run --devices virt:1+fault:launch@3 --out fault.jsonl
-has 'INVALID step_time .* launches are not verified'
+prints 'INVALID step_time .* launches are not verified'
 
 # The time is over long before 64 cells are measured: none of them is a pass, nor is the limit that
 # any one of them could satisfy.
@@ -168,7 +166,7 @@ has 'INVALID step_time .* launches are not verified'
     done
 } | profile many.yaml '' ''
 run 3 many.yaml --minutes 0.01 --devices virt:1 --format json
-has '"verdict": "NOT SHOWN"'
+prints '"verdict": "NOT SHOWN"'
 if command -v python3 >/dev/null; then
     python3 - <<'CHECK' || fail 'not the right verdict when the time is over'
 import json
@@ -181,7 +179,7 @@ CHECK
 else
     echo 'note: no python3, so the JSON is not read'
 fi
-grep -q 'the 0.01 minutes were over after [0-9]* of 704 launches' err || fail "time: $(cat err)"
+grep -q 'the 0.01 minutes were over after [0-9]* of 704 launches' err || fail "time"
 
 rm -r temporary/*
 
@@ -192,12 +190,11 @@ wait_for_cells 1 stop.jsonl $validating
 kill -TERM $validating
 status=0
 wait $validating || status=$?
-[ $status -eq 130 ] && [ ! -s out ] || fail "status $status behind a signal: $(cat out err)"
+[ $status -eq 130 ] && [ ! -s out ] || fail "status $status behind a signal"
 grep -q '"interrupted":true' stop.jsonl || fail 'no end of the records'
 
 # no WORDS ARGUMENT...: nothing is measured: there is one line, and no records.
-no()
-{
+no() {
     words=$1
     shift
     refuse "$words" "$lockstep" validate --allow-dirty "$@"
@@ -240,10 +237,10 @@ no 'no folder for the records as .*nowhere/lockstep-validate-' --profile good.ya
 run 0 both.yaml --run --devices virt:1 --out both.jsonl
 expect_count 5 '"chain":4,' both.jsonl
 expect_count 5 '"chain":0,' both.jsonl
-has 'tutorial dp virt:1, 8 rows, chain 4'
+prints 'tutorial dp virt:1, 8 rows, chain 4'
 limit step_time 'max: 100 s' "$one, chain: 8" binding 'statistic: cost' | profile eight.yaml ''
 expect_status 3 "$lockstep" validate --allow-dirty --profile eight.yaml both.jsonl
-has '1 UNMEASURED'
+prints '1 UNMEASURED'
 
 # A limit is about cells whose inputs start on the devices, or, if it names those, about cells whose
 # inputs start on the host: the others are no evidence for it. Both are measured if both are asked
@@ -255,16 +252,16 @@ has '1 UNMEASURED'
 run 0 places.yaml --run --devices virt:1 --out places.jsonl
 expect_count 5 '"host_inputs":1,' places.jsonl
 expect_count 5 '"host_inputs":0,' places.jsonl
-has 'tutorial dp virt:1, 8 rows, host-inputs 1:'
+prints 'tutorial dp virt:1, 8 rows, host-inputs 1:'
 limit step_time 'max: 100 s' "$one" binding 'statistic: cost' | profile single.yaml '' 'launches: 5'
 expect_status 0 "$lockstep" validate --allow-dirty --profile single.yaml places.jsonl
-has '1 PASS'
+prints '1 PASS'
 expect_status 0 "$lockstep" sweep --devices virt:1 --counts 1 --mode dp --workload tutorial --batch 8 \
     --host-inputs 1 --launches 5 --bind none --seconds 0.01 --seed 3 --out host.jsonl
 expect_status 3 "$lockstep" validate --allow-dirty --profile single.yaml host.jsonl
-has '1 UNMEASURED'
+prints '1 UNMEASURED'
 expect_status 3 "$lockstep" validate --allow-dirty --profile places.yaml host.jsonl
-has '1 PASS.* 1 UNMEASURED'
+prints '1 PASS.* 1 UNMEASURED'
 
 # A limit that is learned from such cells names them.
 id=$(sed -n '1s/.*"run_id":"\([0-9a-f]*\)".*/\1/p' places.jsonl)

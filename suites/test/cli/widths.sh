@@ -9,8 +9,7 @@ export OPENBLAS_NUM_THREADS=1 COLUMNS=80
 unset ARGP_HELP_FMT
 
 # fits FILE...: it is not wider, and not empty.
-fits()
-{
+fits() {
     for file in "$@"; do
         [ -s "$file" ] || fail "nothing in $file of $ran"
         ! LC_ALL=C.UTF-8 grep '.\{81\}' "$file" >wide || fail "$ran: $(cat wide)"
@@ -18,13 +17,12 @@ fits()
 }
 
 # shown COMMAND...: runs it; any status except misuse is allowed.
-shown()
-{
+shown() {
     ran="$*"
     status=0
     "$lockstep" "$@" >out 2>err || status=$?
     case $*:$status in *'--impl exec:'*:2) ;; *:2) false ;; esac && [ "$status" -lt 128 ] ||
-        fail "status $status: $ran: $(cat err)"
+        fail "status $status: $ran"
     sed -i '/^replay of iteration [0-9]*: lockstep soak /d' out
     fits out
 }
@@ -78,7 +76,7 @@ limits:
 PROFILE
 sed -i "s/^match: {}/match: {cores: $("$lockstep" devices --format json | sed -n 's/.*"cores": *\([0-9][0-9]*\).*/\1/p' | head -n 1)}/" profile.yaml
 shown validate --allow-dirty --profile profile.yaml $path
-grep -q '[.][.][.]: of its binding limits' out || fail "the name is cut without a word: $(cat out)"
+grep -q '[.][.][.]: of its binding limits' out || fail "the name is cut without a word"
 ! grep -q ' $' out || fail "a line ends with a blank: $(cat -A out)"
 shown report $path --out page
 python3=$(command -v python3 || true)

@@ -4,8 +4,7 @@
 export LOCKSTEP_FAKE_GPUS=2
 
 # stops STATUS WORDS COMMAND...
-stops()
-{
+stops() {
     status=$1
     words=$2
     shift 2
@@ -13,8 +12,7 @@ stops()
 }
 
 # each STATUS WORDS OPTIONS...: tries every command that takes devices.
-each()
-{
+each() {
     status=$1
     words=$2
     shift 2
@@ -25,22 +23,20 @@ each()
 }
 
 # skips REASON: all GPUs are none, a named one is missing, and so are required ones.
-skips()
-{
+skips() {
     each 77 "$1.*runtime [0-9.]*, cuBLAS [0-9]" --devices cuda:all
     each 1 "$1" --devices cuda:0
     each 1 "$1" --devices cuda:all --require-devices 1
     expect_status 0 "$lockstep" devices
-    tr -s ' \n' ' ' <out | grep -q "CUDA $1" || fail "devices does not say '$1': $(cat out)"
+    tr -s ' \n' ' ' <out | grep -q "CUDA $1" || fail "devices does not say '$1'"
 }
 
 # breaks REASON: nothing is skipped.
-breaks()
-{
+breaks() {
     each 1 "$1.*runtime [0-9.]*, cuBLAS [0-9]" --devices cuda:all
     each 1 "$1" --devices cuda:0
     expect_status 0 "$lockstep" devices --devices virt:1
-    tr -s ' \n' ' ' <out | grep -q "CUDA $1" || fail "devices does not say '$1': $(cat out)"
+    tr -s ' \n' ' ' <out | grep -q "CUDA $1" || fail "devices does not say '$1'"
 }
 
 export LOCKSTEP_FAKE_DRIVER=none

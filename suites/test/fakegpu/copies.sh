@@ -5,8 +5,7 @@
 export LOCKSTEP_FAKE_GPUS=4
 
 # copied DEVICES COUNT BACKEND OPTION...: checks the fields of the one cell.
-copied()
-{
+copied() {
     devices=$1
     count=$2
     backend=$3

@@ -7,21 +7,18 @@ libraries=$4 machines=$5
 export LOCKSTEP_FAKE_GPUS=4 LD_LIBRARY_PATH="$libraries/new"
 
 # has TEXT FILE
-has()
-{
+has() {
     tr '\n' ' ' <"$2" | tr -s ' ' >flat
     grep -qF -- "$1" flat || fail "no '$1' in $2: $(cut -c1-600 "$2")"
 }
 
-has_not()
-{
+has_not() {
     if grep -qF -- "$1" "$2"; then fail "'$1' in $2"; fi
 }
 
 # sweep NAME: runs on that machine and writes NAME.jsonl; and NAME.m.jsonl, which calls itself
 # measured.
-sweep()
-{
+sweep() {
     export LOCKSTEP_PLAYED_NVML="$machines/$1.txt"
     rm -f "$1.jsonl"
     expect_status 0 "$lockstep" sweep --wait --devices cuda:0-3 --counts 2 --mode plain,dp \

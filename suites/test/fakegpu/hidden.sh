@@ -4,8 +4,7 @@
 export LOCKSTEP_FAKE_GPUS=2 LOCKSTEP_FAKE_NAME=" $hidden"
 
 # says STATUS COMMAND...
-says()
-{
+says() {
     ran="$*"
     expect_status "$@"
     clean out

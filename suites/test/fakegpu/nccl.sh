@@ -4,8 +4,7 @@
 export LOCKSTEP_FAKE_GPUS=4
 
 # has TEXT FILE
-has()
-{
+has() {
     grep -q -- "$1" "$2" || fail "no '$1' in $2: $(cut -c1-300 "$2")"
 }
 

@@ -12,17 +12,16 @@ group=$5
 seconds=120 # for a command
 
 # check STATUS WORDS OPTIONS..: runs it; the output must have the words, wherever its lines break.
-check()
-{
+check() {
     wanted=$1
     words=$2
     shift 2
     status=0
     timeout "$seconds" "$lockstep" check "$@" >out 2>err || status=$?
     tr -s ' \n' ' ' <out >flat
-    [ "$status" -eq "$wanted" ] || { cat out err >&2 && fail "status $status, wanted $wanted: $*"; }
-    grep -qF -- "$words" flat || { cat out err >&2 && fail "'$words' is not in what it said: $*"; }
-    [ ! -s err ] || { cat err >&2 && fail "it complained: $*"; }
+    [ "$status" -eq "$wanted" ] || fail "status $status, wanted $wanted: $*"
+    grep -qF -- "$words" flat || fail "'$words' is not in what it said: $*"
+    [ ! -s err ] || fail "it complained: $*"
     if [ "$(LC_ALL=C tr -d '\n\040-\176' <out | wc -c)" -ne 0 ]; then
         fail "unprintable characters: $*"
     fi
@@ -30,8 +29,7 @@ check()
 }
 
 # bad VERDICT CASE WORDS OPTIONS..: one case must have that verdict, and must not pass.
-bad()
-{
+bad() {
     verdict=$1
     case=$2
     words=$3
@@ -39,20 +37,18 @@ bad()
     status=2
     [ "$verdict" = BROKEN ] || status=1
     check "$status" "$verdict $case " --only "$case" "$@"
-    grep -qF -- "$words" flat || { cat out >&2 && fail "'$words' is not the cause: $*"; }
-    grep -qF -- " 0 of 1 cases passed" flat || { cat out >&2 && fail "something passed: $*"; }
+    grep -qF -- "$words" flat || fail "'$words' is not the cause: $*"
+    grep -qF -- " 0 of 1 cases passed" flat || fail "something passed: $*"
 }
 
 # habit VERDICT NAME CASE WORDS: the same with habit.so.
-habit()
-{
+habit() {
     bad "$1" "$3" "$4" --impl "$objects/habit.so" --impl-options "$2"
 }
 
 # An implementation cannot be tested at all, for that cause. --fault: it is its fault, and a
 # failure.
-untestable()
-{
+untestable() {
     wanted=2
     if [ "$1" = --fault ]; then
         wanted=1
@@ -61,13 +57,12 @@ untestable()
     cause=$1
     shift
     check "$wanted" "could not be tested: " --only SPLIT-01.sizes,SPLIT-01.order "$@"
-    grep -qF -- "$cause" flat || { cat out >&2 && fail "'$cause' is not the cause: $*"; }
-    grep -qF -- "2 cases were not run" flat || { cat out >&2 && fail "something was run: $*"; }
+    grep -qF -- "$cause" flat || fail "'$cause' is not the cause: $*"
+    grep -qF -- "2 cases were not run" flat || fail "something was run: $*"
 }
 
 # A zombie has ended; it does not matter which process collects it.
-lives()
-{
+lives() {
     state=$(sed -n 's/^State:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null) || state=
     case $state in
     '' | Z* | X*) return 1 ;;
@@ -75,8 +70,7 @@ lives()
 }
 
 # On a busy machine a killed process takes a moment to end.
-nobody_stays()
-{
+nobody_stays() {
     [ -s stayed ] || fail "nobody was to stay, so this shows nothing"
     while read -r process; do
         for _ in $(seq 100); do
@@ -87,8 +81,7 @@ nobody_stays()
     done <stayed
 }
 
-group_load()
-{
+group_load() {
     untestable "has no symbol lockstep_impl" --impl "$objects/no_symbol.so"
     untestable --fault "the process died of signal 11 (Segmentation fault), in load" \
         --impl "$objects/load_crash.so"
@@ -105,8 +98,7 @@ group_load()
     untestable "unknown mutant 'M99'; known: none" --impl mutant:M99
 }
 
-group_open()
-{
+group_open() {
     while IFS='|' read -r name cause; do
         untestable --fault "$cause" --impl "$objects/habit.so" --impl-options "$name"
     done <<'END'
@@ -133,8 +125,7 @@ END
         --impl-options open-noise
 }
 
-group_scatter()
-{
+group_scatter() {
     while IFS='|' read -r verdict name cause; do
         habit "$verdict" "$name" SPLIT-01.order "$cause"
     done <<'END'
@@ -169,13 +160,12 @@ END
         --impl "$objects/habit.so" --impl-options scatter-forks
     nobody_stays
     grep -qF "processes, left running by 1 case, were killed; the first: 'lockstep', by SPLIT-09.scatter" \
-        flat || fail "nothing was said of who stayed: $(cat out)"
+        flat || fail "nothing was said of who stayed"
     check 0 "1 of 1 cases passed" --only SPLIT-08.accepted \
         --impl "$objects/habit.so" --impl-options scatter-noise
 }
 
-group_models()
-{
+group_models() {
     bad FAIL GRAD-01.ones "no answer after 0.5 s, in forward; killed" \
         --impl "$objects/habit.so" --impl-options forward-hangs --limit 0.5
     habit FAIL backward-crashes GRAD-01.ones \
@@ -186,8 +176,7 @@ group_models()
 
 # From here on lockstep runs in a locale whose numbers have a comma, made in this folder. Returns 1
 # if it cannot be made here.
-comma()
-{
+comma() {
     command -v localedef >localedef.txt 2>&1 && mkdir -p locale &&
         localedef -i de_DE -f UTF-8 locale/de_DE.UTF-8 >localedef.txt 2>&1 || return 1
     printf '#!/bin/sh\nLOCPATH=%s/locale LC_ALL=de_DE.UTF-8 exec %s "$@"\n' "$PWD" "$lockstep" >in-comma
@@ -196,8 +185,7 @@ comma()
 }
 
 # Changes that a call leaves, memory that it reaches for, and results that it pretends.
-group_walls()
-{
+group_walls() {
     while IFS='|' read -r name cause; do
         habit FAIL "$name" SPLIT-01.order "$cause"
     done <<'END'
@@ -235,14 +223,14 @@ END
     rm -f stayed
     check 0 "1 of 1 cases passed" --only SPLIT-09.scatter --impl "$objects/habit.so" --impl-options stays
     nobody_stays
-    grep -q "^caution .*left running by 1 case" out || fail "nothing was said of who stayed: $(cat out)"
+    grep -q "^caution .*left running by 1 case" out || fail "nothing was said of who stayed"
     # Without ranks most of a profile is skipped; a skipped part does not count for it.
     check 1 "FAIL PROFILE.ddp.devices " --profile ddp --jobs 2 --impl "$objects/habit.so" \
         --impl-options no-ranks
-    grep -qF "profile ddp needs 2 devices, or as many ranks: " flat || fail "no reason: $(cat out)"
+    grep -qF "profile ddp needs 2 devices, or as many ranks: " flat || fail "no reason"
     check 1 "FAIL SPLIT-09.scatter " --area SPLIT --profile primitives --jobs 2 --impl "$objects/habit.so" \
         --impl-options refuses-all
-    grep -qF ": 0 of " flat || fail "refusing everything passes something: $(cat out)"
+    grep -qF ": 0 of " flat || fail "refusing everything passes something"
     check 0 "1 of 1 cases passed" --only SPLIT-01.order --impl "$objects/habit.so" \
         --impl-options rounds-back
     comma || { echo "hostile.sh walls: no locale with a comma can be made here: $(cat localedef.txt)" && return; }
@@ -253,8 +241,7 @@ END
 }
 
 # If the system lacks something that is needed, that is reported.
-group_poor()
-{
+group_poor() {
     run="--only SPLIT-09.scatter --impl $objects/habit.so --impl-options"
     rm -f stayed
     # shellcheck disable=SC2086
@@ -271,8 +258,7 @@ group_poor()
         $run none
 }
 
-group_exec()
-{
+group_exec() {
     untestable "open: the process ended with status 3" --impl "exec:exit 3"
     untestable "open: the process ended with status 127; its last words: " \
         --impl "exec:there-is-no-such-command"
@@ -325,8 +311,7 @@ END
 
 # Cases that pass in this process pass through a pipe, one by one. Cases that send the most numbers,
 # or thousands of small messages, are left out: they take as long as all others together.
-group_pipe()
-{
+group_pipe() {
     seconds=270
     cases='[!CDS]*,DDP-0*,DDP-1[0-36-9]*,DDP-[23]*,DET*,DEV*,DIM*'
     cases=$cases',CPU*,COAL*,COST*,COUNT*,COMP-0*,COMP-1[0134]*,COMP-12.in*,SPLIT*,STRUCT*,SHAPE*,SIZE-04*'

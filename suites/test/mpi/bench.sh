@@ -3,12 +3,13 @@
 # says which are missing. How good the numbers are is not tested here, because other tests run at
 # the same time.
 set -euo pipefail
+# shellcheck source=/dev/null
+. "$(dirname "$0")/../shell.sh"
 source=$1 build=$2
 command -v python3 >/dev/null || { echo "no python3 here" && exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-fail() { echo "FAIL: $*" && cat out err && exit 1; }
 bench() {
     local want=$1 status=0
     shift

@@ -8,7 +8,6 @@ mpirun=$1 kind=$2 lockstep=$3 case=$4
 # shellcheck source=/dev/null
 . "$(dirname "$0")/started.sh"
 
-fail() { echo "FAIL $case: $*" && cat out err && exit 1; }
 # check STATUS LAUNCHER CASES OPTION...
 check() {
     local want=$1 launcher=$2 only=$3 status=0

@@ -3,18 +3,14 @@
 # TCP between them. HOSTS is that script, in its tree. The exit status is 77 if MPI is not Open MPI,
 # or namespaces are not allowed here.
 set -euo pipefail
+# shellcheck source=/dev/null
+. "$(dirname "$0")/../shell.sh"
 hosts=$1 kind=$2 lockstep=$3 case=$4 yaml_lines=$5
 [ "$kind" = openmpi ] || { echo "scripts/hosts is for Open MPI, this build has $kind" && exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
 export dir lockstep case
-
-fail() {
-    echo "FAIL $case: $*"
-    cat out err 2>/dev/null || true
-    exit 1
-}
 
 # on N STATUS WORD...: runs the words with N hosts of scripts/hosts.
 on() {

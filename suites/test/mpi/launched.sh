@@ -8,7 +8,6 @@ mpirun=$1 kind=$2 lockstep=$3 case=$4 wrong=$5
 # shellcheck source=/dev/null
 . "$(dirname "$0")/started.sh"
 
-fail() { echo "FAIL $case: $*" && cat err && exit 1; }
 short=(--workload "mlp:7,5,3" --seconds 0.01 --steps 4:20)
 # sweep STATUS LAUNCHER OPTION...
 sweep() {

@@ -8,6 +8,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 LAUNCH="$here/launch.sh $mpirun $kind" BEGUN=$here/begun.sh
 # shellcheck source=/dev/null
 . "$BEGUN"
+# shellcheck source=/dev/null
+. "$here/../shell.sh"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"

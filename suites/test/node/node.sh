@@ -8,15 +8,13 @@ library=$libraries/new/libnvidia-ml.so.1
 root=$folder/root
 
 # put PATH TEXT: writes a file of the root.
-put()
-{
+put() {
     mkdir -p "$root/sys/$(dirname "$1")"
     printf '%s\n' "$2" >"$root/sys/$1"
 }
 
 # pci BUS VENDOR CLASS DEVICE NUMA: makes a device with a link of generation 5 and 16 lanes.
-pci()
-{
+pci() {
     at=bus/pci/devices/0000:$1:00.0
     put "$at/vendor" "$2"
     put "$at/class" "$3"
@@ -29,8 +27,7 @@ pci()
 }
 
 # port NAME BUS NUMA STATE: makes an InfiniBand port of 400 Gb/s.
-port()
-{
+port() {
     put "class/infiniband/$1/device/uevent" "DRIVER=mlx5_core
 PCI_SLOT_NAME=0000:$2:00.0"
     put "class/infiniband/$1/device/numa_node" "$3"
@@ -40,8 +37,7 @@ PCI_SLOT_NAME=0000:$2:00.0"
 }
 
 # gpus VENDOR CLASS DEVICE: makes eight GPUs, a console that is none, a switch, ports and a card.
-gpus()
-{
+gpus() {
     rm -rf "$root"
     for bus in 19 3b 4c 5d; do pci $bus "$1" "$2" "$3" 0; done
     for bus in 9b bb cb db; do pci $bus "$1" "$2" "$3" 1; done
@@ -58,34 +54,30 @@ gpus()
     put class/net/docker0/type 1
 }
 
-play()
-{
+play() {
     export LOCKSTEP_PLAYED_NVML="$machines/$1.txt"
 }
 
 # says FORM WORDS: the description of this machine has the words, in at most 80 columns.
-says()
-{
+says() {
     expect_status 0 "$show" "$library" "$root" "$1"
     case $1 in
     words | tree) expect_count 0 '.\{81\}' out ;;
     esac
     tr '\n' ' ' <out | tr -s ' |' ' ' >flat
-    grep -qF -- "$2" flat || fail "no '$2': $(cat out)"
+    grep -qF -- "$2" flat || fail "no '$2'"
 }
 
-says_not()
-{
+says_not() {
     expect_status 0 "$show" "$library" "$root" "$1"
     tr '\n' ' ' <out | tr -s ' |' ' ' >flat
-    if grep -qF -- "$2" flat; then fail "'$2' is said: $(cat out)"; fi
+    if grep -qF -- "$2" flat; then fail "'$2' is said"; fi
 }
 
 # watched BUS WORDS: a line about two readings of a GPU has the words.
-watched()
-{
+watched() {
     expect_status 0 "$show" "$library" "$root" watch "$1"
-    grep -qFx -- "$2" out || fail "no '$2': $(cat out)"
+    grep -qFx -- "$2" out || fail "no '$2'"
 }
 
 gpus 0x10de 0x030200 0x2330
@@ -191,6 +183,6 @@ says json '"memory_bytes":null'
 # Without GPUs, ports and /sys nothing is said about them.
 rm -rf "$root"
 expect_status 0 "$show" "$library" "$root" words
-[ ! -s out ] || fail "words about no GPU: $(cat out)"
+[ ! -s out ] || fail "words about no GPU"
 says tree '+- NUMA node 1'
 says json '"gpus_on_bus":null'

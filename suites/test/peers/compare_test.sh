@@ -4,21 +4,15 @@
 # usage: compare_test.sh CASE COMPARE LOCKSTEP FOLDER [LAUNCH MPIRUN KIND]   (see mpi/launch.sh)
 set -eu
 export LC_ALL=C
+# shellcheck source=/dev/null
+. "$(dirname "$0")/../shell.sh"
 
 name=$1
 compare=$2
 lockstep=$3
 folder=$4
 launch=("${@:5}")
-rm -rf "$folder"
-mkdir -p "$folder"
-cd "$folder"
-
-fail() {
-    echo "FAILED: $*" >&2
-    cat out err 2>/dev/null >&2 || true
-    exit 1
-}
+enter "$folder"
 
 expect() {
     local wanted=$1 status=0
@@ -31,10 +25,6 @@ expect() {
     [ "$status" -eq "$wanted" ] || fail "status $status, wanted $wanted: $*"
 }
 
-has() {
-    grep -qE -e "$2" "$1" || fail "$1 lacks '$2'"
-}
-
 # quick LAUNCHES OPTION...: that many launches are good.
 quick() {
     local launches=$1
@@ -42,28 +32,28 @@ quick() {
     expect 0 "$compare" --quick "$@" --lockstep "$lockstep" --seed 5 --out peer.json
     [ ! -s err ] || fail "words on stderr"
     cp out printed
-    has out '^mlp:64,64,64, batch 32$'
+    matches out '^mlp:64,64,64, batch 32$'
     for arm in 'lockstep DataParallel, 2 devices' 'lockstep DataParallel, 1 device ' \
         'lockstep DDP, 2 devices' 'lockstep plain, 1 device' 'PyTorch DDP tuned, 2 processes' \
         'PyTorch DDP as it comes, 2 processes' 'PyTorch plain, 1 process' 'torch.mm alone, 2 x 16 rows' \
         'torch.mm alone, 1 x 32 rows'; do
-        has out "^ +$arm +[0-9.]+ [mu]?s   one launch$"
+        matches out "^ +$arm +[0-9.]+ [mu]?s   one launch$"
     done
     for ratio in 'lockstep 2' 'lockstep DDP 2'; do
-        has out "^  $ratio / PyTorch DDP 2 +[0-9.]+   one launch$"
+        matches out "^  $ratio / PyTorch DDP 2 +[0-9.]+   one launch$"
     done
-    has out "^  lockstep 2 / PyTorch's fastest +[0-9.]+   one launch$"
-    has out '^  lockstep 2 / products alone 2 +[0-9.]+   one launch$'
-    has out "^  PyTorch's fastest: PyTorch .*process(es)?$"
+    matches out "^  lockstep 2 / PyTorch's fastest +[0-9.]+   one launch$"
+    matches out '^  lockstep 2 / products alone 2 +[0-9.]+   one launch$'
+    matches out "^  PyTorch's fastest: PyTorch .*process(es)?$"
     # An arm that is not measured is listed with the reason: it is never left out.
-    has out '^  PyTorch compiled, 1 process +-$'
-    has out '^      absent: (PyTorch .* has no torch.compile|torch.compile was not asked for)$'
-    has peer.json '"mode":"compiled","devices":1,"torch":"[^"]+","absent":"[^"]+","launches":\[\]'
+    matches out '^  PyTorch compiled, 1 process +-$'
+    matches out '^      absent: (PyTorch .* has no torch.compile|torch.compile was not asked for)$'
+    matches peer.json '"mode":"compiled","devices":1,"torch":"[^"]+","absent":"[^"]+","launches":\[\]'
     if grep -nE '.{81}' out; then fail "a line is longer than 80 columns"; fi
     [ "$(tail -n 1 out)" = peer.json ] || fail "the last line is not the record's name"
     [ "$(grep -o '"status":"ok"' peer.json | wc -l)" -eq "$launches" ] || fail "not $launches good launches"
     expect 2 "$compare" --quick --lockstep "$lockstep" --out peer.json
-    has err 'is there already'
+    matches err 'is there already'
     # The report computes the same from it.
     status=0
     "$lockstep" report --peer peer.json --out page >out 2>err || status=$?
@@ -71,11 +61,11 @@ quick() {
         [ "$status" -eq 0 ] || fail "the report's status is $status"
         [ -s page/peer.svg ] || fail "no figure"
     fi
-    has page/summary.md 'lockstep 2 / PyTorch DDP 2 \| [0-9.]+ \| - \| 1 \| '
-    has page/summary.md 'lockstep DDP 2 / PyTorch DDP 2 \| [0-9.]+ \| - \| 1 \| PyTorch DDP over gloo, (tuned|as it comes), 2 processes \|$'
-    has page/summary.md 'lockstep DDP, 2 devices \|'
-    has page/summary.md 'PyTorch plain by torch.compile, 1 process \| - \| - \| - \| absent: '
-    has page/index.html 'Absent: PyTorch plain by torch.compile, 1 process: '
+    matches page/summary.md 'lockstep 2 / PyTorch DDP 2 \| [0-9.]+ \| - \| 1 \| '
+    matches page/summary.md 'lockstep DDP 2 / PyTorch DDP 2 \| [0-9.]+ \| - \| 1 \| PyTorch DDP over gloo, (tuned|as it comes), 2 processes \|$'
+    matches page/summary.md 'lockstep DDP, 2 devices \|'
+    matches page/summary.md 'PyTorch plain by torch.compile, 1 process \| - \| - \| - \| absent: '
+    matches page/index.html 'Absent: PyTorch plain by torch.compile, 1 process: '
 }
 
 test_quick() {
@@ -89,14 +79,14 @@ test_processes() {
     export PATH=$PWD:$PATH
     quick 10 --processes 'launcher {n}'
     cp printed out
-    has out '^  lockstep DDP, MPI, 2 processes +[0-9.]+ [mu]?s   one launch$'
-    has out '^  lockstep MPI 2 / PyTorch DDP 2 +[0-9.]+   one launch$'
-    has out '^  lockstep MPI 2 / lockstep DDP 2 +[0-9.]+   one launch$'
-    has peer.json '"mode":"processes","devices":2'
-    has page/summary.md 'lockstep MPI 2 / PyTorch DDP 2 \| [0-9.]+ \| - \| 1 \| '
+    matches out '^  lockstep DDP, MPI, 2 processes +[0-9.]+ [mu]?s   one launch$'
+    matches out '^  lockstep MPI 2 / PyTorch DDP 2 +[0-9.]+   one launch$'
+    matches out '^  lockstep MPI 2 / lockstep DDP 2 +[0-9.]+   one launch$'
+    matches peer.json '"mode":"processes","devices":2'
+    matches page/summary.md 'lockstep MPI 2 / PyTorch DDP 2 \| [0-9.]+ \| - \| 1 \| '
     # The fastest of several arms is one of PyTorch.
-    has page/summary.md 'lockstep MPI 2 / lockstep DDP 2 \| [0-9.]+ \| - \| 1 \| - \|'
-    has page/summary.md 'lockstep DDP over MPI, 2 processes \|'
+    matches page/summary.md 'lockstep MPI 2 / lockstep DDP 2 \| [0-9.]+ \| - \| 1 \| - \|'
+    matches page/summary.md 'lockstep DDP over MPI, 2 processes \|'
     refused 'over processes does not run here: .*{n}' --quick --processes 'env'
     refused 'mlp on 2, 4, 8' --processes env --only cnn
     refused 'mlp on 2, 4, 8' --processes env --devices 3
@@ -127,14 +117,14 @@ test_interrupted() {
     status=0
     wait "$pid" || status=$?
     [ "$status" -eq 130 ] || fail "status $status, not 130"
-    has err 'interrupted after [0-9]+ launches'
-    has peer.json '"interrupted":true,"complete":false'
-    has out 'lockstep 1 / PyTorch DDP 1 +[0-9.]+'
+    matches err 'interrupted after [0-9]+ launches'
+    matches peer.json '"interrupted":true,"complete":false'
+    matches out 'lockstep 1 / PyTorch DDP 1 +[0-9.]+'
     [ -z "$(find . -name '*.tmp')" ] || fail "a temporary file is left"
     status=0
     "$lockstep" report --peer peer.json --out page >out 2>err || status=$?
     [ "$status" -eq 1 ] || fail "the report's status is $status, not 1"
-    has page/index.html 'The comparison was not finished'
+    matches page/index.html 'The comparison was not finished'
 }
 
 refused() {
@@ -142,7 +132,7 @@ refused() {
     shift
     expect 2 "$compare" --lockstep "$lockstep" --out never.json "$@"
     [ "$(wc -l <err)" -eq 1 ] || fail "not one line: $*"
-    has err "$words"
+    matches err "$words"
     [ ! -e never.json ] || fail "a file was made: $*"
 }
 
@@ -156,7 +146,7 @@ python_of_pytorch() {
 
 test_misuse() {
     expect 0 "$compare" --help
-    has out '^usage: compare-pytorch'
+    matches out '^usage: compare-pytorch'
     if grep -nE '.{81}' out; then fail "a line is longer than 80 columns"; fi
     refused "'0' is not a whole number of 1 to 64" --devices 0
     refused "'two' is not a whole number" --devices two
@@ -189,13 +179,13 @@ test_misuse() {
     refused 'none is about --device cuda with --math f32$' --device cuda --limits --workload gpt2
     refused 'no limit is about these .*; there are: gpt2 8$' "${gpu[@]}" --limits --workload gpt2 --batch 4
     expect 2 "$compare" --quick --lockstep ./nothing --out never.json
-    has err "no program './nothing'"
+    matches err "no program './nothing'"
     refused "no program './nothing'" --beside ./nothing --can-run
     local program
     for program in /bin/false /bin/true; do
         expect 2 "$compare" --quick --lockstep "$program" --out never.json
         [ "$(wc -l <err)" -eq 1 ] || fail "not one line about a lockstep that is none"
-        has err "^compare-pytorch: '$program' is not lockstep"
+        matches err "^compare-pytorch: '$program' is not lockstep"
     done
     # The error is about the PyTorch that was named, not about a missing one.
     for program in ./nothing /; do
@@ -225,7 +215,7 @@ test_latest() {
 
     program programs/python3 'echo "no module ensurepip" >&2; exit 1'
     expect 2 "${run[@]}"
-    has err "cannot make an environment in $made .*: no module ensurepip$"
+    matches err "cannot make an environment in $made .*: no module ensurepip$"
     [ "$(wc -l <err)" -eq 1 ] || fail "not one line"
 
     program programs/python3 "[ \"\$1\" = -m ] || exec '$python' \"\$@\"
@@ -233,7 +223,7 @@ mkdir -p '$made/bin' && echo \"\$*\" >asked && cp pip '$made/bin' && cp python '
     # Options are checked first: for bad ones nothing is installed.
     early() { # WORDS OPTION...
         expect 2 "${run[@]:0:4}" "${@:2}"
-        has err "$1"
+        matches err "$1"
         [ ! -e "$made" ] || fail "an environment was made: ${*:2}"
         if grep -q 'the newest' err; then fail "it was begun: ${*:2}"; fi
     }
@@ -245,19 +235,19 @@ mkdir -p '$made/bin' && echo \"\$*\" >asked && cp pip '$made/bin' && cp python '
     program pip 'echo "$*" >>asked'
     program python "exec '$python' \"\$@\""
     expect 0 "${run[@]}"
-    has asked "^-m venv --clear $made$"
-    has asked '^install --quiet --upgrade torch numpy$'
-    has err "^compare-pytorch: the newest PyTorch, some gigabytes the first time, in $made$"
+    matches asked "^-m venv --clear $made$"
+    matches asked '^install --quiet --upgrade torch numpy$'
+    matches err "^compare-pytorch: the newest PyTorch, some gigabytes the first time, in $made$"
 
     program "$made/bin/pip" 'echo "no network" >&2; exit 1'
     rm asked
     expect 0 "${run[@]}"
-    has err 'the one that is there is taken$'
+    matches err 'the one that is there is taken$'
     [ ! -e asked ] || fail "the environment was made again"
 
     program "$made/bin/python" 'exit 1'
     expect 2 "${run[@]}"
-    has err '^compare-pytorch: --latest: pip: no network$'
+    matches err '^compare-pytorch: --latest: pip: no network$'
 }
 
 # Without GPUs, or with a PyTorch that cannot use them, the status is 77 and one line says why.
@@ -270,13 +260,13 @@ test_cuda() {
             >out 2>err || status=$?
         [ "$status" -eq 77 ] || fail "status $status, not 77: $words"
         [ "$(wc -l <err)" -eq 1 ] || fail "not one line: $words"
-        has err '^compare-pytorch: (no GPU for this comparison: .|no PyTorch for )'
+        matches err '^compare-pytorch: (no GPU for this comparison: .|no PyTorch for )'
         [ ! -e none.json ] || fail "a record was made: $words"
     done
     status=0
     "$compare" --python /bin/false --quick >out 2>err || status=$?
     [ "$status" -eq 77 ] || fail "status $status for a Python without PyTorch"
-    has err '^compare-pytorch: no PyTorch for /bin/false '
+    matches err '^compare-pytorch: no PyTorch for /bin/false '
     status=0
     "$compare" --device gpu >out 2>err || status=$?
     [ "$status" -eq 2 ] || [ "$status" -eq 77 ] || fail "status $status for --device gpu"

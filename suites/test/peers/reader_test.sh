@@ -4,6 +4,8 @@
 # usage: reader_test.sh CASE LOCKSTEP EXAMPLE FOLDER MAKE_RECORDS EXAMPLE_OF_ARMS
 set -eu
 export LC_ALL=C
+# shellcheck source=/dev/null
+. "$(dirname "$0")/../shell.sh"
 
 name=$1
 lockstep=$2
@@ -11,14 +13,7 @@ example=$3
 folder=$4
 make_records=$5
 arms=$6
-rm -rf "$folder"
-mkdir -p "$folder"
-cd "$folder"
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+enter "$folder"
 
 # report STATUS FILE: writes a page of it into out/.
 report() {
@@ -26,14 +21,6 @@ report() {
     "$lockstep" report --peer "$2" --out out >stdout 2>stderr || status=$?
     cat stderr >&2
     [ "$status" -eq "$1" ] || fail "exit status $status, not $1: $2"
-}
-
-has() {
-    grep -qF -e "$2" "$1" || fail "$1 lacks '$2'"
-}
-
-has_not() {
-    if grep -qF -e "$2" "$1"; then fail "$1 has '$2'"; fi
 }
 
 # changed NAME SED...: the example after these commands, which must change it.

@@ -4,18 +4,12 @@
 # usage: prove_test.sh CASE PROVE BUILD FOLDER
 set -eu
 export LC_ALL=C
+# shellcheck source=/dev/null
+. "$(dirname "$0")/../shell.sh"
 
 name=$1 prove=$2 build=$3 folder=$4
 here=$(cd "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
-rm -rf "$folder"
-mkdir -p "$folder"
-cd "$folder"
-
-fail() {
-    echo "FAILED: $*" >&2
-    cat out err >&2 2>/dev/null || true
-    exit 1
-}
+enter "$folder"
 
 # expect STATUS OPTION..
 expect() {
@@ -23,10 +17,6 @@ expect() {
     shift
     "$prove" "$@" >out 2>err </dev/null || status=$?
     [ "$status" -eq "$wanted" ] || fail "status $status, wanted $wanted: $*"
-}
-
-has() {
-    grep -qE -e "$2" "$1" || fail "$1 lacks '$2'"
 }
 
 # rows VERDICT NAME N
@@ -67,22 +57,22 @@ quick)
     ! grep -q '^old$' page.md || fail 'the old table is still there'
     [ "$(grep -c '| PASS |$' page.md)" -eq 12 ] || fail "not all rows are in the table: $(cat page.md)"
     [ "$(grep -c '| not run yet | NOT RUN |$' page.md)" -eq 7 ] || fail "rows that were not run: $(cat page.md)"
-    has page.md '^Run of 20[0-9-]* [0-9:]* UTC, which took [0-9]* s, in its quick form[.] Commit [0-9a-f]{12}'
-    has page.md '^[0-9a-f]{12}: .*, [0-9]* cores, .*Load average [0-9.]* at the start'
+    matches page.md '^Run of 20[0-9-]* [0-9:]* UTC, which took [0-9]* s, in its quick form[.] Commit [0-9a-f]{12}'
+    matches page.md '^[0-9a-f]{12}: .*, [0-9]* cores, .*Load average [0-9.]* at the start'
     ;;
 trial) # of real programs, so this can be seen to run; what it sees is no promise of this machine
     expect 3 --quick --build "$build" tail fits validate
     rows 'NOT RUN' tail 1
-    has out "^NOT RUN +fits +alpha of collectives"
-    has out 'a trial of 1: allreduce/threads/2 [0-9.]+ [(]40[)], '
+    matches out "^NOT RUN +fits +alpha of collectives"
+    matches out 'a trial of 1: allreduce/threads/2 [0-9.]+ [(]40[)], '
     rows 'NOT RUN' validate 1
-    has out 'a trial of 1: floor EQUIVALENT in [01] of 1, and in [0-4] of 4 cells; cost [01][.][0-9]* [A-Z]*$'
+    matches out 'a trial of 1: floor EQUIVALENT in [01] of 1, and in [0-4] of 4 cells; cost [01][.][0-9]* [A-Z]*$'
     ;;
 broken) # each experiment finds what it is there for
     while read -r break experiment; do
         other suites/test/prove/lockstep-prove "PROVE_BREAK=$break exec $build/suites/test/prove/lockstep-prove-broken \"\$@\""
         expect 1 --quick --build fake "$experiment"
-        has out "^FAIL +$experiment "
+        matches out "^FAIL +$experiment "
     done <<'LIST'
 holm aa-sim
 timid power-sim
@@ -111,15 +101,15 @@ pairs) # what is concluded from comparisons, whose records are made up
     rows PASS neighbour 3
     rows PASS one-cell 1
     rows PASS tail 1
-    has out '^ +found in 8; estimate in 1.04 to 1.07 in 8: 1.050 to 1.050$'
-    has out '^ +96 of 96$'
+    matches out '^ +found in 8; estimate in 1.04 to 1.07 in 8: 1.050 to 1.050$'
+    matches out '^ +96 of 96$'
     expect 3 --rounds 7 --build fake pairs
     rows 'NOT RUN' pairs 4
     while read -r setting experiment n words; do
         printf '%s\n' "$setting" >settings
         expect 1 --build fake "$experiment"
         rows FAIL "$experiment" "$n"
-        has out "$words"
+        matches out "$words"
     done <<'LIST'
 slow=1.2 pairs 1 estimate.in.1.04.to.1.07.in.0
 slow=1.03 pairs 1 estimate.in.1.04.to.1.07.in.0
@@ -143,7 +133,7 @@ validate) # what is concluded from runs of validate, whose verdicts are made up
     while read -r wanted setting words; do
         printf '%s\n' "$setting" >settings
         expect "$wanted" --build fake validate
-        has out "$words"
+        matches out "$words"
     done <<'LIST'
 0 alike=1 ^PASS.+validate
 0 alike=1 ^.+REJECTED.and.named;.as.it.is.ACCEPTED$
@@ -162,15 +152,15 @@ fits) # what is concluded from reports, whose numbers are made up, and one trial
     expect 0 --build fake --write page.md fits
     rows PASS fits 4
     grep -q '^| fits | alpha of collectives.* PASS |$' page.md
-    has out 'allreduce/threads/2 40 [(]40[)], allreduce/threads/4 80 [(]80[)], broadcast/threads/2 20 [(]20[)], broadcast/threads/4 60 [(]60[)], allreduce/staged/2 100 [(]100[)], broadcast/staged/2 40 [(]40[)]$'
-    has out 'allreduce/threads/2 2 [(]2[)], .*broadcast/threads/2 4 [(]4[)], .*allreduce/staged/2 0.4 [(]0.4[)], '
-    has out 'beside-30ms 0.75 [(]0.75[)], .*beside-10ms 0.3125 [(]0.3125[)]$'
-    has out '3-rows-on-2-dp 0.25 [(]0.25[)], 3-rows-on-2-ddp 0.25 [(]0.25[)], 10-rows-on-4-dp 0.1667 [(]0.1667[)]$'
+    matches out 'allreduce/threads/2 40 [(]40[)], allreduce/threads/4 80 [(]80[)], broadcast/threads/2 20 [(]20[)], broadcast/threads/4 60 [(]60[)], allreduce/staged/2 100 [(]100[)], broadcast/staged/2 40 [(]40[)]$'
+    matches out 'allreduce/threads/2 2 [(]2[)], .*broadcast/threads/2 4 [(]4[)], .*allreduce/staged/2 0.4 [(]0.4[)], '
+    matches out 'beside-30ms 0.75 [(]0.75[)], .*beside-10ms 0.3125 [(]0.3125[)]$'
+    matches out '3-rows-on-2-dp 0.25 [(]0.25[)], 3-rows-on-2-ddp 0.25 [(]0.25[)], 10-rows-on-4-dp 0.1667 [(]0.1667[)]$'
     while read -r setting wanted words; do
         printf '%s\n' "$setting" >settings
         expect "$wanted" --build fake fits
         [ "$wanted" -eq 0 ] || rows FAIL fits 1
-        has out "$words"
+        matches out "$words"
     done <<'LIST'
 alpha=1.04 0 ^PASS.+fits.+alpha
 alpha=1.06 1 ^FAIL.+fits.+alpha
@@ -194,7 +184,7 @@ forecast) # what is concluded from forecasts, whose numbers are made up
     while read -r setting wanted words; do
         printf '%s\n' "$setting" >settings
         expect "$wanted" --build fake forecast
-        has out "$words"
+        matches out "$words"
     done <<'LIST'
 forecast=1 0 ^PASS.+forecast.+within.10
 forecast=1 0 weak/128.66.51.[(]66.51[)],.weak/192.99.56.[(]99.56[)],.strong/128.59.01.[(]59.01[)],.strong/192.82.68.[(]82.68[)]$
@@ -214,7 +204,7 @@ misuse)
     while read -r words; do
         read -ra options <<<"${words%%|*}"
         expect 2 --build fake ${options[@]+"${options[@]}"}
-        has err "^prove: .*${words#*|}"
+        matches err "^prove: .*${words#*|}"
         [ ! -s out ] || fail 'misuse, and words on standard output'
         [ "$(wc -l <err)" -eq 1 ] || fail 'not one line'
     done <<'LIST'

@@ -4,15 +4,12 @@
 #   contradictions.sh LOCKSTEP WORK_DIRECTORY
 # Prints how many were refused. Exits 0 when all were, 1 when not.
 set -eu
+# shellcheck source=/dev/null
+. "$(dirname "$0")/../shell.sh"
 lockstep=$1 work=$2
 rm -rf "$work"
 mkdir -p "$work/bin"
 cd "$work" || exit 1
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
 
 "$lockstep" sweep --devices virt:2 --mode plain,dp,ddp --counts 1,2 --batch 7,16 --launches 2 --seed 5 \
     --workload mlp:8,6,4 --workload tutorial --seconds 0.001 --steps 12:12 --bind none \

@@ -2,6 +2,8 @@
 # Where the time of launches went, of a sweep made here: each part is in the records, and the page's
 # table of them is made again from these. usage: costs.sh LOCKSTEP PYTHON FOLDER
 set -eu
+# shellcheck source=/dev/null
+. "$(dirname "$0")/../shell.sh"
 
 lockstep=$1
 python=$2
@@ -9,12 +11,6 @@ rm -rf "$3"
 mkdir -p "$3"
 here=$(cd -- "$(dirname -- "$0")" && pwd)
 cd "$3"
-
-fail()
-{
-    echo "FAILED: $1" >&2
-    exit 1
-}
 
 "$lockstep" sweep --workload tutorial --devices virt:2 --batch 30 --seconds 0.01 --launches 6 \
     --out records.jsonl 2>err || fail "the sweep"

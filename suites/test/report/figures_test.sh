@@ -4,6 +4,8 @@
 #   figures_test.sh CASE LOCKSTEP MAKE_RECORDS WORK_DIRECTORY
 # Exits 0 when the case passed, 1 when not, 77 when it needs what is not installed.
 set -eu
+# shellcheck source=/dev/null
+. "$(dirname "$0")/../shell.sh"
 
 usage() {
     echo "usage: figures_test.sh made|few|hostile|same|fallback|broken|weak|modes|buckets|parts|trust|delay LOCKSTEP MAKE_RECORDS" \
@@ -20,15 +22,8 @@ fi
 case_name=$1 lockstep=$2 make_records=$3 work=$4
 figures='map scaling batch waterfall trust'
 
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
 command -v gnuplot >/dev/null || { echo "skipped: gnuplot is not installed" >&2; exit 77; }
-rm -rf "$work"
-mkdir -p "$work"
-cd "$work" || exit 1
+enter "$work"
 
 records() {
     for kind in "$@"; do

@@ -4,16 +4,11 @@
 # The program differ is in the folder of MAKE_RECORDS.
 # Exits 0 when the case passed, 1 when not, 77 when it needs what is not installed.
 set -eu
+# shellcheck source=/dev/null
+. "$(dirname "$0")/../shell.sh"
 case_name=$1 lockstep=$2 make_records=$3 work=$4
 results=$(cd "$(dirname "$0")/../../../results/reference" && pwd)
-rm -rf "$work"
-mkdir -p "$work"
-cd "$work" || exit 1
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+enter "$work"
 
 need() {
     command -v "$1" >/dev/null || { echo "skipped: $1 is not installed" >&2; exit 77; }
@@ -43,16 +38,6 @@ one_line() {
     sed -i "/^Try 'lockstep report --help' for more information[.]$/d" err.txt
     [ "$(wc -l <err.txt)" -eq 1 ] || fail "not one line on stderr"
     grep -qF -e "$1" err.txt || fail "stderr does not name '$1'"
-}
-
-has() {
-    grep -qF -e "$2" "$1" || fail "$1 lacks '$2'"
-}
-
-has_not() {
-    if grep -qF -e "$2" "$1"; then
-        fail "$1 has '$2'"
-    fi
 }
 
 count_is() {

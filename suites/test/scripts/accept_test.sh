@@ -5,18 +5,14 @@
 # usage: accept_test.sh steps|prolog|sbatch|yaml SOURCE FOLDER LOCKSTEP YAML_LINES
 set -euo pipefail
 export LC_ALL=C
+# shellcheck source=/dev/null
+. "$(dirname "$0")/../shell.sh"
 
 case=$1 source=$2 accept=$2/docs/accept folder=$3 lockstep=$4 yaml_lines=$5
 rm -rf "$folder"
 mkdir -p "$folder/bin"
 cd "$folder"
 folder=$(pwd -P)
-
-fail() {
-    echo "FAILED: $*" >&2
-    cat out err >&2 2>/dev/null || true
-    exit 1
-}
 
 # program NAME: standard input becomes that program, before all others on the PATH.
 program() {
@@ -211,7 +207,7 @@ has() {
 test_yaml() {
     local file n=0
     for file in "$source"/docs/gpus.example.yml "$accept"/*.yml "$accept"/*.yaml; do
-        "$yaml_lines" "$file" >"${file##*/}.lines" 2>err || fail "$file: $(cat err)"
+        "$yaml_lines" "$file" >"${file##*/}.lines" 2>err || fail "$file"
         # A shell can read the scripts that are given to it there.
         while IFS= read -r line; do
             printf '%b\n' "$line" | bash -n || fail "$file: $line"

@@ -5,18 +5,12 @@
 # usage: environment_test.sh SCRIPTS FOLDER BUILD
 set -eu
 export LC_ALL=C
+# shellcheck source=/dev/null
+. "$(dirname "$0")/../shell.sh"
 
 scripts=$1 folder=$2 build=$3
-rm -rf "$folder"
-mkdir -p "$folder"
-cd "$folder"
+enter "$folder"
 folder=$(pwd -P)
-
-fail() {
-    echo "FAILED: $*" >&2
-    cat out err >&2 2>/dev/null || true
-    exit 1
-}
 
 # A stand-in for every program that the scripts run; all of them fail, so that no script goes on.
 stand_in() {
@@ -119,7 +113,7 @@ under() {
     env "$@" "$lockstep" sweep --devices virt:1 --workload mlp:8,8 --batch 8 --seconds 0.001 --steps 5:5 --bind none \
         --out my.jsonl >out 2>err || fail "$*: lockstep sweep"
     env "$@" "$lockstep" report my.jsonl --out my-report >out 2>err || fail "$*: lockstep report"
-    [ "$(cat out)" = my-report/index.html ] || fail "$*: lockstep report says $(cat out)"
+    [ "$(cat out)" = my-report/index.html ] || fail "$*: lockstep report says"
 }
 under LC_ALL=C
 for name in "${names[@]}"; do

@@ -4,17 +4,12 @@
 # usage: gpu_check_test.sh CASE GPU_CHECK BUILD FOLDER
 set -eu
 export LC_ALL=C
+# shellcheck source=/dev/null
+. "$(dirname "$0")/../shell.sh"
 
+export shown="out err gpu/summary.md"
 name=$1 check=$2 build=$3 folder=$4
-rm -rf "$folder"
-mkdir -p "$folder"
-cd "$folder"
-
-fail() {
-    echo "FAILED: $*" >&2
-    cat out err gpu/summary.md >&2 2>/dev/null || true
-    exit 1
-}
+enter "$folder"
 
 expect() {
     local wanted=$1 status=0
@@ -22,10 +17,6 @@ expect() {
     rm -rf gpu
     "$@" >out 2>err || status=$?
     [ "$status" -eq "$wanted" ] || fail "status $status, wanted $wanted: $*"
-}
-
-has() {
-    grep -qE -e "$2" "$1" || fail "$1 lacks '$2'"
 }
 
 # Runs the judge of the speeds on the existing folder.
@@ -46,35 +37,35 @@ test_simulated() {
     export LOCKSTEP_FAKE_GPUS=2
     expect 3 "$check" --simulate "$build" --quick --out gpu
     all_marked
-    has gpu/summary.md '^# GPU check: SIMULATED no GPU was tested$'
+    matches gpu/summary.md '^# GPU check: SIMULATED no GPU was tested$'
     for step in cases-1 cases-2 cases-staged eager-graphs eager-math sweep-graphs-on sweep-graphs-off sweep-tf32 \
         sweep-bf16 sweep-gpt check-0 check-0,0,0 check-all check-ddp-0,0,0 sweep-small sweep-slots \
         sweep-ranks-slots sweep-communicators sweep-collectives sweep-copies sweep-copies-peers report; do
-        has gpu/summary.md "^\| $step \| SIMULATED PASS \|"
+        matches gpu/summary.md "^\| $step \| SIMULATED PASS \|"
     done
     # A build without NCCL says so.
     passed=22
     if grep -qE '^\| check-nccl \| SIMULATED PASS' gpu/summary.md; then
         passed=23
-        has gpu/records/communicators.jsonl '"communicator":"nccl.nccl".*"mode":"dp"|"mode":"dp".*"communicator":"nccl.nccl"'
-        has gpu/records/collectives.jsonl '"communicator":"nccl.peer"'
+        matches gpu/records/communicators.jsonl '"communicator":"nccl.nccl".*"mode":"dp"|"mode":"dp".*"communicator":"nccl.nccl"'
+        matches gpu/records/collectives.jsonl '"communicator":"nccl.peer"'
     else
-        has gpu/summary.md "^\| check-nccl \| SIMULATED SKIPPED .*communicator 'nccl' is not in this build"
+        matches gpu/summary.md "^\| check-nccl \| SIMULATED SKIPPED .*communicator 'nccl' is not in this build"
     fi
-    for step in sanitizer-memcheck pytorch pytorch-gpt2 gemm; do has gpu/summary.md "^\| $step \| SIMULATED SKIPPED"; done
-    has gpu/summary.md "^SIMULATED $passed passed, 0 failed, 0 dropped"
+    for step in sanitizer-memcheck pytorch pytorch-gpt2 gemm; do matches gpu/summary.md "^\| $step \| SIMULATED SKIPPED"; done
+    matches gpu/summary.md "^SIMULATED $passed passed, 0 failed, 0 dropped"
     # Simulated numbers are never judged, and a judge that is asked finds no measurement.
-    has gpu/summary.md '^SIMULATED no speed was judged$'
-    has gpu/records/copies-peers.jsonl '"devices":"cuda:0,1"'
+    matches gpu/summary.md '^SIMULATED no speed was judged$'
+    matches gpu/records/copies-peers.jsonl '"devices":"cuda:0,1"'
     expect_limits 3
     [ "$(grep -c '^not measured' limits)" -eq 9 ] || fail "$(cat limits)"
-    has gpu/records/small.jsonl '"source":"simulated"'
-    has gpu/records/tf32.jsonl '"dtype":"tf32"'
-    has gpu/records/bf16.jsonl '"dtype":"bf16"'
-    has gpu/records/gpt.jsonl '"workload":"gpt-tiny".*"dtype":"tf32"'
-    has gpu/records/graphs-off.jsonl '"command":"[^"]*--graphs off'
+    matches gpu/records/small.jsonl '"source":"simulated"'
+    matches gpu/records/tf32.jsonl '"dtype":"tf32"'
+    matches gpu/records/bf16.jsonl '"dtype":"bf16"'
+    matches gpu/records/gpt.jsonl '"workload":"gpt-tiny".*"dtype":"tf32"'
+    matches gpu/records/graphs-off.jsonl '"command":"[^"]*--graphs off'
     if grep -qE '"command":"[^"]*--graphs off' gpu/records/graphs-on.jsonl; then fail "graphs-on has none"; fi
-    has gpu/logs/eager-math.log '^env CUDA_MODULE_LOADING=EAGER '
+    matches gpu/logs/eager-math.log '^env CUDA_MODULE_LOADING=EAGER '
     [ -s gpu/report/index.html ] || fail "no page"
     [ "$(tail -n 1 out)" = "$folder/gpu/summary.md" ] || fail "the last line is not the summary's name"
 }
@@ -126,18 +117,18 @@ test_faults() {
     stub
     expect 3 "$check" --simulate stub --quick --out gpu
     all_marked
-    has gpu/summary.md 'Fake\\\|&lt;b>GPU'
+    matches gpu/summary.md 'Fake\\\|&lt;b>GPU'
     [ ! -e gpu/records/gpt2.jsonl ] || fail "gpt2 is not quick"
     expect 3 "$check" --simulate stub --out gpu
     for name in graphs-on graphs-off tf32 bf16 gpt gpt2 small slots models ranks ranks-slots large largest largest-slots copies; do
-        has gpu/summary.md "^\| sweep-$name \| SIMULATED PASS"
+        matches gpu/summary.md "^\| sweep-$name \| SIMULATED PASS"
     done
     while read -r bad words; do
         BAD=$bad expect 1 "$check" --simulate stub --quick --out gpu
-        has gpu/summary.md "$words"
+        matches gpu/summary.md "$words"
         [ "$bad" = no-gpu ] || all_marked
         # The others ran all the same.
-        has gpu/summary.md '^\| report \|'
+        matches gpu/summary.md '^\| report \|'
     done <<'BAD'
 cases-fail cases-1 \| SIMULATED FAIL .* exit status 1: 7 passed, 1 failed
 cases-empty cases-1 \| SIMULATED FAIL .* exit status 0, but
@@ -151,23 +142,23 @@ sweep-wrong sweep-small \| SIMULATED FAIL .* 0 of 1 cells are verified
 report-empty report \| SIMULATED FAIL
 BAD
     BAD=no-gpu expect 77 "$check" --simulate stub --quick --out gpu
-    has err 'no GPU: cuda:all: no driver'
-    has gpu/summary.md '^# GPU check: SIMULATED NOT RUN'
+    matches err 'no GPU: cuda:all: no driver'
+    matches gpu/summary.md '^# GPU check: SIMULATED NOT RUN'
     BAD=no-gpu expect 1 "$check" --simulate stub --quick --require 1 --out gpu
     # There are as many GPUs as required, and one fewer: then nothing is run, and the number is
     # reported.
     GPUS=7 expect 1 "$check" --simulate stub --quick --require 8 --out gpu
-    has gpu/summary.md '^# GPU check: SIMULATED NOT RUN: --require 8: there are only 7 GPUs'
-    has err 'require 8: there are only 7 GPUs'
+    matches gpu/summary.md '^# GPU check: SIMULATED NOT RUN: --require 8: there are only 7 GPUs'
+    matches err 'require 8: there are only 7 GPUs'
     [ ! -e gpu/logs/cases-1.log ] || fail "cases were run on 7 GPUs"
     GPUS=8 expect 3 "$check" --simulate stub --quick --require 8 --out gpu
-    has gpu/summary.md '^\| cases-8 \| SIMULATED PASS'
+    matches gpu/summary.md '^\| cases-8 \| SIMULATED PASS'
     # Each step of the list runs, and if one fails that is a failure.
     BAD=eager expect 1 "$check" --simulate stub --quick --out gpu
-    has gpu/summary.md '^\| eager-graphs \| SIMULATED FAIL .* exit status 1: 7 passed, 1 failed'
-    has gpu/summary.md '^\| cases-1 \| SIMULATED PASS'
+    matches gpu/summary.md '^\| eager-graphs \| SIMULATED FAIL .* exit status 1: 7 passed, 1 failed'
+    matches gpu/summary.md '^\| cases-1 \| SIMULATED PASS'
     BAD=broken expect 1 "$check" --simulate stub --quick --out gpu
-    has gpu/summary.md 'broke &lt;b>'
+    matches gpu/summary.md 'broke &lt;b>'
     BAD=silent expect 1 "$check" --simulate stub --quick --out gpu
     # A real run does not take the programs of the fake.
     mkdir -p stub/harness stub/suites/test/core
@@ -175,11 +166,11 @@ BAD
     cp stub/suites/test/fakegpu/lockstep-core-cases-fakegpu stub/suites/test/core/lockstep-core-cases
     chmod +x stub/harness/lockstep
     expect 1 "$check" --programs stub --quick --out gpu
-    has gpu/summary.md '^# GPU check: NOT RUN: these programs are linked with fake GPUs'
+    matches gpu/summary.md '^# GPU check: NOT RUN: these programs are linked with fake GPUs'
     # And its records must be measured.
     sed -i 's/Fake GPU/Real GPU/' stub/harness/lockstep
     expect 1 "$check" --programs stub --quick --out gpu
-    has gpu/summary.md '^\| sweep-small \| FAIL .* not of source measured'
+    matches gpu/summary.md '^\| sweep-small \| FAIL .* not of source measured'
 }
 
 # Steps that do not fit into the time are dropped or cut, and that is no pass.
@@ -187,9 +178,9 @@ test_time() {
     local pid status=0
     stub
     BAD=cases-slow expect 1 "$check" --simulate stub --quick --minutes 0.6 --out gpu
-    has gpu/summary.md '^# GPU check: SIMULATED INCOMPLETE: '
-    has gpu/summary.md '^\| cases-1 \| SIMULATED DROPPED .* cut by --minutes 0.6'
-    has gpu/summary.md '^\| sweep-small \| SIMULATED DROPPED \| 0 \|'
+    matches gpu/summary.md '^# GPU check: SIMULATED INCOMPLETE: '
+    matches gpu/summary.md '^\| cases-1 \| SIMULATED DROPPED .* cut by --minutes 0.6'
+    matches gpu/summary.md '^\| sweep-small \| SIMULATED DROPPED \| 0 \|'
     BAD=cases-slow "$check" --simulate stub --quick --out interrupted >out 2>err &
     pid=$!
     for _ in $(seq 100); do
@@ -199,7 +190,7 @@ test_time() {
     kill -TERM "$pid"
     wait "$pid" || status=$?
     [ "$status" -eq 130 ] || fail "status $status, not 130"
-    has interrupted/summary.md '^# GPU check: SIMULATED INTERRUPTED'
+    matches interrupted/summary.md '^# GPU check: SIMULATED INTERRUPTED'
 }
 
 # cells FILE SOURCE LINES: writes a record; each line is "DEVICES MODE N LAUNCH NS [STATUS]".
@@ -277,10 +268,10 @@ $(six cuda:0 dp 1 100)"
     expect_limits "$wanted"
     if $python; then
         [ "$(grep -c '^met ' limits)" -eq 7 ] || fail "$(cat limits)"
-        has limits '^met +1.250 \(1.250 .. 1.250\) at most 1.25  gpt2, 8 x 1024 tokens, tf32'
+        matches limits '^met +1.250 \(1.250 .. 1.250\) at most 1.25  gpt2, 8 x 1024 tokens, tf32'
         peer 126 gpt2 8 plain-steps '"math":"tf32",' >gpu/records/peer-gpt2.json
         expect_limits 1
-        has limits '^MISSED +1.260 .*gpt2'
+        matches limits '^MISSED +1.260 .*gpt2'
         # In f32, or compared with PyTorch's own attention, it is not that number; nor is that of
         # the tutorial in tf32.
         peer 125 gpt2 8 plain-steps '"math":"f32",' >gpu/records/peer-gpt2.json
@@ -290,21 +281,21 @@ $(six cuda:0 dp 1 100)"
         peer 125 gpt2 8 plain '"math":"tf32",' >gpu/records/peer-gpt2.json
         peer 30 tutorial 30 plain '"math":"f32",' >gpu/records/peer.json
         expect_limits 3
-        has limits '^not measured .*gpt2'
+        matches limits '^not measured .*gpt2'
         peer 125 gpt2 8 plain-steps '"math":"tf32",' >gpu/records/peer-gpt2.json
         peer 31 >gpu/records/peer.json
         expect_limits 1
-        has limits '^MISSED +0.310 .*Linear'
+        matches limits '^MISSED +0.310 .*Linear'
         peer 30 >gpu/records/peer.json
     fi
-    has limits '^met +1.020 \(1.020 .. 1.020\) at most 1.02  wrapper'
-    has limits '^met +1.100 \(1.100 .. 1.100\) at most 1.1  three'
-    has gpu/limits.md '^\| reduce on cuda:0,0, rate over copies \| 0.850 \| 0.800 .. 0.900 \| at least 0.8 \| met \|$'
+    matches limits '^met +1.020 \(1.020 .. 1.020\) at most 1.02  wrapper'
+    matches limits '^met +1.100 \(1.100 .. 1.100\) at most 1.1  three'
+    matches gpu/limits.md '^\| reduce on cuda:0,0, rate over copies \| 0.850 \| 0.800 .. 0.900 \| at least 0.8 \| met \|$'
     # The interval decides, not the median; five launches have none.
     copies 0.79 0.9 0.8 0.9 0.8 0.9
     expect_limits 3
-    has limits '^OPEN +0.850 \(0.790 .. 0.900\) at least 0.8  reduce'
-    has gpu/limits.md '\| at least 0.8 \| OPEN \|$'
+    matches limits '^OPEN +0.850 \(0.790 .. 0.900\) at least 0.8  reduce'
+    matches gpu/limits.md '\| at least 0.8 \| OPEN \|$'
     copies 0.9 0.9 0.9 0.9 0.9
     expect_limits 3
     [ "$(grep -c '^OPEN .*over copies' limits)" -eq 2 ] || fail "a range meets a limit: $(cat limits)"
@@ -312,21 +303,21 @@ $(six cuda:0 dp 1 100)"
     cells largest measured "$(six cuda:0 dp 1 103 100)
 $(six cuda:0 plain 1 100)"
     expect_limits 3
-    has limits '^OPEN +1.000 \(1.000 .. 1.030\) at most 1.02  wrapper'
+    matches limits '^OPEN +1.000 \(1.000 .. 1.030\) at most 1.02  wrapper'
     cells largest measured 'cuda:0 dp 1 0 103
 cuda:0 plain 1 0 100
 cuda:0 dp 1 1 100
 cuda:0 plain 1 1 100 failed
 cuda:0 plain 1 2 100'
     expect_limits 3
-    has limits '^OPEN +1.030 \(one launch\)'
+    matches limits '^OPEN +1.030 \(one launch\)'
     cells largest simulated 'cuda:0 dp 1 0 100
 cuda:0 plain 1 0 100'
     copies 0.79 - 0.9
     sed -i 's/95$/94/' gpu/records/gemm.tsv
     expect_limits 1
-    has limits '^not measured .*wrapper'
-    has limits '^MISSED +0.940 \(0.940 .. 0.940\) at least 0.95  matrix'
+    matches limits '^not measured .*wrapper'
+    matches limits '^MISSED +0.940 \(0.940 .. 0.940\) at least 0.95  matrix'
     [ "$(grep -c '^not measured .*over copies' limits)" -eq 2 ] || fail "a NaN is a number: $(cat limits)"
     copies 0.79 0.79 0.79 0.79 0.79 0.79
     expect_limits 1
@@ -345,7 +336,7 @@ test_gemm() {
     [ "$(grep -cE $'^measured\tcpu\t64\t[0-9.]+\t[0-9.]+$' gemm.tsv)" -eq 2 ] || fail "$(cat gemm.tsv)"
     for program in /bin/false /bin/true; do
         expect 1 "$compare" gemm --device cpu --size 64 --rounds 3 --launches 1 --out none.tsv --program "$program"
-        has err '^compare-pytorch gemm: lockstep: '
+        matches err '^compare-pytorch gemm: lockstep: '
         rm none.tsv
     done
     expect 2 "$compare" gemm --device cpu --out gemm.tsv --program /bin/false
@@ -353,7 +344,7 @@ test_gemm() {
 
 test_misuse() {
     expect 0 "$check" --help
-    has out '^usage: scripts/gpu-check'
+    matches out '^usage: scripts/gpu-check'
     while read -r words; do
         # shellcheck disable=SC2086 # words
         expect 2 "$check" $words

@@ -4,23 +4,17 @@
 # usage: offline_test.sh CASE SCRIPTS FOLDER     (77: no dpkg-deb here)
 set -eu
 export LC_ALL=C
+# shellcheck source=/dev/null
+. "$(dirname "$0")/../shell.sh"
 unset LOCKSTEP_OFFLINE
 
 name=$1 scripts=$2 folder=$3
 for tool in dpkg-deb gcc; do
     command -v "$tool" >/dev/null || { echo "no $tool here" >&2 && exit 77; }
 done
-rm -rf "$folder"
-mkdir -p "$folder"
-cd "$folder"
+enter "$folder"
 folder=$(pwd -P)
 triplet=$(gcc -dumpmachine)
-
-fail() {
-    echo "FAILED: $*" >&2
-    cat out err >&2 2>/dev/null || true
-    exit 1
-}
 
 # package NAME: makes a package in bundle/ from the folder NAME.
 package() {

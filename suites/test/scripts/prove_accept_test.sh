@@ -6,18 +6,12 @@
 # usage: prove_accept_test.sh verdicts|misuse SCRIPT FOLDER LOCKSTEP MAKE_RECORDS
 set -euo pipefail
 export LC_ALL=C
+# shellcheck source=/dev/null
+. "$(dirname "$0")/../shell.sh"
 
 case=$1 script=$2 folder=$3 make_records=$5
 export REAL=$4
-rm -rf "$folder"
-mkdir -p "$folder"
-cd "$folder"
-
-fail() {
-    echo "FAILED: $*" >&2
-    cat out err >&2 2>/dev/null || true
-    exit 1
-}
+enter "$folder"
 
 # expect STATUS ARGUMENT...: runs the script; its output goes to the files out and err.
 expect() {

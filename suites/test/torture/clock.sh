@@ -8,14 +8,12 @@ set -eu
 . "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
 # numbers FIELD FILE: of the cells, one a line.
-numbers()
-{
+numbers() {
     grep '"schema":"lockstep/cell/' "$2" | grep -o "\"$1\":\"\?[0-9]*" | grep -o '[0-9]*$'
 }
 
 # jumps_by LEAST MOST FILE: seconds between the earliest and the latest start of a cell.
-jumps_by()
-{
+jumps_by() {
     local seconds
     seconds=$(numbers start_epoch_ns "$3" | sort -n | sed -n '1p;$p' | sed 's/.........$//' |
         paste -s -d ' ' | awk 'NF == 2 { print $2 - $1 }')
@@ -25,8 +23,7 @@ jumps_by()
 }
 
 # Nothing in it took as long as the jump.
-is_short()
-{
+is_short() {
     local field
     for field in wall_ns setup_ns max_ns launch_ns devices_ns; do
         [ "$(numbers "$field" "$1" | wc -l)" -eq 4 ] || fail "not four cells with $field"
@@ -35,8 +32,7 @@ is_short()
 }
 
 # jump SECONDS NAME: once there is a cell; the jump is taken back after the third one.
-jump()
-{
+jump() {
     rm -f jumped
     export TORTURE_CLOCK_FILE=$folder/jumped TORTURE_CLOCK_BY=$1
     # shellcheck disable=SC2034 # start uses it
@@ -71,8 +67,7 @@ jumps_by 85000 86400 yesterday.jsonl
 expect_status 0 "$lockstep" report yesterday.jsonl --out page
 
 # rate FACTOR: of all clocks; no cell passes.
-rate()
-{
+rate() {
     rm -f rate.jsonl
     expect_status 1 env TORTURE_CLOCK_RATE="$1" LD_PRELOAD="$tools/clock.so" \
         "$lockstep" sweep "${quick[@]}" --out rate.jsonl

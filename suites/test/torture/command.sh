@@ -10,8 +10,7 @@ cd "$2"
 cp "$script" scripts/torture
 export TMPDIR=$PWD
 # stub FILE COMMANDS
-stub()
-{
+stub() {
     printf '#!/bin/sh\n%s\n' "$2" >"$1"
     chmod +x "$1"
 }
@@ -23,8 +22,7 @@ stub build/release/suites/test/torture/torture_kill \
     '[ "$KILL" -eq 0 ] && echo "PASS 200 of 200" || echo "FAIL round 3"; exit "$KILL"'
 
 # expect TESTS KILL STATUS LAST ARGUMENT..
-expect()
-{
+expect() {
     local status=0
     TESTS=$1 KILL=$2 PATH=$PWD/bin:$PATH scripts/torture "${@:5}" >out 2>err || status=$?
     if [ "$status" -ne "$3" ] || ! tail -n 1 out | grep -q "^$4"; then

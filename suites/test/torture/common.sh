@@ -16,8 +16,7 @@ quick=("${grid[@]}" --seconds 0.01 --steps 2:3)
 slow=("${grid[@]}" --seconds 0.15 --steps 2:100000)
 
 # Ends everything that this script has started, in whatever way it ends.
-clean_up()
-{
+clean_up() {
     # A stopped process dies of this, too.
     [ -z "$sweep" ] || kill -9 "$sweep" 2>/dev/null || true
 }
@@ -25,42 +24,36 @@ trap clean_up EXIT
 
 # is_complete FILE [N]: it has the contents of an undisturbed sweep, with N cells that are not
 # verified.
-is_complete()
-{
+is_complete() {
     "$tools/torture_records" whole.jsonl "$1" "${2-0}" || fail "$1 is not complete"
 }
 
-cells_in()
-{
+cells_in() {
     "$tools/torture_records" "$1" || fail "$1 cannot be read"
 }
 
 # begins_with: it has only whole lines, and begins with the lines of another file.
-begins_with()
-{
+begins_with() {
     [ ! -s "$1" ] || [ "$(tail -c 1 "$1" | od -An -tu1 | tr -d ' ')" = 10 ] ||
         fail "$1 ends within a line"
     head -c "$(wc -c <"$2")" "$1" | cmp -s - "$2" || fail "earlier records in $1 changed"
 }
 
 # one_line FILE WORDS: except for progress there is one line of complaint, with these words.
-one_line()
-{
+one_line() {
     grep -v '^\[' "$1" >complaint || true
     [ "$(wc -l <complaint)" -eq 1 ] || { cat "$1" >&2 && fail "not one line of complaint"; }
     grep -q -- "$2" complaint || { cat "$1" >&2 && fail "'$2' is not in it"; }
 }
 
 # start FILE OPTION..: starts a slow sweep in the background; its pid is in sweep.
-start()
-{
+start() {
     "${prefix[@]}" "$lockstep" sweep "${slow[@]}" --out "$@" >out 2>err &
     sweep=$!
 }
 
 # begin FILE [MOST]: starts it, and stops it when it has at least one cell and at most MOST, or 2.
-begin()
-{
+begin() {
     local tries cells
     for ((tries = 0; tries < 50; tries++)); do
         start "$1"
@@ -79,18 +72,16 @@ begin()
 }
 
 # ends_with STATUS: the sweep in the background goes on, and ends with that status.
-ends_with()
-{
+ends_with() {
     status=0
     kill -CONT "$sweep"
     wait "$sweep" || status=$?
     sweep=
-    [ "$status" -eq "$1" ] || { cat err >&2 && fail "status $status, wanted $1"; }
+    [ "$status" -eq "$1" ] || fail "status $status, wanted $1"
 }
 
 # resume FILE [COMMAND..]: resumes it to its end, with the options of the slow sweep.
-resume()
-{
+resume() {
     local file=$1
     shift
     expect_status 0 "$@" "$lockstep" sweep "${slow[@]}" --resume --out "$file"

@@ -12,8 +12,7 @@ group=$4
 
 # limited BYTES FILE OPTION..: must fail; files may not grow beyond BYTES, so err comes through a
 # pipe.
-limited()
-{
+limited() {
     local bytes=$1 file=$2 status
     shift 2
     set +e
@@ -21,14 +20,13 @@ limited()
         cat >err
     status=${PIPESTATUS[0]}
     set -e
-    [ "$status" -eq 2 ] || { cat err >&2 && fail "status $status with $bytes bytes"; }
+    [ "$status" -eq 2 ] || fail "status $status with $bytes bytes"
     one_line err "$file: cannot append a record of [0-9]* bytes: File too large"
     [ "$(wc -c <"$file")" -le "$bytes" ] || fail "more than $bytes bytes in $file"
     begins_with "$file" kept
 }
 
-more_room()
-{
+more_room() {
     expect_status 0 "$lockstep" sweep "${quick[@]}" --out "$1" --resume
     begins_with "$1" kept
     is_complete "$1"
@@ -36,8 +34,7 @@ more_room()
 }
 
 # The file has space for this many whole lines and some bytes of the next.
-group_limit()
-{
+group_limit() {
     local lines bytes more
     : >kept
     for bytes in 0 1 700; do
@@ -68,8 +65,7 @@ group_limit()
 }
 
 # A disk has this many pages, in a separate mount namespace, so that nothing stays mounted.
-group_tmpfs()
-{
+group_tmpfs() {
     local pages
     mkdir disk
     # shellcheck disable=SC2016
@@ -87,8 +83,7 @@ group_tmpfs()
 }
 
 # Runs inside of the namespace, like the functions that follow.
-on_tmpfs()
-{
+on_tmpfs() {
     cp ../whole.jsonl .
     : >kept
     mkdir disk
@@ -105,8 +100,7 @@ on_tmpfs()
     more_room disk/full.jsonl
 }
 
-changing()
-{
+changing() {
     cp ../whole.jsonl .
     mkdir disk
     mount -t tmpfs -o size=64m none disk

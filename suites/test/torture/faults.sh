@@ -9,8 +9,7 @@ set -eu
 group=$4
 
 # faulty PLAN LINES WORDS: this many lines are kept, and the complaint has the reason.
-faulty()
-{
+faulty() {
     local plan=$1 lines=$2 words=$3
     rm -f fault.jsonl
     expect_status 2 env TORTURE_FILE="$plan" LD_PRELOAD="$tools/file.so" \
@@ -24,8 +23,7 @@ faulty()
 }
 
 # emptied N: another program empties the file while line N is written to the disk.
-emptied()
-{
+emptied() {
     rm -f fault.jsonl
     expect_status 2 env TORTURE_FILE="emptied:$1:1" LD_PRELOAD="$tools/file.so" \
         "$lockstep" sweep "${quick[@]}" --out fault.jsonl
@@ -34,8 +32,7 @@ emptied()
 }
 
 # The header is the first call, the end line the last.
-group_errors()
-{
+group_errors() {
     faulty write:1:30 0 'Read-only file system'
     faulty write:2:5 1 'Input/output error'
     faulty write:4:122 3 'Disk quota exceeded'
@@ -53,8 +50,7 @@ group_errors()
 
 # The written part of the line cannot be taken back: it is torn, readers say so, and resume cuts it
 # off.
-group_torn()
-{
+group_torn() {
     local call plan
     for call in 2 5 6; do
         rm -f fault.jsonl

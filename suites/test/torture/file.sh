@@ -10,22 +10,19 @@ set -eu
 group=$4
 
 # under_way NAME: starts a slow sweep and stops it when it has a cell in NAME.jsonl.
-under_way()
-{
+under_way() {
     file=$1.jsonl
     begin "$file"
 }
 
 # has_all: each cell that the sweep announced is in FILE, and the one that it was writing.
-has_all()
-{
+has_all() {
     [ "$(cells_in "$1")" -eq $(($(count_lines '^\[.* verified' err) + ${2-1})) ] ||
         { cat err >&2 && fail "$(cells_in "$1") cells in $1"; }
 }
 
 # unwritable WORDS COMMAND..: a resume with the command changes nothing.
-unwritable()
-{
+unwritable() {
     local words=$1
     shift
     cp "$file" copy
@@ -34,8 +31,7 @@ unwritable()
     cmp "$file" copy || fail "a refused resume changed the file"
 }
 
-group_readonly()
-{
+group_readonly() {
     local nobody=()
     under_way mode
     chmod 444 "$file"
@@ -65,8 +61,7 @@ group_readonly()
     is_complete "$file"
 }
 
-group_removed()
-{
+group_removed() {
     under_way removed
     rm "$file"
     ends_with 2
@@ -112,8 +107,7 @@ group_removed()
     one_line err 'the file was removed and what was measured cannot be saved in inner/gone'
 }
 
-group_changed()
-{
+group_changed() {
     under_way truncated
     : >"$file"
     ends_with 2
@@ -154,8 +148,7 @@ group_changed()
 }
 
 # several FILE OPTION..: four sweeps start at once; one gets the file, the others say why not.
-several()
-{
+several() {
     local file=$1 winners=0 i status
     local pids=()
     shift
@@ -175,8 +168,7 @@ several()
     is_complete "$file"
 }
 
-group_two()
-{
+group_two() {
     several both.jsonl
     head -n 2 both.jsonl >half.jsonl
     several half.jsonl --resume

@@ -12,8 +12,7 @@ cells=(--bind none --mode dp --devices virt:1 --batch '10,20,30' --workload tuto
     --seconds 0.05 --steps 2:100000)
 
 # act NAME TIMEOUT: the worker of batch 20 does that.
-act()
-{
+act() {
     rm -f act.jsonl pid
     TORTURE_ACT=$1 TORTURE_ROWS=20 TORTURE_RECORD=$folder/record TORTURE_PID=$folder/pid \
         LD_PRELOAD=$tools/worker.so timeout 50 "$lockstep" sweep "${cells[@]}" --timeout "$2" \
@@ -21,10 +20,9 @@ act()
 }
 
 # bad NAME STATUS EXIT REASON [TIMEOUT]: the cell is recorded so, and the other two are verified.
-bad()
-{
+bad() {
     act "$1" "${5-45}"
-    [ "$status" -eq "$3" ] || { cat err >&2 && fail "$1: exit status $status, wanted $3"; }
+    [ "$status" -eq "$3" ] || fail "$1: exit status $status, wanted $3"
     expect_count 1 "\"status\":\"$2\",.*\"reason\":\"$4\"" act.jsonl
     expect_count 1 '"global_batch":20,.*"validated":false' act.jsonl
     expect_count 2 '"status":"ok"' act.jsonl
@@ -39,16 +37,14 @@ bad()
 }
 
 # good NAME: the records show nothing of it.
-good()
-{
+good() {
     act "$1" 45
-    [ "$status" -eq 0 ] || { cat err >&2 && fail "$1: exit status $status"; }
+    [ "$status" -eq 0 ] || fail "$1: exit status $status"
     is_complete act.jsonl
     tried=$((tried + 1))
 }
 
-group_dies()
-{
+group_dies() {
     bad segv crashed 1 'the worker died of signal 11 (Segmentation fault)'
     bad segv_later crashed 1 'the worker died of signal 11 (Segmentation fault)'
     bad abort crashed 1 'the worker died of signal 6 (Aborted)'
@@ -59,8 +55,7 @@ group_dies()
     bad record_fails crashed 1 'the worker ended with status 7'
 }
 
-group_talks()
-{
+group_talks() {
     bad garbage broken 2 'the worker sent 25 bytes that are not one line'
     bad line broken 2 "the worker's record cannot be used: .*"
     bad much broken 2 'the worker sent more than a record can be'
@@ -73,8 +68,7 @@ group_talks()
 }
 
 # Numbers that cannot be those of a cell of this command: the line could not be read again.
-group_lies()
-{
+group_lies() {
     local edit words="the worker's record cannot be used: "
     while read -r edit; do
         TORTURE_EDIT=$edit bad edit broken 2 "$words.*${edit:3:8}.*"
@@ -89,8 +83,7 @@ s/"oversubscribed":false/"oversubscribed":true/
 EDITS
 }
 
-group_hangs()
-{
+group_hangs() {
     local words='killed after 3 s (--timeout)'
     bad hang timeout 1 "$words" 3
     bad closed_hang timeout 1 "$words" 3
@@ -99,8 +92,7 @@ group_hangs()
 }
 
 # A process that a worker leaves holds its pipe for a minute; the measurements count all the same.
-group_leaves()
-{
+group_leaves() {
     local state
     good child
     state=$(sed -n 's/^State:[[:space:]]*//p' "/proc/$(cat pid)/status" 2>/dev/null) || state=
