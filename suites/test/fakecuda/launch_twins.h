@@ -17,4 +17,17 @@ void twin_writes(struct fake_work *work, float **pointer, size_t n, bool read_to
 /* Launches the twin of twin_inexact, or else the portable kernel. */
 int twin_end(struct fake_launch *launch, enum dp_kernel kernel, const void *args, size_t bytes);
 
+/* The launch dp_cuda_launch_name of a kernel, whose arguments have that type; what it uses is in
+ * the braces behind it, where `a` is a copy of the arguments. */
+#define TWIN(name, kernel, type)                                                                   \
+    static void name##_uses(struct fake_work *work, type *a);                                      \
+    int dp_cuda_launch_##name(const void *args, struct CUstream_st *stream)                        \
+    {                                                                                              \
+        struct fake_launch launch = fake_launch_begin("dp_cuda_launch_" #name, stream);            \
+        type a = *(const type *)args;                                                              \
+        name##_uses(launch.work, &a);                                                              \
+        return twin_end(&launch, DP_KERNEL_##kernel, &a, sizeof a);                                \
+    }                                                                                              \
+    static void name##_uses(struct fake_work *work, type *a)
+
 #endif

@@ -296,96 +296,72 @@ static bool adds(ncclDataType_t type, ncclRedOp_t op)
            (type == ncclFloat32 || type == ncclFloat64 || type == ncclInt32 || type == ncclInt64);
 }
 
+/* Without what it sends and receives. */
+static struct fake_entry entry_of(const char *name, int kind, size_t count, ncclDataType_t type,
+                                  ncclComm_t comm, cudaStream_t stream)
+{
+    return (struct fake_entry){.name = name,
+                               .kind = kind,
+                               .comm = comm,
+                               .count = count,
+                               .type = type,
+                               .root = -1,
+                               .stream = stream};
+}
+
+/* A call that has one area to send and one to receive. */
+static ncclResult_t collect_areas(struct fake_entry entry, const void *send, void *receive,
+                                  ncclRedOp_t op, int root, bool known)
+{
+    entry.send = send;
+    entry.receive = receive;
+    entry.op = op;
+    entry.root = root;
+    return nccl_collect(&entry, known);
+}
+
 ncclResult_t ncclAllReduce(const void *send, void *receive, size_t count, ncclDataType_t type,
                            ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream)
 {
-    const struct fake_entry entry = {.name = "ncclAllReduce",
-                                     .kind = FAKE_ALLREDUCE,
-                                     .comm = comm,
-                                     .send = send,
-                                     .receive = receive,
-                                     .count = count,
-                                     .type = type,
-                                     .op = op,
-                                     .root = -1,
-                                     .stream = stream};
-    return nccl_collect(&entry, adds(type, op));
+    return collect_areas(entry_of("ncclAllReduce", FAKE_ALLREDUCE, count, type, comm, stream), send,
+                         receive, op, -1, adds(type, op));
 }
 
 ncclResult_t ncclReduce(const void *send, void *receive, size_t count, ncclDataType_t type,
                         ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream)
 {
-    const struct fake_entry entry = {.name = "ncclReduce",
-                                     .kind = FAKE_REDUCE,
-                                     .comm = comm,
-                                     .send = send,
-                                     .receive = receive,
-                                     .count = count,
-                                     .type = type,
-                                     .op = op,
-                                     .root = root,
-                                     .stream = stream};
-    return nccl_collect(&entry, adds(type, op));
+    return collect_areas(entry_of("ncclReduce", FAKE_REDUCE, count, type, comm, stream), send,
+                         receive, op, root, adds(type, op));
 }
 
 ncclResult_t ncclBroadcast(const void *send, void *receive, size_t count, ncclDataType_t type,
                            int root, ncclComm_t comm, cudaStream_t stream)
 {
-    const struct fake_entry entry = {.name = "ncclBroadcast",
-                                     .kind = FAKE_BROADCAST,
-                                     .comm = comm,
-                                     .send = send,
-                                     .receive = receive,
-                                     .count = count,
-                                     .type = type,
-                                     .op = ncclSum,
-                                     .root = root,
-                                     .stream = stream};
-    return nccl_collect(&entry, type == ncclUint8 || type == ncclInt8 || type == ncclFloat32);
+    return collect_areas(entry_of("ncclBroadcast", FAKE_BROADCAST, count, type, comm, stream), send,
+                         receive, ncclSum, root,
+                         type == ncclUint8 || type == ncclInt8 || type == ncclFloat32);
 }
 
 ncclResult_t ncclAllGather(const void *send, void *receive, size_t count, ncclDataType_t type,
                            ncclComm_t comm, cudaStream_t stream)
 {
-    const struct fake_entry entry = {.name = "ncclAllGather",
-                                     .kind = FAKE_ALLGATHER,
-                                     .comm = comm,
-                                     .send = send,
-                                     .receive = receive,
-                                     .count = count,
-                                     .type = type,
-                                     .root = -1,
-                                     .stream = stream};
-    return nccl_collect(&entry, type == ncclUint8 || type == ncclInt8);
+    return collect_areas(entry_of("ncclAllGather", FAKE_ALLGATHER, count, type, comm, stream), send,
+                         receive, ncclSum, -1, type == ncclUint8 || type == ncclInt8);
 }
 
 ncclResult_t ncclReduceScatter(const void *send, void *receive, size_t count, ncclDataType_t type,
                                ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream)
 {
-    const struct fake_entry entry = {.name = "ncclReduceScatter",
-                                     .kind = FAKE_REDUCESCATTER,
-                                     .comm = comm,
-                                     .send = send,
-                                     .receive = receive,
-                                     .count = count,
-                                     .type = type,
-                                     .op = op,
-                                     .root = -1,
-                                     .stream = stream};
-    return nccl_collect(&entry, adds(type, op));
+    return collect_areas(
+        entry_of("ncclReduceScatter", FAKE_REDUCESCATTER, count, type, comm, stream), send, receive,
+        op, -1, adds(type, op));
 }
 
 /* The sends of a rank in a group are one entry, see fake_group_add. */
 ncclResult_t ncclSend(const void *send, size_t count, ncclDataType_t type, int peer,
                       ncclComm_t comm, cudaStream_t stream)
 {
-    struct fake_entry entry = {.name = "ncclSend",
-                               .kind = FAKE_SENDS,
-                               .comm = comm,
-                               .count = count,
-                               .type = type,
-                               .root = -1,
-                               .stream = stream};
+    struct fake_entry entry = entry_of("ncclSend", FAKE_SENDS, count, type, comm, stream);
     const bool known = type == ncclUint8 && peer >= 0 && peer < FAKE_RANKS;
     if (known)
         entry.to[peer] = send;
@@ -395,13 +371,7 @@ ncclResult_t ncclSend(const void *send, size_t count, ncclDataType_t type, int p
 ncclResult_t ncclRecv(void *receive, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
                       cudaStream_t stream)
 {
-    struct fake_entry entry = {.name = "ncclRecv",
-                               .kind = FAKE_SENDS,
-                               .comm = comm,
-                               .count = count,
-                               .type = type,
-                               .root = -1,
-                               .stream = stream};
+    struct fake_entry entry = entry_of("ncclRecv", FAKE_SENDS, count, type, comm, stream);
     const bool known = type == ncclUint8 && peer >= 0 && peer < FAKE_RANKS;
     if (known)
         entry.from[peer] = receive;

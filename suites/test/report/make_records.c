@@ -20,18 +20,32 @@
     " https://evil.example www.evil.example @victim #12 [x](y) a\u202eb\u200bc\u00add\ufeff"       \
     "e\U000e0041f\u061c"
 
+/* What is special about a file. */
+enum {
+    HOSTILE_NAMES = 1 << 0,
+    FAILING = 1 << 1,
+    ALL_FAILING = 1 << 2,
+    NO_CELLS = 1 << 3,
+    SIMULATED = 1 << 4,
+    WIDE = 1 << 5,
+    UNBOUND = 1 << 6,
+    PLAIN = 1 << 7,
+    WEAK = 1 << 8,
+    ONE_SLOW = 1 << 9, /* one of the devices: the others take 0.9 of its backward */
+    WAITING = 1 << 10, /* for it: they have 0.35 of its forward and backward, then wait in reduce */
+    SMALL = 1 << 11,   /* two batches, on 1 and 2 devices */
+    BY_PART =
+        1 << 12, /* three, the second of shards that differ; with steps without communication */
+    MACHINE = 1 << 13, /* with the parts of the machine */
+    TOKENS = 1 << 14,  /* of a language model, and with memory */
+    GPUS = 1 << 15,    /* on GPUs, which do not tell the time in matrix products */
+    LAME = 1 << 16,    /* its device 1: 5 % slower products; its copies take twice as long */
+};
+
 struct kind {
     const char *name;
-    int launches;
-    bool hostile, failing, all_failing, no_cells, simulated, wide, unbound, plain, weak;
-    bool one_slow; /* one of the devices: the others take 0.9 of its backward */
-    bool waiting;  /* for it: they have 0.35 of its forward and backward, then wait in reduce */
-    bool small;    /* two batches, on 1 and 2 devices */
-    bool parts;    /* three, the second of shards that differ; with steps without communication */
-    bool machine;  /* with the parts of the machine */
-    bool tokens;   /* of a language model, and with memory */
-    bool gpus;     /* on GPUs, which do not tell the time in matrix products */
-    bool lame;     /* its device 1: 5 % slower products; its copies take twice as long */
+    int launches, is;
+    const char *run_id;
     const char *fault; /* of its device list: such cells fail, with right results */
     size_t steps;      /* after the warm-up; 0: STEPS */
     double factor;     /* of all steps; 0: 1 */
@@ -39,122 +53,56 @@ struct kind {
     size_t grid;       /* number of workloads, each with 64 batches on 1 to 8 devices and of the
                         * plain program */
     size_t first;      /* for a grid: workloads that other files have */
-    const char *run_id, *node;
+    const char *node;
 };
 
 static const struct kind kinds[] = {
-    {.name = "good", .launches = 1},
-    {.name = "good-again", .launches = 1, .run_id = "feedface00000002"},
-    {.name = "unbound", .launches = 1, .unbound = true, .run_id = "feedface00000004"},
-    {.name = "launches", .launches = 3},
-    {.name = "six", .launches = 6, .plain = true},
-    {.name = "flaky", .launches = 6, .plain = true, .failing = true},
-    {.name = "one-slow", .launches = 8, .plain = true, .one_slow = true},
-    {.name = "one-third", .launches = 8, .plain = true, .one_slow = true, .waiting = true},
-    {.name = "weak", .launches = 3, .plain = true, .weak = true},
-    {.name = "grid1152", .launches = 1, .grid = 2, .plain = true},
-    {.name = "grid2304", .launches = 12, .grid = 4, .plain = true},
-    {.name = "grid4608", .launches = 1, .grid = 8, .plain = true},
-    {.name = "grid4608-more",
-     .launches = 1,
-     .grid = 8,
-     .first = 8,
-     .plain = true,
-     .run_id = "feedface00000021"},
-    {.name = "grid1152-more",
-     .launches = 1,
-     .grid = 2,
-     .first = 16,
-     .plain = true,
-     .run_id = "feedface00000022"},
-    {.name = "old", .launches = 8, .plain = true, .small = true},
-    {.name = "new", .launches = 8, .plain = true, .small = true, .run_id = "feedface00000012"},
-    {.name = "slower",
-     .launches = 8,
-     .plain = true,
-     .small = true,
-     .slow = 1.12,
-     .run_id = "feedface00000013"},
-    {.name = "little-slower",
-     .launches = 8,
-     .plain = true,
-     .small = true,
-     .slow = 1.045,
-     .run_id = "feedface00000014"},
-    {.name = "few-steps",
-     .launches = 8,
-     .plain = true,
-     .small = true,
-     .steps = 24,
-     .run_id = "feedface00000015"},
-    {.name = "fewest-steps",
-     .launches = 8,
-     .plain = true,
-     .small = true,
-     .steps = 6,
-     .run_id = "feedface00000016"},
-    {.name = "three", .launches = 3, .plain = true, .small = true, .run_id = "feedface00000017"},
-    {.name = "four", .launches = 4, .plain = true, .small = true, .run_id = "feedface00000018"},
-    {.name = "parts", .launches = 8, .plain = true, .parts = true, .run_id = "feedface00000019"},
-    {.name = "machine",
-     .launches = 8,
-     .plain = true,
-     .small = true,
-     .machine = true,
-     .run_id = "feedface00000031"},
-    {.name = "machine-lame",
-     .launches = 8,
-     .plain = true,
-     .small = true,
-     .machine = true,
-     .lame = true,
-     .run_id = "feedface00000032"},
+    {.name = "good", 1, 0},
+    {.name = "good-again", 1, 0, "feedface00000002"},
+    {.name = "unbound", 1, UNBOUND, "feedface00000004"},
+    {.name = "launches", 3, 0},
+    {.name = "six", 6, PLAIN},
+    {.name = "flaky", 6, PLAIN | FAILING},
+    {.name = "one-slow", 8, PLAIN | ONE_SLOW},
+    {.name = "one-third", 8, PLAIN | ONE_SLOW | WAITING},
+    {.name = "weak", 3, PLAIN | WEAK},
+    {.name = "grid1152", 1, PLAIN, .grid = 2},
+    {.name = "grid2304", 12, PLAIN, .grid = 4},
+    {.name = "grid4608", 1, PLAIN, .grid = 8},
+    {.name = "grid4608-more", 1, PLAIN, "feedface00000021", .grid = 8, .first = 8},
+    {.name = "grid1152-more", 1, PLAIN, "feedface00000022", .grid = 2, .first = 16},
+    {.name = "old", 8, PLAIN | SMALL},
+    {.name = "new", 8, PLAIN | SMALL, "feedface00000012"},
+    {.name = "slower", 8, PLAIN | SMALL, "feedface00000013", .slow = 1.12},
+    {.name = "little-slower", 8, PLAIN | SMALL, "feedface00000014", .slow = 1.045},
+    {.name = "few-steps", 8, PLAIN | SMALL, "feedface00000015", .steps = 24},
+    {.name = "fewest-steps", 8, PLAIN | SMALL, "feedface00000016", .steps = 6},
+    {.name = "three", 3, PLAIN | SMALL, "feedface00000017"},
+    {.name = "four", 4, PLAIN | SMALL, "feedface00000018"},
+    {.name = "parts", 8, PLAIN | BY_PART, "feedface00000019"},
+    {.name = "machine", 8, PLAIN | SMALL | MACHINE, "feedface00000031"},
+    {.name = "machine-lame", 8, PLAIN | SMALL | MACHINE | LAME, "feedface00000032"},
     {.name = "machine-slowed",
-     .launches = 8,
-     .small = true,
-     .machine = true,
-     .lame = true,
-     .fault = "+fault:slow@1/1/5",
-     .run_id = "feedface00000033"},
+     8,
+     SMALL | MACHINE | LAME,
+     "feedface00000033",
+     .fault = "+fault:slow@1/1/5"},
     {.name = "machine-flipped",
-     .launches = 8,
-     .small = true,
-     .machine = true,
-     .lame = true,
-     .fault = "+fault:flip@1/1",
-     .run_id = "feedface00000034"},
-    {.name = "tokens",
-     .launches = 8,
-     .plain = true,
-     .small = true,
-     .tokens = true,
-     .run_id = "feedface00000041"},
-    {.name = "gpus",
-     .launches = 8,
-     .plain = true,
-     .small = true,
-     .tokens = true,
-     .gpus = true,
-     .run_id = "feedface00000042"},
-    {.name = "gpus-machine",
-     .launches = 8,
-     .plain = true,
-     .small = true,
-     .machine = true,
-     .tokens = true,
-     .gpus = true,
-     .run_id = "feedface00000043"},
-    {.name = "hostile", .launches = 1, .hostile = true, .failing = true},
-    {.name = "failing", .launches = 1, .failing = true},
-    {.name = "all-failing", .launches = 1, .failing = true, .all_failing = true},
-    {.name = "no-cells", .launches = 0, .no_cells = true},
-    {.name = "simulated", .launches = 1, .simulated = true},
-    {.name = "wide", .launches = 1, .wide = true},
-    {.name = "wide-again", .launches = 2, .wide = true},
-    {.name = "other-machine",
-     .launches = 1,
-     .node = "0123456789abcdef",
-     .run_id = "feedface00000003"},
+     8,
+     SMALL | MACHINE | LAME,
+     "feedface00000034",
+     .fault = "+fault:flip@1/1"},
+    {.name = "tokens", 8, PLAIN | SMALL | TOKENS, "feedface00000041"},
+    {.name = "gpus", 8, PLAIN | SMALL | TOKENS | GPUS, "feedface00000042"},
+    {.name = "gpus-machine", 8, PLAIN | SMALL | MACHINE | TOKENS | GPUS, "feedface00000043"},
+    {.name = "hostile", 1, HOSTILE_NAMES | FAILING},
+    {.name = "failing", 1, FAILING},
+    {.name = "all-failing", 1, FAILING | ALL_FAILING},
+    {.name = "no-cells", 0, NO_CELLS},
+    {.name = "simulated", 1, SIMULATED},
+    {.name = "wide", 1, WIDE},
+    {.name = "wide-again", 2, WIDE},
+    {.name = "other-machine", 1, 0, "feedface00000003", .node = "0123456789abcdef"},
 };
 
 static const size_t batches[] = {10, 30, 32, 64, 128, 256, 512, 1024, 2048, 4096};
@@ -176,7 +124,7 @@ static const struct model of_tokens[] = {{"gpt-small", 2e5, 50e6, 8e5, 80},
 
 static const struct model *model_of(const struct kind *kind, size_t i)
 {
-    return kind->tokens ? &of_tokens[i] : &models[i];
+    return (kind->is & TOKENS) ? &of_tokens[i] : &models[i];
 }
 
 static size_t steps_of(const struct kind *kind)
@@ -186,21 +134,21 @@ static size_t steps_of(const struct kind *kind)
 
 static size_t batches_of(const struct kind *kind)
 {
-    return kind->small ? 2 : kind->parts ? 3 : n_batches;
+    return (kind->is & SMALL) ? 2 : (kind->is & BY_PART) ? 3 : n_batches;
 }
 
 static size_t batch_of(const struct kind *kind, size_t i)
 {
-    return kind->parts ? (const size_t[]){5, 9, 10}[i] : batches[i];
+    return (kind->is & BY_PART) ? (const size_t[]){5, 9, 10}[i] : batches[i];
 }
 
 static int devices_of(const struct kind *kind, int list[MOST_DEVICES])
 {
     static const int few[] = {1, 2, 3, 8},
                      many[MOST_DEVICES] = {1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64};
-    int n = kind->wide ? MOST_DEVICES : kind->small || kind->parts ? 2 : 4;
+    int n = (kind->is & WIDE) ? MOST_DEVICES : (kind->is & (SMALL | BY_PART)) ? 2 : 4;
 
-    memcpy(list, kind->wide ? many : few, (size_t)n * sizeof list[0]);
+    memcpy(list, (kind->is & WIDE) ? many : few, (size_t)n * sizeof list[0]);
     return n;
 }
 
@@ -213,16 +161,16 @@ static int fill_plan(const struct kind *kind, struct plan_options *plan)
 
     *plan = (struct plan_options){
         .backend = "cpu",
-        .mode = {[CELL_DP] = true, [CELL_PLAIN] = kind->plain},
-        .weak = kind->weak,
+        .mode = {[CELL_DP] = true, [CELL_PLAIN] = (kind->is & PLAIN) != 0},
+        .weak = (kind->is & WEAK) != 0,
         .launches = kind->launches > 0 ? (size_t)kind->launches : 1,
         .seed = 7,
         .has_seed = true,
-        .bind = !kind->unbound,
+        .bind = !(kind->is & UNBOUND),
         .limits = {.seconds = 1, .min_steps = steps_of(kind), .max_steps = steps_of(kind)}};
-    snprintf(plan->devices, sizeof plan->devices, "virt:%d%s", kind->wide ? 64 : 8,
+    snprintf(plan->devices, sizeof plan->devices, "virt:%d%s", (kind->is & WIDE) ? 64 : 8,
              kind->fault ? kind->fault : "");
-    if (kind->gpus) {
+    if (kind->is & GPUS) {
         snprintf(plan->devices, sizeof plan->devices, "cuda:0-7");
         snprintf(plan->backend, sizeof plan->backend, "cuda");
     }
@@ -293,7 +241,7 @@ static int fill_run(const struct kind *kind, const struct plan_options *plan,
                                .source = "measured",
                                .planned = plan_cells(plan),
                                .launches = (int)plan->launches,
-                               .n_slots = kind->wide ? 64 : 8};
+                               .n_slots = (kind->is & WIDE) ? 64 : 8};
     snprintf(run->scaling, sizeof run->scaling, plan->weak ? "weak" : "strong");
     snprintf(run->devices, sizeof run->devices, "%s", plan->devices);
     if (kind->run_id)
@@ -301,14 +249,14 @@ static int fill_run(const struct kind *kind, const struct plan_options *plan,
     if (kind->node)
         snprintf(run->node_hash, sizeof run->node_hash, "%s", kind->node);
     for (int i = 0; i < run->n_slots; ++i) {
-        run->slot[i] = (struct record_slot){.kind = "virt", .bound = !kind->unbound};
+        run->slot[i] = (struct record_slot){.kind = "virt", .bound = !(kind->is & UNBOUND)};
         snprintf(run->slot[i].name, sizeof run->slot[i].name, "virt:%d", i);
     }
-    if (kind->gpus)
+    if (kind->is & GPUS)
         fill_gpus(run);
-    if (kind->simulated)
+    if (kind->is & SIMULATED)
         snprintf(run->source, sizeof run->source, "simulated");
-    if (kind->hostile) {
+    if (kind->is & HOSTILE_NAMES) {
         snprintf(run->cpu_model, sizeof run->cpu_model, "%s", HOSTILE);
         snprintf(run->blas, sizeof run->blas, "%s", HOSTILE);
         snprintf(run->compiler, sizeof run->compiler, "%s", HOSTILE);
@@ -327,7 +275,7 @@ static void fill_key(const struct kind *kind, const struct model *model, int dev
                                .communicator = "threads"};
     snprintf(key->workload, sizeof key->workload, "%s", model->workload);
     snprintf(key->devices, sizeof key->devices, "virt:%d", devices);
-    if (kind->gpus) {
+    if (kind->is & GPUS) {
         snprintf(key->devices, sizeof key->devices, devices > 1 ? "cuda:0-%d" : "cuda:0",
                  devices - 1);
         snprintf(key->backend, sizeof key->backend, "cuda");
@@ -341,8 +289,8 @@ static const enum record_phase of_wrapper[] = {RECORD_SCATTER, RECORD_REPLICATE,
 /* Returns the part of a step that a phase of a replica takes, in percent. */
 static uint64_t percent_of(const struct kind *kind, int phase, int replica)
 {
-    const bool waits = kind->waiting && replica != 1;
-    const uint64_t backward = waits ? 14 : kind->one_slow && replica != 1 ? 45 : 50;
+    const bool waits = (kind->is & WAITING) && replica != 1;
+    const uint64_t backward = waits ? 14 : (kind->is & ONE_SLOW) && replica != 1 ? 45 : 50;
 
     if (phase == RECORD_REDUCE && waits)
         return (uint64_t)(3 + phase) + 50 - backward;
@@ -382,7 +330,7 @@ static int fill_steps(const struct kind *kind, const struct model *model, size_t
             cell->matmul_ns[(size_t)r * cell->n_samples + i] =
                 cell->t_step_ns[i] * model->matmul_percent / 100;
     }
-    if (kind->gpus) {
+    if (kind->is & GPUS) {
         free(cell->matmul_ns);
         cell->matmul_ns = NULL;
     }
@@ -431,7 +379,9 @@ static int fill_machine(const struct kind *kind, struct record_cell *cell)
             const int row = i / PARTS, sample = i % PARTS;
             const int device = p == RECORD_COPY ? row / devices : row;
             const uint64_t more = p == RECORD_SUSTAINED && sample >= PARTS / 2 ? 20 : 0;
-            const uint64_t lame = !kind->lame || device != 1 ? 0 : p >= RECORD_COPY ? 100 : 5;
+            const uint64_t lame = !(kind->is & LAME) || device != 1 ? 0
+                                  : p >= RECORD_COPY                ? 100
+                                                                    : 5;
             const uint64_t noise = (uint64_t)((sample * 3 + row + cell->key.launch) % 5);
 
             if (p != RECORD_COPY || row / devices != row % devices)
@@ -443,7 +393,7 @@ static int fill_machine(const struct kind *kind, struct record_cell *cell)
 
 static void fill_status(const struct kind *kind, size_t order, struct record_cell *cell)
 {
-    bool fails = kind->failing && (order % 9 == 4 || kind->all_failing);
+    bool fails = (kind->is & FAILING) && (order % 9 == 4 || (kind->is & ALL_FAILING));
 
     cell->status = RECORD_OK;
     cell->validated = true;
@@ -459,7 +409,7 @@ static void fill_status(const struct kind *kind, size_t order, struct record_cel
         cell->validated = false;
         cell->first_bad_step = 7;
         snprintf(cell->reason, sizeof cell->reason, "%s",
-                 kind->hostile
+                 (kind->is & HOSTILE_NAMES)
                      ? HOSTILE LINKS
                      : "index 7: got 3 (0x40400000), want 4 (0x40800000); 2 of 30 differ");
     } else if (fails) {
@@ -489,7 +439,7 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
     cell.whole_ns = cell.hidden_frac = cell.bus_factor = NAN;
     cell.clock_ratio = NAN;
     cell.foreign_frac = cell.steal_frac = cell.cpu_hz = NAN;
-    if (kind->machine) {
+    if (kind->is & MACHINE) {
         cell.foreign_frac = 0.02 + 0.01 * (key->launch % 2);
         cell.steal_frac = 0.01;
     }
@@ -499,7 +449,7 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
     cell.flops_per_step = workload_flops(&workload, key->global_batch);
     cell.tokens_per_row = workload_tokens(&workload);
     cell.flops_per_token = workload_token_flops(&workload);
-    for (; kind->tokens && cell.n_peaks < key->n_devices; ++cell.n_peaks)
+    for (; (kind->is & TOKENS) && cell.n_peaks < key->n_devices; ++cell.n_peaks)
         cell.peak_bytes[cell.n_peaks] = 41943040 + 20971520 * rows;
     cell.steady_state = true;
     snprintf(cell.warmup_rule, sizeof cell.warmup_rule, "a fixed number");
@@ -510,9 +460,9 @@ static int write_cell(const struct kind *kind, const struct record_run *run, int
     fill_status(kind, order, &cell);
     if (fill_steps(kind, model, cell.steps_checked, &cell) == 0) {
         record_derive(&cell);
-        if (kind->parts)
+        if (kind->is & BY_PART)
             fill_alone(model, &cell);
-        if (!kind->machine || fill_machine(kind, &cell) == 0)
+        if (!(kind->is & MACHINE) || fill_machine(kind, &cell) == 0)
             text = record_cell_text(&cell);
         result = text && dprintf(fd, "%s\n", text) > 0 ? 0 : -1; /* no fsync: there are many */
     }
@@ -548,7 +498,8 @@ static int make_records_write_line(const struct kind *kind, const struct record_
     for (size_t b = 0; b < batches_of(kind) && result == 0; ++b) {
         struct record_key key;
 
-        fill_key(kind, model, count, batch_of(kind, b) * (size_t)(kind->weak ? count : 1), &key);
+        fill_key(kind, model, count, batch_of(kind, b) * (size_t)((kind->is & WEAK) ? count : 1),
+                 &key);
         snprintf(key.mode, sizeof key.mode, devices > 0 ? "dp" : "plain");
         if (kind->fault)
             snprintf(key.devices + strlen(key.devices), sizeof key.devices - strlen(key.devices),
@@ -564,7 +515,7 @@ static int write_cells(const struct kind *kind, const struct record_run *run, in
     size_t order = 0;
 
     for (size_t m = 0; m < 2 && result == 0; ++m) {
-        if (kind->plain)
+        if (kind->is & PLAIN)
             result = make_records_write_line(kind, run, fd, model_of(kind, m), 0, &order);
         for (int d = 0; d < n && result == 0; ++d)
             result = make_records_write_line(kind, run, fd, model_of(kind, m), devices[d], &order);
@@ -596,7 +547,7 @@ static size_t count_ok(const struct kind *kind, const struct record_run *run)
 {
     size_t ok = 0;
 
-    for (size_t order = 0; order < run->planned && !kind->no_cells; ++order) {
+    for (size_t order = 0; order < run->planned && !(kind->is & NO_CELLS); ++order) {
         struct record_cell cell = {.status = RECORD_OK};
 
         fill_status(kind, order, &cell);
@@ -615,18 +566,18 @@ static int write_file(const struct kind *kind, const char *path)
 
     if (fd < 0 || fill_plan(kind, &plan) != 0 || fill_run(kind, &plan, &run) != 0)
         return -1;
-    const size_t ok = count_ok(kind, &run), not_ok = kind->no_cells ? 0 : run.planned - ok;
+    const size_t ok = count_ok(kind, &run), not_ok = (kind->is & NO_CELLS) ? 0 : run.planned - ok;
 
     text = record_run_text(&run);
     if (text && record_append(fd, text, &err) == 0)
-        result = kind->no_cells   ? 0
-                 : kind->grid > 0 ? write_grid(kind, &run, fd)
-                                  : write_cells(kind, &run, fd);
+        result = (kind->is & NO_CELLS) ? 0
+                 : kind->grid > 0      ? write_grid(kind, &run, fd)
+                                       : write_cells(kind, &run, fd);
     free(text);
     const struct record_end end = {.planned = run.planned,
                                    .ok = ok,
                                    .not_ok = not_ok,
-                                   .interrupted = kind->no_cells,
+                                   .interrupted = (kind->is & NO_CELLS) != 0,
                                    .seconds = (double)NAN};
     text = record_end_text(run.run_id, &end);
     if (result == 0)

@@ -33,35 +33,26 @@ static void test_environment(void)
     CHECK(plain.mode == FAKECUDA_LAZY && plain.races && plain.failure.call == 0);
 }
 
-static void nine_gpus(void)
-{
-    config_with("LOCKSTEP_FAKE_GPUS", "9");
-}
-static void no_number(void)
-{
-    config_with("LOCKSTEP_FAKE_SEED", "x");
-}
-static void no_mode(void)
-{
-    config_with("LOCKSTEP_FAKE_MODE", "fast");
-}
-static void no_call(void)
-{
-    config_with("LOCKSTEP_FAKE_FAIL", "cudaMalloc");
-}
+static const char *const bad_variables[][2] = {
+    {"LOCKSTEP_FAKE_INIT", "cudaErrorNone"},
+    {"LOCKSTEP_FAKE_GPUS", "9"},
+    {"LOCKSTEP_FAKE_SEED", "x"},
+    {"LOCKSTEP_FAKE_MODE", "fast"},
+    {"LOCKSTEP_FAKE_FAIL", "cudaMalloc"},
+};
+static const char *const *bad_variable;
 
-static void no_error(void)
+static void with_bad_variable(void)
 {
-    config_with("LOCKSTEP_FAKE_INIT", "cudaErrorNone");
+    config_with(bad_variable[0], bad_variable[1]);
 }
 
 static void test_bad_environment(void)
 {
-    CHECK(tool_status(no_error) == 2);
-    CHECK(tool_status(nine_gpus) == 2);
-    CHECK(tool_status(no_number) == 2);
-    CHECK(tool_status(no_mode) == 2);
-    CHECK(tool_status(no_call) == 2);
+    for (size_t i = 0; i < sizeof bad_variables / sizeof *bad_variables; ++i) {
+        bad_variable = bad_variables[i];
+        CHECK(tool_status(with_bad_variable) == 2);
+    }
 }
 
 static void test_devices(void)
