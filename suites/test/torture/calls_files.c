@@ -216,20 +216,30 @@ static bool judge_file(const struct fault_command *command, const char *path, co
     return false;
 }
 
+/* Returns whether there is another file in a folder; then below is its path, which begins with that
+ * of the folder. */
+static bool next_file(DIR *folder, const char *path, char below[1024])
+{
+    const struct dirent *entry;
+
+    do
+        entry = readdir(folder);
+    while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
+    if (entry)
+        snprintf(below, 1024, "%s%s%s", strcmp(path, ".") == 0 ? "" : path,
+                 strcmp(path, ".") == 0 ? "" : "/", entry->d_name);
+    return entry != NULL;
+}
+
 /* Every file below path, in the current folder, belongs there and is complete. */
 bool fault_judge_folder(const struct fault_command *command, const char *path, char why[256])
 {
     char below[1024], model[1100];
     DIR *folder = opendir(path);
-    const struct dirent *entry;
     struct stat info;
     bool good = folder != NULL;
 
-    while (good && (entry = readdir(folder))) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        snprintf(below, sizeof below, "%s%s%s", strcmp(path, ".") == 0 ? "" : path,
-                 strcmp(path, ".") == 0 ? "" : "/", entry->d_name);
+    while (good && next_file(folder, path, below)) {
         snprintf(model, sizeof model, "../true/%s", below);
         if (stat(model, &info) != 0) {
             snprintf(why, 256, "%.200s was left behind", below);
@@ -263,18 +273,13 @@ bool fault_all_there(const char *path, char why[256])
 {
     char below[1024], model[1100], where[DIFFERS];
     DIR *folder;
-    const struct dirent *entry;
     struct stat info;
     bool good;
 
     snprintf(model, sizeof model, "../true/%s", path);
     folder = opendir(model);
     good = folder != NULL;
-    while (good && (entry = readdir(folder))) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        snprintf(below, sizeof below, "%s%s%s", strcmp(path, ".") == 0 ? "" : path,
-                 strcmp(path, ".") == 0 ? "" : "/", entry->d_name);
+    while (good && next_file(folder, path, below)) {
         snprintf(model, sizeof model, "../true/%s", below);
         if (stat(model, &info) == 0 && S_ISDIR(info.st_mode)) {
             good = fault_all_there(below, why);

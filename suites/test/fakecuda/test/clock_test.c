@@ -57,42 +57,29 @@ static void close_place(double copies_ns, double launches, int waits_of_host)
     test_end(NULL);
 }
 
-/* Each operation uses another port: they run at the same time. */
-static void apart(void)
+static void copies(void)
 {
-    clock_open_place();
-    clock_copy(1, 0, 0);
-    clock_copy(0, 1, 0);
-    clock_copy(3, 2, 0);
-    close_place(COPY_NS, 1, 0);
-}
-
-static void from_one(void)
-{
-    clock_open_place();
-    clock_copy(1, 0, 0);
-    clock_copy(2, 0, 0);
-    clock_copy(3, 0, 0);
-    close_place(3.0 * COPY_NS, 1, 0);
-}
-
-/* The operations of a stream run one after the other. */
-static void in_one_stream(void)
-{
-    clock_open_place();
-    clock_copy(3, 0, 0);
-    clock_copy(3, 1, 1);
-    close_place(2.0 * COPY_NS, 2, 0);
-}
-
-/* An operation that gets its port back for itself goes on at the full rate. */
-static void shares(void)
-{
-    clock_open_place();
-    clock_copy(1, 0, 0);
-    clock_copy(2, 0, 0);
-    clock_copy(2, 0, 1);
-    close_place(3.0 * COPY_NS, 2, 0);
+    static const struct {
+        struct {
+            int to, from, k;
+        } copy[3];
+        int n;
+        double copies, launches;
+    } rows[] = {
+        /* Each operation uses another port: they run at the same time. */
+        {{{1, 0, 0}, {0, 1, 0}, {3, 2, 0}}, 3, 1, 1},
+        {{{1, 0, 0}, {2, 0, 0}, {3, 0, 0}}, 3, 3, 1},
+        /* The operations of a stream run one after the other. */
+        {{{3, 0, 0}, {3, 1, 1}}, 2, 2, 2},
+        /* An operation that gets its port back for itself goes on at the full rate. */
+        {{{1, 0, 0}, {2, 0, 0}, {2, 0, 1}}, 3, 3, 2},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        clock_open_place();
+        for (int k = 0; k < rows[i].n; ++k)
+            clock_copy(rows[i].copy[k].to, rows[i].copy[k].from, rows[i].copy[k].k);
+        close_place(rows[i].copies * COPY_NS, rows[i].launches, 0);
+    }
 }
 
 static void waits(void)
@@ -116,6 +103,5 @@ static void host_waits(void)
 }
 
 static const struct test tests[] = {
-    {"clock/apart", apart},   {"clock/from-one", from_one}, {"clock/in-one-stream", in_one_stream},
-    {"clock/shares", shares}, {"clock/waits", waits},       {"clock/host-waits", host_waits}};
+    {"clock/copies", copies}, {"clock/waits", waits}, {"clock/host-waits", host_waits}};
 const struct test_table clock_tests = {tests, sizeof tests / sizeof *tests};
