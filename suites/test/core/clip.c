@@ -29,7 +29,7 @@ static double clip_to(struct context *c, struct dp_clip *clip, double max_norm)
     return norm;
 }
 
-static void one_clip(struct context *c, const struct torch_layer *layer)
+TORCH_LAYER(clip)
 {
     struct dp_group *group = open_group(c, 1);
     struct dp_module *linear = make_linear(c, group, 3, 5, true);
@@ -48,11 +48,6 @@ static void one_clip(struct context *c, const struct torch_layer *layer)
         expect_within(c, optimizer_names[i], &param_at(c, linear, i)->grad, after->value,
                       after->bound);
     }
-}
-
-static void clip_as_torch(struct context *c)
-{
-    torch_each(c, "clip", one_clip);
 }
 
 /* Adds in the order of kernels.h, also over more than one chunk. */
@@ -241,7 +236,7 @@ static void accumulation(struct context *c)
 }
 
 static const struct test_case cases[] = {
-    {"clip/as-torch", "", clip_as_torch},
+    {"clip/as-torch", "", torch_clip},
     {"clip/bits", "DET-01", clip_bits},
     {"clip/of-sums", "GRAD-01 REPL-09", clip_of_sums},
     {"clip/refused", "", clip_refused},

@@ -101,7 +101,7 @@ static void adamw_steps(struct context *c, const struct torch_layer *layer,
 }
 
 /* It runs twice, because the optimizer can forget its state. */
-static void one_adamw(struct context *c, const struct torch_layer *layer)
+TORCH_LAYER(adamw)
 {
     const double *number = layer->number;
     const struct dp_adamw_config config = {number[0], number[1], number[2], number[3], number[4]};
@@ -112,11 +112,6 @@ static void one_adamw(struct context *c, const struct torch_layer *layer)
     adamw_steps(c, layer, linear, adamw);
     expect_ok(c, dp_adamw_restart(adamw, &c->err), "dp_adamw_restart");
     adamw_steps(c, layer, linear, adamw);
-}
-
-static void adamw_as_torch(struct context *c)
-{
-    torch_each(c, "adamw", one_adamw);
 }
 
 /* ---- bits -------------------------------------------------------------------------------- */
@@ -299,7 +294,7 @@ static void cosine(struct context *c)
 }
 
 /* After the last step PyTorch's cosine rises again. */
-static void one_cosine(struct context *c, const struct torch_layer *layer)
+TORCH_LAYER(cosine)
 {
     const double *number = layer->number;
     const struct dp_cosine k = {number[0], number[1], (uint64_t)number[2], (uint64_t)number[3]};
@@ -312,18 +307,13 @@ static void one_cosine(struct context *c, const struct torch_layer *layer)
                dp_cosine_rate(&k, t), want->value[t], want->bound[t]);
 }
 
-static void cosine_as_torch(struct context *c)
-{
-    torch_each(c, "cosine", one_cosine);
-}
-
 static const struct test_case cases[] = {
-    {"optimizer/adamw-as-torch", "GRAD-17", adamw_as_torch},
+    {"optimizer/adamw-as-torch", "GRAD-17", torch_adamw},
     {"optimizer/bits", "GRAD-17", optimizer_bits},
     {"optimizer/without-gradient", "GRAD-11 GRAD-17 REPL-13", without_gradient},
     {"optimizer/refused", "", optimizer_refused},
     {"optimizer/own-states", "DDP-19", own_states},
     {"optimizer/cosine", "", cosine},
-    {"optimizer/cosine-as-torch", "", cosine_as_torch},
+    {"optimizer/cosine-as-torch", "", torch_cosine},
 };
 const struct case_table optimizer_cases = {cases, sizeof cases / sizeof cases[0]};

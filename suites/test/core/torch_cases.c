@@ -17,43 +17,31 @@ static struct dp_window window_of(const struct torch_layer *layer, int first)
     return w;
 }
 
-static void one_conv2d(struct context *c, const struct torch_layer *layer)
+TORCH_LAYER(conv2d)
 {
     struct torch_one o;
     torch_open(c, &o);
     const struct dp_window window = window_of(layer, 2);
     const bool bias = layer->n_tensors == 8;
-    expect_ok(c,
-              dp_conv2d(o.group, (size_t)layer->number[0], (size_t)layer->number[1], &window, bias,
-                        &o.module, &c->err),
-              "dp_conv2d");
-    (void)own_module(c, o.module);
+    torch_made(c, &o,
+               dp_conv2d(o.group, (size_t)layer->number[0], (size_t)layer->number[1], &window, bias,
+                         &o.module, &c->err),
+               "dp_conv2d");
     torch_set_params(c, &o, layer, torch_weight_bias, bias ? 2 : 1);
     torch_run_both_ways(c, &o, layer, torch_weight_bias, bias ? 2 : 1, true);
 }
 
-static void conv2d(struct context *c)
-{
-    torch_each(c, "conv2d", one_conv2d);
-}
-
-static void one_max_pool2d(struct context *c, const struct torch_layer *layer)
+TORCH_LAYER(max_pool2d)
 {
     struct torch_one o;
     torch_open(c, &o);
     const struct dp_window window = window_of(layer, 0);
-    expect_ok(c, dp_max_pool2d(o.group, &window, &o.module, &c->err), "dp_max_pool2d");
-    (void)own_module(c, o.module);
+    torch_made(c, &o, dp_max_pool2d(o.group, &window, &o.module, &c->err), "dp_max_pool2d");
     torch_run_both_ways(c, &o, layer, NULL, 0, true);
 }
 
-static void max_pool2d(struct context *c)
-{
-    torch_each(c, "max_pool2d", one_max_pool2d);
-}
-
 /* The table is on the device, and on the host. */
-static void one_embedding(struct context *c, const struct torch_layer *layer)
+TORCH_LAYER(embedding)
 {
     for (int host = 0; host < 2; ++host) {
         struct torch_one o;
@@ -73,11 +61,6 @@ static void one_embedding(struct context *c, const struct torch_layer *layer)
         (void)backward(c, o.module, o.run, &dy);
         torch_expect_grads(c, &o, layer, torch_weight_bias, 1);
     }
-}
-
-static void embedding(struct context *c)
-{
-    torch_each(c, "embedding", one_embedding);
 }
 
 static const char *const recurrent_params[] = {"weight_ih", "weight_hh", "bias_ih", "bias_hh"};
@@ -110,16 +93,15 @@ static void rnn(struct context *c)
 
 /* The buffers have moved twice after two steps: they are set anew before the one that is compared.
  */
-static void one_batch_norm(struct context *c, const struct torch_layer *layer)
+TORCH_LAYER(batch_norm)
 {
     static const char *const buffers[] = {"mean", "var"};
     struct torch_one o;
     torch_open(c, &o);
-    expect_ok(c,
-              dp_batch_norm(o.group, (size_t)layer->number[0], layer->number[3], layer->number[2],
-                            &o.module, &c->err),
-              "dp_batch_norm");
-    (void)own_module(c, o.module);
+    torch_made(c, &o,
+               dp_batch_norm(o.group, (size_t)layer->number[0], layer->number[3], layer->number[2],
+                             &o.module, &c->err),
+               "dp_batch_norm");
     const bool training = layer->number[1] > 0.0;
     dp_run_train_mode(o.run, training);
     for (int i = 0; i < 2; ++i) {
@@ -142,30 +124,19 @@ static void one_batch_norm(struct context *c, const struct torch_layer *layer)
                   torch_find(c, layer, "count")->value);
 }
 
-static void batch_norm(struct context *c)
-{
-    torch_each(c, "batch_norm", one_batch_norm);
-}
-
-static void one_capsule(struct context *c, const struct torch_layer *layer)
+TORCH_LAYER(capsule)
 {
     struct torch_one o;
     torch_open(c, &o);
     const struct dp_capsule_config config = {(size_t)layer->number[0], (size_t)layer->number[1],
                                              (size_t)layer->number[2], (size_t)layer->number[3],
                                              (int)layer->number[4]};
-    expect_ok(c, dp_capsule(o.group, &config, &o.module, &c->err), "dp_capsule");
-    (void)own_module(c, o.module);
+    torch_made(c, &o, dp_capsule(o.group, &config, &o.module, &c->err), "dp_capsule");
     torch_set_params(c, &o, layer, torch_weight_bias, 1);
     torch_run_both_ways(c, &o, layer, torch_weight_bias, 1, true);
 }
 
-static void capsule(struct context *c)
-{
-    torch_each(c, "capsule", one_capsule);
-}
-
-static void one_residual(struct context *c, const struct torch_layer *layer)
+TORCH_LAYER(residual)
 {
     const struct dp_window window = {.kernel = {3, 3}, .padding = {1, 1}};
     const size_t channels = (size_t)layer->number[0];
@@ -175,16 +146,10 @@ static void one_residual(struct context *c, const struct torch_layer *layer)
     expect_ok(c, dp_conv2d(o.group, channels, channels, &window, false, &conv, &c->err),
               "dp_conv2d");
     (void)own_module(c, conv);
-    expect_ok(c, dp_residual(o.group, conv, &o.module, &c->err), "dp_residual");
-    (void)own_module(c, o.module);
+    torch_made(c, &o, dp_residual(o.group, conv, &o.module, &c->err), "dp_residual");
     torch_set_params(c, &o, layer, torch_weight_bias, 1);
     torch_run_both_ways(c, &o, layer, torch_weight_bias, 1, true);
     torch_run_both_ways(c, &o, layer, torch_weight_bias, 1, false);
-}
-
-static void residual(struct context *c)
-{
-    torch_each(c, "residual", one_residual);
 }
 
 /* Only floats of one shape can be added. If the child has no gradient for its input, the skip
@@ -242,14 +207,14 @@ static void residual_edges(struct context *c)
 }
 
 static const struct test_case cases[] = {
-    {"torch/conv2d", "", conv2d},
-    {"torch/max-pool2d", "", max_pool2d},
-    {"torch/embedding", "", embedding},
+    {"torch/conv2d", "", torch_conv2d},
+    {"torch/max-pool2d", "", torch_max_pool2d},
+    {"torch/embedding", "", torch_embedding},
     {"torch/lstm", "", lstm},
     {"torch/rnn", "", rnn},
-    {"torch/batch-norm", "BUF-05", batch_norm},
-    {"torch/capsule", "", capsule},
-    {"torch/residual", "", residual},
+    {"torch/batch-norm", "BUF-05", torch_batch_norm},
+    {"torch/capsule", "", torch_capsule},
+    {"torch/residual", "", torch_residual},
     {"torch/residual-edges", "", residual_edges},
 };
 const struct case_table torch_cases = {cases, sizeof cases / sizeof *cases};

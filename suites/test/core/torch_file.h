@@ -28,6 +28,15 @@ struct torch_layer {
  * is no such layer. */
 void torch_each(struct context *c, const char *name,
                 void (*function)(struct context *c, const struct torch_layer *layer));
+
+/* A case of the layers of that name; what is done with each is in the braces behind it. */
+#define TORCH_LAYER(name)                                                                          \
+    static void one_##name(struct context *c, const struct torch_layer *layer);                    \
+    static void torch_##name(struct context *c)                                                    \
+    {                                                                                              \
+        torch_each(c, #name, one_##name);                                                          \
+    }                                                                                              \
+    static void one_##name(struct context *c, const struct torch_layer *layer)
 /* Finds a tensor by name; the case fails if there is none. */
 const struct torch_tensor *torch_find(struct context *c, const struct torch_layer *layer,
                                       const char *name);

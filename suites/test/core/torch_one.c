@@ -10,6 +10,12 @@ void torch_open(struct context *c, struct torch_one *o)
     o->run = open_run(c, o->group);
 }
 
+void torch_made(struct context *c, const struct torch_one *o, int status, const char *what)
+{
+    expect_ok(c, status, what);
+    (void)own_module(c, o->module);
+}
+
 struct dp_tensor torch_put(struct context *c, const struct torch_one *o, enum dp_dtype dtype,
                            const struct torch_tensor *t)
 {

@@ -3,39 +3,28 @@
 #include "list.h"
 #include "torch_one.h"
 
-static void one_gelu(struct context *c, const struct torch_layer *layer)
+TORCH_LAYER(gelu)
 {
     struct torch_one o;
     torch_open(c, &o);
-    expect_ok(c, dp_gelu(o.group, layer->number[0] > 0.0, &o.module, &c->err), "dp_gelu");
-    (void)own_module(c, o.module);
+    torch_made(c, &o, dp_gelu(o.group, layer->number[0] > 0.0, &o.module, &c->err), "dp_gelu");
     torch_run_both_ways(c, &o, layer, NULL, 0, true);
 }
 
-static void torch_gelu(struct context *c)
-{
-    torch_each(c, "gelu", one_gelu);
-}
-
-static void one_layer_norm(struct context *c, const struct torch_layer *layer)
+TORCH_LAYER(layer_norm)
 {
     struct torch_one o;
     torch_open(c, &o);
-    expect_ok(
-        c, dp_layer_norm(o.group, (size_t)layer->number[0], layer->number[1], &o.module, &c->err),
+    torch_made(
+        c, &o,
+        dp_layer_norm(o.group, (size_t)layer->number[0], layer->number[1], &o.module, &c->err),
         "dp_layer_norm");
-    (void)own_module(c, o.module);
     torch_set_params(c, &o, layer, torch_weight_bias, 2);
     torch_run_both_ways(c, &o, layer, torch_weight_bias, 2, true);
     torch_run_both_ways(c, &o, layer, torch_weight_bias, 2, false);
 }
 
-static void torch_layer_norm(struct context *c)
-{
-    torch_each(c, "layer_norm", one_layer_norm);
-}
-
-static void one_positions(struct context *c, const struct torch_layer *layer)
+TORCH_LAYER(positions)
 {
     struct torch_one o;
     torch_open(c, &o);
@@ -49,28 +38,17 @@ static void one_positions(struct context *c, const struct torch_layer *layer)
     torch_run_both_ways(c, &o, layer, torch_weight_bias, 1, false);
 }
 
-static void positions(struct context *c)
-{
-    torch_each(c, "positions", one_positions);
-}
-
-static void one_attention(struct context *c, const struct torch_layer *layer)
+TORCH_LAYER(attention)
 {
     struct torch_one o;
     torch_open(c, &o);
-    expect_ok(c, dp_attention(o.group, (size_t)layer->number[0], 0.0, 1, &o.module, &c->err),
-              "dp_attention");
-    (void)own_module(c, o.module);
+    torch_made(c, &o, dp_attention(o.group, (size_t)layer->number[0], 0.0, 1, &o.module, &c->err),
+               "dp_attention");
     torch_run_both_ways(c, &o, layer, NULL, 0, true);
 }
 
-static void attention(struct context *c)
-{
-    torch_each(c, "attention", one_attention);
-}
-
 /* An embedding and an output that share a table, opened in either order. */
-static void one_tied(struct context *c, const struct torch_layer *layer)
+TORCH_LAYER(tied)
 {
     struct torch_one o;
     struct dp_module *parts[2];
@@ -98,12 +76,7 @@ static void one_tied(struct context *c, const struct torch_layer *layer)
     }
 }
 
-static void tied(struct context *c)
-{
-    torch_each(c, "tied", one_tied);
-}
-
-static void one_cross_entropy(struct context *c, const struct torch_layer *layer)
+TORCH_LAYER(cross_entropy)
 {
     struct torch_one o;
     struct dp_tensor out[DP_MAX_IO], grad[2];
@@ -119,14 +92,12 @@ static void one_cross_entropy(struct context *c, const struct torch_layer *layer
     torch_expect(c, torch_find(c, layer, "dx"), &grad[0]);
 }
 
-static void cross_entropy(struct context *c)
-{
-    torch_each(c, "cross_entropy", one_cross_entropy);
-}
-
 static const struct test_case cases[] = {
-    {"torch/gelu", "", torch_gelu},     {"torch/layer-norm", "", torch_layer_norm},
-    {"torch/positions", "", positions}, {"torch/attention", "", attention},
-    {"torch/tied", "REPL-09", tied},    {"torch/cross-entropy", "LOSS-01", cross_entropy},
+    {"torch/gelu", "", torch_gelu},
+    {"torch/layer-norm", "", torch_layer_norm},
+    {"torch/positions", "", torch_positions},
+    {"torch/attention", "", torch_attention},
+    {"torch/tied", "REPL-09", torch_tied},
+    {"torch/cross-entropy", "LOSS-01", torch_cross_entropy},
 };
 const struct case_table torch_transformer_cases = {cases, sizeof cases / sizeof *cases};
