@@ -25,6 +25,13 @@ expect_status() {
     [ "$status" -eq "$wanted" ] || fail "status $status, wanted $wanted: $*"
 }
 
+# expect_end STATUS PID: waits until that program, which runs in the background, ends with that status.
+expect_end() {
+    status=0
+    wait "$2" || status=$?
+    [ "$status" -eq "$1" ] || fail "it ended with status $status, wanted $1"
+}
+
 has() { # FILE TEXT
     grep -qF -e "$2" "$1" || fail "$1 lacks '$2'"
 }

@@ -202,9 +202,7 @@ runner=$!
 find_workers "$runner"
 kill -INT "$runner" 2>/dev/null || true
 kill -TERM "$runner"
-status=0
-wait "$runner" || status=$?
-[ "$status" -eq 130 ] || fail "status $status after a signal"
+expect_end 130 "$runner"
 grep -q 'interrupted' err || fail "no word about the signal"
 [ -z "$(find . -name 'never.json*')" ] || fail "a file was left"
 for worker in $workers; do no_process_left "$worker"; done

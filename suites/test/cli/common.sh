@@ -54,15 +54,20 @@ count_lines() {
     fi
 }
 
-# wait_for_cells N FILE PID: waits until the sweep PID has written N cells.
-wait_for_cells() {
+# wait_for_lines N PATTERN FILE PID: waits until the program PID has written N such lines.
+wait_for_lines() {
     tries=0
-    while [ "$(count_lines '"schema":"lockstep/cell/1.1"' "$2")" -lt "$1" ]; do
+    while [ "$(count_lines "$2" "$3")" -lt "$1" ]; do
         tries=$((tries + 1))
-        [ "$tries" -lt 1200 ] || fail "no $1 cells after 60 seconds"
-        kill -0 "$3" 2>/dev/null || fail "the sweep ended early"
+        [ "$tries" -lt 1200 ] || fail "no $1 lines with '$2' in $3 after 60 seconds"
+        kill -0 "$4" 2>/dev/null || fail "it ended early"
         sleep 0.05
     done
+}
+
+# wait_for_cells N FILE PID: waits until the sweep PID has written N cells.
+wait_for_cells() {
+    wait_for_lines "$1" '"schema":"lockstep/cell/1.1"' "$2" "$3"
 }
 
 # find_workers PID: sets workers to the processes whose parent it is. Between two cells of a sweep

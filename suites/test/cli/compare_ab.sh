@@ -425,17 +425,9 @@ refuse 'same.jsonl' "$lockstep" compare --ab "$lockstep" "$lockstep" $tiny --mod
 "$lockstep" compare --ab "$lockstep" "$lockstep" --allow-dirty --bind none --devices virt:1 --mode dp --workload mlp:8,6,4 --batch 8 --seconds 1 \
     --steps 10:100000 --out stopped.jsonl >out 2>err &
 pid=$!
-tries=0
-while [ "$(count_lines '"type":"pair"' stopped.jsonl)" -lt 1 ]; do
-    tries=$((tries + 1))
-    [ "$tries" -lt 1200 ] || fail "no pair after 60 seconds"
-    kill -0 "$pid" 2>/dev/null || fail "ended early"
-    sleep 0.05
-done
+wait_for_lines 1 '"type":"pair"' stopped.jsonl "$pid"
 kill -TERM "$pid"
-status=0
-wait "$pid" || status=$?
-[ "$status" -eq 130 ] || fail "status $status after a signal"
+expect_end 130 "$pid"
 grep -q '^lockstep compare: interrupted: [1-9][0-9]* of 12 pairs are done; nothing was judged$' err || fail "$(cat err)"
 [ ! -s out ] || fail "a result of a comparison that was stopped"
 valid_lines stopped.jsonl

@@ -57,9 +57,7 @@ taskset -c "$core" "$lockstep" sweep --wait --devices virt:1 $small --out stoppe
 waiting=$!
 wait_for "core $core is in use by another sweep$who (.*): waiting for it" wait.err "$waiting"
 kill -TERM "$waiting"
-status=0
-wait "$waiting" || status=$?
-[ "$status" -eq 130 ] || fail "status $status after a signal: $(cat wait.err)"
+expect_end 130 "$waiting"
 [ "$(wc -l <wait.err)" -eq 2 ] || fail "not one line that it waits and one that it ends: $(cat wait.err)"
 [ ! -e stopped.jsonl ] && [ ! -s wait.out ] || fail "something was left of it"
 
@@ -71,9 +69,7 @@ sleep 1
 ended=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 kill -9 "$holder"
 wait "$holder" 2>/dev/null || true
-status=0
-wait "$waiting" || status=$?
-[ "$status" -eq 0 ] || fail "status $status after it waited: $(cat wait.err)"
+expect_end 0 "$waiting"
 expect_count 1 '"status":"ok"' third.jsonl
 expect_count 1 '"schema":"lockstep/end/1.1"' third.jsonl
 expect_count 0 '--wait' third.jsonl

@@ -184,9 +184,7 @@ status=0
 expect_count 1 'another lockstep is writing' err2
 
 kill -HUP "$sweep"
-status=0
-wait "$sweep" || status=$?
-[ "$status" -eq 130 ] || fail "status $status after a hang-up"
+expect_end 130 "$sweep"
 expect_count 1 'interrupted; to continue, run the same command' err
 expect_count 1 '"interrupted":true' held.jsonl
 
@@ -195,9 +193,7 @@ expect_count 1 '"interrupted":true' held.jsonl
 sweep=$!
 wait_for_cells 1 int.jsonl "$sweep"
 kill -TERM "$sweep"
-status=0
-wait "$sweep" || status=$?
-[ "$status" -eq 130 ] || fail "status $status after a signal"
+expect_end 130 "$sweep"
 expect_count 1 '"interrupted":true' int.jsonl
 expect_status 0 "$lockstep" sweep $grid --seconds 0.1 --steps 1:100000 --resume --out int.jsonl
 expect_count "$planned" '"status":"ok"' int.jsonl

@@ -23,6 +23,4 @@ until [ -s long.jsonl ]; do
     sleep 0.05
 done
 kill -TERM "$sweep"
-status=0
-wait "$sweep" || status=$?
-[ "$status" -eq 130 ] || fail "status $status after SIGTERM, wanted 130"
+expect_end 130 "$sweep"

@@ -57,9 +57,7 @@ while [ ! -s interrupted ] && [ $turns -lt 300 ]; do
     turns=$((turns + 1))
 done
 kill -TERM $pid
-status=0
-wait $pid || status=$?
-[ "$status" -eq 130 ] || fail "status $status of an interrupted soak: $(cat interrupted)"
+expect_end 130 $pid
 grep -q '^iteration 1, virt:1: ' interrupted || fail "interrupted: $(cat interrupted)"
 grep -q '^interrupted: FOUND: [1-9]' interrupted || fail "interrupted: $(cat interrupted)"
 

@@ -86,9 +86,7 @@ nothing_left
 pid=$!
 wait_for_cells 1 torn.jsonl $pid
 mkdir torn.json
-status=0
-wait $pid || status=$?
-[ $status -eq 2 ] || fail "status $status"
+expect_end 2 $pid
 expect_count 1 "cannot write './torn.json': Is a directory" err
 expect_count 2 '"status":"ok"' torn.jsonl
 expect_count 1 '"schema":"lockstep/end/1.1"' torn.jsonl
@@ -100,8 +98,6 @@ nothing_left
 pid=$!
 wait_for_cells 1 stopped.jsonl $pid
 kill -TERM $pid
-status=0
-wait $pid || status=$?
-[ $status -eq 130 ] || fail "status $status"
+expect_end 130 $pid
 python3 "$check" stopped.json "$(count_lines '"status":"ok"' stopped.jsonl)" || fail "stopped"
 nothing_left

@@ -43,16 +43,9 @@ fi
 "$lockstep" train --model tutorial --data random --devices virt:2 --epochs 1000000 \
     --out stopped.jsonl --save stopped.weights >out 2>err &
 pid=$!
-tries=0
-while [ "$(count_lines '"schema":"lockstep/train-epoch/1.0"' stopped.jsonl)" -lt 3 ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 600 ] || fail "no 3 epochs after 60 seconds"
-    sleep 0.1
-done
+wait_for_lines 3 '"schema":"lockstep/train-epoch/1.0"' stopped.jsonl $pid
 kill -TERM $pid
-status=0
-wait $pid || status=$?
-[ $status -eq 130 ] || fail "interrupted: status $status"
+expect_end 130 $pid
 where='\(after step [1-3] of\|in the test after\) epoch [0-9]* of 1000000'
 line="^lockstep train: interrupted $where, whose weights are in stopped.weights\$"
 expect_count 1 "$line" err
@@ -65,17 +58,10 @@ head -c 1000000 /dev/zero >zeros
 "$lockstep" train --model gpt-small --data text:zeros --devices virt:2 --batch 2 --epochs 0 \
     --out tested.jsonl --save tested.weights >out 2>err &
 pid=$!
-tries=0
-while [ ! -s tested.jsonl ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 600 ] || fail "no test after 60 seconds"
-    sleep 0.1
-done
+wait_for_lines 1 . tested.jsonl $pid
 sleep 0.2 # once it is open
 kill -TERM $pid
-status=0
-wait $pid || status=$?
-[ $status -eq 130 ] || fail "interrupted in a test: status $status"
+expect_end 130 $pid
 line='^lockstep train: interrupted in the test after epoch 0 of 0, whose weights are in tested.weights$'
 expect_count 1 "$line" err
 expect_count 1 '' err

@@ -11,9 +11,7 @@ sweep() {
 running=$!
 wait_for_cells 2 it.jsonl $running
 kill -TERM $running
-status=0
-wait $running || status=$?
-[ "$status" -eq 130 ] || fail "status $status after SIGTERM"
+expect_end 130 $running
 there=$(count_lines '"status":"ok"' it.jsonl)
 [ "$there" -ge 2 ] && [ "$there" -lt 9 ] || fail "$there cells"
 

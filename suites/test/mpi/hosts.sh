@@ -62,15 +62,14 @@ link() {
     wait_until 14 no_ranks || fail "ranks wait for a host that is gone"
     "$LOCKSTEP_ON" h1 ip link set eth0 up
     local status=0
-    wait $pid || status=$?
-    [ $status = 1 ] || fail "the sweep ended with $status"
+    expect_end 1 $pid
     wait_until 5 nothing_left || fail "left behind: $(left)"
 }
 # command_runs: whether the command runs, or a process that has it as a word.
 command_runs() { grep -lsazx "4242[.]$$" /proc/[0-9]*/cmdline >pids; }
 is_ready() { [ -e ready ]; }
 command_ended() { ! command_runs; }
-export -f fail left received wait_until is_measuring no_ranks nothing_left link
+export -f fail expect_end left received wait_until is_measuring no_ranks nothing_left link
 
 interfaces=$(ls /sys/class/net)
 case $case in

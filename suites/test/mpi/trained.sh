@@ -102,8 +102,7 @@ interrupted)
     pid=$! status=0
     stop() { kill -TERM "$pid"; }
     in_a_while stop
-    wait "$pid" || status=$?
-    [ $status = 130 ] || fail "exit status $status, not 130"
+    expect_end 130 "$pid"
     says 'interrupted (after step [0-9]+ of|in the test after) epoch [0-9]+ of 100000, whose weights are in a.weights'
     train 0 --devices virt:2 --epochs 0 --load a.weights --launcher "good {n}" --require 90
     ;;

@@ -114,9 +114,7 @@ test_interrupted() {
         kill -TERM "$pid" 2>/dev/null || break
         sleep 0.005
     done
-    status=0
-    wait "$pid" || status=$?
-    [ "$status" -eq 130 ] || fail "status $status, not 130"
+    expect_end 130 "$pid"
     matches err 'interrupted after [0-9]+ launches'
     matches peer.json '"interrupted":true,"complete":false'
     matches out 'lockstep 1 / PyTorch DDP 1 +[0-9.]+'

@@ -791,9 +791,7 @@ test_interrupted() {
     report 2 good.jsonl --out out
     one_line "another lockstep is writing to 'out'"
     kill -TERM $reporter
-    status=0
-    wait $reporter || status=$?
-    [ $status -eq 130 ] || fail "exit status $status, not 130"
+    expect_end 130 $reporter
     mv first.txt err.txt
     one_line 'interrupted'
     no_leftovers

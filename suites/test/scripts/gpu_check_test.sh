@@ -188,8 +188,7 @@ test_time() {
         sleep 0.1
     done
     kill -TERM "$pid"
-    wait "$pid" || status=$?
-    [ "$status" -eq 130 ] || fail "status $status, not 130"
+    expect_end 130 "$pid"
     matches interrupted/summary.md '^# GPU check: SIMULATED INTERRUPTED'
 }
 
