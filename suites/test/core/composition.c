@@ -61,7 +61,8 @@ static void failing_between(struct context *c)
         for (int i = 0; i < 3; ++i)
             (void)forward(c, wrapper, run, &x);
         probe->fail_backward = 1U << (k - 1);
-        expect(c, dp_backward(wrapper, run, NULL, 0, NULL, 0, &c->err) == DP_EFAULT, "no error");
+        expect_error(c, dp_backward(wrapper, run, NULL, 0, NULL, 0, &c->err), DP_EFAULT, NULL,
+                     NULL);
         expect_no_grad(c, "after the error", param_at(c, scale, 0));
         probe->fail_backward = 0;
         dp_run_reset(run);

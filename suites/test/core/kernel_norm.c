@@ -48,7 +48,7 @@ static void want_gradient(const struct norm *n, size_t c, double mean, double in
                           struct wanted *w)
 {
     const size_t count = ROWS * n->inner;
-    double sums[ROWS * MOST], products[ROWS * MOST];
+    double sums[ROWS * MOST] = {0.0}, products[ROWS * MOST] = {0.0};
     for (size_t k = 0; k < count; ++k) {
         const size_t i = kernel_norm_place(n, c, k);
         sums[k] = (double)n->dy[i];
@@ -70,7 +70,7 @@ static void want_gradient(const struct norm *n, size_t c, double mean, double in
 static void want_channel(const struct norm *n, size_t c, struct wanted *w)
 {
     const size_t count = ROWS * n->inner;
-    double terms[ROWS * MOST];
+    double terms[ROWS * MOST] = {0.0};
     for (size_t k = 0; k < count; ++k)
         terms[k] = (double)n->x[kernel_norm_place(n, c, k)];
     const double mean = kernel_norm_sum_of(terms, count) / (double)count;
