@@ -297,8 +297,8 @@ static bool adds(ncclDataType_t type, ncclRedOp_t op)
 }
 
 /* Without what it sends and receives. */
-static struct fake_entry entry_of(const char *name, int kind, size_t count, ncclDataType_t type,
-                                  ncclComm_t comm, cudaStream_t stream)
+static struct fake_entry entry_of(const char *name, enum fake_collective kind, size_t count,
+                                  ncclDataType_t type, ncclComm_t comm, cudaStream_t stream)
 {
     return (struct fake_entry){.name = name,
                                .kind = kind,
