@@ -27,7 +27,7 @@ does() {
         fail "status $status, wanted $wanted: $*"
     fi
     cat err >>out
-    has "$words"
+    prints "$words"
 }
 
 short='--bind none --devices virt:2 --seconds 0.001 --steps 2:2 --warmup 1:0'
