@@ -241,10 +241,35 @@ static int repair(struct iteration *it)
 
 /* ---- an iteration ------------------------------------------------------------------------ */
 
+/* Runs a step, and compares what it left; what was wrong is put right for the next one. */
+static int run_iteration(struct iteration *it)
+{
+    struct soak *soak = it->soak;
+    const bool ranks = soak->options->mode != SOAK_DP;
+    int status = soak_ranks_step(&soak->ranks, it->number, &it->err);
+    uint64_t begin_ns = session_clock_ns();
+
+    if (status == 0 && !ranks)
+        status = compare_wrapped(it);
+    for (int r = 0; ranks && status == 0 && r < soak->ranks.n; ++r)
+        status = compare_rank(it, r);
+    soak->check_seconds += session_seconds_since(begin_ns);
+    if (status == 0)
+        status = soak_ranks_reduce(&soak->ranks, &it->err);
+    begin_ns = session_clock_ns();
+    /* Only means whose parts were right: errors in others are known already. */
+    for (int p = 0; status == 0 && p < soak->answer.n_params; ++p)
+        if (!it->wrong[p])
+            status = compare_mean(it, p);
+    if (status == 0 && soak->found.n > it->found)
+        status = repair(it);
+    soak->check_seconds += session_seconds_since(begin_ns);
+    return status;
+}
+
 void soak_iterate(struct soak *soak)
 {
     const struct soak_options *o = soak->options;
-    const bool ranks = o->mode != SOAK_DP;
     const uint64_t start_ns = session_clock_ns();
 
     for (;;) {
@@ -260,24 +285,7 @@ void soak_iterate(struct soak *soak)
             break;
         atomic_store(&soak->watch_iteration, it.number);
         atomic_store(&soak->watch_ns, session_clock_ns());
-        int status = soak_ranks_step(&soak->ranks, it.number, &it.err);
-        uint64_t begin_ns = session_clock_ns();
-
-        if (status == 0 && !ranks)
-            status = compare_wrapped(&it);
-        for (int r = 0; ranks && status == 0 && r < soak->ranks.n; ++r)
-            status = compare_rank(&it, r);
-        soak->check_seconds += session_seconds_since(begin_ns);
-        if (status == 0)
-            status = soak_ranks_reduce(&soak->ranks, &it.err);
-        begin_ns = session_clock_ns();
-        /* Only means whose parts were right: errors in others are known already. */
-        for (int p = 0; status == 0 && p < soak->answer.n_params; ++p)
-            if (!it.wrong[p])
-                status = compare_mean(&it, p);
-        if (status == 0 && soak->found.n > it.found)
-            status = repair(&it);
-        soak->check_seconds += session_seconds_since(begin_ns);
+        const int status = run_iteration(&it);
         atomic_store(&soak->watch_ns, 0);
         if (status == DP_ENOMEM) {
             soak->starved = it.err;

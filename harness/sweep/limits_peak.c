@@ -10,10 +10,10 @@ enum { CHAINS = 12, READS = 8 };
 
 typedef uint64_t words4 __attribute__((vector_size(32)));
 
-/* The loop in registers of that many bytes, with the instructions of an attribute. */
-#define PEAK_LOOP(name, bytes, attribute)                                                          \
+/* The loop in registers of that many bytes, with the instructions of the attribute that follows. */
+#define PEAK_LOOP(name, bytes, ...)                                                                \
     typedef float floats_of_##name __attribute__((vector_size(bytes)));                            \
-    attribute static void name(size_t times, float factor, float term, float sums[])               \
+    __VA_ARGS__ static void name(size_t times, float factor, float term, float sums[])             \
     {                                                                                              \
         floats_of_##name sum[CHAINS];                                                              \
                                                                                                    \

@@ -142,7 +142,8 @@ static void print_time(const struct limits_workload *w, int way, double ns)
            100 * ns / w->way[way].mean[LIMITS_STEP]);
 }
 
-static void print_workload(const struct limits *l, const struct limits_workload *w)
+/* Prints the products, with their rates, and then the other kernels. */
+static void print_kernels(const struct limits *l, const struct limits_workload *w)
 {
     struct kernel kernels[MOST_KERNELS];
     const int n = list_kernels(w, kernels);
@@ -175,6 +176,11 @@ static void print_workload(const struct limits *l, const struct limits_workload 
                 print_time(w, way, w->way[way].mean[LIMITS_PART + kernels[k].part[way]]);
         printf("\n");
     }
+}
+
+static void print_workload(const struct limits *l, const struct limits_workload *w)
+{
+    print_kernels(l, w);
     for (int way = 0; way < ROOF_WAYS; ++way)
         if (w->way[way].mean[LIMITS_LOST] > 0)
             printf("More kinds of kernels than are kept %s: %.3f ms among the other kernels\n",
@@ -299,6 +305,70 @@ static void print_numbers(const struct numbers way[ROOF_WAYS])
 static const struct numbers unknown = {(double)NAN, (double)NAN, (double)NAN, (double)NAN,
                                        (double)NAN};
 
+static void print_tsv_kernels(const struct limits *l, const struct limits_workload *w)
+{
+    struct kernel kernels[MOST_KERNELS];
+    const int n = list_kernels(w, kernels);
+
+    for (int k = 0; k < n; ++k) {
+        const struct dp_kernel_row *row = kernels[k].row;
+        const char *section = row->product                          ? "product"
+                              : kernels[k].lane == DP_LANE_TRANSFER ? "transfer"
+                                                                    : "kernel";
+        const struct front front = {l, w, section, row->name, row};
+        struct numbers numbers[ROOF_WAYS] = {unknown, unknown};
+
+        for (int way = 0; way < ROOF_WAYS; ++way) {
+            const struct limits_steps *s = &w->way[way];
+            const int part = kernels[k].part[way];
+
+            if (part < 0)
+                continue;
+            numbers[way].ns = s->mean[LIMITS_PART + part];
+            numbers[way].part = numbers[way].ns / s->mean[LIMITS_STEP];
+            if (s->part[part].product) {
+                numbers[way].rate = product_rate(s, part);
+                numbers[way].part = numbers[way].rate / l->roof.rate[ROOF_FMA][way].middle;
+            }
+        }
+        print_front(&front, kernels[k].count, 0);
+        print_numbers(numbers);
+    }
+}
+
+static void print_tsv_phases(const struct limits *l, const struct limits_workload *w)
+{
+    for (int p = 0; p < DP_PHASES; ++p) {
+        const struct front front = {l, w, "phase", phase_names[p], NULL};
+        struct numbers numbers[ROOF_WAYS] = {unknown, unknown};
+        const struct roof_work work = phase_work(w, (enum dp_phase)p);
+        const struct roof_share share = roof_share(&l->roof, &work);
+
+        numbers[ROOF_AT_ONCE].ns = work.ns.middle;
+        if (share.bound != ROOF_UNKNOWN) {
+            numbers[ROOF_AT_ONCE].rate =
+                (work.flops > 0 ? work.flops : work.bytes) / work.ns.middle;
+            numbers[ROOF_AT_ONCE].part = share.share;
+        }
+        print_front(&front, 0, work.bytes);
+        print_numbers(numbers);
+    }
+    for (int share = -1; share < LIMITS_SHARES; ++share) {
+        const struct front front = {l, w, "step", share < 0 ? "step" : share_names[share], NULL};
+        struct numbers numbers[ROOF_WAYS] = {unknown, unknown};
+
+        for (int way = 0; way < ROOF_WAYS; ++way) {
+            const struct limits_steps *s = &w->way[way];
+
+            numbers[way].ns =
+                share < 0 ? s->mean[LIMITS_STEP] : limits_share(s, (enum limits_share)share);
+            numbers[way].part = numbers[way].ns / s->mean[LIMITS_STEP];
+        }
+        print_front(&front, 0, 0);
+        print_numbers(numbers);
+    }
+}
+
 void limits_print_tsv(const struct limits *l)
 {
     printf("section\tdevices\tbackend\tinstructions\tworkload\tbatch\trounds\tname\tshape\t"
@@ -322,65 +392,8 @@ void limits_print_tsv(const struct limits *l)
         print_numbers(numbers);
     }
     for (int i = 0; i < l->n; ++i) {
-        const struct limits_workload *w = &l->workload[i];
-        struct kernel kernels[MOST_KERNELS];
-        const int n = list_kernels(w, kernels);
-
-        for (int k = 0; k < n; ++k) {
-            const struct dp_kernel_row *row = kernels[k].row;
-            const char *section = row->product                          ? "product"
-                                  : kernels[k].lane == DP_LANE_TRANSFER ? "transfer"
-                                                                        : "kernel";
-            const struct front front = {l, w, section, row->name, row};
-            struct numbers numbers[ROOF_WAYS] = {unknown, unknown};
-
-            for (int way = 0; way < ROOF_WAYS; ++way) {
-                const struct limits_steps *s = &w->way[way];
-                const int part = kernels[k].part[way];
-
-                if (part < 0)
-                    continue;
-                numbers[way].ns = s->mean[LIMITS_PART + part];
-                numbers[way].part = numbers[way].ns / s->mean[LIMITS_STEP];
-                if (s->part[part].product) {
-                    numbers[way].rate = product_rate(s, part);
-                    numbers[way].part = numbers[way].rate / l->roof.rate[ROOF_FMA][way].middle;
-                }
-            }
-            print_front(&front, kernels[k].count, 0);
-            print_numbers(numbers);
-        }
-
-        for (int p = 0; p < DP_PHASES; ++p) {
-            const struct front front = {l, w, "phase", phase_names[p], NULL};
-            struct numbers numbers[ROOF_WAYS] = {unknown, unknown};
-            const struct roof_work work = phase_work(w, (enum dp_phase)p);
-            const struct roof_share share = roof_share(&l->roof, &work);
-
-            numbers[ROOF_AT_ONCE].ns = work.ns.middle;
-            if (share.bound != ROOF_UNKNOWN) {
-                numbers[ROOF_AT_ONCE].rate =
-                    (work.flops > 0 ? work.flops : work.bytes) / work.ns.middle;
-                numbers[ROOF_AT_ONCE].part = share.share;
-            }
-            print_front(&front, 0, work.bytes);
-            print_numbers(numbers);
-        }
-        for (int share = -1; share < LIMITS_SHARES; ++share) {
-            const struct front front = {l, w, "step", share < 0 ? "step" : share_names[share],
-                                        NULL};
-            struct numbers numbers[ROOF_WAYS] = {unknown, unknown};
-
-            for (int way = 0; way < ROOF_WAYS; ++way) {
-                const struct limits_steps *s = &w->way[way];
-
-                numbers[way].ns =
-                    share < 0 ? s->mean[LIMITS_STEP] : limits_share(s, (enum limits_share)share);
-                numbers[way].part = numbers[way].ns / s->mean[LIMITS_STEP];
-            }
-            print_front(&front, 0, 0);
-            print_numbers(numbers);
-        }
+        print_tsv_kernels(l, &l->workload[i]);
+        print_tsv_phases(l, &l->workload[i]);
     }
 }
 

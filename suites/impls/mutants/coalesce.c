@@ -245,6 +245,15 @@ static int broadcast_valid(struct impl_session *s, const struct impl_broadcast *
     return 0;
 }
 
+/* Changes a copy of a tensor; with a bug, the copy of the next tensor changes, too. */
+static void poke_copy(const struct impl_session *s, const struct impl_broadcast *op,
+                      struct impl_array *copy)
+{
+    tensor_poke(copy, 0, copy->ndim > 0 ? copy->dim[0] : 1, 0);
+    if (op->poke + 1 < op->n && tensor_count(copy + 1) > 0 && bug(s, BUG_COPIES_SHARE))
+        tensor_poke(copy + 1, 0, copy[1].ndim > 0 ? copy[1].dim[0] : 1, 0);
+}
+
 int op_broadcast(struct impl_session *s, struct impl_broadcast *op, struct impl_error *err)
 {
     struct arena arena = {.session = s};
@@ -265,15 +274,8 @@ int op_broadcast(struct impl_session *s, struct impl_broadcast *op, struct impl_
         op->default_bytes = DEFAULT_BUFFER;
         for (int j = 0; bug(s, BUG_FIVE_COPIES) && op->n_devices == 5 && j < op->n; ++j)
             memset(copies[4 * op->n + j].data, 0, copies[4 * op->n + j].capacity);
-        if (op->poke >= 0) {
-            for (int i = 0; i < op->n_devices; ++i) {
-                struct impl_array *copy = &copies[i * op->n + op->poke];
-
-                tensor_poke(copy, 0, copy->ndim > 0 ? copy->dim[0] : 1, 0);
-                if (op->poke + 1 < op->n && tensor_count(copy + 1) > 0 && bug(s, BUG_COPIES_SHARE))
-                    tensor_poke(copy + 1, 0, copy[1].ndim > 0 ? copy[1].dim[0] : 1, 0);
-            }
-        }
+        for (int i = 0; op->poke >= 0 && i < op->n_devices; ++i)
+            poke_copy(s, op, &copies[i * op->n + op->poke]);
         for (int i = op->n; op->src_after && bug(s, BUG_COPIES_UNREAD) && i < n; ++i)
             memset(copies[i].data, 0, copies[i].capacity);
         for (int i = 0; status == 0 && i < n; ++i)

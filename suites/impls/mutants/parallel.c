@@ -88,6 +88,19 @@ static void keep_values(struct run *run, const struct group *group, struct wrapp
     ++w->forwards;
 }
 
+/* Gives old values to the replicas that a bug selects. */
+static void give_old_values(struct run *run, struct group *group, const struct wrapper *w)
+{
+    for (int i = 0; i < group->m; ++i)
+        for (int p = 0; p < run->model->n_params; ++p) {
+            struct impl_array *value = &group->replica[i].state.value[p];
+            const bool clone = i == 0 && !run->grad && bug(run->s, BUG_INFER_CLONES);
+
+            if (group->has[p] && (clone || stale(run, w, i, p)))
+                *value = tensor_copy(&run->tape->arena, clone ? value : &w->kept[p], value->device);
+        }
+}
+
 static void parallel_replicate(struct run *run, struct group *group)
 {
     struct arena *arena = &run->tape->arena;
@@ -123,15 +136,7 @@ static void parallel_replicate(struct run *run, struct group *group)
             if (copies[j].capacity > LARGE)
                 memset((char *)copies[j].data + LARGE, 0, copies[j].capacity - LARGE);
     }
-    /* Gives old values to the replicas that a bug selects. */
-    for (int i = 0; i < group->m; ++i)
-        for (int p = 0; p < run->model->n_params; ++p) {
-            struct impl_array *value = &group->replica[i].state.value[p];
-            const bool clone = i == 0 && !run->grad && bug(run->s, BUG_INFER_CLONES);
-
-            if (group->has[p] && (clone || stale(run, w, i, p)))
-                *value = tensor_copy(&run->tape->arena, clone ? value : &w->kept[p], value->device);
-        }
+    give_old_values(run, group, w);
     keep_values(run, group, w);
 }
 
