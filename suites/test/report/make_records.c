@@ -20,7 +20,7 @@
     " https://evil.example www.evil.example @victim #12 [x](y) a\u202eb\u200bc\u00add\ufeff"       \
     "e\U000e0041f\u061c"
 
-/* What is special about a file. */
+/* A file of records has these peculiarities. */
 enum {
     HOSTILE_NAMES = 1 << 0,
     FAILING = 1 << 1,
