@@ -110,13 +110,13 @@ int dp_broadcast(struct dp_group *group, const struct dp_tensor tensor[], int ro
 /* Whether in and out of a rank have a block for each rank. */
 static const struct {
     const char *name;
-    bool in_blocks, out_blocks, sums;
+    bool in_blocks, out_blocks, sums, rooted;
 } kinds[DP_COLLECTIVE_KINDS] = {
-    [DP_COLLECTIVE_ALLREDUCE] = {"allreduce", false, false, true},
-    [DP_COLLECTIVE_BROADCAST] = {"broadcast", false, false, false},
-    [DP_COLLECTIVE_ALLGATHER] = {"allgather", false, true, false},
-    [DP_COLLECTIVE_REDUCESCATTER] = {"reducescatter", true, false, true},
-    [DP_COLLECTIVE_ALLTOALL] = {"alltoall", true, true, false},
+    [DP_COLLECTIVE_ALLREDUCE] = {"allreduce", .sums = true},
+    [DP_COLLECTIVE_BROADCAST] = {"broadcast", .rooted = true},
+    [DP_COLLECTIVE_ALLGATHER] = {"allgather", .out_blocks = true},
+    [DP_COLLECTIVE_REDUCESCATTER] = {"reducescatter", .in_blocks = true, .sums = true},
+    [DP_COLLECTIVE_ALLTOALL] = {"alltoall", .in_blocks = true, .out_blocks = true},
 };
 
 bool dp_collective_sums(enum dp_collective_kind kind)
@@ -159,9 +159,9 @@ static int check_collective(const struct dp_group *group, enum dp_collective_kin
         return err ? err->status : DP_EINVAL;
     if (kind == DP_COLLECTIVE_ALLTOALL && in[0].data == out[0].data)
         return dp_fail(err, DP_EINVAL, "an alltoall in place is not supported");
-    if (kind == DP_COLLECTIVE_BROADCAST && (root < 0 || root >= group->world))
-        return dp_fail(err, DP_EINVAL, "root %d of a broadcast: there are ranks 0 to %d", root,
-                       group->world - 1);
+    if (kinds[kind].rooted && (root < 0 || root >= group->world))
+        return dp_fail(err, DP_EINVAL, "root %d of a %s: there are ranks 0 to %d", root,
+                       kinds[kind].name, group->world - 1);
     return 0;
 }
 
