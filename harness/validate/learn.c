@@ -146,7 +146,7 @@ static int learn_limit(const struct learning *learning, const struct report_poin
     const struct record_key *key = &point->row->cell->key;
     const enum validate_statistic by = metric->in_parts ? VALIDATE_LEAST : VALIDATE_FLOOR;
     const struct profile_limit limit = {.metric = metric->name,
-                                        .statistic = validate_statistic_names[by],
+                                        .statistic = validate_statistics[by].name,
                                         .at = {.workload = key->workload,
                                                .mode = key->mode,
                                                .backend = key->backend,

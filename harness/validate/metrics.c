@@ -7,35 +7,39 @@
 #include <math.h>
 #include <string.h>
 
-const char *const validate_statistic_names[VALIDATE_STATISTICS] = {"floor", "typical", "cost",
-                                                                   "tail", "least"};
+#define OF_STEPS(member) offsetof(struct record_cell, member)
+const struct validate_statistic_row validate_statistics[VALIDATE_STATISTICS] = {
+    [VALIDATE_FLOOR] = {"floor", 0.05, OF_STEPS(p05_ns)},
+    [VALIDATE_TYPICAL] = {"typical", 0.5, OF_STEPS(median_ns)},
+    [VALIDATE_COST] = {"cost", (double)NAN, OF_STEPS(mean_ns)},
+    [VALIDATE_TAIL] = {"tail", 0.95, OF_STEPS(p95_ns)},
+    [VALIDATE_LEAST] = {"least", 0, OF_STEPS(min_ns)},
+};
 
 /* Computes the statistic of n times, which it may sort; NaN: there are none. */
 static double statistic_of(double times[], size_t n, enum validate_statistic by)
 {
-    static const double quantile[VALIDATE_STATISTICS] = {0.05, 0.5, 0, 0.95, 0};
+    const double quantile = validate_statistics[by].quantile;
     double sum = 0.0;
 
     if (n == 0)
         return (double)NAN;
-    if (by == VALIDATE_COST) {
+    if (isnan(quantile)) {
         for (size_t i = 0; i < n; ++i)
             sum += times[i];
         return sum / (double)n;
     }
     stats_sort(times, n);
-    return stats_quantile(times, n, quantile[by]);
+    return stats_quantile(times, n, quantile);
 }
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
 static double step_time(const struct report_row *row, enum validate_statistic by)
 {
-    const struct record_cell *cell = row->cell;
-    const double of[VALIDATE_STATISTICS] = {cell->p05_ns, cell->median_ns, cell->mean_ns,
-                                            cell->p95_ns, cell->min_ns};
+    const size_t in_cell = validate_statistics[by].in_cell;
 
-    return of[by];
+    return in_cell > 0 ? *(const double *)((const char *)row->cell + in_cell) : (double)NAN;
 }
 
 static double of_step(const struct validate_sample *at)

@@ -18,7 +18,14 @@ enum validate_statistic {
     VALIDATE_LEAST,   /* the shortest: for few samples on a busy machine */
     VALIDATE_STATISTICS
 };
-extern const char *const validate_statistic_names[VALIDATE_STATISTICS];
+/* A row for each: its name, which quantile of the samples it is (NaN: it is their mean), and the
+ * member of a record that has it for steps. A statistic without a member has no value. */
+struct validate_statistic_row {
+    const char *name;
+    double quantile;
+    size_t in_cell;
+};
+extern const struct validate_statistic_row validate_statistics[VALIDATE_STATISTICS];
 
 /* A value is that of a metric in a launch of a cell. */
 struct validate_sample {

@@ -260,12 +260,15 @@ static int read_words(const char *path, struct profile_limit *limit, struct text
     if (limit->row->counted && limit->statistic)
         return refuse_limit(path, limit, why, "statistic", "this metric is counted, and has none");
     if (!limit->row->counted) {
+        char allowed[128] = "it has to be one of ";
+
+        for (i = 0; i < VALIDATE_STATISTICS; ++i)
+            text_list(allowed, sizeof allowed, i == 0 ? "" : ", ", validate_statistics[i].name);
         for (i = 0; limit->statistic && i < VALIDATE_STATISTICS; ++i)
-            if (strcmp(limit->statistic, validate_statistic_names[i]) == 0)
+            if (strcmp(limit->statistic, validate_statistics[i].name) == 0)
                 break;
         if (!limit->statistic || i == VALIDATE_STATISTICS)
-            return refuse_limit(path, limit, why, "statistic",
-                                "it has to be floor, typical, cost, tail or least");
+            return refuse_limit(path, limit, why, "statistic", allowed);
         limit->by = (enum validate_statistic)i;
     }
     limit->binding = strcmp(limit->kind, "binding") == 0;
@@ -331,6 +334,10 @@ static int read_place(const char *path, struct profile_limit *limit, struct text
         if (strcmp(workload.name, limit->at.workload) != 0)
             return refuse_limit(path, limit, why, "workload", text);
     }
+    if (at->mode && strcmp(at->mode, cell_mode_names[CELL_COLLECTIVE]) == 0)
+        return refuse_limit(
+            path, limit, why, "mode",
+            "a limit is of steps, or of parts of the machine; a collective has none");
     for (int i = 0; i < CELL_MODES; ++i)
         mode = mode || strcmp(at->mode, cell_mode_names[i]) == 0;
     for (int i = 0; !known && dp_backends(i, &backend); ++i)
