@@ -14,10 +14,11 @@ void root_make(void)
     cr_assert(mkdtemp(root));
 }
 
+/* The test may have another PATH. */
 void root_remove(void)
 {
     char command[64];
-    snprintf(command, sizeof command, "rm -r %s", root);
+    snprintf(command, sizeof command, "/bin/rm -r %s", root);
     cr_assert(system(command) == 0);
 }
 
