@@ -64,8 +64,8 @@ static size_t compare(const float *got, const double *want, const double *bound,
 }
 
 /* Checks the outputs, then the loss. */
-static int check_outputs(const struct verify *v, const struct verify_step *step,
-                         struct verify_found *found, struct text_error *why)
+static int compare_outputs(const struct verify *v, const struct verify_step *step,
+                           struct verify_found *found, struct text_error *why)
 {
     const size_t width = v->layer[v->layers - 1].out;
     double value = v->loss, bound = 0;
@@ -157,7 +157,7 @@ int verify_measure(const struct verify *verify, const struct verify_step *step,
     if (status == 0 && verify->arrays)
         return reference_arrays_check(verify, step, found, why);
     if (status == 0)
-        status = check_outputs(verify, step, found, why);
+        status = compare_outputs(verify, step, found, why);
     for (size_t l = 0; l < verify->layers && status == 0; ++l)
         status = check_layer(verify, l, step, found, why);
     return status;

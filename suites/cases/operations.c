@@ -116,7 +116,7 @@ static void poison_outputs(const struct impl_operation *row, void *arguments)
 }
 
 /* Checks what a successful call wrote: how many of each there are, and all arrays. */
-static void check_outputs(struct check *c, const char *name, const struct impl_operation *row,
+static void guard_outputs(struct check *c, const char *name, const struct impl_operation *row,
                           const void *arguments)
 {
     for (size_t i = 0; i < row->n_fields; ++i) {
@@ -129,7 +129,7 @@ static void check_outputs(struct check *c, const char *name, const struct impl_o
         if (!arrays)
             continue;
         for (size_t call = 0; field->kind == FIELD_CALLS && call < n; ++call)
-            check_outputs(c, name, &impl_call_operation,
+            guard_outputs(c, name, &impl_call_operation,
                           (const struct impl_call *)(const void *)arrays + call);
         if (field->length > 0 && field->wide)
             used = impl_field_used(field, arguments, 1) > n
@@ -160,7 +160,7 @@ static int try_call(struct check *c, enum impl_op op, bool present, void *argume
         call_end(c, row->name,
                  impl_invoke(c->session->ops, op, c->session->session, NULL, arguments, &c->error));
     if (status == IMPL_OK)
-        check_outputs(c, row->name, row, arguments);
+        guard_outputs(c, row->name, row, arguments);
     return status;
 }
 
