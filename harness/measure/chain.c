@@ -54,30 +54,6 @@ static bool find_most(const struct session *s, float *const list[], double *most
     return finite;
 }
 
-/* If the steps of a chain were alike, or their results were no numbers, a step could be left out
- * and nothing would show it. */
-static int check_step(const struct chain *chain, size_t step, uint64_t before,
-                      const struct session_verified *verified, struct dp_error *err)
-{
-    const struct session *s = chain->session;
-    double most = 0;
-
-    if (step == 0 && session_gradients(s) != verified->gradients)
-        return dp_fail(err, DP_EFAULT,
-                       "first step of a chain: gradients have digest %016" PRIx64
-                       ", those of the verified step %016" PRIx64,
-                       session_gradients(s), verified->gradients);
-    if (session_digest(s) == before)
-        return dp_fail(err, DP_EFAULT, "step %zu of a chain of %zu leaves what the one before left",
-                       step, chain->length);
-    if (!isfinite(s->loss_value) || !find_most(s, s->updated, &most))
-        return dp_fail(err, DP_EFAULT,
-                       "step %zu of a chain of %zu leaves numbers that are none: a shorter chain "
-                       "may not",
-                       step, chain->length);
-    return 0;
-}
-
 static int learn_chain(struct chain *chain, int k, const struct session_verified *verified,
                        struct dp_error *err)
 {
@@ -85,6 +61,7 @@ static int learn_chain(struct chain *chain, int k, const struct session_verified
     struct chain_set *set = &chain->set[k];
     struct session *s = chain->session;
     struct marks_digest before = {{0}};
+    double most = 0;
     int status = marks_clear(&chain->marks, err);
 
     set->digest = 0;
@@ -93,9 +70,24 @@ static int learn_chain(struct chain *chain, int k, const struct session_verified
     for (size_t step = 0; status == 0 && step < chain->length; ++step) {
         if (step > 0)
             session_clear(s);
-        if ((status = single_step(s, k, err)) || (status = marks_fold(&chain->marks, err)) ||
-            (status = check_step(chain, step, set->digest, verified, err)))
+        if ((status = single_step(s, k, err)) || (status = marks_fold(&chain->marks, err)))
             return status;
+        /* If the steps of a chain were alike, or their results were no numbers, a step could be
+         * left out and nothing would show it. */
+        if (step == 0 && session_gradients(s) != verified->gradients)
+            return dp_fail(err, DP_EFAULT,
+                           "first step of a chain: gradients have digest %016" PRIx64
+                           ", those of the verified step %016" PRIx64,
+                           session_gradients(s), verified->gradients);
+        if (session_digest(s) == set->digest)
+            return dp_fail(err, DP_EFAULT,
+                           "step %zu of a chain of %zu leaves what the one before left", step,
+                           chain->length);
+        if (!isfinite(s->loss_value) || !find_most(s, s->updated, &most))
+            return dp_fail(err, DP_EFAULT,
+                           "step %zu of a chain of %zu leaves numbers that are none: a shorter "
+                           "chain may not",
+                           step, chain->length);
         set->digest = session_digest(s);
         status = marks_digest(&chain->marks, &set->marks, err);
         /* Each place must have changed: a fold that did nothing would find nothing. */

@@ -77,48 +77,14 @@ int session_observe(struct session *session, struct dp_module *part, struct dp_e
                        : probe_open(session->group, part, &session->probe, &session->probed, err);
 }
 
-static int open_modules(struct session *s, const struct cell_config *config, struct dp_error *err)
-{
-    const struct workload_end *end = workload_end(s->workload);
-    const enum dp_loss_kind loss = s->use.factor > 0 ? s->use.loss : end->loss;
-    const float factor = s->use.factor > 0 ? s->use.factor : 1;
-    int status, n;
-
-    s->update =
-        (struct update){.adamw = end->adamw, .max_norm = end->max_norm, .config = end->config};
-    if (!end->adamw)
-        s->update.config.lr = VERIFY_LEARNING_RATE;
-    s->n_ranks = s->kind->ranks ? dp_group_size(s->group) : 1;
-    s->out = calloc((size_t)s->n_ranks * DP_MAX_IO, sizeof *s->out);
-    if (!s->out)
-        return dp_fail(err, DP_ENOMEM, "no memory for the results of %d ranks", s->n_ranks);
-    if ((status = dp_loss(s->group, loss, factor, loss == DP_LOSS_XENT, &s->loss_module, err)) ||
-        (status = s->kind->open(s, config, err)) ||
-        (status = dp_run_open(s->group, &s->run, err)) ||
-        (status = s->use.frozen ? 0 : update_open(&s->update, s->top, err)))
-        return status;
-    n = dp_module_params(s->top, s->param, SESSION_PARAMS);
-    if (n < 0)
-        return dp_fail(err, n, "no memory for a list of %s's parameters", s->workload->name);
-    if (n > SESSION_PARAMS)
-        return dp_fail(err, DP_EINVAL, "%s has %d parameters and buffers, at most %d are allowed",
-                       s->workload->name, n, SESSION_PARAMS);
-    for (int p = 0; p < n; ++p)
-        if (!s->param[p]->buffer) {
-            s->param[s->n_params] = s->param[p];
-            s->at[s->n_params++] = p;
-        }
-    if (s->n_params != (int)workload_n_params(s->workload))
-        return dp_fail(err, DP_EINVAL, "%s has %d parameters, must have %zu", s->workload->name,
-                       s->n_params, workload_n_params(s->workload));
-    return 0;
-}
-
 int session_open_for(struct session *session, struct dp_group *group,
                      const struct cell_config *config, const struct session_use *use,
                      struct dp_error *err)
 {
-    int status;
+    const struct workload_end *end = workload_end(&config->workload);
+    const enum dp_loss_kind loss = use->factor > 0 ? use->loss : end->loss;
+    const float factor = use->factor > 0 ? use->factor : 1;
+    int status, n;
 
     memset(session, 0, sizeof *session);
     session->kind = session_measurable(config->mode);
@@ -128,8 +94,34 @@ int session_open_for(struct session *session, struct dp_group *group,
     session->host_inputs = config->host_inputs > 0;
     session->group = group;
     session->slot = dp_group_size(group) > 0 ? dp_group_slot(group, 0) : dp_group_host(group);
-    if ((status = open_modules(session, config, err)))
+    session->update =
+        (struct update){.adamw = end->adamw, .max_norm = end->max_norm, .config = end->config};
+    if (!end->adamw)
+        session->update.config.lr = VERIFY_LEARNING_RATE;
+    session->n_ranks = session->kind->ranks ? dp_group_size(group) : 1;
+    session->out = calloc((size_t)session->n_ranks * DP_MAX_IO, sizeof *session->out);
+    if (!session->out)
+        return dp_fail(err, DP_ENOMEM, "no memory for the results of %d ranks", session->n_ranks);
+    if ((status = dp_loss(group, loss, factor, loss == DP_LOSS_XENT, &session->loss_module, err)) ||
+        (status = session->kind->open(session, config, err)) ||
+        (status = dp_run_open(group, &session->run, err)) ||
+        (status = use->frozen ? 0 : update_open(&session->update, session->top, err)))
         return status;
+    n = dp_module_params(session->top, session->param, SESSION_PARAMS);
+    if (n < 0)
+        return dp_fail(err, n, "no memory for a list of %s's parameters", session->workload->name);
+    if (n > SESSION_PARAMS)
+        return dp_fail(err, DP_EINVAL, "%s has %d parameters and buffers, at most %d are allowed",
+                       session->workload->name, n, SESSION_PARAMS);
+    for (int p = 0; p < n; ++p)
+        if (!session->param[p]->buffer) {
+            session->param[session->n_params] = session->param[p];
+            session->at[session->n_params++] = p;
+        }
+    if (session->n_params != (int)workload_n_params(session->workload))
+        return dp_fail(err, DP_EINVAL, "%s has %d parameters, must have %zu",
+                       session->workload->name, session->n_params,
+                       workload_n_params(session->workload));
     /* Host memory for the results of a step. */
     for (int p = 0; p < session->n_params; ++p) {
         const size_t count = dp_tensor_count(&session->param[p]->value);

@@ -100,22 +100,6 @@ int session_apart(struct session *session, int k, bool whole_first, struct sessi
     return status;
 }
 
-/* The least time that can be told: a multiple of the smallest step of the clock that is
- * observed. */
-static double least_time(void)
-{
-    uint64_t last = session_clock_ns(), least = UINT64_MAX;
-
-    for (int i = 0; i < CLOCK_READINGS; ++i) {
-        const uint64_t now = session_clock_ns();
-
-        if (now > last && now - last < least)
-            least = now - last;
-        last = now;
-    }
-    return least == UINT64_MAX ? INFINITY : TICKS * (double)least;
-}
-
 int session_overlap(struct session *session, double seconds,
                     const struct session_verified verified[WORKLOAD_SETS], struct record_cell *cell,
                     struct dp_error *err)
@@ -155,9 +139,21 @@ int session_overlap(struct session *session, double seconds,
         cell->round_ns[RECORD_WHOLE][i] = (uint64_t)rounds[i].whole_ns;
     }
     record_derive_rounds(cell);
-    cell->hidden_frac = dp_group_world(session->group) < 2
-                            ? (double)NAN
-                            : stats_hidden(cell->compute_alone_ns, cell->comm_alone_ns,
-                                           cell->whole_ns, least_time());
+    cell->hidden_frac = NAN;
+    if (dp_group_world(session->group) < 2)
+        return 0;
+    /* The least time that can be told: a multiple of the smallest step of the clock that is
+     * observed. */
+    uint64_t last = session_clock_ns(), least = UINT64_MAX;
+
+    for (int i = 0; i < CLOCK_READINGS; ++i) {
+        const uint64_t now = session_clock_ns();
+
+        if (now > last && now - last < least)
+            least = now - last;
+        last = now;
+    }
+    cell->hidden_frac = stats_hidden(cell->compute_alone_ns, cell->comm_alone_ns, cell->whole_ns,
+                                     least == UINT64_MAX ? INFINITY : TICKS * (double)least);
     return 0;
 }

@@ -68,35 +68,29 @@ static int verify_values(struct step_result *left, int k, size_t step)
     return 0;
 }
 
-static int verify_marks(struct step_result *left, int k, size_t step, struct dp_error *err)
+int step_result_check(struct step_result *left, int k, size_t step, struct dp_error *err)
 {
     const struct step_result_marks *seen = &left->mark[k];
     const struct dp_slot *slot;
     struct marks_digest bits;
     char reason[256];
-    const int status = marks_of_step(&left->marks, &bits, err);
+    int status;
 
-    if (status)
-        return status;
-    if ((slot = marks_differ(&left->marks, &bits, &seen->bits)))
-        snprintf(reason, sizeof reason,
-                 "step %zu, set %d: %s has a result that it had not in the verified step", step, k,
-                 dp_slot_name(slot));
-    else if (digest_rows(left->session) != seen->rows)
-        snprintf(reason, sizeof reason,
-                 "step %zu, set %d: the replicas had other rows than in the verified step", step,
-                 k);
-    else
-        return 0;
-    return step_result_bad(left, step, reason);
-}
-
-int step_result_check(struct step_result *left, int k, size_t step, struct dp_error *err)
-{
-    char reason[256];
-
-    if (left->verified[k] && left->marked)
-        return verify_marks(left, k, step, err);
+    if (left->verified[k] && left->marked) {
+        if ((status = marks_of_step(&left->marks, &bits, err)))
+            return status;
+        if ((slot = marks_differ(&left->marks, &bits, &seen->bits)))
+            snprintf(reason, sizeof reason,
+                     "step %zu, set %d: %s has a result that it had not in the verified step", step,
+                     k, dp_slot_name(slot));
+        else if (digest_rows(left->session) != seen->rows)
+            snprintf(reason, sizeof reason,
+                     "step %zu, set %d: the replicas had other rows than in the verified step",
+                     step, k);
+        else
+            return 0;
+        return step_result_bad(left, step, reason);
+    }
     if (session_read(left->session, err))
         return -1;
     if (!left->verified[k] || left->by_value)

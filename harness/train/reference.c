@@ -69,32 +69,6 @@ static double *append_numbers(double *to, const double from[], size_t n)
     return to + n;
 }
 
-/* Exact models that are no chains: by the model of the sweep. */
-static int run_dense(const struct workload *workload, const struct train_numbers *numbers,
-                     double *result)
-{
-    const struct reference_numbers given = {numbers->rows, numbers->value, numbers->feature,
-                                            numbers->c};
-    const size_t n = workload_params(workload);
-    struct verify *verify = NULL;
-    struct text_error why;
-    double *gradient;
-
-    if (reference_arrays_given(workload, &given, &verify, &why))
-        return -1;
-
-    const struct reference_arrays *d = verify->arrays;
-
-    result = append_numbers(result, d->output.value, d->output.n);
-    gradient = result = append_numbers(result, &d->loss, 1);
-    for (int p = 0; p < REFERENCE_PARAMS; ++p)
-        result = append_numbers(result, d->grad[p].value, d->grad[p].n);
-    for (size_t i = 0; i < n; ++i)
-        result[i] = (double)numbers->value[i] - gradient[i];
-    verify_close(verify);
-    return 0;
-}
-
 /* Chains of linear layers. */
 static int run_chain(const struct workload *workload, const struct train_numbers *numbers,
                      double *result)
@@ -147,13 +121,32 @@ static int run_chain(const struct workload *workload, const struct train_numbers
 int train_reference(const struct workload *workload, const struct train_numbers *numbers,
                     double **result)
 {
+    const struct reference_numbers given = {numbers->rows, numbers->value, numbers->feature,
+                                            numbers->c};
+    const size_t n = workload_params(workload);
+    struct verify *verify = NULL;
+    struct text_error why;
+
     *result = NULL;
     if (!workload_is_exact(workload))
         return 0;
-    *result = zeros(numbers->rows * workload->size[workload_layers(workload)] + 1 +
-                    2 * workload_params(workload));
+    *result = zeros(numbers->rows * workload->size[workload_layers(workload)] + 1 + 2 * n);
     if (!*result)
         return -1;
-    return workload_is_chain(workload) ? run_chain(workload, numbers, *result)
-                                       : run_dense(workload, numbers, *result);
+    if (workload_is_chain(workload))
+        return run_chain(workload, numbers, *result);
+    /* Exact models that are no chains: by the model of the sweep. */
+    if (reference_arrays_given(workload, &given, &verify, &why))
+        return -1;
+
+    const struct reference_arrays *d = verify->arrays;
+    double *to = append_numbers(*result, d->output.value, d->output.n);
+    double *const gradient = to = append_numbers(to, &d->loss, 1);
+
+    for (int p = 0; p < REFERENCE_PARAMS; ++p)
+        to = append_numbers(to, d->grad[p].value, d->grad[p].n);
+    for (size_t i = 0; i < n; ++i)
+        to[i] = (double)numbers->value[i] - gradient[i];
+    verify_close(verify);
+    return 0;
 }

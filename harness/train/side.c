@@ -56,45 +56,18 @@ static int open_modules(struct train_side *side, struct dp_error *err)
     return train_optimizer_open(&side->optimizer, &config->update, side->top, s->ddp, err);
 }
 
-/* Opens the memory of a batch. Ranks also get their rows from the first device; row numbers of a
- * table are where the table is. */
-static int open_batch(struct train_side *side, struct dp_error *err)
-{
-    const struct train_model *model = side->config.model;
-    const struct workload_row row = workload_row(&model->workload, WORKLOAD_INPUT);
-    const size_t batch = side->config.batch, classes = (size_t)model->classes;
-    const bool exact = side->config.exact;
-    struct dp_slot *host = dp_group_host(side->group), *slot = side->slot;
-    int status;
-
-    side->width = model->width;
-    side->labels = model->text ? side->width : 1;
-    side->n_logits = model->text ? 0 : batch * classes;
-    if ((status = dp_tensor_alloc(model->table > 0 ? host : slot, row.dtype, 1 + row.ndim,
-                                  (size_t[]){batch, side->width}, &side->input, err)) ||
-        (status =
-             dp_tensor_alloc(slot, exact ? DP_F32 : DP_I32, exact || model->text ? 2 : 1,
-                             (size_t[]){batch, exact ? classes : side->width}, &side->target, err)))
-        return status;
-    side->feature = malloc(batch * side->width * sizeof *side->feature);
-    side->number = malloc(batch * side->width * sizeof *side->number);
-    side->label = malloc(batch * side->labels * sizeof *side->label);
-    if (!model->text)
-        side->logits = malloc(side->n_logits * sizeof *side->logits);
-    return side->feature && side->number && side->label && (side->logits || model->text)
-               ? 0
-               : dp_fail(err, DP_ENOMEM, "no memory for batches of %zu rows", batch);
-}
-
 int train_side_open(struct train_side *side, struct dp_group *group,
                     const struct train_side_config *config, struct dp_error *err)
 {
+    const struct train_model *model = config->model;
+    const struct workload_row row = workload_row(&model->workload, WORKLOAD_INPUT);
+    const size_t batch = config->batch, classes = (size_t)model->classes;
     int status;
 
     *side = (struct train_side){.config = *config, .group = group};
     side->slot = dp_group_size(group) > 0 ? dp_group_slot(group, 0) : dp_group_host(group);
     if ((status = open_modules(side, err)) ||
-        (status = weights_list_open(side->top, &config->model->workload, &side->list, err)))
+        (status = weights_list_open(side->top, &model->workload, &side->list, err)))
         return status;
     side->param = side->list.param;
     side->n_params = side->list.n;
@@ -104,7 +77,26 @@ int train_side_open(struct train_side *side, struct dp_group *group,
     side->value = calloc(side->n_values + 1, sizeof *side->value);
     if (!side->value)
         return dp_fail(err, DP_ENOMEM, "no memory for %zu numbers", side->n_values);
-    return open_batch(side, err);
+    /* Ranks also get their rows from the first device; row numbers of a table are where the table
+     * is. */
+    side->width = model->width;
+    side->labels = model->text ? side->width : 1;
+    side->n_logits = model->text ? 0 : batch * classes;
+    if ((status =
+             dp_tensor_alloc(model->table > 0 ? dp_group_host(group) : side->slot, row.dtype,
+                             1 + row.ndim, (size_t[]){batch, side->width}, &side->input, err)) ||
+        (status = dp_tensor_alloc(
+             side->slot, config->exact ? DP_F32 : DP_I32, config->exact || model->text ? 2 : 1,
+             (size_t[]){batch, config->exact ? classes : side->width}, &side->target, err)))
+        return status;
+    side->feature = malloc(batch * side->width * sizeof *side->feature);
+    side->number = malloc(batch * side->width * sizeof *side->number);
+    side->label = malloc(batch * side->labels * sizeof *side->label);
+    if (!model->text)
+        side->logits = malloc(side->n_logits * sizeof *side->logits);
+    return side->feature && side->number && side->label && (side->logits || model->text)
+               ? 0
+               : dp_fail(err, DP_ENOMEM, "no memory for batches of %zu rows", batch);
 }
 
 void train_side_close(struct train_side *side)

@@ -141,20 +141,6 @@ static int check_bounds(const struct verify *v, const struct workload *workload,
         v->rows > 1 ? "fewer rows can be verified" : "it cannot be verified");
 }
 
-/* The bounds of a probe may have any width, which the probe reports; but they must be finite. */
-static int check_finite(const struct verify *v, const struct workload *workload,
-                        struct text_error *why)
-{
-    double sum = 0;
-
-    for (int i = 0; i < REFERENCE_RESULTS; ++i)
-        for (size_t k = 0; k < reference_result(v->arrays, i)->n; ++k)
-            sum += reference_result(v->arrays, i)->bound[k];
-    if (isfinite(sum))
-        return 0;
-    return text_fail(why, "the probe of %s has a number without a bound", workload->name);
-}
-
 #define DECLARE(name) extern const struct verify_reference verify_reference_##name;
 VERIFY_REFERENCES(DECLARE)
 
@@ -212,9 +198,18 @@ static int fill_checked(struct verify *v, const struct workload_set *set, struct
 
     if (status)
         return status;
-    if (v->probe)
-        return check_finite(v, &v->workload, why);
-    return v->arrays->exact ? check_limits(v, why) : check_bounds(v, &v->workload, why);
+    if (!v->probe)
+        return v->arrays->exact ? check_limits(v, why) : check_bounds(v, &v->workload, why);
+    /* The bounds of a probe may have any width, which the probe reports; but they must be finite.
+     */
+    double sum = 0;
+
+    for (int i = 0; i < REFERENCE_RESULTS; ++i)
+        for (size_t k = 0; k < reference_result(v->arrays, i)->n; ++k)
+            sum += reference_result(v->arrays, i)->bound[k];
+    return isfinite(sum)
+               ? 0
+               : text_fail(why, "the probe of %s has a number without a bound", v->workload.name);
 }
 
 int reference_arrays_open(struct verify *v, const struct workload *workload,

@@ -130,28 +130,6 @@ struct capsnet {
 static const struct windows first = {1, SIDE, FIRST, FIRST_SIDE, 1, 0};
 static const struct windows second = {FIRST, FIRST_SIDE, SECOND, SECOND_SIDE, 2, 0};
 
-/* Computes du and the gradient of the weight of the capsules from ds. */
-static void vote_back(struct verify_sums *sums, struct capsnet *m)
-{
-    const double *weight = sums->arrays->param[4].value;
-
-    for (size_t i = 0; i < CAPSULES_IN; ++i) {
-        struct bounded dvote[VOTES];
-
-        for (size_t e = 0; e < VOTES; ++e) {
-            const size_t j = e / CAPSULE_OUT;
-
-            dvote[e] = bounded_times(m->routing.share[i][j], m->ds[j][e % CAPSULE_OUT]);
-            for (size_t k = 0; k < CAPSULE_IN; ++k)
-                verify_sums_add(sums, 4, (i * VOTES + e) * CAPSULE_IN + k, dvote[e],
-                                m->u[i * CAPSULE_IN + k]);
-        }
-        for (size_t k = 0; k < CAPSULE_IN; ++k)
-            m->du[i * CAPSULE_IN + k] =
-                bounded_dot(weight + i * VOTES * CAPSULE_IN + k, CAPSULE_IN, dvote, VOTES);
-    }
-}
-
 static void one_pattern(void *model, struct verify_sums *sums, const struct workload_set *set,
                         size_t r)
 {
@@ -182,7 +160,22 @@ static void one_pattern(void *model, struct verify_sums *sums, const struct work
     routing_forward(&m->routing);
     verify_sums_linear(sums, set, r, 5, m->routing.v[0], VOTES, m->dv);
     routing_backward(&m->routing, m->dv, m->ds);
-    vote_back(sums, m);
+    /* du and the gradient of the weight of the capsules, from ds. */
+    for (size_t i = 0; i < CAPSULES_IN; ++i) {
+        struct bounded dvote[VOTES];
+
+        for (size_t e = 0; e < VOTES; ++e) {
+            const size_t j = e / CAPSULE_OUT;
+
+            dvote[e] = bounded_times(m->routing.share[i][j], m->ds[j][e % CAPSULE_OUT]);
+            for (size_t k = 0; k < CAPSULE_IN; ++k)
+                verify_sums_add(sums, 4, (i * VOTES + e) * CAPSULE_IN + k, dvote[e],
+                                m->u[i * CAPSULE_IN + k]);
+        }
+        for (size_t k = 0; k < CAPSULE_IN; ++k)
+            m->du[i * CAPSULE_IN + k] =
+                bounded_dot(param[4].value + i * VOTES * CAPSULE_IN + k, CAPSULE_IN, dvote, VOTES);
+    }
     windows_weights(&second, sums, 2, m->a, m->du);
     windows_input(&second, param[2].value, 0, m->du, m->sum, m->da);
     for (size_t i = 0; i < FIRST * A_PLANE; ++i)

@@ -98,39 +98,6 @@ static void cnn_backward(struct verify *v, int p, const struct windows *w, const
     }
 }
 
-/* One pattern. A ReLU that gave 0 passes no gradient. Scales of rows are at most 3. */
-static void cnn_pattern(struct verify *v, struct cnn *m, size_t r)
-{
-    memcpy(m->x, v->arrays->input + r * PLANE, sizeof m->x);
-    cnn_forward(v, 0, &first, m->x, m->a, &m->largest);
-    cnn_forward(v, 2, &second, m->a, m->b, &m->largest);
-    for (size_t o = 0; o < POOLED; ++o) {
-        m->from[o] = pool_place(o, 0);
-        for (size_t k = 1; k < 4; ++k) /* of equal numbers the first counts */
-            if (m->b[pool_place(o, k)] > m->b[m->from[o]])
-                m->from[o] = pool_place(o, k);
-        m->pooled[o] = m->b[m->from[o]];
-    }
-    reference_linear(v, r, 4, m->pooled, POOLED, m->dpooled, NULL);
-    memset(m->db, 0, sizeof m->db);
-    for (size_t o = 0; o < POOLED; ++o)
-        m->db[m->from[o]] = m->pooled[o] > 0 ? m->dpooled[o] : 0;
-    memset(m->da, 0, sizeof m->da);
-    memset(m->terms_a, 0, sizeof m->terms_a);
-    cnn_backward(v, 2, &second, m->a, m->db, v->weight[r], m);
-    for (size_t i = 0; i < FIRST * PLANE; ++i) {
-        m->largest = fmax(m->largest, 3 * m->terms_a[i]);
-        m->da[i] = m->a[i] > 0 ? m->da[i] : 0;
-    }
-    cnn_backward(v, 0, &first, m->x, m->da, v->weight[r], NULL);
-    for (size_t i = 0; i < PLANE; ++i)
-        m->operand = fmax(m->operand, fabs(m->x[i]));
-    for (size_t i = 0; i < FIRST * PLANE; ++i)
-        m->operand = fmax(m->operand, fmax(m->a[i], 3 * fabs(m->da[i])));
-    for (size_t i = 0; i < SECOND * PLANE; ++i)
-        m->operand = fmax(m->operand, fmax(m->b[i], 3 * fabs(m->db[i])));
-}
-
 static int cnn_fill(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
     struct cnn *m = calloc(1, sizeof *m);
@@ -139,8 +106,37 @@ static int cnn_fill(struct verify *v, const struct workload_set *set, struct tex
     (void)set;
     if (!m)
         return verify_starved(why);
-    for (size_t r = 0; r < v->patterns; ++r)
-        cnn_pattern(v, m, r);
+    /* A ReLU that gave 0 passes no gradient. Scales of rows are at most 3. */
+    for (size_t r = 0; r < v->patterns; ++r) {
+        memcpy(m->x, d->input + r * PLANE, sizeof m->x);
+        cnn_forward(v, 0, &first, m->x, m->a, &m->largest);
+        cnn_forward(v, 2, &second, m->a, m->b, &m->largest);
+        for (size_t o = 0; o < POOLED; ++o) {
+            m->from[o] = pool_place(o, 0);
+            for (size_t k = 1; k < 4; ++k) /* of equal numbers the first counts */
+                if (m->b[pool_place(o, k)] > m->b[m->from[o]])
+                    m->from[o] = pool_place(o, k);
+            m->pooled[o] = m->b[m->from[o]];
+        }
+        reference_linear(v, r, 4, m->pooled, POOLED, m->dpooled, NULL);
+        memset(m->db, 0, sizeof m->db);
+        for (size_t o = 0; o < POOLED; ++o)
+            m->db[m->from[o]] = m->pooled[o] > 0 ? m->dpooled[o] : 0;
+        memset(m->da, 0, sizeof m->da);
+        memset(m->terms_a, 0, sizeof m->terms_a);
+        cnn_backward(v, 2, &second, m->a, m->db, v->weight[r], m);
+        for (size_t i = 0; i < FIRST * PLANE; ++i) {
+            m->largest = fmax(m->largest, 3 * m->terms_a[i]);
+            m->da[i] = m->a[i] > 0 ? m->da[i] : 0;
+        }
+        cnn_backward(v, 0, &first, m->x, m->da, v->weight[r], NULL);
+        for (size_t i = 0; i < PLANE; ++i)
+            m->operand = fmax(m->operand, fabs(m->x[i]));
+        for (size_t i = 0; i < FIRST * PLANE; ++i)
+            m->operand = fmax(m->operand, fmax(m->a[i], 3 * fabs(m->da[i])));
+        for (size_t i = 0; i < SECOND * PLANE; ++i)
+            m->operand = fmax(m->operand, fmax(m->b[i], 3 * fabs(m->db[i])));
+    }
     d->output.bound[0] = fmax(d->output.bound[0], m->largest);
     d->operand = m->operand;
     free(m);
@@ -195,25 +191,6 @@ static size_t pool_best(const struct cnn_probe *m, size_t o)
     return best;
 }
 
-static void pool_back(struct cnn_probe *m)
-{
-    memset(m->db, 0, sizeof m->db);
-    for (size_t o = 0; o < POOLED; ++o) {
-        const size_t best = pool_best(m, o);
-        const struct bounded g = m->dpooled[o];
-
-        m->db[best] = g;
-        for (size_t k = 0; k < 4; ++k) {
-            const size_t at = pool_place(o, k);
-            const double room = m->b[best].e + m->b[at].e;
-
-            if (at == best || room == 0 || m->b[best].v - m->b[at].v > room)
-                continue;
-            m->db[at].e = m->db[best].e = fabs(g.v) + g.e;
-        }
-    }
-}
-
 static void one_pattern(void *model, struct verify_sums *sums, const struct workload_set *set,
                         size_t r)
 {
@@ -233,7 +210,21 @@ static void one_pattern(void *model, struct verify_sums *sums, const struct work
     verify_sums_linear(sums, set, r, 4, m->pooled, POOLED, m->dpooled);
     if (sums->scales == 0)
         return;
-    pool_back(m);
+    memset(m->db, 0, sizeof m->db);
+    for (size_t o = 0; o < POOLED; ++o) {
+        const size_t best = pool_best(m, o);
+        const struct bounded g = m->dpooled[o];
+
+        m->db[best] = g;
+        for (size_t k = 0; k < 4; ++k) {
+            const size_t at = pool_place(o, k);
+            const double room = m->b[best].e + m->b[at].e;
+
+            if (at == best || room == 0 || m->b[best].v - m->b[at].v > room)
+                continue;
+            m->db[at].e = m->db[best].e = fabs(g.v) + g.e;
+        }
+    }
     windows_weights(&second, sums, 2, m->a, m->db);
     windows_input(&second, v->arrays->param[2].value, v->operands, m->db, m->sum, m->da);
     windows_weights(&first, sums, 0, m->x, m->da);

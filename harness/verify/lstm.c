@@ -21,24 +21,6 @@ static void step_forward(const struct reference_arrays *d, struct recurrent *m,
     }
 }
 
-static void unit_back(struct recurrent *m, int t, size_t u, struct bounded dh, struct bounded *dc)
-{
-    const struct bounded *gate = &m->gate[t][u];
-    const struct bounded i = gate[0], f = gate[HIDDEN], n = gate[2 * HIDDEN], o = gate[3 * HIDDEN];
-    const struct bounded tanh_c = bounded_tanh(m->c[t][u]);
-    const struct bounded before = t > 0 ? m->c[t - 1][u] : (struct bounded){0, 0};
-    struct bounded *da = &m->da[t][u];
-
-    *dc = bounded_plus(
-        *dc, bounded_times(bounded_times(dh, o), bounded_one_minus(bounded_times(tanh_c, tanh_c))));
-    da[0] = bounded_times(bounded_times(bounded_times(*dc, n), i), bounded_one_minus(i));
-    da[HIDDEN] = bounded_times(bounded_times(bounded_times(*dc, before), f), bounded_one_minus(f));
-    da[2 * HIDDEN] = bounded_times(bounded_times(*dc, i), bounded_one_minus(bounded_times(n, n)));
-    da[3 * HIDDEN] =
-        bounded_times(bounded_times(bounded_times(dh, tanh_c), o), bounded_one_minus(o));
-    *dc = bounded_times(*dc, f);
-}
-
 /* dh: the gradient of the state after the last step. */
 static void all_back(const struct reference_arrays *d, struct recurrent *m,
                      struct bounded dh[HIDDEN])
@@ -50,8 +32,26 @@ static void all_back(const struct reference_arrays *d, struct recurrent *m,
             if (t < STEPS - 1)
                 dh[u] = bounded_dot(d->param[1].value + u, HIDDEN, m->da[t + 1], GATES);
         }
-        for (size_t u = 0; u < HIDDEN; ++u)
-            unit_back(m, t, u, dh[u], &dc[u]);
+        for (size_t u = 0; u < HIDDEN; ++u) {
+            const struct bounded *gate = &m->gate[t][u];
+            const struct bounded i = gate[0], f = gate[HIDDEN], n = gate[2 * HIDDEN];
+            const struct bounded o = gate[3 * HIDDEN];
+            const struct bounded tanh_c = bounded_tanh(m->c[t][u]);
+            const struct bounded before = t > 0 ? m->c[t - 1][u] : (struct bounded){0, 0};
+            struct bounded *da = &m->da[t][u];
+
+            dc[u] = bounded_plus(dc[u],
+                                 bounded_times(bounded_times(dh[u], o),
+                                               bounded_one_minus(bounded_times(tanh_c, tanh_c))));
+            da[0] = bounded_times(bounded_times(bounded_times(dc[u], n), i), bounded_one_minus(i));
+            da[HIDDEN] =
+                bounded_times(bounded_times(bounded_times(dc[u], before), f), bounded_one_minus(f));
+            da[2 * HIDDEN] =
+                bounded_times(bounded_times(dc[u], i), bounded_one_minus(bounded_times(n, n)));
+            da[3 * HIDDEN] =
+                bounded_times(bounded_times(bounded_times(dh[u], tanh_c), o), bounded_one_minus(o));
+            dc[u] = bounded_times(dc[u], f);
+        }
     }
 }
 

@@ -13,20 +13,6 @@ bool verify_has_ranks(const struct workload *workload)
     return !workload->is->table;
 }
 
-/* Returns the largest sum of |terms| of an update, in units of its smallest bit: the learning rate
- * / ranks. */
-static double update_bound(const struct verify *v)
-{
-    const double unit = (double)v->devices / VERIFY_LEARNING_RATE;
-    double most = v->bound + 2 * unit; /* weights and biases of layers are at most 2 */
-
-    for (int p = 0; v->arrays && p < REFERENCE_PARAMS; ++p)
-        for (size_t i = 0; i < v->arrays->grad[p].n; ++i)
-            most =
-                fmax(most, v->arrays->grad[p].bound[i] + fabs(v->arrays->param[p].value[i]) * unit);
-    return most;
-}
-
 /* The loss of each rank is a float. The comparison adds them up in double. */
 static int sum_losses(struct verify *v, const struct workload_set *set, struct text_error *why)
 {
@@ -62,9 +48,15 @@ int verify_ranks(struct verify *verify, const struct workload_set *set, struct t
     const bool exact = !d ? !verify->probe : d->exact;
     const bool rounds = (ranks & (ranks - 1)) != 0;
     const bool mean = workload_end(&verify->workload)->loss == DP_LOSS_XENT;
-    const double bound = exact ? update_bound(verify) : 0;
+    /* The largest sum of |terms| of an update, in units of its smallest bit: the learning rate
+     * / ranks. Weights and biases of layers are at most 2. */
+    const double unit = (double)ranks / VERIFY_LEARNING_RATE;
+    double bound = exact ? verify->bound + 2 * unit : 0;
     int status;
 
+    for (int p = 0; exact && d && p < REFERENCE_PARAMS; ++p)
+        for (size_t i = 0; i < d->grad[p].n; ++i)
+            bound = fmax(bound, d->grad[p].bound[i] + fabs(d->param[p].value[i]) * unit);
     if (rounds && !verify->probe)
         return text_fail(why, "the mean over %zu ranks is not exact: ranks must be a power of two",
                          ranks);

@@ -166,19 +166,6 @@ static void add_to(struct bounded *sum, double *size, struct bounded a)
     *size += fabs(a.v) + a.e;
 }
 
-/* Computes weight invstd (g - mean of g - normalised x mean of (g normalised x)). */
-static struct norm_gradient norm_backward(const struct norm *norm, struct bounded x,
-                                          const struct norm_gradient *g)
-{
-    const struct bounded factor = times(rounded(norm->invstd), (struct bounded){norm->weight, 0});
-    const struct bounded slope = scaled(1 / norm->n, norm->product);
-    const struct bounded share =
-        plus(scaled(1 / norm->n, norm->sum), times(normalised(norm, x), slope));
-
-    return (struct norm_gradient){.own = rounded(times(factor, g->own)),
-                                  .all = rounded(times(factor, minus(g->all, share)))};
-}
-
 /* ---- forward --------------------------------------------------------------------------------- */
 
 /* Sums of whole numbers are exact while the sums of |terms| are below 2^24. */
@@ -370,10 +357,18 @@ static void block_back(struct resnet *m, int b)
 
         if (row->rows == 0)
             continue;
+        /* weight invstd (g - mean of g - normalised x mean of (g normalised x)) */
         for (size_t i = 0; i < WIDE; ++i) {
+            const struct norm *norm = &m->norm[b][i / PLANE];
             const struct norm_gradient g = through(m, b, row, i);
+            const struct bounded factor =
+                times(rounded(norm->invstd), (struct bounded){norm->weight, 0});
+            const struct bounded slope = scaled(1 / norm->n, norm->product);
+            const struct bounded share = plus(scaled(1 / norm->n, norm->sum),
+                                              times(normalised(norm, row->conv[b][i]), slope));
 
-            row->dy[i] = norm_backward(&m->norm[b][i / PLANE], row->conv[b][i], &g);
+            row->dy[i] = (struct norm_gradient){.own = rounded(times(factor, g.own)),
+                                                .all = rounded(times(factor, minus(g.all, share)))};
         }
         windows_backward(&of_block, m->v->arrays->param[p].value, row->dy, row->dx);
         for (size_t i = 0; i < WIDE; ++i)
