@@ -56,25 +56,6 @@ static void tell_kind(const struct server *server, enum runner_message_kind kind
     tell_parent(server, &message);
 }
 
-static void tell_verdict(const struct server *server, size_t index,
-                         const struct check_outcome *outcome, const struct strays *strays)
-{
-    struct runner_message message = {.kind = RUNNER_VERDICT,
-                                     .verdict = (uint32_t)outcome->verdict,
-                                     .index = index,
-                                     .compared = outcome->compared,
-                                     .few_devices = (uint32_t)outcome->few_devices,
-                                     .fell = outcome->fell,
-                                     .strays = *strays};
-
-    memcpy(message.reason, outcome->reason, sizeof message.reason);
-    if (record_memory_failed()) {
-        message.verdict = CHECK_BROKEN;
-        snprintf(message.reason, sizeof message.reason, "out of memory for a message or a model");
-    }
-    tell_parent(server, &message);
-}
-
 static void doing(const struct server *server, const char *what)
 {
     snprintf(server->shared->doing, sizeof server->shared->doing, "%s", what);
@@ -240,7 +221,21 @@ _Noreturn void runner_child(const struct runner_job *job, int output, uint64_t t
          * counts. */
         if (!open)
             close_session(&server, &outcome, &strays);
-        tell_verdict(&server, i, &outcome, &strays);
+        struct runner_message message = {.kind = RUNNER_VERDICT,
+                                         .verdict = (uint32_t)outcome.verdict,
+                                         .index = i,
+                                         .compared = outcome.compared,
+                                         .few_devices = (uint32_t)outcome.few_devices,
+                                         .fell = outcome.fell,
+                                         .strays = strays};
+
+        memcpy(message.reason, outcome.reason, sizeof message.reason);
+        if (record_memory_failed()) {
+            message.verdict = CHECK_BROKEN;
+            snprintf(message.reason, sizeof message.reason,
+                     "out of memory for a message or a model");
+        }
+        tell_parent(&server, &message);
         if (job->until_caught && runner_catches(outcome.verdict, outcome.compared))
             break;
     }

@@ -168,30 +168,6 @@ static void print_devices(const struct record_devices *d)
         puts("  several slots on one GPU or core: evidence of correctness, not of performance");
 }
 
-static void print_versions(const struct dp_machine *m, const struct record_run *run)
-{
-    char gpus[400], visible[96], build[200];
-
-    printf("\nVersions\n");
-    print_long("lockstep", BUILD_VERSION ", commit " BUILD_GIT BUILD_GIT_NOTE);
-    snprintf(build, sizeof build, "%s, %s%s%s", BUILD_COMPILER, BUILD_TYPE,
-             BUILD_SANITIZERS[0] != '\0' ? ", sanitizers " : "", BUILD_SANITIZERS);
-    print_long("build", build);
-    printf("  hwloc      %s\n", m->hwloc_version);
-    print_long("BLAS", run->blas);
-    dp_gpus(gpus, 300);
-    command_visible(visible);
-    strcat(gpus, visible);
-    print_long("CUDA", gpus);
-    char found[300], text[600];
-
-    if (dp_nccl_library(found, sizeof found) == 0)
-        snprintf(text, sizeof text, "%s, for communicator nccl", found);
-    else
-        snprintf(text, sizeof text, "%s; when this was built: %.250s", found, BUILD_NCCL);
-    print_long("NCCL", text);
-}
-
 static int show_node(const char *command, struct dp_group *group, const struct dp_machine *machine,
                      const struct record_run *run, const struct devices_options *options)
 {
@@ -239,7 +215,24 @@ static int show_node(const char *command, struct dp_group *group, const struct d
            bytes_text(machine->l3_bytes, l3, sizeof l3));
     print_devices(&devices);
     node_print(stdout, run);
-    print_versions(machine, run);
+    char gpus[400], visible[96], build[200], found[300], text[600];
+
+    printf("\nVersions\n");
+    print_long("lockstep", BUILD_VERSION ", commit " BUILD_GIT BUILD_GIT_NOTE);
+    snprintf(build, sizeof build, "%s, %s%s%s", BUILD_COMPILER, BUILD_TYPE,
+             BUILD_SANITIZERS[0] != '\0' ? ", sanitizers " : "", BUILD_SANITIZERS);
+    print_long("build", build);
+    printf("  hwloc      %s\n", machine->hwloc_version);
+    print_long("BLAS", run->blas);
+    dp_gpus(gpus, 300);
+    command_visible(visible);
+    strcat(gpus, visible);
+    print_long("CUDA", gpus);
+    if (dp_nccl_library(found, sizeof found) == 0)
+        snprintf(text, sizeof text, "%s, for communicator nccl", found);
+    else
+        snprintf(text, sizeof text, "%s; when this was built: %.250s", found, BUILD_NCCL);
+    print_long("NCCL", text);
     return EXIT_PASSED;
 }
 

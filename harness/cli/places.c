@@ -170,31 +170,11 @@ static const struct command_option option_table[] = {
      .offset = offsetof(struct place_options, limit), .from = 0.1, .to = 86400},
     {0}};
 
-/* The header of records that a sweep would write here, with one device, which has all cores that
- * the launcher left to this process. NULL and why. Caller frees. */
-static char *describe(struct dp_error *err)
-{
-    const struct dp_group_config config = {.devices = "virt:1", .bind = true};
-    struct record_run *run = calloc(1, sizeof *run);
-    struct dp_group *group = NULL;
-    struct dp_machine machine;
-    char *text = NULL;
-
-    if (run && dp_machine_read(&machine, err) == 0 && dp_group_open(&config, &group, err) == 0 &&
-        provenance_read(group, &machine, run) == 0) {
-        run->launches = 1; /* a header is read back only if it can be that of a sweep */
-        snprintf(run->scaling, sizeof run->scaling, "strong");
-        text = record_run_text(run);
-    }
-    dp_group_close(group);
-    free(run);
-    return text;
-}
-
 /* Other builds are what is looked for, so none is refused. */
 int place_main(int argc, char **argv)
 {
     const struct command_syntax syntax = {.options = option_table};
+    const struct dp_group_config config = {.devices = "virt:1", .bind = true};
     struct place_options options = {.processes = 1, .limit = 60};
     struct dp_error err = {.text = "this machine cannot be read"};
     struct guard guard;
@@ -206,8 +186,21 @@ int place_main(int argc, char **argv)
     const struct dp_mpi_config how = {
         .processes = (int)options.processes, .deadline_ms = ms, .start_ms = ms, .plan = "devices"};
     struct dp_mpi *mpi = guard_open(&guard, options.limit, &how);
-    char *text = describe(&err);
+    struct record_run *run = calloc(1, sizeof *run);
+    struct dp_group *group = NULL;
+    struct dp_machine machine;
+    char *text = NULL;
 
+    /* The header of records that a sweep would write here, with one device, which has all cores
+     * that the launcher left to this process. */
+    if (run && dp_machine_read(&machine, &err) == 0 && dp_group_open(&config, &group, &err) == 0 &&
+        provenance_read(group, &machine, run) == 0) {
+        run->launches = 1; /* a header is read back only if it can be that of a sweep */
+        snprintf(run->scaling, sizeof run->scaling, "strong");
+        text = record_run_text(run);
+    }
+    dp_group_close(group);
+    free(run);
     status = text ? guard_say_parts(&guard, text, strlen(text)) : -1;
     free(text);
     if (status)

@@ -32,35 +32,6 @@ FILE *machine_open(const char *path, int *status)
     return file;
 }
 
-/* Writes the first processor, of x86 or ARM. True if there is one. */
-static bool put_processor(const char *root, FILE *to, int *status)
-{
-    static const char *const names[] = {"vendor_id",       "cpu family",       "model",
-                                        "stepping",        "siblings",         "flags",
-                                        "CPU implementer", "CPU architecture", "CPU variant",
-                                        "CPU part",        "CPU revision",     "Features"};
-    char path[PATH_BYTES], *line = NULL;
-    size_t capacity = 0;
-    ssize_t n = 0;
-
-    snprintf(path, sizeof path, "%s/proc/cpuinfo", root);
-
-    FILE *from = machine_open(path, status);
-
-    while (from && (n = getline(&line, &capacity, from)) > 1)
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
-            if (is_about(line, names[i]))
-                fputs(line, to);
-    free(line);
-    if (!from)
-        return false;
-    /* There is no memory for the line, or the file cannot be read further. */
-    if (n < 0 && !feof(from))
-        *status = -1;
-    fclose(from);
-    return true;
-}
-
 /* Writes the GPUs as the driver of NVIDIA lists them, without starting CUDA. It is fine if there
  * are none. A list that cannot be read is an error, because it would change the class of the
  * machine. */
@@ -94,15 +65,37 @@ int machine_class(const char *root, const struct dp_machine *machine, char hex[D
 {
     const uint64_t gib = (uint64_t)1 << 30;
     const char *core = strrchr(machine->blas, '('); /* "OpenBLAS 0.3.21 ... (Haswell)" */
+    static const char *const names[] = {"vendor_id",       "cpu family",       "model",
+                                        "stepping",        "siblings",         "flags",
+                                        "CPU implementer", "CPU architecture", "CPU variant",
+                                        "CPU part",        "CPU revision",     "Features"};
+    char path[PATH_BYTES], *line = NULL;
     struct memory_file file;
+    size_t capacity = 0;
+    ssize_t n = 0;
     int status = 0;
 
     hex[0] = '\0';
     if (memory_file_open(&file))
         return -1;
     FILE *const to = file.to;
-    const bool known = put_processor(root, to, &status);
+    snprintf(path, sizeof path, "%s/proc/cpuinfo", root);
 
+    FILE *const from = machine_open(path, &status);
+
+    /* The first processor, of x86 or ARM. */
+    while (from && (n = getline(&line, &capacity, from)) > 1)
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
+            if (is_about(line, names[i]))
+                fputs(line, to);
+    free(line);
+    /* There is no memory for the line, or the file cannot be read further. */
+    if (from && n < 0 && !feof(from))
+        status = -1;
+    const bool known_processor = from != NULL;
+
+    if (from)
+        fclose(from);
     put_gpus(root, to, &status);
     fprintf(to, "caches %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", machine->l1d_bytes,
             machine->l2_bytes, machine->l3_bytes);
@@ -110,7 +103,7 @@ int machine_class(const char *root, const struct dp_machine *machine, char hex[D
     fprintf(to, "blas %s\n", core == NULL ? machine->blas : core);
     fprintf(to, "memory %" PRIu64 "\n", (machine->memory_bytes + gib / 2) / gib);
     if (memory_file_close(&file) != 0 ||
-        (status == 0 && known && digest_sha256(file.text, file.bytes, hex) != 0))
+        (status == 0 && known_processor && digest_sha256(file.text, file.bytes, hex) != 0))
         status = -1;
     free(file.text);
     return status;

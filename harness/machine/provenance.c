@@ -31,29 +31,6 @@ static uint64_t clock_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-/* Measures the clock. The tick is the smallest positive difference of two readings, the overhead is
- * the median difference of successive readings. */
-static void read_clock(struct record_run *run)
-{
-    static const clockid_t clock = CLOCK_MONOTONIC_RAW;
-    double difference[CLOCK_CALLS];
-    uint64_t last = clock_ns(clock);
-
-    for (int i = 0; i < CLOCK_CALLS; ++i) {
-        const uint64_t now = clock_ns(clock);
-
-        difference[i] = (double)(now - last);
-        last = now;
-    }
-    stats_sort(difference, CLOCK_CALLS);
-    for (int i = 0; i < CLOCK_CALLS && run->timer_tick_ns == 0; ++i)
-        run->timer_tick_ns = difference[i];
-    run->timer_overhead_ns = difference[CLOCK_CALLS / 2];
-    snprintf(run->clock, sizeof run->clock, "%s", clock_name);
-    snprintf(run->sync_method, sizeof run->sync_method, "barrier before each step");
-    snprintf(run->rank_reduction, sizeof run->rank_reduction, "slowest replica of each step");
-}
-
 static int read_system(struct record_run *run)
 {
     struct utsname name;
@@ -117,6 +94,7 @@ int provenance_read(struct dp_group *group, const struct dp_machine *machine,
     const time_t now = time(NULL);
     const uint64_t unique[] = {clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC),
                                (uint64_t)getpid()};
+    double difference[CLOCK_CALLS];
     struct tm utc;
 
     memset(run, 0, sizeof *run);
@@ -159,7 +137,23 @@ int provenance_read(struct dp_group *group, const struct dp_machine *machine,
     snprintf(run->backend, sizeof run->backend, "%s", dp_group_backend(group));
     snprintf(run->communicator, sizeof run->communicator, "%s", dp_group_communicator(group));
     snprintf(run->gpu_software, sizeof run->gpu_software, "%s", dp_group_software(group));
-    read_clock(run);
+    /* The tick of the clock is the smallest positive difference of two readings, the overhead is
+     * the median difference of successive readings. */
+    uint64_t last = clock_ns(CLOCK_MONOTONIC_RAW);
+
+    for (int i = 0; i < CLOCK_CALLS; ++i) {
+        const uint64_t reading = clock_ns(CLOCK_MONOTONIC_RAW);
+
+        difference[i] = (double)(reading - last);
+        last = reading;
+    }
+    stats_sort(difference, CLOCK_CALLS);
+    for (int i = 0; i < CLOCK_CALLS && run->timer_tick_ns == 0; ++i)
+        run->timer_tick_ns = difference[i];
+    run->timer_overhead_ns = difference[CLOCK_CALLS / 2];
+    snprintf(run->clock, sizeof run->clock, "%s", clock_name);
+    snprintf(run->sync_method, sizeof run->sync_method, "barrier before each step");
+    snprintf(run->rank_reduction, sizeof run->rank_reduction, "slowest replica of each step");
     if (host_read("", run) != 0 || machine_class("", machine, run->machine_class) != 0 ||
         machine_instance("", run->machine_instance) != 0 ||
         machine_environment(environ, run->environment, sizeof run->environment) != 0)

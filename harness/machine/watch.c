@@ -39,25 +39,6 @@ static void series_add(struct record_series *series, double value)
         series->value[series->n++] = value;
 }
 
-/* Reads all GPUs once; the lock is held. */
-static void sample(struct node_watch *watch)
-{
-    const uint64_t begin = now_ns();
-
-    for (int i = 0; i < watch->n_gpus; ++i) {
-        struct record_during *during = &watch->gpu[i].during;
-        struct record_reading now;
-
-        series_add(&during->at_ns, (double)(now_ns() - watch->begin_ns));
-        node_reading_quick(&watch->nvml, watch->device[i], &now);
-        series_add(&during->throttle, now.throttle);
-        series_add(&during->clock_sm_hz, now.clock_sm_hz);
-        series_add(&during->temperature_c, now.temperature_c);
-        series_add(&during->power_w, now.power_w);
-    }
-    watch->spent_ns += now_ns() - begin;
-}
-
 static void *watch_run(void *argument)
 {
     struct node_watch *watch = argument;
@@ -69,15 +50,30 @@ static void *watch_run(void *argument)
                                     .tv_nsec = (long)(next % 1000000000U)};
         int status = 0;
 
-        if (!watch->reads)
+        if (!watch->reads) {
             pthread_cond_wait(&watch->change, &watch->lock);
-        else {
-            /* Until it is time for the next reading, or the state changes. */
-            while (watch->reads && !watch->ends && status == 0)
-                status = pthread_cond_timedwait(&watch->change, &watch->lock, &at);
-            if (watch->reads && !watch->ends)
-                sample(watch);
+            continue;
         }
+        /* Until it is time for the next reading, or the state changes. */
+        while (watch->reads && !watch->ends && status == 0)
+            status = pthread_cond_timedwait(&watch->change, &watch->lock, &at);
+        if (!watch->reads || watch->ends)
+            continue;
+
+        const uint64_t begin = now_ns();
+
+        for (int i = 0; i < watch->n_gpus; ++i) {
+            struct record_during *during = &watch->gpu[i].during;
+            struct record_reading now;
+
+            series_add(&during->at_ns, (double)(now_ns() - watch->begin_ns));
+            node_reading_quick(&watch->nvml, watch->device[i], &now);
+            series_add(&during->throttle, now.throttle);
+            series_add(&during->clock_sm_hz, now.clock_sm_hz);
+            series_add(&during->temperature_c, now.temperature_c);
+            series_add(&during->power_w, now.power_w);
+        }
+        watch->spent_ns += now_ns() - begin;
     }
     pthread_mutex_unlock(&watch->lock);
     return NULL;

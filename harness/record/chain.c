@@ -48,25 +48,6 @@ struct record_link record_link_of(const json_t *root)
                                 .seal = json_string_value(json_object_get(root, "seal"))};
 }
 
-/* Checks the line that closes a file. Its seal is the SHA-256 of its bytes before the seal. */
-static int check_seal(const char *seal, const char *line, size_t bytes, struct text_error *err)
-{
-    /* From the comma of the member, if it is the last one of its line. */
-    const size_t length = strlen(seal_key) + (DIGEST_HEX - 1) + strlen(tail);
-    const char *begin = bytes > length ? line + bytes - length : NULL;
-    char own[DIGEST_HEX];
-
-    if (!seal || !begin || memcmp(begin, seal_key, strlen(seal_key)) != 0)
-        return record_fail(err, "\"seal\" is missing, not 64 hex digits, or not the last member");
-    if (digest_sha256(line, (size_t)(begin - line), own))
-        return record_fail(err, "cannot compute the SHA-256 of the line");
-    if (strcmp(own, seal) == 0)
-        return 0;
-    return record_fail(err,
-                       "\"seal\" is %.12s.., but the line has the SHA-256 %.12s..: it was changed",
-                       seal, own);
-}
-
 int record_chain_check(const struct record_link *link, const char *line, size_t bytes, bool closes,
                        struct record_chain *chain, struct text_error *err)
 {
@@ -88,8 +69,23 @@ int record_chain_check(const struct record_link *link, const char *line, size_t 
     }
     if (!chain->sealed)
         return 0;
-    if (closes && check_seal(link->seal, line, bytes, err))
-        return -1;
+    if (closes) {
+        /* The seal is the SHA-256 of the bytes before it: up to the comma of the member, if that is
+         * the last one of its line. */
+        const size_t length = strlen(seal_key) + (DIGEST_HEX - 1) + strlen(tail);
+        const char *begin = bytes > length ? line + bytes - length : NULL;
+        char own[DIGEST_HEX];
+
+        if (!link->seal || !begin || memcmp(begin, seal_key, strlen(seal_key)) != 0)
+            return record_fail(err,
+                               "\"seal\" is missing, not 64 hex digits, or not the last member");
+        if (digest_sha256(line, (size_t)(begin - line), own))
+            return record_fail(err, "cannot compute the SHA-256 of the line");
+        if (strcmp(own, link->seal) != 0)
+            return record_fail(
+                err, "\"seal\" is %.12s.., but the line has the SHA-256 %.12s..: it was changed",
+                link->seal, own);
+    }
     if (link->digest && link->digest[0] != '\0') {
         memcpy(chain->last, link->digest, sizeof chain->last);
         return 0;

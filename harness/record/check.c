@@ -86,22 +86,6 @@ static int check_split(const struct record_cell *cell, struct text_error *err)
                              key->mode, key->global_batch, key->n_devices);
 }
 
-/* Programs that had no probe, or did not compare their clock, wrote nothing about it. */
-static int check_probe(const struct record_cell *cell, struct text_error *err)
-{
-    const bool none = cell->probe_values == 0 && cell->probe_ns == 0;
-    const double clock = isnan(cell->clock_ratio) ? 1 : cell->clock_ratio;
-    const struct record_bound rows[] = {
-        {"clock_ratio", clock, 1 - CLOCK_WITHIN, 1 + CLOCK_WITHIN},
-        {"probe_values", (double)cell->probe_values, 1, INFINITY},
-        {"probe_bound", cell->probe_bound, DBL_MIN, DBL_MAX},
-        {"probe_ratio", cell->probe_ratio, 0, 1},
-        {"probe_ns", (double)cell->probe_ns, 1, (double)cell->setup_ns},
-    };
-
-    return record_check_bounds(rows, none ? 1 : sizeof rows / sizeof rows[0], err);
-}
-
 bool record_clock_holds(double ratio)
 {
     return fabs(ratio - 1) <= CLOCK_WITHIN;
@@ -170,15 +154,30 @@ static int check_beside(const struct record_cell *cell, struct text_error *err)
     return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
 }
 
-/* Derives everything again from the samples. It works on a copy of the flags, because record_derive
- * sets some of them. */
-static int check_summary(const struct record_cell *cell, struct text_error *err)
+int record_check_ok(const struct record_cell *cell, struct text_error *err)
 {
     struct record_cell again = *cell;
     const size_t bytes = cell->n_samples * sizeof again.flags[0];
     const struct record_field *field;
     const char *other = NULL;
 
+    /* Programs that had no probe, or did not compare their clock, wrote nothing about it. */
+    const bool none = cell->probe_values == 0 && cell->probe_ns == 0;
+    const double clock = isnan(cell->clock_ratio) ? 1 : cell->clock_ratio;
+    const struct record_bound rows[] = {
+        {"clock_ratio", clock, 1 - CLOCK_WITHIN, 1 + CLOCK_WITHIN},
+        {"probe_values", (double)cell->probe_values, 1, INFINITY},
+        {"probe_bound", cell->probe_bound, DBL_MIN, DBL_MAX},
+        {"probe_ratio", cell->probe_ratio, 0, 1},
+        {"probe_ns", (double)cell->probe_ns, 1, (double)cell->setup_ns},
+    };
+
+    if (check_steps(cell, err) != 0 || check_split(cell, err) != 0 ||
+        record_check_bounds(rows, none ? 1 : sizeof rows / sizeof rows[0], err) != 0 ||
+        check_phases(cell, err) != 0 || check_beside(cell, err) != 0)
+        return -1;
+    /* Derives everything again from the samples. It works on a copy of the flags, because
+     * record_derive sets some of them. */
     again.flags = calloc(cell->n_samples + 1, sizeof again.flags[0]);
     if (!again.flags)
         return record_fail(err, "no memory to check a record");
@@ -202,12 +201,4 @@ static int check_summary(const struct record_cell *cell, struct text_error *err)
                                 "\"%s\" does not follow from the samples, whose median is %.17g, "
                                 "throughput %.17g",
                                 other, again.median_ns, again.throughput_samples_per_s);
-}
-
-int record_check_ok(const struct record_cell *cell, struct text_error *err)
-{
-    if (check_steps(cell, err) != 0 || check_split(cell, err) != 0 || check_probe(cell, err) != 0 ||
-        check_phases(cell, err) != 0 || check_beside(cell, err) != 0)
-        return -1;
-    return check_summary(cell, err);
 }

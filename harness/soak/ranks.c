@@ -90,33 +90,6 @@ int soak_ranks_restore(struct soak_ranks *ranks, struct dp_error *err)
 
 /* ---- a step ------------------------------------------------------------------------------ */
 
-/* Whether anything was overlapped is counted, and not believed: a bucket that is launched before
- * its rank's last one is complete overlaps some of the backward. */
-static int count_buckets(struct soak_ranks *ranks, struct dp_error *err)
-{
-    struct dp_ddp *ddp = ranks->session.ddp;
-    const int n = dp_ddp_buckets(ddp);
-    struct dp_ddp_bucket bucket;
-    int status;
-
-    for (int r = 0; r < ranks->n; ++r) {
-        uint64_t last_ns = 0;
-
-        for (int b = 0; b < n; ++b) {
-            if ((status = dp_ddp_bucket(ddp, r, b, &bucket, err)))
-                return status;
-            last_ns = bucket.ready_ns > last_ns ? bucket.ready_ns : last_ns;
-        }
-        for (int b = 0; b < n; ++b) {
-            if ((status = dp_ddp_bucket(ddp, r, b, &bucket, err)))
-                return status;
-            ++ranks->buckets;
-            ranks->beside += bucket.launch_ns < last_ns;
-        }
-    }
-    return 0;
-}
-
 int soak_ranks_step(struct soak_ranks *ranks, uint64_t iteration, struct dp_error *err)
 {
     struct session *s = &ranks->session;
@@ -127,9 +100,27 @@ int soak_ranks_step(struct soak_ranks *ranks, uint64_t iteration, struct dp_erro
     soak_meter_clear(&ranks->meters);
     if (s->ddp)
         dp_ddp_no_sync(s->ddp, !ranks->overlap);
-    if ((status = session_prepare(s, k, err)) || (status = session_step(s, k, &times, err)) ||
-        (ranks->overlap && (status = count_buckets(ranks, err))))
+    if ((status = session_prepare(s, k, err)) || (status = session_step(s, k, &times, err)))
         return status;
+    /* Whether anything was overlapped is counted, and not believed: a bucket that is launched
+     * before its rank's last one is complete overlaps some of the backward. */
+    for (int r = 0; ranks->overlap && r < ranks->n; ++r) {
+        const int n = dp_ddp_buckets(s->ddp);
+        struct dp_ddp_bucket bucket;
+        uint64_t last_ns = 0;
+
+        for (int b = 0; b < n; ++b) {
+            if ((status = dp_ddp_bucket(s->ddp, r, b, &bucket, err)))
+                return status;
+            last_ns = bucket.ready_ns > last_ns ? bucket.ready_ns : last_ns;
+        }
+        for (int b = 0; b < n; ++b) {
+            if ((status = dp_ddp_bucket(s->ddp, r, b, &bucket, err)))
+                return status;
+            ++ranks->buckets;
+            ranks->beside += bucket.launch_ns < last_ns;
+        }
+    }
     return session_trace(s, err);
 }
 

@@ -49,26 +49,6 @@ static bool has_slow(const struct soak *soak)
     return false;
 }
 
-static void print_finding(const struct soak *soak, const struct soak_finding *f)
-{
-    char text[640] = "";
-
-    text_add(text, sizeof text, "iteration %" PRIu64 ", %s: %s", f->iteration,
-             device_name(soak, f->device), soak_what_words[f->what]);
-    if (f->what == SOAK_DEAD || f->what == SOAK_HUNG)
-        text_add(text, sizeof text, ": %s", f->text);
-    else
-        text_add(text, sizeof text,
-                 "%s%s: index %zu is 0x%08" PRIx32 ", must be 0x%08" PRIx32 ", xor 0x%08" PRIx32
-                 "; %zu of %zu differ",
-                 f->param >= 0 ? " of " : "", f->param >= 0 ? soak->ranks.name[f->param] : "",
-                 f->index, f->got, f->want, f->got ^ f->want, f->differ, f->of);
-    if (f->what == SOAK_REDUCED && f->part != SOAK_RIGHT)
-        text_add(text, sizeof text, "; %s", soak_part_words[f->part]);
-    command_wrap(stdout, text, 0, INDENT, COLUMNS);
-    fflush(stdout);
-}
-
 static void put_rate(const struct soak *soak, double ns)
 {
     const double flops = workload_flops(&soak->options->workload, soak->options->rows);
@@ -212,13 +192,30 @@ static int print_json(const struct soak *soak)
 void soak_note(struct soak *soak, const struct soak_finding *finding)
 {
     struct soak_found *found = &soak->found;
+    char text[640] = "";
 
     if (finding->device >= 0)
         ++found->of[finding->device];
     if (found->kept < SOAK_KEPT)
         found->finding[found->kept++] = *finding;
-    if (found->n++ < soak->options->shown && soak->options->format == SOAK_TEXT)
-        print_finding(soak, finding);
+    if (found->n++ >= soak->options->shown || soak->options->format != SOAK_TEXT)
+        return;
+    text_add(text, sizeof text, "iteration %" PRIu64 ", %s: %s", finding->iteration,
+             device_name(soak, finding->device), soak_what_words[finding->what]);
+    if (finding->what == SOAK_DEAD || finding->what == SOAK_HUNG)
+        text_add(text, sizeof text, ": %s", finding->text);
+    else
+        text_add(text, sizeof text,
+                 "%s%s: index %zu is 0x%08" PRIx32 ", must be 0x%08" PRIx32 ", xor 0x%08" PRIx32
+                 "; %zu of %zu differ",
+                 finding->param >= 0 ? " of " : "",
+                 finding->param >= 0 ? soak->ranks.name[finding->param] : "", finding->index,
+                 finding->got, finding->want, finding->got ^ finding->want, finding->differ,
+                 finding->of);
+    if (finding->what == SOAK_REDUCED && finding->part != SOAK_RIGHT)
+        text_add(text, sizeof text, "; %s", soak_part_words[finding->part]);
+    command_wrap(stdout, text, 0, INDENT, COLUMNS);
+    fflush(stdout);
 }
 
 int soak_conclude(struct soak *soak)

@@ -404,18 +404,6 @@ static json_t *range(struct roof_range r)
     return json_pack("[f, f, f]", r.middle, r.lo, r.hi);
 }
 
-static json_t *ceilings(const struct roof_ceilings *c)
-{
-    json_t *object = json_object();
-
-    for (int r = 0; r < ROOF_RATES; ++r)
-        json_object_set_new(object, roof_rate_keys[r],
-                            json_pack("{s:o, s:o}", roof_way_keys[ROOF_ALONE],
-                                      range(c->rate[r][ROOF_ALONE]), roof_way_keys[ROOF_AT_ONCE],
-                                      range(c->rate[r][ROOF_AT_ONCE])));
-    return object;
-}
-
 static json_t *products(const struct limits_steps *s)
 {
     json_t *list = json_array();
@@ -468,7 +456,15 @@ int limits_print_json(const struct limits *l)
     struct record_run *run = calloc(1, sizeof *run);
     char *document = NULL;
 
-    if (run && provenance_read(l->group, &l->machine, run) == 0)
+    if (run && provenance_read(l->group, &l->machine, run) == 0) {
+        json_t *ceilings = json_object();
+
+        for (int r = 0; r < ROOF_RATES; ++r)
+            json_object_set_new(ceilings, roof_rate_keys[r],
+                                json_pack("{s:o, s:o}", roof_way_keys[ROOF_ALONE],
+                                          range(l->roof.rate[r][ROOF_ALONE]),
+                                          roof_way_keys[ROOF_AT_ONCE],
+                                          range(l->roof.rate[r][ROOF_AT_ONCE])));
         document = record_memory_text(
             json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:b, s:o, s:o}",
                       "schema", "lockstep/limits/1.0", "created_utc", run->created_utc, "git_sha",
@@ -477,9 +473,10 @@ int limits_print_json(const struct limits *l)
                       l->options->devices, "backend", l->options->backend, "instructions",
                       l->ceilings.peak->name, "n_devices", l->roof.devices, "rounds",
                       (json_int_t)l->options->rounds, "oversubscribed",
-                      dp_group_oversubscribed(l->group) ? 1 : 0, "ceilings", ceilings(&l->roof),
-                      "workloads", workloads(l)),
+                      dp_group_oversubscribed(l->group) ? 1 : 0, "ceilings", ceilings, "workloads",
+                      workloads(l)),
             JSON_REAL_PRECISION(9));
+    }
     free(run);
     if (!document)
         return -1;

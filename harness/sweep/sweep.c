@@ -124,44 +124,6 @@ static int compare_ids(const void *a, const void *b)
     return strcmp(((const struct earlier *)a)->id, ((const struct earlier *)b)->id);
 }
 
-/* Marks the cells that earlier sessions have verified, and frees their samples: these are not
- * needed any more, and every worker would begin as a copy of them. */
-static int mark_done(struct sweep *sweep)
-{
-    struct record_file *file = &sweep->output.file;
-    struct earlier *earlier = calloc(file->n_cells + 1, sizeof *earlier);
-    size_t n = 0;
-
-    if (!earlier)
-        return -1;
-    for (size_t i = 0; i < file->n_cells; ++i) {
-        const struct record_cell *cell = &file->cell[i];
-
-        sweep->sitting = cell->sitting >= sweep->sitting ? cell->sitting + 1 : sweep->sitting;
-        if (cell->status != RECORD_OK)
-            continue;
-        memcpy(earlier[n].id, cell->cell_id, sizeof earlier->id);
-        earlier[n++].median_ns = cell->median_ns;
-    }
-    qsort(earlier, n, sizeof *earlier, compare_ids);
-    for (size_t i = 0; i < sweep->n; ++i) {
-        struct record_cell planned;
-        struct earlier wanted, *found;
-
-        cell_identify(&sweep->cell[i], &planned);
-        memcpy(wanted.id, planned.cell_id, sizeof wanted.id);
-        found = bsearch(&wanted, earlier, n, sizeof *earlier, compare_ids);
-        if (found) {
-            sweep->done[i] = sweep->measured[i] = true;
-            sweep->status[i] = RECORD_OK;
-            sweep->collective[i].median_ns = found->median_ns;
-        }
-    }
-    free(earlier);
-    record_file_free(file);
-    return 0;
-}
-
 static size_t count_status(const struct sweep *sweep, enum record_status status)
 {
     size_t count = 0;
@@ -194,8 +156,41 @@ static int open_plan(struct sweep *sweep)
         sweep->collective[i] = (struct collectives_cell){&sweep->cell[i], (double)NAN};
     for (size_t i = 0; i < sweep->n; ++i)
         sweep->cell[i].trace = sweep->trace.out.file && sweep->cell[i].launch == 0;
-    if (sweep->output.resumed && mark_done(sweep))
+    if (!sweep->output.resumed)
+        return 0;
+    /* Marks the cells that earlier sessions have verified, and frees their samples: these are not
+     * needed any more, and every worker would begin as a copy of them. */
+    struct record_file *file = &sweep->output.file;
+    struct earlier *earlier = calloc(file->n_cells + 1, sizeof *earlier);
+    size_t n = 0;
+
+    if (!earlier)
         return complain(sweep, "out of memory for the plan");
+    for (size_t i = 0; i < file->n_cells; ++i) {
+        const struct record_cell *cell = &file->cell[i];
+
+        sweep->sitting = cell->sitting >= sweep->sitting ? cell->sitting + 1 : sweep->sitting;
+        if (cell->status != RECORD_OK)
+            continue;
+        memcpy(earlier[n].id, cell->cell_id, sizeof earlier->id);
+        earlier[n++].median_ns = cell->median_ns;
+    }
+    qsort(earlier, n, sizeof *earlier, compare_ids);
+    for (size_t i = 0; i < sweep->n; ++i) {
+        struct record_cell planned;
+        struct earlier wanted, *found;
+
+        cell_identify(&sweep->cell[i], &planned);
+        memcpy(wanted.id, planned.cell_id, sizeof wanted.id);
+        found = bsearch(&wanted, earlier, n, sizeof *earlier, compare_ids);
+        if (found) {
+            sweep->done[i] = sweep->measured[i] = true;
+            sweep->status[i] = RECORD_OK;
+            sweep->collective[i].median_ns = found->median_ns;
+        }
+    }
+    free(earlier);
+    record_file_free(file);
     return 0;
 }
 
@@ -315,14 +310,6 @@ static int print_numbers(struct sweep *sweep)
     return status;
 }
 
-static int exit_status(const struct sweep *sweep)
-{
-    if (count_status(sweep, RECORD_FAILED) || count_status(sweep, RECORD_CRASHED) ||
-        count_status(sweep, RECORD_TIMEOUT) || count_status(sweep, RECORD_OOM))
-        return EXIT_FAILED;
-    return count_status(sweep, RECORD_OK) == sweep->n ? EXIT_PASSED : EXIT_MISUSE;
-}
-
 static int run_plan(struct sweep *sweep)
 {
     const double begin = sweep_seconds();
@@ -358,7 +345,12 @@ static int run_plan(struct sweep *sweep)
     print_summary(sweep, status);
     if (sweep->options.format < REPORT_FORMATS && print_numbers(sweep))
         return EXIT_MISUSE;
-    return status ? status : exit_status(sweep);
+    if (status)
+        return status;
+    if (count_status(sweep, RECORD_FAILED) || count_status(sweep, RECORD_CRASHED) ||
+        count_status(sweep, RECORD_TIMEOUT) || count_status(sweep, RECORD_OOM))
+        return EXIT_FAILED;
+    return count_status(sweep, RECORD_OK) == sweep->n ? EXIT_PASSED : EXIT_MISUSE;
 }
 
 int sweep_main(int argc, char **argv, sweep_print_fn *print)

@@ -147,26 +147,18 @@ static const struct escape *const escapes[TEXT_FORMS] = {[TEXT_PLAIN] = none,
                                                          [TEXT_COMMAND] = command,
                                                          [TEXT_PROPERTY] = property};
 
-/* The escape of the text at this place: NULL when it means nothing special. */
-static const struct escape *find_escape(enum text_form form, const char *text)
-{
-    const struct escape *one = escapes[form];
-
-    while (one->from && strncasecmp(text, one->from, strlen(one->from)) != 0)
-        ++one;
-    return one->from ? one : NULL;
-}
-
 void text_write(FILE *file, enum text_form form, const char *text, size_t bytes)
 {
     const char *const end = text + strnlen(text, bytes);
     uint32_t code = 0;
 
     while (text < end) {
-        const struct escape *escape = find_escape(form, text);
+        const struct escape *escape = escapes[form];
         const size_t length = text_decode(text, &code);
 
-        if (escape) {
+        while (escape->from && strncasecmp(text, escape->from, strlen(escape->from)) != 0)
+            ++escape;
+        if (escape->from) {
             fwrite(text, 1, escape->stay, file);
             fputs(escape->to != NULL ? escape->to : parted, file);
             text += escape->to ? strlen(escape->from) : escape->stay;

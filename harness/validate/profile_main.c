@@ -26,23 +26,6 @@ static error_t check_files(int key, char *value, struct argp_state *state)
 
 /* ---- check -------------------------------------------------------------------------------- */
 
-static int print_metrics(void)
-{
-    static const char *const units[QUANTITY_KINDS] = {"ns, us, ms, s", "samples/s", "B",
-                                                      "x, %",          "B/s",       "FLOP/s"};
-
-    for (int i = 0; i < VALIDATE_METRICS; ++i) {
-        const struct validate_metric *metric = &validate_metrics[i];
-        const int used = printf("%-20s %-14s ", metric->name, units[metric->kind]);
-        char text[160];
-
-        snprintf(text, sizeof text, "%s is better; %s%s", metric->higher ? "more" : "less",
-                 metric->means, metric->by_device ? "; each device by itself" : "");
-        command_wrap(stdout, text, (size_t)used, (size_t)used, 80);
-    }
-    return EXIT_PASSED;
-}
-
 static int check_profile(const char *command, const char *name, char *const records[], size_t n)
 {
     char path[PROFILE_PATH], bound[96], worst[QUANTITY_TEXT];
@@ -105,13 +88,25 @@ int validate_check_main(int argc, char **argv)
                "expected.\n\n"
                "Exit status: 0 every limit can fail; 1 one cannot; 2 misuse, or a profile that is "
                "wrong."};
+    static const char *const units[QUANTITY_KINDS] = {"ns, us, ms, s", "samples/s", "B",
+                                                      "x, %",          "B/s",       "FLOP/s"};
     struct arguments arguments = {.name = NULL};
 
     if (command_read(&syntax, argc, argv, &arguments) != 0)
         return EXIT_MISUSE;
-    return arguments.metrics ? print_metrics()
-                             : check_profile(argv[0], arguments.files.path[0],
-                                             arguments.files.path + 1, arguments.files.n - 1);
+    if (!arguments.metrics)
+        return check_profile(argv[0], arguments.files.path[0], arguments.files.path + 1,
+                             arguments.files.n - 1);
+    for (int i = 0; i < VALIDATE_METRICS; ++i) {
+        const struct validate_metric *metric = &validate_metrics[i];
+        const int used = printf("%-20s %-14s ", metric->name, units[metric->kind]);
+        char text[160];
+
+        snprintf(text, sizeof text, "%s is better; %s%s", metric->higher ? "more" : "less",
+                 metric->means, metric->by_device ? "; each device by itself" : "");
+        command_wrap(stdout, text, (size_t)used, (size_t)used, 80);
+    }
+    return EXIT_PASSED;
 }
 
 /* ---- learn -------------------------------------------------------------------------------- */
