@@ -119,7 +119,7 @@ int sysfs_gpus(struct sysfs *sys, struct record_node *node, const char *absent)
             ++known;
         if (known < node->n_gpus || !(gpu = sysfs_next_gpu(node)))
             continue;
-        snprintf(gpu->bus, sizeof gpu->bus, "%s", bus);
+        memcpy(gpu->bus, bus, strlen(bus) + 1);
         snprintf(gpu->absent, sizeof gpu->absent, "%s: all but the PCI link", absent);
         sysfs_line(sys, line, "/sys/bus/pci/devices/%s/device", bus);
         snprintf(gpu->model, sizeof gpu->model, "PCI %04lx:%04lx", maker & 0xffff,
