@@ -4,19 +4,7 @@
 #include <stdint.h>
 
 #include "compare/baseline.h"
-
-static double baseline_next_uniform(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
-}
-
-/* Returns a normal number by the method of Box and Muller. */
-static double baseline_next_normal(uint64_t *state)
-{
-    const double radius = sqrt(-2 * log(baseline_next_uniform(state)));
-    return radius * cos(2 * acos(-1) * baseline_next_uniform(state));
-}
+#include "noise.h"
 
 enum { TRIALS = 10000 };
 
@@ -31,8 +19,8 @@ static double baseline_share_of(enum pairs_verdict verdict, size_t sittings, siz
 
     for (int trial = 0; trial < TRIALS; ++trial) {
         for (size_t i = 0; i < sittings; ++i)
-            x[i] = 10 + sd * baseline_next_normal(&seed);
-        baseline_judge(x, sittings, 10 + slower + sd * baseline_next_normal(&seed), cells, &judged);
+            x[i] = 10 + sd * noise_normal(&seed);
+        baseline_judge(x, sittings, 10 + slower + sd * noise_normal(&seed), cells, &judged);
         found += judged.verdict == verdict;
     }
     return (double)found / TRIALS;
@@ -54,9 +42,8 @@ Test(baseline, coverage)
 
             for (int trial = 0; trial < TRIALS; ++trial) {
                 for (size_t i = 0; i < counts[c]; ++i)
-                    x[i] = 3 + 0.02 * baseline_next_normal(&seed);
-                baseline_judge(x, counts[c], 3 + 0.02 * baseline_next_normal(&seed), cells,
-                               &judged);
+                    x[i] = 3 + 0.02 * noise_normal(&seed);
+                baseline_judge(x, counts[c], 3 + 0.02 * noise_normal(&seed), cells, &judged);
                 below += judged.hi < 1;
                 above += judged.lo > 1;
             }

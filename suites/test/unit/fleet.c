@@ -7,20 +7,8 @@
 #include <string.h>
 
 #include "fleet/fleet.h"
+#include "noise.h"
 #include "numbers/outlier.h"
-
-static double fleet_next_uniform(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
-}
-
-/* Returns a normal number by the method of Box and Muller. */
-static double fleet_next_normal(uint64_t *state)
-{
-    const double radius = sqrt(-2 * log(fleet_next_uniform(state)));
-    return radius * cos(2 * acos(-1) * fleet_next_uniform(state));
-}
 
 /* ---- fleets that are made up -------------------------------------------------------------- */
 
@@ -37,7 +25,7 @@ static double next_noise(enum noise kind, uint64_t *state)
     if (kind == EQUAL)
         return 0;
     for (int i = 0; i < (kind == WORST_OF_8 ? 8 : 1); ++i)
-        most = fmax(most, fleet_next_normal(state));
+        most = fmax(most, noise_normal(state));
     return kind == STEPS ? round(most / 4) : most; /* more than half are 0, as a coarse clock is */
 }
 

@@ -3,22 +3,10 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "noise.h"
 #include "numbers/outlier.h"
 
 enum { MOST = 256, TRIALS = 2000 };
-
-static double outlier_next_uniform(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
-}
-
-/* Returns a normal number by the method of Box and Muller. */
-static double outlier_next_normal(uint64_t *state)
-{
-    const double radius = sqrt(-2 * log(outlier_next_uniform(state)));
-    return radius * cos(2 * acos(-1) * outlier_next_uniform(state));
-}
 
 /* Student's t of two degrees of freedom has a quantile that can be written down. */
 Test(outlier, by_hand)
@@ -67,7 +55,7 @@ Test(outlier, false_rate)
             bool outside = false;
 
             for (size_t i = 0; i < n; ++i)
-                x[i] = outlier_next_normal(&state);
+                x[i] = noise_normal(&state);
             band = outlier_band(x, n, n, scratch);
             for (size_t i = 0; i < n; ++i)
                 outside = outside || x[i] < band.lo || x[i] > band.hi;

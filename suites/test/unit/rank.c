@@ -5,22 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "noise.h"
 #include "numbers/rank.h"
-
-/* Returns the next of a fixed sequence of numbers in [0, 1): the top bits of a 64-bit linear
- * congruence. */
-static double rank_next_uniform(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(*state >> 11) / 9007199254740992.0;
-}
-
-/* Returns a normal number by the method of Box and Muller. */
-static double rank_next_normal(uint64_t *state)
-{
-    const double radius = sqrt(-2 * log(1 - rank_next_uniform(state)));
-    return radius * cos(6.283185307179586 * rank_next_uniform(state));
-}
 
 /* Computes ranks by sorting, equal numbers get the mean of their ranks: a different way from that
  * of rank.c. */
@@ -64,7 +50,7 @@ static double signed_p_of_all(const double d[], size_t n, double margin)
  * and ones. */
 static double next_of_kind(uint64_t *state, int kind)
 {
-    const double x = rank_next_uniform(state);
+    const double x = noise_uniform(state);
     return kind == 0   ? x - 0.3
            : kind == 1 ? floor(x * 6) - 2.5
                        : floor(x * (kind == 2 ? 5 : 2)) - 1;
@@ -224,7 +210,7 @@ Test(rank, intervals_are_what_the_tests_do_not_reject)
     double d[10], moved[10], p;
     for (size_t n = 6; n <= 10; ++n) {
         for (size_t i = 0; i < n; ++i)
-            d[i] = rank_next_normal(&state);
+            d[i] = noise_normal(&state);
         const struct rank_estimate got = rank_signed_estimate(d, n, 0.95);
         cr_assert(got.valid && got.lo < got.middle && got.middle < got.hi, "%zu", n);
         cr_assert(signed_p_of_all(d, n, got.lo - 1e-9) <= 0.025, "%zu", n);
@@ -259,11 +245,11 @@ Test(rank, errs_as_often_as_it_says)
     for (int round = 0; round < 2000; ++round) {
         double a[8], b[8], d[10], p;
         for (size_t i = 0; i < 8; ++i) { /* skewed, with a few far out: any distribution will do */
-            a[i] = exp(rank_next_normal(&state));
-            b[i] = exp(rank_next_normal(&state));
+            a[i] = exp(noise_normal(&state));
+            b[i] = exp(noise_normal(&state));
         }
         for (size_t i = 0; i < 10; ++i)
-            d[i] = 0.01 + 0.02 * rank_next_normal(&state) * (round % 2 == 0 ? 1 : 9);
+            d[i] = 0.01 + 0.02 * noise_normal(&state) * (round % 2 == 0 ? 1 : 9);
         pairs = rank_signed_estimate(d, 10, 0.95);
         covers += pairs.lo <= 0.01 && 0.01 <= pairs.hi;
         rejects += rank_signed_p(d, 10, 0.01) <= 0.05;
@@ -272,7 +258,7 @@ Test(rank, errs_as_often_as_it_says)
         cr_assert(rank_sum_p(a, 8, b, 8, &p) == 0);
         sum_rejects += p <= 0.05;
         for (size_t i = 0; i < 8; ++i)
-            b[i] = 3 * exp(rank_next_normal(&state)) + 3;
+            b[i] = 3 * exp(noise_normal(&state)) + 3;
         cr_assert(rank_sum_p(a, 8, b, 8, &p) == 0);
         finds += p <= 0.05;
     }

@@ -5,15 +5,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "noise.h"
 #include "soak/soak.h"
 
 enum { RUNS = 200, ITERATIONS = 960, DEVICES = 4 };
-
-static double soak_next_uniform(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
-}
 
 /* Makes steps of 5 ms that now and then take longer, for all devices or for one. From `since` on
  * one of them takes `times` as long. */
@@ -22,12 +17,12 @@ static void simulate(struct soak_rates *rates, int device, double times, uint64_
 {
     *rates = (struct soak_rates){.devices = DEVICES};
     for (uint64_t i = 1; i <= ITERATIONS; ++i) {
-        const double all = 1 + 0.3 * pow(soak_next_uniform(seed), 8);
+        const double all = 1 + 0.3 * pow(noise_uniform(seed), 8);
         double busy[DP_MAX_SLOTS];
 
         for (int d = 0; d < DEVICES; ++d) {
-            busy[d] = 5e6 * all * (1 + 0.02 * soak_next_uniform(seed));
-            busy[d] *= soak_next_uniform(seed) < 0.1 ? 3 : 1;
+            busy[d] = 5e6 * all * (1 + 0.02 * noise_uniform(seed));
+            busy[d] *= noise_uniform(seed) < 0.1 ? 3 : 1;
             busy[d] *= d == device && i >= since ? times : 1;
         }
         soak_rates_add(rates, i, (double)i / 50, busy);

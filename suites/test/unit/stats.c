@@ -4,15 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "noise.h"
 #include "numbers/stats.h"
-
-/* Returns the next of a fixed sequence of numbers in [0, 1): the top bits of a 64-bit linear
- * congruence. */
-static double stats_next_uniform(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(*state >> 11) / 9007199254740992.0;
-}
 
 static void fill_ascending(double x[], size_t n)
 {
@@ -111,7 +104,7 @@ Test(stats, median_interval_coverage)
     for (int trial = 0; trial < TRIALS; ++trial) {
         double x[N], scratch[N];
         for (int i = 0; i < N; ++i)
-            x[i] = stats_next_uniform(&state);
+            x[i] = noise_uniform(&state);
         const struct stats_summary s = stats_summarise(x, N, scratch);
         covered += s.ci.lo <= 0.5 && 0.5 <= s.ci.hi;
     }
@@ -351,7 +344,7 @@ Test(stats, median_is_that_of_the_sorted)
         for (int kind = 0; kind < 7; ++kind) {
             const double most = kind == 0 ? 1 : kind == 1 ? 3 : 1e9;
             for (size_t i = 0; i < n; ++i) {
-                x[i] = floor(stats_next_uniform(&state) * most);
+                x[i] = floor(noise_uniform(&state) * most);
                 x[i] = kind == 3 ? (double)i : kind == 4 ? (double)(n - i) : x[i];
                 x[i] = kind == 5 ? (double)(i < n / 2 ? i : n - i) : x[i];
                 x[i] = kind == 6 ? -x[i] / 3 : x[i];
