@@ -19,6 +19,27 @@ static int dataset_read_text(const char *text, size_t bytes, const struct datase
     return status;
 }
 
+/* Returns what is read, which must be readable; the caller frees it. */
+static struct dataset dataset_of_text(const char *text, const struct dataset_want *want)
+{
+    struct dp_error err = {0};
+    struct dataset data;
+
+    cr_assert(dataset_read_text(text, strlen(text), want, &data, &err) == 0, "%s", err.text);
+    return data;
+}
+
+static void dataset_refused(const char *text, size_t bytes, const struct dataset_want *want,
+                            const char *message)
+{
+    struct dp_error err = {0};
+    struct dataset data;
+
+    cr_assert(dataset_read_text(text, bytes, want, &data, &err) == DP_EINVAL, "%s", message);
+    cr_assert(strcmp(err.text, message) == 0, "'%s', wanted '%s'", err.text, message);
+    dataset_free(&data);
+}
+
 Test(dataset, lines_that_are_read)
 {
     static const char *const texts[] = {
@@ -29,12 +50,8 @@ Test(dataset, lines_that_are_read)
     };
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
-        struct dp_error err = {0};
-        struct dataset data;
+        struct dataset data = dataset_of_text(texts[i], &(struct dataset_want){0});
 
-        cr_assert(dataset_read_text(texts[i], strlen(texts[i]), &(struct dataset_want){0}, &data,
-                                    &err) == 0,
-                  "%s", err.text);
         cr_assert(data.rows == 2 && data.features == 2 && data.classes == 3);
         cr_assert(data.feature[0] == 1 && data.feature[1] == 2.5F);
         cr_assert(data.feature[2] == -300 && data.feature[3] == 0.5F);
@@ -115,17 +132,8 @@ Test(dataset, lines_that_are_refused)
         {"1,2,65536\n", "a.csv:1:3: class '65536' is not a whole number from 0 to 65535", {0}},
     };
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        struct dp_error err = {0};
-        struct dataset data;
-
-        cr_assert(dataset_read_text(rows[i].text, strlen(rows[i].text), &rows[i].want, &data,
-                                    &err) == DP_EINVAL,
-                  "%s", rows[i].text);
-        cr_assert(strcmp(err.text, rows[i].message) == 0, "'%s', wanted '%s'", err.text,
-                  rows[i].message);
-        dataset_free(&data);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
+        dataset_refused(rows[i].text, strlen(rows[i].text), &rows[i].want, rows[i].message);
 }
 
 Test(dataset, names_and_gaps)
@@ -135,11 +143,8 @@ Test(dataset, names_and_gaps)
     const int gaps[] = {2, 11};
 
     for (int i = 0; i < 2; ++i) {
-        struct dp_error err = {0};
-        struct dataset data;
+        struct dataset data = dataset_of_text(text, &wants[i]);
 
-        cr_assert(dataset_read_text(text, sizeof text - 1, &wants[i], &data, &err) == 0, "%s",
-                  err.text);
         cr_assert(data.rows == 3 && data.features == 2 && data.feature[0] == 1);
         cr_assert(data.gaps == gaps[i] && data.gap[0] == 1 && data.gap[1] == 3);
         cr_assert(i == 0 || data.gap[DATASET_GAPS - 1] == 10);
@@ -150,43 +155,27 @@ Test(dataset, names_and_gaps)
 Test(dataset, a_zero_byte_is_no_end)
 {
     static const char text[] = "1,2,0\n1\0,2,0\n";
-    struct dp_error err = {0};
-    struct dataset data;
 
-    cr_assert(dataset_read_text(text, sizeof text - 1, &(struct dataset_want){0}, &data, &err) ==
-              DP_EINVAL);
-    cr_assert(strcmp(err.text, "a.csv:2:1: a byte is 0: the file is not text") == 0, "%s",
-              err.text);
-    dataset_free(&data);
+    dataset_refused(text, sizeof text - 1, &(struct dataset_want){0},
+                    "a.csv:2:1: a byte is 0: the file is not text");
 }
 
 Test(dataset, long_lines_and_cells_are_refused)
 {
+    const struct dataset_want any = {0};
     const size_t bytes = (1U << 20) + 8;
     char *text = malloc(bytes);
-    struct dp_error err = {0};
-    struct dataset data;
 
     cr_assert(text);
     memset(text, '1', bytes);
-    cr_assert(dataset_read_text(text, bytes, &(struct dataset_want){0}, &data, &err) == DP_EINVAL);
-    cr_assert(strcmp(err.text, "a.csv:1:1: the line is longer than 1048576 bytes") == 0, "%s",
-              err.text);
-    dataset_free(&data);
-    err = (struct dp_error){0};
+    dataset_refused(text, bytes, &any, "a.csv:1:1: the line is longer than 1048576 bytes");
     memcpy(text + 200, ",0\n", 3);
-    cr_assert(dataset_read_text(text, 203, &(struct dataset_want){0}, &data, &err) == DP_EINVAL);
-    cr_assert(strcmp(err.text, "a.csv:1:1: '1111111111111111111111111111111111111111'... is longer "
-                               "than 63 characters") == 0,
-              "%s", err.text);
-    dataset_free(&data);
-    err = (struct dp_error){0};
+    dataset_refused(text, 203, &any,
+                    "a.csv:1:1: '1111111111111111111111111111111111111111'... is longer than 63 "
+                    "characters");
     for (size_t i = 0; i < bytes; ++i)
         text[i] = i % 2 == 0 ? '1' : ',';
-    cr_assert(dataset_read_text(text, 1 << 20, &(struct dataset_want){0}, &data, &err) ==
-              DP_EINVAL);
-    cr_assert(strcmp(err.text, "a.csv:1:65537: more than 65536 columns") == 0, "%s", err.text);
-    dataset_free(&data);
+    dataset_refused(text, 1 << 20, &any, "a.csv:1:65537: more than 65536 columns");
     free(text);
 }
 
@@ -272,12 +261,8 @@ Test(dataset, the_unit_and_its_inverse_are_finite)
                 {"3.4e38,0\n", 0x1p127F}};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        struct dp_error err = {0};
-        struct dataset data;
+        struct dataset data = dataset_of_text(rows[i].text, &(struct dataset_want){0});
 
-        cr_assert(dataset_read_text(rows[i].text, strlen(rows[i].text), &(struct dataset_want){0},
-                                    &data, &err) == 0,
-                  "%s", err.text);
         cr_assert(data.unit == rows[i].unit && isfinite(1 / data.unit), "%s gives %g", rows[i].text,
                   (double)data.unit);
         dataset_free(&data);

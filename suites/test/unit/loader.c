@@ -8,15 +8,24 @@
 enum { ROWS = 103, FEATURES = 3, BATCH = 10, EPOCHS = 3 };
 
 /* Feature j of row i is 10 i + j, the class of row i is i mod 7. */
-static void loader_make(struct dataset *data, float feature[ROWS * FEATURES], int32_t label[ROWS])
+static const struct dataset *loader_data(void)
 {
-    *data = (struct dataset){
+    static float feature[ROWS * FEATURES];
+    static int32_t label[ROWS];
+    static const struct dataset data = {
         .rows = ROWS, .features = FEATURES, .classes = 7, .feature = feature, .label = label};
+
+    static bool made;
+
+    if (made)
+        return &data;
+    made = true;
     for (int i = 0; i < ROWS; ++i) {
         for (int j = 0; j < FEATURES; ++j)
             feature[i * FEATURES + j] = (float)(10 * i + j);
         label[i] = i % 7;
     }
+    return &data;
 }
 
 static struct loader *open_loader(const struct loader_config *config)
@@ -29,9 +38,9 @@ static struct loader *open_loader(const struct loader_config *config)
 }
 
 /* One epoch: the rows in their order, each batch checked. */
-static size_t read_epoch(struct loader *loader, const struct dataset *data, uint64_t epoch,
-                         size_t order[], float scale)
+static size_t read_epoch(struct loader *loader, uint64_t epoch, size_t order[], float scale)
 {
+    const struct dataset *data = loader_data();
     struct loader_batch batch;
     size_t n = 0;
 
@@ -60,18 +69,17 @@ static int loader_compare(const void *a, const void *b)
 
 Test(loader, every_row_comes_once_an_epoch)
 {
-    float feature[ROWS * FEATURES];
-    int32_t label[ROWS];
     size_t order[ROWS];
-    struct dataset data;
 
-    loader_make(&data, feature, label);
     for (int prefetch = 0; prefetch < 2; ++prefetch) {
-        struct loader *loader = open_loader(&(struct loader_config){
-            .data = &data, .batch = BATCH, .seed = 5, .shuffle = true, .prefetch = prefetch == 1});
+        struct loader *loader = open_loader(&(struct loader_config){.data = loader_data(),
+                                                                    .batch = BATCH,
+                                                                    .seed = 5,
+                                                                    .shuffle = true,
+                                                                    .prefetch = prefetch == 1});
 
         for (uint64_t epoch = 0; epoch < EPOCHS; ++epoch) {
-            cr_assert(read_epoch(loader, &data, epoch, order, 1) == ROWS);
+            cr_assert(read_epoch(loader, epoch, order, 1) == ROWS);
             qsort(order, ROWS, sizeof order[0], loader_compare);
             for (size_t i = 0; i < ROWS; ++i)
                 cr_assert(order[i] == i);
@@ -82,13 +90,10 @@ Test(loader, every_row_comes_once_an_epoch)
 
 Test(loader, the_last_batch_has_what_is_left)
 {
-    float feature[ROWS * FEATURES];
-    int32_t label[ROWS];
     struct loader_batch batch;
-    struct dataset data;
 
-    loader_make(&data, feature, label);
-    struct loader *loader = open_loader(&(struct loader_config){.data = &data, .batch = BATCH});
+    struct loader *loader =
+        open_loader(&(struct loader_config){.data = loader_data(), .batch = BATCH});
 
     cr_assert(loader_batches(loader) == 11);
     loader_start(loader, 0);
@@ -110,16 +115,15 @@ Test(loader, the_last_batch_has_what_is_left)
 Test(loader, an_order_is_filled_up_from_its_start)
 {
     static const size_t multiples[] = {4, 64, 250}, rows[] = {104, 128, 250};
-    float feature[ROWS * FEATURES];
-    int32_t label[ROWS];
     struct loader_batch batch;
-    struct dataset data;
     size_t order[250];
 
-    loader_make(&data, feature, label);
     for (size_t m = 0; m < 3; ++m) {
-        struct loader *loader = open_loader(&(struct loader_config){
-            .data = &data, .batch = 8, .seed = 5, .shuffle = true, .multiple = multiples[m]});
+        struct loader *loader = open_loader(&(struct loader_config){.data = loader_data(),
+                                                                    .batch = 8,
+                                                                    .seed = 5,
+                                                                    .shuffle = true,
+                                                                    .multiple = multiples[m]});
         size_t n = 0;
 
         cr_assert(loader_rows(loader) == rows[m]);
@@ -139,15 +143,11 @@ Test(loader, an_order_is_filled_up_from_its_start)
 
 Test(loader, order_is_by_seed_and_epoch_with_prefetch_and_without)
 {
-    float feature[ROWS * FEATURES];
-    int32_t label[ROWS];
     size_t order[2][ROWS], other[ROWS];
-    struct dataset data;
     struct loader *loader[2];
 
-    loader_make(&data, feature, label);
     for (int k = 0; k < 2; ++k)
-        loader[k] = open_loader(&(struct loader_config){.data = &data,
+        loader[k] = open_loader(&(struct loader_config){.data = loader_data(),
                                                         .batch = BATCH,
                                                         .seed = 7,
                                                         .shuffle = true,
@@ -155,16 +155,16 @@ Test(loader, order_is_by_seed_and_epoch_with_prefetch_and_without)
                                                         .scale = 0.5F});
     for (uint64_t epoch = 0; epoch < EPOCHS; ++epoch) {
         for (int k = 0; k < 2; ++k)
-            cr_assert(read_epoch(loader[k], &data, epoch, order[k], 0.5F) == ROWS);
+            cr_assert(read_epoch(loader[k], epoch, order[k], 0.5F) == ROWS);
         cr_assert(memcmp(order[0], order[1], sizeof order[0]) == 0);
         /* Epochs may come in any order. */
-        read_epoch(loader[1], &data, epoch + 1, other, 0.5F);
+        read_epoch(loader[1], epoch + 1, other, 0.5F);
         cr_assert(memcmp(order[0], other, sizeof other) != 0);
     }
     loader_close(loader[0]);
     loader[0] = open_loader(
-        &(struct loader_config){.data = &data, .batch = BATCH, .seed = 8, .shuffle = true});
-    read_epoch(loader[0], &data, EPOCHS - 1, other, 1);
+        &(struct loader_config){.data = loader_data(), .batch = BATCH, .seed = 8, .shuffle = true});
+    read_epoch(loader[0], EPOCHS - 1, other, 1);
     cr_assert(memcmp(order[0], other, sizeof other) != 0);
     for (int k = 0; k < 2; ++k)
         loader_close(loader[k]);
@@ -172,23 +172,19 @@ Test(loader, order_is_by_seed_and_epoch_with_prefetch_and_without)
 
 Test(loader, an_epoch_may_be_given_up)
 {
-    float feature[ROWS * FEATURES];
-    int32_t label[ROWS];
     size_t order[ROWS], other[ROWS];
     struct loader_batch batch;
-    struct dataset data;
 
-    loader_make(&data, feature, label);
     struct loader *loader = open_loader(&(struct loader_config){
-        .data = &data, .batch = 4, .seed = 7, .shuffle = true, .prefetch = true});
+        .data = loader_data(), .batch = 4, .seed = 7, .shuffle = true, .prefetch = true});
 
-    cr_assert(read_epoch(loader, &data, 0, order, 1) == ROWS);
+    cr_assert(read_epoch(loader, 0, order, 1) == ROWS);
     for (int k = 0; k < 200; ++k) {
         loader_start(loader, 1);
         for (int b = 0; b < k % 5; ++b)
             loader_next(loader, &batch);
     }
-    cr_assert(read_epoch(loader, &data, 0, other, 1) == ROWS);
+    cr_assert(read_epoch(loader, 0, other, 1) == ROWS);
     cr_assert(memcmp(order, other, sizeof order) == 0);
     loader_start(loader, 2);
     loader_close(loader);
@@ -197,40 +193,33 @@ Test(loader, an_epoch_may_be_given_up)
 
 Test(loader, a_part_of_the_rows)
 {
-    float feature[ROWS * FEATURES];
-    int32_t label[ROWS];
     size_t index[ROWS], order[ROWS], train = 0;
     struct dp_error err = {0};
-    struct dataset data;
     bool seen[ROWS] = {false};
 
-    loader_make(&data, feature, label);
-    cr_assert(dataset_split(&data, 3, index, &train, &err) == 0);
+    cr_assert(dataset_split(loader_data(), 3, index, &train, &err) == 0);
     cr_assert(train == 82); /* four fifths of 103, rounded down */
     for (size_t i = 0; i < ROWS; ++i) {
         cr_assert(index[i] < ROWS && !seen[index[i]]);
         seen[index[i]] = true;
     }
     struct loader *loader = open_loader(&(struct loader_config){
-        .data = &data, .index = index + train, .n = ROWS - train, .batch = 50});
+        .data = loader_data(), .index = index + train, .n = ROWS - train, .batch = 50});
 
-    cr_assert(read_epoch(loader, &data, 0, order, 1) == ROWS - train);
+    cr_assert(read_epoch(loader, 0, order, 1) == ROWS - train);
     cr_assert(memcmp(order, index + train, (ROWS - train) * sizeof order[0]) == 0);
     loader_close(loader);
 }
 
 Test(loader, what_is_refused)
 {
-    float feature[ROWS * FEATURES];
-    int32_t label[ROWS];
     size_t bad = ROWS;
     struct loader *loader = NULL;
-    struct dataset data;
 
-    loader_make(&data, feature, label);
-    const struct loader_config rows[] = {{.data = &data, .batch = 0},
-                                         {.data = &data, .batch = 1, .index = &bad, .n = 0},
-                                         {.data = &data, .batch = 1, .index = &bad, .n = 1}};
+    const struct loader_config rows[] = {
+        {.data = loader_data(), .batch = 0},
+        {.data = loader_data(), .batch = 1, .index = &bad, .n = 0},
+        {.data = loader_data(), .batch = 1, .index = &bad, .n = 1}};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         struct dp_error err = {0};
@@ -238,8 +227,10 @@ Test(loader, what_is_refused)
         cr_assert(loader_open(&rows[i], &loader, &err) == DP_EINVAL);
         cr_assert(err.text[0] != '\0' && !loader);
     }
-    data.rows = 1;
-    cr_assert(dataset_split(&data, 1, &bad, &bad, NULL) == DP_EINVAL);
+    struct dataset one = *loader_data();
+
+    one.rows = 1;
+    cr_assert(dataset_split(&one, 1, &bad, &bad, NULL) == DP_EINVAL);
 }
 
 enum { CONTEXT = 7, BYTES = 200, WINDOWS = BYTES - CONTEXT, FIRST = 150, DRAWS = 64 };
