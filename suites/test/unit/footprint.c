@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "plan/plan.h"
+#include "record_example.h"
 #include "train/train.h"
 
 /* A training wraps its model in every mode; `more` says how many times the weights each device
@@ -21,15 +22,6 @@ static const struct way {
             {"virt:2", {WORKLOAD_RANKS, 2, DP_MATH_F32}, {1, 2}},
             {"virt:1", {WORKLOAD_REPLICAS, 1, DP_MATH_BF16}, {0}},
             {"virt:2", {WORKLOAD_RANKS, 2, DP_MATH_BF16}, {1, 2}}};
-
-static struct workload workload_of(const char *name)
-{
-    struct workload workload;
-    char why[200] = "";
-
-    cr_assert(workload_parse(name, &workload, why, sizeof why) == 0, "%s", why);
-    return workload;
-}
 
 /* Trains on tokens that are all 0 and writes the most that each device held. Returns their number.
  */
@@ -106,7 +98,7 @@ Test(footprint, is_what_was_planned_and_at_least_half_of_it)
     for (size_t n = 0; n < sizeof names / sizeof names[0]; ++n)
         for (size_t w = 0; w < sizeof ways / sizeof ways[0]; ++w)
             for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
-                const struct workload workload = workload_of(names[n]);
+                const struct workload workload = example_workload(names[n]);
 
                 footprint_expect(&workload, &ways[w], rows[r]);
             }
@@ -116,7 +108,7 @@ Test(footprint, is_what_was_planned_and_at_least_half_of_it)
  * right. */
 Test(footprint, is_nearly_all_that_was_planned_of_a_larger_step)
 {
-    const struct workload workload = workload_of("gpt:1,128,4,64,300");
+    const struct workload workload = example_workload("gpt:1,128,4,64,300");
 
     footprint_expect(&workload, &ways[0], 32);
     footprint_expect(&workload, &ways[4], 32);
@@ -126,14 +118,14 @@ Test(footprint, is_nearly_all_that_was_planned_of_a_larger_step)
  * memory need the sum of all. */
 Test(footprint, memory_is_that_of_one_device_or_of_all)
 {
-    const struct workload workload = workload_of("gpt-small");
+    const struct workload workload = example_workload("gpt-small");
     const double bytes = 4.0 * (double)workload_params(&workload);
     static const struct workload_use by_itself = {WORKLOAD_ALONE, 1, DP_MATH_F32};
     const struct workload_memory alone = workload_memory(&workload, &by_itself, true, 8),
                                  one = workload_memory(&workload, &ways[0].use, true, 8),
                                  rank = workload_memory(&workload, &ways[3].use, false, 8),
                                  ranks = workload_memory(&workload, &ways[3].use, true, 8);
-    const struct workload cnn = workload_of("cnn");
+    const struct workload cnn = example_workload("cnn");
 
     cr_assert(one.least - alone.least == bytes && alone.most > alone.least);
     cr_assert(2 * rank.least - ranks.least == bytes);
@@ -148,7 +140,7 @@ Test(footprint, the_largest_batch_fits_and_one_row_more_does_not)
 
     for (size_t n = 0; n < 2; ++n)
         for (int way = WORKLOAD_ALONE; way <= WORKLOAD_RANKS; ++way) {
-            const struct workload workload = workload_of(names[n]);
+            const struct workload workload = example_workload(names[n]);
             const struct workload_use use = {(enum workload_way)way, 2, DP_MATH_F32};
             const size_t rows = workload_fits(&workload, &use, true, bytes);
 
@@ -162,7 +154,7 @@ Test(footprint, the_largest_batch_fits_and_one_row_more_does_not)
  * 64. */
 Test(footprint, a_token_takes_what_the_formula_says)
 {
-    const struct workload tiny = workload_of("gpt-tiny"), cnn = workload_of("cnn");
+    const struct workload tiny = example_workload("gpt-tiny"), cnn = example_workload("cnn");
 
     cr_assert(workload_tokens(&tiny) == 32 && workload_tokens(&cnn) == 0);
     cr_assert(workload_token_flops(&tiny) == 6 * 114688 + 6 * 2 * 64 * 33);
@@ -184,7 +176,7 @@ Test(footprint, a_sweep_is_refused_what_cannot_fit)
                                 .launches = 1};
     struct text_error why = {""};
 
-    plan.workload[0] = workload_of("gpt2");
+    plan.workload[0] = example_workload("gpt2");
     cr_assert(plan_check_models(&plan, &run, &why) == -1);
     cr_assert(strstr(why.text, "gpt2, mode ddp, ") && strstr(why.text, "8 rows") &&
                   strstr(why.text, "this machine has 16; a batch of "),

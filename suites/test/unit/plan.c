@@ -1,6 +1,6 @@
 /* plan.c: the grid of a sweep is complete, in blocks of random order, and is described as it is. */
 #include "plan/plan.h"
-#include "record/record.h"
+#include "record_example.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -20,9 +20,8 @@ static struct plan_options example(void)
                                    .launches = 4,
                                    .seed = 11,
                                    .limits = {.seconds = 0.5, .min_steps = 3, .max_steps = 9}};
-    char why[200];
-    cr_assert(workload_parse("tutorial", &options.workload[0], why, sizeof why) == 0);
-    cr_assert(workload_parse("mlp:7,5,3", &options.workload[1], why, sizeof why) == 0);
+    options.workload[0] = example_workload("tutorial");
+    options.workload[1] = example_workload("mlp:7,5,3");
     return options;
 }
 
@@ -236,21 +235,6 @@ Test(plan, plain_needs_no_count_of_one)
     cr_assert(options.mode[CELL_PLAIN] && options.mode[CELL_DP] && plan_block(&options) == 12);
 }
 
-/* plain-mt on one core would be the plain program again; and it must be a reference for some other
- * mode. */
-Test(plan, one_core_is_no_reference)
-{
-    struct plan_options options = example();
-    struct text_error why = {""};
-    options.mode[CELL_PLAIN_MT] = true;
-    cr_assert(plan_defaults(&options, 4, &why) == -1 && strstr(why.text, "add plain, dp or ddp"),
-              "%s", why.text);
-    options.mode[CELL_PLAIN] = options.mode[CELL_PLAIN_MT] = true;
-    options.count[0] = options.n_counts = 1;
-    cr_assert(plan_defaults(&options, 4, &why) == -1 && strstr(why.text, "--counts has only 1"),
-              "%s", why.text);
-}
-
 /* The words tell cells apart by each axis of numbers, whichever there are. */
 Test(plan, axes_are_named_in_words)
 {
@@ -280,21 +264,32 @@ Test(plan, axes_are_named_in_words)
     cr_assert_gt(found, 0);
 }
 
+/* Returns a plan in all modes that train, whose blocks have so many cells, each another one. The
+ * communicators are those of each name in the list. */
+static struct cell_config *axis_cells(struct plan_options *options, const char *communicators,
+                                      size_t block)
+{
+    struct text_error why = {""};
+    uint64_t names[90];
+    options->mode[CELL_PLAIN] = options->mode[CELL_DP] = options->mode[CELL_DDP] = true;
+    cr_assert(plan_defaults(options, 4, &why) == 0, "%s", why.text);
+    struct cell_config *cells = plan_make(options, communicators, "0123456789abcdef");
+    cr_assert(cells && plan_block(options) == block, "%zu cells", plan_block(options));
+    sorted_names(cells, block, names);
+    return cells;
+}
+
 /* Every bucket is run on every number of devices, with ddp only; each is a separate cell. */
 Test(plan, buckets_are_an_axis_of_ranks)
 {
+    enum { BLOCK = 6 * (1 + 3 + 3 * 3) };
     struct plan_options options = example();
-    struct text_error why = {""};
-    options.mode[CELL_PLAIN] = options.mode[CELL_DP] = options.mode[CELL_DDP] = true;
     options.bucket[1] = 4096;
     options.bucket[2] = 1048576;
     options.n_buckets = 3;
-    struct cell_config *cells = plan_cells_of(&options);
-    const size_t block = plan_block(&options);
+    struct cell_config *cells = axis_cells(&options, "threads", BLOCK);
     size_t found[3] = {0};
-    uint64_t names[90];
-    cr_assert(block == 6 * (1 + 3 + 3 * 3), "%zu cells", block);
-    for (size_t i = 0; i < block; ++i) {
+    for (size_t i = 0; i < BLOCK; ++i) {
         cr_assert(cells[i].mode == CELL_DDP || cells[i].bucket_bytes == 0,
                   "a bucket without ranks");
         for (size_t b = 0; b < 3; ++b)
@@ -302,27 +297,27 @@ Test(plan, buckets_are_an_axis_of_ranks)
     }
     cr_assert(found[0] == 18 && found[1] == 18 && found[2] == 18, "%zu, %zu, %zu", found[0],
               found[1], found[2]);
-    sorted_names(cells, block, names);
     free(cells);
-    options.mode[CELL_DDP] = false;
-    cr_assert(plan_defaults(&options, 4, &why) == -1 && strstr(why.text, "plain,dp has none"));
+}
+
+/* Each of two values has the cells of each mode. */
+static void expect_halves(size_t found[2][CELL_MODES])
+{
+    for (int i = 0; i < 2; ++i)
+        cr_assert(found[i][CELL_PLAIN] == 6 && found[i][CELL_DP] == 18 && found[i][CELL_DDP] == 18);
 }
 
 /* The batch is in both places, in all modes that train; the cells with it on the devices have the
  * id of older versions. */
 Test(plan, places_of_inputs_are_an_axis_of_training)
 {
+    enum { BLOCK = 2 * 6 * (1 + 3 + 3) };
     struct plan_options options = example();
-    struct text_error why = {""};
-    options.mode[CELL_PLAIN] = options.mode[CELL_DP] = options.mode[CELL_DDP] = true;
     options.host_inputs[1] = 1;
     options.n_host_inputs = 2;
-    struct cell_config *cells = plan_cells_of(&options);
-    const size_t block = plan_block(&options);
+    struct cell_config *cells = axis_cells(&options, "threads", BLOCK);
     size_t found[2][CELL_MODES] = {{0}};
-    uint64_t names[84];
-    cr_assert(block == 2 * 6 * (1 + 3 + 3), "%zu cells", block);
-    for (size_t i = 0; i < block; ++i) {
+    for (size_t i = 0; i < BLOCK; ++i) {
         struct record_cell cell, before;
         struct cell_config without = cells[i];
         without.host_inputs = 0;
@@ -331,15 +326,8 @@ Test(plan, places_of_inputs_are_an_axis_of_training)
         cr_assert((strcmp(cell.cell_id, before.cell_id) == 0) == (cell.key.host_inputs == 0));
         ++found[cell.key.host_inputs][cells[i].mode];
     }
-    for (int i = 0; i < 2; ++i)
-        cr_assert(found[i][CELL_PLAIN] == 6 && found[i][CELL_DP] == 18 && found[i][CELL_DDP] == 18);
-    sorted_names(cells, block, names);
+    expect_halves(found);
     free(cells);
-    options = example();
-    options.host_inputs[0] = options.n_host_inputs = 1;
-    options.mode[CELL_COLLECTIVE] = true;
-    cr_assert(plan_defaults(&options, 4, &why) == -1 && strstr(why.text, "--host-inputs is of"),
-              "%s", why.text);
 }
 
 static const struct plan_option *option_of(const char *name)
@@ -355,26 +343,20 @@ static const struct plan_option *option_of(const char *name)
  * gives itself. */
 Test(plan, communicators_are_an_axis_of_all_modes)
 {
+    enum { BLOCK = 2 * 6 * (1 + 3 + 3) };
     const struct plan_option *option = option_of("communicator");
     struct plan_options options = example();
     struct text_error why = {""};
-    options.mode[CELL_PLAIN] = options.mode[CELL_DP] = options.mode[CELL_DDP] = true;
     cr_assert(option->read(option, "staged,peer", &options, &why) == 0, "%s", why.text);
-    cr_assert(plan_defaults(&options, 4, &why) == 0, "%s", why.text);
-    struct cell_config *cells = plan_make(&options, "staged,peer-staged", "0123456789abcdef");
-    const size_t block = plan_block(&options);
+    struct cell_config *cells = axis_cells(&options, "staged,peer-staged", BLOCK);
     size_t found[2][CELL_MODES] = {{0}};
-    uint64_t names[84];
-    cr_assert(cells && block == 2 * 6 * (1 + 3 + 3), "%zu cells", block);
-    for (size_t i = 0; i < block; ++i) {
+    for (size_t i = 0; i < BLOCK; ++i) {
         const bool peer = strcmp(cells[i].communicator, "peer-staged") == 0;
         cr_assert(peer || strcmp(cells[i].communicator, "staged") == 0, "'%s'",
                   cells[i].communicator);
         ++found[peer][cells[i].mode];
     }
-    for (int i = 0; i < 2; ++i)
-        cr_assert(found[i][CELL_PLAIN] == 6 && found[i][CELL_DP] == 18 && found[i][CELL_DDP] == 18);
-    sorted_names(cells, block, names);
+    expect_halves(found);
     free(cells);
 }
 
@@ -470,49 +452,18 @@ Test(plan, options_are_told_apart)
     }
 }
 
-static void plan_refuse(struct plan_options options, const char *words)
+Test(plan, too_many_cells_are_refused)
 {
+    struct plan_options options = example();
     struct text_error why = {""};
-    cr_assert(plan_defaults(&options, 4, &why) == -1, "taken, must name %s", words);
-    cr_assert(strstr(why.text, words), "\"%s\" lacks \"%s\"", why.text, words);
-}
-
-Test(plan, what_cannot_be_is_refused)
-{
-    struct plan_options options = example(), edge = example();
-    struct text_error why = {""};
-    options.count[2] = 5;
-    plan_refuse(options, "--counts has 5");
-    options = example();
-    options.mode[CELL_PLAIN] = true;
-    plan_refuse(options, "--counts has 4, but --mode plain");
-    options.count[0] = 2;
-    options.n_counts = 1;
-    plan_refuse(options, "--counts has 2, but --mode plain");
-    options = example();
-    options.mode[CELL_DDP] = true;
-    cr_assert(plan_defaults(&options, 4, &why) == 0, "%s", why.text);
-    options.batch[0] = 3;
-    plan_refuse(options, "--batch has 3, but --mode ddp needs a row for each of 4");
-    options.count[1] = 3;
-    plan_refuse(options, "--counts has 3, but --mode ddp");
-
-    edge.weak = true;
-    edge.batch[2] = PLAN_MAX_ROWS / 4;
-    cr_assert(plan_defaults(&edge, 4, &why) == 0, "%s", why.text);
-    ++edge.batch[2];
-    plan_refuse(edge, "1048580 rows on 4 devices; at most 1048576");
-    edge.weak = false;
-    cr_assert(plan_defaults(&edge, 4, &why) == 0, "%s", why.text);
-
-    options = example();
     options.n_batches = PLAN_MAX_BATCHES;
     for (size_t i = 0; i < PLAN_MAX_BATCHES; ++i)
         options.batch[i] = i + 1;
     options.launches = PLAN_MAX_CELLS / 512;
     cr_assert(plan_defaults(&options, 4, &why) == 0, "%s", why.text);
     ++options.launches;
-    plan_refuse(options, "--launches 196 of 512 cells are 100352");
+    cr_assert(plan_defaults(&options, 4, &why) == -1);
+    cr_assert(strstr(why.text, "--launches 196 of 512 cells are 100352"), "%s", why.text);
 }
 
 static void command_of(const struct plan_options *options, char text[512])

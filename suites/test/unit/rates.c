@@ -1,5 +1,6 @@
 /* rates.c: the most that a device can do, and the reached shares of it, on hand-made rows. */
 #include "points_bench.h"
+#include "record_example.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -45,9 +46,36 @@ static void add_parts(struct record_cell *cell)
         (struct record_part_times){.work = 800, .rows = DEVICES, .n = 3, .ns = ns};
 }
 
-/* Adds six launches of the language model and six of a workload with parts. `change` makes the
- * latter unusable: by another math, and so on. */
-static struct bench *open_with_parts(void (*change)(struct bench *bench, struct report_row *row))
+/* Makes launches unusable: the words of example_change, a run that differs, or a failure. */
+struct change {
+    const char *cell;
+    enum { SAME_RUN, OTHER_MODEL, SEVERAL_MODELS, SIMULATED } run;
+    bool fails;
+};
+static const struct change unchanged = {.cell = ""}, failed = {.cell = "", .fails = true};
+
+static void rates_change(struct bench *bench, struct report_row *row, const struct change *change)
+{
+    struct record_run *other = &bench->other_run;
+
+    example_change(last(bench), change->cell);
+    if (change->fails)
+        bench_fail(row);
+    if (change->run == SAME_RUN)
+        return;
+    row->run = other;
+    *other = bench->run;
+    if (change->run == SIMULATED)
+        snprintf(other->source, sizeof other->source, "simulated");
+    if (change->run == OTHER_MODEL)
+        other->n_slots = 1;
+    if (change->run != SIMULATED)
+        snprintf(other->slot[other->n_slots - 1].model, sizeof other->slot[0].model, "Other GPU");
+}
+
+/* Adds six launches of the language model and six of a workload with parts, which are changed: by
+ * another math, and so on. */
+static struct bench *open_with_parts(const struct change *change)
 {
     struct bench *bench = bench_open("strong");
 
@@ -59,8 +87,7 @@ static struct bench *open_with_parts(void (*change)(struct bench *bench, struct 
         snprintf(last(bench)->key.workload, sizeof last(bench)->key.workload, "mlp:8,8");
         last(bench)->tokens_per_row = 0;
         add_parts(last(bench));
-        if (change)
-            change(bench, row);
+        rates_change(bench, row, change);
     }
     bench_make(bench);
     report_rates_make(&bench->report);
@@ -113,7 +140,7 @@ Test(rates, the_fastest_device_of_a_launch_counts)
 /* The first device takes 150, 400, 160 ns and the second 100, 90, 170: 800 operations in 100 ns. */
 Test(rates, steps_that_do_not_tell_take_the_rate_of_parts)
 {
-    struct bench *bench = open_with_parts(NULL);
+    struct bench *bench = open_with_parts(&unchanged);
     const struct report_point *point = point_of(bench);
 
     cr_assert(bench_near(point->product_rate.most, 8e9) && point->product_rate.in_parts, "%g",
@@ -125,7 +152,7 @@ Test(rates, steps_that_do_not_tell_take_the_rate_of_parts)
 
 Test(rates, steps_that_tell_have_a_rate_of_their_own)
 {
-    struct bench *bench = open_with_parts(NULL);
+    struct bench *bench = open_with_parts(&unchanged);
 
     /* Both have 6400 operations in 1000 ns, half of that time in products. */
     for (int l = 0; l < 6; ++l) {
@@ -140,58 +167,17 @@ Test(rates, steps_that_tell_have_a_rate_of_their_own)
     bench_close(bench);
 }
 
-static void other_math(struct bench *bench, struct report_row *row)
-{
-    (void)row;
-    snprintf(last(bench)->key.dtype, sizeof last(bench)->key.dtype, "tf32");
-}
-
-static void other_backend(struct bench *bench, struct report_row *row)
-{
-    (void)row;
-    snprintf(last(bench)->key.backend, sizeof last(bench)->key.backend, "other");
-}
-
-static void other_model(struct bench *bench, struct report_row *row)
-{
-    bench->other_run.n_slots = 1;
-    bench->other_run.slot[0] = (struct record_slot){.kind = "cuda", .model = "Other GPU"};
-    row->run = &bench->other_run;
-}
-
-static void several_models(struct bench *bench, struct report_row *row)
-{
-    bench->other_run = bench->run;
-    snprintf(bench->other_run.slot[1].model, sizeof bench->other_run.slot[1].model, "Other GPU");
-    row->run = &bench->other_run;
-}
-
-static void simulated(struct bench *bench, struct report_row *row)
-{
-    bench->other_run = bench->run;
-    snprintf(bench->other_run.source, sizeof bench->other_run.source, "simulated");
-    row->run = &bench->other_run;
-}
-
-static void oversubscribed(struct bench *bench, struct report_row *row)
-{
-    (void)row;
-    last(bench)->oversubscribed = true;
-}
-
-static void failed(struct bench *bench, struct report_row *row)
-{
-    (void)bench;
-    bench_fail(row);
-}
-
 Test(rates, parts_of_others_are_no_rate)
 {
-    static void (*const changes[])(struct bench *, struct report_row *) = {
-        other_math, other_backend, other_model, several_models, simulated, oversubscribed, failed};
+    static const struct change changes[] = {
+        {.cell = "dtype=tf32"},           {.cell = "backend=other"},
+        {.cell = "", .run = OTHER_MODEL}, {.cell = "", .run = SEVERAL_MODELS},
+        {.cell = "", .run = SIMULATED},   {.cell = "oversubscribed=true"},
+        {.cell = "", .fails = true},
+    };
 
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; ++i) {
-        struct bench *bench = open_with_parts(changes[i]);
+        struct bench *bench = open_with_parts(&changes[i]);
         char note[REPORT_CELL_TEXT];
 
         cr_assert(isnan(point_of(bench)->product_rate.most), "row %zu: %g", i,
@@ -207,7 +193,7 @@ Test(rates, parts_of_others_are_no_rate)
 
 Test(rates, a_simulated_time_has_no_share)
 {
-    struct bench *bench = open_with_parts(NULL);
+    struct bench *bench = open_with_parts(&unchanged);
     char text[REPORT_CELL_TEXT];
 
     snprintf(bench->run.source, sizeof bench->run.source, "simulated");
@@ -222,7 +208,7 @@ Test(rates, a_simulated_time_has_no_share)
 
 Test(rates, a_stated_peak_has_a_column_and_a_share)
 {
-    struct bench *bench = open_with_parts(NULL);
+    struct bench *bench = open_with_parts(&unchanged);
     char *note = bench_table(&bench->report, REPORT_TABLE_TOKENS);
 
     cr_assert(!strstr(note, "Of the peak") && isnan(report_peak_share(point_of(bench))));
@@ -257,7 +243,7 @@ Test(rates, a_peak_below_what_was_measured_is_spoken_of)
     char text[REPORT_CELL_TEXT];
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        struct bench *bench = open_with_parts(NULL);
+        struct bench *bench = open_with_parts(&unchanged);
 
         state_peak(bench, rows[i].peak);
         cr_assert_str_eq(words(bench, PEAK_COLUMN), rows[i].share);
@@ -267,7 +253,7 @@ Test(rates, a_peak_below_what_was_measured_is_spoken_of)
         bench_close(bench);
     }
     /* Without parts the rate comes from the steps. */
-    struct bench *bench = open_with_parts(failed);
+    struct bench *bench = open_with_parts(&failed);
 
     state_peak(bench, 1.5e9);
     report_peak_caution(&bench->report, text);
@@ -277,56 +263,28 @@ Test(rates, a_peak_below_what_was_measured_is_spoken_of)
     bench_close(bench);
 }
 
-static void also_tokens(struct bench *bench)
-{
-    struct record_cell *cell = last(bench);
-
-    snprintf(cell->key.workload, sizeof cell->key.workload, "gpt-small");
-    cell->tokens_per_row = TOKENS;
-}
-
-static void tokens_in_other_math(struct bench *bench, struct report_row *row)
-{
-    also_tokens(bench);
-    other_math(bench, row);
-}
-
-static void tokens_on_other_model(struct bench *bench, struct report_row *row)
-{
-    also_tokens(bench);
-    other_model(bench, row);
-}
-
-static void tokens_on_several_models(struct bench *bench, struct report_row *row)
-{
-    also_tokens(bench);
-    several_models(bench, row);
-}
-
-static void failed_tokens_in_other_math(struct bench *bench, struct report_row *row)
-{
-    tokens_in_other_math(bench, row);
-    last(bench)->tokens_per_row = 0;
-    bench_fail(row);
-}
-
 Test(rates, one_peak_is_of_one_math_and_one_model)
 {
+#define TOKENS_TOO "workload=gpt-small tokens_per_row=8 "
     static const struct {
-        void (*change)(struct bench *bench, struct report_row *row);
+        struct change change;
         const char *why; /* "": it fits */
     } rows[] = {
-        {NULL, ""},
-        {other_math, ""}, /* not a language model */
-        {other_model, ""},
-        {tokens_in_other_math, "are in tf32 on Example GPU and in bf16 on Example GPU"},
-        {failed_tokens_in_other_math, "are in tf32 on Example GPU and in bf16 on Example GPU"},
-        {tokens_on_other_model, "are in bf16 on Other GPU and in bf16 on Example GPU"},
-        {tokens_on_several_models, "of one model of device, and cuda:0-1 are several"},
+        {{.cell = ""}, ""},
+        {{.cell = "dtype=tf32"}, ""}, /* not a language model */
+        {{.cell = "", .run = OTHER_MODEL}, ""},
+        {{.cell = TOKENS_TOO "dtype=tf32"},
+         "are in tf32 on Example GPU and in bf16 on Example GPU"},
+        {{.cell = "workload=gpt-small dtype=tf32", .fails = true},
+         "are in tf32 on Example GPU and in bf16 on Example GPU"},
+        {{.cell = TOKENS_TOO, .run = OTHER_MODEL},
+         "are in bf16 on Other GPU and in bf16 on Example GPU"},
+        {{.cell = TOKENS_TOO, .run = SEVERAL_MODELS},
+         "of one model of device, and cuda:0-1 are several"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        struct bench *bench = open_with_parts(rows[i].change);
+        struct bench *bench = open_with_parts(&rows[i].change);
         char why[REPORT_CELL_TEXT];
 
         snprintf(bench->other_run.devices, sizeof bench->other_run.devices, "cuda:0-1");

@@ -60,6 +60,14 @@ struct record_run example_run(void)
     };
 }
 
+struct workload example_workload(const char *name)
+{
+    struct workload workload;
+    char why[200] = "";
+    cr_assert(workload_parse(name, &workload, why, sizeof why) == 0, "%s", why);
+    return workload;
+}
+
 struct record_cell example_cell(int launch)
 {
     struct record_cell cell = {
@@ -142,6 +150,112 @@ void example_ranks(struct record_cell *cell)
     cell->whole_ns = 110;
     cell->hidden_frac = 0.75;
     cr_assert(record_derive(cell) == 0);
+}
+
+static uint64_t *samples_of(struct record_cell *cell, const char *name)
+{
+    const struct {
+        const char *name;
+        uint64_t *samples;
+    } others[] = {{"t_step_ns", cell->t_step_ns},        {"phased_ns", cell->phased_ns},
+                  {"matmul_ns", cell->matmul_ns},        {"alone", cell->alone_ns},
+                  {"comm", cell->round_ns[RECORD_COMM]}, {"whole", cell->round_ns[RECORD_WHOLE]}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i)
+        if (strcmp(name, others[i].name) == 0)
+            return others[i].samples;
+    for (int p = 0; p < RECORD_PHASES; ++p)
+        if (strcmp(name, record_phase_names[p]) == 0)
+            return cell->phase_ns[p];
+    cr_assert_fail("no samples %s", name);
+    return NULL;
+}
+
+static void change_samples(struct record_cell *cell, const char *name, size_t from, size_t to,
+                           uint64_t value)
+{
+    for (size_t i = from; i <= to; ++i)
+        if (strcmp(name, "flags") == 0)
+            cell->flags[i] = (unsigned)value;
+        else
+            samples_of(cell, name)[i] = value;
+}
+
+static void change_field(struct record_cell *cell, const char *name, const char *value)
+{
+    const struct record_field *field = record_find(record_key_fields, name);
+    char *object = field ? (char *)&cell->key : (char *)cell;
+    if (!field)
+        field = record_find(record_cell_fields, name);
+    if (!field)
+        field = record_find(record_derived_fields, name);
+    cr_assert(field, "no field %s", name);
+    void *member = object + field->offset;
+    if (field->kind == RECORD_TEXT)
+        snprintf(member, field->bytes, "%s", value);
+    else if (field->kind == RECORD_REAL)
+        *(double *)member = strtod(value, NULL);
+    else if (field->kind == RECORD_BOOL)
+        *(bool *)member = strcmp(value, "true") == 0;
+    else if (field->kind == RECORD_INT)
+        *(int *)member = (int)strtol(value, NULL, 10);
+    else
+        *(size_t *)member = strtoul(value, NULL, 10);
+}
+
+/* Adds a step for the phases of each sample, which takes 10 ns more. */
+static void add_phased(struct record_cell *cell)
+{
+    cell->phased_ns = calloc(cell->n_samples, sizeof cell->phased_ns[0]);
+    cr_assert(cell->phased_ns);
+    for (size_t i = 0; i < cell->n_samples; ++i)
+        cell->phased_ns[i] = cell->t_step_ns[i] + 10;
+    cr_assert(record_derive(cell) == 0);
+}
+
+static void change_one(struct record_cell *cell, char *name)
+{
+    char *value = strchr(name, '='), of[32];
+    size_t from, to;
+    if (strcmp(name, "ranks") == 0)
+        example_ranks(cell);
+    else if (strcmp(name, "phased") == 0)
+        add_phased(cell);
+    else if (strcmp(name, "derived") == 0)
+        cr_assert(record_derive(cell) == 0);
+    if (!value)
+        return;
+    *value++ = '\0';
+    const int parts = sscanf(name, "%31[a-z_][%zu-%zu", of, &from, &to);
+    if (parts > 1)
+        change_samples(cell, of, from, parts == 2 ? from : to, strtoul(value, NULL, 10));
+    else if (strcmp(name, "n_rounds") == 0)
+        cell->n_rounds = (int)strtol(value, NULL, 10);
+    else if (strcmp(name, "n_alone") == 0)
+        cell->n_alone = (int)strtol(value, NULL, 10);
+    else if (strcmp(value, "none") != 0)
+        change_field(cell, name, value);
+    for (int p = 0; p < RECORD_PHASES && strcmp(value, "none") == 0; ++p)
+        if (strcmp(name, "phases") == 0 || strcmp(name, record_phase_names[p]) == 0) {
+            free(cell->phase_ns[p]);
+            cell->phase_ns[p] = NULL;
+        }
+}
+
+void example_change(struct record_cell *cell, const char *changes)
+{
+    char text[200], *rest = text;
+    snprintf(text, sizeof text, "%s", changes);
+    for (char *name; (name = strtok_r(NULL, " ", &rest));)
+        change_one(cell, name);
+    record_cell_id(&cell->key, cell->cell_id);
+}
+
+void example_change_refused(struct record_cell *cell, const char *changes, const char *words)
+{
+    example_change(cell, changes);
+    char *text = record_cell_text(cell);
+    example_refused(text, words);
+    free(text);
 }
 
 struct record_series example_numbers(size_t n, const double value[])

@@ -41,19 +41,30 @@ static void record_file_append(const struct scratch *file, const char *text)
     cr_assert(write(file->fd, text, strlen(text)) == (ssize_t)strlen(text));
 }
 
+/* Appends a line and frees it. */
+static void append_line(const struct scratch *file, char *line)
+{
+    struct text_error err = {""};
+    cr_assert(line && record_append(file->fd, line, &err) == 0, "%s", err.text);
+    free(line);
+}
+
+static void append_run(const struct scratch *file)
+{
+    const struct record_run run = example_run();
+    append_line(file, record_run_text(&run));
+}
+
 static void append_status(const struct scratch *file, int launch, uint64_t setup_ns,
                           enum record_status status)
 {
     struct record_cell cell = example_cell(launch);
-    struct text_error err = {""};
     cell.setup_ns = setup_ns;
     cell.devices_ns = cell.reference_ns = 0;
     cell.status = status;
     cell.validated = status == RECORD_OK;
     snprintf(cell.reason, sizeof cell.reason, "%s", status == RECORD_OK ? "" : "a test");
-    char *text = record_cell_text(&cell);
-    cr_assert(text && record_append(file->fd, text, &err) == 0, "%s", err.text);
-    free(text);
+    append_line(file, record_cell_text(&cell));
     record_cell_free(&cell);
 }
 
@@ -62,38 +73,25 @@ static void append_cell(const struct scratch *file, int launch, uint64_t setup_n
     append_status(file, launch, setup_ns, RECORD_OK);
 }
 
-static void append_run(const struct scratch *file)
+static void append_end(const struct scratch *file, struct record_end end)
 {
-    const struct record_run run = example_run();
-    struct text_error err = {""};
-    char *text = record_run_text(&run);
-    cr_assert(text && record_append(file->fd, text, &err) == 0, "%s", err.text);
-    free(text);
-}
-
-static void append_end_line(const struct scratch *file, const struct record_end *end)
-{
-    struct text_error err = {""};
-    char *text = record_end_text(EXAMPLE_RUN_ID, end);
-    cr_assert(text && record_append(file->fd, text, &err) == 0, "%s", err.text);
-    free(text);
-}
-
-static void append_end(const struct scratch *file, size_t ok, size_t not_ok)
-{
-    const struct record_end end = {.planned = 50,
-                                   .ok = ok,
-                                   .not_ok = not_ok,
-                                   .interrupted = ok + not_ok < 50,
-                                   .seconds = (double)NAN};
-    append_end_line(file, &end);
+    end.planned = 50;
+    append_line(file, record_end_text(EXAMPLE_RUN_ID, &end));
 }
 
 static void append_seconds(const struct scratch *file, size_t ok, int sitting, double seconds)
 {
-    const struct record_end end = {
-        .planned = 50, .ok = ok, .interrupted = true, .sitting = sitting, .seconds = seconds};
-    append_end_line(file, &end);
+    append_end(file, (struct record_end){
+                         .ok = ok, .interrupted = true, .sitting = sitting, .seconds = seconds});
+}
+
+/* Returns what is read from a file, which must be readable; the caller frees it. */
+static struct record_file read_scratch(const struct scratch *at)
+{
+    struct record_file file;
+    struct text_error err = {""};
+    cr_assert(record_read(at->path, &file, &err) == 0, "%s", err.text);
+    return file;
 }
 
 static void check_unreadable(const struct scratch *at, const char *place, const char *named)
@@ -117,17 +115,16 @@ Test(record_file, whole)
     append_run(&at);
     append_status(&at, 0, 5, RECORD_FAILED);
     append_cell(&at, 1, 6);
-    append_end(&at, 1, 1);
+    append_end(&at, (struct record_end){.ok = 1, .not_ok = 1, .interrupted = true, .seconds = NAN});
     append_cell(&at, 0, 7);
-    struct record_file file;
-    struct text_error err = {""};
-    cr_assert(record_read(at.path, &file, &err) == 0, "%s", err.text);
+    struct record_file file = read_scratch(&at);
     cr_assert(file.n_cells == 2 && !file.torn && !file.ended, "a cell after the end: not ended");
     cr_assert(file.cell[0].setup_ns == 7 && file.cell[1].setup_ns == 6, "the last one counts");
     cr_assert(file.run.planned == 50);
     record_file_free(&file);
-    append_end(&at, 2, 0);
-    cr_assert(record_read(at.path, &file, &err) == 0 && file.ended && file.interrupted);
+    append_end(&at, (struct record_end){.ok = 2, .interrupted = true, .seconds = NAN});
+    file = read_scratch(&at);
+    cr_assert(file.ended && file.interrupted);
     record_file_free(&file);
     close(at.fd);
 }
@@ -138,18 +135,17 @@ Test(record_file, many_cells)
     append_run(&at);
     for (int launch = 0; launch < 50; ++launch)
         append_status(&at, launch, (uint64_t)launch, launch % 3 == 1 ? RECORD_FAILED : RECORD_OK);
-    struct record_file file;
-    struct text_error err = {""};
-    cr_assert(record_read(at.path, &file, &err) == 0 && file.n_cells == 50, "%s", err.text);
+    struct record_file file = read_scratch(&at);
+    cr_assert(file.n_cells == 50);
     for (int launch = 0; launch < 50; ++launch)
         cr_assert(file.cell[launch].key.launch == launch, "order of the file");
     record_file_free(&file);
-    append_end(&at, 33, 17);
+    append_end(&at, (struct record_end){.ok = 33, .not_ok = 17, .seconds = NAN});
     for (int launch = 49; launch >= 0; launch -= 3)
         append_cell(&at, launch, 1000);
-    append_end(&at, 50, 0);
-    cr_assert(record_read(at.path, &file, &err) == 0 && file.n_cells == 50, "%s", err.text);
-    cr_assert(file.ended && !file.interrupted);
+    append_end(&at, (struct record_end){.ok = 50, .seconds = NAN});
+    file = read_scratch(&at);
+    cr_assert(file.n_cells == 50 && file.ended && !file.interrupted);
     for (int launch = 0; launch < 50; ++launch) {
         const uint64_t setup = launch % 3 == 1 ? 1000 : (uint64_t)launch;
         cr_assert(file.cell[launch].key.launch == launch && file.cell[launch].setup_ns == setup);
@@ -162,20 +158,15 @@ Test(record_file, many_cells)
 static void append_sitting(const struct scratch *file, int launch, int sitting)
 {
     struct record_cell cell = example_cell(launch);
-    struct text_error err = {""};
     cell.sitting = sitting;
-    char *text = record_cell_text(&cell);
-    cr_assert(text && record_append(file->fd, text, &err) == 0, "%s", err.text);
-    free(text);
+    append_line(file, record_cell_text(&cell));
     record_cell_free(&cell);
 }
 
 /* Returns the time of all sessions that is in the file. */
 static double seconds_of(const struct scratch *at)
 {
-    struct record_file file;
-    struct text_error err = {""};
-    cr_assert(record_read(at->path, &file, &err) == 0, "%s", err.text);
+    struct record_file file = read_scratch(at);
     const double seconds = file.seconds;
     record_file_free(&file);
     return seconds;
@@ -295,10 +286,12 @@ Test(record_file, torn_tail, .timeout = 50)
         record_file_free(&file);
     }
     cr_assert(ftruncate(at.fd, whole) == 0);
-    cr_assert(record_read(at.path, &file, &err) == 0 && !file.torn && file.n_cells == 1);
+    file = read_scratch(&at);
+    cr_assert(!file.torn && file.n_cells == 1);
     record_file_free(&file);
     record_file_append(&at, "{\"schema\":\n");
-    cr_assert(record_read(at.path, &file, &err) == 0 && file.torn && file.torn_offset == whole);
+    file = read_scratch(&at);
+    cr_assert(file.torn && file.torn_offset == whole);
     record_file_free(&file);
     close(at.fd);
 }
@@ -343,73 +336,55 @@ Test(record_file, steps_alone)
     record_cell_free(&cell);
 }
 
-Test(record_file, bad_line_before_the_last)
+/* Returns the line that a table names: "run" and "cell" are right ones, after "other " those of
+ * another run. All others are themselves. The caller frees it. */
+static char *line_of(const char *name)
 {
-    struct scratch at = open_scratch();
-    append_run(&at);
-    record_file_append(&at, "{\"schema\":\n");
-    append_cell(&at, 0, 5);
-    check_unreadable(&at, ":2: ", "not JSON");
-
-    at = open_scratch();
-    append_run(&at);
-    append_cell(&at, 0, 5);
-    record_file_append(&at, "\n");
-    append_cell(&at, 1, 5);
-    check_unreadable(&at, ":3: ", "not JSON");
+    const struct record_run run = example_run();
+    const struct record_end end = {.planned = 1, .ok = 1, .seconds = (double)NAN};
+    struct record_cell cell = example_cell(0);
+    if (strcmp(name, "other cell") == 0)
+        snprintf(cell.run_id, sizeof cell.run_id, "eeeeeeeeeeeeeeee");
+    char *line = strcmp(name, "run") == 0         ? record_run_text(&run)
+                 : strcmp(name, "other end") == 0 ? record_end_text("ffffffffffffffff", &end)
+                 : strstr(name, "cell") && name[0] != '{' ? record_cell_text(&cell)
+                                                          : strdup(name);
+    record_cell_free(&cell);
+    return line;
 }
 
 /* A complete last line of another kind is not torn: cutting it off would destroy it. */
-Test(record_file, foreign_records)
+Test(record_file, foreign_lines)
 {
-    struct scratch at = open_scratch();
-    append_run(&at);
-    record_file_append(&at, "{\"schema\":\"lockstep/cell/2.0\"}\n");
-    check_unreadable(&at, ":2: ", "lockstep/cell/2.0");
-
-    at = open_scratch();
-    record_file_append(&at, "{\"context\":{\"date\":\"2026-01-01\"}}\n");
-    check_unreadable(&at, ":1: ", "schema");
-
-    at = open_scratch();
-    record_file_append(&at, "\x89PNG\r\n\x1a\n");
-    check_unreadable(&at, ":1: ", "not JSON");
-
-    at = open_scratch();
-    append_cell(&at, 0, 5);
-    check_unreadable(&at, ":1: ", "first line");
-
-    at = open_scratch();
-    append_run(&at);
-    append_run(&at);
-    check_unreadable(&at, ":2: ", "first line");
-
-    at = open_scratch();
-    append_run(&at);
-    const struct record_end end = {.planned = 1, .ok = 1, .seconds = (double)NAN};
-    char *text = record_end_text("ffffffffffffffff", &end);
-    record_file_append(&at, text);
-    record_file_append(&at, "\n");
-    free(text);
-    check_unreadable(&at, ":2: ", "ffffffffffffffff");
-
-    at = open_scratch();
-    append_run(&at);
-    struct record_cell cell = example_cell(0);
-    snprintf(cell.run_id, sizeof cell.run_id, "eeeeeeeeeeeeeeee");
-    text = record_cell_text(&cell);
-    record_file_append(&at, text);
-    record_file_append(&at, "\n");
-    free(text);
-    record_cell_free(&cell);
-    check_unreadable(&at, ":2: ", "eeeeeeeeeeeeeeee");
+    static const struct {
+        const char *lines[4], *place, *named;
+    } files[] = {
+        {{"run", "{\"schema\":", "cell"}, ":2: ", "not JSON"},
+        {{"run", "cell", "", "cell"}, ":3: ", "not JSON"},
+        {{"run", "{\"schema\":\"lockstep/cell/2.0\"}"}, ":2: ", "lockstep/cell/2.0"},
+        {{"{\"context\":{\"date\":\"2026-01-01\"}}"}, ":1: ", "schema"},
+        {{"\x89PNG\r\n\x1a"}, ":1: ", "not JSON"},
+        {{"cell"}, ":1: ", "first line"},
+        {{"run", "run"}, ":2: ", "first line"},
+        {{"run", "other end"}, ":2: ", "ffffffffffffffff"},
+        {{"run", "other cell"}, ":2: ", "eeeeeeeeeeeeeeee"},
+        {{NULL}, ":1: ", "empty"},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; ++i) {
+        const struct scratch at = open_scratch();
+        for (int k = 0; k < 4 && files[i].lines[k]; ++k) {
+            char *line = line_of(files[i].lines[k]);
+            record_file_append(&at, line);
+            record_file_append(&at, "\n");
+            free(line);
+        }
+        check_unreadable(&at, files[i].place, files[i].named);
+    }
 }
 
-Test(record_file, empty_incomplete_missing)
+Test(record_file, incomplete_missing)
 {
-    struct scratch at = open_scratch();
-    check_unreadable(&at, ":1: ", "empty");
-    at = open_scratch();
+    const struct scratch at = open_scratch();
     record_file_append(&at, "{\"schema\":\"lockstep/run/1.1\"");
     check_unreadable(&at, ":1: ", "incomplete");
     struct record_file file;
@@ -462,8 +437,8 @@ Test(record_file, full_disk_in_the_middle)
     cr_assert(after == before, "%ld bytes, before %ld", after, before);
     cr_assert(strstr(err.text, "as it was"), "%s", err.text);
     append_cell(&at, 0, 5);
-    struct record_file file;
-    cr_assert(record_read(at.path, &file, &err) == 0 && file.n_cells == 1, "%s", err.text);
+    struct record_file file = read_scratch(&at);
+    cr_assert(file.n_cells == 1);
     record_file_free(&file);
     close(at.fd);
 }

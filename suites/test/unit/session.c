@@ -2,6 +2,7 @@
  * else, or if a result has another size. */
 #include "measure/session.h"
 #include "measure/share.h"
+#include "record_example.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -22,9 +23,8 @@ static void open_workload(struct fixture *f, const char *name, size_t n_rows, en
 {
     const struct dp_group_config config = {.devices = "virt:2", .backend = "cpu-ref"};
     struct dp_error err = {0};
-    char why[200] = "";
-    f->config = (struct cell_config){.seed = 5, .rows = n_rows, .mode = mode};
-    cr_assert(workload_parse(name, &f->config.workload, why, sizeof why) == 0, "%s", why);
+    f->config = (struct cell_config){
+        .seed = 5, .rows = n_rows, .mode = mode, .workload = example_workload(name)};
     cr_assert(dp_group_open(&config, &f->group, &err) == 0, "%s", err.text);
     cr_assert(session_open(&f->session, f->group, &f->config, &err) == 0 &&
                   session_open_sets(&f->session, &f->config, &err) == 0,
@@ -216,11 +216,9 @@ Test(session, means_that_are_not_exact_are_refused)
     static const char *const names[] = {"mlp:4,6,3", "lstm"};
     for (int i = 0; i < 2; ++i) {
         const struct workload_set set = workload_set(5, 0);
-        struct workload workload;
+        const struct workload workload = example_workload(names[i]);
         struct verify *verify = NULL;
         struct text_error why = {""};
-        char text[200] = "";
-        cr_assert(workload_parse(names[i], &workload, text, sizeof text) == 0, "%s", text);
         cr_assert(verify_open(&workload, &set, ROWS, 3, DP_MATH_F32, &verify, &why) == 0, "%s",
                   why.text);
         cr_assert(verify_ranks(verify, &set, &why) == -1, "a third of %s passes for exact",

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record_example.h"
 #include "verify/recurrent.h"
 #include "workload.h"
 
@@ -60,12 +61,10 @@ Test(verified, sum_begins_with_bias)
 static struct verify *reference(const char *name, size_t rows, enum dp_math math)
 {
     struct workload_set set;
-    struct workload workload;
+    const struct workload workload = example_workload(name);
     struct verify *v = NULL;
     struct text_error why = {""};
-    char text[200];
 
-    cr_assert(workload_parse(name, &workload, text, sizeof text) == 0, "%s", text);
     set = workload_batch(&workload, rows, math, 7, 0);
     cr_assert(verify_open(&workload, &set, rows, 2, math, &v, &why) == 0, "%s", why.text);
     return v;

@@ -5,17 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record_example.h"
 #include "verify/arrays.h"
 #include "workload.h"
-
-static struct workload workload_of(const char *name)
-{
-    struct workload workload;
-    char why[200] = "";
-
-    cr_assert(workload_parse(name, &workload, why, sizeof why) == 0, "%s", why);
-    return workload;
-}
 
 /* Opening the reference proves that sums of |terms| are below 2^24. Returns its largest output. */
 static double largest_output(const struct workload *workload, const struct workload_set *set,
@@ -59,7 +51,7 @@ Test(wide, outputs_have_many_bits)
     for (size_t w = 0; w < sizeof table / sizeof table[0]; ++w)
         for (size_t b = 0; b < BATCHES; ++b)
             for (int index = 0; index < WORKLOAD_SETS; ++index) {
-                const struct workload workload = workload_of(table[w].name);
+                const struct workload workload = example_workload(table[w].name);
                 const struct workload_set set =
                     workload_batch(&workload, batches[b], DP_MATH_F32, 11, index);
                 const double most = largest_output(&workload, &set, batches[b], DP_MATH_F32);
@@ -85,7 +77,7 @@ Test(wide, every_math_leaves_them_alone)
 
     for (size_t w = 0; w < sizeof names / sizeof names[0]; ++w)
         for (enum dp_math math = 0; math < DP_MATHS; ++math) {
-            const struct workload workload = workload_of(names[w]);
+            const struct workload workload = example_workload(names[w]);
             const struct workload_set set = workload_batch(&workload, 100, math, 5, 1);
 
             if (set.wide > 0)
@@ -100,7 +92,7 @@ Test(wide, every_math_leaves_them_alone)
 /* Every shard of up to 8 has both kinds of rows, if there are enough rows. */
 Test(wide, every_shard_has_some)
 {
-    const struct workload workload = workload_of("tutorial");
+    const struct workload workload = example_workload("tutorial");
 
     for (size_t rows = 16; rows <= 3000; ++rows) {
         const struct workload_set set = workload_batch(&workload, rows, DP_MATH_F32, 1, 0);
@@ -129,7 +121,7 @@ Test(wide, every_shard_has_some)
 /* The numbers are odd, have that many bits, and both signs. */
 Test(wide, numbers)
 {
-    const struct workload workload = workload_of("mlp:512,512");
+    const struct workload workload = example_workload("mlp:512,512");
     const struct workload_set set = workload_batch(&workload, 64, DP_MATH_F32, 1, 0);
     int negative = 0;
 
@@ -155,7 +147,7 @@ Test(wide, numbers)
 /* If the reference proves numbers too large, fewer bits are asked for, until no row is wide. */
 Test(wide, narrow)
 {
-    const struct workload workload = workload_of("mlp:8,8,8");
+    const struct workload workload = example_workload("mlp:8,8,8");
     struct workload_set set = workload_batch(&workload, 64, DP_MATH_F32, 1, 0);
     int steps = 0;
 
@@ -175,7 +167,7 @@ Test(wide, others_have_none)
     static const char *const names[] = {"rnn", "lstm", "capsnet", "resnet"};
 
     for (int i = 0; i < 4; ++i) {
-        const struct workload workload = workload_of(names[i]);
+        const struct workload workload = example_workload(names[i]);
         const struct workload_set set = workload_batch(&workload, 64, DP_MATH_F32, 1, 0);
 
         cr_assert(set.wide == 0 && workload_patterns(&set, 64) == 64);
@@ -210,7 +202,7 @@ static void check_rows(const struct workload *workload, const struct workload_se
 
 Test(wide, rows_are_their_patterns)
 {
-    const struct workload workload = workload_of("mlp:33,20,7");
+    const struct workload workload = example_workload("mlp:33,20,7");
 
     for (size_t b = 0; b < 4; ++b) {
         const struct workload_set probe = workload_probe(&workload, 5, batches[b] + 300, 3);
