@@ -1,5 +1,4 @@
-/* verdict.c: sets the exit status of a Criterion program. It is linked into each of
- * them.
+/* verdict.c: sets the exit status of the program of Criterion tests.
  *
  *   0  at least one test ran, none failed      1  a test failed or crashed
  *   2  nothing was selected                    77 everything that was selected was skipped
