@@ -1,4 +1,5 @@
-/* apply.c: dp_apply: which thread runs a replica, and calls that are refused. */
+/* apply.c: dp_apply and a wrapper of one device: which thread runs a replica, and calls that are
+ * refused. */
 #include "list.h"
 #include "probes.h"
 
@@ -84,6 +85,28 @@ static void one_call(struct context *c)
            dp_slot_name(probe->visit[0].run_slot));
 }
 
+/* K = 1 is a direct call on the caller's thread, with nothing copied around it. */
+static void one_device(struct context *c)
+{
+    struct dp_group *group = open_group(c, 1);
+    struct dp_slot *slot = dp_group_slot(group, 0);
+    struct probe *probe;
+    struct dp_module *module = make_probe(c, group, &probe);
+    struct dp_module *wrapper = make_parallel(c, module, &(struct dp_parallel_config){0});
+    const struct dp_tensor x = make_matrix(c, slot, 10, 1, sequence(c, 10, 1.0, 1.0));
+    struct dp_trace *trace = case_memory(c, sizeof *trace);
+    dp_group_trace(group, trace);
+    const struct dp_tensor y = forward(c, wrapper, open_run(c, group), &x);
+    dp_group_trace(group, NULL);
+    expect_matrix(c, "output", &y, slot, 10, 1, sequence(c, 10, 1.0, 1.0));
+    expect(c, probe_forwards(probe) == 1, "%d calls", probe_forwards(probe));
+    expect(c, probe->visit[0].in_data == x.data, "the input was copied");
+    expect(c, y.data == x.data, "the output was gathered");
+    expect(c, pthread_equal(probe->visit[0].thread, pthread_self()) != 0, "another thread");
+    for (int p = 0; p < DP_PHASES; ++p)
+        expect(c, trace->replica[0].bytes[p] == 0, "phase %d moved bytes", p);
+}
+
 static void no_calls(struct context *c)
 {
     struct applied *a = open_applied(c, 2, NULL);
@@ -122,6 +145,7 @@ static void inside_a_replica(struct context *c)
 static const struct test_case cases[] = {
     {"apply/threads", "APPLY-04", threads},
     {"apply/one-call", "APPLY-04", one_call},
+    {"apply/one-device", "COMP-04 APPLY-04", one_device},
     {"apply/no-calls", "APPLY-01 ERR-04", no_calls},
     {"apply/inside-a-replica", "NEST-06", inside_a_replica},
 };

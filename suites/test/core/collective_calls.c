@@ -1,7 +1,8 @@
-/* collective_calls.c: collectives from one memory to another. Every communicator, in place and out
- * of place, for every element type that it adds, gives the results of a loop on the host. The input
- * is unchanged, and the order of the queues holds. The numbers are integers: their sum is the same
- * in any order. */
+/* collective_calls.c: collectives, alone and from one memory to another. Every communicator, in
+ * place and out of place, for every element type that it adds, gives the results of a loop on the
+ * host. The input is unchanged, and the order of the queues holds. Floats have the bits of a sum in
+ * rank order. Other numbers are integers: their sum is the same in any order; and so are floats for
+ * a communicator that adds in another order. */
 #include "list.h"
 
 #include "backend.h"
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_RANKS = 5 };
+enum { MOST_RANKS = 5, MOST = 20011 };
 
 struct collective_call {
     enum dp_collective_kind kind;
@@ -29,8 +30,8 @@ struct memory {
     struct dp_group *group;
     const struct collective_call *what;
     int ranks, root;
-    size_t n; /* of a block, or of all */
-    bool in_place;
+    size_t n;             /* of a block, or of all */
+    bool in_place, whole; /* whole: the numbers are integers */
     enum dp_dtype dtype;
     struct dp_tensor source[MOST_RANKS], in[MOST_RANKS], out[MOST_RANKS], result[MOST_RANKS],
         stayed[MOST_RANKS];
@@ -47,12 +48,12 @@ static size_t out_count(const struct memory *m)
     return m->n * (m->what->out_blocks ? (size_t)m->ranks : 1);
 }
 
-static const double *collective_calls_numbers(struct context *c, size_t count, int r)
+static const double *collective_calls_numbers(struct context *c, size_t count, int r, bool whole)
 {
     double *values = case_memory(c, count * sizeof *values);
     const float *random = randoms(c, count, 300 + (uint64_t)r);
     for (size_t i = 0; i < count; ++i)
-        values[i] = roundf(1000.0f * random[i]);
+        values[i] = (double)(whole ? roundf(1000.0f * random[i]) : random[i]);
     return values;
 }
 
@@ -81,7 +82,7 @@ static void collective_calls_make(struct context *c, struct memory *m)
 {
     m->group = open_group(c, m->ranks);
     for (int r = 0; r < m->ranks; ++r) {
-        m->values[r] = collective_calls_numbers(c, in_count(m), r);
+        m->values[r] = collective_calls_numbers(c, in_count(m), r, m->whole);
         m->source[r] = tensor(c, m, r, in_count(m), m->values[r]);
         m->result[r] = tensor(c, m, r, out_count(m), NULL);
         m->stayed[r] = tensor(c, m, r, in_count(m), NULL);
@@ -93,7 +94,7 @@ static void collective_calls_make(struct context *c, struct memory *m)
 static double wanted(const struct memory *m, int r, size_t i)
 {
     const size_t block = (size_t)r * m->n;
-    double sum = 0;
+    float sum = 0;
     switch (m->what->kind) {
     case DP_COLLECTIVE_BROADCAST:
         return m->values[m->root][i];
@@ -103,8 +104,8 @@ static double wanted(const struct memory *m, int r, size_t i)
         return m->values[i / m->n][block + i % m->n];
     default:
         for (int s = 0; s < m->ranks; ++s)
-            sum += m->values[s][(m->what->in_blocks ? block : 0) + i];
-        return sum;
+            sum += (float)m->values[s][(m->what->in_blocks ? block : 0) + i];
+        return (double)sum;
     }
 }
 
@@ -116,11 +117,14 @@ static void copies(struct context *c, const struct memory *m, const struct dp_te
         expect_ok(c, dp_tensor_copy(&to[r], &from[r], &c->err), "dp_tensor_copy");
 }
 
-static void collective_calls_run(struct context *c, struct memory *m)
+static void collective_calls_run(struct context *c, struct memory *m, bool alone)
 {
     copies(c, m, m->in, m->source);
-    expect_ok(c, dp_collective_run(m->group, m->what->kind, m->root, m->in, m->out, &c->err),
-              m->what->name);
+    const int status =
+        !alone ? dp_collective_run(m->group, m->what->kind, m->root, m->in, m->out, &c->err)
+        : m->what->sums ? dp_allreduce(m->group, m->in, &c->err)
+                        : dp_broadcast(m->group, m->in, m->root, &c->err);
+    expect_ok(c, status, m->what->name);
     copies(c, m, m->result, m->out);
     copies(c, m, m->stayed, m->in);
     copies(c, m, m->in, m->source); /* too early, and the result has it */
@@ -134,28 +138,33 @@ static void collective_calls_run(struct context *c, struct memory *m)
     }
 }
 
+/* Runs it twice, and twice alone if there is such a call: of float, to all ranks, in place. */
 static void one(struct context *c, const char *communicator, const struct memory *how)
 {
     struct memory m = *how;
+    const bool has_alone =
+        m.in_place && m.dtype == DP_F32 && !m.what->in_blocks && !m.what->out_blocks;
     case_release(c);
     case_note(c, "%s, %s %s place, type %d, %d ranks, %zu numbers", communicator, m.what->name,
               m.in_place ? "in" : "out of", (int)m.dtype, m.ranks, m.n);
     collective_calls_make(c, &m);
-    collective_calls_run(c, &m);
-    collective_calls_run(c, &m);
+    for (int turn = 0; turn < (has_alone ? 4 : 2); ++turn)
+        collective_calls_run(c, &m, turn >= 2);
 }
 
-static void each_of(struct context *c, const char *communicator, int ranks, size_t n)
+/* The longest tensors are of float alone. */
+static void each_of(struct context *c, const char *communicator, int ranks, size_t n, bool whole)
 {
     static const enum dp_dtype types[] = {DP_F32, DP_F64, DP_I32, DP_I64};
     for (size_t k = 0; k < sizeof collective_calls / sizeof collective_calls[0]; ++k) {
-        for (size_t t = 0; t < sizeof types / sizeof types[0]; ++t) {
+        for (size_t t = 0; t < (n == MOST ? 1 : sizeof types / sizeof types[0]); ++t) {
             for (int in_place = 0; in_place < 2; ++in_place) {
                 const struct memory m = {.what = &collective_calls[k],
                                          .ranks = ranks,
                                          .root = (int)t % ranks,
                                          .n = n,
                                          .in_place = in_place,
+                                         .whole = whole || types[t] != DP_F32,
                                          .dtype = types[t]};
                 if (!in_place || m.what->kind != DP_COLLECTIVE_ALLTOALL)
                     one(c, communicator, &m);
@@ -169,7 +178,8 @@ static void each_communicator(struct context *c)
     static const struct {
         int ranks;
         size_t n;
-    } table[] = {{1, 3}, {2, 1}, {3, 7}, {4, 2}, {4, 5003}, {5, 1}};
+    } table[] = {{1, 3},    {2, 1},    {2, 4096}, {3, 7},   {4, 2},
+                 {4, 5003}, {4, MOST}, {5, 1},    {5, 1025}};
     struct dp_communicator_row row;
     struct dp_kind_row kind;
     expect(c, dp_kind_of(c->settings.gpus > 0 ? "cuda" : "virt", &kind), "no kind");
@@ -181,22 +191,54 @@ static void each_communicator(struct context *c)
         for (size_t k = 0; k < sizeof table / sizeof table[0]; ++k) {
             if ((row.can & DP_COMM_FREE_ORDER) && table[k].ranks > c->settings.gpus)
                 continue; /* one rank a GPU */
-            each_of(c, row.name, table[k].ranks, table[k].n);
+            each_of(c, row.name, table[k].ranks, table[k].n, (row.can & DP_COMM_FREE_ORDER) != 0);
         }
     }
 }
 
+static struct dp_tensor vector(struct context *c, struct dp_group *group, int r, size_t count)
+{
+    return make_tensor(c, dp_group_slot(group, r), DP_F32, 1, &count, NULL);
+}
+
+/* Calls of collectives alone. */
+static void alone_refused(struct context *c)
+{
+    struct dp_group *group = open_group(c, 2);
+    const struct dp_tensor first = vector(c, group, 0, 4), none = {.slot = NULL};
+    const struct {
+        struct dp_tensor tensor[2];
+        int root, status; /* root 0: a sum */
+        const char *needle;
+    } table[] = {
+        {{first, vector(c, group, 1, 4)}, 2, DP_EINVAL, "root 2 of a broadcast: there are ranks 0"},
+        {{first, vector(c, group, 1, 4)}, -1, DP_EINVAL, "root -1"},
+        {{first, vector(c, group, 0, 4)}, 0, DP_EDEVICE, "tensor 1"},
+        {{first, none}, 0, DP_EDEVICE, "no slot"},
+        {{first, vector(c, group, 1, 5)}, 0, DP_ESHAPE, "tensor 1"},
+        {{vector(c, group, 0, 0), vector(c, group, 1, 0)}, 0, DP_ESHAPE, "no elements"},
+    };
+    struct dp_tensor whole[2];
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
+        const int got = table[i].root == 0
+                            ? dp_allreduce(group, table[i].tensor, &c->err)
+                            : dp_broadcast(group, table[i].tensor, table[i].root, &c->err);
+        expect_error(c, got, table[i].status, table[i].needle, NULL);
+    }
+    for (int r = 0; r < 2; ++r)
+        whole[r] = make_tensor(c, dp_group_slot(group, r), DP_I64, 1, (size_t[]){3},
+                               (double[]){1 + r, 2, 3});
+    expect_error(c, dp_allreduce(group, whole, &c->err), DP_EINVAL, "of float", NULL);
+    expect_ok(c, dp_broadcast(group, whole, 1, &c->err), "a broadcast of integers");
+    expect_values(c, "root's", &whole[0], (double[]){2, 2, 3});
+}
+
 static void collective_calls_refused(struct context *c)
 {
-    const size_t three = 3, four = 4, eight = 8;
     struct dp_group *group = open_group(c, 2);
-    struct dp_tensor small[2], large[2], odd[2];
-    for (int r = 0; r < 2; ++r) {
-        struct dp_slot *slot = dp_group_slot(group, r);
-        odd[r] = make_tensor(c, slot, DP_F32, 1, &three, NULL);
-        small[r] = make_tensor(c, slot, DP_F32, 1, &four, NULL);
-        large[r] = make_tensor(c, slot, DP_F32, 1, &eight, NULL);
-    }
+    const struct dp_tensor odd[] = {vector(c, group, 0, 3), vector(c, group, 1, 3)};
+    const struct dp_tensor small[] = {vector(c, group, 0, 4), vector(c, group, 1, 4)};
+    const struct dp_tensor large[] = {vector(c, group, 0, 8), vector(c, group, 1, 8)};
     const struct {
         enum dp_collective_kind kind;
         int root;
@@ -256,5 +298,6 @@ static const struct test_case cases[] = {
     {"collective_calls/each-communicator", "DDP-01", each_communicator},
     {"collective_calls/bf16", "DDP-01", bf16},
     {"collective_calls/refused", "ERR-07", collective_calls_refused},
+    {"collective_calls/alone-refused", "ERR-07", alone_refused},
 };
 const struct case_table collective_calls_cases = {cases, sizeof cases / sizeof cases[0]};
