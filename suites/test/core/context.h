@@ -74,10 +74,19 @@ void own(struct context *c, void (*close)(void *object), void *object);
 
 /* ---- opening: a failure is the case's failure ------------------------------------------- */
 
+/* A call with c->err has opened it, or failed with that status. */
+struct dp_group *opened_group(struct context *c, int status, struct dp_group *const *group);
 /* SLOTS devices of the settings' kind. */
 struct dp_group *open_group(struct context *c, int slots);
 bool adds_freely(const struct dp_group *group); /* DataParallel's sums: DP_COMM_FREE_SUMS */
 struct dp_group *open_math_group(struct context *c, int slots, enum dp_math math);
+/* All that a layer needs: a group, its first slot, and a run. */
+struct one {
+    struct dp_group *group;
+    struct dp_slot *slot;
+    struct dp_run *run;
+};
+struct one open_one(struct context *c, int slots);
 /* "virt:4", "virt:4+lag", "cuda:0,1,0,1" on two GPUs. */
 void device_list(const struct case_settings *settings, int slots, char text[256]);
 /* Writes the name that slot i must have: "virt:3", "cuda:1#1". */
@@ -88,8 +97,8 @@ struct dp_replicas *open_replicas(struct context *c, struct dp_module *module,
                                   struct dp_slot *const slots[], int n);
 struct dp_sgd *open_sgd(struct context *c, struct dp_module *module, float lr, float momentum,
                         float decay);
-/* Takes a reference that was just opened; for module openers not below. */
-struct dp_module *own_module(struct context *c, struct dp_module *module);
+/* A call with c->err has opened it, or failed with that status: for openers not below. */
+struct dp_module *opened_module(struct context *c, int status, struct dp_module *const *module);
 struct dp_module *make_module(struct context *c, struct dp_group *group,
                               const struct dp_module_ops *ops,
                               void *self); /* a module of the case */

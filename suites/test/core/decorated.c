@@ -8,11 +8,6 @@
 
 enum { COUNT = 5 };
 
-static void close_group(void *object)
-{
-    dp_group_close(object);
-}
-
 static struct dp_group *open_with(struct context *c, const char *suffixes)
 {
     char devices[320];
@@ -21,9 +16,7 @@ static struct dp_group *open_with(struct context *c, const char *suffixes)
     strncat(devices, suffixes, sizeof devices - strlen(devices) - 1);
     const struct dp_group_config config = {
         .devices = devices, .backend = c->settings.backend, .lag_seed = c->settings.lag_seed};
-    expect_ok(c, dp_group_open(&config, &group, &c->err), devices);
-    own(c, close_group, group);
-    return group;
+    return opened_group(c, dp_group_open(&config, &group, &c->err), &group);
 }
 
 static void parsed(struct context *c)
@@ -116,6 +109,15 @@ static void decorated_refused(struct context *c)
         {"virt:2+fault:nan@3/1+fault:wait@1", "'+fault:wait@1' is the second of its kind"},
         {"virt:2+fault:wait@1+fault:nan@3/1", "'+fault:nan@3/1' is the second of its kind"},
         {"virt:2+late", "+1us to +1000000us"},
+        {"virt:2+us", "+1us to +1000000us"},
+        {"virt:2+0us", "+1us to +1000000us"},
+        {"virt:2+-1us", "+1us to +1000000us"},
+        {"virt:2+1000001us", "+1us to +1000000us"},
+        {"virt:2+5ms", "+1us to +1000000us"},
+        {"virt:2+", "+1us to +1000000us"},
+        {"virt:2+lag+", "+1us to +1000000us"},
+        {"virt:2+00000005us", "+1us to +1000000us"},
+        {"virt:2+5usx", "+1us to +1000000us"},
         {"virt:2+lag+lag", "'+lag' is the second of its kind"},
         {"virt:2+1us+2us", "'+2us' is the second of its kind"},
         {"virt:2+1MB/s+2MB/s", "'+2MB/s' is the second of its kind"},
@@ -250,8 +252,7 @@ static void fails_late(struct context *c)
     struct dp_device_ops ops = dp_device_cpu;
     struct dp_group *group = NULL;
     ops.launch = no_launch;
-    expect_ok(c, dp_group_open(&config, &group, &c->err), "open");
-    own(c, close_group, group);
+    (void)opened_group(c, dp_group_open(&config, &group, &c->err), &group);
     for (int i = 0; i < 2; ++i)
         dp_group_slot(group, i)->ops = &ops;
     expect_ok(c, dp_lag_open(group, 0, &c->err), "late");

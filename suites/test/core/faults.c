@@ -92,11 +92,6 @@ static int read_parallel(struct subject *s, struct state *state)
     return status;
 }
 
-static void close_ddp(void *object)
-{
-    dp_ddp_close(object);
-}
-
 static void faults_open_ranks(struct context *c, struct subject *s)
 {
     const struct dp_ddp_config config = {.first_bucket_bytes = 8, .bucket_bytes = 32};
@@ -104,7 +99,7 @@ static void faults_open_ranks(struct context *c, struct subject *s)
     expect_ok_of(
         c, dp_ddp_open(s->model, first_slots(c, s->group, SLOTS), SLOTS, &config, &s->ddp, &s->err),
         &s->err, "dp_ddp_open");
-    own(c, close_ddp, s->ddp);
+    own_ddp(c, s->ddp);
     open_inputs(c, s, SLOTS);
 }
 

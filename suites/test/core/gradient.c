@@ -116,8 +116,7 @@ static struct dp_module *open_layer(struct context *c, struct dp_group *group, i
                        : which == CAPSULES   ? dp_capsule(group, &capsules, &layer, &c->err)
                        : which == LAYER_NORM ? dp_layer_norm(group, SIDE, 1e-5, &layer, &c->err)
                                              : dp_positions(group, 4, SIDE * SIDE, &layer, &c->err);
-    expect_ok(c, status, "opening it");
-    (void)own_module(c, layer);
+    (void)opened_module(c, status, &layer);
     move_module(c, layer, slot);
     for (int i = 0; i < params_of(which); ++i) {
         const struct dp_tensor *value = &param_at(c, layer, i)->value;

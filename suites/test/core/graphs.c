@@ -373,8 +373,8 @@ static void temporary(struct context *c)
         struct golden g;
         struct dp_module *borrow = NULL;
         golden_open(c, &g, k);
-        expect_ok(c, dp_module_open(g.group, &ops, NULL, &g.linear, 1, &borrow, &c->err), "borrow");
-        (void)own_module(c, borrow);
+        (void)opened_module(c, dp_module_open(g.group, &ops, NULL, &g.linear, 1, &borrow, &c->err),
+                            &borrow);
         struct dp_module *wrapper = make_parallel(c, borrow, &(struct dp_parallel_config){0});
         const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 5.0);
         double want[10];

@@ -55,8 +55,7 @@ static struct dp_module *make_conv(struct context *c, struct dp_group *group)
 {
     const struct dp_window window = {.kernel = {3, 3}, .padding = {1, 1}};
     struct dp_module *conv = NULL;
-    expect_ok(c, dp_conv2d(group, C_IN, C_OUT, &window, true, &conv, &c->err), "dp_conv2d");
-    (void)own_module(c, conv);
+    (void)opened_module(c, dp_conv2d(group, C_IN, C_OUT, &window, true, &conv, &c->err), &conv);
     write_values(c, &param_at(c, conv, 0)->value, integers(c, C_OUT * C_IN * 9, 2));
     write_values(c, &param_at(c, conv, 1)->value, integers(c, C_OUT, 3));
     return conv;
@@ -141,8 +140,7 @@ static void one_window(struct context *c, const struct same_size *s)
     struct dp_group *group = open_group(c, 1);
     struct dp_slot *slot = dp_group_slot(group, 0);
     struct dp_module *conv = NULL;
-    expect_ok(c, dp_conv2d(group, 1, 1, &window, false, &conv, &c->err), "dp_conv2d");
-    (void)own_module(c, conv);
+    (void)opened_module(c, dp_conv2d(group, 1, 1, &window, false, &conv, &c->err), &conv);
     const double *w = integers(c, taps, 2), *data = integers(c, n, 1), *up = integers(c, n, 4);
     double *y = case_memory(c, n * sizeof *y), *dx = case_memory(c, n * sizeof *dx);
     double *dw = case_memory(c, taps * sizeof *dw);
@@ -215,8 +213,7 @@ static void pool_widths(struct context *c)
     struct dp_slot *slot = dp_group_slot(group, 0);
     struct dp_run *run = open_run(c, group);
     struct dp_module *pool = NULL;
-    expect_ok(c, dp_max_pool2d(group, &window, &pool, &c->err), "dp_max_pool2d");
-    (void)own_module(c, pool);
+    (void)opened_module(c, dp_max_pool2d(group, &window, &pool, &c->err), &pool);
     for (size_t width = 2; width <= WIDEST; ++width) {
         const size_t outs = width / 2, windows = HEIGHT / 2 * outs;
         double x[HEIGHT * WIDEST], dx[HEIGHT * WIDEST] = {0.0};
@@ -256,10 +253,8 @@ static void views(struct context *c)
     struct dp_group *group = open_group(c, 1);
     struct dp_slot *slot = dp_group_slot(group, 0);
     struct dp_module *to_rows = NULL, *flat = NULL;
-    expect_ok(c, dp_unflatten(group, 2, rows_of, &to_rows, &c->err), "dp_unflatten");
-    (void)own_module(c, to_rows);
-    expect_ok(c, dp_flatten(group, &flat, &c->err), "dp_flatten");
-    (void)own_module(c, flat);
+    (void)opened_module(c, dp_unflatten(group, 2, rows_of, &to_rows, &c->err), &to_rows);
+    (void)opened_module(c, dp_flatten(group, &flat, &c->err), &flat);
     struct dp_run *run = open_run(c, group);
     for (size_t width = 5; width <= 7; width += 2) {
         struct dp_tensor out[DP_MAX_IO];
@@ -288,8 +283,7 @@ static void outside(struct context *c)
     struct dp_group *group = open_group(c, 1);
     struct dp_slot *host = dp_group_host(group);
     struct dp_module *table = NULL;
-    expect_ok(c, dp_embedding(group, 3, 2, &table, &c->err), "dp_embedding");
-    (void)own_module(c, table);
+    (void)opened_module(c, dp_embedding(group, 3, 2, &table, &c->err), &table);
     struct dp_run *run = open_run(c, group);
     write_values(c, &param_at(c, table, 0)->value, sequence(c, 6, 1.0, 1.0));
     const struct dp_tensor x =
@@ -336,8 +330,7 @@ static void too_large(struct context *c)
         make_tensor(c, dp_group_host(group), DP_F32, 4, (size_t[]){1, 1, 2, 2}, integers(c, 4, 1));
     struct dp_tensor out[DP_MAX_IO];
     int n = 0;
-    expect_ok(c, dp_conv2d(group, 1, 1, &wide, true, &none, &c->err), "dp_conv2d");
-    own_module(c, none);
+    (void)opened_module(c, dp_conv2d(group, 1, 1, &wide, true, &none, &c->err), &none);
     expect_error(c, dp_forward(none, open_run(c, group), &x, 1, out, &n, &c->err), DP_ENOMEM,
                  "conv2d", "windows");
 }

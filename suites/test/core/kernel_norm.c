@@ -95,8 +95,7 @@ static void kernel_norm_step_of(struct context *c, struct dp_module *module, con
     struct dp_group *group = dp_module_group(module);
     struct dp_slot *slot = dp_group_slot(group, 0);
     struct dp_run *run = open_run(c, group);
-    (void)own_module(c, module);
-    expect_ok(c, dp_module_to(module, slot, &c->err), "to the device");
+    move_module(c, module, slot);
     write_floats(c, &param_at(c, module, 0)->value, n->weight);
     write_floats(c, &param_at(c, module, 1)->value, n->bias);
     struct dp_tensor x = make_tensor(c, slot, DP_F32, 3, dim, NULL);
@@ -124,7 +123,8 @@ static void one_norm(struct context *c, struct dp_group *group, size_t inner)
     case_note(c, "planes of %zu", inner);
     for (size_t channel = 0; channel < CHANNELS; ++channel)
         want_channel(&n, channel, w);
-    expect_ok(c, dp_batch_norm(group, CHANNELS, EPS, MOMENTUM, &module, &c->err), "dp_batch_norm");
+    (void)opened_module(c, dp_batch_norm(group, CHANNELS, EPS, MOMENTUM, &module, &c->err),
+                        &module);
     kernel_norm_step_of(c, module, &n, dim, w);
     expect_bits(c, "running mean", &param_at(c, module, 2)->value, w->mean);
     expect_bits(c, "running variance", &param_at(c, module, 3)->value, w->var);
@@ -209,7 +209,7 @@ static void one_layer_norm(struct context *c, struct dp_group *group, size_t wid
         w->dweight[i] = (float)dweight[i];
         w->dbias[i] = (float)dbias[i];
     }
-    expect_ok(c, dp_layer_norm(group, width, EPS, &module, &c->err), "dp_layer_norm");
+    (void)opened_module(c, dp_layer_norm(group, width, EPS, &module, &c->err), &module);
     kernel_norm_step_of(c, module, &n, dim, w);
 }
 

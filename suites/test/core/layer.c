@@ -6,27 +6,13 @@
 
 #include <math.h>
 
-struct one {
-    struct dp_group *group;
-    struct dp_slot *slot;
-    struct dp_run *run;
-};
-
-static void open_one(struct context *c, struct one *o)
-{
-    case_release(c);
-    o->group = open_group(c, 1);
-    o->slot = dp_group_slot(o->group, 0);
-    o->run = open_run(c, o->group);
-}
-
 /* lead has the dimensions before the last one. */
 static void linear_shape(struct context *c, const size_t lead[], int n_lead, size_t d_in,
                          size_t d_out, bool bias)
 {
     size_t rows = 1, dim[4] = {0};
-    struct one o;
-    open_one(c, &o);
+    case_release(c);
+    const struct one o = open_one(c, 1);
     for (int d = 0; d < n_lead; ++d) {
         dim[d] = lead[d];
         rows *= lead[d];
@@ -88,8 +74,7 @@ static void linear(struct context *c)
 
 static void linear_refused(struct context *c)
 {
-    struct one o;
-    open_one(c, &o);
+    const struct one o = open_one(c, 1);
     struct dp_module *module = make_linear(c, o.group, 3, 2, true);
     move_module(c, module, o.slot);
     const struct dp_tensor wide = make_matrix(c, o.slot, 2, 4, sequence(c, 8, 1.0, 1.0));
@@ -113,8 +98,7 @@ static void linear_refused(struct context *c)
  * gives 6u y^2, and three roundings of at most u each follow; u = 2^-24. */
 static void tanh_layer(struct context *c)
 {
-    struct one o;
-    open_one(c, &o);
+    const struct one o = open_one(c, 1);
     enum { n = 400 };
     const float *x = randoms(c, n, 9);
     float wide[n];
@@ -159,8 +143,8 @@ static struct dp_tensor loss_of(struct context *c, const struct one *o, struct d
 static void sum_and_squares(struct context *c)
 {
     for (int variant = 0; variant < 8; ++variant) {
-        struct one o;
-        open_one(c, &o);
+        case_release(c);
+        const struct one o = open_one(c, 1);
         const bool mean = (variant & 1) != 0, squares = (variant & 2) != 0;
         const float scale = (variant & 4) != 0 ? 0.5f : 3.0f;
         case_note(c, "mean %d squares %d scale %g", mean, squares, (double)scale);
@@ -198,8 +182,8 @@ static void cross_entropy(struct context *c)
 {
     static const int lengths[] = {1, 7, 8, 26, 300};
     for (int m = 0; m < 2 * (int)(sizeof lengths / sizeof lengths[0]); ++m) {
-        struct one o;
-        open_one(c, &o);
+        case_release(c);
+        const struct one o = open_one(c, 1);
         enum { rows = 16, most = 300 };
         const int mean = m % 2, classes = lengths[m / 2], n = rows * classes;
         case_note(c, "mean %d, %d classes", mean, classes);
@@ -268,8 +252,7 @@ static void class_out_of_range(struct context *c)
 
 static void sum_of_no_rows(struct context *c)
 {
-    struct one o;
-    open_one(c, &o);
+    const struct one o = open_one(c, 1);
     const struct dp_tensor none = make_matrix(c, o.slot, 0, 2, NULL);
     const struct dp_tensor sum =
         forward(c, make_loss(c, o.group, DP_LOSS_SUM, 1.0f, false), o.run, &none);
@@ -280,8 +263,7 @@ static void sum_of_no_rows(struct context *c)
  * same seed. */
 static void initial_values(struct context *c)
 {
-    struct one o;
-    open_one(c, &o);
+    const struct one o = open_one(c, 1);
     const float *first = NULL;
     for (int i = 0; i < 3; ++i) {
         struct dp_module *parts[] = {make_linear(c, o.group, 16, 20, true),

@@ -199,8 +199,7 @@ static void heads(struct context *c)
     struct dp_module *attention = NULL;
     if (!open_net(c, &net, 1))
         return;
-    expect_ok(c, dp_attention(net.group, HEADS, 0.0, 1, &attention, &c->err), "dp_attention");
-    (void)own_module(c, attention);
+    (void)opened_module(c, dp_attention(net.group, HEADS, 0.0, 1, &attention, &c->err), &attention);
     const size_t dim[] = {N, STEPS, 3 * HEADS * SIZE};
     struct dp_tensor x = make_tensor(c, dp_group_slot(net.group, 0), DP_F32, 3, dim, NULL);
     write_floats(c, &x, randoms(c, dp_tensor_count(&x), 1));

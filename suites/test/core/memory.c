@@ -4,7 +4,6 @@
 
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
 
 static void round_trip(struct context *c)
 {
@@ -204,45 +203,8 @@ static void reset_forgets(struct context *c)
     }
 }
 
-/* Slow transfers carry the same bytes; a sleep is never too short. */
-static void delayed(struct context *c)
-{
-    const struct dp_group_config config = {.devices = "virt:2+700us"};
-    struct dp_group *group = NULL;
-    struct dp_tensor a, b;
-    struct dp_slot_info info;
-    struct timespec begin, end;
-    expect_ok(c, dp_group_open(&config, &group, &c->err), "virt:2+700us");
-    own(c, (void (*)(void *))dp_group_close, group);
-    dp_slot_describe(dp_group_slot(group, 1), &info);
-    expect(c, info.delay_ns == 700000 && !info.lag, "delay of %zu ns", (size_t)info.delay_ns);
-    a = make_tensor(c, dp_group_slot(group, 0), DP_F32, 1, (size_t[]){5}, sequence(c, 5, 1.0, 1.0));
-    b = make_tensor(c, dp_group_slot(group, 1), DP_F32, 1, (size_t[]){5}, sequence(c, 5, 0.0, 0.0));
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    expect_ok(c, dp_tensor_copy(&b, &a, &c->err), "copy");
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    expect(c, (end.tv_sec - begin.tv_sec) * 1000000000 + (end.tv_nsec - begin.tv_nsec) >= 700000,
-           "a transfer of %d us took less", 700);
-    expect_values(c, "copied", &b, sequence(c, 5, 1.0, 1.0));
-}
-
-static void delays_refused(struct context *c)
-{
-    static const char *const lists[] = {"virt:2+us",        "virt:2+0us",        "virt:2+-1us",
-                                        "virt:2+1000001us", "virt:2+5ms",        "virt:2+",
-                                        "virt:2+lag+",      "virt:2+00000005us", "virt:2+5usx"};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i) {
-        const struct dp_group_config config = {.devices = lists[i]};
-        struct dp_group *group = NULL;
-        expect_error(c, dp_group_open(&config, &group, &c->err), DP_EINVAL, lists[i],
-                     "+1us to +1000000us");
-    }
-}
-
 static const struct test_case cases[] = {
     {"memory/peak", "COMP-12", peak},
-    {"memory/delayed", "GATH-13", delayed},
-    {"memory/delays-refused", "ERR-03", delays_refused},
     {"memory/round-trip", "GATH-12", round_trip},
     {"memory/copies-in-order", "GATH-13", copies_in_order},
     {"memory/refused", "ERR-03", memory_refused},

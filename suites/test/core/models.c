@@ -26,11 +26,10 @@ static struct dp_module *models_open_model(struct context *c, const struct workl
                                            const struct setting *s, struct dp_group *group)
 {
     struct dp_module *model = NULL;
-    expect_ok(c,
-              s->wrapped ? workload_open_parallel(w, group, NULL, &model, &c->err)
-                         : workload_open(w, group, &model, &c->err),
-              s->name);
-    (void)own_module(c, model);
+    (void)opened_module(c,
+                        s->wrapped ? workload_open_parallel(w, group, NULL, &model, &c->err)
+                                   : workload_open(w, group, &model, &c->err),
+                        &model);
     return model;
 }
 

@@ -36,6 +36,13 @@ static void close_tensor(void *object)
     free(object);
 }
 
+struct dp_group *opened_group(struct context *c, int status, struct dp_group *const *group)
+{
+    expect_ok(c, status, "dp_group_open");
+    own(c, close_group, *group);
+    return *group;
+}
+
 static struct dp_group *open_devices(struct context *c, const char *devices, const char *backend,
                                      enum dp_math math)
 {
@@ -51,9 +58,7 @@ static struct dp_group *open_devices(struct context *c, const char *devices, con
     const int status = dp_group_open(&config, &group, &c->err);
     if (status && strstr(c->err.text, "are on one GPU"))
         case_skip(c, "%s", c->err.text);
-    expect_ok(c, status, "dp_group_open");
-    own(c, close_group, group);
-    return group;
+    return opened_group(c, status, &group);
 }
 
 void slot_name(const struct case_settings *settings, int i, char text[32])
@@ -110,6 +115,12 @@ struct dp_run *open_run(struct context *c, struct dp_group *group)
     return run;
 }
 
+struct one open_one(struct context *c, int slots)
+{
+    struct dp_group *group = open_group(c, slots);
+    return (struct one){group, dp_group_slot(group, 0), open_run(c, group)};
+}
+
 struct dp_replicas *open_replicas(struct context *c, struct dp_module *module,
                                   struct dp_slot *const slots[], int n)
 {
@@ -128,64 +139,58 @@ struct dp_sgd *open_sgd(struct context *c, struct dp_module *module, float lr, f
     return sgd;
 }
 
-struct dp_module *own_module(struct context *c, struct dp_module *module)
+struct dp_module *opened_module(struct context *c, int status, struct dp_module *const *module)
 {
-    own(c, close_module, module);
-    return module;
+    expect_ok(c, status, "opening a module");
+    own(c, close_module, *module);
+    return *module;
 }
 
 struct dp_module *make_module(struct context *c, struct dp_group *group,
                               const struct dp_module_ops *ops, void *self)
 {
     struct dp_module *module = NULL;
-    expect_ok(c, dp_module_open(group, ops, self, NULL, 0, &module, &c->err), ops->kind);
-    return own_module(c, module);
+    return opened_module(c, dp_module_open(group, ops, self, NULL, 0, &module, &c->err), &module);
 }
 
 struct dp_module *make_linear(struct context *c, struct dp_group *group, size_t d_in, size_t d_out,
                               bool bias)
 {
     struct dp_module *module = NULL;
-    expect_ok(c, dp_linear(group, d_in, d_out, bias, &module, &c->err), "dp_linear");
-    return own_module(c, module);
+    return opened_module(c, dp_linear(group, d_in, d_out, bias, &module, &c->err), &module);
 }
 
 struct dp_module *make_relu(struct context *c, struct dp_group *group)
 {
     struct dp_module *module = NULL;
-    expect_ok(c, dp_relu(group, &module, &c->err), "dp_relu");
-    return own_module(c, module);
+    return opened_module(c, dp_relu(group, &module, &c->err), &module);
 }
 
 struct dp_module *make_tanh(struct context *c, struct dp_group *group)
 {
     struct dp_module *module = NULL;
-    expect_ok(c, dp_tanh(group, &module, &c->err), "dp_tanh");
-    return own_module(c, module);
+    return opened_module(c, dp_tanh(group, &module, &c->err), &module);
 }
 
 struct dp_module *make_sequential(struct context *c, struct dp_group *group,
                                   struct dp_module *const children[], int n)
 {
     struct dp_module *module = NULL;
-    expect_ok(c, dp_sequential(group, children, n, &module, &c->err), "dp_sequential");
-    return own_module(c, module);
+    return opened_module(c, dp_sequential(group, children, n, &module, &c->err), &module);
 }
 
 struct dp_module *make_loss(struct context *c, struct dp_group *group, enum dp_loss_kind kind,
                             float scale, bool mean)
 {
     struct dp_module *module = NULL;
-    expect_ok(c, dp_loss(group, kind, scale, mean, &module, &c->err), "dp_loss");
-    return own_module(c, module);
+    return opened_module(c, dp_loss(group, kind, scale, mean, &module, &c->err), &module);
 }
 
 struct dp_module *make_parallel(struct context *c, struct dp_module *module,
                                 const struct dp_parallel_config *config)
 {
     struct dp_module *wrapper = NULL;
-    expect_ok(c, dp_parallel(module, config, &wrapper, &c->err), "dp_parallel");
-    return own_module(c, wrapper);
+    return opened_module(c, dp_parallel(module, config, &wrapper, &c->err), &wrapper);
 }
 
 struct dp_slot **slot_list(struct context *c, struct dp_group *group, const int order[], int n)

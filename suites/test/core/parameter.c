@@ -1,6 +1,7 @@
 /* parameter.c: parameters that are drawn, and moved with their gradients. */
 #include "golden.h"
 #include "list.h"
+#include "optimizer.h"
 
 #include <string.h>
 
@@ -40,10 +41,8 @@ static void changed(struct context *c)
     const struct dp_tensor x = golden_rows(c, g.ids[0], 10, 1.0);
     const struct dp_adamw_config config = {.lr = 0.5, .beta1 = 0.5, .beta2 = 0.5, .eps = 0.5};
     const float two = 2.0f;
-    struct dp_sgd *sgd = NULL;
-    struct dp_adamw *adamw = NULL;
-    expect_ok(c, dp_sgd_open(g.wrapper, 0.5f, 0.0f, 0.0f, &sgd, &c->err), "dp_sgd_open");
-    expect_ok(c, dp_adamw_open(g.wrapper, &config, &adamw, &c->err), "dp_adamw_open");
+    struct dp_sgd *sgd = open_sgd(c, g.wrapper, 0.5f, 0.0f, 0.0f);
+    struct dp_adamw *adamw = open_adamw(c, g.wrapper, &config);
     (void)forward(c, g.wrapper, g.run, &x);
     (void)backward(c, g.wrapper, g.run, NULL);
     for (int way = 0; way < 5; ++way) {
@@ -66,8 +65,6 @@ static void changed(struct context *c)
     expect_ok(c, dp_tensor_write(&g.weight->grad, &two, &c->err), "dp_tensor_write");
     (void)backward(c, g.wrapper, g.run, NULL);
     expect_grad(c, "weight", g.weight, (double[]){57.0});
-    dp_sgd_close(sgd);
-    dp_adamw_close(adamw);
 }
 
 static const struct test_case cases[] = {

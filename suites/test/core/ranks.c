@@ -8,6 +8,11 @@ static void close_ddp(void *object)
     dp_ddp_close(object);
 }
 
+void own_ddp(struct context *c, struct dp_ddp *ddp)
+{
+    own(c, close_ddp, ddp);
+}
+
 void ranks_open(struct context *c, struct ranks *ranks, struct dp_group *group,
                 struct dp_module *module, int n, const struct dp_ddp_config *config)
 {
@@ -17,7 +22,7 @@ void ranks_open(struct context *c, struct ranks *ranks, struct dp_group *group,
     move_module(c, module, slots[0]);
     expect_ok(c, dp_ddp_open(module, slots, n, config ? config : &plain, &ranks->ddp, &c->err),
               "dp_ddp_open");
-    own(c, close_ddp, ranks->ddp);
+    own_ddp(c, ranks->ddp);
 }
 
 void ranks_line(struct context *c, struct ranks *ranks, int n, const struct dp_ddp_config *config)

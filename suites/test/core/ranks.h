@@ -14,6 +14,7 @@ struct ranks {
     int n;
 };
 
+void own_ddp(struct context *c, struct dp_ddp *ddp); /* that was just opened */
 /* Opens ranks on the first n slots of the group; the module is moved to the first of them. */
 void ranks_open(struct context *c, struct ranks *ranks, struct dp_group *group,
                 struct dp_module *module, int n, const struct dp_ddp_config *config);

@@ -8,8 +8,7 @@
 static struct dp_module *make_norm(struct context *c, struct dp_group *group, double momentum)
 {
     struct dp_module *norm = NULL;
-    expect_ok(c, dp_batch_norm(group, 1, 0.0, momentum, &norm, &c->err), "dp_batch_norm");
-    return own_module(c, norm);
+    return opened_module(c, dp_batch_norm(group, 1, 0.0, momentum, &norm, &c->err), &norm);
 }
 
 /* 10 rows on K = 4 leave a shard of one: an error that names the replica, and the next batch runs.
@@ -40,8 +39,7 @@ static struct dp_module *make_dropout(struct context *c, struct dp_group *group,
                                       uint64_t seed)
 {
     struct dp_module *dropout = NULL;
-    expect_ok(c, dp_dropout(group, p, seed, &dropout, &c->err), "dp_dropout");
-    return own_module(c, dropout);
+    return opened_module(c, dp_dropout(group, p, seed, &dropout, &c->err), &dropout);
 }
 
 #define DRAWS 4096
@@ -126,11 +124,10 @@ static void shared_run(struct context *c)
             struct dp_tensor out[DP_MAX_IO];
             struct dp_module *call = NULL;
             int n_out = 0;
-            expect_ok(c,
-                      dp_data_parallel(dropout, run, slots, k, NULL, 0, &ones, 1, out, &n_out,
-                                       &call, &c->err),
-                      "dp_data_parallel");
-            own_module(c, call);
+            (void)opened_module(c,
+                                dp_data_parallel(dropout, run, slots, k, NULL, 0, &ones, 1, out,
+                                                 &n_out, &call, &c->err),
+                                &call);
             mask[i] = read_floats(c, &out[0]);
         }
         for (int i = 2; i < 4; ++i) {

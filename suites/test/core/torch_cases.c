@@ -23,10 +23,10 @@ TORCH_LAYER(conv2d)
     torch_open(c, &o);
     const struct dp_window window = window_of(layer, 2);
     const bool bias = layer->n_tensors == 8;
-    torch_made(c, &o,
-               dp_conv2d(o.group, (size_t)layer->number[0], (size_t)layer->number[1], &window, bias,
-                         &o.module, &c->err),
-               "dp_conv2d");
+    (void)opened_module(c,
+                        dp_conv2d(o.group, (size_t)layer->number[0], (size_t)layer->number[1],
+                                  &window, bias, &o.module, &c->err),
+                        &o.module);
     torch_set_params(c, &o, layer, torch_weight_bias, bias ? 2 : 1);
     torch_run_both_ways(c, &o, layer, torch_weight_bias, bias ? 2 : 1, true);
 }
@@ -36,7 +36,7 @@ TORCH_LAYER(max_pool2d)
     struct torch_one o;
     torch_open(c, &o);
     const struct dp_window window = window_of(layer, 0);
-    torch_made(c, &o, dp_max_pool2d(o.group, &window, &o.module, &c->err), "dp_max_pool2d");
+    (void)opened_module(c, dp_max_pool2d(o.group, &window, &o.module, &c->err), &o.module);
     torch_run_both_ways(c, &o, layer, NULL, 0, true);
 }
 
@@ -47,11 +47,10 @@ TORCH_LAYER(embedding)
         struct torch_one o;
         torch_open(c, &o);
         o.slot = host ? dp_group_host(o.group) : o.slot;
-        expect_ok(c,
-                  dp_embedding(o.group, (size_t)layer->number[0], (size_t)layer->number[1],
-                               &o.module, &c->err),
-                  "dp_embedding");
-        (void)own_module(c, o.module);
+        (void)opened_module(c,
+                            dp_embedding(o.group, (size_t)layer->number[0],
+                                         (size_t)layer->number[1], &o.module, &c->err),
+                            &o.module);
         torch_set_params(c, &o, layer, torch_weight_bias, 1);
         const struct dp_tensor x = torch_put(c, &o, DP_I32, torch_find(c, layer, "x"));
         const struct dp_tensor dy = torch_put(c, &o, DP_F32, torch_find(c, layer, "dy"));
@@ -71,12 +70,11 @@ static void one_recurrent(struct context *c, const struct torch_layer *layer)
     torch_open(c, &o);
     const size_t features = (size_t)layer->number[0], hidden = (size_t)layer->number[1];
     const bool last = layer->number[2] > 0.0;
-    expect_ok(c,
-              strcmp(layer->name, "lstm") == 0
-                  ? dp_lstm(o.group, features, hidden, last, &o.module, &c->err)
-                  : dp_rnn(o.group, features, hidden, last, &o.module, &c->err),
-              layer->name);
-    (void)own_module(c, o.module);
+    (void)opened_module(c,
+                        strcmp(layer->name, "lstm") == 0
+                            ? dp_lstm(o.group, features, hidden, last, &o.module, &c->err)
+                            : dp_rnn(o.group, features, hidden, last, &o.module, &c->err),
+                        &o.module);
     torch_set_params(c, &o, layer, recurrent_params, 4);
     torch_run_both_ways(c, &o, layer, recurrent_params, 4, true);
 }
@@ -98,10 +96,10 @@ TORCH_LAYER(batch_norm)
     static const char *const buffers[] = {"mean", "var"};
     struct torch_one o;
     torch_open(c, &o);
-    torch_made(c, &o,
-               dp_batch_norm(o.group, (size_t)layer->number[0], layer->number[3], layer->number[2],
-                             &o.module, &c->err),
-               "dp_batch_norm");
+    (void)opened_module(c,
+                        dp_batch_norm(o.group, (size_t)layer->number[0], layer->number[3],
+                                      layer->number[2], &o.module, &c->err),
+                        &o.module);
     const bool training = layer->number[1] > 0.0;
     dp_run_train_mode(o.run, training);
     for (int i = 0; i < 2; ++i) {
@@ -131,7 +129,7 @@ TORCH_LAYER(capsule)
     const struct dp_capsule_config config = {(size_t)layer->number[0], (size_t)layer->number[1],
                                              (size_t)layer->number[2], (size_t)layer->number[3],
                                              (int)layer->number[4]};
-    torch_made(c, &o, dp_capsule(o.group, &config, &o.module, &c->err), "dp_capsule");
+    (void)opened_module(c, dp_capsule(o.group, &config, &o.module, &c->err), &o.module);
     torch_set_params(c, &o, layer, torch_weight_bias, 1);
     torch_run_both_ways(c, &o, layer, torch_weight_bias, 1, true);
 }
@@ -143,10 +141,9 @@ TORCH_LAYER(residual)
     struct dp_module *conv = NULL;
     struct torch_one o;
     torch_open(c, &o);
-    expect_ok(c, dp_conv2d(o.group, channels, channels, &window, false, &conv, &c->err),
-              "dp_conv2d");
-    (void)own_module(c, conv);
-    torch_made(c, &o, dp_residual(o.group, conv, &o.module, &c->err), "dp_residual");
+    (void)opened_module(c, dp_conv2d(o.group, channels, channels, &window, false, &conv, &c->err),
+                        &conv);
+    (void)opened_module(c, dp_residual(o.group, conv, &o.module, &c->err), &o.module);
     torch_set_params(c, &o, layer, torch_weight_bias, 1);
     torch_run_both_ways(c, &o, layer, torch_weight_bias, 1, true);
     torch_run_both_ways(c, &o, layer, torch_weight_bias, 1, false);
@@ -177,10 +174,8 @@ static const struct dp_module_ops blind_ops = {"blind", blind_forward, blind_bac
 static void residual_of(struct context *c, const struct torch_one *o, int status,
                         struct dp_module **child, struct dp_module **module)
 {
-    expect(c, status == 0, "the child does not open");
-    (void)own_module(c, *child);
-    expect_ok(c, dp_residual(o->group, *child, module, &c->err), "dp_residual");
-    (void)own_module(c, *module);
+    (void)opened_module(c, status, child);
+    (void)opened_module(c, dp_residual(o->group, *child, module, &c->err), module);
 }
 
 static void residual_edges(struct context *c)

@@ -5,15 +5,8 @@
 
 void torch_open(struct context *c, struct torch_one *o)
 {
-    o->group = open_group(c, 1);
-    o->slot = dp_group_slot(o->group, 0);
-    o->run = open_run(c, o->group);
-}
-
-void torch_made(struct context *c, const struct torch_one *o, int status, const char *what)
-{
-    expect_ok(c, status, what);
-    (void)own_module(c, o->module);
+    const struct one one = open_one(c, 1);
+    *o = (struct torch_one){one.group, one.slot, one.run, NULL};
 }
 
 struct dp_tensor torch_put(struct context *c, const struct torch_one *o, enum dp_dtype dtype,

@@ -13,8 +13,6 @@ struct torch_one {
 
 /* Opens a group of one device, and a run. */
 void torch_open(struct context *c, struct torch_one *o);
-/* The call `what` has opened the module, which is now the case's. */
-void torch_made(struct context *c, const struct torch_one *o, int status, const char *what);
 struct dp_tensor torch_put(struct context *c, const struct torch_one *o, enum dp_dtype dtype,
                            const struct torch_tensor *t);
 /* Expects equal numbers, or numbers within the bounds of the file. */

@@ -7,7 +7,7 @@ TORCH_LAYER(gelu)
 {
     struct torch_one o;
     torch_open(c, &o);
-    torch_made(c, &o, dp_gelu(o.group, layer->number[0] > 0.0, &o.module, &c->err), "dp_gelu");
+    (void)opened_module(c, dp_gelu(o.group, layer->number[0] > 0.0, &o.module, &c->err), &o.module);
     torch_run_both_ways(c, &o, layer, NULL, 0, true);
 }
 
@@ -15,10 +15,9 @@ TORCH_LAYER(layer_norm)
 {
     struct torch_one o;
     torch_open(c, &o);
-    torch_made(
-        c, &o,
-        dp_layer_norm(o.group, (size_t)layer->number[0], layer->number[1], &o.module, &c->err),
-        "dp_layer_norm");
+    (void)opened_module(
+        c, dp_layer_norm(o.group, (size_t)layer->number[0], layer->number[1], &o.module, &c->err),
+        &o.module);
     torch_set_params(c, &o, layer, torch_weight_bias, 2);
     torch_run_both_ways(c, &o, layer, torch_weight_bias, 2, true);
     torch_run_both_ways(c, &o, layer, torch_weight_bias, 2, false);
@@ -28,11 +27,10 @@ TORCH_LAYER(positions)
 {
     struct torch_one o;
     torch_open(c, &o);
-    expect_ok(c,
-              dp_positions(o.group, (size_t)layer->number[0], (size_t)layer->number[1], &o.module,
-                           &c->err),
-              "dp_positions");
-    (void)own_module(c, o.module);
+    (void)opened_module(c,
+                        dp_positions(o.group, (size_t)layer->number[0], (size_t)layer->number[1],
+                                     &o.module, &c->err),
+                        &o.module);
     torch_set_params(c, &o, layer, torch_weight_bias, 1);
     torch_run_both_ways(c, &o, layer, torch_weight_bias, 1, true);
     torch_run_both_ways(c, &o, layer, torch_weight_bias, 1, false);
@@ -42,8 +40,8 @@ TORCH_LAYER(attention)
 {
     struct torch_one o;
     torch_open(c, &o);
-    torch_made(c, &o, dp_attention(o.group, (size_t)layer->number[0], 0.0, 1, &o.module, &c->err),
-               "dp_attention");
+    (void)opened_module(
+        c, dp_attention(o.group, (size_t)layer->number[0], 0.0, 1, &o.module, &c->err), &o.module);
     torch_run_both_ways(c, &o, layer, NULL, 0, true);
 }
 
@@ -53,14 +51,12 @@ TORCH_LAYER(tied)
     struct torch_one o;
     struct dp_module *parts[2];
     torch_open(c, &o);
-    expect_ok(c,
-              dp_embedding(o.group, (size_t)layer->number[0], (size_t)layer->number[1], &parts[0],
-                           &c->err),
-              "dp_embedding");
-    (void)own_module(c, parts[0]);
-    expect_ok(c, dp_linear_tied(o.group, param_at(c, parts[0], 0), &parts[1], &c->err),
-              "dp_linear_tied");
-    (void)own_module(c, parts[1]);
+    (void)opened_module(c,
+                        dp_embedding(o.group, (size_t)layer->number[0], (size_t)layer->number[1],
+                                     &parts[0], &c->err),
+                        &parts[0]);
+    (void)opened_module(c, dp_linear_tied(o.group, param_at(c, parts[0], 0), &parts[1], &c->err),
+                        &parts[1]);
     o.module = make_sequential(c, o.group, parts, 2);
     expect(c, dp_module_params(o.module, NULL, 0) == 1, "more than one parameter");
     torch_set_params(c, &o, layer, torch_weight_bias, 1);

@@ -6,62 +6,38 @@
 #include <math.h>
 #include <string.h>
 
-struct place {
-    struct dp_group *group;
-    struct dp_slot *slot;
-    struct dp_run *run;
-};
-
-static void transformer_open_place(struct context *c, struct place *p, int slots)
-{
-    p->group = open_group(c, slots);
-    p->slot = dp_group_slot(p->group, 0);
-    p->run = open_run(c, p->group);
-}
-
-static struct dp_module *own_opened(struct context *c, int status, struct dp_module *module)
-{
-    expect_ok(c, status, "opening a layer");
-    return own_module(c, module);
-}
-
 static struct dp_module *make_attention(struct context *c, struct dp_group *group, size_t heads,
                                         double p)
 {
     struct dp_module *module = NULL;
-    const int status = dp_attention(group, heads, p, 7, &module, &c->err);
-    return own_opened(c, status, module);
+    return opened_module(c, dp_attention(group, heads, p, 7, &module, &c->err), &module);
 }
 
 static struct dp_module *make_positions(struct context *c, struct dp_group *group, size_t context,
                                         size_t width)
 {
     struct dp_module *module = NULL;
-    const int status = dp_positions(group, context, width, &module, &c->err);
-    return own_opened(c, status, module);
+    return opened_module(c, dp_positions(group, context, width, &module, &c->err), &module);
 }
 
 static struct dp_module *make_norm(struct context *c, struct dp_group *group, size_t width)
 {
     struct dp_module *module = NULL;
-    const int status = dp_layer_norm(group, width, 1e-5, &module, &c->err);
-    return own_opened(c, status, module);
+    return opened_module(c, dp_layer_norm(group, width, 1e-5, &module, &c->err), &module);
 }
 
 static struct dp_module *make_gelu(struct context *c, struct dp_group *group)
 {
     struct dp_module *module = NULL;
-    const int status = dp_gelu(group, true, &module, &c->err);
-    return own_opened(c, status, module);
+    return opened_module(c, dp_gelu(group, true, &module, &c->err), &module);
 }
 
 /* ---- what is refused ---------------------------------------------------------------------- */
 
 static void refused_at_open(struct context *c)
 {
-    struct place p;
+    const struct one p = open_one(c, 1);
     struct dp_module *m = NULL;
-    transformer_open_place(c, &p, 1);
     expect_error(c, dp_layer_norm(p.group, 0, 0.1, &m, &c->err), DP_EINVAL, "(0, ", NULL);
     expect_error(c, dp_layer_norm(p.group, 3, -0.5, &m, &c->err), DP_EINVAL, "-0.5", NULL);
     expect_error(c, dp_layer_norm(p.group, 3, (double)NAN, &m, &c->err), DP_EINVAL, "nan", NULL);
@@ -79,7 +55,7 @@ static void refused_at_open(struct context *c)
     expect(c, m == NULL, "a layer was opened");
 }
 
-static void transformer_refuse(struct context *c, const struct place *p, struct dp_module *module,
+static void transformer_refuse(struct context *c, const struct one *p, struct dp_module *module,
                                const struct dp_tensor in[], int n_in, int status,
                                const char *needle, const char *other)
 {
@@ -91,8 +67,7 @@ static void transformer_refuse(struct context *c, const struct place *p, struct 
 
 static void refused_at_forward(struct context *c)
 {
-    struct place p;
-    transformer_open_place(c, &p, 2);
+    const struct one p = open_one(c, 2);
     struct dp_slot *far = dp_group_slot(p.group, 1);
     struct dp_module *norm = make_norm(c, p.group, 3), *at = make_positions(c, p.group, 4, 3);
     struct dp_module *attention = make_attention(c, p.group, 2, 0.0);
@@ -136,8 +111,7 @@ static void refused_at_forward(struct context *c)
 /* Without rows, or without steps, there is nothing to compute, and nothing fails. */
 static void empty(struct context *c)
 {
-    struct place p;
-    transformer_open_place(c, &p, 1);
+    const struct one p = open_one(c, 1);
     struct dp_module *parts[] = {make_positions(c, p.group, 4, 6), make_norm(c, p.group, 6),
                                  make_gelu(c, p.group), make_attention(c, p.group, 2, 0.5)};
     struct dp_module *model = make_sequential(c, p.group, parts, 4);
@@ -160,7 +134,7 @@ enum { ROWS = 2, HEADS = 2, STEPS = 8, ALL = ROWS * HEADS * STEPS * STEPS };
 
 /* Values are unit vectors, one for each step, so that the output is the probabilities themselves,
  * in training those after dropout: [ROWS, STEPS, HEADS, STEPS]. */
-static struct dp_tensor make_input(struct context *c, const struct place *p)
+static struct dp_tensor make_input(struct context *c, const struct one *p)
 {
     const size_t dim[] = {ROWS, STEPS, 3 * HEADS * STEPS};
     const float *some = randoms(c, ROWS * STEPS * 3 * HEADS * STEPS, 3);
@@ -173,14 +147,13 @@ static struct dp_tensor make_input(struct context *c, const struct place *p)
 }
 
 /* Returns the mask that dp_dropout with that seed has in the first draws of a run: 0 or 2. */
-static const float *make_mask(struct context *c, const struct place *p)
+static const float *make_mask(struct context *c, const struct one *p)
 {
     struct dp_module *dropout = NULL;
-    const int status = dp_dropout(p->group, 0.5, 7, &dropout, &c->err);
     const size_t dim[] = {ROWS, HEADS, STEPS, STEPS};
     const struct dp_tensor ones =
         make_tensor(c, p->slot, DP_F32, 4, dim, sequence(c, ALL, 1.0, 0.0));
-    (void)own_opened(c, status, dropout);
+    (void)opened_module(c, dp_dropout(p->group, 0.5, 7, &dropout, &c->err), &dropout);
     const struct dp_tensor y = forward(c, dropout, open_run(c, p->group), &ones);
     return read_floats(c, &y);
 }
@@ -228,8 +201,7 @@ static void expect_value_grad(struct context *c, const float *grad, const float 
 
 static void dropped(struct context *c)
 {
-    struct place p;
-    transformer_open_place(c, &p, 1);
+    const struct one p = open_one(c, 1);
     struct dp_tensor x = make_input(c, &p);
     struct dp_module *attention = make_attention(c, p.group, HEADS, 0.5);
     const float *mask = make_mask(c, &p);
@@ -333,13 +305,12 @@ static void one_time(const struct head *h, size_t t, const struct bounded *y,
  * other: the bound is four times, with the magnitudes of all terms. */
 static void one_length(struct context *c, size_t rows, size_t steps, size_t heads, size_t size)
 {
-    struct place p;
+    const struct one p = open_one(c, 1);
     const size_t width = heads * size, n_x = rows * steps * 3 * width, n_y = rows * steps * width;
     const float *x = randoms(c, n_x, steps), *dy = randoms(c, n_y, steps + 1);
     const struct bounded y = make_near(c, n_y), dx = make_near(c, n_x);
     const double roundings = 2.0 * (double)(size + 8) * sqrt((double)size) + 2.0 * (double)steps;
     case_note(c, "%zu steps, %zu heads of %zu", steps, heads, size);
-    transformer_open_place(c, &p, 1);
     for (size_t r = 0; r < rows; ++r) {
         for (size_t i = 0; i < heads * steps; ++i) {
             const size_t at = i / steps * size;
@@ -384,19 +355,18 @@ static void many_steps(struct context *c)
 enum { N = 6, T = 5, VOCAB = 7, WIDTH = 3, CONTEXT = 6 };
 
 struct model {
-    struct place at;
+    struct one at;
     struct dp_module *top; /* an embedding, positions, and an output that has its table */
 };
 
 static void transformer_open_model(struct context *c, struct model *m, int slots)
 {
     struct dp_module *parts[3] = {NULL};
-    transformer_open_place(c, &m->at, slots);
-    int status = dp_embedding(m->at.group, VOCAB, WIDTH, &parts[0], &c->err);
-    (void)own_opened(c, status, parts[0]);
+    m->at = open_one(c, slots);
+    (void)opened_module(c, dp_embedding(m->at.group, VOCAB, WIDTH, &parts[0], &c->err), &parts[0]);
     parts[1] = make_positions(c, m->at.group, CONTEXT, WIDTH);
-    status = dp_linear_tied(m->at.group, param_at(c, parts[0], 0), &parts[2], &c->err);
-    (void)own_opened(c, status, parts[2]);
+    (void)opened_module(
+        c, dp_linear_tied(m->at.group, param_at(c, parts[0], 0), &parts[2], &c->err), &parts[2]);
     m->top = make_sequential(c, m->at.group, parts, 3);
     expect(c, dp_module_params(m->top, NULL, 0) == 2, "parameters");
     write_values(c, &param_at(c, m->top, 0)->value, integers(c, VOCAB * WIDTH, 1));
