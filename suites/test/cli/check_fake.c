@@ -1,14 +1,11 @@
 /* check_fake.c: a shared object that splits rows rightly, and misbehaves as its options say: "WORD"
  * or "WORD@N". N is the split of a process at which it begins. */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "hostile/acts.h"
 #include "impl.h"
 
 struct impl_session {
@@ -22,21 +19,6 @@ static bool is(const struct impl_session *s, const char *misdeed)
     return strcmp(s->misdeed, misdeed) == 0;
 }
 
-static _Noreturn void hang(void)
-{
-    const struct timespec long_time = {.tv_sec = 1000};
-
-    for (;;)
-        nanosleep(&long_time, NULL);
-}
-
-/* The default action is restored, because sanitizers would end the process differently. */
-static void crash(void)
-{
-    signal(SIGSEGV, SIG_DFL);
-    raise(SIGSEGV);
-}
-
 /* Writes more than any memory for it should hold. */
 static void make_noise(void)
 {
@@ -48,38 +30,6 @@ static void make_noise(void)
         fwrite(line, 1, sizeof line, i % 2 ? stdout : stderr);
     fflush(stdout);
     fputs("\033[31mlast words <&\"'>\n", stderr);
-}
-
-/* Writes to all open descriptors what could be a verdict. */
-static void forge(void)
-{
-    char bytes[4096];
-
-    memset(bytes, 1, sizeof bytes);
-    for (int fd = 3; fd < 1024; ++fd)
-        if (write(fd, bytes, sizeof bytes) < 0)
-            errno = 0;
-}
-
-static void check_fake_close_all(void)
-{
-    for (int fd = 0; fd < 1024; ++fd)
-        close(fd);
-}
-
-/* Leaves a child that holds all open descriptors, and writes its process id to a file. */
-static void leave_somebody(void)
-{
-    const pid_t pid = fork();
-
-    if (pid == 0)
-        hang();
-    FILE *file = fopen("stayed", "w");
-
-    if (file) {
-        fprintf(file, "%ld\n", (long)pid);
-        fclose(file);
-    }
 }
 
 static void use_memory(void)
@@ -96,11 +46,11 @@ static void use_memory(void)
 static void misbehave(const struct impl_session *s)
 {
     if (is(s, "crash"))
-        crash();
+        act_crash();
     if (is(s, "abort"))
         abort();
     if (is(s, "hang"))
-        hang();
+        act_hang();
     if (is(s, "exit0"))
         exit(0);
     if (is(s, "exit3"))
@@ -108,13 +58,13 @@ static void misbehave(const struct impl_session *s)
     if (is(s, "noise") || is(s, "noise-crash"))
         make_noise();
     if (is(s, "noise-crash"))
-        crash();
+        act_crash();
     if (is(s, "forge"))
-        forge();
+        act_forge();
     if (is(s, "close"))
-        check_fake_close_all();
+        act_close();
     if (is(s, "stay"))
-        leave_somebody();
+        act_fork();
     if (is(s, "leak"))
         use_memory();
 }
@@ -137,9 +87,9 @@ static int fake_open(const struct impl_config *config, struct impl_about *about,
     about->capabilities = IMPL_CAP_SPLIT;
     about->dialect[IMPL_NO_ROWS] = IMPL_EMPTY;
     if (is(s, "open-crash"))
-        crash();
+        act_crash();
     if (is(s, "open-hang"))
-        hang();
+        act_hang();
     if (is(s, "open-exit"))
         exit(0);
     if (is(s, "nameless"))
@@ -165,7 +115,7 @@ static int fake_open(const struct impl_config *config, struct impl_about *about,
 static void fake_close(struct impl_session *s)
 {
     if (is(s, "close-crash") && s->calls > 0)
-        crash();
+        act_crash();
     free(s);
 }
 

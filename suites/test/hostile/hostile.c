@@ -53,7 +53,7 @@ static int hostile_open(const struct impl_config *config, struct impl_about *abo
     habit = habit_of(config->options);
     good = mutant_impl();
     if (habit == HABITS) {
-        err->status = IMPL_EINVAL;
+        act_refuse(err, IMPL_EINVAL, "");
         snprintf(err->text, sizeof err->text, "no habit '%.60s'", config->options);
         return IMPL_EINVAL;
     }
@@ -87,11 +87,8 @@ static void hostile_close(struct impl_session *s)
 
 static int hostile_reset(struct impl_session *s, struct impl_error *err)
 {
-    if (habit != RESET_FAILS)
-        return good->reset(s, err);
-    err->status = IMPL_EFAULT;
-    snprintf(err->text, sizeof err->text, "somebody still holds device 2");
-    return IMPL_EFAULT;
+    return habit == RESET_FAILS ? act_refuse(err, IMPL_EFAULT, "somebody still holds device 2")
+                                : good->reset(s, err);
 }
 
 /* ---- primitives ------------------------------------------------------------------------------ */
@@ -99,7 +96,7 @@ static int hostile_reset(struct impl_session *s, struct impl_error *err)
 static int forgive(int status, struct impl_error *err)
 {
     if (habit == REFUSES_ALL)
-        return act_refuse_all(err);
+        return act_refuse(err, IMPL_EINVAL, "no");
     if (habit != NEVER_REFUSES)
         return status;
     memset(err, 0, sizeof *err);
@@ -121,7 +118,7 @@ static int hostile_scatter(struct impl_session *s, struct impl_scatter *op, stru
     if (habit != SCATTER_UNFILLED)
         status = good->scatter(s, op, err);
     if (habit == REFUSES_ALL)
-        return act_refuse_all(err);
+        return act_refuse(err, IMPL_EINVAL, "no");
     return act_after_scatter(habit, op, status, err);
 }
 
@@ -162,12 +159,9 @@ static int hostile_model_open(struct impl_session *s, const char *description, i
                               struct impl_model **model, struct impl_error *err)
 {
     if (habit == REFUSES_ALL)
-        return act_refuse_all(err);
-    if (habit == NO_RANKS && ranks > 1) {
-        err->status = IMPL_ENODEV;
-        snprintf(err->text, sizeof err->text, "there is no device for rank 1");
-        return IMPL_ENODEV;
-    }
+        return act_refuse(err, IMPL_EINVAL, "no");
+    if (habit == NO_RANKS && ranks > 1)
+        return act_refuse(err, IMPL_ENODEV, "there is no device for rank 1");
     return good->model_open(s, description, ranks, model, err);
 }
 

@@ -3,6 +3,7 @@
 #ifndef HOSTILE_HOSTILE_H
 #define HOSTILE_HOSTILE_H
 
+#include "acts.h"
 #include "impl.h"
 
 #define HABIT(habit, word) habit,
@@ -21,16 +22,16 @@ enum habit habit_of(const char *word); /* HABITS: there is no such habit */
 
 /* hostile_walls.c */
 void act_on_walls(enum habit habit, const struct impl_scatter *op);
-int act_refuse_all(struct impl_error *err);
 
 /* hostile_acts.c: acts that replace a good operation, or follow it. */
-void act_crash(void);
-void act_noise(void);
-void act_fork(void);
+int act_refuse(struct impl_error *err, int status, const char *text);
+size_t act_elements(const struct impl_array *array);
+/* Computes the address as a number, so that no compiler sees where it leads. */
+volatile unsigned char *act_byte(const void *data, intptr_t offset);
+void act_add_one(const void *data, intptr_t offset);
 void act_before_scatter(enum habit habit, struct impl_scatter *op);
 int act_after_scatter(enum habit habit, struct impl_scatter *op, int status,
                       struct impl_error *err);
-_Noreturn void act_hang(void);
 void act_nan(struct impl_array *array);
 
 #endif

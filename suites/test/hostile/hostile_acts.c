@@ -27,64 +27,6 @@ enum habit habit_of(const char *word)
 
 /* ---- on its own ------------------------------------------------------------------------------ */
 
-void act_crash(void)
-{
-    signal(SIGSEGV, SIG_DFL);
-    raise(SIGSEGV);
-}
-
-_Noreturn void act_hang(void)
-{
-    for (;;)
-        pause();
-}
-
-void act_noise(void)
-{
-    char block[8192];
-
-    memset(block, 'n', sizeof block);
-    block[sizeof block - 1] = '\n';
-    for (int i = 0; i < 1024; ++i)
-        fwrite(block, 1, sizeof block, i / 8 % 2 == 0 ? stdout : stderr);
-    fflush(NULL);
-}
-
-/* Leaves a child that holds all open descriptors, perhaps one that others wait for. Its number is
- * for the test. */
-void act_fork(void)
-{
-    const pid_t pid = fork();
-    FILE *file;
-
-    if (pid == 0)
-        act_hang();
-    file = fopen("stayed", "a");
-    if (!file)
-        return;
-    fprintf(file, "%ld\n", (long)pid);
-    fclose(file);
-}
-
-static void act_close(void)
-{
-    for (int file = 0; file < 1024; ++file)
-        close(file);
-}
-
-static void act_forge(void)
-{
-    char bytes[4096];
-    size_t written = 0;
-
-    memset(bytes, 1, sizeof bytes);
-    for (int file = 3; file < 1024; ++file) {
-        const ssize_t n = write(file, bytes, sizeof bytes);
-        written += n > 0 ? (size_t)n : 0;
-    }
-    fprintf(stderr, "wrote %zu bytes where nothing is\n", written);
-}
-
 /* Recurses deeper than any stack. The volatile byte keeps it from becoming a loop. */
 static size_t recurse(const char *above, size_t depth)
 {
@@ -99,7 +41,7 @@ static size_t recurse(const char *above, size_t depth)
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
-static size_t count_of(const struct impl_array *array)
+size_t act_elements(const struct impl_array *array)
 {
     size_t count = 1;
 
@@ -112,15 +54,19 @@ void act_nan(struct impl_array *array)
 {
     const float not_a_number = NAN;
 
-    if (array->dtype == IMPL_F32 && count_of(array) > 0)
-        memcpy((char *)array->data + 4 * (count_of(array) - 1), &not_a_number, 4);
+    if (array->dtype == IMPL_F32 && act_elements(array) > 0)
+        memcpy((char *)array->data + 4 * (act_elements(array) - 1), &not_a_number, 4);
 }
 
 /* Computes the address as a number, so that no compiler sees where it leads. */
-static void write_at(const void *data, size_t forward, size_t back)
+volatile unsigned char *act_byte(const void *data, intptr_t offset)
 {
-    volatile unsigned char *byte =
-        (volatile unsigned char *)((uintptr_t)data + (uintptr_t)forward - (uintptr_t)back);
+    return (volatile unsigned char *)((intptr_t)data + offset);
+}
+
+void act_add_one(const void *data, intptr_t offset)
+{
+    volatile unsigned char *byte = act_byte(data, offset);
 
     *byte = (unsigned char)(*byte + 1);
 }
@@ -148,11 +94,11 @@ void act_before_scatter(enum habit habit, struct impl_scatter *op)
         act_close();
     if (habit == SCATTER_FORGES)
         act_forge();
-    if (habit == SCATTER_INPUT && op->input->data && count_of(op->input) > 0)
-        write_at(op->input->data, 0, 0);
+    if (habit == SCATTER_INPUT && op->input->data && act_elements(op->input) > 0)
+        act_add_one(op->input->data, 0);
 }
 
-static int refuse(struct impl_error *err, int status, const char *text)
+int act_refuse(struct impl_error *err, int status, const char *text)
 {
     memset(err, 0, sizeof *err);
     err->status = status;
@@ -170,18 +116,18 @@ static int spoil_status(enum habit habit, struct impl_scatter *op, int status,
         op->n_shards = -7;
         return status;
     case SCATTER_STATUS:
-        return refuse(err, 4711, "a status of its own");
+        return act_refuse(err, 4711, "a status of its own");
     case SCATTER_NO_REASON:
-        return refuse(err, IMPL_EINVAL, "");
+        return act_refuse(err, IMPL_EINVAL, "");
     case SCATTER_LIES:
-        refuse(err, IMPL_EINVAL, "in fact it did not work");
+        act_refuse(err, IMPL_EINVAL, "in fact it did not work");
         return IMPL_OK;
     case SCATTER_RAW_REASON:
-        refuse(err, IMPL_EINVAL, "");
+        act_refuse(err, IMPL_EINVAL, "");
         memset(err->text, '\x1b', sizeof err->text);
         return IMPL_EINVAL;
     case SCATTER_BROKEN:
-        return refuse(err, IMPL_EBROKEN, "the adapter lost its licence server");
+        return act_refuse(err, IMPL_EBROKEN, "the adapter lost its licence server");
     case NEVER_REFUSES:
         memset(err, 0, sizeof *err);
         return IMPL_OK;
@@ -194,10 +140,10 @@ static void spoil_shard(enum habit habit, struct impl_array *shard)
 {
     switch (habit) {
     case SCATTER_BEHIND:
-        write_at(shard->data, shard->capacity, 0);
+        act_add_one(shard->data, (intptr_t)shard->capacity);
         break;
     case SCATTER_BEFORE:
-        write_at(shard->data, 0, 1);
+        act_add_one(shard->data, -1);
         break;
     case SCATTER_NAN:
         act_nan(shard);

@@ -17,16 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int act_refuse_all(struct impl_error *err)
-{
-    memset(err, 0, sizeof *err);
-    err->status = IMPL_EINVAL;
-    err->replica = -1;
-    err->device = err->device_also = IMPL_NOWHERE;
-    snprintf(err->text, sizeof err->text, "no");
-    return IMPL_EINVAL;
-}
-
 /* ---- the thread ------------------------------------------------------------------------------ */
 
 #if defined(__x86_64__)
@@ -68,28 +58,6 @@ static void block_signal(void)
     pthread_sigmask(SIG_BLOCK, &one, NULL);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-static size_t bytes_of(const struct impl_array *array)
-{
-    size_t bytes = array->dtype == IMPL_F64 || array->dtype == IMPL_I64 ? 8 : 4;
-
-    for (int i = 0; i < array->ndim; ++i)
-        bytes *= array->dim[i];
-    return bytes;
-}
-
-/* Computes the address as a number, so that no compiler sees where it leads. */
-static volatile unsigned char *byte_at(const void *data, intptr_t offset)
-{
-    return (volatile unsigned char *)((intptr_t)data + offset);
-}
-
-static void add_one(volatile unsigned char *byte)
-{
-    *byte = (unsigned char)(*byte + 1);
-}
-
 /* ---- a process stays ------------------------------------------------------------------------- */
 
 /* Leaves a grandchild outside of the group and of the session. Its number is for the test. */
@@ -108,8 +76,7 @@ static void leave_somebody(void)
         fprintf(file, "%ld\n", (long)getpid());
         fclose(file);
     }
-    for (;;)
-        pause();
+    act_hang();
 }
 
 /* ---- a forged pass --------------------------------------------------------------------------- */
@@ -209,7 +176,8 @@ static void forge(void)
 void act_on_walls(enum habit habit, const struct impl_scatter *op)
 {
     const struct impl_array *input = op->input;
-    const intptr_t end = (intptr_t)bytes_of(input);
+    const size_t width = input->dtype == IMPL_F64 || input->dtype == IMPL_I64 ? 8 : 4;
+    const intptr_t end = (intptr_t)(width * act_elements(input));
 
     if (habit == WALL_ROUNDS)
         fesetround(FE_UPWARD);
@@ -224,11 +192,11 @@ void act_on_walls(enum habit habit, const struct impl_scatter *op)
     if (habit == WALL_SIGNALS)
         block_signal();
     if (habit == WALL_BEHIND)
-        add_one(byte_at(input->data, end));
+        act_add_one(input->data, end);
     if (habit == WALL_BEFORE)
-        add_one(byte_at(input->data, -1));
+        act_add_one(input->data, -1);
     if (habit == WALL_READS_FAR)
-        fprintf(stderr, "%d\n", *byte_at(input->data, end + 4096));
+        fprintf(stderr, "%d\n", *act_byte(input->data, end + 4096));
     if (habit == WALL_STAYS)
         leave_somebody();
     if (habit == WALL_FORGES)
