@@ -246,10 +246,11 @@ static int sample_set(struct fixture *f, int k, float part)
     return missed == 0 ? 0 : verifier_fail(f->config.workload.name, "wrong values were missed");
 }
 
-/* part: 0 for an exact model, see sample. */
-static int try_model(const char *name, enum dp_math math, float part)
+/* Tries all sets of a model, each changed everywhere if `all` is set, else in a sample of places.
+ * part: 0 for an exact model, see sample. */
+static int try_model(const char *name, const char *backend, enum dp_math math, bool all, float part)
 {
-    const struct dp_group_config config = {.devices = "virt:3", .math = math};
+    const struct dp_group_config config = {.devices = "virt:3", .backend = backend, .math = math};
     static struct fixture f;
     struct dp_group *group = NULL;
     struct dp_error err = {0};
@@ -265,11 +266,11 @@ static int try_model(const char *name, enum dp_math math, float part)
         session_open_sets(&f.session, &f.config, &err))
         status = verifier_fail("session", err.text);
     for (int k = 0; k < WORKLOAD_SETS && status == 0; ++k)
-        status = sample_set(&f, k, part);
+        status = all ? try_set(&f, k, 5) : sample_set(&f, k, part);
     session_close(&f.session);
     dp_group_close(group);
     printf("%s, %s: %zu wrong values, %zu missed\n", name, dp_math_name(math), f.wrong, f.missed);
-    return status;
+    return status != 0 || f.missed != 0 || f.wrong == 0;
 }
 
 static int try_models(void)
@@ -289,34 +290,12 @@ static int try_models(void)
                {"gpt:2,16,2,8,32", DP_MATH_BF16, 0x1p-3f}};
 
     for (size_t i = 0; i < sizeof row / sizeof row[0]; ++i)
-        if (try_model(row[i].name, row[i].math, row[i].part))
+        if (try_model(row[i].name, NULL, row[i].math, false, row[i].part))
             return 1;
     return 0;
 }
 
 int main(void)
 {
-    const struct dp_group_config config = {.devices = "virt:3", .backend = "cpu-ref"};
-    static struct fixture f;
-    struct dp_group *group = NULL;
-    struct dp_error err = {0};
-    char why[200];
-    int status = 0;
-
-    f.config = (struct cell_config){.seed = 5, .rows = ROWS, .mode = CELL_DP};
-    if (workload_parse("mlp:4,6,3", &f.config.workload, why, sizeof why))
-        return verifier_fail("workload", why);
-    if (dp_group_open(&config, &group, &err) || session_open(&f.session, group, &f.config, &err) ||
-        session_open_sets(&f.session, &f.config, &err))
-        status = verifier_fail("session", err.text);
-    for (int k = 0; k < WORKLOAD_SETS && status == 0; ++k)
-        status = try_set(&f, k, 5);
-    session_close(&f.session);
-    dp_group_close(group);
-    if (status == 0)
-        status = try_limits();
-    if (status == 0)
-        status = try_models();
-    printf("%zu wrong values, %zu missed\n", f.wrong, f.missed);
-    return status != 0 || f.missed != 0 || f.wrong == 0;
+    return try_model("mlp:4,6,3", "cpu-ref", DP_MATH_F32, true, 0) || try_limits() || try_models();
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../must.h"
 #include "command/command.h"
 #include "train/train.h"
 
@@ -83,31 +84,22 @@ int __wrap_weights_save(struct dp_module *module, const struct workload *workloa
     return status;
 }
 
-static void weights_must(int status, const struct dp_error *err)
-{
-    if (status == 0)
-        return;
-    fprintf(stderr, "FAILED: %s\n", err->text);
-    exit(1);
-}
-
 /* Makes a linear layer inside of DEPTH sequentials, after a ReLU or not: "0.0. ... .1.weight". */
 static struct dp_module *make_deep(struct dp_group *group, bool second)
 {
     struct dp_module *linear = NULL, *relu = NULL, *inner = NULL;
-    struct dp_error err = {0};
 
-    weights_must(dp_linear(group, 2, 2, true, &linear, &err), &err);
-    weights_must(dp_relu(group, &relu, &err), &err);
+    must(dp_linear(group, 2, 2, true, &linear, &must_err));
+    must(dp_relu(group, &relu, &must_err));
     struct dp_module *const parts[] = {second ? relu : linear, linear};
 
-    weights_must(dp_sequential(group, parts, second ? 2 : 1, &inner, &err), &err);
+    must(dp_sequential(group, parts, second ? 2 : 1, &inner, &must_err));
     dp_module_close(linear);
     dp_module_close(relu);
     for (int i = 0; i < DEPTH; ++i) {
         struct dp_module *outer = NULL;
 
-        weights_must(dp_sequential(group, &inner, 1, &outer, &err), &err);
+        must(dp_sequential(group, &inner, 1, &outer, &must_err));
         dp_module_close(inner);
         inner = outer;
     }
@@ -190,7 +182,7 @@ static void test_names(struct dp_group *group)
     struct dp_module *same = make_deep(group, false), *other = make_deep(group, true);
     struct dp_error err = {0};
 
-    weights_must(weights_load(same, NULL, "deep.weights", &err), &err);
+    must(weights_load(same, NULL, "deep.weights", &must_err));
     weights_expect(weights_load(other, NULL, "deep.weights", &err) == DP_EINVAL,
                    "another model's were loaded", 0);
     weights_expect(strstr(err.text, "tensor 0 is ...0.0.0.0.0.0.0.weight float32 [2, 2] there, "
@@ -259,11 +251,10 @@ int main(int argc, char **argv)
 {
     const struct dp_group_config config = {.devices = "virt:2", .backend = "cpu-ref"};
     struct dp_group *group = NULL;
-    struct dp_error err = {0};
 
     if (argc != 2 || chdir(argv[1]) != 0)
         return 2;
-    weights_must(dp_group_open(&config, &group, &err), &err);
+    must(dp_group_open(&config, &group, &must_err));
     test_params(group);
     test_save(group);
     test_spoiled(group);
