@@ -5,7 +5,6 @@
  * This program's cblas_sgemm comes before the library's, which it calls: it rounds the operands or
  * the results of every product, or of none. Sums are still made in single precision. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../next_sgemm.h"
 #include "kernels.h"
 #include "measure/measure.h"
 
@@ -71,9 +71,6 @@ static float *rounded_copy(const float *from, size_t n, int bits)
 
 /* The values of cblas.h; enumerations are ints. */
 enum { CblasRowMajor = 101, CblasNoTrans = 111, CblasTrans = 112 };
-typedef void sgemm_fn(int, int, int, int, int, int, float, const float *, int, const float *, int,
-                      float, float *, int);
-sgemm_fn cblas_sgemm;
 
 /* No matrix has gaps. */
 void cblas_sgemm(int layout, int turn_a, int turn_b, int m, int n, int k, float alpha,
@@ -83,13 +80,8 @@ void cblas_sgemm(int layout, int turn_a, int turn_b, int m, int n, int k, float 
     const struct fault *fault = call >= planted_from ? planted : &honest;
     float *near_a = rounded_copy(a, (size_t)m * (size_t)k, fault->operands);
     float *near_b = rounded_copy(b, (size_t)k * (size_t)n, fault->operands);
-    void *found = dlsym(RTLD_NEXT, "cblas_sgemm");
-    sgemm_fn *next = NULL;
 
-    if (!found)
-        abort();
-    memcpy(&next, &found, sizeof next);
-    next(layout, turn_a, turn_b, m, n, k, alpha, near_a, lda, near_b, ldb, beta, c, ldc);
+    next_sgemm()(layout, turn_a, turn_b, m, n, k, alpha, near_a, lda, near_b, ldb, beta, c, ldc);
     round_all(c, (size_t)m * (size_t)n, fault->results);
     if (call >= wrong_from)
         c[0] += 1;

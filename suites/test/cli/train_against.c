@@ -3,7 +3,6 @@
  * A faulty module is put between the data-parallel wrapper and the model of the first side: it
  * works on memory directly, which virtual devices allow. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -13,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../next_sgemm.h"
 #include "files/stop.h"
 #include "train/train.h"
 
@@ -123,22 +123,13 @@ TAMPER(tamper_stop, FAULT_STOP)
 
 /* This program's product comes before the library's: while `doubled` is set, both sides get twice
  * each product, and so the same bits. */
-typedef void sgemm_fn(int, int, int, int, int, int, float, const float *, int, const float *, int,
-                      float, float *, int);
-sgemm_fn cblas_sgemm;
 static atomic_bool doubled;
 
 void cblas_sgemm(int layout, int turn_a, int turn_b, int m, int n, int k, float alpha,
                  const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc)
 {
-    void *found = dlsym(RTLD_NEXT, "cblas_sgemm");
-    sgemm_fn *next = NULL;
-
-    if (!found)
-        abort();
-    memcpy(&next, &found, sizeof next);
-    next(layout, turn_a, turn_b, m, n, k, atomic_load(&doubled) ? 2 * alpha : alpha, a, lda, b, ldb,
-         beta, c, ldc);
+    next_sgemm()(layout, turn_a, turn_b, m, n, k, atomic_load(&doubled) ? 2 * alpha : alpha, a, lda,
+                 b, ldb, beta, c, ldc);
 }
 
 struct row {

@@ -2,29 +2,21 @@
  * WRONG_PRODUCT so wrong that no ReLU hides it. With "zero" all products are 0. Its cblas_sgemm
  * comes before that of the library, which it calls. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
+#include "../next_sgemm.h"
+
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 static atomic_long calls;
-
-typedef void sgemm_fn(int, int, int, int, int, int, float, const float *, int, const float *, int,
-                      float, float *, int);
-sgemm_fn cblas_sgemm;
 
 /* NOLINTNEXTLINE(readability-function-size) as the library has it */
 void cblas_sgemm(int layout, int turn_a, int turn_b, int m, int n, int k, float alpha,
                  const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc)
 {
     const char *number = getenv("WRONG_PRODUCT");
-    void *found = dlsym(RTLD_NEXT, "cblas_sgemm");
-    sgemm_fn *next = NULL;
 
-    if (!found || !number)
+    if (!number)
         abort();
-    memcpy(&next, &found, sizeof next);
-    next(layout, turn_a, turn_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    next_sgemm()(layout, turn_a, turn_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
     if (atomic_fetch_add(&calls, 1) + 1 == strtol(number, NULL, 10))
         for (int i = 0; i < m * n; ++i)
             c[(size_t)(i / n) * (size_t)ldc + (size_t)(i % n)] += 64;
