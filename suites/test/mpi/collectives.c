@@ -5,6 +5,7 @@
  *
  * LOCALS: ranks of each process, "1,3,2". The numbers are not exact, so that a sum in another order
  * shows. */
+#include "../must.h"
 #include "backend.h"
 #include "ddp.h"
 #include "start.h"
@@ -12,14 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_RANKS = 8 };
 
 struct test {
     struct dp_mpi *mpi;
     struct dp_group *group;
-    const char *devices;
     int world, first, n;
     int failed;
 };
@@ -29,18 +28,7 @@ static void collectives_expect(struct test *t, bool right, const char *what, int
 {
     if (right || t->failed++)
         return;
-    printf("FAIL process %d: %s of kind %d, %zu elements, rank %d, on %s\n", dp_mpi_rank(t->mpi),
-           what, kind, n, rank, t->devices);
-}
-
-static void collectives_must(struct test *t, int status, const struct dp_error *err,
-                             const char *what)
-{
-    if (status == 0)
-        return;
-    printf("FAIL process %d: %s on %s: %s\n", dp_mpi_rank(t->mpi), what, t->devices, err->text);
-    fflush(stdout);
-    _exit(1);
+    printf("FAIL %s: %s of kind %d, %zu elements, rank %d\n", must_row, what, kind, n, rank);
 }
 
 /* ---- numbers ----------------------------------------------------------------------------- */
@@ -134,7 +122,7 @@ struct collective_call {
     enum dp_collective_kind kind;
     enum dp_dtype dtype;
     size_t n;
-    bool in_place;
+    bool in_place, alone; /* alone: by dp_allreduce or dp_broadcast */
     int root;
     size_t ins, outs; /* elements of a tensor */
     struct dp_tensor large[MOST_RANKS], in[MOST_RANKS], out[MOST_RANKS];
@@ -146,43 +134,34 @@ struct collective_call {
 static void collectives_make(struct test *t, struct collective_call *s)
 {
     const size_t most = s->ins > s->outs ? s->ins : s->outs, block = s->n;
-    struct dp_error err = {0};
     for (int i = 0; i < t->n; ++i) {
         struct dp_slot *slot = dp_group_slot(t->group, i);
-        collectives_must(t, dp_tensor_alloc(slot, s->dtype, 1, &most, &s->large[i], &err), &err,
-                         "memory");
+        must(dp_tensor_alloc(slot, s->dtype, 1, &most, &s->large[i], &must_err));
         s->in[i] = s->out[i] = s->large[i];
         if (!s->in_place && s->ins < s->outs)
-            collectives_must(t, dp_tensor_alloc(slot, s->dtype, 1, &s->ins, &s->in[i], &err), &err,
-                             "memory");
+            must(dp_tensor_alloc(slot, s->dtype, 1, &s->ins, &s->in[i], &must_err));
         else if (!s->in_place)
-            collectives_must(t, dp_tensor_alloc(slot, s->dtype, 1, &s->outs, &s->out[i], &err),
-                             &err, "memory");
+            must(dp_tensor_alloc(slot, s->dtype, 1, &s->outs, &s->out[i], &must_err));
         else if (s->ins != s->outs)
-            collectives_must(t,
-                             dp_tensor_rows(&s->large[i], (size_t)(t->first + i) * block, block,
-                                            s->ins < s->outs ? &s->in[i] : &s->out[i], &err),
-                             &err, "rows");
-        collectives_must(t, dp_tensor_alloc(slot, s->dtype, 1, &s->ins, &s->source[i], &err), &err,
-                         "memory");
-        collectives_must(t, dp_tensor_alloc(slot, s->dtype, 1, &s->outs, &s->result[i], &err), &err,
-                         "memory");
+            must(dp_tensor_rows(&s->large[i], (size_t)(t->first + i) * block, block,
+                                s->ins < s->outs ? &s->in[i] : &s->out[i], &must_err));
+        must(dp_tensor_alloc(slot, s->dtype, 1, &s->ins, &s->source[i], &must_err));
+        must(dp_tensor_alloc(slot, s->dtype, 1, &s->outs, &s->result[i], &must_err));
         void *values = calloc(s->ins, 8);
         for (size_t k = 0; values && k < s->ins; ++k)
             collectives_store(values, s->dtype, k, collectives_number(t->first + i, k));
         if (values)
-            collectives_must(t, dp_tensor_write(&s->source[i], values, &err), &err, "write");
+            must(dp_tensor_write(&s->source[i], values, &must_err));
         free(values);
     }
 }
 
 static void collectives_check(struct test *t, const struct collective_call *s)
 {
-    struct dp_error err = {0};
     const size_t bytes = s->outs * dp_dtype_bytes(s->dtype);
     char *got = malloc(bytes), *wanted = calloc(1, bytes);
     for (int i = 0; got && wanted && i < t->n; ++i) {
-        collectives_must(t, dp_tensor_read(got, &s->result[i], &err), &err, "read");
+        must(dp_tensor_read(got, &s->result[i], &must_err));
         for (size_t k = 0; k < s->outs; ++k)
             want(t, s->kind, s->dtype, s->n, s->root, t->first + i, k, wanted);
         collectives_expect(t, memcmp(got, wanted, bytes) == 0,
@@ -196,11 +175,10 @@ static void collectives_check(struct test *t, const struct collective_call *s)
 /* The input of a rank is unchanged. */
 static void check_in(struct test *t, const struct collective_call *s)
 {
-    struct dp_error err = {0};
     const size_t bytes = s->ins * dp_dtype_bytes(s->dtype);
     char *got = malloc(bytes), *wanted = calloc(1, bytes);
     for (int i = 0; got && wanted && i < t->n; ++i) {
-        collectives_must(t, dp_tensor_read(got, &s->in[i], &err), &err, "read");
+        must(dp_tensor_read(got, &s->in[i], &must_err));
         for (size_t k = 0; k < s->ins; ++k)
             collectives_store(wanted, s->dtype, k, collectives_number(t->first + i, k));
         collectives_expect(t, memcmp(got, wanted, bytes) == 0, "what is brought", (int)s->kind,
@@ -210,26 +188,30 @@ static void check_in(struct test *t, const struct collective_call *s)
     free(wanted);
 }
 
-static void collective_call(struct test *t, enum dp_collective_kind kind, enum dp_dtype dtype,
-                            size_t n, bool in_place)
+static int run_collective(const struct test *t, const struct collective_call *s)
 {
-    struct dp_error err = {0};
-    struct collective_call s = {.kind = kind, .dtype = dtype, .n = n, .in_place = in_place};
-    s.root = (int)((n + (size_t)dtype) % (size_t)t->world);
-    s.ins = n * (in_blocks(kind) ? (size_t)t->world : 1);
-    s.outs = n * (out_blocks(kind) ? (size_t)t->world : 1);
+    if (!s->alone)
+        return dp_collective_run(t->group, s->kind, s->root, s->in, s->out, &must_err);
+    return s->kind == DP_COLLECTIVE_ALLREDUCE ? dp_allreduce(t->group, s->in, &must_err)
+                                              : dp_broadcast(t->group, s->in, s->root, &must_err);
+}
+
+static void collective_call(struct test *t, struct collective_call s)
+{
+    s.root = (int)((s.n + (size_t)s.dtype) % (size_t)t->world);
+    s.ins = s.n * (in_blocks(s.kind) ? (size_t)t->world : 1);
+    s.outs = s.n * (out_blocks(s.kind) ? (size_t)t->world : 1);
     collectives_make(t, &s);
     for (int i = 0; i < t->n; ++i)
-        collectives_must(t, dp_tensor_copy(&s.in[i], &s.source[i], &err), &err, "copy");
-    collectives_must(t, dp_collective_run(t->group, kind, s.root, s.in, s.out, &err), &err,
-                     "dp_collective_run");
+        must(dp_tensor_copy(&s.in[i], &s.source[i], &must_err));
+    must(run_collective(t, &s));
     for (int i = 0; i < t->n; ++i)
-        collectives_must(t, dp_tensor_copy(&s.result[i], &s.out[i], &err), &err, "copy");
+        must(dp_tensor_copy(&s.result[i], &s.out[i], &must_err));
     collectives_check(t, &s);
-    if (!in_place)
+    if (!s.in_place)
         check_in(t, &s);
     for (int i = 0; i < t->n; ++i) {
-        if (!in_place)
+        if (!s.in_place)
             dp_tensor_free(s.ins < s.outs ? &s.in[i] : &s.out[i]);
         dp_tensor_free(&s.large[i]);
         dp_tensor_free(&s.source[i]);
@@ -240,53 +222,30 @@ static void collective_call(struct test *t, enum dp_collective_kind kind, enum d
 static void collective_calls(struct test *t)
 {
     static const size_t sizes[] = {1, 7, 240, 961, 20011};
-    for (int kind = 0; kind < DP_COLLECTIVE_KINDS; ++kind) {
-        for (int dtype = DP_F32; dtype <= DP_BF16; ++dtype) {
-            for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
-                if (dtype == DP_BF16 && sums((enum dp_collective_kind)kind))
+    static const size_t alone[] = {1, 3, 240, 959, 961, 5000, 70001, 400000};
+    for (int k = 0; k < DP_COLLECTIVE_KINDS; ++k) {
+        const enum dp_collective_kind kind = (enum dp_collective_kind)k;
+        for (int type = DP_F32; type <= DP_BF16; ++type) {
+            for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+                struct collective_call call = {kind, (enum dp_dtype)type, sizes[i], .ins = 0};
+                if (type == DP_BF16 && sums(kind))
                     continue;
-                collective_call(t, (enum dp_collective_kind)kind, (enum dp_dtype)dtype, sizes[k],
-                                false);
+                collective_call(t, call);
+                call.in_place = true;
                 if (kind != DP_COLLECTIVE_ALLTOALL)
-                    collective_call(t, (enum dp_collective_kind)kind, (enum dp_dtype)dtype,
-                                    sizes[k], true);
+                    collective_call(t, call);
             }
         }
-        collective_call(t, (enum dp_collective_kind)kind, DP_F32, 300007,
-                        kind % 2 == 0 && kind != 4);
+        collective_call(
+            t, (struct collective_call){kind, DP_F32, 300007, .in_place = k % 2 == 0 && k != 4});
     }
-}
-
-/* ---- in place ---------------------------------------------------------------------------- */
-
-static void collectives_whole(struct test *t, size_t n, int root)
-{
-    struct dp_tensor tensor[MOST_RANKS];
-    struct dp_error err = {0};
-    float *got = malloc(n * sizeof *got), *wanted = malloc(n * sizeof *wanted);
-    for (int i = 0; i < t->n; ++i) {
-        collectives_must(
-            t, dp_tensor_alloc(dp_group_slot(t->group, i), DP_F32, 1, &n, &tensor[i], &err), &err,
-            "memory");
-        for (size_t k = 0; k < n; ++k)
-            collectives_store(got, DP_F32, k, collectives_number(t->first + i, k));
-        collectives_must(t, dp_tensor_write(&tensor[i], got, &err), &err, "write");
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; ++i) {
+        struct collective_call call = {DP_COLLECTIVE_ALLREDUCE, DP_F32, alone[i], .in_place = true,
+                                       .alone = true};
+        collective_call(t, call);
+        call.kind = DP_COLLECTIVE_BROADCAST;
+        collective_call(t, call);
     }
-    collectives_must(t,
-                     root < 0 ? dp_allreduce(t->group, tensor, &err)
-                              : dp_broadcast(t->group, tensor, root, &err),
-                     &err, "a collective in place");
-    for (size_t k = 0; k < n; ++k)
-        want(t, root < 0 ? DP_COLLECTIVE_ALLREDUCE : DP_COLLECTIVE_BROADCAST, DP_F32, n, root, 0, k,
-             wanted);
-    for (int i = 0; i < t->n; ++i) {
-        collectives_must(t, dp_tensor_read(got, &tensor[i], &err), &err, "read");
-        collectives_expect(t, memcmp(got, wanted, n * sizeof *got) == 0, "a collective in place",
-                           root, n, t->first + i);
-        dp_tensor_free(&tensor[i]);
-    }
-    free(got);
-    free(wanted);
 }
 
 /* ---- between processes ------------------------------------------------------------------- */
@@ -295,18 +254,16 @@ static void collectives_exchange(struct test *t, size_t bytes)
 {
     const struct dp_world *world = dp_mpi_world(t->mpi);
     const int size = dp_mpi_size(t->mpi), rank = dp_mpi_rank(t->mpi);
-    struct dp_error err = {0};
     unsigned char *mine = malloc(bytes + 1), *all = calloc((size_t)size, bytes + 1);
     for (size_t i = 0; i < bytes; ++i)
         mine[i] = (unsigned char)(i * 31 + (size_t)rank * 7 + (i >> 8));
-    collectives_must(t, world->bootstrap->exchange(world->self, mine, bytes, all, &err), &err,
-                     "exchange");
+    must(world->bootstrap->exchange(world->self, mine, bytes, all, &must_err));
     bool right = true;
     for (size_t i = 0; i < bytes * (size_t)size; ++i)
         right =
             right && all[i] == (unsigned char)(i % bytes * 31 + i / bytes * 7 + (i % bytes >> 8));
     collectives_expect(t, right, "an exchange", 0, bytes, rank);
-    collectives_must(t, world->bootstrap->barrier(world->self, &err), &err, "barrier");
+    must(world->bootstrap->barrier(world->self, &must_err));
     free(mine);
     free(all);
 }
@@ -314,11 +271,10 @@ static void collectives_exchange(struct test *t, size_t bytes)
 static void agree(struct test *t, int n)
 {
     const int size = dp_mpi_size(t->mpi), rank = dp_mpi_rank(t->mpi);
-    struct dp_error err = {0};
     int64_t *values = malloc((size_t)n * sizeof *values);
     for (int i = 0; i < n; ++i) /* the largest is that of process i % size */
         values[i] = rank == i % size ? 5 - i : -(int64_t)i - 1000000000000;
-    collectives_must(t, dp_comm_allreduce_max(t->group, values, n, &err), &err, "agree");
+    must(dp_comm_allreduce_max(t->group, values, n, &must_err));
     bool right = true;
     for (int i = 0; i < n; ++i)
         right = right && values[i] == 5 - i;
@@ -330,21 +286,17 @@ static void agree(struct test *t, int n)
 
 static int test_devices(struct dp_mpi *mpi, const char *suffix, uint64_t seed, int n)
 {
-    static const size_t sizes[] = {1, 3, 240, 959, 961, 5000, 70001, 400000};
-    char devices[32];
-    struct dp_error err = {0};
-    struct test t = {.mpi = mpi, .devices = devices, .n = n};
+    char devices[32], row[64];
+    struct test t = {.mpi = mpi, .n = n};
     snprintf(devices, sizeof devices, "virt:%d%s", n, suffix);
+    snprintf(row, sizeof row, "process %d on %s", dp_mpi_rank(mpi), devices);
+    must_row = row;
     const struct dp_group_config config = {
         .devices = devices, .lag_seed = seed, .world = dp_mpi_world(mpi)};
-    collectives_must(&t, dp_group_open(&config, &t.group, &err), &err, "a group");
+    must(dp_group_open(&config, &t.group, &must_err));
     t.world = dp_group_world(t.group);
     t.first = dp_group_first(t.group);
     collective_calls(&t);
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
-        collectives_whole(&t, sizes[k], -1);
-        collectives_whole(&t, sizes[k], (int)(k % (size_t)t.world));
-    }
     static const size_t bytes[] = {0, 1, 63, 3840, 3841, 40000, 3000001};
     for (size_t k = 0; k < sizeof bytes / sizeof *bytes; ++k)
         collectives_exchange(&t, bytes[k]);
@@ -355,6 +307,7 @@ static int test_devices(struct dp_mpi *mpi, const char *suffix, uint64_t seed, i
         agree(&t, 30000);
     }
     dp_group_close(t.group);
+    must_row = NULL;
     return t.failed;
 }
 
