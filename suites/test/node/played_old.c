@@ -16,22 +16,11 @@ PLAYED int nvmlDeviceGetPciInfo_v3(struct played_gpu *gpu, struct nvml_pci *pci)
 PLAYED int nvmlDeviceGetName(struct played_gpu *gpu, char *text, unsigned bytes);
 PLAYED int nvmlDeviceGetUUID(struct played_gpu *gpu, char *text, unsigned bytes);
 PLAYED int nvmlDeviceGetMemoryInfo(struct played_gpu *gpu, struct nvml_memory *memory);
-PLAYED int nvmlDeviceGetMaxPcieLinkGeneration(struct played_gpu *gpu, unsigned *value);
-PLAYED int nvmlDeviceGetMaxPcieLinkWidth(struct played_gpu *gpu, unsigned *value);
-PLAYED int nvmlDeviceGetCurrPcieLinkGeneration(struct played_gpu *gpu, unsigned *value);
-PLAYED int nvmlDeviceGetCurrPcieLinkWidth(struct played_gpu *gpu, unsigned *value);
-PLAYED int nvmlDeviceGetClockInfo(struct played_gpu *gpu, unsigned kind, unsigned *value);
-PLAYED int nvmlDeviceGetMaxClockInfo(struct played_gpu *gpu, unsigned kind, unsigned *value);
-PLAYED int nvmlDeviceGetApplicationsClock(struct played_gpu *gpu, unsigned kind, unsigned *value);
 PLAYED int nvmlDeviceGetCurrentClocksThrottleReasons(struct played_gpu *gpu, wide *value);
 PLAYED int nvmlDeviceGetTemperature(struct played_gpu *gpu, unsigned kind, unsigned *value);
-PLAYED int nvmlDeviceGetPowerUsage(struct played_gpu *gpu, unsigned *value);
-PLAYED int nvmlDeviceGetEnforcedPowerLimit(struct played_gpu *gpu, unsigned *value);
-PLAYED int nvmlDeviceGetPowerManagementDefaultLimit(struct played_gpu *gpu, unsigned *value);
 PLAYED int nvmlDeviceGetEccMode(struct played_gpu *gpu, unsigned *now, unsigned *next);
 PLAYED int nvmlDeviceGetTotalEccErrors(struct played_gpu *gpu, unsigned type, unsigned counter,
                                        wide *value);
-PLAYED int nvmlDeviceGetPersistenceMode(struct played_gpu *gpu, unsigned *value);
 PLAYED int nvmlDeviceGetNvLinkState(struct played_gpu *gpu, unsigned link, unsigned *value);
 PLAYED int nvmlDeviceGetNvLinkErrorCounter(struct played_gpu *gpu, unsigned link, unsigned counter,
                                            wide *value);
@@ -45,14 +34,35 @@ int played_small(const struct played_gpu *gpu, const char *name, unsigned *value
     return status;
 }
 
-/* Reads "clock.1": one of several kinds. */
-static int small_of(const struct played_gpu *gpu, const char *name, unsigned kind, unsigned *value)
-{
-    char of[48];
+/* Define functions that read one number of that name, the second "clock.1": one of several kinds.
+ */
+#define SMALL(function, name)                                                                      \
+    PLAYED int function(struct played_gpu *gpu, unsigned *value);                                  \
+    int function(struct played_gpu *gpu, unsigned *value)                                          \
+    {                                                                                              \
+        return played_small(gpu, name, value);                                                     \
+    }
+#define SMALL_OF(function, name)                                                                   \
+    PLAYED int function(struct played_gpu *gpu, unsigned kind, unsigned *value);                   \
+    int function(struct played_gpu *gpu, unsigned kind, unsigned *value)                           \
+    {                                                                                              \
+        char of[48];                                                                               \
+                                                                                                   \
+        snprintf(of, sizeof of, "%s.%u", name, kind);                                              \
+        return played_small(gpu, of, value);                                                       \
+    }
 
-    snprintf(of, sizeof of, "%s.%u", name, kind);
-    return played_small(gpu, of, value);
-}
+SMALL(nvmlDeviceGetMaxPcieLinkGeneration, "pcie.generation.max")
+SMALL(nvmlDeviceGetMaxPcieLinkWidth, "pcie.width.max")
+SMALL(nvmlDeviceGetCurrPcieLinkGeneration, "pcie.generation")
+SMALL(nvmlDeviceGetCurrPcieLinkWidth, "pcie.width")
+SMALL(nvmlDeviceGetPowerUsage, "power")
+SMALL(nvmlDeviceGetEnforcedPowerLimit, "power.limit")
+SMALL(nvmlDeviceGetPowerManagementDefaultLimit, "power.default")
+SMALL(nvmlDeviceGetPersistenceMode, "persistence")
+SMALL_OF(nvmlDeviceGetClockInfo, "clock")
+SMALL_OF(nvmlDeviceGetMaxClockInfo, "clock.max")
+SMALL_OF(nvmlDeviceGetApplicationsClock, "clock.set")
 
 int nvmlInit_v2(void)
 {
@@ -119,41 +129,6 @@ int nvmlDeviceGetMemoryInfo(struct played_gpu *gpu, struct nvml_memory *memory)
     return status != 0 ? status : played_number(gpu, "memory.used", &memory->used);
 }
 
-int nvmlDeviceGetMaxPcieLinkGeneration(struct played_gpu *gpu, unsigned *value)
-{
-    return played_small(gpu, "pcie.generation.max", value);
-}
-
-int nvmlDeviceGetMaxPcieLinkWidth(struct played_gpu *gpu, unsigned *value)
-{
-    return played_small(gpu, "pcie.width.max", value);
-}
-
-int nvmlDeviceGetCurrPcieLinkGeneration(struct played_gpu *gpu, unsigned *value)
-{
-    return played_small(gpu, "pcie.generation", value);
-}
-
-int nvmlDeviceGetCurrPcieLinkWidth(struct played_gpu *gpu, unsigned *value)
-{
-    return played_small(gpu, "pcie.width", value);
-}
-
-int nvmlDeviceGetClockInfo(struct played_gpu *gpu, unsigned kind, unsigned *value)
-{
-    return small_of(gpu, "clock", kind, value);
-}
-
-int nvmlDeviceGetMaxClockInfo(struct played_gpu *gpu, unsigned kind, unsigned *value)
-{
-    return small_of(gpu, "clock.max", kind, value);
-}
-
-int nvmlDeviceGetApplicationsClock(struct played_gpu *gpu, unsigned kind, unsigned *value)
-{
-    return small_of(gpu, "clock.set", kind, value);
-}
-
 int nvmlDeviceGetCurrentClocksThrottleReasons(struct played_gpu *gpu, wide *value)
 {
     return played_number(gpu, "throttle", value);
@@ -162,21 +137,6 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(struct played_gpu *gpu, wide *valu
 int nvmlDeviceGetTemperature(struct played_gpu *gpu, unsigned kind, unsigned *value)
 {
     return kind == 0 ? played_small(gpu, "temperature", value) : 2;
-}
-
-int nvmlDeviceGetPowerUsage(struct played_gpu *gpu, unsigned *value)
-{
-    return played_small(gpu, "power", value);
-}
-
-int nvmlDeviceGetEnforcedPowerLimit(struct played_gpu *gpu, unsigned *value)
-{
-    return played_small(gpu, "power.limit", value);
-}
-
-int nvmlDeviceGetPowerManagementDefaultLimit(struct played_gpu *gpu, unsigned *value)
-{
-    return played_small(gpu, "power.default", value);
 }
 
 int nvmlDeviceGetEccMode(struct played_gpu *gpu, unsigned *now, unsigned *next)
@@ -197,11 +157,6 @@ int nvmlDeviceGetTotalEccErrors(struct played_gpu *gpu, unsigned type, unsigned 
         return 2;
     snprintf(name, sizeof name, "ecc.%s.%s", types[type], counters[counter]);
     return played_number(gpu, name, value);
-}
-
-int nvmlDeviceGetPersistenceMode(struct played_gpu *gpu, unsigned *value)
-{
-    return played_small(gpu, "persistence", value);
 }
 
 /* Reads the number of the link itself, or else that of all links. */
