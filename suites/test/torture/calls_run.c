@@ -3,14 +3,10 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "process.h"
 
@@ -83,35 +79,6 @@ static int put_old(const char *path)
     return file && fclose(file) == 0 && good ? 0 : -1;
 }
 
-static void become(const struct fault_place *place, const struct fault_command *command,
-                   const int output[2])
-{
-    const int input = open("/dev/null", O_RDONLY);
-    char *argument[FAULT_ARGUMENTS + 2];
-    int n = 0;
-
-    argument[n++] = (char *)place->program;
-    for (int i = 0; command->argument[i]; ++i)
-        argument[n++] = (char *)command->argument[i];
-    argument[n] = NULL;
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (input < 0 || dup2(input, STDIN_FILENO) < 0 || dup2(output[0], STDOUT_FILENO) < 0 ||
-        dup2(output[1], STDERR_FILENO) < 0 || setenv("LD_PRELOAD", place->shim, 1) != 0 ||
-        setenv("TORTURE_CALLS", place->page_path, 1) != 0)
-        _exit(126);
-    close(input);
-    close(output[0]);
-    close(output[1]);
-    execv(place->program, argument);
-    _exit(127);
-}
-
-static int open_new(const char *path)
-{
-    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-}
-
 static void calls_run_read_text(const char *path, char text[FAULT_TEXT])
 {
     size_t bytes;
@@ -125,8 +92,11 @@ int fault_run(const struct fault_place *place, const struct fault_command *comma
               const struct fault_point *point, struct fault_end *end)
 {
     struct fault_page *page = place->page;
-    int output[2];
-    pid_t pid = -1;
+    const char *const set[][2] = {
+        {"LD_PRELOAD", place->shim}, {"TORTURE_CALLS", place->page_path}, {NULL, NULL}};
+    char *argument[FAULT_ARGUMENTS + 2];
+    int n = 0;
+    pid_t pid;
 
     *end = (struct fault_end){.status = 0};
     memset(page, 0, sizeof *page);
@@ -140,14 +110,11 @@ int fault_run(const struct fault_place *place, const struct fault_command *comma
     for (int i = 0; command->old[i]; ++i)
         if (put_old(command->old[i]) != 0)
             return -1;
-    output[0] = open_new("../out");
-    output[1] = open_new("../err");
-    if (output[0] >= 0 && output[1] >= 0)
-        pid = fork();
-    if (pid == 0)
-        become(place, command, output);
-    close(output[0]);
-    close(output[1]);
+    argument[n++] = (char *)place->program;
+    for (int i = 0; command->argument[i]; ++i)
+        argument[n++] = (char *)command->argument[i];
+    argument[n] = NULL;
+    pid = process_start(argument, set, "../out", "../err");
     if (pid < 0)
         return -1;
     end->hangs = !process_wait(pid, place->limit_s, &end->status);

@@ -67,7 +67,7 @@ static pid_t start_sweep(struct round *round, bool resume)
 
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)(round->torture->seed % 1000000));
     snprintf(round->log, sizeof round->log, "%s/log-%zu", round->folder, round->sittings++);
-    return process_start(argv, round->log);
+    return process_start(argv, NULL, round->log, NULL);
 }
 
 void kill_remove(const struct kill_torture *torture, const char *name, size_t number)
@@ -347,7 +347,7 @@ int kill_report(struct kill_torture *torture, size_t first, size_t last, struct 
     }
     snprintf(folder, sizeof folder, "%s/report", torture->folder);
     snprintf(log, sizeof log, "%s/report.log", torture->folder);
-    const pid_t pid = process_start(argv, log);
+    const pid_t pid = process_start(argv, NULL, log, NULL);
 
     if (pid < 0 || !process_wait(pid, SITTING_SECONDS, &status))
         return records_say(err, "the report hangs");

@@ -37,30 +37,36 @@ void process_sleep_until(double time)
         ;
 }
 
-static void become(char *const argv[], int output)
+static void become(char *const argv[], const int output[2], const char *const set[][2])
 {
     const int input = open("/dev/null", O_RDONLY);
 
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (input < 0 || dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
-        dup2(output, STDERR_FILENO) < 0)
+    if (input < 0 || dup2(input, STDIN_FILENO) < 0 || dup2(output[0], STDOUT_FILENO) < 0 ||
+        dup2(output[1], STDERR_FILENO) < 0)
         _exit(126);
+    for (int i = 0; set && set[i][0]; ++i)
+        if (setenv(set[i][0], set[i][1], 1) != 0)
+            _exit(126);
     close(input);
     execv(argv[0], argv);
     _exit(127);
 }
 
-pid_t process_start(char *const argv[], const char *log)
+pid_t process_start(char *const argv[], const char *const set[][2], const char *out,
+                    const char *err)
 {
-    /* Here, so that it is there however early the program is killed. */
-    const int output = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    const pid_t pid = output < 0 ? -1 : fork();
+    /* Here, so that they are there however early the program is killed. */
+    const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, first = open(out, flags, 0666);
+    const int output[] = {first, err ? open(err, flags, 0666) : first};
+    const pid_t pid = output[0] < 0 || output[1] < 0 ? -1 : fork();
 
     if (pid == 0)
-        become(argv, output);
-    if (output >= 0)
-        close(output);
+        become(argv, output, set);
+    for (int i = 0; i < (err ? 2 : 1); ++i)
+        if (output[i] >= 0)
+            close(output[i]);
     return pid;
 }
 

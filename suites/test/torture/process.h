@@ -10,9 +10,11 @@
  */
 int process_adopt(void);
 
-/* Starts a program in a new process group; its output goes to log, which is made anew. It dies with
- * this process. Returns -1 with errno. */
-pid_t process_start(char *const argv[], const char *log);
+/* Starts a program in a new process group, with these variables set, up to a name that is NULL; set
+ * is NULL: none. Its output goes to files that are made anew; err is NULL: all goes to out. It dies
+ * with this process. Returns -1 with errno. */
+pid_t process_start(char *const argv[], const char *const set[][2], const char *out,
+                    const char *err);
 
 /* Returns whether it ended in time; then status is that of waitpid. */
 bool process_wait(pid_t pid, double seconds, int *status);

@@ -29,25 +29,22 @@ static bool shim_system_fails(enum fault_kind kind, const void *caller)
     return error != 0;
 }
 
+/* Whether this call of a function that is defined here fails. */
+#define FAILS(kind) shim_system_fails(kind, __builtin_return_address(0))
+
 ssize_t write(int fd, const void *text, size_t bytes)
 {
-    return shim_system_fails(FAULT_WRITE, __builtin_return_address(0))
-               ? -1
-               : syscall(SYS_write, fd, text, bytes);
+    return FAILS(FAULT_WRITE) ? -1 : syscall(SYS_write, fd, text, bytes);
 }
 
 ssize_t read(int fd, void *text, size_t bytes)
 {
-    return shim_system_fails(FAULT_READ, __builtin_return_address(0))
-               ? -1
-               : syscall(SYS_read, fd, text, bytes);
+    return FAILS(FAULT_READ) ? -1 : syscall(SYS_read, fd, text, bytes);
 }
 
 int fsync(int fd)
 {
-    return shim_system_fails(FAULT_FSYNC, __builtin_return_address(0))
-               ? -1
-               : (int)syscall(SYS_fsync, fd);
+    return FAILS(FAULT_FSYNC) ? -1 : (int)syscall(SYS_fsync, fd);
 }
 
 /* It is closed all the same, as Linux does. */
@@ -55,7 +52,7 @@ int close(int fd)
 {
     const int status = (int)syscall(SYS_close, fd);
 
-    return status == 0 && shim_system_fails(FAULT_CLOSE, __builtin_return_address(0)) ? -1 : status;
+    return status == 0 && FAILS(FAULT_CLOSE) ? -1 : status;
 }
 
 int open(const char *path, int flags, ...)
@@ -67,9 +64,7 @@ int open(const char *path, int flags, ...)
     if (flags & O_CREAT)
         mode = va_arg(args, mode_t);
     va_end(args);
-    return shim_system_fails(FAULT_OPEN, __builtin_return_address(0))
-               ? -1
-               : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    return FAILS(FAULT_OPEN) ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
 FILE *fopen(const char *path, const char *mode)
@@ -77,7 +72,7 @@ FILE *fopen(const char *path, const char *mode)
     FILE *(*next)(const char *, const char *);
 
     shim_system_find("fopen", &next);
-    return shim_system_fails(FAULT_OPEN, __builtin_return_address(0)) ? NULL : next(path, mode);
+    return FAILS(FAULT_OPEN) ? NULL : next(path, mode);
 }
 
 FILE *tmpfile(void)
@@ -85,42 +80,32 @@ FILE *tmpfile(void)
     FILE *(*next)(void);
 
     shim_system_find("tmpfile", &next);
-    return shim_system_fails(FAULT_OPEN, __builtin_return_address(0)) ? NULL : next();
+    return FAILS(FAULT_OPEN) ? NULL : next();
 }
 
 int rename(const char *from, const char *to)
 {
-    return shim_system_fails(FAULT_RENAME, __builtin_return_address(0))
-               ? -1
-               : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+    return FAILS(FAULT_RENAME) ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
 int unlink(const char *path)
 {
-    return shim_system_fails(FAULT_UNLINK, __builtin_return_address(0))
-               ? -1
-               : (int)syscall(SYS_unlink, path);
+    return FAILS(FAULT_UNLINK) ? -1 : (int)syscall(SYS_unlink, path);
 }
 
 pid_t waitpid(pid_t pid, int *status, int options)
 {
-    return shim_system_fails(FAULT_WAIT, __builtin_return_address(0))
-               ? -1
-               : (pid_t)syscall(SYS_wait4, pid, status, options, NULL);
+    return FAILS(FAULT_WAIT) ? -1 : (pid_t)syscall(SYS_wait4, pid, status, options, NULL);
 }
 
 int pipe(int ends[2])
 {
-    return shim_system_fails(FAULT_PIPE, __builtin_return_address(0))
-               ? -1
-               : (int)syscall(SYS_pipe2, ends, 0);
+    return FAILS(FAULT_PIPE) ? -1 : (int)syscall(SYS_pipe2, ends, 0);
 }
 
 int pipe2(int ends[2], int flags)
 {
-    return shim_system_fails(FAULT_PIPE, __builtin_return_address(0))
-               ? -1
-               : (int)syscall(SYS_pipe2, ends, flags);
+    return FAILS(FAULT_PIPE) ? -1 : (int)syscall(SYS_pipe2, ends, flags);
 }
 
 int poll(struct pollfd *list, nfds_t n, int milliseconds)
@@ -128,8 +113,7 @@ int poll(struct pollfd *list, nfds_t n, int milliseconds)
     int (*next)(struct pollfd *, nfds_t, int);
 
     shim_system_find("poll", &next);
-    return shim_system_fails(FAULT_POLL, __builtin_return_address(0)) ? -1
-                                                                      : next(list, n, milliseconds);
+    return FAILS(FAULT_POLL) ? -1 : next(list, n, milliseconds);
 }
 
 pid_t fork(void)
@@ -137,7 +121,7 @@ pid_t fork(void)
     pid_t (*next)(void), pid;
     int number;
 
-    if (shim_system_fails(FAULT_FORK, __builtin_return_address(0)))
+    if (FAILS(FAULT_FORK))
         return -1;
     shim_system_find("fork", &next);
     number = fault_next_process();
