@@ -26,7 +26,7 @@ static int open_reference(const struct cell_config *config, const struct workloa
     const int status = verify_open(&config->workload, set, config->rows,
                                    (size_t)cell_replicas(config), config->math, verify, why);
 
-    return status || !kind->verify ? status : kind->verify(*verify, set, why);
+    return status || !kind->verify ? status : kind->verify(*verify, why);
 }
 
 static int read_step(struct session *session, const struct workload_set *set, struct dp_error *err)

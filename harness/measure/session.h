@@ -43,7 +43,7 @@ struct measurable {
     int (*read)(struct session *session, struct dp_error *err);
     /* Turns the reference of a set into that of the step of this row. Returns 0, or -1 and why
      * there is none. NULL: the reference is that of the whole batch. */
-    int (*verify)(struct verify *verify, const struct workload_set *set, struct text_error *why);
+    int (*verify)(struct verify *verify, struct text_error *why);
     /* Closes all that open made, except top; also after an open that failed. NULL: there is nothing
      * to close. */
     void (*close)(struct session *session);

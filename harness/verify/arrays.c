@@ -1,5 +1,5 @@
-/* verify/arrays.c: opens a reference of whole arrays and compares a step with it: bit for bit where
- * the model is exact, else within the bound that is stored with every number. */
+/* verify/arrays.c: opens a reference of whole arrays, and compares the gradients and the updated
+ * parameters of a step with it. */
 #include "verify/arrays.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "verify/bounded.h"
 #include "verify_list.h"
 
-static int open_array(struct reference_array *array, size_t n)
+int reference_array_open(struct reference_array *array, size_t n)
 {
     array->n = n;
     array->parts = 1;
@@ -21,30 +21,31 @@ static int open_array(struct reference_array *array, size_t n)
     return !array->value || !array->bound ? -1 : 0;
 }
 
-static int open_arrays(struct verify *v, const struct workload *workload)
+static int open_arrays(struct verify *v)
 {
+    const struct workload *workload = &v->workload;
     const size_t width = workload_width(workload), factors = workload->is->tokens ? 0 : width;
-    struct reference_arrays *d = v->arrays = calloc(1, sizeof *d);
+    struct reference_arrays *d = v->arrays;
 
-    if (!d)
-        return -1;
     v->weight = verify_numbers(1, v->patterns);
     d->input = verify_numbers(v->patterns, workload->size[0]);
     d->upstream = verify_numbers(v->patterns, factors);
-    if (!v->weight || !d->input || !d->upstream || open_array(&d->output, v->patterns * width))
+    if (!v->weight || !d->input || !d->upstream ||
+        reference_array_open(&d->output, v->patterns * width))
         return -1;
     for (size_t p = 0; p < REFERENCE_PARAMS; ++p) {
         const size_t n = d->param[p].n = workload_param_count(workload, p);
 
-        if (!(d->param[p].value = verify_numbers(1, n)) || open_array(&d->grad[p], n))
+        if (!(d->param[p].value = verify_numbers(1, n)) || reference_array_open(&d->grad[p], n))
             return -1;
     }
     return 0;
 }
 
-static void put_set(struct verify *v, const struct workload *workload,
-                    const struct workload_set *set)
+static void put_set(struct verify *v)
 {
+    const struct workload *workload = &v->workload;
+    const struct workload_set *set = &v->set;
     const size_t in = workload->size[0], width = workload->size[workload->n_sizes - 1];
     struct reference_arrays *d = v->arrays;
 
@@ -52,7 +53,7 @@ static void put_set(struct verify *v, const struct workload *workload,
         for (size_t i = 0; i < d->param[p].n; ++i)
             d->param[p].value[i] = workload_value(workload, set, p, i);
     for (size_t n = 0; n < v->rows; ++n)
-        v->weight[verify_place(v, n)] += reference_row(v, set, n);
+        v->weight[verify_place(v, n)] += reference_row(v, n);
     /* A model of sequences of tokens has no inputs here: its reference asks for the tokens one by
      * one. */
     for (size_t r = 0; r < v->patterns && !workload->is->tokens; ++r) {
@@ -117,8 +118,7 @@ static double width_of(const struct reference_array *array)
 
 /* Refuses bounds above an eighth of the largest number: a comparison within such a bound says
  * nothing. */
-static int check_bounds(const struct verify *v, const struct workload *workload,
-                        struct text_error *why)
+static int check_bounds(const struct verify *v, struct text_error *why)
 {
     const struct reference_arrays *d = v->arrays;
     double widest = width_of(&d->output);
@@ -137,7 +137,7 @@ static int check_bounds(const struct verify *v, const struct workload *workload,
         why,
         "%s rounds, and over %zu rows by up to %.3g of the largest number (%s), more than an "
         "eighth: %s",
-        workload->name, v->rows, widest, what,
+        v->workload.name, v->rows, widest, what,
         v->rows > 1 ? "fewer rows can be verified" : "it cannot be verified");
 }
 
@@ -147,18 +147,18 @@ VERIFY_REFERENCES(DECLARE)
 #define ROW(name) &verify_reference_##name,
 static const struct verify_reference *const references[] = {VERIFY_REFERENCES(ROW)};
 
-static int arrays_fill(struct verify *v, const struct workload *workload,
-                       const struct workload_set *set, struct text_error *why)
+static int arrays_fill(struct verify *v, struct text_error *why)
 {
     for (size_t i = 0; i < sizeof references / sizeof references[0]; ++i)
-        if (strcmp(references[i]->workload, workload->is->name) == 0)
-            return (v->probe ? references[i]->probe : references[i]->fill)(v, set, why);
-    return text_fail(why, "%s has no reference", workload->name);
+        if (strcmp(references[i]->workload, v->workload.is->name) == 0)
+            return references[i]->fill ? references[i]->fill(v, why)
+                                       : verify_sums_fill(v, references[i], why);
+    return text_fail(why, "%s has no reference", v->workload.name);
 }
 
-static int fill_clipped(struct verify *v, const struct workload_set *set, struct text_error *why)
+static int fill_clipped(struct verify *v, struct text_error *why)
 {
-    const int status = arrays_fill(v, &v->workload, set, why);
+    const int status = arrays_fill(v, why);
 
     if (status != 0)
         return status;
@@ -170,10 +170,10 @@ static int fill_clipped(struct verify *v, const struct workload_set *set, struct
     return reference_clip(v, why);
 }
 
-static int fill_variants(struct verify *v, const struct workload_set *set, struct text_error *why)
+static int fill_variants(struct verify *v, struct text_error *why)
 {
     struct variants *variants = calloc(1, sizeof *variants);
-    int status = variants ? fill_clipped(v, set, why) : verify_starved(why);
+    int status = variants ? fill_clipped(v, why) : verify_starved(why);
 
     if (status == 0)
         status = variants_begin(variants, v->arrays, reference_factor(v), why);
@@ -181,7 +181,7 @@ static int fill_variants(struct verify *v, const struct workload_set *set, struc
 
     for (int scatters = 0; scatters < 2 && status == 0; ++scatters) {
         v->variant = (struct maths_variant){v->math, scatters == 1};
-        status = fill_clipped(v, set, why);
+        status = fill_clipped(v, why);
         variants_take(variants, v->arrays, reference_factor(v));
     }
     v->variant = (struct maths_variant){.math = DP_MATH_F32};
@@ -191,15 +191,15 @@ static int fill_variants(struct verify *v, const struct workload_set *set, struc
     return status;
 }
 
-static int fill_checked(struct verify *v, const struct workload_set *set, struct text_error *why)
+static int fill_checked(struct verify *v, struct text_error *why)
 {
     const bool variants = v->math != DP_MATH_F32 && !workload_is_exact(&v->workload);
-    const int status = (variants ? fill_variants : fill_clipped)(v, set, why);
+    const int status = (variants ? fill_variants : fill_clipped)(v, why);
 
     if (status)
         return status;
     if (!v->probe)
-        return v->arrays->exact ? check_limits(v, why) : check_bounds(v, &v->workload, why);
+        return v->arrays->exact ? check_limits(v, why) : check_bounds(v, why);
     /* The bounds of a probe may have any width, which the probe reports; but they must be finite.
      */
     double sum = 0;
@@ -212,37 +212,34 @@ static int fill_checked(struct verify *v, const struct workload_set *set, struct
                : text_fail(why, "the probe of %s has a number without a bound", v->workload.name);
 }
 
-int reference_arrays_open(struct verify *v, const struct workload *workload,
-                          const struct workload_set *set, struct text_error *why)
+int reference_arrays_open(struct verify *v, struct text_error *why)
 {
-    if (open_arrays(v, workload))
+    if (open_arrays(v))
         return verify_starved(why);
-    put_set(v, workload, set);
-    v->arrays->exact = workload_is_exact(workload) && !v->probe;
-    if (!workload_has_math(workload, v->math))
-        return text_fail(why, "%s is verified with math f32 only", workload->name);
-    return fill_checked(v, set, why);
+    put_set(v);
+    if (!workload_has_math(&v->workload, v->math))
+        return text_fail(why, "%s is verified with math f32 only", v->workload.name);
+    return fill_checked(v, why);
 }
 
-int reference_arrays_again(struct verify *v, const struct workload_set *set, struct text_error *why)
+int reference_arrays_again(struct verify *v, struct text_error *why)
 {
     memset(v->weight, 0, v->patterns * sizeof *v->weight);
     for (int i = 0; i < REFERENCE_RESULTS; ++i)
         reference_clear(reference_result(v->arrays, i));
-    put_set(v, &v->workload, set);
-    return fill_checked(v, set, why);
+    put_set(v);
+    return fill_checked(v, why);
 }
 
 int reference_arrays_given(const struct workload *workload, const struct reference_numbers *numbers,
                            struct verify **verify, struct text_error *why)
 {
-    struct verify *v = calloc(1, sizeof *v);
+    struct verify *v = verify_new(workload);
     int status = -1;
 
     if (v) {
-        v->workload = *workload;
         v->rows = v->patterns = v->kinds = numbers->rows;
-        status = open_arrays(v, workload);
+        status = open_arrays(v);
     }
     if (status == 0) {
         struct reference_arrays *d = v->arrays;
@@ -257,7 +254,8 @@ int reference_arrays_given(const struct workload *workload, const struct referen
             d->upstream[i] = (double)numbers->upstream[i];
         for (size_t r = 0; r < v->rows; ++r)
             v->weight[r] = 1;
-        status = arrays_fill(v, workload, &v->set, why);
+        d->exact = true;
+        status = arrays_fill(v, why);
     } else {
         status = verify_starved(why);
     }
@@ -266,54 +264,6 @@ int reference_arrays_given(const struct workload *workload, const struct referen
     else
         verify_close(v);
     return status;
-}
-
-void reference_linear(struct verify *v, size_t r, int p, const double *x, size_t in, double *dx,
-                      double *terms)
-{
-    struct reference_arrays *d = v->arrays;
-    const size_t width = d->param[p + 1].n;
-    const double *g = d->upstream + r * width, times = v->weight[r];
-
-    for (size_t j = 0; j < in; ++j)
-        dx[j] = 0;
-    for (size_t j = 0; j < in && terms; ++j)
-        terms[j] = 0;
-    for (size_t k = 0; k < width; ++k) {
-        const double *w = d->param[p].value + k * in;
-        double y = d->param[p + 1].value[k], size = fabs(y);
-
-        for (size_t j = 0; j < in; ++j) {
-            y += w[j] * x[j];
-            size += fabs(w[j] * x[j]);
-            dx[j] += g[k] * w[j];
-            if (terms)
-                terms[j] += fabs(g[k] * w[j]);
-            reference_add(&d->grad[p], k * in + j, times, g[k] * x[j]);
-        }
-        reference_add(&d->grad[p + 1], k, times, g[k]);
-        d->output.value[r * width + k] = y;
-        d->output.bound[r * width + k] = size;
-        d->loss += times * g[k] * y;
-        d->loss_bound += times * fabs(g[k] * y);
-    }
-}
-
-static int compare(const struct reference_arrays *d, const char *what, size_t number,
-                   const float *got, const double *want, const double *bound, size_t n,
-                   struct verify_found *found, struct text_error *why)
-{
-    struct equal_report report;
-    char text[120];
-
-    if (!d->exact)
-        found->ratio = fmax(found->ratio, equal_ratio(got, want, bound, n));
-    if ((d->exact ? equal_exact(got, want, n, &report)
-                  : equal_within(got, want, bound, n, &report)) == 0)
-        return 0;
-    equal_text(&report, text, sizeof text);
-    snprintf(why->text, sizeof why->text, "%s %zu: %s", what, number, text);
-    return 1;
 }
 
 /* The loss is a sum in double that is rounded once; with DistributedDataParallel each rank's loss
@@ -352,48 +302,31 @@ int reference_arrays_check(const struct verify *v, const struct verify_step *ste
                            struct verify_found *found, struct text_error *why)
 {
     const struct reference_arrays *d = v->arrays;
-    const struct workload_end *end = workload_end(&v->workload);
-    const size_t width = d->output.n / v->patterns;
-    double value = d->loss, loss_bound = 0;
-    struct reference_array loss = {1, &value, &loss_bound, 1};
     int status = 0;
 
-    for (size_t n = 0; n < v->rows && status == 0; ++n) {
-        const size_t at = verify_place(v, n) * width;
-
-        found->values += width;
-        status = compare(d, "outputs, row", n, step->outputs + n * width, d->output.value + at,
-                         d->output.bound + at, width, found, why);
-    }
-    if (status != 0)
-        return status;
-    found->values += 1;
-    if (end->loss == DP_LOSS_XENT)
-        reference_mean_loss(v, step->outputs, &loss);
-    else if (!d->exact)
-        verify_loss_of(v, step->outputs, width, &loss);
-    status = compare(d, "loss", 0, &step->loss, &value, &loss_bound, 1, found, why);
-    if (status == 0 && end->adamw) {
+    if (workload_end(&v->workload)->adamw) {
         /* If gradients are clipped, only this comparison shows how large they were. */
         const float got = (float)step->norm;
-        const double bound = d->norm_bound + 2 * BOUNDED_U * d->norm;
+        double norm = d->norm, bound = d->norm_bound + 2 * BOUNDED_U * d->norm;
+        const struct reference_array want = {1, &norm, &bound, 1};
 
         found->values += 1;
-        status = compare(d, "norm of gradients", 0, &got, &d->norm, &bound, 1, found, why);
+        status = verify_compare(v, "norm of gradients", 0, &got, &want, found, why);
     }
-    for (int p = 0; p < REFERENCE_PARAMS && status == 0; ++p) {
-        const struct reference_array *grad = &d->grad[p];
-        double *want = verify_numbers(2, grad->n), *bound = want ? want + grad->n : NULL;
+    for (size_t p = 0; p < REFERENCE_PARAMS && status == 0; ++p) {
+        const size_t n = d->grad[p].n;
+        double *want = verify_numbers(2, n);
+        const struct reference_array updated = {n, want, want ? want + n : NULL, 1};
 
         if (!want)
             return verify_starved(why);
-        found->values += 2 * grad->n;
-        status = compare(d, "gradient of parameter", (size_t)p, step->gradient[p], grad->value,
-                         grad->bound, grad->n, found, why);
+        found->values += 2 * n;
+        status = verify_compare(v, "gradient of parameter", p, step->gradient[p], &d->grad[p],
+                                found, why);
         if (status == 0) {
-            reference_update(v, p, want, bound);
-            status = compare(d, "updated parameter", (size_t)p, step->updated[p], want, bound,
-                             grad->n, found, why);
+            reference_update(v, (int)p, updated.value, updated.bound);
+            status =
+                verify_compare(v, "updated parameter", p, step->updated[p], &updated, found, why);
         }
         free(want);
     }

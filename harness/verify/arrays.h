@@ -1,32 +1,32 @@
-/* verify/arrays.h: the reference of a step as whole arrays, for models that are not chains of
- * linear layers. It shares no code with core. */
+/* verify/arrays.h: the reference of a step: as whole arrays, or as a chain of linear layers; and
+ * the comparison with it. It shares no code with core. */
 #ifndef HARNESS_VERIFY_ARRAYS_H
 #define HARNESS_VERIFY_ARRAYS_H
 
 #include "verify/model.h"
 
-/* NAME.c: the reference of a workload that is no chain of linear layers. The function fills
- * outputs, loss and gradients from the parameters; the probe function does it for the set of the
- * probe. It returns 0, or -1 and the reason. */
-typedef int verify_fill_fn(struct verify *v, const struct workload_set *set,
-                           struct text_error *why);
+/* NAME.c: the reference of a workload that is no chain of linear layers. fill fills outputs, loss
+ * and gradients from the parameters, also for the set of the probe; it returns 0, or -1 and the
+ * reason. Without it, verify_sums_fill calls pattern for each pattern, with memory of so many bytes
+ * for its model. */
+struct verify_sums;
 struct verify_reference {
     const char *workload;
-    verify_fill_fn *fill, *probe;
+    int (*fill)(struct verify *v, struct text_error *why);
+    void (*pattern)(void *model, struct verify_sums *sums, size_t pattern);
+    size_t bytes;
+    const void *context; /* of the pattern */
 };
+/* verify/sums.c */
+int verify_sums_fill(struct verify *v, const struct verify_reference *reference,
+                     struct text_error *why);
 
-/* The last layer of an exact model, a linear one with `in` inputs x whose weight is parameter p:
- * the outputs of pattern r, its part of the loss, the gradients of the layer, and dx, that of x,
- * with the sums of its |terms| (NULL: not wanted). */
-void reference_linear(struct verify *v, size_t r, int p, const double *x, size_t in, double *dx,
-                      double *terms);
-
-int reference_arrays_open(struct verify *v, const struct workload *workload,
-                          const struct workload_set *set, struct text_error *why);
+/* Allocates n values and bounds. Returns 0, or -1 if memory is short. */
+int reference_array_open(struct reference_array *array, size_t n);
+int reference_arrays_open(struct verify *v, struct text_error *why);
 /* Fills the reference again after the split has changed; for models whose rows depend on their
  * shard. */
-int reference_arrays_again(struct verify *v, const struct workload_set *set,
-                           struct text_error *why);
+int reference_arrays_again(struct verify *v, struct text_error *why);
 /* A step of an exact model on other whole numbers than those of a set: parameters, inputs, and
  * factors of the outputs. It returns 0, or -1 if memory is short. */
 struct reference_numbers {
@@ -37,6 +37,12 @@ int reference_arrays_given(const struct workload *workload, const struct referen
                            struct verify **verify, struct text_error *why);
 int reference_arrays_check(const struct verify *v, const struct verify_step *step,
                            struct verify_found *found, struct text_error *why);
+/* chain.c: the same for chains of linear layers; the functions do nothing for other models. */
+int reference_chain_open(struct verify *v, struct text_error *why);
+int reference_chain_check(const struct verify *v, const struct verify_step *step,
+                          struct verify_found *found, struct text_error *why);
+/* Writes the gradients. Returns 0, or -1 if memory is short. */
+int reference_chain_gradient(const struct verify *v, float *const gradient[]);
 /* Computes the loss and its bound from the outputs of a step; a row of outputs has width
  * numbers. */
 void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
@@ -48,7 +54,7 @@ double reference_factor(const struct verify *v); /* the factor of clipping; 1: i
 /* Computes parameter p after the update, and its bounds. */
 void reference_update(const struct verify *v, int p, double *want, double *bound);
 /* The weight that row n has in the sums over rows. */
-double reference_row(const struct verify *v, const struct workload_set *set, size_t n);
+double reference_row(const struct verify *v, size_t n);
 /* Computes the mean of -log softmax of the class of each place; the arguments are those of
  * verify_loss_of. */
 void reference_mean_loss(const struct verify *v, const float *outputs,

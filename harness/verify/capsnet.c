@@ -130,15 +130,13 @@ struct capsnet {
 static const struct windows first = {1, SIDE, FIRST, FIRST_SIDE, 1, 0};
 static const struct windows second = {FIRST, FIRST_SIDE, SECOND, SECOND_SIDE, 2, 0};
 
-static void one_pattern(void *model, struct verify_sums *sums, const struct workload_set *set,
-                        size_t r)
+static void capsnet_pattern(void *model, struct verify_sums *sums, size_t r)
 {
     struct capsnet *m = model;
     const struct reference_array *param = sums->arrays->param;
     const bool exact = !sums->verify->probe; /* a and u */
 
-    for (size_t i = 0; i < SIDE * SIDE; ++i)
-        m->x[i] = (struct bounded){workload_input(set, r, i), 0};
+    verify_sums_input(sums, r, SIDE * SIDE, m->x);
 
     const double of_a = windows_forward(&first, exact, param[0].value, param[1].value, m->x, m->a);
 
@@ -158,7 +156,7 @@ static void one_pattern(void *model, struct verify_sums *sums, const struct work
                 bounded_dot(param[4].value + (i * VOTES + e) * CAPSULE_IN, 1, m->u + i * CAPSULE_IN,
                             CAPSULE_IN);
     routing_forward(&m->routing);
-    verify_sums_linear(sums, set, r, 5, m->routing.v[0], VOTES, m->dv);
+    verify_sums_linear(sums, r, 5, m->routing.v[0], VOTES, m->dv);
     routing_backward(&m->routing, m->dv, m->ds);
     /* du and the gradient of the weight of the capsules, from ds. */
     for (size_t i = 0; i < CAPSULES_IN; ++i) {
@@ -184,9 +182,5 @@ static void one_pattern(void *model, struct verify_sums *sums, const struct work
     windows_weights(&first, sums, 0, m->x, m->da);
 }
 
-static int capsnet_fill(struct verify *v, const struct workload_set *set, struct text_error *why)
-{
-    return verify_sums_fill(v, set, one_pattern, sizeof(struct capsnet), NULL, why);
-}
-
-const struct verify_reference verify_reference_capsnet = {"capsnet", capsnet_fill, capsnet_fill};
+const struct verify_reference verify_reference_capsnet = {
+    .workload = "capsnet", .pattern = capsnet_pattern, .bytes = sizeof(struct capsnet)};

@@ -1,26 +1,14 @@
-/* verify/check.c: compares the results of a step with the reference, value by value.
+/* verify/check.c: compares the results of a step with the reference, value by value: bit for bit
+ * where the model is exact, else within the bound that is stored with every number.
  *
- * The split is stated here in closed form. Weight gradients and updated weights are computed a row
- * at a time, so that a large layer needs no second copy. */
+ * The split is stated here in closed form. */
 #include "verify/verify.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "numbers/equal.h"
 #include "verify/arrays.h"
-
-static int differ(const char *what, const char *where, size_t number,
-                  const struct equal_report *report, struct text_error *why)
-{
-    char text[120];
-
-    equal_text(report, text, sizeof text);
-    snprintf(why->text, sizeof why->text, "%s, %s %zu: %s", what, where, number, text);
-    return 1;
-}
 
 /* Replica i must see ceil(rows / devices) rows, and the last one the rest. A rank of
  * DistributedDataParallel sees as many rows as the others, or one more. */
@@ -53,98 +41,33 @@ static int check_shards(const struct verify *v, const struct verify_step *step,
     return 0;
 }
 
-/* Compares bit for bit, or within bounds if there are any. */
-static size_t compare(const float *got, const double *want, const double *bound, size_t n,
-                      struct verify_found *found, struct equal_report *report)
-{
-    if (!bound)
-        return equal_exact(got, want, n, report);
-    found->ratio = fmax(found->ratio, equal_ratio(got, want, bound, n));
-    return equal_within(got, want, bound, n, report);
-}
-
 /* Checks the outputs, then the loss. */
 static int compare_outputs(const struct verify *v, const struct verify_step *step,
                            struct verify_found *found, struct text_error *why)
 {
-    const size_t width = v->layer[v->layers - 1].out;
-    double value = v->loss, bound = 0;
+    const struct reference_arrays *d = v->arrays;
+    const size_t width = d->output.n / v->patterns;
+    double value = d->loss, bound = 0;
     struct reference_array loss = {1, &value, &bound, 1};
-    struct equal_report report;
 
     for (size_t n = 0; n < v->rows; ++n) {
-        const size_t at = workload_pattern(&v->set, n) * width;
+        const size_t at = verify_place(v, n) * width;
+        const struct reference_array row = {width, d->output.value + at, d->output.bound + at, 1};
 
         found->values += width;
-        if (compare(step->outputs + n * width, v->output + at,
-                    v->probe ? v->output_error + at : NULL, width, found, &report))
-            return differ("outputs", "row", n, &report, why);
+        if (verify_compare(v, "outputs, row", n, step->outputs + n * width, &row, found, why))
+            return 1;
     }
     found->values += 1;
-    if (v->probe)
+    if (workload_end(&v->workload)->loss == DP_LOSS_XENT)
+        reference_mean_loss(v, step->outputs, &loss);
+    else if (!d->exact)
         verify_loss_of(v, step->outputs, width, &loss);
-    if (compare(&step->loss, &value, v->probe ? &bound : NULL, 1, found, &report)) {
-        snprintf(why->text, sizeof why->text, "loss is %.9g, must be %.9g", (double)step->loss,
-                 (double)(float)value);
-        return 1;
-    }
-    return 0;
-}
-
-/* One row of a weight, with the number of the bias after it. bound: NULL if all is exact. */
-struct row {
-    double *want, *bound;
-};
-
-static int check_row(const float *const *list, const char *kind, size_t l, size_t i,
-                     const struct verify_layer *layer, const struct row *row,
-                     struct verify_found *found, struct text_error *why)
-{
-    const double *bound_of_bias = row->bound ? row->bound + layer->in : NULL;
-    struct equal_report report;
-    char what[48];
-
-    if (compare(list[2 * l] + i * layer->in, row->want, row->bound, layer->in, found, &report)) {
-        snprintf(what, sizeof what, "%s weight of layer %zu", kind, l);
-        return differ(what, "row", i, &report, why);
-    }
-    if (compare(list[2 * l + 1] + i, row->want + layer->in, bound_of_bias, 1, found, &report)) {
-        snprintf(what, sizeof what, "%s bias of layer %zu", kind, l);
-        return differ(what, "element", i, &report, why);
-    }
-    return 0;
-}
-
-/* Checks each row of the gradient, then that row of the updated parameters. */
-static int check_layer(const struct verify *v, size_t l, const struct verify_step *step,
-                       struct verify_found *found, struct text_error *why)
-{
-    const struct verify_layer *layer = &v->layer[l];
-    double *want = verify_numbers(2, layer->in + 1);
-    const struct row row = {want, v->probe && want ? want + layer->in + 1 : NULL};
-    int status = 0;
-
-    if (!want)
-        return verify_starved(why);
-    for (size_t i = 0; i < layer->out && status == 0; ++i) {
-        found->values += 2 * (layer->in + 1);
-        verify_gradient_row(v, layer, i, want);
-        if (v->probe)
-            verify_probe_row(v, layer, i, want, row.bound);
-        status = check_row(step->gradient, "gradient of", l, i, layer, &row, found, why);
-        if (status != 0)
-            break;
-        for (size_t j = 0; j <= layer->in; ++j)
-            want[j] *= -VERIFY_LEARNING_RATE;
-        for (int e = 0; e < 2; ++e)
-            want[layer->weight[i][e].column] += layer->weight[i][e].value;
-        want[layer->in] += layer->bias[i];
-        if (v->probe)
-            verify_probe_update(layer->in + 1, want, row.bound);
-        status = check_row(step->updated, "updated", l, i, layer, &row, found, why);
-    }
-    free(want);
-    return status;
+    if (verify_compare(v, "loss", 0, &step->loss, &loss, found, why) == 0)
+        return 0;
+    snprintf(why->text, sizeof why->text, "loss is %.9g, must be %.9g", (double)step->loss,
+             (double)(float)value);
+    return 1;
 }
 
 int verify_measure(const struct verify *verify, const struct verify_step *step,
@@ -154,12 +77,11 @@ int verify_measure(const struct verify *verify, const struct verify_step *step,
 
     *found = (struct verify_found){0};
     status = check_shards(verify, step, found, why);
-    if (status == 0 && verify->arrays)
-        return reference_arrays_check(verify, step, found, why);
     if (status == 0)
         status = compare_outputs(verify, step, found, why);
-    for (size_t l = 0; l < verify->layers && status == 0; ++l)
-        status = check_layer(verify, l, step, found, why);
+    if (status == 0)
+        status = (verify->layers > 0 ? reference_chain_check : reference_arrays_check)(verify, step,
+                                                                                       found, why);
     return status;
 }
 
@@ -173,15 +95,32 @@ int verify_check(const struct verify *verify, const struct verify_step *step, si
     return status;
 }
 
-double verify_width(const struct verify *verify)
+int verify_answer(const struct verify *verify, float outputs[], double *loss,
+                  float *const gradient[], struct text_error *why)
 {
     const struct reference_arrays *d = verify->arrays;
-    const size_t n = d ? d->output.n : verify->patterns * verify->layer[verify->layers - 1].out;
-    const double *value = d ? d->output.value : verify->output;
-    const double *bound = d ? d->output.bound : verify->output_error;
+    const size_t width = d->output.n / verify->patterns;
+
+    if (!d->exact)
+        return text_fail(why, "its results are rounded: there is no answer to the bit");
+    for (size_t n = 0; n < verify->rows; ++n)
+        for (size_t i = 0; i < width; ++i)
+            outputs[n * width + i] = (float)d->output.value[verify_place(verify, n) * width + i];
+    *loss = d->loss;
+    for (int p = 0; p < REFERENCE_PARAMS; ++p)
+        for (size_t i = 0; i < d->grad[p].n; ++i)
+            gradient[p][i] = (float)d->grad[p].value[i];
+    return reference_chain_gradient(verify, gradient) == 0
+               ? 0
+               : text_fail(why, "out of memory for the known answer");
+}
+
+double verify_width(const struct verify *verify)
+{
+    const struct reference_array *output = &verify->arrays->output;
     double widest = 0;
 
-    for (size_t i = 0; i < n; ++i)
-        widest = fmax(widest, bound[i] / fabs(value[i]));
+    for (size_t i = 0; i < output->n; ++i)
+        widest = fmax(widest, output->bound[i] / fabs(output->value[i]));
     return widest;
 }

@@ -20,10 +20,10 @@ static double mean_over(const struct verify *v, size_t n)
     return (double)rows * (double)ranks;
 }
 
-double reference_row(const struct verify *v, const struct workload_set *set, size_t n)
+double reference_row(const struct verify *v, size_t n)
 {
     if (workload_end(&v->workload)->loss != DP_LOSS_XENT)
-        return workload_scale(set, n);
+        return workload_scale(&v->set, n);
     return 1 / (mean_over(v, n) * (double)v->workload.size[GPT_CONTEXT]);
 }
 

@@ -266,13 +266,12 @@ static void norm_back(struct gpt *m, const struct layer_norm *norm, size_t p,
     layer_norm_backward(norm, value(m, p), dy, dx);
 }
 
-static void gpt_backward(struct gpt *m, const struct workload_set *set, size_t r,
-                         const struct bounded_matrix *logits)
+static void gpt_backward(struct gpt *m, size_t r, const struct bounded_matrix *logits)
 {
     const struct row_sum_bound table = {m->share.times, m->gamma_token};
 
     for (size_t t = 0; t < m->time; ++t)
-        loss_back(m, logits, t, (size_t)workload_token(&m->v->workload, set, r, t + 1));
+        loss_back(m, logits, t, (size_t)workload_token(&m->v->workload, &m->v->set, r, t + 1));
     bounded_matrix_operands(&m->dlogits, m->variant);
     bounded_matrix_weight_gradient(&table, &m->dlogits, &m->a, m->room, gradient(m, TOKENS));
     sparse_product(&m->weight[4 * m->layers].back, NULL, &m->dlogits, &m->branch);
@@ -293,7 +292,7 @@ static void gpt_backward(struct gpt *m, const struct workload_set *set, size_t r
         bounded_matrix_add(&m->dh, &m->dx);
     }
     for (size_t t = 0; t < m->time; ++t) {
-        const size_t token = (size_t)workload_token(&m->v->workload, set, r, t);
+        const size_t token = (size_t)workload_token(&m->v->workload, &m->v->set, r, t);
 
         for (size_t j = 0; j < m->width; ++j) {
             const struct bounded d = bounded_matrix_at(&m->dh, t * m->width + j);
@@ -304,7 +303,7 @@ static void gpt_backward(struct gpt *m, const struct workload_set *set, size_t r
     }
 }
 
-static int gpt_fill(struct verify *v, const struct workload_set *set, struct text_error *why)
+static int gpt_fill(struct verify *v, struct text_error *why)
 {
     const size_t outputs = workload_width(&v->workload);
     struct gpt m;
@@ -322,7 +321,7 @@ static int gpt_fill(struct verify *v, const struct workload_set *set, struct tex
 
         m.share.times = v->weight[r];
         for (size_t t = 0; t < m.time; ++t) {
-            const size_t token = (size_t)workload_token(&v->workload, set, r, t);
+            const size_t token = (size_t)workload_token(&v->workload, &v->set, r, t);
 
             for (size_t j = 0; j < m.width; ++j)
                 bounded_matrix_put(
@@ -331,10 +330,10 @@ static int gpt_fill(struct verify *v, const struct workload_set *set, struct tex
                                  (struct bounded){value(&m, POSITIONS)[t * m.width + j], 0}));
         }
         gpt_forward(&m, &logits);
-        gpt_backward(&m, set, r, &logits);
+        gpt_backward(&m, r, &logits);
     }
     close_model(&m);
     return status ? verify_starved(why) : 0;
 }
 
-const struct verify_reference verify_reference_gpt = {"gpt", gpt_fill, gpt_fill};
+const struct verify_reference verify_reference_gpt = {.workload = "gpt", .fill = gpt_fill};

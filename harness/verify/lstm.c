@@ -55,11 +55,8 @@ static void all_back(const struct reference_arrays *d, struct recurrent *m,
     }
 }
 
-static int lstm_fill(struct verify *v, const struct workload_set *set, struct text_error *why)
-{
-    static const struct recurrent_cell cell = {GATES, step_forward, all_back};
-
-    return recurrent_fill(v, set, &cell, why);
-}
-
-const struct verify_reference verify_reference_lstm = {"lstm", lstm_fill, lstm_fill};
+static const struct recurrent_cell cell = {GATES, step_forward, all_back};
+const struct verify_reference verify_reference_lstm = {.workload = "lstm",
+                                                       .pattern = recurrent_pattern,
+                                                       .bytes = sizeof(struct recurrent),
+                                                       .context = &cell};

@@ -1,9 +1,13 @@
-/* verify/model.c: memory of a reference, and where the reference has a row. */
+/* verify/model.c: memory of a reference, where it has a row, and the comparison of numbers with it.
+ */
 #include "verify/model.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "numbers/equal.h"
 
 size_t verify_shard(const struct verify *v, size_t n)
 {
@@ -54,6 +58,36 @@ void reference_clear(struct reference_array *array)
     memset(array->bound, 0, array->n * sizeof *array->bound);
 }
 
+struct verify *verify_new(const struct workload *workload)
+{
+    struct verify *v = calloc(1, sizeof *v);
+
+    if (v && !(v->arrays = calloc(1, sizeof *v->arrays))) {
+        free(v);
+        return NULL;
+    }
+    if (v)
+        v->workload = *workload;
+    return v;
+}
+
+int verify_compare(const struct verify *v, const char *what, size_t number, const float *got,
+                   const struct reference_array *want, struct verify_found *found,
+                   struct text_error *why)
+{
+    struct equal_report report;
+    char text[120];
+
+    if (!v->arrays->exact)
+        found->ratio = fmax(found->ratio, equal_ratio(got, want->value, want->bound, want->n));
+    if ((v->arrays->exact ? equal_exact(got, want->value, want->n, &report)
+                          : equal_within(got, want->value, want->bound, want->n, &report)) == 0)
+        return 0;
+    equal_text(&report, text, sizeof text);
+    snprintf(why->text, sizeof why->text, "%s %zu: %s", what, number, text);
+    return 1;
+}
+
 void verify_close(struct verify *verify)
 {
     struct reference_arrays *d = verify ? verify->arrays : NULL;
@@ -68,19 +102,15 @@ void verify_close(struct verify *verify)
         free(verify->layer[l].input_error);
         free(verify->layer[l].upstream_error);
     }
-    for (int i = 0; d && i < REFERENCE_RESULTS; ++i) {
+    for (int i = 0; i < REFERENCE_RESULTS; ++i) {
         free(reference_result(d, i)->value);
         free(reference_result(d, i)->bound);
     }
-    for (int p = 0; d && p < REFERENCE_PARAMS; ++p)
+    for (int p = 0; p < REFERENCE_PARAMS; ++p)
         free(d->param[p].value);
-    if (d) {
-        free(d->input);
-        free(d->upstream);
-    }
+    free(d->input);
+    free(d->upstream);
     free(d);
-    free(verify->output);
-    free(verify->output_error);
     free(verify->weight);
     free(verify);
 }

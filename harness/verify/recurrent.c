@@ -15,19 +15,17 @@ struct bounded recurrent_sum(const struct reference_arrays *d, const struct recu
     return bounded_sum_done(&sum);
 }
 
-static void one_pattern(void *model, struct verify_sums *s, const struct workload_set *set,
-                        size_t r)
+void recurrent_pattern(void *model, struct verify_sums *s, size_t r)
 {
     const struct bounded one = {1, 0};
     const struct recurrent_cell *cell = s->context;
     struct recurrent *m = model;
     struct bounded x[STEPS * FEATURES], dh[HIDDEN];
 
-    for (size_t i = 0; i < STEPS * FEATURES; ++i)
-        x[i] = (struct bounded){workload_input(set, r, i), 0};
+    verify_sums_input(s, r, STEPS * FEATURES, x);
     for (int t = 0; t < STEPS; ++t)
         cell->forward(s->arrays, m, x + t * FEATURES, t);
-    verify_sums_linear(s, set, r, 4, m->h[STEPS - 1], HIDDEN, dh);
+    verify_sums_linear(s, r, 4, m->h[STEPS - 1], HIDDEN, dh);
     cell->backward(s->arrays, m, dh);
     for (int t = 0; t < STEPS; ++t)
         for (size_t k = 0; k < cell->gates; ++k) {
@@ -40,10 +38,4 @@ static void one_pattern(void *model, struct verify_sums *s, const struct workloa
             verify_sums_add(s, 2, k, da, one);
             verify_sums_add(s, 3, k, da, one);
         }
-}
-
-int recurrent_fill(struct verify *v, const struct workload_set *set,
-                   const struct recurrent_cell *cell, struct text_error *why)
-{
-    return verify_sums_fill(v, set, one_pattern, sizeof(struct recurrent), cell, why);
 }

@@ -27,7 +27,7 @@ struct recurrent_cell {
 /* The sum of gate k: W_ih x + W_hh h + b_ih + b_hh. */
 struct bounded recurrent_sum(const struct reference_arrays *d, const struct recurrent *m,
                              const struct bounded *x, int t, size_t k);
-int recurrent_fill(struct verify *v, const struct workload_set *set,
-                   const struct recurrent_cell *cell, struct text_error *why);
+/* The pattern of both workloads: their context is the cell. */
+void recurrent_pattern(void *model, struct verify_sums *s, size_t r);
 
 #endif

@@ -258,7 +258,7 @@ static void weight_sums(struct resnet *m, int p, int b)
 
 /* Computes the outputs, and the gradients of the input of the last layer, which depend on no other
  * row. */
-static void linear(struct resnet *m, const struct workload_set *set, size_t kind, size_t place)
+static void linear(struct resnet *m, size_t kind, size_t place)
 {
     struct reference_arrays *d = m->v->arrays;
     const double *weight = d->param[LINEAR].value;
@@ -273,7 +273,7 @@ static void linear(struct resnet *m, const struct workload_set *set, size_t kind
 
         const struct bounded y = bounded_sum_done(&sum);
 
-        g[k] = (struct bounded){workload_upstream(set, kind, k), 0};
+        g[k] = (struct bounded){workload_upstream(&m->v->set, kind, k), 0};
         d->output.value[place * CLASSES + k] = y.v;
         d->output.bound[place * CLASSES + k] = y.e;
     }
@@ -283,8 +283,10 @@ static void linear(struct resnet *m, const struct workload_set *set, size_t kind
 
 /* Whole numbers add up exactly: a row that is lost shows in the gradient of the bias, whatever the
  * batch. */
-static void linear_sums(struct resnet *m, const struct workload_set *set)
+static void linear_sums(struct resnet *m)
 {
+    const struct workload_set *set = &m->v->set;
+
     for (size_t k = 0; k < CLASSES; ++k) {
         struct windows_sum bias = {0};
 
@@ -406,8 +408,9 @@ static void stem_back(struct resnet *m)
 
 /* ---- a shard --------------------------------------------------------------------------------- */
 
-static void fill_shard(struct resnet *m, const struct workload_set *set, size_t shard)
+static void fill_shard(struct resnet *m, size_t shard)
 {
+    const struct workload_set *set = &m->v->set;
     const double *bias = m->v->arrays->param[STEM + 1].value;
 
     m->rows = 0;
@@ -439,14 +442,14 @@ static void fill_shard(struct resnet *m, const struct workload_set *set, size_t 
         block(m, b);
     for (size_t r = 0; r < m->v->kinds; ++r)
         if (m->row[r].rows > 0)
-            linear(m, set, r, shard * m->v->kinds + r);
-    linear_sums(m, set);
+            linear(m, r, shard * m->v->kinds + r);
+    linear_sums(m);
     for (int b = BLOCKS - 1; b >= 0; --b)
         block_back(m, b);
     stem_back(m);
 }
 
-static int resnet_fill(struct verify *v, const struct workload_set *set, struct text_error *why)
+static int resnet_fill(struct verify *v, struct text_error *why)
 {
     struct resnet *m = calloc(1, sizeof *m);
     int status = -1;
@@ -454,7 +457,7 @@ static int resnet_fill(struct verify *v, const struct workload_set *set, struct 
     if (m && (m->row = calloc(v->kinds, sizeof *m->row))) {
         m->v = v;
         for (size_t shard = 0; shard < v->devices; ++shard)
-            fill_shard(m, set, shard);
+            fill_shard(m, shard);
         status = verify_exact(m->largest, why);
     } else {
         status = verify_starved(why);
@@ -465,4 +468,4 @@ static int resnet_fill(struct verify *v, const struct workload_set *set, struct 
     return status;
 }
 
-const struct verify_reference verify_reference_resnet = {"resnet", resnet_fill, resnet_fill};
+const struct verify_reference verify_reference_resnet = {.workload = "resnet", .fill = resnet_fill};

@@ -21,11 +21,8 @@ static void all_back(const struct reference_arrays *d, struct recurrent *m,
     }
 }
 
-static int rnn_fill(struct verify *v, const struct workload_set *set, struct text_error *why)
-{
-    static const struct recurrent_cell cell = {HIDDEN, step_forward, all_back};
-
-    return recurrent_fill(v, set, &cell, why);
-}
-
-const struct verify_reference verify_reference_rnn = {"rnn", rnn_fill, rnn_fill};
+static const struct recurrent_cell cell = {HIDDEN, step_forward, all_back};
+const struct verify_reference verify_reference_rnn = {.workload = "rnn",
+                                                      .pattern = recurrent_pattern,
+                                                      .bytes = sizeof(struct recurrent),
+                                                      .context = &cell};

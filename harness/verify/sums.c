@@ -7,27 +7,20 @@
 
 enum { CLASSES = 10 };
 
-void verify_sums_add(struct verify_sums *sums, int p, size_t i, struct bounded a, struct bounded b)
+void verify_sums_input(const struct verify_sums *sums, size_t pattern, size_t n, struct bounded *x)
 {
-    const double carried = fabs(a.v) * b.e + fabs(b.v) * a.e + a.e * b.e;
-    const double size = fabs(a.v * b.v) + carried;
-    struct reference_array *grad = &sums->arrays->grad[p];
-
-    if (size == 0)
-        return;
-    grad->value[i] += sums->scales * a.v * b.v;
-    grad->bound[i] += sums->scales * (carried + sums->operands * size);
-    sums->size[p][i] += sums->scales * size;
-    sums->terms[p][i] += sums->rows;
+    for (size_t i = 0; i < n; ++i)
+        x[i] = (struct bounded){sums->arrays->input[pattern * n + i], 0};
 }
 
-void verify_sums_linear(struct verify_sums *sums, const struct workload_set *set, size_t pattern,
-                        int p, const struct bounded *x, size_t in, struct bounded *dx)
+void verify_sums_linear(struct verify_sums *sums, size_t pattern, int p, const struct bounded *x,
+                        size_t in, struct bounded *dx)
 {
     struct reference_arrays *d = sums->arrays;
     struct bounded g[CLASSES];
 
     for (size_t k = 0; k < CLASSES; ++k) {
+        const size_t at = pattern * CLASSES + k;
         struct bounded_sum sum = {.operands = sums->operands};
 
         bounded_sum_add_dot(&sum, d->param[p].value + k * in, 1, x, in);
@@ -35,28 +28,38 @@ void verify_sums_linear(struct verify_sums *sums, const struct workload_set *set
 
         const struct bounded y = bounded_sum_done(&sum);
 
-        g[k] = (struct bounded){workload_upstream(set, pattern, k), 0};
-        d->output.value[pattern * CLASSES + k] = y.v;
-        d->output.bound[pattern * CLASSES + k] = y.e;
+        g[k] = (struct bounded){d->upstream[at], 0};
+        d->output.value[at] = y.v;
+        d->output.bound[at] = sums->exact ? sum.size : y.e;
+        if (sums->exact) {
+            d->loss += sums->scales * g[k].v * y.v;
+            d->loss_bound += sums->scales * fabs(g[k].v * y.v);
+        }
         for (size_t j = 0; j < in; ++j)
             verify_sums_add(sums, p, k * in + j, g[k], x[j]);
         verify_sums_add(sums, p + 1, k, g[k], (struct bounded){1, 0});
     }
-    sums->whole = workload_is_probe(set) ? -1 : p + 1;
+    sums->whole = sums->verify->probe ? -1 : p + 1;
     for (size_t j = 0; j < in; ++j) {
         struct bounded_sum sum = {.operands = sums->operands};
 
         bounded_sum_add_dot(&sum, d->param[p].value + j, in, g, CLASSES);
         dx[j] = bounded_sum_done(&sum);
+        if (sums->exact)
+            dx[j].e = sum.size - fabs(sum.v);
     }
 }
 
-int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pattern_fn *pattern,
-                     size_t bytes, const void *context, struct text_error *why)
+int verify_sums_fill(struct verify *v, const struct verify_reference *reference,
+                     struct text_error *why)
 {
-    struct verify_sums sums = {
-        .verify = v, .context = context, .arrays = v->arrays, .whole = -1, .operands = v->operands};
-    void *model = calloc(1, bytes + 1);
+    struct verify_sums sums = {.verify = v,
+                               .context = reference->context,
+                               .arrays = v->arrays,
+                               .whole = -1,
+                               .operands = v->operands,
+                               .exact = v->arrays->exact};
+    void *model = calloc(1, reference->bytes + 1);
     int status = model ? 0 : verify_starved(why);
 
     for (int p = 0; p < REFERENCE_PARAMS; ++p) {
@@ -68,16 +71,17 @@ int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pa
             status = verify_starved(why);
     }
     for (size_t r = 0; r < v->patterns && status == 0; ++r) {
-        const size_t rows = (v->rows - r + set->period - 1) / set->period;
+        const size_t period = v->set.period;
 
-        sums.rows = v->probe ? v->weight[r] : (double)rows; /* the terms of other rows are 0 */
-        sums.scales = v->weight[r];
-        pattern(model, &sums, set, r);
+        sums.scales = sums.rows = v->weight[r]; /* in a probe, the terms of other rows are 0 */
+        if (!v->probe && !sums.exact)
+            sums.rows = (double)((v->rows - r + period - 1) / period);
+        reference->pattern(model, &sums, r);
     }
     /* A gradient is a sum over rows and places, then over replicas (no more of them count than
      * there are terms); then one addition adds the earlier gradient. Whole numbers add up exactly:
      * a row that is lost or there twice shows in them, whatever the batch. */
-    for (int p = 0; p < REFERENCE_PARAMS && status == 0; ++p)
+    for (int p = 0; p < REFERENCE_PARAMS && status == 0 && !sums.exact; ++p)
         for (size_t i = 0; i < v->arrays->grad[p].n; ++i) {
             const double size = sums.size[p][i], terms = sums.terms[p][i];
             const double roundings = terms + fmin((double)v->devices, terms) + 4;
@@ -90,5 +94,10 @@ int verify_sums_fill(struct verify *v, const struct workload_set *set, verify_pa
         free(sums.terms[p]);
     }
     free(model);
-    return status == 0 ? verify_exact(sums.largest, why) : status;
+    if (status != 0)
+        return status;
+    /* What an exact model proves of all its sums together is in arrays.c. */
+    if (sums.exact)
+        v->arrays->output.bound[0] = fmax(v->arrays->output.bound[0], sums.largest);
+    return sums.exact ? 0 : verify_exact(sums.largest, why);
 }

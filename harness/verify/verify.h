@@ -41,7 +41,7 @@ int verify_open(const struct workload *workload, const struct workload_set *set,
  * gradients are the sums divided by the number of ranks. Returns 0; VERIFY_STARVED; or -1: the
  * result is not exact. */
 bool verify_has_ranks(const struct workload *workload); /* all of it can be on one device */
-int verify_ranks(struct verify *verify, const struct workload_set *set, struct text_error *why);
+int verify_ranks(struct verify *verify, struct text_error *why);
 void verify_close(struct verify *verify); /* NULL allowed */
 
 /* Compares every value. Returns 0 and the number of values compared; 1 and the first difference in

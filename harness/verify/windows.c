@@ -74,8 +74,9 @@ void windows_input(const struct windows *windows, const double *weight, double o
         sum[i] = (struct bounded_sum){.operands = operands};
     for (size_t i = 0; i < windows->outs * places; ++i) {
         const double *w = weight + i / places * taps;
+        const bool any = dy[i].v != 0 || dy[i].e != 0; /* else its terms are 0 */
 
-        for (size_t t = 0; t < taps; ++t)
+        for (size_t t = 0; any && t < taps; ++t)
             if (w[t] != 0 && windows_tap(windows, i % places, t % TAPS, &from))
                 bounded_sum_add(&sum[t / TAPS * plane + from], dy[i], (struct bounded){w[t], 0});
     }

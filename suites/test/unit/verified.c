@@ -39,12 +39,14 @@ Test(verified, sum_begins_with_sum)
 /* The same for a linear layer whose result begins with its bias. */
 Test(verified, sum_begins_with_bias)
 {
-    const struct workload_set set = workload_set(1, 0);
+    const struct verify v = {.probe = false};
     double weight[10 * HIDDEN], bias[10], output[10], bound[10], zeros[10 * HIDDEN] = {0};
     struct reference_arrays d = {.param = {{10 * HIDDEN, weight, NULL, 1}, {10, bias, NULL, 1}},
                                  .grad = {{10 * HIDDEN, zeros, zeros, 1}, {10, zeros, zeros, 1}},
-                                 .output = {10, output, bound, 1}};
-    struct verify_sums sums = {.arrays = &d, .size = {zeros, zeros}, .terms = {zeros, zeros}};
+                                 .output = {10, output, bound, 1},
+                                 .upstream = zeros};
+    struct verify_sums sums = {
+        .verify = &v, .arrays = &d, .size = {zeros, zeros}, .terms = {zeros, zeros}};
     struct bounded x[HIDDEN], dx[HIDDEN];
 
     for (size_t i = 0; i < 10 * HIDDEN; ++i)
@@ -53,7 +55,7 @@ Test(verified, sum_begins_with_bias)
         bias[k] = 1;
     for (size_t j = 0; j < HIDDEN; ++j)
         x[j] = (struct bounded){0x1p-24, 0};
-    verify_sums_linear(&sums, &set, 0, 0, x, HIDDEN, dx);
+    verify_sums_linear(&sums, 0, 0, x, HIDDEN, dx);
     cr_assert(output[9] == 1 + 0x1p-17);
     cr_assert(output[9] - 1 <= bound[9], "%.3g away, bound %.3g", output[9] - 1, bound[9]);
 }

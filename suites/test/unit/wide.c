@@ -20,7 +20,7 @@ static double largest_output(const struct workload *workload, const struct workl
     cr_assert(verify_open(workload, set, rows, 2, math, &v, &why) == 0, "%s, %zu rows, set %d: %s",
               workload->name, rows, set->index, why.text);
     const size_t width = workload->size[workload->n_sizes - 1];
-    const double *output = v->arrays ? v->arrays->output.value : v->output;
+    const double *output = v->arrays->output.value;
 
     for (size_t n = 0; n < rows; ++n)
         for (size_t i = 0; i < width; ++i)
