@@ -1,4 +1,5 @@
-/* machine/machine.h: names for kinds of machines, and for one machine between two boots. */
+/* machine/machine.h: names for kinds of machines, and for one machine between two boots; and what
+ * the kernel knows of devices. */
 #ifndef HARNESS_MACHINE_H
 #define HARNESS_MACHINE_H
 
@@ -33,5 +34,28 @@ bool machine_line(const char *root, const char *name, char *line, size_t bytes, 
 /* Reads what the host allows its processes, and what its kernel does in the background, into fields
  * of the run; NaN: the system does not tell. */
 int host_read(const char *root, struct record_run *run);
+
+/* ---- files of the kernel about PCI devices and network ports: machine/sysfs.c ---------------- */
+
+/* They are data: names and numbers are cut to their capacity and cleaned, and a value that cannot
+ * be read is NaN or "". */
+struct sysfs {
+    const char *root; /* "", or a folder with /sys of another machine */
+    int status;       /* 0; -1: something exists, but could not be read, as above */
+};
+
+/* The NUMA node nearest to a PCI device; NaN: unknown. */
+double sysfs_numa(struct sysfs *sys, const char *bus);
+
+/* Adds the GPUs on the PCI bus that the node does not have yet, from vendors that make GPUs for
+ * computing: address, NUMA node and PCI link. absent: why the rest is not known. Returns how many
+ * GPUs are on the bus; -1: it cannot be read. */
+int sysfs_gpus(struct sysfs *sys, struct record_node *node, const char *absent);
+/* The next GPU of the node, of which nothing is known yet; NULL: there is no room. */
+struct record_gpu *sysfs_next_gpu(struct record_node *node);
+
+/* Finds the first most ports: those of InfiniBand and RoCE cards, then interfaces of PCI cards.
+ * Returns their number. */
+int sysfs_nics(struct sysfs *sys, struct record_nic nic[], int most);
 
 #endif

@@ -9,8 +9,8 @@
 
 #include "command/device_list.h"
 #include "dp.h"
+#include "machine/machine.h"
 #include "machine/nvml.h"
-#include "machine/sysfs.h"
 #include "record/record.h"
 
 static int compare_gpus(const void *left, const void *right)

@@ -11,8 +11,8 @@
 /* Reads the NUMA nodes through core, and with gpus also the GPUs (through NVML and the PCI bus) and
  * the network ports. It fills node, gpu_facts and gpus_on_bus of the run. Absent facts are named
  * there. Returns 0, or -1: something exists, but could not be read for lack of memory or of file
- * descriptors. Without gpus it does not start the driver of NVIDIA. root is as in machine/sysfs.h,
- * nvml as in machine/nvml.h. */
+ * descriptors. Without gpus it does not start the driver of NVIDIA. root is as in
+ * machine/machine.h, nvml as in machine/nvml.h. */
 int node_read(const char *root, const char *nvml, bool gpus, struct record_run *run);
 
 /* Whether a device list has GPUs, judged by its kind: "cuda:0-3". */

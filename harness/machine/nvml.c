@@ -7,49 +7,11 @@
 
 #include "text/text.h"
 
-/* older is an older function with the same arguments and results. If a function that is needed is
- * missing, NVML cannot be used. */
+#define CALL_ROW(index, name, older, needed) [NODE_##index] = {name, older, needed},
 static const struct {
     const char *name, *older;
     bool needed;
-} calls[NODE_CALLS] = {
-    [NODE_INIT] = {"nvmlInit_v2", NULL, true},
-    [NODE_SHUTDOWN] = {"nvmlShutdown", NULL, true},
-    [NODE_ERROR_STRING] = {"nvmlErrorString", NULL, false},
-    [NODE_DRIVER_VERSION] = {"nvmlSystemGetDriverVersion", NULL, false},
-    [NODE_NVML_VERSION] = {"nvmlSystemGetNVMLVersion", NULL, false},
-    [NODE_COUNT] = {"nvmlDeviceGetCount_v2", NULL, true},
-    [NODE_HANDLE] = {"nvmlDeviceGetHandleByIndex_v2", NULL, true},
-    [NODE_PCI] = {"nvmlDeviceGetPciInfo_v3", NULL, true},
-    [NODE_NAME] = {"nvmlDeviceGetName", NULL, false},
-    [NODE_UUID] = {"nvmlDeviceGetUUID", NULL, false},
-    [NODE_MEMORY] = {"nvmlDeviceGetMemoryInfo", NULL, false},
-    [NODE_PCIE_GENERATION_MAX] = {"nvmlDeviceGetMaxPcieLinkGeneration", NULL, false},
-    [NODE_PCIE_WIDTH_MAX] = {"nvmlDeviceGetMaxPcieLinkWidth", NULL, false},
-    [NODE_PCIE_GENERATION] = {"nvmlDeviceGetCurrPcieLinkGeneration", NULL, false},
-    [NODE_PCIE_WIDTH] = {"nvmlDeviceGetCurrPcieLinkWidth", NULL, false},
-    [NODE_CLOCK] = {"nvmlDeviceGetClockInfo", NULL, false},
-    [NODE_CLOCK_MAX] = {"nvmlDeviceGetMaxClockInfo", NULL, false},
-    [NODE_CLOCK_SET] = {"nvmlDeviceGetApplicationsClock", NULL, false},
-    [NODE_THROTTLE] = {"nvmlDeviceGetCurrentClocksEventReasons",
-                       "nvmlDeviceGetCurrentClocksThrottleReasons", false},
-    [NODE_TEMPERATURE] = {"nvmlDeviceGetTemperature", NULL, false},
-    [NODE_POWER] = {"nvmlDeviceGetPowerUsage", NULL, false},
-    [NODE_POWER_LIMIT] = {"nvmlDeviceGetEnforcedPowerLimit", NULL, false},
-    [NODE_POWER_LIMIT_DEFAULT] = {"nvmlDeviceGetPowerManagementDefaultLimit", NULL, false},
-    [NODE_ENERGY] = {"nvmlDeviceGetTotalEnergyConsumption", NULL, false},
-    [NODE_VIOLATION] = {"nvmlDeviceGetViolationStatus", NULL, false},
-    [NODE_ECC_MODE] = {"nvmlDeviceGetEccMode", NULL, false},
-    [NODE_ECC_ERRORS] = {"nvmlDeviceGetTotalEccErrors", NULL, false},
-    [NODE_ROWS] = {"nvmlDeviceGetRemappedRows", NULL, false},
-    [NODE_MIG] = {"nvmlDeviceGetMigMode", NULL, false},
-    [NODE_PERSISTENCE] = {"nvmlDeviceGetPersistenceMode", NULL, false},
-    [NODE_LINK_STATE] = {"nvmlDeviceGetNvLinkState", NULL, false},
-    [NODE_LINK_ERRORS] = {"nvmlDeviceGetNvLinkErrorCounter", NULL, false},
-    [NODE_LINK_REMOTE] = {"nvmlDeviceGetNvLinkRemotePciInfo_v2", NULL, false},
-    [NODE_PROCESSES] = {"nvmlDeviceGetComputeRunningProcesses_v3",
-                        "nvmlDeviceGetComputeRunningProcesses_v2", false},
-};
+} calls[NODE_CALLS] = {NODE_EACH_CALL(CALL_ROW)};
 
 static node_function *find_symbol(void *library, const char *name)
 {

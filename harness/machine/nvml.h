@@ -26,43 +26,49 @@ enum {
     NVML_NO_CALL = -1 /* our value: this NVML has no such function */
 };
 
-enum node_call {
-    NODE_INIT,
-    NODE_SHUTDOWN,
-    NODE_ERROR_STRING,
-    NODE_DRIVER_VERSION,
-    NODE_NVML_VERSION,
-    NODE_COUNT,
-    NODE_HANDLE,
-    NODE_PCI,
-    NODE_NAME,
-    NODE_UUID,
-    NODE_MEMORY,
-    NODE_PCIE_GENERATION_MAX,
-    NODE_PCIE_WIDTH_MAX,
-    NODE_PCIE_GENERATION,
-    NODE_PCIE_WIDTH,
-    NODE_CLOCK,
-    NODE_CLOCK_MAX,
-    NODE_CLOCK_SET,
-    NODE_THROTTLE,
-    NODE_TEMPERATURE,
-    NODE_POWER,
-    NODE_POWER_LIMIT,
-    NODE_POWER_LIMIT_DEFAULT,
-    NODE_ENERGY,
-    NODE_VIOLATION,
-    NODE_ECC_MODE,
-    NODE_ECC_ERRORS,
-    NODE_ROWS,
-    NODE_MIG,
-    NODE_PERSISTENCE,
-    NODE_LINK_STATE,
-    NODE_LINK_ERRORS,
-    NODE_LINK_REMOTE,
-    NODE_PROCESSES,
-    NODE_CALLS
-};
+/* clang-format off */
+
+/* The functions: row(INDEX, name, older, needed). older has the same arguments and results, and is
+ * used where there is none of that name. Without one that is needed, NVML cannot be used. */
+#define NODE_EACH_CALL(row) \
+    row(INIT, "nvmlInit_v2", NULL, true) \
+    row(SHUTDOWN, "nvmlShutdown", NULL, true) \
+    row(ERROR_STRING, "nvmlErrorString", NULL, false) \
+    row(DRIVER_VERSION, "nvmlSystemGetDriverVersion", NULL, false) \
+    row(NVML_VERSION, "nvmlSystemGetNVMLVersion", NULL, false) \
+    row(COUNT, "nvmlDeviceGetCount_v2", NULL, true) \
+    row(HANDLE, "nvmlDeviceGetHandleByIndex_v2", NULL, true) \
+    row(PCI, "nvmlDeviceGetPciInfo_v3", NULL, true) \
+    row(NAME, "nvmlDeviceGetName", NULL, false) \
+    row(UUID, "nvmlDeviceGetUUID", NULL, false) \
+    row(MEMORY, "nvmlDeviceGetMemoryInfo", NULL, false) \
+    row(PCIE_GENERATION_MAX, "nvmlDeviceGetMaxPcieLinkGeneration", NULL, false) \
+    row(PCIE_WIDTH_MAX, "nvmlDeviceGetMaxPcieLinkWidth", NULL, false) \
+    row(PCIE_GENERATION, "nvmlDeviceGetCurrPcieLinkGeneration", NULL, false) \
+    row(PCIE_WIDTH, "nvmlDeviceGetCurrPcieLinkWidth", NULL, false) \
+    row(CLOCK, "nvmlDeviceGetClockInfo", NULL, false) \
+    row(CLOCK_MAX, "nvmlDeviceGetMaxClockInfo", NULL, false) \
+    row(CLOCK_SET, "nvmlDeviceGetApplicationsClock", NULL, false) \
+    row(THROTTLE, "nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons", false) \
+    row(TEMPERATURE, "nvmlDeviceGetTemperature", NULL, false) \
+    row(POWER, "nvmlDeviceGetPowerUsage", NULL, false) \
+    row(POWER_LIMIT, "nvmlDeviceGetEnforcedPowerLimit", NULL, false) \
+    row(POWER_LIMIT_DEFAULT, "nvmlDeviceGetPowerManagementDefaultLimit", NULL, false) \
+    row(ENERGY, "nvmlDeviceGetTotalEnergyConsumption", NULL, false) \
+    row(VIOLATION, "nvmlDeviceGetViolationStatus", NULL, false) \
+    row(ECC_MODE, "nvmlDeviceGetEccMode", NULL, false) \
+    row(ECC_ERRORS, "nvmlDeviceGetTotalEccErrors", NULL, false) \
+    row(ROWS, "nvmlDeviceGetRemappedRows", NULL, false) \
+    row(MIG, "nvmlDeviceGetMigMode", NULL, false) \
+    row(PERSISTENCE, "nvmlDeviceGetPersistenceMode", NULL, false) \
+    row(LINK_STATE, "nvmlDeviceGetNvLinkState", NULL, false) \
+    row(LINK_ERRORS, "nvmlDeviceGetNvLinkErrorCounter", NULL, false) \
+    row(LINK_REMOTE, "nvmlDeviceGetNvLinkRemotePciInfo_v2", NULL, false) \
+    row(PROCESSES, "nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2", false)
+
+#define NODE_CALL(index, ...) NODE_##index,
+enum node_call { NODE_EACH_CALL(NODE_CALL) NODE_CALLS };
+/* clang-format on */
 
 typedef void node_function(void); /* cast to its real type before it is called */
 typedef void *node_device;        /* opaque type of NVML */

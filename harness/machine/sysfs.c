@@ -1,5 +1,4 @@
 /* machine/sysfs.c: reads /sys/bus/pci, /sys/class/infiniband and /sys/class/net. */
-#include "machine/sysfs.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* numbers/stats.c: order statistics, the summary of a cell, the steady-state rule.
+/* numbers/stats.c: order statistics, the summary of a cell, the steady-state rule, permutation
+ * tests and tolerance bounds.
  *
  * A NaN sample is never hidden: it makes the mean, the quantiles and the interval NaN or absent.
  * Median intervals are exact up to EXACT_LIMIT samples and conservative above. */
@@ -7,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "numbers/random.h"
 
 #define EXACT_LIMIT 500 /* 2^-500 is a normal double: the terms can be added as they are */
 #define P99_SAMPLES 299 /* below, 1 - 0.99^n < 0.95: no bound of the 99th percentile exists */
@@ -350,4 +353,98 @@ struct stats_interval stats_mean_interval(const double x[], size_t n, double *me
     interval.hi = *mean + half;
     interval.coverage = 0.95;
     return interval;
+}
+
+/* ---- permutation tests: what an order says, against what random orders say --------------------
+ */
+
+/* No distribution is assumed, only that without an effect every order is as likely as any other. */
+double permute_test(const double x[], size_t n, permute_statistic_fn *statistic,
+                    const void *context, size_t rounds, uint64_t seed, double scratch[])
+{
+    const double seen = fabs(statistic(x, n, context));
+    size_t as_far = 1; /* the order of x itself */
+    if (isnan(seen))
+        return NAN;
+    memcpy(scratch, x, n * sizeof x[0]);
+    for (size_t i = 0; i < rounds; ++i) {
+        for (size_t k = n; k > 1; --k) {
+            const size_t j = (size_t)(random_next(&seed) % k);
+            const double other = scratch[j];
+            scratch[j] = scratch[k - 1];
+            scratch[k - 1] = other;
+        }
+        /* An order that is the same but for rounding is as far. */
+        as_far += fabs(statistic(scratch, n, context)) >= seen * (1 - 1e-9);
+    }
+    return (double)as_far / (double)(rounds + 1);
+}
+
+double permute_slope(const double x[], size_t n, const void *context)
+{
+    const double *at = context;
+    const double middle = stats_mean(at, n), mean = stats_mean(x, n);
+    double above = 0, below = 0;
+    for (size_t i = 0; i < n; ++i) {
+        above += (at[i] - middle) * (x[i] - mean);
+        below += (at[i] - middle) * (at[i] - middle);
+    }
+    return below > 0 ? above / below : NAN;
+}
+
+double permute_lag1(const double x[], size_t n, const void *context)
+{
+    const double mean = stats_mean(x, n);
+    double products = 0, squares = 0;
+    (void)context;
+    for (size_t i = 0; i < n; ++i) {
+        squares += (x[i] - mean) * (x[i] - mean);
+        products += i + 1 < n ? (x[i] - mean) * (x[i + 1] - mean) : 0;
+    }
+    return squares > 0 ? products / squares : NAN;
+}
+
+/* ---- tolerance bounds ------------------------------------------------------------------------ */
+
+/* mean + k s is above the content's quantile z with the chance that the mean's error, of standard
+ * deviation 1 / sqrt(n), is above z - k s. The chance is integrated over the distribution of s. */
+static const double MOST_FACTOR = 1e3;
+
+/* The chance that k is enough: by Simpson's rule, up to where there is no density any more. */
+static double confidence_of(double k, size_t n, double z)
+{
+    enum { STEPS = 4000 };
+    const double df = (double)n - 1.0, most = 1.0 + 12.0 / sqrt(2.0 * df), width = most / STEPS;
+    const double factor = 0.5 * df * log(0.5 * df) - lgamma(0.5 * df);
+    double sum = 0.0;
+
+    for (int i = 0; i <= STEPS; ++i) {
+        const double s = i * width, weight = i == 0 || i == STEPS ? 1.0 : i % 2 == 1 ? 4.0 : 2.0;
+        /* The density of the standard deviation of n values of a standard normal distribution, and
+         * the chance of the mean. */
+        const double density =
+            s <= 0.0 ? 0.0 : 2.0 * exp(factor + (df - 1.0) * log(s) - 0.5 * df * s * s);
+        const double normal = 0.5 * erfc(-sqrt((double)n) * (k * s - z) / sqrt(2.0));
+
+        sum += weight * density * normal;
+    }
+    return sum * width / 3.0;
+}
+
+double tolerance_factor(size_t n, double content, double confidence)
+{
+    const double z = stats_normal_width(2.0 * content - 1.0);
+    double lo = 0.0, hi = MOST_FACTOR;
+
+    if (n < 2)
+        return (double)NAN;
+    for (int i = 0; i < 60; ++i) {
+        const double k = 0.5 * (lo + hi);
+
+        if (confidence_of(k, n, z) < confidence)
+            lo = k;
+        else
+            hi = k;
+    }
+    return hi;
 }

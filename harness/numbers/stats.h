@@ -83,7 +83,7 @@ struct stats_steady_rule {
 };
 bool stats_is_steady(const double x[], size_t n, const struct stats_steady_rule *rule);
 
-/* ---- permutation tests: numbers/permute.c ---- */
+/* ---- permutation tests ---- */
 
 /* A number of x[0..n-1] in that order. */
 typedef double permute_statistic_fn(const double x[], size_t n, const void *context);
@@ -99,7 +99,7 @@ permute_statistic_fn permute_slope;
 /* The autocorrelation of neighbours, -1 to 1; NaN: x are all equal. */
 permute_statistic_fn permute_lag1;
 
-/* ---- what nearly all of a population reaches: numbers/tolerance.c ---- */
+/* ---- what nearly all of a population reaches ---- */
 
 /* k, so that mean + k * standard deviation of n values of a normal distribution is above `content`
  * of that distribution in `confidence` of all samples; both between 0.5 and 1. NaN: n is below 2.
