@@ -1,5 +1,4 @@
-/* verify/arrays.c: opens a reference of whole arrays, and compares the gradients and the updated
- * parameters of a step with it. */
+/* verify/arrays.c: opens a reference of whole arrays, and fills it by the model of its workload. */
 #include "verify/arrays.h"
 
 #include <math.h>
@@ -8,7 +7,6 @@
 #include <string.h>
 
 #include "descriptor.h"
-#include "numbers/equal.h"
 #include "verify/bounded.h"
 #include "verify_list.h"
 
@@ -296,39 +294,4 @@ void verify_loss_of(const struct verify *v, const float *outputs, size_t width,
     /* 2^-53 is BOUNDED_U of double. The factor 4 covers the roundings of both sums, and what one
      * makes of the other. */
     *loss->bound = 2 * BOUNDED_U * rounded + 4 * (double)(v->rows * width) * 0x1p-53 * size;
-}
-
-int reference_arrays_check(const struct verify *v, const struct verify_step *step,
-                           struct verify_found *found, struct text_error *why)
-{
-    const struct reference_arrays *d = v->arrays;
-    int status = 0;
-
-    if (workload_end(&v->workload)->adamw) {
-        /* If gradients are clipped, only this comparison shows how large they were. */
-        const float got = (float)step->norm;
-        double norm = d->norm, bound = d->norm_bound + 2 * BOUNDED_U * d->norm;
-        const struct reference_array want = {1, &norm, &bound, 1};
-
-        found->values += 1;
-        status = verify_compare(v, "norm of gradients", 0, &got, &want, found, why);
-    }
-    for (size_t p = 0; p < REFERENCE_PARAMS && status == 0; ++p) {
-        const size_t n = d->grad[p].n;
-        double *want = verify_numbers(2, n);
-        const struct reference_array updated = {n, want, want ? want + n : NULL, 1};
-
-        if (!want)
-            return verify_starved(why);
-        found->values += 2 * n;
-        status = verify_compare(v, "gradient of parameter", p, step->gradient[p], &d->grad[p],
-                                found, why);
-        if (status == 0) {
-            reference_update(v, (int)p, updated.value, updated.bound);
-            status =
-                verify_compare(v, "updated parameter", p, step->updated[p], &updated, found, why);
-        }
-        free(want);
-    }
-    return status;
 }

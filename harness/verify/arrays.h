@@ -1,5 +1,5 @@
-/* verify/arrays.h: the reference of a step: as whole arrays, or as a chain of linear layers; and
- * the comparison with it. It shares no code with core. */
+/* verify/arrays.h: the reference of a step: as whole arrays, or as a chain of linear layers. It
+ * shares no code with core. */
 #ifndef HARNESS_VERIFY_ARRAYS_H
 #define HARNESS_VERIFY_ARRAYS_H
 
@@ -35,14 +35,12 @@ struct reference_numbers {
 };
 int reference_arrays_given(const struct workload *workload, const struct reference_numbers *numbers,
                            struct verify **verify, struct text_error *why);
-int reference_arrays_check(const struct verify *v, const struct verify_step *step,
-                           struct verify_found *found, struct text_error *why);
-/* chain.c: the same for chains of linear layers; the functions do nothing for other models. */
+/* chain.c: the same for chains of linear layers. */
 int reference_chain_open(struct verify *v, struct text_error *why);
-int reference_chain_check(const struct verify *v, const struct verify_step *step,
-                          struct verify_found *found, struct text_error *why);
-/* Writes the gradients. Returns 0, or -1 if memory is short. */
-int reference_chain_gradient(const struct verify *v, float *const gradient[]);
+/* Computes row i of the weight gradient of a layer, with its bias gradient as element `in`, and in
+ * a probe how far each number may be away. */
+void reference_chain_row(const struct verify *v, const struct verify_layer *layer, size_t i,
+                         double *want, double *bound);
 /* Computes the loss and its bound from the outputs of a step; a row of outputs has width
  * numbers. */
 void verify_loss_of(const struct verify *v, const float *outputs, size_t width,

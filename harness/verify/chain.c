@@ -235,11 +235,11 @@ static double factor_of(const struct verify *v, const struct verify_layer *layer
     return r < v->patterns ? v->weight[r] * layer->upstream[r * layer->out + i] : 0;
 }
 
-/* Computes row i of the weight gradient of a layer, with its bias gradient as element `in`. */
-static void gradient_row(const struct verify *v, const struct verify_layer *layer, size_t i,
-                         double *want)
+void reference_chain_row(const struct verify *v, const struct verify_layer *layer, size_t i,
+                         double *want, double *bound)
 {
     const size_t in = layer->in;
+    double rows = 0;
 
     memset(want, 0, (in + 1) * sizeof *want);
     for (size_t r = 0; r < v->patterns; r += 4) {
@@ -263,16 +263,11 @@ static void gradient_row(const struct verify *v, const struct verify_layer *laye
     }
     for (size_t j = 0; j <= in; ++j)
         want[j] /= (double)v->divisor;
-}
-
-/* Computes the bounds of that row. The sum is over the rows whose upstream is not 0. The terms of
- * all others are 0 and round nothing, whichever replica has them. */
-static void bound_row(const struct verify *v, const struct verify_layer *layer, size_t i,
-                      const double *want, double *bound)
-{
-    double rows = 0;
-
-    memset(bound, 0, (layer->in + 1) * sizeof *bound);
+    if (!v->probe)
+        return;
+    /* The sum is over the rows whose upstream is not 0. The terms of all others are 0 and round
+     * nothing, whichever replica has them. */
+    memset(bound, 0, (in + 1) * sizeof *bound);
     for (size_t r = 0; r < v->patterns; ++r) {
         const struct bounded g = number(layer->upstream, layer->upstream_error, r * layer->out + i);
 
@@ -281,111 +276,18 @@ static void bound_row(const struct verify *v, const struct verify_layer *layer, 
         const double size = v->weight[r] * (fabs(g.v) + g.e);
         const double by_value = v->weight[r] * g.e + v->operands * size;
         const double by_error = size + v->operands * size;
-        const double *a = layer->input + r * layer->in, *e = layer->input_error + r * layer->in;
+        const double *a = layer->input + r * in, *e = layer->input_error + r * in;
 
         rows += v->weight[r];
-        for (size_t j = 0; j < layer->in && size > 0; ++j)
+        for (size_t j = 0; j < in && size > 0; ++j)
             bound[j] += by_value * fabs(a[j]) + by_error * e[j];
-        bound[layer->in] += v->weight[r] * g.e;
+        bound[in] += v->weight[r] * g.e;
     }
-    for (size_t j = 0; j <= layer->in; ++j) {
+    for (size_t j = 0; j <= in; ++j) {
         /* All terms are positive. */
         const double carried = bound[j] / (double)v->divisor;
 
         bound[j] = carried + bounded_rounding(rows + 2 + (double)v->mean_roundings, v->operands) *
                                  (want[j] + carried);
     }
-}
-
-int reference_chain_gradient(const struct verify *v, float *const gradient[])
-{
-    for (size_t l = 0; l < v->layers; ++l) {
-        const struct verify_layer *layer = &v->layer[l];
-        double *row = verify_numbers(1, layer->in + 1);
-
-        if (!row)
-            return -1;
-        for (size_t i = 0; i < layer->out; ++i) {
-            gradient_row(v, layer, i, row);
-            for (size_t j = 0; j < layer->in; ++j)
-                gradient[2 * l][i * layer->in + j] = (float)row[j];
-            gradient[2 * l + 1][i] = (float)row[layer->in];
-        }
-        free(row);
-    }
-    return 0;
-}
-
-/* ---- comparison ------------------------------------------------------------------------------ */
-
-/* A row of the gradient, then of the updated parameters, with the number of the bias after it. */
-struct row {
-    double *want, *bound;
-};
-
-/* list: the weight, then the bias of the layer; what: "gradient of weight of layer 0, row", and the
- * same of the bias. */
-static int check_row(const struct verify *v, const float *const *list, char what[2][64], size_t in,
-                     size_t i, const struct row *row, struct verify_found *found,
-                     struct text_error *why)
-{
-    const struct reference_array weight = {in, row->want, row->bound, 1};
-    const struct reference_array bias = {1, row->want + in, row->bound + in, 1};
-
-    return verify_compare(v, what[0], i, list[0] + i * in, &weight, found, why) ||
-           verify_compare(v, what[1], i, list[1] + i, &bias, found, why);
-}
-
-/* Checks each row of the gradient, then that row of the updated parameters. */
-static int check_layer(const struct verify *v, size_t l, const struct verify_step *step,
-                       struct verify_found *found, struct text_error *why)
-{
-    const struct verify_layer *layer = &v->layer[l];
-    double *want = verify_numbers(2, layer->in + 1);
-    const struct row row = {want, want ? want + layer->in + 1 : NULL};
-    char what[2][2][64];
-    int status = 0;
-
-    if (!want)
-        return verify_starved(why);
-    for (int k = 0; k < 2; ++k) {
-        const char *kind = k == 0 ? "gradient of" : "updated";
-
-        snprintf(what[k][0], sizeof what[k][0], "%s weight of layer %zu, row", kind, l);
-        snprintf(what[k][1], sizeof what[k][1], "%s bias of layer %zu, element", kind, l);
-    }
-    for (size_t i = 0; i < layer->out && status == 0; ++i) {
-        found->values += 2 * (layer->in + 1);
-        gradient_row(v, layer, i, want);
-        if (v->probe)
-            bound_row(v, layer, i, want, row.bound);
-        status = check_row(v, step->gradient + 2 * l, what[0], layer->in, i, &row, found, why);
-        if (status != 0)
-            break;
-        for (size_t j = 0; j <= layer->in; ++j)
-            want[j] *= -VERIFY_LEARNING_RATE;
-        for (int e = 0; e < 2; ++e)
-            want[layer->weight[i][e].column] += layer->weight[i][e].value;
-        want[layer->in] += layer->bias[i];
-        /* The product with the learning rate, a power of two, rounds nothing; the difference does.
-         */
-        for (size_t j = 0; j <= layer->in && v->probe; ++j) {
-            const double carried = VERIFY_LEARNING_RATE * row.bound[j];
-
-            row.bound[j] = carried + 2 * BOUNDED_U * (fabs(want[j]) + carried);
-        }
-        status = check_row(v, step->updated + 2 * l, what[1], layer->in, i, &row, found, why);
-    }
-    free(want);
-    return status;
-}
-
-int reference_chain_check(const struct verify *v, const struct verify_step *step,
-                          struct verify_found *found, struct text_error *why)
-{
-    int status = 0;
-
-    for (size_t l = 0; l < v->layers && status == 0; ++l)
-        status = check_layer(v, l, step, found, why);
-    return status;
 }

@@ -1,13 +1,10 @@
-/* verify/model.c: memory of a reference, where it has a row, and the comparison of numbers with it.
- */
+/* verify/model.c: memory of a reference, and where the reference has a row. */
 #include "verify/model.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "numbers/equal.h"
 
 size_t verify_shard(const struct verify *v, size_t n)
 {
@@ -69,23 +66,6 @@ struct verify *verify_new(const struct workload *workload)
     if (v)
         v->workload = *workload;
     return v;
-}
-
-int verify_compare(const struct verify *v, const char *what, size_t number, const float *got,
-                   const struct reference_array *want, struct verify_found *found,
-                   struct text_error *why)
-{
-    struct equal_report report;
-    char text[120];
-
-    if (!v->arrays->exact)
-        found->ratio = fmax(found->ratio, equal_ratio(got, want->value, want->bound, want->n));
-    if ((v->arrays->exact ? equal_exact(got, want->value, want->n, &report)
-                          : equal_within(got, want->value, want->bound, want->n, &report)) == 0)
-        return 0;
-    equal_text(&report, text, sizeof text);
-    snprintf(why->text, sizeof why->text, "%s %zu: %s", what, number, text);
-    return 1;
 }
 
 void verify_close(struct verify *verify)

@@ -83,10 +83,6 @@ struct verify *verify_new(const struct workload *workload);
 size_t verify_shard(const struct verify *v, size_t n);
 /* The number of the pattern that row n is. */
 size_t verify_place(const struct verify *v, size_t n);
-/* Compares n numbers with those of the array: 0; or 1, and why has the first that differs. */
-int verify_compare(const struct verify *v, const char *what, size_t number, const float *got,
-                   const struct reference_array *want, struct verify_found *found,
-                   struct text_error *why);
 /* Allocates rows x columns zeros; NULL: memory is short. */
 double *verify_numbers(size_t rows, size_t columns);
 /* Returns VERIFY_STARVED, and says in why that memory is short. */

@@ -96,7 +96,7 @@ int verify_sums_fill(struct verify *v, const struct verify_reference *reference,
     free(model);
     if (status != 0)
         return status;
-    /* What an exact model proves of all its sums together is in arrays.c. */
+    /* arrays.c proves that all sums of an exact model together are exact. */
     if (sums.exact)
         v->arrays->output.bound[0] = fmax(v->arrays->output.bound[0], sums.largest);
     return sums.exact ? 0 : verify_exact(sums.largest, why);
