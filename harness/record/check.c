@@ -202,3 +202,42 @@ int record_check_ok(const struct record_cell *cell, struct text_error *err)
                                 "throughput %.17g",
                                 other, again.median_ns, again.throughput_samples_per_s);
 }
+
+/* The last rule is the promise that no cell passes wrongly. */
+int record_cell_check(const struct record_cell *cell, struct text_error *err)
+{
+    const struct record_bound rows[] = {
+        {"n_valid", (double)cell->n_valid, 0, (double)cell->n_samples},
+        {"warmup_steps", (double)cell->warmup_steps, 0, (double)cell->n_samples},
+    };
+    char id[17];
+
+    /* Each series of a GPU has one number for each time, and the times increase. */
+    for (int g = 0; g < cell->n_gpus; ++g) {
+        const struct record_during *during = &cell->gpu[g].during;
+        const size_t n = during->at_ns.n;
+
+        for (const struct record_field *f = record_during_fields; f->name; ++f) {
+            const struct record_series *series = (const void *)((const char *)during + f->offset);
+
+            if (series->n != n)
+                return record_fail(err, "\"%s\" of \"during\" has %zu numbers, \"at_ns\" has %zu",
+                                   f->name, series->n, n);
+        }
+        for (size_t i = 0; i < n; ++i)
+            if (!(during->at_ns.value[i] >= (i > 0 ? during->at_ns.value[i - 1] : 0)))
+                return record_fail(err, "\"at_ns\" of \"during\" goes back at %zu", i);
+    }
+    record_cell_id(&cell->key, id);
+    if (strcmp(id, cell->cell_id) != 0)
+        return record_fail(err, "\"cell_id\" is %s, but the key in \"cell\" gives %s",
+                           cell->cell_id, id);
+    if (record_check_bounds(rows, sizeof rows / sizeof rows[0], err) != 0)
+        return -1;
+    if (cell->status != RECORD_OK && cell->validated)
+        return record_fail(err, "\"validated\" is true, but \"status\" is %s",
+                           record_status_names[cell->status]);
+    if (cell->status == RECORD_OK && record_check_ok(cell, err) != 0)
+        return -1;
+    return record_check_fields(cell, err);
+}

@@ -175,18 +175,6 @@ int record_json_real(const json_t *value, const char *name, double *number, stru
     return 0;
 }
 
-void record_json_store(const struct record_field *field, json_int_t number, void *member)
-{
-    if (field->kind == RECORD_INT)
-        *(int *)member = (int)number;
-    else if (field->kind == RECORD_LONG)
-        *(long *)member = (long)number;
-    else if (field->kind == RECORD_COUNT)
-        *(size_t *)member = (size_t)number;
-    else
-        *(uint64_t *)member = (uint64_t)number;
-}
-
 /* ---- arrays and objects --------------------------------------------------------------------- */
 
 /* Checks that it is an array of n elements. */
@@ -400,7 +388,14 @@ static int read_value(const json_t *value, const struct record_field *field, voi
     default:
         if (record_json_integer(value, field->name, field->min, field->max, &number, err) != 0)
             return -1;
-        record_json_store(field, number, member);
+        if (field->kind == RECORD_INT)
+            *(int *)member = (int)number;
+        else if (field->kind == RECORD_LONG)
+            *(long *)member = (long)number;
+        else if (field->kind == RECORD_COUNT)
+            *(size_t *)member = (size_t)number;
+        else
+            *(uint64_t *)member = (uint64_t)number;
         return 0;
     }
     switch (field->nest) {
@@ -444,4 +439,51 @@ int record_json_fields(const json_t *object, const struct record_field *field, v
             return -1;
     }
     return 0;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+int record_cell_from_json(const json_t *root, struct record_cell *cell, struct text_error *err)
+{
+    memset(cell, 0, sizeof *cell);
+    record_unknown(record_cell_fields, cell);
+    if (record_json_fields(root, record_cell_fields, cell, err) == 0 &&
+        record_cell_check(cell, err) == 0)
+        return 0;
+    record_cell_free(cell);
+    return -1;
+}
+
+int record_run_from_json(const json_t *root, struct record_run *run, struct text_error *err)
+{
+    static const double most_load = 1e6;
+    const char *schema = json_string_value(json_object_get(root, "schema"));
+
+    memset(run, 0, sizeof *run);
+    snprintf(run->scaling, sizeof run->scaling, "strong");
+    run->launches = 1;
+    record_unknown(record_run_fields, run);
+    if (record_json_fields(root, record_run_fields, run, err) != 0)
+        return -1;
+    run->clocked = schema && strtol(schema + strlen("lockstep/run/1."), NULL, 10) > 1;
+    for (size_t i = 0; i < 3; ++i)
+        if (run->load_avg[i] < 0 || run->load_avg[i] > most_load)
+            return record_fail(err, "\"load_avg\" is %g, outside 0 to %g", run->load_avg[i],
+                               most_load);
+    const struct record_bound rows[] = {
+        {"packages", run->packages, 0, run->pus},
+        {"cores", run->cores, 0, run->pus},
+        {"usable_pus", run->usable_pus, run->cores > 0, run->pus},
+        {"timer_tick_ns", run->timer_tick_ns, run->cores > 0 ? 1e-3 : 0, 1e9},
+        {"numa", run->node.n_numa, 0, run->numa_nodes},
+    };
+
+    return record_check_bounds(rows, sizeof rows / sizeof rows[0], err);
+}
+
+int record_end_from_json(const json_t *root, struct record_end *end, struct text_error *err)
+{
+    memset(end, 0, sizeof *end);
+    record_unknown(record_end_fields, end);
+    return record_json_fields(root, record_end_fields, end, err);
 }

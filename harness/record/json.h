@@ -51,8 +51,6 @@ struct record_bound {
     double is, least, most;
 };
 int record_check_bounds(const struct record_bound *bound, size_t n, struct text_error *err);
-/* Stores an integer, which is in its range, in the member of its field. */
-void record_json_store(const struct record_field *field, json_int_t number, void *member);
 
 /* Makes an object of all fields. NULL: memory is short, or a number has no form in JSON. */
 json_t *record_json_of(const struct record_field *fields, const void *from);
@@ -66,9 +64,10 @@ bool record_on_cores(const struct record_cell *cell);
 /* Checks what a cell says about itself, after it was read. */
 int record_cell_check(const struct record_cell *cell, struct text_error *err);
 
-/* Reads a cell from a line in the form that this program writes, without JSON. The cell is not
- * checked; chain is its "chain", or "". Returns false if the line has another form, or is wrong, so
- * that the JSON reader has to say why; then there is nothing to free. */
+/* Reads a cell from a line whose "raw" has the form that this program writes, without JSON values
+ * of it. The cell is not checked; chain is its "chain", or "". Returns false if the line has
+ * another form, or is wrong, so that the JSON reader has to say why; then there is nothing to free.
+ */
 bool record_cell_direct(const char *line, size_t bytes, struct record_cell *cell,
                         char chain[DIGEST_HEX]);
 int record_end_from_json(const json_t *root, struct record_end *end, struct text_error *err);

@@ -54,8 +54,6 @@ int record_check_ok(const struct record_cell *cell, struct text_error *err);
 bool record_clock_holds(double ratio);
 /* Whether the fields of a record, whatever its status, can be those of one cell. */
 int record_check_fields(const struct record_cell *cell, struct text_error *err);
-/* The part of record_check_fields about collectives; it accepts other cells. record/collective.c */
-int record_check_collective(const struct record_cell *cell, struct text_error *err);
 /* The number of values that are compared in an iteration of a collective. */
 double record_collective_values(const struct record_cell *cell);
 bool record_is_collective(const struct record_key *key);

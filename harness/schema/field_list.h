@@ -194,7 +194,9 @@ F(U64, launch_ns, LATER, RESULT, "ns", "time of the launch", "`wall_ns`, and wha
 N(shard_rows, NUMBERS(WRITTEN, shard, n_shards, RECORD_MAX_RANKS), FIRST, "integers", RESULT, "rows", "seen by each replica that ran; there may be fewer than devices") \
 N(peak_bytes, NUMBERS(WRITTEN, peak_bytes, n_peaks, RECORD_MAX_RANKS), LATER, "integers", RESULT, "bytes", "per device, the most that its tensors held at one time: parameters, gradients, batches, and what a step keeps. Not what libraries take for themselves. Empty: unknown, as in old records") \
 N(phase_median_ns, GROUP(WRITTEN, median_fields), FIRST, "object", RESULT, "ns", "per phase: slowest replica of each step, then the median; `null` if not measured") \
-N(gpus, HEAP_LIST(LEFT_OUT, gpu, n_gpus, RECORD_MAX_GPUS, record_watched_fields), LATER, "objects", CONDITION, "", "the GPUs among its devices, before, while and after the steps were measured, see below; missing without any") \
+N(gpus, HEAP_LIST(LEFT_OUT, gpu, n_gpus, RECORD_MAX_GPUS, record_watched_fields), LATER, "objects", CONDITION, "", "the GPUs among its devices, before, while and after the steps were measured, see below; missing without any") 
+/* The end of a cell. */
+#define RECORD_LAST_FIELDS(T, I, F, N) \
 N(raw, GROUP(WRITTEN, record_raw_fields), FIRST, "object", RESULT, "", "the samples, see below") \
 N(chain, BY_HAND, LATER, "text", CONDITION, "64 hex digits", "of a sealed file: SHA-256 of the line before")
 

@@ -1,5 +1,5 @@
-/* record_direct.c: a cell that is read without JSON is the same as with JSON, for every line, right
- * or wrong; and the lines of this program are read without JSON. */
+/* record_direct.c: a cell whose "raw" is read without JSON is the same as with JSON, for every
+ * line, right or wrong; and the lines of this program are read so. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,18 +106,17 @@ Test(record_direct, old_lines_are_read_so)
 Test(record_direct, other_lines_are_left_to_json)
 {
     static const char *const edits[][2] = {
-        {"\"schema\":\"lockstep/cell/1.1\"", "\"schema\":\"lockstep/cell/1.2\""},
-        {"{\"schema\"", "{ \"schema\""},
         {"\"validated\":true", "\"validated\":true,\"validated\":true"},
-        {"\"validated\":true", "\"other\":1,\"validated\":true"},
-        {"\"reason\":\"\"", "\"reason\":\"\\u0041\""},
-        {"\"reason\":\"\"", "\"reason\":\"\xc3\xa9\""},
         {"\"reason\":\"\"", "\"reason\":\"\x01\""},
         {"\"order_index\":", "\"order_index\":0"},
         {"\"order_index\":", "\"order_index\":99999999999999999999"},
         {"\"order_index\":", "\"order_index\":18446744073709551616"},
         {"\"launch\":0", "\"launch\":2147483648"},
         {"\"launch\":0", "\"launch\":0.0"},
+        {"{\"schema\"", "{\"raw\":1,\"schema\""},
+        {"\"raw\":{", "\"raw\": {"},
+        {"\"raw\":{", "\"raw\":{\"x\":1,"},
+        {"\"raw\":{", "\"x\":1,\"x\":{"},
         {"\"flags\":[1,", "\"flags\":[65536,"},
         {"\"flags\":[1,", "\"flags\":[01,"},
         {"\"flags\":[1,", "\"flags\":[1,1,"},
@@ -137,67 +136,6 @@ Test(record_direct, other_lines_are_left_to_json)
         cr_assert(!is_direct(edited), "%s", edited);
         free(edited);
     }
-    free(line);
-}
-
-/* Reals as strtod reads them, and other texts: in each place the line is read the same, or is left
- * to JSON. */
-Test(record_direct, reals_are_read_alike)
-{
-    static const char *const reals[] = {"0.0",
-                                        "-0.0",
-                                        "0.1",
-                                        "0.30000000000000004",
-                                        "123456789012345.0",
-                                        "1234567890123456.0",
-                                        "99999999999999.9",
-                                        "9007199254740993.0",
-                                        "1e5",
-                                        "1.5e5",
-                                        "1.5e-5",
-                                        "1.5e+5",
-                                        "1.5E5",
-                                        "1.5e-400",
-                                        "4.9406564584124654e-324",
-                                        "2.2250738585072011e-308",
-                                        "1.7976931348623157e308",
-                                        "1.7976931348623159e308",
-                                        "0.00000000000001",
-                                        "0.000000000000001",
-                                        "-1.25",
-                                        "5",
-                                        "-5",
-                                        "-0",
-                                        "00.5",
-                                        ".5",
-                                        "5.",
-                                        "5.e1",
-                                        "+5.0",
-                                        "0x1p3",
-                                        "inf",
-                                        "NaN",
-                                        "null",
-                                        "nul",
-                                        "1.5 ",
-                                        "1.5e",
-                                        "1.5e-",
-                                        "1.5e--5",
-                                        "12345678901234567890123456789.0",
-                                        "0.12345678901234567890123456789"};
-    char *line = example_line(0, NOTHING);
-    size_t direct = 0;
-    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; ++i) {
-        char text[80];
-        snprintf(text, sizeof text, "\"cpu_hz\":%s,\"sitting\"", reals[i]);
-        const char *begin = strstr(line, "\"cpu_hz\":"), *end = strstr(line, ",\"sitting\"");
-        cr_assert(begin && end);
-        char old[80];
-        snprintf(old, sizeof old, "%.*s,\"sitting\"", (int)(end - begin), begin);
-        char *edited = example_edit(line, old, text);
-        direct += is_direct(edited);
-        free(edited);
-    }
-    cr_assert(direct >= 10 && direct < sizeof reals / sizeof reals[0], "%zu", direct);
     free(line);
 }
 
