@@ -74,9 +74,11 @@ install(DIRECTORY ${manual}/zsh/ DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-f
 
 # The documents link to each other, so they lie as in the source tree.
 foreach(page
-        README.md LICENSE docs/accept.md docs/check.md docs/compare.md docs/extend.md docs/fleet.md docs/forecast.md docs/glossary.md docs/gpus.md docs/library.md docs/plug-in.md docs/processes.md docs/report.md docs/soak.md docs/validate.md
-        docs/sweep.md docs/train.md docs/trust.md docs/gpus.example.yml results/README.md results/training.md
-        results/weights.md suites/ADAPTERS.md suites/LAYERS.md suites/RULES.md suites/impls/exec/PROTOCOL.md
+        README.md LICENSE docs/accept.md docs/check.md docs/ci.md docs/collectives.md docs/compare.md docs/extend.md
+        docs/fleet.md docs/forecast.md docs/glossary.md docs/gpus.md docs/library.md docs/my-layer.md docs/processes.md
+        docs/report.md docs/scaling.md docs/soak.md docs/sweep.md docs/train.md docs/trust.md docs/validate.md
+        docs/why/fleet.md docs/why/tf32.md results/README.md results/prove.md results/training.md
+        results/weights.md results/avx512/README.md suites/ADAPTERS.md suites/LAYERS.md suites/RULES.md suites/impls/exec/PROTOCOL.md
         results/reference/README.md results/reference/scaling.png)
     get_filename_component(folder ${page} DIRECTORY)
     install(FILES ${PROJECT_SOURCE_DIR}/${page} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})

@@ -8,7 +8,7 @@ DistributedDataParallel over gloo. With GPUs also DataParallel and its primitive
 (gpu.py) has not been run yet. --impl-options: find_unused_parameters, divide_by_active, trace_buckets
 (reductions go through a communication hook that notes them).
 
-The layer under test is rank.DistributedDataParallel, and an answer to `open` has its name: suites/ADAPTERS.md
+The layer under test is rank.DistributedDataParallel, and an answer to `open` has its name: docs/my-layer.md
 says how to put another one there.
 
 The rest is in the package lockstep_pytorch: Python looks for modules beside this file first, and what

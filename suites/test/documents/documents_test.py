@@ -6,11 +6,13 @@
 A line of a page is a row of its table (pages.py): with what is put in its place to make it small, and what it
 has to leave. A row that cannot be run here says why, and its options are read all the same: by `lockstep ...
 --help`, which refuses an unknown one, or in the help of the script. A line without a row fails, and so does a row
-without a line. HAVE: what this build and this machine have of what rows need. Prints how many rows were run.
+without a line. HAVE: what this build and this machine have of what rows need; this Python may have PyTorch, too
+(`torch`). Prints how many rows were run.
 Exits 0 when all is well, 1 when not.
 """
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
@@ -206,6 +208,8 @@ class Documents:
 
 def main() -> int:
     which, lockstep, make_records, source, build, folder, *have = sys.argv[1:]
+    if importlib.util.find_spec("torch"):
+        have.append("torch")
     shutil.rmtree(folder, ignore_errors=True)
     Path(folder).mkdir(parents=True)
     documents = Documents(Path(lockstep).resolve(), Path(make_records), Path(source).resolve(), Path(build),

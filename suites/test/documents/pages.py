@@ -12,6 +12,11 @@ GPU = "it needs GPUs"
 SLURM = "it needs Slurm, and several nodes"
 NETWORK = "it loads packages from the network"
 PYTORCH = "it measures PyTorch, for half an hour"
+# The launcher of the page, with a layer that is PyTorch's in all but its name; `python3` is the one that has PyTorch.
+LAYER = """mkdir -p bin && ln -sf "$PYTHON" bin/python3 &&
+    sed -n '/^```python/,/^```/p' "$SOURCE/docs/my-layer.md" | grep -v '^```' | sed "s|/path/to/lockstep|$SOURCE|" >launch.py &&
+    printf 'from torch.nn.parallel import DistributedDataParallel\\n\\n\\nclass MyLayer(DistributedDataParallel):\\n    pass\\n' >my_layers.py"""
+WITH_PYTORCH = ("lockstep check", "PATH=$PWD/bin:$PATH lockstep check")
 PAGE = r"^my-report/index\.html$"
 
 
@@ -80,24 +85,31 @@ CC = "cc -std=c11 -shared -fPIC -I PREFIX/include -o it.so adapter.c"
 EXAMPLE = ('mkdir -p include/lockstep && cp "$SOURCE/suites/impl.h" include/lockstep && '
            'cp "$SOURCE/suites/impls/example/example.c" adapter.c')
 MY_LAYER = EXAMPLE + " && " + CC.replace("PREFIX/", "")
+PYTHON_ADAPTER = "sed -n '/^```python/,/^```/p' \"$SOURCE/suites/impls/exec/PROTOCOL.md\" | grep -v '^```' >adapter.py"
+
+# The first lines of pages that begin with nothing.
+BOOTSTRAP = Row("scripts/bootstrap", swap=(("scripts/bootstrap", '"$SOURCE/scripts/bootstrap" --list'),), status=(0, 1),
+                prints=(r"\bcmake\b",))
+BUILD = Row("cmake --preset release && cmake --build --preset release --target lockstep",
+            swap=(("cmake --preset release && cmake --build --preset release --target lockstep",
+                   'cd "$SOURCE" && cmake --list-presets && cmake --build --list-presets && cmake --build "$BUILD" --target help'),),
+            prints=(r'^  "release"', r"^lockstep: phony|\blockstep\b"))
+ON_PATH = Row("PATH=$PWD/build/release/harness:$PATH", swap=(("$PWD/build/release", "$BUILD"),), more="; command -v lockstep",
+              prints=("/harness/lockstep$",))
+SIMULATE = Row("scripts/gpu-check --simulate build/release --quick",
+               not_run="it takes two cores for a while: scripts.gpu-check.simulated runs it")
 
 PAGES: dict[str, tuple[Row, ...]] = {
     "README.md": (
         Row("scripts/demo", not_run="it builds, and takes minutes: cli.demo runs it"),
         Row("scripts/test", not_run="it runs this test: scripts.environment runs it"),
-        Row("scripts/bootstrap", swap=(("scripts/bootstrap", '"$SOURCE/scripts/bootstrap" --list'),), status=(0, 1),
-            prints=(r"\bcmake\b",)),
-        Row("cmake --preset release && cmake --build --preset release --target lockstep",
-            swap=(("cmake --preset release && cmake --build --preset release --target lockstep",
-                   'cd "$SOURCE" && cmake --list-presets && cmake --build --list-presets && cmake --build "$BUILD" --target help'),),
-            prints=(r'^  "release"', r"^lockstep: phony|\blockstep\b")),
-        Row("PATH=$PWD/build/release/harness:$PATH", swap=(("$PWD/build/release", "$BUILD"),), more="; command -v lockstep",
-            prints=("/harness/lockstep$",)),
+        BOOTSTRAP, BUILD, ON_PATH,
         Row("lockstep check", more=" --area SPLIT", prints=(r"^PASS ",)),
-        Row("lockstep sweep --devices virt:2 --batch 32,512 --seconds 0.2 --out my.jsonl",
-            swap=((" --seconds 0.2", CELL),), more=" --workload mlp:8,8",
+        Row("lockstep sweep --devices virt:2 --batch 32,512 --seconds 0.2 --launches 6 --out my.jsonl",
+            swap=((" --seconds 0.2 --launches 6", " --launches 2" + CELL),), more=" --workload mlp:8,8",
             leaves={"my.jsonl": '"schema":"lockstep/end/1.1"'}, checks=('grep -q \'"global_batch":512.*"status":"ok"\' my.jsonl',)),
         Row("lockstep report my.jsonl --out my-report", prints=(PAGE,), leaves={"my-report/index.html": "verified"}),
+        SIMULATE,
     ),
     "docs/accept.md": (
         Row("mkdir verdicts && echo node001 >nodes.txt", leaves={"nodes.txt": "^node001$"}),
@@ -123,14 +135,16 @@ PAGES: dict[str, tuple[Row, ...]] = {
         Row("lockstep validate learn --name my-node day1.jsonl day2.jsonl day3.jsonl day4.jsonl day5.jsonl day6.jsonl >my-node.yaml",
             before=(SITTINGS,), leaves={"my-node.yaml": '^name: "my-node"$'}, checks=("grep -q 'metric: step_time' my-node.yaml",)),
         Row("lockstep validate check my-node.yaml day1.jsonl", prints=("step_time at most .* fails at ",)),
-        Row("sbatch --exclude=./lists/failing_nodes.txt job.sh", not_run=SLURM),
+        Row("sbatch --nodes=32 docs/accept/validate.sbatch my-node.yaml today 15",
+            not_run="it needs Slurm: scripts.accept.sbatch runs the file with stand-ins"),
+        Row("sbatch --exclude=./today/failing_nodes.txt job.sh", not_run=SLURM),
     ),
     "docs/check.md": (
         Row("lockstep check", more=" --area SPLIT", prints=("with 8 devices: [0-9]+",)),
         Row("lockstep check --impl ./libvendor_dp.so", before=(MY_LAYER + " && mv it.so libvendor_dp.so",),
             more=" --only SPLIT-01.sizes", prints=("^PASS +splitter|^PASS ",)),
         Row("lockstep check --impl exec:'python3 adapter.py'", more=" --only SPLIT-01.sizes", prints=("^PASS +splitter 1",),
-            before=("sed -n '/^```python/,/^```/p' \"$SOURCE/suites/impls/exec/PROTOCOL.md\" | grep -v '^```' >adapter.py",)),
+            before=(PYTHON_ADAPTER,)),
         Row("lockstep check --profile ddp", more=" --area SIZE", prints=("^PASS ",)),
         Row("lockstep check --profile ddp --launcher mpirun", needs="mpi", more=" --only DDP-01.known", prints=("^PASS ",)),
         Row("lockstep check --area SPLIT,GRAD", prints=("^PASS ",)),
@@ -143,6 +157,23 @@ PAGES: dict[str, tuple[Row, ...]] = {
             r"Outside: input size \[30, 5\] output_size \[30, 2\]\n",
             r"(\tIn Model: input size \[4, 5\] output size \[4, 2\]\n){2}\tIn Model: input size \[2, 5\] output size \[2, 2\]\n"
             r"Outside: input size \[10, 5\] output_size \[10, 2\]\n\Z")),
+    ),
+    "docs/ci.md": (
+        BOOTSTRAP,
+        Row("scripts/build release", not_run="it builds: scripts.environment runs it"),
+        ON_PATH,
+        Row("lockstep check", more=" --area SPLIT", prints=(r"^PASS ",)),
+        SIMULATE,
+        Row("mkdir -p .github/workflows && cp docs/accept/github.yml .github/workflows/lockstep.yml",
+            swap=(("docs/", '"$SOURCE"/docs/'),), leaves={".github/workflows/lockstep.yml": "runs-on: ubuntu-"}),
+        Row("lockstep check --impl ./libvendor_dp.so", before=(MY_LAYER + " && mv it.so libvendor_dp.so",),
+            more=" --only SPLIT-01.sizes", prints=("^PASS ",)),
+        Row("lockstep check --impl exec:'python3 adapter.py'", more=" --only SPLIT-01.sizes", prints=("^PASS ",), before=(PYTHON_ADAPTER,)),
+        Row("lockstep check --devices cuda:all || [ $? = 77 ]", swap=(("check", "check --area SPLIT"),)),
+        Row("lockstep check --format junit --out check.xml", more=" --area SPLIT", leaves={"check.xml": "<testcase"},
+            checks=(XML + "check.xml",)),
+        Row("lockstep check --format annotations --out notes.txt", more=" --area SPLIT", leaves={"notes.txt": "^::notice"}),
+        Row("lockstep check --format md --out check.md", more=" --area SPLIT", leaves={"check.md": "PASS"}),
     ),
     "docs/collectives.md": (
         Row("lockstep sweep --collective allreduce --devices virt:4 --counts 2,4 --sizes 8:16Mi:x4 --launches 6 --out coll.jsonl",
@@ -208,8 +239,6 @@ PAGES: dict[str, tuple[Row, ...]] = {
             prints=("simulated: \\*extrapolated\\*",)),
         Row("lockstep forecast mine.jsonl --to 64 --simulate my-cluster.xml --format csv", more=" --allow-dirty", needs="smpi", swap=(("64", "2"),),
             before=('cp "$SOURCE/platforms/ethernet-10g.xml" my-cluster.xml',), status=(0, 3), prints=("simulated",)),
-        Row("lockstep sweep --launcher mpirun --devices virt:4+5000us+20MB/s --counts 1,2,4 --scaling weak --batch 64 --workload mlp:256,256 --workload mlp:512,512 --launches 2 --seconds 0.05 --steps 3:10 --bind none --out slow.jsonl",
-            needs="mpi", slow=True, before=("rm -f slow.jsonl",), leaves={"slow.jsonl": '"lockstep/end/1.1"'}),
     ),
     "docs/gpus.md": (
         *(Row(f"scripts/test -L '^{label}$'", swap=(("scripts/test", 'ctest --test-dir "$BUILD" -N'),), needs="cuda",
@@ -232,9 +261,15 @@ PAGES: dict[str, tuple[Row, ...]] = {
         Row("cmake --build --preset release && cmake --install build/release --prefix ~/.local", not_run="it builds: install.tree installs"),
         Row("cd build/release && cpack && apt install ./lockstep_*.deb", not_run="it needs root: install.package makes the package"),
     ),
-    "docs/plug-in.md": (
+    "docs/my-layer.md": (
+        Row("lockstep check --impl exec:'python3 launch.py' --only 'DDP-0*'", needs="torch", before=(LAYER,),
+            swap=(WITH_PYTORCH, ("DDP-0*", "DDP-05.range")), prints=(r"^PASS +my_layers\.MyLayer", "1 of 1 cases passed")),
+        Row("lockstep check --impl exec:'python3 launch.py' --area DDP,COUNT,SIZE,SHAPE", needs="torch", slow=True,
+            swap=(WITH_PYTORCH, ("DDP,COUNT,SIZE,SHAPE", "SIZE")), prints=(r"^PASS +my_layers\.MyLayer",)),
         Row(CC, before=(EXAMPLE,), swap=(("PREFIX/include", "include"),), checks=("[ -s it.so ]",)),
         Row("lockstep check --impl ./it.so --only 'SPLIT-01.sizes,DDP-28.*'", prints=("^PASS ", "of 3 cases passed")),
+        Row("lockstep check --impl exec:'python3 launch.py' --area DDP,COUNT,SIZE,SHAPE --format junit --out check.xml",
+            needs="torch", slow=True, swap=(WITH_PYTORCH, ("DDP,COUNT,SIZE,SHAPE", "SIZE")), leaves={"check.xml": "<testcase"}, checks=(XML + "check.xml",)),
     ),
     "docs/processes.md": (
         Row("lockstep devices --launcher 'mpirun -n {n} start'", needs="mpi",
@@ -306,6 +341,14 @@ PAGES: dict[str, tuple[Row, ...]] = {
         Row("scripts/compare-pytorch --latest --beside /usr/bin/python3 --limits --out peer.json", not_run=PYTORCH),
         Row("lockstep report --peer results/reference/peer.json --out DIR", swap=(("results/", '"$SOURCE"/results/'),),
             leaves={"DIR/index.html": "Lockstep next to PyTorch"}),
+    ),
+    "docs/scaling.md": (
+        BOOTSTRAP, BUILD, ON_PATH,
+        Row("lockstep sweep --workload mlp:1024,1024,1024,1024 --batch 512,2048 --mode plain,dp,ddp --seconds 0.3 --launches 6 --out my.jsonl",
+            swap=(("mlp:1024,1024,1024,1024 --batch 512,2048", "mlp:8,8 --batch 8,16"), (" --seconds 0.3 --launches 6", " --launches 6" + CELL)),
+            leaves={"my.jsonl": '"schema":"lockstep/end/1.1"'}),
+        Row("lockstep report my.jsonl --out my-report", prints=(PAGE,),
+            leaves={"my-report/index.html": "verified", "my-report/scaling.png": "PNG"}),
     ),
     "docs/soak.md": (
         Row("lockstep soak --minutes 20", swap=(("--minutes 20", "--iterations 3"),), more=" --workload mlp:8,8 --batch 8",

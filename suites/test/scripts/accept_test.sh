@@ -206,7 +206,7 @@ has() {
 
 test_yaml() {
     local file n=0
-    for file in "$source"/docs/gpus.example.yml "$accept"/*.yml "$accept"/*.yaml; do
+    for file in "$accept"/*.yml "$accept"/*.yaml; do
         "$yaml_lines" "$file" >"${file##*/}.lines" 2>err || fail "$file"
         # A shell can read the scripts that are given to it there.
         while IFS= read -r line; do
@@ -222,10 +222,14 @@ test_yaml() {
     has kubernetes.yaml 1.kind Pod
     has kubernetes.yaml 1.spec.restartPolicy Never
     has kubernetes.yaml 1.spec.initContainers.0.command.1 validate
-    for job in without-gpu with-gpu; do
+    for job in without-gpu with-gpu nightly; do
         has github.yml "0.jobs.$job.runs-on.*" .+
         has github.yml "0.jobs.$job.steps.0.uses" 'actions/checkout@.*'
-        has gitlab.yml "0.$job.script.0" 'scripts/.*'
+        has github.yml "0.jobs.$job.steps.1.run" scripts/bootstrap
+    done
+    has github.yml 0.jobs.without-gpu.runs-on 'ubuntu-.*'
+    for job in without-gpu with-gpu; do
+        has gitlab.yml "0.$job.script.0" scripts/bootstrap
         has gitlab.yml "0.$job.artifacts.when" always
     done
     printf 'a: 1\na: 2\n' >twice.yml
