@@ -344,8 +344,8 @@ PAGES: dict[str, tuple[Row, ...]] = {
     ),
     "docs/scaling.md": (
         BOOTSTRAP, BUILD, ON_PATH,
-        Row("lockstep sweep --workload mlp:1024,1024,1024,1024 --batch 512,2048 --mode plain,dp,ddp --seconds 0.3 --launches 6 --out my.jsonl",
-            swap=(("mlp:1024,1024,1024,1024 --batch 512,2048", "mlp:8,8 --batch 8,16"), (" --seconds 0.3 --launches 6", " --launches 6" + CELL)),
+        Row("lockstep sweep --workload mlp:1024,1024,1024,1024 --batch 256,1024 --mode plain,dp,ddp --seconds 0.3 --launches 6 --out my.jsonl",
+            swap=(("mlp:1024,1024,1024,1024 --batch 256,1024", "mlp:8,8 --batch 8,16"), (" --seconds 0.3 --launches 6", " --launches 6" + CELL)),
             leaves={"my.jsonl": '"schema":"lockstep/end/1.1"'}),
         Row("lockstep report my.jsonl --out my-report", prints=(PAGE,),
             leaves={"my-report/index.html": "verified", "my-report/scaling.png": "PNG"}),
