@@ -417,24 +417,6 @@ static const char small[] =
     "{\"kind\":\"relu\"},{\"kind\":\"linear\",\"in\":3,\"out\":1,\"weight\":[2,-1,3],\"bias\":[5]}";
 enum { PARAMS = 4 };
 
-/* Checks the bits of the parameters, which a closed form gives. */
-static void learned(struct check *c, struct impl_model *model, const struct bound_matrix param[],
-                    const struct bound_answer *known, double velocity[][6])
-{
-    for (int p = 0; p < PARAMS; ++p) {
-        const size_t n = param[p].rows * param[p].columns;
-        double want[6];
-
-        for (size_t e = 0; e < n; ++e) {
-            velocity[p][e] = 0.5 * velocity[p][e] + known->grad[p].at[e].value;
-            param[p].at[e].value -= 0.0625 * velocity[p][e];
-            want[e] = param[p].at[e].value;
-        }
-        check_values(c, check_text(c, "trained parameter %d", p),
-                     check_get(c, model, IMPL_VALUE, p), n, want);
-    }
-}
-
 /* Makes two steps; small data and a rate of 1/16 keep every number exact. */
 static struct impl_model *trained(struct check *c, int k)
 {
@@ -457,7 +439,19 @@ static struct impl_model *trained(struct check *c, int k)
         check_forward(c, model, check_needs_grad(check_array(c, 2, in, x[step])));
         check_backward(c, model, check_on(check_column(c, 9, g[step]), mixed_ids(k)[0]));
         check_step(c, model, 0.0625F, 0.5F);
-        learned(c, model, param, &known, velocity);
+        /* Checks the bits of the parameters, which a closed form gives. */
+        for (int p = 0; p < PARAMS; ++p) {
+            const size_t n = param[p].rows * param[p].columns;
+            double want[6];
+
+            for (size_t e = 0; e < n; ++e) {
+                velocity[p][e] = 0.5 * velocity[p][e] + known.grad[p].at[e].value;
+                param[p].at[e].value -= 0.0625 * velocity[p][e];
+                want[e] = param[p].at[e].value;
+            }
+            check_values(c, check_text(c, "trained parameter %d", p),
+                         check_get(c, model, IMPL_VALUE, p), n, want);
+        }
     }
     return model;
 }

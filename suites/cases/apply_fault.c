@@ -269,46 +269,6 @@ static void report_in(struct check *c, int k)
 
 /* ---- APPLY-12: once more --------------------------------------------------------------------- */
 
-/* Makes five steps of SGD on 1..10 with the upstream gradient 1..10; the third one fails once. */
-static void five_steps(struct check *c, struct impl_model *model, bool backward)
-{
-    struct impl_forward forward = {.n_in = 1, .grad = true, .train = true};
-    const struct impl_array *g = check_counted(c, 10, 1, 1);
-
-    forward.in = check_counted(c, 10, 1, 1);
-    for (int attempt = 1, step = 0; step < 5; ++attempt) {
-        const double w = 2 - 385.0 / 1024 * step, b = 1 - 55.0 / 1024 * step;
-        struct impl_backward back = {.n_grad_out = 1, .n_in = 1, .grad_in = check_output(c, 1, 64)};
-        int status, forwarded;
-
-        forward.out = check_output(c, IMPL_MAX_IO, 64);
-        /* Gradients before a call that fails must be there after it. */
-        check_set(c, model, IMPL_GRAD, 0, (const double[]){1000});
-        check_set(c, model, IMPL_GRAD, 1, (const double[]){123});
-        status = forwarded = check_try_forward(c, model, &forward);
-        if (status == IMPL_OK) {
-            back.grad_out = primitive_upstream(c, &forward.out[0], primitive_slice(c, g, 0, 0, 10));
-            check_values(c, "output", &forward.out[0], 10, check_sequence(c, 10, w + b, w));
-            if (attempt != 3)
-                check_zero_grad(c, model);
-            status = check_try_backward(c, model, &back);
-        }
-        if (attempt == 3) {
-            check_refused(c, "a failing replica", status, ALLOW(IMPL_EFAULT));
-            check_int(c, "the forward went well", forwarded == IMPL_OK, backward);
-            check_grads_are(c, model, 1000, 123);
-            check_value_is(c, model, 0, w);
-            check_value_is(c, model, 1, b);
-            continue;
-        }
-        check_accepted(c, check_text(c, "status of attempt %d", attempt), status);
-        check_step(c, model, 1.0F / 1024, 0);
-        ++step;
-    }
-    check_value_is(c, model, 0, 2 - 385.0 / 1024 * 5);
-    check_value_is(c, model, 1, 1 - 55.0 / 1024 * 5);
-}
-
 static const char *fails_once(struct check *c, int replica, const char *when)
 {
     return check_text(c,
@@ -330,11 +290,48 @@ static void apply_retry(struct check *c, int k)
         const char *fails = fails_once(c, replica, when);
 
         check_note(c, "K=%d, replica %d fails in its third %s: ", k, replica, when);
-        five_steps(c,
-                   check_parallel(c, k, primitive_order(c, k), "",
-                                  check_text(c, "%s,%s", backward ? fails : AFFINE,
-                                             backward ? AFFINE : fails)),
-                   backward);
+        /* Makes five steps of SGD on 1..10 with the upstream gradient 1..10; the third one fails
+         * once. */
+        struct impl_model *model = check_parallel(
+            c, k, primitive_order(c, k), "",
+            check_text(c, "%s,%s", backward ? fails : AFFINE, backward ? AFFINE : fails));
+        struct impl_forward forward = {.n_in = 1, .grad = true, .train = true};
+        const struct impl_array *g = check_counted(c, 10, 1, 1);
+
+        forward.in = check_counted(c, 10, 1, 1);
+        for (int attempt = 1, step = 0; step < 5; ++attempt) {
+            const double w = 2 - 385.0 / 1024 * step, b = 1 - 55.0 / 1024 * step;
+            struct impl_backward back = {
+                .n_grad_out = 1, .n_in = 1, .grad_in = check_output(c, 1, 64)};
+            int status, forwarded;
+
+            forward.out = check_output(c, IMPL_MAX_IO, 64);
+            /* Gradients before a call that fails must be there after it. */
+            check_set(c, model, IMPL_GRAD, 0, (const double[]){1000});
+            check_set(c, model, IMPL_GRAD, 1, (const double[]){123});
+            status = forwarded = check_try_forward(c, model, &forward);
+            if (status == IMPL_OK) {
+                back.grad_out =
+                    primitive_upstream(c, &forward.out[0], primitive_slice(c, g, 0, 0, 10));
+                check_values(c, "output", &forward.out[0], 10, check_sequence(c, 10, w + b, w));
+                if (attempt != 3)
+                    check_zero_grad(c, model);
+                status = check_try_backward(c, model, &back);
+            }
+            if (attempt == 3) {
+                check_refused(c, "a failing replica", status, ALLOW(IMPL_EFAULT));
+                check_int(c, "the forward went well", forwarded == IMPL_OK, backward);
+                check_grads_are(c, model, 1000, 123);
+                check_value_is(c, model, 0, w);
+                check_value_is(c, model, 1, b);
+                continue;
+            }
+            check_accepted(c, check_text(c, "status of attempt %d", attempt), status);
+            check_step(c, model, 1.0F / 1024, 0);
+            ++step;
+        }
+        check_value_is(c, model, 0, 2 - 385.0 / 1024 * 5);
+        check_value_is(c, model, 1, 1 - 55.0 / 1024 * 5);
     }
 }
 

@@ -146,28 +146,6 @@ static void buf_norm_counts(struct check *c, int k)
 
 /* ---- BUF-04: each shard by its own statistics ------------------------------------------------ */
 
-/* Two values are normalised by their own statistics, so the gradient of the input is 0, and that of
- * the weight is the difference within each pair. */
-static void pairs_back(struct check *c, struct impl_model *model, int k, int turn)
-{
-    const size_t n = 2 * (size_t)k * COLUMNS;
-    const double *g = check_integers(c, n, (uint64_t)turn + 5);
-    const struct impl_array *dx;
-    double weight[COLUMNS] = {0, 0}, bias[COLUMNS] = {0, 0};
-
-    for (size_t e = 0; e < n; ++e) {
-        weight[e % COLUMNS] += e / COLUMNS % 2 == 0 ? -g[e] : g[e];
-        bias[e % COLUMNS] += g[e];
-    }
-    dx = check_backward(
-        c, model,
-        check_on(check_array(c, 2, (const size_t[]){2 * (size_t)k, COLUMNS}, g), mixed_ids(k)[0]));
-    check_values(c, "gradient of the input", dx, n, check_sequence(c, n, 0, 0));
-    check_values(c, "gradient of the weight", check_get(c, model, IMPL_GRAD, WEIGHT), COLUMNS,
-                 weight);
-    check_values(c, "gradient of the bias", check_get(c, model, IMPL_GRAD, BIAS), COLUMNS, bias);
-}
-
 static void buf_norm_shards(struct check *c, int k)
 {
     struct impl_model *model = two_columns(c, k);
@@ -176,7 +154,25 @@ static void buf_norm_shards(struct check *c, int k)
         check_note(c, "K=%d, step %d: ", k, turn);
         check_zero_grad(c, model);
         pairs_are_normal(c, check_one(c, model, pairs(c, k, turn), true, true), k);
-        pairs_back(c, model, k, turn);
+        /* Two values are normalised by their own statistics, so the gradient of the input is 0, and
+         * that of the weight is the difference within each pair. */
+        const size_t n = 2 * (size_t)k * COLUMNS;
+        const double *g = check_integers(c, n, (uint64_t)turn + 5);
+        const struct impl_array *dx;
+        double weight[COLUMNS] = {0, 0}, bias[COLUMNS] = {0, 0};
+
+        for (size_t e = 0; e < n; ++e) {
+            weight[e % COLUMNS] += e / COLUMNS % 2 == 0 ? -g[e] : g[e];
+            bias[e % COLUMNS] += g[e];
+        }
+        dx = check_backward(c, model,
+                            check_on(check_array(c, 2, (const size_t[]){2 * (size_t)k, COLUMNS}, g),
+                                     mixed_ids(k)[0]));
+        check_values(c, "gradient of the input", dx, n, check_sequence(c, n, 0, 0));
+        check_values(c, "gradient of the weight", check_get(c, model, IMPL_GRAD, WEIGHT), COLUMNS,
+                     weight);
+        check_values(c, "gradient of the bias", check_get(c, model, IMPL_GRAD, BIAS), COLUMNS,
+                     bias);
     }
 }
 

@@ -64,27 +64,6 @@ struct impl_array *coalesce_room(struct check *c, const struct kind kinds[], int
     return check_output(c, count, most);
 }
 
-static void lists_add(struct impl_array *sum, const struct impl_array *other)
-{
-    for (size_t i = 0; i < check_elements(sum); ++i)
-        switch (sum->dtype) {
-        case IMPL_F32:
-            ((float *)sum->data)[i] += ((const float *)other->data)[i];
-            break;
-        case IMPL_F64:
-            ((double *)sum->data)[i] += ((const double *)other->data)[i];
-            break;
-        case IMPL_I32:
-            ((int32_t *)sum->data)[i] += ((const int32_t *)other->data)[i];
-            break;
-        case IMPL_I64:
-            ((int64_t *)sum->data)[i] += ((const int64_t *)other->data)[i];
-            break;
-        default:
-            break;
-        }
-}
-
 struct impl_array *coalesce_sums(struct check *c, const struct kind kinds[], int n, int k,
                                  uint64_t seed)
 {
@@ -92,8 +71,25 @@ struct impl_array *coalesce_sums(struct check *c, const struct kind kinds[], int
 
     for (int i = 1; i < k; ++i) {
         const struct impl_array *list = coalesce_make(c, kinds, n, seed + (uint64_t)i, IMPL_HOST);
-        for (int t = 0; t < n; ++t)
-            lists_add(&sums[t], &list[t]);
+        for (int t = 0; t < n; ++t) {
+            for (size_t j = 0; j < check_elements(&sums[t]); ++j)
+                switch (sums[t].dtype) {
+                case IMPL_F32:
+                    ((float *)sums[t].data)[j] += ((const float *)list[t].data)[j];
+                    break;
+                case IMPL_F64:
+                    ((double *)sums[t].data)[j] += ((const double *)list[t].data)[j];
+                    break;
+                case IMPL_I32:
+                    ((int32_t *)sums[t].data)[j] += ((const int32_t *)list[t].data)[j];
+                    break;
+                case IMPL_I64:
+                    ((int64_t *)sums[t].data)[j] += ((const int64_t *)list[t].data)[j];
+                    break;
+                default:
+                    break;
+                }
+        }
     }
     return sums;
 }

@@ -105,45 +105,42 @@ static void comp_shapes(struct check *c, int k)
 
 /* ---- modules that mix rows ------------------------------------------------------------------- */
 
-/* The two columns are i and 100 - 3i. The mean of each shard is subtracted, from the values and the
- * gradients. */
-static void shard_mean(struct check *c, struct impl_model *model, int k, size_t n)
-{
-    const size_t shape[] = {n, 2};
-    double *x = check_memory(c, 2 * n * sizeof *x), *g = check_memory(c, 2 * n * sizeof *g);
-    double *y = check_memory(c, 2 * n * sizeof *y), *dx = check_memory(c, 2 * n * sizeof *dx);
-    size_t size[IMPL_MAX_DEVICES], row = 0;
-    const int m = check_shards(n, k, size);
-
-    for (int s = 0; s < m; row += size[s++]) {
-        const double middle = (double)row + ((double)size[s] - 1) / 2;
-
-        for (size_t i = row; i < row + size[s]; ++i) {
-            const double at = (double)i, off = at - middle;
-
-            x[2 * i] = at;
-            x[2 * i + 1] = 100 - 3 * at;
-            y[2 * i] = off;
-            y[2 * i + 1] = -3 * off;
-            g[2 * i] = 5 * at + 2;
-            g[2 * i + 1] = 7 - at;
-            dx[2 * i] = 5 * off;
-            dx[2 * i + 1] = -off;
-        }
-    }
-    golden_is(c, "output", check_forward(c, model, check_needs_grad(check_array(c, 2, shape, x))),
-              2, shape, y);
-    golden_is(c, "input gradient", check_backward(c, model, check_array(c, 2, shape, g)), 2, shape,
-              dx);
-}
-
 static void comp_shard_mean(struct check *c, int k)
 {
     struct impl_model *model = golden_parallel(c, k, "", "{\"kind\":\"subtract_mean\"}");
 
     for (int j = 0; j < BATCHES; ++j) {
         check_note(c, "K=%d N=%zu: ", k, batches[j]);
-        shard_mean(c, model, k, batches[j]);
+        /* The two columns are i and 100 - 3i. The mean of each shard is subtracted, from the values
+         * and the gradients. */
+        const size_t n = batches[j];
+        const size_t shape[] = {n, 2};
+        double *x = check_memory(c, 2 * n * sizeof *x), *g = check_memory(c, 2 * n * sizeof *g);
+        double *y = check_memory(c, 2 * n * sizeof *y), *dx = check_memory(c, 2 * n * sizeof *dx);
+        size_t size[IMPL_MAX_DEVICES], row = 0;
+        const int m = check_shards(n, k, size);
+
+        for (int s = 0; s < m; row += size[s++]) {
+            const double middle = (double)row + ((double)size[s] - 1) / 2;
+
+            for (size_t i = row; i < row + size[s]; ++i) {
+                const double at = (double)i, off = at - middle;
+
+                x[2 * i] = at;
+                x[2 * i + 1] = 100 - 3 * at;
+                y[2 * i] = off;
+                y[2 * i + 1] = -3 * off;
+                g[2 * i] = 5 * at + 2;
+                g[2 * i + 1] = 7 - at;
+                dx[2 * i] = 5 * off;
+                dx[2 * i + 1] = -off;
+            }
+        }
+        golden_is(c, "output",
+                  check_forward(c, model, check_needs_grad(check_array(c, 2, shape, x))), 2, shape,
+                  y);
+        golden_is(c, "input gradient", check_backward(c, model, check_array(c, 2, shape, g)), 2,
+                  shape, dx);
     }
 }
 

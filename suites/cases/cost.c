@@ -13,41 +13,40 @@ static void sent_is(struct check *c, const struct impl_trace *trace, int m, bool
                   (long long)trace->replica[s].bytes_to, s == 0 || m == 1 ? 0 : BYTES);
 }
 
-static void step_moves(struct check *c, int k, size_t n)
-{
-    const size_t in[] = {n, 5}, out[] = {n, 2};
-    struct impl_model *model = check_parallel(c, k, mixed_ids(k), "", tutorial);
-    const bool clone = check_choice(c, IMPL_REPLICA_0) == IMPL_CLONE;
-    size_t size[IMPL_MAX_DEVICES];
-    const int m = check_shards(n, k, size);
-
-    check_note(c, "K=%d N=%zu: ", k, n);
-    for (int turn = 0; turn < 2; ++turn) { /* the second step costs as much as the first one */
-        struct impl_trace *trace = check_memory(c, sizeof *trace);
-        struct impl_trace *back = check_memory(c, sizeof *back);
-        struct impl_backward op = {.n_grad_out = 1, .n_in = 1, .trace = back};
-        uint64_t bytes = 0;
-        check_forward_trace(c, model, check_array(c, 2, in, check_integers(c, n * 5, 3)), trace);
-        sent_is(c, trace, m, clone);
-        op.grad_out =
-            check_on(check_array(c, 2, out, check_integers(c, n * 2, 4)), mixed_ids(k)[0]);
-        op.grad_in = check_output(c, 1, 4096);
-        check_backward_op(c, model, &op);
-        for (int s = 1; s < m; ++s) {
-            bytes += back->replica[s].bytes_from;
-            check_int(c, check_text(c, "bytes of gradients from replica %d", s),
-                      (long long)back->replica[s].bytes_from, BYTES);
-        }
-        check_int(c, "bytes of gradients from all", (long long)bytes, (long long)(m - 1) * BYTES);
-    }
-}
-
 static void bytes_of_a_step(struct check *c, int k)
 {
     static const size_t rows[] = {10, 30, 1, 9};
 
-    for (size_t form = 0; form < sizeof rows / sizeof rows[0]; ++form)
-        step_moves(c, k, rows[form]);
+    for (size_t form = 0; form < sizeof rows / sizeof rows[0]; ++form) {
+        const size_t n = rows[form];
+        const size_t in[] = {n, 5}, out[] = {n, 2};
+        struct impl_model *model = check_parallel(c, k, mixed_ids(k), "", tutorial);
+        const bool clone = check_choice(c, IMPL_REPLICA_0) == IMPL_CLONE;
+        size_t size[IMPL_MAX_DEVICES];
+        const int m = check_shards(n, k, size);
+
+        check_note(c, "K=%d N=%zu: ", k, n);
+        for (int turn = 0; turn < 2; ++turn) { /* the second step costs as much as the first one */
+            struct impl_trace *trace = check_memory(c, sizeof *trace);
+            struct impl_trace *back = check_memory(c, sizeof *back);
+            struct impl_backward op = {.n_grad_out = 1, .n_in = 1, .trace = back};
+            uint64_t bytes = 0;
+            check_forward_trace(c, model, check_array(c, 2, in, check_integers(c, n * 5, 3)),
+                                trace);
+            sent_is(c, trace, m, clone);
+            op.grad_out =
+                check_on(check_array(c, 2, out, check_integers(c, n * 2, 4)), mixed_ids(k)[0]);
+            op.grad_in = check_output(c, 1, 4096);
+            check_backward_op(c, model, &op);
+            for (int s = 1; s < m; ++s) {
+                bytes += back->replica[s].bytes_from;
+                check_int(c, check_text(c, "bytes of gradients from replica %d", s),
+                          (long long)back->replica[s].bytes_from, BYTES);
+            }
+            check_int(c, "bytes of gradients from all", (long long)bytes,
+                      (long long)(m - 1) * BYTES);
+        }
+    }
 }
 
 /* Each forward sends the parameters, also without gradients, in evaluation, and if nothing has

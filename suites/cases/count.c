@@ -89,28 +89,6 @@ static void train_nine(struct check *c)
 
 /* ---- COUNT-02: the primitives ---------------------------------------------------------------- */
 
-/* Scatters into n shards, and gathers parts of all sizes. */
-static void cut_and_glued(struct check *c, int n)
-{
-    const int *ids = primitive_order(c, n);
-    const size_t dim[] = {3 * (size_t)n - 1, 2};
-    const struct impl_array *x = check_array(c, 2, dim, check_sequence(c, dim[0] * dim[1], 1, 1));
-    size_t size[IMPL_MAX_DEVICES];
-    const struct impl_array *parts;
-    const int shards = check_shards(dim[0], n, size);
-    int m;
-
-    check_note(c, "scatter to %d devices: ", n);
-    parts = primitive_scatter(c, x, ids, n, 0, &m);
-    check_int(c, "number of shards", m, shards);
-    primitive_check_shards(c, x, 0, parts, m, size, ids);
-    check_note(c, "gather from %d devices: ", n);
-    for (int i = 0; i < n; ++i)
-        size[i] = 1 + (size_t)(i / 2 % 3);
-    parts = primitive_parts(c, x, 0, n, size, ids, 1);
-    primitive_check_whole(c, primitive_gather(c, parts, n, 0, ids[n - 1]), parts, n, 0, ids[n - 1]);
-}
-
 enum { TENSORS = 2 };
 static const size_t elements[TENSORS] = {5, 3};
 
@@ -155,7 +133,26 @@ static void spread_and_added(struct check *c, int n)
 static void lists(struct check *c, int first, int last)
 {
     for (int n = first; n <= last && n <= check_devices(c); ++n) {
-        cut_and_glued(c, n);
+        /* Scatters into n shards, and gathers parts of all sizes. */
+        const int *ids = primitive_order(c, n);
+        const size_t dim[] = {3 * (size_t)n - 1, 2};
+        const struct impl_array *x =
+            check_array(c, 2, dim, check_sequence(c, dim[0] * dim[1], 1, 1));
+        size_t size[IMPL_MAX_DEVICES];
+        const struct impl_array *parts;
+        const int shards = check_shards(dim[0], n, size);
+        int m;
+
+        check_note(c, "scatter to %d devices: ", n);
+        parts = primitive_scatter(c, x, ids, n, 0, &m);
+        check_int(c, "number of shards", m, shards);
+        primitive_check_shards(c, x, 0, parts, m, size, ids);
+        check_note(c, "gather from %d devices: ", n);
+        for (int i = 0; i < n; ++i)
+            size[i] = 1 + (size_t)(i / 2 % 3);
+        parts = primitive_parts(c, x, 0, n, size, ids, 1);
+        primitive_check_whole(c, primitive_gather(c, parts, n, 0, ids[n - 1]), parts, n, 0,
+                              ids[n - 1]);
         spread_and_added(c, n);
     }
 }

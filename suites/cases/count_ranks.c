@@ -14,16 +14,6 @@ struct state {
     double weight, bias, count, mean;
 };
 
-/* Signs alternate, so that an exchange of two ranks shows. */
-static void ranks_begin(struct state *s, int ranks)
-{
-    *s = (struct state){.ranks = ranks, .weight = 2, .bias = 1, .count = 5};
-    for (int r = 0; r < ranks; ++r) {
-        s->x[r] = ddp_share(ranks, r) * (r % 3 == 1 ? -1 : 1);
-        s->mean += s->x[r];
-    }
-}
-
 static struct ddp_call call_of(struct check *c, const struct state *s)
 {
     const double up = s->ranks;
@@ -53,44 +43,6 @@ static void reduced(struct check *c, struct impl_model *model, struct state *s, 
     s->bias -= times * s->ranks / 8.0;
     check_zero_grad(c, model);
     all_hold(c, model, s);
-}
-
-/* Before the second forward each rank has another count: that of rank 0 is sent. */
-static void ranks_train(struct check *c, struct impl_model *model, struct state *s)
-{
-    for (int turn = 0; turn < 2; ++turn) {
-        struct ddp_call call = call_of(c, s);
-
-        check_note(c, "R=%d, step %d: ", s->ranks, turn);
-        for (int r = 1; r < s->ranks; ++r)
-            ddp_set(c, model, r, IMPL_VALUE, COUNT, (const double[]){100 * r});
-        ddp_pass_counted(c, model, &call);
-        for (int r = 0; r < s->ranks; ++r) {
-            const double y = s->weight * s->x[r] + s->bias, dx = s->weight * s->ranks;
-
-            check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], 1, &y);
-            check_values(c, check_text(c, "input gradient of rank %d", r), call.grad_in[r][0], 1,
-                         &dx);
-        }
-        ++s->count;
-        reduced(c, model, s, 1);
-    }
-}
-
-/* A backward without sync leaves each rank its gradient; the next one reduces both. */
-static void unsynced(struct check *c, struct impl_model *model, struct state *s)
-{
-    struct ddp_call first = call_of(c, s), second = call_of(c, s);
-
-    check_note(c, "R=%d, without sync: ", s->ranks);
-    first.no_sync = true;
-    ddp_pass_counted(c, model, &first);
-    for (int r = 0; r < s->ranks; ++r)
-        ddp_rank_is(c, model, r, IMPL_GRAD, WEIGHT, s->ranks * s->x[r]);
-    check_note(c, "R=%d, with sync again: ", s->ranks);
-    ddp_pass_counted(c, model, &second);
-    s->count += 2;
-    reduced(c, model, s, 2);
 }
 
 /* All ranks except the last have a batch. The divisor stays R, and at the end all have the same
@@ -132,11 +84,44 @@ static void ranks_work(struct check *c)
     struct impl_model *model = check_ddp_model(c, ranks, counting);
     struct state s;
 
-    ranks_begin(&s, ranks);
+    /* Signs alternate, so that an exchange of two ranks shows. */
+    s = (struct state){.ranks = ranks, .weight = 2, .bias = 1, .count = 5};
+    for (int r = 0; r < ranks; ++r) {
+        s.x[r] = ddp_share(ranks, r) * (r % 3 == 1 ? -1 : 1);
+        s.mean += s.x[r];
+    }
     check_note(c, "R=%d, new: ", ranks);
     all_hold(c, model, &s);
-    ranks_train(c, model, &s);
-    unsynced(c, model, &s);
+    /* Before the second forward each rank has another count: that of rank 0 is sent. */
+    for (int turn = 0; turn < 2; ++turn) {
+        struct ddp_call call = call_of(c, &s);
+
+        check_note(c, "R=%d, step %d: ", s.ranks, turn);
+        for (int r = 1; r < s.ranks; ++r)
+            ddp_set(c, model, r, IMPL_VALUE, COUNT, (const double[]){100 * r});
+        ddp_pass_counted(c, model, &call);
+        for (int r = 0; r < s.ranks; ++r) {
+            const double y = s.weight * s.x[r] + s.bias, dx = s.weight * s.ranks;
+
+            check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], 1, &y);
+            check_values(c, check_text(c, "input gradient of rank %d", r), call.grad_in[r][0], 1,
+                         &dx);
+        }
+        ++s.count;
+        reduced(c, model, &s, 1);
+    }
+    /* A backward without sync leaves each rank its gradient; the next one reduces both. */
+    struct ddp_call first = call_of(c, &s), second = call_of(c, &s);
+
+    check_note(c, "R=%d, without sync: ", s.ranks);
+    first.no_sync = true;
+    ddp_pass_counted(c, model, &first);
+    for (int r = 0; r < s.ranks; ++r)
+        ddp_rank_is(c, model, r, IMPL_GRAD, WEIGHT, s.ranks * s.x[r]);
+    check_note(c, "R=%d, with sync again: ", s.ranks);
+    ddp_pass_counted(c, model, &second);
+    s.count += 2;
+    reduced(c, model, &s, 2);
     ranks_joined(c, model, &s);
     check_model_close(c, model);
 }

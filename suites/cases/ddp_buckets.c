@@ -219,13 +219,6 @@ static uint64_t buckets_total(const struct impl_trace *trace, bool gradients)
     return bytes;
 }
 
-/* Returns how many bytes an all-reduce of `bytes` moves among R ranks in all: each of R parts is
- * sent R-1 times to be added, and R-1 times to be distributed. */
-static long long all_reduced(int ranks, size_t bytes)
-{
-    return 2LL * (ranks - 1) * (long long)bytes;
-}
-
 /* Trained are 5x2 and 2 floats, and one is frozen; a buffer of one float is sent before a
  * forward. */
 enum { TRAINED = 12 * sizeof(float), BUFFER = sizeof(float) };
@@ -235,40 +228,39 @@ static const char tutorial[] =
               "{\"kind\":\"affine\",\"weight\":[1],\"with_bias\":false,\"frozen\":true},"
               "{\"kind\":\"counter\"}");
 
-static void step_moves(struct check *c, struct impl_model *model, int ranks, bool no_sync,
-                       bool buffers)
-{
-    struct impl_trace *forward = check_memory(c, sizeof *forward);
-    struct impl_trace *backward = check_memory(c, sizeof *backward);
-    struct ddp_call call = {.ranks = ranks,
-                            .n_in = 1,
-                            .n_out = 1,
-                            .no_sync = no_sync,
-                            .forward = forward,
-                            .backward = backward};
-
-    for (int r = 0; r < ranks; ++r)
-        call.in[r][0] =
-            check_array(c, 2, (const size_t[]){3, 5}, check_integers(c, 15, (uint64_t)r));
-    ddp_pass(c, model, &call);
-    check_int(c, "ranks in the trace of forward", forward->replicas, ranks);
-    check_int(c, "bytes of parameters and buffers, all ranks",
-              (long long)buckets_total(forward, false),
-              buffers ? (ranks - 1) * (long long)BUFFER : 0);
-    check_int(c, "bytes of gradients in forward", (long long)buckets_total(forward, true), 0);
-    check_int(c, "ranks in the trace of backward", backward->replicas, ranks);
-    check_int(c, "bytes of gradients, all ranks", (long long)buckets_total(backward, true),
-              no_sync ? 0 : all_reduced(ranks, TRAINED));
-    check_int(c, "bytes of parameters in backward", (long long)buckets_total(backward, false), 0);
-}
-
 static void ddp_traffic(struct check *c, int ranks)
 {
     struct impl_model *model = check_ddp_model(c, ranks, tutorial);
 
     for (int turn = 0; turn < 5; ++turn) {
         check_note(c, "R=%d, iteration %d: ", ranks, turn);
-        step_moves(c, model, ranks, turn == 2, turn != 3);
+        const bool no_sync = turn == 2;
+        const bool buffers = turn != 3;
+        struct impl_trace *forward = check_memory(c, sizeof *forward);
+        struct impl_trace *backward = check_memory(c, sizeof *backward);
+        struct ddp_call call = {.ranks = ranks,
+                                .n_in = 1,
+                                .n_out = 1,
+                                .no_sync = no_sync,
+                                .forward = forward,
+                                .backward = backward};
+
+        for (int r = 0; r < ranks; ++r)
+            call.in[r][0] =
+                check_array(c, 2, (const size_t[]){3, 5}, check_integers(c, 15, (uint64_t)r));
+        ddp_pass(c, model, &call);
+        check_int(c, "ranks in the trace of forward", forward->replicas, ranks);
+        check_int(c, "bytes of parameters and buffers, all ranks",
+                  (long long)buckets_total(forward, false),
+                  buffers ? (ranks - 1) * (long long)BUFFER : 0);
+        check_int(c, "bytes of gradients in forward", (long long)buckets_total(forward, true), 0);
+        check_int(c, "ranks in the trace of backward", backward->replicas, ranks);
+        /* An all-reduce sends each of R parts R-1 times to be added, and R-1 times to be
+         * distributed. */
+        check_int(c, "bytes of gradients, all ranks", (long long)buckets_total(backward, true),
+                  no_sync ? 0 : 2LL * (ranks - 1) * (long long)TRAINED);
+        check_int(c, "bytes of parameters in backward", (long long)buckets_total(backward, false),
+                  0);
         check_step(c, model, 0.125F, 0.5F);
     }
 }

@@ -19,32 +19,27 @@ static const struct turn {
 };
 enum { TURNS = sizeof turns / sizeof turns[0] };
 
-/* In each turn every rank begins with another count. That of rank 0 is 5, and one more for each
- * turn. */
-static void take_turn(struct check *c, struct impl_model *model, int ranks, int i)
-{
-    struct ddp_call call = ddp_rows(c, ranks, rows);
-
-    for (int r = 1; r < ranks; ++r)
-        ddp_set(c, model, r, IMPL_VALUE, COUNT, (const double[]){100 * r});
-    call.no_sync = turns[i].no_sync;
-    call.infer = turns[i].infer;
-    ddp_forward(c, model, &call);
-    for (int r = 0; r < ranks; ++r)
-        ddp_rank_is(c, model, r, IMPL_VALUE, COUNT,
-                    r == 0 || turns[i].sent ? 5 + i + 1 : 100 * r + 1);
-    if (!call.infer)
-        ddp_backward(c, model, &call);
-    ddp_all_is(c, model, ranks, IMPL_VALUE, 0, 2); /* parameters stay as they are */
-}
-
 static void ddp_buffers_sent(struct check *c, int ranks)
 {
     struct impl_model *model = check_ddp_model(c, ranks, counting);
 
     for (int i = 0; i < TURNS; ++i) {
         check_note(c, "R=%d, turn %d: ", ranks, i);
-        take_turn(c, model, ranks, i);
+        /* In each turn every rank begins with another count. That of rank 0 is 5, and one more for
+         * each turn. */
+        struct ddp_call call = ddp_rows(c, ranks, rows);
+
+        for (int r = 1; r < ranks; ++r)
+            ddp_set(c, model, r, IMPL_VALUE, COUNT, (const double[]){100 * r});
+        call.no_sync = turns[i].no_sync;
+        call.infer = turns[i].infer;
+        ddp_forward(c, model, &call);
+        for (int r = 0; r < ranks; ++r)
+            ddp_rank_is(c, model, r, IMPL_VALUE, COUNT,
+                        r == 0 || turns[i].sent ? 5 + i + 1 : 100 * r + 1);
+        if (!call.infer)
+            ddp_backward(c, model, &call);
+        ddp_all_is(c, model, ranks, IMPL_VALUE, 0, 2); /* parameters stay as they are */
     }
 }
 

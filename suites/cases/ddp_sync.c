@@ -52,36 +52,6 @@ static void ddp_two_steps(struct check *c)
     }
 }
 
-/* Makes three micro-steps on the ranks, and the fourth reduces; then a step, and all of it
- * again. */
-static void cycle(struct check *c, struct impl_model *model, int ranks, int turn, double mean[2])
-{
-    double local[DDP_MOST][2] = {{0}};
-
-    for (int micro = 0; micro < 4; ++micro) {
-        struct ddp_batch batch[DDP_MOST];
-        struct ddp_call call;
-
-        check_note(c, "R=%d, turn %d, micro-step %d: ", ranks, turn, micro);
-        ddp_batches(c, ranks, 4 * (uint64_t)turn + (uint64_t)micro, batch);
-        call = ddp_call_of(c, ranks, batch);
-        call.no_sync = micro < 3;
-        ddp_pass(c, model, &call);
-        for (int r = 0; r < ranks; ++r) {
-            local[r][0] += batch[r].weight;
-            local[r][1] += batch[r].bias;
-            for (int p = 0; call.no_sync && p < 2; ++p)
-                ddp_rank_is(c, model, r, IMPL_GRAD, p, local[r][p]);
-        }
-    }
-    for (int p = 0; p < 2; ++p) {
-        mean[p] = 0;
-        for (int r = 0; r < ranks; ++r)
-            mean[p] += local[r][p] / ranks;
-        ddp_all_is(c, model, ranks, IMPL_GRAD, p, mean[p]);
-    }
-}
-
 static void ddp_no_sync_several(struct check *c, int ranks)
 {
     struct impl_model *model = check_ddp_model(c, ranks, affine);
@@ -89,7 +59,32 @@ static void ddp_no_sync_several(struct check *c, int ranks)
 
     for (int turn = 0; turn < 2; ++turn) {
         check_zero_grad(c, model);
-        cycle(c, model, ranks, turn, mean);
+        /* Makes three micro-steps on the ranks, and the fourth reduces; then a step, and all of it
+         * again. */
+        double local[DDP_MOST][2] = {{0}};
+
+        for (int micro = 0; micro < 4; ++micro) {
+            struct ddp_batch batch[DDP_MOST];
+            struct ddp_call call;
+
+            check_note(c, "R=%d, turn %d, micro-step %d: ", ranks, turn, micro);
+            ddp_batches(c, ranks, 4 * (uint64_t)turn + (uint64_t)micro, batch);
+            call = ddp_call_of(c, ranks, batch);
+            call.no_sync = micro < 3;
+            ddp_pass(c, model, &call);
+            for (int r = 0; r < ranks; ++r) {
+                local[r][0] += batch[r].weight;
+                local[r][1] += batch[r].bias;
+                for (int p = 0; call.no_sync && p < 2; ++p)
+                    ddp_rank_is(c, model, r, IMPL_GRAD, p, local[r][p]);
+            }
+        }
+        for (int p = 0; p < 2; ++p) {
+            mean[p] = 0;
+            for (int r = 0; r < ranks; ++r)
+                mean[p] += local[r][p] / ranks;
+            ddp_all_is(c, model, ranks, IMPL_GRAD, p, mean[p]);
+        }
         check_step(c, model, 0.125F, 0);
         for (int p = 0; p < 2; ++p) {
             value[p] -= 0.125 * mean[p];

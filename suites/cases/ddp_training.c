@@ -38,23 +38,6 @@ static void ddp_mean_known(struct check *c)
     }
 }
 
-/* Checks the output and the input gradient of each rank: y = weight x + bias. */
-static void own_output(struct check *c, const struct ddp_call *call, const struct ddp_batch batch[],
-                       double weight, double bias)
-{
-    for (int r = 0; r < call->ranks; ++r) {
-        const size_t n = batch[r].n;
-        double y[DDP_MOST], dx[DDP_MOST];
-
-        for (size_t i = 0; i < n; ++i) {
-            y[i] = weight * batch[r].x[i] + bias;
-            dx[i] = weight * batch[r].g[i];
-        }
-        check_values(c, check_text(c, "output of rank %d", r), call->out[r][0], n, y);
-        check_values(c, check_text(c, "input gradient of rank %d", r), call->grad_in[r][0], n, dx);
-    }
-}
-
 static void ddp_mean_steps(struct check *c, int ranks)
 {
     const double lr = 0.125, momentum = 0.5;
@@ -74,7 +57,19 @@ static void ddp_mean_steps(struct check *c, int ranks)
             sum[1] += batch[r].bias;
         }
         ddp_fresh_pass(c, model, &call);
-        own_output(c, &call, batch, weight, bias);
+        /* Checks the output and the input gradient of each rank: y = weight x + bias. */
+        for (int r = 0; r < call.ranks; ++r) {
+            const size_t n = batch[r].n;
+            double y[DDP_MOST], dx[DDP_MOST];
+
+            for (size_t i = 0; i < n; ++i) {
+                y[i] = weight * batch[r].x[i] + bias;
+                dx[i] = weight * batch[r].g[i];
+            }
+            check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], n, y);
+            check_values(c, check_text(c, "input gradient of rank %d", r), call.grad_in[r][0], n,
+                         dx);
+        }
         ddp_grads_are(c, model, ranks, sum[0] / ranks, sum[1] / ranks);
         check_step(c, model, (float)lr, (float)momentum);
         for (int p = 0; p < 2; ++p)
@@ -279,23 +274,6 @@ static struct impl_model *real_model(struct check *c, int ranks, const double we
                    ddp_numbers(c, weights + second + NET_MID * NET_OUT, NET_OUT)));
 }
 
-static void real_step(struct check *c, struct impl_model *model, int ranks, uint64_t turn)
-{
-    struct ddp_call call = {.ranks = ranks, .n_in = 1, .n_out = 1};
-
-    for (int r = 0; r < ranks; ++r) {
-        const uint64_t seed = check_seed(c) + 16 * turn + (uint64_t)r;
-        const size_t n = (size_t)(1 + (3 * r + (int)turn) % DDP_MOST);
-
-        call.in[r][0] = check_array(c, 2, (const size_t[]){n, NET_IN},
-                                    check_randoms(c, n * NET_IN, 1000 + seed));
-        call.g[r][0] = check_array(c, 2, (const size_t[]){n, NET_OUT},
-                                   check_randoms(c, n * NET_OUT, 2000 + seed));
-    }
-    ddp_fresh_pass(c, model, &call);
-    check_step(c, model, 0.05F, 0.9F);
-}
-
 /* Makes ten steps on data whose sums are not exact. */
 static void ddp_train_all(struct check *c, int ranks)
 {
@@ -306,7 +284,19 @@ static void ddp_train_all(struct check *c, int ranks)
     ddp_all_are(c, model, ranks, IMPL_VALUE, 0, NET_IN * NET_MID, weights);
     for (uint64_t turn = 0; turn < 10; ++turn) {
         check_note(c, "R=%d, step %d: ", ranks, (int)turn);
-        real_step(c, model, ranks, turn);
+        struct ddp_call call = {.ranks = ranks, .n_in = 1, .n_out = 1};
+
+        for (int r = 0; r < ranks; ++r) {
+            const uint64_t seed = check_seed(c) + 16 * turn + (uint64_t)r;
+            const size_t n = (size_t)(1 + (3 * r + (int)turn) % DDP_MOST);
+
+            call.in[r][0] = check_array(c, 2, (const size_t[]){n, NET_IN},
+                                        check_randoms(c, n * NET_IN, 1000 + seed));
+            call.g[r][0] = check_array(c, 2, (const size_t[]){n, NET_OUT},
+                                       check_randoms(c, n * NET_OUT, 2000 + seed));
+        }
+        ddp_fresh_pass(c, model, &call);
+        check_step(c, model, 0.05F, 0.9F);
         const enum impl_what what = (enum impl_what)check_variant(c);
         for (int p = 0; p < NET_PARAMS; ++p)
             for (int r = 1; r < ranks; ++r)

@@ -42,41 +42,39 @@ static int step_status(struct check *c, struct impl_model *model, int device)
     return status;
 }
 
-/* Makes three steps, of which number `at` fails: the gradients are those of the others. */
-static void fails_and_goes_on(struct check *c, int k, int replica, const char *when, int at)
-{
-    struct impl_model *model = failing_once(c, k, replica, when, at);
-    int done = 0;
-
-    check_note(c, "K=%d, replica %d, %s %d: ", k, replica, when, at);
-    for (int turn = 1; turn <= 3; ++turn) {
-        const int status = step_status(c, model, mixed_ids(k)[0]);
-        if (turn == at)
-            check_refused(c, "a step in which a replica fails", status, ALLOW(IMPL_EFAULT));
-        else
-            check_accepted(c, "status of a step in which none fails", status);
-        done += turn != at;
-        check_value_is(c, model, 1, 2);
-        check_value_is(c, model, 2, 1);
-        check_grad_is(c, model, 1, 1000 + 385 * done);
-        check_grad_is(c, model, 2, 123 + 55 * done);
-    }
-    if (check_choice(c, IMPL_REPLICA_0) == IMPL_ALIAS) {
-        /* A replica 0 that writes in place may have done so before the error. */
-        const double count = check_element(check_get(c, model, IMPL_VALUE, 0), 0);
-        check_true(c, count == 2 || count == 3, "the counter is %g, must be 2 or 3", count);
-    } else {
-        check_value_is(c, model, 0, 0);
-    }
-}
-
 /* Lets every replica fail in turn, in the first and in the second of three steps. */
 static void every_replica(struct check *c, int k)
 {
     size_t size[IMPL_MAX_DEVICES];
     const int m = check_shards(N, k, size);
-    for (int s = 0; s < m; ++s)
-        fails_and_goes_on(c, k, s, check_variant(c) == 0 ? "forward" : "backward", 1 + (s + k) % 2);
+    for (int s = 0; s < m; ++s) {
+        /* Makes three steps, of which number `at` fails: the gradients are those of the others. */
+        const char *when = check_variant(c) == 0 ? "forward" : "backward";
+        const int at = 1 + (s + k) % 2;
+        struct impl_model *model = failing_once(c, k, s, when, at);
+        int done = 0;
+
+        check_note(c, "K=%d, replica %d, %s %d: ", k, s, when, at);
+        for (int turn = 1; turn <= 3; ++turn) {
+            const int status = step_status(c, model, mixed_ids(k)[0]);
+            if (turn == at)
+                check_refused(c, "a step in which a replica fails", status, ALLOW(IMPL_EFAULT));
+            else
+                check_accepted(c, "status of a step in which none fails", status);
+            done += turn != at;
+            check_value_is(c, model, 1, 2);
+            check_value_is(c, model, 2, 1);
+            check_grad_is(c, model, 1, 1000 + 385 * done);
+            check_grad_is(c, model, 2, 123 + 55 * done);
+        }
+        if (check_choice(c, IMPL_REPLICA_0) == IMPL_ALIAS) {
+            /* A replica 0 that writes in place may have done so before the error. */
+            const double count = check_element(check_get(c, model, IMPL_VALUE, 0), 0);
+            check_true(c, count == 2 || count == 3, "the counter is %g, must be 2 or 3", count);
+        } else {
+            check_value_is(c, model, 0, 0);
+        }
+    }
 }
 
 /* The gather fails after all replicas have run. One row makes one replica, and succeeds. */

@@ -96,38 +96,6 @@ static void gather_model_shapes(struct check *c, int k)
 
 /* ---- GATH-04 --------------------------------------------------------------------------------- */
 
-/* Replica s keeps the first keep[s] of its rows, so the gradient has to go to these rows. */
-static void recorded(struct check *c, int k, const int keep[], size_t rows)
-{
-    size_t size[IMPL_MAX_DEVICES], n = 0, first = 0;
-    const int m = check_shards(rows, k, size);
-    double *dx = check_memory(c, rows * sizeof *dx), dw = 0, db = 0;
-    double *y = check_memory(c, rows * sizeof *y);
-    struct impl_model *model = check_parallel(
-        c, k, primitive_order(c, k), "",
-        check_text(c, AFFINE ",{\"kind\":\"take\",\"rows\":%s}", check_list(c, keep, k)));
-    const struct impl_array *out;
-
-    for (int s = 0; s < m; first += size[s++])
-        for (size_t r = 0; r < (size_t)keep[s]; ++r) {
-            const double x = 1 + (double)(first + r), g = 1 + (double)n;
-
-            y[n++] = 2 * x + 1;
-            dx[first + r] = 2 * g;
-            dw += g * x;
-            db += g;
-        }
-    check_note(c, "K=%d N=%zu, rows kept %s: ", k, rows, check_list(c, keep, k));
-    out = check_forward(c, model, counting(c, rows, 1));
-    check_shape(c, "output", out, 2, (const size_t[]){n, 1});
-    check_values(c, "output", out, n, y);
-    check_values(c, "input gradient",
-                 check_backward(c, model, primitive_upstream(c, out, check_sequence(c, n, 1, 1))),
-                 rows, dx);
-    check_grads_are(c, model, dw, db);
-    check_model_close(c, model);
-}
-
 static void gather_model_recorded(struct check *c, int k)
 {
     static const int keep[][8] = {
@@ -140,7 +108,37 @@ static void gather_model_recorded(struct check *c, int k)
             list[s] = keep[j][s % 8];
         if (k > 1 && list[k - 1] > 3) /* the last shard has three rows */
             list[k - 1] = 3;
-        recorded(c, k, list, 4 * (size_t)k - (k > 1 ? 1 : 0));
+        /* Replica s keeps the first keep[s] of its rows, so the gradient has to go to these rows.
+         */
+        const size_t rows = 4 * (size_t)k - (k > 1 ? 1 : 0);
+        size_t size[IMPL_MAX_DEVICES], n = 0, first = 0;
+        const int m = check_shards(rows, k, size);
+        double *dx = check_memory(c, rows * sizeof *dx), dw = 0, db = 0;
+        double *y = check_memory(c, rows * sizeof *y);
+        struct impl_model *model = check_parallel(
+            c, k, primitive_order(c, k), "",
+            check_text(c, AFFINE ",{\"kind\":\"take\",\"rows\":%s}", check_list(c, list, k)));
+        const struct impl_array *out;
+
+        for (int s = 0; s < m; first += size[s++])
+            for (size_t r = 0; r < (size_t)list[s]; ++r) {
+                const double x = 1 + (double)(first + r), g = 1 + (double)n;
+
+                y[n++] = 2 * x + 1;
+                dx[first + r] = 2 * g;
+                dw += g * x;
+                db += g;
+            }
+        check_note(c, "K=%d N=%zu, rows kept %s: ", k, rows, check_list(c, list, k));
+        out = check_forward(c, model, counting(c, rows, 1));
+        check_shape(c, "output", out, 2, (const size_t[]){n, 1});
+        check_values(c, "output", out, n, y);
+        check_values(
+            c, "input gradient",
+            check_backward(c, model, primitive_upstream(c, out, check_sequence(c, n, 1, 1))), rows,
+            dx);
+        check_grads_are(c, model, dw, db);
+        check_model_close(c, model);
     }
 }
 

@@ -42,22 +42,6 @@ static void linear_back(const double *weight, const double *x, const double *g, 
     }
 }
 
-static void one_row(struct golden_net *net, size_t row)
-{
-    const double *x = net->x + row * NET_IN, *g = net->g + row * NET_OUT;
-    double mid[NET_MID], high[NET_MID], dhigh[NET_MID];
-
-    net_linear(net->weight[0], net->weight[1], x, NET_IN, NET_MID, mid);
-    for (int i = 0; i < NET_MID; ++i)
-        high[i] = mid[i] > 0 ? mid[i] : 0;
-    net_linear(net->weight[2], net->weight[3], high, NET_MID, NET_OUT, net->y + row * NET_OUT);
-    linear_back(net->weight[2], high, g, NET_MID, NET_OUT, net->grad[2], net->grad[3], dhigh);
-    for (int i = 0; i < NET_MID; ++i)
-        dhigh[i] = mid[i] > 0 ? dhigh[i] : 0;
-    linear_back(net->weight[0], x, dhigh, NET_IN, NET_MID, net->grad[0], net->grad[1],
-                net->dx + row * NET_IN);
-}
-
 void golden_net_batch(struct check *c, struct golden_net *net, size_t n, uint64_t weights,
                       uint64_t seed)
 {
@@ -70,8 +54,20 @@ void golden_net_batch(struct check *c, struct golden_net *net, size_t n, uint64_
     net->g = check_integers(c, n * NET_OUT, seed * 8 + 7);
     net->y = check_memory(c, n * NET_OUT * sizeof(double));
     net->dx = check_memory(c, n * NET_IN * sizeof(double));
-    for (size_t row = 0; row < n; ++row)
-        one_row(net, row);
+    for (size_t row = 0; row < n; ++row) {
+        const double *x = net->x + row * NET_IN, *g = net->g + row * NET_OUT;
+        double mid[NET_MID], high[NET_MID], dhigh[NET_MID];
+
+        net_linear(net->weight[0], net->weight[1], x, NET_IN, NET_MID, mid);
+        for (int i = 0; i < NET_MID; ++i)
+            high[i] = mid[i] > 0 ? mid[i] : 0;
+        net_linear(net->weight[2], net->weight[3], high, NET_MID, NET_OUT, net->y + row * NET_OUT);
+        linear_back(net->weight[2], high, g, NET_MID, NET_OUT, net->grad[2], net->grad[3], dhigh);
+        for (int i = 0; i < NET_MID; ++i)
+            dhigh[i] = mid[i] > 0 ? dhigh[i] : 0;
+        linear_back(net->weight[0], x, dhigh, NET_IN, NET_MID, net->grad[0], net->grad[1],
+                    net->dx + row * NET_IN);
+    }
 }
 
 const char *golden_net_layers(struct check *c, const struct golden_net *net)

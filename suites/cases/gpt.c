@@ -102,30 +102,6 @@ static int shares(struct check *c, const struct gpt_pass *pass, int k, const dou
     return m;
 }
 
-static void one_turn(struct check *c, struct impl_model *model, const struct gpt_subject *subject,
-                     const struct gpt_pass *pass, int k)
-{
-    struct golden_call call = {.in = {pass->in[0], pass->in[1]}, .n_in = subject->n_in};
-    const double *want = pass->y;
-    size_t n = outputs_of(pass);
-    const struct impl_array *up, *dx;
-
-    golden_forward(c, model, &call);
-    check_int(c, "outputs", call.n_out, 1);
-    if (subject->scalar)
-        n = (size_t)shares(c, pass, k, &want);
-    are(c, "output", &call.out[0], n, want, subject->off);
-    if (!subject->scalar)
-        check_shape(c, "output", &call.out[0], pass->ndim, pass->dim);
-    up = check_typed(c, IMPL_F32, call.out[0].ndim, call.out[0].dim, pass->up);
-    dx = golden_backward(c, model, &call, &up);
-    if (pass->dx)
-        are(c, "input gradient", dx, pass->dx_size, pass->dx, subject->off);
-    for (int p = 0; p < subject->n_params; ++p)
-        are(c, check_text(c, "gradient of parameter %d", p), check_get(c, model, IMPL_GRAD, p),
-            subject->size[p], pass->grad[p], subject->off);
-}
-
 void gpt_replicas(struct check *c, const struct gpt_subject *subject)
 {
     for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
@@ -139,7 +115,26 @@ void gpt_replicas(struct check *c, const struct gpt_subject *subject)
 
             check_note(c, "K=%d, %zu rows: ", k, rows);
             check_zero_grad(c, model);
-            one_turn(c, model, subject, &pass, k);
+            struct golden_call call = {.in = {pass.in[0], pass.in[1]}, .n_in = subject->n_in};
+            const double *want = pass.y;
+            size_t n = outputs_of(&pass);
+            const struct impl_array *up, *dx;
+
+            golden_forward(c, model, &call);
+            check_int(c, "outputs", call.n_out, 1);
+            if (subject->scalar)
+                n = (size_t)shares(c, &pass, k, &want);
+            are(c, "output", &call.out[0], n, want, subject->off);
+            if (!subject->scalar)
+                check_shape(c, "output", &call.out[0], pass.ndim, pass.dim);
+            up = check_typed(c, IMPL_F32, call.out[0].ndim, call.out[0].dim, pass.up);
+            dx = golden_backward(c, model, &call, &up);
+            if (pass.dx)
+                are(c, "input gradient", dx, pass.dx_size, pass.dx, subject->off);
+            for (int p = 0; p < subject->n_params; ++p)
+                are(c, check_text(c, "gradient of parameter %d", p),
+                    check_get(c, model, IMPL_GRAD, p), subject->size[p], pass.grad[p],
+                    subject->off);
         }
         check_model_close(c, model);
     }

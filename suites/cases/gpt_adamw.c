@@ -73,28 +73,6 @@ static const double times[] = {1, 2, -4};
 enum { EXACT_STEPS = sizeof times / sizeof times[0] };
 static const char adamw_affine[] = "{\"kind\":\"affine\",\"weight\":[4],\"bias\":[-4]}";
 
-/* Row i has x = 1 + i, and the gradient of its output is up(i) * times[s]. */
-static double up_of(size_t i)
-{
-    return i % 3 == 1 ? -2 : 3;
-}
-
-static void on_devices(struct check *c, const struct gpt_trained *t, double factor,
-                       double sum[GPT_TWO])
-{
-    const size_t n = 2 * (size_t)t->n + 1;
-    double *up = gpt_zeros(c, n);
-
-    sum[0] = sum[1] = 0;
-    for (size_t i = 0; i < n; ++i) {
-        up[i] = factor * up_of(i);
-        sum[0] += up[i] * (1 + (double)i);
-        sum[1] += up[i];
-    }
-    check_forward(c, t->model, golden_rows(c, n));
-    check_backward(c, t->model, check_vector(c, n, up));
-}
-
 /* Rank r has the row x = ddp_share(r), whose gradient is R times up: the mean is the sum of up
  * x. */
 static void on_ranks(struct check *c, const struct gpt_trained *t, double factor,
@@ -126,8 +104,20 @@ static void exact_steps(struct check *c, const struct gpt_trained *t)
         check_zero_grad(c, t->model);
         if (t->ranks > 0)
             on_ranks(c, t, times[s], g);
-        else
-            on_devices(c, t, times[s], g);
+        else {
+            /* Row i has x = 1 + i. */
+            const size_t n = 2 * (size_t)t->n + 1;
+            double *up = gpt_zeros(c, n);
+
+            g[0] = g[1] = 0;
+            for (size_t i = 0; i < n; ++i) {
+                up[i] = times[s] * (i % 3 == 1 ? -2 : 3);
+                g[0] += up[i] * (1 + (double)i);
+                g[1] += up[i];
+            }
+            check_forward(c, t->model, golden_rows(c, n));
+            check_backward(c, t->model, check_vector(c, n, up));
+        }
         gpt_adamw_both(c, t, a, &gpt_exact, g);
     }
     check_model_close(c, t->model);

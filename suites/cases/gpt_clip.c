@@ -132,34 +132,29 @@ static const struct {
     double factor;
 } accumulated[] = {{2, 1280, 0.5}, {1, 640, 0.5}, {4, 0, 1}};
 
-static void accumulate_steps(struct check *c, const struct gpt_trained *t)
-{
-    struct gpt_adamw a[GPT_TWO] = {{.value = 4}, {.value = -4}};
-    struct impl_step step = gpt_exact;
-
-    for (size_t s = 0; s < sizeof accumulated / sizeof accumulated[0]; ++s) {
-        const int n = accumulated[s].batches;
-        const double times = n * accumulated[s].factor;
-        const double g[GPT_TWO] = {times * clip_sum[0], times * clip_sum[1]};
-
-        gpt_note_step(c, t, (int)s + 1);
-        check_zero_grad(c, t->model);
-        for (int i = 0; i < n; ++i)
-            given_pass(c, t, i < n - 1);
-        step.max_norm = accumulated[s].max_norm;
-        gpt_adamw_both(c, t, a, &step, g);
-        for (int p = 0; p < GPT_TWO; ++p)
-            gpt_all_are(c, t, IMPL_GRAD, p, g[p]);
-    }
-    check_model_close(c, t->model);
-}
-
 static void accumulate_ranks(struct check *c)
 {
     for (int ranks = 2; ranks <= MOST_RANKS; ranks += 2) {
         const struct gpt_trained t = given_on_ranks(c, ranks, clip_sum);
 
-        accumulate_steps(c, &t);
+        struct gpt_adamw a[GPT_TWO] = {{.value = 4}, {.value = -4}};
+        struct impl_step step = gpt_exact;
+
+        for (size_t s = 0; s < sizeof accumulated / sizeof accumulated[0]; ++s) {
+            const int n = accumulated[s].batches;
+            const double times = n * accumulated[s].factor;
+            const double g[GPT_TWO] = {times * clip_sum[0], times * clip_sum[1]};
+
+            gpt_note_step(c, &t, (int)s + 1);
+            check_zero_grad(c, t.model);
+            for (int i = 0; i < n; ++i)
+                given_pass(c, &t, i < n - 1);
+            step.max_norm = accumulated[s].max_norm;
+            gpt_adamw_both(c, &t, a, &step, g);
+            for (int p = 0; p < GPT_TWO; ++p)
+                gpt_all_are(c, &t, IMPL_GRAD, p, g[p]);
+        }
+        check_model_close(c, t.model);
     }
 }
 

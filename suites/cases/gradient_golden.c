@@ -119,35 +119,31 @@ static void line_infer(struct check *c, struct impl_model *model, const struct l
                       five, line->w + line->b, line->w);
 }
 
-/* Makes the same steps with forwards without gradients in between, of another batch. They must
- * neither keep weights that the next step needs fresh, nor leave sizes that the next backward uses.
- * Bits of `when`: before the forward, before the step, after it. */
-static void with_inference(struct check *c, int k, unsigned when)
-{
-    struct impl_model *model = golden_affine(c, k);
-    struct line line;
-
-    line_start(c, model, &line);
-    for (int step = 0; step < 2; ++step) {
-        check_note(c, "K=%d step %d, without gradients in between at 0x%x: ", k, step, when);
-        line.dw = line.db = 0;
-        check_zero_grad(c, model);
-        if (when & 1)
-            line_infer(c, model, &line);
-        line_pass(c, model, 10, &line);
-        if (when & 2)
-            line_infer(c, model, &line);
-        line_step(c, model, &line);
-        if (when & 4)
-            line_infer(c, model, &line);
-    }
-    check_model_close(c, model);
-}
-
 static void grad_two_steps_inference(struct check *c, int k)
 {
-    for (unsigned when = 1; when <= 4; when *= 2)
-        with_inference(c, k, when);
+    for (unsigned when = 1; when <= 4; when *= 2) {
+        /* Makes the same steps with forwards without gradients in between, of another batch. They
+         * must neither keep weights that the next step needs fresh, nor leave sizes that the next
+         * backward uses. Bits of `when`: before the forward, before the step, after it. */
+        struct impl_model *model = golden_affine(c, k);
+        struct line line;
+
+        line_start(c, model, &line);
+        for (int step = 0; step < 2; ++step) {
+            check_note(c, "K=%d step %d, without gradients in between at 0x%x: ", k, step, when);
+            line.dw = line.db = 0;
+            check_zero_grad(c, model);
+            if (when & 1)
+                line_infer(c, model, &line);
+            line_pass(c, model, 10, &line);
+            if (when & 2)
+                line_infer(c, model, &line);
+            line_step(c, model, &line);
+            if (when & 4)
+                line_infer(c, model, &line);
+        }
+        check_model_close(c, model);
+    }
 }
 
 /* Only the caller clears gradients: those that were not cleared are still there. */

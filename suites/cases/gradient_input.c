@@ -119,23 +119,6 @@ static void grad_input_cut(struct check *c, int k)
     input_cut(c, k, none, "[1,0,2,0,1]");
 }
 
-/* Runs x = 1..9 through 2x + 1 and a fork; only output `with` has a gradient, 1, 2, .. */
-static void missing(struct check *c, struct impl_model *model, int with)
-{
-    const size_t n = 9, twice = 18;
-    struct golden_call call = {.in = {golden_rows(c, n)}, .n_in = 1};
-    const struct impl_array *g[2] = {NULL, NULL};
-
-    g[with] = golden_rows(c, with == 0 ? n : twice);
-    check_zero_grad(c, model);
-    golden_forward(c, model, &call);
-    check_int(c, "outputs", call.n_out, 2);
-    /* row i of the second one is rows 2i and 2i + 1: 4i - 1 from i = 1 on */
-    golden_is_counted(c, "input gradient", golden_backward(c, model, &call, g), n,
-                      with == 0 ? 2 : 6, with == 0 ? 2 : 8);
-    check_grads_are(c, model, with == 0 ? 285 : 4 * 285 - 45, with == 0 ? 45 : 4 * 45 - 9);
-}
-
 /* One of two outputs has no gradient: it counts as zeros. */
 static void grad_input_missing(struct check *c, int k)
 {
@@ -143,7 +126,19 @@ static void grad_input_missing(struct check *c, int k)
 
     for (int with = 0; with < 2; ++with) {
         check_note(c, "K=%d, gradient of output %d only: ", k, with);
-        missing(c, model, with);
+        /* Runs x = 1..9 through 2x + 1 and a fork; only output `with` has a gradient, 1, 2, .. */
+        const size_t n = 9, twice = 18;
+        struct golden_call call = {.in = {golden_rows(c, n)}, .n_in = 1};
+        const struct impl_array *g[2] = {NULL, NULL};
+
+        g[with] = golden_rows(c, with == 0 ? n : twice);
+        check_zero_grad(c, model);
+        golden_forward(c, model, &call);
+        check_int(c, "outputs", call.n_out, 2);
+        /* row i of the second one is rows 2i and 2i + 1: 4i - 1 from i = 1 on */
+        golden_is_counted(c, "input gradient", golden_backward(c, model, &call, g), n,
+                          with == 0 ? 2 : 6, with == 0 ? 2 : 8);
+        check_grads_are(c, model, with == 0 ? 285 : 4 * 285 - 45, with == 0 ? 45 : 4 * 45 - 9);
     }
 }
 

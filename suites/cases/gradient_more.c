@@ -13,29 +13,23 @@ struct product {
     double *y, *dw;
 };
 
-static void product_make(struct check *c, struct product *p)
-{
-    p->x = check_integers(c, (size_t)N * IN, check_seed(c) + 1);
-    p->g = check_integers(c, (size_t)N * OUT, check_seed(c) + 2);
-    p->w = check_integers(c, WEIGHTS, check_seed(c) + 3);
-    p->y = check_memory(c, (size_t)N * OUT * sizeof *p->y);
-    p->dw = check_memory(c, WEIGHTS * sizeof *p->dw);
-    for (int row = 0; row < N; ++row)
-        for (int o = 0; o < OUT; ++o)
-            for (int i = 0; i < IN; ++i) {
-                p->y[row * OUT + o] += p->w[o * IN + i] * p->x[row * IN + i];
-                p->dw[o * IN + i] += p->g[row * OUT + o] * p->x[row * IN + i];
-            }
-}
-
 /* A weight has 120000 bytes: all of it must reach the replicas, and all of its gradient must come
  * back. */
 static void grad_large(struct check *c, int k)
 {
     const size_t in[] = {N, IN}, out[] = {N, OUT};
     struct product p;
-    product_make(c, &p);
-
+    p.x = check_integers(c, (size_t)N * IN, check_seed(c) + 1);
+    p.g = check_integers(c, (size_t)N * OUT, check_seed(c) + 2);
+    p.w = check_integers(c, WEIGHTS, check_seed(c) + 3);
+    p.y = check_memory(c, (size_t)N * OUT * sizeof *p.y);
+    p.dw = check_memory(c, WEIGHTS * sizeof *p.dw);
+    for (int row = 0; row < N; ++row)
+        for (int o = 0; o < OUT; ++o)
+            for (int i = 0; i < IN; ++i) {
+                p.y[row * OUT + o] += p.w[o * IN + i] * p.x[row * IN + i];
+                p.dw[o * IN + i] += p.g[row * OUT + o] * p.x[row * IN + i];
+            }
     struct impl_model *model =
         golden_parallel(c, k, "", "{\"kind\":\"linear\",\"in\":200,\"out\":150}");
     struct impl_forward op = {.n_in = 1, .grad = true, .train = true};

@@ -122,34 +122,32 @@ static void inside_sum_weights(struct check *c, int k)
 
 /* ---- LOSS-03, LOSS-04: the mean of means ----------------------------------------------------- */
 
-/* The loss is the mean of the means of the shards: the weight of a row is 1 / (m * n_s), not 1 /
- * N. */
-static void mean_of_means(struct check *c, int k, size_t n, double upstream)
-{
-    struct impl_model *model = loss_model(c, k, mean_layer, mean_layer);
-    size_t size[IMPL_MAX_DEVICES];
-    double mean[IMPL_MAX_DEVICES];
-    const int m = shard_means(n, k, mean, size);
-    double *dx = check_memory(c, n * sizeof *dx), sum = 0, loss;
-
-    for (int s = 0, row = 0; s < m; ++s) {
-        sum += mean[s];
-        for (size_t j = 0; j < size[s]; ++j)
-            dx[row++] = upstream / m / (double)size[s];
-    }
-    loss = sum / m;
-    check_note(c, "K=%d N=%zu: ", k, n);
-    golden_is(c, "mean of means", check_forward(c, model, golden_rows(c, n)), 0, NULL, &loss);
-    golden_is_vector(c, "input gradient", check_backward(c, model, scalar(c, upstream)), n, dx);
-    check_grads_are(c, model, upstream * loss, upstream);
-    check_model_close(c, model);
-}
-
 /* 60 can be divided by every m * n_s. */
 static void trap(struct check *c)
 {
-    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i)
-        mean_of_means(c, k, 10, 60);
+    for (int i = 0, k; (k = check_count(c, i)) != 0; ++i) {
+        /* The loss is the mean of the means of the shards: the weight of a row is 1 / (m * n_s),
+         * not 1 / N. */
+        const size_t n = 10;
+        const double upstream = 60;
+        struct impl_model *model = loss_model(c, k, mean_layer, mean_layer);
+        size_t size[IMPL_MAX_DEVICES];
+        double mean[IMPL_MAX_DEVICES];
+        const int m = shard_means(n, k, mean, size);
+        double *dx = check_memory(c, n * sizeof *dx), sum = 0, loss;
+
+        for (int s = 0, row = 0; s < m; ++s) {
+            sum += mean[s];
+            for (size_t j = 0; j < size[s]; ++j)
+                dx[row++] = upstream / m / (double)size[s];
+        }
+        loss = sum / m;
+        check_note(c, "K=%d N=%zu: ", k, n);
+        golden_is(c, "mean of means", check_forward(c, model, golden_rows(c, n)), 0, NULL, &loss);
+        golden_is_vector(c, "input gradient", check_backward(c, model, scalar(c, upstream)), n, dx);
+        check_grads_are(c, model, upstream * loss, upstream);
+        check_model_close(c, model);
+    }
 }
 
 /* Two examples of the rule: 5.25 while the mean is 4, and 28.75 while it is 14.5. */

@@ -33,10 +33,13 @@ struct link {
 
 enum { LINKS = 5 };
 
-/* Computes the chain in plain arithmetic: outputs, and the gradients for g. */
-static void follow_chain(const struct link links[], const double g[], double y[], double dw[LINKS],
-                         double db[LINKS])
+static void train_chain(struct check *c, struct impl_model *model, const struct link links[])
 {
+    const double *g = check_sequence(c, ROWS, 1, 1);
+    double y[ROWS], dw[LINKS], db[LINKS];
+    const struct impl_array *out = check_forward(c, model, one_to_ten(c));
+
+    /* Computes the chain in plain arithmetic: outputs, and the gradients for g. */
     memset(dw, 0, LINKS * sizeof *dw);
     memset(db, 0, LINKS * sizeof *db);
     for (int r = 0; r < ROWS; ++r) {
@@ -53,15 +56,6 @@ static void follow_chain(const struct link links[], const double g[], double y[]
             back *= links[i].w;
         }
     }
-}
-
-static void train_chain(struct check *c, struct impl_model *model, const struct link links[])
-{
-    const double *g = check_sequence(c, ROWS, 1, 1);
-    double y[ROWS], dw[LINKS], db[LINKS];
-    const struct impl_array *out = check_forward(c, model, one_to_ten(c));
-
-    follow_chain(links, g, y, dw, db);
     check_values(c, "output", out, ROWS, y);
     check_backward(c, model, primitive_upstream(c, out, g));
     for (int i = 0; i < LINKS; ++i) {
@@ -72,8 +66,13 @@ static void train_chain(struct check *c, struct impl_model *model, const struct 
     check_zero_grad(c, model);
 }
 
-static void tree_names(struct check *c, struct impl_model *model)
+static void replicate_tree(struct check *c, int k)
 {
+    static const double unused[] = {7, 8, 9};
+    struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", TREE);
+    struct link links[LINKS] = {
+        {0, 1, 2, 1}, {2, -1, 3, 0}, {3, 4, 5, -2}, {5, 6, -1, 4}, {8, 9, 7, 6}};
+
     static const char *const names[] = {
         "0.module.0.weight",     "0.module.0.bias",         "0.module.1.1.weight",
         "0.module.1.2.0.weight", "0.module.1.2.0.bias",     "0.module.1.2.1.0.weight",
@@ -90,16 +89,6 @@ static void tree_names(struct check *c, struct impl_model *model)
         check_true(c, strcmp(param.name, names[i]) == 0, "parameter %d is called %s, must be %s", i,
                    param.name, names[i]);
     }
-}
-
-static void replicate_tree(struct check *c, int k)
-{
-    static const double unused[] = {7, 8, 9};
-    struct impl_model *model = check_parallel(c, k, primitive_order(c, k), "", TREE);
-    struct link links[LINKS] = {
-        {0, 1, 2, 1}, {2, -1, 3, 0}, {3, 4, 5, -2}, {5, 6, -1, 4}, {8, 9, 7, 6}};
-
-    tree_names(c, model);
     train_chain(c, model, links);
     for (int l = 0; l < LINKS; ++l) {
         check_note(c, "K=%d, after the weight %d was set: ", k, links[l].weight);

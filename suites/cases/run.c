@@ -168,28 +168,24 @@ uint64_t check_now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static size_t own_resident(struct check *c)
-{
-    unsigned long long total, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-
-    if (!file)
-        check_skip(c, "no /proc/self/statm here: memory cannot be seen");
-    if (fscanf(file, "%llu %llu", &total, &resident) != 2)
-        resident = 0;
-    fclose(file);
-    if (resident == 0)
-        check_broken(c, "/proc/self/statm cannot be read");
-    return (size_t)resident * (size_t)sysconf(_SC_PAGESIZE);
-}
-
 size_t check_resident(struct check *c)
 {
     size_t bytes = 0;
     int status = -1;
 
-    if (!c->settings->resident && !c->settings->wall)
-        return own_resident(c);
+    if (!c->settings->resident && !c->settings->wall) {
+        unsigned long long total, resident = 0;
+        FILE *file = fopen("/proc/self/statm", "r");
+
+        if (!file)
+            check_skip(c, "no /proc/self/statm here: memory cannot be seen");
+        if (fscanf(file, "%llu %llu", &total, &resident) != 2)
+            resident = 0;
+        fclose(file);
+        if (resident == 0)
+            check_broken(c, "/proc/self/statm cannot be read");
+        return (size_t)resident * (size_t)sysconf(_SC_PAGESIZE);
+    }
     status = c->settings->wall ? wall_resident(c->settings->wall, &bytes)
                                : c->settings->resident(c->session->session, &bytes);
     if (status != 0 || bytes == 0)

@@ -77,35 +77,6 @@ static void shape_ranks_sent(struct check *c)
     }
 }
 
-static void evaluate(struct check *c, struct impl_model *model, int ranks, int turn)
-{
-    static const double variance[FEATURES] = {4, 1, 16}, deviation[FEATURES] = {2, 1, 4};
-    const size_t dim[] = {1, FEATURES};
-    const double mean[FEATURES] = {turn, 10 + turn, 20 - turn};
-    struct ddp_call call = {.ranks = ranks, .n_in = 1, .n_out = 1, .eval = true};
-
-    for (int r = 0; r < ranks; ++r) {
-        const double first = 16 * r;
-
-        call.in[r][0] = check_array(c, 2, dim, check_sequence(c, FEATURES, first, 4));
-        call.g[r][0] = check_array(c, 2, dim, check_sequence(c, FEATURES, 1, 1));
-        ddp_set(c, model, r, IMPL_VALUE, MEAN,
-                r == 0 ? mean : check_sequence(c, FEATURES, 1000 * r, 1));
-        ddp_set(c, model, r, IMPL_VALUE, VARIANCE,
-                r == 0 ? variance : check_sequence(c, FEATURES, 100 * r, 1));
-    }
-    ddp_pass_counted(c, model, &call);
-    ddp_all_are(c, model, ranks, IMPL_VALUE, MEAN, FEATURES, mean);
-    ddp_all_are(c, model, ranks, IMPL_VALUE, VARIANCE, FEATURES, variance);
-    for (int r = 0; r < ranks; ++r) {
-        double y[FEATURES];
-
-        for (int f = 0; f < FEATURES; ++f)
-            y[f] = (16 * r + 4 * f - mean[f]) / deviation[f];
-        check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], FEATURES, y);
-    }
-}
-
 /* Each rank has other statistics before a forward: those of rank 0 are used, for every feature. */
 static void shape_ranks_buffers(struct check *c)
 {
@@ -117,7 +88,31 @@ static void shape_ranks_buffers(struct check *c)
 
         for (int turn = 0; turn < 2; ++turn) {
             check_note(c, "R=%d, turn %d: ", ranks, turn);
-            evaluate(c, model, ranks, turn);
+            static const double variance[FEATURES] = {4, 1, 16}, deviation[FEATURES] = {2, 1, 4};
+            const size_t dim[] = {1, FEATURES};
+            const double mean[FEATURES] = {turn, 10 + turn, 20 - turn};
+            struct ddp_call call = {.ranks = ranks, .n_in = 1, .n_out = 1, .eval = true};
+
+            for (int r = 0; r < ranks; ++r) {
+                const double first = 16 * r;
+
+                call.in[r][0] = check_array(c, 2, dim, check_sequence(c, FEATURES, first, 4));
+                call.g[r][0] = check_array(c, 2, dim, check_sequence(c, FEATURES, 1, 1));
+                ddp_set(c, model, r, IMPL_VALUE, MEAN,
+                        r == 0 ? mean : check_sequence(c, FEATURES, 1000 * r, 1));
+                ddp_set(c, model, r, IMPL_VALUE, VARIANCE,
+                        r == 0 ? variance : check_sequence(c, FEATURES, 100 * r, 1));
+            }
+            ddp_pass_counted(c, model, &call);
+            ddp_all_are(c, model, ranks, IMPL_VALUE, MEAN, FEATURES, mean);
+            ddp_all_are(c, model, ranks, IMPL_VALUE, VARIANCE, FEATURES, variance);
+            for (int r = 0; r < ranks; ++r) {
+                double y[FEATURES];
+
+                for (int f = 0; f < FEATURES; ++f)
+                    y[f] = (16 * r + 4 * f - mean[f]) / deviation[f];
+                check_values(c, check_text(c, "output of rank %d", r), call.out[r][0], FEATURES, y);
+            }
         }
         check_model_close(c, model);
     }
@@ -133,30 +128,6 @@ struct several {
     double a[CELLS], b[CELLS], g[CELLS], twice[2 * CELLS], p[CELLS], doubled[2 * CELLS];
     double da[CELLS], db[CELLS], weight, bias;
 };
-
-static void several_make(struct check *c, struct several *s, size_t rows, uint64_t seed, bool both)
-{
-    const double *numbers = check_integers(c, 5 * CELLS, seed);
-
-    *s = (struct several){.n = rows * COLUMNS};
-    for (size_t i = 0; i < s->n; ++i) {
-        const size_t twin = i / COLUMNS * 2 * COLUMNS + i % COLUMNS;
-        double h, up;
-
-        s->a[i] = numbers[i];
-        s->b[i] = numbers[CELLS + i];
-        s->g[i] = numbers[2 * CELLS + i];
-        s->twice[twin] = numbers[3 * CELLS + i];
-        s->twice[twin + COLUMNS] = numbers[4 * CELLS + i];
-        h = s->a[i] * s->b[i];
-        up = s->g[i] + (both ? s->twice[twin] + s->twice[twin + COLUMNS] : 0);
-        s->p[i] = s->doubled[twin] = s->doubled[twin + COLUMNS] = 2 * h + 1;
-        s->da[i] = 2 * up * s->b[i];
-        s->db[i] = 2 * up * s->a[i];
-        s->weight += up * h;
-        s->bias += up;
-    }
-}
 
 static const struct impl_array *ranks_times(struct check *c, const double values[], size_t rows,
                                             int by)
@@ -179,7 +150,27 @@ static void several_turn(struct check *c, struct impl_model *model, int ranks, i
     for (int r = 0; r < ranks; ++r) {
         const size_t rows = 1 + (size_t)(r + turn) % MOST_ROWS, dim[] = {rows, COLUMNS};
 
-        several_make(c, &s[r], rows, 100 * (uint64_t)turn + (uint64_t)r, both);
+        const uint64_t seed = 100 * (uint64_t)turn + (uint64_t)r;
+        const double *numbers = check_integers(c, 5 * CELLS, seed);
+
+        s[r] = (struct several){.n = rows * COLUMNS};
+        for (size_t i = 0; i < s[r].n; ++i) {
+            const size_t twin = i / COLUMNS * 2 * COLUMNS + i % COLUMNS;
+            double h, up;
+
+            s[r].a[i] = numbers[i];
+            s[r].b[i] = numbers[CELLS + i];
+            s[r].g[i] = numbers[2 * CELLS + i];
+            s[r].twice[twin] = numbers[3 * CELLS + i];
+            s[r].twice[twin + COLUMNS] = numbers[4 * CELLS + i];
+            h = s[r].a[i] * s[r].b[i];
+            up = s[r].g[i] + (both ? s[r].twice[twin] + s[r].twice[twin + COLUMNS] : 0);
+            s[r].p[i] = s[r].doubled[twin] = s[r].doubled[twin + COLUMNS] = 2 * h + 1;
+            s[r].da[i] = 2 * up * s[r].b[i];
+            s[r].db[i] = 2 * up * s[r].a[i];
+            s[r].weight += up * h;
+            s[r].bias += up;
+        }
         call.in[r][0] = check_needs_grad(check_array(c, 2, dim, s[r].a));
         call.in[r][1] = check_needs_grad(check_array(c, 2, dim, s[r].b));
         call.g[r][0] = ranks_times(c, s[r].g, rows, ranks);

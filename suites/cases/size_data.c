@@ -60,8 +60,13 @@ static float narrow(float number, int most)
     return (float)(number < 0 ? -(size % most) - 1 : size % most + 1);
 }
 
-static void chain_values(struct check *c, struct size_chain *chain)
+void size_chain_make(struct check *c, struct size_chain *chain, size_t m, size_t m3, size_t n)
 {
+    static const float inputs[CHAIN_ROWS] = {1, -2, 2, 3, -1, -3, 4, -4};
+
+    if (n > CHAIN_ROWS)
+        check_broken(c, "%zu rows of %d", n, (int)CHAIN_ROWS);
+    *chain = (struct size_chain){.m = m, .m3 = m3, .n = n};
     const size_t size[CHAIN_PARAMS] = {chain->m, chain->m, chain->m, 1, chain->m3, chain->m3};
 
     for (int p = 0; p < CHAIN_PARAMS; ++p) {
@@ -74,49 +79,35 @@ static void chain_values(struct check *c, struct size_chain *chain)
         chain->value[B1][o] = narrow(chain->value[B1][o], 2);
         chain->value[W2][o] = narrow(chain->value[W2][o], 2);
     }
-}
-
-/* Computes one row: its output, and its contribution to the gradients. */
-static void chain_row(struct check *c, struct size_chain *chain, size_t row)
-{
-    float *const *value = chain->value, *const *grad = chain->grad;
-    const float x = chain->x[row], *g = chain->g + row * chain->m3;
-    float *y = chain->y + row * chain->m3, sum = value[B2][0], down = 0;
-
-    for (size_t o = 0; o < chain->m; ++o)
-        sum += value[W2][o] * (value[W1][o] * x + value[B1][o]);
-    for (size_t o = 0; o < chain->m3; ++o) {
-        y[o] = value[W3][o] * sum + value[B3][o];
-        down += value[W3][o] * g[o];
-        grad[W3][o] += g[o] * sum;
-        grad[B3][o] += g[o];
-    }
-    for (size_t o = 0; o < chain->m; ++o) {
-        grad[W1][o] += down * value[W2][o] * x;
-        grad[B1][o] += down * value[W2][o];
-        grad[W2][o] += down * (value[W1][o] * x + value[B1][o]);
-    }
-    grad[B2][0] += down;
-    if (!(sum > -65536 && sum < 65536 && down > -65536 && down < 65536))
-        check_broken(c, "row %zu: sums of %.9g and %.9g are not exact any more", row, (double)sum,
-                     (double)down);
-}
-
-void size_chain_make(struct check *c, struct size_chain *chain, size_t m, size_t m3, size_t n)
-{
-    static const float inputs[CHAIN_ROWS] = {1, -2, 2, 3, -1, -3, 4, -4};
-
-    if (n > CHAIN_ROWS)
-        check_broken(c, "%zu rows of %d", n, (int)CHAIN_ROWS);
-    *chain = (struct size_chain){.m = m, .m3 = m3, .n = n};
-    chain_values(c, chain);
     chain->x = check_memory(c, sizeof inputs);
     for (size_t row = 0; row < n; ++row)
         chain->x[row] = inputs[row];
     chain->g = sized_numbers(c, n * m3, 111);
     chain->y = check_memory(c, n * m3 * sizeof(float));
-    for (size_t row = 0; row < n; ++row)
-        chain_row(c, chain, row);
+    for (size_t row = 0; row < n; ++row) {
+        /* Computes one row: its output, and its contribution to the gradients. */
+        float *const *value = chain->value, *const *grad = chain->grad;
+        const float x = chain->x[row], *g = chain->g + row * chain->m3;
+        float *y = chain->y + row * chain->m3, sum = value[B2][0], down = 0;
+
+        for (size_t o = 0; o < chain->m; ++o)
+            sum += value[W2][o] * (value[W1][o] * x + value[B1][o]);
+        for (size_t o = 0; o < chain->m3; ++o) {
+            y[o] = value[W3][o] * sum + value[B3][o];
+            down += value[W3][o] * g[o];
+            grad[W3][o] += g[o] * sum;
+            grad[B3][o] += g[o];
+        }
+        for (size_t o = 0; o < chain->m; ++o) {
+            grad[W1][o] += down * value[W2][o] * x;
+            grad[B1][o] += down * value[W2][o];
+            grad[W2][o] += down * (value[W1][o] * x + value[B1][o]);
+        }
+        grad[B2][0] += down;
+        if (!(sum > -65536 && sum < 65536 && down > -65536 && down < 65536))
+            check_broken(c, "row %zu: sums of %.9g and %.9g are not exact any more", row,
+                         (double)sum, (double)down);
+    }
 }
 
 const char *size_chain_layers(struct check *c, const struct size_chain *chain)

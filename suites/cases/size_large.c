@@ -38,34 +38,6 @@ static void places_rows(struct check *c, struct places *p, int k)
     p->g = sized_array(c, 2, out, g);
 }
 
-static void places_run(struct check *c, int k, const struct places *p, float *want)
-{
-    struct impl_model *model =
-        golden_parallel(c, k, "", "{\"kind\":\"linear\",\"in\":513,\"out\":515}");
-    struct sized_pass pass = {.x = p->x, .g = p->g};
-    struct guard *mark = sized_mark(c);
-    struct impl_array row;
-
-    sized_put(c, model, 0, IMPL_VALUE, 0, p->weight);
-    sized_put(c, model, 0, IMPL_VALUE, 1, p->bias);
-    sized_run(c, model, &pass);
-    sized_release(c, mark);
-    row = *pass.y;
-    row.dim[0] = 1;
-    for (int r = 0; r < KINDS * k; ++r) {
-        row.data = (float *)pass.y->data + (size_t)r * OUT;
-        sized_same(c, check_text(c, "row %d of the output", r), &row, OUT, p->y[r % KINDS]);
-    }
-    for (size_t e = 0; e < WEIGHTS; ++e)
-        want[e] = p->times * ((float)e - 256);
-    sized_is(c, model, 0, IMPL_GRAD, 0, WEIGHTS, want);
-    check_step(c, model, 1.0F / 8, 0);
-    for (size_t e = 0; e < WEIGHTS; ++e)
-        want[e] = p->weight[e] - want[e] / 8;
-    sized_is(c, model, 0, IMPL_VALUE, 0, WEIGHTS, want);
-    check_model_close(c, model);
-}
-
 static void size_weight(struct check *c)
 {
     float *want = check_memory(c, WEIGHTS * sizeof *want);
@@ -84,7 +56,30 @@ static void size_weight(struct check *c)
     for (int i = 1, k; (k = check_count(c, i)) != 0; i += 3) {
         check_note(c, "K=%d: ", k);
         places_rows(c, &p, k);
-        places_run(c, k, &p, want);
+        struct impl_model *model =
+            golden_parallel(c, k, "", "{\"kind\":\"linear\",\"in\":513,\"out\":515}");
+        struct sized_pass pass = {.x = p.x, .g = p.g};
+        struct guard *mark = sized_mark(c);
+        struct impl_array row;
+
+        sized_put(c, model, 0, IMPL_VALUE, 0, p.weight);
+        sized_put(c, model, 0, IMPL_VALUE, 1, p.bias);
+        sized_run(c, model, &pass);
+        sized_release(c, mark);
+        row = *pass.y;
+        row.dim[0] = 1;
+        for (int r = 0; r < KINDS * k; ++r) {
+            row.data = (float *)pass.y->data + (size_t)r * OUT;
+            sized_same(c, check_text(c, "row %d of the output", r), &row, OUT, p.y[r % KINDS]);
+        }
+        for (size_t e = 0; e < WEIGHTS; ++e)
+            want[e] = p.times * ((float)e - 256);
+        sized_is(c, model, 0, IMPL_GRAD, 0, WEIGHTS, want);
+        check_step(c, model, 1.0F / 8, 0);
+        for (size_t e = 0; e < WEIGHTS; ++e)
+            want[e] = p.weight[e] - want[e] / 8;
+        sized_is(c, model, 0, IMPL_VALUE, 0, WEIGHTS, want);
+        check_model_close(c, model);
     }
 }
 

@@ -84,8 +84,12 @@ static void size_ranks_elements(struct check *c)
 
 enum { RANKS = 2, FIRST_ROWS = 1, ROWS = 3 };
 
-static void chain_train(struct check *c, size_t m, size_t m3, int turns)
+/* From the end there are two weights of 600004 bytes, which exceed 1 MiB, then three of 400012
+ * bytes. */
+static void size_ranks_buckets(struct check *c)
 {
+    const size_t m = 100003;
+    const size_t m3 = 150001;
     struct size_chain chain;
     struct impl_model *model;
 
@@ -97,7 +101,7 @@ static void chain_train(struct check *c, size_t m, size_t m3, int turns)
     for (int r = 0; r < RANKS; ++r)
         for (int p = 0; p < CHAIN_PARAMS; ++p)
             sized_put(c, model, r, IMPL_VALUE, p, chain.value[p]);
-    for (int turn = 0; turn < turns; ++turn) {
+    for (int turn = 0; turn < 3; ++turn) {
         check_note(c, "turn %d: ", turn);
         /* In the first turn all parameters are in one bucket; later turns have the buckets of
          * DDP-11. Rank 0 has the first row, rank 1 the others. */
@@ -120,13 +124,6 @@ static void chain_train(struct check *c, size_t m, size_t m3, int turns)
             for (int r = 0; r < RANKS; ++r)
                 sized_is(c, model, r, IMPL_GRAD, p, chain.size[p], chain.grad[p]);
     }
-}
-
-/* From the end there are two weights of 600004 bytes, which exceed 1 MiB, then three of 400012
- * bytes. */
-static void size_ranks_buckets(struct check *c)
-{
-    chain_train(c, 100003, 150001, 3);
 }
 
 static const struct check_case cases[] = {

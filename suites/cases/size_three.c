@@ -39,23 +39,6 @@ static void run_net(struct check *c, struct net *net, int rank)
         sized_back(up[l], net->weight[l], up[l + 1], 1, width[l], width[l + 1]);
 }
 
-static void turn(struct check *c, struct impl_model *model, const struct net *net, int number)
-{
-    const size_t in[] = {1, width[0]}, out[] = {1, width[LAYERS]};
-    struct ddp_call call = {.ranks = RANKS, .n_in = 1, .n_out = 1};
-
-    check_note(c, "turn %d: ", number);
-    for (int r = 0; r < RANKS; ++r) {
-        call.in[r][0] = sized_array(c, 2, in, net->value[r][0]);
-        call.g[r][0] = sized_array(c, 2, out, net->up[r][LAYERS]);
-    }
-    check_zero_grad(c, model);
-    ddp_pass_counted(c, model, &call);
-    for (int r = 0; r < RANKS; ++r)
-        sized_same(c, check_text(c, "output of rank %d", r), call.out[r][0], width[LAYERS],
-                   net->value[r][LAYERS]);
-}
-
 /* In the first turn all parameters are in one bucket, which SIZE-05.buckets checks. */
 static void size_ranks_three(struct check *c)
 {
@@ -80,8 +63,21 @@ static void size_ranks_three(struct check *c)
         for (int l = 0; l < LAYERS; ++l)
             sized_put(c, model, r, IMPL_VALUE, l, net.weight[l]);
     }
-    for (int number = 0; number < 2; ++number)
-        turn(c, model, &net, number);
+    for (int number = 0; number < 2; ++number) {
+        const size_t in[] = {1, width[0]}, out[] = {1, width[LAYERS]};
+        struct ddp_call call = {.ranks = RANKS, .n_in = 1, .n_out = 1};
+
+        check_note(c, "turn %d: ", number);
+        for (int r = 0; r < RANKS; ++r) {
+            call.in[r][0] = sized_array(c, 2, in, net.value[r][0]);
+            call.g[r][0] = sized_array(c, 2, out, net.up[r][LAYERS]);
+        }
+        check_zero_grad(c, model);
+        ddp_pass_counted(c, model, &call);
+        for (int r = 0; r < RANKS; ++r)
+            sized_same(c, check_text(c, "output of rank %d", r), call.out[r][0], width[LAYERS],
+                       net.value[r][LAYERS]);
+    }
     for (size_t l = 0; l < LAYERS; ++l) {
         const size_t n = width[l], cells = n * width[l + 1];
         float *want = check_memory(c, cells * sizeof *want);

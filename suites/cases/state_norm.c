@@ -128,32 +128,6 @@ static void state_norm_trained(struct check *c, int k)
 
 /* ---- BUF-12: other momenta, eps, numbers of features ----------------------------------------- */
 
-/* A deviation of 1 and eps 3 give a root of 2: the rows of a pair become -1/2 and 1/2. */
-static void pairs_trained(struct check *c, struct impl_model *model, int k, int turn)
-{
-    const size_t n = 2 * (size_t)k * FEATURES;
-    const double *g = check_integers(c, n, (uint64_t)turn + 5);
-    double y[MOST_ROWS * FEATURES], dx[MOST_ROWS * FEATURES], dw[FEATURES] = {0},
-                                                              db[FEATURES] = {0};
-
-    for (size_t e = 0; e < n; ++e) {
-        const size_t f = e % FEATURES, low = e / FEATURES % 2 == 0 ? e : e - FEATURES;
-        const double normal = e == low ? -0.5 : 0.5;
-        const double sum = g[low] + g[low + FEATURES], product = (g[low + FEATURES] - g[low]) / 2;
-
-        y[e] = weight[f] * normal + bias[f];
-        dx[e] = weight[f] / 2 * (g[e] - (sum + normal * product) / 2);
-        dw[f] += g[e] * normal;
-        db[f] += g[e];
-    }
-    check_zero_grad(c, model);
-    check_values(c, "output", check_one(c, model, pairs(c, k, turn), true, true), n, y);
-    check_values(c, "input gradient", check_backward(c, model, upstream(c, k, 2 * (size_t)k, g)), n,
-                 dx);
-    row_is(c, model, IMPL_GRAD, WEIGHT, dw);
-    row_is(c, model, IMPL_GRAD, BIAS, db);
-}
-
 static void state_norm_numbers(struct check *c, int k)
 {
     static const double momenta[] = {0.25, 0.875};
@@ -166,7 +140,30 @@ static void state_norm_numbers(struct check *c, int k)
 
         for (int turn = 0; turn < 3; ++turn) {
             check_note(c, "K=%d, momentum %g, step %d: ", k, momentum, turn);
-            pairs_trained(c, model, k, turn);
+            /* A deviation of 1 and eps 3 give a root of 2: the rows of a pair become -1/2 and 1/2.
+             */
+            const size_t n = 2 * (size_t)k * FEATURES;
+            const double *g = check_integers(c, n, (uint64_t)turn + 5);
+            double y[MOST_ROWS * FEATURES], dx[MOST_ROWS * FEATURES], dw[FEATURES] = {0},
+                                                                      db[FEATURES] = {0};
+
+            for (size_t e = 0; e < n; ++e) {
+                const size_t f = e % FEATURES, low = e / FEATURES % 2 == 0 ? e : e - FEATURES;
+                const double normal = e == low ? -0.5 : 0.5;
+                const double sum = g[low] + g[low + FEATURES],
+                             product = (g[low + FEATURES] - g[low]) / 2;
+
+                y[e] = weight[f] * normal + bias[f];
+                dx[e] = weight[f] / 2 * (g[e] - (sum + normal * product) / 2);
+                dw[f] += g[e] * normal;
+                db[f] += g[e];
+            }
+            check_zero_grad(c, model);
+            check_values(c, "output", check_one(c, model, pairs(c, k, turn), true, true), n, y);
+            check_values(c, "input gradient",
+                         check_backward(c, model, upstream(c, k, 2 * (size_t)k, g)), n, dx);
+            row_is(c, model, IMPL_GRAD, WEIGHT, dw);
+            row_is(c, model, IMPL_GRAD, BIAS, db);
             for (int f = 0; kept && f < FEATURES; ++f)
                 mean[f] = (1 - momentum) * mean[f] + momentum * (norm_first_of_all(0, f, turn) + 1);
             row_is(c, model, IMPL_VALUE, MEAN, mean);

@@ -110,27 +110,6 @@ static double upstream(int turn)
     return turn % 2 == 0 ? 1 + turn % 5 : -1 - turn % 3;
 }
 
-/* Makes a step with x = 1..9 and a counter before y = wx + b; the parameters are count, weight,
- * bias. */
-static void long_step(struct check *c, struct impl_model *model, int turn, struct sgd *sgd)
-{
-    const size_t n = ROWS;
-    const double g = upstream(turn), grad[] = {45 * g, ROWS * g};
-    const struct impl_array *y = check_forward(c, model, golden_rows(c, n));
-    const struct impl_array *dx;
-
-    golden_is_counted(c, "output", y, n, sgd->value[0] + sgd->value[1], sgd->value[0]);
-    check_zero_grad(c, model);
-    dx = check_backward(c, model, check_vector(c, n, check_sequence(c, n, g, 0)));
-    golden_is_counted(c, "input gradient", dx, n, g * sgd->value[0], 0);
-    check_grad_is(c, model, 1, grad[0]);
-    check_grad_is(c, model, 2, grad[1]);
-    check_step(c, model, 1.0F / 256, 0);
-    sgd_step(sgd, 1.0 / 256, grad);
-    check_value_is(c, model, 1, sgd->value[0]);
-    check_value_is(c, model, 2, sgd->value[1]);
-}
-
 static void state_many_steps(struct check *c)
 {
     const int k = golden_most(c, 4);
@@ -140,7 +119,23 @@ static void state_many_steps(struct check *c)
 
     for (int turn = 0; turn < STEPS; ++turn) {
         check_note(c, "K=%d, step %d: ", k, turn + 1);
-        long_step(c, model, turn, &sgd);
+        /* Makes a step with x = 1..9 and a counter before y = wx + b; the parameters are count,
+         * weight, bias. */
+        const size_t n = ROWS;
+        const double g = upstream(turn), grad[] = {45 * g, ROWS * g};
+        const struct impl_array *y = check_forward(c, model, golden_rows(c, n));
+        const struct impl_array *dx;
+
+        golden_is_counted(c, "output", y, n, sgd.value[0] + sgd.value[1], sgd.value[0]);
+        check_zero_grad(c, model);
+        dx = check_backward(c, model, check_vector(c, n, check_sequence(c, n, g, 0)));
+        golden_is_counted(c, "input gradient", dx, n, g * sgd.value[0], 0);
+        check_grad_is(c, model, 1, grad[0]);
+        check_grad_is(c, model, 2, grad[1]);
+        check_step(c, model, 1.0F / 256, 0);
+        sgd_step(&sgd, 1.0 / 256, grad);
+        check_value_is(c, model, 1, sgd.value[0]);
+        check_value_is(c, model, 2, sgd.value[1]);
         check_value_is(c, model, 0, counts ? turn + 1 : 0);
     }
 }
