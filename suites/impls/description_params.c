@@ -17,54 +17,6 @@ static struct layer_param *params_add(struct layer *layer, const char *name, int
     return param;
 }
 
-static void add_all(struct layer *layer)
-{
-    switch (layer->kind) {
-    case LAYER_AFFINE:
-        params_add(layer, "weight", 1, 1, 1);
-        if (layer->with_bias)
-            params_add(layer, "bias", 1, 1, 1);
-        break;
-    case LAYER_LINEAR:
-        params_add(layer, "weight", 2, layer->out, layer->in);
-        if (layer->with_bias)
-            params_add(layer, "bias", 1, layer->out, 1);
-        break;
-    case LAYER_TIED:
-    case LAYER_GRAD:
-        params_add(layer, "weight", 1, 1, 1);
-        break;
-    case LAYER_UNUSED:
-        params_add(layer, "weight", 1, layer->in, 1);
-        break;
-    case LAYER_BRANCH:
-        params_add(layer, "low", 1, 1, 1);
-        params_add(layer, "high", 1, 1, 1);
-        break;
-    case LAYER_CONSTANT:
-    case LAYER_EMBEDDING:
-    case LAYER_POSITIONS:
-        params_add(layer, "weight", 2, layer->in, layer->out);
-        break;
-    case LAYER_LAYER_NORM:
-        params_add(layer, "weight", 1, layer->in, 1);
-        params_add(layer, "bias", 1, layer->in, 1);
-        break;
-    case LAYER_COUNTER:
-        params_add(layer, "count", 1, 1, 1)->buffer = true;
-        break;
-    case LAYER_BATCH_NORM:
-        params_add(layer, "weight", 1, layer->in, 1);
-        params_add(layer, "bias", 1, layer->in, 1);
-        params_add(layer, "running_mean", 1, layer->in, 1)->buffer = true;
-        params_add(layer, "running_var", 1, layer->in, 1)->buffer = true;
-        params_add(layer, "batches", 1, 1, 1)->buffer = true;
-        break;
-    default:
-        break;
-    }
-}
-
 static int read_initial(const struct reader *r, const json_t *list, struct layer_param *param)
 {
     const size_t count = param->dim[0] * param->dim[1];
@@ -114,7 +66,50 @@ int read_params(const struct reader *r, const json_t *object, struct layer *laye
 {
     int status = 0;
 
-    add_all(layer);
+    switch (layer->kind) {
+    case LAYER_AFFINE:
+        params_add(layer, "weight", 1, 1, 1);
+        if (layer->with_bias)
+            params_add(layer, "bias", 1, 1, 1);
+        break;
+    case LAYER_LINEAR:
+        params_add(layer, "weight", 2, layer->out, layer->in);
+        if (layer->with_bias)
+            params_add(layer, "bias", 1, layer->out, 1);
+        break;
+    case LAYER_TIED:
+    case LAYER_GRAD:
+        params_add(layer, "weight", 1, 1, 1);
+        break;
+    case LAYER_UNUSED:
+        params_add(layer, "weight", 1, layer->in, 1);
+        break;
+    case LAYER_BRANCH:
+        params_add(layer, "low", 1, 1, 1);
+        params_add(layer, "high", 1, 1, 1);
+        break;
+    case LAYER_CONSTANT:
+    case LAYER_EMBEDDING:
+    case LAYER_POSITIONS:
+        params_add(layer, "weight", 2, layer->in, layer->out);
+        break;
+    case LAYER_LAYER_NORM:
+        params_add(layer, "weight", 1, layer->in, 1);
+        params_add(layer, "bias", 1, layer->in, 1);
+        break;
+    case LAYER_COUNTER:
+        params_add(layer, "count", 1, 1, 1)->buffer = true;
+        break;
+    case LAYER_BATCH_NORM:
+        params_add(layer, "weight", 1, layer->in, 1);
+        params_add(layer, "bias", 1, layer->in, 1);
+        params_add(layer, "running_mean", 1, layer->in, 1)->buffer = true;
+        params_add(layer, "running_var", 1, layer->in, 1)->buffer = true;
+        params_add(layer, "batches", 1, 1, 1)->buffer = true;
+        break;
+    default:
+        break;
+    }
     for (int i = 0; status == 0 && i < layer->n_params; ++i)
         status = read_initial(r, json_object_get(object, layer->param[i].name), &layer->param[i]);
     return status != 0 ? status : read_frozen(r, json_object_get(object, "frozen"), layer);

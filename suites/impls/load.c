@@ -26,16 +26,11 @@ static int copy_options(struct impl_source *source, const char *options, char re
 
 /* ---- mutants --------------------------------------------------------------------------------- */
 
-static bool is_mutant(const char *name)
-{
-    return mutant_find(name) < mutant_n || strcmp(name, "none") == 0 ||
-           strcmp(name, "none-other") == 0;
-}
-
 static int load_mutant(const char *name, const char *options, struct impl_source *source,
                        char reason[REASON])
 {
-    if (!is_mutant(name)) {
+    if (!(mutant_find(name) < mutant_n || strcmp(name, "none") == 0 ||
+          strcmp(name, "none-other") == 0)) {
         int used =
             snprintf(reason, REASON, "unknown mutant '%.40s'; known: none, none-other", name);
 

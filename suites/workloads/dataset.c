@@ -73,22 +73,6 @@ static int32_t teach(const struct dataset *data, uint64_t seed, const float row[
     return label;
 }
 
-static void fill_row(struct dataset *data, uint64_t seed, size_t i)
-{
-    struct stream stream = stream_open(seed, STREAM_OF_DATA, i);
-    float *row = &data->feature[i * data->features];
-
-    for (size_t j = 0; j < data->features; ++j)
-        row[j] = data->table > 0 ? (float)stream_below(&stream, data->table)
-                                 : (float)stream_normal(&stream);
-    if (data->table > 0) {
-        stream = stream_open(seed, STREAM_OF_TEACHER, (size_t)row[0]);
-        data->label[i] = (int32_t)stream_below(&stream, (size_t)data->classes);
-    } else {
-        data->label[i] = teach(data, seed, row);
-    }
-}
-
 int dataset_random(size_t rows, const struct dataset_want *want, uint64_t seed,
                    struct dataset *data, struct dp_error *err)
 {
@@ -105,8 +89,20 @@ int dataset_random(size_t rows, const struct dataset_want *want, uint64_t seed,
                        want->classes);
     if ((status = alloc(data, err)))
         return status;
-    for (size_t i = 0; i < rows; ++i)
-        fill_row(data, seed, i);
+    for (size_t i = 0; i < rows; ++i) {
+        struct stream stream = stream_open(seed, STREAM_OF_DATA, i);
+        float *row = &data->feature[i * data->features];
+
+        for (size_t j = 0; j < data->features; ++j)
+            row[j] = data->table > 0 ? (float)stream_below(&stream, data->table)
+                                     : (float)stream_normal(&stream);
+        if (data->table > 0) {
+            stream = stream_open(seed, STREAM_OF_TEACHER, (size_t)row[0]);
+            data->label[i] = (int32_t)stream_below(&stream, (size_t)data->classes);
+        } else {
+            data->label[i] = teach(data, seed, row);
+        }
+    }
     dataset_measure(data);
     return 0;
 }
@@ -123,37 +119,6 @@ static int check_want(const struct dataset *data, const struct dataset_want *wan
     return 0;
 }
 
-static int open_digits(const struct dataset_want *want, struct dataset *data, struct dp_error *err)
-{
-    static const struct dataset_want digits = {.features = 64, .classes = 10};
-    const size_t bytes = strlen((const char *)dataset_digits);
-    FILE *file = fmemopen((void *)dataset_digits, bytes, "r");
-
-    if (!file)
-        return dp_fail(err, DP_ENOMEM, "no memory for digits");
-    const int status = dataset_read_csv(file, "digits", &digits, data, err);
-
-    fclose(file);
-    return status ? status : check_want(data, want, err);
-}
-
-static int dataset_open_file(const char *path, const struct dataset_want *want,
-                             struct dataset *data, struct dp_error *err)
-{
-    const char *slash = strrchr(path, '/');
-    FILE *file = fopen(path, "r");
-
-    if (!file)
-        return dp_fail(err, DP_EINVAL,
-                       "data '%.80s' is neither digits nor random, nor a file that can be read: %s",
-                       path, strerror(errno));
-    const int status = dataset_read_csv(file, path, want, data, err);
-
-    fclose(file);
-    snprintf(data->name, sizeof data->name, "%s", slash != NULL ? slash + 1 : path);
-    return status;
-}
-
 int dataset_open(const char *what, const struct dataset_want *want, struct dataset *data,
                  struct dp_error *err)
 {
@@ -167,8 +132,18 @@ int dataset_open(const char *what, const struct dataset_want *want, struct datas
         return dp_fail(err, DP_EINVAL, "--header is for a file: %.80s has no line of names", what);
     if (want->text)
         return dataset_open_text(what, want, data, err);
-    if (strcmp(what, "digits") == 0)
-        return open_digits(want, data, err);
+    if (strcmp(what, "digits") == 0) {
+        static const struct dataset_want digits = {.features = 64, .classes = 10};
+        const size_t bytes = strlen((const char *)dataset_digits);
+        FILE *file = fmemopen((void *)dataset_digits, bytes, "r");
+
+        if (!file)
+            return dp_fail(err, DP_ENOMEM, "no memory for digits");
+        const int status = dataset_read_csv(file, "digits", &digits, data, err);
+
+        fclose(file);
+        return status ? status : check_want(data, want, err);
+    }
     if (strcmp(what, "random") == 0) {
         struct dataset_want all = *want;
 
@@ -178,7 +153,18 @@ int dataset_open(const char *what, const struct dataset_want *want, struct datas
         return dataset_random(want->table > 0 ? RANDOM_REPEATS * want->table : RANDOM_ROWS, &all,
                               RANDOM_SEED, data, err);
     }
-    return dataset_open_file(what, want, data, err);
+    const char *slash = strrchr(what, '/');
+    FILE *file = fopen(what, "r");
+
+    if (!file)
+        return dp_fail(err, DP_EINVAL,
+                       "data '%.80s' is neither digits nor random, nor a file that can be read: %s",
+                       what, strerror(errno));
+    const int status = dataset_read_csv(file, what, want, data, err);
+
+    fclose(file);
+    snprintf(data->name, sizeof data->name, "%s", slash != NULL ? slash + 1 : what);
+    return status;
 }
 
 int dataset_part(const struct dataset *data, size_t *train, struct dp_error *err)

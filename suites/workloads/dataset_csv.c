@@ -297,21 +297,6 @@ static int read_rows(struct reader *r)
     return status;
 }
 
-static void find_gaps(struct dataset *data)
-{
-    unsigned char seen[(DATASET_MAX_CLASSES + 7) / 8] = {0}; /* a bit for each */
-
-    for (size_t i = 0; i < data->rows; ++i)
-        seen[data->label[i] / 8] |= (unsigned char)(1U << data->label[i] % 8);
-    for (int c = 0; c < data->classes; ++c) {
-        if (seen[c / 8] >> c % 8 & 1)
-            continue;
-        if (data->gaps < DATASET_GAPS)
-            data->gap[data->gaps] = c;
-        ++data->gaps;
-    }
-}
-
 int dataset_read_csv(FILE *file, const char *name, const struct dataset_want *want,
                      struct dataset *data, struct dp_error *err)
 {
@@ -342,6 +327,16 @@ int dataset_read_csv(FILE *file, const char *name, const struct dataset_want *wa
     if (status)
         return status;
     dataset_measure(data);
-    find_gaps(data);
+    unsigned char seen[(DATASET_MAX_CLASSES + 7) / 8] = {0}; /* a bit for each */
+
+    for (size_t i = 0; i < data->rows; ++i)
+        seen[data->label[i] / 8] |= (unsigned char)(1U << data->label[i] % 8);
+    for (int c = 0; c < data->classes; ++c) {
+        if (seen[c / 8] >> c % 8 & 1)
+            continue;
+        if (data->gaps < DATASET_GAPS)
+            data->gap[data->gaps] = c;
+        ++data->gaps;
+    }
     return 0;
 }

@@ -83,16 +83,6 @@ static int text_check(const struct dataset *data, size_t bytes, struct dp_error 
     return 0;
 }
 
-static void set_names(struct dataset *data, const char *path)
-{
-    const size_t length = strlen(path), most = sizeof data->path - 4;
-    const char *slash = strrchr(path, '/');
-
-    snprintf(data->name, sizeof data->name, "%s", slash ? slash + 1 : path);
-    snprintf(data->path, sizeof data->path, "%s%s", length > most ? "..." : "",
-             length > most ? path + length - most : path);
-}
-
 static FILE *open_named(const char *what)
 {
     if (strcmp(what, NAME) != 0)
@@ -108,7 +98,13 @@ int dataset_open_text(const char *what, const struct dataset_want *want, struct 
     int status;
 
     *data = (struct dataset){.features = want->features, .classes = want->classes, .unit = 1};
-    set_names(data, dataset_file(what));
+    const char *path = dataset_file(what);
+    const size_t length = strlen(path), most = sizeof data->path - 4;
+    const char *slash = strrchr(path, '/');
+
+    snprintf(data->name, sizeof data->name, "%s", slash ? slash + 1 : path);
+    snprintf(data->path, sizeof data->path, "%s%s", length > most ? "..." : "",
+             length > most ? path + length - most : path);
     if (dataset_file(what)[0] == '\0')
         return dp_fail(err, DP_EINVAL,
                        "data '%s' names no file: text:FILE, or text for this project's documents",

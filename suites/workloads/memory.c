@@ -9,14 +9,6 @@ static const double PIECE = 1 << 16;
 /* Two are timed, and the probe. */
 enum { SETS = WORKLOAD_SETS + 1, MOST_ROWS = 1 << 30 };
 
-/* Inputs and weights forward, gradients of outputs backward: two bytes each. */
-static void hold_rounded(const struct workload_kept *kept, double tokens,
-                         struct workload_footprint *held, size_t *tensors)
-{
-    held->step += sizeof(uint16_t) * (tokens * kept->operands + kept->weights);
-    *tensors += kept->rounded;
-}
-
 bool workload_footprint(const struct workload *workload, const struct workload_use *use, bool first,
                         size_t rows, struct workload_footprint *held)
 {
@@ -43,8 +35,11 @@ bool workload_footprint(const struct workload *workload, const struct workload_u
     held->gathered = use->way != WORKLOAD_ALONE && first ? bytes : 0;
     held->batches = number * 2 * SETS * (use->way == WORKLOAD_RANKS ? here : first ? whole : 0);
     held->step = number * here * kept.numbers;
-    if (use->math == DP_MATH_BF16)
-        hold_rounded(&kept, here, held, &tensors);
+    if (use->math == DP_MATH_BF16) {
+        /* Inputs and weights forward, gradients of outputs backward: two bytes each. */
+        held->step += sizeof(uint16_t) * (here * kept.operands + kept.weights);
+        tensors += kept.rounded;
+    }
     if (use->way == WORKLOAD_REPLICAS && first && use->devices > 1)
         held->step += number * kept.outputs * (2 * whole - here);
     held->spare = fmin(held->step, PIECE * (double)tensors);

@@ -56,32 +56,6 @@ void workload_named(const struct workload_descriptor *is, struct workload *workl
     memcpy(workload->size, is->size, sizeof workload->size);
 }
 
-static int parse_sized(const struct workload_descriptor *is, const char *text,
-                       struct workload *workload, char *why, size_t bytes)
-{
-    struct workload parsed = {.is = is};
-    size_t used = (size_t)snprintf(parsed.name, sizeof parsed.name, "%s", is->name);
-
-    if (parse_sizes(text, &parsed, why, bytes))
-        return -1;
-    /* The name is written anew, so that mlp:08,4 and mlp:8,4 are one workload. */
-    for (size_t i = 0; i < parsed.n_sizes && used < sizeof parsed.name; ++i) {
-        int n = snprintf(parsed.name + used, sizeof parsed.name - used, "%c%zu", i == 0 ? ':' : ',',
-                         parsed.size[i]);
-
-        used += (size_t)n;
-    }
-    if (used >= sizeof parsed.name) {
-        snprintf(why, bytes, "%.64s...: the name is longer than %zu characters", text,
-                 sizeof parsed.name - 1);
-        return -1;
-    }
-    if (check_sizes(&parsed, why, bytes))
-        return -1;
-    *workload = parsed;
-    return 0;
-}
-
 #define DECLARE(name) extern const struct workload_descriptor workload_##name;
 WORKLOADS(DECLARE)
 
@@ -116,8 +90,30 @@ int workload_parse(const char *text, struct workload *workload, char *why, size_
         if (strncmp(text, list[i]->name, length) != 0 || list[i]->name[length] != '\0' ||
             sized != (text[length] == ':'))
             continue;
-        if (sized)
-            return parse_sized(list[i], text, workload, why, bytes);
+        if (sized) {
+            const struct workload_descriptor *is = list[i];
+            struct workload parsed = {.is = is};
+            size_t used = (size_t)snprintf(parsed.name, sizeof parsed.name, "%s", is->name);
+
+            if (parse_sizes(text, &parsed, why, bytes))
+                return -1;
+            /* The name is written anew, so that mlp:08,4 and mlp:8,4 are one workload. */
+            for (size_t j = 0; j < parsed.n_sizes && used < sizeof parsed.name; ++j) {
+                int n = snprintf(parsed.name + used, sizeof parsed.name - used, "%c%zu",
+                                 j == 0 ? ':' : ',', parsed.size[j]);
+
+                used += (size_t)n;
+            }
+            if (used >= sizeof parsed.name) {
+                snprintf(why, bytes, "%.64s...: the name is longer than %zu characters", text,
+                         sizeof parsed.name - 1);
+                return -1;
+            }
+            if (check_sizes(&parsed, why, bytes))
+                return -1;
+            *workload = parsed;
+            return 0;
+        }
         workload_named(list[i], workload);
         return 0;
     }

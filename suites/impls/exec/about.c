@@ -25,8 +25,12 @@ static void read_device_names(struct answer *a, struct impl_about *about)
     }
 }
 
-static void read_capabilities(struct answer *a, struct impl_about *about)
+void answer_about(struct answer *a, struct impl_about *about)
 {
+    memset(about, 0, sizeof *about);
+    answer_text(a, a->ok, "", "name", about->name, sizeof about->name);
+    answer_text(a, a->ok, "", "version", about->version, sizeof about->version);
+    read_device_names(a, about);
     const json_t *list = answer_field(a, a->ok, "", "capabilities");
 
     if (list && !json_is_array(list))
@@ -40,10 +44,6 @@ static void read_capabilities(struct answer *a, struct impl_about *about)
                          word == NULL ? "" : word);
         about->capabilities |= capability;
     }
-}
-
-static void read_dialects(struct answer *a, struct impl_about *about)
-{
     json_t *object = answer_field(a, a->ok, "", "dialects");
     const char *name;
     json_t *value;
@@ -72,16 +72,6 @@ static void read_dialects(struct answer *a, struct impl_about *about)
             about->dialect[dialect] = impl_choice_of(word);
         }
     }
-}
-
-void answer_about(struct answer *a, struct impl_about *about)
-{
-    memset(about, 0, sizeof *about);
-    answer_text(a, a->ok, "", "name", about->name, sizeof about->name);
-    answer_text(a, a->ok, "", "version", about->version, sizeof about->version);
-    read_device_names(a, about);
-    read_capabilities(a, about);
-    read_dialects(a, about);
     if (json_object_get(a->ok, "blas")) /* this field is optional */
         answer_text(a, a->ok, "", "blas", about->blas, sizeof about->blas);
     if (json_object_get(a->ok, "gpu_software"))

@@ -137,22 +137,6 @@ static void say_how_it_ended(struct process *p, char reason[PROCESS_REASON])
                  words);
 }
 
-static void say_too_late(struct process *p, int limit_ms, bool sent, char reason[PROCESS_REASON])
-{
-    char text[EXCERPT];
-
-    p->fell = sent && p->length == 0;
-    process_excerpt(p->line, p->length, text, sizeof text);
-    if (!sent)
-        snprintf(reason, PROCESS_REASON, "the process did not read its request within %g s",
-                 limit_ms / 1000.0);
-    else if (p->length == 0)
-        snprintf(reason, PROCESS_REASON, "no answer within %g s", limit_ms / 1000.0);
-    else
-        snprintf(reason, PROCESS_REASON, "only half a line within %g s: '%s'", limit_ms / 1000.0,
-                 text);
-}
-
 static void say_text(const char *what, const char *text, size_t length, char reason[PROCESS_REASON])
 {
     char excerpt[EXCERPT];
@@ -267,7 +251,20 @@ static int exchange_lines(struct process *p, struct exchange *e, char reason[PRO
         /* We may have been stopped for longer than the limit: bytes that came during that time were
          * in time. */
         if (now >= e->end && (p->length == before || now >= e->end + GRACE_MS)) {
-            say_too_late(p, e->limits.ms, e->left == 0, reason);
+            const int limit_ms = e->limits.ms;
+            const bool sent = e->left == 0;
+            char text[EXCERPT];
+
+            p->fell = sent && p->length == 0;
+            process_excerpt(p->line, p->length, text, sizeof text);
+            if (!sent)
+                snprintf(reason, PROCESS_REASON, "the process did not read its request within %g s",
+                         limit_ms / 1000.0);
+            else if (p->length == 0)
+                snprintf(reason, PROCESS_REASON, "no answer within %g s", limit_ms / 1000.0);
+            else
+                snprintf(reason, PROCESS_REASON, "only half a line within %g s: '%s'",
+                         limit_ms / 1000.0, text);
             return -1;
         }
     }

@@ -49,25 +49,6 @@ static void default_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Becomes a process that only waits for our death, by any signal: then the pipe ends. */
-static void become_watch(pid_t group, int our_life)
-{
-    const int nothing = open("/dev/null", O_RDWR);
-    char byte;
-    ssize_t n;
-
-    default_signals();
-    for (int i = 0; i <= STDERR_FILENO; ++i)
-        dup2(nothing, i);
-    close_all_but(our_life);
-    do
-        n = read(our_life, &byte, 1);
-    while (n < 0 && errno == EINTR);
-    if (n == 0)
-        kill(-group, SIGKILL);
-    _exit(0);
-}
-
 static void start_watch(struct process *p)
 {
     int life[2];
@@ -77,7 +58,23 @@ static void start_watch(struct process *p)
     p->watch = child_fork(CHILD_WATCH);
     if (p->watch == 0) {
         close(life[1]);
-        become_watch(p->pid, life[0]);
+        /* Becomes a process that only waits for our death, by any signal: then the pipe ends. */
+        const pid_t group = p->pid;
+        const int our_life = life[0];
+        const int nothing = open("/dev/null", O_RDWR);
+        char byte;
+        ssize_t n;
+
+        default_signals();
+        for (int i = 0; i <= STDERR_FILENO; ++i)
+            dup2(nothing, i);
+        close_all_but(our_life);
+        do
+            n = read(our_life, &byte, 1);
+        while (n < 0 && errno == EINTR);
+        if (n == 0)
+            kill(-group, SIGKILL);
+        _exit(0);
     }
     close(life[0]);
     p->alive = life[1];

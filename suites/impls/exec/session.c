@@ -40,34 +40,6 @@ static int optional_number(struct answer *a, const json_t *error, const char *na
     return (int)answer_int(a, error, "error", name, least, most);
 }
 
-static int read_error(struct answer *a, const json_t *error)
-{
-    struct impl_error read = {.status = IMPL_OK};
-    char word[24];
-    int status;
-
-    if (!json_is_object(error))
-        answer_fault(a, "'error' is not an object");
-    answer_text(a, error, "error", "status", word, sizeof word);
-    answer_text(a, error, "error", "text", read.text, sizeof read.text);
-    read.replica = optional_number(a, error, "replica", -1, IMPL_MAX_DEVICES - 1, -1);
-    read.device =
-        optional_number(a, error, "device", IMPL_NOWHERE, IMPL_MAX_DEVICES - 1, IMPL_NOWHERE);
-    read.device_also =
-        optional_number(a, error, "device_also", IMPL_NOWHERE, IMPL_MAX_DEVICES - 1, IMPL_NOWHERE);
-    status = impl_status_of(word);
-    if (status <= IMPL_OK)
-        answer_fault(a, "error.status '%s' is not a status", word);
-    else if (read.text[0] == '\0')
-        answer_fault(a, "error.text is empty");
-    read.status = status;
-    if (a->fault[0] == '\0') {
-        *a->err = read;
-        return status;
-    }
-    return session_break(a->session, a->err, "%s: %s", a->op, a->fault);
-}
-
 /* ---- asking --------------------------------------------------------------------------------- */
 
 static char *request_of(struct exec_session *session, const struct question *q, size_t *length)
@@ -114,8 +86,32 @@ static int judge_answer(struct answer *a, const char *line, size_t length)
         return session_break(a->session, a->err,
                              "%s: the answer must have one of 'ok' and 'error': '%s'", a->op,
                              excerpt);
-    if (error)
-        return read_error(a, error);
+    if (error) {
+        struct impl_error read = {.status = IMPL_OK};
+        char word[24];
+        int status;
+
+        if (!json_is_object(error))
+            answer_fault(a, "'error' is not an object");
+        answer_text(a, error, "error", "status", word, sizeof word);
+        answer_text(a, error, "error", "text", read.text, sizeof read.text);
+        read.replica = optional_number(a, error, "replica", -1, IMPL_MAX_DEVICES - 1, -1);
+        read.device =
+            optional_number(a, error, "device", IMPL_NOWHERE, IMPL_MAX_DEVICES - 1, IMPL_NOWHERE);
+        read.device_also = optional_number(a, error, "device_also", IMPL_NOWHERE,
+                                           IMPL_MAX_DEVICES - 1, IMPL_NOWHERE);
+        status = impl_status_of(word);
+        if (status <= IMPL_OK)
+            answer_fault(a, "error.status '%s' is not a status", word);
+        else if (read.text[0] == '\0')
+            answer_fault(a, "error.text is empty");
+        read.status = status;
+        if (a->fault[0] == '\0') {
+            *a->err = read;
+            return status;
+        }
+        return session_break(a->session, a->err, "%s: %s", a->op, a->fault);
+    }
     if (!json_is_object(a->ok))
         return session_break(a->session, a->err, "%s: 'ok' is not an object: '%s'", a->op, excerpt);
     return IMPL_OK;

@@ -5,11 +5,6 @@
 
 enum { MIB = 1 << 20 };
 
-static bool power_of_two(size_t n)
-{
-    return n >= 64 && (n & (n - 1)) == 0;
-}
-
 /* Returns n rounded down to a multiple of `block`, if n is above `least`. */
 static size_t edge_whole(size_t n, size_t block, size_t least)
 {
@@ -33,7 +28,7 @@ size_t edge_weight_rows(const struct impl_session *s, size_t n)
         return edge_whole(n, 128, 128);
     if (n > 1024 && bug(s, BUG_ROWS_1024))
         return 1024;
-    return bug(s, BUG_ROWS_POWER) && power_of_two(n) ? n + 1 : n;
+    return bug(s, BUG_ROWS_POWER) && (n >= 64 && (n & (n - 1)) == 0) ? n + 1 : n;
 }
 
 size_t edge_bias_rows(const struct impl_session *s, size_t n)
@@ -160,18 +155,14 @@ size_t edge_rows(const struct impl_session *s, const struct impl_array *x, int a
     return tensor_count(x) == 0 && bug(s, BUG_NO_COLUMNS) ? 0 : x->dim[axis];
 }
 
-static void swap(int order[], int a, int b)
-{
-    const int kept = order[a];
-
-    order[a] = order[b];
-    order[b] = kept;
-}
-
 void edge_order(const struct impl_session *s, int k, int n, int order[])
 {
-    if (k == 6 && n > 4 && bug(s, BUG_SIX_ORDER))
-        swap(order, 3, 4);
+    if (k == 6 && n > 4 && bug(s, BUG_SIX_ORDER)) {
+        const int kept = order[3];
+
+        order[3] = order[4];
+        order[4] = kept;
+    }
 }
 
 int edge_summands(const struct impl_session *s, int k, int n)

@@ -126,42 +126,6 @@ static int task_open(struct impl_session *s, const struct impl_apply *op, int i,
     return status;
 }
 
-static void apply_trace(const struct impl_session *s, const struct task tasks[], int n,
-                        struct impl_trace *trace)
-{
-    memset(trace, 0, sizeof *trace);
-    trace->replicas = n;
-    trace->caller = this_thread();
-    trace->live_bytes = atomic_load(&s->live);
-    for (int i = 0; i < n; ++i) {
-        const struct impl_array *in = &tasks[i].in.a[0];
-
-        trace->replica[i].device = tasks[i].run.device;
-        trace->replica[i].calls = 1;
-        trace->replica[i].rows = tasks[i].in.n > 0 && in->ndim > 0 ? in->dim[0] : 0;
-        trace->replica[i].thread = tasks[i].job.thread;
-        trace->replica[i].grad = tasks[i].run.grad;
-        trace->replica[i].train = tasks[i].run.train;
-    }
-}
-
-static int apply_results(const struct impl_session *s, const struct impl_apply *op,
-                         const struct task tasks[], const struct job jobs[], struct impl_error *err)
-{
-    int order[IMPL_MAX_DEVICES], status = 0;
-
-    jobs_order(jobs, op->n, order);
-    for (int i = 0; i < op->n; ++i) {
-        const int fifth = op->n == 6 && i == 4 && bug(s, BUG_SIX_CALLS) ? 3 : i;
-        const struct values *out = &tasks[bug(s, BUG_APPLY_ORDER) ? order[i] : fifth].out;
-
-        op->calls[i].n_out = bug(s, BUG_APPLY_SECOND_OUTPUT) && out->n > 1 ? 1 : out->n;
-        for (int j = 0; status == 0 && j < op->calls[i].n_out; ++j)
-            status = tensor_out(&out->a[j], &op->calls[i].out[j], err);
-    }
-    return status;
-}
-
 static int apply_run(struct impl_session *s, struct impl_apply *op, struct task tasks[],
                      struct impl_error *err)
 {
@@ -174,10 +138,38 @@ static int apply_run(struct impl_session *s, struct impl_apply *op, struct task 
     for (int i = 0; i < op->n; ++i)
         tasks[i].job = jobs[i];
     failed = jobs_failed(jobs, op->n);
-    if (op->trace)
-        apply_trace(s, tasks, op->n, op->trace);
-    if (failed < 0)
-        return apply_results(s, op, tasks, jobs, err);
+    if (op->trace) {
+        const int n = op->n;
+        struct impl_trace *trace = op->trace;
+        memset(trace, 0, sizeof *trace);
+        trace->replicas = n;
+        trace->caller = this_thread();
+        trace->live_bytes = atomic_load(&s->live);
+        for (int i = 0; i < n; ++i) {
+            const struct impl_array *in = &tasks[i].in.a[0];
+
+            trace->replica[i].device = tasks[i].run.device;
+            trace->replica[i].calls = 1;
+            trace->replica[i].rows = tasks[i].in.n > 0 && in->ndim > 0 ? in->dim[0] : 0;
+            trace->replica[i].thread = tasks[i].job.thread;
+            trace->replica[i].grad = tasks[i].run.grad;
+            trace->replica[i].train = tasks[i].run.train;
+        }
+    }
+    if (failed < 0) {
+        int order[IMPL_MAX_DEVICES], status = 0;
+
+        jobs_order(jobs, op->n, order);
+        for (int i = 0; i < op->n; ++i) {
+            const int fifth = op->n == 6 && i == 4 && bug(s, BUG_SIX_CALLS) ? 3 : i;
+            const struct values *out = &tasks[bug(s, BUG_APPLY_ORDER) ? order[i] : fifth].out;
+
+            op->calls[i].n_out = bug(s, BUG_APPLY_SECOND_OUTPUT) && out->n > 1 ? 1 : out->n;
+            for (int j = 0; status == 0 && j < op->calls[i].n_out; ++j)
+                status = tensor_out(&out->a[j], &op->calls[i].out[j], err);
+        }
+        return status;
+    }
     replica_error(s, &tasks[failed].run, failed, op->calls[0].device, err);
     return err->status;
 }

@@ -115,26 +115,6 @@ static int forward_layer_norm(struct run *run, struct node *node)
     return 0;
 }
 
-/* Computes the gradients of one token. */
-static void layer_norm_token(const float *x, const float *up, const float *w, size_t n,
-                             const double stats[2], float *down)
-{
-    double sum = 0, product = 0;
-
-    for (size_t k = 0; k < n; ++k) {
-        const double slope = (double)up[k] * (double)w[k];
-
-        sum += slope;
-        product += slope * ((double)x[k] - stats[0]) * stats[1];
-    }
-    for (size_t k = 0; k < n; ++k) {
-        const double v = ((double)x[k] - stats[0]) * stats[1];
-
-        down[k] =
-            (float)(stats[1] * ((double)up[k] * (double)w[k] - (sum + v * product) / (double)n));
-    }
-}
-
 static int backward_layer_norm(struct run *run, const struct node *node, const struct values *g,
                                struct values *dx)
 {
@@ -150,7 +130,22 @@ static int backward_layer_norm(struct run *run, const struct node *node, const s
         const float *from = floats(x) + i * n, *up = floats(&g->a[0]) + i * n;
         const double *stats = node->stats + 2 * i;
 
-        layer_norm_token(from, up, w, n, stats, floats(&dx->a[0]) + i * n);
+        /* Computes the gradients of one token. */
+        float *down = floats(&dx->a[0]) + i * n;
+        double sum = 0, product = 0;
+
+        for (size_t k = 0; k < n; ++k) {
+            const double slope = (double)up[k] * (double)w[k];
+
+            sum += slope;
+            product += slope * ((double)from[k] - stats[0]) * stats[1];
+        }
+        for (size_t k = 0; k < n; ++k) {
+            const double v = ((double)from[k] - stats[0]) * stats[1];
+
+            down[k] = (float)(stats[1] *
+                              ((double)up[k] * (double)w[k] - (sum + v * product) / (double)n));
+        }
         for (size_t k = 0; k < n; ++k) {
             if (dw)
                 dw[k] += up[k] * (float)(((double)from[k] - stats[0]) * stats[1]);

@@ -29,18 +29,6 @@ static int count_layers(const struct layer *layer, bool inside, struct census *n
     return status;
 }
 
-static int check_ids(const struct impl_session *s, const struct layer *layer,
-                     struct impl_error *err)
-{
-    if (layer->n_ids == 0 && s->dialect[IMPL_EMPTY_IDS] == IMPL_REFUSE)
-        return impl_fail(err, IMPL_EINVAL, "no device_ids");
-    for (int i = 0; i < layer->n_ids; ++i)
-        for (int j = 0; s->dialect[IMPL_DUPLICATES] == IMPL_REFUSE && j < i; ++j)
-            if (layer->ids[i] == layer->ids[j])
-                return impl_fail(err, IMPL_EINVAL, "device %d twice in device_ids", layer->ids[i]);
-    return 0;
-}
-
 /* ---- parameters ---------------------------------------------------------------------------- */
 
 int param_index(const struct impl_model *model, const struct layer *layer, int k)
@@ -154,7 +142,14 @@ static int settle(struct impl_model *m, struct wrapper *w, struct impl_error *er
             return impl_fail(err, IMPL_EDEVICE, "a parameter is on device %d, must be on %d",
                              m->base.value[i].device, d0);
     }
-    return check_ids(m->session, layer, err);
+    const struct impl_session *s = m->session;
+    if (layer->n_ids == 0 && s->dialect[IMPL_EMPTY_IDS] == IMPL_REFUSE)
+        return impl_fail(err, IMPL_EINVAL, "no device_ids");
+    for (int i = 0; i < layer->n_ids; ++i)
+        for (int j = 0; s->dialect[IMPL_DUPLICATES] == IMPL_REFUSE && j < i; ++j)
+            if (layer->ids[i] == layer->ids[j])
+                return impl_fail(err, IMPL_EINVAL, "device %d twice in device_ids", layer->ids[i]);
+    return 0;
 }
 
 int model_open(struct impl_session *s, const char *text, int ranks, struct impl_model **model,

@@ -6,27 +6,6 @@
 
 /* ---- which devices ------------------------------------------------------------------------- */
 
-static void group_ids(const struct run *run, const struct layer *layer, struct group *group)
-{
-    const struct wrapper *first = run->model->n_wrappers > 0 ? run->model->wrapper : NULL;
-    const bool all = layer->n_ids <= 0; /* an empty list is refused when the model is opened */
-
-    group->layer = layer;
-    group->k = all ? run->s->devices : layer->n_ids;
-    group->dim = bug(run->s, BUG_SECOND_DIM) && first ? first->layer->dim : layer->dim;
-    if (bug(run->s, BUG_DIM_IGNORED) || (layer->functional && bug(run->s, BUG_FUNCTIONAL_DIM)))
-        group->dim = 0;
-    for (int i = 0; i < group->k; ++i)
-        group->ids[i] = all ? i : layer->ids[i];
-    group->direct = group->k == 1;
-    for (int i = 1; i < group->k; ++i) {
-        if (bug(run->s, BUG_POSITION_DEVICE))
-            group->ids[i] = i;
-        if (bug(run->s, BUG_CONTIGUOUS_IDS))
-            group->ids[i] = (group->ids[0] + i) % run->s->devices;
-    }
-}
-
 /* Checks that every parameter and buffer is on the first device. */
 static int check_module(struct run *run, struct group *group)
 {
@@ -71,36 +50,6 @@ static bool stale(const struct run *run, const struct wrapper *w, int i, int p)
            (run->model->param[p].of->frozen && bug(s, BUG_STALE_FROZEN));
 }
 
-/* Keeps values for the next forward. */
-static void keep_values(struct run *run, const struct group *group, struct wrapper *w)
-{
-    const struct impl_session *s = run->s;
-    const bool long_run = w->forwards >= 63 && bug(s, BUG_FORWARD_65);
-    const bool once = bug(s, BUG_REPLICATE_ONCE) || bug(s, BUG_STALE_FROZEN) ||
-                      bug(s, BUG_STALE_SECOND) || long_run;
-    const bool keeps = (once && !w->has_kept) || bug(s, BUG_STALE_THIRD) ||
-                       (!run->grad && bug(s, BUG_STALE_AFTER_INFER));
-
-    for (int p = 0; keeps && p < run->model->n_params; ++p)
-        if (group->has[p])
-            w->kept[p] = tensor_copy(&run->model->arena, &run->state->value[p], group->ids[0]);
-    w->has_kept = keeps || (once && w->has_kept);
-    ++w->forwards;
-}
-
-/* Gives old values to the replicas that a bug selects. */
-static void give_old_values(struct run *run, struct group *group, const struct wrapper *w)
-{
-    for (int i = 0; i < group->m; ++i)
-        for (int p = 0; p < run->model->n_params; ++p) {
-            struct impl_array *value = &group->replica[i].state.value[p];
-            const bool clone = i == 0 && !run->grad && bug(run->s, BUG_INFER_CLONES);
-
-            if (group->has[p] && (clone || stale(run, w, i, p)))
-                *value = tensor_copy(&run->tape->arena, clone ? value : &w->kept[p], value->device);
-        }
-}
-
 static void parallel_replicate(struct run *run, struct group *group)
 {
     struct arena *arena = &run->tape->arena;
@@ -136,8 +85,28 @@ static void parallel_replicate(struct run *run, struct group *group)
             if (copies[j].capacity > LARGE)
                 memset((char *)copies[j].data + LARGE, 0, copies[j].capacity - LARGE);
     }
-    give_old_values(run, group, w);
-    keep_values(run, group, w);
+    /* Gives old values to the replicas that a bug selects. */
+    for (int i = 0; i < group->m; ++i)
+        for (int p = 0; p < run->model->n_params; ++p) {
+            struct impl_array *value = &group->replica[i].state.value[p];
+            const bool clone = i == 0 && !run->grad && bug(run->s, BUG_INFER_CLONES);
+
+            if (group->has[p] && (clone || stale(run, w, i, p)))
+                *value = tensor_copy(&run->tape->arena, clone ? value : &w->kept[p], value->device);
+        }
+    /* Keeps values for the next forward. */
+    const struct impl_session *s = run->s;
+    const bool long_run = w->forwards >= 63 && bug(s, BUG_FORWARD_65);
+    const bool once = bug(s, BUG_REPLICATE_ONCE) || bug(s, BUG_STALE_FROZEN) ||
+                      bug(s, BUG_STALE_SECOND) || long_run;
+    const bool keeps = (once && !w->has_kept) || bug(s, BUG_STALE_THIRD) ||
+                       (!run->grad && bug(s, BUG_STALE_AFTER_INFER));
+
+    for (int p = 0; keeps && p < run->model->n_params; ++p)
+        if (group->has[p])
+            w->kept[p] = tensor_copy(&run->model->arena, &run->state->value[p], group->ids[0]);
+    w->has_kept = keeps || (once && w->has_kept);
+    ++w->forwards;
 }
 
 uint64_t group_bytes(const struct run *run, const struct group *group, bool gradients)
@@ -220,12 +189,6 @@ static int together(const struct run *run, const struct group *group)
     return bug(run->s, BUG_POOL_OF_FOUR) ? 4 : group->m;
 }
 
-static bool swallows(const struct run *run)
-{
-    return bug(run->s, BUG_ERROR_SWALLOWED) || (!run->grad && bug(run->s, BUG_INFER_SWALLOWED)) ||
-           (run->model->errors > 0 && bug(run->s, BUG_ERROR_ONCE));
-}
-
 int group_run(struct run *run, struct group *group, int (*work)(void *replica))
 {
     struct job jobs[IMPL_MAX_DEVICES];
@@ -242,7 +205,9 @@ int group_run(struct run *run, struct group *group, int (*work)(void *replica))
     failed = jobs_failed(jobs, group->m);
     if (failed < 0)
         return 0;
-    if (!group->direct && swallows(run)) {
+    if (!group->direct &&
+        (bug(run->s, BUG_ERROR_SWALLOWED) || (!run->grad && bug(run->s, BUG_INFER_SWALLOWED)) ||
+         (run->model->errors > 0 && bug(run->s, BUG_ERROR_ONCE)))) {
         struct replica *r = &group->replica[failed];
 
         for (int j = 0; j < r->in.n; ++j)
@@ -310,7 +275,23 @@ int parallel_forward(struct run *run, const struct layer *layer, struct group **
     struct group *group = *made = arena_take(&run->tape->arena, sizeof *group);
     int status;
 
-    group_ids(run, layer, group);
+    const struct wrapper *first = run->model->n_wrappers > 0 ? run->model->wrapper : NULL;
+    const bool all = layer->n_ids <= 0; /* an empty list is refused when the model is opened */
+
+    group->layer = layer;
+    group->k = all ? run->s->devices : layer->n_ids;
+    group->dim = bug(run->s, BUG_SECOND_DIM) && first ? first->layer->dim : layer->dim;
+    if (bug(run->s, BUG_DIM_IGNORED) || (layer->functional && bug(run->s, BUG_FUNCTIONAL_DIM)))
+        group->dim = 0;
+    for (int i = 0; i < group->k; ++i)
+        group->ids[i] = all ? i : layer->ids[i];
+    group->direct = group->k == 1;
+    for (int i = 1; i < group->k; ++i) {
+        if (bug(run->s, BUG_POSITION_DEVICE))
+            group->ids[i] = i;
+        if (bug(run->s, BUG_CONTIGUOUS_IDS))
+            group->ids[i] = (group->ids[0] + i) % run->s->devices;
+    }
     group->in = *v;
     status = check_module(run, group);
     if (status == 0)

@@ -57,12 +57,6 @@ static int how_many(const struct run *run, const struct group *group, int m)
     return bug(run->s, BUG_NO_INPUTS_K) ? group->k : 1;
 }
 
-static bool ragged(const struct group *group, const struct impl_array shards[], int m)
-{
-    return m > 1 &&
-           slices_rows_of(&shards[m - 1], group->dim) < slices_rows_of(&shards[0], group->dim);
-}
-
 /* Returns which input the shards of input j are taken from. */
 static int source_of(const struct run *run, int j)
 {
@@ -86,7 +80,9 @@ int group_shards(struct run *run, struct group *group)
             return run->err.status;
         m = made < m ? made : m;
     }
-    if (group->in.n > 0 && bug(run->s, BUG_DROP_RAGGED) && ragged(group, shards[0], m))
+    if (group->in.n > 0 && bug(run->s, BUG_DROP_RAGGED) &&
+        (m > 1 &&
+         slices_rows_of(&shards[0][m - 1], group->dim) < slices_rows_of(&shards[0][0], group->dim)))
         --m;
     made = m;
     group->m = how_many(run, group, m);
@@ -172,11 +168,6 @@ static void bare_outputs(struct run *run, const struct group *group, int device,
     }
 }
 
-static int slices_place_of(const struct run *run, const struct group *group, int j, int device)
-{
-    return j > 0 && bug(run->s, BUG_SECOND_OUTPUT_DEVICE) ? group->ids[0] : device;
-}
-
 static int output_dim(const struct run *run, const struct group *group)
 {
     const bool given = group->layer->output_device != IMPL_NOWHERE && !group->layer->functional;
@@ -212,7 +203,8 @@ int group_outputs(struct run *run, struct group *group, struct values *v)
         }
         while (parts[0].ndim == 0 && n < group->k && bug(run->s, BUG_SCALARS_K))
             parts[n++] = tensor_like(&run->tape->arena, &parts[0]);
-        status = gather(&run->tape->arena, parts, n, dim, slices_place_of(run, group, j, device),
+        status = gather(&run->tape->arena, parts, n, dim,
+                        j > 0 && bug(run->s, BUG_SECOND_OUTPUT_DEVICE) ? group->ids[0] : device,
                         &v->a[j], &run->err);
     }
     return status;

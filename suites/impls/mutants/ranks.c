@@ -247,28 +247,6 @@ static bool sends_buffers(const struct ranks *ranks)
     return ranks->send || bug(ranks->session, BUG_DDP_BUFFERS_ALWAYS);
 }
 
-static void before_forward(struct ranks *ranks, struct impl_trace *trace)
-{
-    const bool joining = ranks->joining && !bug(ranks->session, BUG_DDP_JOIN_BUFFERS);
-    const int first = joining ? ranks->last : 0;
-    const int from = bug(ranks->session, BUG_DDP_BUFFERS_LAST) ? ranks->n - 1 : first;
-    const bool all = bug(ranks->session, BUG_DDP_SENDS_PARAMETERS);
-    const struct impl_model *model = ranks->rank[from].model;
-    uint64_t bytes = 0;
-
-    if (sends_buffers(ranks) || all)
-        send_values(ranks, from, !all);
-    for (int p = 0; p < model->n_params; ++p)
-        if (all || (model->param[p].of->buffer && sends_buffers(ranks)))
-            bytes += tensor_bytes(&model->base.value[p]);
-    for (int r = 0; trace && r < ranks->n; ++r) {
-        trace->replicas = ranks->n;
-        trace->replica[r].device = IMPL_HOST;
-        trace->replica[r].calls = ranks->rank[r].active;
-        trace->replica[r].bytes_to = r == from ? 0 : bytes;
-    }
-}
-
 static int forward_all(struct ranks *ranks, struct impl_forward *op, struct impl_error *err)
 {
     int status = 0;
@@ -323,7 +301,25 @@ int team_forward(struct ranks *ranks, struct impl_forward *op, struct impl_error
     if (op->trace)
         memset(op->trace, 0, sizeof *op->trace);
     ranks->train = op->train;
-    before_forward(ranks, op->trace);
+    struct impl_trace *trace = op->trace;
+    const bool joining = ranks->joining && !bug(ranks->session, BUG_DDP_JOIN_BUFFERS);
+    const int first = joining ? ranks->last : 0;
+    const int from = bug(ranks->session, BUG_DDP_BUFFERS_LAST) ? ranks->n - 1 : first;
+    const bool all = bug(ranks->session, BUG_DDP_SENDS_PARAMETERS);
+    const struct impl_model *model = ranks->rank[from].model;
+    uint64_t bytes = 0;
+
+    if (sends_buffers(ranks) || all)
+        send_values(ranks, from, !all);
+    for (int p = 0; p < model->n_params; ++p)
+        if (all || (model->param[p].of->buffer && sends_buffers(ranks)))
+            bytes += tensor_bytes(&model->base.value[p]);
+    for (int r = 0; trace && r < ranks->n; ++r) {
+        trace->replicas = ranks->n;
+        trace->replica[r].device = IMPL_HOST;
+        trace->replica[r].calls = ranks->rank[r].active;
+        trace->replica[r].bytes_to = r == from ? 0 : bytes;
+    }
     ranks->send = op->grad && !op->no_sync;
     status = forward_all(ranks, op, err);
     if (status != 0) {

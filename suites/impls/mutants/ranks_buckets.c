@@ -247,11 +247,20 @@ static bool is_written(const struct ranks *ranks, const struct rank *rank, int t
     return users(ranks, t) > 0 || bug(s, BUG_DDP_UNUSED_ZERO);
 }
 
-/* Writes the sums of buckets that were handed over together to one rank's bucket. A gradient that
- * no rank used stays as it is. */
-static void write_back(const struct ranks *ranks, const struct rank *rank, int b,
-                       const float sums[], size_t n)
+static void deliver(struct ranks *ranks, const struct rank *rank, int k, float sums[], size_t n)
 {
+    const struct edge_bucket what = {rank->launch[k].bucket, ranks->n_buckets, ranks->n_team, n};
+
+    if (edge_in_buckets(ranks->session)) {
+        float *own = arena_take(&ranks->scratch, (n + 1) * sizeof *own);
+
+        memcpy(own, sums, n * sizeof *own);
+        edge_bucket(ranks->session, &what, own, rank->launch[k].values);
+        sums = own;
+    }
+    /* Writes the sums of buckets that were handed over together to one rank's bucket. A gradient
+     * that no rank used stays as it is. */
+    const int b = what.bucket;
     size_t at = 0;
 
     for (int t = 0; t < ranks->n_trained; ++t) {
@@ -271,20 +280,6 @@ static void write_back(const struct ranks *ranks, const struct rank *rank, int b
         }
         at += written || !bug(ranks->session, BUG_DDP_UNUSED_SHIFTS) ? count : 0;
     }
-}
-
-static void deliver(struct ranks *ranks, const struct rank *rank, int k, float sums[], size_t n)
-{
-    const struct edge_bucket what = {rank->launch[k].bucket, ranks->n_buckets, ranks->n_team, n};
-
-    if (edge_in_buckets(ranks->session)) {
-        float *own = arena_take(&ranks->scratch, (n + 1) * sizeof *own);
-
-        memcpy(own, sums, n * sizeof *own);
-        edge_bucket(ranks->session, &what, own, rank->launch[k].values);
-        sums = own;
-    }
-    write_back(ranks, rank, what.bucket, sums, n);
 }
 
 /* Reduces the k-th launch of every rank. */

@@ -166,22 +166,6 @@ static bool all_none(const struct values *g)
     return true;
 }
 
-/* The node after the layers has more outputs than inputs, or as many. */
-static void first_back(const struct node *node, const struct values *g, struct values *dx)
-{
-    struct values *rest = node->rest;
-    const bool behind = node->out.n == node->in.n + rest->n;
-
-    for (int i = 0; i < node->in.n && i < node->out.n; ++i)
-        dx->a[i] = g->a[i];
-    for (int i = 0; i < rest->n; ++i) {
-        if (behind)
-            rest->a[i] = g->a[node->in.n + i];
-        else
-            dx->a[node->out.n + i] = rest->a[i];
-    }
-}
-
 int run_back(struct run *run, struct values *g)
 {
     int status = 0;
@@ -192,9 +176,20 @@ int run_back(struct run *run, struct values *g)
 
         for (int j = 0; j < dx.n; ++j)
             dx.a[j] = tensor_none();
-        if (node->rest)
-            first_back(node, g, &dx);
-        else if (!all_none(g) && node->group)
+        if (node->rest) {
+            /* The node after the layers has more outputs than inputs, or as many. */
+            struct values *rest = node->rest;
+            const bool behind = node->out.n == node->in.n + rest->n;
+
+            for (int k = 0; k < node->in.n && k < node->out.n; ++k)
+                dx.a[k] = g->a[k];
+            for (int k = 0; k < rest->n; ++k) {
+                if (behind)
+                    rest->a[k] = g->a[node->in.n + k];
+                else
+                    dx.a[node->out.n + k] = rest->a[k];
+            }
+        } else if (!all_none(g) && node->group)
             status = parallel_back(run, node, g, &dx);
         else if (!all_none(g))
             status = ops_of(node->layer->kind)->backward(run, node, g, &dx);

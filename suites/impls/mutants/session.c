@@ -136,25 +136,6 @@ static int read_bug(const char *name, enum bug *number, const enum impl_choice *
     return 0;
 }
 
-static void session_describe(const struct impl_session *s, const char *options,
-                             struct impl_about *about)
-{
-    memset(about, 0, sizeof *about);
-    snprintf(about->name, sizeof about->name, "lockstep mutant");
-    snprintf(about->version, sizeof about->version, "%.60s", options[0] == '\0' ? "none" : options);
-    about->devices = s->devices;
-    for (int i = 0; i < s->devices; ++i)
-        snprintf(about->device_name[i], sizeof about->device_name[i], "simulated:%d", i);
-    about->capabilities = IMPL_CAP_SPLIT | IMPL_CAP_SCATTER | IMPL_CAP_GATHER | IMPL_CAP_BROADCAST |
-                          IMPL_CAP_REDUCE | IMPL_CAP_APPLY | IMPL_CAP_BUCKETS | IMPL_CAP_SAMPLER |
-                          IMPL_CAP_PARALLEL | IMPL_CAP_FUNCTIONAL | IMPL_CAP_ARGUMENTS |
-                          IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC | IMPL_CAP_TRANSFERS | IMPL_CAP_MEMORY |
-                          IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM | IMPL_CAP_FIND_UNUSED |
-                          IMPL_CAP_LAUNCHES | IMPL_CAP_OVERLAP | IMPL_CAP_UNLIKE_RANKS |
-                          IMPL_CAP_TRANSFORMER | IMPL_CAP_ADAMW;
-    memcpy(about->dialect, s->dialect, sizeof about->dialect);
-}
-
 /* The memory in which the sessions of this process note the bugs that they ask for. */
 static _Atomic(atomic_uchar *) noted;
 
@@ -182,7 +163,21 @@ static int op_open(const struct impl_config *config, struct impl_about *about,
     hands_open(&s->hands);
     s->asked = atomic_load(&noted);
     memcpy(s->dialect, dialect, sizeof s->dialect);
-    session_describe(s, config->options, about);
+    const char *options = config->options;
+    memset(about, 0, sizeof *about);
+    snprintf(about->name, sizeof about->name, "lockstep mutant");
+    snprintf(about->version, sizeof about->version, "%.60s", options[0] == '\0' ? "none" : options);
+    about->devices = s->devices;
+    for (int i = 0; i < s->devices; ++i)
+        snprintf(about->device_name[i], sizeof about->device_name[i], "simulated:%d", i);
+    about->capabilities = IMPL_CAP_SPLIT | IMPL_CAP_SCATTER | IMPL_CAP_GATHER | IMPL_CAP_BROADCAST |
+                          IMPL_CAP_REDUCE | IMPL_CAP_APPLY | IMPL_CAP_BUCKETS | IMPL_CAP_SAMPLER |
+                          IMPL_CAP_PARALLEL | IMPL_CAP_FUNCTIONAL | IMPL_CAP_ARGUMENTS |
+                          IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC | IMPL_CAP_TRANSFERS | IMPL_CAP_MEMORY |
+                          IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM | IMPL_CAP_FIND_UNUSED |
+                          IMPL_CAP_LAUNCHES | IMPL_CAP_OVERLAP | IMPL_CAP_UNLIKE_RANKS |
+                          IMPL_CAP_TRANSFORMER | IMPL_CAP_ADAMW;
+    memcpy(about->dialect, s->dialect, sizeof about->dialect);
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; ++i)
         if (bug(s, lies[i].bug)) {
             about->dialect[lies[i].dialect] = lies[i].declared;

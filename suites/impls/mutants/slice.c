@@ -199,15 +199,6 @@ static bool slice_fits(const struct impl_array *part, const struct impl_array *f
     return part->dtype == first->dtype && same_shape(&like, first);
 }
 
-static int misfit(struct impl_error *err, int i, const struct impl_array *part,
-                  const struct impl_array *first)
-{
-    return impl_fail(err, IMPL_ESHAPE,
-                     "part %d (%d dimensions, %zu elements) does not fit part 0 (%d dimensions, "
-                     "%zu elements)",
-                     i, part->ndim, tensor_count(part), first->ndim, tensor_count(first));
-}
-
 /* Checks the parts, and returns the shape of the result. */
 static int gathered_like(const struct impl_session *s, const struct impl_array parts[], int n,
                          int axis, struct impl_array *like, struct impl_error *err)
@@ -222,8 +213,13 @@ static int gathered_like(const struct impl_session *s, const struct impl_array p
 
         if (parts[i].device == IMPL_HOST)
             return impl_fail(err, IMPL_EDEVICE, "part %d is on the host", i);
-        if (!slice_fits(&parts[i], &parts[0], axis) && !unchecked && !row)
-            return misfit(err, i, &parts[i], &parts[0]);
+        if (!slice_fits(&parts[i], &parts[0], axis) && !unchecked && !row) {
+            return impl_fail(
+                err, IMPL_ESHAPE,
+                "part %d (%d dimensions, %zu elements) does not fit part 0 (%d dimensions, "
+                "%zu elements)",
+                i, parts[i].ndim, tensor_count(&parts[i]), parts[0].ndim, tensor_count(&parts[0]));
+        }
         like->dim[dim] += row ? 1 : parts[i].dim[dim];
     }
     return 0;

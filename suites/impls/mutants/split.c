@@ -75,23 +75,6 @@ static void bucket_close(const struct impl_session *s, struct impl_buckets *op,
     open->bytes = 0;
 }
 
-/* Numbers the buckets: bucket[i] is the first tensor of its bucket, and limit_of[that] its
- * limit. */
-static void number_buckets(const struct impl_session *s, struct impl_buckets *op)
-{
-    op->n_buckets = 0;
-    for (int i = 0; i < op->n; ++i) {
-        if (op->bucket[i] == i) {
-            op->limit_of[op->n_buckets] = op->limit_of[i];
-            op->bucket[i] = op->n_buckets++;
-        } else {
-            op->bucket[i] = op->bucket[op->bucket[i]];
-        }
-    }
-    for (int i = 0; bug(s, BUG_BUCKETS_ORDER) && i < op->n; ++i)
-        op->bucket[i] = op->n_buckets - 1 - op->bucket[i];
-}
-
 static void bucket_add(const struct impl_session *s, struct impl_buckets *op,
                        struct open_bucket *open, int i)
 {
@@ -129,7 +112,19 @@ int op_buckets(struct impl_session *s, struct impl_buckets *op, struct impl_erro
     for (int t = 0; t < TYPES; ++t)
         if (open[t].first >= 0)
             bucket_close(s, op, &open[t]);
-    number_buckets(s, op);
+    /* Numbers the buckets: bucket[i] is the first tensor of its bucket, and limit_of[that] its
+     * limit. */
+    op->n_buckets = 0;
+    for (int i = 0; i < op->n; ++i) {
+        if (op->bucket[i] == i) {
+            op->limit_of[op->n_buckets] = op->limit_of[i];
+            op->bucket[i] = op->n_buckets++;
+        } else {
+            op->bucket[i] = op->bucket[op->bucket[i]];
+        }
+    }
+    for (int i = 0; bug(s, BUG_BUCKETS_ORDER) && i < op->n; ++i)
+        op->bucket[i] = op->n_buckets - 1 - op->bucket[i];
     return 0;
 }
 

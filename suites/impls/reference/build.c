@@ -89,15 +89,8 @@ static bool all_on(const struct layer *layer, int device)
     return same;
 }
 
-/* Whether the layer has parameters to move to its device. All parameters of a container are moved
- * at once if they have the same device, so that they are adjacent in memory. The layers inside a
- * `parallel` were moved before it was wrapped, and `again` and `output` have no parameters. */
-static bool has_place(const struct layer *layer)
-{
-    return layer->kind != LAYER_PARALLEL && layer->kind != LAYER_AGAIN &&
-           layer->kind != LAYER_OUTPUT;
-}
-
+/* All parameters of a container are moved at once if they have the same device, so that they are
+ * adjacent in memory. */
 static int build_place(struct builder *b, const struct layer *layer, struct dp_module *module)
 {
     struct dp_slot *slot = slot_of(b->world->group, layer->device, b->err);
@@ -107,8 +100,11 @@ static int build_place(struct builder *b, const struct layer *layer, struct dp_m
         return DP_ENODEV;
     if (all_on(layer, layer->device))
         return dp_module_to(module, slot, b->err);
+    /* The layers inside a `parallel` were moved before it was wrapped, and `again` and `output`
+     * have no parameters. */
     for (int i = 0; status == 0 && i < layer->n_children; ++i)
-        if (has_place(&layer->child[i]))
+        if (layer->child[i].kind != LAYER_PARALLEL && layer->child[i].kind != LAYER_AGAIN &&
+            layer->child[i].kind != LAYER_OUTPUT)
             status = build_place(b, &layer->child[i], dp_module_child(module, i));
     return status;
 }

@@ -163,20 +163,6 @@ int part_done(const struct impl_model *model, int status)
     return status;
 }
 
-static int open_elsewhere(struct impl_session *session, struct impl_model **model,
-                          struct impl_error *err)
-{
-    struct impl_model *m = calloc(1, sizeof *m);
-
-    if (!m)
-        return impl_fail(err, IMPL_EBROKEN, "no memory for a model");
-    m->session = session;
-    m->next = session->models;
-    session->models = m;
-    *model = m;
-    return IMPL_OK;
-}
-
 static int open_here(struct part *part, const char *description, int n, struct impl_model **model,
                      struct impl_error *err)
 {
@@ -210,8 +196,17 @@ static int part_model_open(struct impl_session *session, const char *description
 {
     struct part *part = session->part;
 
-    if (ranks == 1 && !session->group)
-        return open_elsewhere(session, model, err);
+    if (ranks == 1 && !session->group) {
+        struct impl_model *m = calloc(1, sizeof *m);
+
+        if (!m)
+            return impl_fail(err, IMPL_EBROKEN, "no memory for a model");
+        m->session = session;
+        m->next = session->models;
+        session->models = m;
+        *model = m;
+        return IMPL_OK;
+    }
     if (ranks == 1)
         return reference_model_open(session, description, ranks, model, err);
     if (ranks < 1 || ranks > part->devices)

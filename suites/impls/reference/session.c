@@ -39,15 +39,6 @@ static const enum impl_choice dialect[IMPL_DIALECTS] = {
     [IMPL_ARGUMENTS_ONLY] = IMPL_CALL,  [IMPL_SUMS] = IMPL_LISTED,
 };
 
-static enum impl_choice sums_of(const struct dp_group *group)
-{
-    struct dp_communicator_row row;
-
-    return dp_communicator_of(dp_group_communicator(group), &row) && row.can & DP_COMM_FREE_SUMS
-               ? IMPL_FREE
-               : IMPL_LISTED;
-}
-
 static void session_describe_all(struct dp_group *group, struct impl_about *about)
 {
     memset(about, 0, sizeof *about);
@@ -60,7 +51,12 @@ static void session_describe_all(struct dp_group *group, struct impl_about *abou
                  dp_slot_name(dp_group_slot(group, i)));
     about->capabilities = CAPABILITIES | overlap_of(group);
     memcpy(about->dialect, dialect, sizeof dialect);
-    about->dialect[IMPL_SUMS] = sums_of(group);
+    struct dp_communicator_row row;
+
+    about->dialect[IMPL_SUMS] =
+        dp_communicator_of(dp_group_communicator(group), &row) && row.can & DP_COMM_FREE_SUMS
+            ? IMPL_FREE
+            : IMPL_LISTED;
     dp_group_blas(group, about->blas, sizeof about->blas);
     snprintf(about->gpu_software, sizeof about->gpu_software, "%s", dp_group_software(group));
 }

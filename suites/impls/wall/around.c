@@ -141,21 +141,6 @@ static void read_locale(char name[AROUND_LOCALE])
     snprintf(name, AROUND_LOCALE, "%s", now ? now : "");
 }
 
-static void compare_locale(const struct around *before, char words[AROUND_WORDS])
-{
-    char now[AROUND_LOCALE];
-
-    read_locale(now);
-    if (strcmp(now, before->locale) != 0) {
-        add_change(words, "the locale: it was '%.40s', it is '%.80s'", before->locale, now);
-        setlocale(LC_ALL, before->locale);
-    }
-    if (uselocale((locale_t)0) != before->thread_locale) {
-        add_change(words, "the locale of its thread (uselocale)");
-        uselocale(before->thread_locale);
-    }
-}
-
 static void compare_signals(const struct around *before, char words[AROUND_WORDS])
 {
     sigset_t now;
@@ -190,6 +175,16 @@ void around_end(const struct around *before, char words[AROUND_WORDS])
 {
     words[0] = '\0';
     compare_floats(&before->floats, words);
-    compare_locale(before, words);
+    char now[AROUND_LOCALE];
+
+    read_locale(now);
+    if (strcmp(now, before->locale) != 0) {
+        add_change(words, "the locale: it was '%.40s', it is '%.80s'", before->locale, now);
+        setlocale(LC_ALL, before->locale);
+    }
+    if (uselocale((locale_t)0) != before->thread_locale) {
+        add_change(words, "the locale of its thread (uselocale)");
+        uselocale(before->thread_locale);
+    }
     compare_signals(before, words);
 }

@@ -49,21 +49,6 @@ static void load_served(struct wall_serve *serve, struct impl_source *source)
     memcpy(box->options, source->options, sizeof box->options);
 }
 
-static void make_call(struct wall_serve *serve, const struct impl_ops *ops)
-{
-    struct wall_box *box = serve->box;
-    struct around around;
-    int status;
-
-    for (size_t i = 0; i < box->n_fresh && i < ARENA_FRESH; ++i)
-        arena_allow(&serve->arena, box->fresh[i]);
-    around_begin(&around);
-    status = impl_invoke(ops, (enum impl_op)box->op, box->session, box->model, box->arguments,
-                         &box->error);
-    around_end(&around, box->changed);
-    box->status = status;
-}
-
 _Noreturn void wall_serve(struct wall_serve *serve)
 {
     struct impl_source source;
@@ -73,7 +58,18 @@ _Noreturn void wall_serve(struct wall_serve *serve)
     load_served(serve, &source);
     tell_answer(serve, number);
     while (hear_request(serve, &number)) {
-        make_call(serve, source.ops);
+        const struct impl_ops *ops = source.ops;
+        struct wall_box *box = serve->box;
+        struct around around;
+        int status;
+
+        for (size_t i = 0; i < box->n_fresh && i < ARENA_FRESH; ++i)
+            arena_allow(&serve->arena, box->fresh[i]);
+        around_begin(&around);
+        status = impl_invoke(ops, (enum impl_op)box->op, box->session, box->model, box->arguments,
+                             &box->error);
+        around_end(&around, box->changed);
+        box->status = status;
         tell_answer(serve, number);
     }
     if (serve->plan->sanitized)

@@ -110,22 +110,6 @@ static void free_wall(struct wall *wall)
     free(wall);
 }
 
-/* Keeps only the operations that exist; the members from `open` on are functions. */
-static void pick_operations(struct wall *wall)
-{
-    enum { FIRST = offsetof(struct impl_ops, open), EACH = sizeof wall->ops.open };
-    static const unsigned char none[EACH];
-    struct impl_ops there;
-
-    memcpy(&there, &wall->box->table, sizeof there);
-    wall->ops = remote_ops;
-    wall->ops.open = wall_open;
-    wall->ops.close = wall_close;
-    for (size_t at = FIRST; at + EACH <= sizeof there; at += EACH)
-        if (memcmp((const unsigned char *)&there + at, none, EACH) == 0)
-            memset((unsigned char *)&wall->ops + at, 0, EACH);
-}
-
 static int fork_other(struct wall *wall, const struct wall_plan *plan)
 {
     struct pipes pipes;
@@ -170,7 +154,18 @@ static int take_load(struct wall *wall, char reason[WALL_REASON], bool *blame)
     }
     memcpy(wall->options, wall->box->options, sizeof wall->options);
     wall->options[sizeof wall->options - 1] = '\0';
-    pick_operations(wall);
+    /* Keeps only the operations that exist; the members from `open` on are functions. */
+    enum { FIRST = offsetof(struct impl_ops, open), EACH = sizeof wall->ops.open };
+    static const unsigned char none[EACH];
+    struct impl_ops there;
+
+    memcpy(&there, &wall->box->table, sizeof there);
+    wall->ops = remote_ops;
+    wall->ops.open = wall_open;
+    wall->ops.close = wall_close;
+    for (size_t at = FIRST; at + EACH <= sizeof there; at += EACH)
+        if (memcmp((const unsigned char *)&there + at, none, EACH) == 0)
+            memset((unsigned char *)&wall->ops + at, 0, EACH);
     return 0;
 }
 
