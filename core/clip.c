@@ -49,23 +49,6 @@ int dp_clip_prepare(struct dp_block **workspace, const struct dp_target target[]
     return dp_block_open(first->grad->slot, bytes, workspace, err);
 }
 
-static int launch_sums(const struct dp_block *workspace, const struct dp_target target[], int n,
-                       size_t *n_sums, struct dp_error *err)
-{
-    double *sums = sums_of(workspace);
-    int status = 0;
-    *n_sums = 0;
-    for (int i = 0; status == 0 && i < n; ++i) {
-        if (!target[i].due)
-            continue;
-        const struct dp_squares_args args = {sums + *n_sums, target[i].grad->data,
-                                             dp_tensor_count(target[i].grad)};
-        status = dp_launch(&workspace->slot->compute, DP_KERNEL_SQUARES, &args, sizeof args, err);
-        *n_sums += chunks(&target[i]);
-    }
-    return status;
-}
-
 int dp_clip_launch(const struct dp_block *workspace, const struct dp_target target[], int n,
                    double max_norm, struct dp_error *err)
 {
@@ -77,7 +60,17 @@ int dp_clip_launch(const struct dp_block *workspace, const struct dp_target targ
                                 .most = max_norm,
                                 .norm = &result->norm,
                                 .factor = &result->factor};
-    int status = launch_sums(workspace, target, n, &clip.n, err);
+    double *sums = sums_of(workspace);
+    int status = 0;
+    clip.n = 0;
+    for (int i = 0; status == 0 && i < n; ++i) {
+        if (!target[i].due)
+            continue;
+        const struct dp_squares_args args = {sums + clip.n, target[i].grad->data,
+                                             dp_tensor_count(target[i].grad)};
+        status = dp_launch(&workspace->slot->compute, DP_KERNEL_SQUARES, &args, sizeof args, err);
+        clip.n += chunks(&target[i]);
+    }
     if (status == 0)
         status = dp_launch(queue, DP_KERNEL_CLIP, &clip, sizeof clip, err);
     for (int i = 0; status == 0 && i < n; ++i) {

@@ -22,21 +22,6 @@ static void slot_setup(struct dp_slot *slot, struct dp_group *group,
     slot->info.numa_node = -1;
 }
 
-/* A GPU may be in the list several times: "cuda:0", "cuda:0#1", ... */
-static void name_slot(struct dp_slot *slot, const struct dp_device_list *list, int i)
-{
-    int before = 0;
-    for (int k = 0; k < i; ++k)
-        before += list->device[k] == slot->device;
-    struct dp_slot_info *info = &slot->info;
-    const int used =
-        snprintf(info->name, sizeof info->name, "%s:%d", list->kind->name, slot->device);
-    if (before > 0)
-        snprintf(info->name + used, sizeof info->name - (size_t)used, "#%d", before);
-    snprintf(info->kind, sizeof info->kind, "%s", list->kind->name);
-    info->flags = list->kind->flags;
-}
-
 static bool has_duplicates(const struct dp_device_list *list)
 {
     for (int i = 0; i < list->n; ++i) {
@@ -58,7 +43,17 @@ static int slot_open(struct dp_group *group, int i, const struct dp_device_list 
     slot->device = list->device[i];
     slot->info.index = i;
     slot->info.lag = list->lag;
-    name_slot(slot, list, i);
+    /* A GPU may be in the list several times: "cuda:0", "cuda:0#1", ... */
+    int before = 0;
+    for (int k = 0; k < i; ++k)
+        before += list->device[k] == slot->device;
+    struct dp_slot_info *info = &slot->info;
+    const int used =
+        snprintf(info->name, sizeof info->name, "%s:%d", list->kind->name, slot->device);
+    if (before > 0)
+        snprintf(info->name + used, sizeof info->name - (size_t)used, "#%d", before);
+    snprintf(info->kind, sizeof info->kind, "%s", list->kind->name);
+    info->flags = list->kind->flags;
     group->slot[i] = slot;
     group->size = i + 1;
     return slot->ops->open(slot, err);
@@ -119,17 +114,6 @@ const char *dp_math_name(enum dp_math math)
     return (unsigned)math < DP_MATHS ? names[math] : "unknown";
 }
 
-/* A group never gets another precision than the caller asked for. */
-static int check_math(enum dp_math math, const struct dp_kind *kind, struct dp_error *err)
-{
-    if ((unsigned)math >= DP_MATHS)
-        return dp_fail(err, DP_EINVAL, "unknown math %d: f32, tf32 or bf16", (int)math);
-    if (math == DP_MATH_TF32 && (kind->flags & DP_KIND_TF32) == 0)
-        return dp_fail(err, DP_EINVAL, "math tf32 is for GPUs; %s devices have f32 and bf16",
-                       kind->name);
-    return 0;
-}
-
 /* Selects the parts of the group; nothing is open yet. */
 static int group_choose(struct dp_group *group, const struct dp_group_config *config,
                         const struct dp_kind *kind, const struct dp_comm_ops **comm,
@@ -144,7 +128,14 @@ static int group_choose(struct dp_group *group, const struct dp_group_config *co
     if (!*comm)
         return DP_EINVAL;
     group->math = config->math;
-    return check_math(config->math, kind, err);
+    /* A group never gets another precision than the caller asked for. */
+    const enum dp_math math = config->math;
+    if ((unsigned)math >= DP_MATHS)
+        return dp_fail(err, DP_EINVAL, "unknown math %d: f32, tf32 or bf16", (int)math);
+    if (math == DP_MATH_TF32 && (kind->flags & DP_KIND_TF32) == 0)
+        return dp_fail(err, DP_EINVAL, "math tf32 is for GPUs; %s devices have f32 and bf16",
+                       kind->name);
+    return 0;
 }
 
 /* Starts a BLAS thread for every other slot, bound as its worker is. */

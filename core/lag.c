@@ -51,26 +51,6 @@ static uint64_t lag_next_random(struct dp_lag *lag)
     return z ^ (z >> 31);
 }
 
-static void run_until(struct dp_lag *lag, struct dp_lag_queue *q, uint64_t position);
-
-static void lag_run(struct dp_lag *lag, struct dp_lag_queue *q, const struct lag_op *op)
-{
-    const struct lag_work *work = &op->work;
-    const struct dp_host_call call = {work->function, op->args, op->bytes, NULL, 0};
-    struct dp_error err = {0};
-    int status = 0;
-    if (work->event.queue)
-        run_until(lag, work->event.queue->lag, work->event.position);
-    else if (work->function)
-        status = lag->inner->call(q->queue, &call, &err);
-    else
-        status = lag->inner->launch(q->queue, work->kernel, op->args, op->bytes, &err);
-    if (status && lag->status == 0) {
-        lag->status = status;
-        lag->err = err;
-    }
-}
-
 /* The recursion ends, because events are recorded before they are waited for. */
 static void run_until(struct dp_lag *lag, struct dp_lag_queue *q, uint64_t position)
 {
@@ -79,7 +59,20 @@ static void run_until(struct dp_lag *lag, struct dp_lag_queue *q, uint64_t posit
         q->head = op->next;
         if (!q->head)
             q->tail = &q->head;
-        lag_run(lag, q, op);
+        const struct lag_work *work = &op->work;
+        const struct dp_host_call call = {work->function, op->args, op->bytes, NULL, 0};
+        struct dp_error err = {0};
+        int status = 0;
+        if (work->event.queue)
+            run_until(lag, work->event.queue->lag, work->event.position);
+        else if (work->function)
+            status = lag->inner->call(q->queue, &call, &err);
+        else
+            status = lag->inner->launch(q->queue, work->kernel, op->args, op->bytes, &err);
+        if (status && lag->status == 0) {
+            lag->status = status;
+            lag->err = err;
+        }
         ++q->done;
         if (--lag->pending == 0) {
             /* Draws until no operation is left. If it drew for each operation, all long queues

@@ -302,24 +302,6 @@ int dp_forward(struct dp_module *module, struct dp_run *run, const struct dp_ten
     return status;
 }
 
-static int check_gradients(const struct frame *frame, const struct dp_tensor grad_out[], int n,
-                           struct dp_error *err)
-{
-    char got[DP_SHAPE_TEXT], want[DP_SHAPE_TEXT];
-    for (int i = 0; i < n; ++i) {
-        if (!grad_out[i].slot)
-            continue;
-        if (!dp_same_shape(&grad_out[i], &frame->out[i]))
-            return dp_fail(err, DP_ESHAPE, "gradient %d has shape %s, the output had %s", i,
-                           dp_shape_text(&grad_out[i], got), dp_shape_text(&frame->out[i], want));
-        const int status =
-            dp_same_slot("the gradient", &grad_out[i], "the output", &frame->out[i], err);
-        if (status)
-            return status;
-    }
-    return 0;
-}
-
 /* Checks the arguments of backward against those of forward. */
 static int check_backward(const struct dp_module *module, const struct frame *frame,
                           const struct dp_tensor grad_out[], int n_grad_out,
@@ -333,7 +315,19 @@ static int check_backward(const struct dp_module *module, const struct frame *fr
         return dp_fail(err, DP_EINVAL,
                        "backward of %s: one of its parameters was changed after the forward",
                        module->ops->kind);
-    return check_gradients(frame, grad_out, n_grad_out, err);
+    char got[DP_SHAPE_TEXT], want[DP_SHAPE_TEXT];
+    for (int i = 0; i < n_grad_out; ++i) {
+        if (!grad_out[i].slot)
+            continue;
+        if (!dp_same_shape(&grad_out[i], &frame->out[i]))
+            return dp_fail(err, DP_ESHAPE, "gradient %d has shape %s, the output had %s", i,
+                           dp_shape_text(&grad_out[i], got), dp_shape_text(&frame->out[i], want));
+        const int status =
+            dp_same_slot("the gradient", &grad_out[i], "the output", &frame->out[i], err);
+        if (status)
+            return status;
+    }
+    return 0;
 }
 
 static int backward_outermost(struct dp_module *module, struct dp_run *run,

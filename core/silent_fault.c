@@ -155,12 +155,6 @@ static void stretch(const struct dp_silent_faults *h, clockid_t clock, uint64_t 
         ;
 }
 
-static bool is_due(const struct dp_silent_faults *h, const struct dp_queue *queue)
-{
-    return queue == &queue->slot->compute && queue->slot->info.index == h->spec.device &&
-           step_now(h) >= h->spec.step;
-}
-
 static int silent_fault_launch(struct dp_queue *queue, enum dp_kernel kernel, const void *args,
                                size_t bytes, struct dp_error *err)
 {
@@ -168,7 +162,8 @@ static int silent_fault_launch(struct dp_queue *queue, enum dp_kernel kernel, co
     const enum dp_silent_fault silent_fault = h->spec.silent_fault;
     const bool acts = silent_fault == DP_SILENT_FAULT_DEAD ||
                       silent_fault == DP_SILENT_FAULT_HANG || silent_fault == DP_SILENT_FAULT_SLOW;
-    if (acts && is_due(h, queue)) {
+    if (acts && queue == &queue->slot->compute && queue->slot->info.index == h->spec.device &&
+        step_now(h) >= h->spec.step) {
         atomic_store(&h->made, true);
         if (silent_fault == DP_SILENT_FAULT_DEAD)
             return dp_fail(err, DP_EFAULT, "%s is dead on purpose, since step %llu",
@@ -229,23 +224,19 @@ static size_t all_bytes(const struct brought *b)
     return bytes;
 }
 
-static bool bring_kept(const struct dp_silent_faults *h, const struct brought *b)
-{
-    size_t used = 0;
-    if (!h->kept || h->kept_bytes != all_bytes(b))
-        return false;
-    for (int k = 0; k < b->n; ++k) {
-        memcpy(piece_of(b, k), (const char *)h->kept + used, piece_bytes(b, k));
-        used += piece_bytes(b, k);
-    }
-    return true;
-}
-
 static bool bring(const struct dp_silent_faults *h, const struct brought *b)
 {
     const bool doubled = h->spec.silent_fault == DP_SILENT_FAULT_DOUBLE;
-    if (h->spec.silent_fault == DP_SILENT_FAULT_STALE)
-        return bring_kept(h, b);
+    if (h->spec.silent_fault == DP_SILENT_FAULT_STALE) {
+        size_t used = 0;
+        if (!h->kept || h->kept_bytes != all_bytes(b))
+            return false;
+        for (int k = 0; k < b->n; ++k) {
+            memcpy(piece_of(b, k), (const char *)h->kept + used, piece_bytes(b, k));
+            used += piece_bytes(b, k);
+        }
+        return true;
+    }
     if (!doubled && h->spec.silent_fault != DP_SILENT_FAULT_DROP)
         return false;
     for (int k = 0; k < b->n; ++k) {

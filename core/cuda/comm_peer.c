@@ -190,19 +190,6 @@ static int wait_for_team(const struct dp_team *team, struct dp_slot *worker,
     return status || waited ? status : ready_wait(worker, dst_slot, err);
 }
 
-/* The first GPU that adds waits for all slots, and the others that add wait for it. */
-static int wait_for_first(const struct dp_team *team, struct dp_slot *first,
-                          const struct dp_slot *dst_slot, struct dp_error *err)
-{
-    int status = wait_for_team(team, first, dst_slot, err);
-    first->ops->record(&first->comm, &first->done);
-    for (int i = 0; status == 0 && i < team->n; ++i) {
-        if (team->slot[i] != first && adds(team, dst_slot, i))
-            status = dp_event_wait(&team->slot[i]->comm, &first->done, err);
-    }
-    return status;
-}
-
 static int sum_slices(const struct dp_team *team, struct dp_slot *dst_slot,
                       const struct dp_sum sums[], int n, enum dp_phase phase, struct dp_error *err)
 {
@@ -234,7 +221,13 @@ static int sum_direct(const struct dp_team *team, struct dp_slot *dst_slot,
     while (!adds(team, dst_slot, at))
         ++at;
     struct dp_slot *first = team->slot[at];
-    int status = wait_for_first(team, first, dst_slot, err);
+    /* The first GPU that adds waits for all slots, and the others that add wait for it. */
+    int status = wait_for_team(team, first, dst_slot, err);
+    first->ops->record(&first->comm, &first->done);
+    for (int i = 0; status == 0 && i < team->n; ++i) {
+        if (team->slot[i] != first && adds(team, dst_slot, i))
+            status = dp_event_wait(&team->slot[i]->comm, &first->done, err);
+    }
     if (status == 0)
         status = sum_slices(team, dst_slot, sums, n, phase, err);
     for (int i = 0; status == 0 && i < team->n; ++i) {
@@ -277,34 +270,6 @@ static int add_staged(const struct dp_team *team, struct dp_slot *dst_slot, cons
     return dp_launch(&dst_slot->comm, DP_KERNEL_REDUCE, &args, sizeof args, err);
 }
 
-/* A sum whose summands are all in reach of its destination is not cut. */
-static int sum_staged(const struct dp_team *team, struct dp_slot *dst_slot,
-                      const struct dp_sum sums[], int n, enum dp_phase phase, struct dp_error *err)
-{
-    /* The number of replicas of the team whose memory the slot cannot use. */
-    int far = 0;
-    for (int i = 0; i < team->n; ++i)
-        far += !dp_cuda_reaches(dst_slot, team->slot[i]);
-    const size_t chunk = far > 0 ? DP_CUDA_STAGE_BYTES / (size_t)far / 256 * 256 : SIZE_MAX;
-    void *stage = NULL;
-    int status = far > 0 ? dp_cuda_stage(dst_slot, &stage, err) : 0;
-    if (status == 0)
-        status = wait_for_team(team, dst_slot, dst_slot, err);
-    const struct dp_span span = dp_span_begin(&dst_slot->comm, 0, phase);
-    for (int k = 0; status == 0 && k < n; ++k) {
-        const size_t most = chunk / dp_dtype_bytes(sums[k].dtype);
-        for (size_t at = 0, part_n; status == 0 && at < sums[k].n; at += part_n) {
-            const size_t left = sums[k].n - at;
-            part_n = left < most ? left : most;
-            const struct part part = {&sums[k], at, part_n};
-            status = add_staged(team, dst_slot, &part, stage, chunk, err);
-        }
-    }
-    dp_span_end(&span, 0);
-    dst_slot->ops->record(&dst_slot->comm, &dst_slot->done);
-    return status;
-}
-
 static bool all_in_reach(const struct dp_team *team, const struct dp_slot *dst_slot)
 {
     for (int i = 0; i < team->n; ++i) {
@@ -326,7 +291,28 @@ static int peer_reduce(const struct dp_team *team, struct dp_slot *dst_slot,
     dp_trace_sums(team, dst_slot, sums, n, phase);
     if (all_in_reach(team, dst_slot))
         return sum_direct(team, dst_slot, sums, n, phase, err);
-    const int status = sum_staged(team, dst_slot, sums, n, phase, err);
+    /* A sum whose summands are all in reach of its destination is not cut. */
+    /* The number of replicas of the team whose memory the slot cannot use. */
+    int far = 0;
+    for (int i = 0; i < team->n; ++i)
+        far += !dp_cuda_reaches(dst_slot, team->slot[i]);
+    const size_t chunk = far > 0 ? DP_CUDA_STAGE_BYTES / (size_t)far / 256 * 256 : SIZE_MAX;
+    void *stage = NULL;
+    int status = far > 0 ? dp_cuda_stage(dst_slot, &stage, err) : 0;
+    if (status == 0)
+        status = wait_for_team(team, dst_slot, dst_slot, err);
+    const struct dp_span span = dp_span_begin(&dst_slot->comm, 0, phase);
+    for (int k = 0; status == 0 && k < n; ++k) {
+        const size_t most = chunk / dp_dtype_bytes(sums[k].dtype);
+        for (size_t at = 0, part_n; status == 0 && at < sums[k].n; at += part_n) {
+            const size_t left = sums[k].n - at;
+            part_n = left < most ? left : most;
+            const struct part part = {&sums[k], at, part_n};
+            status = add_staged(team, dst_slot, &part, stage, chunk, err);
+        }
+    }
+    dp_span_end(&span, 0);
+    dst_slot->ops->record(&dst_slot->comm, &dst_slot->done);
     return status ? status : done_wait(team->group, &touched, dst_slot, err);
 }
 

@@ -34,19 +34,6 @@ static int blas_setup(const struct dp_slot *slot, struct dp_cuda_slot *s, struct
  * than this left, a lack of memory is meant. */
 #define HANDLE_BYTES ((size_t)64 << 20)
 
-static int create_fail(const struct dp_slot *slot, cublasStatus_t status, struct dp_error *err)
-{
-    size_t left = 0, total = 0;
-    char text[64];
-    if (status != CUBLAS_STATUS_NOT_INITIALIZED || cudaMemGetInfo(&left, &total) ||
-        left >= HANDLE_BYTES) {
-        cudaGetLastError();
-        return blas_fail(slot, "cublasCreate", status, err);
-    }
-    snprintf(text, sizeof text, "cublasCreate with %zu bytes of memory left", left);
-    return blas_fail(slot, text, CUBLAS_STATUS_ALLOC_FAILED, err);
-}
-
 /* The handle is made with the first product of a slot, because many slots never have one. */
 static int blas_open(const struct dp_slot *slot, struct dp_cuda_slot *s, struct dp_error *err)
 {
@@ -62,8 +49,17 @@ static int blas_open(const struct dp_slot *slot, struct dp_cuda_slot *s, struct 
         if (loaded)
             return loaded;
         const cublasStatus_t status = s->call.create(&s->blas);
-        if (status)
-            return create_fail(slot, status, err);
+        if (status) {
+            size_t left = 0, total = 0;
+            char text[64];
+            if (status != CUBLAS_STATUS_NOT_INITIALIZED || cudaMemGetInfo(&left, &total) ||
+                left >= HANDLE_BYTES) {
+                cudaGetLastError();
+                return blas_fail(slot, "cublasCreate", status, err);
+            }
+            snprintf(text, sizeof text, "cublasCreate with %zu bytes of memory left", left);
+            return blas_fail(slot, text, CUBLAS_STATUS_ALLOC_FAILED, err);
+        }
     }
     const int status = blas_setup(slot, s, err);
     s->blas_ready = status == 0;

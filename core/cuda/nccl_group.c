@@ -19,10 +19,14 @@ static ncclResult_t issue_piece(const struct dp_nccl *nccl, const struct dp_nccl
     return c->bytes[k] > 0 ? what->issue(&at) : ncclSuccess;
 }
 
-/* The oldest collective that may not be done is kept. */
-static void nccl_note(struct dp_nccl *nccl, const struct dp_collective *c,
-                      const struct dp_nccl_operation *what)
+/* The group is closed on every path. */
+static int nccl_issue(struct dp_nccl *nccl, const struct dp_nccl_team *team,
+                      const struct dp_collective *c, const struct dp_nccl_operation *what,
+                      struct dp_error *err)
 {
+    ncclResult_t result = nccl->call.group_start();
+    int at = 0;
+    /* The oldest collective that may not be done is kept. */
     ++nccl->calls;
     for (int i = 0; i < c->n_parts; ++i) {
         const struct dp_slot *slot = c->part[i].slot;
@@ -33,16 +37,6 @@ static void nccl_note(struct dp_nccl *nccl, const struct dp_collective *c,
                                           dp_nccl_bytes_of(c)};
     }
     cudaGetLastError(); /* clears the error: "not done yet" is no failure */
-}
-
-/* The group is closed on every path. */
-static int nccl_issue(struct dp_nccl *nccl, const struct dp_nccl_team *team,
-                      const struct dp_collective *c, const struct dp_nccl_operation *what,
-                      struct dp_error *err)
-{
-    ncclResult_t result = nccl->call.group_start();
-    int at = 0;
-    nccl_note(nccl, c, what);
     if (dp_nccl_is_bad(result))
         return dp_nccl_fail(nccl, team->slot[0], team->rank[0], "ncclGroupStart", result, err);
     for (int k = 0; !dp_nccl_is_bad(result) && k < c->n_pieces; ++k) {

@@ -198,20 +198,6 @@ static int init_ranks(const struct dp_nccl *nccl, struct dp_nccl_team *team, con
     return dp_nccl_settle(nccl, team, call, err);
 }
 
-static void drop_oldest(struct dp_nccl *nccl)
-{
-    struct dp_nccl_team **team = &nccl->team;
-    for (int n = 1; *team && n < MOST_TEAMS; ++n)
-        team = &(*team)->next;
-    struct dp_nccl_team *oldest = *team;
-    *team = NULL;
-    while (oldest) {
-        struct dp_nccl_team *next = oldest->next;
-        close_team(nccl, oldest);
-        oldest = next;
-    }
-}
-
 static int team_make(struct dp_nccl *nccl, const struct dp_collective *c,
                      struct dp_nccl_team **made, struct dp_error *err)
 {
@@ -219,7 +205,16 @@ static int team_make(struct dp_nccl *nccl, const struct dp_collective *c,
     int status = agree_id(nccl, c, &id, err);
     if (status)
         return status;
-    drop_oldest(nccl);
+    struct dp_nccl_team **link = &nccl->team;
+    for (int n = 1; *link && n < MOST_TEAMS; ++n)
+        link = &(*link)->next;
+    struct dp_nccl_team *oldest = *link;
+    *link = NULL;
+    while (oldest) {
+        struct dp_nccl_team *next = oldest->next;
+        close_team(nccl, oldest);
+        oldest = next;
+    }
     struct dp_nccl_team *team = calloc(1, sizeof *team);
     if (!team)
         return dp_fail(err, DP_ENOMEM, "no memory for %d ranks", c->n_members);

@@ -204,17 +204,6 @@ static bool all_answered(const struct dp_mpi *mpi)
     return all;
 }
 
-static struct culprits find_silent(const struct dp_mpi *mpi)
-{
-    struct culprits found = {.n = 0};
-    for (int p = 0; p < mpi->size; ++p) {
-        if (p != mpi->rank && !mpi->inquiry.answered[p])
-            blame(&found, p);
-    }
-    snprintf(found.why, sizeof found.why, "%s not answer", found.n > 1 ? "they do" : "it does");
-    return found;
-}
-
 /* A process that does not take part in the call is late only if it misses an earlier one. */
 static bool takes_part(const struct dp_mpi *mpi, int process)
 {
@@ -272,7 +261,12 @@ static struct culprits find_stuck(const struct dp_mpi *mpi)
 static int control_judge(struct dp_mpi *mpi, struct dp_error *err)
 {
     const struct mpi_call *call = mpi->active.call;
-    struct culprits found = find_silent(mpi);
+    struct culprits found = {.n = 0};
+    for (int p = 0; p < mpi->size; ++p) {
+        if (p != mpi->rank && !mpi->inquiry.answered[p])
+            blame(&found, p);
+    }
+    snprintf(found.why, sizeof found.why, "%s not answer", found.n > 1 ? "they do" : "it does");
     char name[120], more[24] = "";
     if (found.n == 0)
         found = find_late(mpi);

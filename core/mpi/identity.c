@@ -25,26 +25,6 @@ struct identity {
     unsigned char cores[CORE_BYTES]; /* a bit for each that the process may use */
 };
 
-static void identity_describe(const struct dp_mpi *mpi, struct identity *me)
-{
-    const uint32_t order = 0x01020304;
-    *me = (struct identity){.magic = "lockstep",
-                            .sizes = {sizeof(size_t), sizeof(long), sizeof(float),
-                                      sizeof(enum dp_dtype), sizeof(struct mpi_head),
-                                      sizeof(struct mpi_control) / 8},
-                            .protocol = PROTOCOL,
-                            .size = mpi->size,
-                            .wanted = mpi->processes,
-                            .pid = (int64_t)getpid()};
-    memcpy(me->order, &order, sizeof me->order);
-    snprintf(me->host, sizeof me->host, "%.*s", (int)sizeof me->host - 1, mpi->host);
-    memcpy(me->build, mpi->build, sizeof me->build);
-    memcpy(me->plan, mpi->plan, sizeof me->plan);
-    /* A process whose cores are unknown may use all of them. */
-    if (sched_getaffinity(0, sizeof me->cores, (cpu_set_t *)(void *)me->cores))
-        memset(me->cores, 0xff, sizeof me->cores);
-}
-
 /* ---- the exchange, also with itself -------------------------------------------------------- */
 
 struct meeting {
@@ -200,7 +180,22 @@ int dp_mpi_identify(struct dp_mpi *mpi, struct dp_error *err)
     }
     if (!m || !m->all || !m->out || !m->in || !m->sent || !m->come)
         return dp_fail(err, DP_ENOMEM, "no memory for %d processes", mpi->size);
-    identity_describe(mpi, &m->mine);
+    const uint32_t order = 0x01020304;
+    m->mine = (struct identity){.magic = "lockstep",
+                                .sizes = {sizeof(size_t), sizeof(long), sizeof(float),
+                                          sizeof(enum dp_dtype), sizeof(struct mpi_head),
+                                          sizeof(struct mpi_control) / 8},
+                                .protocol = PROTOCOL,
+                                .size = mpi->size,
+                                .wanted = mpi->processes,
+                                .pid = (int64_t)getpid()};
+    memcpy(m->mine.order, &order, sizeof m->mine.order);
+    snprintf(m->mine.host, sizeof m->mine.host, "%.*s", (int)sizeof m->mine.host - 1, mpi->host);
+    memcpy(m->mine.build, mpi->build, sizeof m->mine.build);
+    memcpy(m->mine.plan, mpi->plan, sizeof m->mine.plan);
+    /* A process whose cores are unknown may use all of them. */
+    if (sched_getaffinity(0, sizeof m->mine.cores, (cpu_set_t *)(void *)m->mine.cores))
+        memset(m->mine.cores, 0xff, sizeof m->mine.cores);
     status = meet(mpi, m, err);
     if (status)
         return status;

@@ -49,37 +49,6 @@ static bool open_join(struct dp_mpi *mpi, uint64_t ns)
     return gone;
 }
 
-static void free_all(struct dp_mpi *mpi, bool peace)
-{
-    if (peace) {
-        /* After all processes have closed, MPI writes to nothing any more. */
-        for (int p = 0; p < mpi->size; ++p) {
-            for (int k = 0; k < BUFFERS; ++k) {
-                free(mpi->buffer[p][k].bytes);
-                free(mpi->buffer[p][k].request);
-            }
-        }
-        free(mpi->buffer);
-        free(mpi->letter);
-        free(mpi->heads_out);
-        free(mpi->heads_in);
-    }
-    free(mpi->who);
-    free(mpi->first);
-    free(mpi->sent);
-    free(mpi->come);
-    free(mpi->inquiry.answered);
-    free(mpi->inquiry.answer);
-    free(mpi->active.link);
-    free(mpi->active.in);
-    free(mpi->active.piece);
-    pthread_mutex_destroy(&mpi->lock);
-    pthread_cond_destroy(&mpi->changed);
-    pthread_cond_destroy(&mpi->wake);
-    if (peace)
-        free(mpi); /* it contains the buffers for letters */
-}
-
 static int open_start(struct dp_mpi *mpi, struct dp_error *err)
 {
     if (pthread_create(&mpi->carrier, NULL, dp_mpi_carry, mpi) != 0)
@@ -153,8 +122,36 @@ int dp_mpi_close(struct dp_mpi *mpi, struct dp_error *err)
     const struct timespec linger = {0, LINGER_NS};
     if (status)
         nanosleep(&linger, NULL);
-    if (open_join(mpi, GONE_NS))
-        free_all(mpi, status == 0);
+    if (open_join(mpi, GONE_NS)) {
+        const bool peace = status == 0;
+        if (peace) {
+            /* After all processes have closed, MPI writes to nothing any more. */
+            for (int p = 0; p < mpi->size; ++p) {
+                for (int k = 0; k < BUFFERS; ++k) {
+                    free(mpi->buffer[p][k].bytes);
+                    free(mpi->buffer[p][k].request);
+                }
+            }
+            free(mpi->buffer);
+            free(mpi->letter);
+            free(mpi->heads_out);
+            free(mpi->heads_in);
+        }
+        free(mpi->who);
+        free(mpi->first);
+        free(mpi->sent);
+        free(mpi->come);
+        free(mpi->inquiry.answered);
+        free(mpi->inquiry.answer);
+        free(mpi->active.link);
+        free(mpi->active.in);
+        free(mpi->active.piece);
+        pthread_mutex_destroy(&mpi->lock);
+        pthread_cond_destroy(&mpi->changed);
+        pthread_cond_destroy(&mpi->wake);
+        if (peace)
+            free(mpi); /* it contains the buffers for letters */
+    }
     return status;
 }
 

@@ -69,20 +69,26 @@ struct mpi_link *mpi_link_to(struct mpi_active *a, int peer)
     return link;
 }
 
+static struct mpi_flow flow_with(int peer, size_t begin, size_t bytes,
+                                 const struct mpi_strip *strip, int n)
+{
+    return (struct mpi_flow){.on = true,
+                             .peer = peer,
+                             .tag = WIRE_TAG_NUMBERS,
+                             .begin = begin,
+                             .bytes = bytes,
+                             .strip = strip,
+                             .n_strips = n,
+                             .limit = SIZE_MAX};
+}
+
 void mpi_send_flow(struct mpi_active *a, int peer, size_t begin, size_t bytes,
                    const struct mpi_strip *strip, int n)
 {
     struct mpi_link *link = mpi_link_to(a, peer);
     link->sends = true;
-    link->out = (struct mpi_flow){.on = true,
-                                  .sends = true,
-                                  .peer = peer,
-                                  .tag = WIRE_TAG_NUMBERS,
-                                  .begin = begin,
-                                  .bytes = bytes,
-                                  .strip = strip,
-                                  .n_strips = n,
-                                  .limit = SIZE_MAX};
+    link->out = flow_with(peer, begin, bytes, strip, n);
+    link->out.sends = true;
 }
 
 void mpi_receive_flow(struct mpi_active *a, int peer, size_t begin, size_t bytes,
@@ -90,15 +96,8 @@ void mpi_receive_flow(struct mpi_active *a, int peer, size_t begin, size_t bytes
 {
     struct mpi_link *link = mpi_link_to(a, peer);
     link->receives = true;
-    link->in = (struct mpi_flow){.on = true,
-                                 .kept = strip == NULL,
-                                 .peer = peer,
-                                 .tag = WIRE_TAG_NUMBERS,
-                                 .begin = begin,
-                                 .bytes = bytes,
-                                 .strip = strip,
-                                 .n_strips = n,
-                                 .limit = SIZE_MAX};
+    link->in = flow_with(peer, begin, bytes, strip, n);
+    link->in.kept = strip == NULL;
 }
 
 /* The block size keeps a few blocks in progress, and is the same in all processes. */
@@ -118,28 +117,6 @@ void mpi_choose_size(struct mpi_active *a, size_t most, size_t message)
 }
 
 /* ---- buffers ------------------------------------------------------------------------------ */
-
-static int open_buffer(struct mpi_buffer *buffer, size_t messages, size_t bytes,
-                       struct dp_error *err)
-{
-    if (buffer->requests < messages) {
-        uint64_t *request = realloc(buffer->request, messages * sizeof *request);
-        if (!request)
-            return dp_fail(err, DP_ENOMEM, "no memory for %zu messages", messages);
-        buffer->request = request;
-        buffer->requests = messages;
-    }
-    if (buffer->size < bytes) {
-        free(buffer->bytes);
-        buffer->size = 0;
-        if (posix_memalign((void **)&buffer->bytes, 4096, bytes) != 0) {
-            buffer->bytes = NULL;
-            return dp_fail(err, DP_ENOMEM, "no memory for messages of %zu bytes", bytes);
-        }
-        buffer->size = bytes;
-    }
-    return 0;
-}
 
 /* Data from several pieces are packed before they are sent. */
 static bool is_packed(const struct mpi_flow *flow)
@@ -163,7 +140,25 @@ static int open_flow(const struct mpi_active *a, struct mpi_flow *flow, struct m
     flow->buffer = buffer;
     flow->ring = (blocks < WIRE_WINDOW ? blocks : WIRE_WINDOW) * turns;
     const bool empty = flow->sends && !is_packed(flow);
-    return open_buffer(buffer, flow->ring, empty ? 0 : flow->ring * a->block, err);
+    const size_t messages = flow->ring;
+    const size_t bytes = empty ? 0 : flow->ring * a->block;
+    if (buffer->requests < messages) {
+        uint64_t *request = realloc(buffer->request, messages * sizeof *request);
+        if (!request)
+            return dp_fail(err, DP_ENOMEM, "no memory for %zu messages", messages);
+        buffer->request = request;
+        buffer->requests = messages;
+    }
+    if (buffer->size < bytes) {
+        free(buffer->bytes);
+        buffer->size = 0;
+        if (posix_memalign((void **)&buffer->bytes, 4096, bytes) != 0) {
+            buffer->bytes = NULL;
+            return dp_fail(err, DP_ENOMEM, "no memory for messages of %zu bytes", bytes);
+        }
+        buffer->size = bytes;
+    }
+    return 0;
 }
 
 int mpi_open_buffers(struct dp_mpi *mpi, struct dp_error *err)

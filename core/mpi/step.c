@@ -68,22 +68,6 @@ static void step_describe(const struct mpi_head *head, char *text, size_t bytes)
         snprintf(text, bytes, "%s", name);
 }
 
-/* Both processes report it in the same words: the lower one comes first. */
-static int fail_unlike(struct dp_mpi *mpi, int peer, const struct mpi_head *mine,
-                       const struct mpi_head *theirs, struct dp_error *err)
-{
-    const bool lower = mpi->rank < peer;
-    char names[2][120], calls[2][64];
-    dp_mpi_name(mpi, lower ? mpi->rank : peer, names[0], sizeof names[0]);
-    dp_mpi_name(mpi, lower ? peer : mpi->rank, names[1], sizeof names[1]);
-    step_describe(lower ? mine : theirs, calls[0], sizeof calls[0]);
-    step_describe(lower ? theirs : mine, calls[1], sizeof calls[1]);
-    mpi->common = true;
-    return dp_fail(err, DP_EFAULT, "%.60s is in %s, %.60s in %s%s", names[0], calls[0], names[1],
-                   calls[1],
-                   strcmp(calls[0], calls[1]) == 0 ? ", which differ in something else" : "");
-}
-
 /* Only the process that received it knows. */
 static int fail_changed(struct dp_mpi *mpi, int peer, struct dp_error *err)
 {
@@ -108,8 +92,20 @@ static int check_head(struct dp_mpi *mpi, const struct mpi_link *link, size_t by
     mine.digest = theirs.digest;
     const size_t turns = link->in.kept ? (size_t)link->in.n_strips : 1;
     const size_t wanted = WIRE_HEAD_BYTES + (a->small ? link->in.bytes * turns : 0);
-    if (memcmp(&theirs, &mine, sizeof mine) != 0 || bytes != wanted)
-        return fail_unlike(mpi, link->peer, &mine, &theirs, err);
+    if (memcmp(&theirs, &mine, sizeof mine) != 0 || bytes != wanted) {
+        /* Both processes report it in the same words: the lower one comes first. */
+        const int peer = link->peer;
+        const bool lower = mpi->rank < peer;
+        char names[2][120], calls[2][64];
+        dp_mpi_name(mpi, lower ? mpi->rank : peer, names[0], sizeof names[0]);
+        dp_mpi_name(mpi, lower ? peer : mpi->rank, names[1], sizeof names[1]);
+        step_describe(lower ? &mine : &theirs, calls[0], sizeof calls[0]);
+        step_describe(lower ? &theirs : &mine, calls[1], sizeof calls[1]);
+        mpi->common = true;
+        return dp_fail(err, DP_EFAULT, "%.60s is in %s, %.60s in %s%s", names[0], calls[0],
+                       names[1], calls[1],
+                       strcmp(calls[0], calls[1]) == 0 ? ", which differ in something else" : "");
+    }
     come->digest += dp_mpi_digest(come->heads, from + WIRE_HEAD_BYTES, bytes - WIRE_HEAD_BYTES);
     return come->digest == theirs.digest ? 0 : fail_changed(mpi, link->peer, err);
 }

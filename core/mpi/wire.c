@@ -25,25 +25,6 @@ static int wire_fail(int code, const char *call, char *why)
     return 1;
 }
 
-static void name_library(char *library)
-{
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
-    if (MPI_Get_library_version(text, &length) != MPI_SUCCESS)
-        text[0] = '\0';
-    /* It takes the text up to a comma from Open MPI, and the first lines, with tabs, from MPICH. */
-    for (char *c = text; *c; ++c)
-        *c = *c == '\t' || *c == '\n' ? ' ' : *c;
-    char *end = strstr(text, "MPICH Release date");
-    if (!end)
-        end = strchr(text, ',');
-    if (end)
-        *end = '\0';
-    for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; --n)
-        text[n - 1] = '\0';
-    snprintf(library, DP_WIRE_TEXT, "%.*s", DP_WIRE_TEXT - 1, text);
-}
-
 static int wire_start(void **self, int *rank, int *size, char *library, char *host, char *why)
 {
     int provided = 0;
@@ -77,7 +58,21 @@ static int wire_start(void **self, int *rank, int *size, char *library, char *ho
         free(wire);
         return status;
     }
-    name_library(library);
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    if (MPI_Get_library_version(text, &length) != MPI_SUCCESS)
+        text[0] = '\0';
+    /* It takes the text up to a comma from Open MPI, and the first lines, with tabs, from MPICH. */
+    for (char *c = text; *c; ++c)
+        *c = *c == '\t' || *c == '\n' ? ' ' : *c;
+    char *end = strstr(text, "MPICH Release date");
+    if (!end)
+        end = strchr(text, ',');
+    if (end)
+        *end = '\0';
+    for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; --n)
+        text[n - 1] = '\0';
+    snprintf(library, DP_WIRE_TEXT, "%.*s", DP_WIRE_TEXT - 1, text);
     *self = wire;
     return 0;
 }

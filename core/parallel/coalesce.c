@@ -172,16 +172,6 @@ static int check_lists(const struct dp_tensor src[], int n, int k, struct dp_err
     return 0;
 }
 
-static void list_summands(const struct dp_tensor src[], int n, int k, const struct dp_tensor sums[],
-                          struct dp_summand item[], const void **pointers)
-{
-    for (int j = 0; j < n; ++j) {
-        item[j] = (struct dp_summand){sums[j], false, pointers + (size_t)j * (size_t)k};
-        for (int i = 0; i < k; ++i)
-            item[j].src[i] = src[i * n + j].data;
-    }
-}
-
 /* A sum is made where one of its terms is, and never on the host. [GRAD-15] */
 static int check_places(const struct dp_tensor src[], int n, int k, const struct dp_slot *output,
                         struct dp_error *err)
@@ -220,7 +210,13 @@ int dp_reduce_add_coalesced(struct dp_run *run, const struct dp_tensor src[], in
         status = dp_run_scratch(run, (size_t)n * sizeof(struct dp_sum), &merged, err);
     if (status)
         return status;
-    list_summands(src, n, k, sums, items, pointers);
+    struct dp_summand *item = items;
+    for (int j = 0; j < n; ++j) {
+        item[j] =
+            (struct dp_summand){sums[j], false, (const void **)pointers + (size_t)j * (size_t)k};
+        for (int i = 0; i < k; ++i)
+            item[j].src[i] = src[i * n + j].data;
+    }
     for (int i = 0; i < k; ++i)
         slots[i] = src[i * n].slot;
     const struct dp_team team = {run->group, slots, k};

@@ -66,23 +66,6 @@ static int check_outputs(const struct forward *f, struct dp_error *err)
     return 0;
 }
 
-static void enter_step(struct dp_parallel_self *p, const struct dp_run *run)
-{
-    for (int i = 0; i < p->n; ++i) {
-        struct dp_run *replica = dp_replicas_run(p->replicas, i);
-        if (!p->in_step || p->run != run->serial || p->step != run->step)
-            dp_run_reset(replica);
-        replica->grad = run->grad;
-        replica->train = run->train;
-        replica->draws = run->draws;
-    }
-    if (!p->in_step || p->run != run->serial || p->step != run->step)
-        dp_silent_fault_step(run->group);
-    p->in_step = true;
-    p->run = run->serial;
-    p->step = run->step;
-}
-
 /* Records how much each replica has saved. Backward, or a failure of this forward, goes back to it.
  */
 static void mark_tapes(const struct dp_parallel_self *p, struct dp_parallel_call *call)
@@ -179,7 +162,19 @@ static int parallel_forward(struct dp_module *module, struct dp_run *run,
     for (int k = 0; k < n_in; ++k)
         call->in[k] = in[k];
     if (p->n > 1) {
-        enter_step(p, run);
+        for (int i = 0; i < p->n; ++i) {
+            struct dp_run *replica = dp_replicas_run(p->replicas, i);
+            if (!p->in_step || p->run != run->serial || p->step != run->step)
+                dp_run_reset(replica);
+            replica->grad = run->grad;
+            replica->train = run->train;
+            replica->draws = run->draws;
+        }
+        if (!p->in_step || p->run != run->serial || p->step != run->step)
+            dp_silent_fault_step(run->group);
+        p->in_step = true;
+        p->run = run->serial;
+        p->step = run->step;
         mark_tapes(p, call);
         status = forward_replicas(module, p, run, call, out, err);
     } else {
@@ -205,21 +200,6 @@ static void parallel_close(void *self)
 static const struct dp_module_ops parallel_ops = {"data_parallel", parallel_forward,
                                                   dp_parallel_backward, parallel_close};
 
-static int check_slots(struct dp_group *group, const struct dp_parallel_self *p,
-                       struct dp_error *err)
-{
-    for (int i = 0; i < p->n; ++i) {
-        if (!p->slot[i] || p->slot[i]->group != group || dp_is_host(p->slot[i]))
-            return dp_fail(err, DP_EINVAL, "device_ids[%d] is not a device of this group", i);
-        for (int j = 0; j < i; ++j) {
-            if (p->slot[j] == p->slot[i])
-                return dp_fail(err, DP_EINVAL, "device_ids[%d] and device_ids[%d] are both %s", j,
-                               i, p->slot[i]->info.name);
-        }
-    }
-    return 0;
-}
-
 static int choose_slots(struct dp_group *group, const struct dp_parallel_config *config,
                         struct dp_parallel_self *p, struct dp_error *err)
 {
@@ -233,7 +213,16 @@ static int choose_slots(struct dp_group *group, const struct dp_parallel_config 
     p->dim = config->dim;
     if (p->output && p->output->group != group)
         return dp_fail(err, DP_EINVAL, "output_device is not a device of this group");
-    return check_slots(group, p, err);
+    for (int i = 0; i < p->n; ++i) {
+        if (!p->slot[i] || p->slot[i]->group != group || dp_is_host(p->slot[i]))
+            return dp_fail(err, DP_EINVAL, "device_ids[%d] is not a device of this group", i);
+        for (int j = 0; j < i; ++j) {
+            if (p->slot[j] == p->slot[i])
+                return dp_fail(err, DP_EINVAL, "device_ids[%d] and device_ids[%d] are both %s", j,
+                               i, p->slot[i]->info.name);
+        }
+    }
+    return 0;
 }
 
 static int open_wrapper(struct dp_module *module, const struct dp_parallel_config *config,

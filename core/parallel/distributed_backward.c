@@ -119,21 +119,6 @@ struct backward {
     int n_grad_out;
 };
 
-static void begin_rank(struct dp_ddp *d, int r, const struct ddp_call *call)
-{
-    struct ddp_rank *rank = &d->rank[r];
-    const size_t n = (size_t)d->n_train;
-    rank->counting = call->sync;
-    memcpy(rank->open, call->rank[r].uses, n * sizeof *rank->open);
-    memset(rank->ready, 0, n * sizeof *rank->ready);
-    memset(rank->touched, 0, (size_t)d->replicas->params.n * sizeof *rank->touched);
-    for (int b = 0; b < d->n_buckets; ++b) {
-        rank->left[b] = d->bucket[b].n;
-        rank->times[b].ready = rank->times[b].launch = 0;
-        atomic_store(&rank->times[b].done, 0);
-    }
-}
-
 static int backward_rank(int r, void *arg, struct dp_error *err)
 {
     struct backward *b = arg;
@@ -260,8 +245,20 @@ static int backward_all(struct dp_ddp *d, const struct ddp_call *call, struct ba
         return status;
     choose_team(d, call->everyone);
     d->n_arrived = d->rebuilt ? d->n_arrived : 0;
-    for (int i = 0; i < d->n_team; ++i)
-        begin_rank(d, d->team[i], call);
+    for (int i = 0; i < d->n_team; ++i) {
+        const int r = d->team[i];
+        struct ddp_rank *rank = &d->rank[r];
+        const size_t n = (size_t)d->n_train;
+        rank->counting = call->sync;
+        memcpy(rank->open, call->rank[r].uses, n * sizeof *rank->open);
+        memset(rank->ready, 0, n * sizeof *rank->ready);
+        memset(rank->touched, 0, (size_t)d->replicas->params.n * sizeof *rank->touched);
+        for (int j = 0; j < d->n_buckets; ++j) {
+            rank->left[j] = d->bucket[j].n;
+            rank->times[j].ready = rank->times[j].launch = 0;
+            atomic_store(&rank->times[j].done, 0);
+        }
+    }
     status = rewind_runs(d, call, err);
     if (status)
         return status;
@@ -290,26 +287,20 @@ int dp_ddp_backward(struct dp_ddp *ddp, const struct dp_tensor grad_out[], int n
     return ddp_done(ddp, status);
 }
 
-/* A rank contributes the gradients that it has; others count as zeros. */
-static int open_reduction(struct dp_ddp *d, struct dp_error *err)
+int dp_ddp_reduce(struct dp_ddp *ddp, struct dp_error *err)
 {
+    /* A rank contributes the gradients that it has; others count as zeros. */
     int status = 0;
-    for (int r = 0; r < d->n; ++r) {
-        struct ddp_rank *rank = &d->rank[r];
-        for (int t = 0; t < d->n_train; ++t) {
-            rank->used[t] = d->replicas->replica[r].state.has_grad[d->train[t].place];
-            status = status ? status : zero_missing(d, r, t, err);
+    for (int r = 0; r < ddp->n; ++r) {
+        struct ddp_rank *rank = &ddp->rank[r];
+        for (int t = 0; t < ddp->n_train; ++t) {
+            rank->used[t] = ddp->replicas->replica[r].state.has_grad[ddp->train[t].place];
+            status = status ? status : zero_missing(ddp, r, t, err);
         }
         rank->end = dp_now_ns();
     }
     if (status)
-        dp_group_wait(d->group, NULL);
-    return status;
-}
-
-int dp_ddp_reduce(struct dp_ddp *ddp, struct dp_error *err)
-{
-    const int status = open_reduction(ddp, err);
+        dp_group_wait(ddp->group, NULL);
     if (status)
         return ddp_done(ddp, status);
     choose_team(ddp, ddp->everyone);
