@@ -130,38 +130,6 @@ static bool declare(struct fake_work *work, struct fake_matrix *matrix, size_t r
     return true;
 }
 
-static cudaError_t blas_issue(const struct fake_call *call, const struct cublasContext *handle,
-                              struct fake_gemm gemm)
-{
-    struct CUstream_st *stream = handle->stream;
-    if (handle->device != fake_me.device) {
-        fake_violation("%s: the handle belongs to device %d, but device %d is current", call->name,
-                       handle->device, fake_me.device);
-        return cudaErrorInvalidDevice;
-    }
-    if (!fake_stream_is(stream, call->name))
-        return cudaErrorInvalidResourceHandle;
-    if (stream->device != handle->device) {
-        fake_violation("%s: the handle belongs to device %d, its stream to device %d", call->name,
-                       handle->device, stream->device);
-        return cudaErrorInvalidResourceHandle;
-    }
-    if (gemm.m == 0 || gemm.n == 0)
-        return cudaSuccess;
-    struct fake_work *work = fake_work_new(call->name, stream);
-    const unsigned use = gemm.beta != 0.0f ? FAKE_BOTH : FAKE_WRITE;
-    if (!declare(work, &gemm.a, gemm.m, gemm.k, FAKE_READ) ||
-        !declare(work, &gemm.b, gemm.k, gemm.n, FAKE_READ) ||
-        !declare(work, &gemm.c, gemm.m, gemm.n, use)) {
-        fake_work_drop(work);
-        return cudaErrorInvalidValue;
-    }
-    fake_uses(work, handle->workspace, handle->workspace_bytes, FAKE_SCRATCH);
-    work->operations = 2.0 * (double)gemm.m * (double)gemm.n * (double)gemm.k;
-    fake_work_runs(work, fake_gemm, &gemm, sizeof gemm);
-    return fake_issue(stream, work);
-}
-
 static bool in_device_memory(const struct fake_call *call, const void *factor)
 {
     if (fake_device_of(factor) == FAKE_HOST)
@@ -207,16 +175,42 @@ static cudaError_t blas_multiply(const struct fake_call *call, const struct cubl
         in_device_memory(call, factor[1]))
         return cudaErrorInvalidValue;
     const bool floats = operand[0].number == CUDA_R_32F && operand[1].number == CUDA_R_32F;
-    return blas_issue(call, handle,
-                      (struct fake_gemm){.m = (size_t)size[0],
-                                         .n = (size_t)size[1],
-                                         .k = (size_t)size[2],
-                                         .alpha = *factor[0],
-                                         .beta = *factor[1],
-                                         .tf32 = floats && tf32,
-                                         .a = matrix_of(&operand[0]),
-                                         .b = matrix_of(&operand[1]),
-                                         .c = matrix_of(&operand[2])});
+    struct fake_gemm gemm = {.m = (size_t)size[0],
+                             .n = (size_t)size[1],
+                             .k = (size_t)size[2],
+                             .alpha = *factor[0],
+                             .beta = *factor[1],
+                             .tf32 = floats && tf32,
+                             .a = matrix_of(&operand[0]),
+                             .b = matrix_of(&operand[1]),
+                             .c = matrix_of(&operand[2])};
+    struct CUstream_st *stream = handle->stream;
+    if (handle->device != fake_me.device) {
+        fake_violation("%s: the handle belongs to device %d, but device %d is current", call->name,
+                       handle->device, fake_me.device);
+        return cudaErrorInvalidDevice;
+    }
+    if (!fake_stream_is(stream, call->name))
+        return cudaErrorInvalidResourceHandle;
+    if (stream->device != handle->device) {
+        fake_violation("%s: the handle belongs to device %d, its stream to device %d", call->name,
+                       handle->device, stream->device);
+        return cudaErrorInvalidResourceHandle;
+    }
+    if (gemm.m == 0 || gemm.n == 0)
+        return cudaSuccess;
+    struct fake_work *work = fake_work_new(call->name, stream);
+    const unsigned use = gemm.beta != 0.0f ? FAKE_BOTH : FAKE_WRITE;
+    if (!declare(work, &gemm.a, gemm.m, gemm.k, FAKE_READ) ||
+        !declare(work, &gemm.b, gemm.k, gemm.n, FAKE_READ) ||
+        !declare(work, &gemm.c, gemm.m, gemm.n, use)) {
+        fake_work_drop(work);
+        return cudaErrorInvalidValue;
+    }
+    fake_uses(work, handle->workspace, handle->workspace_bytes, FAKE_SCRATCH);
+    work->operations = 2.0 * (double)gemm.m * (double)gemm.n * (double)gemm.k;
+    fake_work_runs(work, fake_gemm, &gemm, sizeof gemm);
+    return fake_issue(stream, work);
 }
 
 /* The math mode is in the low bits; the others are flags. */

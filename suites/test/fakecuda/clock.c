@@ -10,15 +10,6 @@ static struct clock_log *log_of(void)
     return fake.log;
 }
 
-static int this_thread(struct clock_log *log)
-{
-    if (fake_me.clock != fake.clocks) {
-        fake_me.clock = fake.clocks;
-        fake_me.number = log->threads < FAKE_STREAMS - 1 ? log->threads++ : FAKE_STREAMS - 1;
-    }
-    return fake_me.number;
-}
-
 static int add_row(struct clock_log *log, const struct clock_row *row)
 {
     const int place = log->rows++;
@@ -29,7 +20,11 @@ static int add_row(struct clock_log *log, const struct clock_row *row)
             abort(); /* a test without memory */
     }
     log->row[place] = *row;
-    log->row[place].thread = this_thread(log);
+    if (fake_me.clock != fake.clocks) {
+        fake_me.clock = fake.clocks;
+        fake_me.number = log->threads < FAKE_STREAMS - 1 ? log->threads++ : FAKE_STREAMS - 1;
+    }
+    log->row[place].thread = fake_me.number;
     log->row[place].next_of_thread = log->row[place].next_of_stream = log->row[place].before = -1;
     int *last = &log->last_of_thread[log->row[place].thread];
     *(*last < 0 ? &log->first_of_thread[log->row[place].thread] : &log->row[*last].next_of_thread) =

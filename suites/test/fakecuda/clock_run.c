@@ -122,7 +122,8 @@ static double whole_ns(const struct machine *m, int s, const struct users *users
     return most;
 }
 
-static struct users count_users(const struct machine *m)
+/* Lets time pass to the next beginning or end of an operation. Returns false if there is none. */
+static bool pass_time(struct machine *m)
 {
     struct users users = {{{0}}};
     for (int s = 0; s < FAKE_STREAMS; ++s) {
@@ -133,13 +134,6 @@ static struct users count_users(const struct machine *m)
             for (int p = 0; p < CLOCK_PORTS; ++p)
                 users.of[d][p] += row->need_ns[d][p] > 0;
     }
-    return users;
-}
-
-/* Lets time pass to the next beginning or end of an operation. Returns false if there is none. */
-static bool pass_time(struct machine *m)
-{
-    const struct users users = count_users(m);
     double whole[FAKE_STREAMS], next = INFINITY;
     int ends = -1;
     for (int s = 0; s < FAKE_STREAMS; ++s) {

@@ -77,17 +77,6 @@ static cudaError_t copy_check(const struct fake_call *call, const struct copy *c
     return cudaSuccess;
 }
 
-/* Takes a copy of ordinary host memory, so that the program may use it again. */
-static void snapshot(struct fake_work *work, struct copy *copy)
-{
-    struct copy taken = *copy;
-    taken.to = work->owned = fake_memory(copy->width * copy->height);
-    taken.to_pitch = copy->width;
-    copy_rows(&taken);
-    copy->from = taken.to;
-    copy->from_pitch = copy->width;
-}
-
 static cudaError_t copy_issue(const struct fake_call *call, struct copy copy,
                               struct CUstream_st *stream)
 {
@@ -98,17 +87,20 @@ static cudaError_t copy_issue(const struct fake_call *call, struct copy copy,
         copy.to = fake_uses_area(work, &copy.to_area, FAKE_WRITE);
     if (fake_find(copy.from) || fake_device_of(copy.from) != FAKE_HOST)
         copy.from = fake_uses_area(work, &copy.from_area, FAKE_READ);
-    else
-        snapshot(work, &copy);
+    else {
+        /* Takes a copy of ordinary host memory, so that the program may use it again. */
+        struct copy taken = copy;
+        taken.to = work->owned = fake_memory(copy.width * copy.height);
+        taken.to_pitch = copy.width;
+        copy_rows(&taken);
+        copy.from = taken.to;
+        copy.from_pitch = copy.width;
+    }
     fake_work_runs(work, run_copy, &copy, sizeof copy);
     const cudaError_t error = fake_issue(stream, work);
     if (error || !at_once)
         return error;
-    const struct fake_token token = fake_token_of(stream);
-    if (!fake_wait_for(&token.point, call->name))
-        return cudaErrorLaunchTimeout;
-    fake_host_learns(&token.clock);
-    return cudaSuccess;
+    return fake_host_waits(fake_token_of(stream), call->name);
 }
 
 static void copy_2d(struct fake_call *call, struct copy copy, enum cudaMemcpyKind kind,

@@ -45,41 +45,37 @@ static int bus_of(int device)
     return 0x10 + fake.visible[device];
 }
 
-static void device_describe(struct cudaDeviceProp *properties, int device)
-{
-    const char *more = getenv("LOCKSTEP_FAKE_NAME"); /* after its name */
-
-    memset(properties, 0, sizeof *properties);
-    snprintf(properties->name, sizeof properties->name, "%s%s", FAKECUDA_NAME, more ? more : "");
-    snprintf(properties->uuid.bytes, sizeof properties->uuid.bytes, "fake-gpu-%d",
-             fake.visible[device]);
-    properties->major = fake.config.capability / 10;
-    properties->minor = fake.config.capability % 10;
-    properties->totalGlobalMem = fake.config.memory_bytes;
-    properties->multiProcessorCount = 1;
-    properties->warpSize = 32;
-    properties->maxThreadsPerBlock = 1024;
-    properties->maxThreadsPerMultiProcessor = 2048;
-    properties->sharedMemPerBlock = 49152;
-    properties->regsPerBlock = 65536;
-    for (int i = 0; i < 3; ++i) {
-        properties->maxThreadsDim[i] = i == 2 ? 64 : 1024;
-        properties->maxGridSize[i] = i == 0 ? 2147483647 : 65535;
-    }
-    properties->pciBusID = bus_of(device);
-    properties->unifiedAddressing = 1;
-    properties->asyncEngineCount = 2;
-    properties->concurrentKernels = 1;
-    properties->canMapHostMemory = 1;
-}
-
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
 {
     struct fake_call call = {.name = "cudaGetDeviceProperties"};
     if (fake_enter(&call)) {
-        if (is_device(device))
-            device_describe(properties, device);
-        else
+        if (is_device(device)) {
+            const char *more = getenv("LOCKSTEP_FAKE_NAME"); /* after its name */
+
+            memset(properties, 0, sizeof *properties);
+            snprintf(properties->name, sizeof properties->name, "%s%s", FAKECUDA_NAME,
+                     more ? more : "");
+            snprintf(properties->uuid.bytes, sizeof properties->uuid.bytes, "fake-gpu-%d",
+                     fake.visible[device]);
+            properties->major = fake.config.capability / 10;
+            properties->minor = fake.config.capability % 10;
+            properties->totalGlobalMem = fake.config.memory_bytes;
+            properties->multiProcessorCount = 1;
+            properties->warpSize = 32;
+            properties->maxThreadsPerBlock = 1024;
+            properties->maxThreadsPerMultiProcessor = 2048;
+            properties->sharedMemPerBlock = 49152;
+            properties->regsPerBlock = 65536;
+            for (int i = 0; i < 3; ++i) {
+                properties->maxThreadsDim[i] = i == 2 ? 64 : 1024;
+                properties->maxGridSize[i] = i == 0 ? 2147483647 : 65535;
+            }
+            properties->pciBusID = bus_of(device);
+            properties->unifiedAddressing = 1;
+            properties->asyncEngineCount = 2;
+            properties->concurrentKernels = 1;
+            properties->canMapHostMemory = 1;
+        } else
             fake_result(&call, cudaErrorInvalidDevice);
     }
     return fake_leave(&call);

@@ -33,16 +33,6 @@ static struct CUevent_st *event_new(void)
     return event;
 }
 
-static void event_drop(struct CUevent_st *event)
-{
-    event->live = false;
-    if (fake.all_stale++ == 0)
-        fake.stale = event;
-    else
-        fake.last_stale->next_stale = event;
-    fake.last_stale = event;
-}
-
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned int flags)
 {
     struct fake_call call = {.name = "cudaEventCreateWithFlags"};
@@ -65,22 +55,17 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
     struct fake_call call = {.name = "cudaEventDestroy", .rules = FAKE_ALWAYS};
     if (fake_enter(&call)) {
-        if (fake_event_is(event, call.name))
-            event_drop(event);
-        else
+        if (fake_event_is(event, call.name)) {
+            event->live = false;
+            if (fake.all_stale++ == 0)
+                fake.stale = event;
+            else
+                fake.last_stale->next_stale = event;
+            fake.last_stale = event;
+        } else
             fake_result(&call, cudaErrorInvalidResourceHandle);
     }
     return fake_leave(&call);
-}
-
-static void record(struct CUevent_st *event, struct CUstream_st *stream)
-{
-    fake_stamp_drop(event->stamp);
-    event->stamp = fake_memory(sizeof *event->stamp);
-    event->stamp->users = 2;
-    event->recorded = true;
-    event->capture = 0;
-    fake_put_mark(stream, &event->token, event->stamp);
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
@@ -96,7 +81,12 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
         } else if (stream->capture) {
             fake_result(&call, fake_capture_record(stream, event));
         } else {
-            record(event, stream);
+            fake_stamp_drop(event->stamp);
+            event->stamp = fake_memory(sizeof *event->stamp);
+            event->stamp->users = 2;
+            event->recorded = true;
+            event->capture = 0;
+            fake_put_mark(stream, &event->token, event->stamp);
         }
     }
     return fake_leave(&call);
@@ -120,15 +110,10 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     struct fake_call call = {.name = "cudaEventSynchronize", .rules = FAKE_UNSAFE | FAKE_ALWAYS};
     if (fake_enter(&call)) {
-        const cudaError_t error = may_wait(event, call.name);
+        cudaError_t error = may_wait(event, call.name);
+        if (!error && event->recorded)
+            error = fake_host_waits(event->token, call.name);
         fake_result(&call, error);
-        if (!error && event->recorded) {
-            const struct fake_token token = event->token; /* another thread may record it anew */
-            if (fake_wait_for(&token.point, call.name))
-                fake_host_learns(&token.clock);
-            else
-                fake_result(&call, cudaErrorLaunchTimeout);
-        }
     }
     return fake_leave(&call);
 }
@@ -137,15 +122,10 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     struct fake_call call = {.name = "cudaEventQuery", .rules = FAKE_UNSAFE};
     if (fake_enter(&call)) {
-        const cudaError_t error = may_wait(event, call.name);
+        cudaError_t error = may_wait(event, call.name);
+        if (!error && event->recorded)
+            error = fake_host_asks(event->token);
         fake_result(&call, error);
-        if (!error && event->recorded) {
-            fake_try(&event->token.point);
-            if (fake_passed(&event->token.point))
-                fake_host_learns(&event->token.clock);
-            else
-                fake_result(&call, cudaErrorNotReady);
-        }
     }
     return fake_leave(&call);
 }

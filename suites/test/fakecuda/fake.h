@@ -148,7 +148,8 @@ struct fake_count {
 struct fake_state {
     struct fakecuda_config config;
     bool started, registered, stop_helper, helping, handler;
-    bool forked; /* this is a child of the process that started it */
+    bool forked;     /* this is a child of the process that started it */
+    bool unreleased; /* objects that are left at the end are no leaks */
     uint64_t generation, random, serial;
     int visible[FAKECUDA_DEVICES]; /* physical index of each device */
     bool taken[FAKECUDA_DEVICES];  /* no other process can use it */
@@ -302,11 +303,10 @@ void fake_put_work(struct CUstream_st *stream, struct fake_work *work);
 void fake_put_wait(struct CUstream_st *stream, const struct fake_token *token);
 void fake_put_mark(struct CUstream_st *stream, struct fake_token *token, struct fake_stamp *stamp);
 struct fake_token fake_token_of(const struct CUstream_st *stream);
-bool fake_passed(const struct fake_point *point);
-/* Runs the operations that the point needs. Returns false if there is a deadlock, which is
- * reported. */
-bool fake_wait_for(const struct fake_point *point, const char *call);
-void fake_try(const struct fake_point *point); /* runs some of the operations that it needs */
+/* The host waits for a position, or asks whether it was reached, for which some of the operations
+ * run; then it knows all before it. The token is a copy: another thread may change the event. */
+cudaError_t fake_host_waits(struct fake_token token, const char *call);
+cudaError_t fake_host_asks(struct fake_token token);
 bool fake_wait_device(int device, const char *call);
 void fake_run_all(void); /* runs all operations that can run */
 void fake_some(void);    /* random order: a few operations anywhere */

@@ -91,6 +91,8 @@ void fakecuda_start(const struct fakecuda_config *config);
 /* Reports leaks, frees everything, and returns the number of violations. The process may start
  * again. Called at exit if the program did not. */
 int fakecuda_finish(void);
+/* The same, but what is left is no leak. */
+int fakecuda_finish_unreleased(void);
 
 /* Returns the number of violations so far. */
 int fakecuda_verdict(void);

@@ -61,31 +61,27 @@ void fake_guard_lift(void)
     }
 }
 
-static void touched_pinned(struct fake_block *block, char *address, bool write)
-{
-    const struct fake_area byte = fake_area(address, 1, 1, 1);
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    fake_order_open(block);
-    for (size_t i = 0; i < block->records; ++i) {
-        const struct fake_record *record = &block->record[i];
-        if (!((record->use & FAKE_WRITE) || write) || !fake_area_meets(&record->area, &byte))
-            continue;
-        fake_violation("the program %s pinned host memory at %p that %s (device %d, stream %d) "
-                       "%s, and has not waited for it",
-                       write ? "writes" : "reads", (void *)address, record->name, record->device,
-                       record->stream, record->use & FAKE_WRITE ? "writes" : "reads");
-        break;
-    }
-    mprotect(page_of(address, page), page, PROT_READ | PROT_WRITE);
-}
-
 /* Returns false if the address is not one of the fake's. */
 static bool guard_explain(char *address, bool write)
 {
     struct fake_block *block = fake_find(address);
     const int device = fake_device_of(address);
     if (block && block->live && block->device == FAKE_HOST) {
-        touched_pinned(block, address, write);
+        const struct fake_area byte = fake_area(address, 1, 1, 1);
+        const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+        fake_order_open(block);
+        for (size_t i = 0; i < block->records; ++i) {
+            const struct fake_record *record = &block->record[i];
+            if (!((record->use & FAKE_WRITE) || write) || !fake_area_meets(&record->area, &byte))
+                continue;
+            fake_violation("the program %s pinned host memory at %p that %s (device %d, stream %d) "
+                           "%s, and has not waited for it",
+                           write ? "writes" : "reads", (void *)address, record->name,
+                           record->device, record->stream,
+                           record->use & FAKE_WRITE ? "writes" : "reads");
+            break;
+        }
+        mprotect(page_of(address, page), page, PROT_READ | PROT_WRITE);
         return true;
     }
     if (!block && device == FAKE_HOST)

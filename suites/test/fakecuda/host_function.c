@@ -16,25 +16,21 @@ static void host_function_run(const void *args)
     call->function(call->data);
 }
 
-/* The lock is not held while the program's function runs; the head stays where it is. */
-static void call_head(struct CUstream_st *stream)
-{
-    const struct fake_op *op = stream->head;
-    fake_host_learns(op->clock);
-    fake_unlock();
-    fake_me.in_host_function = true;
-    op->work->run(op->work->args);
-    fake_me.in_host_function = false;
-    fake_lock();
-    fake_complete(stream);
-    fake_wake();
-}
-
 static bool call_posted(void)
 {
     for (struct CUstream_st *stream = fake.streams; stream; stream = stream->next) {
         if (stream->head && stream->head->posted) {
-            call_head(stream);
+            /* The lock is not held while the program's function runs; the head stays where it is.
+             */
+            const struct fake_op *op = stream->head;
+            fake_host_learns(op->clock);
+            fake_unlock();
+            fake_me.in_host_function = true;
+            op->work->run(op->work->args);
+            fake_me.in_host_function = false;
+            fake_lock();
+            fake_complete(stream);
+            fake_wake();
             return true;
         }
     }

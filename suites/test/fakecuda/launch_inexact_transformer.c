@@ -39,24 +39,6 @@ static double xhat(const struct dp_layer_norm_args *g, size_t r, size_t c)
     return ((double)g->x[r * g->width + c] - (double)g->mean[r]) * (double)g->invstd[r];
 }
 
-static void rows_input_grad(const struct dp_layer_norm_args *g, size_t r)
-{
-    const float *dy = g->dy + r * g->width;
-    double sums[THREADS] = {0.0}, products[THREADS] = {0.0};
-    for (size_t c = 0; c < g->width; ++c) {
-        const double d = (double)dy[c] * (double)g->weight[c];
-        sums[c % THREADS] += d;
-        products[c % THREADS] += d * xhat(g, r, c);
-    }
-    const double shift = twin_tree(sums, THREADS) / (double)g->width;
-    const double slope = twin_tree(products, THREADS) / (double)g->width;
-    for (size_t c = 0; c < g->width; ++c) {
-        const double d = (double)dy[c] * (double)g->weight[c];
-        g->y[r * g->width + c] =
-            (float)((double)g->invstd[r] * (d - shift - xhat(g, r, c) * slope));
-    }
-}
-
 static void rows_add_to(float *grad, size_t c, double value, bool accumulate)
 {
     if (grad)
@@ -66,8 +48,22 @@ static void rows_add_to(float *grad, size_t c, double value, bool accumulate)
 void twin_layer_norm_grad(const void *args)
 {
     const struct dp_layer_norm_args *g = args;
-    for (size_t r = 0; g->y && r < g->rows; ++r)
-        rows_input_grad(g, r);
+    for (size_t r = 0; g->y && r < g->rows; ++r) {
+        const float *dy = g->dy + r * g->width;
+        double sums[THREADS] = {0.0}, products[THREADS] = {0.0};
+        for (size_t c = 0; c < g->width; ++c) {
+            const double d = (double)dy[c] * (double)g->weight[c];
+            sums[c % THREADS] += d;
+            products[c % THREADS] += d * xhat(g, r, c);
+        }
+        const double shift = twin_tree(sums, THREADS) / (double)g->width;
+        const double slope = twin_tree(products, THREADS) / (double)g->width;
+        for (size_t c = 0; c < g->width; ++c) {
+            const double d = (double)dy[c] * (double)g->weight[c];
+            g->y[r * g->width + c] =
+                (float)((double)g->invstd[r] * (d - shift - xhat(g, r, c) * slope));
+        }
+    }
     for (size_t c = 0; c < g->width; ++c) {
         double sums[LANES] = {0.0}, products[LANES] = {0.0};
         for (size_t r = 0; r < g->rows; ++r) {

@@ -128,14 +128,9 @@ TWIN(fill, FILL, struct dp_fill)
     twin_writes(work, &a->dst, a->n, false);
 }
 
-static size_t launch_size_of(enum dp_dtype dtype)
-{
-    return dtype == DP_F64 || dtype == DP_I64 ? 8 : 4;
-}
-
 TWIN(reduce, REDUCE, struct dp_reduce_args)
 {
-    const size_t bytes = a->n * launch_size_of(a->dtype);
+    const size_t bytes = a->n * (a->dtype == DP_F64 || a->dtype == DP_I64 ? 8 : 4);
     a->dst = fake_uses(work, a->dst, bytes, a->accumulate ? FAKE_BOTH : FAKE_WRITE);
     for (int i = 0; i < a->n_src; ++i)
         a->src[i] = fake_uses(work, a->src[i], bytes, FAKE_READ);

@@ -150,20 +150,6 @@ static char *place_before(struct fake_arena *arena, size_t span, size_t limit)
     return NULL;
 }
 
-/* Returns a free piece of the arena that was used long ago; NULL: there is none. It goes through no
- * more of the arena than is needed, because memory that was used once stays resident. */
-static char *memory_place(struct fake_arena *arena, size_t span)
-{
-    const size_t enough = 2 * arena->peak + ROUND, all = arena->span;
-    const size_t limit = enough < all ? enough : all;
-    char *start = place_before(arena, span, limit);
-    for (int round = 0; !start && round < 2; ++round) {
-        arena->cursor = 0;
-        start = place_before(arena, span, round == 0 ? limit : all);
-    }
-    return start;
-}
-
 /* Large blocks are not written, but mapped to the same few pages of NaN, and cost no memory until
  * they are used. */
 static void poison(char *body, size_t bytes)
@@ -194,30 +180,21 @@ static void memory_fill(struct fake_arena *arena, size_t end)
     arena->filled = end;
 }
 
-/* Makes the block NaN that was never written. Chunks that still are so are left alone: most blocks
- * were written in few places, and the workspace of a matrix product not at all. */
-static void restore(const struct fake_block *block)
-{
-    const struct fake_arena *arena = &fake.arena[block->device];
-    const char *const end = block->face + block->bytes;
-    for (const char *lo = block->face; lo < end;) {
-        const size_t left = FAKE_CHUNK - (size_t)(lo - arena->face) % FAKE_CHUNK;
-        const size_t n = (size_t)(end - lo) < left ? (size_t)(end - lo) : left;
-        if (fake_shadow_forget(lo, n))
-            memset(fake_body(block, lo), POISON, n);
-        lo += n;
-    }
-    memset(block->body - block->lead, POISON, block->lead);
-    memset(block->body + block->bytes, POISON, block->span - block->lead - block->bytes);
-}
-
 static cudaError_t allocate_device(int device, size_t bytes, void **face)
 {
     struct fake_arena *arena = &fake.arena[device];
     const size_t span = up_to(bytes, FENCE) + 2 * FENCE;
     if (bytes > fake.config.memory_bytes || arena->used + bytes > fake.config.memory_bytes)
         return cudaErrorMemoryAllocation;
-    char *start = memory_place(arena, span);
+    /* A free piece of the arena that was used long ago. No more of the arena is searched than is
+     * needed, because memory that was used once stays resident. */
+    const size_t enough = 2 * arena->peak + ROUND, all = arena->span;
+    const size_t limit = enough < all ? enough : all;
+    char *start = place_before(arena, span, limit);
+    for (int round = 0; !start && round < 2; ++round) {
+        arena->cursor = 0;
+        start = place_before(arena, span, round == 0 ? limit : all);
+    }
     if (!start)
         return cudaErrorMemoryAllocation;
     arena->used += bytes;
@@ -302,7 +279,19 @@ static void release(struct fake_block *block)
         return;
     }
     fake.arena[block->device].used -= block->bytes;
-    restore(block);
+    /* Makes the block NaN that was never written. Chunks that still are so are left alone: most
+     * blocks were written in few places, and the workspace of a matrix product not at all. */
+    const struct fake_arena *arena = &fake.arena[block->device];
+    const char *const end = block->face + block->bytes;
+    for (const char *lo = block->face; lo < end;) {
+        const size_t left = FAKE_CHUNK - (size_t)(lo - arena->face) % FAKE_CHUNK;
+        const size_t n = (size_t)(end - lo) < left ? (size_t)(end - lo) : left;
+        if (fake_shadow_forget(lo, n))
+            memset(fake_body(block, lo), POISON, n);
+        lo += n;
+    }
+    memset(block->body - block->lead, POISON, block->lead);
+    memset(block->body + block->bytes, POISON, block->span - block->lead - block->bytes);
 }
 
 cudaError_t fake_release(void *face, int device, const char *call)

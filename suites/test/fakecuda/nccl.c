@@ -203,18 +203,6 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *state)
     return nccl_leave(&call, result);
 }
 
-/* It is finalized when all ranks have asked for it, and no collective is left. */
-static void finalize(struct ncclComm *comm)
-{
-    struct fake_clique *clique = comm->clique;
-    comm->finalized = true;
-    comm->state = ncclInProgress;
-    ++clique->leaving;
-    for (int r = 0; r < clique->n && clique->leaving == clique->n; ++r)
-        if (fake_meetings_end(clique->rank[r]))
-            clique->rank[r]->state = ncclSuccess;
-}
-
 ncclResult_t ncclCommFinalize(ncclComm_t comm)
 {
     struct fake_call call = {.name = "ncclCommFinalize", .rules = FAKE_UNSAFE};
@@ -224,7 +212,14 @@ ncclResult_t ncclCommFinalize(ncclComm_t comm)
             fake_violation("%s: twice, or while something is under way", call.name);
             result = ncclInvalidArgument;
         } else {
-            finalize(comm);
+            /* It is finalized when all ranks have asked for it, and no collective is left. */
+            struct fake_clique *clique = comm->clique;
+            comm->finalized = true;
+            comm->state = ncclInProgress;
+            ++clique->leaving;
+            for (int r = 0; r < clique->n && clique->leaving == clique->n; ++r)
+                if (fake_meetings_end(clique->rank[r]))
+                    clique->rank[r]->state = ncclSuccess;
             result = comm->state;
         }
     }

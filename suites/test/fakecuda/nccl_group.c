@@ -48,28 +48,6 @@ static void carry_out(struct fake_job *job)
         entry->comm->state = result;
 }
 
-static void leave_job(struct ncclComm *comm)
-{
-    struct fake_job *job = comm->job;
-    comm->job = NULL;
-    if (job && --job->users == 0)
-        free(job);
-}
-
-/* Frees all communicators that took part, except those that still wait for others to join. */
-static void end_job(struct fake_job *job)
-{
-    for (int i = 0; i < job->n; ++i) {
-        struct ncclComm *comm = job->entry[i].comm;
-        if (comm->job != job)
-            continue;
-        if (comm->state == ncclInProgress && comm->joined)
-            comm->state = ncclSuccess;
-        comm->job = NULL;
-    }
-    free(job);
-}
-
 static void nccl_group_step(struct fake_job *job)
 {
     const bool half = job->at == 0 && job->n > 1 && !job->entry[0].joins &&
@@ -85,7 +63,16 @@ static void nccl_group_step(struct fake_job *job)
         return;
     while (!job->cancelled && job->at < job->n)
         carry_out(job);
-    end_job(job);
+    /* Frees all communicators that took part, except those that still wait for others to join. */
+    for (int i = 0; i < job->n; ++i) {
+        struct ncclComm *comm = job->entry[i].comm;
+        if (comm->job != job)
+            continue;
+        if (comm->state == ncclInProgress && comm->joined)
+            comm->state = ncclSuccess;
+        comm->job = NULL;
+    }
+    free(job);
 }
 
 static ncclResult_t begin_job(const struct fake_entry entry[], int n, bool grouped)
@@ -110,16 +97,6 @@ static ncclResult_t begin_job(const struct fake_entry entry[], int n, bool group
     for (int i = 0; i < n && result == ncclSuccess; ++i)
         result = entry[i].comm->state;
     return result;
-}
-
-static void grow(void)
-{
-    struct fake_entry *more = fake_memory((size_t)(2 * group.room + 16) * sizeof *more);
-    if (group.n > 0)
-        memcpy(more, group.entry, (size_t)group.n * sizeof *more);
-    free(group.entry);
-    group.entry = more;
-    group.room = 2 * group.room + 16;
 }
 
 /* All sends and receives of a rank in a group are one operation, and end together. */
@@ -156,8 +133,14 @@ ncclResult_t fake_group_add(const struct fake_entry *entry)
         return begin_job(entry, 1, false);
     if (joins_others(entry))
         return ncclSuccess;
-    if (group.n == group.room)
-        grow();
+    if (group.n == group.room) {
+        struct fake_entry *more = fake_memory((size_t)(2 * group.room + 16) * sizeof *more);
+        if (group.n > 0)
+            memcpy(more, group.entry, (size_t)group.n * sizeof *more);
+        free(group.entry);
+        group.entry = more;
+        group.room = 2 * group.room + 16;
+    }
     group.entry[group.n++] = *entry;
     fake_me.group_of = group.entry[0].name;
     return entry->joins ? ncclInProgress : ncclSuccess;
@@ -202,5 +185,8 @@ void fake_job_cancel(struct ncclComm *comm)
         return;
     comm->job->cancelled = true;
     fake.half_issued = NULL;
-    leave_job(comm);
+    struct fake_job *job = comm->job;
+    comm->job = NULL;
+    if (job && --job->users == 0)
+        free(job);
 }

@@ -120,23 +120,6 @@ static void collect_sends(struct fake_meeting *m, size_t bytes)
     }
 }
 
-static void nccl_meet_gather(struct fake_meeting *m)
-{
-    const struct fake_entry *entry = &m->entry[0];
-    const size_t bytes = entry->count * width_of(entry->type), blocks = result_blocks(m);
-    m->gathered = true;
-    m->result = fake_memory(bytes * blocks);
-    if (entry->kind == FAKE_BROADCAST)
-        memcpy(m->result, m->send[entry->root], bytes);
-    else if (entry->kind == FAKE_SENDS)
-        collect_sends(m, bytes);
-    else if (entry->kind == FAKE_ALLGATHER)
-        for (size_t r = 0; r < blocks; ++r)
-            memcpy((char *)m->result + r * bytes, m->send[r], bytes);
-    else
-        nccl_meet_add_up(m, entry->count * blocks);
-}
-
 static bool is_at_head(const struct fake_meeting *m, int rank)
 {
     const struct fake_op *head = m->entry[rank].stream->head;
@@ -156,18 +139,20 @@ static struct CUstream_st *meet(const void *args)
     for (int r = 0; r < m->clique->n; ++r)
         if (!is_at_head(m, r))
             return m->entry[r].stream;
-    nccl_meet_gather(m);
+    const struct fake_entry *entry = &m->entry[0];
+    const size_t bytes = entry->count * width_of(entry->type), blocks = result_blocks(m);
+    m->gathered = true;
+    m->result = fake_memory(bytes * blocks);
+    if (entry->kind == FAKE_BROADCAST)
+        memcpy(m->result, m->send[entry->root], bytes);
+    else if (entry->kind == FAKE_SENDS)
+        collect_sends(m, bytes);
+    else if (entry->kind == FAKE_ALLGATHER)
+        for (size_t r = 0; r < blocks; ++r)
+            memcpy((char *)m->result + r * bytes, m->send[r], bytes);
+    else
+        nccl_meet_add_up(m, entry->count * blocks);
     return own;
-}
-
-static void unlink_meeting(struct fake_meeting *m)
-{
-    struct fake_meeting **at = &m->clique->meetings;
-    while (*at != m)
-        at = &(*at)->next;
-    *at = m->next;
-    free(m->result);
-    free(m);
 }
 
 /* Gives a rank its part of the result. */
@@ -198,8 +183,14 @@ static void nccl_meet_run(const void *args)
     if (!m->killed && gets)
         give(m, part->rank);
     m->work[part->rank] = NULL;
-    if (++m->ran == m->clique->n)
-        unlink_meeting(m);
+    if (++m->ran == m->clique->n) {
+        struct fake_meeting **at = &m->clique->meetings;
+        while (*at != m)
+            at = &(*at)->next;
+        *at = m->next;
+        free(m->result);
+        free(m);
+    }
 }
 
 /* ---- issuing ------------------------------------------------------------------------------ */
@@ -221,15 +212,6 @@ static void check_same(const struct fake_meeting *m, const struct fake_entry *en
     }
 }
 
-static void check_alone(struct fake_meeting *m, const struct fake_entry *entry)
-{
-    if (m->alone_rank >= 0 && pthread_equal(m->alone, pthread_self()))
-        fake_violation("%s: ranks %d and %d by one thread and without a group: it hangs",
-                       entry->name, m->alone_rank, entry->comm->rank);
-    m->alone = pthread_self();
-    m->alone_rank = entry->comm->rank;
-}
-
 static bool check_stream(const struct fake_entry *entry)
 {
     if (!fake_stream_is(entry->stream, entry->name))
@@ -240,18 +222,6 @@ static bool check_stream(const struct fake_entry *entry)
     if (entry->stream->capture)
         fake_violation("%s: in a capture", entry->name);
     return entry->stream->device == entry->comm->device && !entry->stream->capture;
-}
-
-/* Declares the sent and received memory by peer: the addresses become those of this machine's
- * memory. */
-static void declare_sends(struct fake_meeting *m, struct fake_entry *entry, struct fake_work *work)
-{
-    for (int r = 0; r < m->clique->n; ++r) {
-        if (entry->to[r])
-            entry->to[r] = fake_uses(work, entry->to[r], entry->count, FAKE_READ);
-        if (entry->from[r])
-            entry->from[r] = fake_uses(work, entry->from[r], entry->count, FAKE_WRITE);
-    }
 }
 
 /* In place, the input is a part of the output, or the other way round. */
@@ -279,8 +249,16 @@ static void declare(struct fake_meeting *m, struct fake_entry *entry, struct fak
 {
     const size_t bytes = entry->count * width_of(entry->type);
     const int rank = entry->comm->rank;
-    if (entry->kind == FAKE_SENDS)
-        declare_sends(m, entry, work);
+    if (entry->kind == FAKE_SENDS) {
+        /* Declares the sent and received memory by peer: the addresses become those of this
+         * machine's memory. */
+        for (int r = 0; r < m->clique->n; ++r) {
+            if (entry->to[r])
+                entry->to[r] = fake_uses(work, entry->to[r], entry->count, FAKE_READ);
+            if (entry->from[r])
+                entry->from[r] = fake_uses(work, entry->from[r], entry->count, FAKE_WRITE);
+        }
+    }
     if (entry->kind == FAKE_REDUCE)
         declare_reduce(m, entry, bytes, work);
     if (entry->kind == FAKE_ALLGATHER || entry->kind == FAKE_REDUCESCATTER)
@@ -304,8 +282,13 @@ ncclResult_t fake_meet(const struct fake_entry *entry, bool grouped)
         return ncclInvalidArgument;
     struct fake_meeting *m = meeting_of(comm->clique, comm->collectives++);
     check_same(m, entry);
-    if (!grouped && comm->clique->n > 1)
-        check_alone(m, entry);
+    if (!grouped && comm->clique->n > 1) {
+        if (m->alone_rank >= 0 && pthread_equal(m->alone, pthread_self()))
+            fake_violation("%s: ranks %d and %d by one thread and without a group: it hangs",
+                           entry->name, m->alone_rank, entry->comm->rank);
+        m->alone = pthread_self();
+        m->alone_rank = entry->comm->rank;
+    }
     struct fake_work *work = fake_work_new(entry->name, entry->stream);
     const struct part part = {m, comm->rank};
     m->entry[comm->rank] = *entry;

@@ -33,19 +33,6 @@ static const char *verb(unsigned use)
     return use & FAKE_WRITE ? "writes" : "reads";
 }
 
-static void report(const struct fake_record *past, const struct fake_access *access,
-                   const struct fake_work *work, const struct CUstream_st *stream,
-                   const struct fake_block *block)
-{
-    fake_violation("race: %s (device %d, stream %d) %s %zu bytes at %p that %s (device %d, stream "
-                   "%d) %s, and nothing orders them; allocation %llu, %zu bytes of %s %d",
-                   work->name, stream->device, stream->id, verb(access->use),
-                   access->area.width * access->area.height, (const void *)access->area.lo,
-                   past->name, past->device, past->stream, verb(past->use),
-                   (unsigned long long)block->serial, block->bytes,
-                   block->device == FAKE_HOST ? "pinned memory," : "device", block->device);
-}
-
 /* An access that races with the past one would race with this one too. */
 static bool replaces(const struct fake_access *access, const struct CUstream_st *stream,
                      const struct fake_record *past)
@@ -80,7 +67,14 @@ void fake_order_check(struct fake_block *block, const struct fake_access *access
         const struct fake_record past = block->record[i];
         if (!reported && ((access->use | past.use) & FAKE_WRITE) &&
             !before(&past, &stream->clock) && fake_area_meets(&access->area, &past.area)) {
-            report(&past, access, work, stream, block);
+            fake_violation(
+                "race: %s (device %d, stream %d) %s %zu bytes at %p that %s (device %d, stream "
+                "%d) %s, and nothing orders them; allocation %llu, %zu bytes of %s %d",
+                work->name, stream->device, stream->id, verb(access->use),
+                access->area.width * access->area.height, (const void *)access->area.lo, past.name,
+                past.device, past.stream, verb(past.use), (unsigned long long)block->serial,
+                block->bytes, block->device == FAKE_HOST ? "pinned memory," : "device",
+                block->device);
             reported = true;
         }
         if (!replaces(access, stream, &past))

@@ -54,7 +54,7 @@ bool fake_stream_is(struct CUstream_st *stream, const char *call)
     return stream->live;
 }
 
-bool fake_passed(const struct fake_point *point)
+static bool passed(const struct fake_point *point)
 {
     return !point->stream || point->stream->done >= point->position;
 }
@@ -78,23 +78,11 @@ void fake_complete(struct CUstream_st *stream)
     free(op);
 }
 
-/* An operation that waited for a slow stream is as late as that stream. The lateness is the current
- * one, which may be more than at the point waited for; it is the same if everything runs as late as
- * it can. */
-static void keep_time(struct CUstream_st *stream, const struct fake_op *op)
-{
-    const struct CUstream_st *other = op->kind == FAKE_OP_WAIT ? op->until.stream : NULL;
-    if (other && other->late_ns > stream->late_ns)
-        stream->late_ns = other->late_ns;
-    if (op->work && strcmp(op->work->name, fake.slow) == 0)
-        stream->late_ns += fake.slow_ns;
-}
-
 /* Returns false if it cannot run now. */
 static bool run_head(struct CUstream_st *stream)
 {
     struct fake_op *op = stream->head;
-    if (op->kind == FAKE_OP_WAIT && !fake_passed(&op->until))
+    if (op->kind == FAKE_OP_WAIT && !passed(&op->until))
         return false;
     if (op->kind == FAKE_OP_WORK && op->work->on_host) {
         if (!op->posted) {
@@ -107,7 +95,14 @@ static bool run_head(struct CUstream_st *stream)
         return false;
     if (op->kind == FAKE_OP_WORK)
         fake_work_do(op->work, stream);
-    keep_time(stream, op);
+    /* An operation that waited for a slow stream is as late as that stream. The lateness is the
+     * current one, which may be more than at the point waited for; it is the same if everything
+     * runs as late as it can. */
+    const struct CUstream_st *other = op->kind == FAKE_OP_WAIT ? op->until.stream : NULL;
+    if (other && other->late_ns > stream->late_ns)
+        stream->late_ns = other->late_ns;
+    if (op->work && strcmp(op->work->name, fake.slow) == 0)
+        stream->late_ns += fake.slow_ns;
     fake_complete(stream);
     return true;
 }
@@ -151,7 +146,7 @@ static struct CUstream_st *holding_up(struct CUstream_st *stream)
     for (int i = 0; i < 2 * FAKE_STREAMS && stream->head; ++i) {
         const struct fake_op *head = stream->head;
         struct CUstream_st *next = NULL;
-        if (head->kind == FAKE_OP_WAIT && !fake_passed(&head->until))
+        if (head->kind == FAKE_OP_WAIT && !passed(&head->until))
             next = head->until.stream;
         else if (head->kind == FAKE_OP_WORK && head->work->meet)
             next = head->work->meet(head->work->args);
@@ -162,11 +157,13 @@ static struct CUstream_st *holding_up(struct CUstream_st *stream)
     return stream;
 }
 
-bool fake_wait_for(const struct fake_point *point, const char *call)
+/* Runs the operations that the point needs. Returns false if there is a deadlock, which is
+ * reported. */
+static bool wait_for(const struct fake_point *point, const char *call)
 {
     const uint64_t begin = fake_now_ns();
     fake_clock_sync(point);
-    while (!fake_passed(point) && !fake_advance(point->stream, point->position)) {
+    while (!passed(point) && !fake_advance(point->stream, point->position)) {
         fake_sleep(20);
         if (fake_now_ns() - begin < fake.config.patience_ms * 1000000ull)
             continue;
@@ -181,26 +178,30 @@ bool fake_wait_for(const struct fake_point *point, const char *call)
     return true;
 }
 
-void fake_try(const struct fake_point *point)
+cudaError_t fake_host_waits(struct fake_token token, const char *call)
 {
-    if (fake_passed(point) || (fake.config.mode != FAKECUDA_EAGER && fake_random(2) == 0))
-        return;
-    run_head(holding_up(point->stream));
+    if (!wait_for(&token.point, call))
+        return cudaErrorLaunchTimeout;
+    fake_host_learns(&token.clock);
+    return cudaSuccess;
+}
+
+cudaError_t fake_host_asks(struct fake_token token)
+{
+    if (!passed(&token.point) && (fake.config.mode == FAKECUDA_EAGER || fake_random(2) != 0))
+        run_head(holding_up(token.point.stream));
+    if (!passed(&token.point))
+        return cudaErrorNotReady;
+    fake_host_learns(&token.clock);
+    return cudaSuccess;
 }
 
 bool fake_wait_device(int device, const char *call)
 {
     bool well = true;
-    for (struct CUstream_st *stream = fake.streams; stream; stream = stream->next) {
-        const struct fake_point point = {stream, stream->issued};
-        if (stream->device != device)
-            continue;
-        const struct fake_token token = {point, stream->clock};
-        if (fake_wait_for(&point, call))
-            fake_host_learns(&token.clock);
-        else
+    for (struct CUstream_st *stream = fake.streams; stream; stream = stream->next)
+        if (stream->device == device && fake_host_waits(fake_token_of(stream), call))
             well = false;
-    }
     return well;
 }
 

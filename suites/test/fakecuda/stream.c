@@ -92,14 +92,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     struct fake_call call = {.name = "cudaStreamSynchronize", .rules = FAKE_UNSAFE | FAKE_ALWAYS};
     if (fake_enter(&call)) {
         const cudaError_t error = may_wait(stream, call.name);
-        fake_result(&call, error);
-        if (!error) {
-            const struct fake_token token = fake_token_of(stream);
-            if (fake_wait_for(&token.point, call.name))
-                fake_host_learns(&token.clock);
-            else
-                fake_result(&call, cudaErrorLaunchTimeout);
-        }
+        fake_result(&call, error ? error : fake_host_waits(fake_token_of(stream), call.name));
     }
     return fake_leave(&call);
 }
@@ -109,15 +102,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     struct fake_call call = {.name = "cudaStreamQuery", .rules = FAKE_UNSAFE};
     if (fake_enter(&call)) {
         const cudaError_t error = may_wait(stream, call.name);
-        fake_result(&call, error);
-        if (!error) {
-            const struct fake_token token = fake_token_of(stream);
-            fake_try(&token.point);
-            if (fake_passed(&token.point))
-                fake_host_learns(&token.clock);
-            else
-                fake_result(&call, cudaErrorNotReady);
-        }
+        fake_result(&call, error ? error : fake_host_asks(fake_token_of(stream)));
     }
     return fake_leave(&call);
 }

@@ -93,22 +93,19 @@ void *fake_uses(struct fake_work *work, const void *pointer, size_t bytes, unsig
     return fake_uses_area(work, &area, use);
 }
 
-static void check_read(const struct fake_work *work, const struct fake_area *area,
-                       const struct CUstream_st *stream)
-{
-    const long long missing = fake_shadow_missing(area);
-    if (missing >= 0)
-        fake_violation("%s (device %d, stream %d) reads %zu bytes at %p, of which byte %lld was "
-                       "never written",
-                       work->name, stream->device, stream->id, area->width * area->height,
-                       (const void *)area->lo, missing);
-}
-
 void fake_work_do(struct fake_work *work, const struct CUstream_st *stream)
 {
     for (int i = 0; i < work->accesses && !work->copies; ++i)
-        if (work->access[i].use & FAKE_READ)
-            check_read(work, &work->access[i].area, stream);
+        if (work->access[i].use & FAKE_READ) {
+            const struct fake_area *area = &work->access[i].area;
+            const long long missing = fake_shadow_missing(area);
+            if (missing >= 0)
+                fake_violation(
+                    "%s (device %d, stream %d) reads %zu bytes at %p, of which byte %lld was "
+                    "never written",
+                    work->name, stream->device, stream->id, area->width * area->height,
+                    (const void *)area->lo, missing);
+        }
     fake_me.running = work->name;
     work->run(work->args);
     fake_me.running = NULL;

@@ -43,18 +43,6 @@ struct node {
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
-static void clock_open_model(struct node *n)
-{
-    struct dp_module *layer[LAYERS] = {NULL};
-    for (int i = 0; i < n->layers; ++i)
-        must(dp_linear(n->group, WIDTH, WIDTH, false, &layer[i], &must_err));
-    must(dp_sequential(n->group, layer, n->layers, &n->model, &must_err));
-    for (int i = 0; i < n->layers; ++i)
-        dp_module_close(layer[i]);
-    must(dp_module_to(n->model, n->slot[0], &must_err));
-    must(dp_module_init(n->model, 3, &must_err));
-}
-
 static void zeros(struct dp_slot *slot, size_t rows, size_t cols, struct dp_tensor *tensor)
 {
     float *values = calloc(rows * cols, sizeof *values);
@@ -62,16 +50,6 @@ static void zeros(struct dp_slot *slot, size_t rows, size_t cols, struct dp_tens
     must(dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){rows, cols}, tensor, &must_err));
     must(dp_tensor_write(tensor, values, &must_err));
     free(values);
-}
-
-static void clock_open_data(struct node *n)
-{
-    zeros(n->slot[0], (size_t)ROWS * (size_t)n->gpus, WIDTH, &n->batch);
-    for (int r = 0; r < n->gpus; ++r) {
-        zeros(n->slot[r], ROWS, WIDTH, &n->input[r]);
-        zeros(n->slot[r], (size_t)LAYERS * WIDTH, WIDTH, &n->grad[r]);
-    }
-    zeros(dp_group_host(n->group), (size_t)LAYERS * WIDTH * (size_t)n->gpus, WIDTH, &n->rows);
 }
 
 static void open_node(struct node *n)
@@ -85,30 +63,25 @@ static void open_node(struct node *n)
     n->gpus = dp_group_size(n->group);
     for (int r = 0; r < n->gpus; ++r)
         n->slot[r] = dp_group_slot(n->group, r);
-    clock_open_model(n);
-    clock_open_data(n);
+    struct dp_module *layer[LAYERS] = {NULL};
+    for (int i = 0; i < n->layers; ++i)
+        must(dp_linear(n->group, WIDTH, WIDTH, false, &layer[i], &must_err));
+    must(dp_sequential(n->group, layer, n->layers, &n->model, &must_err));
+    for (int i = 0; i < n->layers; ++i)
+        dp_module_close(layer[i]);
+    must(dp_module_to(n->model, n->slot[0], &must_err));
+    must(dp_module_init(n->model, 3, &must_err));
+    zeros(n->slot[0], (size_t)ROWS * (size_t)n->gpus, WIDTH, &n->batch);
+    for (int r = 0; r < n->gpus; ++r) {
+        zeros(n->slot[r], ROWS, WIDTH, &n->input[r]);
+        zeros(n->slot[r], (size_t)LAYERS * WIDTH, WIDTH, &n->grad[r]);
+    }
+    zeros(dp_group_host(n->group), (size_t)LAYERS * WIDTH * (size_t)n->gpus, WIDTH, &n->rows);
     must(dp_run_open(n->group, &n->run, &must_err));
     must(dp_ddp_open(n->model, n->slot, n->gpus, &ddp, &n->ddp, &must_err));
     must(dp_replicas_open(n->model, n->slot, n->gpus, &n->replicas, &must_err));
     must(dp_sgd_open(n->model, 0.1f, 0.0f, 0.0f, &n->sgd, &must_err));
     must(dp_parallel(n->model, &(struct dp_parallel_config){.dim = 0}, &n->wrapper, &must_err));
-}
-
-static void close_node(struct node *n)
-{
-    dp_module_close(n->wrapper);
-    dp_sgd_close(n->sgd);
-    dp_replicas_close(n->replicas);
-    dp_ddp_close(n->ddp);
-    dp_run_close(n->run);
-    for (int r = 0; r < n->gpus; ++r) {
-        dp_tensor_free(&n->input[r]);
-        dp_tensor_free(&n->grad[r]);
-    }
-    dp_tensor_free(&n->batch);
-    dp_tensor_free(&n->rows);
-    dp_module_close(n->model);
-    dp_group_close(n->group);
 }
 
 /* ---- steps ------------------------------------------------------------------------------- */
@@ -211,26 +184,6 @@ static const struct row rows[] = {
     {"replicate", 2, LAYERS, 1, clock_replicate, NULL, 1, 1.02, 12},
 };
 
-static bool clock_judge(const struct row *row, const struct fakecuda_time *time, double links_ns,
-                        double alone_ns)
-{
-    const double least = links_ns > alone_ns ? links_ns : alone_ns;
-    const double times = row->times > 0 ? time->ns / least : 0;
-    const bool slow = row->times > 0 && !(times <= row->times);
-    /* It is faster than the links: something that was moved was not counted. */
-    const bool lost = row->times > 0 && times < 0.999;
-    const bool much = time->calls > row->calls;
-    printf("%d GPUs, %2d layers, %-28s %7.0f us", row->gpus, row->layers, row->name,
-           time->ns * 1e-3);
-    if (row->times > 0)
-        printf(" (links %6.0f, alone %6.0f: %.3f times, at most %.3f)", links_ns * 1e-3,
-               alone_ns * 1e-3, times, row->times);
-    printf("; %ld calls, at most %ld; %ld operations%s%s%s\n", time->calls, row->calls,
-           time->operations, slow ? ": TOO SLOW" : "", lost ? ": TOO FAST" : "",
-           much ? ": TOO MANY CALLS" : "");
-    return !slow && !lost && !much;
-}
-
 static bool clock_check(struct node *n, const struct row *row)
 {
     struct fakecuda_time time, alone = {0};
@@ -238,7 +191,23 @@ static bool clock_check(struct node *n, const struct row *row)
     if (row->alone)
         timed(n, row->alone, row->compute, &alone);
     timed(n, row->step, row->compute, &time);
-    return clock_judge(row, &time, row->links * BYTES / LINK * 1e9, alone.ns);
+    const double links_ns = row->links * BYTES / LINK * 1e9;
+    const double alone_ns = alone.ns;
+    const double least = links_ns > alone_ns ? links_ns : alone_ns;
+    const double times = row->times > 0 ? time.ns / least : 0;
+    const bool slow = row->times > 0 && !(times <= row->times);
+    /* It is faster than the links: something that was moved was not counted. */
+    const bool lost = row->times > 0 && times < 0.999;
+    const bool much = time.calls > row->calls;
+    printf("%d GPUs, %2d layers, %-28s %7.0f us", row->gpus, row->layers, row->name,
+           time.ns * 1e-3);
+    if (row->times > 0)
+        printf(" (links %6.0f, alone %6.0f: %.3f times, at most %.3f)", links_ns * 1e-3,
+               alone_ns * 1e-3, times, row->times);
+    printf("; %ld calls, at most %ld; %ld operations%s%s%s\n", time.calls, row->calls,
+           time.operations, slow ? ": TOO SLOW" : "", lost ? ": TOO FAST" : "",
+           much ? ": TOO MANY CALLS" : "");
+    return !slow && !lost && !much;
 }
 
 static int check_all(const struct fakecuda_config *config, int layers)
@@ -253,7 +222,19 @@ static int check_all(const struct fakecuda_config *config, int layers)
         bad |= !clock_check(&node, &rows[i]);
         ++checked;
     }
-    close_node(&node);
+    dp_module_close(node.wrapper);
+    dp_sgd_close(node.sgd);
+    dp_replicas_close(node.replicas);
+    dp_ddp_close(node.ddp);
+    dp_run_close(node.run);
+    for (int r = 0; r < node.gpus; ++r) {
+        dp_tensor_free(&node.input[r]);
+        dp_tensor_free(&node.grad[r]);
+    }
+    dp_tensor_free(&node.batch);
+    dp_tensor_free(&node.rows);
+    dp_module_close(node.model);
+    dp_group_close(node.group);
     return fakecuda_finish() || bad || (layers == LAYERS && checked == 0);
 }
 

@@ -119,21 +119,6 @@ static int read_values(struct ranks *s, struct dp_error *err)
     return status;
 }
 
-static void nccl_close_all(struct ranks *s)
-{
-    dp_ddp_close(s->ddp);
-    for (int r = 0; r < GPUS; ++r) {
-        if (s->input[r].slot)
-            dp_tensor_free(&s->input[r]);
-        if (s->output[r].slot)
-            dp_tensor_free(&s->output[r]);
-    }
-    dp_module_close(s->model);
-    dp_module_close(s->second);
-    dp_module_close(s->first);
-    dp_group_close(s->group);
-}
-
 /* *working: the number of calls before it began to close. */
 static int nccl_run(struct ranks *s, long *working, struct dp_error *err)
 {
@@ -148,7 +133,17 @@ static int nccl_run(struct ranks *s, long *working, struct dp_error *err)
     if (status == 0)
         status = read_values(s, err);
     *working = fakecuda_calls(NULL);
-    nccl_close_all(s);
+    dp_ddp_close(s->ddp);
+    for (int r = 0; r < GPUS; ++r) {
+        if (s->input[r].slot)
+            dp_tensor_free(&s->input[r]);
+        if (s->output[r].slot)
+            dp_tensor_free(&s->output[r]);
+    }
+    dp_module_close(s->model);
+    dp_module_close(s->second);
+    dp_module_close(s->first);
+    dp_group_close(s->group);
     return status;
 }
 

@@ -39,31 +39,6 @@ static void tensor(struct node *n, int r, size_t rows, size_t cols, struct dp_te
     must(dp_tensor_write(t, n->host, &must_err));
 }
 
-static void waits_open_data(struct node *n)
-{
-    tensor(n, 0, ROWS, WIDTH, &n->batch);
-    for (int r = 0; r < n->gpus; ++r) {
-        tensor(n, r, 1, N, &n->x[r]);
-        tensor(n, r, 1, N, &n->t[r]);
-        tensor(n, r, ROWS, WIDTH, &n->input[r]);
-        must(dp_tensor_copy(&n->input[r], &n->batch, &must_err));
-    }
-}
-
-/* The values are in two blocks, so that they are not sent as one. */
-static void waits_open_model(struct node *n)
-{
-    must(dp_linear(n->group, WIDTH, WIDTH, true, &n->first, &must_err));
-    must(dp_linear(n->group, WIDTH, 3, true, &n->second, &must_err));
-    must(dp_module_to(n->first, dp_group_slot(n->group, 0), &must_err));
-    must(dp_module_to(n->second, dp_group_slot(n->group, 0), &must_err));
-    must(dp_sequential(n->group, (struct dp_module *[]){n->first, n->second}, 2, &n->model,
-                       &must_err));
-    must(dp_module_init(n->model, 5, &must_err));
-    must(dp_parallel(n->model, &(struct dp_parallel_config){.dim = 0}, &n->wrapper, &must_err));
-    must(dp_sgd_open(n->model, 0.01f, 0.0f, 0.0f, &n->sgd, &must_err));
-}
-
 static void open_node(struct node *n, size_t slice_bytes)
 {
     const struct dp_group_config config = {.devices = "cuda:all", .slice_bytes = slice_bytes};
@@ -74,8 +49,23 @@ static void open_node(struct node *n, size_t slice_bytes)
     n->gpus = dp_group_size(n->group);
     for (int r = 0; r < n->gpus; ++r)
         slot[r] = dp_group_slot(n->group, r);
-    waits_open_data(n);
-    waits_open_model(n);
+    tensor(n, 0, ROWS, WIDTH, &n->batch);
+    for (int r = 0; r < n->gpus; ++r) {
+        tensor(n, r, 1, N, &n->x[r]);
+        tensor(n, r, 1, N, &n->t[r]);
+        tensor(n, r, ROWS, WIDTH, &n->input[r]);
+        must(dp_tensor_copy(&n->input[r], &n->batch, &must_err));
+    }
+    /* The values are in two blocks, so that they are not sent as one. */
+    must(dp_linear(n->group, WIDTH, WIDTH, true, &n->first, &must_err));
+    must(dp_linear(n->group, WIDTH, 3, true, &n->second, &must_err));
+    must(dp_module_to(n->first, dp_group_slot(n->group, 0), &must_err));
+    must(dp_module_to(n->second, dp_group_slot(n->group, 0), &must_err));
+    must(dp_sequential(n->group, (struct dp_module *[]){n->first, n->second}, 2, &n->model,
+                       &must_err));
+    must(dp_module_init(n->model, 5, &must_err));
+    must(dp_parallel(n->model, &(struct dp_parallel_config){.dim = 0}, &n->wrapper, &must_err));
+    must(dp_sgd_open(n->model, 0.01f, 0.0f, 0.0f, &n->sgd, &must_err));
     must(dp_run_open(n->group, &n->run, &must_err));
     must(dp_replicas_open(n->model, slot, n->gpus, &n->replicas, &must_err));
 }

@@ -84,18 +84,6 @@ static void bugs_start(const struct mode *mode, uint64_t seed)
     fakecuda_start(&config);
 }
 
-/* Standard error of the child is kept, because some bugs end the process. */
-static void child(enum ring_bug bug, const struct mode *mode, uint64_t seed, int words)
-{
-    dup2(words, STDERR_FILENO);
-    alarm(20);
-    bugs_start(mode, seed);
-    int verdict = ring_run(bug);
-    if (fakecuda_finish() > 0)
-        verdict |= BY_SENTENCE;
-    _exit(verdict);
-}
-
 /* Returns bits of enum ring_result, BY_SENTENCE and RIGHT_WORDS. */
 static int run_once(enum ring_bug bug, const struct mode *mode, uint64_t seed)
 {
@@ -104,8 +92,16 @@ static int run_once(enum ring_bug bug, const struct mode *mode, uint64_t seed)
     const int words = memfd_create("words", 0);
     fflush(stdout);
     const pid_t pid = fork();
-    if (pid == 0)
-        child(bug, mode, seed, words);
+    if (pid == 0) {
+        /* Standard error of the child is kept, because some bugs end the process. */
+        dup2(words, STDERR_FILENO);
+        alarm(20);
+        bugs_start(mode, seed);
+        int verdict = ring_run(bug);
+        if (fakecuda_finish() > 0)
+            verdict |= BY_SENTENCE;
+        _exit(verdict);
+    }
     waitpid(pid, &status, 0);
     if (pread(words, text, sizeof text - 1, 0) < 0)
         text[0] = '\0';
@@ -133,16 +129,6 @@ static const char *found_by(int verdict)
     return verdict & RING_WRONG ? "wrong" : "-";
 }
 
-static void show_words(int verdict, int found, int seeds)
-{
-    if (seeds == 1)
-        printf(" %-11s", found_by(verdict));
-    else if (found == 0)
-        printf(" %-11s", "-");
-    else
-        printf(" %3d of %-4d", found, seeds);
-}
-
 static void test_every_bug(void)
 {
     printf("%-48s", "bug; found by");
@@ -158,7 +144,13 @@ static void test_every_bug(void)
                 last = run_once((enum ring_bug)bug, &modes[m], (uint64_t)seed);
                 found += last != 0;
             }
-            show_words(last, found, modes[m].seeds);
+            const int seeds = modes[m].seeds;
+            if (seeds == 1)
+                printf(" %-11s", found_by(last));
+            else if (found == 0)
+                printf(" %-11s", "-");
+            else
+                printf(" %3d of %-4d", found, seeds);
         }
         printf("\n");
         CHECK((last & BY_SENTENCE) && (last & RIGHT_WORDS));

@@ -47,13 +47,6 @@ static void close_place(double copies_ns, double launches, int waits_of_host)
     CHECK(time.ns > least);
     CHECK(time.ns < least + (double)time.calls * CALL_NS + 1);
     CHECK(time.syncs == GPUS + waits_of_host);
-    for (int d = 0; d < GPUS; ++d) {
-        WELL(cudaFree(p.from[d]));
-        WELL(cudaFree(p.to[d][0]));
-        WELL(cudaFree(p.to[d][1]));
-        WELL(cudaEventDestroy(p.event[d]));
-        WELL(cudaStreamDestroy(p.stream[d]));
-    }
     test_end(NULL);
 }
 

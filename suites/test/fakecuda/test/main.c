@@ -24,15 +24,24 @@ void test_start(int devices)
     fakecuda_start(&config);
 }
 
-void test_end(const char *sentence)
+static void check_end(int violations, const char *sentence)
 {
-    const int violations = fakecuda_finish();
     const char *first = fakecuda_first();
     const bool right = sentence ? violations > 0 && strstr(first, sentence) : violations == 0;
     if (!right)
         fprintf(stderr, "violations: %d, the first: '%s', but expected: '%s'\n", violations, first,
                 sentence ? sentence : "");
     CHECK(right);
+}
+
+void test_end(const char *sentence)
+{
+    check_end(fakecuda_finish_unreleased(), sentence);
+}
+
+void test_end_released(const char *sentence)
+{
+    check_end(fakecuda_finish(), sentence);
 }
 
 int main(int argc, char **argv)

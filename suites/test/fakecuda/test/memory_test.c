@@ -18,8 +18,6 @@ static void test_addresses(void)
     CHECK(attributes.type == cudaMemoryTypeHost && attributes.hostPointer == pinned);
     WELL(cudaPointerGetAttributes(&attributes, &plain));
     CHECK(attributes.type == cudaMemoryTypeUnregistered);
-    WELL(cudaFree(one));
-    WELL(cudaFreeHost(pinned));
     test_end(NULL);
 }
 
@@ -79,8 +77,6 @@ static void test_addresses_come_back(void)
         WELL(cudaFree(next));
     }
     CHECK(again);
-    WELL(cudaFree(kept));
-    WELL(cudaStreamDestroy(stream));
     test_end(NULL);
 }
 
@@ -101,7 +97,6 @@ static void test_fence(void)
     CHECK(fake_launch_end(&launch, overrun, &body, sizeof body) == 0);
     WELL(cudaStreamSynchronize(stream));
     WELL(cudaFree(memory));
-    WELL(cudaStreamDestroy(stream));
     test_end("overrun: byte 400 was written");
 }
 
@@ -117,9 +112,6 @@ static void test_never_written(void)
     CHECK(host[0] == 0.0f && host[1] != host[1]);
     CHECK(fakecuda_verdict() == 0);
     tool_get(host, other + 1, N - 1, stream);
-    WELL(cudaFree(memory));
-    WELL(cudaFree(other));
-    WELL(cudaStreamDestroy(stream));
     test_end("none of which was ever written");
 }
 
@@ -137,8 +129,6 @@ static void test_ordinary_memory(void)
     WELL(cudaMemcpyAsync(back, memory, sizeof back, cudaMemcpyDefault, stream));
     for (int i = 0; i < N; ++i)
         CHECK(back[i] == (float)i);
-    WELL(cudaStreamDestroy(stream));
-    WELL(cudaFree(memory));
     test_end(NULL);
 }
 
@@ -168,9 +158,6 @@ static void test_rows(void)
         CHECK(back[row][0] == host[row][1] && back[row][1] == host[row][2]);
     CHECK(cudaMemcpy2DAsync(narrow, 4, wide, 16, 8, 5, cudaMemcpyDefault, stream) ==
           cudaErrorInvalidPitchValue);
-    WELL(cudaStreamDestroy(stream));
-    WELL(cudaFree(wide));
-    WELL(cudaFree(narrow));
     test_end(NULL);
 }
 
@@ -193,9 +180,6 @@ static void test_half_a_page(void)
     pinned[1] = 2.0f;
     CHECK(fakecuda_verdict() == 1);
     WELL(cudaStreamSynchronize(stream));
-    WELL(cudaStreamDestroy(stream));
-    WELL(cudaFree(memory));
-    WELL(cudaFreeHost(pinned));
     test_end("the program writes pinned host memory");
 }
 
@@ -210,8 +194,6 @@ static void test_overlap(void)
     CHECK(cudaMemcpyAsync(memory + 7, memory, 32, cudaMemcpyDefault, stream) ==
           cudaErrorInvalidValue);
     WELL(cudaStreamSynchronize(stream));
-    WELL(cudaFree(memory));
-    WELL(cudaStreamDestroy(stream));
     test_end("the source and the destination overlap");
 }
 

@@ -165,25 +165,6 @@ bool ring_open(struct ring *r)
     return well;
 }
 
-static void close_queues(struct ring *r, struct ring_device *d)
-{
-    cudaEvent_t all[] = {d->ready, d->staged, d->moved, d->loaded[0], d->loaded[1], d->updated};
-    const size_t events = sizeof all / sizeof *all - (r->bug == RING_LEAKS_EVENT);
-    for (size_t i = 0; i < events; ++i)
-        if (all[i])
-            ring_cuda(r, cudaEventDestroy(all[i]));
-    if (d->blas)
-        ring_blas(r, cublasDestroy(d->blas));
-    if (d->other_blas)
-        ring_blas(r, cublasDestroy(d->other_blas));
-    if (d->relu)
-        ring_cuda(r, cudaGraphExecDestroy(d->relu));
-    if (d->compute)
-        ring_cuda(r, cudaStreamDestroy(d->compute));
-    if (d->comm)
-        ring_cuda(r, cudaStreamDestroy(d->comm));
-}
-
 static void close_memory(struct ring *r, struct ring_device *d)
 {
     float *all[] = {d->w, d->x, d->y, d->stage, d->fetched, d->sum, d->total, d->spare, d->rate};
@@ -210,7 +191,22 @@ void ring_close(struct ring *r)
             ring_cuda(r, cudaStreamSynchronize(d->comm));
     }
     for (int i = 0; i < RING_DEVICES; ++i) {
-        close_queues(r, &r->device[i]);
+        struct ring_device *d = &r->device[i];
+        cudaEvent_t all[] = {d->ready, d->staged, d->moved, d->loaded[0], d->loaded[1], d->updated};
+        const size_t events = sizeof all / sizeof *all - (r->bug == RING_LEAKS_EVENT);
+        for (size_t j = 0; j < events; ++j)
+            if (all[j])
+                ring_cuda(r, cudaEventDestroy(all[j]));
+        if (d->blas)
+            ring_blas(r, cublasDestroy(d->blas));
+        if (d->other_blas)
+            ring_blas(r, cublasDestroy(d->other_blas));
+        if (d->relu)
+            ring_cuda(r, cudaGraphExecDestroy(d->relu));
+        if (d->compute)
+            ring_cuda(r, cudaStreamDestroy(d->compute));
+        if (d->comm)
+            ring_cuda(r, cudaStreamDestroy(d->comm));
         close_memory(r, &r->device[i]);
     }
 }

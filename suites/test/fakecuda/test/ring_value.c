@@ -30,28 +30,24 @@ static void ring_value_product(float *y, const float *w, const float *x)
     }
 }
 
-static void model_step(float w[][RING_COUNT], int step)
-{
-    float y[RING_DEVICES][RING_COUNT], x[RING_COUNT];
-    for (int d = 0; d < RING_DEVICES; ++d) {
-        ring_input(x, step, d);
-        ring_value_product(y[d], w[d], x);
-    }
-    for (int d = 0; d < RING_DEVICES; ++d) {
-        const float *from = y[(d + RING_DEVICES - 1) % RING_DEVICES];
-        for (size_t i = 0; i < RING_COUNT; ++i)
-            w[d][i] -= RING_RATE * (y[d][i] + from[i]);
-    }
-}
-
 bool ring_is_right(const struct ring *r)
 {
     float w[RING_DEVICES][RING_COUNT];
     bool right = true;
     for (int d = 0; d < RING_DEVICES; ++d)
         ring_weights(w[d]);
-    for (int step = 0; step < RING_STEPS; ++step)
-        model_step(w, step);
+    for (int step = 0; step < RING_STEPS; ++step) {
+        float y[RING_DEVICES][RING_COUNT], x[RING_COUNT];
+        for (int d = 0; d < RING_DEVICES; ++d) {
+            ring_input(x, step, d);
+            ring_value_product(y[d], w[d], x);
+        }
+        for (int d = 0; d < RING_DEVICES; ++d) {
+            const float *from = y[(d + RING_DEVICES - 1) % RING_DEVICES];
+            for (size_t i = 0; i < RING_COUNT; ++i)
+                w[d][i] -= RING_RATE * (y[d][i] + from[i]);
+        }
+    }
     for (int d = 0; d < RING_DEVICES; ++d) {
         const float *from = w[(d + RING_DEVICES - 1) % RING_DEVICES];
         for (size_t i = 0; i < RING_COUNT; ++i)

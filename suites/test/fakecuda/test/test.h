@@ -11,8 +11,9 @@ void test_check(bool holds, const char *file, int line, const char *what);
 /* Starts the fake with so many devices, late and with the check of the order. */
 void test_start(int devices);
 /* Ends it; the sentence of the first violation must contain the text, or, for NULL, there must be
- * none. */
+ * none. What the test has not released is no violation; with test_end_released it is one. */
 void test_end(const char *sentence);
+void test_end_released(const char *sentence);
 
 struct test {
     const char *name;
