@@ -19,6 +19,9 @@ struct impl_array *coalesce_room(struct check *c, const struct kind kinds[], int
 /* Returns n tensors, the sums of k lists that were made with seed, seed + 1, ... */
 struct impl_array *coalesce_sums(struct check *c, const struct kind kinds[], int n, int k,
                                  uint64_t seed);
+/* Adds k lists of n tensors, one on each device, on the first of them, and checks the sums. */
+struct impl_reduce coalesce_reduce(struct check *c, const struct kind kinds[], int n, int k,
+                                   const int ids[], size_t buffer);
 /* Adds 1 to every element. */
 void coalesce_add_one(struct impl_array *array);
 

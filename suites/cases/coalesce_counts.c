@@ -1,8 +1,6 @@
 /* coalesce_counts.c: area COAL: transfers, as counted by the implementation. */
 #include "coalesce.h"
 
-#include <string.h>
-
 /* There are at most four devices: a transfer is counted once, not once for each device. */
 enum { DEVICES = 4 };
 
@@ -19,10 +17,11 @@ struct row {
     int broadcast, reduce; /* transfers */
 };
 
-static size_t broadcast_transfers(struct check *c, const struct kind kinds[], int n, size_t buffer,
-                                  size_t *default_bytes)
+static const int devices[DEVICES] = {0, 1, 2, 3};
+
+static struct impl_broadcast counted_broadcast(struct check *c, const struct kind kinds[], int n,
+                                               size_t buffer)
 {
-    static const int devices[DEVICES] = {0, 1, 2, 3};
     const int k = some_devices(c);
     struct impl_broadcast op = {
         .n = n, .devices = devices, .n_devices = k, .buffer_bytes = buffer, .poke = -1};
@@ -32,41 +31,32 @@ static size_t broadcast_transfers(struct check *c, const struct kind kinds[], in
     check_broadcast(c, &op);
     for (int t = 0; t < k * n; ++t)
         check_same(c, check_text(c, "copy %d", t), &op.copies[t], &op.src[t % n]);
-    if (default_bytes)
-        *default_bytes = op.default_bytes;
-    return op.transfers;
+    return op;
 }
 
-static size_t reduce_transfers(struct check *c, const struct kind kinds[], int n, size_t buffer,
-                               size_t *default_bytes)
+static struct impl_reduce counted_reduce(struct check *c, const struct kind kinds[], int n,
+                                         size_t buffer)
 {
-    const int k = some_devices(c);
-    struct impl_array *src = check_memory(c, (size_t)(k * n) * sizeof *src);
-    const struct impl_array *want = coalesce_sums(c, kinds, n, k, 5);
-    struct impl_reduce op = {
-        .src = src, .n = n, .k = k, .device = 0, .buffer_bytes = buffer, .poke = -1};
+    return coalesce_reduce(c, kinds, n, some_devices(c), devices, buffer);
+}
 
-    for (int i = 0; i < k; ++i)
-        memcpy(src + (size_t)(i * n), coalesce_make(c, kinds, n, 5 + (uint64_t)i, i),
-               (size_t)n * sizeof *src);
-    op.sums = coalesce_room(c, kinds, n, n);
-    check_reduce(c, &op);
-    for (int t = 0; t < n; ++t)
-        check_same(c, check_text(c, "sum %d", t), &op.sums[t], &want[t]);
-    if (default_bytes)
-        *default_bytes = op.default_bytes;
-    return op.transfers;
+static void transfers_are(struct check *c, const struct kind kinds[], int n, size_t buffer,
+                          long long most)
+{
+    check_int(c, "transfers of broadcast",
+              (long long)counted_broadcast(c, kinds, n, buffer).transfers, most);
+    check_int(c, "transfers of reduce", (long long)counted_reduce(c, kinds, n, buffer).transfers,
+              most);
 }
 
 static void coalesce_default_bytes(struct check *c)
 {
     static const struct kind one = {IMPL_F32, 1, {3}};
-    size_t bytes = 0;
 
-    broadcast_transfers(c, &one, 1, 0, &bytes);
-    check_int(c, "default buffer of broadcast", (long long)bytes, 10485760);
-    reduce_transfers(c, &one, 1, 0, &bytes);
-    check_int(c, "default buffer of reduce", (long long)bytes, 10485760);
+    check_int(c, "default buffer of broadcast",
+              (long long)counted_broadcast(c, &one, 1, 0).default_bytes, 10485760);
+    check_int(c, "default buffer of reduce", (long long)counted_reduce(c, &one, 1, 0).default_bytes,
+              10485760);
 }
 
 /* Broadcast appends a tensor, and closes a group that has reached the limit; reduce closes the
@@ -96,11 +86,11 @@ static void groups(struct check *c)
             kinds[t] = (struct kind){IMPL_F32, 1, {rows[r].count[t]}};
         if (broadcast)
             check_int(c, "transfers of broadcast",
-                      (long long)broadcast_transfers(c, kinds, rows[r].n, rows[r].buffer, NULL),
+                      (long long)counted_broadcast(c, kinds, rows[r].n, rows[r].buffer).transfers,
                       rows[r].broadcast);
         else
             check_int(c, "transfers of reduce",
-                      (long long)reduce_transfers(c, kinds, rows[r].n, rows[r].buffer, NULL),
+                      (long long)counted_reduce(c, kinds, rows[r].n, rows[r].buffer).transfers,
                       rows[r].reduce);
     }
 }
@@ -113,9 +103,7 @@ static void coalesce_groups_of_types(struct check *c)
                                         {IMPL_F32, 1, {10}}, {IMPL_F64, 1, {5}},
                                         {IMPL_F32, 1, {10}}, {IMPL_F64, 1, {5}}};
 
-    check_int(c, "transfers of broadcast", (long long)broadcast_transfers(c, kinds, 6, 80, NULL),
-              4);
-    check_int(c, "transfers of reduce", (long long)reduce_transfers(c, kinds, 6, 80, NULL), 4);
+    transfers_are(c, kinds, 6, 80, 4);
 }
 
 /* A tensor of 25 times the limit is one transfer. */
@@ -123,9 +111,7 @@ static void coalesce_large_alone(struct check *c)
 {
     static const struct kind kinds[] = {{IMPL_F32, 1, {250}}};
 
-    check_int(c, "transfers of broadcast", (long long)broadcast_transfers(c, kinds, 1, 40, NULL),
-              1);
-    check_int(c, "transfers of reduce", (long long)reduce_transfers(c, kinds, 1, 40, NULL), 1);
+    transfers_are(c, kinds, 1, 40, 1);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * parameters. */
 #include "ddp.h"
 #include "golden.h"
+#include "gpt.h"
 
 #include <math.h>
 #include <string.h>
@@ -248,15 +249,6 @@ static void ddp_mean_infinite(struct check *c, int ranks)
 
 enum { REAL_WEIGHTS = NET_IN * NET_MID + NET_MID + NET_MID * NET_OUT + NET_OUT };
 
-static const char *ddp_numbers(struct check *c, const double values[], size_t n)
-{
-    const char *text = "";
-
-    for (size_t i = 0; i < n; ++i)
-        text = check_text(c, "%s%s%.9g", text, i > 0 ? "," : "", values[i]);
-    return text;
-}
-
 static struct impl_model *real_model(struct check *c, int ranks, const double weights[])
 {
     const size_t second = NET_IN * NET_MID + NET_MID;
@@ -264,14 +256,14 @@ static struct impl_model *real_model(struct check *c, int ranks, const double we
     return check_ddp_model(
         c, ranks,
         check_text(c,
-                   DDP_MODEL("{\"kind\":\"linear\",\"in\":3,\"out\":4,\"weight\":[%s],"
-                             "\"bias\":[%s]},{\"kind\":\"relu\"},"
-                             "{\"kind\":\"linear\",\"in\":4,\"out\":2,\"weight\":[%s],"
-                             "\"bias\":[%s]}"),
-                   ddp_numbers(c, weights, NET_IN * NET_MID),
-                   ddp_numbers(c, weights + NET_IN * NET_MID, NET_MID),
-                   ddp_numbers(c, weights + second, NET_MID * NET_OUT),
-                   ddp_numbers(c, weights + second + NET_MID * NET_OUT, NET_OUT)));
+                   DDP_MODEL("{\"kind\":\"linear\",\"in\":3,\"out\":4,\"weight\":%s,"
+                             "\"bias\":%s},{\"kind\":\"relu\"},"
+                             "{\"kind\":\"linear\",\"in\":4,\"out\":2,\"weight\":%s,"
+                             "\"bias\":%s}"),
+                   gpt_list(c, NET_IN * NET_MID, weights),
+                   gpt_list(c, NET_MID, weights + NET_IN * NET_MID),
+                   gpt_list(c, NET_MID * NET_OUT, weights + second),
+                   gpt_list(c, NET_OUT, weights + second + NET_MID * NET_OUT)));
 }
 
 /* Makes ten steps on data whose sums are not exact. */
