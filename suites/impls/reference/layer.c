@@ -224,12 +224,13 @@ int need_rows(const struct call *c)
     return 0;
 }
 
-int queue_math(struct call *c, void (*loop)(const void *args), const struct math *math)
+int queue_math(struct call *c, enum loop loop, struct math math)
 {
     struct dp_use uses[DP_CALL_USES];
-    const int n = math_uses(loop, math, uses);
 
-    return dp_run_call(c->run, c->slot, loop, math, sizeof *math, uses, n, c->err);
+    math.loop = loop;
+    return dp_run_call(c->run, c->slot, math_run, &math, sizeof math, uses, math_uses(&math, uses),
+                       c->err);
 }
 
 bool is_trained(const struct call *c, int i)
@@ -239,16 +240,15 @@ bool is_trained(const struct call *c, int i)
     return !param->frozen && !param->buffer;
 }
 
-int queue_output(struct call *c, const struct dp_tensor *like, void (*loop)(const void *args),
-                 struct math math)
+int queue_output(struct call *c, const struct dp_tensor *like, enum loop loop, struct math math)
 {
     const int status = make_output_like(c, 0, like);
 
     math.y = c->out[0].data;
-    return status != 0 ? status : queue_math(c, loop, &math);
+    return status != 0 ? status : queue_math(c, loop, math);
 }
 
-int queue_input_grad(struct call *c, int k, void (*loop)(const void *args), struct math math)
+int queue_input_grad(struct call *c, int k, enum loop loop, struct math math)
 {
     int status;
 
@@ -256,10 +256,10 @@ int queue_input_grad(struct call *c, int k, void (*loop)(const void *args), stru
         return 0;
     status = make_input_grad(c, k);
     math.y = c->grad_in[k].data;
-    return status != 0 ? status : queue_math(c, loop, &math);
+    return status != 0 ? status : queue_math(c, loop, math);
 }
 
-int queue_param_grad(struct call *c, int i, void (*loop)(const void *args), struct math math)
+int queue_param_grad(struct call *c, int i, enum loop loop, struct math math)
 {
     struct dp_tensor grad;
 
@@ -267,5 +267,5 @@ int queue_param_grad(struct call *c, int i, void (*loop)(const void *args), stru
         return 0;
     dp_run_grad(c->run, c->node->param[i], &grad, &math.accumulate);
     math.y = grad.data;
-    return queue_math(c, loop, &math);
+    return queue_math(c, loop, math);
 }

@@ -82,13 +82,12 @@ size_t row_width(const struct dp_tensor *tensor);
 int need_rows(const struct call *c);
 
 /* Queues a loop of maths.h. */
-int queue_math(struct call *c, void (*loop)(const void *args), const struct math *math);
+int queue_math(struct call *c, enum loop loop, struct math math);
 /* These make the memory of the result, too: output 0 of the shape of a tensor; the gradient of
  * input k, if it needs one; the gradient of parameter i, if it is trained. */
-int queue_output(struct call *c, const struct dp_tensor *like, void (*loop)(const void *args),
-                 struct math math);
-int queue_input_grad(struct call *c, int k, void (*loop)(const void *args), struct math math);
-int queue_param_grad(struct call *c, int i, void (*loop)(const void *args), struct math math);
+int queue_output(struct call *c, const struct dp_tensor *like, enum loop loop, struct math math);
+int queue_input_grad(struct call *c, int k, enum loop loop, struct math math);
+int queue_param_grad(struct call *c, int i, enum loop loop, struct math math);
 bool is_trained(const struct call *c, int i);
 
 #endif

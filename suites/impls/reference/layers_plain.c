@@ -16,7 +16,7 @@ static int multiply_forward(struct call *c)
 {
     if (!same_shape(&c->in[0], &c->in[1]))
         return dp_fail(c->err, DP_ESHAPE, "multiply takes two tensors of one shape");
-    return queue_output(c, &c->in[0], loop_multiply,
+    return queue_output(c, &c->in[0], LOOP_MULTIPLY,
                         (struct math){.x = c->in[0].data,
                                       .a = c->in[1].data,
                                       .n = dp_tensor_count(&c->in[0]),
@@ -28,7 +28,7 @@ static int multiply_backward(struct call *c)
     int status = 0;
 
     for (int k = 0; status == 0 && k < 2; ++k)
-        status = queue_input_grad(c, k, loop_multiply_back,
+        status = queue_input_grad(c, k, LOOP_MULTIPLY_BACK,
                                   (struct math){.x = c->grad_out[0].data,
                                                 .a = c->in[1 - k].data,
                                                 .n = dp_tensor_count(&c->in[k]),
@@ -72,7 +72,7 @@ static int argument_forward(struct call *c)
     if (!argument->value || argument->n == 0)
         return dp_fail(c->err, DP_EINVAL, "argument %d is not a list of float32", c->layer->index);
     c->memo.number = argument->value[0];
-    return queue_output(c, &c->in[0], loop_shift,
+    return queue_output(c, &c->in[0], LOOP_SHIFT,
                         (struct math){.x = c->in[0].data,
                                       .n = dp_tensor_count(&c->in[0]),
                                       .factor = argument->value[0],
@@ -81,7 +81,7 @@ static int argument_forward(struct call *c)
 
 static int argument_backward(struct call *c)
 {
-    return queue_input_grad(c, 0, loop_shift,
+    return queue_input_grad(c, 0, LOOP_SHIFT,
                             (struct math){.x = c->grad_out[0].data,
                                           .n = dp_tensor_count(&c->grad_out[0]),
                                           .factor = c->memo.number});

@@ -7,7 +7,7 @@
 
 static int tag(struct call *c, float first, float second)
 {
-    return queue_output(c, &c->in[0], loop_shift,
+    return queue_output(c, &c->in[0], LOOP_SHIFT,
                         (struct math){.x = c->in[0].data,
                                       .n = dp_tensor_count(&c->in[0]),
                                       .factor = 1.0f,

@@ -23,12 +23,12 @@ static int subtract_mean_forward(struct call *c)
     const struct dp_tensor *x = &c->in[0];
     const int status = need_rows(c);
 
-    return status != 0 ? status : queue_output(c, x, loop_centre, matrix(x, x));
+    return status != 0 ? status : queue_output(c, x, LOOP_CENTRE, matrix(x, x));
 }
 
 static int subtract_mean_backward(struct call *c)
 {
-    return queue_input_grad(c, 0, loop_centre, matrix(&c->grad_out[0], &c->in[0]));
+    return queue_input_grad(c, 0, LOOP_CENTRE, matrix(&c->grad_out[0], &c->in[0]));
 }
 
 /* ---- double_rows, fork ----------------------------------------------------------------------- */
@@ -39,7 +39,7 @@ static int double_rows_forward(struct call *c)
     const int status = need_rows(c);
 
     return status != 0 ? status
-                       : queue_output(c, &twice, loop_double_rows, matrix(&c->in[0], &twice));
+                       : queue_output(c, &twice, LOOP_DOUBLE_ROWS, matrix(&c->in[0], &twice));
 }
 
 /* Adds the two gradients, either of which may have no slot. */
@@ -49,7 +49,7 @@ static int rows_fold(struct call *c, const struct dp_tensor *plain, const struct
 
     m.x = plain->slot ? plain->data : NULL;
     m.a = doubled->slot ? doubled->data : NULL;
-    return queue_input_grad(c, 0, loop_fold_rows, m);
+    return queue_input_grad(c, 0, LOOP_FOLD_ROWS, m);
 }
 
 static int double_rows_backward(struct call *c)
@@ -91,7 +91,7 @@ static int take_backward(struct call *c)
     struct math m = matrix(&c->grad_out[0], &c->in[0]);
 
     m.n = dp_tensor_count(&c->grad_out[0]);
-    return queue_input_grad(c, 0, loop_pad_rows, m);
+    return queue_input_grad(c, 0, LOOP_PAD_ROWS, m);
 }
 
 /* ---- sum_rows -------------------------------------------------------------------------------- */
@@ -101,12 +101,12 @@ static int sum_rows_forward(struct call *c)
     const struct dp_tensor *x = &c->in[0], one = with_rows(c, 1);
     const int status = need_rows(c);
 
-    return status != 0 ? status : queue_output(c, &one, loop_sum_rows, matrix(x, x));
+    return status != 0 ? status : queue_output(c, &one, LOOP_SUM_ROWS, matrix(x, x));
 }
 
 static int sum_rows_backward(struct call *c)
 {
-    return queue_input_grad(c, 0, loop_spread_rows, matrix(&c->grad_out[0], &c->in[0]));
+    return queue_input_grad(c, 0, LOOP_SPREAD_ROWS, matrix(&c->grad_out[0], &c->in[0]));
 }
 
 /* ---- widen ----------------------------------------------------------------------------------- */
@@ -121,7 +121,7 @@ static int widen_forward(struct call *c)
     if (!(columns >= 1.0 && columns < 1e6))
         return dp_fail(c->err, DP_EINVAL, "widen to %g columns", columns);
     wide.dim[1] = (size_t)columns;
-    return queue_output(c, &wide, loop_widen, matrix(&c->in[0], &wide));
+    return queue_output(c, &wide, LOOP_WIDEN, matrix(&c->in[0], &wide));
 }
 
 static int widen_backward(struct call *c)
@@ -129,7 +129,7 @@ static int widen_backward(struct call *c)
     struct math m = matrix(&c->grad_out[0], &c->in[0]);
 
     m.columns = c->grad_out[0].dim[1];
-    return queue_input_grad(c, 0, loop_widen_back, m);
+    return queue_input_grad(c, 0, LOOP_WIDEN_BACK, m);
 }
 
 const struct layer_type row_types[LAYER_KINDS] = {

@@ -2,7 +2,7 @@
  * sums in double; these sums are float, in index order. */
 #include "layer.h"
 
-static int reduce_all(struct call *c, void (*loop)(const void *args))
+static int reduce_all(struct call *c, enum loop loop)
 {
     return queue_output(c, &(struct dp_tensor){.ndim = 0}, loop,
                         (struct math){.x = c->in[0].data, .n = dp_tensor_count(&c->in[0])});
@@ -10,7 +10,7 @@ static int reduce_all(struct call *c, void (*loop)(const void *args))
 
 static int spread(struct call *c, float divisor)
 {
-    return queue_input_grad(c, 0, loop_spread,
+    return queue_input_grad(c, 0, LOOP_SPREAD,
                             (struct math){.x = c->grad_out[0].data,
                                           .n = dp_tensor_count(&c->in[0]),
                                           .factor = divisor});
@@ -18,7 +18,7 @@ static int spread(struct call *c, float divisor)
 
 static int sum_forward(struct call *c)
 {
-    return reduce_all(c, loop_sum);
+    return reduce_all(c, LOOP_SUM);
 }
 
 static int sum_backward(struct call *c)
@@ -28,7 +28,7 @@ static int sum_backward(struct call *c)
 
 static int mean_forward(struct call *c)
 {
-    return reduce_all(c, loop_mean);
+    return reduce_all(c, LOOP_MEAN);
 }
 
 static int mean_backward(struct call *c)

@@ -15,7 +15,7 @@ static int constant_backward(struct call *c)
 {
     const struct math m = {.x = c->grad_out[0].data, .n = dp_tensor_count(&c->grad_out[0])};
 
-    return queue_param_grad(c, 0, loop_add, m);
+    return queue_param_grad(c, 0, LOOP_ADD, m);
 }
 
 /* The numbers are checked here, and not where they are used, because an error belongs to the
@@ -52,7 +52,7 @@ static int embedding_forward(struct call *c)
         return dp_fail(c->err, DP_ESHAPE, "an embedding takes rows of int32");
     shape.dim[shape.ndim++] = c->layer->out;
     status = check_indices(c);
-    return status != 0 ? status : queue_output(c, &shape, loop_look_up, m);
+    return status != 0 ? status : queue_output(c, &shape, LOOP_LOOK_UP, m);
 }
 
 static int embedding_backward(struct call *c)
@@ -63,7 +63,7 @@ static int embedding_backward(struct call *c)
                            .rows = c->layer->in,
                            .columns = c->layer->out};
 
-    return queue_param_grad(c, 0, loop_look_up_back, m);
+    return queue_param_grad(c, 0, LOOP_LOOK_UP_BACK, m);
 }
 
 const struct layer_type table_types[LAYER_KINDS] = {

@@ -7,7 +7,7 @@
 static int scale_forward(struct call *c, const struct dp_tensor *weight,
                          const struct dp_tensor *bias)
 {
-    return queue_output(c, &c->in[0], loop_affine,
+    return queue_output(c, &c->in[0], LOOP_AFFINE,
                         (struct math){.x = c->in[0].data,
                                       .a = weight->data,
                                       .b = bias ? bias->data : NULL,
@@ -16,7 +16,7 @@ static int scale_forward(struct call *c, const struct dp_tensor *weight,
 
 static int scale_input_grad(struct call *c, const struct dp_tensor *weight)
 {
-    return queue_input_grad(c, 0, loop_affine,
+    return queue_input_grad(c, 0, LOOP_AFFINE,
                             (struct math){.x = c->grad_out[0].data,
                                           .a = weight->data,
                                           .n = dp_tensor_count(&c->in[0])});
@@ -24,7 +24,7 @@ static int scale_input_grad(struct call *c, const struct dp_tensor *weight)
 
 static int layers_weight_weight_grad(struct call *c, int i)
 {
-    return queue_param_grad(c, i, loop_dot,
+    return queue_param_grad(c, i, LOOP_DOT,
                             (struct math){.x = c->grad_out[0].data,
                                           .a = c->in[0].data,
                                           .n = dp_tensor_count(&c->in[0])});
@@ -41,7 +41,7 @@ static int affine_backward(struct call *c)
     int status = layers_weight_weight_grad(c, 0);
 
     if (status == 0 && c->layer->with_bias)
-        status = queue_param_grad(c, 1, loop_sum, bias);
+        status = queue_param_grad(c, 1, LOOP_SUM, bias);
     return status != 0 ? status : scale_input_grad(c, param_value(c, 0));
 }
 
@@ -66,7 +66,7 @@ static int borrow_backward(struct call *c)
 
 static int tied_forward(struct call *c)
 {
-    return queue_output(c, &c->in[0], loop_scale_twice,
+    return queue_output(c, &c->in[0], LOOP_SCALE_TWICE,
                         (struct math){.x = c->in[0].data,
                                       .a = param_value(c, 0)->data,
                                       .n = dp_tensor_count(&c->in[0])});
@@ -78,10 +78,10 @@ static int tied_backward(struct call *c)
                      .a = c->in[0].data,
                      .b = param_value(c, 0)->data,
                      .n = dp_tensor_count(&c->in[0])};
-    const int status = queue_param_grad(c, 0, loop_tied_grad, m);
+    const int status = queue_param_grad(c, 0, LOOP_TIED_GRAD, m);
 
     m.a = param_value(c, 0)->data;
-    return status != 0 ? status : queue_input_grad(c, 0, loop_scale_twice, m);
+    return status != 0 ? status : queue_input_grad(c, 0, LOOP_SCALE_TWICE, m);
 }
 
 /* ---- branch ---------------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ static int branch_backward(struct call *c)
 static int grad_backward(struct call *c)
 {
     const double value = layer_number(c->layer->number, c->layer->n_numbers, c->replica);
-    const int status = queue_param_grad(c, 0, loop_number, (struct math){.first = (float)value});
+    const int status = queue_param_grad(c, 0, LOOP_NUMBER, (struct math){.first = (float)value});
 
     return status != 0 ? status : pass_backward(c);
 }
@@ -124,7 +124,7 @@ static int counter_forward(struct call *c)
 {
     const struct dp_tensor *count = param_value(c, 0);
     const struct math m = {.accumulate = true, .first = 1.0f, .y = count->data};
-    const int status = queue_math(c, loop_number, &m);
+    const int status = queue_math(c, LOOP_NUMBER, m);
 
     return status != 0 ? status : pass_forward(c);
 }

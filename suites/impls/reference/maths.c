@@ -4,230 +4,154 @@
 #include <stddef.h>
 #include <string.h>
 
-void loop_affine(const void *args)
-{
-    const struct math *m = args;
+/* ---- elements of y --------------------------------------------------------------------------- */
 
-    for (size_t i = 0; i < m->n; ++i) {
-        const float product = m->a[0] * m->x[i];
-        m->y[i] = m->b ? product + m->b[0] : product;
-    }
+static float affine_at(const struct math *m, size_t i)
+{
+    const float product = m->a[0] * m->x[i];
+
+    return m->b ? product + m->b[0] : product;
 }
 
-void loop_scale_twice(const void *args)
+static float scale_twice_at(const struct math *m, size_t i)
 {
-    const struct math *m = args;
-
-    for (size_t i = 0; i < m->n; ++i)
-        m->y[i] = m->a[0] * (m->a[0] * m->x[i]);
+    return m->a[0] * (m->a[0] * m->x[i]);
 }
 
-void loop_shift(const void *args)
+static float shift_at(const struct math *m, size_t i)
 {
-    const struct math *m = args;
-
-    for (size_t i = 0; i < m->n; ++i)
-        m->y[i] = m->x[i] * m->factor + m->first + m->second;
+    return m->x[i] * m->factor + m->first + m->second;
 }
 
-void loop_multiply(const void *args)
+static float multiply_at(const struct math *m, size_t i)
 {
-    const struct math *m = args;
-
-    for (size_t i = 0; i < m->n; ++i)
-        m->y[i] = m->factor * (m->x[i] * m->a[i]);
+    return m->factor * (m->x[i] * m->a[i]);
 }
 
-void loop_multiply_back(const void *args)
+static float multiply_back_at(const struct math *m, size_t i)
 {
-    const struct math *m = args;
+    return (m->factor * m->x[i]) * m->a[i];
+}
 
-    for (size_t i = 0; i < m->n; ++i)
-        m->y[i] = (m->factor * m->x[i]) * m->a[i];
+static float spread_at(const struct math *m, size_t i)
+{
+    (void)i;
+    return m->x[0] / m->factor;
+}
+
+static float pad_rows_at(const struct math *m, size_t i)
+{
+    return i < m->n ? m->x[i] : 0.0f;
+}
+
+static float add_at(const struct math *m, size_t i)
+{
+    return m->x[i];
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-static void maths_put(const struct math *m, size_t i, float value)
-{
-    m->y[i] = m->accumulate ? m->y[i] + value : value;
-}
-
-static float maths_sum_of(const float *x, size_t n)
+static float sum_of_n(const float *x, size_t n, size_t step)
 {
     float sum = 0.0f;
 
     for (size_t i = 0; i < n; ++i)
-        sum += x[i];
+        sum += x[i * step];
     return sum;
 }
 
-void loop_sum(const void *args)
+static float sum_at(const struct math *m, size_t i)
 {
-    const struct math *m = args;
-
-    maths_put(m, 0, maths_sum_of(m->x, m->n));
+    return sum_of_n(m->x + i, m->n, 1);
 }
 
-void loop_mean(const void *args)
+static float mean_at(const struct math *m, size_t i)
 {
-    const struct math *m = args;
-
-    maths_put(m, 0, maths_sum_of(m->x, m->n) / (float)m->n);
+    return sum_at(m, i) / (float)m->n;
 }
 
-void loop_dot(const void *args)
+static float dot_at(const struct math *m, size_t i)
 {
-    const struct math *m = args;
     float sum = 0.0f;
 
-    for (size_t i = 0; i < m->n; ++i)
+    for (; i < m->n; ++i)
         sum += m->x[i] * m->a[i];
-    maths_put(m, 0, sum);
+    return sum;
 }
 
-void loop_tied_grad(const void *args)
+static float tied_grad_at(const struct math *m, size_t i)
 {
-    const struct math *m = args;
     float outer = 0.0f, inner = 0.0f;
 
-    for (size_t i = 0; i < m->n; ++i) {
+    for (; i < m->n; ++i) {
         outer += m->x[i] * (m->b[0] * m->a[i]);
         inner += (m->x[i] * m->b[0]) * m->a[i];
     }
-    maths_put(m, 0, outer + inner);
+    return outer + inner;
 }
 
-void loop_number(const void *args)
+static float number_at(const struct math *m, size_t i)
 {
-    const struct math *m = args;
-
-    maths_put(m, 0, m->first);
-}
-
-void loop_spread(const void *args)
-{
-    const struct math *m = args;
-
-    for (size_t i = 0; i < m->n; ++i)
-        m->y[i] = m->x[0] / m->factor;
+    (void)i;
+    return m->first;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-void loop_centre(const void *args)
+static float sum_rows_at(const struct math *m, size_t j)
 {
-    const struct math *m = args;
-
-    for (size_t j = 0; j < m->columns; ++j) {
-        float sum = 0.0f;
-
-        for (size_t i = 0; i < m->rows; ++i)
-            sum += m->x[i * m->columns + j];
-        for (size_t i = 0; i < m->rows; ++i)
-            m->y[i * m->columns + j] = m->x[i * m->columns + j] - sum / (float)m->rows;
-    }
+    return sum_of_n(m->x + j, m->rows, m->columns);
 }
 
-void loop_double_rows(const void *args)
+static float centre_at(const struct math *m, size_t i)
 {
-    const struct math *m = args;
-
-    for (size_t i = 0; i < m->rows; ++i)
-        for (size_t j = 0; j < m->columns; ++j)
-            m->y[i * m->columns + j] = m->x[i / 2 * m->columns + j];
+    return m->x[i] - sum_rows_at(m, i % m->columns) / (float)m->rows;
 }
 
-void loop_fold_rows(const void *args)
+static float double_rows_at(const struct math *m, size_t i)
 {
-    const struct math *m = args;
-
-    for (size_t i = 0; i < m->rows; ++i)
-        for (size_t j = 0; j < m->columns; ++j) {
-            const size_t at = i * m->columns + j, two = 2 * i * m->columns + j;
-            const float both = m->a ? m->a[two] + m->a[two + m->columns] : 0.0f;
-
-            m->y[at] = m->x ? m->x[at] + both : both;
-        }
+    return m->x[i / m->columns / 2 * m->columns + i % m->columns];
 }
 
-void loop_pad_rows(const void *args)
+static float fold_rows_at(const struct math *m, size_t i)
 {
-    const struct math *m = args;
+    const size_t two = i / m->columns * 2 * m->columns + i % m->columns;
+    const float both = m->a ? m->a[two] + m->a[two + m->columns] : 0.0f;
 
-    for (size_t i = 0; i < m->rows * m->columns; ++i)
-        m->y[i] = i < m->n ? m->x[i] : 0.0f;
+    return m->x ? m->x[i] + both : both;
 }
 
-void loop_sum_rows(const void *args)
+static float spread_rows_at(const struct math *m, size_t i)
 {
-    const struct math *m = args;
-
-    for (size_t j = 0; j < m->columns; ++j) {
-        float sum = 0.0f;
-
-        for (size_t i = 0; i < m->rows; ++i)
-            sum += m->x[i * m->columns + j];
-        m->y[j] = sum;
-    }
+    return m->x[i % m->columns];
 }
 
-void loop_spread_rows(const void *args)
+static float widen_at(const struct math *m, size_t i)
 {
-    const struct math *m = args;
-
-    for (size_t i = 0; i < m->rows * m->columns; ++i)
-        m->y[i] = m->x[i % m->columns];
+    return m->x[i / m->columns];
 }
 
-void loop_widen(const void *args)
+static float widen_back_at(const struct math *m, size_t i)
 {
-    const struct math *m = args;
-
-    for (size_t i = 0; i < m->rows * m->columns; ++i)
-        m->y[i] = m->x[i / m->columns];
+    return sum_of_n(m->x + i * m->columns, m->columns, 1);
 }
 
-void loop_widen_back(const void *args)
+static float look_up_at(const struct math *m, size_t i)
 {
-    const struct math *m = args;
-
-    for (size_t i = 0; i < m->rows; ++i)
-        m->y[i] = maths_sum_of(m->x + i * m->columns, m->columns);
+    return m->x[(size_t)m->index[i / m->columns] * m->columns + i % m->columns];
 }
 
-void loop_look_up(const void *args)
+static float look_up_back_at(const struct math *m, size_t i)
 {
-    const struct math *m = args;
+    float sum = 0.0f;
 
-    for (size_t i = 0; i < m->rows; ++i)
-        for (size_t j = 0; j < m->columns; ++j)
-            m->y[i * m->columns + j] = m->x[(size_t)m->index[i] * m->columns + j];
+    for (size_t k = 0; k < m->n; ++k)
+        if ((size_t)m->index[k] == i / m->columns)
+            sum += m->x[k * m->columns + i % m->columns];
+    return sum;
 }
 
-void loop_look_up_back(const void *args)
-{
-    const struct math *m = args;
-
-    for (size_t at = 0; at < m->rows * m->columns; ++at) {
-        float sum = 0.0f;
-
-        for (size_t i = 0; i < m->n; ++i)
-            if ((size_t)m->index[i] == at / m->columns)
-                sum += m->x[i * m->columns + at % m->columns];
-        maths_put(m, at, sum);
-    }
-}
-
-void loop_add(const void *args)
-{
-    const struct math *m = args;
-
-    for (size_t i = 0; i < m->n; ++i)
-        maths_put(m, i, m->x[i]);
-}
-
-/* ---- what they use --------------------------------------------------------------------------- */
+/* ---- all loops ------------------------------------------------------------------------------- */
 
 /* A number of elements, in terms of the fields of struct math. */
 enum count { NONE, ONE, N, N_ROWS, ROWS, COLUMNS, CELLS, HALF, TWICE };
@@ -257,47 +181,56 @@ static size_t elements(const struct math *m, enum count count)
 }
 
 static const struct {
-    void (*loop)(const void *args);
+    float (*element)(const struct math *m, size_t i);
     enum count x, a, b, index, y;
-} users[] = {
-    {loop_affine, N, ONE, ONE, NONE, N},
-    {loop_scale_twice, N, ONE, NONE, NONE, N},
-    {loop_shift, N, NONE, NONE, NONE, N},
-    {loop_multiply, N, N, NONE, NONE, N},
-    {loop_multiply_back, N, N, NONE, NONE, N},
-    {loop_sum, N, NONE, NONE, NONE, ONE},
-    {loop_mean, N, NONE, NONE, NONE, ONE},
-    {loop_dot, N, N, NONE, NONE, ONE},
-    {loop_tied_grad, N, N, ONE, NONE, ONE},
-    {loop_number, NONE, NONE, NONE, NONE, ONE},
-    {loop_spread, ONE, NONE, NONE, NONE, N},
-    {loop_centre, CELLS, NONE, NONE, NONE, CELLS},
-    {loop_double_rows, HALF, NONE, NONE, NONE, CELLS},
-    {loop_fold_rows, CELLS, TWICE, NONE, NONE, CELLS},
-    {loop_pad_rows, N, NONE, NONE, NONE, CELLS},
-    {loop_sum_rows, CELLS, NONE, NONE, NONE, COLUMNS},
-    {loop_spread_rows, COLUMNS, NONE, NONE, NONE, CELLS},
-    {loop_widen, ROWS, NONE, NONE, NONE, CELLS},
-    {loop_widen_back, CELLS, NONE, NONE, NONE, ROWS},
-    {loop_look_up, N, NONE, NONE, ROWS, CELLS},
-    {loop_look_up_back, N_ROWS, NONE, NONE, N, CELLS},
-    {loop_add, N, NONE, NONE, NONE, N},
+} loops[] = {
+    [LOOP_AFFINE] = {affine_at, N, ONE, ONE, NONE, N},
+    [LOOP_SCALE_TWICE] = {scale_twice_at, N, ONE, NONE, NONE, N},
+    [LOOP_SHIFT] = {shift_at, N, NONE, NONE, NONE, N},
+    [LOOP_MULTIPLY] = {multiply_at, N, N, NONE, NONE, N},
+    [LOOP_MULTIPLY_BACK] = {multiply_back_at, N, N, NONE, NONE, N},
+    [LOOP_SUM] = {sum_at, N, NONE, NONE, NONE, ONE},
+    [LOOP_MEAN] = {mean_at, N, NONE, NONE, NONE, ONE},
+    [LOOP_DOT] = {dot_at, N, N, NONE, NONE, ONE},
+    [LOOP_TIED_GRAD] = {tied_grad_at, N, N, ONE, NONE, ONE},
+    [LOOP_NUMBER] = {number_at, NONE, NONE, NONE, NONE, ONE},
+    [LOOP_SPREAD] = {spread_at, ONE, NONE, NONE, NONE, N},
+    [LOOP_CENTRE] = {centre_at, CELLS, NONE, NONE, NONE, CELLS},
+    [LOOP_DOUBLE_ROWS] = {double_rows_at, HALF, NONE, NONE, NONE, CELLS},
+    [LOOP_FOLD_ROWS] = {fold_rows_at, CELLS, TWICE, NONE, NONE, CELLS},
+    [LOOP_PAD_ROWS] = {pad_rows_at, N, NONE, NONE, NONE, CELLS},
+    [LOOP_SUM_ROWS] = {sum_rows_at, CELLS, NONE, NONE, NONE, COLUMNS},
+    [LOOP_SPREAD_ROWS] = {spread_rows_at, COLUMNS, NONE, NONE, NONE, CELLS},
+    [LOOP_WIDEN] = {widen_at, ROWS, NONE, NONE, NONE, CELLS},
+    [LOOP_WIDEN_BACK] = {widen_back_at, CELLS, NONE, NONE, NONE, ROWS},
+    [LOOP_LOOK_UP] = {look_up_at, N, NONE, NONE, ROWS, CELLS},
+    [LOOP_LOOK_UP_BACK] = {look_up_back_at, N_ROWS, NONE, NONE, N, CELLS},
+    [LOOP_ADD] = {add_at, N, NONE, NONE, NONE, N},
 };
 
-int math_uses(void (*loop)(const void *args), const struct math *m, struct dp_use uses[])
+void math_run(const void *args)
 {
-    size_t u = 0;
+    const struct math *m = args;
 
-    while (u + 1 < sizeof users / sizeof users[0] && users[u].loop != loop)
-        ++u;
+    for (size_t i = 0; i < elements(m, loops[m->loop].y); ++i) {
+        const float value = loops[m->loop].element(m, i);
+
+        m->y[i] = m->accumulate ? m->y[i] + value : value;
+    }
+}
+
+int math_uses(const struct math *m, struct dp_use uses[])
+{
     const struct dp_use list[] = {
-        {offsetof(struct math, x), elements(m, users[u].x) * sizeof *m->x, DP_READS},
-        {offsetof(struct math, a), elements(m, users[u].a) * sizeof *m->a, DP_READS},
-        {offsetof(struct math, b), elements(m, users[u].b) * sizeof *m->b, DP_READS},
-        {offsetof(struct math, index), elements(m, users[u].index) * sizeof *m->index, DP_READS},
-        {offsetof(struct math, y), elements(m, users[u].y) * sizeof *m->y,
+        {offsetof(struct math, x), elements(m, loops[m->loop].x) * sizeof *m->x, DP_READS},
+        {offsetof(struct math, a), elements(m, loops[m->loop].a) * sizeof *m->a, DP_READS},
+        {offsetof(struct math, b), elements(m, loops[m->loop].b) * sizeof *m->b, DP_READS},
+        {offsetof(struct math, index), elements(m, loops[m->loop].index) * sizeof *m->index,
+         DP_READS},
+        {offsetof(struct math, y), elements(m, loops[m->loop].y) * sizeof *m->y,
          m->accumulate ? DP_READS | DP_WRITES : DP_WRITES},
     };
+
     memcpy(uses, list, sizeof list);
     return sizeof list / sizeof list[0];
 }
