@@ -1,6 +1,7 @@
-/* idle.c: an implementation that computes nothing. It is the second implementation, but keeps only
- * values that are set, and answers with the right shapes if it knows them. No case may pass with
- * it. */
+/* idle.c: the table of operations. With BUG_IDLE, and BUG_IDLE_OTHER, they compute nothing: every
+ * request is accepted at once, and answered with zeros, of the right shapes if they are known. Only
+ * values that are set are kept. No case may pass with these two. */
+#include "load.h"
 #include "ranks.h"
 
 #include <string.h>
@@ -50,7 +51,7 @@ static void forget_trace(struct impl_trace *trace)
         memset(trace, 0, sizeof *trace);
 }
 
-int idle_split(struct impl_session *s, struct impl_split *op, struct impl_error *err)
+static int idle_split(struct impl_session *s, struct impl_split *op, struct impl_error *err)
 {
     if (!idle(s))
         return op_split(s, op, err);
@@ -59,7 +60,7 @@ int idle_split(struct impl_session *s, struct impl_split *op, struct impl_error 
     return accept(err);
 }
 
-int idle_scatter(struct impl_session *s, struct impl_scatter *op, struct impl_error *err)
+static int idle_scatter(struct impl_session *s, struct impl_scatter *op, struct impl_error *err)
 {
     const int status = op_scatter(s, op, err);
 
@@ -74,7 +75,7 @@ int idle_scatter(struct impl_session *s, struct impl_scatter *op, struct impl_er
     return accept(err);
 }
 
-int idle_gather(struct impl_session *s, struct impl_gather *op, struct impl_error *err)
+static int idle_gather(struct impl_session *s, struct impl_gather *op, struct impl_error *err)
 {
     const int status = op_gather(s, op, err);
 
@@ -89,7 +90,7 @@ int idle_gather(struct impl_session *s, struct impl_gather *op, struct impl_erro
     return accept(err);
 }
 
-int idle_broadcast(struct impl_session *s, struct impl_broadcast *op, struct impl_error *err)
+static int idle_broadcast(struct impl_session *s, struct impl_broadcast *op, struct impl_error *err)
 {
     const int n = op->n * op->n_devices, status = op_broadcast(s, op, err);
 
@@ -105,7 +106,7 @@ int idle_broadcast(struct impl_session *s, struct impl_broadcast *op, struct imp
     return accept(err);
 }
 
-int idle_reduce(struct impl_session *s, struct impl_reduce *op, struct impl_error *err)
+static int idle_reduce(struct impl_session *s, struct impl_reduce *op, struct impl_error *err)
 {
     const int status = op_reduce(s, op, err);
 
@@ -118,7 +119,7 @@ int idle_reduce(struct impl_session *s, struct impl_reduce *op, struct impl_erro
     return accept(err);
 }
 
-int idle_apply(struct impl_session *s, struct impl_apply *op, struct impl_error *err)
+static int idle_apply(struct impl_session *s, struct impl_apply *op, struct impl_error *err)
 {
     if (!idle(s))
         return op_apply(s, op, err);
@@ -131,7 +132,7 @@ int idle_apply(struct impl_session *s, struct impl_apply *op, struct impl_error 
     return accept(err);
 }
 
-int idle_buckets(struct impl_session *s, struct impl_buckets *op, struct impl_error *err)
+static int idle_buckets(struct impl_session *s, struct impl_buckets *op, struct impl_error *err)
 {
     if (!idle(s))
         return op_buckets(s, op, err);
@@ -141,7 +142,7 @@ int idle_buckets(struct impl_session *s, struct impl_buckets *op, struct impl_er
     return accept(err);
 }
 
-int idle_sampler(struct impl_session *s, struct impl_sampler *op, struct impl_error *err)
+static int idle_sampler(struct impl_session *s, struct impl_sampler *op, struct impl_error *err)
 {
     if (!idle(s))
         return op_sampler(s, op, err);
@@ -149,8 +150,8 @@ int idle_sampler(struct impl_session *s, struct impl_sampler *op, struct impl_er
     return accept(err);
 }
 
-int idle_open(struct impl_session *s, const char *description, int ranks, struct impl_model **model,
-              struct impl_error *err)
+static int idle_open(struct impl_session *s, const char *description, int ranks,
+                     struct impl_model **model, struct impl_error *err)
 {
     const char any[] = "{\"kind\":\"affine\",\"weight\":[0],\"bias\":[0]}";
     const int status = model_open(s, description, ranks, model, err);
@@ -160,23 +161,24 @@ int idle_open(struct impl_session *s, const char *description, int ranks, struct
     return model_open(s, any, 1, model, err) == 0 ? accept(err) : err->status;
 }
 
-int idle_param(struct impl_model *model, int i, struct impl_param *param, struct impl_error *err)
+static int idle_param(struct impl_model *model, int i, struct impl_param *param,
+                      struct impl_error *err)
 {
     const int status = op_param(model, i, param, err);
 
     return idle(model->session) ? accept(err) : status;
 }
 
-int idle_set(struct impl_model *model, int rank, enum impl_what what, int i,
-             const struct impl_array *array, struct impl_error *err)
+static int idle_set(struct impl_model *model, int rank, enum impl_what what, int i,
+                    const struct impl_array *array, struct impl_error *err)
 {
     const int status = op_set(model, rank, what, i, array, err);
 
     return idle(model->session) ? accept(err) : status;
 }
 
-int idle_get(struct impl_model *model, int rank, enum impl_what what, int i,
-             struct impl_array *array, struct impl_error *err)
+static int idle_get(struct impl_model *model, int rank, enum impl_what what, int i,
+                    struct impl_array *array, struct impl_error *err)
 {
     const int status = op_get(model, rank, what, i, array, err);
 
@@ -187,17 +189,17 @@ int idle_get(struct impl_model *model, int rank, enum impl_what what, int i,
     return accept(err);
 }
 
-int idle_to(struct impl_model *model, int device, struct impl_error *err)
+static int idle_to(struct impl_model *model, int device, struct impl_error *err)
 {
     return idle(model->session) ? accept(err) : op_to(model, device, err);
 }
 
-int idle_zero_grad(struct impl_model *model, struct impl_error *err)
+static int idle_zero_grad(struct impl_model *model, struct impl_error *err)
 {
     return idle(model->session) ? accept(err) : op_zero_grad(model, err);
 }
 
-int idle_forward(struct impl_model *model, struct impl_forward *op, struct impl_error *err)
+static int idle_forward(struct impl_model *model, struct impl_forward *op, struct impl_error *err)
 {
     const int ranks = model->ranks ? model->ranks->n : 1;
 
@@ -210,7 +212,7 @@ int idle_forward(struct impl_model *model, struct impl_forward *op, struct impl_
     return accept(err);
 }
 
-int idle_backward(struct impl_model *model, struct impl_backward *op, struct impl_error *err)
+static int idle_backward(struct impl_model *model, struct impl_backward *op, struct impl_error *err)
 {
     if (!idle(model->session))
         return op_backward(model, op, err);
@@ -221,7 +223,39 @@ int idle_backward(struct impl_model *model, struct impl_backward *op, struct imp
     return accept(err);
 }
 
-int idle_step(struct impl_model *model, const struct impl_step *step, struct impl_error *err)
+static int idle_step(struct impl_model *model, const struct impl_step *step, struct impl_error *err)
 {
     return idle(model->session) ? accept(err) : op_step(model, step, err);
+}
+
+const struct impl_ops *mutant_impl(void)
+{
+    static const struct impl_ops ops = {
+        .version = IMPL_VERSION,
+        .bytes = sizeof ops,
+        .open = op_open,
+        .close = op_close,
+        .reset = op_reset,
+        .split = idle_split,
+        .scatter = idle_scatter,
+        .gather = idle_gather,
+        .broadcast = idle_broadcast,
+        .reduce = idle_reduce,
+        .apply = idle_apply,
+        .buckets = idle_buckets,
+        .sampler = idle_sampler,
+        .model_open = idle_open,
+        .model_close = model_close,
+        .params = op_params,
+        .param = idle_param,
+        .set = idle_set,
+        .get = idle_get,
+        .to = idle_to,
+        .zero_grad = idle_zero_grad,
+        .forward = idle_forward,
+        .backward = idle_backward,
+        .step = idle_step,
+    };
+
+    return &ops;
 }

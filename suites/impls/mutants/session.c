@@ -1,7 +1,5 @@
-/* session.c: the list of bugs, the table of operations, sessions, and the capabilities and dialects
- * that they declare. */
+/* session.c: the list of bugs, sessions, and the capabilities and dialects that they declare. */
 #include "inside.h"
-#include "load.h"
 #include "mutants.h"
 
 #include <stdio.h>
@@ -144,8 +142,8 @@ void mutants_note(atomic_uchar asked[])
     atomic_store(&noted, asked);
 }
 
-static int op_open(const struct impl_config *config, struct impl_about *about,
-                   struct impl_session **session, struct impl_error *err)
+int op_open(const struct impl_config *config, struct impl_about *about,
+            struct impl_session **session, struct impl_error *err)
 {
     struct impl_session *s = calloc(1, sizeof *s);
     const enum impl_choice *dialect = python;
@@ -188,7 +186,7 @@ static int op_open(const struct impl_config *config, struct impl_about *about,
     return 0;
 }
 
-static int op_reset(struct impl_session *s, struct impl_error *err)
+int op_reset(struct impl_session *s, struct impl_error *err)
 {
     (void)err;
     while (s->models)
@@ -201,7 +199,7 @@ static int op_reset(struct impl_session *s, struct impl_error *err)
     return 0;
 }
 
-static void op_close(struct impl_session *s)
+void op_close(struct impl_session *s)
 {
     op_reset(s, NULL);
     while (s->lost) {
@@ -214,36 +212,4 @@ static void op_close(struct impl_session *s)
     crumbs_free(s);
     hands_close(&s->hands);
     free(s);
-}
-
-const struct impl_ops *mutant_impl(void)
-{
-    static const struct impl_ops ops = {
-        .version = IMPL_VERSION,
-        .bytes = sizeof ops,
-        .open = op_open,
-        .close = op_close,
-        .reset = op_reset,
-        .split = idle_split,
-        .scatter = idle_scatter,
-        .gather = idle_gather,
-        .broadcast = idle_broadcast,
-        .reduce = idle_reduce,
-        .apply = idle_apply,
-        .buckets = idle_buckets,
-        .sampler = idle_sampler,
-        .model_open = idle_open,
-        .model_close = model_close,
-        .params = op_params,
-        .param = idle_param,
-        .set = idle_set,
-        .get = idle_get,
-        .to = idle_to,
-        .zero_grad = idle_zero_grad,
-        .forward = idle_forward,
-        .backward = idle_backward,
-        .step = idle_step,
-    };
-
-    return &ops;
 }
