@@ -144,6 +144,39 @@ static void tanh_value(const void *args)
         g->y[i] = twin_tanhf(g->x[i]);
 }
 
+static void twin_causal(const void *args)
+{
+    const struct dp_causal_args *g = args;
+    for (size_t r = 0; r < g->n * g->time; ++r) {
+        float *p = g->p + r * g->time;
+        const size_t seen = r % g->time + 1;
+        double largest = -(double)INFINITY, part[WARP] = {0.0};
+        for (size_t s = 0; s < seen; ++s)
+            largest = g->scale * (double)p[s] > largest ? g->scale * (double)p[s] : largest;
+        for (size_t s = 0; s < seen; ++s)
+            part[s % WARP] += exp(g->scale * (double)p[s] - largest);
+        const double sum = twin_tree(part, WARP);
+        for (size_t s = 0; s < g->time; ++s)
+            p[s] = s < seen ? (float)(exp(g->scale * (double)p[s] - largest) / sum) : 0.0f;
+    }
+}
+
+static void twin_causal_grad(const void *args)
+{
+    const struct dp_causal_args *g = args;
+    for (size_t r = 0; r < g->n * g->time; ++r) {
+        const float *p = g->p + r * g->time;
+        float *d = g->d + r * g->time;
+        const size_t seen = r % g->time + 1;
+        double part[WARP] = {0.0};
+        for (size_t s = 0; s < seen; ++s)
+            part[s % WARP] += (double)p[s] * (double)d[s];
+        const double sum = twin_tree(part, WARP);
+        for (size_t s = 0; s < g->time; ++s)
+            d[s] = s < seen ? (float)(g->scale * (double)p[s] * ((double)d[s] - sum)) : 0.0f;
+    }
+}
+
 dp_kernel_fn *twin_inexact(enum dp_kernel kernel)
 {
     static dp_kernel_fn *const twins[DP_KERNELS] = {

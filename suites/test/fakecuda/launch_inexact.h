@@ -15,9 +15,7 @@ float twin_tanhf(float x);
 float twin_expf(float x);
 
 /* launch_inexact_norm.c */
-dp_kernel_fn twin_batch_norm, twin_batch_norm_grad;
-/* launch_inexact_transformer.c */
-dp_kernel_fn twin_layer_norm, twin_layer_norm_grad, twin_causal, twin_causal_grad;
+dp_kernel_fn twin_batch_norm, twin_batch_norm_grad, twin_layer_norm, twin_layer_norm_grad;
 /* core/cpu/kernels_ref_*.c, compiled with these names and with twin_tanhf and twin_expf. */
 dp_kernel_fn twin_lstm, twin_lstm_grad, twin_capsule, twin_capsule_grad;
 
