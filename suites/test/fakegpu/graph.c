@@ -1,6 +1,6 @@
 /* graph.c: CUDA graphs on fake GPUs: the calls of steady steps, lists of launches that CUDA does
  * not capture, and calls that fail while a graph is made or launched. */
-#include "dp.h"
+#include "../must.h"
 #include "fakecuda.h"
 
 #include <pthread.h>
@@ -25,66 +25,55 @@ struct training {
     struct dp_sgd *sgd;
     struct dp_tensor input;
     struct dp_error err;
+    bool good; /* all that was shown so far */
 };
 
-static int graph_open_model(struct training *t)
-{
-    const struct dp_group_config config = {.devices = "cuda:0,1"};
-    struct dp_error *err = &t->err;
-    int status = dp_group_open(&config, &t->group, err);
-    if (status == 0)
-        status = dp_linear(t->group, WIDTH, WIDTH, true, &t->first, err);
-    if (status == 0)
-        status = dp_linear(t->group, WIDTH, WIDTH, true, &t->linear, err);
-    if (status == 0)
-        status = dp_relu(t->group, &t->relu, err);
-    if (status == 0)
-        status =
-            dp_sequential(t->group, (struct dp_module *[]){t->linear, t->relu}, 2, &t->block, err);
-    if (status == 0)
-        status = dp_parallel(t->block, &(struct dp_parallel_config){.dim = 0}, &t->wrapper, err);
-    if (status == 0)
-        status = dp_sequential(t->group, (struct dp_module *[]){t->first, t->wrapper}, 2, &t->model,
-                               err);
-    if (status == 0)
-        status = dp_module_to(t->model, dp_group_slot(t->group, 0), err);
-    return status ? status : dp_run_open(t->group, &t->run, err);
-}
-
-static int open_input(struct training *t, size_t rows)
+static void open_input(struct training *t, size_t rows)
 {
     float *values = calloc(rows, WIDTH * sizeof *values);
-    int status = values ? 0 : dp_fail(&t->err, DP_ENOMEM, "no memory for the input");
-    for (size_t i = 0; values && i < rows * WIDTH; ++i)
+    must(values ? 0 : dp_fail(&must_err, DP_ENOMEM, "no memory for the input"));
+    for (size_t i = 0; i < rows * WIDTH; ++i)
         values[i] = 0.37f * (float)(i % 5) - 0.5f;
-    if (status == 0)
-        status = dp_tensor_alloc(dp_group_slot(t->group, 0), DP_F32, 2, (size_t[]){rows, WIDTH},
-                                 &t->input, &t->err);
-    if (status == 0)
-        status = dp_tensor_write(&t->input, values, &t->err);
+    must(dp_tensor_alloc(dp_group_slot(t->group, 0), DP_F32, 2, (size_t[]){rows, WIDTH}, &t->input,
+                         &must_err));
+    must(dp_tensor_write(&t->input, values, &must_err));
     free(values);
-    return status;
 }
 
-static int open_training(struct training *t, size_t rows)
+static void open_training(struct training *t, size_t rows)
 {
+    const struct dp_group_config group = {.devices = "cuda:0,1"};
     struct fakecuda_config config;
-    memset(t, 0, sizeof *t);
+    *t = (struct training){.good = true};
     fakecuda_defaults(&config);
     config.devices = GPUS;
     fakecuda_start(&config);
-    int status = graph_open_model(t);
-    if (status == 0)
-        status = dp_sgd_open(t->model, 0.3f, 0.0f, 0.01f, &t->sgd, &t->err);
-    if (status == 0)
-        status = open_input(t, rows);
-    if (status == 0)
-        dp_module_params(t->model, t->weight, 4);
-    return status ? status : dp_module_init(t->model, 7, &t->err);
+    must(dp_group_open(&group, &t->group, &must_err));
+    must(dp_linear(t->group, WIDTH, WIDTH, true, &t->first, &must_err));
+    must(dp_linear(t->group, WIDTH, WIDTH, true, &t->linear, &must_err));
+    must(dp_relu(t->group, &t->relu, &must_err));
+    must(dp_sequential(t->group, (struct dp_module *[]){t->linear, t->relu}, 2, &t->block,
+                       &must_err));
+    must(dp_parallel(t->block, &(struct dp_parallel_config){.dim = 0}, &t->wrapper, &must_err));
+    must(dp_sequential(t->group, (struct dp_module *[]){t->first, t->wrapper}, 2, &t->model,
+                       &must_err));
+    must(dp_module_to(t->model, dp_group_slot(t->group, 0), &must_err));
+    must(dp_run_open(t->group, &t->run, &must_err));
+    must(dp_sgd_open(t->model, 0.3f, 0.0f, 0.01f, &t->sgd, &must_err));
+    open_input(t, rows);
+    dp_module_params(t->model, t->weight, 4);
+    must(dp_module_init(t->model, 7, &must_err));
 }
 
-/* Returns the number of violations. */
-static int close_training(struct training *t)
+static void graph_shows(struct training *t, bool holds, const char *what)
+{
+    if (!holds)
+        printf("not so: %s (error '%s')\n", what, t->err.text);
+    t->good = t->good && holds;
+}
+
+/* Returns whether all was good. */
+static bool close_training(struct training *t)
 {
     dp_sgd_close(t->sgd);
     dp_tensor_free(&t->input);
@@ -96,7 +85,8 @@ static int close_training(struct training *t)
     dp_module_close(t->first);
     dp_module_close(t->linear);
     dp_group_close(t->group);
-    return fakecuda_finish();
+    graph_shows(t, fakecuda_finish() == 0, "no violation");
+    return t->good;
 }
 
 static int graph_train(struct training *t, int steps)
@@ -115,21 +105,14 @@ static int graph_train(struct training *t, int steps)
     return status ? status : dp_group_wait(t->group, &t->err);
 }
 
-static bool messages(bool holds, const char *what, const struct training *t)
-{
-    if (!holds)
-        printf("not so: %s (error '%s')\n", what, t->err.text);
-    return holds;
-}
-
 /* Returns the weights after STEPS ordinary steps in want, or compares with those. */
-static bool weights(struct training *t, float want[WIDTH * WIDTH], bool compare)
+static void weights(struct training *t, float want[WIDTH * WIDTH], bool compare)
 {
     float got[WIDTH * WIDTH];
     const int status = dp_tensor_read(got, &t->weight[0]->value, &t->err);
     if (!compare)
         memcpy(want, got, sizeof got);
-    return messages(status == 0 && memcmp(got, want, sizeof got) == 0, "the weights are right", t);
+    graph_shows(t, status == 0 && memcmp(got, want, sizeof got) == 0, "the weights are right");
 }
 
 static long launcher_calls(void)
@@ -150,18 +133,18 @@ static long making_calls(void)
 static bool check_steady(float want[WIDTH * WIDTH])
 {
     struct training t;
-    bool good = messages(open_training(&t, ROWS) == 0 && graph_train(&t, 2) == 0, "two steps", &t);
+    open_training(&t, ROWS);
+    graph_shows(&t, graph_train(&t, 2) == 0, "two steps");
     const long launchers = launcher_calls(), making = making_calls();
     const long graphs = fakecuda_calls("cudaGraphLaunch");
-    good = messages(good && launchers > 0 && making > 0 && graphs == LISTS, "graphs at step 2", &t);
-    good = messages(graph_train(&t, STEPS - 2) == 0, "steady steps", &t) && good;
-    good = messages(launcher_calls() == launchers, "no layer is launched by itself", &t) && good;
-    good = messages(making_calls() == making, "nothing is allocated or captured", &t) && good;
-    good = messages(fakecuda_calls("cudaGraphLaunch") == graphs + (STEPS - 2) * LISTS,
-                    "a graph for each list of each step", &t) &&
-           good;
-    good = weights(&t, want, false) && good;
-    return messages(close_training(&t) == 0, "no violation", &t) && good;
+    graph_shows(&t, launchers > 0 && making > 0 && graphs == LISTS, "graphs at step 2");
+    graph_shows(&t, graph_train(&t, STEPS - 2) == 0, "steady steps");
+    graph_shows(&t, launcher_calls() == launchers, "no layer is launched by itself");
+    graph_shows(&t, making_calls() == making, "nothing is allocated or captured");
+    graph_shows(&t, fakecuda_calls("cudaGraphLaunch") == graphs + (STEPS - 2) * LISTS,
+                "a graph for each list of each step");
+    weights(&t, want, false);
+    return close_training(&t);
 }
 
 /* A list that was refused is not tried again, and is counted. */
@@ -170,34 +153,31 @@ static bool check_refused(const char *function, float want[WIDTH * WIDTH])
     const struct fakecuda_failure failure = {function, 1, UNSUPPORTED, true};
     struct training t;
     struct dp_launches l;
-    bool good = messages(open_training(&t, ROWS) == 0, "opening", &t);
+    open_training(&t, ROWS);
     fakecuda_fail(&failure);
-    good = messages(good && graph_train(&t, STEPS) == 0, "steps without captures", &t);
+    graph_shows(&t, graph_train(&t, STEPS) == 0, "steps without captures");
     dp_group_launches(t.group, &l);
-    good =
-        messages(l.refused == LISTS && l.graphs == 0 && l.single > 0, "refusals are counted", &t) &&
-        good;
-    good = messages(fakecuda_calls("cudaStreamBeginCapture") == LISTS, "each is tried once", &t) &&
-           good;
-    good = weights(&t, want, true) && good;
-    return messages(close_training(&t) == 0, "no violation", &t) && good;
+    graph_shows(&t, l.refused == LISTS && l.graphs == 0 && l.single > 0, "refusals are counted");
+    graph_shows(&t, fakecuda_calls("cudaStreamBeginCapture") == LISTS, "each is tried once");
+    weights(&t, want, true);
+    return close_training(&t);
 }
 
 /* Memory at an address that graphs have used before is different memory. */
 static bool check_reuse(void)
 {
     struct training t;
-    bool good =
-        messages(open_training(&t, MANY_ROWS) == 0 && graph_train(&t, 3) == 0, "three steps", &t);
+    open_training(&t, MANY_ROWS);
+    graph_shows(&t, graph_train(&t, 3) == 0, "three steps");
     const void *before = t.input.data, *now = NULL;
-    for (int i = 0; good && now != before && i < 1000; ++i) {
+    for (int i = 0; now != before && i < 1000; ++i) {
         dp_tensor_free(&t.input);
-        good = messages(open_input(&t, MANY_ROWS) == 0, "another input", &t);
+        open_input(&t, MANY_ROWS);
         now = t.input.data;
     }
-    good = messages(good && now == before, "the address came back", &t);
-    good = messages(graph_train(&t, 3) == 0, "steps with the new input", &t) && good;
-    return messages(close_training(&t) == 0, "no violation", &t) && good;
+    graph_shows(&t, now == before, "the address came back");
+    graph_shows(&t, graph_train(&t, 3) == 0, "steps with the new input");
+    return close_training(&t);
 }
 
 /* Call number `call` of a function fails: a step returns an error; later ones are right, with
@@ -208,21 +188,19 @@ static bool check_failed(const char *function, const char *words, int call,
     const struct fakecuda_failure failure = {function, call, 0, false};
     struct training t;
     struct dp_launches l;
-    bool good = messages(open_training(&t, ROWS) == 0, "opening", &t);
+    open_training(&t, ROWS);
     fakecuda_fail(&failure);
-    good = messages(graph_train(&t, STEPS) != 0 && strstr(t.err.text, words), "the failure is told",
-                    &t) &&
-           good;
+    graph_shows(&t, graph_train(&t, STEPS) != 0 && strstr(t.err.text, words),
+                "the failure is told");
     t.err = (struct dp_error){0};
-    good = messages(dp_module_init(t.model, 7, &t.err) == 0, "the weights as before", &t) && good;
-    good = messages(graph_train(&t, STEPS) == 0, "steps after the failure", &t) && good;
+    graph_shows(&t, dp_module_init(t.model, 7, &t.err) == 0, "the weights as before");
+    graph_shows(&t, graph_train(&t, STEPS) == 0, "steps after the failure");
     dp_group_launches(t.group, &l);
-    good = messages(l.graphs >= (STEPS - 2) * LISTS, "graphs after the failure", &t) && good;
-    good = weights(&t, want, true) && good;
-    good = messages(close_training(&t) == 0, "no violation", &t) && good;
-    if (!good)
+    graph_shows(&t, l.graphs >= (STEPS - 2) * LISTS, "graphs after the failure");
+    weights(&t, want, true);
+    if (!close_training(&t))
         printf("... when call %d of %s fails\n", call, function);
-    return good;
+    return t.good;
 }
 
 /* In the middle of the first replica's capture the second replica makes and frees a tensor. */
@@ -259,53 +237,35 @@ static int beside_forward(struct dp_module *module, struct dp_run *run, const st
     struct beside *b = dp_module_self(module);
     struct dp_tensor own;
     if (b->meets && in[0].slot != b->first && wait_until(&b->captures)) {
-        const int status = dp_tensor_alloc(in[0].slot, DP_F32, 2, in[0].dim, &own, err);
-        if (status)
-            return status;
+        must(dp_tensor_alloc(in[0].slot, DP_F32, 2, in[0].dim, &own, &must_err));
         dp_tensor_free(&own);
         atomic_store(&b->freed, true);
     }
     return dp_forward(dp_module_child(module, 0), run, in, n_in, out, n_out, err);
 }
 
-static int open_beside(struct training *t, struct beside *b)
-{
-    static const struct dp_module_ops ops = {.kind = "beside", .forward = beside_forward};
-    int status = open_training(t, ROWS);
-    dp_module_close(t->wrapper);
-    t->wrapper = NULL;
-    b->first = dp_group_slot(t->group, 0);
-    b->caller = pthread_self();
-    dp_module_close(t->first);
-    t->first = NULL;
-    if (status == 0)
-        status = dp_module_open(t->group, &ops, b, &t->block, 1, &t->first, &t->err);
-    if (status == 0)
-        status =
-            dp_parallel(t->first, &(struct dp_parallel_config){.dim = 0}, &t->wrapper, &t->err);
-    fakecuda_visit("dp_cuda_launch_relu", before_relu, b);
-    return status;
-}
-
 static bool check_beside(void)
 {
+    static const struct dp_module_ops ops = {.kind = "beside", .forward = beside_forward};
     struct training t;
-    struct beside b = {.meets = false};
     struct dp_tensor out[DP_MAX_IO];
     struct dp_launches l;
     int n;
-    bool good = messages(open_beside(&t, &b) == 0, "opening", &t);
-    for (int step = 0; good && step < 3; ++step) {
+    open_training(&t, ROWS);
+    dp_module_close(t.wrapper);
+    dp_module_close(t.first);
+    struct beside b = {.first = dp_group_slot(t.group, 0), .caller = pthread_self()};
+    must(dp_module_open(t.group, &ops, &b, &t.block, 1, &t.first, &must_err));
+    must(dp_parallel(t.first, &(struct dp_parallel_config){.dim = 0}, &t.wrapper, &must_err));
+    fakecuda_visit("dp_cuda_launch_relu", before_relu, &b);
+    for (int step = 0; t.good && step < 3; ++step) {
         b.meets = step == 1;
         dp_run_reset(t.run);
-        good = messages(dp_forward(t.wrapper, t.run, &t.input, 1, out, &n, &t.err) == 0, "forward",
-                        &t);
+        graph_shows(&t, dp_forward(t.wrapper, t.run, &t.input, 1, out, &n, &t.err) == 0, "forward");
     }
     dp_group_launches(t.group, &l);
-    good =
-        messages(atomic_load(&b.freed) && l.refused == 0, "a tensor freed beside a capture", &t) &&
-        good;
-    return messages(close_training(&t) == 0, "no violation", &t) && good;
+    graph_shows(&t, atomic_load(&b.freed) && l.refused == 0, "a tensor freed beside a capture");
+    return close_training(&t);
 }
 
 int main(void)

@@ -147,11 +147,6 @@ static int nccl_run(struct ranks *s, long *working, struct dp_error *err)
     return status;
 }
 
-static void nccl_start(const struct fakecuda_config *config)
-{
-    fakecuda_start(config);
-}
-
 static struct fakecuda_config defaults(void)
 {
     struct fakecuda_config config;
@@ -176,7 +171,7 @@ static bool fails_well(const struct ranks *good, long call, long working)
     struct ranks ranks;
     long made;
     char first[300];
-    nccl_start(&config);
+    fakecuda_start(&config);
     fakecuda_fail(&failure);
     const int status = nccl_run(&ranks, &made, &err);
     snprintf(first, sizeof first, "%.290s", fakecuda_first());
@@ -199,7 +194,7 @@ static int each_call(long *sums)
     struct dp_error err = {0};
     struct ranks good;
     long working, bad = 0;
-    nccl_start(&config);
+    fakecuda_start(&config);
     const int status = nccl_run(&good, &working, &err);
     const long collectives = fakecuda_calls("ncclAllReduce"),
                sent = fakecuda_calls("ncclBroadcast");
@@ -221,7 +216,7 @@ static int lost(const char *what, const struct fakecuda_config *config, const ch
     struct dp_error err = {0};
     struct ranks ranks;
     long made;
-    nccl_start(config);
+    fakecuda_start(config);
     const int status = nccl_run(&ranks, &made, &err);
     const int violations = fakecuda_finish();
     const bool right = status != 0 && violations == 0 && strstr(err.text, words) &&

@@ -3,6 +3,7 @@
  * One kind of operation at a time is slow, by more than any machine takes for a step: it must be in
  * the phases that the operation belongs to and in no other. The fake runs everything as late as it
  * can, so a clock of the host would see nothing of it. */
+#include "../must.h"
 #include "fakecuda.h"
 #include "measure/session.h"
 
@@ -30,26 +31,21 @@ struct fixture {
     struct session session;
 };
 
-static int phases_open_session(struct fixture *f, const char *devices, const char *backend,
-                               int mode, struct dp_error *err)
+static void phases_open_session(struct fixture *f, const char *devices, const char *backend,
+                                int mode)
 {
     const struct dp_group_config config = {.devices = devices, .backend = backend};
     struct fakecuda_config fake;
     char why[200];
-    memset(f, 0, sizeof *f);
+    *f = (struct fixture){.config = {.seed = 5, .rows = ROWS, .mode = (enum cell_mode)mode}};
     fakecuda_defaults(&fake);
     fake.devices = GPUS;
     fakecuda_start(&fake);
     if (workload_parse("mlp:4,6,3", &f->config.workload, why, sizeof why))
-        return dp_fail(err, DP_EINVAL, "%s", why);
-    const int status = dp_group_open(&config, &f->group, err);
-    if (status)
-        return status;
-    f->config.seed = 5;
-    f->config.rows = ROWS;
-    f->config.mode = (enum cell_mode)mode;
-    const int opened = session_open(&f->session, f->group, &f->config, err);
-    return opened ? opened : session_open_sets(&f->session, &f->config, err);
+        must(dp_fail(&must_err, DP_EINVAL, "%s", why));
+    must(dp_group_open(&config, &f->group, &must_err));
+    must(session_open(&f->session, f->group, &f->config, &must_err));
+    must(session_open_sets(&f->session, &f->config, &must_err));
 }
 
 /* Returns false if a rule of CUDA was broken. */
@@ -77,6 +73,8 @@ static const char *const names[DP_PHASES] = {"scatter",  "replicate", "forward",
 static const char *const mode_names[] = {"", " plain", " ranks"};
 
 #define BIT(phase) (1u << DP_PHASE_##phase)
+#define MOVES      (BIT(SCATTER) | BIT(REPLICATE) | BIT(GATHER) | BIT(BACKWARD))
+#define PASSES     (BIT(FORWARD) | BIT(BACKWARD))
 
 struct row {
     const char *devices, *backend;
@@ -86,29 +84,17 @@ struct row {
 };
 
 static const struct row rows[] = {
-    {"cuda:0-1",
-     NULL,
-     WRAPPED,
-     "cublasSgemm",
-     {BIT(FORWARD) | BIT(BACKWARD), BIT(FORWARD) | BIT(BACKWARD)}},
-    {"cuda:0-1",
-     NULL,
-     WRAPPED,
-     "cudaMemcpyPeerAsync",
-     {0, BIT(SCATTER) | BIT(REPLICATE) | BIT(GATHER) | BIT(BACKWARD)}},
+    {"cuda:0-1", NULL, WRAPPED, "cublasSgemm", {PASSES, PASSES}},
+    {"cuda:0-1", NULL, WRAPPED, "cudaMemcpyPeerAsync", {0, MOVES}},
     {"cuda:0-1", NULL, WRAPPED, "dp_cuda_launch_reduce", {BIT(REDUCE), BIT(REDUCE)}},
     {"cuda:0-1", NULL, WRAPPED, "dp_cuda_launch_loss", {BIT(LOSS), 0}},
     {"cuda:0-1", NULL, WRAPPED, "dp_cuda_launch_sgd", {BIT(UPDATE), 0}},
     {"cuda:0,0", NULL, WRAPPED, "dp_cuda_launch_relu", {BIT(FORWARD), BIT(FORWARD)}},
     {"cuda:0", NULL, WRAPPED, "dp_cuda_launch_relu_grad", {BIT(BACKWARD), 0}},
-    {"cuda:1", NULL, PLAIN, "cublasSgemm", {BIT(FORWARD) | BIT(BACKWARD), 0}},
+    {"cuda:1", NULL, PLAIN, "cublasSgemm", {PASSES, 0}},
     {"cuda:1", NULL, PLAIN, "dp_cuda_launch_loss_grad", {BIT(LOSS), 0}},
     /* The loss of a rank is during its forward and backward, and in neither. */
-    {"cuda:0-1",
-     NULL,
-     RANKS,
-     "cublasSgemm",
-     {BIT(FORWARD) | BIT(BACKWARD), BIT(FORWARD) | BIT(BACKWARD)}},
+    {"cuda:0-1", NULL, RANKS, "cublasSgemm", {PASSES, PASSES}},
     {"cuda:0-1", NULL, RANKS, "dp_cuda_launch_loss", {BIT(LOSS), BIT(LOSS)}},
     {"cuda:0-1", NULL, RANKS, "dp_cuda_launch_loss_grad", {BIT(LOSS), BIT(LOSS)}},
     {"cuda:0-1", NULL, RANKS, "dp_cuda_launch_mean", {BIT(REDUCE), BIT(REDUCE)}},
@@ -146,7 +132,8 @@ static void check_row(const struct row *row)
 {
     struct fixture f;
     struct dp_error err = {0};
-    int status = phases_open_session(&f, row->devices, row->backend, row->mode, &err);
+    int status = 0;
+    phases_open_session(&f, row->devices, row->backend, row->mode);
     for (int k = 0; status == 0 && k < STEPS; ++k) {
         fakecuda_slow(k + 1 < STEPS ? "cublasSgemm" : row->operation, SLOW_NS);
         status = phases_step(&f, &err);
@@ -165,11 +152,9 @@ static void check_failure(const char *function, long call)
     struct dp_error err = {0};
     char what[80];
     snprintf(what, sizeof what, "%s fails, call %ld", function, call);
-    int status = phases_open_session(&f, "cuda:0-1", NULL, WRAPPED, &err);
-    if (status == 0) {
-        fakecuda_fail(&failure);
-        status = phases_step(&f, &err);
-    }
+    phases_open_session(&f, "cuda:0-1", NULL, WRAPPED);
+    fakecuda_fail(&failure);
+    const int status = phases_step(&f, &err);
     phases_check(status == DP_EFAULT && strstr(err.text, function), what, err.text);
     phases_check(close_session(&f), what, "a rule of CUDA was broken");
 }
@@ -179,10 +164,9 @@ static void check_failures(void)
 {
     struct fixture f;
     struct dp_error err = {0};
-    int status = phases_open_session(&f, "cuda:0-1", NULL, WRAPPED, &err);
+    phases_open_session(&f, "cuda:0-1", NULL, WRAPPED);
     fakecuda_fail(&(struct fakecuda_failure){0});
-    if (status == 0)
-        status = phases_step(&f, &err);
+    const int status = phases_step(&f, &err);
     const long records = fakecuda_calls("cudaEventRecord"),
                reads = fakecuda_calls("cudaEventElapsedTime");
     phases_check(status == 0 && reads >= 13, "times of a step", "fewer than its phases");
@@ -202,15 +186,13 @@ static void phases_check_place(void)
     static struct dp_timeline timeline;
     struct fixture f;
     struct dp_error err = {0};
-    int status = phases_open_session(&f, "cuda:0-1", NULL, WRAPPED, &err);
-    if (status == 0)
-        status = session_prepare(&f.session, 0, &err);
+    phases_open_session(&f, "cuda:0-1", NULL, WRAPPED);
+    must(session_prepare(&f.session, 0, &must_err));
     f.session.trace.timeline = &timeline;
     fakecuda_fail(&failure);
     dp_group_trace(f.group, &f.session.trace);
-    if (status == 0)
-        status = dp_trace_read(f.group, &err);
-    phases_check(status == DP_EFAULT && strstr(err.text, "cudaEventSynchronize of a timer"),
+    phases_check(dp_trace_read(f.group, &err) == DP_EFAULT &&
+                     strstr(err.text, "cudaEventSynchronize of a timer"),
                  "a timeline", err.text);
     phases_check(close_session(&f), "a timeline", "a rule of CUDA was broken");
 }
@@ -221,7 +203,8 @@ static void check_limits(void)
     struct fixture f;
     struct dp_error err = {0};
     long records[2];
-    int status = phases_open_session(&f, "cuda:0-1", NULL, WRAPPED, &err);
+    int status = 0;
+    phases_open_session(&f, "cuda:0-1", NULL, WRAPPED);
     for (int k = 0; status == 0 && k < 2; ++k) {
         dp_group_trace(f.group, k == 0 ? &f.session.trace : NULL);
         fakecuda_fail(&(struct fakecuda_failure){0});
@@ -251,12 +234,12 @@ static void check_creation(void)
     const struct fakecuda_failure failure = {"cudaEventCreateWithFlags", 1, 0, false};
     const struct dp_group_config config = {.devices = "cuda:0"};
     struct fakecuda_config fake;
-    struct dp_group *group = NULL;
+    struct dp_group *group;
     struct dp_trace trace = {0};
     struct dp_error err = {0};
     fakecuda_defaults(&fake);
     fakecuda_start(&fake);
-    phases_check(dp_group_open(&config, &group, &err) == 0, "group", err.text);
+    must(dp_group_open(&config, &group, &must_err));
     fakecuda_fail(&failure);
     dp_group_trace(group, &trace);
     const struct dp_span span = dp_phase_begin(dp_group_slot(group, 0), DP_PHASE_LOSS);
