@@ -31,13 +31,14 @@ struct ring {
     float result[RING_DEVICES][RING_COUNT];
 };
 
-/* False and remembered when the call failed. */
-bool ring_cuda(struct ring *r, cudaError_t error);
-bool ring_blas(struct ring *r, cublasStatus_t status);
+/* Makes a call of CUDA or cuBLAS, unless one has failed before; CLOSE makes it anyway. */
+#define CALL(r, call)  ((r)->failed = (r)->failed || (call) != 0)
+#define CLOSE(r, call) ((r)->failed = (call) != 0 || (r)->failed)
+
 struct ring_device *ring_before(struct ring *r, const struct ring_device *d);
 struct ring_device *ring_after(struct ring *r, const struct ring_device *d);
 
-bool ring_open(struct ring *r);
+void ring_open(struct ring *r);
 void ring_close(struct ring *r);
 
 void ring_weights(float *w);
