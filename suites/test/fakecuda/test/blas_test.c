@@ -72,6 +72,14 @@ static void test_products(void)
     close_place(&p, NULL);
 }
 
+/* c = a b + beta c, of one element each. */
+static void one_by_one(struct place *p, const float *b, float beta, float *c)
+{
+    const float one = 1.0f;
+    FINE(cublasSgemm(p->handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, p->a, 1, b, 1, &beta, c,
+                     1));
+}
+
 /* Without beta, c is not read and may hold anything. With beta, it must have been written. */
 static void test_empty(void)
 {
@@ -79,26 +87,22 @@ static void test_empty(void)
     float value = 2.0f, out[4];
     struct place p = blas_open_place();
     tool_put(p.a, &value, 1, p.stream);
-    FINE(cublasSgemm(p.handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, p.a, 1, p.a, 1, &zero, p.c,
-                     1));
+    one_by_one(&p, p.a, 0.0f, p.c);
     FINE(cublasSgemm(p.handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 1, 0, &one, p.a, 2, p.a, 2, &zero,
                      p.c + 1, 2));
     tool_get(out, p.c, 3, p.stream);
     CHECK(out[0] == 4.0f && out[1] == 0.0f && out[2] == 0.0f);
     CHECK(fakecuda_verdict() == 0);
-    FINE(cublasSgemm(p.handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, p.a, 1, p.a, 1, &one,
-                     p.c + 3, 1));
+    one_by_one(&p, p.a, 1.0f, p.c + 3);
     close_place(&p, "byte 0 was never written");
 }
 
 static float product_of(struct place *p, float a, float b)
 {
-    const float one = 1.0f, zero = 0.0f;
     float out = 0.0f;
     tool_put(p->a, &a, 1, p->stream);
     tool_put(p->b, &b, 1, p->stream);
-    FINE(cublasSgemm(p->handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, p->a, 1, p->b, 1, &zero,
-                     p->c, 1));
+    one_by_one(p, p->b, 0.0f, p->c);
     tool_get(&out, p->c, 1, p->stream);
     return out;
 }
@@ -179,19 +183,17 @@ static void test_destroyed(void)
 /* The workspace is used until the stream is set anew. */
 static void test_workspace(void)
 {
-    const float one = 1.0f, zero = 0.0f, value = 1.0f;
+    const float value = 1.0f;
     struct place p = blas_open_place();
     tool_put(p.a, &value, 1, p.stream);
     FINE(cublasSetWorkspace(p.handle, p.b, sizeof *p.b));
     FINE(cublasSetStream(p.handle, p.stream));
     cudaStream_t other = tool_stream(0);
     WELL(cudaMemsetAsync(p.b, 0, sizeof *p.b, other));
-    FINE(cublasSgemm(p.handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, p.a, 1, p.a, 1, &zero, p.c,
-                     1));
+    one_by_one(&p, p.a, 0.0f, p.c);
     CHECK(fakecuda_verdict() == 0);
     FINE(cublasSetWorkspace(p.handle, p.b, sizeof *p.b));
-    FINE(cublasSgemm(p.handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, p.a, 1, p.a, 1, &zero, p.c,
-                     1));
+    one_by_one(&p, p.a, 0.0f, p.c);
     CHECK(fakecuda_verdict() == 1);
     WELL(cudaStreamSynchronize(other));
     close_place(&p, "race: cublasSgemm");

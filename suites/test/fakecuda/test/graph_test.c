@@ -123,9 +123,7 @@ static void test_race_outside(void)
 /* The memory is freed, and its address given to another. */
 static void test_address_given_again(void)
 {
-    struct fakecuda_config config;
-    fakecuda_defaults(&config);
-    config.quiet = true;
+    struct fakecuda_config config = test_config(1);
     config.memory_bytes = 1u << 20;
     fakecuda_start(&config);
     cudaStream_t stream = tool_stream(0);

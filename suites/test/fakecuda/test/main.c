@@ -14,13 +14,19 @@ void test_check(bool holds, const char *file, int line, const char *what)
     fprintf(stderr, "%s:%d: not so: %s\n", file, line, what);
 }
 
-void test_start(int devices)
+struct fakecuda_config test_config(int devices)
 {
     struct fakecuda_config config;
     fakecuda_defaults(&config);
     config.devices = devices;
     config.quiet = true;
     config.memory_bytes = (size_t)4 << 20;
+    return config;
+}
+
+void test_start(int devices)
+{
+    const struct fakecuda_config config = test_config(devices);
     fakecuda_start(&config);
 }
 

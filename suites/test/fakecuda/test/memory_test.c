@@ -55,11 +55,9 @@ static bool is_new(float *memory, size_t n)
 /* Addresses are used again late, but they are. */
 static void test_addresses_come_back(void)
 {
-    struct fakecuda_config config;
+    struct fakecuda_config config = test_config(1);
     float *first = NULL, value = 3.0f, back = 0.0f;
     bool again = false;
-    fakecuda_defaults(&config);
-    config.quiet = true;
     config.memory_bytes = 1u << 20;
     fakecuda_start(&config);
     cudaStream_t stream = tool_stream(0);

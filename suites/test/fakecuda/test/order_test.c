@@ -66,9 +66,7 @@ static void test_columns(void)
 /* Nothing runs before it is waited for; then the operations that it needs run, and no others. */
 static void test_lazy(void)
 {
-    struct fakecuda_config config;
-    fakecuda_defaults(&config);
-    config.devices = 1;
+    struct fakecuda_config config = test_config(1);
     config.races = false; /* pinned memory is looked at on purpose */
     fakecuda_start(&config);
     cudaStream_t a = tool_stream(0), b = tool_stream(0);
@@ -183,9 +181,7 @@ static void wait_for_one(void *data)
 static void test_deadlock(void)
 {
     atomic_int released = 0;
-    struct fakecuda_config config;
-    fakecuda_defaults(&config);
-    config.quiet = true;
+    struct fakecuda_config config = test_config(1);
     config.patience_ms = 50;
     fakecuda_start(&config);
     cudaStream_t a = tool_stream(0), b = tool_stream(0);

@@ -84,12 +84,10 @@ static void test_devices(void)
 static void check_driver(enum fakecuda_driver driver, int devices, cudaError_t expected,
                          int expected_version)
 {
-    struct fakecuda_config config;
+    struct fakecuda_config config = test_config(devices);
     int n = 77, version = -1;
     cublasHandle_t handle = NULL;
-    fakecuda_defaults(&config);
     config.driver = driver;
-    config.devices = devices;
     fakecuda_start(&config);
     CHECK(cudaGetDeviceCount(&n) == expected && n == 77);
     WELL(cudaDriverGetVersion(&version));
@@ -109,9 +107,8 @@ static void test_drivers(void)
 
 static void test_init(void)
 {
-    struct fakecuda_config config;
+    struct fakecuda_config config = test_config(1);
     int n = 77;
-    fakecuda_defaults(&config);
     config.init = cudaErrorInitializationError;
     fakecuda_start(&config);
     CHECK(cudaGetDeviceCount(&n) == cudaErrorInitializationError && n == 77);
@@ -163,8 +160,7 @@ static void ignores(void)
 
 static void stops(void)
 {
-    struct fakecuda_config config;
-    fakecuda_defaults(&config);
+    struct fakecuda_config config = test_config(1);
     config.stop = true;
     fakecuda_start(&config);
     cudaFree((void *)(uintptr_t)12345);

@@ -8,7 +8,8 @@
 void test_check(bool holds, const char *file, int line, const char *what);
 #define CHECK(holds) test_check(holds, __FILE__, __LINE__, #holds)
 
-/* Starts the fake with so many devices, late and with the check of the order. */
+/* So many devices, late and with the check of the order; and starts the fake with that. */
+struct fakecuda_config test_config(int devices);
 void test_start(int devices);
 /* Ends it; the sentence of the first violation must contain the text, or, for NULL, there must be
  * none. What the test has not released is no violation; with test_end_released it is one. */
