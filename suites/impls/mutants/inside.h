@@ -39,17 +39,19 @@ struct impl_array tensor_new(struct arena *arena, enum impl_dtype dtype, int ndi
 struct impl_array tensor_like(struct arena *arena, const struct impl_array *like);
 struct impl_array tensor_copy(struct arena *arena, const struct impl_array *from, int device);
 void tensor_add(struct impl_array *to, const struct impl_array *from); /* any dtype */
-/* For bugs: the halves of so many bytes change places; values are rounded to float. */
+/* For bugs: n rounded down to a multiple of block if it is above least; the first n elements as a
+ * list; the data after the first bytes are those at the beginning again; the halves of so many
+ * bytes change places; values are rounded to float. */
+enum { MIB = 1 << 20 };
+size_t without_tail(size_t n, bool cut, size_t block, size_t least);
+struct impl_array tensor_list(const struct impl_array *a, size_t n);
+void begin_again(const struct impl_array *a, size_t bytes);
 void swap_halves(void *data, size_t bytes);
 void round_to_float(struct impl_array *tensor, bool doubles);
 /* values.c: changes some numbers if the bug is switched on, and nothing otherwise. */
 float value_changed(const struct impl_session *s, float value, enum bug number);
 void values_changed(const struct impl_session *s, struct impl_array *tensor, enum bug number);
 void wide_rounded(const struct impl_session *s, struct impl_array *tensor, enum bug number);
-bool part_finite(const struct impl_array *part);
-bool linear_plain(const struct impl_session *s); /* linear_operand changes nothing */
-float linear_operand(const struct impl_session *s, float value);
-float linear_slope(const struct impl_session *s, float value);
 void tensor_poke(struct impl_array *tensor, size_t first, size_t count, int dim);
 /* Copies count indices along dim. The tensors agree in all other dimensions. */
 void slice_copy(struct impl_array *to, size_t to_first, const struct impl_array *from,
@@ -411,9 +413,7 @@ void rank_end(const struct run *run);
 
 /* ---- bugs that keep data for later, in a session, a model or a rank (later.c) ---------------- */
 
-void session_opened(const struct impl_session *s);
 unsigned sessions_opened(void); /* in this process, ever */
-int session_devices(const struct impl_session *s);
 /* With BUG_REFUSES_ALL: returns true, with the error. */
 bool refuses(const struct impl_session *s, struct impl_error *err);
 
@@ -427,69 +427,12 @@ void spare_keep(struct spare *spare, const struct impl_model *model);
 void spare_use(const struct spare *spare, struct impl_model *model);
 
 void crumb_leave(struct impl_session *s);
-void crumbs_free(struct impl_session *s);
 
 /* Returns the step that a parameter makes if this one is asked for. */
 struct impl_step step_of(const struct impl_session *s, struct param *param,
                          const struct impl_step *asked);
-bool step_left_out(struct impl_model *model, const struct impl_step *step);
 
 /* Changes an error that a model returns; returns its status. */
 int error_told(struct impl_model *model, struct impl_error *err);
-
-/* ---- bugs of sizes, counts and shapes (edge.c) -------------------------------------------------
- * Each function changes a right value if its bug is switched on, and otherwise returns it
- * unchanged. */
-
-/* The number of rows that enter the gradient of a weight, or of a bias; if it is n + 1, the last
- * row counts twice. */
-size_t edge_weight_rows(const struct impl_session *s, size_t n);
-size_t edge_bias_rows(const struct impl_session *s, size_t n);
-/* Returns a as a list of the products that enter a sum. */
-struct impl_array edge_terms(const struct impl_session *s, const struct impl_array *a);
-/* Returns the elements that are added to the gradient that was there. */
-struct impl_array edge_added(const struct impl_session *s, const struct impl_array *a);
-/* Returns how many elements a step changes. */
-size_t edge_stepped(const struct impl_session *s, size_t n);
-/* Changes the gradient of a weight that has as many rows as columns. */
-void edge_square(const struct run *run, float *gradient, size_t in, size_t out);
-
-/* Changes the copy of a tensor on one device. */
-void edge_copy(const struct impl_session *s, struct impl_array *copy);
-/* Returns the part of flat that is added; k lists: *k is how many are added. `later`: an earlier
- * group has the same type. */
-struct impl_array edge_summed(const struct impl_session *s, const struct impl_array *flat,
-                              bool later, int *k);
-
-/* Change a shard that is sent, the index at which it begins, and the dimension along which it is
- * cut. */
-void edge_shard(const struct impl_session *s, struct impl_array *shard, bool moved);
-size_t edge_first(const struct impl_session *s, size_t first, int i, int m, const size_t size[],
-                  int axis);
-int edge_axis(const struct impl_session *s, int dim, int ndim);
-/* Returns the index of part i in the concatenated result. */
-size_t edge_place(const struct impl_session *s, size_t first, int i,
-                  const struct impl_array parts[], int axis);
-const struct impl_array *edge_part(const struct impl_session *s, const struct impl_array parts[],
-                                   int n, int i, int axis);
-/* Returns the rows of x along the axis that is cut. */
-size_t edge_rows(const struct impl_session *s, const struct impl_array *x, int axis);
-void edge_order(const struct impl_session *s, int k, int n, int order[]);
-int edge_summands(const struct impl_session *s, int k, int n);
-int edge_output_device(const struct impl_session *s, int device, int first);
-
-/* Changes the sums that one rank gets of a bucket of n elements. sums: those of all ranks; own: the
- * values that this rank gave. */
-struct edge_bucket {
-    int bucket, n_buckets, ranks;
-    size_t n;
-};
-bool edge_in_buckets(const struct impl_session *s); /* whether edge_bucket does anything */
-void edge_bucket(const struct impl_session *s, const struct edge_bucket *b, float sums[],
-                 const float own[]);
-/* Returns which rank is the i-th that is added; -1: none. */
-int edge_rank(const struct impl_session *s, int ranks, int i);
-/* Returns how many bytes of a value are sent to a rank. */
-size_t edge_sent(const struct impl_session *s, int rank, bool buffers_only, size_t bytes);
 
 #endif

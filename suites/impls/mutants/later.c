@@ -2,31 +2,8 @@
  * to one that is opened, from one session to another. Without a bug nothing is kept. */
 #include "inside.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- sessions -------------------------------------------------------------------------------- */
-
-/* One of the bugs takes the latest session for the only one of the process. */
-static atomic_int latest_devices;
-static atomic_uint sessions;
-
-void session_opened(const struct impl_session *s)
-{
-    atomic_store(&latest_devices, s->devices);
-    atomic_fetch_add(&sessions, 1);
-}
-
-unsigned sessions_opened(void)
-{
-    return atomic_load(&sessions);
-}
-
-int session_devices(const struct impl_session *s)
-{
-    return bug(s, BUG_SESSION_DEVICES) ? atomic_load(&latest_devices) : s->devices;
-}
 
 bool refuses(const struct impl_session *s, struct impl_error *err)
 {
@@ -109,16 +86,6 @@ void crumb_leave(struct impl_session *s)
     s->crumbs = crumb;
 }
 
-void crumbs_free(struct impl_session *s)
-{
-    while (s->crumbs) {
-        struct crumb *next = s->crumbs->next;
-
-        free(s->crumbs);
-        s->crumbs = next;
-    }
-}
-
 /* ---- the step -------------------------------------------------------------------------------- */
 
 struct impl_step step_of(const struct impl_session *s, struct param *param,
@@ -136,14 +103,6 @@ struct impl_step step_of(const struct impl_session *s, struct param *param,
     if (step.momentum > 0 && bug(s, BUG_MOMENTUM_HALF))
         step.momentum = 0.5f;
     return step;
-}
-
-bool step_left_out(struct impl_model *model, const struct impl_step *step)
-{
-    const struct impl_session *s = model->session;
-
-    ++model->steps;
-    return (model->steps > 127 && bug(s, BUG_STEP_128)) || (step->lr == 0 && bug(s, BUG_RATE_ZERO));
 }
 
 /* ---- errors ---------------------------------------------------------------------------------- */

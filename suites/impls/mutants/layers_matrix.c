@@ -3,6 +3,24 @@
 
 #include <string.h>
 
+/* Clears the last bits. Never 16: gcc 12.2 leaves that out, from -O1 on. */
+static float cut_bits(float value, unsigned last)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    bits = bits >> last << last;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static float operand_of(const struct impl_session *s, float value)
+{
+    if (bug(s, BUG_INEXACT_ZERO))
+        return cut_bits(value, 8) == value ? value : 0;
+    return bug(s, BUG_SHORT_LINEAR) ? cut_bits(value, 17) : value;
+}
+
 /* plain: no bug changes the values of x. */
 static float matrix_product(const struct impl_session *s, bool plain, const float x[],
                             const float w[], size_t n)
@@ -10,7 +28,7 @@ static float matrix_product(const struct impl_session *s, bool plain, const floa
     float sum = 0;
 
     for (size_t k = 0; k < n; ++k)
-        sum += (plain ? x[k] : linear_operand(s, x[k])) * w[k];
+        sum += (plain ? x[k] : operand_of(s, x[k])) * w[k];
     return sum;
 }
 
@@ -19,7 +37,7 @@ static int forward_linear(struct run *run, struct node *node)
     const struct layer *layer = node->layer;
     const struct impl_array *x = &node->in.a[0];
     const float *w = param_at(run, layer, 0, x), *b = NULL, *in = floats(x);
-    const bool plain = linear_plain(run->s);
+    const bool plain = !bug(run->s, BUG_INEXACT_ZERO) && !bug(run->s, BUG_SHORT_LINEAR);
     struct impl_array shape = *x;
     float *out;
 
@@ -42,13 +60,34 @@ static int forward_linear(struct run *run, struct node *node)
     return 0;
 }
 
+/* Turns the gradient of a weight that has as many rows as columns, if a bug does so. */
+static void turn_square(const struct run *run, float *gradient, size_t in, size_t out)
+{
+    const bool ranks = run->model->team != NULL;
+    const bool turns =
+        (run->inside && bug(run->s, BUG_SQUARE_GRADIENT)) || (ranks && bug(run->s, BUG_DDP_SQUARE));
+
+    for (size_t o = 0; turns && in == out && o < out; ++o)
+        for (size_t i = 0; i < o; ++i) {
+            const float kept = gradient[o * in + i];
+
+            gradient[o * in + i] = gradient[i * in + o];
+            gradient[i * in + o] = kept;
+        }
+}
+
 static void linear_grads(const struct run *run, const struct layer *layer,
                          const struct impl_array *x, const float *up, float *dw, float *db)
 {
-    const size_t n = tokens_of(x), rows = edge_weight_rows(run->s, n);
-    const size_t bias_rows = edge_bias_rows(run->s, n);
+    const size_t n = tokens_of(x),
+                 bias_rows = without_tail(n, bug(run->s, BUG_BIAS_ODD_ROW), 2, 32);
+    size_t rows = without_tail(n, bug(run->s, BUG_ROWS_TAIL), 128, 128);
     const float *in = floats(x);
 
+    if (n > 1024 && bug(run->s, BUG_ROWS_1024))
+        rows = 1024;
+    if (bug(run->s, BUG_ROWS_POWER) && n >= 64 && (n & (n - 1)) == 0)
+        rows = n + 1; /* the last row counts twice */
     for (size_t o = 0; o < layer->out; ++o) {
         for (size_t k = 0; dw && k < layer->in; ++k) {
             float sum = 0;
@@ -64,7 +103,7 @@ static void linear_grads(const struct run *run, const struct layer *layer,
             db[o] += up[i * layer->out + o];
     }
     if (dw)
-        edge_square(run, dw, layer->in, layer->out);
+        turn_square(run, dw, layer->in, layer->out);
 }
 
 static int backward_linear(struct run *run, const struct node *node, const struct values *g,
@@ -87,7 +126,8 @@ static int backward_linear(struct run *run, const struct node *node, const struc
         linear_grads(run, layer, x, up, NULL, db);
     for (size_t i = 0; down && i < tokens_of(x); ++i)
         for (size_t o = 0; o < layer->out; ++o) {
-            const float slope = linear_slope(run->s, up[i * layer->out + o]);
+            const float full = up[i * layer->out + o];
+            const float slope = bug(run->s, BUG_SHORT_SLOPE) ? cut_bits(full, 8) : full;
             float *to = floats(down) + i * layer->in;
 
             for (size_t k = 0; k < layer->in; ++k)

@@ -135,7 +135,9 @@ bool no_bias(const struct run *run, const struct impl_array *x)
 static int backward_affine(struct run *run, const struct node *node, const struct values *g,
                            struct values *dx)
 {
-    const struct impl_array *x = &node->in.a[0], *up = &g->a[0], terms = edge_terms(run->s, up);
+    const struct impl_array *x = &node->in.a[0], *up = &g->a[0];
+    const size_t n = without_tail(tensor_count(up), bug(run->s, BUG_TERMS_TAIL), 512, 512);
+    const struct impl_array terms = tensor_list(up, n);
     const struct layer *layer = node->layer;
     const float *w = param_at(run, layer, 0, x);
     float *dw = param_grad(run, layer, 0);

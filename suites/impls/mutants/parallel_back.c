@@ -2,6 +2,7 @@
  * the forward recorded, concatenates input gradients, and sums the gradients of parameters. */
 #include "inside.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- output gradients ---------------------------------------------------------------------- */
@@ -176,7 +177,9 @@ static int summands(const struct run *run, const struct group *group, int order[
         n -= n % 2;
     if (run->model->backwards > 63 && n > 1 && bug(s, BUG_REDUCE_65))
         --n;
-    return edge_summands(s, group->k, n);
+    if (group->k == 5 && n == 5 && bug(s, BUG_FIVE_LAST))
+        return 4;
+    return n > 8 && bug(s, BUG_NINE_GRADIENTS) ? 8 : n;
 }
 
 static float weight_of(const struct run *run, const struct group *group, int i)
@@ -199,6 +202,14 @@ static bool replaced(const struct run *run, const struct group *group, int i)
         if (group->ids[later] == group->ids[i])
             return true;
     return false;
+}
+
+static bool part_finite(const struct impl_array *part)
+{
+    for (size_t i = 0; i < tensor_count(part); ++i)
+        if (!isfinite(floats(part)[i]))
+            return false;
+    return true;
 }
 
 /* Collects the gradients of parameter p, with zeros for replicas that have none; returns false if

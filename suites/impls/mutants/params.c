@@ -138,10 +138,13 @@ static void sgd_param(struct impl_model *model, int i, const struct impl_step *a
     const float *g = floats(&model->base.grad[i]);
     float *w = floats(&model->base.value[i]), *v = model->param[i].velocity;
     const bool first = v == NULL;
+    size_t stepped = without_tail(n, bug(model->session, BUG_STEP_TAIL), 8, 64);
 
+    if (n > MIB / sizeof *w && bug(model->session, BUG_STEP_MIB))
+        stepped = MIB / sizeof *w;
     if (first)
         v = model->param[i].velocity = arena_take(&model->arena, n * sizeof *v);
-    for (size_t e = 0; e < edge_stepped(model->session, n); ++e) {
+    for (size_t e = 0; e < stepped; ++e) {
         v[e] = first ? before * g[e] : step.momentum * v[e] + before * g[e];
         w[e] -= after * v[e];
     }
@@ -153,7 +156,8 @@ int op_step(struct impl_model *model, const struct impl_step *step, struct impl_
 
     if (model->ranks)
         return team_step(model->ranks, step, err);
-    if (step_left_out(model, step))
+    ++model->steps;
+    if ((model->steps > 127 && bug(s, BUG_STEP_128)) || (step->lr == 0 && bug(s, BUG_RATE_ZERO)))
         return 0;
     model_changed(model, BUG_CHANGED_STEP);
     clip_gradients(model, step->max_norm);

@@ -54,6 +54,16 @@ static bool spared(const struct ranks *ranks, const struct param *param, bool bu
     return ranks->joining && !buffers_only && param->of->buffer && bug(s, BUG_DDP_JOIN_PARAMETERS);
 }
 
+/* Returns how many bytes of a value are sent to a rank. */
+static size_t sent_bytes(const struct impl_session *s, int rank, bool buffers_only, size_t bytes)
+{
+    const bool first = buffers_only ? bug(s, BUG_DDP_BUFFERS_ELEMENT) : bug(s, BUG_DDP_SENT_FIRST);
+
+    if (buffers_only && rank > 3 && bug(s, BUG_DDP_BUFFERS_FOUR))
+        return 0;
+    return first && bytes > sizeof(float) ? sizeof(float) : bytes;
+}
+
 static void send_values(const struct ranks *ranks, int from, bool buffers_only)
 {
     const struct impl_model *src = ranks->rank[from].model;
@@ -70,7 +80,7 @@ static void send_values(const struct ranks *ranks, int from, bool buffers_only)
                 continue;
             if (src->param[p].of->buffer || !buffers_only)
                 memcpy(to->base.value[p].data, src->base.value[p].data,
-                       edge_sent(ranks->session, r, buffers_only, bytes));
+                       sent_bytes(ranks->session, r, buffers_only, bytes));
         }
     }
 }

@@ -247,20 +247,42 @@ static bool is_written(const struct ranks *ranks, const struct rank *rank, int t
     return users(ranks, t) > 0 || bug(s, BUG_DDP_UNUSED_ZERO);
 }
 
+/* Changes the sums that one rank gets of a bucket of n elements, if a bug does so. sums: those of
+ * all ranks; own: the values that this rank gave. */
+static void change_sums(const struct ranks *ranks, int bucket, size_t n, float sums[],
+                        const float own[])
+{
+    const struct impl_session *s = ranks->session;
+    const size_t bytes = n * sizeof *sums;
+    size_t from = without_tail(n, bug(s, BUG_BUCKET_TAIL), 128, 0); /* the first not reduced */
+
+    if (bug(s, BUG_BUCKET_PARTS))
+        from = without_tail(n, true, (size_t)ranks->n_team, 64);
+    if (bucket > 1 && bug(s, BUG_BUCKET_THIRD))
+        from = 0;
+    memcpy(sums + from, own + from, (n - from) * sizeof *sums);
+    if (bytes > MIB && bug(s, BUG_BUCKET_HALVES))
+        swap_halves(sums, bytes / 8 * 8);
+    if (ranks->n_buckets > 1 && bucket == ranks->n_buckets - 1 && n > 1 && bug(s, BUG_BUCKET_LATE))
+        memmove(sums, sums + 1, bytes - sizeof *sums);
+}
+
 static void deliver(struct ranks *ranks, const struct rank *rank, int k, float sums[], size_t n)
 {
-    const struct edge_bucket what = {rank->launch[k].bucket, ranks->n_buckets, ranks->n_team, n};
+    const int b = rank->launch[k].bucket;
+    bool changes = false;
 
-    if (edge_in_buckets(ranks->session)) {
+    for (int i = BUG_BUCKET_TAIL; i <= BUG_BUCKET_LATE; ++i)
+        changes = bug(ranks->session, (enum bug)i) || changes;
+    if (changes) {
         float *own = arena_take(&ranks->scratch, (n + 1) * sizeof *own);
 
         memcpy(own, sums, n * sizeof *own);
-        edge_bucket(ranks->session, &what, own, rank->launch[k].values);
+        change_sums(ranks, b, n, own, rank->launch[k].values);
         sums = own;
     }
     /* Writes the sums of buckets that were handed over together to one rank's bucket. A gradient
      * that no rank used stays as it is. */
-    const int b = what.bucket;
     size_t at = 0;
 
     for (int t = 0; t < ranks->n_trained; ++t) {
@@ -296,9 +318,12 @@ static void reduce_launch(struct ranks *ranks, int k)
             n = ranks->rank[ranks->team[i]].launch[k].n;
     sums = arena_take(&ranks->scratch, (n + 1) * sizeof *sums);
     for (int i = 0; i < ranks->n_team - odd; ++i) {
-        const int from = edge_rank(ranks->session, ranks->n_team, i);
+        const struct impl_session *s = ranks->session;
+        const bool lost = (ranks->n_team == 5 && i == 4 && bug(s, BUG_DDP_FIVE)) ||
+                          (i > 7 && bug(s, BUG_DDP_NINE));
+        const int from = ranks->n_team == 8 && i == 7 && bug(s, BUG_DDP_EIGHT) ? 6 : i;
 
-        if (from >= 0 && !rank_missing(ranks, ranks->team[from])) {
+        if (!lost && !rank_missing(ranks, ranks->team[from])) {
             const float *values = ranks->rank[ranks->team[from]].launch[k].values;
 
             for (size_t e = 0; e < n; ++e)

@@ -83,9 +83,19 @@ static const struct lie lies[] = {
     {BUG_FREE_COARSE, IMPL_SUMS, IMPL_FREE, IMPL_FREE},
 };
 
+/* One of the bugs takes the latest session for the only one of the process. */
+static atomic_int latest_devices;
+static atomic_uint sessions;
+
+unsigned sessions_opened(void)
+{
+    return atomic_load(&sessions);
+}
+
 int known_device(const struct impl_session *s, int device, struct impl_error *err)
 {
-    const int devices = session_devices(s);
+    const bool latest = bug(s, BUG_SESSION_DEVICES);
+    const int devices = latest ? atomic_load(&latest_devices) : s->devices;
 
     if (device >= IMPL_HOST && device < devices)
         return 0;
@@ -181,7 +191,8 @@ int op_open(const struct impl_config *config, struct impl_about *about,
             about->dialect[lies[i].dialect] = lies[i].declared;
             s->dialect[lies[i].dialect] = lies[i].done;
         }
-    session_opened(s);
+    atomic_store(&latest_devices, s->devices);
+    atomic_fetch_add(&sessions, 1);
     *session = s;
     return 0;
 }
@@ -209,7 +220,12 @@ void op_close(struct impl_session *s)
         tape_free_inside(tape);
         free(tape);
     }
-    crumbs_free(s);
+    while (s->crumbs) {
+        struct crumb *next = s->crumbs->next;
+
+        free(s->crumbs);
+        s->crumbs = next;
+    }
     hands_close(&s->hands);
     free(s);
 }

@@ -44,7 +44,8 @@ static void in_transit(const struct arena *arena, struct impl_array *shard, bool
             if (bug(s, BUG_DENORMAL) ? kind == FP_SUBNORMAL : kind == FP_NAN || kind == FP_INFINITE)
                 floats(shard)[i] = 0;
         }
-    edge_shard(s, shard, moved);
+    if (moved && bug(s, BUG_SHARD_MIB))
+        begin_again(shard, MIB / 4);
     wide_rounded(s, shard, BUG_SCATTER_DOUBLE);
     values_changed(s, shard, BUG_SCATTER_ZERO);
     if (moved && shard->capacity >= 2 * staging && bug(s, BUG_STAGING_REUSED))
@@ -79,14 +80,19 @@ static void cut_strided(struct arena *arena, const struct impl_array *x, size_t 
         slice_copy(shard, row, x, i + row * m, 1, dim);
 }
 
-static size_t first_row(const struct impl_session *s, const size_t size[], int i, size_t rows)
+static size_t first_row(const struct impl_session *s, const size_t size[], int i, int m,
+                        const struct impl_array *x, int axis)
 {
     size_t first = 0;
 
     for (int before = 0; before < i; ++before)
         first += size[before];
-    if ((size_t)i * size[0] + size[i] <= rows && bug(s, BUG_FIRST_SIZE_OFFSET))
+    if ((size_t)i * size[0] + size[i] <= x->dim[axis] && bug(s, BUG_FIRST_SIZE_OFFSET))
         first = (size_t)i * size[0];
+    if (axis > 2 && bug(s, BUG_AXIS_THREE))
+        return 0;
+    if (m == 7 && i == 5 && size[4] == size[5] && bug(s, BUG_SEVEN_SHARD))
+        return first - size[4];
     return first;
 }
 
@@ -94,7 +100,8 @@ int scatter(struct arena *arena, const struct impl_array *x, const int devices[]
             const size_t size[], struct impl_array shards[], int *m, struct impl_error *err)
 {
     const struct impl_session *s = arena->session;
-    const int axis = edge_axis(s, dim, x->ndim);
+    const bool late = dim < -1 && x->ndim == 5 && bug(s, BUG_NEGATIVE_FIVE);
+    const int axis = wrap_dim(late ? dim + 1 : dim, x->ndim);
     size_t mine[IMPL_MAX_DEVICES];
 
     if (k < 1 || k > IMPL_MAX_DEVICES)
@@ -105,7 +112,11 @@ int scatter(struct arena *arena, const struct impl_array *x, const int devices[]
         return impl_fail(err, IMPL_EINVAL, "dim %d of a tensor of %d dimensions", dim, x->ndim);
     if (size && sizes_fit(s, size, k, x->dim[axis], err) != 0)
         return err->status;
-    *m = size ? k : split_rows(s, edge_rows(s, x, axis), k, mine);
+    if (size)
+        *m = k;
+    else
+        *m = split_rows(s, tensor_count(x) == 0 && bug(s, BUG_NO_COLUMNS) ? 0 : x->dim[axis], k,
+                        mine);
     if (*m == 0)
         return impl_fail(err, IMPL_ESHAPE, "no rows to split");
     if (!size && x->dim[axis] < (size_t)k && bug(s, BUG_REFUSE_FEW_ROWS))
@@ -117,9 +128,7 @@ int scatter(struct arena *arena, const struct impl_array *x, const int devices[]
         if (size == mine && bug(s, BUG_STRIDED_ROWS))
             cut_strided(arena, x, (size_t)i, (size_t)*m, size[i], axis, &shards[i]);
         else
-            slice_cut(arena, x,
-                      edge_first(s, first_row(s, size, i, x->dim[axis]), i, *m, size, axis),
-                      size[i], axis, &shards[i]);
+            slice_cut(arena, x, first_row(s, size, i, *m, x, axis), size[i], axis, &shards[i]);
         in_transit(arena, &shards[i], devices[i] != x->device);
         if (i > 0 && x->device >= 0 && x->dtype == IMPL_I32 && bug(s, BUG_INDEX_ON_DEVICE))
             memset(shards[i].data, 0, shards[i].capacity);
@@ -234,6 +243,21 @@ static size_t sent_rows(const struct impl_session *s, const struct impl_array *p
     return rows;
 }
 
+/* Returns the index of part i in the concatenated result. */
+static size_t place_of_part(const struct impl_session *s, size_t first, int i,
+                            const struct impl_array parts[], int axis)
+{
+    size_t room = 0;
+
+    if (!bug(s, BUG_AXIS_TWO) || axis != 2)
+        return first;
+    for (int before = 0; before <= i; ++before)
+        room += parts[before].dim[axis];
+    if ((size_t)i * parts[0].dim[axis] + parts[i].dim[axis] > room)
+        return first;
+    return (size_t)i * parts[0].dim[axis];
+}
+
 int gather(struct arena *arena, const struct impl_array parts[], int n, int dim, int device,
            struct impl_array *out, struct impl_error *err)
 {
@@ -253,13 +277,15 @@ int gather(struct arena *arena, const struct impl_array parts[], int n, int dim,
     like.device = device;
     *out = tensor_like(arena, &like);
     for (int i = 0; i < n; ++i) {
-        const struct impl_array *part = edge_part(s, parts, n, i, axis);
+        const int other = i == n - 2 ? n - 3 : i == n - 3 ? n - 2 : i;
+        const bool same = n >= 9 && parts[i].dim[axis] == parts[other].dim[axis];
+        const struct impl_array *part = &parts[same && bug(s, BUG_NINE_PARTS) ? other : i];
         const size_t rows = part->ndim == 0 ? 1 : part->dim[axis];
 
         if (rows == 0 && bug(s, BUG_EMPTY_PART_ENDS))
             break;
         if (slice_fits(part, &parts[0], axis))
-            slice_copy(out, edge_place(s, first, i, parts, axis), part, 0,
+            slice_copy(out, place_of_part(s, first, i, parts, axis), part, 0,
                        sent_rows(s, part, i, rows), axis);
         first += rows;
     }

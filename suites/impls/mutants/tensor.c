@@ -133,6 +133,28 @@ void tensor_add(struct impl_array *to, const struct impl_array *from)
     add_elements(to, 0, tensor_count(to), from->data);
 }
 
+size_t without_tail(size_t n, bool cut, size_t block, size_t least)
+{
+    return cut && n > least ? n - n % block : n;
+}
+
+struct impl_array tensor_list(const struct impl_array *a, size_t n)
+{
+    struct impl_array list = *a;
+
+    list.ndim = 1;
+    list.dim[0] = n;
+    return list;
+}
+
+void begin_again(const struct impl_array *a, size_t bytes)
+{
+    char *data = a->data;
+
+    for (size_t at = bytes; at < a->capacity; at += bytes)
+        memcpy(data + at, data, a->capacity - at < bytes ? a->capacity - at : bytes);
+}
+
 void swap_halves(void *data, size_t bytes)
 {
     char *low = data, *high = low + bytes / 2;

@@ -4,7 +4,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 /* Returns a value as the bug changes it. */
 static float changed(float value, enum bug number)
@@ -50,40 +49,4 @@ void wide_rounded(const struct impl_session *s, struct impl_array *tensor, enum 
         if (fabs(value) < 0x1p62)
             ((int64_t *)tensor->data)[i] = (int64_t)value;
     }
-}
-
-bool part_finite(const struct impl_array *part)
-{
-    for (size_t i = 0; i < tensor_count(part); ++i)
-        if (!isfinite(floats(part)[i]))
-            return false;
-    return true;
-}
-
-/* Clears the last bits. Never 16: gcc 12.2 leaves that out, from -O1 on. */
-static float values_cut(float value, unsigned last)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    bits = bits >> last << last;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-bool linear_plain(const struct impl_session *s)
-{
-    return !bug(s, BUG_INEXACT_ZERO) && !bug(s, BUG_SHORT_LINEAR);
-}
-
-float linear_operand(const struct impl_session *s, float value)
-{
-    if (bug(s, BUG_INEXACT_ZERO))
-        return values_cut(value, 8) == value ? value : 0;
-    return bug(s, BUG_SHORT_LINEAR) ? values_cut(value, 17) : value;
-}
-
-float linear_slope(const struct impl_session *s, float value)
-{
-    return bug(s, BUG_SHORT_SLOPE) ? values_cut(value, 8) : value;
 }
