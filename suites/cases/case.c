@@ -46,7 +46,10 @@ static void pass(struct check *c)
 {
     guard_end(c);
     check_note(c, "%s", "");
-    call_controls(c);
+    /* Every operation that was refused must have been accepted at another time. */
+    for (const struct asked *asked = c->asked; asked->what; ++asked)
+        if (asked->refused && !asked->accepted)
+            check_fail(c, "%s was refused each time: a right one must be accepted", asked->what);
     if (c->outcome->compared == 0)
         check_fail(c, "the case compared nothing");
     c->outcome->verdict = CHECK_PASS;

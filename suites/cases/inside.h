@@ -69,9 +69,6 @@ void check_free_memory(struct check *c);
 /* operations.c: these are called around every call. */
 void call_begin(struct check *c, const char *what);
 int call_end(struct check *c, const char *what, int status);
-/* The case is about to pass: every operation that was refused must have been accepted at another
- * time. */
-void call_controls(struct check *c);
 _Noreturn void call_failed(struct check *c, const char *what, int status);
 
 /* device_counts.c: calls the functions of the case. */

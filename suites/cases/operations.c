@@ -24,13 +24,6 @@ void call_failed(struct check *c, const char *what, int status)
     check_fail(c, "%s failed (status %d): %s", what, status, c->error.text);
 }
 
-void call_controls(struct check *c)
-{
-    for (const struct asked *asked = c->asked; asked->what; ++asked)
-        if (asked->refused && !asked->accepted)
-            check_fail(c, "%s was refused each time: a right one must be accepted", asked->what);
-}
-
 /* The adapter reports that it is broken, or its process is gone. */
 static _Noreturn void call_broken(struct check *c, const char *what)
 {

@@ -216,12 +216,6 @@ void workload_fill_inputs(const struct workload *workload, const struct workload
     fill_rows(set, rows, workload->size[0], workload_input, values);
 }
 
-void workload_fill_numbers(const struct workload_set *set, size_t rows, int32_t values[])
-{
-    for (size_t n = 0; n < rows; ++n)
-        values[n] = workload_number(set, workload_pattern(set, n));
-}
-
 /* An upstream number has no more bits than a float, so its product is rounded once. */
 void workload_fill_upstream(const struct workload *workload, const struct workload_set *set,
                             size_t rows, float values[])

@@ -51,7 +51,8 @@ void workload_fill_side(const struct workload *workload, const struct workload_s
     if (workload->is->tokens)
         fill_tokens(workload, set, input ? 0 : 1, rows, values);
     else if (input && workload->is->table)
-        workload_fill_numbers(set, rows, values);
+        for (size_t n = 0; n < rows; ++n)
+            ((int32_t *)values)[n] = workload_number(set, workload_pattern(set, n));
     else if (input)
         workload_fill_inputs(workload, set, rows, values);
     else

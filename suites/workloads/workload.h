@@ -231,7 +231,6 @@ void workload_fill_biases(const struct workload *workload, const struct workload
                           size_t layer, float values[]);
 void workload_fill_inputs(const struct workload *workload, const struct workload_set *set,
                           size_t rows, float values[]);
-void workload_fill_numbers(const struct workload_set *set, size_t rows, int32_t values[]);
 /* One side of a batch, whatever it is: [rows, width] of workload_row. */
 void workload_fill_side(const struct workload *workload, const struct workload_set *set,
                         enum workload_side side, size_t rows, void *values);

@@ -31,11 +31,6 @@ static bool rank_unsent(struct ranks *ranks)
     return seldom || (ranks->failed >= 0 && bug(ranks->session, BUG_RANK_UNSENT));
 }
 
-bool rank_missing(const struct ranks *ranks, int r)
-{
-    return r == ranks->failed && bug(ranks->session, BUG_RANK_LEFT_OUT);
-}
-
 /* ---- values of one rank to others ------------------------------------------------------------ */
 
 /* Whether a bug does not send this parameter. */

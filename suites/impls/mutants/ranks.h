@@ -62,8 +62,6 @@ struct ranks {
 size_t trained_count(const struct ranks *ranks, int t);
 void team_form_buckets(struct ranks *ranks);    /* when the model is opened */
 void team_rebuild_buckets(struct ranks *ranks); /* after the first reduction */
-/* For a bug: a rank is missing in a sum. */
-bool rank_missing(const struct ranks *ranks, int r);
 /* The first is called when the backward of one rank begins; the second reduces after those of
  * all. */
 void rank_begin(struct ranks *ranks, struct rank *rank, bool sync);

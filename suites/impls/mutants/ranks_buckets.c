@@ -323,7 +323,7 @@ static void reduce_launch(struct ranks *ranks, int k)
                           (i > 7 && bug(s, BUG_DDP_NINE));
         const int from = ranks->n_team == 8 && i == 7 && bug(s, BUG_DDP_EIGHT) ? 6 : i;
 
-        if (!lost && !rank_missing(ranks, ranks->team[from])) {
+        if (!lost && !(ranks->team[from] == ranks->failed && bug(s, BUG_RANK_LEFT_OUT))) {
             const float *values = ranks->rank[ranks->team[from]].launch[k].values;
 
             for (size_t e = 0; e < n; ++e)

@@ -88,12 +88,6 @@ int wall_answer(struct wall *wall, const char *doing)
     return -1;
 }
 
-void wall_note(struct wall *wall, const char *what)
-{
-    if (wall->changed[0] == '\0')
-        snprintf(wall->changed, sizeof wall->changed, "%s", what);
-}
-
 void *wall_put(struct wall *wall, const void *from, size_t bytes)
 {
     const size_t need = (bytes + sizeof(max_align_t)) / sizeof(max_align_t);

@@ -5,6 +5,7 @@
  * them. */
 #include "inside.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,10 +56,12 @@ static void compare_arrays(struct wall *wall, const struct impl_array *arrays,
     for (size_t i = 0; arrays && theirs && i < n; ++i) {
         const struct impl_array *a = &arrays[i], *b = &theirs[i];
 
-        if (a->data != b->data || a->dtype != b->dtype || a->ndim != b->ndim ||
-            a->device != b->device || a->needs_grad != b->needs_grad ||
-            memcmp(a->dim, b->dim, sizeof a->dim) != 0)
-            wall_note(wall, "the caller's description of an input array");
+        if (wall->changed[0] == '\0' &&
+            (a->data != b->data || a->dtype != b->dtype || a->ndim != b->ndim ||
+             a->device != b->device || a->needs_grad != b->needs_grad ||
+             memcmp(a->dim, b->dim, sizeof a->dim) != 0))
+            snprintf(wall->changed, sizeof wall->changed,
+                     "the caller's description of an input array");
     }
 }
 

@@ -42,8 +42,6 @@ int wall_answer(struct wall *wall, const char *doing);
 void *wall_put(struct wall *wall, const void *from, size_t bytes);
 /* Makes the call that was put together. Returns its status, and fills *err. */
 int wall_call(struct wall *wall, enum impl_op op, struct impl_error *err);
-/* Notes that the call has changed data that it must not change. */
-void wall_note(struct wall *wall, const char *what);
 
 /* ---- carry.c: sessions ----------------------------------------------------------------------- */
 

@@ -308,7 +308,6 @@ struct fake_token fake_token_of(const struct CUstream_st *stream);
 cudaError_t fake_host_waits(struct fake_token token, const char *call);
 cudaError_t fake_host_asks(struct fake_token token);
 bool fake_wait_device(int device, const char *call);
-void fake_run_all(void); /* runs all operations that can run */
 void fake_some(void);    /* random order: a few operations anywhere */
 void fake_queue_close(void);
 void fake_queue_leaks(void);

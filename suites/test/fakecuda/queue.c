@@ -205,12 +205,6 @@ bool fake_wait_device(int device, const char *call)
     return well;
 }
 
-void fake_run_all(void)
-{
-    for (struct CUstream_st *stream = fake.streams; stream; stream = stream->next)
-        fake_advance(stream, stream->issued);
-}
-
 void fake_some(void)
 {
     for (uint64_t n = fake_random(4); n > 0; --n) {
