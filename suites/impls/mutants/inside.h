@@ -48,10 +48,15 @@ struct impl_array tensor_list(const struct impl_array *a, size_t n);
 void begin_again(const struct impl_array *a, size_t bytes);
 void swap_halves(void *data, size_t bytes);
 void round_to_float(struct impl_array *tensor, bool doubles);
-/* values.c: changes some numbers if the bug is switched on, and nothing otherwise. */
+/* Change some numbers if the bug is switched on, and nothing otherwise. */
 float value_changed(const struct impl_session *s, float value, enum bug number);
 void values_changed(const struct impl_session *s, struct impl_array *tensor, enum bug number);
 void wide_rounded(const struct impl_session *s, struct impl_array *tensor, enum bug number);
+/* For bugs: replaces the tensor by the one that lay at this address before, if that had as many
+ * bytes; else remembers the tensor. */
+struct memo;
+void memo_use(struct memo *memo, const void *at, struct impl_array *tensor);
+void memo_forget(struct memo *memo);
 void tensor_poke(struct impl_array *tensor, size_t first, size_t count, int dim);
 /* Copies count indices along dim. The tensors agree in all other dimensions. */
 void slice_copy(struct impl_array *to, size_t to_first, const struct impl_array *from,
@@ -99,7 +104,7 @@ struct impl_session {
     struct tape *lost; /* BUG_LEAK */
     unsigned forwards;
     bool stuck_no_grad, stuck_error; /* for bugs of the error path */
-    struct memo cut;                 /* for bugs of later.c: the input of scatter */
+    struct memo cut;                 /* for bugs: the input of scatter */
     struct spare spare;
     struct crumb *crumbs;
     struct hands hands;
@@ -123,6 +128,9 @@ int op_reset(struct impl_session *s, struct impl_error *err);
 void op_close(struct impl_session *s);
 /* Returns 0 or ENODEV. */
 int known_device(const struct impl_session *s, int device, struct impl_error *err);
+unsigned sessions_opened(void); /* in this process, ever */
+/* With BUG_REFUSES_ALL: returns true, with the error. */
+bool refuses(const struct impl_session *s, struct impl_error *err);
 
 /* ---- split.c, slice.c, coalesce.c ---------------------------------------------------------- */
 
@@ -150,7 +158,7 @@ size_t reduce(struct arena *arena, const struct impl_array src[], int n, int k, 
 int op_broadcast(struct impl_session *s, struct impl_broadcast *op, struct impl_error *err);
 int op_reduce(struct impl_session *s, struct impl_reduce *op, struct impl_error *err);
 
-/* ---- jobs (jobs.c, hands.c): one thread each; a single one on the caller's ------------------- */
+/* ---- jobs (jobs.c): one thread each; a single one on the caller's ---------------------------- */
 
 struct job {
     int (*work)(void *context);
@@ -161,13 +169,6 @@ struct job {
     uint64_t ns;       /* when it finished */
     uint64_t thread;
 };
-void job_run(struct job *job);
-/* Gives the job to a thread that has none, and starts a thread if there is none. NULL: none can be
- * started. */
-struct hand *hand_begin(struct hands *hands, struct job *job);
-/* Waits for the job of the thread. */
-void hand_end(struct hands *hands, struct hand *hand);
-void hands_open(struct hands *hands);
 void hands_close(struct hands *hands); /* no thread may have a job */
 struct run;
 void jobs_run(struct job jobs[], int n);
@@ -231,7 +232,7 @@ struct impl_model {
     unsigned changes;          /* of its parameters' values */
     struct impl_array last_dx; /* BUG_DX_ACCUMULATES */
     bool inferred;             /* there was a forward without grad mode */
-    /* These are for bugs of later.c. */
+    /* For bugs that keep data for later: */
     struct memo input, gradient;
     struct impl_error first_error;
     unsigned errors, steps;
@@ -410,29 +411,5 @@ int team_zero_grad(struct ranks *ranks, struct impl_error *err);
 /* Called in the backward of a rank: when a layer has ended, and when all have. */
 void rank_layer_done(const struct run *run, const struct layer *layer);
 void rank_end(const struct run *run);
-
-/* ---- bugs that keep data for later, in a session, a model or a rank (later.c) ---------------- */
-
-unsigned sessions_opened(void); /* in this process, ever */
-/* With BUG_REFUSES_ALL: returns true, with the error. */
-bool refuses(const struct impl_session *s, struct impl_error *err);
-
-/* Replaces the tensor by the one that lay at this address before, if that had as many bytes; else
- * remembers the tensor. */
-void memo_use(struct memo *memo, const void *at, struct impl_array *tensor);
-void memo_forget(struct memo *memo);
-
-/* Keeps the first parameter of a model that closes, and uses it for a model that is opened. */
-void spare_keep(struct spare *spare, const struct impl_model *model);
-void spare_use(const struct spare *spare, struct impl_model *model);
-
-void crumb_leave(struct impl_session *s);
-
-/* Returns the step that a parameter makes if this one is asked for. */
-struct impl_step step_of(const struct impl_session *s, struct param *param,
-                         const struct impl_step *asked);
-
-/* Changes an error that a model returns; returns its status. */
-int error_told(struct impl_model *model, struct impl_error *err);
 
 #endif

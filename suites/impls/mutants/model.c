@@ -152,6 +152,36 @@ static int settle(struct impl_model *m, struct wrapper *w, struct impl_error *er
     return 0;
 }
 
+/* Keeps the first parameter of a model that closes, and uses it for one that is opened, if a bug
+ * does so. */
+static void spare_keep(struct spare *spare, const struct impl_model *model)
+{
+    const struct impl_array *value = model->n_params > 0 ? &model->base.value[0] : NULL;
+    const float *velocity = value ? model->param[0].velocity : NULL;
+
+    if (!value || value->capacity > sizeof spare->value)
+        return;
+    spare->n = tensor_count(value);
+    memcpy(spare->value, value->data, value->capacity);
+    spare->moving = velocity != NULL;
+    if (velocity)
+        memcpy(spare->velocity, velocity, value->capacity);
+}
+
+static void spare_use(const struct spare *spare, struct impl_model *model)
+{
+    const struct impl_array *value = model->n_params > 0 ? &model->base.value[0] : NULL;
+
+    if (!value || spare->n == 0 || tensor_count(value) != spare->n)
+        return;
+    if (!model->param[0].of->initial && bug(model->session, BUG_MODEL_VALUE))
+        memcpy(value->data, spare->value, value->capacity);
+    if (spare->moving && bug(model->session, BUG_MODEL_VELOCITY)) {
+        model->param[0].velocity = arena_take(&model->arena, value->capacity);
+        memcpy(model->param[0].velocity, spare->velocity, value->capacity);
+    }
+}
+
 int model_open(struct impl_session *s, const char *text, int ranks, struct impl_model **model,
                struct impl_error *err)
 {

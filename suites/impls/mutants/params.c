@@ -129,6 +129,24 @@ int op_zero_grad(struct impl_model *model, struct impl_error *err)
     return 0;
 }
 
+/* Returns the step that a parameter makes if this one is asked for. */
+static struct impl_step step_of(const struct impl_session *s, struct param *param,
+                                const struct impl_step *asked)
+{
+    struct impl_step step = *asked;
+
+    if (param->stepped && param->rate != step.lr && bug(s, BUG_RATE_RESETS))
+        param->velocity = NULL;
+    if (!param->stepped || bug(s, BUG_RATE_RESETS))
+        param->rate = step.lr;
+    param->stepped = true;
+    if (bug(s, BUG_RATE_FIRST))
+        step.lr = param->rate;
+    if (step.momentum > 0 && bug(s, BUG_MOMENTUM_HALF))
+        step.momentum = 0.5f;
+    return step;
+}
+
 static void sgd_param(struct impl_model *model, int i, const struct impl_step *asked)
 {
     const struct impl_step step = step_of(model->session, &model->param[i], asked);

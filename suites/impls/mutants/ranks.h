@@ -51,7 +51,7 @@ struct ranks {
         bool sync, active[IMPL_MAX_DEVICES];
     } call[MOST_CALLS];
     int n_calls;
-    /* These are for bugs of later.c. */
+    /* For bugs that keep data for later: */
     int failed; /* the rank of the last error; -1: none, or forgotten */
     bool erred;
     unsigned backwards;

@@ -249,6 +249,20 @@ static void trace_begin(struct impl_trace *trace)
     trace->caller = this_thread();
 }
 
+/* Changes an error that a model returns, if a bug does so; returns its status. */
+static int error_told(struct impl_model *model, struct impl_error *err)
+{
+    struct impl_session *s = model->session;
+
+    if (++model->errors == 1)
+        model->first_error = *err;
+    else if (bug(s, BUG_ERROR_AGAIN))
+        *err = model->first_error;
+    if (model->errors == 2 && bug(s, BUG_ERROR_SECOND_BLOCKS))
+        s->stuck_error = true;
+    return err->status;
+}
+
 static int forward_run(struct run *run, struct impl_forward *op)
 {
     struct tape *tape = run->tape;
@@ -320,7 +334,16 @@ int op_forward(struct impl_model *model, struct impl_forward *op, struct impl_er
     } else {
         tape_drop(tape, bug(s, BUG_LEAK) || (status == 0 && bug(s, BUG_INFER_LEAK)));
     }
-    crumb_leave(s);
+    if (bug(s, BUG_LEAK_SMALL)) {
+        enum { CRUMB = 1024 };
+        struct crumb *crumb = malloc(CRUMB);
+
+        if (!crumb)
+            abort();
+        memset(crumb, 1, CRUMB);
+        crumb->next = s->crumbs;
+        s->crumbs = crumb;
+    }
     if (op->trace)
         op->trace->live_bytes = atomic_load(&s->live);
     if (status == 0)

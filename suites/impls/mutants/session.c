@@ -83,6 +83,13 @@ static const struct lie lies[] = {
     {BUG_FREE_COARSE, IMPL_SUMS, IMPL_FREE, IMPL_FREE},
 };
 
+bool refuses(const struct impl_session *s, struct impl_error *err)
+{
+    if (bug(s, BUG_REFUSES_ALL))
+        impl_fail(err, IMPL_EINVAL, "no");
+    return bug(s, BUG_REFUSES_ALL);
+}
+
 /* One of the bugs takes the latest session for the only one of the process. */
 static atomic_int latest_devices;
 static atomic_uint sessions;
@@ -168,7 +175,7 @@ int op_open(const struct impl_config *config, struct impl_about *about,
     }
     if (config->host_only)
         s->devices = 0;
-    hands_open(&s->hands);
+    pthread_mutex_init(&s->hands.lock, NULL);
     s->asked = atomic_load(&noted);
     memcpy(s->dialect, dialect, sizeof s->dialect);
     const char *options = config->options;

@@ -1,6 +1,8 @@
 /* tensor.c: memory and tensors: host memory with a device tag. */
 #include "inside.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -263,4 +265,79 @@ int tensor_out(const struct impl_array *tensor, struct impl_array *array, struct
     if (bytes > 0)
         memcpy(array->data, tensor->data, bytes);
     return 0;
+}
+
+/* ---- what lay at an address ------------------------------------------------------------------ */
+
+void memo_use(struct memo *memo, const void *at, struct impl_array *tensor)
+{
+    const bool known = memo->bytes && memo->at == at && memo->n == tensor->capacity;
+
+    if (known) {
+        memcpy(tensor->data, memo->bytes, memo->n);
+        return;
+    }
+    memo_forget(memo);
+    if (tensor->dtype == IMPL_NONE || tensor->capacity == 0)
+        return;
+    memo->bytes = malloc(tensor->capacity);
+    if (!memo->bytes)
+        abort();
+    memo->at = at;
+    memo->n = tensor->capacity;
+    memcpy(memo->bytes, tensor->data, memo->n);
+}
+
+void memo_forget(struct memo *memo)
+{
+    free(memo->bytes);
+    *memo = (struct memo){0};
+}
+
+/* ---- special numbers: infinite, NaN, denormal, minus zero, of many bits ---------------------- */
+
+/* Returns a value as the bug changes it. */
+static float changed(float value, enum bug number)
+{
+    switch (number) {
+    case BUG_PART_NAN:
+    case BUG_RANKS_NAN:
+        return isnan(value) ? 0 : value;
+    case BUG_SUM_CLAMPED:
+        return isinf(value) ? copysignf(FLT_MAX, value) : value;
+    case BUG_SUM_DENORMAL:
+    case BUG_DX_DENORMAL:
+    case BUG_RANKS_DENORMAL:
+        return fpclassify(value) == FP_SUBNORMAL ? 0 : value;
+    case BUG_SCATTER_ZERO:
+    case BUG_GATHER_ZERO:
+    case BUG_REPLICA_ZERO:
+        return value == 0 ? 0 : value;
+    default:
+        return value;
+    }
+}
+
+float value_changed(const struct impl_session *s, float value, enum bug number)
+{
+    return bug(s, number) ? changed(value, number) : value;
+}
+
+void values_changed(const struct impl_session *s, struct impl_array *tensor, enum bug number)
+{
+    for (size_t i = 0; bug(s, number) && tensor->dtype == IMPL_F32 && i < tensor_count(tensor); ++i)
+        floats(tensor)[i] = changed(floats(tensor)[i], number);
+}
+
+void wide_rounded(const struct impl_session *s, struct impl_array *tensor, enum bug number)
+{
+    for (size_t i = 0; bug(s, number) && tensor->dtype == IMPL_I64 && i < tensor_count(tensor);
+         ++i) {
+        const double value = (double)((int64_t *)tensor->data)[i];
+
+        /* The largest integers cannot be represented in a double, and would not fit when they are
+         * converted back. */
+        if (fabs(value) < 0x1p62)
+            ((int64_t *)tensor->data)[i] = (int64_t)value;
+    }
 }
