@@ -1,9 +1,11 @@
 /* device.c: which devices there are, which is current, and which reach each other. */
 #include "fake.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
@@ -135,6 +137,28 @@ cudaError_t cudaDeviceGetPCIBusId(char *text, int bytes, int device)
     return fake_leave(&call);
 }
 
+/* Some clusters let one process at a time use a device (compute mode EXCLUSIVE_PROCESS): a process
+ * keeps what it has used until it ends. Returns false if another process has it. */
+static bool device_take(int device)
+{
+    const char *folder = getenv("LOCKSTEP_FAKE_EXCLUSIVE");
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    char path[4096];
+    if (!folder || fake.taken[device])
+        return true;
+    snprintf(path, sizeof path, "%s/fake-gpu-%d", folder, fake.visible[device]);
+    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0) {
+        fake_violation("LOCKSTEP_FAKE_EXCLUSIVE: cannot open %s", path);
+        return false;
+    }
+    /* It is a lock of the process, which a child does not inherit; it ends with the process. */
+    fake.taken[device] = fcntl(file, F_SETLK, &lock) == 0;
+    if (!fake.taken[device])
+        close(file);
+    return fake.taken[device];
+}
+
 cudaError_t cudaSetDevice(int device)
 {
     struct fake_call call = {.name = "cudaSetDevice"};
@@ -143,7 +167,7 @@ cudaError_t cudaSetDevice(int device)
     if (works) {
         if (!is_device(device))
             fake_result(&call, cudaErrorInvalidDevice);
-        else if (!fake_device_take(device))
+        else if (!device_take(device))
             fake_result(&call, cudaErrorDevicesUnavailable);
         else
             fake_me.device = device;

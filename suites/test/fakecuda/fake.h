@@ -308,7 +308,7 @@ struct fake_token fake_token_of(const struct CUstream_st *stream);
 cudaError_t fake_host_waits(struct fake_token token, const char *call);
 cudaError_t fake_host_asks(struct fake_token token);
 bool fake_wait_device(int device, const char *call);
-void fake_some(void);    /* random order: a few operations anywhere */
+void fake_some(void); /* random order: a few operations anywhere */
 void fake_queue_close(void);
 void fake_queue_leaks(void);
 
@@ -325,9 +325,6 @@ void fake_helper_stop(void);
 /* ---- queue.c, for host_function.c */
 bool fake_advance(struct CUstream_st *stream, uint64_t position); /* without waiting */
 void fake_complete(struct CUstream_st *stream);
-
-/* ---- exclusive.c: false: another process has the device */
-bool fake_device_take(int device);
 
 /* ---- error.c */
 bool fake_error_named(const char *name, cudaError_t *error); /* "cudaErrorNoDevice" */

@@ -1,5 +1,5 @@
-/* launch_twins_layers.c: the launches of core/cuda/kernels_table.cu, kernels_recurrent.cu,
- * kernels_norm.cu and kernels_capsule.cu on the host. */
+/* launch_twins_layers.c: the launches of core/cuda/kernels_*.cu on the host, except those of
+ * kernels_optim.cu. */
 #include "launch_twins.h"
 
 /* The numbers decide which rows of the table are used. */
@@ -109,4 +109,111 @@ TWIN(capsule_grad, CAPSULE_GRAD, struct dp_capsule_args)
     a->logits = twin_uses(work, a->logits, a->n * a->in * a->out, FAKE_READ);
     twin_writes(work, &a->s, a->n * a->out * a->width, true);
     twin_reads(work, &a->dv, a->n * a->out * a->width);
+}
+
+static size_t input_size(const struct dp_geometry *at)
+{
+    return at->images * at->channels * at->height * at->width;
+}
+
+static size_t windows(const struct dp_geometry *at)
+{
+    return at->images * at->out[0] * at->out[1];
+}
+
+static void use_columns(struct fake_work *work, struct dp_columns *a, bool gathers)
+{
+    const size_t rows = a->at.channels * a->at.kernel[0] * a->at.kernel[1];
+    a->col = twin_uses(work, a->col, rows * windows(&a->at), gathers ? FAKE_WRITE : FAKE_READ);
+    a->x = twin_uses(work, a->x, input_size(&a->at), gathers ? FAKE_READ : FAKE_WRITE);
+}
+
+TWIN(im2col, IM2COL, struct dp_columns)
+{
+    use_columns(work, a, true);
+}
+
+TWIN(col2im, COL2IM, struct dp_columns)
+{
+    use_columns(work, a, false);
+}
+
+TWIN(swap, SWAP, struct dp_swap)
+{
+    const size_t n = a->i * a->j * a->block;
+    twin_writes(work, &a->y, n, false);
+    twin_reads(work, &a->x, n);
+    twin_reads(work, &a->bias, n > 0 ? a->i : 0);
+}
+
+TWIN(add_rows, ADD_ROWS, struct dp_add_rows)
+{
+    twin_writes(work, &a->out, a->rows, a->accumulate);
+    twin_reads(work, &a->x, a->rows * a->cols);
+}
+
+static void use_max_pool(struct fake_work *work, struct dp_max_pool *a, bool back)
+{
+    const size_t n = a->at.channels * windows(&a->at);
+    a->y = twin_uses(work, a->y, n, back ? FAKE_READ : FAKE_WRITE);
+    a->index = twin_uses(work, a->index, n, back ? FAKE_READ : FAKE_WRITE);
+    a->x = twin_uses(work, a->x, input_size(&a->at), back ? FAKE_WRITE : FAKE_READ);
+}
+
+TWIN(max_pool, MAX_POOL, struct dp_max_pool)
+{
+    use_max_pool(work, a, false);
+}
+
+TWIN(max_pool_grad, MAX_POOL_GRAD, struct dp_max_pool)
+{
+    use_max_pool(work, a, true);
+}
+
+TWIN(gelu, GELU, struct dp_gelu_args)
+{
+    twin_writes(work, &a->y, a->n, false);
+    twin_reads(work, &a->x, a->n);
+}
+
+TWIN(gelu_grad, GELU_GRAD, struct dp_gelu_args)
+{
+    twin_writes(work, &a->y, a->n, false);
+    twin_reads(work, &a->x, a->n);
+    twin_reads(work, &a->dy, a->n);
+}
+
+TWIN(layer_norm, LAYER_NORM, struct dp_layer_norm_args)
+{
+    const size_t width = a->rows > 0 ? a->width : 0;
+    twin_reads(work, &a->x, a->rows * a->width);
+    twin_reads(work, &a->weight, width);
+    twin_reads(work, &a->bias, width);
+    twin_writes(work, &a->y, a->rows * a->width, false);
+    twin_writes(work, &a->mean, a->rows, false);
+    twin_writes(work, &a->invstd, a->rows, false);
+}
+
+TWIN(layer_norm_grad, LAYER_NORM_GRAD, struct dp_layer_norm_args)
+{
+    const size_t n = a->rows * a->width;
+    twin_reads(work, &a->x, n);
+    twin_reads(work, &a->dy, n);
+    twin_reads(work, &a->weight, a->y && n > 0 ? a->width : 0);
+    a->mean = twin_uses(work, a->mean, a->rows, FAKE_READ);
+    a->invstd = twin_uses(work, a->invstd, a->rows, FAKE_READ);
+    twin_writes(work, &a->y, n, false);
+    twin_writes(work, &a->dweight, a->width, a->accumulate_weight);
+    twin_writes(work, &a->dbias, a->width, a->accumulate_bias);
+}
+
+TWIN(causal, CAUSAL, struct dp_causal_args)
+{
+    twin_writes(work, &a->p, a->n * a->time * a->time, true);
+}
+
+TWIN(causal_grad, CAUSAL_GRAD, struct dp_causal_args)
+{
+    a->p = twin_uses(work, a->p, a->n * a->time * a->time, FAKE_READ);
+    twin_writes(work, &a->d, a->n * a->time * a->time, true);
 }
