@@ -87,6 +87,33 @@ static bool is_later(const struct grouping *g, int group, const struct impl_arra
     return false;
 }
 
+/* Changes the order of the copies on one device, if a bug does so. */
+static void disorder(const struct impl_session *s, const struct grouping *g, size_t limit, int n,
+                     struct impl_array copies[], struct impl_array room[])
+{
+    int at = 0;
+
+    memcpy(room, copies, (size_t)n * sizeof *room);
+    for (int group = 0; bug(s, BUG_GROUPED_ORDER) && group < g->n; ++group)
+        for (int j = 0; j < n; ++j)
+            if (g->group[j] == group)
+                copies[at++] = room[j];
+    for (int j = 1; bug(s, BUG_STRADDLE_SWAP) && j < n; ++j)
+        if (g->group[j] == g->group[j - 1] && g->bytes[g->group[j]] > limit) {
+            const size_t before = copies[j - 1].capacity;
+            char *a = copies[j].data, *b = copies[j - 1].data;
+
+            for (size_t i = 0; i < copies[j].capacity && i < before; ++i) {
+                const char byte = a[i];
+
+                a[i] = b[i];
+                b[i] = byte;
+            }
+        }
+    if (n > 0 && tensor_count(&copies[n - 1]) == 0 && bug(s, BUG_TRAILING_EMPTY))
+        copies[n - 1] = tensor_none();
+}
+
 size_t broadcast(struct arena *arena, const struct impl_array src[], int n, const int devices[],
                  int n_devices, size_t limit, struct impl_array copies[])
 {
@@ -115,28 +142,7 @@ size_t broadcast(struct arena *arena, const struct impl_array src[], int n, cons
         }
         for (int j = 0; bug(s, BUG_COPY_REPEATS) && j < n; ++j)
             begin_again(&to[j], MIB);
-        /* Changes the order of the copies on one device, if a bug does so. */
-        int at = 0;
-
-        memcpy(room, to, (size_t)n * sizeof *room);
-        for (int group = 0; bug(s, BUG_GROUPED_ORDER) && group < g.n; ++group)
-            for (int j = 0; j < n; ++j)
-                if (g.group[j] == group)
-                    to[at++] = room[j];
-        for (int j = 1; bug(s, BUG_STRADDLE_SWAP) && j < n; ++j)
-            if (g.group[j] == g.group[j - 1] && g.bytes[g.group[j]] > most) {
-                const size_t before = to[j - 1].capacity;
-                char *a = to[j].data, *b = to[j - 1].data;
-
-                for (size_t k = 0; k < to[j].capacity && k < before; ++k) {
-                    const char byte = a[k];
-
-                    a[k] = b[k];
-                    b[k] = byte;
-                }
-            }
-        if (n > 0 && tensor_count(&to[n - 1]) == 0 && bug(s, BUG_TRAILING_EMPTY))
-            to[n - 1] = tensor_none();
+        disorder(s, &g, most, n, to, room);
         ++sent_to;
     }
     if (bug(s, BUG_TRANSFERS_PER_DEVICE))
@@ -242,6 +248,15 @@ static int broadcast_valid(struct impl_session *s, const struct impl_broadcast *
     return 0;
 }
 
+/* Changes a copy of a tensor; with a bug, the copy of the next tensor changes, too. */
+static void poke_copy(const struct impl_session *s, const struct impl_broadcast *op,
+                      struct impl_array *copy)
+{
+    tensor_poke(copy, 0, copy->ndim > 0 ? copy->dim[0] : 1, 0);
+    if (op->poke + 1 < op->n && tensor_count(copy + 1) > 0 && bug(s, BUG_COPIES_SHARE))
+        tensor_poke(copy + 1, 0, copy[1].ndim > 0 ? copy[1].dim[0] : 1, 0);
+}
+
 int op_broadcast(struct impl_session *s, struct impl_broadcast *op, struct impl_error *err)
 {
     struct arena arena = {.session = s};
@@ -262,13 +277,8 @@ int op_broadcast(struct impl_session *s, struct impl_broadcast *op, struct impl_
         op->default_bytes = DEFAULT_BUFFER;
         for (int j = 0; bug(s, BUG_FIVE_COPIES) && op->n_devices == 5 && j < op->n; ++j)
             memset(copies[4 * op->n + j].data, 0, copies[4 * op->n + j].capacity);
-        for (int i = 0; op->poke >= 0 && i < op->n_devices; ++i) {
-            /* Changes a copy of a tensor; with a bug, the copy of the next tensor changes, too. */
-            struct impl_array *copy = &copies[i * op->n + op->poke];
-            tensor_poke(copy, 0, copy->ndim > 0 ? copy->dim[0] : 1, 0);
-            if (op->poke + 1 < op->n && tensor_count(copy + 1) > 0 && bug(s, BUG_COPIES_SHARE))
-                tensor_poke(copy + 1, 0, copy[1].ndim > 0 ? copy[1].dim[0] : 1, 0);
-        }
+        for (int i = 0; op->poke >= 0 && i < op->n_devices; ++i)
+            poke_copy(s, op, &copies[i * op->n + op->poke]);
         for (int i = op->n; op->src_after && bug(s, BUG_COPIES_UNREAD) && i < n; ++i)
             memset(copies[i].data, 0, copies[i].capacity);
         for (int i = 0; status == 0 && i < n; ++i)

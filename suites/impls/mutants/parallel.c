@@ -50,6 +50,36 @@ static bool stale(const struct run *run, const struct wrapper *w, int i, int p)
            (run->model->param[p].of->frozen && bug(s, BUG_STALE_FROZEN));
 }
 
+/* Keeps values for the next forward. */
+static void keep_values(struct run *run, const struct group *group, struct wrapper *w)
+{
+    const struct impl_session *s = run->s;
+    const bool long_run = w->forwards >= 63 && bug(s, BUG_FORWARD_65);
+    const bool once = bug(s, BUG_REPLICATE_ONCE) || bug(s, BUG_STALE_FROZEN) ||
+                      bug(s, BUG_STALE_SECOND) || long_run;
+    const bool keeps = (once && !w->has_kept) || bug(s, BUG_STALE_THIRD) ||
+                       (!run->grad && bug(s, BUG_STALE_AFTER_INFER));
+
+    for (int p = 0; keeps && p < run->model->n_params; ++p)
+        if (group->has[p])
+            w->kept[p] = tensor_copy(&run->model->arena, &run->state->value[p], group->ids[0]);
+    w->has_kept = keeps || (once && w->has_kept);
+    ++w->forwards;
+}
+
+/* Gives old values to the replicas that a bug selects. */
+static void give_old_values(struct run *run, struct group *group, const struct wrapper *w)
+{
+    for (int i = 0; i < group->m; ++i)
+        for (int p = 0; p < run->model->n_params; ++p) {
+            struct impl_array *value = &group->replica[i].state.value[p];
+            const bool clone = i == 0 && !run->grad && bug(run->s, BUG_INFER_CLONES);
+
+            if (group->has[p] && (clone || stale(run, w, i, p)))
+                *value = tensor_copy(&run->tape->arena, clone ? value : &w->kept[p], value->device);
+        }
+}
+
 static void parallel_replicate(struct run *run, struct group *group)
 {
     struct arena *arena = &run->tape->arena;
@@ -85,28 +115,8 @@ static void parallel_replicate(struct run *run, struct group *group)
             if (copies[j].capacity > LARGE)
                 memset((char *)copies[j].data + LARGE, 0, copies[j].capacity - LARGE);
     }
-    /* Gives old values to the replicas that a bug selects. */
-    for (int i = 0; i < group->m; ++i)
-        for (int p = 0; p < run->model->n_params; ++p) {
-            struct impl_array *value = &group->replica[i].state.value[p];
-            const bool clone = i == 0 && !run->grad && bug(run->s, BUG_INFER_CLONES);
-
-            if (group->has[p] && (clone || stale(run, w, i, p)))
-                *value = tensor_copy(&run->tape->arena, clone ? value : &w->kept[p], value->device);
-        }
-    /* Keeps values for the next forward. */
-    const struct impl_session *s = run->s;
-    const bool long_run = w->forwards >= 63 && bug(s, BUG_FORWARD_65);
-    const bool once = bug(s, BUG_REPLICATE_ONCE) || bug(s, BUG_STALE_FROZEN) ||
-                      bug(s, BUG_STALE_SECOND) || long_run;
-    const bool keeps = (once && !w->has_kept) || bug(s, BUG_STALE_THIRD) ||
-                       (!run->grad && bug(s, BUG_STALE_AFTER_INFER));
-
-    for (int p = 0; keeps && p < run->model->n_params; ++p)
-        if (group->has[p])
-            w->kept[p] = tensor_copy(&run->model->arena, &run->state->value[p], group->ids[0]);
-    w->has_kept = keeps || (once && w->has_kept);
-    ++w->forwards;
+    give_old_values(run, group, w);
+    keep_values(run, group, w);
 }
 
 uint64_t group_bytes(const struct run *run, const struct group *group, bool gradients)
@@ -269,12 +279,8 @@ int parallel_on_host(struct run *run, const struct layer *layer, struct values *
     return run_layers(run, layer->child, layer->n_children, v);
 }
 
-int parallel_forward(struct run *run, const struct layer *layer, struct group **made,
-                     struct values *v)
+static void group_ids(const struct run *run, const struct layer *layer, struct group *group)
 {
-    struct group *group = *made = arena_take(&run->tape->arena, sizeof *group);
-    int status;
-
     const struct wrapper *first = run->model->n_wrappers > 0 ? run->model->wrapper : NULL;
     const bool all = layer->n_ids <= 0; /* an empty list is refused when the model is opened */
 
@@ -292,6 +298,15 @@ int parallel_forward(struct run *run, const struct layer *layer, struct group **
         if (bug(run->s, BUG_CONTIGUOUS_IDS))
             group->ids[i] = (group->ids[0] + i) % run->s->devices;
     }
+}
+
+int parallel_forward(struct run *run, const struct layer *layer, struct group **made,
+                     struct values *v)
+{
+    struct group *group = *made = arena_take(&run->tape->arena, sizeof *group);
+    int status;
+
+    group_ids(run, layer, group);
     group->in = *v;
     status = check_module(run, group);
     if (status == 0)
