@@ -28,14 +28,6 @@ const struct runner_profile runner_profiles[RUNNER_PROFILES] = {
     {"ddp", PROFILE_DDP, IMPL_CAP_DDP | IMPL_CAP_BUCKETS | IMPL_CAP_SAMPLER, 2},
 };
 
-void runner_clean(char *text, size_t bytes)
-{
-    text[bytes - 1] = '\0';
-    for (; *text != '\0'; ++text)
-        if ((unsigned char)*text < 0x20 || (unsigned char)*text > 0x7e)
-            *text = '?';
-}
-
 void runner_rule(const struct check_area *area, int number, char rule[32])
 {
     snprintf(rule, 32, "%.24s-%02d", area->name, number % 1000);
@@ -130,9 +122,14 @@ static int check_area_row(const struct check_area *area, struct text_error *why)
 
     if (area->n_rules < 1 || area->n_rules > 99)
         return text_fail(why, "area %s: no rules", area->name);
-    for (int i = 0; (test = check_area_case(area, i)); ++i)
+    /* An id begins with a rule of its area, so another area cannot have it. */
+    for (int i = 0; (test = check_area_case(area, i)); ++i) {
         if (check_case_row(area, test, why))
             return -1;
+        for (int k = 0; k < i; ++k)
+            if (strcmp(check_area_case(area, k)->id, test->id) == 0)
+                return text_fail(why, "two cases are called %.80s", test->id);
+    }
     for (int i = 0; i < area->n_excuses; ++i) {
         const struct check_excuse *excuse = &area->excuses[i];
 
@@ -158,17 +155,8 @@ static int check_area_row(const struct check_area *area, struct text_error *why)
     return 0;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 int runner_catalogue(const struct check_area *const areas[], int n, struct text_error *why)
 {
-    const struct check_case *test;
-    size_t total = 0, used = 0;
-    int status = 0;
-
     if (n > RUNNER_AREAS)
         return text_fail(why, "there are %d areas, more than %d", n, RUNNER_AREAS);
     for (int a = 0; a < n; ++a) {
@@ -177,28 +165,30 @@ int runner_catalogue(const struct check_area *const areas[], int n, struct text_
                 return text_fail(why, "two areas are called %s", areas[a]->name);
         if (check_area_row(areas[a], why))
             return -1;
-        total += (size_t)check_area_size(areas[a]);
     }
-    const char **ids = calloc(total + 1, sizeof *ids);
-
-    if (!ids)
-        return text_fail(why, "out of memory");
-    for (int a = 0; a < n; ++a)
-        for (int i = 0; (test = check_area_case(areas[a], i)); ++i)
-            ids[used++] = test->id;
-    qsort(ids, used, sizeof *ids, compare_ids);
-    for (size_t i = 1; i < used && status == 0; ++i)
-        if (strcmp(ids[i - 1], ids[i]) == 0)
-            status = text_fail(why, "two cases are called %.80s", ids[i]);
-    free(ids);
-    return status;
+    return 0;
 }
 
 /* ---- --list, --rules ------------------------------------------------------------------------- */
 
+const char *runner_obligation(const struct check_case *test, bool failed)
+{
+    static const char *const words[] = {
+        [MUST] = "must", [MUST_REFUSE] = "must refuse", [MAY] = "optional"};
+
+    return failed && test->obligation == MAY ? "optional, and claimed" : words[test->obligation];
+}
+
+const char *runner_area_name(const struct check_case *test)
+{
+    const struct check_area *area = runner_area_of(test->rule);
+
+    return area ? area->name : "PROFILE";
+}
+
 void runner_list(FILE *stream, const struct check_case *const tests[], size_t n)
 {
-    char needs[RUNNER_TEXT], text[2 * RUNNER_TEXT], devices[40];
+    char needs[RUNNER_TEXT], devices[32];
 
     for (size_t i = 0; i < n; ++i) {
         const struct check_case *test = tests[i];
@@ -207,17 +197,12 @@ void runner_list(FILE *stream, const struct check_case *const tests[], size_t n)
         for (int c = 0; c < RUNNER_CAPABILITIES; ++c)
             if (test->needs >> c & 1)
                 text_list(needs, sizeof needs, ",", impl_capability_word((uint64_t)1 << c));
-        snprintf(devices, sizeof devices, "%s%d device%s", needs[0] != '\0' ? ", " : "",
-                 test->devices, test->devices == 1 ? "" : "s");
-        snprintf(text, sizeof text, "%s, %s, %s; needs %s%s", test->rule,
-                 runner_obligation_words[test->obligation], runner_evidence_words[test->evidence],
-                 needs,
-                 test->devices > 0  ? devices
-                 : needs[0] == '\0' ? "nothing"
-                                    : "");
-        fprintf(stream, "%s\n", test->id);
-        fputs("    ", stream);
-        command_wrap(stream, text, 4, 4, 80);
+        snprintf(devices, sizeof devices, "%d device%s", test->devices,
+                 test->devices == 1 ? "" : "s");
+        if (test->devices > 0)
+            text_list(needs, sizeof needs, ",", devices);
+        fprintf(stream, "%-25s %-11s %s\n", test->id, runner_obligation(test, false),
+                needs[0] != '\0' ? needs : "nothing");
     }
 }
 
@@ -229,6 +214,8 @@ void runner_rules(FILE *stream, uint64_t areas)
     for (int a = 0; a < check_n_areas; ++a) {
         const struct check_area *area = check_areas[a];
 
+        if (areas >> a & 1)
+            fprintf(stream, "%s: %s\n", area->name, check_words(area->name));
         for (int i = 1; i <= area->n_rules && areas >> a & 1; ++i) {
             runner_rule(area, i, rule);
 
@@ -244,6 +231,8 @@ void runner_rules(FILE *stream, uint64_t areas)
             ++count[excuse == NULL ? 0 : excuse->pending ? 1 : 2];
             fprintf(stream, "%-9s ", rule);
             command_wrap(stream, text, 10, 26, 80);
+            fprintf(stream, "%10s", "");
+            command_wrap(stream, check_words(rule), 10, 10, 80);
         }
     }
     fprintf(stream, "%d rules: %d covered, %d pending, %d not applicable\n",
@@ -276,22 +265,34 @@ static int cut_list(const char *command, const char *option, const char *list, s
     return 0;
 }
 
+int runner_names(const char *command, const char *option, const char *list,
+                 const char *const names[], size_t n, uint64_t *bits)
+{
+    struct text_error why;
+    struct parts parts;
+    size_t index;
+    const int status = cut_list(command, option, list, &parts);
+
+    *bits = 0;
+    for (size_t i = 0; i < parts.n && status == 0; ++i) {
+        if (option_name(option + 2, parts.part[i], names, n, &index, &why))
+            return command_refuse(command, "%s: %s", option, why.text);
+        *bits |= (uint64_t)1 << index;
+    }
+    return status;
+}
+
 int runner_areas(const char *command, const struct runner_options *options, uint64_t *areas)
 {
     const char *names[RUNNER_AREAS];
-    struct text_error why;
-    struct parts list;
-    size_t index, n = 0;
-    const int status = cut_list(command, "--area", options->area, &list);
 
-    *areas = list.n == 0 ? ~(uint64_t)0 : 0;
-    for (; n < (size_t)check_n_areas && n < RUNNER_AREAS; ++n)
-        names[n] = check_areas[n]->name;
-    for (size_t i = 0; i < list.n && status == 0; ++i) {
-        if (option_name("area", list.part[i], names, n, &index, &why))
-            return command_refuse(command, "--area: %s", why.text);
-        *areas |= (uint64_t)1 << index;
-    }
+    for (int a = 0; a < check_n_areas && a < RUNNER_AREAS; ++a)
+        names[a] = check_areas[a]->name;
+    const int status =
+        runner_names(command, "--area", options->area, names, (size_t)check_n_areas, areas);
+
+    if (options->area[0] == '\0')
+        *areas = ~(uint64_t)0;
     return status;
 }
 

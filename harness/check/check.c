@@ -33,6 +33,11 @@ static int run_cases(const char *command, struct runner_run *run)
     for (size_t s = run->options->seed == 0; status == 0 && s < 2; ++s) {
         const struct check_area *last = NULL;
         size_t n = 0, used = 0;
+        bool over = false; /* there is a failure: of another schedule, or what the profile lacks */
+
+        /* One without a reason is still to be run. */
+        for (size_t i = 0; i < run->n && run->options->exitfirst; ++i)
+            over = over || (run->result[i].reason[0] != '\0' && runner_failed(&run->result[i]));
 
         /* Jobs of the results that are to be run: each alone, or all of an area for one process.
          * Those that passed with another schedule are to be run, too. */
@@ -42,6 +47,10 @@ static int run_cases(const char *command, struct runner_run *run)
 
             if (result->reason[0] != '\0' || result->strays.n > 0)
                 continue;
+            if (over) {
+                runner_unask(result);
+                continue;
+            }
             result->verdict = CHECK_BROKEN;
             if (n == 0 || !together || area != last) {
                 jobs[n] = runner_job_of(run->options, run->options->impl);
@@ -55,7 +64,7 @@ static int run_cases(const char *command, struct runner_run *run)
             ++jobs[n - 1].n;
             last = area;
         }
-        status = runner_jobs(command, jobs, n, run->options->jobs, used);
+        status = runner_jobs(command, run->options, jobs, n, used);
     }
     free(results);
     free(jobs);
@@ -226,7 +235,12 @@ int check_main(int argc, char **argv)
     } else {
         status = runner_select(argv[0], options, &tests, &n);
         if (status == 0 && options->list) {
-            runner_list(stdout, tests, n);
+            if (options->format == RUNNER_FORMAT_JSON)
+                runner_list_json(stdout, tests, n);
+            else
+                runner_list(stdout, tests, n);
+            if (record_memory_failed())
+                status = command_refuse(argv[0], "out of memory");
         } else if (status == 0) {
             stop_watch_signals(); /* before there is a file that a signal would leave */
             status = runner_out_open(argv[0], options->out, &out);

@@ -12,6 +12,7 @@
 
 #include "build_info.h"
 #include "check/pool.h"
+#include "files/whole.h"
 #include "impls/wall/around.h"
 #include "impls/wall/wall.h"
 #include "load.h"
@@ -34,19 +35,9 @@ struct server {
 
 static void tell_parent(const struct server *server, struct runner_message *message)
 {
-    const char *bytes = (const char *)message;
-    size_t sent = 0;
-
     message->token = server->token;
-    while (sent < sizeof *message) {
-        const ssize_t n = write(server->output, bytes + sent, sizeof *message - sent);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            _exit(EXIT_UNHEARD);
-        sent += (size_t)n;
-    }
+    if (whole_write(server->output, (const char *)message, sizeof *message))
+        _exit(EXIT_UNHEARD);
 }
 
 static void tell_kind(const struct server *server, enum runner_message_kind kind)
@@ -230,6 +221,7 @@ _Noreturn void runner_child(const struct runner_job *job, int output, uint64_t t
                                          .strays = strays};
 
         memcpy(message.reason, outcome.reason, sizeof message.reason);
+        memcpy(message.hint, outcome.hint, sizeof message.hint);
         if (record_memory_failed()) {
             message.verdict = CHECK_BROKEN;
             snprintf(message.reason, sizeof message.reason,

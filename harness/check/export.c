@@ -9,13 +9,6 @@
 
 /* ---- what tells cases apart ------------------------------------------------------------------ */
 
-static const char *area_of(const struct check_case *test)
-{
-    const struct check_area *area = runner_area_of(test->rule);
-
-    return area ? area->name : "PROFILE";
-}
-
 static const char *const part_names[] = {"case", "area", "rule", "obligation", "evidence"};
 
 static struct export_part case_part(size_t which)
@@ -26,7 +19,7 @@ static struct export_part case_part(size_t which)
 static void part_text(const void *key, size_t which, char text[EXPORT_KEY_BYTES])
 {
     const struct check_case *test = key;
-    const char *const words[] = {test->id, area_of(test), test->rule,
+    const char *const words[] = {test->id, runner_area_name(test), test->rule,
                                  runner_obligation_words[test->obligation],
                                  runner_evidence_words[test->evidence]};
 
@@ -55,6 +48,7 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
         .title = "lockstep check",
         .by_group = true,
         .all_rows = true,
+        .explained = true,
         .seconds = run->seconds,
         .prefix = "lockstep_check_",
         .flag = "passed",
@@ -67,7 +61,7 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
         .counted = "failed_or_broken",
     };
     char command[8 * RUNNER_TEXT], sentence[RUNNER_TEXT];
-    const size_t room = sizeof command + 2 * RUNNER_TEXT, areas = (size_t)check_n_areas + 1;
+    const size_t room = sizeof command + 4 * RUNNER_TEXT, areas = (size_t)check_n_areas + 1;
     const char *word = runner_verdict(run, sentence);
     int status = export_open(&set, run->n);
 
@@ -83,7 +77,7 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
         struct export_cell *cell = export_add(&set, test->id);
 
         cell->key = test;
-        cell->group = area_of(test);
+        cell->group = runner_area_name(test);
         cell->state = states[result->verdict];
         cell->verdict = result->verdict;
         cell->has_numbers = result->verdict == CHECK_PASS;
@@ -93,7 +87,7 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
         snprintf(cell->why, sizeof cell->why, "%s", result->reason);
         if (cell->state != EXPORT_FAILED && cell->state != EXPORT_BROKEN)
             continue;
-        /* The reason of a failure, and the command that repeats it. */
+        /* The reason of a failure, its rule in words, and the command that repeats it. */
         ++set.count;
         cell->detail = malloc(room);
         if (!cell->detail) {
@@ -101,9 +95,10 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
             break;
         }
         runner_command(run->options, test->id, command);
-        snprintf(cell->detail, room, "rule %s, %s, %s\n%s\n%s\n", test->rule,
-                 runner_obligation_words[test->obligation], runner_evidence_words[test->evidence],
-                 result->reason, command);
+        snprintf(cell->detail, room, "%s\n%s%s%s%s (%s): %s\n%s", result->reason,
+                 result->hint[0] != '\0' ? "Hint: " : "", result->hint,
+                 result->hint[0] != '\0' ? "\n" : "", test->rule, runner_obligation(test, true),
+                 result->sentence, command);
     }
     if (status == 0)
         status = export_write(stream, format, &set, err);

@@ -11,16 +11,33 @@
 #include "record/document.h"
 #include "words.h"
 
+static json_t *capabilities_array(uint64_t capabilities)
+{
+    json_t *words = json_array();
+
+    for (int i = 0; i < RUNNER_CAPABILITIES; ++i)
+        if (capabilities >> i & 1)
+            json_array_append_new(words, value_text(impl_capability_word((uint64_t)1 << i)));
+    return words;
+}
+
+static json_t *profiles_array(unsigned profiles)
+{
+    json_t *words = json_array();
+
+    for (int p = 0; p < RUNNER_PROFILES; ++p)
+        if (profiles & runner_profiles[p].bit)
+            json_array_append_new(words, value_text(runner_profiles[p].name));
+    return words;
+}
+
 static json_t *impl_object(const struct runner_run *run)
 {
     const struct impl_about *about = &run->is.about;
-    json_t *names = json_array(), *capabilities = json_array(), *dialects = json_object();
+    json_t *names = json_array(), *dialects = json_object();
 
     for (int i = 0; i < about->devices; ++i)
         json_array_append_new(names, value_text(about->device_name[i]));
-    for (int i = 0; i < RUNNER_CAPABILITIES; ++i)
-        if (about->capabilities >> i & 1)
-            json_array_append_new(capabilities, value_text(impl_capability_word((uint64_t)1 << i)));
     for (int i = 0; i < IMPL_DIALECTS; ++i)
         if (about->dialect[i] != IMPL_UNDECLARED)
             json_object_set_new(dialects, impl_dialect_word((enum impl_dialect)i),
@@ -32,23 +49,24 @@ static json_t *impl_object(const struct runner_run *run)
         about->gpu_software[0] != '\0' ? value_text(about->gpu_software) : json_null(), "spec",
         value_text(run->options->impl), "options", value_text(run->options->impl_options),
         "device_list", value_text(run->options->devices), "devices", about->devices, "device_names",
-        names, "capabilities", capabilities, "dialects", dialects, "seed",
-        (json_int_t)run->options->seed, "process", run->is.process ? 1 : 0, "launcher",
+        names, "capabilities", capabilities_array(about->capabilities), "dialects", dialects,
+        "seed", (json_int_t)run->options->seed, "process", run->is.process ? 1 : 0, "launcher",
         value_text(run->options->launcher), "processes", (json_int_t)run->options->world.processes,
         "per_process", (json_int_t)run->options->world.per_process);
 }
 
 static json_t *sums_object(const struct runner_area_sums *sums)
 {
-    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "area", sums->name, "rules",
-                     sums->rules, "covered", sums->covered, "pending", sums->pending,
-                     "not_applicable", sums->not_applicable, "observed", sums->observed, "reported",
-                     sums->reported, "untested", sums->rules - sums->observed - sums->reported);
+    json_t *object = json_pack("{s:s}", "area", sums->name);
+
+    for (int i = 0; i < RULES_COUNTED; ++i)
+        json_object_set_new(object, runner_rules_words[i], json_integer((json_int_t)sums->rule[i]));
+    return object;
 }
 
 static json_t *rules_object(const struct runner_run *run, const struct runner_sums *sums)
 {
-    json_t *areas = json_array(), *excuses = json_array(), *profiles = json_array();
+    json_t *areas = json_array(), *excuses = json_array();
     json_t *object = sums_object(&sums->row[sums->n]);
 
     for (size_t r = 0; r < sums->n; ++r) {
@@ -63,16 +81,34 @@ static json_t *rules_object(const struct runner_run *run, const struct runner_su
                                                      area->excuses[i].pending ? 1 : 0, "reason",
                                                      value_text(area->excuses[i].reason)));
     }
-    for (int p = 0; p < RUNNER_PROFILES; ++p)
-        if (run->profiles & runner_profiles[p].bit)
-            json_array_append_new(profiles, value_text(runner_profiles[p].name));
     json_object_set_new(object, "areas", areas);
     json_object_set_new(object, "excuses", excuses);
-    json_object_set_new(object, "profiles", profiles);
+    json_object_set_new(object, "profiles", profiles_array(run->profiles));
     json_object_set_new(
         object, "partial",
         json_boolean(run->options->only[0] != '\0' || run->options->area[0] != '\0'));
     return object;
+}
+
+void runner_list_json(FILE *stream, const struct check_case *const tests[], size_t n)
+{
+    json_t *cases = json_array();
+
+    for (size_t i = 0; i < n; ++i) {
+        const struct check_case *test = tests[i];
+        const char *area = runner_area_name(test);
+
+        json_array_append_new(
+            cases, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:i}", "id", test->id,
+                             "rule", test->rule, "sentence", check_words(test->rule), "obligation",
+                             runner_obligation_words[test->obligation], "evidence",
+                             runner_evidence_words[test->evidence], "area", area, "area_words",
+                             check_words(area), "profiles", profiles_array(test->profiles), "needs",
+                             capabilities_array(test->needs), "devices", test->devices));
+    }
+    /* record_memory_failed says if it fails */
+    (void)document_print(stream,
+                         json_pack("{s:s, s:o}", "schema", "lockstep/cases/1.0", "cases", cases));
 }
 
 int runner_json(FILE *stream, const struct runner_run *run)
@@ -99,14 +135,15 @@ int runner_json(FILE *stream, const struct runner_run *run)
         const struct check_case *test = result->test;
 
         json_array_append_new(
-            cases, json_pack("{s:o, s:o, s:s, s:s, s:s, s:o, s:I, s:f, s:I}", "id",
-                             value_text(test->id), "rule", value_text(test->rule), "obligation",
-                             runner_obligation_words[test->obligation], "evidence",
-                             runner_evidence_words[test->evidence], "verdict",
-                             runner_verdict_words[result->verdict], "reason",
-                             value_text(result->reason), "compared", (json_int_t)result->compared,
-                             "seconds", round(result->seconds * 1e6) / 1e6, "left_behind",
-                             (json_int_t)result->strays.n));
+            cases,
+            json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:I, s:f, s:I}", "id", test->id,
+                      "rule", test->rule, "sentence", result->sentence, "obligation",
+                      runner_obligation_words[test->obligation], "evidence",
+                      runner_evidence_words[test->evidence], "verdict",
+                      runner_verdict_words[result->verdict], "reason", value_text(result->reason),
+                      "hint", value_text(result->hint), "compared", (json_int_t)result->compared,
+                      "seconds", round(result->seconds * 1e6) / 1e6, "left_behind",
+                      (json_int_t)result->strays.n));
     }
     if (status != 0) {
         json_decref(cases);

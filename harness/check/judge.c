@@ -38,6 +38,7 @@ static enum check_verdict verdict_of_end(const struct runner_process *process, i
 static void end_result(struct runner_result *result, enum check_verdict verdict, const char *reason)
 {
     result->verdict = verdict;
+    result->hint[0] = '\0';
     snprintf(result->reason, sizeof result->reason, "%s", reason);
 }
 
@@ -65,7 +66,10 @@ struct runner_result *runner_judge_message(struct runner_job *job,
     result->compared = message->compared;
     result->few_devices = message->few_devices <= IMPL_MAX_DEVICES ? (int)message->few_devices : 0;
     end_result(result, (enum check_verdict)message->verdict, message->reason);
-    runner_clean(result->reason, sizeof result->reason);
+    check_clean(result->reason, sizeof result->reason);
+    if (result->verdict == CHECK_FAIL)
+        memcpy(result->hint, message->hint, sizeof result->hint);
+    check_clean(result->hint, sizeof result->hint);
     if (result->verdict == CHECK_PASS && result->compared == 0)
         end_result(result, CHECK_FAIL, "the case compared nothing");
     if (job->until_caught && runner_catches(result->verdict, result->compared))
@@ -90,12 +94,15 @@ static void judge_probe(struct runner_process *process, int status)
     job->blame = process->answer == RUNNER_NO_SESSION && process->blame;
     if (process->answer == RUNNER_NO_SESSION)
         fault = process->why[0] != '\0' ? process->why : "no reason given";
-    else
-        fault = runner_read_about(process->shared, &job->is);
+    else {
+        /* The implementation could have written into this memory. */
+        memcpy(&job->is, &process->shared->is, sizeof job->is);
+        fault = check_about(&job->is.about);
+    }
     if (!fault)
         return;
     snprintf(job->cause, sizeof job->cause, "%s", fault);
-    runner_clean(job->cause, sizeof job->cause);
+    check_clean(job->cause, sizeof job->cause);
     runner_add_words(process, job->cause);
 }
 
@@ -114,7 +121,7 @@ static void judge_cases(struct runner_process *process, int status)
     verdict = verdict_of_end(process, status);
     if (well && process->answer == RUNNER_NO_SESSION) {
         snprintf(reason, sizeof reason, "%s", process->why);
-        runner_clean(reason, sizeof reason);
+        check_clean(reason, sizeof reason);
         runner_add_words(process, reason);
     } else {
         runner_describe_end(process, status, reason);

@@ -39,25 +39,9 @@ void runner_matrix_sum(struct runner_matrix *matrix)
             kill->broken += kill->result[i].verdict == CHECK_BROKEN;
             kill->own = kill->own || runner_names_rule(kill->mutant->rule, matrix->test[i]->rule);
         }
+        matrix->survivors += kill->caught == 0;
+        matrix->others += kill->caught > 0 && !kill->own;
     }
-}
-
-size_t runner_survivors(const struct runner_matrix *matrix)
-{
-    size_t n = 0;
-
-    for (size_t k = 0; k < matrix->n; ++k)
-        n += matrix->kill[k].caught == 0;
-    return n;
-}
-
-static size_t count_others(const struct runner_matrix *matrix)
-{
-    size_t n = 0;
-
-    for (size_t k = 0; k < matrix->n; ++k)
-        n += matrix->kill[k].caught > 0 && !matrix->kill[k].own;
-    return n;
 }
 
 /* Whether no mutant makes this case fail: then no run shows that it can fail. */
@@ -73,35 +57,23 @@ static bool catches_nothing(const struct runner_matrix *matrix, size_t test)
 
 void runner_matrix_text(FILE *stream, const struct runner_matrix *matrix)
 {
-    const size_t alive = runner_survivors(matrix), others = count_others(matrix);
+    const size_t alive = matrix->survivors, others = matrix->others;
     size_t idle = 0;
     char text[RUNNER_TEXT];
 
-    fprintf(stream, "%-25s %-8s %4s  %s\n", "mutant", "rule", "by", "first cases that caught it");
+    fprintf(stream, "%-25s %-8s %4s  %s\n", "mutant", "rule", "by", "a case that caught it");
     for (size_t k = 0; k < matrix->n; ++k) {
         const struct runner_kill *kill = &matrix->kill[k];
-        const int begun =
-            snprintf(text, sizeof text, "%-25.60s %-8.24s %4zu%c ", kill->mutant->name,
-                     kill->mutant->rule, kill->caught, kill->own || kill->caught == 0 ? ' ' : '!');
-        size_t used = (size_t)begun;
-        bool fits = true;
+        const char *caught = "SURVIVED";
 
-        /* The first cases that caught the mutant, as many as fit; those of its rule come first. */
-        for (size_t i = 0; i < 2 * matrix->n_tests && fits; ++i) {
-            const size_t t = i % matrix->n_tests;
-            const char *id = matrix->test[t]->id;
-            const bool own = runner_names_rule(kill->mutant->rule, matrix->test[t]->rule);
-
-            if (!runner_caught(&kill->result[t]) || own != (i < matrix->n_tests))
-                continue;
-            const bool first = used == (size_t)begun;
-
-            fits = used + strlen(id) + !first <= COLUMNS;
-            if (fits)
-                used +=
-                    (size_t)snprintf(text + used, sizeof text - used, "%s%s", first ? "" : " ", id);
-        }
-        fprintf(stream, "%s%s\n", text, kill->caught == 0 ? "SURVIVED" : "");
+        /* One of its rule, if there is one. */
+        for (int own = 0; own < 2; ++own)
+            for (size_t i = matrix->n_tests; i-- > 0;)
+                if (runner_caught(&kill->result[i]) &&
+                    runner_names_rule(kill->mutant->rule, matrix->test[i]->rule) >= own)
+                    caught = matrix->test[i]->id;
+        fprintf(stream, "%-25.60s %-8.24s %4zu%c %s\n", kill->mutant->name, kill->mutant->rule,
+                kill->caught, kill->own || kill->caught == 0 ? ' ' : '!', caught);
     }
     fputc('\n', stream);
     for (size_t k = 0; k < matrix->n; ++k) {
@@ -162,8 +134,8 @@ static json_t *matrix_object(const struct runner_matrix *matrix)
         "schema", "lockstep/mutants/1.0", "impl", "name", matrix->is->about.name, "version",
         matrix->is->about.version, "until_caught", matrix->options->until_caught ? 1 : 0, "mutants",
         mutants, "survivors", alive, "idle_cases", idle, "counts", "mutants", (json_int_t)matrix->n,
-        "survivors", (json_int_t)runner_survivors(matrix), "caught_by_other_rules",
-        (json_int_t)count_others(matrix), "cases", (json_int_t)matrix->n_tests, "left_out",
+        "survivors", (json_int_t)matrix->survivors, "caught_by_other_rules",
+        (json_int_t)matrix->others, "cases", (json_int_t)matrix->n_tests, "left_out",
         (json_int_t)matrix->left_out, "runs", (json_int_t)matrix->runs, "runs_left_out",
         (json_int_t)(matrix->n * matrix->n_tests - matrix->runs), "seconds",
         round(matrix->seconds * 1e3) / 1e3);

@@ -73,8 +73,7 @@ static int run_specs(const char *command, const struct runner_options *options, 
         next += n;
     }
     runs->n_run = (size_t)(next - list);
-    status =
-        runner_jobs(command, jobs, n_jobs, options->jobs, options->until_caught ? 0 : runs->n_run);
+    status = runner_jobs(command, options, jobs, n_jobs, options->until_caught ? 0 : runs->n_run);
     free(jobs);
     free(list);
     return status;
@@ -220,7 +219,7 @@ int runner_mutants(const char *command, const struct runner_options *options,
         else
             status = runner_out_close(command, out);
         if (status == 0)
-            status = runner_survivors(&matrix) > 0 ? EXIT_FAILED : EXIT_PASSED;
+            status = matrix.survivors > 0 ? EXIT_FAILED : EXIT_PASSED;
     }
     for (size_t i = 0; i < matrix.n; ++i)
         free(matrix.kill[i].result);

@@ -1,8 +1,8 @@
 /* check/options.c: the command line of `lockstep check`. */
-#include <fcntl.h>
+#define _GNU_SOURCE /* program_invocation_name */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "check/runner.h"
 #include "command/backend.h"
@@ -64,14 +64,17 @@ static const struct command_option option_table[] = {
     {"profile", 'p', "NAME,..",
      "primitives, dataparallel, ddp or all (default: primitives,dataparallel, and ddp if the "
      "implementation declares it; with --only, --area or --mutants: all)",
-     .kind = COMMAND_OWN},
+     COMMAND_TEXT, OPTION(profile)},
     {"area", 'a', "NAME,..", "only cases of these areas", COMMAND_TEXT, OPTION(area)},
     {"only", 'o', "GLOB,..",
      "only cases whose id or rule matches: SPLIT-01, 'GRAD-*', SPLIT-01.sizes", COMMAND_TEXT,
      OPTION(only)},
-    {"list", 'l', NULL, "print the cases, run nothing", COMMAND_FLAG, VALUE(list)},
+    {"list", 'l', NULL, "print the cases, run nothing; with --format json as a document",
+     COMMAND_FLAG, VALUE(list)},
     {"rules", KEY_RULES, NULL, "print every rule and whether cases cover it", COMMAND_FLAG,
      VALUE(rules)},
+    {"exitfirst", 'x', NULL, "stop at the first case that is not passed; the rest is not run",
+     COMMAND_FLAG, VALUE(exitfirst)},
     {"seed", 's', "S",
      "seed of the cases' data and schedules (default 0). Every case has the schedule 0 first",
      COMMAND_SIZE, VALUE(seed), .most = INT64_MAX},
@@ -112,30 +115,7 @@ static const struct command_option option_table[] = {
 static error_t parse_check_option(int key, char *arg, struct argp_state *state)
 {
     struct runner_options *options = command_input(state);
-    const char *names[RUNNER_PROFILES + 1];
-    char list[sizeof options->profile], *rest = NULL;
-    size_t index = 0;
 
-    if (key == 'p') {
-        error_t status =
-            command_field(state, "profile", arg, options->profile, sizeof options->profile);
-
-        for (int i = 0; i < RUNNER_PROFILES; ++i)
-            names[i] = runner_profiles[i].name;
-        names[RUNNER_PROFILES] = "all";
-        memcpy(list, options->profile, sizeof list);
-        for (char *name = strtok_r(list, ",", &rest); name && status == 0;
-             name = strtok_r(NULL, ",", &rest)) {
-            status = command_choice(state, "profile", "profile", name, names, RUNNER_PROFILES + 1,
-                                    &index);
-            if (status == 0)
-                options->profiles |=
-                    index == RUNNER_PROFILES ? ALL_PROFILES : runner_profiles[index].bit;
-        }
-        if (status == 0 && options->profiles == 0)
-            return command_bad_option(state, "--profile: '%.40s' names no profile", arg);
-        return status;
-    }
     if (key != ARGP_KEY_END)
         return command_key(key, arg, state);
     for (const struct command_option *row = option_table; row->name; ++row)
@@ -152,7 +132,8 @@ static error_t parse_check_option(int key, char *arg, struct argp_state *state)
 static int check_runner_options(const char *command, const struct runner_options *o)
 {
     const char *chooser = o->backend[0] != '\0' ? "--backend" : "--communicator";
-    const bool writes = o->format != RUNNER_FORMAT_TEXT || o->out[0] != '\0';
+    const bool listed = o->list && o->format == RUNNER_FORMAT_JSON;
+    const bool writes = (o->format != RUNNER_FORMAT_TEXT && !listed) || o->out[0] != '\0';
     const bool launched = o->launcher[0] != '\0';
     const bool divided = o->world.processes > 0 || o->world.per_process > 0;
     const struct {
@@ -163,7 +144,9 @@ static int check_runner_options(const char *command, const struct runner_options
          " and --impl-options are the same thing here"},
         {o->list && o->rules, "", "--list and --rules: one at a time"},
         {(o->list || o->rules) && (writes || o->mutants), "",
-         "--list and --rules print text and run nothing: not with --format, --out or --mutants"},
+         "--list and --rules print and run nothing: not with --out or --mutants, and of the "
+         "formats "
+         "only --list with json"},
         {o->rules && (o->only[0] != '\0' || o->profile[0] != '\0'), "",
          "--rules can be narrowed with --area only"},
         {o->has_backend && o->impl[0] != '\0' && o->spec.kind != IMPL_SPEC_REFERENCE, chooser,
@@ -176,6 +159,8 @@ static int check_runner_options(const char *command, const struct runner_options
          "--mutants: the format is text or json"},
         {o->until_caught && !o->mutants, "", "--until-caught goes with --mutants"},
         {o->every_run && !o->mutants, "", "--every-run goes with --mutants"},
+        {o->exitfirst && o->mutants, "",
+         "--exitfirst stops one implementation: with --mutants it is --until-caught"},
         {o->until_caught && o->isolate, "", "--until-caught and --isolate: one at a time"},
         {divided && !launched, "", "--processes and --per-process need --launcher"},
         {o->world.processes > 0 && o->world.per_process > 0, "",
@@ -246,22 +231,22 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
             "devices than required, 2 misuse, nothing "
             "selected, or a case is broken: no "
             "verdict, the reason says why; 77 everything was skipped, 130 interrupted."};
+    const char *names[RUNNER_PROFILES + 1] = {[RUNNER_PROFILES] = "all"};
     struct dp_kind_row kind;
+    uint64_t bits;
 
     *options = (struct runner_options){.jobs = 0};
-    /* argv[0] of the program as it was called, because main has replaced it here. */
-    const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    const ssize_t length =
-        file < 0 ? -1 : read(file, options->program, sizeof options->program - 1);
-
-    if (file >= 0)
-        close(file);
-    options->program[length > 0 ? length : 0] = '\0';
+    /* main has replaced argv[0]. */
+    snprintf(options->program, sizeof options->program, "%s",
+             program_invocation_name[0] != '\0' ? program_invocation_name : "lockstep");
     text_clean(options->program, '?');
-    if (options->program[0] == '\0')
-        snprintf(options->program, sizeof options->program, "lockstep");
-    if (command_read(&syntax, argc, argv, options))
+    for (int p = 0; p < RUNNER_PROFILES; ++p)
+        names[p] = runner_profiles[p].name;
+    if (command_read(&syntax, argc, argv, options) ||
+        runner_names(argv[0], "--profile", options->profile, names, RUNNER_PROFILES + 1, &bits))
         return EXIT_MISUSE;
+    /* Their bits are in the order of the names. */
+    options->profiles = bits >> RUNNER_PROFILES ? ALL_PROFILES : (unsigned)bits;
     options->spec =
         impl_spec_read(options->impl[0] == '\0' && !options->mutants ? "reference" : options->impl);
     if (check_runner_options(argv[0], options) || check_launcher(argv[0], options))

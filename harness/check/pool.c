@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include "build_info.h"
 #include "files/stop.h"
 #include "launch/child.h"
+#include "launch/watch.h"
 
 enum {
     RESULT_FD = 200, /* above all others, where no implementation comes across it */
@@ -36,10 +38,7 @@ enum {
 
 static double runner_now(void)
 {
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+    return (double)watch_clock_ns() / 1e9;
 }
 
 /* ---- limits ---------------------------------------------------------------------------------- */
@@ -126,15 +125,11 @@ static void free_process(struct runner_process *process)
 static int try_process(struct runner_process *process, struct runner_job *job)
 {
     int results[2] = {-1, -1}, noise[2] = {-1, -1};
-    const int random = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
 
     *process = (struct runner_process){.job = job, .results = -1, .noise = -1};
     process->token = (uint64_t)(runner_now() * 1e9);
-    if (random >= 0 &&
-        read(random, &process->token, sizeof process->token) != (ssize_t)sizeof process->token)
+    if (getrandom(&process->token, sizeof process->token, 0) != (ssize_t)sizeof process->token)
         process->token ^= (uint64_t)getpid();
-    if (random >= 0)
-        close(random);
     process->shared = child_shared_memory(sizeof *process->shared);
     if (process->shared && open_pipe(results) == 0 && open_pipe(noise) == 0) {
         set_limit(process, OPEN_SECONDS);
@@ -246,7 +241,7 @@ void runner_process_take(struct runner_process *process)
         }
         result->seconds += runner_now() - process->started;
         result->strays = message->strays;
-        runner_clean(result->strays.name, sizeof result->strays.name);
+        check_clean(result->strays.name, sizeof result->strays.name);
         if (message->fell != 0) {
             hear_all(process);
             runner_add_words(process, result->reason);
@@ -330,7 +325,7 @@ struct pool {
     size_t slots;
     struct pollfd *poll; /* two per slot */
     size_t hangs;        /* cases in a row that gave no verdict in time, of any job */
-    const struct runner_watcher *watcher;
+    struct runner_progress *progress;
 };
 
 /* Waits until there is something to read, or a deadline, or the time to check for signals. */
@@ -362,12 +357,26 @@ static void wait_for_words(struct pool *pool)
     }
 }
 
-/* The last verdict of a process may still change when the process ends, so it is not yet told. */
-static void tell_watcher(const struct pool *pool, struct runner_job *job, size_t upto)
+/* The last verdict of a process may still change when the process ends, so it is not yet shown. */
+static void show_verdicts(const struct pool *pool, struct runner_job *job, size_t upto)
 {
-    for (; job->watched < upto; ++job->watched)
-        if (pool->watcher)
-            pool->watcher->verdict(pool->watcher->context, job->result[job->watched]);
+    struct runner_progress *progress = pool->progress;
+
+    for (; job->shown < upto && progress; ++job->shown) {
+        const struct runner_result *result = job->result[job->shown];
+
+        ++progress->done;
+        progress->bad += runner_failed(result);
+        if (!progress->terminal)
+            continue;
+        fprintf(stderr, "\r\033[K[%zu", progress->done);
+        if (progress->total > 0)
+            fprintf(stderr, "/%zu", progress->total);
+        fprintf(stderr, "] %.40s", result->test->id);
+        if (progress->bad > 0)
+            fprintf(stderr, ", %zu not passed", progress->bad);
+        fflush(stderr);
+    }
 }
 
 /* A process becomes our child if the process that started it has ended. It is killed, and the case
@@ -376,11 +385,12 @@ static void end_strays(const struct pool *pool, struct runner_job *job)
 {
     pid_t *spared = calloc(pool->slots, sizeof *spared);
     size_t n = 0, killed;
+    char name[32];
 
     for (size_t i = 0; i < pool->slots && spared; ++i)
         if (pool->process[i].job)
             spared[n++] = pool->process[i].pid;
-    killed = spared ? strays_kill(spared, n) : 0;
+    killed = spared ? strays_kill(spared, n, name) : 0;
     free(spared);
     if (job && killed > 0 && job->n > 0 && job->next > 0)
         job->result[job->next - 1]->strays.n += (uint32_t)killed;
@@ -396,19 +406,19 @@ static int collect_jobs(struct pool *pool)
         if (!job)
             continue;
         if (!has_ended(process)) {
-            tell_watcher(pool, job, job->next > 0 ? job->next - 1 : 0);
+            show_verdicts(pool, job, job->next > 0 ? job->next - 1 : 0);
             continue;
         }
         if (job->unclean)
             end_strays(pool, job);
-        tell_watcher(pool, job, job->next);
+        show_verdicts(pool, job, job->next);
         pool->hangs = job->hangs > 0 ? pool->hangs + 1 : 0;
         /* Hundreds of cases that all hang would take hours. */
         for (; pool->hangs >= POOL_HANGS && pool->next < pool->n; ++pool->next) {
             struct runner_job *rest = &pool->jobs[pool->next];
 
             runner_give_up(rest, "not run: many cases in a row gave no answer in time");
-            tell_watcher(pool, rest, rest->n);
+            show_verdicts(pool, rest, rest->n);
         }
         if (job->next < job->n && start_process(process, job))
             return -1;
@@ -416,11 +426,10 @@ static int collect_jobs(struct pool *pool)
     return 0;
 }
 
-int runner_pool(struct runner_job jobs[], size_t n, size_t slots,
-                const struct runner_watcher *watcher)
+int runner_pool(struct runner_job jobs[], size_t n, size_t slots, struct runner_progress *progress)
 {
-    struct pool pool = {.jobs = jobs, .n = n, .slots = slots, .watcher = watcher};
-    bool busy = false;
+    struct pool pool = {.jobs = jobs, .n = n, .slots = slots, .progress = progress};
+    bool busy = false, failed = false; /* --exitfirst: a case was not passed */
     int status = 0, saved;
 
     pool.process = calloc(slots, sizeof *pool.process);
@@ -429,7 +438,7 @@ int runner_pool(struct runner_job jobs[], size_t n, size_t slots,
     strays_watch();
     if (!pool.process || !pool.poll)
         status = -1;
-    while (status == 0 && (pool.next < n || busy)) {
+    while (status == 0 && !failed && (pool.next < n || busy)) {
         if (stop_requested()) {
             status = 1;
             break;
@@ -441,6 +450,7 @@ int runner_pool(struct runner_job jobs[], size_t n, size_t slots,
             break;
         wait_for_words(&pool);
         status = collect_jobs(&pool);
+        failed = progress && progress->exitfirst && progress->bad > 0;
         busy = false;
         for (size_t i = 0; i < slots; ++i)
             busy = busy || pool.process[i].job;
@@ -453,8 +463,12 @@ int runner_pool(struct runner_job jobs[], size_t n, size_t slots,
         child_wait(pool.process[i].pid, NULL);
         free_process(&pool.process[i]);
     }
-    if (status != 0 && pool.process)
+    if ((status != 0 || failed) && pool.process)
         end_strays(&pool, NULL);
+    /* A verdict that was not told could still have changed. */
+    for (size_t j = 0; j < n && failed; ++j)
+        for (size_t i = jobs[j].shown; i < jobs[j].n; ++i)
+            runner_unask(jobs[j].result[i]);
     free(pool.process);
     free(pool.poll);
     errno = saved;

@@ -34,7 +34,7 @@ struct runner_job {
     size_t n, next;      /* next: the first case without a verdict */
     size_t hangs;        /* cases in a row that gave no verdict in time */
     size_t never_opened; /* processes in a row that died before the session was open */
-    size_t watched;      /* verdicts that the watcher knows of */
+    size_t shown;        /* verdicts that the progress has */
     bool unclean; /* its last process did not end as it should: some of its children may be left */
     struct runner_about is;  /* PROBE: out */
     char cause[RUNNER_TEXT]; /* PROBE: out, why there is no answer */
@@ -44,23 +44,24 @@ struct runner_job {
 /* Whether a job with until_caught ends after this verdict. */
 bool runner_catches(enum check_verdict verdict, size_t compared);
 
-/* Called after every verdict. */
-struct runner_watcher {
-    void (*verdict)(void *context, const struct runner_result *result);
-    void *context;
+/* Verdicts so far, shown on standard error if that is a terminal. */
+struct runner_progress {
+    bool terminal;
+    bool exitfirst; /* nothing goes on after the first verdict that is FAIL or BROKEN */
+    size_t done, total, bad;
 };
 
 /* Runs all jobs, at most `slots` at a time. Returns 0; 1 if a stop was requested first; or -1 with
  * errno if no process can be started. */
-int runner_pool(struct runner_job jobs[], size_t n, size_t slots,
-                const struct runner_watcher *watcher);
+int runner_pool(struct runner_job jobs[], size_t n, size_t slots, struct runner_progress *progress);
 
 /* A job without cases on an implementation, as the options say. */
 struct runner_job runner_job_of(const struct runner_options *options, const char *spec);
-/* Runs all jobs, and shows how many of so many verdicts there are (0: it is not known). Returns 0,
- * or the exit status after a complaint. */
-int runner_jobs(const char *command, struct runner_job jobs[], size_t n, size_t slots,
-                size_t total);
+/* Runs all jobs with so many slots, as the options say, and shows how many of so many verdicts
+ * there are (0: it is not known). With --exitfirst, those without a verdict are skipped after the
+ * first failure. Returns 0, or the exit status after a complaint. */
+int runner_jobs(const char *command, const struct runner_options *options, struct runner_job jobs[],
+                size_t n, size_t total);
 
 /* ---- between the process of a job and its parent ------------------------------------------- */
 
@@ -84,6 +85,7 @@ struct runner_message {
                       to blame */
     struct strays strays;
     char reason[600];
+    char hint[sizeof((struct runner_result *)0)->hint];
 };
 
 _Noreturn void runner_child(const struct runner_job *job, int output, uint64_t token,
@@ -124,8 +126,6 @@ void runner_process_take(struct runner_process *process);
 void runner_add_words(const struct runner_process *process, char text[RUNNER_TEXT]);
 /* Writes how the process ended; status as from waitpid. */
 void runner_describe_end(const struct runner_process *process, int status, char text[RUNNER_TEXT]);
-/* Copies the description of the implementation. Returns what is wrong with it, or NULL. */
-const char *runner_read_about(const struct runner_shared *shared, struct runner_about *is);
 
 /* Takes the verdict of a message for the next case of the job. NULL: it is for another one. */
 struct runner_result *runner_judge_message(struct runner_job *job,

@@ -26,7 +26,7 @@ void runner_add_words(const struct runner_process *process, char text[RUNNER_TEX
         end = begin + strcspn(begin, "\n");
     }
     snprintf(words, sizeof words, "%.*s", (int)(end - begin), begin);
-    runner_clean(words, sizeof words);
+    check_clean(words, sizeof words);
     if (words[0] != '\0')
         text_add(text, RUNNER_TEXT, "; it said: %s", words);
 }
@@ -36,7 +36,7 @@ void runner_describe_end(const struct runner_process *process, int status, char 
     char name[sizeof process->shared->doing], doing[80];
 
     memcpy(name, process->shared->doing, sizeof name);
-    runner_clean(name, sizeof name);
+    check_clean(name, sizeof name);
     snprintf(doing, sizeof doing, "%s%s", name[0] != '\0' ? ", in " : "", name);
     if (process->damaged)
         snprintf(text, RUNNER_TEXT, "%.800s%s", process->why, doing);
@@ -51,26 +51,4 @@ void runner_describe_end(const struct runner_process *process, int status, char 
         snprintf(text, RUNNER_TEXT, "the process ended with status %d and without an answer%s",
                  WEXITSTATUS(status), doing);
     runner_add_words(process, text);
-}
-
-/* The implementation could have written into this memory, so every field is checked. */
-const char *runner_read_about(const struct runner_shared *shared, struct runner_about *is)
-{
-    struct impl_about *about = &is->about;
-
-    memcpy(is, &shared->is, sizeof *is);
-    runner_clean(about->name, sizeof about->name);
-    runner_clean(about->version, sizeof about->version);
-    runner_clean(about->blas, sizeof about->blas);
-    runner_clean(about->gpu_software, sizeof about->gpu_software);
-    if (about->name[0] == '\0')
-        return "the implementation has no name";
-    if (about->devices < 0 || about->devices > IMPL_MAX_DEVICES)
-        return "the number of devices is out of range";
-    for (int i = 0; i < about->devices; ++i)
-        runner_clean(about->device_name[i], sizeof about->device_name[i]);
-    for (int i = 0; i < IMPL_DIALECTS; ++i)
-        if ((int)about->dialect[i] < IMPL_UNDECLARED || (int)about->dialect[i] > IMPL_FREE)
-            return "a declared dialect is not a word of impl.h";
-    return NULL;
 }

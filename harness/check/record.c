@@ -6,48 +6,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/text_out.h"
 #include "record/json.h"
+#include "text/text.h"
 
 enum { FILE_BYTES_MAX = 64 << 20 };
 
-const char *const check_record_words[CHECK_RECORD_VERDICTS] = {"PASS", "FAIL", "SKIP", "BROKEN"};
-
-static int fault(struct text_error *err, const char *format, ...)
+static void fault(struct text_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Notes a fault; the first one wins. */
-static int fault(struct text_error *err, const char *format, ...)
+static void fault(struct text_error *err, const char *format, ...)
 {
     va_list args;
 
-    if (err->text[0] != '\0')
-        return -1;
     va_start(args, format);
-    vsnprintf(err->text, sizeof err->text, format, args);
+    if (err->text[0] == '\0')
+        vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
-    return -1;
 }
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-enum row_kind { ROW_TEXT, ROW_COUNT, ROW_FLAG };
-
 /* A field of an object, and where its value is stored. */
 struct row {
     const char *key;
-    enum row_kind kind;
-    bool optional; /* the field may be null or missing; then the value is empty */
-    size_t offset, bytes;
+    bool optional;        /* the field may be null or missing; then the value is empty */
+    size_t offset, bytes; /* bytes 0: it is a count */
 };
-#define AT(type, member) .offset = offsetof(struct type, member)
+#define ROW(key_, type, member)                                                                    \
+    .key = (key_), .offset = offsetof(struct type, member),                                        \
+    .bytes = sizeof(((struct type *)0)->member)
 #define TEXT(key_, type, member)                                                                   \
     {                                                                                              \
-        .key = (key_), AT(type, member), .bytes = sizeof((struct type){.member = ""}.member)       \
+        ROW(key_, type, member)                                                                    \
     }
-#define COUNT(key_, type, member)                                                                  \
+#define TEXT_OR_NONE(key_, type, member)                                                           \
     {                                                                                              \
-        .key = (key_), .kind = ROW_COUNT, AT(type, member)                                         \
+        ROW(key_, type, member), .optional = true                                                  \
     }
 #define ROWS(list) (list), sizeof(list) / sizeof(list)[0]
 
@@ -84,28 +79,31 @@ static void read_rows(const json_t *object, void *to, const struct row rows[], s
 
         if (rows[i].optional && (!value || json_is_null(value)))
             continue;
-        if (rows[i].kind == ROW_TEXT) {
+        if (rows[i].bytes > 0)
             read_row_text(object, rows[i].key, at, rows[i].bytes, err);
-        } else if (rows[i].kind == ROW_COUNT) {
+        else
             *(size_t *)(void *)at = read_count(object, rows[i].key, err);
-        } else {
-            if (!json_is_boolean(value))
-                fault(err, "'%s' is missing or neither true nor false", rows[i].key);
-            *(bool *)at = json_is_true(value);
-        }
     }
 }
 
-static enum check_record_verdict read_verdict(const json_t *object, struct text_error *err)
+/* Returns which of the words it is. */
+static int read_word(const json_t *object, const char *key, const char *const words[], int n,
+                     struct text_error *err)
 {
     char word[16];
 
-    read_row_text(object, "verdict", word, sizeof word, err);
-    for (int i = 0; i < CHECK_RECORD_VERDICTS; ++i)
-        if (strcmp(word, check_record_words[i]) == 0)
-            return (enum check_record_verdict)i;
-    fault(err, "'%.20s' is not a verdict", word);
-    return CHECK_RECORD_BROKEN;
+    read_row_text(object, key, word, sizeof word, err);
+    for (int i = 0; i < n; ++i)
+        if (strcmp(word, words[i]) == 0)
+            return i;
+    fault(err, "'%.20s' is not a word of '%s'", word, key);
+    return n - 1;
+}
+
+static enum check_verdict read_verdict(const json_t *object, struct text_error *err)
+{
+    return (enum check_verdict)read_word(object, "verdict", runner_verdict_words, CHECK_BROKEN + 1,
+                                         err);
 }
 
 /* Joins the words of a list to one text, with commas; of an object, each after its key. */
@@ -143,89 +141,78 @@ static const struct row impl_rows[] = {
     TEXT("spec", check_record, spec),
     TEXT("options", check_record, options),
     TEXT("device_list", check_record, device_list),
-    {.key = "blas", .optional = true, AT(check_record, blas), .bytes = 160},
-    {.key = "gpu_software", .optional = true, AT(check_record, gpu_software), .bytes = 96},
-    {.key = "launcher", .optional = true, AT(check_record, launcher), .bytes = 300},
-    COUNT("devices", check_record, n_devices),
-    COUNT("seed", check_record, seed),
+    TEXT_OR_NONE("blas", check_record, blas),
+    TEXT_OR_NONE("gpu_software", check_record, gpu_software),
+    TEXT_OR_NONE("launcher", check_record, launcher),
+    {.key = "devices", .offset = offsetof(struct check_record, n_devices)},
+    {.key = "seed", .offset = offsetof(struct check_record, seed)},
 };
 /* Old files have no machine, and it is null if it could not be read. */
 static const struct row machine_rows[] = {
     TEXT("class", check_record, machine_class),
-    {.key = "program", .optional = true, AT(check_record, program), .bytes = 65},
+    TEXT_OR_NONE("program", check_record, program),
     TEXT("instance", check_record, machine_instance),
 };
 static const struct row case_rows[] = {
     TEXT("id", check_record_case, id),
     TEXT("rule", check_record_case, rule),
-    TEXT("obligation", check_record_case, obligation),
-    TEXT("evidence", check_record_case, evidence),
-    TEXT("reason", check_record_case, reason),
+    TEXT_OR_NONE("sentence", check_record_case, sentence),
 };
-static const struct row area_rows[] = {
-    COUNT("rules", check_record_area, rules),
-    COUNT("covered", check_record_area, covered),
-    COUNT("pending", check_record_area, pending),
-    COUNT("not_applicable", check_record_area, not_applicable),
-    COUNT("observed", check_record_area, observed),
-    COUNT("reported", check_record_area, reported),
-    COUNT("untested", check_record_area, untested),
-};
-static const struct row excuse_rows[] = {
-    TEXT("rule", check_record_excuse, rule),
-    TEXT("reason", check_record_excuse, reason),
-    {.key = "pending", .kind = ROW_FLAG, AT(check_record_excuse, pending)},
+static const struct row result_rows[] = {
+    TEXT("reason", runner_result, reason),
+    TEXT_OR_NONE("hint", runner_result, hint),
 };
 
-static void read_area(const json_t *object, struct check_record_area *area, struct text_error *err)
+static void read_area(const json_t *object, struct runner_area_sums *area, struct text_error *err)
 {
+    size_t *n = area->rule;
+
     read_row_text(object, "area", area->name, sizeof area->name, err);
-    read_rows(object, area, ROWS(area_rows), err);
-    if (area->covered + area->pending + area->not_applicable != area->rules ||
-        area->observed + area->reported + area->untested != area->rules)
+    for (int i = 0; i < RULES_COUNTED; ++i)
+        n[i] = read_count(object, runner_rules_words[i], err);
+    if (n[RULES_COVERED] + n[RULES_PENDING] + n[RULES_OUTSIDE] != n[RULES_ALL] ||
+        n[RULES_OBSERVED] + n[RULES_REPORTED] + n[RULES_UNTESTED] != n[RULES_ALL])
         fault(err, "the rules of %s do not add up", area->name);
-}
-
-static void *new_list(const json_t *array, const char *what, size_t size, size_t *n,
-                      struct text_error *err)
-{
-    void *list = calloc(json_array_size(array) + 1, size);
-
-    *n = 0;
-    if (!json_is_array(array))
-        fault(err, "'%s' is missing or no list", what);
-    else if (!list)
-        fault(err, "no memory for %zu of '%s'", json_array_size(array), what);
-    else
-        *n = json_array_size(array);
-    return list;
 }
 
 static void read_lists(const json_t *root, struct check_record *record, struct text_error *err)
 {
     const json_t *rules = json_object_get(root, "rules"), *cases = json_object_get(root, "cases");
     const json_t *areas = json_object_get(rules, "areas"),
-                 *excuses = json_object_get(rules, "excuses"),
                  *partial = json_object_get(rules, "partial");
+    const size_t n = json_array_size(cases);
 
-    record->cases = new_list(cases, "cases", sizeof *record->cases, &record->n_cases, err);
+    record->result = calloc(n + 1, sizeof *record->result);
+    record->cases = calloc(n + 1, sizeof *record->cases);
+    if (!json_is_array(cases))
+        fault(err, "'cases' is missing or no list");
+    else if (!record->result || !record->cases)
+        fault(err, "no memory for %zu cases", n);
+    else
+        record->n_cases = n;
     for (size_t i = 0; i < record->n_cases; ++i) {
         const json_t *object = json_array_get(cases, i);
         struct check_record_case *one = &record->cases[i];
+        struct runner_result *result = &record->result[i];
 
         read_rows(object, one, ROWS(case_rows), err);
-        one->verdict = read_verdict(object, err);
-        if (one->verdict == CHECK_RECORD_PASS && read_count(object, "compared", err) == 0)
+        read_rows(object, result, ROWS(result_rows), err);
+        one->test = (struct check_case){.id = one->id, .rule = one->rule};
+        one->test.obligation = (enum check_obligation)read_word(
+            object, "obligation", runner_obligation_words, MAY + 1, err);
+        one->test.evidence = (enum check_evidence)read_word(
+            object, "evidence", runner_evidence_words, REPORTED + 1, err);
+        result->test = &one->test;
+        result->sentence = one->sentence;
+        result->verdict = read_verdict(object, err);
+        if (result->verdict == CHECK_PASS && read_count(object, "compared", err) == 0)
             fault(err, "%s passed and compared nothing", one->id);
     }
-    record->areas = new_list(areas, "areas", sizeof *record->areas, &record->n_areas, err);
-    for (size_t i = 0; i < record->n_areas; ++i)
-        read_area(json_array_get(areas, i), &record->areas[i], err);
-    record->excuses =
-        new_list(excuses, "excuses", sizeof *record->excuses, &record->n_excuses, err);
-    for (size_t i = 0; i < record->n_excuses; ++i)
-        read_rows(json_array_get(excuses, i), &record->excuses[i], ROWS(excuse_rows), err);
-    read_area(rules, &record->total, err);
+    if (!json_is_array(areas) || json_array_size(areas) > RUNNER_AREAS)
+        fault(err, "'areas' is missing, no list, or longer than %d", RUNNER_AREAS);
+    for (; record->sums->n < json_array_size(areas) && err->text[0] == '\0'; ++record->sums->n)
+        read_area(json_array_get(areas, record->sums->n), &record->sums->row[record->sums->n], err);
+    read_area(rules, &record->sums->row[record->sums->n], err);
     read_words(json_object_get(rules, "profiles"), "profiles", JSON_ARRAY, record->profiles,
                sizeof record->profiles, err);
     if (!json_is_boolean(partial))
@@ -235,9 +222,9 @@ static void read_lists(const json_t *root, struct check_record *record, struct t
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-static int compare_ids(const void *a, const void *b)
+static int compare_tests(const void *a, const void *b)
 {
-    const struct check_record_case *const *x = a, *const *y = b;
+    const struct check_case *const *x = a, *const *y = b;
 
     return strcmp((*x)->id, (*y)->id);
 }
@@ -245,10 +232,10 @@ static int compare_ids(const void *a, const void *b)
 /* Counts the cases, and compares the sums of the file with that. */
 static void check_counts(const json_t *counts, struct check_record *record, struct text_error *err)
 {
-    static const char *const keys[CHECK_RECORD_VERDICTS] = {"pass", "fail", "skip", "broken"};
+    static const char *const keys[] = {"pass", "fail", "skip", "broken"};
     const json_t *seconds = json_object_get(counts, "seconds");
-    const struct check_record_case **sorted = calloc(record->n_cases + 1, sizeof *sorted);
-    struct check_record_area *total = &record->total;
+    const struct check_case **sorted = calloc(record->n_cases + 1, sizeof *sorted);
+    struct runner_area_sums *total = &record->sums->row[record->sums->n];
     const size_t *n = total->verdict;
 
     if (!sorted) {
@@ -256,32 +243,32 @@ static void check_counts(const json_t *counts, struct check_record *record, stru
         return;
     }
     for (size_t i = 0; i < record->n_cases; ++i) {
-        const struct check_record_case *one = &record->cases[i];
+        const struct runner_result *result = &record->result[i];
 
-        sorted[i] = one;
+        sorted[i] = result->test;
         ++total->cases;
-        ++total->verdict[one->verdict];
-        for (size_t a = 0; a < record->n_areas; ++a) {
-            const size_t length = strlen(record->areas[a].name);
+        ++total->verdict[result->verdict];
+        for (struct runner_area_sums *area = record->sums->row; area < total; ++area) {
+            const size_t length = strlen(area->name);
 
-            if (strncmp(one->rule, record->areas[a].name, length) != 0 || one->rule[length] != '-')
+            if (strncmp(result->test->rule, area->name, length) != 0 ||
+                result->test->rule[length] != '-')
                 continue;
-            ++record->areas[a].cases;
-            ++record->areas[a].verdict[one->verdict];
+            ++area->cases;
+            ++area->verdict[result->verdict];
         }
     }
     /* A case is counted once. */
-    qsort(sorted, record->n_cases, sizeof *sorted, compare_ids);
+    qsort(sorted, record->n_cases, sizeof *sorted, compare_tests);
     for (size_t i = 1; i < record->n_cases; ++i)
         if (strcmp(sorted[i - 1]->id, sorted[i]->id) == 0)
             fault(err, "the case %s is there twice", sorted[i]->id);
     free(sorted);
     /* The worst verdict; if all are skipped, it is SKIP. */
-    const enum check_record_verdict worst = n[CHECK_RECORD_BROKEN] > 0 || record->n_cases == 0
-                                                ? CHECK_RECORD_BROKEN
-                                            : n[CHECK_RECORD_FAIL] > 0 ? CHECK_RECORD_FAIL
-                                            : n[CHECK_RECORD_PASS] > 0 ? CHECK_RECORD_PASS
-                                                                       : CHECK_RECORD_SKIP;
+    const enum check_verdict worst = n[CHECK_BROKEN] > 0 || record->n_cases == 0 ? CHECK_BROKEN
+                                     : n[CHECK_FAIL] > 0                         ? CHECK_FAIL
+                                     : n[CHECK_PASS] > 0                         ? CHECK_PASS
+                                                                                 : CHECK_SKIP;
 
     record->verdict = read_verdict(counts, err);
     record->seconds = json_number_value(seconds);
@@ -289,11 +276,12 @@ static void check_counts(const json_t *counts, struct check_record *record, stru
         fault(err, "'seconds' is missing or no time");
     if (read_count(counts, "cases", err) != total->cases)
         fault(err, "'counts' is of another number of cases");
-    for (int i = 0; i < CHECK_RECORD_VERDICTS; ++i)
+    for (int i = 0; i <= CHECK_BROKEN; ++i)
         if (read_count(counts, keys[i], err) != n[i])
             fault(err, "'%s' in 'counts' is not the number of such cases", keys[i]);
     if (record->verdict != worst)
-        fault(err, "the verdict %s is not that of the cases", check_record_words[record->verdict]);
+        fault(err, "the verdict %s is not that of the cases",
+              runner_verdict_words[record->verdict]);
 }
 
 int check_record_read(const char *path, struct check_record *record, struct text_error *err)
@@ -303,6 +291,9 @@ int check_record_read(const char *path, struct check_record *record, struct text
     json_t *root = record_json_file(path, FILE_BYTES_MAX, &why);
 
     *record = (struct check_record){.n_cases = 0};
+    record->sums = calloc(1, sizeof *record->sums);
+    if (!record->sums)
+        fault(&why, "no memory for its sums");
     if (root) {
         read_row_text(root, "schema", schema, sizeof schema, &why);
         if (strcmp(schema, "lockstep/check/1.0") != 0)
@@ -335,7 +326,7 @@ int check_record_read(const char *path, struct check_record *record, struct text
 void check_record_free(struct check_record *record)
 {
     free(record->cases);
-    free(record->areas);
-    free(record->excuses);
+    free(record->result);
+    free(record->sums);
     *record = (struct check_record){.n_cases = 0};
 }

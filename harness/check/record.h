@@ -2,34 +2,12 @@
 #ifndef HARNESS_CHECK_RECORD_H
 #define HARNESS_CHECK_RECORD_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "check/runner.h"
 
-#include "record/record.h"
-
-enum check_record_verdict {
-    CHECK_RECORD_PASS,
-    CHECK_RECORD_FAIL,
-    CHECK_RECORD_SKIP,
-    CHECK_RECORD_BROKEN,
-    CHECK_RECORD_VERDICTS
-};
-extern const char *const check_record_words[CHECK_RECORD_VERDICTS];
-
+/* The case that a result points to, with its texts. */
 struct check_record_case {
-    char id[96], rule[32], obligation[16], evidence[16], reason[1024];
-    enum check_record_verdict verdict;
-};
-
-struct check_record_area {
-    char name[32];
-    size_t rules, covered, pending, not_applicable, observed, reported, untested;
-    size_t cases, verdict[CHECK_RECORD_VERDICTS]; /* counted by the reader */
-};
-
-struct check_record_excuse {
-    char rule[32], reason[512];
-    bool pending;
+    struct check_case test;
+    char id[96], rule[32], sentence[RUNNER_TEXT]; /* the last "": the file of an older program */
 };
 
 struct check_record {
@@ -42,14 +20,12 @@ struct check_record {
     char launcher[300];
     bool sealed;
     bool partial; /* --only or --area: not the whole profile */
-    enum check_record_verdict verdict;
+    enum check_verdict verdict;
     double seconds;
     struct check_record_case *cases;
+    struct runner_result *result; /* of each */
     size_t n_cases;
-    struct check_record_area *areas, total;
-    size_t n_areas;
-    struct check_record_excuse *excuses;
-    size_t n_excuses;
+    struct runner_sums *sums; /* its cases were counted by the reader */
 };
 
 /* Returns 0, or -1 and one line. All texts are valid UTF-8 that can be shown; the sums were counted

@@ -1,6 +1,5 @@
 /* check/result.c: decides what is not to be run, which profiles were tested, and the exit status.
  */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,21 +14,17 @@ static void add_result(struct runner_run *run, const struct check_case *test)
     struct runner_result *result = &run->result[run->n++];
 
     /* A result has no verdict yet, so it is BROKEN until there is one. */
-    *result = (struct runner_result){.test = test, .verdict = CHECK_BROKEN};
+    *result = (struct runner_result){
+        .test = test, .sentence = check_words(test->rule), .verdict = CHECK_BROKEN};
     snprintf(result->reason, sizeof result->reason, "not run");
 }
 
-/* Adds a result that has no function: it is about a profile as a whole. The reason is formatted as
- * by printf. */
-static void fail_profile(struct runner_run *run, const struct runner_profile *profile,
-                         uint64_t capability, const char *word, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-
-static void fail_profile(struct runner_run *run, const struct runner_profile *profile,
-                         uint64_t capability, const char *word, const char *format, ...)
+/* Adds a result that has no function: it is about a profile as a whole. Returns its reason, which
+ * the caller writes. */
+static char *fail_profile(struct runner_run *run, const struct runner_profile *profile,
+                          uint64_t capability, const char *word)
 {
     struct runner_requirement *new = &run->requirement[run->n_requirements++];
-    va_list args;
 
     snprintf(new->id, sizeof new->id, "PROFILE.%s.%s", profile->name, word);
     new->test = (struct check_case){.id = new->id,
@@ -39,9 +34,7 @@ static void fail_profile(struct runner_run *run, const struct runner_profile *pr
                                     .needs = capability};
     add_result(run, &new->test);
     run->result[run->n - 1].verdict = CHECK_FAIL;
-    va_start(args, format);
-    vsnprintf(run->result[run->n - 1].reason, RUNNER_TEXT, format, args);
-    va_end(args);
+    return run->result[run->n - 1].reason;
 }
 
 /* With only --only or --area no whole profile is asked for. */
@@ -108,9 +101,9 @@ int runner_prepare(struct runner_run *run, const struct check_case *const tests[
             const char *word = impl_capability_word((uint64_t)1 << i);
 
             if (missing >> i & 1)
-                fail_profile(run, profile, (uint64_t)1 << i, word,
-                             "profile %s requires '%s', which the implementation does not have",
-                             profile->name, word);
+                snprintf(fail_profile(run, profile, (uint64_t)1 << i, word), RUNNER_TEXT,
+                         "profile %s requires '%s', which the implementation does not have",
+                         profile->name, word);
         }
     }
     for (size_t i = 0; i < n; ++i) {
@@ -146,10 +139,10 @@ void runner_require_devices(struct runner_run *run)
                           run->result[i].few_devices <= runner_profiles[p].devices;
     for (int p = 0; p < RUNNER_PROFILES; ++p)
         if (skipped[p] > 0)
-            fail_profile(run, &runner_profiles[p], 0, "devices",
-                         "profile %s needs %d devices, or as many ranks: %zu of its cases were "
-                         "skipped for want of them, so it was not tested",
-                         runner_profiles[p].name, runner_profiles[p].devices, skipped[p]);
+            snprintf(fail_profile(run, &runner_profiles[p], 0, "devices"), RUNNER_TEXT,
+                     "profile %s needs %d devices, or as many ranks: %zu of its cases were skipped "
+                     "for want of them, so it was not tested",
+                     runner_profiles[p].name, runner_profiles[p].devices, skipped[p]);
 }
 
 void runner_run_free(struct runner_run *run)
@@ -159,6 +152,20 @@ void runner_run_free(struct runner_run *run)
     run->requirement = NULL;
     run->result = NULL;
     run->n = run->n_requirements = 0;
+}
+
+bool runner_failed(const struct runner_result *result)
+{
+    return result->verdict == CHECK_FAIL || result->verdict == CHECK_BROKEN;
+}
+
+void runner_unask(struct runner_result *result)
+{
+    *result = (struct runner_result){.test = result->test,
+                                     .sentence = result->sentence,
+                                     .verdict = CHECK_SKIP,
+                                     .unasked = true,
+                                     .reason = "not run: --exitfirst ended the run"};
 }
 
 /* ---- the exit status ------------------------------------------------------------------------- */

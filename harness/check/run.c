@@ -42,33 +42,12 @@ int runner_out_close(const char *command, struct whole_file *out)
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
-struct progress {
-    bool terminal;
-    size_t done, total, bad;
-};
-
-static void show_progress(void *context, const struct runner_result *result)
+int runner_jobs(const char *command, const struct runner_options *options, struct runner_job jobs[],
+                size_t n, size_t total)
 {
-    struct progress *progress = context;
-
-    ++progress->done;
-    progress->bad += result->verdict == CHECK_FAIL || result->verdict == CHECK_BROKEN;
-    if (!progress->terminal)
-        return;
-    fprintf(stderr, "\r\033[K[%zu", progress->done);
-    if (progress->total > 0)
-        fprintf(stderr, "/%zu", progress->total);
-    fprintf(stderr, "] %.40s", result->test->id);
-    if (progress->bad > 0)
-        fprintf(stderr, ", %zu not passed", progress->bad);
-    fflush(stderr);
-}
-
-int runner_jobs(const char *command, struct runner_job jobs[], size_t n, size_t slots, size_t total)
-{
-    struct progress progress = {.terminal = isatty(STDERR_FILENO) != 0, .total = total};
-    const struct runner_watcher watcher = {show_progress, &progress};
-    const int status = runner_pool(jobs, n, slots, &watcher);
+    struct runner_progress progress = {
+        .terminal = isatty(STDERR_FILENO) != 0, .exitfirst = options->exitfirst, .total = total};
+    const int status = runner_pool(jobs, n, options->jobs, &progress);
     const char *why = strerror(errno);
 
     if (progress.terminal && progress.done > 0)
@@ -110,7 +89,7 @@ int runner_probe(const char *command, const char *spec, struct runner_run *run)
     job->mode = RUNNER_PROBE;
     /* This is known before it is loaded, and starting it may take long. */
     job->process = job->world || impl_spec_read(spec).kind == IMPL_SPEC_COMMAND;
-    status = runner_jobs(command, job, 1, 1, 0);
+    status = runner_jobs(command, options, job, 1, 0);
     run->is = job->is;
     run->blame = job->blame;
     memcpy(run->cause, job->cause, sizeof run->cause);

@@ -58,7 +58,7 @@ struct runner_options {
     size_t format;  /* enum runner_format */
     char out[RUNNER_TEXT];
     bool has_seed, has_backend, has_devices;
-    bool list, rules, isolate, mutants, until_caught, every_run, same_process;
+    bool list, rules, isolate, mutants, until_caught, every_run, same_process, exitfirst;
 };
 
 /* Returns 0, or the exit status after a complaint. */
@@ -85,16 +85,27 @@ const struct check_excuse *runner_excuse(const struct check_area *area, const ch
 const struct check_area *runner_area_of(const char *rule); /* NULL: none has that name */
 /* Writes the name of a rule: "AREA-07". */
 void runner_rule(const struct check_area *area, int number, char rule[32]);
+/* As in documents for programs. */
 extern const char *const runner_obligation_words[], *const runner_evidence_words[],
                                                         *const runner_verdict_words[];
+/* For people: "must", or of a case that was not passed: "optional, and claimed". */
+const char *runner_obligation(const struct check_case *test, bool failed);
+/* The name of its area: "PROFILE", if it has none. */
+const char *runner_area_name(const struct check_case *test);
 
 /* Selects the cases that the options ask for, in the order of the areas. Returns 0 and *tests,
  * which the caller frees; or the exit status after a complaint. */
 int runner_select(const char *command, const struct runner_options *options,
                   const struct check_case ***tests, size_t *n);
+/* Reads a list of names, with commas: bit i of *bits is name i. Returns 0, or the exit status after
+ * a complaint. */
+int runner_names(const char *command, const char *option, const char *list,
+                 const char *const names[], size_t n, uint64_t *bits);
 /* Reads --area: bit i of *areas is area i. Returns 0, or the exit status after a complaint. */
 int runner_areas(const char *command, const struct runner_options *options, uint64_t *areas);
 void runner_list(FILE *stream, const struct check_case *const tests[], size_t n);
+/* As lockstep/cases/1.0. */
+void runner_list_json(FILE *stream, const struct check_case *const tests[], size_t n);
 void runner_rules(FILE *stream, uint64_t areas);
 
 /* ---- processes that an implementation leaves running --------------------------------------- */
@@ -114,21 +125,32 @@ void strays_watch(void);
  * by themselves, then kills the rest. */
 void strays_end(struct strays *strays);
 /* Kills all children of this process except those in spared; waits for none of them. Returns how
- * many it killed. */
-size_t strays_kill(const pid_t spared[], size_t n);
+ * many it killed, and the name of one. */
+size_t strays_kill(const pid_t spared[], size_t n, char name[32]);
 
 /* ---- results ------------------------------------------------------------------------------- */
 
 struct runner_result {
     const struct check_case *test;
+    const char *sentence; /* of its rule; "": RULES.md has none */
     enum check_verdict verdict;
-    bool ran; /* it ran in a process: the verdict is about the implementation */
+    bool unasked; /* SKIP, because the run ended before it: --exitfirst */
+    bool ran;     /* it ran in a process: the verdict is about the implementation */
     size_t compared;
     int few_devices;      /* a SKIP needs so many devices; 0: it has another reason */
     struct strays strays; /* processes that the implementation left running */
     double seconds;       /* from each request to its verdict, by the runner's clock */
     char reason[RUNNER_TEXT];
+    char hint[sizeof((struct check_outcome *)0)->hint];
 };
+bool runner_failed(const struct runner_result *result); /* FAIL or BROKEN */
+/* It is not run any more, because of --exitfirst. */
+void runner_unask(struct runner_result *result);
+/* Returns the first result that failed, or was skipped, in the same way as number i, or i. */
+size_t runner_first_alike(const struct runner_result result[], size_t i);
+/* Returns the ids of all of which number i is the first, with blanks between them, and how many
+ * there are. The caller frees them; NULL: memory is short. */
+char *runner_alike(const struct runner_result result[], size_t n, size_t i, size_t *count);
 
 /* The description of an implementation, with its texts cleaned. */
 struct runner_about {
@@ -156,11 +178,23 @@ struct runner_run {
     double seconds;
 };
 
+/* Numbers of rules of an area. */
+enum runner_rules {
+    RULES_ALL,
+    RULES_COVERED,
+    RULES_PENDING,
+    RULES_OUTSIDE,  /* not applicable */
+    RULES_OBSERVED, /* there is a case of that evidence with PASS or FAIL */
+    RULES_REPORTED,
+    RULES_UNTESTED,
+    RULES_COUNTED
+};
+extern const char *const runner_rules_words[RULES_COUNTED]; /* of documents for programs */
+
 struct runner_area_sums {
-    const struct check_area *area; /* NULL: the results about profiles, or the total */
-    const char *name;
-    int rules, covered, pending, not_applicable;
-    int observed, reported; /* rules that have a case of that evidence with PASS or FAIL */
+    const struct check_area *area; /* NULL: the results about profiles, the total, or of a file */
+    char name[32];
+    size_t rule[RULES_COUNTED];
     size_t cases, verdict[CHECK_BROKEN + 1];
 };
 
@@ -185,13 +219,16 @@ int runner_prepare(struct runner_run *run, const struct check_case *const tests[
 void runner_require_devices(struct runner_run *run);
 void runner_run_free(struct runner_run *run);
 
-/* Keeps printable ASCII, and replaces all other bytes by '?'; the text ends within bytes. */
-void runner_clean(char *text, size_t bytes);
-
 /* ---- output -------------------------------------------------------------------------------- */
 
 void runner_text(FILE *stream, const struct runner_run *run);
 void runner_markdown(FILE *stream, const struct runner_run *run);
+/* Fills a table of a page: areas that have cases and their total; cases that failed, or were
+ * skipped, those with one reason in one row. */
+struct grid;
+enum runner_table { RUNNER_FAILURES, RUNNER_AREAS_TABLE, RUNNER_SKIPPED };
+void runner_table(struct grid *grid, enum runner_table which, const struct runner_result result[],
+                  size_t n, const struct runner_sums *sums);
 /* Writes nothing if memory is short: record_memory_failed says so. Returns 0, or -1 if the identity
  * of this machine could not be read. */
 int runner_json(FILE *stream, const struct runner_run *run);
@@ -226,7 +263,7 @@ struct runner_matrix {
     const struct check_case **test;
     size_t n_tests, left_out; /* left_out: cases whose needs are not claimed */
     struct runner_kill *kill;
-    size_t n;
+    size_t n, survivors, others; /* others: caught only by cases of rules other than their own */
     size_t runs; /* runs of a case on a mutant; a case is not run if it never asks for the bug */
     double seconds;
 };
@@ -234,9 +271,8 @@ struct runner_matrix {
 /* The rule of a mutant may be a list: "SPLIT-02, SPLIT-04". */
 bool runner_names_rule(const char *list, const char *rule);
 bool runner_caught(const struct runner_result *result);
-/* Fills caught, broken and own. */
+/* Fills caught, broken and own, survivors and others. */
 void runner_matrix_sum(struct runner_matrix *matrix);
-size_t runner_survivors(const struct runner_matrix *matrix);
 void runner_matrix_text(FILE *stream, const struct runner_matrix *matrix);
 void runner_matrix_json(FILE *stream, const struct runner_matrix *matrix);
 /* Whether the file at path holds exactly this matrix. */

@@ -53,7 +53,7 @@ static bool is_living_child(const char *number, char name[32])
     return true;
 }
 
-static size_t kill_children(const pid_t spared[], size_t n, char name[32])
+size_t strays_kill(const pid_t spared[], size_t n, char name[32])
 {
     DIR *list = opendir("/proc");
     const struct dirent *entry;
@@ -72,13 +72,6 @@ static size_t kill_children(const pid_t spared[], size_t n, char name[32])
     }
     closedir(list);
     return killed;
-}
-
-size_t strays_kill(const pid_t spared[], size_t n)
-{
-    char name[32];
-
-    return kill_children(spared, n, name);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
@@ -110,7 +103,7 @@ void strays_end(struct strays *strays)
     if (all_end_soon())
         return;
     for (int round = 0; round < KILL_ROUNDS; ++round) {
-        const size_t killed = kill_children(NULL, 0, strays->name);
+        const size_t killed = strays_kill(NULL, 0, strays->name);
 
         strays->n += (uint32_t)killed;
         if (all_end_soon())

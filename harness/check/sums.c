@@ -1,15 +1,23 @@
-/* check/sums.c: the sums of a run, and its verdict in a sentence. */
+/* check/sums.c: the sums of a run, which of its results are alike, and its verdict in a sentence.
+ */
 #include <string.h>
 
 #include "check/runner.h"
 #include "command/command.h"
+#include "files/memory_file.h"
+
+const char *const runner_rules_words[RULES_COUNTED] = {
+    "rules", "covered", "pending", "not_applicable", "observed", "reported", "untested"};
 
 /* Rules that have an excuse, and rules that have a case with PASS or FAIL, by its evidence. */
 static void count_rules(const struct runner_run *run, struct runner_area_sums *row)
 {
     char rule[32];
 
-    for (int i = 1; i <= row->rules; ++i) {
+    const int n_rules = row->area ? row->area->n_rules : 0;
+
+    row->rule[RULES_ALL] = (size_t)n_rules;
+    for (int i = 1; i <= n_rules; ++i) {
         const struct runner_result *result = run->result;
         bool seen[2] = {false, false};
 
@@ -18,29 +26,25 @@ static void count_rules(const struct runner_run *run, struct runner_area_sums *r
             if (result->ran && strcmp(result->test->rule, rule) == 0 &&
                 (result->verdict == CHECK_PASS || result->verdict == CHECK_FAIL))
                 seen[result->test->evidence == OBSERVED] = true;
-        row->observed += seen[1];
-        row->reported += seen[0] && !seen[1];
-
         const struct check_excuse *excuse = runner_excuse(row->area, rule);
 
-        row->covered += excuse == NULL;
-        row->pending += excuse && excuse->pending;
-        row->not_applicable += excuse && !excuse->pending;
+        ++row->rule[!excuse ? RULES_COVERED : excuse->pending ? RULES_PENDING : RULES_OUTSIDE];
+        ++row->rule[seen[1] ? RULES_OBSERVED : seen[0] ? RULES_REPORTED : RULES_UNTESTED];
     }
 }
 
 void runner_sums_of(const struct runner_run *run, struct runner_sums *sums)
 {
     const bool whole = run->options->only[0] == '\0' && run->options->area[0] == '\0';
-    struct runner_area_sums total = {.name = "total"};
+    struct runner_area_sums total = {.name = "total", .area = NULL};
 
     *sums = (struct runner_sums){.n = 0};
     for (int a = -1; a < check_n_areas && sums->n <= RUNNER_AREAS; ++a) {
         const struct check_area *area = a < 0 ? NULL : check_areas[a];
         struct runner_area_sums *row = &sums->row[sums->n];
 
-        *row = (struct runner_area_sums){
-            .area = area, .name = area ? area->name : "PROFILE", .rules = area ? area->n_rules : 0};
+        *row = (struct runner_area_sums){.area = area};
+        snprintf(row->name, sizeof row->name, "%s", area ? area->name : "PROFILE");
         for (size_t i = 0; i < run->n; ++i)
             if (runner_area_of(run->result[i].test->rule) == area) {
                 ++row->cases;
@@ -49,12 +53,8 @@ void runner_sums_of(const struct runner_run *run, struct runner_sums *sums)
         if (row->cases == 0 && !(area && whole))
             continue;
         count_rules(run, row);
-        total.rules += row->rules;
-        total.covered += row->covered;
-        total.pending += row->pending;
-        total.not_applicable += row->not_applicable;
-        total.observed += row->observed;
-        total.reported += row->reported;
+        for (int i = 0; i < RULES_COUNTED; ++i)
+            total.rule[i] += row->rule[i];
         total.cases += row->cases;
         for (int i = 0; i <= CHECK_BROKEN; ++i)
             total.verdict[i] += row->verdict[i];
@@ -63,27 +63,94 @@ void runner_sums_of(const struct runner_run *run, struct runner_sums *sums)
     sums->row[sums->n] = total;
 }
 
+/* ---- what fails in the same way ---------------------------------------------------------------
+ */
+
+/* Returns the length of a number, or of a list of them: "-4.5, 0x7f800000"; 0: there is none. */
+static size_t length_of_numbers(const char *text)
+{
+    const char *end = text;
+
+    for (const char *next = text;; next = end + 2) {
+        const char *digit = next + (next[0] == '-');
+
+        if (*digit < '0' || *digit > '9')
+            break;
+        end = digit + strspn(digit, "0123456789abcdefx.+-");
+        if (strncmp(end, ", ", 2) != 0)
+            break;
+    }
+    return (size_t)(end - text);
+}
+
+/* Whether two texts differ in numbers only. */
+static bool differ_in_numbers(const char *a, const char *b)
+{
+    while (*a != '\0' && *b != '\0') {
+        const size_t one = length_of_numbers(a), other = length_of_numbers(b);
+
+        if ((one > 0) != (other > 0) || (one == 0 && *a != *b))
+            return false;
+        a += one > 0 ? one : 1;
+        b += other > 0 ? other : 1;
+    }
+    return *a == *b;
+}
+
+/* Results of one verdict are alike if they have one reason; if they failed, also if they have one
+ * hint, or are of one rule, but for the numbers. */
+static bool are_alike(const struct runner_result *a, const struct runner_result *b)
+{
+    if (a->verdict != b->verdict)
+        return false;
+    if (strcmp(a->reason, b->reason) == 0 || !runner_failed(a))
+        return strcmp(a->reason, b->reason) == 0;
+    return (a->hint[0] != '\0' && differ_in_numbers(a->hint, b->hint)) ||
+           (strcmp(a->test->rule, b->test->rule) == 0 && differ_in_numbers(a->reason, b->reason));
+}
+
+size_t runner_first_alike(const struct runner_result result[], size_t i)
+{
+    size_t first = 0;
+
+    while (first < i && !are_alike(&result[first], &result[i]))
+        ++first;
+    return first;
+}
+
+char *runner_alike(const struct runner_result result[], size_t n, size_t i, size_t *count)
+{
+    struct memory_file ids;
+    const int opened = memory_file_open(&ids);
+
+    *count = 0;
+    for (size_t k = i; k < n; ++k) {
+        if (!are_alike(&result[i], &result[k]) || runner_first_alike(result, k) != i)
+            continue;
+        if (opened == 0)
+            fprintf(ids.to, "%s%s", *count > 0 ? " " : "", result[k].test->id);
+        ++*count;
+    }
+    (void)memory_file_close(&ids);
+    return ids.text;
+}
+
 /* ---- the sentence ---------------------------------------------------------------------------- */
 
 static const char *word_of_exit(int status)
 {
-    switch (status) {
-    case EXIT_PASSED:
-        return "PASS";
-    case EXIT_FAILED:
-        return "FAIL";
-    case EXIT_SKIPPED:
-        return "SKIP";
-    default:
-        return "BROKEN";
-    }
+    return status == EXIT_PASSED    ? "PASS"
+           : status == EXIT_FAILED  ? "FAIL"
+           : status == EXIT_SKIPPED ? "SKIP"
+                                    : "BROKEN";
 }
 
 const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TEXT])
 {
     static const char *const words[] = {"", "failed", "skipped", "broken"};
     const struct impl_about *about = &run->is.about;
-    size_t few = 0, not_offered = 0, verdict[CHECK_BROKEN + 1] = {0};
+    size_t few = 0, not_offered = 0, unasked = 0, verdict[CHECK_BROKEN + 1] = {0};
+    char why[160] = "", part[80];
 
     if (run->cause[0] != '\0') {
         snprintf(sentence, RUNNER_TEXT, "%.500s could not be tested: %.500s", run->options->impl,
@@ -97,6 +164,7 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
         ++verdict[result->verdict];
         few += skipped && result->few_devices > 0;
         not_offered += skipped && (result->test->needs & ~about->capabilities) != 0;
+        unasked += result->unasked;
     }
     snprintf(sentence, RUNNER_TEXT, "%s%s%s ", about->name, about->version[0] != '\0' ? " " : "",
              about->version);
@@ -110,13 +178,20 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
         if (verdict[i] > 0)
             text_add(sentence, RUNNER_TEXT, ", %zu %s", verdict[i], words[i]);
     /* The cases that were not tested, so that no reader takes them for tested. */
-    if (few > 0 && not_offered > 0)
-        text_add(sentence, RUNNER_TEXT, " (%zu because of too few devices, %zu not offered)", few,
-                 not_offered);
-    else if (few > 0)
-        text_add(sentence, RUNNER_TEXT, " (%zu because of too few devices)", few);
-    else if (not_offered > 0)
-        text_add(sentence, RUNNER_TEXT, " (%zu not offered)", not_offered);
+    const struct {
+        size_t n;
+        const char *words;
+    } reasons[] = {{few, "because of too few devices"},
+                   {not_offered, "not offered"},
+                   {unasked, "not run: --exitfirst"}};
+
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; ++i) {
+        snprintf(part, sizeof part, "%zu %s", reasons[i].n, reasons[i].words);
+        if (reasons[i].n > 0)
+            text_list(why, sizeof why, ", ", part);
+    }
+    if (why[0] != '\0')
+        text_add(sentence, RUNNER_TEXT, " (%s)", why);
     for (int p = 0; p < RUNNER_PROFILES; ++p)
         if ((run->options->profiles & ~run->profiles & runner_profiles[p].bit) != 0)
             text_add(sentence, RUNNER_TEXT,

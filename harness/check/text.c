@@ -5,11 +5,10 @@
 
 #include "check/runner.h"
 #include "command/command.h"
-#include "files/memory_file.h"
+#include "export/grid.h"
 #include "files/text_out.h"
-#include "text/text.h"
 
-enum { COLUMNS = 80, VERDICT = 7, TOTAL = 9, MARKDOWN_SHOWN = 50 };
+enum { COLUMNS = 80, VERDICT = 7, TOTAL = 9, MARKDOWN_SHOWN = 50, AREA_NUMBERS = CHECK_BROKEN + 3 };
 
 /* Prints the name in a column, and the text next to it. */
 static void print_named(FILE *stream, int column, const char *name, const char *text)
@@ -18,31 +17,125 @@ static void print_named(FILE *stream, int column, const char *name, const char *
     command_wrap(stream, text, (size_t)column + 1, (size_t)column + 1, COLUMNS);
 }
 
-/* All cases that were skipped for one reason are one block; the first of them stands for it. */
-static void print_skipped(FILE *stream, const struct runner_run *run, size_t first)
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* Writes what a row of the areas is about; its numbers are its rules, its cases, and its cases of
+ * each verdict. False: it has no case, and is not shown. */
+static bool fill_area_row(const struct runner_sums *sums, size_t i, char words[RUNNER_TEXT],
+                          size_t numbers[AREA_NUMBERS])
 {
-    const char *reason = run->result[first].reason;
-    char head[RUNNER_TEXT + 64];
-    struct memory_file ids;
-    size_t n = 0;
+    const struct runner_area_sums *row = &sums->row[i];
+    size_t hidden = 0;
 
-    for (size_t i = 0; i < first; ++i)
-        if (run->result[i].verdict == CHECK_SKIP && strcmp(run->result[i].reason, reason) == 0)
-            return;
-    const int opened = memory_file_open(&ids);
+    snprintf(words, RUNNER_TEXT, "%s", check_words(row->name));
+    for (size_t k = 0; k < sums->n && i == sums->n; ++k)
+        hidden += sums->row[k].cases == 0;
+    if (hidden > 0)
+        snprintf(words, RUNNER_TEXT, "with %zu areas without a case", hidden);
+    numbers[0] = row->rule[RULES_ALL];
+    numbers[1] = row->cases;
+    memcpy(numbers + 2, row->verdict, sizeof row->verdict);
+    return row->cases > 0;
+}
 
-    for (size_t i = first; i < run->n; ++i)
-        if (run->result[i].verdict == CHECK_SKIP && strcmp(run->result[i].reason, reason) == 0) {
-            if (opened == 0)
-                fprintf(ids.to, "%s%s", n > 0 ? " " : "", run->result[i].test->id);
-            ++n;
+void runner_table(struct grid *grid, enum runner_table which, const struct runner_result result[],
+                  size_t n, const struct runner_sums *sums)
+{
+    const bool failures = which == RUNNER_FAILURES, areas = which == RUNNER_AREAS_TABLE;
+    size_t numbers[AREA_NUMBERS];
+    char words[RUNNER_TEXT];
+
+    if (areas) {
+        grid_headings(grid, "text", "area|is about");
+        grid_headings(grid, "number", "rules|cases|pass|fail|skip|broken");
+    }
+    for (size_t i = 0; i <= sums->n && areas; ++i) {
+        const size_t *bad = sums->row[i].verdict;
+
+        if (!fill_area_row(sums, i, words, numbers))
+            continue;
+        if (i == sums->n)
+            grid_line(grid);
+        grid_row(grid, bad[CHECK_FAIL] + bad[CHECK_BROKEN] > 0 ? "failed" : "good");
+        grid_cell(grid, "text name", "%s", sums->row[i].name);
+        grid_cell(grid, "text", "%s", words);
+        for (int k = 0; k < AREA_NUMBERS; ++k)
+            grid_cell(grid, "number", "%zu", numbers[k]);
+    }
+    if (areas)
+        return;
+    grid_headings(grid, "text", failures ? "verdict|cases|rule|what was found" : "cases|why|which");
+    for (size_t i = 0; i < n; ++i) {
+        const struct runner_result *one = &result[i];
+        size_t count;
+
+        if (one->verdict == CHECK_PASS || runner_failed(one) != failures ||
+            runner_first_alike(result, i) != i)
+            continue;
+        char *const text = runner_alike(result, n, i, &count);
+        const char *const ids = text ? text : one->test->id;
+
+        grid_row(grid, failures ? "failed" : "");
+        if (failures) {
+            grid_cell(grid, "text", "%s", runner_verdict_words[one->verdict]);
+            grid_cell(grid, "text name", "%s", ids);
+            grid_cell(grid, "text reason", "%s (%s): %s", one->test->rule,
+                      runner_obligation(one->test, true), one->sentence);
+            grid_cell(grid, "text reason", "%s%s%s", one->reason,
+                      one->hint[0] != '\0' ? ". Hint: " : "", one->hint);
+        } else {
+            grid_cell(grid, "text", "%zu", count);
+            grid_cell(grid, "text reason", "%s", one->reason);
+            grid_cell(grid, "text reason", "%s", one->unasked ? "all others" : ids);
         }
-    snprintf(head, sizeof head, "%zu case%s: %s", n, n == 1 ? "" : "s", reason);
-    print_named(stream, VERDICT, "SKIP", head);
-    print_named(stream, VERDICT, "",
-                memory_file_close(&ids) == 0 ? ids.text : "(no memory to name them)");
+        free(text);
+    }
+}
+
+/* ---- text -------------------------------------------------------------------------------------
+ */
+
+/* A block for all cases that failed, or were skipped, in the same way. */
+static void print_alike(FILE *stream, const struct runner_run *run, size_t i)
+{
+    const struct runner_result *result = &run->result[i];
+    const struct check_case *test = result->test;
+    char text[8 * RUNNER_TEXT];
+    size_t n;
+    char *ids = runner_alike(run->result, run->n, i, &n);
+
+    if (!runner_failed(result)) {
+        snprintf(text, sizeof text, "%zu case%s: %s", n, n == 1 ? "" : "s", result->reason);
+        print_named(stream, VERDICT, "SKIP", text);
+        /* A list of what --exitfirst left out would have all the rest. */
+        if (!result->unasked)
+            print_named(stream, VERDICT, "", ids ? ids : "(no memory to name them)");
+    } else {
+        fprintf(stream, "%-7s %s (%s%s)\n", runner_verdict_words[result->verdict], test->id,
+                runner_obligation(test, true),
+                test->evidence == REPORTED ? "; by its own report" : "");
+        snprintf(text, sizeof text, "%s: %s", test->rule, result->sentence);
+        if (result->sentence[0] != '\0')
+            print_named(stream, VERDICT, "", text);
+        print_named(stream, VERDICT, "", result->reason);
+        snprintf(text, sizeof text, "Hint: %s", result->hint);
+        if (result->hint[0] != '\0')
+            print_named(stream, VERDICT, "", text);
+        /* The command stays on one line, so that it can be copied. */
+        if (runner_area_of(test->rule)) {
+            runner_command(run->options, test->id, text);
+            fprintf(stream, "%*s", VERDICT + 1, "");
+            text_write(stream, TEXT_PLAIN, text, sizeof text);
+            fputc('\n', stream);
+        }
+        snprintf(text, sizeof text, "%zu more in the same way:", n - 1);
+        if (n > 1) {
+            print_named(stream, VERDICT, "", text);
+            print_named(stream, VERDICT, "", ids ? ids + strlen(test->id) + 1 : "");
+        }
+    }
     fputc('\n', stream);
-    free(ids.text);
+    free(ids);
 }
 
 static void print_totals(FILE *stream, const struct runner_run *run,
@@ -55,10 +148,11 @@ static void print_totals(FILE *stream, const struct runner_run *run,
     size_t n = 0, cases = 0;
 
     fprintf(stream,
-            "\nrules     %d of %d covered, %d pending, %d not applicable (--rules says why)\n",
-            total->covered, total->rules, total->pending, total->not_applicable);
-    fprintf(stream, "evidence  %d rules observed, %d only reported, %d untested here\n",
-            total->observed, total->reported, total->rules - total->observed - total->reported);
+            "\nrules     %zu of %zu covered, %zu pending, %zu not applicable (--rules says why)\n"
+            "evidence  %zu rules observed, %zu only reported, %zu untested here\n",
+            total->rule[RULES_COVERED], total->rule[RULES_ALL], total->rule[RULES_PENDING],
+            total->rule[RULES_OUTSIDE], total->rule[RULES_OBSERVED], total->rule[RULES_REPORTED],
+            total->rule[RULES_UNTESTED]);
     if (run->is.about.devices > 0) {
         check_counts_text(run->is.about.devices, run->options->seed, text, sizeof text);
         print_named(stream, TOTAL, "counts", text);
@@ -112,10 +206,9 @@ static void print_totals(FILE *stream, const struct runner_run *run,
 
 void runner_text(FILE *stream, const struct runner_run *run)
 {
-    const bool asked =
-        (run->options->profiles & PROFILE_DDP) != 0 && run->options->profile[0] != '\0';
-    char sentence[RUNNER_TEXT], text[8 * RUNNER_TEXT];
+    char sentence[RUNNER_TEXT], text[2 * RUNNER_TEXT];
     struct runner_sums sums;
+    size_t n[AREA_NUMBERS];
 
     if (run->cause[0] != '\0') { /* one reason for all cases */
         const char *word = runner_verdict(run, sentence);
@@ -126,52 +219,18 @@ void runner_text(FILE *stream, const struct runner_run *run)
         return;
     }
     for (size_t i = 0; i < run->n; ++i)
-        if (run->result[i].verdict == CHECK_SKIP)
-            print_skipped(stream, run, i);
-    /* The page must say that a profile is not complete yet. */
-    for (int a = 0; a < check_n_areas && asked; ++a) {
-        const struct check_area *area = check_areas[a];
-
-        if (strcmp(area->name, "DDP") != 0)
-            continue;
-        for (int i = 0; i < area->n_excuses; ++i) {
-            if (!area->excuses[i].pending)
-                continue;
-            snprintf(text, sizeof text, "%s: %s", area->excuses[i].rule, area->excuses[i].reason);
-            print_named(stream, VERDICT, "PENDING", text);
-        }
-        fputc('\n', stream);
-    }
-    for (size_t i = 0; i < run->n; ++i) {
-        const struct runner_result *result = &run->result[i];
-        const struct check_case *test = result->test;
-
-        if (result->verdict != CHECK_FAIL && result->verdict != CHECK_BROKEN)
-            continue;
-        fprintf(stream, "%-7s %s (%s, %s, %s)\n", runner_verdict_words[result->verdict], test->id,
-                test->rule, runner_obligation_words[test->obligation],
-                runner_evidence_words[test->evidence]);
-        print_named(stream, VERDICT, "", result->reason);
-        /* The command stays on one line, so that it can be copied. */
-        if (runner_area_of(test->rule)) {
-            runner_command(run->options, test->id, text);
-            fprintf(stream, "%*s", VERDICT + 1, "");
-            text_write(stream, TEXT_PLAIN, text, sizeof text);
-            fputc('\n', stream);
-        }
-        fputc('\n', stream);
-    }
-    fputs("area   rules covered pending n/a cases pass fail skip broken observed reported\n",
-          stream);
+        if (run->result[i].verdict == CHECK_SKIP && runner_first_alike(run->result, i) == i)
+            print_alike(stream, run, i);
+    for (size_t i = 0; i < run->n; ++i)
+        if (runner_failed(&run->result[i]) && runner_first_alike(run->result, i) == i)
+            print_alike(stream, run, i);
     runner_sums_of(run, &sums);
-    for (size_t i = 0; i <= sums.n; ++i) {
-        const struct runner_area_sums *row = &sums.row[i];
-
-        fprintf(stream, "%-7s%5d %7d %7d %3d %5zu %4zu %4zu %4zu %6zu %8d %8d\n", row->name,
-                row->rules, row->covered, row->pending, row->not_applicable, row->cases,
-                row->verdict[CHECK_PASS], row->verdict[CHECK_FAIL], row->verdict[CHECK_SKIP],
-                row->verdict[CHECK_BROKEN], row->observed, row->reported);
-    }
+    fputs("area    is about                          rules cases  pass  fail  skip broken\n",
+          stream);
+    for (size_t i = 0; i <= sums.n; ++i)
+        if (fill_area_row(&sums, i, text, n))
+            fprintf(stream, "%-7s %-33s %5zu %5zu %5zu %5zu %5zu %6zu\n", sums.row[i].name, text,
+                    n[0], n[1], n[2], n[3], n[4], n[5]);
     print_totals(stream, run, &sums.row[sums.n]);
 }
 
@@ -179,39 +238,23 @@ void runner_text(FILE *stream, const struct runner_run *run)
 
 void runner_markdown(FILE *stream, const struct runner_run *run)
 {
+    static const enum runner_table tables[] = {RUNNER_AREAS_TABLE, RUNNER_FAILURES};
     struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
     char sentence[RUNNER_TEXT];
     const char *word = runner_verdict(run, sentence);
     struct runner_sums sums;
-    size_t n = 0;
+    struct grid grid;
 
     text_print(&out, "### Conformance: %s\n\n%s.\n", word, sentence);
     if (run->cause[0] != '\0')
         return;
-    text_print(&out, "\n| area | rules | covered | pending | n/a | cases | pass | fail | skip | "
-                     "broken | observed | reported |\n"
-                     "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
     runner_sums_of(run, &sums);
-    for (size_t i = 0; i <= sums.n; ++i) {
-        const struct runner_area_sums *row = &sums.row[i];
-
-        text_print(&out, "| %s | %d | %d | %d | %d | %zu | %zu | %zu | %zu | %zu | %d | %d |\n",
-                   row->name, row->rules, row->covered, row->pending, row->not_applicable,
-                   row->cases, row->verdict[CHECK_PASS], row->verdict[CHECK_FAIL],
-                   row->verdict[CHECK_SKIP], row->verdict[CHECK_BROKEN], row->observed,
-                   row->reported);
+    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; ++t) {
+        grid_open(&grid, &out, "", "");
+        grid.compact = true;
+        runner_table(&grid, tables[t], run->result, run->n, &sums);
+        if (grid.rows > 0 && grid_part(&grid, MARKDOWN_SHOWN) != 0)
+            fputs("\n(no memory for a table)\n", stream);
+        grid_close(&grid);
     }
-    for (size_t i = 0; i < run->n; ++i) {
-        const struct runner_result *result = &run->result[i];
-
-        if (result->verdict != CHECK_FAIL && result->verdict != CHECK_BROKEN)
-            continue;
-        if (n == 0)
-            text_print(&out, "\n| verdict | case | reason |\n|---|---|---|\n");
-        if (n++ < MARKDOWN_SHOWN)
-            text_print(&out, "| %s | %s | %s |\n", runner_verdict_words[result->verdict],
-                       result->test->id, result->reason);
-    }
-    if (n > MARKDOWN_SHOWN)
-        text_print(&out, "\n%zu more are not shown.\n", n - MARKDOWN_SHOWN);
 }

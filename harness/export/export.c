@@ -212,7 +212,10 @@ static int export_as_annotations(FILE *to, const struct export_set *set)
         fprintf(to, "::%s title=", commands[cell->state]);
         text_write(to, TEXT_PROPERTY, cell->key ? cell->name : "lockstep", SIZE_MAX);
         fputs("::", to);
-        text_write(to, TEXT_COMMAND, cell->why, SIZE_MAX);
+        if (set->explained && cell->detail)
+            text_lines(to, TEXT_COMMAND, cell->detail, "%0A");
+        else
+            text_write(to, TEXT_COMMAND, cell->why, SIZE_MAX);
         fputc('\n', to);
     }
     fputs("::notice title=lockstep::", to);
@@ -280,14 +283,7 @@ static void print_case(struct text_out *out, const struct export_set *set,
         text_print(out, "/>");
     else if (element) {
         text_print(out, ">");
-        /* Line by line: a control character within a line is text, not a newline. */
-        for (const char *text = cell->detail; *text != '\0';) {
-            const size_t length = strcspn(text, "\n");
-
-            text_write(out->file, out->form, text, length);
-            fputc('\n', out->file);
-            text += length + (text[length] == '\n');
-        }
+        text_lines(out->file, out->form, cell->detail, "\n");
         text_print(out, "</%s>", element);
     }
     text_print(out, "</testcase>\n");

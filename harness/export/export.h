@@ -86,6 +86,7 @@ struct export_set {
                           other; else one: */
     const char *suite, *host; /* NULL: "cells"; NULL: not known */
     bool all_rows;            /* of CSV: cells without numbers, too, each with its reason */
+    bool explained;           /* of annotations: the detail of a cell instead of its reason */
     bool launches;            /* of CSV: a column */
     double seconds;           /* in all; 0: not known */
     const char *prefix;       /* of families of OpenMetrics: "lockstep_" */

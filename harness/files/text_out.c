@@ -73,6 +73,15 @@ void text_print(struct text_out *out, const char *format, ...)
     va_end(arguments);
 }
 
+void text_lines(FILE *to, enum text_form form, const char *text, const char *newline)
+{
+    for (size_t length; *text != '\0'; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        text_write(to, form, text, length);
+        fputs(text[length] == '\n' ? newline : "", to);
+    }
+}
+
 int text_folder(const char *path)
 {
     char part[1024];

@@ -24,6 +24,10 @@ void text_discard(struct text_out *out);
 void text_print(struct text_out *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Writes text of several lines, escaped line by line, with this for each newline: another control
+ * character is text. */
+void text_lines(FILE *to, enum text_form form, const char *text, const char *newline);
+
 /* As `mkdir -p`: 0, or -1 and errno. */
 int text_folder(const char *path);
 /* The same of files that belong together: until this process ends, no other one that asks for the

@@ -13,6 +13,8 @@
 #include "files/whole.h"
 #include "text/text.h"
 
+static const char LEVEL[] = "module."; /* of a name: what a wrapper adds */
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -31,15 +33,14 @@ uint64_t weights_checksum(const unsigned char *bytes, size_t n)
 int weights_name(struct dp_module *module, const struct workload *workload, int p, char *text,
                  size_t bytes)
 {
-    static const char level[] = "module.";
-    const size_t length = sizeof level - 1;
+    const size_t length = sizeof LEVEL - 1;
     const int status = dp_module_param_name(module, p, text, bytes);
     char own[128] = "";
     size_t used = 0;
 
     if (status == 0 && workload)
         workload_param_name(workload, (size_t)p, own, sizeof own);
-    while (own[0] != '\0' && strncmp(text + used, level, length) == 0)
+    while (own[0] != '\0' && strncmp(text + used, LEVEL, length) == 0)
         used += length;
     if (own[0] != '\0')
         snprintf(text + used, bytes - used, "%s", own);
@@ -171,8 +172,6 @@ int weights_save(struct dp_module *module, const struct workload *workload, cons
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
-
-static const char LEVEL[] = "module.";
 
 enum { LOOK_BYTES = 1 << 26 };
 

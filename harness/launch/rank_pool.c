@@ -19,6 +19,7 @@
 
 #include "dp.h"
 #include "files/digest.h"
+#include "files/text_out.h"
 #include "launch/child.h"
 #include "launch/launcher.h"
 #include "launch/launcher_messages.h"
@@ -106,13 +107,7 @@ static void take_words(struct rank_pool *pool)
         return;
     piece[n] = '\0';
     snprintf(pool->words + used, sizeof pool->words - used, "%s", piece);
-    for (const char *at = piece; *at != '\0'; at += *at == '\n') {
-        const size_t bytes = strcspn(at, "\n");
-
-        text_write(stderr, TEXT_PLAIN, at, bytes);
-        at += bytes;
-        fputs(*at == '\n' ? "\n" : "", stderr);
-    }
+    text_lines(stderr, TEXT_PLAIN, piece, "\n");
 }
 
 /* Waits for a moment, and takes the output that has come. */

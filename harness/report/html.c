@@ -386,7 +386,7 @@ static int print_body(struct text_out *out, const char *directory, const struct 
         text_print(out,
                    "<p class=\"lead\"><a href=\"" REPORT_CONFORMANCE "\">Conformance</a>: %s of "
                    "%s</p>\n",
-                   check_record_words[check->verdict],
+                   runner_verdict_words[check->verdict],
                    check->name[0] != '\0' ? check->name : check->spec);
     fputs("<ul class=\"cautions\">\n", out->file);
     report_cautions(out, report);

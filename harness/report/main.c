@@ -103,11 +103,11 @@ static int check_files(const struct report *report, const struct report_argument
 /* Returns EXIT_PARTLY if the conformance is not PASS, after a complaint. */
 static int judge_conformance(const struct check_record *check)
 {
-    if (!check || check->verdict == CHECK_RECORD_PASS)
+    if (!check || check->verdict == CHECK_PASS)
         return 0;
     command_complain(NAME, "the conformance of %s is %s",
                      check->name[0] != '\0' ? check->name : check->spec,
-                     check_record_words[check->verdict]);
+                     runner_verdict_words[check->verdict]);
     return EXIT_PARTLY;
 }
 

@@ -34,20 +34,19 @@ static void find_absent(const struct check_record *record, const char *required,
         const struct check_case *test;
 
         for (int i = 0; (test = check_area_case(check_areas[a], i)) && why[0] == '\0'; ++i) {
-            const struct check_record_case *one = NULL;
+            const struct check_case *one = NULL;
 
             for (size_t k = 0; k < record->n_cases && !one; ++k)
                 if (strcmp(record->cases[k].id, test->id) == 0)
-                    one = &record->cases[k];
+                    one = &record->cases[k].test;
             known += one != NULL;
             if (!one && (test->profiles & profiles) != 0)
                 snprintf(why, VALIDATE_TEXT, "the case %.90s is not in it", test->id);
             else if (one &&
-                     (strcmp(one->rule, test->rule) != 0 ||
-                      strcmp(one->obligation, runner_obligation_words[test->obligation]) != 0))
+                     (strcmp(one->rule, test->rule) != 0 || one->obligation != test->obligation))
                 snprintf(why, VALIDATE_TEXT, "%.90s is of %s, %s, and not of %.31s, %.15s",
                          test->id, test->rule, runner_obligation_words[test->obligation], one->rule,
-                         one->obligation);
+                         runner_obligation_words[one->obligation]);
         }
     }
     if (why[0] == '\0' && known < record->n_cases)
@@ -134,9 +133,8 @@ int validate_conformance(const char *command, const char *path, const struct pro
                      key->dtype);
     }
     const char *const required = profile->requires.conformance;
-    const size_t *const n = record.total.verdict;
-    const enum check_record_verdict bad =
-        n[CHECK_RECORD_FAIL] > 0 ? CHECK_RECORD_FAIL : CHECK_RECORD_BROKEN;
+    const size_t *const n = record.sums->row[record.sums->n].verdict;
+    const enum check_verdict bad = n[CHECK_FAIL] > 0 ? CHECK_FAIL : CHECK_BROKEN;
     const char *missing = NULL; /* a profile whose cases were required but not asked for */
     size_t first = 0;
 
@@ -149,22 +147,22 @@ int validate_conformance(const char *command, const char *path, const struct pro
         if (requires(required, &runner_profiles[p]) &&
             !text_has_word(record.profiles, runner_profiles[p].name))
             missing = runner_profiles[p].name;
-    conformance->cases = record.total.cases;
-    conformance->passed = n[CHECK_RECORD_PASS];
-    conformance->failed = n[CHECK_RECORD_FAIL];
-    conformance->skipped = n[CHECK_RECORD_SKIP];
+    conformance->cases = record.n_cases;
+    conformance->passed = n[CHECK_PASS];
+    conformance->failed = n[CHECK_FAIL];
+    conformance->skipped = n[CHECK_SKIP];
     conformance->verdict = validate_judge_cases(conformance);
     if (missing && conformance->verdict == VALIDATE_PASS)
         conformance->verdict = VALIDATE_UNMEASURED;
-    while (first + 1 < record.n_cases && record.cases[first].verdict != bad)
+    while (first + 1 < record.n_cases && record.result[first].verdict != bad)
         ++first;
     if (n[bad] > 0)
         snprintf(conformance->why, sizeof conformance->why, "%.90s: %.200s", record.cases[first].id,
-                 record.cases[first].reason);
+                 record.result[first].reason);
     else if (missing)
         snprintf(conformance->why, sizeof conformance->why, "the cases of %s were not run",
                  missing);
-    else if (n[CHECK_RECORD_PASS] == 0)
+    else if (n[CHECK_PASS] == 0)
         snprintf(conformance->why, sizeof conformance->why, "no case could be run");
     if (conformance->verdict == VALIDATE_PASS) {
         find_absent(&record, required, conformance->why);

@@ -101,6 +101,9 @@ struct check_area {
 };
 extern const struct check_area *const check_areas[];
 extern const int check_n_areas;
+/* Returns what RULES.md says: of a rule ("SPLIT-01") its sentence, of an area ("SPLIT") its name in
+ * words; "": it says nothing of that. */
+const char *check_words(const char *name);
 int check_area_size(const struct check_area *area);
 /* Returns the cases of an area, table after table: for (i = 0; (test = check_area_case(area, i));
  * ++i). */
@@ -135,6 +138,7 @@ struct check_outcome {
     int few_devices;  /* SKIP, because it needs so many; 0: for another reason */
     bool fell;        /* FAIL because it crashed, so its last output tells more */
     char reason[600]; /* one line: what was expected and what was found */
+    char hint[120];   /* of a FAIL: a question about its cause, which may be wrong; "": none */
 };
 
 /* A session that serves several cases. */
@@ -153,6 +157,10 @@ int check_session_open(struct check_session *s, const struct impl_ops *ops,
  * not change (FAIL). */
 int check_session_end(struct check_session *s, char reason[600]);
 void check_session_close(struct check_session *s);
+/* Replaces all bytes that are not printable ASCII by '?'; the text ends within bytes. */
+void check_clean(char *text, size_t bytes);
+/* Cleans the texts, and returns what is wrong with it, or NULL. */
+const char *check_about(struct impl_about *about);
 /* Runs one case on the session, after a reset. */
 void check_run(const struct check_case *test, struct check_session *s,
                const struct check_settings *settings, struct check_outcome *outcome);

@@ -81,7 +81,7 @@ static void groups(struct check *c)
 
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
         struct kind kinds[8];
-        check_note(c, "row %zu, limit %zu: ", r, rows[r].buffer);
+        check_note(c, "setting %zu, limit %zu: ", r, rows[r].buffer);
         for (int t = 0; t < rows[r].n; ++t)
             kinds[t] = (struct kind){IMPL_F32, 1, {rows[r].count[t]}};
         if (broadcast)

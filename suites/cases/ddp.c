@@ -80,7 +80,7 @@ static void known_buckets(struct check *c)
         enum impl_dtype dtype[8];
         struct impl_buckets op = {
             .bytes = a->bytes, .dtype = dtype, .limits = a->limits, .n_limits = a->n_limits};
-        check_note(c, "row %zu: ", row);
+        check_note(c, "setting %zu: ", row);
         for (int t = 0; t < a->n; ++t)
             dtype[t] = a->type[t] == 'd' ? IMPL_F64 : IMPL_F32;
         ddp_ask(c, &op, a->n);

@@ -24,7 +24,7 @@ static void ddp_buffers_sent(struct check *c, int ranks)
     struct impl_model *model = check_ddp_model(c, ranks, counting);
 
     for (int i = 0; i < TURNS; ++i) {
-        check_note(c, "R=%d, turn %d: ", ranks, i);
+        check_note(c, "R=%d, step %d: ", ranks, i);
         /* In each turn every rank begins with another count. That of rank 0 is 5, and one more for
          * each turn. */
         struct ddp_call call = ddp_rows(c, ranks, rows);
@@ -71,7 +71,7 @@ static void ddp_buffers_statistics(struct check *c, int ranks)
         double x[2 * DDP_MOST];
         struct ddp_call call;
 
-        check_note(c, "R=%d, turn %d: ", ranks, turn);
+        check_note(c, "R=%d, step %d: ", ranks, turn);
         for (int r = 0; r < ranks; ++r) {
             x[2 * r] = 4 * r + turn;
             x[2 * r + 1] = x[2 * r] + 2;

@@ -70,7 +70,7 @@ static void join_train(struct check *c, struct impl_model *model, const struct l
 
 static const char *join_name_of(struct check *c, int row)
 {
-    return check_text(c, "row %d, R=%d", row, many[row].ranks);
+    return check_text(c, "setting %d, R=%d", row, many[row].ranks);
 }
 
 /* ---- DDP-19: the divisor --------------------------------------------------------------------- */

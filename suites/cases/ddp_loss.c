@@ -80,7 +80,7 @@ static void ddp_loss_mean(struct check *c)
     for (int i = 0; i < UNEQUAL; ++i) {
         check_note(c, "R=%d: ", all[i].ranks);
         ranks_give(c, WITH_MEAN, &all[i], all[i].mean, 1);
-        check_note(c, "the whole batch of R=%d: ", all[i].ranks);
+        check_note(c, "the whole batch, R=%d: ", all[i].ranks);
         whole_batch(c, WITH_MEAN, &all[i], all[i].whole, 1);
     }
 }
@@ -93,7 +93,7 @@ static void ddp_loss_sum(struct check *c)
 
         check_note(c, "R=%d: ", rows->ranks);
         ranks_give(c, WITH_SUM, rows, rows->sum, n / rows->ranks);
-        check_note(c, "the whole batch of R=%d: ", rows->ranks);
+        check_note(c, "the whole batch, R=%d: ", rows->ranks);
         whole_batch(c, WITH_SUM, rows, rows->ranks * rows->sum, n);
     }
 }
@@ -143,7 +143,7 @@ static void losses(struct check *c, const char *description, const struct rows *
     for (int turn = 0; turn < 2; ++turn) {
         struct ddp_call call = call_of(c, rows, unscaled);
 
-        check_note(c, "R=%d, %s, turn %d: ", rows->ranks, mean ? "mean" : "sum", turn);
+        check_note(c, "R=%d, %s, step %d: ", rows->ranks, mean ? "mean" : "sum", turn);
         for (int r = 0; r < rows->ranks; ++r)
             ddp_set(c, model, r, IMPL_VALUE, 0, &weight[turn]);
         ddp_fresh_pass(c, model, &call);

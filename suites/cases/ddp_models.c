@@ -30,7 +30,7 @@ static void ddp_mean_again(struct check *c, int ranks)
     for (int turn = 1; turn <= 3; ++turn) {
         struct ddp_call call = ddp_rows(c, ranks, rows);
 
-        check_note(c, "R=%d, turn %d: ", ranks, turn);
+        check_note(c, "R=%d, step %d: ", ranks, turn);
         ddp_pass(c, model, &call);
         ddp_grads_are(c, model, ranks, turn * (12 * x + 4), turn * 7);
         ddp_all_is(c, model, ranks, IMPL_GRAD, 2, turn * (4 * x + 2));
@@ -53,7 +53,7 @@ static void ddp_mean_frozen(struct check *c, int ranks)
     for (int turn = 1; turn <= 3; ++turn) {
         struct ddp_call call = ddp_rows(c, ranks, rows);
 
-        check_note(c, "R=%d, turn %d: ", ranks, turn);
+        check_note(c, "R=%d, step %d: ", ranks, turn);
         ddp_pass(c, model, &call);
         ddp_all_is(c, model, ranks, IMPL_GRAD, 2, turn * (4 * x + 2));
         ddp_all_is(c, model, ranks, IMPL_GRAD, 3, turn * 2);
@@ -74,7 +74,7 @@ static void ddp_mean_eval(struct check *c, int ranks)
         const double *x = turn % 2 == 0 ? rows : other;
         struct ddp_call call = ddp_rows(c, ranks, x);
 
-        check_note(c, "R=%d, turn %d: ", ranks, turn);
+        check_note(c, "R=%d, step %d: ", ranks, turn);
         call.eval = turn != 2;
         ddp_fresh_pass(c, model, &call);
         ddp_grads_are(c, model, ranks, models_mean_of(x, ranks), 1);
@@ -109,7 +109,7 @@ static void ddp_sync_infer(struct check *c, int ranks)
     for (int turn = 0; turn < 3; ++turn) {
         struct ddp_call call = ddp_rows(c, ranks, rows), between = ddp_rows(c, ranks, other);
 
-        check_note(c, "R=%d, turn %d: ", ranks, turn);
+        check_note(c, "R=%d, step %d: ", ranks, turn);
         between.infer = true;
         between.eval = turn > 0;
         check_zero_grad(c, model);

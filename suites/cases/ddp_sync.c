@@ -37,14 +37,14 @@ static void ddp_two_steps(struct check *c)
         struct impl_model *model = check_ddp_model(c, m->ranks, affine);
 
         for (int turn = 0; turn < 2; ++turn) {
-            check_note(c, "row %d, turn %d, first: ", k, turn);
+            check_note(c, "setting %d, step %d, first: ", k, turn);
             check_zero_grad(c, model);
             micro_step(c, model, m->ranks, m->first, no_sync);
             for (int r = 0; r < m->ranks; ++r) {
                 ddp_rank_is(c, model, r, IMPL_GRAD, 0, no_sync ? m->first[r] : m->mean);
                 ddp_rank_is(c, model, r, IMPL_GRAD, 1, 1);
             }
-            check_note(c, "row %d, turn %d, second: ", k, turn);
+            check_note(c, "setting %d, step %d, second: ", k, turn);
             micro_step(c, model, m->ranks, m->second, false);
             ddp_grads_are(c, model, m->ranks, m->both, 2);
         }
@@ -67,7 +67,7 @@ static void ddp_no_sync_several(struct check *c, int ranks)
             struct ddp_batch batch[DDP_MOST];
             struct ddp_call call;
 
-            check_note(c, "R=%d, turn %d, micro-step %d: ", ranks, turn, micro);
+            check_note(c, "R=%d, step %d, micro-step %d: ", ranks, turn, micro);
             ddp_batches(c, ranks, 4 * (uint64_t)turn + (uint64_t)micro, batch);
             call = ddp_call_of(c, ranks, batch);
             call.no_sync = micro < 3;
@@ -102,7 +102,7 @@ static void ddp_no_sync_prefilled(struct check *c, int ranks)
     for (int turn = 0; turn < 3; ++turn) {
         double mean[2] = {0, 0};
 
-        check_note(c, "R=%d, turn %d: ", ranks, turn);
+        check_note(c, "R=%d, step %d: ", ranks, turn);
         for (int r = 0; r < ranks; ++r) {
             const double filled[2] = {100 * (r + 1), 40 * (r + turn)};
             const bool has[2] = {r != turn % 2, true};

@@ -29,7 +29,7 @@ static void ddp_mean_known(struct check *c)
         for (int turn = 1; turn <= 3; ++turn) {
             struct ddp_call call = ddp_rows(c, known[k].ranks, known[k].x);
 
-            check_note(c, "row %zu, turn %d: ", k, turn);
+            check_note(c, "setting %zu, step %d: ", k, turn);
             for (int r = 0; r < call.ranks; ++r)
                 call.g[r][0] = check_vector(c, 1, (const double[]){turn});
             ddp_fresh_pass(c, model, &call);
@@ -122,7 +122,7 @@ static void ddp_mean_network(struct check *c, int ranks)
         check_ddp_model(c, ranks, check_text(c, DDP_MODEL("%s"), golden_net_layers(c, &net)));
 
     for (uint64_t turn = 0; turn < 3; ++turn) {
-        check_note(c, "R=%d, turn %d: ", ranks, (int)turn);
+        check_note(c, "R=%d, step %d: ", ranks, (int)turn);
         network_turn(c, model, ranks, turn);
     }
 }
@@ -148,7 +148,7 @@ static void ddp_mean_large(struct check *c)
         struct ddp_call call = {.ranks = RANKS, .n_in = 1, .n_out = 1};
         double sum[RANKS], mean[2] = {0, 0}; /* of the sums of the inputs, and of the rows */
 
-        check_note(c, "turn %d: ", turn);
+        check_note(c, "step %d: ", turn);
         for (int r = 0; r < RANKS; ++r) {
             const size_t n = (size_t)turn + (size_t)r;
 
@@ -213,7 +213,7 @@ static void ddp_mean_range(struct check *c)
         for (int turn = 0; turn < 2; ++turn) {
             struct ddp_call call = ddp_rows(c, rows[k].ranks, rows[k].x);
 
-            check_note(c, "row %zu, turn %d: ", k, turn);
+            check_note(c, "setting %zu, step %d: ", k, turn);
             ddp_fresh_pass(c, model, &call);
             ddp_grads_are(c, model, call.ranks, rows[k].mean, 1);
         }

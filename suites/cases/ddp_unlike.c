@@ -98,7 +98,7 @@ static void ddp_unlike_order(struct check *c)
     for (int turn = 1; turn <= 3; ++turn) {
         struct ddp_call call = ddp_rows(c, 2, x);
 
-        check_note(c, "turn %d: ", turn);
+        check_note(c, "step %d: ", turn);
         ddp_pass(c, model, &call);
         check_values(c, "output of rank 0", call.out[0][0], 1, (const double[]){3 * 3 * 2 * x[0]});
         check_values(c, "output of rank 1", call.out[1][0], 1, (const double[]){3 * 2 * 2 * x[1]});

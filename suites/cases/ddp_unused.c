@@ -34,7 +34,7 @@ static void ddp_unused_on_some(struct check *c)
         for (int turn = 0; turn < 4; ++turn) {
             struct ddp_call call = ddp_rows(c, use->ranks, use->x);
 
-            check_note(c, "row %d, turn %d: ", k, turn);
+            check_note(c, "setting %d, step %d: ", k, turn);
             if (turn % 2 == 0)
                 check_zero_grad(c, model);
             ddp_pass(c, model, &call);
@@ -64,7 +64,7 @@ static void ddp_unused_everywhere(struct check *c, int ranks)
         struct ddp_call call = ddp_rows(c, ranks, x);
         const double own[2] = {123, -7};
 
-        check_note(c, "R=%d, turn %d: ", ranks, turn);
+        check_note(c, "R=%d, step %d: ", ranks, turn);
         for (int r = 0; turn == 2 && r < ranks; r += 2)
             ddp_set(c, model, r, IMPL_GRAD, IDLE, own);
         ddp_pass(c, model, &call);
@@ -92,7 +92,7 @@ static void ddp_unused_later(struct check *c, int ranks)
     for (int turn = 0; turn < 3; ++turn) {
         struct ddp_call call = ddp_rows(c, ranks, turn == 0 ? above : below);
 
-        check_note(c, "R=%d, turn %d: ", ranks, turn);
+        check_note(c, "R=%d, step %d: ", ranks, turn);
         check_zero_grad(c, model);
         for (int r = 0; turn == 2 && r < ranks; ++r)
             ddp_set(c, model, r, IMPL_GRAD, 1, (const double[]){123 + r});
@@ -126,7 +126,7 @@ static void ddp_unused_after_no_sync(struct check *c)
             struct ddp_call first = ddp_rows(c, use->ranks, use->x);
             struct ddp_call second = ddp_rows(c, use->ranks, below);
 
-            check_note(c, "row %d, turn %d: ", k, turn);
+            check_note(c, "setting %d, step %d: ", k, turn);
             check_zero_grad(c, model);
             first.no_sync = true;
             ddp_pass(c, model, &first);

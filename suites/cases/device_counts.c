@@ -88,11 +88,15 @@ void check_turns(struct check *c)
         if (k < test->devices)
             continue;
         check_note(c, "K=%d: ", k);
+        c->parts = k;
+        c->of_ranks = false;
         test->each(c, k);
         end_turn(c);
     }
     for (int i = 0, ranks; test->ranks && (ranks = ddp_ranks(i)) != 0; ++i) {
         check_note(c, "R=%d: ", ranks);
+        c->parts = ranks;
+        c->of_ranks = true;
         test->ranks(c, ranks);
         end_turn(c);
     }

@@ -16,7 +16,7 @@ static void grad_moved(struct check *c)
     check_set(c, model, IMPL_GRAD, 3, NULL);
     for (int turn = 0; turn < 2; ++turn)
         for (int place = places - 1; place >= IMPL_HOST; --place) {
-            check_note(c, "turn %d, on %d: ", turn, place);
+            check_note(c, "step %d, on %d: ", turn, place);
             check_to(c, model, place);
             check_device(c, "gradient 0", check_get(c, model, IMPL_GRAD, 0), place);
             check_grads_are(c, model, first, second);

@@ -23,6 +23,14 @@ struct asked {
     bool accepted, refused;
 };
 
+/* Numbers that a case expected of something earlier, for hints. */
+enum { KEPT = 48, KEPT_NUMBERS = 16 };
+struct kept {
+    uint64_t what; /* a hash of its name */
+    size_t n;
+    double want[KEPT_NUMBERS];
+};
+
 struct check {
     const struct check_case *test;
     const struct check_settings *settings;
@@ -37,9 +45,14 @@ struct check {
     struct around around; /* of the current call, in this process */
     int guarded;          /* arrays of the current call, if there are many */
     struct open_model *models;
-    char note[100];
+    char note[160];
+    int parts; /* devices or ranks of the turn, or of the model that was opened last; 0: not known
+                */
+    bool of_ranks;
     struct asked asked[MOST_ASKED];
     struct check_outcome *outcome;
+    struct kept kept[KEPT];
+    size_t n_kept;      /* all of them, also those that were overwritten */
     bool ranked;        /* it has opened a model of several ranks */
     size_t before_them; /* comparisons before that */
     jmp_buf leave;
@@ -71,6 +84,11 @@ void call_begin(struct check *c, const char *what);
 int call_end(struct check *c, const char *what, int status);
 _Noreturn void call_failed(struct check *c, const char *what, int status);
 
+/* hint.c. The first keeps numbers that were right. The second is called where some are wrong: it
+ * writes the hint of the outcome, if the numbers tell anything. */
+void hint_keep(struct check *c, const char *what, size_t n, const double want[]);
+void hint_at(struct check *c, const char *what, size_t n, const double got[], const double want[]);
+
 /* device_counts.c: calls the functions of the case. */
 void check_turns(struct check *c);
 
@@ -86,8 +104,5 @@ void state_after(const struct check_settings *settings, const struct around *aro
  * to blame. */
 const char *state_dead(const struct check_settings *settings, struct impl_session *session);
 bool state_fell(const struct check_settings *settings, struct impl_session *session);
-
-/* Replaces all bytes that are not printable ASCII; text is always terminated. */
-void check_clean(char *text, size_t bytes);
 
 #endif

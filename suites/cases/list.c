@@ -2,6 +2,8 @@
  * have no case. */
 #include "check.h"
 
+#include <string.h>
+
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 extern const struct check_table split_table, split_scatter_table, split_model_table,
@@ -200,6 +202,20 @@ const struct check_area *const check_areas[] = {
     &(const struct check_area){"GPT", 9, LIST(gpt), NULL, 0},
 };
 const int check_n_areas = sizeof check_areas / sizeof check_areas[0];
+
+const char *check_words(const char *name)
+{
+    static const struct {
+        const char *name, *words;
+    } rows[] = {
+#include "rules.h"
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
+        if (strcmp(rows[i].name, name) == 0)
+            return rows[i].words;
+    return "";
+}
 
 int check_area_size(const struct check_area *area)
 {

@@ -65,6 +65,8 @@ struct impl_model *check_parallel(struct check *c, int k, const int ids[], const
 {
     const char *list = ids ? check_list(c, ids, k) : check_ids(c, k);
 
+    c->parts = k;
+    c->of_ranks = false;
     return check_model(
         c, "{\"layers\":[{\"kind\":\"parallel\",\"device_ids\":%s,%s \"layers\":[%s]}]}", list,
         options, layers);
@@ -75,6 +77,8 @@ struct impl_model *check_ddp_model(struct check *c, int ranks, const char *descr
     struct impl_model *model;
     const int status = check_try_model(c, description, ranks, &model);
 
+    c->parts = ranks;
+    c->of_ranks = true;
     if (status == IMPL_ENODEV && ranks > check_devices(c)) {
         if (c->ranked && c->outcome->compared > c->before_them)
             longjmp(c->leave, LEAVE_ENOUGH);

@@ -68,13 +68,36 @@ void check_broken(struct check *c, const char *format, ...)
     longjmp(c->leave, LEAVE_JUDGED);
 }
 
+/* A note is written with the letters of RULES.md and read in words: "K=4 N=10: " becomes "4
+ * devices, 10 rows: ". */
 void check_note(struct check *c, const char *format, ...)
 {
+    static const char letters[] = "KRN";
+    static const char *const names[] = {"device", "rank", "row"};
+    char text[sizeof c->note];
+    size_t used = 0;
     va_list args;
 
     va_start(args, format);
-    vsnprintf(c->note, sizeof c->note, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    c->note[0] = '\0';
+    for (const char *at = text; *at != '\0' && used + 1 < sizeof c->note;) {
+        const bool is_letter = at[1] == '=' && (at == text || at[-1] == ' ');
+        const char *letter = is_letter ? strchr(letters, *at) : NULL;
+        const size_t digits = letter ? strspn(at + 2, "0123456789") : 0;
+        const bool joined = digits > 0 && used > 1 && c->note[used - 2] != ',';
+
+        used -= joined;
+        if (digits == 0)
+            used += (size_t)snprintf(c->note + used, sizeof c->note - used, "%c", *at);
+        else
+            used += (size_t)snprintf(
+                c->note + used, sizeof c->note - used, "%s%.*s %s%s%s", joined ? ", " : "",
+                (int)digits, at + 2, names[letter - letters],
+                digits == 1 && at[2] == '1' ? "" : "s", at[2 + digits] == ' ' ? "," : "");
+        at += digits == 0 ? 1 : 2 + digits;
+    }
 }
 
 /* Adds a fault that is found when the case has ended. It does not replace an earlier failure. */
@@ -235,7 +258,7 @@ static bool operations_match(const struct impl_ops *ops, uint64_t capabilities)
     return true;
 }
 
-static const char *about_fault(const struct impl_ops *ops, struct impl_about *about)
+const char *check_about(struct impl_about *about)
 {
     check_clean(about->name, sizeof about->name);
     check_clean(about->version, sizeof about->version);
@@ -251,8 +274,6 @@ static const char *about_fault(const struct impl_ops *ops, struct impl_about *ab
         if (about->dialect[i] != IMPL_UNDECLARED &&
             !impl_dialect_allows((enum impl_dialect)i, about->dialect[i]))
             return "a dialect is declared with a choice that it does not have";
-    if (!operations_match(ops, about->capabilities))
-        return "it claims a capability and has no operation for it";
     return NULL;
 }
 
@@ -303,7 +324,9 @@ static int run_open_session(struct check_session *s, const struct impl_ops *ops,
     memset(s, 0, sizeof *s);
     s->settings = settings;
     if (call_open(s, ops, host_only, reason) == 0) {
-        fault = about_fault(ops, &s->about);
+        fault = check_about(&s->about);
+        if (!fault && !operations_match(ops, s->about.capabilities))
+            fault = "it claims a capability and has no operation for it";
         if (!fault && host_only && s->about.devices != 0)
             fault = "a session with host_only has devices";
         if (!fault)

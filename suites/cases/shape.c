@@ -250,7 +250,7 @@ static void shape_squares_all(struct check *c, int k)
         shape_squares_make(c, &s, dim[0], (uint64_t)k + 8 * (uint64_t)turn);
         pass = (struct sized_pass){.x = check_needs_grad(sized_array(c, 2, dim, s.x)),
                                    .g = sized_array(c, 2, dim, s.g)};
-        check_note(c, "K=%d, turn %d: ", k, turn);
+        check_note(c, "K=%d, step %d: ", k, turn);
         check_zero_grad(c, model);
         sized_run(c, model, &pass);
         sized_same(c, "output", pass.y, s.n * SQUARE, s.y);

@@ -87,7 +87,7 @@ static void shape_ranks_buffers(struct check *c)
                       "\"weight\":[1,1,1],\"running_var\":[1,1,1]}"));
 
         for (int turn = 0; turn < 2; ++turn) {
-            check_note(c, "R=%d, turn %d: ", ranks, turn);
+            check_note(c, "R=%d, step %d: ", ranks, turn);
             static const double variance[FEATURES] = {4, 1, 16}, deviation[FEATURES] = {2, 1, 4};
             const size_t dim[] = {1, FEATURES};
             const double mean[FEATURES] = {turn, 10 + turn, 20 - turn};
@@ -213,7 +213,7 @@ static void shape_ranks_several(struct check *c)
                                       "\"bias\":[1]},{\"kind\":\"fork\"}"));
 
         for (int turn = 0; turn < 3; ++turn) {
-            check_note(c, "R=%d, turn %d: ", counts[i], turn);
+            check_note(c, "R=%d, step %d: ", counts[i], turn);
             several_turn(c, model, counts[i], turn);
         }
         check_model_close(c, model);

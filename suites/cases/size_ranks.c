@@ -102,7 +102,7 @@ static void size_ranks_buckets(struct check *c)
         for (int p = 0; p < CHAIN_PARAMS; ++p)
             sized_put(c, model, r, IMPL_VALUE, p, chain.value[p]);
     for (int turn = 0; turn < 3; ++turn) {
-        check_note(c, "turn %d: ", turn);
+        check_note(c, "step %d: ", turn);
         /* In the first turn all parameters are in one bucket; later turns have the buckets of
          * DDP-11. Rank 0 has the first row, rank 1 the others. */
         struct ddp_call call = {.ranks = RANKS, .n_in = 1, .n_out = 1, .room = ROWS * chain.m3};

@@ -67,7 +67,7 @@ static void size_ranks_three(struct check *c)
         const size_t in[] = {1, width[0]}, out[] = {1, width[LAYERS]};
         struct ddp_call call = {.ranks = RANKS, .n_in = 1, .n_out = 1};
 
-        check_note(c, "turn %d: ", number);
+        check_note(c, "step %d: ", number);
         for (int r = 0; r < RANKS; ++r) {
             call.in[r][0] = sized_array(c, 2, in, net.value[r][0]);
             call.g[r][0] = sized_array(c, 2, out, net.up[r][LAYERS]);

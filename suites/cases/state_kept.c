@@ -28,7 +28,7 @@ static void state_refilled(struct check *c, int k)
         const double first = 3 - 7 * turn, up = 1 + turn;
         double sum = 0;
 
-        check_note(c, "K=%d, turn %d: ", k, turn);
+        check_note(c, "K=%d, step %d: ", k, turn);
         refill(x, first, 2);
         refill(g, up, -1);
         for (size_t e = 0; e < n; ++e)
@@ -54,7 +54,7 @@ static void state_refilled_scatter(struct check *c, int k)
     for (int turn = 0; turn < 3; ++turn) {
         double first = 1 + 100 * turn;
 
-        check_note(c, "K=%d, turn %d: ", k, turn);
+        check_note(c, "K=%d, step %d: ", k, turn);
         refill(x, first, 1);
         check_scatter(c, &op);
         check_int(c, "shards", op.n_shards, m);
@@ -94,7 +94,7 @@ static void state_argument(struct check *c, int k)
     struct impl_array *argument = check_vector(c, 1, (const double[]){7});
 
     for (int turn = 0; turn < 3; ++turn) {
-        check_note(c, "K=%d, turn %d: ", k, turn);
+        check_note(c, "K=%d, step %d: ", k, turn);
         refill(argument, 7 + turn, 0);
         forward_with(c, model, argument, 7 + turn);
         refill(argument, -100, 0);

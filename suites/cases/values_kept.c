@@ -137,7 +137,7 @@ static void values_minus_zero(struct check *c, int k)
     for (int r = 0; r < N; ++r)
         y[r] = r < 7 ? 0.0 : -0.0;
     for (int turn = 0; turn < 2; ++turn) {
-        check_note(c, "K=%d, turn %d: ", k, turn);
+        check_note(c, "K=%d, step %d: ", k, turn);
         check_set(c, model, IMPL_VALUE, 0, &zero);
         check_bits(c, "output",
                    check_forward(c, model, check_needs_grad(check_counted(c, N, -6.5, 1))), N, y);

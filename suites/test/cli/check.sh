@@ -90,6 +90,17 @@ grep -q -- "--impl-options wrong" again || fail "the command lacks an option"
 sh again >out2 2>&1 && fail "the repeated case passed"
 grep -q '^FAIL    SPLIT-01.sizes ' out2 || fail "the command repeats something else"
 
+# Failures of one cause are one block, which says the rule and names the others.
+fake 1 wrong 'FAIL SPLIT-01.sizes (must) SPLIT-01: Shards are consecutive runs of c rows; .* --only SPLIT-01.sizes 1 more in the same way: SPLIT-01.known area'
+
+# The first failure ends the run; the rest is said not to have been run, and nothing turns into a pass.
+fake 1 wrong ': 0 of 2 cases passed, 1 failed, 1 skipped (1 not run: --exitfirst)' --exitfirst
+fake 0 good ': 2 of 2 cases passed (' --exitfirst
+expect_status 1 "$lockstep" check --impl "$fake" --profile primitives --exitfirst
+tr -s ' \n' '  ' <out | grep -q ': 0 of [0-9]* cases passed, [0-9]* failed, .* not run: --exitfirst)' ||
+    fail "--exitfirst ran something although a capability is missing"
+expect_status 2 "$lockstep" check --impl "$fake" --impl-options open-error --only "$cases" --exitfirst
+
 # A fault that only the schedule 0 shows is found with every seed, and each seed adds its schedule.
 fake 1 late 'SPLIT-01.known'
 fake 1 late 'SPLIT-01.known' --seed 3
@@ -103,6 +114,7 @@ expect_status 77 "$lockstep" check --impl mutant:none --only SPLIT-05.refused
 expect_status 1 "$lockstep" check --impl "$fake" --impl-options escape --profile primitives \
     --area SPLIT --format json --out a.json
 grep -q '^FAIL' out || fail "no text beside --out"
+blocks=$(grep -c '^FAIL    [A-Z]*[-.]' out)
 expect_status 1 "$lockstep" check --impl "$fake" --impl-options escape --profile primitives \
     --area SPLIT --format junit
 cp out a.xml
@@ -157,10 +169,11 @@ if command -v xmllint >/dev/null; then xmllint --noout odd.junit || fail "not XM
 
 # --list and --rules.
 expect_status 0 "$lockstep" check --list --only 'SPLIT-01*'
-grep -q '^SPLIT-01.sizes$' out || fail "--list"
+grep -q '^SPLIT-01.sizes  *must  *split$' out || fail "--list"
 expect_count 0 '.\{81\}' out
 expect_status 0 "$lockstep" check --rules --area SPLIT
 expect_count 14 '^SPLIT-[0-9][0-9] ' out
+expect_count 1 '^SPLIT: cutting the input$' out
 expect_count 1 '^14 rules: ' out
 expect_count 0 '.\{81\}' out
 expect_status 0 "$lockstep" check --help
@@ -182,6 +195,9 @@ misuse 'seed' --seed -1
 misuse 'require-devices' --require-devices 65
 misuse '--impl is empty' --impl ''
 misuse 'one at a time' --list --rules
+misuse 'only --list with json' --list --format junit
+misuse 'only --list with json' --rules --format json
+misuse 'until-caught' --mutants --exitfirst
 misuse 'mutants' --mutants --impl reference
 misuse 'mutants' --mutants --format junit
 misuse 'mutants' --until-caught
@@ -191,7 +207,7 @@ misuse 'twice' --jobs 1 --jobs 2
 misuse 'stray' stray
 misuse 'regular file' --out /dev/null
 misuse 'no/such/folder' --out no/such/folder/a.json
-misuse 'names no profile' --profile ,
+misuse 'names nothing' --profile ,
 misuse 'names nothing' --only ,
 [ -c /dev/null ] || fail "/dev/null was replaced"
 
@@ -214,6 +230,23 @@ find_workers "$runner"
 kill -KILL "$runner"
 wait "$runner" || true
 for worker in $workers; do no_process_left "$worker"; done
+
+# hint MUTANT CASE WORDS: the failure has that hint; "": it has none, because the numbers only look alike.
+hint() {
+    expect_status 1 "$lockstep" check --impl "mutant:$1" --only "$2"
+    tr -s ' \n' '  ' <out >flat
+    if [ -n "$3" ]; then
+        grep -qF "Hint: $3" flat || fail "$1: no hint '$3'"
+    elif grep -q 'Hint:' flat; then
+        fail "$1: a hint that is wrong"
+    fi
+}
+hint M61-ddp-sum DDP-01.known '2 times what it must be, with 2 ranks: a sum where a mean belongs?'
+hint M10-average GRAD-01.ones '1/2 of what it must be, with 2 devices: a mean where a sum belongs?'
+hint M19-replicate-once REPL-01.steps 'that was right earlier in this case: an old copy, not refreshed?'
+hint M22-completion-order GATH-01.model 'the right numbers in another order: are parts swapped?'
+hint M35-counter-summed BUF-01.counter '2 times what it must be, with 2 devices: counted once for each of them?'
+hint M12-first-gradient GRAD-01.replicas ''
 
 # A rank needs a device: with fewer devices there are fewer ranks, and with fewer than two no
 # verdict.
@@ -259,8 +292,8 @@ grep -q 'PROFILE.primitives.scatter' $page || fail "a failing case is not on the
 [ ! -e page/index.html ] || fail "an index without records"
 if command -v xmllint >/dev/null; then
     xmllint --nonet --noout $page || fail "the page is not well-formed"
-    [ "$(xmllint --xpath 'count(//*[local-name()="tr"][@class="failed"]/*[@class="text reason"])' \
-        $page)" = "$(json_count fail)" ] || fail "another number of failing cases on the page"
+    [ "$(xmllint --xpath 'count(//*[@id="failed"]//*[local-name()="tr"][@class="failed"])' $page)" = "$blocks" ] ||
+        fail "another number of failures on the page"
 fi
 expect_status 0 "$lockstep" check --impl "$fake" --only "$cases" --format json --out good.json
 expect_status 0 "$lockstep" sweep --devices virt:1 --workload mlp:2,2 --batch 2 --steps 2:2 \
@@ -285,7 +318,7 @@ unreadable 'verdict PASS is not' '0,/"verdict": "PASS"/s//"verdict": "FAIL"/; s/
 unreadable 'compared nothing' 's/"compared": [0-9]*/"compared": 0/'
 unreadable 'the case SPLIT-01.sizes is there twice' 's/"id": "[^"]*"/"id": "SPLIT-01.sizes"/'
 unreadable 'schema' 's|check/1.0|check/2.0|'
-unreadable 'not a verdict' 's/"verdict": "PASS"/"verdict": "FINE"/'
+unreadable "not a word of 'verdict'" 's/"verdict": "PASS"/"verdict": "FINE"/'
 unreadable 'line ' '$d'
 unreadable "'spec'" 's/"spec": .*/"spec": 5,/'
 unreadable 'add up' 's/"pending": 0/"pending": 7/'

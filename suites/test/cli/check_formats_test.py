@@ -73,8 +73,18 @@ def check_annotations(text: str, cases: dict, counts: dict) -> None:
     found = {title: (level, words) for level, title, words in read_annotations(text)}
     _, words = found.pop("lockstep")
     check(words.startswith(counts["verdict"] + ": "), f"annotations: {words}")
-    check(found == {name: (LEVELS[case["verdict"]], case["reason"]) for name, case in cases.items()
-                    if case["verdict"] in LEVELS}, f"annotations: {found}")
+    check(set(found) == {name for name, case in cases.items() if case["verdict"] in LEVELS}, f"annotations: {found}")
+    for name, (level, text) in found.items():
+        check(level == LEVELS[cases[name]["verdict"]], f"annotations: {name} is {level}")
+        check_detail(text.split("\n"), cases[name])
+
+
+def check_detail(lines: list[str], case: dict) -> None:
+    """What was found, perhaps a hint, the rule in words, and the command that repeats it."""
+    hint = ["Hint: " + case["hint"]] if case["hint"] else []
+    check(len(lines) == 3 + len(hint) and lines[0] == case["reason"] and lines[1:-2] == hint, f"lines of {case}: {lines}")
+    check(lines[-2].startswith(case["rule"] + " (") and lines[-2].endswith("): " + case["sentence"]), f"the rule: {lines}")
+    check(" check " in lines[-1] and lines[-1].endswith(f" --only {case['id']}"), f"the command: {lines}")
 
 
 def sums_of(element: xml.Element) -> list[int]:
@@ -111,11 +121,8 @@ def check_junit(text: str, cases: dict, _: dict) -> None:
 
 def check_failure(element: xml.Element, case: dict) -> None:
     """What kind, of which rule, why, and the command that repeats it."""
-    lines = (element.text or "").splitlines()
     check(element.get("type") == case["verdict"] and element.get("message") == case["reason"], f"junit: {element.attrib}")
-    check(len(lines) == 3 and lines[0] == f"rule {case['rule']}, {case['obligation']}, {case['evidence']}" and
-          lines[1] == case["reason"] and " check " in lines[2] and lines[2].endswith(f" --only {case['id']}"),
-          f"junit: {lines}")
+    check_detail((element.text or "").splitlines(), case)
 
 
 CHECKS = {"csv": check_csv, "openmetrics": check_openmetrics, "annotations": check_annotations,
@@ -131,11 +138,28 @@ def check_run(lockstep: str, status: int, *arguments: str) -> list[str]:
         same(said, cases, result["counts"])
         kept = "kept." + name
         text = run(status, lockstep, "check", *arguments, "--format", name, "--out", kept)
-        check("area   rules covered" in text or "could not be tested" in " ".join(text.split()),
+        check("area    is about" in text or "could not be tested" in " ".join(text.split()),
               f"{name}: no text beside --out")
         with open(kept, encoding="utf-8", newline="") as file:
             same(file.read(), cases, result["counts"])
     return sorted({case["verdict"] for case in result["cases"]})
+
+
+def check_list(lockstep: str) -> None:
+    """--list as a document has the cases of its text, and each in the words that a run has."""
+    lines = [line.split() for line in run(0, lockstep, "check", "--list", "--area", "SPLIT,DDP").splitlines()]
+    found = json.loads(run(0, lockstep, "check", "--list", "--area", "SPLIT,DDP", "--format", "json"))
+    check(found["schema"] == "lockstep/cases/1.0", f"list: {found['schema']}")
+    check([line[0] for line in lines] == [case["id"] for case in found["cases"]] and len(lines) > 80, "list: its cases")
+    for line, case in zip(lines, found["cases"]):
+        needs = case["needs"] + [str(case["devices"])] * (case["devices"] > 0)
+        check(case["rule"].split("-")[0] == case["area"] and case["area_words"] and case["sentence"], f"list: {case}")
+        check(line[-1 - (case["devices"] > 0)] == ",".join(needs or ["nothing"]), f"list: {line}: {case}")
+        check(set(case["profiles"]) <= {"primitives", "dataparallel", "ddp"} and case["profiles"], f"list: {case}")
+    ran = json.loads(run(0, lockstep, "check", "--only", "SPLIT-01.sizes", "--format", "json"))["cases"][0]
+    listed = next(case for case in found["cases"] if case["id"] == "SPLIT-01.sizes")
+    for name in ("rule", "sentence", "obligation", "evidence"):
+        check(ran[name] == listed[name], f"list: {name}: {listed[name]}")
 
 
 def main(lockstep: str, fake: str, folder: str) -> int:
@@ -153,6 +177,7 @@ def main(lockstep: str, fake: str, folder: str) -> int:
             (check_run(lockstep, 77, "--impl", "mutant:none", "--only", "SPLIT-05.refused"), ["SKIP"]),
             (check_run(lockstep, 2, "--impl", "exec:@x,y::error::z; exit 3", *two), ["BROKEN"])):
         check(set(found) >= set(wanted), f"verdicts {found}, not {wanted}")
+    check_list(lockstep)
     for name in ("bmf", "github", "xml"):
         run(2, lockstep, "check", *two, "--format", name)
     for name in CHECKS:

@@ -14,11 +14,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         return 0;
     }
     for (size_t i = 0; i < record.n_cases; ++i) {
-        fuzz_must((unsigned)record.cases[i].verdict < CHECK_RECORD_VERDICTS, "no such verdict");
-        if (record.cases[i].reason[0] != '\0')
-            fuzz_must_be_line(record.cases[i].reason);
+        fuzz_must((unsigned)record.result[i].verdict <= CHECK_BROKEN, "no such verdict");
+        if (record.result[i].reason[0] != '\0')
+            fuzz_must_be_line(record.result[i].reason);
     }
-    fuzz_must(record.total.cases == record.n_cases, "cases that are not counted");
+    fuzz_must(record.sums->row[record.sums->n].cases == record.n_cases,
+              "cases that are not counted");
     check_record_free(&record);
     return 0;
 }

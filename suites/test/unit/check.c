@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "check.h"
+#include "inside.h"
 
 enum misdeed {
     GOOD,
@@ -287,8 +287,9 @@ Test(check, verdicts)
 {
     check_expect(GOOD, compares, CHECK_PASS, "");
     check_expect(GOOD, compares_nothing, CHECK_FAIL, "compared nothing");
-    check_expect(GOOD, expects_another, CHECK_FAIL,
-                 "K=2: result: element 1 is 2 (0x40000000), must be 3 (0x40400000); 1 of 2 differ");
+    check_expect(
+        GOOD, expects_another, CHECK_FAIL,
+        "2 devices: result: element 1 is 2 (0x40000000), must be 3 (0x40400000); 1 of 2 differ");
     check_expect(GOOD, expects_nan, CHECK_FAIL, "element 1");
     check_expect(GOOD, wants_split, CHECK_FAIL, "no operation split");
     check_expect(GOOD, without_devices, CHECK_PASS, "");
@@ -298,6 +299,52 @@ Test(check, verdicts)
     check_expect(GOOD, expects_other_zero, CHECK_FAIL, "element 0 is -0 (0x80000000), must be 0");
     check_expect(GOOD, expects_other_end, CHECK_FAIL, "element 0 is inf");
     check_expect(FILLS_NOTHING, expects_bits, CHECK_FAIL, "element 1 is");
+}
+
+/* The note of a case is read in words. */
+static void notes(struct check *c)
+{
+    check_note(c, "K=1 N=10, the whole batch, R=12 step 3, XK=4: ");
+    check_fail(c, "end");
+}
+
+/* The numbers 1, 2 of two ranks are found where others are wanted. */
+static const struct hint_row {
+    double want[2], before[2];
+    const char *words;
+} hints[] = {
+    {{0.5, 1}, {7, 7}, "2 times what it must be, with 2 ranks: a sum where a mean belongs?"},
+    {{2, 4}, {7, 7}, "1/2 of what it must be, with 2 ranks: divided twice?"},
+    {{8, 9}, {1, 2}, "that was right earlier in this case: an old copy, not refreshed?"},
+    {{2, 1}, {7, 7}, "the right numbers in another order: are parts swapped?"},
+    {{1, 2.001}, {7, 7}, "almost right: rounded to a shorter type, or added in another order?"},
+    {{8, 9}, {7, 7}, ""}};
+
+static void hints_of(struct check *c)
+{
+    const struct hint_row *row = &hints[check_variant(c)];
+    struct impl_gather op = {.parts = check_vector(c, 2, row->before), .n = 1, .out = NULL};
+
+    op.out = check_output(c, 1, 8);
+    check_gather(c, &op);
+    check_values(c, "result", op.out, 2, row->before);
+    c->parts = 2;
+    c->of_ranks = true;
+    check_values(c, "result", gathered(c), 2, row->want);
+}
+
+Test(check, hints)
+{
+    check_expect(GOOD, notes, CHECK_FAIL,
+                 "1 device, 10 rows, the whole batch, 12 ranks, step 3, XK=4: end");
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; ++i) {
+        const struct check_case test = {
+            .id = "X-01.x", .rule = "X-01", .run = hints_of, .variant = (int)i};
+        const struct check_outcome outcome = outcome_of(GOOD, &test);
+
+        cr_assert(outcome.verdict == CHECK_FAIL && strcmp(outcome.hint, hints[i].words) == 0,
+                  "row %zu: verdict %d, '%s'", i, (int)outcome.verdict, outcome.hint);
+    }
 }
 
 Test(check, what_an_implementation_must_not_do)

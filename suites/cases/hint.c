@@ -1,0 +1,144 @@
+/* hint.c: what a wrong number looks like: a question for the reader of a failure, and never a part
+ * of the verdict.
+ *
+ * A hint is about all numbers of one comparison that are wrong, so a single number that happens to
+ * be twice another one gives no hint where its neighbours are wrong in another way. */
+#include "inside.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double NARROW = 1.0 / 1024; /* of TF32 and float16, whose fractions have 10 bits */
+
+/* The numbers of one comparison. */
+struct numbers {
+    size_t n;
+    const double *got, *want;
+};
+
+/* Whether all wrong numbers are what they must be, times the factor. */
+static bool are_times(const struct numbers *numbers, double factor)
+{
+    bool told = false;
+
+    for (size_t i = 0; i < numbers->n; ++i) {
+        if (numbers->got[i] == numbers->want[i])
+            continue;
+        if ((float)numbers->got[i] != (float)(numbers->want[i] * factor))
+            return false;
+        told = true;
+    }
+    return told;
+}
+
+/* Whether all wrong numbers are what the case expected of the same thing before. A single whole
+ * number may be that by chance. */
+static bool are_old(const struct check *c, uint64_t what, const struct numbers *numbers)
+{
+    for (size_t k = 0; k < KEPT; ++k) {
+        const struct kept *kept = &c->kept[k];
+        bool same = kept->what == what && kept->n == numbers->n;
+        int told = 0;
+
+        for (size_t i = 0; i < numbers->n && same; ++i) {
+            if (numbers->got[i] == numbers->want[i])
+                continue;
+            same = numbers->got[i] == kept->want[i];
+            told += numbers->got[i] == rint(numbers->got[i]) ? numbers->got[i] != 0 : 2;
+        }
+        if (same && told > 1)
+            return true;
+    }
+    return false;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Whether the right numbers are there, in another order. */
+static bool are_moved(struct check *c, const struct numbers *numbers)
+{
+    const size_t bytes = numbers->n * sizeof(double);
+    double *got = check_memory(c, bytes), *want = check_memory(c, bytes);
+
+    memcpy(got, numbers->got, bytes);
+    memcpy(want, numbers->want, bytes);
+    qsort(got, numbers->n, sizeof *got, compare_doubles);
+    qsort(want, numbers->n, sizeof *want, compare_doubles);
+    return memcmp(got, want, bytes) == 0;
+}
+
+/* Whether all wrong numbers are NaN, or infinite; none must be. */
+static bool are_not_finite(const struct numbers *numbers, bool nan)
+{
+    for (size_t i = 0; i < numbers->n; ++i)
+        if (!isfinite(numbers->want[i]) ||
+            (numbers->got[i] != numbers->want[i] &&
+             !(nan ? isnan(numbers->got[i]) : isinf(numbers->got[i]))))
+            return false;
+    return true;
+}
+
+static bool are_rounded(const struct numbers *numbers)
+{
+    for (size_t i = 0; i < numbers->n; ++i)
+        if (!(fabs(numbers->got[i] - numbers->want[i]) <= fabs(numbers->want[i]) * NARROW))
+            return false;
+    return true;
+}
+
+static uint64_t hash_of(const char *what)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (; *what != '\0'; ++what)
+        hash = (hash ^ (unsigned char)*what) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+void hint_keep(struct check *c, const char *what, size_t n, const double want[])
+{
+    struct kept *kept = &c->kept[c->n_kept++ % KEPT];
+
+    if (n > KEPT_NUMBERS)
+        return;
+    *kept = (struct kept){.what = hash_of(what), .n = n};
+    memcpy(kept->want, want, n * sizeof *want);
+}
+
+void hint_at(struct check *c, const char *what, size_t n, const double got[], const double want[])
+{
+    const struct numbers numbers = {n, got, want};
+    const int parts = c->parts;
+    const char *names = c->of_ranks ? "ranks" : "devices";
+    char *hint = c->outcome->hint;
+    const size_t bytes = sizeof c->outcome->hint;
+
+    if (are_not_finite(&numbers, true))
+        snprintf(hint, bytes, "NaN, as before the call: never written?");
+    else if (are_not_finite(&numbers, false))
+        snprintf(hint, bytes, "infinite: added up before it is divided?");
+    else if (are_old(c, hash_of(what), &numbers))
+        snprintf(hint, bytes, "that was right earlier in this case: an old copy, not refreshed?");
+    else if (n > 1 && are_moved(c, &numbers))
+        snprintf(hint, bytes, "the right numbers in another order: are parts swapped?");
+    else if (parts > 1 && are_times(&numbers, parts))
+        snprintf(hint, bytes, "%d times what it must be, with %d %s: %s", parts, parts, names,
+                 c->of_ranks ? "a sum where a mean belongs?" : "counted once for each of them?");
+    else if (parts > 1 && are_times(&numbers, 1.0 / parts))
+        snprintf(hint, bytes, "1/%d of what it must be, with %d %s: %s", parts, parts, names,
+                 c->of_ranks ? "divided twice?" : "a mean where a sum belongs?");
+    else if (are_times(&numbers, 2))
+        snprintf(hint, bytes, "twice what it must be: added twice?");
+    else if (are_times(&numbers, 0))
+        snprintf(hint, bytes, "0 where it must not be: left out, or cleared?");
+    else if (are_rounded(&numbers))
+        snprintf(hint, bytes,
+                 "almost right: rounded to a shorter type, or added in another order?");
+}
