@@ -235,12 +235,11 @@ int check_main(int argc, char **argv)
     } else {
         status = runner_select(argv[0], options, &tests, &n);
         if (status == 0 && options->list) {
-            if (options->format == RUNNER_FORMAT_JSON)
-                runner_list_json(stdout, tests, n);
-            else
-                runner_list(stdout, tests, n);
-            if (record_memory_failed())
-                status = command_refuse(argv[0], "out of memory");
+            void (*const list)(FILE *, const struct check_case *const[], size_t) =
+                options->format == RUNNER_FORMAT_JSON ? runner_list_json : runner_list;
+
+            list(stdout, tests, n);
+            status = record_memory_failed() ? command_refuse(argv[0], "out of memory") : 0;
         } else if (status == 0) {
             stop_watch_signals(); /* before there is a file that a signal would leave */
             status = runner_out_open(argv[0], options->out, &out);

@@ -69,7 +69,6 @@ struct runner_result *runner_judge_message(struct runner_job *job,
     check_clean(result->reason, sizeof result->reason);
     if (result->verdict == CHECK_FAIL)
         memcpy(result->hint, message->hint, sizeof result->hint);
-    check_clean(result->hint, sizeof result->hint);
     if (result->verdict == CHECK_PASS && result->compared == 0)
         end_result(result, CHECK_FAIL, "the case compared nothing");
     if (job->until_caught && runner_catches(result->verdict, result->compared))
@@ -95,8 +94,7 @@ static void judge_probe(struct runner_process *process, int status)
     if (process->answer == RUNNER_NO_SESSION)
         fault = process->why[0] != '\0' ? process->why : "no reason given";
     else {
-        /* The implementation could have written into this memory. */
-        memcpy(&job->is, &process->shared->is, sizeof job->is);
+        job->is = process->shared->is; /* which the implementation could have written */
         fault = check_about(&job->is.about);
     }
     if (!fault)

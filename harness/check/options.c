@@ -132,8 +132,8 @@ static error_t parse_check_option(int key, char *arg, struct argp_state *state)
 static int check_runner_options(const char *command, const struct runner_options *o)
 {
     const char *chooser = o->backend[0] != '\0' ? "--backend" : "--communicator";
-    const bool listed = o->list && o->format == RUNNER_FORMAT_JSON;
-    const bool writes = (o->format != RUNNER_FORMAT_TEXT && !listed) || o->out[0] != '\0';
+    const bool writes =
+        o->format > (o->list ? RUNNER_FORMAT_JSON : RUNNER_FORMAT_TEXT) || o->out[0] != '\0';
     const bool launched = o->launcher[0] != '\0';
     const bool divided = o->world.processes > 0 || o->world.per_process > 0;
     const struct {

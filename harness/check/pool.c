@@ -217,6 +217,7 @@ void runner_process_take(struct runner_process *process)
     struct runner_result *result;
 
     message->reason[sizeof message->reason - 1] = '\0';
+    check_clean(message->hint, sizeof message->hint);
     if (message->token != process->token) {
         damage(process, "something other than the suite wrote into the pipe for results");
         return;

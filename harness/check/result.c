@@ -145,20 +145,6 @@ void runner_require_devices(struct runner_run *run)
                      runner_profiles[p].name, runner_profiles[p].devices, skipped[p]);
 }
 
-void runner_run_free(struct runner_run *run)
-{
-    free(run->requirement);
-    free(run->result);
-    run->requirement = NULL;
-    run->result = NULL;
-    run->n = run->n_requirements = 0;
-}
-
-bool runner_failed(const struct runner_result *result)
-{
-    return result->verdict == CHECK_FAIL || result->verdict == CHECK_BROKEN;
-}
-
 void runner_unask(struct runner_result *result)
 {
     *result = (struct runner_result){.test = result->test,

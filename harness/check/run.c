@@ -100,3 +100,12 @@ int runner_probe(const char *command, const char *spec, struct runner_run *run)
     free(job);
     return status;
 }
+
+void runner_run_free(struct runner_run *run)
+{
+    free(run->requirement);
+    free(run->result);
+    run->requirement = NULL;
+    run->result = NULL;
+    run->n = run->n_requirements = 0;
+}

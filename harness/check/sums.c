@@ -63,6 +63,11 @@ void runner_sums_of(const struct runner_run *run, struct runner_sums *sums)
     sums->row[sums->n] = total;
 }
 
+bool runner_failed(const struct runner_result *result)
+{
+    return result->verdict == CHECK_FAIL || result->verdict == CHECK_BROKEN;
+}
+
 /* ---- what fails in the same way ---------------------------------------------------------------
  */
 

@@ -52,27 +52,15 @@ static double expect_rounded(enum impl_dtype dtype, double want, uint64_t *bits)
     return dtype == IMPL_F32 ? (double)single : want;
 }
 
-static const double *elements_of(struct check *c, const struct impl_array *array, size_t n)
-{
-    double *values = check_memory(c, n * sizeof *values);
-
-    for (size_t i = 0; i < n; ++i)
-        values[i] = check_element(array, i);
-    return values;
-}
-
-/* want: all n numbers, of which number i is the first that differs. */
 static _Noreturn void differ(struct check *c, const char *what, const struct impl_array *got,
-                             size_t i, const double want[], uint64_t want_bits, size_t different,
-                             size_t n)
+                             size_t i, double want, uint64_t want_bits, size_t different, size_t n)
 {
     const int digits = (int)check_dtype_bytes(got->dtype) * 2;
 
-    hint_at(c, what, n, elements_of(c, got, n), want);
     check_fail(c,
                "%s: element %zu is %.9g (0x%0*" PRIx64 "), must be %.9g (0x%0*" PRIx64
                "); %zu of %zu differ",
-               what, i, check_element(got, i), digits, bits_at(got, i), want[i], digits, want_bits,
+               what, i, check_element(got, i), digits, bits_at(got, i), want, digits, want_bits,
                different, n);
 }
 
@@ -101,11 +89,11 @@ void check_values(struct check *c, const char *what, const struct impl_array *go
         }
     }
     c->outcome->compared += n;
+    hint_values(c, what, got, n, want, different);
     if (different > 0) {
-        expect_rounded(got->dtype, want[first], &bits);
-        differ(c, what, got, first, want, bits, different, n);
+        const double target = expect_rounded(got->dtype, want[first], &bits);
+        differ(c, what, got, first, target, bits, different, n);
     }
-    hint_keep(c, what, n, want);
 }
 
 /* Whether it is the same to the last bit. */
@@ -135,11 +123,11 @@ void check_bits(struct check *c, const char *what, const struct impl_array *got,
             first = i;
         }
     c->outcome->compared += n;
+    hint_values(c, what, got, n, want, different);
     if (different > 0) {
         expect_rounded(got->dtype, want[first], &bits);
-        differ(c, what, got, first, want, bits, different, n);
+        differ(c, what, got, first, want[first], bits, different, n);
     }
-    hint_keep(c, what, n, want);
 }
 
 static void shape_text(const struct impl_array *array, char text[120])
@@ -190,7 +178,7 @@ void check_same(struct check *c, const char *what, const struct impl_array *got,
         }
     c->outcome->compared += n;
     if (different > 0)
-        differ(c, what, got, first, elements_of(c, want, n), bits_at(want, first), different, n);
+        differ(c, what, got, first, check_element(want, first), bits_at(want, first), different, n);
 }
 
 void check_is_none(struct check *c, const char *what, const struct impl_array *got)
@@ -204,21 +192,15 @@ void check_is_none(struct check *c, const char *what, const struct impl_array *g
 void check_device(struct check *c, const char *what, const struct impl_array *got, int device)
 {
     must_exist(c, what, got);
-    ++c->outcome->compared;
-    if (got->device != device)
-        check_fail(c, "%s: its device: %d, must be %d", what, got->device, device);
+    check_true(c, got->device == device, "%s: on device %d, must be %d", what, got->device, device);
 }
 
 void check_int(struct check *c, const char *what, long long got, long long want)
 {
-    const double found = (double)got, wanted = (double)want;
-
     ++c->outcome->compared;
-    if (got != want) {
-        hint_at(c, what, 1, &found, &wanted);
+    hint_int(c, what, got, want);
+    if (got != want)
         check_fail(c, "%s: %lld, must be %lld", what, got, want);
-    }
-    hint_keep(c, what, 1, &wanted);
 }
 
 void check_accepted(struct check *c, const char *what, int status)

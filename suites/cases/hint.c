@@ -102,7 +102,7 @@ static uint64_t hash_of(const char *what)
     return hash;
 }
 
-void hint_keep(struct check *c, const char *what, size_t n, const double want[])
+static void keep_numbers(struct check *c, const char *what, size_t n, const double want[])
 {
     struct kept *kept = &c->kept[c->n_kept++ % KEPT];
 
@@ -112,7 +112,8 @@ void hint_keep(struct check *c, const char *what, size_t n, const double want[])
     memcpy(kept->want, want, n * sizeof *want);
 }
 
-void hint_at(struct check *c, const char *what, size_t n, const double got[], const double want[])
+static void look_at_numbers(struct check *c, const char *what, size_t n, const double got[],
+                            const double want[])
 {
     const struct numbers numbers = {n, got, want};
     const int parts = c->parts;
@@ -141,4 +142,29 @@ void hint_at(struct check *c, const char *what, size_t n, const double got[], co
     else if (are_rounded(&numbers))
         snprintf(hint, bytes,
                  "almost right: rounded to a shorter type, or added in another order?");
+}
+
+void hint_values(struct check *c, const char *what, const struct impl_array *got, size_t n,
+                 const double want[], size_t different)
+{
+    double *values;
+
+    if (different == 0) {
+        keep_numbers(c, what, n, want);
+        return;
+    }
+    values = check_memory(c, n * sizeof *values);
+    for (size_t i = 0; i < n; ++i)
+        values[i] = check_element(got, i);
+    look_at_numbers(c, what, n, values, want);
+}
+
+void hint_int(struct check *c, const char *what, long long got, long long want)
+{
+    const double found = (double)got, wanted = (double)want;
+
+    if (got == want)
+        keep_numbers(c, what, 1, &wanted);
+    else
+        look_at_numbers(c, what, 1, &found, &wanted);
 }

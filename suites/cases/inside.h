@@ -84,10 +84,11 @@ void call_begin(struct check *c, const char *what);
 int call_end(struct check *c, const char *what, int status);
 _Noreturn void call_failed(struct check *c, const char *what, int status);
 
-/* hint.c. The first keeps numbers that were right. The second is called where some are wrong: it
- * writes the hint of the outcome, if the numbers tell anything. */
-void hint_keep(struct check *c, const char *what, size_t n, const double want[]);
-void hint_at(struct check *c, const char *what, size_t n, const double got[], const double want[]);
+/* hint.c: both keep what is right, and write the hint of the outcome where the numbers that differ
+ * tell anything. */
+void hint_values(struct check *c, const char *what, const struct impl_array *got, size_t n,
+                 const double want[], size_t different);
+void hint_int(struct check *c, const char *what, long long got, long long want);
 
 /* device_counts.c: calls the functions of the case. */
 void check_turns(struct check *c);
