@@ -178,8 +178,8 @@ struct report_run {
 /* How far launches lie from the median of their cell, over all cells, as the logarithm of a ratio.
  * spread is about a standard deviation. least is the smallest change (a ratio less 1) that a
  * comparison of two files with as many launches of a cell can detect. NaN: no cell has enough
- * launches. open counts the cells whose step has no narrow interval; widest is the widest interval
- * of all, over its median. */
+ * launches. open counts the cells that are too noisy: their step, or the speed-up that is made of
+ * it, has no narrow interval. widest is the widest interval of a step, over its median. */
 struct report_noise {
     double spread, least, widest;
     size_t cells, open;
@@ -303,6 +303,9 @@ struct report_steal_source {
 };
 extern const struct report_steal_source report_steal_sources[REPORT_STEAL_SOURCES];
 double report_share_of(const struct record_cell *cell, const struct report_steal_source *to);
+/* Whether a use took more than that of a verified launch; of any launch of a point. */
+bool report_disturbed(const struct report_row *row);
+bool report_point_disturbed(const struct report_point *point);
 /* "FAILED (crashed): why" for a launch that is not verified. */
 const char *report_failure_words(const struct report_row *row, char text[REPORT_CELL_TEXT]);
 
@@ -386,6 +389,36 @@ struct report_base {
 /* Finds the next base cases, by batch, and those with only a rank last; *at begins at 0. Returns
  * false after the last. */
 bool report_base_next(const struct report_group *group, size_t at[3], struct report_base *base);
+
+/* ---- the answer: analysis/answer.c -------------------------------------------------------- */
+
+/* Whether the interval of its efficiency is narrower than REPORT_WIDE of its bound. Otherwise the
+ * point is too noisy to say how fast it is. */
+bool report_counts(const struct report_point *point);
+
+/* How much faster several devices are than one. A setting is a point on several devices that has a
+ * base; if any setting has separate cores or GPUs, only those with them are counted. */
+struct report_answer {
+    size_t settings, noisy; /* noisy: those that are too noisy */
+    bool crowded;           /* no setting has separate cores or GPUs */
+    /* The largest speed-up, and the smallest share of a bound, of the settings that are not too
+     * noisy; of all if all are. NULL: there is no setting. */
+    const struct report_point *best, *farthest;
+    /* The setting with a larger speed-up that is too noisy to count; NULL: none. */
+    const struct report_point *larger;
+};
+struct report_answer report_answer_of(const struct report *report);
+/* Writes that in sentences for a reader who knows neither the tool nor the plan: what is how much
+ * faster, what is possible, how certain it is, and what to do next. Returns text. */
+const char *report_answer_words(const struct report *report, char text[REPORT_CELL_TEXT]);
+/* "2 devices train mlp 1.91 times as fast as one (1.90 to 1.93; batch 64; at most 2.00 is
+ * possible)". */
+const char *report_training_words(const struct report *report, const struct report_point *point,
+                                  char text[REPORT_CELL_TEXT]);
+/* "256Ki"; for 0, the buckets of PyTorch, "1Mi, 25Mi". */
+const char *report_bucket_words(size_t bytes, char text[32]);
+/* "2 devices", "1 device with DDP", "2 devices with DDP, buckets 256Ki", "plain on 2 cores". */
+const char *report_devices_words(const struct report_point *point, char text[REPORT_CELL_TEXT]);
 
 /* ---- lines of collectives: analysis/fits.c ------------------------------------------------ */
 

@@ -218,6 +218,25 @@ double report_share_of(const struct record_cell *cell, const struct report_steal
     return *(const double *)((const char *)cell + to->field);
 }
 
+bool report_disturbed(const struct report_row *row)
+{
+    bool any = false;
+
+    for (size_t e = 0; row->verified && e < REPORT_STEAL_SOURCES; ++e)
+        any = any ||
+              report_share_of(row->cell, &report_steal_sources[e]) > report_steal_sources[e].limit;
+    return any;
+}
+
+bool report_point_disturbed(const struct report_point *point)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < point->n && !any; ++i)
+        any = report_disturbed(&point->row[i]);
+    return any;
+}
+
 const char *report_failure_words(const struct report_row *row, char text[REPORT_CELL_TEXT])
 {
     const struct record_cell *cell = row->cell;

@@ -11,19 +11,6 @@
 
 /* ---- settings ----------------------------------------------------------------------------- */
 
-const char *report_bucket_words(size_t bytes, char text[32])
-{
-    static const char *const units[] = {"", "Ki", "Mi", "Gi"};
-    size_t unit = 0;
-
-    if (bytes == 0)
-        return "1Mi, 25Mi";
-    for (; unit < 3 && bytes % 1024 == 0; ++unit)
-        bytes /= 1024;
-    snprintf(text, 32, "%zu%s", bytes, units[unit]);
-    return text;
-}
-
 const char *report_workload_words(const struct report *report, const struct report_row *row,
                                   char text[REPORT_CELL_TEXT])
 {
@@ -90,22 +77,6 @@ void report_left(struct text_out *out, size_t all, size_t shown, const char *wha
 }
 
 /* ---- parts of sentences ------------------------------------------------------------------- */
-
-const char *report_devices_words(const struct report_point *point, char text[REPORT_CELL_TEXT])
-{
-    const struct record_key *key = point->key;
-    const bool buckets = point->bucket > 0;
-
-    text[0] = '\0';
-    if (report_is_cores(point))
-        report_add(text, "plain on %d cores", key->n_devices);
-    else
-        report_add(text, "%d device%s%s%s%s", key->n_devices, key->n_devices == 1 ? "" : "s",
-                   report_is_ddp(point) ? " with DDP" : "", buckets ? ", buckets " : "",
-                   buckets ? report_bucket_words(key->bucket_bytes, WORD) : "");
-    report_add(text, report_oversubscribed(point) ? " (oversubscribed)" : "");
-    return text;
-}
 
 const char *report_ratio_range_words(const struct report_value *ratio, const char *unit,
                                      char text[REPORT_CELL_TEXT])

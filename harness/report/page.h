@@ -75,8 +75,6 @@ enum plot_status report_plot(const char *directory, const struct report *report,
 
 /* ---- words -------------------------------------------------------------------------------- */
 
-/* "256Ki"; for 0, the buckets of PyTorch, "1Mi, 25Mi". */
-const char *report_bucket_words(size_t bytes, char text[32]);
 /* "mlp:8,8"; if the report has several communicators, with that: "mlp:8,8, staged". */
 const char *report_workload_words(const struct report *report, const struct report_row *row,
                                   char text[REPORT_CELL_TEXT]);
@@ -86,9 +84,7 @@ const char *report_group_words(const struct report *report, const struct report_
                                char text[REPORT_CELL_TEXT]);
 const char *report_setting_words(const struct report *report, const struct report_group *group,
                                  char text[REPORT_CELL_TEXT]);
-/* "2 devices", "1 device with DDP", "2 devices with DDP, buckets 256Ki", "plain on 2 cores";
- * "1.86x [1.84, 1.88]"; "93 % of the bound 2.00"; "2048 rows" or "256 rows per device". */
-const char *report_devices_words(const struct report_point *point, char text[REPORT_CELL_TEXT]);
+/* "1.86x [1.84, 1.88]"; "93 % of the bound 2.00"; "2048 rows" or "256 rows per device". */
 const char *report_speedup_words(const struct report_point *point, char text[REPORT_CELL_TEXT]);
 const char *report_bound_words(const struct report_point *point, char text[REPORT_CELL_TEXT]);
 const char *report_batch_words(const struct report_point *point, char text[REPORT_CELL_TEXT]);
