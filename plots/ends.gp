@@ -2,7 +2,7 @@
 # would overlap; or above a panel that is narrow. yhi and ylo are the ends of its y axis, which is
 # logarithmic unless linear is 1.
 #
-# x is in column 1 of a block, y in column 2.
+# x is in column 1 of a block, y in column 2. A label may end with the last y, in end_format.
 n = series_of(p)
 array end_y[n]
 array place[n]
@@ -38,7 +38,7 @@ do for [s = 1:n] {
             point pt point_of(style) ps size_of lc rgb colour offset 0.6,0
         across = across + 26 + 7.4 * strlen(say(3 + s))
     } else {
-        set label 20 + s say(3 + s) at graph 1, graph place[s] / panel_height \
+        set label 20 + s say(3 + s).sprintf(end_format, end_y[s]) at graph 1, graph place[s] / panel_height \
             offset 1.2,0 noenhanced font ",12" tc rgb colour
         set arrow 20 + s from graph 1.005, first end_y[s] to graph 1.0 + lead, graph place[s] / panel_height \
             nohead lc rgb "#aaaaaa" lw 0.6

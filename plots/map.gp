@@ -1,8 +1,8 @@
 # map.gp: efficiency of the bound: a panel per workload and mode, a cell per devices and batch.
 #
-# The stronger the colour, the nearer to the bound. Hatched: not resolved. Grey: more devices than cores, or
+# The stronger the colour, the nearer to the bound. Hatched: too noisy. Grey: more devices than cores, or
 # simulated. Columns: place of the devices and of the batch, percent, half of its interval (-1:
-# none), 0: resolved, 1: not, 2: grey.
+# none), 0: counts, 1: too noisy, 2: grey, 1: a launch was disturbed.
 x_name = "devices"
 y_name = "batch"
 array shade[6] = [0xf2f0f7, 0xdadaeb, 0xbcbddc, 0x9e9ac8, 0x756bb1, 0x54278f]
@@ -10,7 +10,7 @@ step_of(v) = v < 20 ? 1 : v < 40 ? 2 : v < 60 ? 3 : v < 75 ? 4 : v < 90 ? 5 : 6
 # As it is written: 89.6 is 90.
 fill_of(v, state) = state > 1 ? 0xe4e4e4 : state > 0 ? 0xffffff : shade[step_of(floor(v + 0.5))]
 ink_of(v, state) = state > 1 ? 0x6b6b6b : state > 0 || step_of(floor(v + 0.5)) < 5 ? 0x1a1a1a : 0xfffffe
-# Below the panel, unless the cell is not resolved.
+# Below the panel, unless the cell is too noisy.
 only(y, state) = state == 1 ? y : -9
 set autoscale
 unset logscale
@@ -29,7 +29,7 @@ do for [p = 1:panels] {
              with boxxyerror fillstyle solid noborder lc rgb variable title "cell", \
          table index is("block") using 1:(only($2, $5)):($1 - 0.48):($1 + 0.48):(only($2, $5) - 0.46):(only($2, $5) + 0.46) \
              with boxxyerror fillstyle pattern 4 border lc rgb "#c9c6e3" fillcolor rgb "#d8d5ea" lw 0.6 title "open", \
-         table index is("block") using 1:($4 < 0 ? $2 : $2 + 0.13):(sprintf("%.0f", $3)):(ink_of($3, $5)) \
+         table index is("block") using 1:($4 < 0 ? $2 : $2 + 0.13):(sprintf($6 > 0 ? "%.0f !" : "%.0f", $3)):(ink_of($3, $5)) \
              with labels center font ",13" tc rgb variable title "share", \
          table index is("block") using 1:($2 - 0.24):($4 < 0 ? "" : sprintf("±%.0f", $4)):(ink_of($3, $5)) \
              with labels center font ",10" tc rgb variable title "half"

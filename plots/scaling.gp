@@ -20,7 +20,12 @@ set yrange [ylo:yhi]
 # Bars at one place stand beside each other.
 beside(x, s) = x * (xhi / xlo) ** (6.0 * (s - (n + 1) / 2.0) / (panel_width - panel_room))
 stride = int(ceil(log(yhi / ylo) / log(2) / 7))
+# Between the powers of 2 are 1.5 times as many, where there is room.
+between = panel_height / log(yhi / ylo) * log(4.0 / 3) > 22
+end_format = " %.2f"
 lowest = stride * int(ceil(log(ylo) / log(2) / stride))
+# Points whose value is next to them: the last of a line has it in its label, except in a narrow panel.
+valued(x, y) = (x > 1 || y < 0.95) && (narrow || x < last)
 do for [p = 1:panels] {
     load 'panel.gp'
     set xtics ()
@@ -36,7 +41,9 @@ do for [p = 1:panels] {
     if (lowest <= -10) { set ytics font ",10" }
     do for [i = lowest:int(floor(log(yhi) / log(2))):stride] {
         set ytics add ((column == 0 ? sprintf(i < 0 ? "1/%g" : "%g", 2.0 ** abs(i)) : "") 2.0 ** i)
+        if (between && i >= -1) { set ytics add ((column == 0 ? sprintf("%g", 1.5 * 2.0 ** i) : "") 1.5 * 2.0 ** i) }
     }
+    if (between && lowest == 0) { set ytics add ((column == 0 ? "0.75" : "") 0.75) }
     load 'ends.gp'
     set label 50 "ideal" at first most / 1.03, first most right offset -0.6,0.3 noenhanced font ",11" \
         tc rgb "#767676"
@@ -57,5 +64,9 @@ do for [p = 1:panels] {
          for [s = 1:n] table index is("block") + s - 1 using (beside($1, s)):2 with points \
              lc rgb hue_of(pick("styles", s)) pt point_of(pick("styles", s)) ps size_of title "marker", \
          for [s = 1:n] table index is("block") + s - 1 using (beside($1, s)):($5 > 0 ? $2 : NaN) with points \
-             lc rgb "white" pt point_of(pick("styles", s)) ps inner * size_of title "hollow"
+             lc rgb "white" pt point_of(pick("styles", s)) ps inner * size_of title "hollow", \
+         for [s = 1:n < 3 ? n : 3] table index is("block") + s - 1 \
+             using (beside($1, s)):(valued($1, $2) ? $2 : yhi * 9):(sprintf("%.2f", $2)) \
+             with labels center offset (s == 3 ? 2.2 : 0),(s == 1 ? 0.8 : s == 2 ? -0.8 : 0) noenhanced \
+             font ",10" tc rgb hue_of(pick("styles", s)) title "value"
 }

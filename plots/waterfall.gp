@@ -1,8 +1,9 @@
 # waterfall.gp: a step on several devices as a sum of measured differences, from the left to the right:
 # a panel per workload and batch, in it a waterfall per mode, and under it what the replicas did.
 #
-# Columns: row, what, from, to, low, high as parts of the step, 1: hollow, ns (of what replicas did: its
-# part). What: 1 ideal; 1 << from | 1 << to of ideal, shard, alone, step; 16 and up what replicas did.
+# Columns: row, what, from, to, low, high as parts of the step, how sure, ns (of what replicas did: its
+# part). How sure a term is: 0 it is told apart from 0; 1 it is about 0; 2 it is 0 to ns; 3 it was
+# measured once. What: 1 ideal; 1 << from | 1 << to of ideal, shard, alone, step; 16 and up what replicas did.
 # A label that is not drawn is below the panel: gnuplot 5.4 dies of a plot of labels without a place.
 x_name = "part of the step (%)"
 y_name = ""
@@ -17,6 +18,9 @@ did(i) = i < 16 ? 0 : share[int(i) - 15]
 time_of(ns) = abs(ns) >= 1e9 ? sprintf("%.3g s", ns / 1e9) : abs(ns) >= 1e6 ? sprintf("%.3g ms", ns / 1e6) : \
     sprintf("%.3g µs", ns / 1e3)
 signed(w, ns) = w == 1 ? time_of(ns) : (ns < 0 ? "−" : "+").time_of(abs(ns))
+# A term that is not told apart from 0 is never negative.
+words_of(w, ns, sure) = name(w).(sure == 1 ? " about 0" : sure == 2 ? " 0 to ".time_of(ns) : \
+    sure == 3 ? " about ".time_of(ns) : " ".signed(w, ns))
 unset logscale
 set autoscale
 stats table using 4 nooutput
@@ -27,18 +31,19 @@ rows = STATS_max + 0.7
 set xrange [xlo:xhi]
 set yrange [rows:-0.7]
 half = 0.36
-# Where the words of a bar are: right of it, left of it, or inside; where they have no room, on the side
-# that has more.
+# Where the words of a bar are: right of it and of its whisker (1), left of both (-1), or inside (0);
+# where they have no room, from the left edge (2) or up to the right edge (3) of the panel, over the bar.
 letters = 6.0 / (panel_width - panel_room) * (xhi - xlo)
-long(w, ns) = (strlen(name(w)) + strlen(signed(w, ns)) + 2) * letters
+long(w, ns, sure) = (strlen(words_of(w, ns, sure)) + 1) * letters
 lower(a, b) = a < b ? a : b
 upper(a, b) = a > b ? a : b
 within(v) = 100 * v < xlo ? xlo : 100 * v > xhi ? xhi : 100 * v
-inside(a, b, w, ns) = 100 * (upper(a, b) - lower(a, b)) > long(w, ns)
-side(a, b) = xhi - 100 * upper(a, b) > 100 * lower(a, b) - xlo ? 1 : -1
-place(a, b, w, ns) = 100 * upper(a, b) + long(w, ns) < xhi ? 1 : 100 * lower(a, b) - xlo > long(w, ns) ? -1 : \
-    inside(a, b, w, ns) ? 0 : side(a, b)
-words_of(w, ns) = name(w)." ".signed(w, ns)
+lowest(a, b, low) = within(lower(lower(a, b), low))
+highest(a, b, high) = within(upper(upper(a, b), high))
+place(a, b, low, high, long) = highest(a, b, high) + long < xhi ? 1 : lowest(a, b, low) - xlo > long ? -1 : \
+    100 * abs(b - a) > long ? 0 : xhi - highest(a, b, high) > lowest(a, b, low) - xlo ? 3 : 2
+anchor(a, b, low, high, at) = at == 1 ? highest(a, b, high) : at == -1 ? lowest(a, b, low) : \
+    at == 0 ? 100 * lower(a, b) : at == 2 ? xlo : xhi
 do for [p = 1:panels] {
     load 'panel.gp'
     n = series_of(p)
@@ -49,7 +54,7 @@ do for [p = 1:panels] {
     do for [s = 1:n] {
         first_row = rows
         stats table index is("block") + s - 1 using (first_row = $1 < first_row ? $1 : first_row, 0) nooutput
-        set label 20 + s say(3 + s) at graph 0, first first_row - 1 noenhanced font ",12" \
+        set label 20 + s say_fit(3 + s, room, 12) at graph 0, first first_row - 1 noenhanced font ",12" \
             tc rgb hue_of(pick("styles", s))
     }
     if (p == 1) {
@@ -69,18 +74,17 @@ do for [p = 1:panels] {
              with boxxyerror fillstyle solid 1 border lc rgb "#333333" fc rgb variable dt solid lw 0.4 title "did", \
          for [s = 1:n] table index is("block") + s - 1 \
              using ($7 > 0 ? 50 * ($3 + $4) : NaN):1:(100 * $3):(100 * $4):($1 - half):($1 + half) \
-             with boxxyerror fillstyle solid 1 border lc rgb "#555555" fc rgb "white" dt solid lw 0.6 title "noise", \
+             with boxxyerror fillstyle solid 1 border lc rgb "#8a8a8a" fc rgb "#e9e9e9" dt solid lw 0.6 title "noise", \
          for [s = 1:n] table index is("block") + s - 1 \
              using (within($5)):($2 < 16 && $6 > $5 ? $1 + half : NaN):(within($6) - within($5)):(0) \
              with vectors heads size graph 0.008,90 lc rgb "black" dt solid lw 0.8 title "bar", \
          for [s = 1:n] table index is("block") + s - 1 \
-             using (100 * upper($3, $4)):($2 < 16 && place($3, $4, $2, $8) == 1 ? $1 : rows + 9):(words_of($2, $8)) \
-             with labels left offset 0.7,0 noenhanced font ",11" title "right", \
+             using (at = place($3, $4, $5, $6, long($2, $8, $7)), anchor($3, $4, $5, $6, at)):\
+             ($2 < 16 && at >= 0 && at < 3 ? $1 : rows + 9):(words_of($2, $8, $7)):\
+             ($2 == 12 && $7 == 0 && at == 0 ? 0xffffff : 0) \
+             with labels left offset 0.7,0 noenhanced font ",11" tc rgb variable title "right", \
          for [s = 1:n] table index is("block") + s - 1 \
-             using (100 * lower($3, $4)):($2 < 16 && place($3, $4, $2, $8) == -1 ? $1 : rows + 9):(words_of($2, $8)) \
-             with labels right offset -0.7,0 noenhanced font ",11" title "left", \
-         for [s = 1:n] table index is("block") + s - 1 \
-             using (100 * lower($3, $4)):($2 < 16 && place($3, $4, $2, $8) == 0 ? $1 : rows + 9):\
-             (words_of($2, $8)):($2 == 12 && $7 == 0 ? 0xffffff : 0) \
-             with labels left offset 0.7,0 noenhanced font ",11" tc rgb variable title "inside"
+             using (at = place($3, $4, $5, $6, long($2, $8, $7)), anchor($3, $4, $5, $6, at)):\
+             ($2 < 16 && (at < 0 || at == 3) ? $1 : rows + 9):(words_of($2, $8, $7)) \
+             with labels right offset -0.7,0 noenhanced font ",11" title "left"
 }

@@ -225,6 +225,7 @@ struct report {
     size_t n_copies;
     struct report_noise noise;
     double peak; /* operations per second of one device, as --peak states it; 0: not stated */
+    bool slide;  /* a slide is wanted */
 };
 
 /* Whether numbers of both runs may be shown next to each other. */

@@ -124,7 +124,7 @@ static void add_certainty(const struct report_answer *answer, char text[REPORT_C
         return;
     }
     if (value->range == REPORT_INTERVAL && value->hi < 1.0)
-        report_add(text, " So one device is faster.");
+        report_add(text, " So one device is faster there.");
     else if (value->range == REPORT_INTERVAL && value->lo <= 1.0)
         report_add(text, " Whether that is faster is not certain.");
     if (answer->noisy == 0) {

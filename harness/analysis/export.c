@@ -170,8 +170,8 @@ int export_report(const struct report *report, struct export_set *set)
         add_point(set, &report->point[i]);
     for (size_t i = 0; i < collectives->n_points; ++i)
         add_point(set, &collectives->point[i]);
-    snprintf(set->summary, sizeof set->summary, "%zu of %zu cells are measured and verified%s",
-             export_count(set), cells, interrupted);
+    snprintf(set->summary, sizeof set->summary, "%s %zu of %zu cells are measured and verified%s",
+             report_answer_words(report, PHRASE), export_count(set), cells, interrupted);
     if (report->counts.missing > 0) {
         struct export_cell *missing = export_add(set, "planned launches");
 

@@ -25,7 +25,9 @@ int report_noise_make(struct report *report)
         if (point->verified < REPORT_LEAST_OF_CELL)
             continue;
         report->noise.widest = fmax(report->noise.widest, (step->hi - step->lo) / step->middle);
-        report->noise.open -= report_resolved(step, 2 * REPORT_WIDE * step->middle) ? 1 : 0;
+        /* Never better than the map of the page: a point with a base has both intervals. */
+        report->noise.open -= report_resolved(step, 2 * REPORT_WIDE * step->middle) &&
+                              (!point->base || point->base == point || report_counts(point));
         launches[cells++] = (double)point->verified;
         for (size_t k = 0; k < point->n; ++k)
             if (point->row[k].verified)

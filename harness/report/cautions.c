@@ -80,9 +80,9 @@ static void about_gpus(struct text_out *out, const struct report *report)
 /* ---- points ------------------------------------------------------------------------------- */
 
 struct counts {
-    size_t points, most; /* verified points; the most launches of one */
-    size_t no_interval;  /* points with fewer than FEWEST launches */
-    size_t slowed;       /* points whose transfers take longer on purpose */
+    size_t points;      /* verified points */
+    size_t no_interval; /* points with fewer than FEWEST launches */
+    size_t slowed;      /* points whose transfers take longer on purpose */
     size_t settling, oversubscribed, shared, on_single, on_rank, without_base;
     size_t unpaired; /* points without a launch in common with their base case */
     size_t stalled;  /* points whose mean step is much longer than the median */
@@ -109,7 +109,6 @@ static void count_points(const struct report *report, bool has_bases, struct cou
 
         ++counts->points;
         counts->no_interval += point->verified < FEWEST;
-        counts->most = point->verified > counts->most ? point->verified : counts->most;
         counts->settling += report_settles(point);
         counts->oversubscribed += crowded && cores;
         counts->shared += crowded && !cores;
@@ -155,12 +154,7 @@ static void about_points(struct text_out *out, const struct report *report)
 
     count_points(report, true, &counts);
     count_points(report->collectives, false, &counts);
-    if (counts.no_interval > 0 && counts.most == 1 && !report_repeated(report))
-        caution(out,
-                "One launch of each cell: no number here has an interval. A sweep with "
-                "--launches %d gives intervals.",
-                FEWEST);
-    else if (counts.no_interval > 0)
+    if (counts.no_interval > 0)
         caution(out,
                 "%zu of %zu cells have fewer than %d verified launches: they have a range, not an "
                 "interval (sweep with --launches %d).",
@@ -236,14 +230,15 @@ static void about_cores(struct text_out *out, const struct report *report)
         if (above == 0)
             continue;
         record_amount_words(&worst->cell->key, amount);
-        caution(out,
-                "In %zu of %zu launches more than %.0f %% of the time of their cores went to %s; "
-                "the most "
-                "is %s, of %s, %s, %s, %s, launch %d, run %.8s.",
-                above, known, 100 * to->limit, to->to,
-                report_percent(report_share_of(worst->cell, to), WORD),
-                report_workload_words(report, worst, PHRASE), worst->cell->key.mode,
-                worst->cell->key.devices, amount, worst->cell->key.launch, worst->run->run_id);
+        caution(
+            out,
+            "In %zu of the %zu launches that were long enough to know, more than %.0f %% of the "
+            "time of their cores went to %s; the most is %s, of %s, %s, %s, %s, launch %d, run "
+            "%.8s.",
+            above, known, 100 * to->limit, to->to,
+            report_percent(report_share_of(worst->cell, to), WORD),
+            report_workload_words(report, worst, PHRASE), worst->cell->key.mode,
+            worst->cell->key.devices, amount, worst->cell->key.launch, worst->run->run_id);
     }
 }
 

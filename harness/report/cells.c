@@ -100,26 +100,11 @@ const char *report_speedup_words(const struct report_point *point, char text[REP
     return report_ratio_range_words(&value, report_metrics[REPORT_SPEEDUP].unit, text);
 }
 
-const char *report_bound_words(const struct report_point *point, char text[REPORT_CELL_TEXT])
-{
-    snprintf(text, REPORT_CELL_TEXT, "%s of the bound %.2f",
-             report_share(report_of_bound(point), WORD),
-             point->bound * (double)point->key->n_devices);
-    return text;
-}
-
 const char *report_base_name(const struct report_point *base)
 {
     return report_is_plain(base) ? "the plain program"
            : report_is_ddp(base) ? "DDP on one rank"
                                  : "DataParallel on one device";
-}
-
-const char *report_batch_words(const struct report_point *point, char text[REPORT_CELL_TEXT])
-{
-    snprintf(text, REPORT_CELL_TEXT, "%zu rows%s", point->base ? point->base->key->global_batch : 0,
-             strcmp(point->row->run->scaling, "weak") == 0 ? " per device" : "");
-    return text;
 }
 
 /* ---- columns ------------------------------------------------------------------------------ */
@@ -346,8 +331,9 @@ static void cell_of_status(struct grid *grid, const struct report_point *point)
         report_add(text, ", %s",
                    strcmp(point->row->run->source, "simulated") == 0 ? "SIMULATED"
                                                                      : "source unknown");
-    report_add(text, "%s%s", report_oversubscribed(point) ? ", oversubscribed" : "",
-               report_settles(point) ? ", settling" : "");
+    report_add(text, "%s%s%s", report_oversubscribed(point) ? ", oversubscribed" : "",
+               report_settles(point) ? ", settling" : "",
+               report_point_disturbed(point) ? ", disturbed" : "");
     grid_cell(grid, "text status", "%s", text);
 }
 

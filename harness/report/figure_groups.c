@@ -201,10 +201,10 @@ static const struct report_point *point_at(const struct panel *panel, size_t sty
     return NULL;
 }
 
-/* Chooses the batch of a panel: of the batches with the most numbers of devices one that PyTorch
- * has on the same machine, if there is one, and of these the largest. Returns false if there are
- * fewer than two numbers of devices. */
-static bool panel_make(const struct plot *plot, const struct report_group *group,
+/* Chooses the batch of a panel, unless only is not 0: of the batches with the most numbers of
+ * devices one that PyTorch has on the same machine, if there is one, and of these the largest.
+ * Returns false if there are fewer than two numbers of devices. */
+static bool panel_make(const struct plot *plot, const struct report_group *group, size_t only,
                        struct panel *panel)
 {
     const struct peer_record *peers = figure_report(plot)->peer;
@@ -219,6 +219,8 @@ static bool panel_make(const struct plot *plot, const struct report_group *group
     for (size_t b = 0; b < n; ++b) {
         struct panel at = {.group = group, .batch = batches[b]};
 
+        if (only > 0 && only != at.batch)
+            continue;
         for (size_t i = 0; i < group->n; ++i) {
             const struct report_point *point = &group->point[i];
             const size_t devices = (size_t)point->key->n_devices;
@@ -252,27 +254,20 @@ static void write_speedup(struct plot_table *table, double devices,
  * ceil(N/K) rows, and virtual devices are together no faster than the cores that they have. Ranks
  * have a second bound, which is drawn if it is lower and known: a step is never shorter than its
  * reduction alone. */
-static void write_scaling_panel(struct plot_table *table, const struct report_group *group)
+static void write_speedups(struct plot_table *table, const struct panel *panel)
 {
     const struct plot *plot = table->plot;
-    char batch[64], label[PLOT_TEXT];
-    struct panel panel;
+    char label[PLOT_TEXT];
 
-    if (!panel_make(plot, group, &panel))
-        return;
-    snprintf(batch, sizeof batch, "%s %zu rows",
-             figure_is_weak(group) ? "batch per device" : "batch", panel.batch);
-    if (!figure_panel(table, group, panel.hollow, batch))
-        return;
-    plot_list(table->plot, "counts", panel.devices, panel.n);
+    plot_list(table->plot, "counts", panel->devices, panel->n);
     for (size_t s = 1; s < figure_styles(plot); ++s) {
         const size_t style = figure_nth_style(s);
         bool begun = false;
 
         figure_style_words(plot, style, label);
-        for (size_t i = 0; i < panel.n; ++i) {
-            const size_t devices = panel.devices[i];
-            const struct report_point *point = point_at(&panel, style, devices);
+        for (size_t i = 0; i < panel->n; ++i) {
+            const size_t devices = panel->devices[i];
+            const struct report_point *point = point_at(panel, style, devices);
 
             if (!point || (!begun && !plot_table_series(table, style, label)))
                 continue;
@@ -285,23 +280,23 @@ static void write_scaling_panel(struct plot_table *table, const struct report_gr
                 (double)point->key->global_batch / (double)point->base->key->global_batch;
 
             write_speedup(table, (double)devices, &point->value[REPORT_SPEEDUP],
-                          figure_hollow(point), panel.bounded ? bound : 0.0,
+                          figure_hollow(point), panel->bounded ? bound : 0.0,
                           roof < bound ? roof : 0.0);
         }
     }
-    if (!panel.peer)
+    if (!panel->peer)
         return;
     /* The programs of PyTorch against the plain program of lockstep in the same comparison, paired
      * by round. */
     const struct peer_record *peers = figure_report(plot)->peer;
-    const struct peer_arm *arm[2] = {peer_fastest(panel.peer, PEER_PLAIN, 1),
-                                     peer_fastest(panel.peer, PEER_PARALLEL, peers->devices)};
+    const struct peer_arm *arm[2] = {peer_fastest(panel->peer, PEER_PLAIN, 1),
+                                     peer_fastest(panel->peer, PEER_PARALLEL, peers->devices)};
     bool begun = false;
 
     figure_style_words(plot, FIGURE_PYTORCH, label);
     for (int i = 0; i < 2; ++i) {
         const struct report_value value =
-            peer_ratio(peer_find(panel.peer, PEER_LOCKSTEP_PLAIN, 1), arm[i]);
+            peer_ratio(peer_find(panel->peer, PEER_LOCKSTEP_PLAIN, 1), arm[i]);
 
         if (!isfinite(value.middle))
             continue;
@@ -312,11 +307,77 @@ static void write_scaling_panel(struct plot_table *table, const struct report_gr
     }
 }
 
+static void write_scaling_panel(struct plot_table *table, const struct report_group *group)
+{
+    char batch[64];
+    struct panel panel;
+
+    if (!panel_make(table->plot, group, 0, &panel))
+        return;
+    snprintf(batch, sizeof batch, "%s %zu rows",
+             figure_is_weak(group) ? "batch per device" : "batch", panel.batch);
+    if (figure_panel(table, group, panel.hollow, batch))
+        write_speedups(table, &panel);
+}
+
 const struct figure_row figure_scaling = {
-    .grid = {.least = 330, .height = 216, .room = 118},
+    .grid = {.least = 330, .height = 216, .room = 136},
     .why = "no workload is verified on two numbers of devices, with a base",
     .columns = "devices, speed-up, low, high, hollow, bound, roof (0: none)",
     .write_group = write_scaling_panel};
+
+/* ---- a slide --------------------------------------------------------------------------------- */
+
+/* 16:9, as its PNG has twice the pixels: 1920 x 1080. The words have the place of three titles. */
+enum { SLIDE_WIDTH = 960, SLIDE_HEIGHT = 540, SLIDE_WORDS = 200, SLIDE_EDGES = 100 };
+
+static void prepare_slide(struct plot *plot, struct plot_grid *grid)
+{
+    (void)grid;
+    plot->width = SLIDE_WIDTH;
+}
+
+/* The speed-ups at the batch of the answer, below three sentences: the answer, how certain it is,
+ * and what was verified. */
+static int write_slide(struct plot_table *table)
+{
+    const struct report *report = figure_report(table->plot);
+    const struct report_point *best = report_answer_of(report).best;
+    const struct report_counts *counts = &report->counts;
+    const struct report_group *group = report->group;
+    char words[REPORT_CELL_TEXT] = "", checked[REPORT_CELL_TEXT] = "";
+    struct panel panel;
+
+    table->plot->narrow = false;
+    while (best && best >= group->point + group->n)
+        ++group;
+    if (!best || !panel_make(table->plot, group, figure_batch_of(group, best), &panel))
+        return 0;
+    snprintf(words, sizeof words, "%s", report_answer_words(report, PHRASE));
+    /* The first sentence ends here, and a blank follows. */
+    const size_t end = strlen(report_training_words(report, best, PHRASE)) + 1;
+
+    if (end >= strlen(words))
+        return 0;
+    words[end] = '\0';
+    report_add(checked, "All results of %zu of %zu planned launches were verified.",
+               counts->verified, counts->planned);
+    if (!plot_table_panel(table, words, words + end + 1, checked))
+        return 0;
+    plot_number(table->plot, "words", SLIDE_WORDS);
+    write_speedups(table, &panel);
+    return 0;
+}
+
+const struct figure_row figure_slide = {
+    .grid = {.least = 800,
+             .height = SLIDE_HEIGHT - SLIDE_WORDS - SLIDE_EDGES,
+             .room = 170,
+             .columns = 1},
+    .why = "no workload is verified on two numbers of devices, with a base",
+    .columns = "devices, speed-up, low, high, hollow, bound, roof (0: none)",
+    .prepare = prepare_slide,
+    .write_panels = write_slide};
 
 /* ---- overlap --------------------------------------------------------------------------------- */
 

@@ -8,9 +8,6 @@
 
 enum { MOST_COUNTS = 8, MOST_BATCHES = 12, CELL = 32 };
 
-/* A cell says something about speed if its interval is narrower than this share of the bound. */
-static const double RESOLVED = 0.2;
-
 enum state { SHOWN, OPEN, CROWDED };
 
 /* All panels have the same axes. */
@@ -63,9 +60,9 @@ static void write_map_panel(struct plot_table *table, const struct map *map,
         const struct report_value *value = &point->value[REPORT_EFFICIENCY];
         const bool interval = value->range == REPORT_INTERVAL;
         const double half = interval ? (value->hi - value->lo) / 2 / point->bound : NAN;
-        const enum state state = figure_hollow(point)               ? CROWDED
-                                 : interval && 2 * half <= RESOLVED ? SHOWN
-                                                                    : OPEN;
+        const enum state state = figure_hollow(point)   ? CROWDED
+                                 : report_counts(point) ? SHOWN
+                                                        : OPEN;
         const size_t x = place_in(map->devices, map->n_devices, (size_t)point->key->n_devices);
         const size_t y = place_in(map->batch, map->n_batches, figure_batch_of(group, point));
 
@@ -79,7 +76,8 @@ static void write_map_panel(struct plot_table *table, const struct map *map,
         /* In percent of the bound. */
         if (x > 0 && y > 0)
             PLOT_ROW(table, (double)x, (double)y, 100 * value->middle / point->bound,
-                     interval ? 100 * half : -1.0, (double)state);
+                     interval ? 100 * half : -1.0, (double)state,
+                     report_point_disturbed(point) || report_point_disturbed(point->base));
     }
 }
 
@@ -125,6 +123,6 @@ const struct figure_row figure_map = {
     .grid = {.least = 200, .room = 18},
     .why = "no cell is verified that has another as its base",
     .columns = "place of devices, of batch, % of the bound, half of its interval (-1: none), 0 "
-               "resolved, 1 not, 2 crowded",
+               "counts, 1 too noisy, 2 crowded, 1: disturbed",
     .prepare = prepare_map,
     .write_panels = write_map};

@@ -162,7 +162,14 @@ static size_t choose_batches(const struct plot *plot, const struct report_group 
     return PANELS;
 }
 
-/* Writes the terms of a point. A term is hollow unless its interval excludes 0. */
+/* How sure a term is, see plots/waterfall.gp: told apart from 0 by its interval; about 0; anything
+ * from 0 to the end of its interval. The next number: there is no interval, it was measured once.
+ */
+enum { TOLD, ABOUT_0, UP_TO };
+/* A term that is certainly smaller than this share of the step is about 0. */
+static const double LITTLE = 0.02;
+
+/* Writes the terms of a point. */
 static void write_terms(struct plot_table *table, const struct level level[LEVELS],
                         double scratch[], double *row)
 {
@@ -187,12 +194,16 @@ static void write_terms(struct plot_table *table, const struct level level[LEVEL
         }
         const struct report_value value = report_value_of(scratch, n);
         const double at = level[from].middle, end = level[to].middle;
-        const bool open = !(value.lo > 0) && !(value.hi < 0);
+        const bool ranged = value.range != REPORT_NONE;
+        const double term = end - at;
+        const double least = ranged ? value.lo : term, most = ranged ? value.hi : term;
+        const int sure = value.lo > 0 || value.hi < 0 ? TOLD
+                         : most <= LITTLE * step      ? ABOUT_0
+                                                      : UP_TO + !ranged;
 
         ++*row;
-        PLOT_ROW(table, *row, 1 << from | 1 << to, at / step, end / step,
-                 isfinite(value.lo) ? (at + value.lo) / step : end / step,
-                 isfinite(value.hi) ? (at + value.hi) / step : end / step, open, end - at);
+        PLOT_ROW(table, *row, 1 << from | 1 << to, at / step, end / step, (at + least) / step,
+                 (at + most) / step, sure, sure == UP_TO ? most : term);
         from = to;
     }
 }
@@ -224,7 +235,7 @@ static void write_mode(struct plot_table *table, const struct report_group *grou
         level[l].middle = stats_median(scratch, n);
     }
     figure_style_words(table->plot, figure_style(point), label);
-    report_add(label, ", %d devices: %s", point->key->n_devices,
+    report_add(label, ", %d devices: 5th percentile %s", point->key->n_devices,
                report_time(level[STEP].middle, WORD));
     if (!plot_table_series(table, figure_style(point), label))
         return;
@@ -302,5 +313,5 @@ static int write_waterfall(struct plot_table *table)
 const struct figure_row figure_waterfall = {
     .grid = {.least = 350, .height = 196, .room = 14, .columns = 3},
     .why = "no workload is verified on several devices with a base case at its batch",
-    .columns = "row, what, from, to, low, high as parts of the step, hollow, ns",
+    .columns = "row, what, from, to, low, high as parts of the step, how sure, ns",
     .write_panels = write_waterfall};

@@ -219,6 +219,9 @@ enum plot_status report_plot(const char *directory, const struct report *report,
                             .err = &why};
 
         plot_remove(directory, plot.name);
+        made->status[f] = PLOT_NONE;
+        if (f == REPORT_FIGURE_SLIDE && !report->slide)
+            continue;
         made->status[f] = plot_make(&plot, figures[f].script, write_figure);
         snprintf(made->why[f], sizeof made->why[f], "%.191s",
                  made->status[f] == PLOT_NONE ? plot.why : why.text);

@@ -32,27 +32,35 @@ static void noise_badge(const struct report *report, struct report_badge *badge)
 {
     const struct report_noise *noise = &report->noise;
     const struct grade *grade = grades;
+    char launches[64];
 
     if (!isfinite(noise->spread)) {
         badge->tone = REPORT_AMBER;
         report_add(badge->head, "noise unknown");
-        report_add(badge->words, "No cell has %d verified launches: this file shows no change.",
+        report_add(badge->words,
+                   "Each cell was measured fewer than %d times, so the noise is unknown. Use "
+                   "--launches 6.",
                    REPORT_LEAST_OF_CELL);
         return;
     }
     while (noise->spread > grade->most)
         ++grade;
     badge->tone = grade->tone == REPORT_GOOD && noise->open > 0 ? REPORT_AMBER : grade->tone;
-    report_add(badge->head, "noise %s: launches \u00b1%s", grade->name,
-               percent_words(noise->spread, WORD));
+    snprintf(launches, sizeof launches, "noise %s: launches \u00b1%s", grade->name,
+             percent_words(noise->spread, WORD));
+    if (noise->open == 0)
+        report_add(badge->head, "%s", launches);
+    else {
+        report_add(badge->head, "%zu of %zu cells %s too noisy", noise->open, noise->cells,
+                   noise->open == 1 ? "is" : "are");
+        report_add(badge->words,
+                   "No interval of them is narrower than %.0f points; the widest has %.0f. All "
+                   "together: %s. ",
+                   100.0 * REPORT_WIDE, 100.0 * noise->widest, launches);
+    }
     report_add(badge->words, "The smallest change of a cell that such a file can show is %s%s",
                percent_words(noise->least, WORD),
                grade->tone == REPORT_GOOD ? "." : ": its launches lie far apart.");
-    if (noise->open > 0)
-        report_add(badge->words,
-                   " It is not shown of %zu of %zu cells: no interval narrower than %.0f points; "
-                   "the widest has %.0f.",
-                   noise->open, noise->cells, 100.0 * REPORT_WIDE, 100.0 * noise->widest);
 }
 
 static void verified_badge(const struct report *report, struct report_badge *badge)
@@ -73,15 +81,16 @@ static void verified_badge(const struct report *report, struct report_badge *bad
 }
 
 /* Effects that are significant at this level, and shares from these values on, are mentioned. */
-static const double SHOWN = 0.05, LITTLE = 0.05, MUCH = 0.30, DRIFTED = 0.03;
+static const double SHOWN = 0.05, LITTLE = 0.05, DRIFTED = 0.03;
 
 /* Shows the run whose drift is the most significant; if none is significant, a run whose drift is
- * unknown comes first. Then the share of the cores that other programs took. */
+ * unknown comes first. Then the share of the cores that other programs took, and the launches that
+ * were disturbed. */
 static void state_badge(const struct report *report, struct report_badge *badge)
 {
     const struct report_drift *drift = &report->run[0].drift;
     const size_t verified = report->counts.verified;
-    size_t known = 0, little = 0, much = 0; /* numbers of launches */
+    size_t known = 0, little = 0, disturbed = 0; /* numbers of launches */
     double least = INFINITY;
 
     for (size_t r = 0; r < report->n_runs; ++r) {
@@ -105,28 +114,25 @@ static void state_badge(const struct report *report, struct report_badge *badge)
             badge->tone = REPORT_GOOD;
     }
     for (size_t i = 0; i < report->n_all; ++i) {
-        const double share = report->row[i].cell->foreign_frac;
+        const struct report_row *row = &report->row[i];
 
-        if (!report->row[i].verified || isnan(share))
-            continue;
-        ++known;
-        little += share < LITTLE;
-        much += share > MUCH;
+        disturbed += report_disturbed(row);
+        known += row->verified && !isnan(row->cell->foreign_frac);
+        little += row->verified && row->cell->foreign_frac < LITTLE;
     }
-    if (10 * little < 9 * verified || much > 0)
-        badge->tone = 10 * much > known ? REPORT_RED : REPORT_AMBER;
+    if (10 * little < 9 * verified || disturbed > 0)
+        badge->tone = 10 * disturbed > known ? REPORT_RED : REPORT_AMBER;
+    if (disturbed > 0)
+        report_add(badge->head, ", %zu of %zu launches disturbed", disturbed, known);
     if (known == 0) {
         report_add(badge->words, "What other programs took of its cores is not in these records.");
         return;
     }
     report_add(badge->words,
-               "Other programs took less than %.0f\u00a0%% of the cores in %s of launches",
-               100.0 * LITTLE, percent_words((double)little / (double)known, WORD));
-    if (much > 0)
-        report_add(badge->words, ", more than %.0f\u00a0%% in %zu of %zu", 100.0 * MUCH, much,
-                   known);
+               "Other programs took less than %.0f\u00a0%% of the cores in %zu of %zu launches",
+               100.0 * LITTLE, little, known);
     if (known < verified)
-        report_add(badge->words, "; of %zu it is not known", verified - known);
+        report_add(badge->words, "; %zu were too short to know", verified - known);
     report_add(badge->words, ".");
 }
 
@@ -370,6 +376,7 @@ static int print_body(struct text_out *out, const char *directory, const struct 
 {
     const struct check_record *check = report->conformance;
 
+    text_print(out, "<p class=\"answer\">%s</p>\n", report_answer_words(report, PHRASE));
     print_strip(out, report);
     if (report_table(out, report, REPORT_TABLE_ANSWERS) != 0)
         return -1;
@@ -391,16 +398,18 @@ static int print_body(struct text_out *out, const char *directory, const struct 
     fputs("<ul class=\"cautions\">\n", out->file);
     report_cautions(out, report);
     fputs("</ul>\n<nav aria-label=\"Contents\">\n", out->file);
-    for (int f = 0; f < REPORT_FIGURES; ++f)
+    for (int f = 0; f < REPORT_FIGURE_SLIDE; ++f)
         if (figures->status[f] == PLOT_OK && f != REPORT_FIGURE_PEER)
             text_print(out, "<a href=\"#figure-%s\">%s</a>\n", report_figure_names[f],
                        report_figure_titles[f]);
     if (report->peer)
         fputs("<a href=\"#peer\">Next to PyTorch</a>\n", out->file);
     fputs("<a href=\"#tables\">Tables</a>\n<a href=\"#reading\">How to read this</a>\n"
-          "<a href=\"#provenance\">Provenance</a>\n</nav>\n",
+          "<a href=\"#provenance\">Provenance</a>\n</nav>\n<p class=\"remark\">",
           out->file);
-    for (int f = 0; f < REPORT_FIGURES; ++f) {
+    report_bars(out, report);
+    fputs("</p>\n", out->file);
+    for (int f = 0; f < REPORT_FIGURE_SLIDE; ++f) {
         if ((f == REPORT_FIGURE_PEER && !report->peer) ||
             (f == REPORT_FIGURE_LIMITS && !report->roof))
             continue;
@@ -414,8 +423,8 @@ static int print_body(struct text_out *out, const char *directory, const struct 
     fputs("<h2 id=\"tables\">Tables</h2>\n", out->file);
     if (report->n_groups > 0)
         text_print(out,
-                   "<section class=\"tables\" id=\"settings\">\n<details>\n<summary><h3>Settings"
-                   "</h3> <span class=\"count\">%zu settings, one by one</span></summary>\n",
+                   "<section class=\"tables\" id=\"settings\">\n<details>\n<summary><h3>Workloads"
+                   "</h3> <span class=\"count\">%zu workloads, one by one</span></summary>\n",
                    report->n_groups);
     for (size_t g = 0; g < report->n_groups; ++g) {
         text_print(out, "<div class=\"setting\">\n<h4>%s</h4>\n<dl>\n",

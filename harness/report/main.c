@@ -137,6 +137,8 @@ static int write_report(const char *directory, const struct report *report)
     if (written != 0)
         return command_refuse(NAME, "%s", wrong.text);
     printf("%s/index.html\n", directory);
+    if (report->n_files > 0)
+        command_say(stdout, 0, "%s", report_answer_words(report, PHRASE));
     if (status != PLOT_OK)
         command_complain(NAME, "no figure: %s", err.text);
     if (status == PLOT_NONE)
@@ -144,9 +146,13 @@ static int write_report(const char *directory, const struct report *report)
     if (report->counts.verified < report->counts.planned)
         command_complain(NAME, "%zu of %zu planned %s are verified", report->counts.verified,
                          report->counts.planned, report_repeated(report) ? "launches" : "cells");
+    const bool slide = figures.status[REPORT_FIGURE_SLIDE] == PLOT_OK || !report->slide;
+
+    if (!slide && status == PLOT_OK)
+        command_complain(NAME, "no slide: %s", figures.why[REPORT_FIGURE_SLIDE]);
     /* Everything that is shown with the records is judged in the same way. */
     const struct peer_record *peer = report->peer;
-    bool good = judge_conformance(report->conformance) == 0 && status == PLOT_OK &&
+    bool good = judge_conformance(report->conformance) == 0 && status == PLOT_OK && slide &&
                 report->counts.verified == report->counts.planned;
     char text[REPORT_CELL_TEXT];
 
@@ -221,7 +227,8 @@ static int report_files(const struct report_arguments *arguments, const struct c
                             .peer = peer,
                             .roof = roof,
                             .external = external,
-                            .peak = arguments->peak};
+                            .peak = arguments->peak,
+                            .slide = arguments->slide};
     struct text_error err = {{0}};
     char why[REPORT_CELL_TEXT];
     int status = 0;

@@ -15,9 +15,9 @@ int report_summary(struct text_out *out, const struct report *report,
     char amount[RECORD_AMOUNT_TEXT];
     size_t shown = 0;
 
-    fputs("# Lockstep report\n\n**", out->file);
+    text_print(out, "# Lockstep report\n\n**%s**\n\n", report_answer_words(report, PHRASE));
     report_verdict(out, report);
-    fputs("** ", out->file);
+    fputs(" ", out->file);
     report_lead(out, report);
     fputs("\n\n", out->file);
     report_cautions(out, report);
@@ -26,10 +26,12 @@ int report_summary(struct text_out *out, const struct report *report,
         text_print(out, "\n**%s**\n\n", report_group_words(report, &report->group[g], PHRASE));
         report_facts(out, &report->group[g]);
     }
-    report_left(out, report->n_groups, groups, "settings");
+    report_left(out, report->n_groups, groups, "workloads");
     if (figures && figures->status[REPORT_FIGURE_BATCH] == PLOT_OK) {
         fputs("\n![Samples/s per device against rows per device](batch.png)\n\n", out->file);
         report_caption(out, report, REPORT_FIGURE_BATCH);
+        fputs(" ", out->file);
+        report_bars(out, report);
         fputs("\n", out->file);
     }
     if (report_brief_tables(out, report) != 0)
@@ -49,13 +51,9 @@ int report_summary(struct text_out *out, const struct report *report,
     }
     report_left(out, all, shown, "launches without a result");
     if (report->n_points > 0)
-        fputs(
-            "\nSpeed-up: base over step (weak scaling: times the devices), launch by launch, then "
-            "the median; the base is the plain program, or else DataParallel on one device, or "
-            "else for DDP itself on one rank. Efficiency: speed-up per device; its bound is that "
-            "of a speed-up of N / ceil(N/K) for N rows on K devices, and of no more than there "
-            "are cores for virtual devices.\n",
-            out->file);
+        fputs("\nSpeed-up: the base's step over this one, launch by launch, then the median. "
+              "Efficiency: speed-up per device, of what whole shards and cores allow.\n",
+              out->file);
     if (report->peer && report_peer_markdown(out, report) != 0)
         return -1;
     fputs("\n## Provenance\n\n", out->file);

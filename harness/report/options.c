@@ -4,7 +4,7 @@
 #include "text/quantity.h"
 
 /* Options without a letter. */
-enum { KEY_PEAK = 256 };
+enum { KEY_PEAK = 256, KEY_SLIDE };
 
 #define REPORT_OPTION(member)                                                                      \
     .kind = COMMAND_POINTER, .offset = offsetof(struct report_arguments, member)
@@ -32,6 +32,10 @@ static const struct command_option option_table[] = {
      "data sheet has it, like 494.5TFLOP/s: adds the share of it that the tokens of language "
      "models take",
      .kind = COMMAND_OWN},
+    {"slide", KEY_SLIDE, NULL,
+     "Also write slide.png (1920 x 1080) and slide.svg: the speed-up of the best setting, with "
+     "three sentences: how much faster, how certain, and what was verified",
+     COMMAND_FLAG, .offset = offsetof(struct report_arguments, slide)},
     {"format", 'f', REPORT_FORMAT_NAMES "|nccl-tests",
      "Instead of a report print the numbers, for other programs: bmf is Bencher's, github that of "
      "github-action-benchmark, annotations those of GitHub Actions, md the summary of a job, "
@@ -46,13 +50,14 @@ static const char documentation[] =
     "\vWrites DIR/index.html (one self-contained page), summary.md (short, for a CI job), and the "
     "figures as NAME.svg and NAME.png with their data and scripts, those that have something to "
     "show of:" FIGURE_NAMES ". "
-    "Prints the path of the page. With --check also DIR/conformance.html; without record files "
-    "only that, and with --peer a page about the comparison only.\n\n"
+    "Prints the path of the page, and the answer. With --check also DIR/conformance.html; without "
+    "record files only that, and with --peer a page about the comparison only.\n\n"
     "If two cells have the same id and run, the one in the later file counts.\n\n"
     "With --format a cell has numbers only if all its planned launches are verified: medians over "
     "launches, and their intervals.\n\n"
     "Exit status: 0 every planned cell is verified; 1 the report was written, but a planned cell "
-    "failed or is missing, or a figure is missing because gnuplot is missing or failed, or the "
+    "failed or is missing, or the slide has nothing to show, or a figure is missing because "
+    "gnuplot is missing or failed, or the "
     "result of --check is not a pass, or a file of --beside has wrong numbers or an error; "
     "2 misuse, unreadable or torn input, or output that cannot be written; 3 the files are of "
     "different "
@@ -64,7 +69,7 @@ static const double PEAK_MOST = 1e21;
 static error_t check_arguments(const struct argp_state *state,
                                const struct report_arguments *arguments)
 {
-    static const char *const others[] = {"out", "check", "peer", "limits", "beside"};
+    static const char *const others[] = {"out", "check", "peer", "limits", "beside", "slide"};
 
     for (const struct command_option *o = option_table; o->kind == COMMAND_POINTER; ++o) {
         const char *name = *(const char *const *)((const char *)arguments + o->offset);
@@ -127,9 +132,11 @@ static error_t parse_report_option(int key, char *value, struct argp_state *stat
         if (arguments->n_external > 0)
             return command_bad_option(
                 state, "--beside stands next to collectives or copies in record files: name one");
-        if (arguments->limits || arguments->peak > 0.0)
+        if (arguments->limits || arguments->peak > 0.0 || arguments->slide)
             return command_bad_option(state, "--%s stands next to cells in record files: name one",
-                                      arguments->limits ? "limits" : "peak");
+                                      arguments->limits       ? "limits"
+                                      : arguments->peak > 0.0 ? "peak"
+                                                              : "slide");
         if (!arguments->check && !arguments->peer)
             return command_bad_option(
                 state, "no record file: name at least one, as `lockstep sweep` writes them");

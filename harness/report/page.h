@@ -27,6 +27,7 @@ struct report_arguments {
     const char *out, *check, *peer, *limits;
     const char *external[REPORT_EXTERNAL_MOST];
     size_t n_external;
+    bool slide;
     double peak;   /* operations per second of one device; 0: not stated */
     size_t format; /* REPORT_PAGE: no format, but a page */
     char **files;
@@ -41,7 +42,7 @@ int report_options(int argc, char **argv, struct report_arguments *arguments);
 
 /* The figures, in the order of the page. A row has three columns: the end of its name in enum
  * report_figure; the name of its files, of plots/NAME.gp, and of its row figure_NAME
- * (report/figure.h); its title. */
+ * (report/figure.h); its title. The slide is a figure that is not on the page. */
 #define REPORT_FIGURE_LIST(F)                                                                      \
     F(MAP, map, "Where it scales")                                                                 \
     F(SCALING, scaling, "Scaling")                                                                 \
@@ -52,7 +53,8 @@ int report_options(int argc, char **argv, struct report_arguments *arguments);
     F(TRUST, trust, "Can the launches be trusted?")                                                \
     F(PEER, peer, "Side by side")                                                                  \
     F(OVERLAP, overlap, "Communication and what is hidden of it")                                  \
-    F(BANDWIDTH, bandwidth, "Bus bandwidth of collectives")
+    F(BANDWIDTH, bandwidth, "Bus bandwidth of collectives")                                        \
+    F(SLIDE, slide, "")
 
 #define REPORT_FIGURE_ENUM(id, name, title) REPORT_FIGURE_##id,
 enum report_figure { REPORT_FIGURE_LIST(REPORT_FIGURE_ENUM) REPORT_FIGURES };
@@ -66,10 +68,10 @@ struct report_figures {
     char why[REPORT_FIGURES][192];
 };
 
-/* Draws all figures. It returns WRITE and err if a file could not be written; FAILED if one figure
- * at least has failed, with the first reason in err; NONE if there is no verified point; OK if it
- * drew all figures that the data have. It removes files of an earlier report for figures that are
- * not made. */
+/* Draws all figures, the slide if report->slide. It returns WRITE and err if a file could not be
+ * written; FAILED if one figure at least has failed, with the first reason in err; NONE if there is
+ * no verified point; OK if it drew all figures that the data have. It removes files of an earlier
+ * report for figures that are not made. */
 enum plot_status report_plot(const char *directory, const struct report *report,
                              struct report_figures *made, struct text_error *err);
 
@@ -84,34 +86,30 @@ const char *report_group_words(const struct report *report, const struct report_
                                char text[REPORT_CELL_TEXT]);
 const char *report_setting_words(const struct report *report, const struct report_group *group,
                                  char text[REPORT_CELL_TEXT]);
-/* "1.86x [1.84, 1.88]"; "93 % of the bound 2.00"; "2048 rows" or "256 rows per device". */
+/* "1.86x [1.84, 1.88]". */
 const char *report_speedup_words(const struct report_point *point, char text[REPORT_CELL_TEXT]);
-const char *report_bound_words(const struct report_point *point, char text[REPORT_CELL_TEXT]);
-const char *report_batch_words(const struct report_point *point, char text[REPORT_CELL_TEXT]);
 /* "0.45 [0.44, 0.47]", or a range as "0.45 (0.44..0.47)"; unit follows the ratio. */
 const char *report_ratio_range_words(const struct report_value *ratio, const char *unit,
                                      char text[REPORT_CELL_TEXT]);
 const char *report_base_name(const struct report_point *base);
-/* The share of the product rate that rate is (operations per second), and whether the product rate
- * is from `sweep --parts`: "14 % (parts)". */
-const char *report_rate_share_words(const struct report_point *point, double rate,
-                                    char text[REPORT_CELL_TEXT]);
 
-/* The first prints how much was verified. The second prints, in a sentence, how the workloads scale
- * and what limits them. */
+/* The first prints how much was verified. The second prints which setting loses most, and why,
+ * after the answer (report_answer_words). */
 void report_verdict(struct text_out *out, const struct report *report);
 void report_lead(struct text_out *out, const struct report *report);
 /* Prints a fact, as an item of a list in HTML or in Markdown; nothing if its words are "". */
 void report_fact(struct text_out *out, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Prints the numbers of a group as facts: base, speed-ups, losses. */
+/* Prints the numbers of a group as facts: base, speed-ups, rates. */
 void report_facts(struct text_out *out, const struct report_group *group);
 /* Prints what a reader has to keep in mind about these numbers, as items of a list. */
 void report_cautions(struct text_out *out, const struct report *report);
 /* Prints, in the same way, the share of the time of each run that was timed. The page has it in a
  * table. */
 void report_shares(struct text_out *out, const struct report *report);
-/* Prints what is drawn, and what points, bars and n mean. */
+/* The first prints what bars are and how many launches they have, in all figures; the second what
+ * is drawn in one figure. */
+void report_bars(struct text_out *out, const struct report *report);
 void report_caption(struct text_out *out, const struct report *report, enum report_figure figure);
 
 /* ---- tables ------------------------------------------------------------------------------- */

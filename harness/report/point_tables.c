@@ -104,7 +104,7 @@ static void cells_of_tokens(struct grid *grid, const struct report *report,
                             const struct report_point *point)
 {
     const struct record_cell *cell = point->row->cell;
-    const double work = report_tokens_work(point), tokens = report_middle(point, REPORT_TOKENS);
+    const double tokens = report_middle(point, REPORT_TOKENS), share = report_tokens_share(point);
     const bool simulated = report_simulated(point->row);
 
     cells_of_place(grid, point);
@@ -113,11 +113,12 @@ static void cells_of_tokens(struct grid *grid, const struct report *report,
     report_cell_metric(grid, point, REPORT_TOKENS);
     report_cell_number(grid, tokens / (double)cell->key.n_devices, report_rate);
     report_cell_number(grid, cell->flops_per_token, report_rate);
-    report_cell_number(grid, work, report_flops);
-    grid_cell(grid, "number", "%s",
-              isfinite(report_tokens_share(point)) ? report_rate_share_words(point, work, PHRASE)
-              : simulated                          ? "simulated"
-                                                   : "no rate");
+    report_cell_number(grid, report_tokens_work(point), report_flops);
+    if (isfinite(share))
+        grid_cell(grid, "number", "%s%s", report_share(share, WORD),
+                  point->product_rate.in_parts ? "\u00a0(parts)" : "");
+    else
+        grid_cell(grid, "number", "%s", simulated ? "simulated" : "no rate");
     if (report->peak > 0.0)
         grid_cell(grid, "number", "%s",
                   isfinite(report_peak_share(point)) ? report_share(report_peak_share(point), WORD)
@@ -172,16 +173,6 @@ void report_fill_held(struct grid *grid, const struct report *report)
 }
 
 /* ---- rates of devices --------------------------------------------------------------------- */
-
-const char *report_rate_share_words(const struct report_point *point, double rate,
-                                    char text[REPORT_CELL_TEXT])
-{
-    const double share = rate / point->product_rate.most;
-
-    snprintf(text, REPORT_CELL_TEXT, "%s%s", report_share(share, WORD),
-             isfinite(share) && point->product_rate.in_parts ? "\u00a0(parts)" : "");
-    return text;
-}
 
 static const struct report_row *first_of_tokens(const struct report *report)
 {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "report/page.h"
-#include "report/peer.h"
 
 /* On the page, a table of failures with fewer rows stays open. */
 enum { LONG_TABLE = 12 };
@@ -123,9 +122,8 @@ struct answer {
  * shared, and its interval is resolved. */
 static int worth_of(const struct report_point *point)
 {
-    const bool resolved = report_resolved(&point->value[REPORT_EFFICIENCY], point->bound);
-
-    return 4 * (point->key->n_devices > 1) + 2 * !report_oversubscribed(point) + resolved;
+    return 4 * (point->key->n_devices > 1) + 2 * !report_oversubscribed(point) +
+           report_counts(point);
 }
 
 /* Puts the points closest to their bound first. */
@@ -136,37 +134,6 @@ static int compare_answers(const void *left, const void *right)
     const double x = report_of_bound(a), y = report_of_bound(b);
 
     return x < y ? 1 : x > y ? -1 : (a > b) - (a < b);
-}
-
-/* Adds the ratio of the step to that of PyTorch's fastest program: of the cell of the comparison
- * with that workload that has both programs on as many devices, preferably with the same batch. */
-static void cell_of_peer(struct grid *grid, const struct report *report,
-                         const struct report_point *point)
-{
-    const struct record_key *key = point->key;
-    const enum peer_kind kind = report_is_ddp(point) ? PEER_LOCKSTEP_DDP : PEER_LOCKSTEP_DP;
-    const struct peer_cell *found = NULL;
-
-    for (size_t c = 0; c < report->peer->n_cells && !report_is_cores(point); ++c) {
-        const struct peer_cell *cell = &report->peer->cell[c];
-
-        if (strcmp(cell->workload, key->workload) == 0 && peer_find(cell, kind, key->n_devices) &&
-            peer_choice(cell, PEER_PARALLEL, key->n_devices) > 0 &&
-            (!found || cell->batch == key->global_batch ||
-             (found->batch != key->global_batch && cell->batch > found->batch)))
-            found = cell;
-    }
-    if (!found) {
-        grid_cell(grid, "number peer", "-");
-        return;
-    }
-    const struct report_value ratio = peer_ratio(peer_find(found, kind, key->n_devices),
-                                                 peer_fastest(found, PEER_ANY, key->n_devices));
-
-    grid_cell(grid, "number peer",
-              found->batch != key->global_batch ? "%s %s, %zu\u00a0rows" : "%s %s",
-              report_ratio(ratio.middle, WORD), report_range_words(&ratio, report_ratio, PHRASE),
-              found->batch);
 }
 
 static void add_answer(struct grid *grid, const struct report *report, const struct answer *answer)
@@ -198,35 +165,27 @@ static void add_answer(struct grid *grid, const struct report *report, const str
               point->bucket > 0 ? report_bucket_words(key->bucket_bytes, WORD) : "");
     report_cell_metric(grid, point->base, REPORT_STEP);
     report_cell_metric(grid, point, REPORT_STEP);
-    grid_cell(grid, "text where", "%d\u00a0%s%s, %zu\u00a0rows%s%s", key->n_devices,
+    grid_cell(grid, "text where", "%d\u00a0%s%s, %zu%s%s", key->n_devices,
               report_is_cores(point) ? "core" : "device", key->n_devices == 1 ? "" : "s",
               key->global_batch, report_oversubscribed(point) ? ", oversubscribed" : "",
               report_simulated(point->row) ? ", SIMULATED" : "");
     grid_cell(grid, "number speedup", "%s", report_speedup_words(point, PHRASE));
     report_cell_number(grid, report_of_bound(point), report_share);
-    report_cell_metric(grid, point, REPORT_FLOPS);
-    grid_cell(grid, "number", "%s",
-              report_rate_share_words(point, report_middle(point, REPORT_FLOPS), PHRASE));
-    if (report->peer)
-        cell_of_peer(grid, report, point);
     if (!(limit.of_bound < REPORT_AT_BOUND))
-        grid_cell(grid, "text loss", "none: at its bound");
+        grid_cell(grid, "text loss", "nothing: as fast as possible");
     else if (!known)
         grid_cell(grid, "text loss", "not told apart");
     else if (lost <= limit.missing)
-        grid_cell(grid, "text loss", "%s: %.0f of %.0f points", losses[most], 100.0 * lost,
-                  100.0 * limit.missing);
+        grid_cell(grid, "text loss", "%s: %.0f of the %.0f\u00a0%% lost", losses[most],
+                  100.0 * lost, 100.0 * limit.missing);
     else
-        grid_cell(grid, "text loss", "%s: all %.0f points", losses[most], 100.0 * limit.missing);
+        grid_cell(grid, "text loss", "%s: all of the %.0f\u00a0%% lost", losses[most],
+                  100.0 * limit.missing);
 }
 
 static const char answers_note[] =
-    "A row per workload and mode: its largest speed-up against the base, of cells with "
-    "separate cores or GPUs whose interval tells anything, if there are such; the nearest to the "
-    "bound first. Per device: operations of matrix products, of attention those of its whole "
-    "square. Product rate: the most that a device of this workload reached here while it was "
-    "in matrix products; (parts): where that time is not known, as on GPUs, the most that "
-    "such a device reached in the products of a sweep with --parts, in the same math.";
+    "One row per workload and mode, with its best speed-up, the nearest to what is possible first. "
+    "Settings that share cores, or are too noisy, count only if there are no others.";
 
 static void fill_answers(struct grid *grid, const struct report *report)
 {
@@ -263,13 +222,11 @@ static void fill_answers(struct grid *grid, const struct report *report)
     grid->fold = GRID_PLAIN;
     grid_headings(grid, "text name", "Workload");
     grid_headings(grid, "text mode", "Mode");
-    grid_headings(grid, "number", "Base step|Best step");
-    grid_headings(grid, "text where", "Of");
+    grid_headings(grid, "number", "Step of one device|Best step");
+    grid_headings(grid, "text where", "Devices, batch");
     grid_headings(grid, "number speedup", "Speed-up");
-    grid_headings(grid, "number", "Of the bound|Per device|Of the product rate");
-    if (report->peer)
-        grid_headings(grid, "number peer", "Step over PyTorch's");
-    grid_headings(grid, "text loss", "Largest loss");
+    grid_headings(grid, "number", "Of what is possible");
+    grid_headings(grid, "text loss", "Where most is lost");
     for (size_t i = 0; i < n; ++i)
         add_answer(grid, report, &list[i]);
     snprintf(grid->note, sizeof grid->note, "%s", answers_note);

@@ -7,8 +7,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "plan/plan.h"
-
 /* The longest words of a fact: a list of devices or of dialects. */
 enum { FACT_TEXT = 4096 };
 
@@ -46,108 +44,49 @@ void report_verdict(struct text_out *out, const struct report *report)
 
 /* ---- how it scales ------------------------------------------------------------------------ */
 
-/* Prints "on 2 devices, mlp:8,8 is 1.86x as fast as the plain program at 2048 rows, 93 % of ...".
- * limits: it adds what limits the point. cores: it adds the speed-up of the plain program on the
- * same cores. */
-static void say_comparison(struct text_out *out, const char *first,
-                           const struct report_point *point, bool limits, bool cores)
+/* Prints the setting that loses most, and what to, and the plain program on as many cores as the
+ * best one has. */
+void report_lead(struct text_out *out, const struct report *report)
 {
     static const char *const losses[REPORT_LOSSES] = {
-        [REPORT_LOSS_COMPUTE] = "forward and backward being slower than their share",
-        [REPORT_LOSS_MOVES] = "moving data: scatter, replicate, gather, reduce",
+        [REPORT_LOSS_COMPUTE] = "forward and backward, which are slower than their share",
+        [REPORT_LOSS_MOVES] = "moving data",
         [REPORT_LOSS_ALONE] = "loss and update, which one device does alone",
-        [REPORT_LOSS_BETWEEN] = "waiting and handing over between the phases",
+        [REPORT_LOSS_BETWEEN] = "waiting between phases",
     };
-    const struct report_value *value = &point->value[REPORT_SPEEDUP];
-    char text[REPORT_CELL_TEXT] = "", axes[PLAN_AXES_TEXT];
+    const struct report_answer answer = report_answer_of(report);
+    const struct report_point *point = answer.farthest;
     struct report_limit limit;
+    char text[REPORT_CELL_TEXT] = "";
+
+    if (!point)
+        return;
+    if (point != answer.best)
+        text_print(out, "Farthest from what is possible: %s. ",
+                   report_training_words(report, point, PHRASE));
     const bool known = report_limit_of(point, &limit);
     const enum report_loss most = report_largest_loss(&limit);
     const double lost = report_loss_of(&limit, most);
+    const double outside = report_middle(point, REPORT_OUTSIDE);
 
-    plan_axes_words(point->key, ", ", false, axes);
-    report_add(text, "%s%son %s, %s%s is %s as fast as %s at %s, %s", first,
-               report_simulated(point->row) ? "SIMULATED, " : "",
-               report_devices_words(point, PHRASE), point->key->workload, axes,
-               report_speedup_words(point, PHRASE), report_base_name(point->base),
-               report_batch_words(point, PHRASE), report_bound_words(point, PHRASE));
-    /* The interval or range of the ratio does not tell which one is faster. */
-    if (value->range != REPORT_NONE && value->lo <= 1.0 && value->hi >= 1.0)
-        report_add(text, " (difference not significant)");
-    /* The shortest true answer to the question what limits the point. */
-    if (limits && limit.of_bound < REPORT_AT_BOUND) {
-        report_add(text, "; %s of the step is lost", report_share(limit.missing, WORD));
-        if (known && lost <= limit.missing)
-            report_add(text, ", %.0f points of it to %s", 100.0 * lost, losses[most]);
+    if (limit.of_bound < REPORT_AT_BOUND) {
+        report_add(text, "%s of the possible speed-up is lost", report_share(limit.missing, WORD));
+        if (known && lost < limit.missing)
+            report_add(text, ", %s (%.0f points) by %s",
+                       2.0 * lost > limit.missing ? "most of it" : "the largest part", 100.0 * lost,
+                       losses[most]);
         else if (known)
-            report_add(text, ", all of it to %s", losses[most]);
-        if (report_middle(point, REPORT_OUTSIDE) >= 0.5)
-            report_add(text, "; overhead: %s of the step is outside matrix products",
-                       report_share(report_middle(point, REPORT_OUTSIDE), WORD));
+            report_add(text, ", by %s", losses[most]);
+        report_add(text, ". ");
+        if (outside >= 0.5)
+            report_add(text, "Only %s of the step is matrix products. ",
+                       report_share(1.0 - outside, WORD));
+        text_print(out, "%s", text);
     }
-    if (cores && point->cores)
-        report_add(text, "; %s: %s", report_devices_words(point->cores, PHRASE),
-                   report_speedup_words(point->cores, PHRASE));
-    if (text[0] >= 'a' && text[0] <= 'z')
-        text[0] = (char)(text[0] - 'a' + 'A');
-    text_print(out, "%s. ", text);
-}
-
-/* The points on several devices: their number, the one with the largest speed-up, and the one that
- * is farthest from its bound. */
-struct choice {
-    size_t n;
-    const struct report_point *best, *farthest;
-};
-
-/* resolved: only points whose interval tells anything are chosen. crowded: points that share cores
- * or GPUs are chosen, too. */
-static struct choice choose_scaling(const struct report *report, bool resolved, bool crowded)
-{
-    struct choice choice = {.n = 0};
-
-    for (size_t i = 0; i < report->n_points; ++i) {
-        const struct report_point *point = &report->point[i];
-
-        if (point->key->n_devices < 2 || report_is_cores(point) ||
-            !isfinite(report_of_bound(point)) ||
-            (resolved && !report_resolved(&point->value[REPORT_EFFICIENCY], point->bound)) ||
-            (!crowded && report_oversubscribed(point)))
-            continue;
-        ++choice.n;
-        if (!choice.best ||
-            report_metric_better(REPORT_SPEEDUP, report_middle(point, REPORT_SPEEDUP),
-                                 report_middle(choice.best, REPORT_SPEEDUP)))
-            choice.best = point;
-        if (!choice.farthest || report_of_bound(point) < report_of_bound(choice.farthest))
-            choice.farthest = point;
-    }
-    return choice;
-}
-
-void report_lead(struct text_out *out, const struct report *report)
-{
-    const bool crowded = choose_scaling(report, false, false).n == 0;
-    struct choice choice = choose_scaling(report, true, crowded);
-    const bool resolved = choice.n > 0;
-    char first[96];
-
-    if (!resolved)
-        choice = choose_scaling(report, false, crowded);
-    if (report->n_points == 0 && report->collectives->n_points > 0)
-        text_print(out, "Collectives by themselves, and no model: times and bandwidths are in "
-                        "their table.");
-    else if (choice.n == 0)
-        text_print(out, "Nothing can be said about scaling: no verified cell on several devices "
-                        "has a verified base case of its batch.");
-    else if (choice.n == 1)
-        say_comparison(out, "", choice.best, true, true);
-    else {
-        snprintf(first, sizeof first, "best of %zu settings%s: ", choice.n,
-                 resolved ? "" : ", none of which is resolved");
-        say_comparison(out, first, choice.best, false, true);
-        say_comparison(out, "farthest from its bound: ", choice.farthest, true, false);
-    }
+    if (answer.best->cores)
+        text_print(out, "Without data parallelism, %s: %s. ",
+                   report_devices_words(answer.best->cores, PHRASE),
+                   report_speedup_words(answer.best->cores, PHRASE));
 }
 
 /* ---- the numbers of a setting ------------------------------------------------------------- */
@@ -177,23 +116,18 @@ void report_fact(struct text_out *out, const char *name, const char *format, ...
     end_fact(out);
 }
 
-/* Prints the base; all device counts at its batch, with the plain program on several cores; the
- * three largest losses and the rest; and the share of a step outside matrix products. Each speed-up
- * is printed by itself, so that a long list is never cut inside a number. */
+/* Prints the base, and all device counts at its batch, with the plain program on several cores.
+ * Each speed-up is printed by itself, so that a long list is never cut inside a number. */
 static void say_scaling(struct text_out *out, const struct report_group *group,
                         const struct report_point *best)
 {
     const bool others = best->plain || best->single;
     const struct report_point *bases[] = {best->plain, best->single, others ? NULL : best->rank};
-    const double outside[] = {report_middle(best->base, REPORT_OUTSIDE),
-                              report_middle(best, REPORT_OUTSIDE)};
-    struct report_limit limit;
-    const bool known = report_limit_of(best, &limit);
-    double rest = limit.missing;
     char text[REPORT_CELL_TEXT] = "";
     bool first = true;
 
-    report_batch_words(best, text);
+    report_add(text, "%zu rows%s", best->base->key->global_batch,
+               strcmp(group->scaling, "weak") == 0 ? " per device" : "");
     for (size_t i = 0; i < sizeof bases / sizeof bases[0]; ++i) {
         if (!bases[i])
             continue;
@@ -211,31 +145,13 @@ static void say_scaling(struct text_out *out, const struct report_group *group,
         if (point->base != best->base || point->key->n_devices == 1 ||
             !isfinite(report_middle(point, REPORT_SPEEDUP)))
             continue;
-        text_print(out, "%s%s %s, %s", first ? "" : "; ", report_devices_words(point, PHRASE),
-                   report_speedup_words(point, PHRASE), report_bound_words(point, PHRASE));
+        text_print(out, "%s%s %s, %s of the possible %s", first ? "" : "; ",
+                   report_devices_words(point, PHRASE), report_speedup_words(point, PHRASE),
+                   report_share(report_of_bound(point), WORD),
+                   report_ratio(point->bound * (double)point->key->n_devices, WORD));
         first = false;
     }
     end_fact(out);
-    if (limit.missing > 0.0) {
-        text[0] = '\0';
-        report_add(text, "%s of the step on %s%s", report_share(limit.missing, WORD),
-                   report_devices_words(best, PHRASE), known ? ", in points: " : "");
-        for (size_t i = 0; i < 3 && known && limit.part[i].share >= 0.005; ++i) {
-            const int phase = limit.part[i].phase;
-
-            report_add(text, "%s %.0f, ",
-                       phase < RECORD_PHASES ? record_phase_names[phase] : "between the phases",
-                       100.0 * limit.part[i].share);
-            rest -= limit.part[i].share;
-        }
-        if (known)
-            report_add(text, "the rest %.0f", fabs(rest) < 0.005 ? 0.0 : 100.0 * rest);
-        report_fact(out, "Lost", "%s", text);
-    }
-    if (isfinite(outside[0]) && isfinite(outside[1]))
-        report_fact(out, report_metrics[REPORT_OUTSIDE].heading, "%s of the base's step, %s on %s",
-                    report_share(outside[0], WORD), report_share(outside[1], WORD),
-                    report_devices_words(best, PHRASE));
 }
 
 /* Prints the best rate, and of a language model its tokens and their share of what its devices can

@@ -310,6 +310,8 @@ PAGES: dict[str, tuple[Row, ...]] = {
     "docs/report.md": (
         Row("lockstep report my.jsonl --out my-report", before=(SMALL_RECORDS,), prints=(PAGE,),
             leaves={"my-report/index.html": "Lockstep report", "my-report/summary.md": r"^\|", "my-report/scaling.svg": "<svg"}),
+        Row("lockstep report my.jsonl --slide --out my-report", prints=(PAGE,),
+            leaves={"my-report/slide.png": "PNG", "my-report/slide.svg": "<svg"}),
         Row("lockstep report my.jsonl --peer peer.json --out my-report", before=('cp "$SOURCE/results/reference/peer.json" .',),
             prints=(PAGE,), leaves={"my-report/index.html": "<h3>Ratios next to PyTorch"}),
         Row("lockstep report my.jsonl --limits limits.json --out my-report",

@@ -143,7 +143,7 @@ def check_summary(lockstep: str, path: str, status: int, folder: str) -> None:
     summary = summary.replace(" are in index.html.\n", " are in the page of a report.\n")
     printed = run(lockstep, status, "--format", "md", path)
     check(printed == summary and printed.startswith("# Lockstep report\n\n**"), "md: another summary")
-    check(("**All " in printed) == ("## Failed and skipped\n" not in printed), "md: what failed")
+    check(("\nAll " in printed) == ("## Failed and skipped\n" not in printed), "md: what failed")
     check("## Cells\n" in printed and "index.html" not in printed and "batch.png" not in printed, "md: its links")
     check_markdown(printed)
 

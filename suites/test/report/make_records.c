@@ -36,10 +36,11 @@ enum {
     SMALL = 1 << 11,   /* two batches, on 1 and 2 devices */
     BY_PART =
         1 << 12, /* three, the second of shards that differ; with steps without communication */
-    MACHINE = 1 << 13, /* with the parts of the machine */
-    TOKENS = 1 << 14,  /* of a language model, and with memory */
-    GPUS = 1 << 15,    /* on GPUs, which do not tell the time in matrix products */
-    LAME = 1 << 16,    /* its device 1: 5 % slower products; its copies take twice as long */
+    MACHINE = 1 << 13,   /* with the parts of the machine */
+    TOKENS = 1 << 14,    /* of a language model, and with memory */
+    GPUS = 1 << 15,      /* on GPUs, which do not tell the time in matrix products */
+    LAME = 1 << 16,      /* its device 1: 5 % slower products; its copies take twice as long */
+    ONE_NOISY = 1 << 17, /* cell: half of its launches take 1.3 times as long */
 };
 
 struct kind {
@@ -64,6 +65,7 @@ static const struct kind kinds[] = {
     {.name = "six", 6, PLAIN},
     {.name = "flaky", 6, PLAIN | FAILING},
     {.name = "one-slow", 8, PLAIN | ONE_SLOW},
+    {.name = "one-noisy", 8, PLAIN | ONE_SLOW | ONE_NOISY},
     {.name = "one-third", 8, PLAIN | ONE_SLOW | WAITING},
     {.name = "weak", 3, PLAIN | WEAK},
     {.name = "grid1152", 1, PLAIN, .grid = 2},
@@ -311,6 +313,10 @@ static int fill_steps(const struct kind *kind, const struct model *model, size_t
 
     step *= kind->slow > 0 && devices == 2 ? kind->slow : 1.0;
     step *= kind->factor > 0 ? kind->factor : 1.0;
+    step *= (kind->is & ONE_NOISY) && model == &models[0] && devices == 2 && shard == 32 &&
+                    cell->key.launch % 2 == 1
+                ? 1.3
+                : 1.0;
     step *= (plain ? 0.9 : 1.0) * (1.0 + 0.01 * (double)(cell->key.launch * 5 % 7));
     cell->warmup_steps = WARMUP;
     if (record_cell_alloc(cell, n_samples, devices) != 0)

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Every number in the strip and in the tables of a page, made again from the raw steps.
+"""Every number in the sentences, in the strip and in the tables of a page, made again from the raw
+steps; and the sentences of summary.md, of annotations and of the slide. Captions are short.
 
     numbers_test.py LOCKSTEP RECORDS PEER|- WORK_DIRECTORY
 
@@ -15,6 +16,7 @@ import pathlib
 import random
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import urllib.parse
@@ -230,6 +232,12 @@ def cost_rows(file):
              *map(time, numbers)]]
 
 
+def disturbed(launch):
+    """More of the time of its cores than that went to other programs, or to other machines."""
+    return launch.ok and (number(launch.line.get("foreign_frac")) > 0.3 or
+                          number(launch.line.get("steal_frac")) > 0.02)
+
+
 def number(v):
     return nan if v is None else float(v)
 
@@ -273,6 +281,14 @@ class Point:
 
     def of_bound(self):
         return self.speedup.middle / self.k / self.bound
+
+    def counts(self):
+        """Not too noisy: an interval narrower than 20 points of the bound."""
+        value = self.efficiency()
+        return value.kind == "interval" and value.hi - value.lo < 0.2 * self.bound
+
+    def disturbed(self):
+        return any(map(disturbed, self.ok))
 
 
 class File:
@@ -498,41 +514,121 @@ def losses(p):
 
 def loss_words(p):
     if not p.of_bound() < 0.98:
-        return "none: at its bound"
+        return "nothing: as fast as possible"
     missing, parts = losses(p)
     if not parts:
         return "not told apart"
     most = max(parts, key=lambda n: parts[n])
     if parts[most] <= missing:
-        return f"{most}: {100 * parts[most]:.0f} of {100 * missing:.0f} points"
-    return f"{most}: all {100 * missing:.0f} points"
+        return f"{most}: {100 * parts[most]:.0f} of the {100 * missing:.0f}{NBSP}% lost"
+    return f"{most}: all of the {100 * missing:.0f}{NBSP}% lost"
 
 
-def answer_rows(file, peers):
+def answer_rows(file):
     rows = []
     for w in file.workloads():
-        own = [p for p in file.of(w) if p.mode != "plain-mt" and not p.crowded]
-        most = max(p.over(lambda l: l.flops / (1 - l.outside)).middle for p in own)
         for mode, bucket in sorted({(p.mode, p.bucket) for p in file.of(w) if p.mode != "plain"}):
-            best = max((p for p in file.of(w) if (p.mode, p.bucket) == (mode, bucket)),
-                       key=lambda p: (p.k > 1, not p.crowded, p.efficiency().resolved(p.bound),
-                                      p.speedup.middle))
-            rows.append((best, most))
-    rows.sort(key=lambda r: -r[0].of_bound())
-    return [answer_row(p, most, peers) for p, most in rows]
+            rows.append(max((p for p in file.of(w) if (p.mode, p.bucket) == (mode, bucket)),
+                            key=lambda p: (p.k > 1, not p.crowded, p.counts(), p.speedup.middle)))
+    rows.sort(key=lambda p: -p.of_bound())
+    return list(map(answer_row, rows))
 
 
-def answer_row(p, most, peers):
-    per_device = p.over(lambda l: l.flops).middle
+def answer_row(p):
     speed = ratio(p.speedup.middle) + "\u00d7 " + spread(p.speedup, ratio)
     one = "core" if p.mode == "plain-mt" else "device"
     return [p.key["workload"],
             {"dp": "DataParallel", "ddp": "DDP", "plain-mt": "plain, on cores"}[p.mode],
             time(p.base.step.middle), time(p.step.middle),
-            f"{p.k}{NBSP}{one}{'' if p.k == 1 else 's'}, {p.rows}{NBSP}rows" +
+            f"{p.k}{NBSP}{one}{'' if p.k == 1 else 's'}, {p.rows}" +
             (", oversubscribed" if p.crowded else ""),
-            speed, share(p.of_bound()), flops(per_device), share(per_device / most),
-            *([peers.beside(p)] if peers else []), loss_words(p)]
+            speed, share(p.of_bound()), loss_words(p)]
+
+
+# ---- sentences --------------------------------------------------------------------------------
+def training(file, p):
+    name, _, sizes = p.key["workload"].partition(":")
+    if any(w != p.key["workload"] and w.partition(":")[0] == name for w in file.workloads()):
+        name += ":" + sizes
+    buckets = sorted({0} | {q.bucket for q in file.points})
+    devices = count_words(p.k, "device") + (" with DDP" if p.mode == "ddp" else "")
+    devices += f", buckets {bucket_words(p.bucket)}" if buckets.index(p.bucket) > 0 else ""
+    devices += " (oversubscribed)" if p.crowded else ""
+    one = {"plain": "one", "dp": "DataParallel on one", "ddp": "DDP on one rank"}[p.base.mode]
+    v = p.speedup
+    sure = f"{ratio(v.lo)} to {ratio(v.hi)}; " if v.kind == "interval" else ""
+    return (f"{devices} train {name} {ratio(v.middle)} times as fast as {one} ({sure}batch "
+            f"{p.base.rows}; at most {p.k * p.bound:.2f} is possible)")
+
+
+def choice(file):
+    """The settings, those that count, and of these, or else of all, the best and the farthest."""
+    settings = [p for p in file.points if p.k > 1 and p.mode != "plain-mt" and p.base]
+    settings = [p for p in settings if not p.crowded] or settings
+    sure = [p for p in settings if p.counts()]
+    of = sure or settings
+    return settings, sure, (max(of, key=lambda p: p.speedup.middle),
+                            min(of, key=Point.of_bound)) if of else None
+
+
+def answer(file):
+    """How certain the best setting is, and what to do next, after the sentence about it."""
+    settings, sure, ends = choice(file)
+    best = ends[0]
+    v, n, first = best.speedup, best.speedup.n, training(file, best) + "."
+    if best.crowded:
+        return [first, "This is no evidence of speed: more devices than cores."]
+    said = ""
+    if v.kind == "interval" and v.lo <= 1:
+        said = "Whether that is faster is not certain. " if v.hi >= 1 else "So one device is faster there. "
+    if len(sure) == len(settings):
+        return [first, said + "Nothing has to be measured again" +
+                (f": none of {len(settings)} settings was too noisy." if len(settings) > 1 else ".")]
+    if sure:
+        noisy = [p for p in settings if p not in sure]
+        said += f"{len(noisy)} of {len(settings)} settings {'was' if len(noisy) == 1 else 'were'} too noisy to count"
+        larger = max(p.speedup.middle for p in noisy)
+        said += f" (a larger number, {ratio(larger)}, may be chance)" if larger > v.middle else ""
+    elif n <= 1:
+        said += "Measured once, so not certain" if n else "Not measured in the launches of its base, so not certain"
+    else:
+        said += "That is too noisy to be certain" if v.kind == "interval" else f"Measured {n} times, too few to be certain"
+    return [first, said + f": sweep again with --launches {max(6, 2 * n) if n >= 6 else 6}" +
+            (", on an idle machine." if n >= 6 else ".")]
+
+
+def lead(file):
+    best, far = choice(file)[2]
+    said = f"Farthest from what is possible: {training(file, far)}. " if far is not best else ""
+    if far.of_bound() < 0.98:
+        missing, parts = losses(far)
+        words = {"computing": "forward and backward, which are slower than their share",
+                 "moving data": "moving data", "waiting": "waiting between phases",
+                 "loss, update": "loss and update, which one device does alone"}
+        said += f"{share(missing)} of the possible speed-up is lost"
+        if parts:
+            most = max(parts, key=lambda n: parts[n])
+            much = "most of it" if 2 * parts[most] > missing else "the largest part"
+            said += ", " + (f"{much} ({100 * parts[most]:.0f} points) " if parts[most] < missing else "")
+            said += f"by {words[most]}"
+        said += ". "
+        outside = far.over(lambda l: l.outside).middle
+        said += f"Only {share(1 - outside)} of the step is matrix products. " if outside >= 0.5 else ""
+    for p in file.points:
+        if p.mode == "plain-mt" and p.base is best.base and p.k == best.k:
+            said += (f"Without data parallelism, plain on {p.k} cores: "
+                     f"{ratio(p.speedup.middle)}\u00d7 {spread(p.speedup, ratio)}. ")
+    return said
+
+
+def sentences(file):
+    """By the class of their paragraph."""
+    return {"answer": " ".join(answer(file)), "lead": lead(file)}
+
+
+def slide_sentences(file):
+    good = sum(l.ok for l in file.cells)
+    return [*answer(file), f"All results of {good} of {file.run['planned']} planned launches were verified."]
 
 
 class Peers:
@@ -573,17 +669,6 @@ class Peers:
                  for a in (above, under, *unit)]
         return Value([steps[0][r] / steps[1][r] / (steps[2][r] / steps[3][r] if unit else 1)
                       for r in steps[0] if all(r in of for of in steps)])
-
-    def beside(self, p):
-        cells = [c for c in self.file["cells"] if c["workload"] == p.key["workload"] and
-                 self.arm(c, "lockstep", p.mode, p.k) and self.choice(c, ["parallel"], p.k)[0]]
-        if not cells:
-            return "-"
-        cell = max(cells, key=lambda c: (c["batch"] == p.rows, c["batch"]))
-        value = self.ratio(self.arm(cell, "lockstep", p.mode, p.k),
-                           self.fastest(cell, ["parallel", "plain"], p.k))
-        return (ratio(value.middle) + " " + spread(value, ratio) +
-                (f", {cell['batch']}{NBSP}rows" if cell["batch"] != p.rows else ""))
 
     def step_rows(self):
         rows = []
@@ -680,26 +765,28 @@ def strip_texts(file):
     kernels = f", kernels {kernels.replace(')', '', 1)}" if named else ""
     texts = [f"verified {good}/{run['planned']}",
              f"All {run['planned']} planned launches of {len(file.points)} cells were measured and "
-             "verified.", f"noise {grade}: launches \u00b1{tenths(wide)}",
-             f"can show is {tenths(least)}",
+             "verified.", f"can show is {tenths(least)}",
              f"{run['cpu_model']}{kernels}, {count_words(run['cores'], 'core')}, "
              f"{count_words(run['usable_pus'], 'processing unit')}, {size(run['mem_bytes'])}",
              f"{run['created_utc'][:10]}, commit {run['git_sha'][:12]}"]
-    if math.isfinite(change):
-        texts.append(f"drift {'+' if change >= 0 else chr(0x2212)}{tenths(abs(change))}")
-    wide = [p for p in file.points if len(p.ok) < 6 or p.step.hi - p.step.lo >= 0.2 * p.step.middle]
-    if wide:
+    noisy = [p for p in file.points if len(p.ok) < 6 or p.step.hi - p.step.lo >= 0.2 * p.step.middle or
+             (p.base not in (None, p) and not p.counts())]
+    words = f"noise {grade}: launches \u00b1{tenths(wide)}"
+    if noisy:
         widest = max((p.step.hi - p.step.lo) / p.step.middle for p in file.points if len(p.ok) >= 3)
-        texts.append(f"not shown of {len(wide)} of {len(file.points)} cells: no interval narrower than "
-                     f"20 points; the widest has {100 * widest:.0f}.")
+        texts.append(f"{len(noisy)} of {len(file.points)} cells {'is' if len(noisy) == 1 else 'are'} too noisy")
+        words = (f"No interval of them is narrower than 20 points; the widest has {100 * widest:.0f}. "
+                 f"All together: {words}. The smallest")
+    texts.append(words)
     known = [l.line["foreign_frac"] for l in file.cells
              if l.ok and l.line.get("foreign_frac") is not None]
+    much = sum(map(disturbed, file.cells))
+    much_words = f", {much} of {len(known)} launches disturbed" if much else ""
+    if math.isfinite(change):
+        texts.append(f"drift {'+' if change >= 0 else chr(0x2212)}{tenths(abs(change))}{much_words}")
     if known:
-        much = sum(f > 0.3 for f in known)
-        texts.append(f"less than 5{NBSP}% of the cores in "
-                     f"{tenths(sum(f < 0.05 for f in known) / len(known))} of launches" +
-                     (f", more than 30{NBSP}% in {much} of {len(known)}" if much else "") +
-                     (f"; of {good - len(known)} it is not known" if len(known) < good else "") + ".")
+        texts.append(f"less than 5{NBSP}% of the cores in {sum(f < 0.05 for f in known)} of {len(known)} launches" +
+                     (f"; {good - len(known)} were too short to know" if len(known) < good else "") + ".")
     return texts
 
 
@@ -726,13 +813,29 @@ def read_page(page):
         content = urllib.parse.unquote(href.partition(",")[2])
         links[section.get("id")] = [row[1:] for row in csv.reader(io.StringIO(content))][1:]
     strip = next(h for h in root.iter(HTML + "header") if h.get("class") == "strip")
-    return tables, links, "\n".join(strip.itertext())
+    said = {}
+    for p in root.iter(HTML + "p"):
+        said.setdefault(p.get("class"), text_of(p))
+    captions = [text_of(c) for c in root.iter(HTML + "figcaption")]
+    return tables, links, "\n".join(strip.itertext()), said, captions
 
 
-def compare(page, expected, strip):
+MOST_WORDS = 40  # of a caption
+
+
+def compare(page, expected, strip, paragraphs):
     """What differs, in words; and how many numbers were compared."""
-    tables, links, found = read_page(page)
+    tables, links, found, said, captions = read_page(page)
     wrong, n = [], 0
+    for name, text in paragraphs.items():
+        n += len(re.findall(r"\d+(?:\.\d+)?", text))
+        if said.get(name) != text:
+            wrong.append(f"the {name} is '{said.get(name)}', not '{text}'")
+    for caption in captions:
+        if len(caption.split()) > MOST_WORDS:
+            wrong.append(f"{len(caption.split())} words, more than {MOST_WORDS}, in '{caption}'")
+    if not captions:
+        wrong.append("there is no caption")
     for text in strip:
         n += len(re.findall(r"\d+(?:\.\d+)?", text))
         # There is no digit before or after: 12 is not in 112.
@@ -768,24 +871,51 @@ def numbers_of(page, expected):
                 if a is not None:
                     start = match.start() + row.start() + cell.start(1)
                     places += [start + d.start() for d in re.finditer(r"\d", cell[1])]
-    start = page.index('<header class="strip">')
-    end = page.index("</header>", start)
-    for words in re.finditer(r">([^<]+)<", page[start:end]):
-        places += [start + words.start(1) + d.start() for d in re.finditer(r"\d", words[1])]
+    for begin, last in (('<header class="strip">', "</header>"), ('<p class="answer">', "</p>"),
+                        ('<p class="lead">', "</p>")):
+        start = page.index(begin)
+        for words in re.finditer(r">([^<]+)<", page[start:page.index(last, start) + 1]):
+            places += [start + words.start(1) + d.start() for d in re.finditer(r"\d", words[1])]
     return places
 
 
-def plant(page, expected, strip):
-    """Digits that were changed and not found."""
+def plant(page, expected, strip, paragraphs):
+    """Digits that were changed and not found, and a caption that is too long."""
     draw = random.Random(14)
     missed = []
     places = numbers_of(page, expected)
     in_strip = [at for at in places if at < page.index("</header>")]
+    long = page.replace("</figcaption>", " word" * MOST_WORDS + "</figcaption>", 1)
+    if not compare(long, expected, strip, paragraphs)[0]:
+        missed.append("a long caption")
     for at in draw.sample(places, 40) + draw.sample(in_strip, 20):
         changed = page[:at] + str((int(page[at]) + 1) % 10) + page[at + 1:]
-        if not compare(changed, expected, strip)[0]:
+        if not compare(changed, expected, strip, paragraphs)[0]:
             missed.append(page[max(0, at - 40):at + 20])
     return missed
+
+
+def elsewhere(lockstep, records, out, file):
+    """What is wrong with the sentences in summary.md, in annotations, and on the slide."""
+    said = " ".join(answer(file))
+    annotations = subprocess.run([lockstep, "report", records, "--format", "annotations"], check=False,
+                                 capture_output=True, text=True).stdout
+    wrong = []
+    for name, text in (("summary.md", (out / "summary.md").read_text(encoding="utf-8").replace("\\", "")),
+                       ("annotations", annotations)):
+        if said not in text:
+            wrong.append(f"{name} lacks '{said}'")
+    if not (out / "scaling.svg").exists():
+        return wrong
+    words = (out / "slide-text.tsv").read_text(encoding="utf-8").splitlines()[:3]
+    drawn = " ".join(" ".join(xml.parse(out / "slide.svg").getroot().itertext()).split())
+    for text, line in zip(slide_sentences(file), words):
+        if line.partition("\t")[2] != text or text not in drawn:
+            wrong.append(f"the slide says '{line}', not '{text}'")
+    size_of_png = (out / "slide.png").read_bytes()[16:24]
+    if struct.unpack(">II", size_of_png) != (1920, 1080):
+        wrong.append("the slide is not 1920 x 1080")
+    return wrong
 
 
 def main():
@@ -796,12 +926,12 @@ def main():
     out = pathlib.Path(work)
     shutil.rmtree(out, ignore_errors=True)
     more = ["--peer", peer] if peer != "-" else []
-    subprocess.run([lockstep, "report", records, *more, "--out", out], check=True)
+    subprocess.run([lockstep, "report", records, *more, "--slide", "--out", out], check=True)
     page = (out / "index.html").read_text(encoding="utf-8")
     file, peers = File(records), Peers(peer) if peer != "-" else None
     good = sum(l.ok for l in file.cells)
     expected = {
-        "answers": answer_rows(file, peers), "bases": base_rows(file), "cells": cell_rows(file),
+        "answers": answer_rows(file), "bases": base_rows(file), "cells": cell_rows(file),
         "beside": beside_rows(file), "overlap": overlap_rows(file), "slowest": slowest_rows(file), "memory": memory_rows(file),
         "counts": [[f"{file.run['run_id'][:8]}, {file.run['created_utc'][:20]}",
                     str(file.run["planned"]),
@@ -812,11 +942,12 @@ def main():
     if peers:
         expected |= {"peer-steps": peers.step_rows(), "peer-ratios": peers.ratio_rows()}
     expected = {name: rows for name, rows in expected.items() if rows}
-    strip = strip_texts(file)
-    wrong, n = compare(page, expected, strip)
+    strip, paragraphs = strip_texts(file), sentences(file)
+    wrong, n = compare(page, expected, strip, paragraphs)
+    wrong += elsewhere(lockstep, records, out, file)
     for line in wrong[:40]:
         print(f"FAILED: {line}", file=sys.stderr)
-    missed = [] if wrong else plant(page, expected, strip)
+    missed = [] if wrong else plant(page, expected, strip, paragraphs)
     for line in missed:
         print(f"FAILED: a changed number is not found: {line}", file=sys.stderr)
     print(f"{n} numbers on the page made again: {len(wrong)} differ; of 60 changed digits "
