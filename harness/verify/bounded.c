@@ -26,14 +26,9 @@ struct bounded bounded_plus(struct bounded a, struct bounded b)
     return rounded(a.v + b.v, a.e + b.e);
 }
 
-static double carried(struct bounded a, struct bounded b)
-{
-    return fabs(a.v) * b.e + fabs(b.v) * a.e + a.e * b.e;
-}
-
 struct bounded bounded_times(struct bounded a, struct bounded b)
 {
-    return rounded(a.v * b.v, carried(a, b));
+    return rounded(a.v * b.v, bounded_carried(a, b));
 }
 
 struct bounded bounded_over(struct bounded a, struct bounded b)
@@ -105,18 +100,6 @@ void bounded_softmax(const struct bounded *a, size_t n, struct bounded *share)
 
         share[k] = (struct bounded){v, known && range < 80 ? v * expm1(d) : INFINITY};
     }
-}
-
-void bounded_sum_add(struct bounded_sum *sum, struct bounded a, struct bounded b)
-{
-    const double product = fabs(a.v * b.v), moved = carried(a, b);
-
-    if (product + moved == 0)
-        return;
-    sum->v += a.v * b.v;
-    sum->size += product;
-    sum->carried += moved + sum->operands * (product + moved);
-    ++sum->terms;
 }
 
 double bounded_rounding(double n, double operands)

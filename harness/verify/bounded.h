@@ -8,6 +8,7 @@
 #ifndef HARNESS_VERIFY_BOUNDED_H
 #define HARNESS_VERIFY_BOUNDED_H
 
+#include <math.h>
 #include <stddef.h>
 
 /* The relative error of one float rounding, and of a sum of n terms. */
@@ -17,6 +18,12 @@ double bounded_gamma(double n);
 struct bounded {
     double v, e;
 };
+
+/* The error of a product that is carried from its factors. */
+static inline double bounded_carried(struct bounded a, struct bounded b)
+{
+    return fabs(a.v) * b.e + fabs(b.v) * a.e + a.e * b.e;
+}
 
 struct bounded bounded_plus(struct bounded a, struct bounded b);
 struct bounded bounded_times(struct bounded a, struct bounded b);
@@ -40,7 +47,19 @@ struct bounded_sum {
     double operands; /* 0: they are not rounded */
 };
 
-void bounded_sum_add(struct bounded_sum *sum, struct bounded a, struct bounded b);
+/* Adds a times b. It is inline because a reference calls it for every product. */
+static inline void bounded_sum_add(struct bounded_sum *sum, struct bounded a, struct bounded b)
+{
+    const double product = fabs(a.v * b.v), moved = bounded_carried(a, b);
+
+    if (product + moved == 0)
+        return;
+    sum->v += a.v * b.v;
+    sum->size += product;
+    sum->carried += moved + sum->operands * (product + moved);
+    ++sum->terms;
+}
+
 void bounded_sum_add_dot(struct bounded_sum *sum, const double *w, size_t stride,
                          const struct bounded *x, size_t n);
 void bounded_sum_add_one(struct bounded_sum *sum, struct bounded a);

@@ -56,47 +56,6 @@ static int check_operands(const struct verify *v, const char *what, size_t layer
     return -1;
 }
 
-static int fill_layers(struct verify *v)
-{
-    const struct workload *workload = &v->workload;
-    const struct workload_set *set = &v->set;
-    const size_t last = workload->size[v->layers];
-
-    for (size_t l = 0; l < v->layers; ++l) {
-        struct verify_layer *layer = &v->layer[l];
-
-        layer->in = workload->size[l];
-        layer->out = workload->size[l + 1];
-        layer->weight = calloc(layer->out, sizeof *layer->weight);
-        layer->bias = verify_numbers(1, layer->out);
-        layer->input = verify_numbers(v->patterns, layer->in);
-        layer->upstream = verify_numbers(v->patterns, layer->out);
-        if (v->probe) {
-            layer->input_error = verify_numbers(v->patterns, layer->in);
-            layer->upstream_error = verify_numbers(v->patterns, layer->out);
-        }
-        if (!layer->weight || !layer->bias || !layer->input || !layer->upstream ||
-            (v->probe && (!layer->input_error || !layer->upstream_error)))
-            return -1;
-        for (size_t i = 0; i < layer->out; ++i) {
-            workload_weight(workload, set, l, i, layer->weight[i]);
-            layer->bias[i] = workload_bias(set, l, i);
-        }
-    }
-    v->weight = verify_numbers(1, v->patterns);
-    if (!v->weight || reference_array_open(&v->arrays->output, v->patterns * last))
-        return -1;
-    for (size_t r = 0; r < v->patterns; ++r) {
-        for (size_t j = 0; j < workload->size[0]; ++j)
-            v->layer[0].input[r * workload->size[0] + j] = workload_input(set, r, j);
-        for (size_t i = 0; i < last; ++i)
-            v->layer[v->layers - 1].upstream[r * last + i] = workload_upstream(set, r, i);
-    }
-    for (size_t n = 0; n < v->rows; ++n)
-        v->weight[workload_pattern(set, n)] += workload_scale(set, n);
-    return 0;
-}
-
 static struct bounded number(const double *value, const double *error, size_t i)
 {
     return (struct bounded){value[i], error ? error[i] : 0};
@@ -201,13 +160,46 @@ static int chain_backward(struct verify *v, struct text_error *why)
 
 int reference_chain_open(struct verify *v, struct text_error *why)
 {
+    const struct workload *workload = &v->workload;
+    const struct workload_set *set = &v->set;
+    const size_t layers = workload_layers(workload), outputs = workload->size[layers];
     const struct reference_array *output = &v->arrays->output;
     double bound = 0;
 
-    v->layers = workload_layers(&v->workload);
-    v->straight = v->workload.is->straight;
-    if (fill_layers(v))
+    v->layers = layers;
+    v->straight = workload->is->straight;
+    for (size_t l = 0; l < v->layers; ++l) {
+        struct verify_layer *layer = &v->layer[l];
+
+        layer->in = workload->size[l];
+        layer->out = workload->size[l + 1];
+        layer->weight = calloc(layer->out, sizeof *layer->weight);
+        layer->bias = verify_numbers(1, layer->out);
+        layer->input = verify_numbers(v->patterns, layer->in);
+        layer->upstream = verify_numbers(v->patterns, layer->out);
+        if (v->probe) {
+            layer->input_error = verify_numbers(v->patterns, layer->in);
+            layer->upstream_error = verify_numbers(v->patterns, layer->out);
+        }
+        if (!layer->weight || !layer->bias || !layer->input || !layer->upstream ||
+            (v->probe && (!layer->input_error || !layer->upstream_error)))
+            return verify_starved(why);
+        for (size_t i = 0; i < layer->out; ++i) {
+            workload_weight(workload, set, l, i, layer->weight[i]);
+            layer->bias[i] = workload_bias(set, l, i);
+        }
+    }
+    v->weight = verify_numbers(1, v->patterns);
+    if (!v->weight || reference_array_open(&v->arrays->output, v->patterns * outputs))
         return verify_starved(why);
+    for (size_t r = 0; r < v->patterns; ++r) {
+        for (size_t j = 0; j < workload->size[0]; ++j)
+            v->layer[0].input[r * workload->size[0] + j] = workload_input(set, r, j);
+        for (size_t i = 0; i < outputs; ++i)
+            v->layer[v->layers - 1].upstream[r * outputs + i] = workload_upstream(set, r, i);
+    }
+    for (size_t n = 0; n < v->rows; ++n)
+        v->weight[workload_pattern(set, n)] += workload_scale(set, n);
     if (chain_forward(v, why))
         return -1;
 

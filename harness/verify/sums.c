@@ -71,11 +71,12 @@ int verify_sums_fill(struct verify *v, const struct verify_reference *reference,
             status = verify_starved(why);
     }
     for (size_t r = 0; r < v->patterns && status == 0; ++r) {
-        const size_t period = v->set.period;
-
         sums.scales = sums.rows = v->weight[r]; /* in a probe, the terms of other rows are 0 */
-        if (!v->probe && !sums.exact)
-            sums.rows = (double)((v->rows - r + period - 1) / period);
+        if (!v->probe && !sums.exact) {
+            const size_t period = v->set.period, rows = (v->rows - r + period - 1) / period;
+
+            sums.rows = (double)rows;
+        }
         reference->pattern(model, &sums, r);
     }
     /* A gradient is a sum over rows and places, then over replicas (no more of them count than

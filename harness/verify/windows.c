@@ -53,13 +53,15 @@ void windows_weights(const struct windows *windows, struct verify_sums *sums, in
         if (fabs(dy[i].v) + dy[i].e == 0)
             continue;
         verify_sums_add(sums, p + 1, i / places, dy[i], (struct bounded){1, 0});
-        for (size_t tap = 0; tap < TAPS; ++tap) {
-            size_t from = 0, at = i / places * channels * TAPS + tap;
-            const bool inside = windows_tap(windows, i % places, tap, &from);
+        size_t n = 0, tap[TAPS], from[TAPS]; /* those inside of the image */
 
-            for (size_t c = 0; inside && c < channels; ++c, at += TAPS)
-                verify_sums_add(sums, p, at, dy[i], x[c * plane + from]);
-        }
+        for (size_t t = 0; t < TAPS; ++t)
+            if (windows_tap(windows, i % places, t, &from[n]))
+                tap[n++] = t;
+        for (size_t c = 0; c < channels; ++c)
+            for (size_t k = 0; k < n; ++k)
+                verify_sums_add(sums, p, (i / places * channels + c) * TAPS + tap[k], dy[i],
+                                x[c * plane + from[k]]);
     }
 }
 
@@ -68,17 +70,26 @@ void windows_input(const struct windows *windows, const double *weight, double o
 {
     const size_t taps = windows->channels * TAPS, plane = windows->side * windows->side;
     const size_t places = windows->out_side * windows->out_side;
-    size_t from;
+    size_t from, tap[WINDOWS_CHANNELS * TAPS]; /* those whose weight is not 0 */
 
     for (size_t i = 0; i < windows->channels * plane; ++i)
         sum[i] = (struct bounded_sum){.operands = operands};
-    for (size_t i = 0; i < windows->outs * places; ++i) {
-        const double *w = weight + i / places * taps;
-        const bool any = dy[i].v != 0 || dy[i].e != 0; /* else its terms are 0 */
+    for (size_t o = 0; o < windows->outs; ++o) {
+        const double *w = weight + o * taps;
+        size_t n = 0;
 
-        for (size_t t = 0; any && t < taps; ++t)
-            if (w[t] != 0 && windows_tap(windows, i % places, t % TAPS, &from))
-                bounded_sum_add(&sum[t / TAPS * plane + from], dy[i], (struct bounded){w[t], 0});
+        for (size_t t = 0; t < taps; ++t)
+            if (w[t] != 0)
+                tap[n++] = t;
+        for (size_t i = 0; i < places; ++i) {
+            const struct bounded g = dy[o * places + i];
+            const bool any = g.v != 0 || g.e != 0; /* else its terms are 0 */
+
+            for (size_t k = 0; k < (any ? n : 0); ++k)
+                if (windows_tap(windows, i, tap[k] % TAPS, &from))
+                    bounded_sum_add(&sum[tap[k] / TAPS * plane + from], g,
+                                    (struct bounded){w[tap[k]], 0});
+        }
     }
     for (size_t i = 0; i < windows->channels * plane; ++i)
         dx[i] = bounded_sum_done(&sum[i]);

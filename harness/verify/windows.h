@@ -8,9 +8,10 @@
 
 #include "verify/bounded.h"
 
-#define WINDOWS_TAPS  9
-#define WINDOWS_SIDE  8   /* of a result, at most */
-#define WINDOWS_PLANE 100 /* numbers of a channel with a margin of 1, at most */
+#define WINDOWS_TAPS     9
+#define WINDOWS_CHANNELS 32  /* at most */
+#define WINDOWS_SIDE     8   /* of a result, at most */
+#define WINDOWS_PLANE    100 /* numbers of a channel with a margin of 1, at most */
 
 struct verify_sums;
 struct windows {
