@@ -55,26 +55,17 @@ fi
 refuse 'not a regular file' "$lockstep" train --save /dev/null
 refuse 'no/folder/a.weights' "$lockstep" train --save no/folder/a.weights
 
-# Data that are none: one line that names file, line and column.
+# Data that are none: one line that names file, line and column. unit/dataset.c has the sentences.
 csv() {
     printf "$2" >"$1.csv"
     refuse "^lockstep train: $1.csv:$3" "$lockstep" train --data "$1.csv" --out refused.jsonl
 }
-csv empty '' '1:1: the file is empty'
-csv missing '1,2,0\n3,1\n' '2:3: the column is missing: the line has 2 of 3'
-csv more '1,2,0\n3,4,5,1\n' "2:4: the line has more than 3 columns"
-csv text '1,2,0\n3,abc,1\n' "2:2: 'abc' is not a number"
-csv heading 'x,y,class\n1,2,0\n' "1:1: 'x' is not a number (for a first line of names say --header)"
-csv nan '1,2,0\n3,nan,1\n' "2:2: 'nan' is not a finite number"
-csv infinite '1,2,0\n-inf,2,1\n' "2:1: '-inf' is not a finite number"
-csv large '1,2,0\n1e99,2,1\n' "2:1: '1e99' is too large"
-csv negative '1,2,0\n1,2,-1\n' "2:3: class '-1' is not a whole number"
-csv half '1,2,0\n1,2,0.5\n' "2:3: class '0.5' is not a whole number"
+csv empty '' '1:1: '
+csv missing '1,2,0\n3,1\n' '2:3: '
 csv control '1,2,0\n1,\033[31m,0\n' "2:2: '?\[31m' is not a number"
 printf '1,2,0\r\n3,4,1' >two.csv
-refuse "two.csv:2:3: class '1' is not a whole number from 0 to 0" "$lockstep" train --data two.csv \
-    --model mlp:2,1
-refuse 'two.csv:1:4: the column is missing' "$lockstep" train --data two.csv --model mlp:3,2
+refuse "two.csv:2:3: .*'1'.* 0 to 0" "$lockstep" train --data two.csv --model mlp:2,1
+refuse 'two.csv:1:4: ' "$lockstep" train --data two.csv --model mlp:3,2
 expect_status 0 "$lockstep" train --data two.csv --devices virt:2 --epochs 1
 printf '1,2,1\n' >one.csv
 refuse 'one.csv has 1 row' "$lockstep" train --data one.csv --epochs 1 --out refused.jsonl
@@ -86,14 +77,14 @@ mkdir -p folder
 for file in few one same; do
     cp $file.csv folder/
 done
-refuse '^lockstep train: folder/one.csv has 1 row' "$lockstep" train --data folder/one.csv
-refuse '^lockstep train: folder/same.csv: with one class' "$lockstep" train --data folder/same.csv
-refuse '^lockstep train: folder/few.csv:1:3: the column' "$lockstep" train --data folder/few.csv \
+refuse '^lockstep train: folder/one.csv ' "$lockstep" train --data folder/one.csv
+refuse '^lockstep train: folder/same.csv: ' "$lockstep" train --data folder/same.csv
+refuse '^lockstep train: folder/few.csv:1:3: ' "$lockstep" train --data folder/few.csv \
     --model cnn
 long=$(printf '%0110d' 1)
 mkdir -p $long
 cp one.csv $long/
-refuse '^lockstep train: [.][.][.]0*1/one.csv has 1 row' "$lockstep" train --data $long/one.csv
+refuse '^lockstep train: [.][.][.]0*1/one.csv ' "$lockstep" train --data $long/one.csv
 
 # Names of columns, and classes without a row.
 printf 'x,y,class\n1,2,0\n3,4,1\n5,6,3\n1,3,0\n' >names.csv
@@ -105,14 +96,13 @@ expect_count 0 '^data:' err
 expect_count 1 '"missing_classes":0,"first_missing_classes":\[\]' whole.jsonl
 expect_status 0 "$lockstep" train --data few.csv --model mlp:1,12 --devices host --epochs 1
 expect_count 1 'has class 2, 3, 4, 5, 6, 7, 8, 9 or one of 2 more, of 12$' err
-refuse 'few.csv:1:1: all cells are numbers' "$lockstep" train --data few.csv --header
+refuse 'few.csv:1:1: ' "$lockstep" train --data few.csv --header
 refuse '^lockstep train: --header is for a file: digits' "$lockstep" train --header
 refuse "data 'nowhere'" "$lockstep" train --data nowhere
 refuse 'cannot read' "$lockstep" train --data .
 [ ! -e refused.jsonl ] || fail "refused data left a record"
 printf '1,0\n1000,0\n' >table.csv
-refuse "table.csv:2:1: '1000' is not a row of the model's table, 0 to 999" "$lockstep" train \
-    --model mixed --data table.csv
+refuse "table.csv:2:1: '1000' .* 0 to 999" "$lockstep" train --model mixed --data table.csv
 refuse 'digits has 64 numbers a row, the model takes 1' "$lockstep" train --model mixed
 
 # Texts.
