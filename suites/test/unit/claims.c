@@ -331,6 +331,23 @@ Test(claims, the_answer_says_how_certain_it_is)
     }
 }
 
+/* Both steps are steady to 12 %, and their ratio is not: the cell is too noisy, as the map has it.
+ */
+Test(claims, a_cell_is_as_noisy_as_its_speed_up)
+{
+    struct bench *bench = bench_open("strong");
+    for (int l = 0; l < 6; ++l) {
+        bench_add(bench, "plain", 1, 64, l, l % 2 ? 1060 : 940);
+        bench_add(bench, "dp", 2, 64, l, l % 2 ? 470 : 530);
+    }
+    bench_make(bench);
+    cr_assert(report_noise_make(&bench->report) == 0);
+    cr_assert(!report_counts(&bench->point[1]));
+    cr_assert(bench->report.noise.open == 1 && bench->report.noise.cells == 2, "%zu of %zu",
+              bench->report.noise.open, bench->report.noise.cells);
+    bench_close(bench);
+}
+
 /* Settings on shared cores are no evidence, and what was simulated is called so. */
 Test(claims, the_answer_is_not_about_shared_cores)
 {
