@@ -349,8 +349,8 @@ PAGES: dict[str, tuple[Row, ...]] = {
         Row("lockstep sweep --workload mlp:1024,1024,1024,1024 --batch 256,1024 --mode plain,dp,ddp --seconds 0.3 --launches 6 --out my.jsonl",
             swap=(("mlp:1024,1024,1024,1024 --batch 256,1024", "mlp:8,8 --batch 8,16"), (" --seconds 0.3 --launches 6", " --launches 6" + CELL)),
             leaves={"my.jsonl": '"schema":"lockstep/end/1.1"'}),
-        Row("lockstep report my.jsonl --out my-report", prints=(PAGE,),
-            leaves={"my-report/index.html": "verified", "my-report/scaling.png": "PNG"}),
+        Row("lockstep report my.jsonl --slide --out my-report", prints=(PAGE,),
+            leaves={"my-report/index.html": "verified", "my-report/slide.png": "PNG", "my-report/slide.svg": "<svg"}),
     ),
     "docs/soak.md": (
         Row("lockstep soak --minutes 20", swap=(("--minutes 20", "--iterations 3"),), more=" --workload mlp:8,8 --batch 8",
