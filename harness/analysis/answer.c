@@ -53,7 +53,7 @@ static bool is_setting(const struct report_point *point)
 struct report_answer report_answer_of(const struct report *report)
 {
     struct report_answer answer = {.crowded = true};
-    /* Of the settings that count, and of those that are too noisy. */
+    /* The first is of the settings that count, the second of those that are too noisy. */
     const struct report_point *best[2] = {NULL}, *farthest[2] = {NULL};
 
     for (size_t i = 0; i < report->n_points; ++i)
