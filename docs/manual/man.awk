@@ -50,6 +50,8 @@ function options(name, i, short, value)
 {
     print ".SH OPTIONS"
     for (i = 1; i <= n_options[name]; i++) {
+        if ((name, i) in group)
+            print ".SS " roff(group[name, i])
         short = letter[name, i] == "" ? "" : "\\fB\\-" letter[name, i] "\\fR, "
         value = arg[name, i] == "" ? "" : "=\\fI" roff(arg[name, i]) "\\fR"
         print ".TP\n" short "\\fB\\-\\-" roff(option[name, i]) "\\fR" value

@@ -2,6 +2,7 @@
 #   n_names, names[1..]; help[name]            the commands; a name of two words is a part of one
 #   about[name], notes[name], arguments[name]
 #   n_options[name]; option, letter, arg, doc[name, 1..]; the name "" is the program itself
+#   group[name, i]                             the heading before option i, where a group begins
 BEGIN { FS = "\t" }
 
 function plain(text)
@@ -53,6 +54,7 @@ $1 == "command" {
 $1 == "about" { about[of] = plain($2) }
 $1 == "notes" { notes[of] = plain($2) }
 $1 == "arguments" { arguments[of] = plain($2) }
+$1 == "group" { group[of, n_options[of] + 1] = plain($2) }
 $1 == "option" {
     # Bare words in the shells' files.
     if ($2 !~ /^[a-z0-9-]+$/ || $3 !~ /^[A-Za-z0-9?]?$/ || $4 ~ /[^A-Za-z0-9:,.|_-]/)
@@ -63,7 +65,7 @@ $1 == "option" {
     arg[of, i] = $4
     doc[of, i] = plain($5)
 }
-$1 !~ /^(of|command|about|notes|arguments|option)$/ { refuse("unknown line: " $0) }
+$1 !~ /^(of|command|about|notes|arguments|group|option)$/ { refuse("unknown line: " $0) }
 END {
     if (refused)
         exit 1

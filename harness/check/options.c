@@ -39,77 +39,82 @@ static const struct command_option option_table[] = {
     {"impl", 'i', "SPEC",
      "reference (default), mutant:NAME, a path to a shared object (with a '/'), or "
      "exec:COMMAND",
-     COMMAND_TEXT, OPTION(impl)},
+     COMMAND_TEXT, OPTION(impl), .group = COMMAND_WHAT},
     {"impl-options", 'O', "TEXT", "a text that the implementation reads", COMMAND_TEXT,
-     OPTION(impl_options)},
+     OPTION(impl_options), .group = COMMAND_RARE},
     {"backend", 'b', "NAME", "of the reference: " COMMAND_BACKEND_DOC, COMMAND_BACKEND,
-     OPTION(backend)},
+     OPTION(backend), .group = COMMAND_RARE},
     {"communicator", 'c', "NAME", "of the reference: " COMMAND_COMMUNICATOR_DOC,
-     COMMAND_COMMUNICATOR, OPTION(communicator)},
+     COMMAND_COMMUNICATOR, OPTION(communicator), .group = COMMAND_RARE},
     {"devices", 'd', "LIST",
      "a device list that the implementation understands (reference: virt:8)", COMMAND_TEXT,
-     OPTION(devices)},
+     OPTION(devices), .group = COMMAND_WHAT},
     {"launcher", KEY_LAUNCHER, "COMMAND",
      "of the reference: ranks are in several processes, joined by MPI: mpirun, srun, or a "
      "command of words like 'mpiexec -n {n}'; {n} is their number. Only --profile ddp (then "
      "the default)",
-     COMMAND_TEXT, OPTION(launcher)},
+     COMMAND_LAUNCHER, OPTION(launcher), .group = COMMAND_RARE},
     {"processes", KEY_PROCESSES, "N",
      "with --launcher: processes of a model (default 2; of one with fewer ranks as many as "
      "ranks)",
-     COMMAND_SIZE, VALUE(world.processes), .least = 2, .most = MSG_PROCESSES},
-    {"per-process", KEY_EACH, "D",
+     COMMAND_SIZE, VALUE(world.processes), .least = 2, .most = MSG_PROCESSES,
+     .group = COMMAND_RARE},
+    {"per-process", KEY_EACH, "N",
      "with --launcher: ranks of each process at most, instead of a number of processes",
-     COMMAND_SIZE, VALUE(world.per_process), .least = 1, .most = IMPL_MAX_DEVICES},
+     COMMAND_SIZE, VALUE(world.per_process), .least = 1, .most = IMPL_MAX_DEVICES,
+     .group = COMMAND_RARE},
     {"profile", 'p', "NAME,..",
-     "primitives, dataparallel, ddp or all (default: primitives,dataparallel, and ddp if the "
-     "implementation declares it; with --only, --area or --mutants: all)",
-     COMMAND_TEXT, OPTION(profile)},
-    {"area", 'a', "NAME,..", "only cases of these areas", COMMAND_TEXT, OPTION(area)},
+     "primitives, dataparallel, ddp or all (default: the first two, and ddp if the implementation "
+     "declares it; with --only, --area or --mutants: all)",
+     COMMAND_TEXT, OPTION(profile), .group = COMMAND_WHAT},
+    {"area", 'a', "NAME,..", "only cases of these areas", COMMAND_TEXT, OPTION(area),
+     .group = COMMAND_WHAT},
     {"only", 'o', "GLOB,..",
      "only cases whose id or rule matches: SPLIT-01, 'GRAD-*', SPLIT-01.sizes", COMMAND_TEXT,
-     OPTION(only)},
+     OPTION(only), .group = COMMAND_WHAT},
     {"list", 'l', NULL, "print the cases, run nothing; with --format json as a document",
-     COMMAND_FLAG, VALUE(list)},
+     COMMAND_FLAG, VALUE(list), .group = COMMAND_WHAT},
     {"rules", KEY_RULES, NULL, "print every rule and whether cases cover it", COMMAND_FLAG,
-     VALUE(rules)},
+     VALUE(rules), .group = COMMAND_WHAT},
     {"exitfirst", 'x', NULL, "stop at the first case that is not passed; the rest is not run",
-     COMMAND_FLAG, VALUE(exitfirst)},
-    {"seed", 's', "S",
+     COMMAND_FLAG, VALUE(exitfirst), .group = COMMAND_RARE},
+    {"seed", 's', "N",
      "seed of the cases' data and schedules (default 0). Every case has the schedule 0 first",
-     COMMAND_SIZE, VALUE(seed), .most = INT64_MAX},
-    {"jobs", 'j', "J",
-     "run J cases at a time (default 1; mutants, and the reference on virtual devices: one "
-     "for each core, at most 4)",
-     COMMAND_SIZE, VALUE(jobs), .least = 1, .most = JOBS_MAX},
-    {"limit", 'L', "SECONDS",
+     COMMAND_SIZE, VALUE(seed), .most = INT64_MAX, .group = COMMAND_RARE},
+    {"jobs", 'j', "N",
+     "run N cases at a time (default 1; mutants, and the reference on virtual devices: one for "
+     "each core, at most 4)",
+     COMMAND_SIZE, VALUE(jobs), .least = 1, .most = JOBS_MAX, .group = COMMAND_RARE},
+    {"timeout", 'L', "SECONDS",
      "time limit of each case (default 10, or what the case asks for; for exec: six times "
      "that)",
-     COMMAND_REAL, VALUE(limit_s), .from = 0.05, .to = LIMIT_MAX},
+     COMMAND_REAL, VALUE(limit_s), .from = 0.05, .to = LIMIT_MAX, .was = "limit",
+     .group = COMMAND_RARE},
     {"isolate", KEY_ISOLATE, NULL,
      "with exec: start the process again for each case, not for each area", COMMAND_FLAG,
-     VALUE(isolate)},
+     VALUE(isolate), .group = COMMAND_RARE},
     {"same-process", KEY_SAME, NULL,
      "with a shared object: run it in the process of the cases, for a debugger; it could "
      "then forge a result",
-     COMMAND_FLAG, VALUE(same_process)},
+     COMMAND_FLAG, VALUE(same_process), .group = COMMAND_RARE},
     {"require-devices", KEY_REQUIRE, "N", "fewer than N devices is a failure", COMMAND_SIZE,
-     VALUE(require_devices), .most = IMPL_MAX_DEVICES},
+     VALUE(require_devices), .most = IMPL_MAX_DEVICES, .group = COMMAND_RARE},
     {"format", 'f', "text|json|junit|md|csv|openmetrics|annotations",
      "format of the results (default text): md for a job's summary, annotations for GitHub "
      "Actions",
-     COMMAND_CHOICE, VALUE(format), .most = RUNNER_FORMATS, .names = formats},
+     COMMAND_CHOICE, VALUE(format), .most = RUNNER_FORMATS, .names = formats,
+     .group = COMMAND_WHERE_TO},
     {"out", 'w', "FILE", "write the results to FILE; the text still goes to standard output",
-     COMMAND_TEXT, OPTION(out)},
+     COMMAND_TEXT, OPTION(out), .group = COMMAND_WHERE_TO},
     {"mutants", KEY_MUTANTS, NULL,
      "mutation-test the suite: print which cases catch which planted bug", COMMAND_FLAG,
-     VALUE(mutants)},
+     VALUE(mutants), .group = COMMAND_RARE},
     {"until-caught", KEY_CAUGHT, NULL, "with --mutants: stop each mutant at its first catch",
-     COMMAND_FLAG, VALUE(until_caught)},
+     COMMAND_FLAG, VALUE(until_caught), .group = COMMAND_RARE},
     {"every-run", KEY_EVERY, NULL,
      "with --mutants: run each case on each mutant, also where the case never asks for the "
      "bug and so cannot see it",
-     COMMAND_FLAG, VALUE(every_run)},
+     COMMAND_FLAG, VALUE(every_run), .group = COMMAND_RARE},
     {0}};
 
 static error_t parse_check_option(int key, char *arg, struct argp_state *state)
@@ -118,10 +123,6 @@ static error_t parse_check_option(int key, char *arg, struct argp_state *state)
 
     if (key != ARGP_KEY_END)
         return command_key(key, arg, state);
-    for (const struct command_option *row = option_table; row->name; ++row)
-        if (row->kind == COMMAND_TEXT && command_seen(state, row->name) &&
-            *((const char *)options + row->offset) == '\0')
-            return command_bad_option(state, "--%s is empty", row->name);
     options->has_seed = command_seen(state, "seed");
     options->has_devices = command_seen(state, "devices");
     options->has_backend = options->backend[0] != '\0' || options->communicator[0] != '\0';
@@ -189,14 +190,11 @@ static int check_launcher(const char *command, struct runner_options *options)
 {
     const int devices = options->has_devices ? device_list_count(options->devices) : 8;
     const size_t processes = options->world.processes, each = options->world.per_process;
-    char given[sizeof options->launcher];
     struct dp_kind_row kind;
     struct text_error why;
 
     if (options->launcher[0] == '\0')
         return 0;
-    memcpy(given, options->launcher, sizeof given);
-    launcher_text(given, options->launcher);
     options->world.launcher = options->launcher;
     options->profiles = PROFILE_DDP;
     if (processes == 0 && each == 0)
@@ -221,6 +219,7 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
     const struct command_syntax syntax = {
         .options = option_table,
         .other = parse_check_option,
+        .what = "What to test",
         .doc =
             "Tests an implementation of data parallelism, rule by rule, each case in a separate "
             "process.\vA missing capability that a profile requires is a failure, and so are "
@@ -230,7 +229,10 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
             "skipped), 1 a case failed, the implementation crashed or hung, or there are fewer "
             "devices than required, 2 misuse, nothing "
             "selected, or a case is broken: no "
-            "verdict, the reason says why; 77 everything was skipped, 130 interrupted."};
+            "verdict, the reason says why; 77 everything was skipped, 130 "
+            "interrupted.\n\nExamples:\n"
+            "  lockstep check\n"
+            "  lockstep check --impl ./my_layer.so --format junit --out check.xml"};
     const char *names[RUNNER_PROFILES + 1] = {[RUNNER_PROFILES] = "all"};
     struct dp_kind_row kind;
     uint64_t bits;

@@ -18,36 +18,38 @@ enum { COLUMNS = 80, KEY_RESOURCES = 256, KEY_TREE, KEY_LAUNCHER, KEY_PROCESSES 
 
 struct devices_options {
     char devices[64], backend[32], communicator[32], launcher[LAUNCHER_BYTES];
-    bool unbound, resources, tree;
-    size_t format, required, processes;
+    bool resources, tree;
+    size_t unbound, format, required, processes;
 };
-static const char *const formats[] = {"text", "json"};
+static const char *const formats[] = {"text", "json"}, *const binds[] = {"cores", "none"};
 
 static const struct command_option option_table[] = {
-    {"devices", 'd', "LIST",
-     COMMAND_DEVICES_DOC ", with suffixes such as +lag+500us, or host (default: one virtual "
-                         "device per core)",
-     COMMAND_TEXT, COMMAND_FIELD(struct devices_options, devices)},
+    {"devices", 'd', "LIST", COMMAND_DEVICES_DOC ", or host (default: one virtual device per core)",
+     COMMAND_TEXT, COMMAND_FIELD(struct devices_options, devices), .group = COMMAND_WHAT},
     COMMAND_BACKEND_ROW(struct devices_options, backend),
     COMMAND_COMMUNICATOR_ROW(struct devices_options, communicator),
-    {"bind", 'n', "cores|none", "bind each worker to cores (default) or not", .kind = COMMAND_OWN},
+    {"bind", 'n', "cores|none", "bind each worker to cores (default) or not", COMMAND_CHOICE,
+     .offset = offsetof(struct devices_options, unbound), .most = 2, .names = binds,
+     .group = COMMAND_RARE},
     COMMAND_REQUIRE_ROW(struct devices_options),
     {"ctest-resources", KEY_RESOURCES, NULL,
      "print the GPUs as a resource specification for ctest --resource-spec-file, one slot "
      "for each; with --require-devices alone",
-     COMMAND_FLAG, .offset = offsetof(struct devices_options, resources)},
+     COMMAND_FLAG, .offset = offsetof(struct devices_options, resources), .group = COMMAND_RARE},
     {"tree", KEY_TREE, NULL,
      "draw the node instead: packages, NUMA nodes, GPUs with their links, network ports",
-     COMMAND_FLAG, .offset = offsetof(struct devices_options, tree)},
+     COMMAND_FLAG, .offset = offsetof(struct devices_options, tree), .group = COMMAND_WHAT},
     {"launcher", KEY_LAUNCHER, "COMMAND",
      "show instead what is there where this starts processes, differences first: mpirun, "
      "srun, or a command of words like 'mpiexec -n {n}'; with --processes and --format "
      "alone",
-     .kind = COMMAND_OWN},
+     COMMAND_LAUNCHER, COMMAND_FIELD(struct devices_options, launcher), .group = COMMAND_WHAT},
     {"processes", KEY_PROCESSES, "N", "with --launcher: how many (default 2)", COMMAND_SIZE,
-     .offset = offsetof(struct devices_options, processes), .least = 1, .most = MSG_PROCESSES},
+     .offset = offsetof(struct devices_options, processes), .least = 1, .most = MSG_PROCESSES,
+     .group = COMMAND_WHAT},
     {"format", 'f', "text|json", "format of the output (default text)", COMMAND_CHOICE,
-     .offset = offsetof(struct devices_options, format), .most = 2, .names = formats},
+     .offset = offsetof(struct devices_options, format), .most = 2, .names = formats,
+     .group = COMMAND_WHERE_TO},
     {0}};
 
 /* An option that excludes all others but two. */
@@ -62,36 +64,19 @@ static error_t check_alone(const struct argp_state *state, const char *option, i
 
 static error_t devices_option(int key, char *arg, struct argp_state *state)
 {
-    static const char *const binds[] = {"cores", "none"};
     struct devices_options *options = command_input(state);
-    size_t index = 0;
-    error_t status;
 
-    switch (key) {
-    case 'n':
-        status = command_choice(state, "bind", "binding", arg, binds, 2, &index);
-        options->unbound = index == 1;
-        return status;
-    case KEY_LAUNCHER:
-        launcher_text(arg, options->launcher);
-        return strlen(arg) < sizeof options->launcher && arg[0] != '\0'
-                   ? 0
-                   : command_bad_option(state, "--launcher: empty, or longer than %zu characters",
-                                        sizeof options->launcher - 1);
-    case ARGP_KEY_END:
-        /* The resources are all GPUs, whatever a list names, in one format. */
-        if (options->resources)
-            return check_alone(state, "ctest-resources", COMMAND_REQUIRE, COMMAND_REQUIRE);
-        /* Nothing of this process is shown then. */
-        if (options->launcher[0] != '\0')
-            return check_alone(state, "launcher", KEY_PROCESSES, 'f');
-        return options->processes > 0
-                   ? command_bad_option(state, "--processes %zu needs --launcher",
-                                        options->processes)
-                   : 0;
-    default:
+    if (key != ARGP_KEY_END)
         return command_key(key, arg, state);
-    }
+    /* The resources are all GPUs, whatever a list names, in one format. */
+    if (options->resources)
+        return check_alone(state, "ctest-resources", COMMAND_REQUIRE, COMMAND_REQUIRE);
+    /* Nothing of this process is shown then. */
+    if (options->launcher[0] != '\0')
+        return check_alone(state, "launcher", KEY_PROCESSES, 'f');
+    return options->processes > 0
+               ? command_bad_option(state, "--processes %zu needs --launcher", options->processes)
+               : 0;
 }
 
 /* "16 GiB", "512 KiB", "unknown". */
@@ -241,8 +226,13 @@ int devices_main(int argc, char **argv)
     const struct command_syntax syntax = {
         .options = option_table,
         .other = devices_option,
+        .what = "What to show",
         .doc = "Shows what is here: devices, core sets, NUMA nodes, caches, memory and library "
-               "versions."};
+               "versions."
+               "\vExit status: 0 shown; 1 a named device is missing, or processes see different "
+               "things; 2 misuse; 77 skipped: cuda:all where there are no GPUs.\n\nExamples:\n"
+               "  lockstep devices\n"
+               "  lockstep devices --devices virt:4 --tree"};
     struct devices_options options = {.required = 0};
     struct dp_machine machine;
     struct dp_error err = {0};

@@ -30,17 +30,11 @@ struct command {
     const char *help; /* NULL: it is a worker process, and users do not start it */
 };
 
-/* A sweep prints its records as a report does. */
-static int sweep_and_print(int argc, char **argv)
-{
-    return sweep_main(argc, argv, report_print);
-}
-
 static const struct command commands[] = {
     {"devices", devices_main, "list devices, core sets, caches, memory and versions"},
     {"tutorial", tutorial_main, "print the sizes that PyTorch's data-parallel tutorial prints"},
     {"check", check_main, "test an implementation of data parallelism, rule by rule"},
-    {"sweep", sweep_and_print, "measure and verify workloads x device counts x batches"},
+    {"sweep", sweep_main, "measure and verify workloads x device counts x batches"},
     {"sweep limits", sweep_limits_main, "how far a step is from what the cores can do"},
     {"report", report_main, "turn records into a page, figures and a table"},
     {"compare", compare_main, "compare two builds in pairs, or two files of records"},
@@ -82,15 +76,15 @@ static const struct argp_option own_options[] = {
     {.name = "version", .doc = "show the version, the commit and the kind of build"},
     {0}};
 
-static void print_help(FILE *stream)
+static void show_help(void)
 {
-    fprintf(stream, "Usage: lockstep COMMAND [OPTION...]\n%s\n\n", about);
+    printf("Usage: lockstep COMMAND [OPTION...]\n%s\n\n", about);
     for (int i = 0; i < COMMANDS; ++i)
         if (commands[i].help)
-            fprintf(stream, "  %-17s %s\n", commands[i].name, commands[i].help);
-    fprintf(stream, "\n  lockstep COMMAND --help   options of a command\n");
+            printf("  %-17s %s\n", commands[i].name, commands[i].help);
+    printf("\n  lockstep COMMAND --help   options of a command\n");
     for (int i = 0; own_options[i].name; ++i)
-        fprintf(stream, "  lockstep --%-14s %s\n", own_options[i].name, own_options[i].doc);
+        printf("  lockstep --%-14s %s\n", own_options[i].name, own_options[i].doc);
 }
 
 /* Prints the parts of the help; see command/dump.c. */
@@ -149,11 +143,6 @@ static void print_version(void)
            BUILD_SANITIZERS[0] != '\0' ? ", sanitizers " : "", BUILD_SANITIZERS);
 }
 
-static void show_help(void)
-{
-    print_help(stdout);
-}
-
 static const struct {
     const char *name;
     void (*print)(void);
@@ -187,8 +176,7 @@ static int run_command(int argc, char **argv)
     for (int i = 0; i < COMMANDS; ++i)
         if (commands[i].help && !strchr(commands[i].name, ' '))
             text_add(known, sizeof known, "%s%s", i > 0 ? ", " : "", commands[i].name);
-    command_complain("lockstep", "unknown command '%.60s'; known are %s", argv[0], known);
-    return command_misuse("lockstep");
+    return command_refuse_call("lockstep", "unknown command '%.60s'; known are %s", argv[0], known);
 }
 
 int main(int argc, char **argv)
@@ -222,7 +210,12 @@ int main(int argc, char **argv)
     if (atexit(check_output))
         return EXIT_MISUSE;
     if (argc < 2) {
-        print_help(stderr);
+        fputs("lockstep check                            is the implementation right?\n"
+              "lockstep sweep --out my.jsonl             how fast is this machine?\n"
+              "lockstep report my.jsonl --out my-report  a page about it\n"
+              "lockstep sweep --help                     options, and two examples\n"
+              "lockstep --help                           all commands\n",
+              stderr);
         return EXIT_MISUSE;
     }
     if (strcmp(argv[1], "help") == 0 && (argc == 3 || argc == 4))
@@ -230,10 +223,9 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof own / sizeof own[0]; ++i) {
         if (strcmp(argv[1], own[i].name) != 0)
             continue;
-        if (argc > 2) {
-            command_complain("lockstep", "unexpected argument '%.60s' after %s", argv[2], argv[1]);
-            return command_misuse("lockstep");
-        }
+        if (argc > 2)
+            return command_refuse_call("lockstep", "unexpected argument '%.60s' after %s", argv[2],
+                                       argv[1]);
         own[i].print();
         return EXIT_PASSED;
     }

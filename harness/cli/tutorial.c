@@ -21,9 +21,8 @@ struct tutorial_options {
 
 static const struct command_option option_table[] = {
     {"devices", 'd', "LIST",
-     COMMAND_DEVICES_DOC ", with suffixes such as +lag, or host for no data parallelism "
-                         "(default: one virtual device per core)",
-     COMMAND_TEXT, COMMAND_FIELD(struct tutorial_options, devices)},
+     COMMAND_DEVICES_DOC ", or host for no data parallelism (default: one virtual device per core)",
+     COMMAND_TEXT, COMMAND_FIELD(struct tutorial_options, devices), .group = COMMAND_WHAT},
     COMMAND_REQUIRE_ROW(struct tutorial_options),
     {0}};
 
@@ -71,8 +70,13 @@ int tutorial_main(int argc, char **argv)
 {
     const struct command_syntax syntax = {
         .options = option_table,
+        .what = "What to run",
         .doc = "Prints the sizes that every replica and the caller see, as the PyTorch "
-               "data-parallel tutorial does."};
+               "data-parallel tutorial does."
+               "\vExit status: 0 all done; 1 a named device is missing; 2 misuse; 77 skipped: "
+               "cuda:all where there are no GPUs.\n\nExamples:\n"
+               "  lockstep tutorial\n"
+               "  lockstep tutorial --devices virt:3"};
     /* RandomDataset and DataLoader(shuffle=True). */
     const struct dataset_want want = {.features = WIDTH_IN, .classes = WIDTH_OUT};
     struct dataset data = {.rows = 0};

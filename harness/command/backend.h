@@ -18,12 +18,13 @@
 /* Rows of a table of struct command_option. */
 #define COMMAND_BACKEND_ROW(type, member)                                                          \
     {                                                                                              \
-        "backend", 'b', "NAME", COMMAND_BACKEND_DOC, COMMAND_BACKEND, COMMAND_FIELD(type, member)  \
+        "backend", 'b', "NAME", COMMAND_BACKEND_DOC, COMMAND_BACKEND, COMMAND_FIELD(type, member), \
+            .group = COMMAND_RARE                                                                  \
     }
 #define COMMAND_COMMUNICATOR_ROW(type, member)                                                     \
     {                                                                                              \
         "communicator", 'c', "NAME", COMMAND_COMMUNICATOR_DOC, COMMAND_COMMUNICATOR,               \
-            COMMAND_FIELD(type, member)                                                            \
+            COMMAND_FIELD(type, member), .group = COMMAND_RARE                                     \
     }
 
 /* Whether there is a backend or communicator of that name; `what` the value is called in the

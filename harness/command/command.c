@@ -14,29 +14,43 @@
 
 enum { KEY_USAGE = 1024, COLUMNS = 80 };
 
-void command_complain(const char *command, const char *format, ...)
+static void write_complaint(const char *command, const char *format, va_list args)
 {
     char text[1024];
-    va_list args;
 
-    va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     fprintf(stderr, "%s: ", command);
     text_write(stderr, TEXT_PLAIN, text, sizeof text);
     fputc('\n', stderr);
 }
 
-int command_refuse(const char *command, const char *format, ...)
+void command_complain(const char *command, const char *format, ...)
 {
-    char text[1024];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    write_complaint(command, format, args);
     va_end(args);
-    command_complain(command, "%s", text);
+}
+
+int command_refuse(const char *command, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    write_complaint(command, format, args);
+    va_end(args);
     return EXIT_MISUSE;
+}
+
+int command_refuse_call(const char *command, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    write_complaint(command, format, args);
+    va_end(args);
+    return command_misuse(command);
 }
 
 void command_wrap(FILE *stream, const char *text, size_t used, size_t indent, size_t columns)
@@ -60,21 +74,20 @@ void command_say(FILE *stream, size_t indent, const char *format, ...)
 
 /* As argp's own, which knows no -h. */
 const struct argp_option command_always[] = {
-    {.name = "help", .key = 'h', .doc = "show all options, and exit", .group = -1},
+    {.name = "help", .key = 'h', .doc = "show all options, and exit"},
     {.name = "usage", .key = KEY_USAGE, .doc = "show a short summary, and exit"},
     {.key = '?', .flags = OPTION_HIDDEN},
     {0}};
 
+/* The program ends after any of these. */
 static error_t parse_always(int key, char *arg, struct argp_state *state)
 {
     (void)arg;
-    /* The program ends after any of these. The note would be about values of options with two
-     * names, and the descriptions begin farther left than by default. */
-    if (key == 'h' || key == '?' || key == KEY_USAGE)
-        setenv("ARGP_HELP_FMT", "no-dup-args-note,opt-doc-col=26,long-opt-col=6", 1);
-    if (key == 'h' || key == '?')
-        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-    else if (key == KEY_USAGE)
+    if (key == 'h' || key == '?') {
+        command_help(state->root_argp, state->name);
+        exit(EXIT_PASSED);
+    }
+    if (key == KEY_USAGE)
         argp_state_help(state, stdout, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
     return ARGP_ERR_UNKNOWN;
 }
@@ -85,44 +98,31 @@ int command_misuse(const char *command)
     return EXIT_MISUSE;
 }
 
-int command_refuse_call(const char *command, const char *format, ...)
-{
-    char text[1024];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    command_complain(command, "%s", text);
-    return command_misuse(command);
-}
-
 int command_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
     static const struct argp always = {.options = command_always, .parser = parse_always};
     static const struct argp_child children[] = {{.argp = &always}, {0}};
+    const bool dumps = argc > 1 && strcmp(argv[argc - 1], "--dump-options") == 0;
     struct argp whole = *argp;
+    error_t status = 0;
 
     for (int i = 1; i < argc; ++i) {
-        if (!text_is_clean(argv[i])) {
-            command_complain(
+        if (!text_is_clean(argv[i]))
+            return command_refuse(
                 argv[0], "'%.60s' has control or invisible characters, or is not UTF-8", argv[i]);
-            return EXIT_MISUSE;
-        }
     }
-    if (argc == 2 && strcmp(argv[1], "--dump-options") == 0) {
+    whole.children = children;
+    if (!dumps || argc > 2)
+        status = argp_parse(&whole, argc - dumps, argv, ARGP_NO_HELP, NULL, input);
+    if (status == 0 && dumps) {
         command_dump(argp);
         exit(EXIT_PASSED);
     }
-    whole.children = children;
-    const error_t status = argp_parse(&whole, argc, argv, ARGP_NO_HELP, NULL, input);
-
     if (status == 0)
         return 0;
     if (status != ENOMEM) /* its only error without a line */
         return command_misuse(argv[0]);
-    command_complain(argv[0], "out of memory");
-    return EXIT_MISUSE;
+    return command_refuse(argv[0], "out of memory");
 }
 
 error_t command_key(int key, char *arg, struct argp_state *state)
@@ -141,13 +141,11 @@ error_t command_key(int key, char *arg, struct argp_state *state)
 
 error_t command_bad_option(const struct argp_state *state, const char *format, ...)
 {
-    char text[512];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    write_complaint(state->name, format, args);
     va_end(args);
-    command_complain(state->name, "%s", text);
     return EINVAL;
 }
 
@@ -157,26 +155,6 @@ error_t command_choice(const struct argp_state *state, const char *option, const
     struct text_error why;
 
     if (option_name(what, value, names, n, index, &why) == 0)
-        return 0;
-    return command_bad_option(state, "--%s: %s", option, why.text);
-}
-
-error_t command_size(const struct argp_state *state, const char *option, const char *value,
-                     size_t min, size_t max, size_t *number)
-{
-    struct text_error why;
-
-    if (option_size(value, min, max, number, &why) == 0)
-        return 0;
-    return command_bad_option(state, "--%s: %s", option, why.text);
-}
-
-error_t command_real(const struct argp_state *state, const char *option, const char *value,
-                     double min, double max, double *number)
-{
-    struct text_error why;
-
-    if (option_real(value, min, max, number, &why) == 0)
         return 0;
     return command_bad_option(state, "--%s: %s", option, why.text);
 }

@@ -52,9 +52,12 @@ int command_refuse_call(const char *command, const char *format, ...)
 /* Options of every subcommand: -h, --help and --usage. */
 extern const struct argp_option command_always[];
 /* argp_parse whose complaints are one line each, and that of command_misuse. 0, or EXIT_MISUSE
- * after the complaint. Refuses arguments that text_clean would change. --dump-options, alone,
- * prints command_dump and exits as --help does. */
+ * after the complaint. Refuses arguments that text_clean would change. --dump-options, alone or
+ * after arguments that can be parsed, prints command_dump and exits as --help does. */
 int command_parse(const struct argp *argp, int argc, char **argv, void *input);
+/* Prints --help: usage, options in the order of the table, and the text about it. A row without a
+ * name is the heading of a group. */
+void command_help(const struct argp *argp, const char *command);
 /* Prints what a command's --help is made of, for docs/manual; or a table alone. */
 void command_dump(const struct argp *argp);
 void command_dump_options(const struct argp_option table[]);
@@ -69,25 +72,30 @@ error_t command_bad_option(const struct argp_state *state, const char *format, .
 error_t command_choice(const struct argp_state *state, const char *option, const char *what,
                        const char *value, const char *const names[], size_t n, size_t *index);
 
-/* Values of options as text/options.h reads them; refused in one line that names the option. */
-error_t command_size(const struct argp_state *state, const char *option, const char *value,
-                     size_t min, size_t max, size_t *number);
-error_t command_real(const struct argp_state *state, const char *option, const char *value,
-                     double min, double max, double *number);
-
 /* ---- a table of options: command/options.c -------------------------------------------------- */
 
 /* How the value of an option is read, and what it is in the input. */
 enum command_kind {
-    COMMAND_OWN,         /* the command reads it */
-    COMMAND_FLAG,        /* bool; the option has no value */
-    COMMAND_POINTER,     /* const char *: the value as it is */
-    COMMAND_TEXT,        /* char[most] */
-    COMMAND_SIZE,        /* size_t, least to most */
-    COMMAND_REAL,        /* double, from .. to */
-    COMMAND_CHOICE,      /* size_t: which of the names, of which there are `most` */
-    COMMAND_BACKEND,     /* char[most]: the name of a backend */
-    COMMAND_COMMUNICATOR /* the same of a communicator */
+    COMMAND_OWN,          /* the command reads it */
+    COMMAND_FLAG,         /* bool; the option has no value */
+    COMMAND_POINTER,      /* const char *: the value as it is */
+    COMMAND_TEXT,         /* char[most] */
+    COMMAND_SIZE,         /* size_t, least to most */
+    COMMAND_REAL,         /* double, from .. to */
+    COMMAND_CHOICE,       /* size_t: which of the names, of which there are `most` */
+    COMMAND_BACKEND,      /* char[most]: the name of a backend */
+    COMMAND_COMMUNICATOR, /* the same of a communicator */
+    COMMAND_LAUNCHER      /* char[most]: the whole command that "mpirun" or "srun" stands for */
+};
+/* The groups of --help, in this order. Those before the last one are usual: they are within its
+ * first 25 lines. */
+enum command_group {
+    COMMAND_NO_GROUP, /* of commands that only programs call */
+    COMMAND_WHAT,
+    COMMAND_HOW_LONG,
+    COMMAND_WHERE_TO,
+    COMMAND_RARE,
+    COMMAND_GROUPS
 };
 struct command_option {
     const char *name;
@@ -97,8 +105,9 @@ struct command_option {
     size_t offset, least, most;
     const char *const *names;
     double from, to;
-    bool repeated; /* it may be given several times; any other option once */
-    bool rare;     /* --help lists it after those that are usual */
+    enum command_group group;
+    const char *was; /* an older name, which is still taken; NULL: none */
+    bool repeated;   /* it may be given several times; any other option once */
 };
 /* Where a text is, and how long it may be. */
 #define COMMAND_FIELD(type, member)                                                                \
@@ -112,8 +121,9 @@ struct command_files {
 /* The command line of a subcommand. */
 struct command_syntax {
     const struct command_option *options; /* up to one without a name */
-    /* doc: a sentence; then, after \v, paragraphs that end with "Exit status: ..." and, if there
-     * are any, "Examples:" with a line for each. */
+    const char *what;                     /* the heading of COMMAND_WHAT: "What to measure" */
+    /* doc: a sentence; then, after \v, paragraphs that end with "Exit status: ..." and with
+     * "Examples:" and a line for each of two. */
     const char *args_doc, *doc;
     /* A parser of argp for arguments, for the end, and for options of kind COMMAND_OWN; it calls
      * command_key by default. NULL: there is nothing else. */
@@ -154,7 +164,8 @@ enum { COMMAND_REQUIRE = 512 };
     {                                                                                              \
         .name = "require-devices", .key = COMMAND_REQUIRE, .arg = "N",                             \
         .doc = "exit with 1 if there are fewer than N devices, never with a skip (default 0)",     \
-        .kind = COMMAND_SIZE, .offset = offsetof(type, required), .most = DP_MAX_SLOTS             \
+        .kind = COMMAND_SIZE, .offset = offsetof(type, required), .most = DP_MAX_SLOTS,            \
+        .group = COMMAND_RARE                                                                      \
     }
 /* One line about an error of core, and the exit status for it. */
 int command_core_error(const char *command, const struct dp_error *err);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "text/options.h"
+
 enum { OPTIONS_MOST = 63 }; /* each has a bit of command_reading.seen */
 
 /* The object that argp hands to the parser. */
@@ -57,6 +59,7 @@ static error_t parse_row(int key, char *value, struct argp_state *state)
         ++o;
     const error_t status = o->name && !o->repeated ? command_give(state, o->name) : 0;
     void *const field = (char *)reading->input + o->offset;
+    struct text_error why;
 
     if (status)
         return status;
@@ -79,17 +82,31 @@ static error_t parse_row(int key, char *value, struct argp_state *state)
         *(const char **)field = value;
         return 0;
     case COMMAND_TEXT:
-        return command_field(state, o->name, value, field, o->most);
+        return value[0] == '\0' ? command_bad_option(state, "--%s is empty", o->name)
+                                : command_field(state, o->name, value, field, o->most);
     case COMMAND_SIZE:
-        return command_size(state, o->name, value, o->least, o->most, field);
+        return option_size(value, o->least, o->most, field, &why) == 0
+                   ? 0
+                   : command_bad_option(state, "--%s: %s", o->name, why.text);
     case COMMAND_REAL:
-        return command_real(state, o->name, value, o->from, o->to, field);
+        return option_real(value, o->from, o->to, field, &why) == 0
+                   ? 0
+                   : command_bad_option(state, "--%s: %s", o->name, why.text);
     case COMMAND_CHOICE:
         return command_choice(state, o->name, o->name, value, o->names, o->most, field);
     case COMMAND_BACKEND:
         return command_backend(state, o->name, value, field, o->most);
     case COMMAND_COMMUNICATOR:
         return command_communicator(state, o->name, value, field, o->most);
+    case COMMAND_LAUNCHER:
+        if (value[0] == '\0' || strlen(value) >= o->most)
+            return command_bad_option(state, "--%s: empty, or longer than %zu characters", o->name,
+                                      o->most - 1);
+        return command_field(state, o->name,
+                             strcmp(value, "mpirun") == 0 ? "mpirun -n {n}"
+                             : strcmp(value, "srun") == 0 ? "srun --mpi=pmix -n {n}"
+                                                          : value,
+                             field, o->most);
     default:
         return reading->syntax->other ? reading->syntax->other(key, value, state)
                                       : command_key(key, value, state);
@@ -98,26 +115,33 @@ static error_t parse_row(int key, char *value, struct argp_state *state)
 
 int command_read(const struct command_syntax *syntax, int argc, char **argv, void *input)
 {
-    enum { RARE = 1 }; /* the group of argp after that of the usual options */
+    const char *const headings[COMMAND_GROUPS] = {[COMMAND_WHAT] = syntax->what,
+                                                  [COMMAND_HOW_LONG] = "How long",
+                                                  [COMMAND_WHERE_TO] = "Where to",
+                                                  [COMMAND_RARE] = "Rarely needed"};
     struct command_reading reading = {.syntax = syntax, .input = input};
-    struct argp_option table[OPTIONS_MOST + 2] = {{0}};
+    struct argp_option table[2 * OPTIONS_MOST + COMMAND_GROUPS] = {{0}};
     const struct argp argp = {
         .options = table, .parser = parse_row, .args_doc = syntax->args_doc, .doc = syntax->doc};
     int n = 0;
 
-    for (int rare = 0; rare < 2; ++rare)
+    for (int group = 0; group < COMMAND_GROUPS; ++group) {
+        const char *heading = headings[group];
+
         for (int i = 0; i < OPTIONS_MOST && syntax->options[i].name; ++i) {
             const struct command_option *o = &syntax->options[i];
 
-            if (o->rare != rare)
+            if ((int)o->group != group)
                 continue;
-            if (o->rare && (n == 0 || table[n - 1].group != RARE))
-                table[n++] = (struct argp_option){.doc = "Rarely needed:", .group = RARE};
-            table[n++] = (struct argp_option){.name = o->name,
-                                              .key = o->key,
-                                              .arg = o->arg,
-                                              .doc = o->doc,
-                                              .group = o->rare ? RARE : 0};
+            if (heading)
+                table[n++] = (struct argp_option){.doc = heading, .group = group};
+            heading = NULL;
+            table[n++] = (struct argp_option){
+                .name = o->name, .key = o->key, .arg = o->arg, .doc = o->doc, .group = group};
+            if (o->was)
+                table[n++] = (struct argp_option){
+                    .name = o->was, .flags = OPTION_ALIAS | OPTION_HIDDEN, .group = group};
         }
+    }
     return command_parse(&argp, argc, argv, &reading);
 }

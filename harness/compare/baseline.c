@@ -27,10 +27,10 @@ struct arguments {
 
 static const struct command_option option_table[] = {
     {"dir", KEY_FOLDER, "DIR", "where baselines are (default " BASELINE_FOLDER ")", COMMAND_POINTER,
-     .offset = offsetof(struct arguments, folder)},
+     .offset = offsetof(struct arguments, folder), .group = COMMAND_WHERE_TO},
     {"format", 'f', "text|json", "what show prints (default text)", COMMAND_CHOICE,
      .offset = offsetof(struct arguments, format), .names = formats,
-     .most = sizeof formats / sizeof formats[0]},
+     .most = sizeof formats / sizeof formats[0], .group = COMMAND_WHERE_TO},
     {0}};
 
 static const char documentation[] =
@@ -47,7 +47,9 @@ static const char documentation[] =
     "more session would show in 80 of 100 comparisons. A comparison takes 6 sessions, a gate "
     "10.\n\n"
     "Exit status: 0 done; 2 misuse, unreadable or torn input, or a baseline that was changed, "
-    "with the line; 3 a session is refused.";
+    "with the line; 3 a session is refused.\n\nExamples:\n"
+    "  lockstep compare baseline add main monday.jsonl\n"
+    "  lockstep compare baseline show main";
 
 static error_t parse_arguments(int key, char *value, struct argp_state *state)
 {

@@ -34,43 +34,47 @@ enum { OF_ARMS = 4 }; /* the first rows: if one of them is given, it is a compar
 
 static const struct command_option option_table[] = {
     {"ab", KEY_AB, "OLD",
-     "With NEW after it: measure two builds of lockstep in interleaved pairs, on the cells that "
-     "options of `lockstep sweep` say",
-     COMMAND_POINTER, PLACE(ab)},
+     "with NEW after it: compare two builds of lockstep, on the cells that options of `lockstep "
+     "sweep` name",
+     COMMAND_POINTER, PLACE(ab), .group = COMMAND_WHAT},
     {"aa", KEY_AA, "PROGRAM",
-     "Measure a build with itself so: whether this machine is fit for comparisons of these cells",
-     COMMAND_POINTER, PLACE(aa)},
-    {"a", KEY_OLD, "OPTIONS", "With --b: compare two sets of options of this build so",
-     COMMAND_POINTER, PLACE(arm[PAIRS_OLD])},
-    {"b", KEY_NEW, "OPTIONS", "The other set: NEW", COMMAND_POINTER, PLACE(arm[PAIRS_NEW])},
-    {"pairs", KEY_PAIRS, "N", "Pairs of each cell (default 12, or what so many cells take)",
-     COMMAND_SIZE, PLACE(pairs), .least = 1, .most = RANK_MOST},
+     "compare a build with itself: can this machine show a change of these cells?", COMMAND_POINTER,
+     PLACE(aa), .group = COMMAND_WHAT},
+    {"a", KEY_OLD, "OPTIONS", "compare two sets of options of this build: --a is OLD, --b is NEW",
+     COMMAND_POINTER, PLACE(arm[PAIRS_OLD]), .group = COMMAND_WHAT},
+    {"b", KEY_NEW, "OPTIONS", "the other set: NEW", COMMAND_POINTER, PLACE(arm[PAIRS_NEW]),
+     .group = COMMAND_WHAT},
+    {"pairs", KEY_PAIRS, "N", "pairs of each cell (default 12, more for many cells)", COMMAND_SIZE,
+     PLACE(pairs), .least = 1, .most = RANK_MOST, .group = COMMAND_HOW_LONG},
     {"looks", KEY_LOOKS, "N",
      "2: judge after that many pairs, and, if it is not settled, again after as many more (default "
      "1)",
-     COMMAND_SIZE, PLACE(looks), .least = 1, .most = PAIRS_LOOKS_MOST},
-    {"figure", KEY_FIGURE, "DIR", "Draw the ratios of all cells: DIR/forest.svg and .png",
-     COMMAND_POINTER, PLACE(figure)},
-    {"out", KEY_OUT, "FILE", "Keep all pairs and verdicts, as JSON Lines", .kind = COMMAND_OWN},
+     COMMAND_SIZE, PLACE(looks), .least = 1, .most = PAIRS_LOOKS_MOST, .group = COMMAND_RARE},
+    {"figure", KEY_FIGURE, "DIR", "draw the ratios of all cells: DIR/forest.svg and .png",
+     COMMAND_POINTER, PLACE(figure), .group = COMMAND_RARE},
+    {"out", KEY_OUT, "FILE", "keep all pairs and verdicts, as JSON Lines", .kind = COMMAND_OWN,
+     .group = COMMAND_WHERE_TO},
     {"baseline", KEY_BASELINE, "NAME",
-     "Hold one file against the sessions that `lockstep compare baseline add` put into NAME",
-     COMMAND_POINTER, PLACE(baseline)},
-    {"dir", KEY_FOLDER, "DIR", "Where baselines are (default " BASELINE_FOLDER ")", COMMAND_POINTER,
-     PLACE(folder)},
+     "compare one file with the sessions that `lockstep compare baseline add` put into NAME",
+     COMMAND_POINTER, PLACE(baseline), .group = COMMAND_WHAT},
+    {"dir", KEY_FOLDER, "DIR", "where baselines are (default " BASELINE_FOLDER ")", COMMAND_POINTER,
+     PLACE(folder), .group = COMMAND_RARE},
     {"strict", KEY_STRICT, NULL,
-     "Exit with 4 if something is INCONCLUSIVE, or no gate (default if CI=true)", COMMAND_FLAG,
-     PLACE(strict)},
-    {"no-strict", KEY_LENIENT, NULL, "Exit with 0 then", COMMAND_FLAG, PLACE(lenient)},
-    {"exact", 'e', NULL, "Exit with 1 if an exact number CHANGED", COMMAND_FLAG, PLACE(exact)},
-    {"allow-dirty", KEY_DIRTY, NULL, "Take programs that were built from changed trees",
-     COMMAND_FLAG, PLACE(allow_dirty)},
+     "exit with 4 if something is INCONCLUSIVE, or no gate (default if CI=true)", COMMAND_FLAG,
+     PLACE(strict), .group = COMMAND_RARE},
+    {"no-strict", KEY_LENIENT, NULL,
+     "undo --strict: INCONCLUSIVE is exit status 0, also where CI=true", COMMAND_FLAG,
+     PLACE(lenient), .group = COMMAND_RARE},
+    {"exact", 'e', NULL, "exit with 1 if an exact number CHANGED", COMMAND_FLAG, PLACE(exact),
+     .group = COMMAND_RARE},
+    {"allow-dirty", KEY_DIRTY, NULL, "take programs that were built from changed trees",
+     COMMAND_FLAG, PLACE(allow_dirty), .group = COMMAND_RARE},
     {"allow-disturbed", KEY_DISTURBED, NULL,
-     "Judge pairs all the same while which other programs or other machines had the cores",
-     COMMAND_FLAG, PLACE(allow_disturbed)},
+     "also judge pairs that other programs or virtual machines disturbed", COMMAND_FLAG,
+     PLACE(allow_disturbed), .group = COMMAND_RARE},
     {"format", 'f', "text|json|md|csv|bmf|github|openmetrics|annotations|junit",
-     "What to print (default text): md for a job's summary, bmf for Bencher, github for "
-     "github-action-benchmark, annotations for GitHub Actions",
-     .kind = COMMAND_OWN},
+     "(default text) md is for the summary of a job", .kind = COMMAND_OWN,
+     .group = COMMAND_WHERE_TO},
     {0}};
 
 static const char documentation[] =
@@ -112,7 +116,9 @@ static const char documentation[] =
     "each that is not is CHANGED.\n\n"
     "Exit status of two files: 0 all cells in both files were compared, SUSPECT ones included; 1 "
     "with --exact: an exact number CHANGED, whatever the times say; 2 misuse, unreadable or torn "
-    "input, or no cell is in both files; 3 something is INVALID.";
+    "input, or no cell is in both files; 3 something is INVALID.\n\nExamples:\n"
+    "  lockstep compare old.jsonl new.jsonl\n"
+    "  lockstep compare --ab old/lockstep new/lockstep --devices virt:1 --batch 256";
 
 /* Checks the options of pairs: both programs, or both sets of options, are given. */
 static error_t check_pairs_options(const struct compare_options *options,
@@ -240,12 +246,12 @@ static int part_arguments(int argc, char **argv, char **own, struct compare_opti
     for (int i = 1; i < argc; ++i) {
         const struct command_option *o = find_option(argv[i]);
 
-        if (pairs && (!o || o->key == KEY_OUT)) {
+        if (pairs && (!o || o->key == KEY_OUT) && strcmp(argv[i], "--dump-options") != 0) {
             options->sweep[options->n_sweep++] = argv[i];
             continue;
         }
         own[n++] = argv[i];
-        if (!pairs || !o->arg || strchr(argv[i], '='))
+        if (!pairs || !o || !o->arg || strchr(argv[i], '='))
             continue;
         for (int values = o->key == KEY_AB ? 2 : 1; values > 0 && i + 1 < argc; --values)
             own[n++] = argv[++i];
@@ -310,6 +316,7 @@ int compare_main(int argc, char **argv)
     static const struct command_syntax syntax = {
         .options = option_table,
         .other = parse_files,
+        .what = "What to compare",
         .args_doc = "A.jsonl B.jsonl\n--baseline NAME NEW.jsonl\n--ab OLD NEW\n--aa PROGRAM",
         .doc = documentation};
     char **own = calloc((size_t)argc + 1, sizeof own[0]);

@@ -18,15 +18,16 @@ static const char *const form_names[FORMS] = {"text", "json", "csv", "md"};
 
 static const struct command_option option_table[] = {
     {"expect", 'e', "FILE",
-     "Nodes that have to be there, one a line, or as node[001-256]; one without a verdict is "
+     "nodes that have to be there, one a line, or as node[001-256]; one without a verdict is "
      "MISSING",
-     COMMAND_POINTER, .offset = offsetof(struct arguments, expect)},
+     COMMAND_POINTER, .offset = offsetof(struct arguments, expect), .group = COMMAND_WHAT},
     {"out", 'o', "DIR",
-     "Write passing_nodes.txt and failing_nodes.txt there, one name a line, and index.html, a page "
+     "write passing_nodes.txt and failing_nodes.txt there, one name a line, and index.html, a page "
      "of all of it",
-     .kind = COMMAND_OWN},
-    {"format", 'f', "text|json|csv|md", "What to print (default text)", COMMAND_CHOICE,
-     .offset = offsetof(struct arguments, format), .most = FORMS, .names = form_names},
+     .kind = COMMAND_OWN, .group = COMMAND_WHERE_TO},
+    {"format", 'f', "text|json|csv|md", "what to print (default text)", COMMAND_CHOICE,
+     .offset = offsetof(struct arguments, format), .most = FORMS, .names = form_names,
+     .group = COMMAND_WHERE_TO},
     {0}};
 
 static const char documentation[] =
@@ -44,7 +45,9 @@ static const char documentation[] =
     "named, and that decides nothing.\n\n"
     "A node passes if it is ACCEPTED and not outlying; all others are in failing_nodes.txt.\n\n"
     "Exit status: 0 all nodes pass; 1 one is REJECTED, BROKEN, MISSING or outlying; 2 misuse, or "
-    "there is no verdict; 3 none of these, but one is NOT SHOWN.";
+    "there is no verdict; 3 none of these, but one is NOT SHOWN.\n\nExamples:\n"
+    "  lockstep fleet verdicts\n"
+    "  lockstep fleet verdicts --expect nodes.txt --out fleet-report";
 
 static error_t parse_folder(int key, char *value, struct argp_state *state)
 {
@@ -69,8 +72,11 @@ static error_t parse_folder(int key, char *value, struct argp_state *state)
 
 int fleet_main(int argc, char **argv)
 {
-    static const struct command_syntax syntax = {
-        .options = option_table, .args_doc = "DIR", .doc = documentation, .other = parse_folder};
+    static const struct command_syntax syntax = {.options = option_table,
+                                                 .what = "What to judge",
+                                                 .args_doc = "DIR",
+                                                 .doc = documentation,
+                                                 .other = parse_folder};
     struct arguments arguments = {.folder = NULL};
     struct fleet fleet = {.folder = NULL};
     struct fleet_names names = {.name = NULL};

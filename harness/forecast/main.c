@@ -26,18 +26,21 @@ enum { FORMS = sizeof writers / sizeof writers[0] };
 static const char *const names[FORMS] = {"text", "json", "csv", "md"};
 
 static const struct command_option option_table[] = {
-    {"to", 't', "N", "Forecast 1, 2, 4, .. up to N ranks (required; at most 65536)", COMMAND_SIZE,
-     .offset = offsetof(struct arguments, to), .least = 1, .most = FORECAST_TO},
+    {"to", 't', "N", "forecast 1, 2, 4, .. up to N ranks (required; at most 65536)", COMMAND_SIZE,
+     .offset = offsetof(struct arguments, to), .least = 1, .most = FORECAST_TO,
+     .group = COMMAND_WHAT},
     {"simulate", 's', "PLATFORM",
-     "Simulate the steps by SMPI, too: on what was 'fitted', on a shipped platform by its name, or "
+     "simulate the steps by SMPI, too: on what was 'fitted', on a shipped platform by its name, or "
      "on a FILE.xml of SimGrid",
-     COMMAND_POINTER, .offset = offsetof(struct arguments, platform)},
-    {"timeout", 'T', "SECONDS", "End a simulation that takes longer (default 120)", COMMAND_REAL,
-     .offset = offsetof(struct arguments, timeout), .from = 0.1, .to = 86400},
-    {"format", 'f', "text|json|csv|md", "What to print (default text)", COMMAND_CHOICE,
-     .offset = offsetof(struct arguments, format), .most = FORMS, .names = names},
-    {"allow-dirty", KEY_DIRTY, NULL, "Take records of a program built from a changed tree",
-     COMMAND_FLAG, .offset = offsetof(struct arguments, allow_dirty)},
+     COMMAND_POINTER, .offset = offsetof(struct arguments, platform), .group = COMMAND_WHAT},
+    {"timeout", 'T', "SECONDS", "end a simulation that takes longer (default 120)", COMMAND_REAL,
+     .offset = offsetof(struct arguments, timeout), .from = 0.1, .to = 86400,
+     .group = COMMAND_RARE},
+    {"format", 'f', "text|json|csv|md", "what to print (default text)", COMMAND_CHOICE,
+     .offset = offsetof(struct arguments, format), .most = FORMS, .names = names,
+     .group = COMMAND_WHERE_TO},
+    {"allow-dirty", KEY_DIRTY, NULL, "take records of a program built from a changed tree",
+     COMMAND_FLAG, .offset = offsetof(struct arguments, allow_dirty), .group = COMMAND_RARE},
     {0}};
 
 static const char documentation[] =
@@ -62,7 +65,9 @@ static const char documentation[] =
     "counts of ranks, or those that `lockstep compare` refuses: simulated, by another clock, of "
     "another build than Release or RelWithDebInfo, of sanitizers, or of a changed tree; 3 a line "
     "has no number, or was not "
-    "simulated.";
+    "simulated.\n\nExamples:\n"
+    "  lockstep forecast my.jsonl --to 64\n"
+    "  lockstep forecast my.jsonl --to 64 --simulate fitted";
 
 static error_t check_call(int key, char *value, struct argp_state *state)
 {
@@ -80,6 +85,7 @@ static error_t check_call(int key, char *value, struct argp_state *state)
 int forecast_main(int argc, char **argv)
 {
     static const struct command_syntax syntax = {.options = option_table,
+                                                 .what = "What to forecast",
                                                  .args_doc = "F.jsonl...",
                                                  .doc = documentation,
                                                  .other = check_call,

@@ -12,18 +12,6 @@
 
 enum { MOST_PATH = 512, GRACE_SECONDS = 8 };
 
-void launcher_text(const char *option, char text[LAUNCHER_BYTES])
-{
-    static const struct {
-        const char *name, *command;
-    } rows[] = {{"mpirun", "mpirun -n {n}"}, {"srun", "srun --mpi=pmix -n {n}"}};
-
-    snprintf(text, LAUNCHER_BYTES, "%s", option);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
-        if (strcmp(option, rows[i].name) == 0)
-            snprintf(text, LAUNCHER_BYTES, "%s", rows[i].command);
-}
-
 static bool is_found(const char *name)
 {
     const char *folders = getenv("PATH");

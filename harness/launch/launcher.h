@@ -16,9 +16,6 @@ struct launcher {
     int n;
 };
 
-/* Writes the whole command that a short name stands for; any other text is copied. It is cut to
- * LAUNCHER_BYTES. */
-void launcher_text(const char *option, char text[LAUNCHER_BYTES]);
 /* Whether a launcher can start processes: it contains {n}, its program is found, and this build has
  * MPI. Returns 0, or -1 and why not. */
 int launcher_check(const char *text, struct text_error *why);

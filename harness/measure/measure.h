@@ -208,6 +208,9 @@ void steps_note(struct steps *steps, uint64_t start_ns, uint64_t step_ns, bool w
 
 /* ---- a trace: trace.c ----------------------------------------------------------------------- */
 
+/* The words for the phases of a step; the last one is an all-reduce. */
+extern const char *const measure_phase_names[DP_PHASES + 1];
+
 /* A few steps of a cell as events of Chrome's trace format, which Perfetto and chrome://tracing
  * show: the cell is a process there, each queue of a device a thread.
  *

@@ -30,7 +30,7 @@ struct picture {
     bool begun; /* an event was printed */
 };
 
-static const char *const names[DP_PHASES + 1] = {
+const char *const measure_phase_names[DP_PHASES + 1] = {
     [DP_PHASE_SCATTER] = "scatter",   [DP_PHASE_REPLICATE] = "replicate",
     [DP_PHASE_FORWARD] = "forward",   [DP_PHASE_GATHER] = "gather",
     [DP_PHASE_BACKWARD] = "backward", [DP_PHASE_REDUCE] = "reduce",
@@ -111,7 +111,7 @@ static void print_part(struct picture *p, int row, const struct dp_interval *tim
 {
     if (begin_ns >= end_ns)
         return;
-    begin_event(p, "X", names[time->phase], row);
+    begin_event(p, "X", measure_phase_names[time->phase], row);
     fprintf(p->out, ",\"cat\":\"%s\"", time->phase == DP_PHASES ? "transfer" : "phase");
     print_times(p, begin_ns, end_ns);
     fprintf(p->out, ",\"args\":{\"step\":%d}}", p->step);
@@ -187,7 +187,7 @@ static int run_traced_step(struct picture *p, const struct session_verified veri
             any |= s->trace.replica[r].ns[phase];
         if (any == 0)
             continue;
-        fprintf(p->out, "%s\"%s\":[", begun ? "," : "", names[phase]);
+        fprintf(p->out, "%s\"%s\":[", begun ? "," : "", measure_phase_names[phase]);
         for (int r = 0; r < n_devices; ++r)
             fprintf(p->out, "%s%" PRIu64, r > 0 ? "," : "", s->trace.replica[r].ns[phase]);
         fputc(']', p->out);

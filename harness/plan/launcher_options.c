@@ -11,27 +11,6 @@ _Static_assert(LAUNCHER_BYTES == sizeof((struct record_run *)0)->launcher, "a fi
 
 static const double timeout_seconds = 60;
 
-error_t launcher_option(int key, const char *arg, const struct argp_state *state,
-                        struct launcher_options *options)
-{
-    if (key == LAUNCHER_KEY && (arg[0] == '\0' || strlen(arg) >= sizeof options->launcher))
-        return command_bad_option(state, "--launcher: empty, or longer than %zu characters",
-                                  sizeof options->launcher - 1);
-    if (key == LAUNCHER_KEY)
-        launcher_text(arg, options->launcher);
-    else if (key == LAUNCHER_KEY_EACH)
-        return command_size(state, "per-process", arg, 1, DP_MAX_SLOTS, &options->per_process);
-    else if (key == LAUNCHER_KEY_TIMEOUT)
-        return command_real(state, "timeout", arg, 1, 86400, &options->timeout);
-    return 0;
-}
-
-int launcher_refuse(const char *command, const char *text)
-{
-    command_complain(command, "%s", text);
-    return command_misuse(command);
-}
-
 int launcher_options_check(const char *command, struct launcher_options *options,
                            const char *devices, size_t required)
 {
@@ -41,29 +20,24 @@ int launcher_options_check(const char *command, struct launcher_options *options
 
     if (options->launcher[0] == '\0')
         return options->per_process > 0 || options->timeout > 0
-                   ? launcher_refuse(command, "--per-process and --timeout need --launcher")
+                   ? command_refuse_call(command, "--per-process and --timeout need --launcher")
                    : 0;
-    if (launcher_check(options->launcher, &why)) {
-        command_complain(command, "--launcher: %s", why.text);
-        return command_misuse(command);
-    }
+    if (launcher_check(options->launcher, &why))
+        return command_refuse_call(command, "--launcher: %s", why.text);
     options->per_process = options->per_process > 0 ? options->per_process : 1;
     options->timeout = options->timeout > 0 ? options->timeout : timeout_seconds;
     if (!dp_kind_of(devices, &kind) || (kind.flags & DP_KIND_CORES) == 0 || n < 1)
-        return launcher_refuse(command,
-                               "--launcher: the devices are virtual ones, like --devices virt:8");
+        return command_refuse_call(
+            command, "--launcher: the devices are virtual ones, like --devices virt:8");
     if (device_list_faulty(devices))
-        return launcher_refuse(command, "--launcher: devices do not fail on purpose there");
-    if ((size_t)n % options->per_process != 0) {
-        command_complain(command, "--per-process %zu: %d devices are no multiple of it",
-                         options->per_process, n);
-        return command_misuse(command);
-    }
-    if ((size_t)n / options->per_process > MSG_PROCESSES) {
-        command_complain(command, "--launcher: %zu processes are too many; allowed are %d",
-                         (size_t)n / options->per_process, MSG_PROCESSES);
-        return command_misuse(command);
-    }
+        return command_refuse_call(command, "--launcher: devices do not fail on purpose there");
+    if ((size_t)n % options->per_process != 0)
+        return command_refuse_call(command, "--per-process %zu: %d devices are no multiple of it",
+                                   options->per_process, n);
+    if ((size_t)n / options->per_process > MSG_PROCESSES)
+        return command_refuse_call(command,
+                                   "--launcher: %zu processes are too many; allowed are %d",
+                                   (size_t)n / options->per_process, MSG_PROCESSES);
     if ((size_t)n >= required)
         return 0;
     command_complain(command, "--require-devices %zu: '%s' has %d", required, devices, n);

@@ -14,30 +14,34 @@ struct launcher_options {
     double timeout;                /* seconds that a process waits for another; 0: not given */
 };
 
-/* The entries of these options in a table. text says which command has its ranks in processes. */
+/* The rows of these options in a table. text says which command has its ranks in processes; the
+ * struct launcher_options is a member of the type. */
 enum { LAUNCHER_KEY = 528, LAUNCHER_KEY_EACH, LAUNCHER_KEY_TIMEOUT };
-#define LAUNCHER_OPTIONS(text)                                                                     \
-    {.name = "launcher",                                                                           \
-     .key = LAUNCHER_KEY,                                                                          \
-     .arg = "COMMAND",                                                                             \
-     .doc = text " with its ranks in several processes: mpirun, srun, or a command of words, in "  \
-                 "which {n} is the number of processes"},                                          \
-        {.name = "per-process",                                                                    \
-         .key = LAUNCHER_KEY_EACH,                                                                 \
-         .arg = "D",                                                                               \
-         .doc = "with --launcher: devices of each process (default 1); --devices are those of "    \
-                "all"},                                                                            \
+#define LAUNCHER_OPTIONS(text, type, member)                                                       \
+    {"launcher",                                                                                   \
+     LAUNCHER_KEY,                                                                                 \
+     "COMMAND",                                                                                    \
+     text " with its ranks in several processes: mpirun, srun, or a command of words, in which "   \
+          "{n} is the number of processes",                                                        \
+     COMMAND_LAUNCHER,                                                                             \
+     COMMAND_FIELD(type, member.launcher),                                                         \
+     .group = COMMAND_RARE},                                                                       \
+        {"per-process",                                                                            \
+         LAUNCHER_KEY_EACH,                                                                        \
+         "N",                                                                                      \
+         "with --launcher: devices of each process (default 1); --devices are those of all",       \
+         COMMAND_SIZE,                                                                             \
+         .offset = offsetof(type, member.per_process),                                             \
+         .least = 1,                                                                               \
+         .most = DP_MAX_SLOTS,                                                                     \
+         .group = COMMAND_RARE},                                                                   \
     {                                                                                              \
-        .name = "timeout", .key = LAUNCHER_KEY_TIMEOUT, .arg = "S",                                \
-        .doc = "with --launcher: seconds that a process waits for another one (default 60)"        \
+        "timeout", LAUNCHER_KEY_TIMEOUT, "SECONDS",                                                \
+            "with --launcher: seconds that a process waits for another one (default 60)",          \
+            COMMAND_REAL, .offset = offsetof(type, member.timeout), .from = 1, .to = 86400,        \
+                          .group = COMMAND_RARE                                                    \
     }
 
-/* Reads the value of the option with one of these keys. */
-error_t launcher_option(int key, const char *arg, const struct argp_state *state,
-                        struct launcher_options *options);
-
-/* Prints one line on stderr, and where the options are explained. Returns EXIT_MISUSE. */
-int launcher_refuse(const char *command, const char *text);
 /* Checks the options, and fills in those that were not given. --per-process and --timeout need a
  * launcher, and the launcher must be able to start processes. The devices must be virtual ones, at
  * least as many as required, and the same number in each process. Returns 0, or an exit status

@@ -3,6 +3,7 @@
 #ifndef HARNESS_PLAN_H
 #define HARNESS_PLAN_H
 
+#include "command/command.h"
 #include "plan/cell.h"
 #include "text/text.h"
 
@@ -141,8 +142,8 @@ struct plan_axis {
 struct plan_option {
     const char *name, *arg, *doc;
     int key; /* key of the parser, its letter */
+    enum command_group group;
     bool repeats;
-    bool rare;  /* the help lists it after those that are usual */
     bool apart; /* no field says it: runs with another value were not run alike */
     /* Checks whether a user may ask for the value. Records can have other values, which are read.
      * Returns 0, or -1 and why. NULL: every value that can be read is allowed. */

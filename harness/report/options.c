@@ -9,38 +9,37 @@ enum { KEY_PEAK = 256, KEY_SLIDE };
 #define REPORT_OPTION(member)                                                                      \
     .kind = COMMAND_POINTER, .offset = offsetof(struct report_arguments, member)
 static const struct command_option option_table[] = {
-    {"out", 'o', "DIR", "Write the report into DIR, which is created if missing (required)",
-     REPORT_OPTION(out)},
+    {"out", 'o', "DIR", "write the report into DIR, which is created if missing (required)",
+     REPORT_OPTION(out), .group = COMMAND_WHERE_TO},
     {"check", 'c', "FILE",
-     "A result of `lockstep check --format json`: adds a page about conformance",
-     REPORT_OPTION(check)},
+     "a result of `lockstep check --format json`: adds a page about conformance",
+     REPORT_OPTION(check), .group = COMMAND_WHAT},
     {"peer", 'p', "FILE",
-     "A record of `scripts/compare-pytorch`: adds a section and a figure next to PyTorch",
-     REPORT_OPTION(peer)},
+     "a record of `scripts/compare-pytorch`: adds a section and a figure next to PyTorch",
+     REPORT_OPTION(peer), .group = COMMAND_WHAT},
     {"limits", 'l', "FILE",
-     "What `lockstep sweep limits --format json` measured here: adds each phase of each workload "
+     "what `lockstep sweep limits --format json` measured here: adds each phase of each workload "
      "against its limit, as a figure and a table",
-     REPORT_OPTION(limits)},
+     REPORT_OPTION(limits), .group = COMMAND_WHAT},
     {"beside", 'b', "FILE",
-     "What nccl-tests printed, or wrote with -J, of one collective: its bandwidths next to those "
+     "what nccl-tests printed, or wrote with -J, of one collective: its bandwidths next to those "
      "of "
      "the same collectives here; can be repeated. Or what nvbandwidth wrote with -j, next to the "
      "copies of `sweep --parts`",
-     .repeated = true},
+     .repeated = true, .group = COMMAND_WHAT},
     {"peak", KEY_PEAK, "RATE",
-     "The most operations per second of one device in the math of these records, dense, as its "
+     "the most operations per second of one device in the math of these records, dense, as its "
      "data sheet has it, like 494.5TFLOP/s: adds the share of it that the tokens of language "
      "models take",
-     .kind = COMMAND_OWN},
+     .kind = COMMAND_OWN, .group = COMMAND_RARE},
     {"slide", KEY_SLIDE, NULL,
-     "Also write slide.png (1920 x 1080) and slide.svg: the speed-up of the best setting, with "
+     "also write slide.png (1920 x 1080) and slide.svg: the speed-up of the best setting, with "
      "three sentences: how much faster, how certain, and what was verified",
-     COMMAND_FLAG, .offset = offsetof(struct report_arguments, slide)},
+     COMMAND_FLAG, .offset = offsetof(struct report_arguments, slide), .group = COMMAND_RARE},
     {"format", 'f', REPORT_FORMAT_NAMES "|nccl-tests",
-     "Instead of a report print the numbers, for other programs: bmf is Bencher's, github that of "
-     "github-action-benchmark, annotations those of GitHub Actions, md the summary of a job, "
-     "nccl-tests the table of nccl-tests, of collectives only",
-     .kind = COMMAND_OWN},
+     "instead of a report print the numbers, for other programs: md for the summary of a job, bmf "
+     "for Bencher, annotations for GitHub Actions",
+     .kind = COMMAND_OWN, .group = COMMAND_WHERE_TO},
     {.name = NULL}};
 
 #define FIGURE_NAME(id, name, title) " " #name
@@ -62,7 +61,9 @@ static const char documentation[] =
     "2 misuse, unreadable or torn input, or output that cannot be written; 3 the files are of "
     "different "
     "machines or GPU software and nothing was written, or no cell is verified and the page says "
-    "so; 130 interrupted.";
+    "so; 130 interrupted.\n\nExamples:\n"
+    "  lockstep report my.jsonl --out my-report\n"
+    "  lockstep report my.jsonl --format csv >my.csv";
 
 static const double PEAK_MOST = 1e21;
 
@@ -151,6 +152,7 @@ static error_t parse_report_option(int key, char *value, struct argp_state *stat
 int report_options(int argc, char **argv, struct report_arguments *arguments)
 {
     static const struct command_syntax syntax = {.options = option_table,
+                                                 .what = "What to show",
                                                  .args_doc = "F.jsonl...",
                                                  .doc = documentation,
                                                  .other = parse_report_option};

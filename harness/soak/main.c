@@ -26,41 +26,44 @@ struct arguments {
 #define AT(member) offsetof(struct arguments, options.member)
 
 static const struct command_option option_table[] = {
-    {"minutes", 'm', "M", "how long, like 0.5 or 60", COMMAND_REAL, .offset = AT(minutes),
-     .from = 0.001, .to = MINUTES_MOST},
+    {"minutes", 'm', "MINUTES", "how long, like 0.5 or 60", COMMAND_REAL, .offset = AT(minutes),
+     .from = 0.001, .to = MINUTES_MOST, .group = COMMAND_HOW_LONG},
     {"iterations", 'n', "N", "so many iterations instead, or at most so many in that time",
-     COMMAND_SIZE, .offset = AT(iterations), .least = 1, .most = ITERATIONS_MOST},
+     COMMAND_SIZE, .offset = AT(iterations), .least = 1, .most = ITERATIONS_MOST,
+     .group = COMMAND_HOW_LONG},
     {"first", KEY_FIRST, "N",
      "the number of the first one, from which its factors follow (default 1): to replay one",
-     COMMAND_SIZE, .offset = AT(first), .least = 1, .most = SIZE_MAX / 4},
+     COMMAND_SIZE, .offset = AT(first), .least = 1, .most = SIZE_MAX / 4, .group = COMMAND_RARE},
     {"devices", 'd', "LIST", COMMAND_DEVICES_DOC " (default: one virtual device per core)",
-     COMMAND_TEXT, COMMAND_FIELD(struct arguments, options.devices)},
+     COMMAND_TEXT, COMMAND_FIELD(struct arguments, options.devices), .group = COMMAND_WHAT},
     COMMAND_BACKEND_ROW(struct arguments, options.backend),
     COMMAND_COMMUNICATOR_ROW(struct arguments, options.communicator),
     COMMAND_REQUIRE_ROW(struct arguments),
     {"workload", 'w', "NAME",
      "what every device computes: a workload that rounds nothing, like blocks or cnn "
      "(default mlp:512,512,512,64)",
-     .kind = COMMAND_OWN},
+     .kind = COMMAND_OWN, .group = COMMAND_WHAT},
     {"mode", 'M', "ddp|overlap|dp",
      "ddp (default): every device is a rank, and its own gradients are compared; overlap: "
      "the same ranks, but buckets are reduced while backward goes on, and only the mean is "
      "compared; dp: in DataParallel, where the sum is",
-     COMMAND_CHOICE, .offset = AT(mode), .most = SOAK_MODES, .names = soak_mode_words},
+     COMMAND_CHOICE, .offset = AT(mode), .most = SOAK_MODES, .names = soak_mode_words,
+     .group = COMMAND_WHAT},
     {"batch", 'B', "N", "rows of each device (default 4096)", COMMAND_SIZE, .offset = AT(rows),
-     .least = 1, .most = ROWS_MOST},
+     .least = 1, .most = ROWS_MOST, .group = COMMAND_WHAT},
     {"seed", 'S', "N", "of the numbers (default 1)", COMMAND_SIZE, .offset = AT(seed),
-     .most = SIZE_MAX},
-    {"limit", KEY_LIMIT, "SECONDS", "an iteration that takes longer hangs (default 60)",
-     COMMAND_REAL, .offset = AT(limit), .from = 0.1, .to = LIMIT_MOST},
+     .most = SIZE_MAX, .group = COMMAND_RARE},
+    {"timeout", KEY_LIMIT, "SECONDS", "an iteration that takes longer hangs (default 60)",
+     COMMAND_REAL, .offset = AT(limit), .from = 0.1, .to = LIMIT_MOST, .was = "limit",
+     .group = COMMAND_RARE},
     {"spread", KEY_SPREAD, "X",
      "a device is slow if its step takes more than 1 + X times as long as that of the "
      "others (default 0.05)",
-     COMMAND_REAL, .offset = AT(spread), .from = 0.001, .to = 10},
+     COMMAND_REAL, .offset = AT(spread), .from = 0.001, .to = 10, .group = COMMAND_RARE},
     {"show", KEY_SHOW, "N", "differences that are printed; all are counted (default 20)",
-     COMMAND_SIZE, .offset = AT(shown), .most = ITERATIONS_MOST},
+     COMMAND_SIZE, .offset = AT(shown), .most = ITERATIONS_MOST, .group = COMMAND_RARE},
     {"format", 'f', "text|json", "what to print (default text)", COMMAND_CHOICE,
-     .offset = AT(format), .most = 2, .names = formats},
+     .offset = AT(format), .most = 2, .names = formats, .group = COMMAND_WHERE_TO},
     {0}};
 
 static const char documentation[] =
@@ -76,7 +79,9 @@ static const char documentation[] =
     "the first one.\n\n"
     "Exit status: 0 nothing found; 1 a difference, a slow, dead or hanging device, or with --mode "
     "overlap nothing overlapped; 2 misuse; 77 skipped: cuda:all where there are no GPUs; 130 "
-    "interrupted: what was found is printed.";
+    "interrupted: what was found is printed.\n\nExamples:\n"
+    "  lockstep soak --minutes 60\n"
+    "  lockstep soak --devices virt:2 --iterations 100 --workload mlp:64,64,8";
 
 static bool is_known(const struct workload *workload)
 {
@@ -160,7 +165,7 @@ static const unsigned needs[SOAK_MODES] = {[SOAK_DDP] = DP_COMM_RANKS,
 int soak_main(int argc, char **argv)
 {
     const struct command_syntax syntax = {
-        .options = option_table, .other = soak_option, .doc = documentation};
+        .options = option_table, .what = "What to run", .other = soak_option, .doc = documentation};
     struct arguments arguments = {.options = {.rows = ROWS_DEFAULT,
                                               .shown = SHOWN_DEFAULT,
                                               .limit = 60,

@@ -84,7 +84,7 @@ static int run_row(const struct arguments *arguments, const struct row *row,
                                  row->setting->batch,
                                  "--spread",
                                  row->setting->spread,
-                                 "--limit",
+                                 "--timeout",
                                  row->detector == SELFTEST_LIMIT ? "3" : "60",
                                  "--format",
                                  "json",
@@ -197,13 +197,16 @@ enum { KEY_FLIPS = 256 };
 
 static const struct command_option option_table[] = {
     {"flips", KEY_FLIPS, "N", "more single bits that flip, at drawn places (default 100)",
-     COMMAND_SIZE, .offset = offsetof(struct arguments, flips), .most = FLIPS_MOST},
+     COMMAND_SIZE, .offset = offsetof(struct arguments, flips), .most = FLIPS_MOST,
+     .group = COMMAND_WHAT},
     {"seed", 'S', "N", "of these places (default 1)", COMMAND_SIZE,
-     .offset = offsetof(struct arguments, seed), .most = SIZE_MAX},
-    {"quick", 'q', NULL, "5 of them", COMMAND_FLAG, .offset = offsetof(struct arguments, quick)},
+     .offset = offsetof(struct arguments, seed), .most = SIZE_MAX, .group = COMMAND_RARE},
+    {"quick", 'q', NULL, "5 of them", COMMAND_FLAG, .offset = offsetof(struct arguments, quick),
+     .group = COMMAND_WHAT},
     {"format", 'f', "text|json|junit|csv|openmetrics|annotations",
      "what to print (default text); annotations are for the log of GitHub Actions", COMMAND_CHOICE,
-     .offset = offsetof(struct arguments, form), .most = FORMS, .names = form_names},
+     .offset = offsetof(struct arguments, form), .most = FORMS, .names = form_names,
+     .group = COMMAND_WHERE_TO},
     {0}};
 
 static const char documentation[] =
@@ -215,11 +218,14 @@ static const char documentation[] =
     "found it in that step, and every finding names that device. Without a fault nothing may be "
     "found.\n\n"
     "Exit status: 0 all as it should be; 1 a fault was not found, or something was found without "
-    "one; 2 misuse; 130 interrupted.";
+    "one; 2 misuse; 130 interrupted.\n\nExamples:\n"
+    "  lockstep soak selftest --quick\n"
+    "  lockstep soak selftest --flips 1000 --format junit >selftest.xml";
 
 int selftest_main(int argc, char **argv)
 {
-    const struct command_syntax syntax = {.options = option_table, .doc = documentation};
+    const struct command_syntax syntax = {
+        .options = option_table, .what = "What to run", .doc = documentation};
     struct arguments arguments = {.flips = SIZE_MAX, .seed = 1};
     struct selftest t = {.item = NULL};
     int status;

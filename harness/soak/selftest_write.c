@@ -118,50 +118,28 @@ struct run_key {
     size_t number;
 };
 
-static void number_of(const struct run_key *run, char text[EXPORT_KEY_BYTES])
-{
-    snprintf(text, EXPORT_KEY_BYTES, "%zu", run->number);
-}
-
-static void name_of(const struct run_key *run, char text[EXPORT_KEY_BYTES])
-{
-    snprintf(text, EXPORT_KEY_BYTES, "%s", run->item->name);
-}
-
-static void mode_of(const struct run_key *run, char text[EXPORT_KEY_BYTES])
-{
-    snprintf(text, EXPORT_KEY_BYTES, "%s", run->item->mode);
-}
-
-static void device_of(const struct run_key *run, char text[EXPORT_KEY_BYTES])
-{
-    text[0] = '\0'; /* without a fault no device has it */
-    if (run->item->fault)
-        snprintf(text, EXPORT_KEY_BYTES, "virt:%d", run->item->device);
-}
-
-static void step_of(const struct run_key *run, char text[EXPORT_KEY_BYTES])
-{
-    snprintf(text, EXPORT_KEY_BYTES, "%u", run->item->step);
-}
-
-static const struct {
-    struct export_part part;
-    void (*text)(const struct run_key *, char text[EXPORT_KEY_BYTES]);
-} parts[] = {{{.name = "run", .number = true}, number_of},
-             {{.name = "fault"}, name_of},
-             {{.name = "mode"}, mode_of},
-             {{.name = "device"}, device_of},
-             {{.name = "step", .number = true}, step_of}};
+static const struct export_part parts[] = {{.name = "run", .number = true},
+                                           {.name = "fault"},
+                                           {.name = "mode"},
+                                           {.name = "device"},
+                                           {.name = "step", .number = true}};
 
 static struct export_part part_of(size_t which)
 {
-    return parts[which].part;
+    return parts[which];
 }
 
 static void part_text(const void *key, size_t which, char text[EXPORT_KEY_BYTES])
 {
-    parts[which].text(key, text);
+    const struct run_key *run = key;
+    char number[24], device[24] = "", step[24]; /* without a fault no device has it */
+    const char *const texts[] = {number, run->item->name, run->item->mode, device, step};
+
+    snprintf(number, sizeof number, "%zu", run->number);
+    snprintf(step, sizeof step, "%u", run->item->step);
+    if (run->item->fault)
+        snprintf(device, sizeof device, "virt:%d", run->item->device);
+    snprintf(text, EXPORT_KEY_BYTES, "%s", texts[which]);
 }
 
 static const struct export_parts run_parts = {sizeof parts / sizeof parts[0], part_of, part_text};

@@ -24,7 +24,7 @@ void soak_replay(const struct soak_options *options, uint64_t iteration, char te
 
     snprintf(text, SOAK_REPLAY,
              "lockstep soak --devices %s%s%s%s%s --mode %s --workload %s --batch %zu --seed "
-             "%" PRIu64 " --limit %g --first %" PRIu64 " --iterations %" PRIu64,
+             "%" PRIu64 " --timeout %g --first %" PRIu64 " --iterations %" PRIu64,
              o->devices, given(o->backend, " --backend "), o->backend,
              given(o->communicator, " --communicator "), o->communicator, soak_mode_words[o->mode],
              o->workload.name, o->rows, o->seed, o->limit, first, iteration - first + 1);

@@ -119,20 +119,21 @@ struct arguments {
 
 static const struct command_option option_table[] = {
     {"devices", 'd', "LIST", "virt:N (default: one virtual device per core)", COMMAND_TEXT,
-     COMMAND_FIELD(struct arguments, options.devices)},
+     COMMAND_FIELD(struct arguments, options.devices), .group = COMMAND_WHAT},
     COMMAND_BACKEND_ROW(struct arguments, options.backend),
     COMMAND_COMMUNICATOR_ROW(struct arguments, options.communicator),
     COMMAND_REQUIRE_ROW(struct arguments),
-    {"workload", 'w', "W",
+    {"workload", 'w', "NAME",
      "a workload, as sweep takes it; may be repeated (default: mlp:1024,1024,1024,1024, cnn and "
      "lstm)",
-     .repeated = true},
+     .repeated = true, .group = COMMAND_WHAT},
     {"batch", 'n', "N", "rows for all devices (default 2048 for mlp, 8 for gpt, else 512)",
-     COMMAND_SIZE, .offset = AT(rows), .least = 1, .most = BATCH_MAX},
+     COMMAND_SIZE, .offset = AT(rows), .least = 1, .most = BATCH_MAX, .group = COMMAND_WHAT},
     {"rounds", 'r', "N", "timed rounds (default 11)", COMMAND_SIZE, .offset = AT(rounds),
-     .least = 1, .most = ROUNDS_MAX},
+     .least = 1, .most = ROUNDS_MAX, .group = COMMAND_HOW_LONG},
     {"format", 'f', "text|tsv|json", "what to print (default text); report takes json",
-     COMMAND_CHOICE, .offset = AT(format), .most = LIMITS_FORMATS, .names = formats},
+     COMMAND_CHOICE, .offset = AT(format), .most = LIMITS_FORMATS, .names = formats,
+     .group = COMMAND_WHERE_TO},
     {0}};
 
 static error_t parse_workload(int key, char *arg, struct argp_state *state)
@@ -157,12 +158,16 @@ int sweep_limits_main(int argc, char **argv)
     static const struct command_syntax syntax = {
         .options = option_table,
         .other = parse_workload,
+        .what = "What to measure",
         .doc = "Measures what the cores can do at most, and how far each matrix product and each "
                "phase of a step is from it."
                "\vCeilings and verified steps take turns: alone, on the first device, and at once, "
                "on all of them.\n\n"
                "Exit status: 0 all results right, 1 one was wrong, or a device is missing, 2 "
-               "misuse, 77 skipped: cuda:all where there are no GPUs. Speed never changes it."};
+               "misuse, 77 skipped: cuda:all where there are no GPUs. Speed never changes "
+               "it.\n\nExamples:\n"
+               "  lockstep sweep limits --workload mlp:1024,1024\n"
+               "  lockstep sweep limits --devices virt:2 --format json >limits.json"};
     static const char *const workloads[] = {"mlp:1024,1024,1024,1024", "cnn", "lstm"};
     struct arguments arguments = {.options = {.rounds = 11}};
     struct limits_options *o = &arguments.options;

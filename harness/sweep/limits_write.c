@@ -9,17 +9,13 @@
 
 #include "command/command.h"
 #include "machine/provenance.h"
+#include "measure/measure.h"
 #include "record/document.h"
 #include "record/json.h"
 #include "sweep/limits.h"
 
 static const char *const rate_names[ROOF_RATES] = {
     [ROOF_FMA] = "multiply-adds", [ROOF_READ] = "memory read", [ROOF_COPY] = "memory copied"};
-static const char *const phase_names[DP_PHASES] = {
-    [DP_PHASE_SCATTER] = "scatter",   [DP_PHASE_REPLICATE] = "replicate",
-    [DP_PHASE_FORWARD] = "forward",   [DP_PHASE_GATHER] = "gather",
-    [DP_PHASE_BACKWARD] = "backward", [DP_PHASE_REDUCE] = "reduce",
-    [DP_PHASE_LOSS] = "loss",         [DP_PHASE_UPDATE] = "update"};
 static const char *const share_names[LIMITS_SHARES] = {[LIMITS_PRODUCTS] = "products",
                                                        [LIMITS_OTHERS] = "other kernels",
                                                        [LIMITS_TRANSFERS] = "transfers",
@@ -195,7 +191,7 @@ static void print_workload(const struct limits *l, const struct limits_workload 
         const struct roof_share share = roof_share(&l->roof, &work);
         const double ns = work.ns.middle;
 
-        printf("%-13s %9.3f %8.1f", phase_names[p], ns / 1e6, 100 * ns / step);
+        printf("%-13s %9.3f %8.1f", measure_phase_names[p], ns / 1e6, 100 * ns / step);
         if (share.bound != ROOF_UNKNOWN && work.flops > 0)
             printf(" %9.3f %8.1f %8s", work.bytes / 1e6, work.flops / ns, "");
         else if (share.bound != ROOF_UNKNOWN)
@@ -266,36 +262,24 @@ void limits_print(const struct limits *l)
 
 /* ---- tab-separated values -------------------------------------------------------------------- */
 
-/* The fields of a line before its numbers. */
-struct front {
-    const struct limits *limits;
-    const struct limits_workload *workload; /* NULL: a ceiling */
-    const char *section, *name;
-    const struct dp_kernel_row *row; /* NULL: no kernel */
-};
-
-static void print_front(const struct front *f, size_t count, double bytes)
-{
-    const struct limits_options *o = f->limits->options;
-    const bool product = f->row && f->row->product;
-
-    printf("%s\t%s\t%s\t%s\t%s\t%zu\t%zu\t%s\t", f->section, o->devices, o->backend,
-           f->limits->ceilings.peak->name, f->workload ? f->workload->workload.name : "",
-           f->workload ? f->workload->rows : 0, o->rounds, f->name);
-    if (product)
-        printf("%zux%zux%zu\t%s", f->row->m, f->row->n, f->row->k, transposes(f->row));
-    else
-        printf("\t");
-    printf("\t%zu\t%.0f", count, bytes);
-}
-
 /* The numbers of each way; one that is not known is NaN. */
 struct numbers {
     double ns, rate, lo, hi, part;
 };
 
-static void print_numbers(const struct numbers way[ROOF_WAYS])
+/* A line. w: NULL for a ceiling. row: NULL for what is no kernel. */
+static void print_fact(const struct limits *l, const struct limits_workload *w, const char *section,
+                       const char *name, const struct dp_kernel_row *row, size_t count,
+                       double bytes, const struct numbers way[ROOF_WAYS])
 {
+    printf("%s\t%s\t%s\t%s\t%s\t%zu\t%zu\t%s\t", section, l->options->devices, l->options->backend,
+           l->ceilings.peak->name, w ? w->workload.name : "", w ? w->rows : 0, l->options->rounds,
+           name);
+    if (row && row->product)
+        printf("%zux%zux%zu\t%s", row->m, row->n, row->k, transposes(row));
+    else
+        printf("\t");
+    printf("\t%zu\t%.0f", count, bytes);
     for (int i = 0; i < ROOF_WAYS; ++i)
         printf("\t%.1f\t%.9g\t%.9g\t%.9g\t%.6f", way[i].ns, way[i].rate, way[i].lo, way[i].hi,
                way[i].part);
@@ -315,7 +299,6 @@ static void print_tsv_kernels(const struct limits *l, const struct limits_worklo
         const char *section = row->product                          ? "product"
                               : kernels[k].lane == DP_LANE_TRANSFER ? "transfer"
                                                                     : "kernel";
-        const struct front front = {l, w, section, row->name, row};
         struct numbers numbers[ROOF_WAYS] = {unknown, unknown};
 
         for (int way = 0; way < ROOF_WAYS; ++way) {
@@ -331,15 +314,13 @@ static void print_tsv_kernels(const struct limits *l, const struct limits_worklo
                 numbers[way].part = numbers[way].rate / l->roof.rate[ROOF_FMA][way].middle;
             }
         }
-        print_front(&front, kernels[k].count, 0);
-        print_numbers(numbers);
+        print_fact(l, w, section, row->name, row, kernels[k].count, 0, numbers);
     }
 }
 
 static void print_tsv_phases(const struct limits *l, const struct limits_workload *w)
 {
     for (int p = 0; p < DP_PHASES; ++p) {
-        const struct front front = {l, w, "phase", phase_names[p], NULL};
         struct numbers numbers[ROOF_WAYS] = {unknown, unknown};
         const struct roof_work work = phase_work(w, (enum dp_phase)p);
         const struct roof_share share = roof_share(&l->roof, &work);
@@ -350,11 +331,9 @@ static void print_tsv_phases(const struct limits *l, const struct limits_workloa
                 (work.flops > 0 ? work.flops : work.bytes) / work.ns.middle;
             numbers[ROOF_AT_ONCE].part = share.share;
         }
-        print_front(&front, 0, work.bytes);
-        print_numbers(numbers);
+        print_fact(l, w, "phase", measure_phase_names[p], NULL, 0, work.bytes, numbers);
     }
     for (int share = -1; share < LIMITS_SHARES; ++share) {
-        const struct front front = {l, w, "step", share < 0 ? "step" : share_names[share], NULL};
         struct numbers numbers[ROOF_WAYS] = {unknown, unknown};
 
         for (int way = 0; way < ROOF_WAYS; ++way) {
@@ -364,8 +343,7 @@ static void print_tsv_phases(const struct limits *l, const struct limits_workloa
                 share < 0 ? s->mean[LIMITS_STEP] : limits_share(s, (enum limits_share)share);
             numbers[way].part = numbers[way].ns / s->mean[LIMITS_STEP];
         }
-        print_front(&front, 0, 0);
-        print_numbers(numbers);
+        print_fact(l, w, "step", share < 0 ? "step" : share_names[share], NULL, 0, 0, numbers);
     }
 }
 
@@ -380,7 +358,6 @@ void limits_print_tsv(const struct limits *l)
     }
     printf("\n");
     for (int r = 0; r < ROOF_RATES; ++r) {
-        const struct front front = {l, NULL, "ceiling", rate_names[r], NULL};
         struct numbers numbers[ROOF_WAYS] = {unknown, unknown};
 
         for (int way = 0; way < ROOF_WAYS; ++way) {
@@ -388,8 +365,8 @@ void limits_print_tsv(const struct limits *l)
             numbers[way].lo = l->roof.rate[r][way].lo;
             numbers[way].hi = l->roof.rate[r][way].hi;
         }
-        print_front(&front, 0, r == ROOF_FMA ? 0 : (double)l->ceilings.bytes);
-        print_numbers(numbers);
+        print_fact(l, NULL, "ceiling", rate_names[r], NULL, 0,
+                   r == ROOF_FMA ? 0 : (double)l->ceilings.bytes, numbers);
     }
     for (int i = 0; i < l->n; ++i) {
         print_tsv_kernels(l, &l->workload[i]);
@@ -418,9 +395,9 @@ static json_t *products(const struct limits_steps *s)
         snprintf(shape, sizeof shape, "%zux%zux%zu %s", r->m, r->n, r->k, transposes(r));
         json_array_append_new(list,
                               json_pack("{s:s, s:s, s:I, s:o, s:f, s:f}", "shape", shape, "phase",
-                                        r->phase < DP_PHASES ? phase_names[r->phase] : "", "count",
-                                        (json_int_t)s->count[i], "ns", range(work.ns), "flops",
-                                        work.flops, "bytes", work.bytes));
+                                        r->phase < DP_PHASES ? measure_phase_names[r->phase] : "",
+                                        "count", (json_int_t)s->count[i], "ns", range(work.ns),
+                                        "flops", work.flops, "bytes", work.bytes));
     }
     return list;
 }
@@ -438,9 +415,9 @@ static json_t *workloads(const struct limits *l)
             const struct roof_work work = phase_work(w, (enum dp_phase)p);
 
             if (work.ns.lo > 0) /* of one device some phases do not take place */
-                json_array_append_new(phases, json_pack("{s:s, s:o, s:f, s:f}", "phase",
-                                                        phase_names[p], "ns", range(work.ns),
-                                                        "flops", work.flops, "bytes", work.bytes));
+                json_array_append_new(
+                    phases, json_pack("{s:s, s:o, s:f, s:f}", "phase", measure_phase_names[p], "ns",
+                                      range(work.ns), "flops", work.flops, "bytes", work.bytes));
         }
         json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:f, s:o, s:o}", "workload",
                                               w->workload.name, "batch", (json_int_t)w->rows,

@@ -13,45 +13,35 @@
 
 enum { TIMEOUT_MAX = 86400, TABLE_MAX = 64 };
 
-/* Options of a sweep that do not change what is measured. In the help each comes after the option
- * of a plan that it names. */
-static const struct {
-    const char *after;
-    struct command_option option;
-} own_options[] = {
-    {"devices", COMMAND_REQUIRE_ROW(struct sweep_options)},
-    {"workload",
-     {"out", 'o', "FILE", "JSON Lines (default: results/local/sweep-UTC.jsonl)",
-      .kind = COMMAND_OWN}},
-    {"workload",
-     {"format", 'f', REPORT_FORMAT_NAMES,
-      "at the end print the numbers as `lockstep report` does, and not the name of the file",
-      .kind = COMMAND_OWN}},
-    {"launches",
-     {"resume", 'r', NULL, "run only cells not yet verified in --out FILE", COMMAND_FLAG,
-      .offset = offsetof(struct sweep_options, resume)}},
-    {"bind",
-     {"wait", 'W', NULL, "wait for cores that another sweep is bound to (default: refuse to start)",
-      COMMAND_FLAG, .offset = offsetof(struct sweep_options, wait)}},
-    {"warmup",
-     {"trace", 'F', "FILE",
-      "more steps of the first launch of each cell as Chrome trace JSON, for Perfetto",
-      .rare = true}},
-    {"per-process",
-     {"launcher", 'L', "COMMAND",
-      "start each cell as several processes, joined by MPI: mpirun, srun, or words like 'mpiexec "
-      "-n {n}'; only --mode ddp (then the default)",
-      .rare = true}},
-    {"out-of-place",
-     {"nccl-tests", 'N', "COMMAND",
-      "a command line of nccl-tests, like 'all_reduce_perf -b 8 -e 128M -f 2 -g 8', in place of "
-      "the options that it stands for",
-      .rare = true}},
-    {"graphs",
-     {"timeout", 'T', "S",
-      "a cell that takes longer is killed (default: 120, or 60 and ten times --seconds)",
-      COMMAND_REAL, .offset = offsetof(struct sweep_options, timeout), .from = 0.1,
-      .to = TIMEOUT_MAX, .rare = true}},
+/* Options of a sweep that do not change what is measured. */
+static const struct command_option own_options[] = {
+    {"out", 'o', "FILE", "JSON Lines (default: results/local/sweep-UTC.jsonl)", COMMAND_TEXT,
+     COMMAND_FIELD(struct sweep_options, out), .group = COMMAND_WHERE_TO},
+    {"resume", 'r', NULL, "run only cells not yet verified in --out FILE", COMMAND_FLAG,
+     .offset = offsetof(struct sweep_options, resume), .group = COMMAND_WHERE_TO},
+    COMMAND_REQUIRE_ROW(struct sweep_options),
+    {"format", 'f', REPORT_FORMAT_NAMES,
+     "at the end print the numbers as `lockstep report` does, and not the name of the file",
+     .kind = COMMAND_OWN, .group = COMMAND_RARE},
+    {"verbose", 'v', NULL, "at the end also say where the time went", COMMAND_FLAG,
+     .offset = offsetof(struct sweep_options, verbose), .group = COMMAND_RARE},
+    {"wait", 'W', NULL, "wait for cores that another sweep is bound to (default: refuse to start)",
+     COMMAND_FLAG, .offset = offsetof(struct sweep_options, wait), .group = COMMAND_RARE},
+    {"timeout", 'T', "SECONDS",
+     "a cell that takes longer is killed (default: 120, or 60 and ten times --seconds)",
+     COMMAND_REAL, .offset = offsetof(struct sweep_options, timeout), .from = 0.1,
+     .to = TIMEOUT_MAX, .group = COMMAND_RARE},
+    {"trace", 'F', "FILE",
+     "more steps of the first launch of each cell as Chrome trace JSON, for Perfetto", COMMAND_TEXT,
+     COMMAND_FIELD(struct sweep_options, trace), .group = COMMAND_RARE},
+    {"launcher", 'L', "COMMAND",
+     "start each cell as several processes, joined by MPI: mpirun, srun, or words like 'mpiexec "
+     "-n {n}'; only --mode ddp (then the default)",
+     COMMAND_LAUNCHER, COMMAND_FIELD(struct sweep_options, launcher), .group = COMMAND_RARE},
+    {"nccl-tests", 'N', "COMMAND",
+     "a command line of nccl-tests, like 'all_reduce_perf -b 8 -e 128M -f 2 -g 8', in place of "
+     "the options that it stands for",
+     .group = COMMAND_RARE},
 };
 
 static const struct plan_option *find_option(int key, const char *name)
@@ -87,25 +77,11 @@ static error_t sweep_option(int key, char *arg, struct argp_state *state)
     if (planned)
         return parse_planned(planned, arg, state);
     switch (key) {
-    case 'o':
-    case 'F':
-        if (arg[0] == '\0')
-            return command_bad_option(state, "--%s is empty: name a file",
-                                      key == 'o' ? "out" : "trace");
-        return key == 'o'
-                   ? command_field(state, "out", arg, options->out, sizeof options->out)
-                   : command_field(state, "trace", arg, options->trace, sizeof options->trace);
     case 'f':
         for (size_t i = 0; i < REPORT_FORMATS; ++i)
             names[i] = report_format_name(i);
         return command_choice(state, "format", "format", arg, names, REPORT_FORMATS,
                               &options->format);
-    case 'L':
-        if (strlen(arg) >= sizeof options->launcher)
-            return command_bad_option(state, "--launcher: longer than %zu characters",
-                                      sizeof options->launcher - 1);
-        launcher_text(arg, options->launcher);
-        return 0;
     case 'N':
         /* An option that is also given directly counts as given twice. */
         if (nccl_tests_options(arg, &stands_for, &why))
@@ -122,77 +98,50 @@ static error_t sweep_option(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* Checks the options of a cell of processes, and completes them. */
-static int default_launched(const char *command, struct sweep_options *options)
-{
-    struct plan_options *plan = &options->plan;
-    struct text_error why = {""};
-    size_t most = 0;
-
-    for (size_t i = 0; i < plan->n_per_process; ++i)
-        most = plan->per_process[i] > most ? plan->per_process[i] : most;
-    if (options->launcher[0] == '\0' && most > 0) {
-        command_complain(command, "--per-process %zu needs --launcher", most);
-        return command_misuse(command);
-    }
-    if (options->launcher[0] == '\0')
-        return 0;
-    for (int mode = 0; mode < CELL_MODES; ++mode)
-        if (plan->mode[mode] && mode != CELL_DDP && mode != CELL_COLLECTIVE) {
-            command_complain(command,
-                             "--launcher: --mode %s is of one process; allowed with a launcher: "
-                             "ddp, collective",
-                             cell_mode_names[mode]);
-            return command_misuse(command);
-        }
-    if (options->trace[0] != '\0') {
-        command_complain(command, "--launcher: --trace is of one process");
-        return command_misuse(command);
-    }
-    if (launcher_check(options->launcher, &why)) {
-        command_complain(command, "--launcher: %s", why.text);
-        return command_misuse(command);
-    }
-    if (!plan->mode[CELL_COLLECTIVE] && plan->n_collectives == 0)
-        plan->mode[CELL_DDP] = true;
-    if (plan->n_per_process == 0)
-        plan->per_process[plan->n_per_process++] = 1;
-    return 0;
-}
-
-/* Checks that the options fit together. */
+/* Checks that the options fit together, and completes those of processes. */
 static int check_options(const char *command, struct sweep_options *options)
 {
-    const double seconds = options->plan.limits.seconds;
-    const struct plan_options *plan = &options->plan;
+    const bool launched = options->launcher[0] != '\0', traced = options->trace[0] != '\0';
+    struct plan_options *plan = &options->plan;
     const bool collectives = plan->mode[CELL_COLLECTIVE] || plan->n_collectives > 0;
-    const unsigned can = (collectives ? 0 : DP_COMM_PARALLEL) |
-                         (collectives || plan->mode[CELL_DDP] ? DP_COMM_RANKS : 0);
+    const struct {
+        bool wrong;
+        const char *what;
+    } rows[] = {{launched && traced, "--launcher: --trace is of one process"},
+                {traced && collectives, "--trace is of steps of models: a collective has none"},
+                {options->resume && options->out[0] == '\0', "--resume needs --out FILE"}};
+    struct text_error why = {""};
     struct dp_error err = {0};
     size_t i = 0;
     int status;
 
-    if (options->resume && options->out[0] == '\0') {
-        command_complain(command, "--resume needs --out FILE");
-        return command_misuse(command);
-    }
-    if (options->trace[0] != '\0' && collectives) {
-        command_complain(command, "--trace is of steps of models: a collective has none");
-        return command_misuse(command);
-    }
-    if (options->timeout <= 0)
-        options->timeout = 10 * seconds + 60 > 120 ? 10 * seconds + 60 : 120;
-    if (options->timeout <= seconds) {
-        command_complain(command, "--timeout %g must be more than --seconds %g", options->timeout,
-                         seconds);
-        return command_misuse(command);
-    }
-    if (plan->mode[CELL_PLAIN_MT] && dp_wide_blas_check(plan->backend, plan->devices, &err)) {
-        command_complain(command, "--mode plain-mt: %s", err.text);
-        return command_misuse(command);
-    }
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; ++row)
+        if (rows[row].wrong)
+            return command_refuse_call(command, "%s", rows[row].what);
+    for (; i < plan->n_per_process; ++i)
+        if (!launched && plan->per_process[i] > 0)
+            return command_refuse_call(command, "--per-process %zu needs --launcher",
+                                       plan->per_process[i]);
+    for (int mode = 0; launched && mode < CELL_MODES; ++mode)
+        if (plan->mode[mode] && mode != CELL_DDP && mode != CELL_COLLECTIVE)
+            return command_refuse_call(command,
+                                       "--launcher: --mode %s is of one process; allowed with a "
+                                       "launcher: ddp, collective",
+                                       cell_mode_names[mode]);
+    if (launched && launcher_check(options->launcher, &why))
+        return command_refuse_call(command, "--launcher: %s", why.text);
+    plan->mode[CELL_DDP] = plan->mode[CELL_DDP] || (launched && !collectives);
+    if (launched && plan->n_per_process == 0)
+        plan->per_process[plan->n_per_process++] = 1;
+    if (plan->mode[CELL_PLAIN_MT] && dp_wide_blas_check(plan->backend, plan->devices, &err))
+        return command_refuse_call(command, "--mode plain-mt: %s", err.text);
+
+    const unsigned can = (collectives ? 0 : DP_COMM_PARALLEL) |
+                         (collectives || plan->mode[CELL_DDP] ? DP_COMM_RANKS : 0);
+
     /* Each communicator, or the default one of the backend, must support the devices and the
      * modes. */
+    i = 0;
     do
         status = command_check_communicator(command,
                                             plan->n_communicators > 0 ? plan->communicator[i] : "",
@@ -207,18 +156,21 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
     const struct command_syntax syntax = {
         .options = table,
         .other = sweep_option,
-        .doc = "Measures workloads x device counts x batches, or collectives x device counts x "
-               "sizes, each cell in a process of its own and verified.\vPrints the name of the "
-               "file on standard output, or with --format the numbers of its cells. `lockstep "
-               "sweep limits` measures what the cores can do.\n\n"
+        .what = "What to measure",
+        .doc = "Measures models or collectives on 1, 2, .. devices; every cell is verified.\v"
+               "Modes: plain is the model alone on the first device; plain-mt the same with "
+               "OpenBLAS on as many cores as the most devices; dp is DataParallel; ddp is "
+               "DistributedDataParallel, a rank on every device. Devices can have suffixes, such "
+               "as +lag, +500us and +fault:launch@3.\n\n"
+               "Ends with what the records say, on standard error. Prints the name of the file on "
+               "standard output, or with --format the numbers of its cells. `lockstep sweep "
+               "limits` measures what the cores can do.\n\n"
                "Exit status: 0 all cells verified, 1 a cell failed or had too little memory, 2 "
                "misuse, another sweep has the cores, or a cell could not be set up, 77 skipped: "
                "cuda:all where there are no GPUs, 130 interrupted (--resume goes on).\n\n"
                "Examples:\n"
-               "  lockstep sweep --devices virt:4 --batch 32:4096:x2 --out my.jsonl\n"
-               "  lockstep sweep --devices virt:4 --batch 32:4096:x2 --out my.jsonl --resume\n"
-               "  lockstep sweep --collective allreduce --devices virt:4 --sizes 8:16Mi:x8\n"
-               "  lockstep sweep --launches 6 --out my.jsonl --format junit >sweep.xml"};
+               "  lockstep sweep --devices virt:2 --batch 256,4096 --launches 6 --out my.jsonl\n"
+               "  lockstep sweep --collective allreduce --devices virt:4 --sizes 8:16Mi:x8"};
     size_t n = 0;
 
     *options = (struct sweep_options){
@@ -232,14 +184,10 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
                                              .arg = row->arg,
                                              .doc = row->doc,
                                              .repeated = row->repeats,
-                                             .rare = row->rare};
-        for (size_t k = 0; k < sizeof own_options / sizeof own_options[0]; ++k)
-            if (strcmp(own_options[k].after, row->name) == 0)
-                table[n++] = own_options[k].option;
+                                             .group = row->group};
     }
+    memcpy(table + n, own_options, sizeof own_options);
     if (command_read(&syntax, argc, argv, options))
-        return EXIT_MISUSE;
-    if (default_launched(argv[0], options))
         return EXIT_MISUSE;
     struct plan_options *plan = &options->plan;
     struct cell_limits *limits = &plan->limits;
@@ -261,5 +209,10 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
         limits->warmup_steps = gpu ? 20 : 5;
         limits->warmup_seconds = seconds < limits->seconds ? seconds : limits->seconds;
     }
+    if (options->timeout <= 0)
+        options->timeout = 10 * limits->seconds + 60 > 120 ? 10 * limits->seconds + 60 : 120;
+    if (options->timeout <= limits->seconds)
+        return command_refuse_call(argv[0], "--timeout %g must be more than --seconds %g",
+                                   options->timeout, limits->seconds);
     return check_options(argv[0], options);
 }

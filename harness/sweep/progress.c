@@ -38,8 +38,6 @@ void progress_open(struct progress *progress, const struct plan_options *plan, s
                           .plan = plan,
                           .done = done,
                           .total = plan_cells(plan),
-                          .launches = plan->launches,
-                          .weak = plan->weak,
                           .started = sweep_seconds()};
 }
 
@@ -59,6 +57,28 @@ static void cut_name(const char *name, size_t room, char *text, size_t bytes)
         snprintf(text, bytes, "%.*s...", room > 3 ? (int)room - 3 : 0, name);
 }
 
+/* Ways to cut the name of a workload: at its end, in its middle, or before its number in the plan.
+ */
+enum { CUT_END, CUT_MIDDLE, CUT_NUMBER, CUTS };
+
+static void cut_workload(const struct progress *p, size_t workload, int cut, size_t room,
+                         char text[128])
+{
+    const char *name = p->plan->workload[workload].name;
+    const size_t length = strlen(name), kept = room > 3 ? room - 3 : 0;
+    char end[32] = "";
+
+    if (length <= room || cut == CUT_END) {
+        cut_name(name, room, text, 128);
+        return;
+    }
+    if (cut == CUT_MIDDLE)
+        snprintf(end, sizeof end, "%s", name + length - kept / 2);
+    else
+        snprintf(end, sizeof end, "%zu", workload + 1);
+    snprintf(text, 128, "%.*s...%s", strlen(end) < kept ? (int)(kept - strlen(end)) : 0, name, end);
+}
+
 static int digits(size_t number)
 {
     return snprintf(NULL, 0, "%zu", number);
@@ -69,9 +89,9 @@ static void head_text(const struct progress *p, size_t number, const struct reco
                       const char *word, char *text, size_t bytes)
 {
     snprintf(text, bytes, "[%*zu/%zu]", digits(p->total), number, p->total);
-    if (p->launches > 1)
-        text_add(text, bytes, " %s%*d/%zu", word, digits(p->launches), key->launch + 1,
-                 p->launches);
+    if (p->plan->launches > 1)
+        text_add(text, bytes, " %s%*d/%zu", word, digits(p->plan->launches), key->launch + 1,
+                 p->plan->launches);
 }
 
 /* Writes the values of the axes: "256Ki" for a bucket; nothing for PyTorch's bucket size, and for
@@ -103,8 +123,8 @@ static void axes_text(const struct progress *p, const struct record_key *key, ch
     }
 }
 
-/* Writes the setting: "plain batch   30", " 2 dev batch   30", " 2 ddp 256Ki batch   30", or with
- * weak scaling " 2 dev x   15 rows". The axes are cut by excess bytes. */
+/* Writes the setting: "plain batch   30", " 2 dp  batch   30", " 2 ddp 256Ki batch   30", or with
+ * weak scaling " 2 dp  x   15 rows". The axes are cut by excess bytes. */
 static void setting_text(const struct progress *p, const struct record_key *key, size_t excess,
                          char *text, size_t bytes)
 {
@@ -116,9 +136,8 @@ static void setting_text(const struct progress *p, const struct record_key *key,
     if (strcmp(key->mode, "plain") == 0)
         snprintf(mode, sizeof mode, "plain%s ", axes);
     else
-        snprintf(mode, sizeof mode, "%2d %s%s", key->n_devices,
-                 strcmp(key->mode, "dp") == 0 ? "dev" : key->mode, axes);
-    if (p->weak)
+        snprintf(mode, sizeof mode, "%2d %-3s%s", key->n_devices, key->mode, axes);
+    if (p->plan->weak)
         snprintf(text, bytes, "%s x %4zu rows", mode, share);
     else if (record_is_collective(key))
         snprintf(text, bytes, "%2d dev%s", key->n_devices, axes);
@@ -126,7 +145,7 @@ static void setting_text(const struct progress *p, const struct record_key *key,
         snprintf(text, bytes, "%s batch %4zu", mode, key->global_batch);
 }
 
-/* Prints "[ 3/16] mlp:16,8 2 dev batch   30" and rest, within the width of the terminal, without
+/* Prints "[ 3/16] mlp:16,8 2 dp  batch   30" and rest, within the width of the terminal, without
  * newline. If that is too long the workload is cut, then the axes, and rest last. The last column
  * stays free: some terminals go on to the next line after it. */
 static void print_progress(const struct progress *p, size_t number, const struct record_key *key,
@@ -152,9 +171,24 @@ static void print_progress(const struct progress *p, size_t number, const struct
     const size_t others = strlen(head) + strlen(tail) + 2;
     const size_t left = room > others + name_min ? room - others : name_min;
 
-    cut_name(key->workload, left < name_width ? left : name_width, name, sizeof name);
-    if (snprintf(line, sizeof line, "%s %-*s %s", head,
-                 (int)(left < name_width ? left : name_width), name, tail) < 0)
+    const size_t width = left < name_width ? left : name_width, workloads = p->plan->n_workloads;
+    size_t own = 0;
+    bool alike = true;
+
+    /* No other workload of the plan may look like it. Collectives have short names. */
+    while (own < workloads && strcmp(p->plan->workload[own].name, key->workload) != 0)
+        ++own;
+    if (own == workloads)
+        cut_name(key->workload, width, name, sizeof name);
+    for (int cut = CUT_END; own < workloads && alike && cut < CUTS; ++cut) {
+        cut_workload(p, own, cut, width, name);
+        alike = false;
+        for (size_t i = 0; i < workloads; ++i) {
+            cut_workload(p, i, cut, width, shown);
+            alike = alike || (i != own && strcmp(name, shown) == 0);
+        }
+    }
+    if (snprintf(line, sizeof line, "%s %-*s %s", head, (int)width, name, tail) < 0)
         return;
     cut_name(line, room, shown, sizeof shown);
     fputs(shown, stderr);
@@ -199,6 +233,9 @@ void progress_cell(struct progress *progress, const struct record_cell *cell)
         fputs("\r\033[K", stderr);
     if (cell->status != RECORD_OK)
         snprintf(rest, sizeof rest, "%s:", record_status_names[cell->status]);
+    else if (cell->oversubscribed) /* a rate would say little */
+        snprintf(rest, sizeof rest, "verified %7s oversubscribed",
+                 units_time(cell->median_ns, time));
     else if (record_is_collective(&cell->key))
         snprintf(rest, sizeof rest, "verified %7s %10s", units_time(cell->median_ns, time),
                  quantity_words(cell->busbw_bytes_per_s, QUANTITY_SPEED, rate));

@@ -17,13 +17,13 @@
 #include "machine/provenance.h"
 #include "record/files.h"
 #include "record/record.h"
+#include "report/page.h"
 #include "sweep/core_locks.h"
 #include "sweep/launch.h"
 
 struct sweep {
     const char *command; /* "lockstep sweep", for messages */
     struct sweep_options options;
-    sweep_print_fn *print; /* prints its records, for --format */
     struct record_run run;
     struct output output;
     struct core_locks locks;
@@ -32,11 +32,8 @@ struct sweep {
     enum record_status *status;
     bool *done;     /* status is known */
     bool *measured; /* it has samples */
-    struct collectives_cell *collective;
     size_t n;
-    int sitting;               /* session of this process; earlier ones have measured cells, too */
-    struct record_timed timed; /* of this session */
-    struct record_costs costs;
+    int sitting;    /* session of this process; earlier ones have measured cells, too */
     double writing; /* seconds */
     double seconds; /* in all */
 };
@@ -113,15 +110,9 @@ static int open_output(struct sweep *sweep)
                : 0;
 }
 
-/* A verified cell of an earlier session. */
-struct earlier {
-    char id[sizeof((struct record_cell *)0)->cell_id];
-    double median_ns;
-};
-
 static int compare_ids(const void *a, const void *b)
 {
-    return strcmp(((const struct earlier *)a)->id, ((const struct earlier *)b)->id);
+    return strcmp(a, b);
 }
 
 static size_t count_status(const struct sweep *sweep, enum record_status status)
@@ -149,11 +140,8 @@ static int open_plan(struct sweep *sweep)
     sweep->status = calloc(sweep->n, sizeof *sweep->status);
     sweep->done = calloc(sweep->n, sizeof *sweep->done);
     sweep->measured = calloc(sweep->n, sizeof *sweep->measured);
-    sweep->collective = calloc(sweep->n, sizeof *sweep->collective);
-    if (!sweep->cell || !sweep->status || !sweep->done || !sweep->measured || !sweep->collective)
+    if (!sweep->cell || !sweep->status || !sweep->done || !sweep->measured)
         return complain(sweep, "out of memory for the plan");
-    for (size_t i = 0; i < sweep->n; ++i)
-        sweep->collective[i] = (struct collectives_cell){&sweep->cell[i], (double)NAN};
     for (size_t i = 0; i < sweep->n; ++i)
         sweep->cell[i].trace = sweep->trace.out.file && sweep->cell[i].launch == 0;
     if (!sweep->output.resumed)
@@ -161,7 +149,7 @@ static int open_plan(struct sweep *sweep)
     /* Marks the cells that earlier sessions have verified, and frees their samples: these are not
      * needed any more, and every worker would begin as a copy of them. */
     struct record_file *file = &sweep->output.file;
-    struct earlier *earlier = calloc(file->n_cells + 1, sizeof *earlier);
+    char(*earlier)[sizeof file->cell->cell_id] = calloc(file->n_cells + 1, sizeof *earlier);
     size_t n = 0;
 
     if (!earlier)
@@ -170,23 +158,17 @@ static int open_plan(struct sweep *sweep)
         const struct record_cell *cell = &file->cell[i];
 
         sweep->sitting = cell->sitting >= sweep->sitting ? cell->sitting + 1 : sweep->sitting;
-        if (cell->status != RECORD_OK)
-            continue;
-        memcpy(earlier[n].id, cell->cell_id, sizeof earlier->id);
-        earlier[n++].median_ns = cell->median_ns;
+        if (cell->status == RECORD_OK)
+            memcpy(earlier[n++], cell->cell_id, sizeof *earlier);
     }
     qsort(earlier, n, sizeof *earlier, compare_ids);
     for (size_t i = 0; i < sweep->n; ++i) {
         struct record_cell planned;
-        struct earlier wanted, *found;
 
         cell_identify(&sweep->cell[i], &planned);
-        memcpy(wanted.id, planned.cell_id, sizeof wanted.id);
-        found = bsearch(&wanted, earlier, n, sizeof *earlier, compare_ids);
-        if (found) {
+        if (bsearch(planned.cell_id, earlier, n, sizeof *earlier, compare_ids)) {
             sweep->done[i] = sweep->measured[i] = true;
             sweep->status[i] = RECORD_OK;
-            sweep->collective[i].median_ns = found->median_ns;
         }
     }
     free(earlier);
@@ -225,11 +207,6 @@ static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
         sweep->status[i] = cell.status;
         sweep->done[i] = true;
         sweep->measured[i] = cell.n_samples > 0;
-        sweep->timed.steps += record_timed(&cell).steps;
-        sweep->timed.beside += record_timed(&cell).beside;
-        record_costs_add(&sweep->costs, &cell);
-        if (cell.status == RECORD_OK)
-            sweep->collective[i].median_ns = cell.median_ns;
         progress_cell(progress, &cell);
     }
     record_cell_free(&cell);
@@ -244,11 +221,7 @@ static void print_summary(struct sweep *sweep, int status)
     const bool named = sweep->options.out[0] != '\0';
     const size_t measured = count_true(sweep->measured, sweep->n);
     const size_t launches = sweep->options.plan.launches;
-    const double steps = 100 * sweep->timed.steps / sweep->seconds;
-    const double beside = 100 * sweep->timed.beside / sweep->seconds;
-    char costs[RECORD_COSTS_TEXT];
 
-    collectives_print(stderr, sweep->collective, sweep->n);
     fprintf(stderr, "\n  planned   %5zu cells", sweep->n);
     if (launches > 1)
         fprintf(stderr, ", %zu launches of %zu", launches, sweep->n / launches);
@@ -259,16 +232,6 @@ static void print_summary(struct sweep *sweep, int status)
 
         if (count > 0 || s == RECORD_FAILED)
             fprintf(stderr, "  %-9s %5zu\n", record_status_names[s], count);
-    }
-    if (sweep->timed.steps > 0)
-        fprintf(stderr,
-                "  timed     %5.0f %% of %.1f s, %.0f %% in measured steps and %.0f %% beside "
-                "them\n",
-                steps + beside, sweep->seconds, steps, beside);
-    /* The average costs of a launch outside of its measurement. */
-    if (record_costs_words(&sweep->costs, sweep->writing, costs)) {
-        fputs("  outside   ", stderr);
-        command_wrap(stderr, costs, 12, 12, 80);
     }
     fprintf(stderr, "  records   %s\n", sweep->output.path);
     if (sweep->trace.made)
@@ -284,27 +247,30 @@ static void print_summary(struct sweep *sweep, int status)
         fprintf(stderr, "  interrupted; to continue, run the same command%s%s%s\n",
                 sweep->options.resume ? "" : " with --resume", named ? "" : " --out ",
                 named ? "" : sweep->output.path);
-    if (sweep->options.format == REPORT_FORMATS)
-        printf("%s\n", sweep->output.path);
 }
 
-/* Prints the records for other programs, as `lockstep report --format` does. They are read back
- * from the file, because it also has those of earlier sessions, and because it is better to notice
- * now if something cannot be read. Returns 0, or EXIT_MISUSE after one line. */
-static int print_numbers(struct sweep *sweep)
+/* Says what the records mean, on standard error, and prints the name of their file, or with
+ * --format their numbers as `lockstep report` does. They are read back from the file, because it
+ * also has those of earlier sessions, and because it is better to notice now if something cannot be
+ * read. Returns 0, or EXIT_MISUSE after one line: with --format nothing was printed. */
+static int print_result(struct sweep *sweep)
 {
     struct record_file *file = &sweep->output.file;
     struct report report = {.file = file, .n_files = 1};
+    const size_t format = sweep->options.format;
     size_t with_numbers = 0;
 
     record_file_free(file); /* of earlier sessions only */
     int status = input_records(sweep->command, sweep->output.path, NULL, file);
 
-    if (status != 0)
-        return status;
-    status = report_rows_make(sweep->command, &report);
     if (status == 0)
-        status = sweep->print(sweep->command, &report, sweep->options.format, &with_numbers);
+        status = report_rows_make(sweep->command, &report);
+    if (status == 0)
+        sweep_result(stderr, &report, sweep->output.path, &sweep->options);
+    if (format == REPORT_FORMATS)
+        printf("%s\n", sweep->output.path);
+    else if (status == 0)
+        status = report_print(sweep->command, &report, format, &with_numbers);
     report_rows_free(&report);
     record_file_free(file);
     return status;
@@ -343,7 +309,7 @@ static int run_plan(struct sweep *sweep)
     if (status == EXIT_MISUSE)
         return status;
     print_summary(sweep, status);
-    if (sweep->options.format < REPORT_FORMATS && print_numbers(sweep))
+    if (print_result(sweep) && sweep->options.format < REPORT_FORMATS)
         return EXIT_MISUSE;
     if (status)
         return status;
@@ -353,7 +319,7 @@ static int run_plan(struct sweep *sweep)
     return count_status(sweep, RECORD_OK) == sweep->n ? EXIT_PASSED : EXIT_MISUSE;
 }
 
-int sweep_main(int argc, char **argv, sweep_print_fn *print)
+int sweep_main(int argc, char **argv)
 {
     struct sweep *sweep = calloc(1, sizeof *sweep);
     struct text_error why = {""};
@@ -364,7 +330,6 @@ int sweep_main(int argc, char **argv, sweep_print_fn *print)
         return EXIT_MISUSE;
     }
     sweep->command = argv[0];
-    sweep->print = print;
     sweep->output.fd = -1;
     status = sweep_parse(argc, argv, &sweep->options);
     if (status == 0)
@@ -398,7 +363,6 @@ int sweep_main(int argc, char **argv, sweep_print_fn *print)
     free(sweep->status);
     free(sweep->done);
     free(sweep->measured);
-    free(sweep->collective);
     free(sweep);
     return status;
 }

@@ -19,16 +19,13 @@ struct sweep_options {
     size_t format; /* format of the numbers that it prints; REPORT_FORMATS: none */
     bool resume;
     bool wait;       /* waits for cores that another sweep has */
+    bool verbose;    /* says where the time went */
     double timeout;  /* seconds per cell */
     size_t required; /* devices */
 };
 
-/* Prints records in a format, as report_print does. The caller passes it in, because report_print
- * is in a folder that comes after this one in the order of calls. */
-typedef int sweep_print_fn(const char *command, const struct report *report, size_t format,
-                           size_t *with_numbers);
 /* Runs the subcommand; argv[0] is "lockstep sweep". Returns an exit status. */
-int sweep_main(int argc, char **argv, sweep_print_fn *print);
+int sweep_main(int argc, char **argv);
 /* The same of "lockstep sweep limits": sweep/limits.c. */
 int sweep_limits_main(int argc, char **argv);
 
@@ -40,17 +37,13 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options);
  * after a message. */
 int sweep_devices(const char *command, const struct sweep_options *options, struct record_run *run);
 
-/* ---- the table of collectives, as nccl-tests orders it: sweep/collectives.c ---- */
+/* ---- what it ends with: sweep/result.c ---- */
 
-/* A planned cell and its result. */
-struct collectives_cell {
-    const struct cell_config *config;
-    double median_ns; /* NaN: it is not verified */
-};
-
-/* Prints a line for each setting, with its launches combined: their median, and how many of them
- * are verified. Sorts cells. It prints nothing if they are no collectives. */
-void collectives_print(FILE *to, struct collectives_cell cells[], size_t n);
+/* Prints what the records of a file at path say: a line for each setting of collectives; with
+ * --verbose where the time went; how much faster several devices are than one, how sure that is,
+ * and the command that reports more. */
+void sweep_result(FILE *to, const struct report *report, const char *path,
+                  const struct sweep_options *options);
 
 /* ---- a cell of several processes, which a launcher starts: sweep/launch_cell.c ---- */
 
@@ -67,9 +60,7 @@ struct progress {
     int name_width; /* of the workloads */
     const struct plan_options *plan;
     size_t done, total;
-    size_t launches; /* of every cell */
-    bool weak;       /* batches are shown as rows per device */
-    double started;  /* seconds on the monotonic clock */
+    double started; /* seconds on the monotonic clock */
     size_t finished_here;
 };
 

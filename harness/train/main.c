@@ -63,14 +63,14 @@ static int open_model_and_data(struct train_session *s)
     char why[200];
 
     if (train_model_want(o->model, &want, why, sizeof why))
-        return command_refuse(s->command, "--model: %s", why);
+        return command_refuse(s->command, "--workload: %s", why);
     want.header = o->header;
     if (o->data[0] == '\0')
         snprintf(o->data, sizeof o->data, "%s", want.text ? "text" : "digits");
     if (dataset_open(o->data, &want, &s->data, &err))
         return command_core_error(s->command, &err);
     if (train_model_make(o->model, &s->data, &s->model, why, sizeof why))
-        return command_refuse(s->command, "--model: %s", why);
+        return command_refuse(s->command, "--workload: %s", why);
     if (s->model.classes < 2)
         return command_refuse(s->command, "%s: with one class every answer is right; at least 2",
                               s->data.path);

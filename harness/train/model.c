@@ -130,7 +130,7 @@ int train_model_fits(const struct train_model *model, struct dp_group *group, si
     if (room.cores && need > room.bytes)
         return dp_fail(
             err, DP_EINVAL,
-            "--model: %s: %.4g GiB of weights, %zu times with gradients and replicas, do not "
+            "--workload: %s: %.4g GiB of weights, %zu times with gradients and replicas, do not "
             "fit in this machine's %.4g GiB of memory",
             model->name, weights / gibi, copies, room.bytes / gibi);
 

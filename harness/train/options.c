@@ -33,79 +33,77 @@ struct given {
 #define AT(member) offsetof(struct given, member)
 
 static const struct command_option option_table[] = {
-    {"model", 'm', "NAME", "mlp (default: with a hidden layer of 128), " WORKLOADS_OR, COMMAND_TEXT,
-     COMMAND_FIELD(struct train_options, model)},
+    {"workload", 'm', "NAME", "mlp (default: with a hidden layer of 128), " WORKLOADS_OR,
+     COMMAND_TEXT, .was = "model", COMMAND_FIELD(struct train_options, model),
+     .group = COMMAND_WHAT},
     {"data", 'D', "FILE",
-     "a CSV file, its last column the class; or digits (default) or random. Of gpt models "
-     "text:FILE, whose bytes are the tokens, or text (default: the documents of this "
-     "project)",
-     COMMAND_TEXT, COMMAND_FIELD(struct train_options, data)},
+     "digits (default), random, or a CSV file whose last column is the class; of gpt models text "
+     "(default: the documents of this project) or text:FILE",
+     COMMAND_TEXT, COMMAND_FIELD(struct train_options, data), .group = COMMAND_WHAT},
     {"header", KEY_HEADER, NULL, "the first line of --data FILE has the names of the columns",
-     COMMAND_FLAG, .offset = AT(options.header)},
+     COMMAND_FLAG, .offset = AT(options.header), .group = COMMAND_RARE},
     COMMAND_REQUIRE_ROW(struct train_options),
     {"devices", 'd', "LIST",
-     COMMAND_DEVICES_DOC ", with suffixes such as +lag, or host for no data parallelism "
-                         "(default: one virtual device per core)",
-     COMMAND_TEXT, COMMAND_FIELD(struct train_options, devices)},
-    {"mode", 'w', "MODE",
+     COMMAND_DEVICES_DOC ", or host for no data parallelism (default: one virtual device per core)",
+     COMMAND_TEXT, COMMAND_FIELD(struct train_options, devices), .group = COMMAND_WHAT},
+    {"mode", 'w', "dp|ddp",
      "dp: DataParallel (default); ddp: DistributedDataParallel, a rank on every device",
-     COMMAND_CHOICE, .offset = AT(mode), .most = 2, .names = modes},
-    LAUNCHER_OPTIONS("--mode ddp"),
+     COMMAND_CHOICE, .offset = AT(mode), .most = 2, .names = modes, .group = COMMAND_WHAT},
+    LAUNCHER_OPTIONS("--mode ddp", struct train_options, processes),
     COMMAND_BACKEND_ROW(struct train_options, backend),
     COMMAND_COMMUNICATOR_ROW(struct train_options, communicator),
-    {"epochs", 'e', "E", "number of epochs (default 30); 0 only tests", COMMAND_SIZE,
-     .offset = AT(options.epochs), .most = MAX_EPOCHS},
-    {"batch", 'n', "ROWS",
-     "rows of a step (default 32); with --mode ddp: of all ranks together, rounded up to a "
-     "multiple of the ranks",
-     COMMAND_SIZE, .offset = AT(options.batch), .least = 1, .most = MAX_BATCH},
+    {"epochs", 'e', "N", "number of epochs (default 30); 0 only tests", COMMAND_SIZE,
+     .offset = AT(options.epochs), .most = MAX_EPOCHS, .group = COMMAND_HOW_LONG},
+    {"batch", 'n', "N", "rows of a step, of all devices together (default 32)", COMMAND_SIZE,
+     .offset = AT(options.batch), .least = 1, .most = MAX_BATCH, .group = COMMAND_WHAT},
     {"lr", 'l', "RATE", "learning rate (default: the model's own, see results/training.md)",
-     COMMAND_REAL, .offset = AT(options.update.lr), .from = 1e-9, .to = 1e3},
-    {"momentum", 'M', "M", "momentum of SGD (default 0.9)", COMMAND_REAL,
-     .offset = AT(options.update.momentum), .to = 0.9999},
-    {"optimizer", KEY_OPTIMIZER, "NAME", "sgd, or adamw (default: adamw for gpt models, else sgd)",
-     COMMAND_CHOICE, .offset = AT(optimizer), .most = 2, .names = optimizers},
-    {"decay", KEY_DECAY, "D",
+     COMMAND_REAL, .offset = AT(options.update.lr), .from = 1e-9, .to = 1e3, .group = COMMAND_RARE},
+    {"momentum", 'M', "NUMBER", "momentum of SGD (default 0.9)", COMMAND_REAL,
+     .offset = AT(options.update.momentum), .to = 0.9999, .group = COMMAND_RARE},
+    {"optimizer", KEY_OPTIMIZER, "sgd|adamw", "(default: adamw for gpt models, else sgd)",
+     COMMAND_CHOICE, .offset = AT(optimizer), .most = 2, .names = optimizers,
+     .group = COMMAND_RARE},
+    {"decay", KEY_DECAY, "NUMBER",
      "weight decay of all parameters (default: 0.1 with adamw, 0 with sgd)", COMMAND_REAL,
-     .offset = AT(options.update.decay), .to = 1e3},
+     .offset = AT(options.update.decay), .to = 1e3, .group = COMMAND_RARE},
     {"clip", KEY_CLIP, "NORM",
      "the largest norm of all gradients together, after their reduction; 0: any (default: "
      "1 with adamw, 0 with sgd)",
-     COMMAND_REAL, .offset = AT(options.update.clip), .to = 1e9},
+     COMMAND_REAL, .offset = AT(options.update.clip), .to = 1e9, .group = COMMAND_RARE},
     {"warmup", KEY_WARMUP, "STEPS",
      "let the rate rise for so many steps, then fall as a cosine to a tenth (default: with "
      "adamw a tenth of all steps, at most 100; with sgd the rate stays)",
-     COMMAND_SIZE, .offset = AT(options.update.warmup), .most = MAX_STEPS},
-    {"accumulate", KEY_ACCUMULATE, "K",
-     "run each batch in K parts of as many rows, whose gradients add up (default 1)", COMMAND_SIZE,
-     .offset = AT(options.update.parts), .least = 1, .most = MAX_BATCH},
-    {"seed", 's', "S", "seed of the split, the order of rows and the first parameters (default 1)",
-     COMMAND_SIZE, .offset = AT(seed), .most = SIZE_MAX - TRAIN_SEEDS},
+     COMMAND_SIZE, .offset = AT(options.update.warmup), .most = MAX_STEPS, .group = COMMAND_RARE},
+    {"accumulate", KEY_ACCUMULATE, "N",
+     "run each batch in N parts of as many rows, whose gradients add up (default 1)", COMMAND_SIZE,
+     .offset = AT(options.update.parts), .least = 1, .most = MAX_BATCH, .group = COMMAND_RARE},
+    {"seed", 's', "N", "seed of the split, the order of rows and the first parameters (default 1)",
+     COMMAND_SIZE, .offset = AT(seed), .most = SIZE_MAX - TRAIN_SEEDS, .group = COMMAND_RARE},
     {"seeds", 'N', "N", "run N trainings with the seeds S, S+1, ... and print their median",
-     COMMAND_SIZE, .offset = AT(options.seeds), .least = 1, .most = TRAIN_SEEDS},
+     COMMAND_SIZE, .offset = AT(options.seeds), .least = 1, .most = TRAIN_SEEDS,
+     .group = COMMAND_RARE},
     {"require", 'r', "PERCENT",
      "exit with 1 if the median test accuracy is lower; of a text, if the median test loss "
      "is higher than this",
-     COMMAND_REAL, .offset = AT(options.require), .to = 100},
+     COMMAND_REAL, .offset = AT(options.require), .to = 100, .group = COMMAND_RARE},
     {"against", 'a', "LIST",
      "also train on these devices and compare; exit with 1 if the trainings diverge too far",
-     COMMAND_TEXT, COMMAND_FIELD(struct train_options, against)},
+     COMMAND_TEXT, COMMAND_FIELD(struct train_options, against), .group = COMMAND_RARE},
     {"against-backend", 'A', "NAME", "backend of --against (default: that of its devices)",
-     COMMAND_BACKEND, COMMAND_FIELD(struct train_options, against_backend)},
+     COMMAND_BACKEND, COMMAND_FIELD(struct train_options, against_backend), .group = COMMAND_RARE},
     {"against-communicator", KEY_AGAINST_COMMUNICATOR, "NAME",
      "communicator of --against (default: its backend's own)", COMMAND_COMMUNICATOR,
-     COMMAND_FIELD(struct train_options, against_communicator)},
-    {"prefetch", 'p', "HOW", "on (default): a thread prepares the next batch; off", COMMAND_CHOICE,
-     .offset = AT(off), .most = 2, .names = on_or_off},
+     COMMAND_FIELD(struct train_options, against_communicator), .group = COMMAND_RARE},
+    {"prefetch", 'p', "on|off", "on (default): a thread prepares the next batch; off",
+     COMMAND_CHOICE, .offset = AT(off), .most = 2, .names = on_or_off, .group = COMMAND_RARE},
     {"save", 'S', "FILE", "write the weights to FILE", COMMAND_TEXT,
-     COMMAND_FIELD(struct train_options, save)},
+     COMMAND_FIELD(struct train_options, save), .group = COMMAND_WHERE_TO},
     {"load", 'L', "FILE", "start from these weights", COMMAND_TEXT,
-     COMMAND_FIELD(struct train_options, load)},
+     COMMAND_FIELD(struct train_options, load), .group = COMMAND_WHERE_TO},
     {"out", 'o', "FILE", "write a record as JSON Lines, a line per epoch", COMMAND_TEXT,
-     COMMAND_FIELD(struct train_options, out)},
-    {"figure", 'f', "DIR",
-     "loss and accuracy by epoch, of a text loss by tokens, as train.svg and train.png",
-     COMMAND_TEXT, COMMAND_FIELD(struct train_options, figure)},
+     COMMAND_FIELD(struct train_options, out), .group = COMMAND_WHERE_TO},
+    {"figure", 'f', "DIR", "loss and accuracy by epoch, as train.svg and train.png", COMMAND_TEXT,
+     COMMAND_FIELD(struct train_options, figure), .group = COMMAND_WHERE_TO},
     {0}};
 
 static error_t train_option(int key, char *value, struct argp_state *state)
@@ -113,14 +111,8 @@ static error_t train_option(int key, char *value, struct argp_state *state)
     struct given *given = command_input(state);
     struct train_options *o = &given->options;
 
-    if (key == LAUNCHER_KEY || key == LAUNCHER_KEY_EACH || key == LAUNCHER_KEY_TIMEOUT)
-        return launcher_option(key, value, state, &o->processes);
     if (key != ARGP_KEY_END)
         return command_key(key, value, state);
-    for (const struct command_option *row = option_table; row->name; ++row)
-        if (row->kind == COMMAND_TEXT && command_seen(state, row->name) &&
-            ((const char *)given)[row->offset] == '\0')
-            return command_bad_option(state, "--%s is empty", row->name);
     o->dp = command_seen(state, "mode") && given->mode == 0;
     o->ddp = given->mode == 1;
     o->no_prefetch = given->off == 1;
@@ -135,6 +127,7 @@ int train_parse(int argc, char **argv, struct train_options *options)
     const struct command_syntax syntax = {
         .options = option_table,
         .other = train_option,
+        .what = "What to train",
         .doc =
             "Trains a model on real data, data-parallel, and tests it on a fifth that it was "
             "not trained on, of a text on the last tenth."
@@ -143,12 +136,15 @@ int train_parse(int argc, char **argv, struct train_options *options)
             "With --against also whether both trainings did the same: bit for bit in "
             "steps on whole numbers, and on the data no further apart than trainings of the other "
             "side that differ in rounding only.\n\n"
+            "With --mode ddp a batch is rounded up to a multiple of the ranks.\n\n"
             "Before the first step, one step is verified on the same devices, value by value.\n\n"
             "Exit status: 0 all done and held; 1 --require was missed, --against does not "
             "hold, a loss is not finite, the verified step is wrong, a named device is missing, or "
             "the figure could not "
             "be drawn; 2 misuse, unreadable input or unwritable output; 77 cuda:all where there "
-            "are no GPUs; 130 interrupted (--save has the weights of the last step)."};
+            "are no GPUs; 130 interrupted (--save has the weights of the last step).\n\nExamples:\n"
+            "  lockstep train --devices virt:2 --epochs 5\n"
+            "  lockstep train --devices virt:2 --mode ddp --epochs 1 --against virt:1"};
 
     struct given given = {.options = {.model = "mlp",
                                       .batch = 32,
@@ -197,7 +193,7 @@ int train_parse(int argc, char **argv, struct train_options *options)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
         if (rows[i].wrong)
-            return launcher_refuse(argv[0], rows[i].what);
+            return command_refuse_call(argv[0], "%s", rows[i].what);
     o->ddp = o->ddp || launched;
     status = launcher_options_check(argv[0], &o->processes, o->devices, o->required);
     /* A training on the host needs no communicator. */

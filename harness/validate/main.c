@@ -37,37 +37,36 @@ static const char *const form_names[FORMS] = {"text", "json",        "junit",   
 
 static const struct command_option option_table[] = {
     {"profile", 'p', "FILE",
-     "What the machine has to reach, in YAML; or the name of a shipped profile", COMMAND_POINTER,
-     PLACE(profile)},
+     "what the machine has to reach, in YAML; or the name of a shipped profile", COMMAND_POINTER,
+     PLACE(profile), .group = COMMAND_WHAT},
     {"format", 'f', "text|json|junit|md|csv|openmetrics|annotations",
-     "What to print (default text): md for a job's summary, annotations for GitHub Actions",
-     COMMAND_CHOICE, PLACE(format), .most = FORMS, .names = form_names},
+     "what to print (default text): md for a job's summary, annotations for GitHub Actions",
+     COMMAND_CHOICE, PLACE(format), .most = FORMS, .names = form_names, .group = COMMAND_WHERE_TO},
     {"node", 'N', "NAME",
-     "What the verdict calls the machine (default: nothing; no host name is read)", COMMAND_POINTER,
-     PLACE(node)},
+     "what the verdict calls the machine (default: nothing; no host name is read)", COMMAND_POINTER,
+     PLACE(node), .group = COMMAND_RARE},
     {"conformance", KEY_CONFORMANCE, "FILE",
-     "What `lockstep check --format json` said of these devices, if the profile requires it",
-     COMMAND_POINTER, PLACE(conformance)},
-    {"allow-dirty", KEY_DIRTY, NULL, "Take records of a program built from a changed tree",
-     COMMAND_FLAG, PLACE(allow_dirty)},
-    {"run", 'r', NULL, "Measure what the profile needs, instead of reading records", COMMAND_FLAG,
-     PLACE(run)},
-    {"minutes", 'm', "M",
-     "Measure, and end after M minutes: what was not measured by then is no PASS", COMMAND_REAL,
-     PLACE(request.minutes), .from = 0.01, .to = 7 * 24 * 60},
+     "what `lockstep check --format json` said of these devices, if the profile requires it",
+     COMMAND_POINTER, PLACE(conformance), .group = COMMAND_WHAT},
+    {"allow-dirty", KEY_DIRTY, NULL, "take records of a program built from a changed tree",
+     COMMAND_FLAG, PLACE(allow_dirty), .group = COMMAND_RARE},
+    {"run", 'r', NULL, "measure what the profile needs, instead of reading records", COMMAND_FLAG,
+     PLACE(run), .group = COMMAND_WHAT},
+    {"minutes", 'm', "MINUTES",
+     "measure, and end after so long: what was not measured by then is no PASS", COMMAND_REAL,
+     PLACE(request.minutes), .from = 0.01, .to = 7 * 24 * 60, .group = COMMAND_HOW_LONG},
     {"devices", KEY_DEVICES, "LIST",
-     "With --run: as of lockstep sweep (default: one virtual device per core; cuda:all of a "
+     "with --run: as of lockstep sweep (default: one virtual device per core; cuda:all of a "
      "profile for GPUs)",
-     COMMAND_POINTER, PLACE(request.devices)},
-    {"bind", 'B', "HOW", "With --run: cores (default) or none", COMMAND_POINTER,
-     PLACE(request.bind)},
+     COMMAND_POINTER, PLACE(request.devices), .group = COMMAND_WHAT},
+    {"bind", 'B', "cores|none", "with --run: bind each device to cores (default) or not",
+     COMMAND_POINTER, PLACE(request.bind), .group = COMMAND_RARE},
     {"wait", 'W', NULL,
-     "With --run: wait for cores that a sweep is bound to (default: refuse to start)", COMMAND_FLAG,
-     PLACE(request.wait)},
+     "with --run: wait for cores that a sweep is bound to (default: refuse to start)", COMMAND_FLAG,
+     PLACE(request.wait), .group = COMMAND_RARE},
     {"out", 'o', "FILE",
-     "With --run: the records (default: a temporary file, which is kept and named unless the "
-     "machine is ACCEPTED)",
-     COMMAND_POINTER, PLACE(request.out)},
+     "with --run: the records (default: a temporary file, kept unless the machine is ACCEPTED)",
+     COMMAND_POINTER, PLACE(request.out), .group = COMMAND_WHERE_TO},
     {0}};
 
 static const char documentation[] =
@@ -88,7 +87,9 @@ static const char documentation[] =
     "when the time is over is dropped. If the profile requires conformance, the cases are run "
     "before that.\n\n"
     "Exit status: 0 ACCEPTED; 1 REJECTED; 2 misuse, a profile that is wrong, or another machine; "
-    "3 NOT SHOWN; 130 interrupted.";
+    "3 NOT SHOWN; 130 interrupted.\n\nExamples:\n"
+    "  lockstep validate --profile my-node.yaml --minutes 5\n"
+    "  lockstep validate --profile my-node.yaml my.jsonl --format junit >verdict.xml";
 
 /* Checks the command line as a whole: records are either read or measured. */
 static error_t check_call(int key, char *value, struct argp_state *state)
@@ -236,6 +237,7 @@ static int measure_and_judge(const struct arguments *arguments, const struct pro
 int validate_main(int argc, char **argv)
 {
     static const struct command_syntax syntax = {.options = option_table,
+                                                 .what = "What to judge",
                                                  .other = check_call,
                                                  .files = true,
                                                  .files_at = offsetof(struct arguments, files),

@@ -71,13 +71,14 @@ int validate_check_main(int argc, char **argv)
 {
     static const struct command_option options[] = {
         {"metrics", 'm', NULL, "print what a limit can be about, and end", COMMAND_FLAG,
-         .offset = offsetof(struct arguments, metrics)},
+         .offset = offsetof(struct arguments, metrics), .group = COMMAND_WHAT},
         {0}};
     static const struct command_syntax syntax = {
         .options = options,
         .other = check_files,
         .files = true,
         .files_at = offsetof(struct arguments, files),
+        .what = "What to show",
         .args_doc = "P.yaml [F.jsonl...]",
         .doc = "Shows whether a profile is right, and whether each of its limits can fail."
                "\vA profile is refused for an unknown key, a number without a unit, a limit "
@@ -87,7 +88,9 @@ int validate_check_main(int argc, char **argv)
                "speed accepts every machine, and is an error; so is one above 1.1 of what is "
                "expected.\n\n"
                "Exit status: 0 every limit can fail; 1 one cannot; 2 misuse, or a profile that is "
-               "wrong."};
+               "wrong.\n\nExamples:\n"
+               "  lockstep validate check my-node.yaml\n"
+               "  lockstep validate check --metrics"};
     static const char *const units[QUANTITY_KINDS] = {"ns, us, ms, s", "samples/s", "B",
                                                       "x, %",          "B/s",       "FLOP/s"};
     struct arguments arguments = {.name = NULL};
@@ -115,24 +118,27 @@ int validate_learn_main(int argc, char **argv)
 {
     static const struct command_option options[] = {
         {"name", 'n', "TEXT", "what the profile is called (default learned)", COMMAND_POINTER,
-         .offset = offsetof(struct arguments, name)},
+         .offset = offsetof(struct arguments, name), .group = COMMAND_WHAT},
         {"about", 'a', "LIST",
          "the metrics that limits are about, like product_spread,matrix_product (default: "
          "step_time, device_spread, and those of --parts, if the records have them); "
          "`lockstep validate check --metrics` lists all",
-         COMMAND_POINTER, .offset = offsetof(struct arguments, about)},
+         COMMAND_POINTER, .offset = offsetof(struct arguments, about), .group = COMMAND_WHAT},
         {0}};
     static const struct command_syntax syntax = {
         .options = options,
         .other = check_files,
         .files = true,
         .files_at = offsetof(struct arguments, files),
+        .what = "What to learn",
         .args_doc = "F.jsonl...",
         .doc = "Prints a profile that 95 % of a machine's sessions keep, with a confidence of 95 %."
                "\vIt takes at least 6 files of one class of machine and one library of matrix "
                "products, each with a session that no other file has, all verified.\n\n"
                "Exit status: 0 a profile was printed; 2 misuse, or files that no profile can be "
-               "learned from."};
+               "learned from.\n\nExamples:\n"
+               "  lockstep validate learn session*.jsonl >my-node.yaml\n"
+               "  lockstep validate learn --name my-node session*.jsonl >my-node.yaml"};
     struct arguments arguments = {.name = "learned"};
 
     if (command_read(&syntax, argc, argv, &arguments) != 0)

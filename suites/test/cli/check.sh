@@ -189,8 +189,8 @@ misuse 'cpu-ref' --backend gpu
 misuse 'reference' --backend cpu --impl ./it.so
 misuse 'same thing' --backend cpu --impl-options cpu
 misuse 'jobs' --jobs 0
-misuse 'limit' --limit nan
-misuse 'limit' --limit 0
+misuse 'timeout' --limit nan
+misuse 'timeout' --timeout 0
 misuse 'seed' --seed -1
 misuse 'require-devices' --require-devices 65
 misuse '--impl is empty' --impl ''

@@ -26,7 +26,12 @@ for status in 1 2 130; do
     expect_status "$status" env NOTHING= STATUS="$status" tree/scripts/demo $grid
     expect_count 1 '^page:    .*/index.html$' out
     [ -s tree/results/local/report/index.html ] || fail "no page after status $status"
+    expect_count 1 '"launches":6,' tree/results/local/sweep-*.jsonl
 done
+# Arguments replace the defaults.
+rm -rf tree/results
+expect_status 1 env NOTHING= STATUS=1 tree/scripts/demo $grid --launches=2 --mode plain
+expect_count 4 '"schema":"lockstep/cell/' tree/results/local/sweep-*.jsonl
 rm -rf tree/results
 expect_status 2 env NOTHING=1 STATUS=2 tree/scripts/demo $grid
 expect_count 1 'measured nothing' err

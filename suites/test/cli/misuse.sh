@@ -126,7 +126,7 @@ refuse 'batch: "1:2:+0" does not get larger' "$lockstep" sweep --batch 1:2:+0
 for value in nan inf 0x10 ' 5' +5 '' 5s 1e 1..2; do
     refuse 'seconds: "[^"]*" is not a number of 0.001 to 3600 seconds' "$lockstep" sweep --seconds "$value"
     refuse 'timeout: "[^"]*" is not a number of 0.1 to 86400' "$lockstep" sweep --timeout "$value"
-    refuse 'limit: "[^"]*" is not a number of 0.05 to 3600' "$lockstep" check --limit "$value"
+    refuse 'timeout: "[^"]*" is not a number of 0.05 to 3600' "$lockstep" check --limit "$value"
     refuse 'lr: "[^"]*" is not a number of 1e-09 to 1000' "$lockstep" train --lr "$value"
     refuse 'momentum: "[^"]*" is not a number of 0 to 0.9999' "$lockstep" train --momentum "$value"
     refuse 'require: "[^"]*" is not a number of 0 to 100' "$lockstep" train --require "$value"
@@ -134,7 +134,7 @@ done
 for value in -1 9223372036854775808 18446744073709551616 1e999; do
     refuse "seconds: \"$value\" is outside 0.001 to 3600 seconds" "$lockstep" sweep --seconds $value
     refuse "timeout: \"$value\" is outside 0.1 to 86400" "$lockstep" sweep --timeout $value
-    refuse "limit: \"$value\" is outside 0.05 to 3600" "$lockstep" check --limit $value
+    refuse "timeout: \"$value\" is outside 0.05 to 3600" "$lockstep" check --limit $value
     refuse "lr: \"$value\" is outside 1e-09 to 1000" "$lockstep" train --lr $value
     refuse "momentum: \"$value\" is outside 0 to 0.9999" "$lockstep" train --momentum $value
     refuse "require: \"$value\" is outside 0 to 100" "$lockstep" train --require $value

@@ -6,7 +6,7 @@ grid='--bind none --devices virt:2 --batch 10,64 --workload tutorial --workload 
 cell='"schema":"lockstep/cell/1.1"'
 planned=24
 
-expect_status 0 "$lockstep" sweep $grid --seed 11 --seconds 0.001 --steps 1:2 --out whole.jsonl
+expect_status 0 "$lockstep" sweep $grid --seed 11 --seconds 0.001 --steps 1:2 --verbose --out whole.jsonl
 cp err whole.err
 cell_ids whole.jsonl >wanted
 

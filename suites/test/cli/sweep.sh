@@ -6,9 +6,9 @@ sweep() {
     file=$1
     shift
     expect_status 0 "$lockstep" sweep --bind none --seconds 0.02 --steps 2:4 --seed 7 \
-        --out "$file" "$@"
+        --verbose --out "$file" "$@"
     [ "$(cat out)" = "$file" ] || fail "the file's name is not on standard output"
-    expect_count 1 '^  timed  *[0-9][0-9]* % of [0-9]*\.[0-9] s, [0-9]* % in measured steps and [0-9]* % beside them$' err
+    expect_count 1 '^  timed  *[0-9][0-9]* % of [0-9]*\.[0-9] s, [0-9]* % in measured steps and [0-9]* % next to them$' err
 }
 
 # check FILE CELLS
@@ -133,8 +133,8 @@ expect_count 2 '"n_devices":1,"global_batch":10,' weak.jsonl
 expect_count 2 '"n_devices":1,"global_batch":40,' weak.jsonl
 expect_count 1 '"n_devices":3,"global_batch":30,.*"shard_rows":\[10,10,10\]' weak.jsonl
 expect_count 1 '"n_devices":3,"global_batch":120,.*"shard_rows":\[40,40,40\]' weak.jsonl
-expect_count 1 ' 3 dev x   40 rows ' err
-expect_count 2 ' plain  x   10 rows \| 1 dev x   10 rows ' err
+expect_count 1 ' 3 dp  x   40 rows ' err
+expect_count 2 ' plain  x   10 rows \| 1 dp  x   10 rows ' err
 
 # With launches every cell is run by as many processes, block after block, each in a different
 # order.
@@ -172,6 +172,23 @@ expect_status 0 "$lockstep" sweep --bind none --devices virt:2 --seconds 0.001 -
     --workload mlp:8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8 --batch 100 --launches 34 --out long.jsonl
 expect_count 102 '^\[[ 0-9]*/102\] launch [ 0-9]*/34 mlp:8[8,]*\.\.\. .* rows/s$' err
 expect_count 0 '.\{81\}' err
+# Names that are cut stay different: by their end, or by their numbers.
+expect_status 0 "$lockstep" sweep --bind none --devices virt:1 --mode plain --seconds 0.001 --steps 1:2 --batch 100 --launches 10 \
+    --workload mlp:8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8 --workload mlp:8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,4 \
+    --workload mlp:8,8,8,8,8,4,8,8,8,8,8,8,8,8,8,8 --out alike.jsonl
+expect_count 10 ' mlp:[8,]*\.\.\.1 ' err
+expect_count 10 ' mlp:[8,]*\.\.\.[8,]*,4 ' err
+expect_count 10 ' mlp:[8,]*\.\.\.3 ' err
+expect_count 0 '.\{81\}' err
+# Devices that share cores are called so in each of their lines.
+most=$(($(nproc) + 1))
+if [ "$most" -le 64 ]; then
+    expect_status 0 "$lockstep" sweep --bind none --devices virt:$most --counts 1,$most --seconds 0.001 --steps 1:2 --batch 128 \
+        --workload tutorial --out shared.jsonl
+    expect_count 1 '"oversubscribed":true' shared.jsonl
+    expect_count 1 " $most dp  batch  128 verified .* oversubscribed\$" err
+    expect_count 2 ' rows/s$' err
+fi
 
 # A descriptor that the caller has closed never becomes the file of records.
 status=0

@@ -69,7 +69,7 @@ refuse 'none.jsonl is there and is no trace' "$lockstep" sweep $short $few \
 mkdir folder
 refuse 'folder is there and is no trace' "$lockstep" sweep $short $few --out none.jsonl \
     --trace folder
-refuse 'trace is empty: name a file' "$lockstep" sweep $short $few --out none.jsonl --trace ''
+refuse 'trace is empty' "$lockstep" sweep $short $few --out none.jsonl --trace ''
 if [ -e none.jsonl ]; then
     fail "a refused sweep left a file of records"
 fi

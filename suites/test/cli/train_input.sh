@@ -142,7 +142,7 @@ refuse 'warmup.*1.5' "$lockstep" train --warmup 1.5
 refuse 'mode.*"fsdp"; known: dp, ddp' "$lockstep" train --mode fsdp
 refuse 'mode ddp needs devices' "$lockstep" train --mode ddp --devices host
 refuse 'mixed has a table on the host' "$lockstep" train --mode ddp --model mixed --data random
-refuse "model.*'mpl'.*mlp" "$lockstep" train --model mpl
+refuse "workload.*'mpl'.*mlp" "$lockstep" train --model mpl
 refuse 'digits has 64 numbers a row, the model takes 5' "$lockstep" train --model mlp:5,2
 refuse 'digits has 10 classes' "$lockstep" train --model mlp:64,9
 refuse '80.02 GiB of weights, 66 times .*, do not fit in this machine.s [0-9.]* GiB of memory$' \

@@ -391,7 +391,7 @@ PAGES: dict[str, tuple[Row, ...]] = {
         Row("lockstep train --devices virt:3 --seeds 5 --require 96.5", swap=(("--seeds 5", "--seeds 2"), ("96.5", "50")), more=" --epochs 1",
             prints=("(?i)median",), checks=("lockstep train --devices virt:3 --seeds 2 --require 99.9 --epochs 1; [ $? -eq 1 ]",)),
         Row("lockstep train --devices virt:3 --against virt:1", more=" --epochs 1", prints=("^virt:3 against virt:1: holds$",)),
-        Row("lockstep train --devices virt:2 --model gpt-small --batch 8 --data text:my.txt", swap=(("gpt-small", "gpt-tiny"),), more=" --epochs 1",
+        Row("lockstep train --devices virt:2 --workload gpt-small --batch 8 --data text:my.txt", swap=(("gpt-small", "gpt-tiny"),), more=" --epochs 1",
             before=('head -c 8000 "$SOURCE/README.md" >my.txt',), prints=("test loss",)),
         Row("lockstep train --devices virt:3 --against virt:1 --epochs 2", prints=(
             "^exact steps: 8 on whole numbers, all bits equal$", "^ +8 of them equal those of a float64 model$", "^virt:3 against virt:1: holds$")),

@@ -13,7 +13,7 @@ here=$(cd -- "$(dirname -- "$0")" && pwd)
 cd "$3"
 
 "$lockstep" sweep --workload tutorial --devices virt:2 --batch 30 --seconds 0.01 --launches 6 \
-    --out records.jsonl 2>err || fail "the sweep"
+    --verbose --out records.jsonl 2>err || fail "the sweep"
 grep -Eq '^  outside   [0-9.]+ m?s of a launch: process [0-9.]+ [mu]?s, devices ' err || fail "no line of costs"
 [ "$(grep -c '"schema":"lockstep/cell/' records.jsonl)" -eq 18 ] || fail "not 18 launches"
 for field in devices_ns reference_ns verify_ns launch_ns; do

@@ -199,7 +199,7 @@ Test(soak, replay_is_a_command)
 
     soak_replay(&options, 9, text);
     cr_assert_str_eq(text, "lockstep soak --devices virt:2 --mode overlap --workload mlp:24,16,8 "
-                           "--batch 40 --seed 7 --limit 2.5 --first 8 --iterations 2");
+                           "--batch 40 --seed 7 --timeout 2.5 --first 8 --iterations 2");
     soak_replay(&options, 1, text);
     cr_assert(strstr(text, "--first 1 --iterations 1"), "%s", text);
     strcpy(options.backend, "cpu-ref");
