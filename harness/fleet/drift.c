@@ -63,6 +63,7 @@ static void add_drift(struct fleet *fleet, struct fleet_node *node, const struct
     if (!words || node->status != FLEET_ACCEPTED)
         return;
     node->status = FLEET_NOT_SHOWN;
+    snprintf(node->cause, sizeof node->cause, "%s", words);
     snprintf(node->why, sizeof node->why, "it is accepted, but %s: %.90s, most have %.90s", words,
              value ? value : "unknown", subject->most ? subject->most : "none");
 }
@@ -95,6 +96,7 @@ static void judge_subject(struct fleet *fleet, struct subject *subject, bool spo
             if (node->status != FLEET_ACCEPTED)
                 continue;
             node->status = FLEET_NOT_SHOWN;
+            snprintf(node->cause, sizeof node->cause, "no majority has its %.40s", what);
             snprintf(node->why, sizeof node->why,
                      "it is accepted, but of %zu different %s none is that of most nodes",
                      subject->values, what);

@@ -3,7 +3,7 @@
  * The main program needs fleet_main only; the rest is shared by the files of this room. The way of
  * the data: expect.c reads the names that should be there, folder.c finds the files and makes one
  * node of each name, verdict.c and limits.c read them, drift.c and outliers.c compare the nodes,
- * and write.c, json.c and page.c write the result.
+ * answer.c says what to do, and write.c, json.c and page.c write the result.
  *
  * Files are input: an error in one makes its node BROKEN, and no other. A node
  * passes only if its own verdict is ACCEPTED by the limits that most of the fleet has, no other
@@ -32,7 +32,8 @@ enum {
     FLEET_FACTS = 512,      /* of a verdict */
     FLEET_LIMITS = 256,     /* of a verdict */
     FLEET_DEVICES = 64,     /* of a limit */
-    FLEET_TEXT = 320
+    FLEET_TEXT = 320,
+    FLEET_CAUSE = 72
 };
 
 enum fleet_status {
@@ -74,12 +75,16 @@ struct fleet_node {
     bool expected;
     bool starved; /* memory or descriptors were short when its file was read */
     enum fleet_status status;
-    char why[FLEET_TEXT]; /* the first reason of all but ACCEPTED */
+    char why[FLEET_TEXT];    /* the first reason of all but ACCEPTED */
+    char cause[FLEET_CAUSE]; /* REJECTED, NOT SHOWN: the same in few words: "step_time" */
     struct fleet_fact *fact;
     struct fleet_limit *limit;
     struct fleet_number *number;
     size_t n_facts, n_limits, n_numbers;
     size_t drifts, worse, better; /* outlying numbers */
+    size_t compared;              /* numbers */
+    double lag; /* of these, how much worse the worst is than the median: a logarithm */
+    const struct fleet_outlier *worst; /* NULL: none is outlying and worse */
 };
 
 /* A node that differs from more than half of the nodes. */
@@ -107,6 +112,7 @@ struct fleet_outlier {
 
 struct fleet_rule {
     size_t series, small, comparisons; /* small: of fewer nodes than can be compared */
+    size_t nodes;                      /* that were compared in a series, at most */
 };
 
 struct fleet {
@@ -176,10 +182,16 @@ int fleet_exit(const struct fleet *fleet);
 
 /* "5.64 us" */
 const char *fleet_number_words(double value, const char *unit, char text[64]);
-/* "256 nodes: 255 ACCEPTED, 1 REJECTED" */
+/* "256 nodes: 255 ACCEPTED, 1 REJECTED; 2 outlying" */
 void fleet_count_words(const struct fleet *fleet, char text[FLEET_TEXT]);
-/* Why a node does not pass, "" if it does. */
+/* Returns what to do, in two sentences at most: "Take out 3 of 33: ..". NULL: memory is short. The
+ * caller frees it. */
+char *fleet_answer(const struct fleet *fleet);
+/* "26 % slower than the others" */
+void fleet_worse_words(const struct fleet_outlier *outlier, char text[], size_t bytes);
+/* Why a node does not pass, "" if it does; and its status. */
 void fleet_node_words(const struct fleet_node *node, char text[FLEET_TEXT]);
+const char *fleet_state_words(const struct fleet_node *node);
 void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEET_TEXT]);
 void fleet_rule_words(const struct fleet *fleet, char text[2 * FLEET_TEXT]);
 

@@ -236,6 +236,10 @@ static void give_reason(struct fleet_node *node, const struct view *view)
         return;
     char least[64], most[64];
 
+    snprintf(node->cause, sizeof node->cause, "%s%s%.40s",
+             view->shown.verdict == VALIDATE_FAIL ? ""
+                                                  : validate_verdict_words[view->shown.verdict],
+             view->shown.verdict == VALIDATE_FAIL ? "" : " ", view->limit.metric);
     fleet_number_words(view->limit.least, view->unit, least);
     fleet_number_words(view->limit.most, view->unit, most);
     if (!isfinite(view->limit.least))
@@ -284,8 +288,10 @@ int fleet_limits(const json_t *root, enum validate_verdict cases, struct fleet_n
             return text_fail(why, "it says that %g binding limits are %s, and %zu are", messages,
                              validate_verdict_words[v], count[v]);
     }
-    if (node->status != FLEET_ACCEPTED && node->why[0] == '\0')
+    if (node->status != FLEET_ACCEPTED && node->why[0] == '\0') {
         snprintf(node->why, sizeof node->why, "no limit of it says why");
+        snprintf(node->cause, sizeof node->cause, "no limit says why");
+    }
     /* The members of limits that come from the profile, not from the measurement. */
     static const char *const members[] = {"metric", "statistic", "min", "max", "unit", "binding"};
     json_t *asked = json_array();

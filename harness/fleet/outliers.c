@@ -60,13 +60,18 @@ static void judge_series(struct fleet *fleet, const struct entry entry[], size_t
     for (size_t i = 0; i < n; ++i)
         x[i] = log_of(entry[i].number->value);
     band = outlier_band(x, n, fleet->rule.comparisons, scratch);
-    for (size_t i = 0; band.valid && i < n; ++i)
+    for (size_t i = 0; band.valid && i < n; ++i) {
+        const double above = x[i] - band.middle;
+        const int worse = entry[i].limit->worse;
+        const double lag = worse == 0 ? fabs(above) : worse * above;
+        struct fleet_node *node = entry[i].node;
+
+        node->lag = node->compared++ == 0 ? lag : fmax(node->lag, lag);
         if (log_of(entry[i].number->hi) < band.lo || log_of(entry[i].number->lo) > band.hi) {
-            const int worse = entry[i].limit->worse;
-            const bool is_worse = worse == 0 || (worse > 0) == (x[i] > band.middle);
+            const bool is_worse = worse == 0 || (worse > 0) == (above > 0);
 
             fleet->outlier[fleet->n_outliers++] =
-                (struct fleet_outlier){.node = entry[i].node,
+                (struct fleet_outlier){.node = node,
                                        .limit = entry[i].limit,
                                        .device = entry[i].number->device,
                                        .value = entry[i].number->value,
@@ -75,9 +80,10 @@ static void judge_series(struct fleet *fleet, const struct entry entry[], size_t
                                        .hi = band.hi <= none ? 0 : exp(band.hi),
                                        .nodes = n,
                                        .is_worse = is_worse};
-            entry[i].node->worse += is_worse;
-            entry[i].node->better += !is_worse;
+            node->worse += is_worse;
+            node->better += !is_worse;
         }
+    }
 }
 
 /* The worst of a node first: how far it is from the others, in logarithms. */
@@ -124,6 +130,7 @@ int fleet_find_outliers(struct fleet *fleet)
             ++rule->series;
             rule->small += end - i < OUTLIER_LEAST;
             rule->comparisons += end - i < OUTLIER_LEAST ? 0 : end - i;
+            rule->nodes = end - i > rule->nodes ? end - i : rule->nodes;
         }
         for (size_t i = 0; i < n; i = end) {
             end = end_of_series(entry, i, n);

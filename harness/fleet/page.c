@@ -1,17 +1,23 @@
 /* fleet/page.c: the fleet as one page, index.html, in the style of the page of a report; and its
- * tables, of which the summary of a job has some. Failures come first; rows that a table leaves out
- * are counted below it.
+ * tables, of which the summary of a job has some. What to do comes first, and statistics last; rows
+ * that a table leaves out are counted below it.
  *
  * The page loads nothing and runs nothing. Names and values are input: they go through text_print,
  * which escapes them. */
 #include "report/page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "export/grid.h"
 #include "files/text_out.h"
 #include "fleet/fleet.h"
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-enum { SHOWN = 100, NAMED = 8 };
+/* SHORT: bytes of an answer that is set in large letters. */
+enum { SHOWN = 100, SHORT = 240 };
 
 static void open_table(struct grid *grid, struct text_out *out, const char *id, const char *title)
 {
@@ -41,159 +47,41 @@ static int put_table(struct grid *grid, size_t n, const char *remark)
 
 /* ---- nodes -------------------------------------------------------------------------------- */
 
-static void status_row(struct grid *grid, const char *status, size_t nodes, bool failed,
-                       const char *meaning)
-{
-    grid_row(grid, failed && nodes > 0 ? "failed" : "");
-    grid_cell(grid, "text name", "%s", status);
-    grid_cell(grid, "number", "%zu", nodes);
-    grid_cell(grid, "text reason", "%s", meaning);
-}
-
-static int put_statuses(struct text_out *out, const struct fleet *fleet)
-{
-    static const char *const meanings[FLEET_STATUSES] = {
-        [FLEET_ACCEPTED] = "keeps its limits; it passes if no number of it is outlying",
-        [FLEET_REJECTED] = "a limit of it is FAIL",
-        [FLEET_NOT_SHOWN] = "not measured well enough, or judged by other limits than most",
-        [FLEET_BROKEN] = "its file says nothing that can be believed",
-        [FLEET_MISSING] = "expected, and without a file"};
-    struct grid grid;
-
-    open_table(&grid, out, "statuses", "Status");
-    grid_heading(&grid, "text name", "Status");
-    grid_heading(&grid, "number", "Nodes");
-    grid_heading(&grid, "text reason", "What it means");
-    for (int i = 0; i < FLEET_STATUSES; ++i)
-        status_row(&grid, fleet_status_words[i], fleet->count[i], i != FLEET_ACCEPTED, meanings[i]);
-    status_row(&grid, "outlying", fleet->outlying, true,
-               "a number of it is worse than that of the others, whatever its status is");
-    return put_table(&grid, grid.rows, "");
-}
-
-/* "ACCEPTED, outlying" */
-static void status_cell(struct grid *grid, const struct fleet_node *node)
-{
-    grid_cell(grid, "text status", "%s%s", fleet_status_words[node->status],
-              node->worse > 0 ? ", outlying" : "");
-}
-
-/* Nodes that do not pass. The summary of a job also has nodes that were not expected, and shows
- * only their status. */
-static int put_failing(struct text_out *out, const struct fleet *fleet)
+/* Adds nodes that do not pass; or all of them, folded up. The summary of a job also has nodes that
+ * were not expected. */
+static int put_nodes(struct text_out *out, const struct fleet *fleet, bool all)
 {
     char words[FLEET_TEXT];
     struct grid grid;
     size_t n = 0;
 
-    open_table(&grid, out, "failing", "Nodes that do not pass");
+    open_table(&grid, out, all ? "nodes" : "failing", all ? "All nodes" : "Nodes that do not pass");
+    grid.fold = all ? GRID_FOLDED : GRID_PLAIN;
     grid_heading(&grid, "text name", grid.brief ? "node" : "Node");
     grid_heading(&grid, "text status", grid.brief ? "status" : "Status");
+    if (all)
+        grid_headings(&grid, "number", "Worse|Differs");
     grid_heading(&grid, "text reason", grid.brief ? "why" : "Why");
     for (size_t i = 0; i < fleet->n; ++i) {
         const struct fleet_node *node = &fleet->node[i];
-        const bool unexpected = grid.brief && fleet->expects && !node->expected;
+        const bool passes = fleet_passes(node), unexpected = fleet->expects && !node->expected;
 
-        if ((fleet_passes(node) && !unexpected) || n++ >= SHOWN)
+        if (!all && ((passes && !(unexpected && grid.brief)) || n++ >= SHOWN))
             continue;
         fleet_node_words(node, words);
-        grid_row(&grid, "failed");
+        grid_row(&grid, passes && all ? "" : "failed");
         grid_cell(&grid, "text name", "%s", node->name);
-        if (grid.brief)
-            grid_cell(&grid, "text status", "%s", fleet_status_words[node->status]);
-        else
-            status_cell(&grid, node);
+        grid_cell(&grid, "text status", "%s", fleet_state_words(node));
+        if (all) {
+            grid_cell(&grid, "number", "%zu", node->worse);
+            grid_cell(&grid, "number", "%zu", node->drifts);
+        }
         grid_cell(&grid, "text reason", "%s%s", words, unexpected ? " (not expected)" : "");
     }
-    return put_table(&grid, n, "");
-}
-
-/* All of them, folded up. */
-static int put_nodes(struct text_out *out, const struct fleet *fleet)
-{
-    static const char *const columns[][2] = {{"text name", "Node"}, {"text status", "Status"},
-                                             {"text", "Passes"},    {"number", "Worse"},
-                                             {"number", "Differs"}, {"text", "File"},
-                                             {"text reason", "Why"}};
-    char words[FLEET_TEXT];
-    struct grid grid;
-
-    open_table(&grid, out, "nodes", "All nodes");
-    grid.fold = GRID_FOLDED;
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; ++i)
-        grid_heading(&grid, columns[i][0], columns[i][1]);
-    for (size_t i = 0; i < fleet->n; ++i) {
-        const struct fleet_node *node = &fleet->node[i];
-
-        fleet_node_words(node, words);
-        grid_row(&grid, fleet_passes(node) ? "" : "failed");
-        grid_cell(&grid, "text name", "%s", node->name);
-        status_cell(&grid, node);
-        grid_cell(&grid, "text", "%s",
-                  !fleet_passes(node)                 ? "no"
-                  : fleet->expects && !node->expected ? "yes, not expected"
-                                                      : "yes");
-        grid_cell(&grid, "number", "%zu", node->worse);
-        grid_cell(&grid, "number", "%zu", node->drifts);
-        grid_cell(&grid, "text", "%s", node->file);
-        grid_cell(&grid, "text reason", "%s", words);
-    }
-    return put_table(&grid, 1,
-                     "Worse: numbers that are outlying and worse. Differs: facts in which it "
-                     "differs from most.");
-}
-
-/* ---- numbers ------------------------------------------------------------------------------ */
-
-/* How many numbers are outlying at each place in a node, and whose: "node001, node007 and 3
- * more". */
-static int put_positions(struct text_out *out, const struct fleet *fleet)
-{
-    struct grid grid;
-    int last = -1; /* the largest device that any number is about */
-
-    for (size_t i = 0; i < fleet->n; ++i)
-        for (size_t k = 0; k < fleet->node[i].n_numbers; ++k)
-            if (fleet->node[i].number[k].device > last)
-                last = fleet->node[i].number[k].device;
-    open_table(&grid, out, "positions", "Outlying numbers by device position");
-    grid_heading(&grid, "text name", "Position");
-    grid_heading(&grid, "number", "Worse");
-    grid_heading(&grid, "number", "Better");
-    grid_heading(&grid, "text reason", "Nodes that are worse there");
-    for (int device = -1; device <= last; ++device) {
-        const struct fleet_node *before = NULL;
-        char words[2 * FLEET_TEXT] = "";
-        size_t count[2] = {0, 0}, n = 0;
-
-        /* Outliers are in the order of nodes. */
-        for (size_t i = 0; i < fleet->n_outliers; ++i) {
-            const struct fleet_outlier *outlier = &fleet->outlier[i];
-
-            if (outlier->device != device)
-                continue;
-            ++count[outlier->is_worse];
-            if (!outlier->is_worse || outlier->node == before)
-                continue;
-            before = outlier->node;
-            if (n++ < NAMED)
-                text_add(words, sizeof words, "%s%.60s", n > 1 ? ", " : "", before->name);
-        }
-        if (n > NAMED)
-            text_add(words, sizeof words, " and %zu more", n - NAMED);
-        grid_row(&grid, count[true] > 0 ? "failed" : "");
-        if (device >= 0)
-            grid_cell(&grid, "text name", "device %d", device);
-        else
-            grid_cell(&grid, "text name", "the whole node");
-        grid_cell(&grid, "number", "%zu", count[true]);
-        grid_cell(&grid, "number", "%zu", count[false]);
-        grid_cell(&grid, "text reason", "%s", words);
-    }
-    return put_table(
-        &grid, grid.rows,
-        "A number of a device is compared with the same device of all nodes. So a position "
-        "that is slow everywhere is not here.");
+    return put_table(&grid, all ? 1 : n,
+                     all ? "Worse: numbers that are outlying and worse. Differs: facts in which it "
+                           "differs from most."
+                         : "");
 }
 
 /* ---- what is outlying, and what differs --------------------------------------------------- */
@@ -244,21 +132,98 @@ static int put_drift(struct text_out *out, const struct fleet *fleet)
 
 int fleet_tables(struct text_out *out, const struct fleet *fleet)
 {
+    const bool page = out->form == TEXT_HTML;
     int status;
 
-    if (out->form == TEXT_MARKDOWN) {
-        status = put_failing(out, fleet);
-        status |= put_outliers(out, fleet);
-        return status | put_drift(out, fleet);
-    }
-    text_print(out, "<div class=\"cards\">\n");
-    status = put_statuses(out, fleet);
-    status |= put_failing(out, fleet);
-    status |= put_positions(out, fleet);
+    text_print(out, page ? "<div class=\"cards\">\n" : "");
+    status = put_nodes(out, fleet, false);
     status |= put_outliers(out, fleet);
     status |= put_drift(out, fleet);
-    text_print(out, "</div>\n");
-    return status | put_nodes(out, fleet);
+    text_print(out, page ? "</div>\n" : "");
+    return page ? status | put_nodes(out, fleet, true) : status;
+}
+
+/* ---- a dot for each node --------------------------------------------------------------------- */
+
+/* Pixels: of the picture, and where its lines are. Places to the right are tenths of a percent of
+ * its width, so that letters are of one size on any screen. */
+enum { HIGH = 190, TOP = 30, BOTTOM = 160, LEFT = 120, WIDE = 860, LABEL = 14, APART = 300 };
+
+static double percent_worse(const struct fleet_node *node)
+{
+    return fmax(100 * expm1(node->lag), 0);
+}
+
+static void print_label(struct text_out *out, int at, int y, bool left, const char *words)
+{
+    text_print(out, "<text x=\"%d.%d%%\" y=\"%d\" text-anchor=\"%s\">%s</text>\n", at / 10, at % 10,
+               y, left ? "end" : "start", words);
+}
+
+/* How much worse than the median each node is, in the number in which it is worst. Colours are
+ * those of paper: the style sheet turns them round in the dark. */
+static void put_dots(struct text_out *out, const struct fleet *fleet)
+{
+    static const double tops[] = {5, 10, 20, 50, 100, 200, 500, 1000};
+    size_t nodes = 0, top = 0, i = 0;
+    int last_at = -APART, last_y = 0;
+    char words[64];
+
+    for (size_t k = 0; k < fleet->n; ++k) {
+        nodes += fleet->node[k].compared > 0;
+        while (fleet->node[k].compared > 0 && top + 1 < sizeof tops / sizeof tops[0] &&
+               percent_worse(&fleet->node[k]) > tops[top])
+            ++top;
+    }
+    if (nodes == 0)
+        return;
+    text_print(out,
+               "<section class=\"tables\" id=\"dots\">\n<h2>How much worse than the median each "
+               "node is</h2>\n"
+               "<div class=\"drawing\" role=\"img\" aria-label=\"a dot for each node\">\n"
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" style=\"height:%dpx\" font-size=\"12\" "
+               "fill=\"#535b64\">\n",
+               HIGH);
+    for (int line = 0; line <= 2; ++line) {
+        const int y = BOTTOM - line * (BOTTOM - TOP) / 2;
+
+        text_print(out, "<line x1=\"0\" x2=\"100%%\" y1=\"%d\" y2=\"%d\" stroke=\"#d9dde2\"/>\n", y,
+                   y);
+        snprintf(words, sizeof words, "%g %%", line * tops[top] / 2);
+        print_label(out, 0, y - 4, false, words);
+    }
+    for (size_t k = 0; k < fleet->n; ++k) {
+        const struct fleet_node *node = &fleet->node[k];
+        const double percent = fmin(percent_worse(node), 1e6);
+        const double high = fmin(percent / tops[top], 1);
+        const int at = LEFT + (int)((size_t)WIDE * (2 * i + 1) / (2 * nodes));
+        const int y = BOTTOM - (int)lround(high * (BOTTOM - TOP));
+        const bool passes = fleet_passes(node);
+
+        if (node->compared == 0)
+            continue;
+        ++i;
+        text_print(out,
+                   "<circle cx=\"%d.%d%%\" cy=\"%d\" r=\"%d\" fill=\"%s\"><title>%s: %d "
+                   "%%</title></circle>\n",
+                   at / 10, at % 10, y, passes ? 3 : 5, passes ? "#535b64" : "#a8320a", node->name,
+                   (int)lround(percent));
+        if (passes || (at - last_at < APART && abs(y - last_y) < LABEL))
+            continue;
+        snprintf(words, sizeof words, "%.*s", LABEL, node->name);
+        print_label(out, at > 600 ? at - 12 : at + 12, y - 6, at > 600, words);
+        last_at = at;
+        last_y = y;
+    }
+    snprintf(words, sizeof words, "%zu nodes, by name", nodes);
+    print_label(out, LEFT, BOTTOM + 22, false, words);
+    text_print(
+        out, "</svg>\n</div>\n<p class=\"remark\">Each dot is a node: in the number in which it is "
+             "worst, it is so much worse than the median of all. Red nodes do not pass.");
+    if (nodes < fleet->n)
+        text_print(out, " Nodes without a dot: %zu, which have no number to compare.",
+                   fleet->n - nodes);
+    text_print(out, "</p>\n</section>\n");
 }
 
 /* ---- the page ----------------------------------------------------------------------------- */
@@ -270,8 +235,11 @@ int fleet_page(const char *folder, const struct fleet *fleet, struct text_error 
     const bool open = fleet->n_outliers + fleet->rule.small > 0 || fleet->rule.comparisons == 0;
     size_t passing = 0, differ = 0, judged = 0;
     struct report_badge badge[3];
+    char words[2 * FLEET_TEXT], *answer = fleet_answer(fleet);
     struct text_out out;
 
+    if (!answer)
+        return text_fail(why, "no memory for the page");
     for (size_t i = 0; i < fleet->n; ++i) {
         passing += fleet_passes(&fleet->node[i]);
         differ += fleet->node[i].drifts > 0;
@@ -284,7 +252,8 @@ int fleet_page(const char *folder, const struct fleet *fleet, struct text_error 
     snprintf(badge[1].head, sizeof badge[1].head,
              fleet->rule.comparisons > 0 ? "%zu outlying node%s" : "no number was compared",
              fleet->outlying, fleet->outlying == 1 ? "" : "s");
-    fleet_rule_words(fleet, badge[1].words);
+    snprintf(badge[1].words, sizeof badge[1].words, "%zu of %zu numbers were compared.",
+             fleet->rule.series - fleet->rule.small, fleet->rule.series);
     badge[2].tone = differ + fleet->n_splits > 0 || judged < fleet->n || judged < 2 ? REPORT_AMBER
                                                                                     : REPORT_GOOD;
     snprintf(badge[2].head, sizeof badge[2].head, "%zu node%s from most", differ,
@@ -294,9 +263,14 @@ int fleet_page(const char *folder, const struct fleet *fleet, struct text_error 
     if (fleet->n_splits > 0)
         text_add(badge[2].words, sizeof badge[2].words,
                  " Of %zu more no value is that of more than half of the nodes.", fleet->n_splits);
-    if (text_open(&out, folder, "index.html", TEXT_HTML, why) != 0)
+    if (text_open(&out, folder, "index.html", TEXT_HTML, why) != 0) {
+        free(answer);
         return -1;
+    }
     report_head(&out, "Lockstep fleet");
+    text_print(&out, "<p class=\"%s\" id=\"answer\" style=\"margin-bottom:1rem\">%s</p>\n",
+               strlen(answer) < SHORT ? "verdict" : "lead", answer);
+    free(answer);
     text_print(&out,
                "<header class=\"strip\">\n<div class=\"what\"><h1>Lockstep fleet</h1>\n"
                "<p><b>%zu nodes</b><br/>%s</p></div>\n<ul class=\"badges\">\n",
@@ -304,10 +278,12 @@ int fleet_page(const char *folder, const struct fleet *fleet, struct text_error 
     for (int i = 0; i < 3; ++i)
         report_badge_print(&out, &badge[i]);
     text_print(&out, "</ul>\n</header>\n");
+    put_dots(&out, fleet);
     if (fleet_tables(&out, fleet) != 0) {
         text_discard(&out);
         return text_fail(why, "no memory for the tables of the page");
     }
-    text_print(&out, "</main>\n</body>\n</html>\n");
+    fleet_rule_words(fleet, words);
+    text_print(&out, "<p class=\"remark\">%s</p>\n</main>\n</body>\n</html>\n", words);
     return text_close(&out, why);
 }

@@ -247,9 +247,11 @@ static int read_conformance(const json_t *root, struct fleet_node *node,
     if (shown != *verdict && *verdict != VALIDATE_UNMEASURED && *verdict != VALIDATE_INVALID)
         return text_fail(why, "its conformance is %.20s, its cases show %s", words,
                          validate_verdict_words[shown]);
-    if (*verdict == VALIDATE_FAIL || (*verdict > 0 && node->status == FLEET_NOT_SHOWN))
+    if (*verdict == VALIDATE_FAIL || (*verdict > 0 && node->status == FLEET_NOT_SHOWN)) {
         snprintf(node->why, sizeof node->why, "%.20s conformance: %.180s", words,
                  reason ? reason : "no reason");
+        snprintf(node->cause, sizeof node->cause, "conformance");
+    }
     return fleet_add_fact(node, "conformance.required",
                           json_string_value(json_object_get(cases, "required")), why);
 }
@@ -308,5 +310,6 @@ int fleet_verdict(const json_t *root, struct fleet_node *node, struct text_error
         return status;
     node->status = FLEET_NOT_SHOWN;
     snprintf(node->why, sizeof node->why, "it is accepted, but it is of %s", doubt[0]);
+    snprintf(node->cause, sizeof node->cause, "its records are doubtful");
     return 0;
 }

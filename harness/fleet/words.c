@@ -27,6 +27,10 @@ void fleet_count(struct fleet *fleet)
         fleet->outlying += node->worse > 0;
         fleet->unexpected += fleet->expects && !node->expected;
     }
+    /* The outlying numbers of a node are in order, the worst one first. */
+    for (size_t i = fleet->n_outliers; i-- > 0;)
+        if (fleet->outlier[i].is_worse)
+            fleet->node[fleet->outlier[i].node - fleet->node].worst = &fleet->outlier[i];
 }
 
 int fleet_exit(const struct fleet *fleet)
@@ -40,17 +44,25 @@ int fleet_exit(const struct fleet *fleet)
 
 /* ---- words -------------------------------------------------------------------------------- */
 
+/* QUANTITY_KINDS: a unit of a later version. */
+static enum quantity_kind kind_of_unit(const char *unit)
+{
+    int kind = 0;
+
+    while (kind < QUANTITY_KINDS && strcmp(unit, quantity_base_unit((enum quantity_kind)kind)) != 0)
+        ++kind;
+    return (enum quantity_kind)kind;
+}
+
 const char *fleet_number_words(double value, const char *unit, char text[64])
 {
+    const enum quantity_kind kind = kind_of_unit(unit);
     char words[QUANTITY_TEXT];
 
-    for (int kind = 0; kind < QUANTITY_KINDS; ++kind) {
-        if (strcmp(unit, quantity_base_unit((enum quantity_kind)kind)) == 0) {
-            snprintf(text, 64, "%s", quantity_words(value, (enum quantity_kind)kind, words));
-            return text;
-        }
-    }
-    snprintf(text, 64, "%.4g%s%.15s", value, unit[0] != '\0' ? " " : "", unit);
+    if (kind < QUANTITY_KINDS)
+        snprintf(text, 64, "%s", quantity_words(value, kind, words));
+    else
+        snprintf(text, 64, "%.4g%s%.15s", value, unit[0] != '\0' ? " " : "", unit);
     return text;
 }
 
@@ -58,10 +70,12 @@ void fleet_count_words(const struct fleet *fleet, char text[FLEET_TEXT])
 {
     int at = snprintf(text, FLEET_TEXT, "%zu node%s:", fleet->n, fleet->n == 1 ? "" : "s");
 
-    for (int i = 0; i < FLEET_STATUSES; ++i)
-        at += snprintf(text + at, FLEET_TEXT - (size_t)at, "%s %zu %s", i > 0 ? "," : "",
-                       fleet->count[i], fleet_status_words[i]);
-    snprintf(text + at, FLEET_TEXT - (size_t)at, "; %zu outlying", fleet->outlying);
+    for (int i = 0, n = 0; i < FLEET_STATUSES; ++i)
+        if (fleet->count[i] > 0)
+            at += snprintf(text + at, FLEET_TEXT - (size_t)at, "%s %zu %s", n++ > 0 ? "," : "",
+                           fleet->count[i], fleet_status_words[i]);
+    if (fleet->outlying > 0)
+        snprintf(text + at, FLEET_TEXT - (size_t)at, "; %zu outlying", fleet->outlying);
 }
 
 void fleet_node_words(const struct fleet_node *node, char text[FLEET_TEXT])
@@ -76,22 +90,76 @@ void fleet_node_words(const struct fleet_node *node, char text[FLEET_TEXT])
                  n == 1 ? "is" : "are");
 }
 
+/* Whether a number says how fast something is, as a time or as a rate. */
+static bool is_speed(const struct fleet_outlier *outlier)
+{
+    const enum quantity_kind kind = kind_of_unit(outlier->limit->unit);
+
+    return kind == QUANTITY_TIME || kind == QUANTITY_RATE || kind == QUANTITY_SPEED ||
+           kind == QUANTITY_WORK;
+}
+
+const char *fleet_state_words(const struct fleet_node *node)
+{
+    if (node->status != FLEET_ACCEPTED || node->worse == 0)
+        return fleet_status_words[node->status];
+    return is_speed(node->worst) ? "slower than its neighbours (keeps its limits)"
+                                 : "worse than its neighbours (keeps its limits)";
+}
+
+/* Adds "26 % slower than", "twice as slow as", "6 % more than". A rate is compared as the time that
+ * it takes. */
+static void add_difference(const struct fleet_outlier *outlier, char text[], size_t bytes)
+{
+    const bool speed = is_speed(outlier);
+    const bool rate = speed && kind_of_unit(outlier->limit->unit) != QUANTITY_TIME;
+    const double ratio = rate ? outlier->median / outlier->value : outlier->value / outlier->median;
+    const bool more = ratio >= 1;
+    const double times = more ? ratio : 1 / ratio;
+
+    if (!isfinite(times))
+        text_add(text, bytes, "not at all as");
+    else if (!speed && times < 1.95)
+        text_add(text, bytes, "%.0f %% %s than", 100 * fabs(ratio - 1), more ? "more" : "less");
+    else if (times < 1.95)
+        text_add(text, bytes, "%.0f %% %s than", 100 * (times - 1), more ? "slower" : "faster");
+    else {
+        if (times < 2.05)
+            text_add(text, bytes, "twice");
+        else
+            text_add(text, bytes, "%.*f times", times < 9.95 ? 1 : 0, times);
+        text_add(text, bytes, " as %s as",
+                 speed  ? (more ? "slow" : "fast")
+                 : more ? "much"
+                        : "little");
+    }
+}
+
+void fleet_worse_words(const struct fleet_outlier *outlier, char text[], size_t bytes)
+{
+    text[0] = '\0';
+    if (outlier->device >= 0)
+        text_add(text, bytes, "device %d: ", outlier->device);
+    if (!is_speed(outlier))
+        text_add(text, bytes, "%.*s ", (int)strcspn(outlier->limit->name, " "),
+                 outlier->limit->name);
+    add_difference(outlier, text, bytes);
+    text_add(text, bytes, " the others");
+}
+
 void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEET_TEXT])
 {
     const char *unit = outlier->limit->unit;
-    const double change = 100 * (outlier->value / outlier->median - 1);
-    char value[64], median[64], lo[64], hi[64], device[24] = "", percent[48] = "";
+    char value[64], median[64];
 
-    if (isfinite(change))
-        snprintf(percent, sizeof percent, ", %+.*f %%", fabs(change) < 100 ? 1 : 0, change);
+    snprintf(text, 2 * FLEET_TEXT, "%.200s", outlier->limit->name);
     if (outlier->device >= 0)
-        snprintf(device, sizeof device, ", device %d", outlier->device);
-    snprintf(text, 2 * FLEET_TEXT,
-             "%.200s%s: %s%s; the median of %zu nodes is %s, and those like it are within %s to "
-             "%s%s",
-             outlier->limit->name, device, fleet_number_words(outlier->value, unit, value), percent,
-             outlier->nodes, fleet_number_words(outlier->median, unit, median),
-             fleet_number_words(outlier->lo, unit, lo), fleet_number_words(outlier->hi, unit, hi),
+        text_add(text, 2 * FLEET_TEXT, ", device %d", outlier->device);
+    text_add(text, 2 * FLEET_TEXT, ": ");
+    add_difference(outlier, text, 2 * FLEET_TEXT);
+    text_add(text, 2 * FLEET_TEXT, " the other %zu nodes: %s, and the median is %s%s",
+             outlier->nodes - 1, fleet_number_words(outlier->value, unit, value),
+             fleet_number_words(outlier->median, unit, median),
              outlier->is_worse ? "" : " (better: is it measured as the others are?)");
 }
 
@@ -149,11 +217,16 @@ void fleet_rule_words(const struct fleet *fleet, char text[2 * FLEET_TEXT])
 {
     const struct fleet_rule *rule = &fleet->rule;
 
-    snprintf(
-        text, 2 * FLEET_TEXT,
-        "Outliers: %zu comparisons of %zu numbers, by median and MAD with quantiles of "
-        "Student's t, at %.0f %% for all of them together, and no difference below %.0f %%. Of "
-        "fewer than %d nodes, and not compared: %zu number%s.",
-        rule->comparisons, rule->series - rule->small, 100 * OUTLIER_ALPHA, 100 * OUTLIER_EFFECT,
-        OUTLIER_LEAST, rule->small, rule->small == 1 ? "" : "s");
+    text[0] = '\0';
+    if (rule->comparisons > 0)
+        text_add(text, 2 * FLEET_TEXT,
+                 "%zu number%s compared over %zu nodes. A node is named if it is more than %.0f %% "
+                 "worse and chance explains it in at most 1 of %.0f fleets.",
+                 rule->series - rule->small, rule->series - rule->small == 1 ? " was" : "s were",
+                 rule->nodes, 100 * OUTLIER_EFFECT, 1 / OUTLIER_ALPHA);
+    if (rule->small > 0)
+        text_add(text, 2 * FLEET_TEXT,
+                 "%s%zu number%s not compared, because fewer than %d nodes have %s.",
+                 text[0] != '\0' ? " " : "", rule->small, rule->small == 1 ? " was" : "s were",
+                 OUTLIER_LEAST, rule->small == 1 ? "it" : "them");
 }

@@ -1,5 +1,7 @@
 /* fleet/write.c: the fleet for people (lines of at most 80 columns), for the page of a job
  * (Markdown), as a line for each node (CSV, RFC 4180), and for a scheduler (two lists of names). */
+#include <stdlib.h>
+
 #include "command/command.h"
 #include "export/grid.h"
 #include "fleet/fleet.h"
@@ -22,8 +24,14 @@ int fleet_text(FILE *stream, const struct fleet *fleet)
         [FLEET_LIST_SPLITS] = {"SPLIT", "facts without a majority"},
         [FLEET_LIST_UNEXPECTED] = {"UNEXPECTED", "nodes"},
     };
-    char words[2 * FLEET_TEXT], counts[FLEET_TEXT];
+    char words[2 * FLEET_TEXT], counts[FLEET_TEXT], *answer = fleet_answer(fleet);
+    bool any = false;
 
+    if (!answer)
+        return -1;
+    command_wrap(stream, answer, 0, 0, 80);
+    free(answer);
+    fputc('\n', stream);
     for (enum fleet_list list = 0; list < FLEET_LISTS; ++list) {
         struct fleet_item item = {.at = 0};
         size_t n = 0;
@@ -32,12 +40,14 @@ int fleet_text(FILE *stream, const struct fleet *fleet)
             if (n++ < SHOWN_IN_TEXT)
                 command_say(stream, INDENT, "%-10s %s%s%s", lists[list].label, item.name,
                             item.name[0] != '\0' ? ": " : "", item.words);
+        any = any || n > 0;
         /* Rows that are left out are counted, so that a part does not look like all there is. */
         if (n > SHOWN_IN_TEXT)
             command_say(stream, INDENT,
                         "%10s %zu more %s are not shown: --format csv or json has all", "...",
                         n - SHOWN_IN_TEXT, lists[list].rest);
     }
+    fputs(any ? "\n" : "", stream);
     fleet_rule_words(fleet, words);
     command_say(stream, 0, "%s", words);
     fleet_count_words(fleet, counts);
@@ -53,11 +63,14 @@ int fleet_markdown(FILE *stream, const struct fleet *fleet)
 {
     struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
     struct fleet_item item = {.at = 0};
-    char words[2 * FLEET_TEXT], counts[FLEET_TEXT];
+    char words[2 * FLEET_TEXT], counts[FLEET_TEXT], *answer = fleet_answer(fleet);
     size_t n = 0;
 
+    if (!answer)
+        return -1;
     fleet_count_words(fleet, counts);
-    text_print(&out, "### %s\n", counts);
+    text_print(&out, "**%s**\n\n%s\n", answer, counts);
+    free(answer);
     const int status = fleet_tables(&out, fleet);
 
     while (fleet_next(fleet, FLEET_LIST_SPLITS, &item))

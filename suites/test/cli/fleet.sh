@@ -32,11 +32,19 @@ make five 256 1 reject slow torn missing driver
 named five --expect all
 fleet 1 five --expect all --out lists
 prints 'REJECTED node0043: FAIL step_time of mlp:128,256 dp virt:8, 64 rows: is 1[12]\.[0-9]* ms, allowed is at most 9 ms'
-prints 'OUTLYING node0085: step_time floor of mlp:256,256 dp virt:8, 64 rows, cpu, threads, f32: .*, +2[0-9]\.[0-9] %; the median of 254 nodes is'
+prints 'OUTLYING node0085: step_time floor of mlp:256,256 dp virt:8, 64 rows, cpu, threads, f32: 2[0-9] % slower than the other 253 nodes: .* ms, and the median is'
+prints '^Take out 4 of 256: node0043 (REJECTED: step_time), node0085 (2[0-9] % slower than the others), node0127 (BROKEN: its file says nothing that can be believed), node0169 (no verdict)[.] REJECTED'
+prints ' 110 numbers were compared over 254 nodes[.] A node is named if it is more than 3 % worse and chance explains it in at most 1 of 20 fleets[.]'
+grep -q '^<p class="verdict" id="answer"[^>]*>Take out 4 of 256: node0043 (REJECTED: step_time), ' lists/index.html || fail "the page has no answer"
+expect_count 254 '^<circle cx="[0-9.]*%" cy="[0-9]*" r="[35]" fill="#[0-9a-f]*"><title>node[0-9]*: [0-9]* %</title></circle>$' lists/index.html
+expect_count 2 '^<circle .* r="5" fill="#a8320a"><title>node0\(043\|085\): ' lists/index.html
+expect_count 1 '<td [^>]*>slower than its neighbours (keeps its limits)</td><td [^>]*data-name="Why"' lists/index.html
 prints 'BROKEN node0127: node0127.json: not JSON: line 1'
 prints 'MISSING node0169: it is expected, and has no verdict'
 prints 'DRIFT node0211: software.gpu_software is driver 570.12, most have driver 580.65'
-prints '256 nodes: 253 ACCEPTED, 1 REJECTED, 0 NOT SHOWN, 1 BROKEN, 1 MISSING; 2 outlying'
+prints '256 nodes: 253 ACCEPTED, 1 REJECTED, 1 BROKEN, 1 MISSING; 2 outlying'
+expect_status 1 "$lockstep" fleet five --expect all --format md
+prints '^[*][*]Take out 4 of 256: node0043 (REJECTED: step.*_time), '
 printf 'node%s\n' 0043 0085 0127 0169 | cmp - lists/failing_nodes.txt || fail "failing_nodes.txt"
 sort lists/passing_nodes.txt lists/failing_nodes.txt >both
 "$python" -c 'for i in range(1, 257): print("node%04d" % i)' | cmp - both || fail "not each node once"
@@ -48,6 +56,7 @@ for seed in 11 12 13; do
     fleet 0 alike$seed --out lists
     [ ! -s lists/failing_nodes.txt ] || fail "seed $seed: $(cat lists/failing_nodes.txt)"
     expect_count 64 . lists/passing_nodes.txt
+    prints '^Take out none of 64: all keep their limits, and of 110 numbers none is worse on one of 64 nodes than on the others[.]'
 done
 
 # one FAULT STATUS WORDS: in a fleet of 24, the node with the fault is named and no other.
@@ -57,18 +66,21 @@ one() {
     fleet "$2" "$1"
     prints "$3"
 }
-one one_device 1 'OUTLYING node0013: device_spread floor of mlp:64,256 dp virt:8, 256 rows, .*, device 2: 1.06 x'
+one one_device 1 'OUTLYING node0013: device_spread floor of mlp:64,256 dp virt:8, 256 rows, .*, device 2: 6 % more than the other 23 nodes: 1.06 x'
+prints '^Take out 1 of 24: node0013 (device 2: device_spread 6 % more than the others)'
 
 # The page names that position, and no other.
 fleet 1 one_device --out page
-row='<tr class="failed"><td [^>]*>device 2</td><td [^>]*>1</td><td [^>]*>0</td><td [^>]*>node0013</td></tr>'
-expect_count 1 "$row" page/index.html
-expect_count 7 '<tr><td [^>]*>device [0-9]</td><td [^>]*>0</td><td [^>]*>0</td><td [^>]*></td></tr>' page/index.html
+expect_count 1 'device 2: 6 % more than' page/index.html
+expect_count 0 'device [013-7]: [0-9]* %' page/index.html
+expect_count 1 'worse than its neighbours (keeps its limits)</td><td [^>]*data-name="Why"' page/index.html
 expect_count 1 '23 of 24 nodes pass' page/index.html
 
 # A badge is green only if nodes were compared: a single node or a broken one is not compared.
 make single 1 1
 fleet 0 single --out page
+prints '^Take out none of 1: it keeps its limits, and none was compared with others, which takes 8 nodes[.]'
+expect_count 0 '<circle' page/index.html
 expect_count 1 '^<li class="badge good".*1 of 1 nodes pass' page/index.html
 expect_count 1 '^<li class="badge amber".*no number was compared' page/index.html
 expect_count 1 '^<li class="badge amber".*0 nodes differ from most' page/index.html
@@ -77,10 +89,13 @@ fleet 0 whole --out page
 expect_count 3 '^<li class="badge good"' page/index.html
 make part 24 3 torn
 fleet 1 part --out page
+prints '^Take out 1 of 24: node0013 (BROKEN: its file says nothing that can be believed)[.] BROKEN'
+expect_count 23 '<circle' page/index.html
 expect_count 1 '^<li class="badge amber".*0 nodes differ from most' page/index.html
 
 one model 0 'DRIFT node0013: devices.3.model is Example 90, most have Example 100'
 one not_shown 3 'NOT SHOWN node0013: OPEN step_time of .*, 128 rows: more launches can decide'
+prints '^Take out none of 24[.] Measure 1 again: node0013 (NOT SHOWN: OPEN step_time)[.] NOT SHOWN'
 one profile 3 'NOT SHOWN node0013: it is accepted, but its limits are not those of most nodes: 40 limits, SHA'
 one older 3 'NOT SHOWN node0013: it is accepted, but it is of a build and a clock that it does not name'
 one dirty 3 'NOT SHOWN node0013: it is accepted, but it is of a changed tree on commit c0ffee'
@@ -90,6 +105,7 @@ one no_median 1 'BROKEN node0013: .*: limit 5: its median is missing, or not wit
 one outside 1 'BROKEN node0013: .*: limit 5: its median is missing, or not within'
 one within 1 'BROKEN node0013: .*: limit 5: its verdict is FAIL, but its numbers show PASS'
 one nothing 1 'BROKEN node0013: .*: it is ACCEPTED, but its limits and cases show NOT SHOWN'
+prints '^Take out 1 of 24: node0013 (BROKEN: '
 one other_version 1 "its schema is 'lockstep/verdict/2.0', this program knows lockstep/verdict/1.x"
 one doubled 1 'BROKEN node0013: 2 files are of this node: again.json and node0013.json'
 make copied 24 3 copied
@@ -110,7 +126,8 @@ for i in 1 3 5 7; do
     sed -i 's/"max": 1500000.0/"max": 15000000.0/' half/node000$i.json
 done
 fleet 3 half
-prints '8 nodes: 0 ACCEPTED, 0 REJECTED, 8 NOT SHOWN'
+prints '8 nodes: 8 NOT SHOWN *$'
+prints '^Take out none of 8[.] Measure 8 again: node\[0001-0008\] (NOT SHOWN: no majority has its limits)[.] NOT'
 prints 'SPLIT limits: 2 values, and none is that of more than half; 4 nodes have 40 limits'
 expect_count 8 'NOT SHOWN  node' out
 
@@ -123,7 +140,10 @@ prints 'UNEXPECTED node0008: it has a verdict, and is not expected'
 printf 'login1,node[0001-0008]\n' >list
 fleet 1 few --expect list
 prints 'MISSING login1: it is expected'
-prints '9 nodes: 8 ACCEPTED, 0 REJECTED, 0 NOT SHOWN, 0 BROKEN, 1 MISSING; 0 outlying'
+prints '9 nodes: 8 ACCEPTED, 1 MISSING *$'
+printf 'login1,node[0001-0012]\n' >list
+fleet 1 few --expect list
+prints '^Take out 5 of 13: login1 node\[0009-0012\] (no verdict)[.]'
 refuse "list:1: 'a b' is no name of a node" sh -c 'echo "a b" >list; "$1" fleet few --expect list' - "$lockstep"
 refuse "list:2: 'n\[2-1\]': '2-1' is no range" sh -c 'printf "a\nn[2-1]\n" >list; "$1" fleet few --expect list' - "$lockstep"
 refuse 'cannot read .no/list' "$lockstep" fleet few --expect no/list
@@ -162,7 +182,7 @@ prints 'BROKEN deep: deep.json: it has 2000000 bytes'
 prints 'BROKEN twice: twice.json: not JSON: line 1: duplicate object key'
 prints 'BROKEN list: list.json: it is no verdict'
 prints 'DRIFT node0002: software.gpu_software is <script>|?\[2J<U+202E>, most have driver 580.65'
-prints '9 ACCEPTED, 0 REJECTED, 0 NOT SHOWN, 13 BROKEN'
+prints '22 nodes: 9 ACCEPTED, 13 BROKEN'
 printf '%s\n' deep empty folder list pipe twice zero | cmp - lists/failing_nodes.txt ||
     fail "failing: $(cat lists/failing_nodes.txt)"
 expect_count 9 . lists/passing_nodes.txt
@@ -228,8 +248,8 @@ fleet 1 unnamed
 prints 'BROKEN one: one.json: its machine_instance has the length 0'
 sed 's/\("machine_instance": "\)/\1m/' one.json >real/one.json
 fleet 0 real
-prints '1 node: 1 ACCEPTED, 0 REJECTED'
-prints 'Of fewer than 8 nodes, and not compared: 1 number.'
+prints '1 node: 1 ACCEPTED'
+prints '1 number was not compared, because fewer than 8 nodes have it[.]'
 sed 's/5.7 us/5 us/' p.yaml >q.yaml
 "$lockstep" validate --profile q.yaml --format json old.jsonl | sed 's/\("machine_instance": "\)/\1m/' >real/one.json
 fleet 1 real

@@ -239,6 +239,95 @@ Test(fleet, positions_of_devices)
     free(bench);
 }
 
+/* ---- words -------------------------------------------------------------------------------- */
+
+/* A number is said as what a reader knows of it: a rate that is half as large is twice as slow. */
+Test(fleet, words_of_a_difference)
+{
+    static const struct {
+        const char *unit;
+        double value, median;
+        int device;
+        const char *words;
+    } rows[] = {{"ns", 1.26, 1, -1, "26 % slower than the others"},
+                {"ns", 1.94, 1, -1, "94 % slower than the others"},
+                {"ns", 1.998, 1, -1, "twice as slow as the others"},
+                {"ns", 31.4, 10, -1, "3.1 times as slow as the others"},
+                {"ns", 0.8, 1, -1, "25 % faster than the others"},
+                {"samples/s", 50, 100, -1, "twice as slow as the others"},
+                {"FLOP/s", 80, 100, 3, "device 3: 25 % slower than the others"},
+                {"1", 1.06, 1, 2, "device 2: spread 6 % more than the others"},
+                {"B", 1, 4, -1, "spread 4.0 times as little as the others"},
+                {"ns", 1, 0, -1, "not at all as the others"}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        struct fleet_limit limit = {.name = strdup("spread floor of mlp"), .worse = 1};
+        const struct fleet_outlier outlier = {.limit = &limit,
+                                              .device = rows[i].device,
+                                              .value = rows[i].value,
+                                              .median = rows[i].median,
+                                              .nodes = 32,
+                                              .is_worse = true};
+        char words[96];
+
+        snprintf(limit.unit, sizeof limit.unit, "%s", rows[i].unit);
+        fleet_worse_words(&outlier, words, sizeof words);
+        cr_assert(strcmp(words, rows[i].words) == 0, "%s, not %s", words, rows[i].words);
+        free(limit.name);
+    }
+}
+
+/* Which nodes are to be taken out, of nodes that are made up: one of each kind, none, and many. */
+Test(fleet, the_answer)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+    uint64_t state = 5;
+    char *answer;
+
+    cr_assert_not_null(bench);
+    make_fleet(bench, 32, NORMAL, 0.005, &state);
+    fleet_scale(&bench->number[20][3], 1.5);
+    bench->node[10].status = FLEET_REJECTED;
+    snprintf(bench->node[10].cause, FLEET_CAUSE, "step_time");
+    for (size_t i = 25; i < 28; ++i)
+        bench->node[i].status = FLEET_MISSING;
+    bench->node[30].status = FLEET_NOT_SHOWN;
+    snprintf(bench->node[30].cause, FLEET_CAUSE, "OPEN step_time");
+    cr_assert(fleet_find_outliers(&bench->fleet) == 0);
+    fleet_count(&bench->fleet);
+    answer = fleet_answer(&bench->fleet);
+    cr_assert(answer &&
+                  strncmp(answer, "Take out 5 of 32: node010 (REJECTED: step_time), node020 (",
+                          58) == 0 &&
+                  strstr(answer,
+                         " % slower than the others), node[025-027] (no verdict). Measure 1 "
+                         "again: node030 (NOT SHOWN: OPEN step_time)."),
+              "%s", answer);
+    free(answer);
+    free(bench->fleet.outlier);
+
+    make_fleet(bench, 12, EQUAL, 1, &state);
+    cr_assert(fleet_find_outliers(&bench->fleet) == 0);
+    answer = fleet_answer(&bench->fleet);
+    cr_assert(answer &&
+                  strcmp(answer, "Take out none of 12: all keep their limits, and of 8 numbers "
+                                 "none is worse on one of 12 nodes than on the others.") == 0,
+              "%s", answer);
+    free(answer);
+    free(bench->fleet.outlier);
+
+    make_fleet(bench, 7, NORMAL, 0.01, &state);
+    fleet_scale(&bench->number[2][3], 5);
+    cr_assert(fleet_find_outliers(&bench->fleet) == 0);
+    answer = fleet_answer(&bench->fleet);
+    cr_assert(answer && strcmp(answer, "Take out none of 7: all keep their limits, and none was "
+                                       "compared with others, which takes 8 nodes.") == 0,
+              "%s", answer);
+    free(answer);
+    free(bench->fleet.outlier);
+    free(bench);
+}
+
 /* ---- names -------------------------------------------------------------------------------- */
 
 Test(fleet, names_for_a_scheduler)

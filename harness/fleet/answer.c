@@ -1,0 +1,129 @@
+/* fleet/answer.c: what to do with a fleet: which nodes to take out, which to measure again, and why
+ * each. */
+#include "fleet/fleet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/memory_file.h"
+#include "numbers/outlier.h"
+
+/* With more outlying nodes than this the sentence does not say how far each of them is. */
+enum { REASON = 96, MANY = 12 };
+
+struct reason {
+    const struct fleet_node *node;
+    int rank;
+    char words[REASON];
+};
+
+static int by_reason(const void *left, const void *right)
+{
+    const struct reason *a = left, *b = right;
+    int order = a->rank - b->rank;
+
+    order = order != 0 ? order : strcmp(a->words, b->words);
+    return order != 0 ? order : strcmp(a->node->name, b->node->name);
+}
+
+/* Where the digits at the end of a name begin. */
+static size_t number_in_name(const char *name)
+{
+    size_t at = strlen(name);
+
+    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
+        --at;
+    return at;
+}
+
+static bool is_next_name(const char *name, const char *next)
+{
+    const size_t at = number_in_name(name);
+
+    return strlen(name) == strlen(next) && at == number_in_name(next) &&
+           strncmp(name, next, at) == 0 &&
+           strtoull(next + at, NULL, 10) == strtoull(name + at, NULL, 10) + 1;
+}
+
+/* "node0021 (26 % slower than the others), node[0033-0040] (no verdict)": n reasons, in order. */
+static void print_reasons(FILE *to, const struct reason reason[], size_t n)
+{
+    for (size_t i = 0, last; i < n; i = last + 1) {
+        const char *const name = reason[i].node->name;
+        const bool first = i == 0 || strcmp(reason[i - 1].words, reason[i].words) != 0;
+
+        for (last = i; last + 1 < n && strcmp(reason[i].words, reason[last + 1].words) == 0 &&
+                       is_next_name(reason[last].node->name, reason[last + 1].node->name);)
+            ++last;
+        fputs(i == 0 ? "" : first ? ", " : " ", to);
+        if (last == i)
+            fputs(name, to);
+        else
+            fprintf(to, "%.*s[%s-%s]", (int)number_in_name(name), name, name + number_in_name(name),
+                    reason[last].node->name + number_in_name(name));
+        if (last + 1 == n || strcmp(reason[i].words, reason[last + 1].words) != 0)
+            fprintf(to, " (%s)", reason[i].words);
+    }
+}
+
+char *fleet_answer(const struct fleet *fleet)
+{
+    static const int ranks[FLEET_STATUSES] = {[FLEET_REJECTED] = 0,
+                                              [FLEET_ACCEPTED] = 1,
+                                              [FLEET_BROKEN] = 2,
+                                              [FLEET_MISSING] = 3,
+                                              [FLEET_NOT_SHOWN] = 4};
+    struct reason *reason = calloc(fleet->n + 1, sizeof *reason);
+    const struct fleet_rule *rule = &fleet->rule;
+    struct memory_file text = {.to = NULL};
+    size_t n = 0, out = 0;
+
+    for (size_t i = 0; reason && i < fleet->n; ++i) {
+        const struct fleet_node *node = &fleet->node[i];
+        const bool judged = node->status == FLEET_ACCEPTED || node->status == FLEET_NOT_SHOWN;
+        struct reason *one = &reason[n];
+
+        if (fleet_passes(node))
+            continue;
+        *one = (struct reason){node, ranks[node->status], "no verdict"};
+        if (judged && node->worse > 0) {
+            one->rank = ranks[FLEET_ACCEPTED];
+            if (fleet->outlying > MANY)
+                snprintf(one->words, REASON, "worse than the others");
+            else
+                fleet_worse_words(node->worst, one->words, REASON);
+        } else if (node->status == FLEET_BROKEN) {
+            snprintf(one->words, REASON, "BROKEN: its file says nothing that can be believed");
+        } else if (node->status != FLEET_MISSING) {
+            snprintf(one->words, REASON, "%s: %s", fleet_status_words[node->status], node->cause);
+        }
+        out += one->rank < ranks[FLEET_NOT_SHOWN];
+        ++n;
+    }
+    if (reason && memory_file_open(&text) == 0) {
+        qsort(reason, n, sizeof *reason, by_reason);
+        if (out > 0)
+            fprintf(text.to, "Take out %zu of %zu: ", out, fleet->n);
+        else
+            fprintf(text.to, "Take out none of %zu", fleet->n);
+        print_reasons(text.to, reason, out);
+        if (n > out) {
+            fprintf(text.to, ". Measure %zu again: ", n - out);
+            print_reasons(text.to, reason + out, n - out);
+        } else if (out == 0) {
+            fprintf(text.to, ": %s limits, and ",
+                    fleet->n == 1 ? "it keeps its" : "all keep their");
+            if (rule->comparisons > 0)
+                fprintf(text.to,
+                        "of %zu numbers none is worse on one of %zu nodes than on the others",
+                        rule->series - rule->small, rule->nodes);
+            else
+                fprintf(text.to, "none was compared with others, which takes %d nodes",
+                        OUTLIER_LEAST);
+        }
+        fputc('.', text.to);
+        (void)memory_file_close(&text);
+    }
+    free(reason);
+    return text.text;
+}
