@@ -89,8 +89,9 @@ int validate_export(FILE *stream, const struct validate *validate, enum export_f
             continue;
         if ((status = memory_file_open(&lines)) != 0)
             break;
+        validate_action_words(validate, judged, words);
         fprintf(lines.to, "likely: %s\ndo: %s\nsource: %s, %s, %s\n", validate_reason_words(judged),
-                validate_action_words(judged), limit->source, limit->date, limit->evidence);
+                words, limit->source, limit->date, limit->evidence);
         status = memory_file_close(&lines);
         cell->detail = lines.text;
     }

@@ -32,7 +32,8 @@ static void set_member(json_t *object, const char *name, json_t *value)
 
 /* ---- a limit ------------------------------------------------------------------------------ */
 
-static json_t *limit_json(const struct validate_judged *judged, int *status)
+static json_t *limit_json(const struct validate *validate, const struct validate_judged *judged,
+                          int *status)
 {
     const struct profile_limit *limit = judged->limit;
     const struct profile_place *at = &limit->at;
@@ -46,7 +47,7 @@ static json_t *limit_json(const struct validate_judged *judged, int *status)
     json_t *o = json_object(), *size = json_object();
     json_t *devices = n > 0 ? json_array() : json_null();
     json_t *by_pair = rate ? json_array() : json_null();
-    char bound[96], place[VALIDATE_TEXT], number[128];
+    char bound[96], place[VALIDATE_TEXT], number[128], action[VALIDATE_TEXT];
 
     /* The limit as the profile has it. */
     profile_bound_words(limit, bound);
@@ -92,7 +93,8 @@ static json_t *limit_json(const struct validate_judged *judged, int *status)
     set_member(o, "is", value_cleaned(judged->launches > 0 ? number : NULL));
     set_member(o, "reason", value_cleaned(judged->why));
     set_member(o, "likely", value_cleaned(validate_reason_words(judged)));
-    set_member(o, "action", value_cleaned(validate_action_words(judged)));
+    validate_action_words(validate, judged, action);
+    set_member(o, "action", value_cleaned(action));
     for (int d = 0; d < n; ++d)
         json_array_append_new(
             devices, json_pack("{s:o, s:o, s:o}", "median", value_real(shown[d].median), "lo",
@@ -158,7 +160,7 @@ int validate_json(FILE *stream, const struct validate *validate)
     int status = 0;
 
     for (unsigned i = 0; i < validate->profile->n_limits; ++i)
-        json_array_append_new(limits, limit_json(&validate->judged[i], &status));
+        json_array_append_new(limits, limit_json(validate, &validate->judged[i], &status));
     for (unsigned i = 0; i < validate->profile->n_unknown; ++i)
         json_array_append_new(unknown, value_cleaned(validate->profile->unknown[i]));
     for (int v = 0; v < VALIDATE_VERDICTS; ++v)

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_SESSIONS = 6, DATE_BYTES = 11 };
+enum { LEAST_SESSIONS = 6, DATE_BYTES = 11, NOTE = 320 };
 /* A bound that is wider than this is no limit; see validate/limit.c. */
 static const double WIDEST = 1.0 / 0.3;
 static const double SHARE = 0.95;
@@ -31,8 +31,9 @@ struct learning {
     struct report *session;
     size_t n;
     const char *command, *name;
-    const char *about; /* metrics, with commas between them; NULL: the usual ones */
-    bool near;         /* sessions that are not RECORD_SITTINGS_APART */
+    const char *about;   /* metrics, with commas between them; NULL: the usual ones */
+    bool near;           /* sessions that are not RECORD_SITTINGS_APART */
+    size_t days, starts; /* different ones, of the machine */
     FILE *to;
     double *bound; /* logarithms, by session, of a value that is better if less */
 };
@@ -193,10 +194,25 @@ static int learn_limit(const struct learning *learning, const struct report_poin
     return 1;
 }
 
+/* Says what the sessions cannot show; "" if they are of several days and starts. */
+static void note_words(const struct learning *learning, char text[NOTE])
+{
+    const bool apart = learning->days > 1 && learning->starts > 1 && !learning->near;
+
+    snprintf(
+        text, apart ? 1 : NOTE,
+        "NOTE: the %zu sessions are of %zu day%s and %zu start%s of the machine. They do not show "
+        "how days and starts differ, and the same machine may fail these limits on another day. "
+        "Learn from sessions of different days, each after a restart.",
+        learning->n, learning->days, learning->days == 1 ? "" : "s", learning->starts,
+        learning->starts == 1 ? "" : "s");
+}
+
 static int learn_all(const struct learning *learning)
 {
     const struct record_run *run = &learning->session[0].file[0].run;
     int limits = 0, n = 0, launches = run->launches;
+    char words[NOTE];
 
     for (size_t f = 1; f < learning->n; ++f)
         if (learning->session[f].file[0].run.launches < launches)
@@ -205,6 +221,11 @@ static int learn_all(const struct learning *learning)
     print_text(learning->to, learning->name);
     fprintf(learning->to, "\nmatch:\n  machine_class: %s\nrequires: {launches: %d}\nlimits:\n",
             run->machine_class, launches);
+    note_words(learning, words);
+    if (words[0] != '\0') {
+        fputs("  # ", learning->to);
+        text_wrap(learning->to, TEXT_PLAIN, words, 76, "  # ", 80);
+    }
     for (size_t i = 0; i < learning->session[0].n_points && n >= 0; ++i) {
         const struct report_point *point = &learning->session[0].point[i];
         const struct record_cell *cell = point->row->cell;
@@ -275,6 +296,7 @@ int validate_learn(const char *command, const char *name, const char *about, cha
                                 .about = about,
                                 .to = tmpfile(),
                                 .bound = calloc(n + 1, sizeof *learning.bound)};
+    char words[NOTE];
     int status = 0;
 
     if (!learning.session || !learning.bound || !learning.to)
@@ -284,18 +306,28 @@ int validate_learn(const char *command, const char *name, const char *about, cha
         ++learning.n;
     }
     /* Sessions of the same start of the machine, and within hours, do not show how days differ. */
-    for (size_t f = 0; f < learning.n && status == 0; ++f)
+    for (size_t f = 0; f < learning.n && status == 0; ++f) {
+        const struct record_file *a = learning.session[f].file;
+        bool day = true, start = true;
+
         for (size_t other = 0; other < f; ++other) {
-            const struct record_file *a = learning.session[f].file,
-                                     *b = learning.session[other].file;
+            const struct record_file *b = learning.session[other].file;
+            const bool same = strcmp(a->run.machine_instance, b->run.machine_instance) == 0;
             const uint64_t x = a->cell[0].start_epoch_ns, y = b->cell[0].start_epoch_ns;
 
             learning.near =
-                learning.near || (strcmp(a->run.machine_instance, b->run.machine_instance) == 0 &&
-                                  (x > y ? x - y : y - x) < RECORD_SITTINGS_APART);
+                learning.near || (same && (x > y ? x - y : y - x) < RECORD_SITTINGS_APART);
+            day = day && strncmp(a->run.created_utc, b->run.created_utc, DATE_BYTES - 1) != 0;
+            start = start && !same;
         }
+        learning.days += day;
+        learning.starts += start;
+    }
     if (status == 0)
         status = learn_all(&learning);
+    note_words(&learning, words);
+    if (status == 0 && words[0] != '\0')
+        command_complain(command, "%s", words);
     for (size_t f = 0; f < learning.n; ++f)
         validate_close(&learning.session[f]);
     free(learning.session);

@@ -71,21 +71,15 @@ static const struct command_option option_table[] = {
 
 static const char documentation[] =
     "Holds the records of a machine against a profile, or measures them first."
-    "\vEach limit of the profile is PASS if the bound of the median over launches, at 95 % for all "
-    "its cells and devices together, is on its good side; FAIL if the other bound is on the bad "
-    "side; OPEN if neither is shown; UNMEASURED if the records have no such number; INVALID if "
-    "no reader may believe it: launches that are not verified, simulated, oversubscribed, by "
-    "another "
-    "clock, of another build than Release or RelWithDebInfo, of sanitizers, of a changed tree, or "
-    "fewer than the profile requires. A machine is ACCEPTED if every binding limit is PASS, "
-    "REJECTED if "
-    "one is FAIL, else NOT SHOWN. Advisory limits are printed and decide nothing.\n\n"
-    "--run measures the cells that limits name in full (workload, mode, devices and batch), as a "
-    "sweep does: as many launches as the profile requires or its limits take. --minutes M, which "
-    "means --run, takes more launches, or shorter ones, so that they fit; a launch that is under "
-    "way "
-    "when the time is over is dropped. If the profile requires conformance, the cases are run "
-    "before that.\n\n"
+    "\vA limit is PASS if the bound of the median over launches, at 95 % for all its cells and "
+    "devices together, is on its good side; FAIL if the other bound is on the bad side; OPEN if "
+    "neither is shown; UNMEASURED without such a number; INVALID if no reader may believe it. A "
+    "machine is ACCEPTED if every binding limit is PASS, REJECTED if one is FAIL, else NOT SHOWN. "
+    "Advisory limits are printed and decide nothing.\n\n"
+    "--run measures the cells that limits name in full (workload, mode, devices and batch): as "
+    "many launches as the profile requires or its limits take. --minutes M, which means --run, "
+    "takes more launches, or shorter ones, so that they fit. If the profile requires conformance, "
+    "the cases are run before that.\n\n"
     "Exit status: 0 ACCEPTED; 1 REJECTED; 2 misuse, a profile that is wrong, or another machine; "
     "3 NOT SHOWN; 130 interrupted.\n\nExamples:\n"
     "  lockstep validate --profile my-node.yaml --minutes 5\n"
@@ -160,7 +154,9 @@ static int judge_files(const struct arguments *arguments, const struct profile *
                                         profile->requires.conformance ? &conformance : NULL,
                                     .need = need,
                                     .allow_dirty = arguments->allow_dirty,
-                                    .node = arguments->node};
+                                    .node = arguments->node,
+                                    .again = need ? arguments->profile : NULL,
+                                    .minutes = arguments->request.minutes};
 
         status = validate_judge(&validate);
         if (status == 0)

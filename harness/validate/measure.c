@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { DEVICES_BYTES = 1024 };
 
@@ -176,6 +177,7 @@ static int run_launches(struct measuring *measuring)
 {
     const size_t block = measuring->n / measuring->options.plan.launches;
     const double most = measuring->options.timeout;
+    const bool terminal = isatty(STDERR_FILENO);
     struct text_error why = {""};
     struct record_cell cell;
     bool over = false;
@@ -209,10 +211,13 @@ static int run_launches(struct measuring *measuring)
             }
             record_cell_free(&cell);
         }
-        if (status == 0 && !over && (i + 1) % block == 0)
-            fprintf(stderr, "%zu of %zu launches of each of %zu cells, %.0f s\n", (i + 1) / block,
-                    measuring->options.plan.launches, measuring->need->n,
-                    watch_seconds(&measuring->watch));
+        /* The log of a job gets a line for each tenth. */
+        const size_t launch = (i + 1) / block, launches = measuring->options.plan.launches;
+
+        if (status == 0 && !over && (i + 1) % block == 0 &&
+            (terminal || 10 * launch / launches > 10 * (launch - 1) / launches))
+            fprintf(stderr, "%zu of %zu launches of each of %zu cells, %.0f s\n", launch, launches,
+                    measuring->need->n, watch_seconds(&measuring->watch));
     }
     if (over)
         command_complain(measuring->command,

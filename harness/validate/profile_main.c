@@ -50,12 +50,20 @@ static int check_profile(const char *command, const char *name, char *const reco
             break;
         }
         profile_bound_words(limit, bound);
+        const enum quantity_kind kind = limit->row->kind;
+        const bool speed = kind != QUANTITY_RATIO && kind != QUANTITY_BYTES;
+        const double more = 100 * (firing.factor - 1);
+
+        if (firing.fires)
+            printf("%s:%d: %s %s: OK: ", path, limit->line, limit->metric, bound);
         if (firing.fires && limit->row->fact) {
-            printf("%s:%d: %s %s: fails at %s\n", path, limit->line, limit->metric, bound,
-                   quantity_words(limit->row->worst, limit->row->kind, worst));
+            printf("would fail at %s\n", quantity_words(limit->row->worst, kind, worst));
+        } else if (firing.fires && more < 0.5) {
+            printf(n > 0 ? "fails on these records\n" : "would fail on what is expected\n");
+        } else if (firing.fires && speed) {
+            printf("would fail on a machine %.0f %% slower\n", more);
         } else if (firing.fires) {
-            printf("%s:%d: %s %s: fails at %.2f times the time\n", path, limit->line, limit->metric,
-                   bound, firing.factor);
+            printf("would fail if it were %.0f %% worse\n", more);
         } else {
             command_complain(command, "%.120s:%d: %s %s: %s", path, limit->line, limit->metric,
                              bound, firing.why);

@@ -42,10 +42,11 @@ int validate_text(FILE *stream, const struct validate *validate)
                         measured ? number : "");
             if (judged->why[0] != '\0')
                 say_below(stream, "", judged->why);
-            if (judged->verdict != VALIDATE_FAIL)
-                continue;
-            say_below(stream, "likely: ", validate_reason_words(judged));
-            say_below(stream, "do: ", validate_action_words(judged));
+            if (judged->verdict == VALIDATE_FAIL)
+                say_below(stream, "likely: ", validate_reason_words(judged));
+            validate_action_words(validate, judged, words);
+            if (judged->verdict == VALIDATE_FAIL || judged->verdict == VALIDATE_OPEN)
+                say_below(stream, "do: ", words);
         }
     for (unsigned i = 0; i < validate->profile->n_unknown; ++i)
         command_say(stream, INDENT, "%-10s %s", "UNKNOWN", validate->profile->unknown[i]);
@@ -95,7 +96,8 @@ int validate_markdown(FILE *stream, const struct validate *validate)
                 grid_cell(&grid, "", "%s", judged->launches > 0 ? number : "not known");
                 grid_cell(&grid, "", "%s",
                           judged->why[0] != '\0' ? judged->why : validate_reason_words(judged));
-                grid_cell(&grid, "", "%s", validate_action_words(judged));
+                validate_action_words(validate, judged, words);
+                grid_cell(&grid, "", "%s", words);
             }
     const int status = grid_part(&grid, SHOWN);
 

@@ -70,8 +70,10 @@ struct validate {
     const struct validate_need *need;               /* cells to be measured here; NULL: none */
     bool allow_dirty;                               /* records of a changed tree are judged, too */
     const char *node;                               /* name of the machine by --node; NULL: none */
-    struct validate_judged *judged;                 /* of each limit */
-    size_t count[VALIDATE_VERDICTS];                /* of binding limits */
+    const char *again; /* the profile that was named to measure here; NULL: records were named */
+    double minutes;    /* with it, as given by --minutes; 0: no limit */
+    struct validate_judged *judged;  /* of each limit */
+    size_t count[VALIDATE_VERDICTS]; /* of binding limits */
     enum validate_machine machine;
 };
 
@@ -163,8 +165,10 @@ void validate_number_words(const struct validate_judged *judged, char text[128])
 void validate_message_words(const struct validate_judged *judged, char text[VALIDATE_TEXT + 160]);
 /* The likely reason if the limit fails, else "". */
 const char *validate_reason_words(const struct validate_judged *judged);
-/* The first action for a limit that is not PASS; "" if it is PASS. */
-const char *validate_action_words(const struct validate_judged *judged);
+/* The first action for a limit that is not PASS; "" if it is PASS. It names the command that was
+ * used, and of an OPEN one how much longer it takes, as an estimate. */
+void validate_action_words(const struct validate *validate, const struct validate_judged *judged,
+                           char text[VALIDATE_TEXT]);
 /* Writes "conformance of ddp: 66 of 76 cases passed, 0 failed, 10 were skipped". */
 void validate_conformance_words(const struct validate *validate, char text[VALIDATE_TEXT]);
 /* Writes "ACCEPTED by profile my-box: of its binding limits 3 PASS, 0 FAIL, ..; conformance

@@ -86,19 +86,50 @@ const char *validate_reason_words(const struct validate_judged *judged)
                   : "the machine is slower than its class: other programs, clock, power or memory";
 }
 
-const char *validate_action_words(const struct validate_judged *judged)
+void validate_action_words(const struct validate *validate, const struct validate_judged *judged,
+                           char text[VALIDATE_TEXT])
 {
     static const char *const actions[VALIDATE_VERDICTS] = {
         [VALIDATE_PASS] = "",
-        [VALIDATE_OPEN] = "measure more launches: lockstep sweep --launches",
+        [VALIDATE_OPEN] = "at the limit: by an estimate even 30 times the launches do not decide",
         [VALIDATE_UNMEASURED] = "measure this place: lockstep sweep",
         [VALIDATE_INVALID] = "end what makes it INVALID, and measure again",
         [VALIDATE_FAIL] =
             "see the cautions of lockstep report, end other programs, and measure again",
     };
-    const char *const action = judged->limit->row->action;
+    static const double MOST = 30;
+    const struct profile_limit *limit = judged->limit;
+    const struct record_file *file = validate->report->file;
+    const double minutes = validate->minutes > 0 ? validate->minutes : file->seconds / 60;
+    const double middle = judged->middle, launches = (double)judged->launches;
+    const double bound =
+        fabs(middle - limit->least) < fabs(middle - limit->most) ? limit->least : limit->most;
+    const double half = middle > bound ? middle - judged->lo : judged->hi - middle;
+    /* The bounds come closer with the root of the number of launches. */
+    const double times = judged->verdict == VALIDATE_UNMEASURED ? 2
+                         : isfinite(half) ? pow(half / fabs(middle - bound), 2)
+                                          : (double)validate_launches_for(judged->units) / launches;
 
-    return judged->verdict == VALIDATE_FAIL && action ? action : actions[judged->verdict];
+    text[0] = '\0';
+    if (judged->verdict == VALIDATE_OPEN && times <= MOST)
+        text_add(text, VALIDATE_TEXT,
+                 "not decided yet: by an estimate that takes about %.0f launches instead of %.0f",
+                 ceil(times * launches), launches);
+    else if (judged->verdict == VALIDATE_UNMEASURED && validate->again && file->interrupted)
+        text_add(text, VALIDATE_TEXT, "the time was over");
+    else {
+        text_add(text, VALIDATE_TEXT, "%s",
+                 judged->verdict == VALIDATE_FAIL && limit->row->action ? limit->row->action
+                                                                        : actions[judged->verdict]);
+        return;
+    }
+    if (validate->again)
+        text_add(text, VALIDATE_TEXT, ": run `lockstep validate --profile %.80s --minutes %.0f`",
+                 validate->again, fmax(ceil(minutes * times), 1));
+    else
+        text_add(text, VALIDATE_TEXT, ": lockstep sweep --launches %.0f", ceil(times * launches));
+    if (judged->verdict == VALIDATE_OPEN)
+        text_add(text, VALIDATE_TEXT, ". If it stays OPEN, the machine is at the limit");
 }
 
 void validate_message_words(const struct validate_judged *judged, char text[VALIDATE_TEXT + 160])

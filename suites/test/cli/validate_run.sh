@@ -57,6 +57,14 @@ if [ "${5-}" = short ]; then
     exit 0
 fi
 
+# A log that is no terminal gets a line for each tenth of the launches.
+limit step_time 'max: 100 s' "$one" binding 'statistic: floor' | profile twenty.yaml '' 'launches: 20'
+"$lockstep" validate --allow-dirty --profile twenty.yaml --minutes 0.25 --devices virt:1 --bind none >out 2>err ||
+    [ $? -eq 3 ] || fail "$(cat out err)" # 3: the time was over
+lines=$(count_lines '^[0-9]*[02468] of 20 launches of each of 1 cells, [0-9]* s$' err)
+[ "$lines" -ge 2 ] && [ "$lines" -eq "$(count_lines ' of 20 launches of each' err)" ] || fail "progress: $(cat err)"
+rm -rf temporary/*
+
 # Parts of the machine are measured for limits about them, and for no others. They come after the
 # steps that other limits need, here chains. A tenth of a second each is enough: so few minutes
 # allow no more.

@@ -1,4 +1,5 @@
-/* links.c: which copies between devices are slow, and how that is reported. */
+/* links.c: which copies between devices are slow, and how that is reported; and what to do about a
+ * limit that is not decided. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
@@ -122,4 +123,62 @@ Test(links, of_each_device)
         cr_assert(fabs(least - validate_metric_value(&at)) < 1e-3);
     }
     free(rate);
+}
+
+/* ---- advice ---------------------------------------------------------------------------------- */
+
+/* By an interval that is made up: how much longer it takes, by the command that was used; and what
+ * no number of launches decides. */
+Test(links, advice_for_an_open_limit)
+{
+    static const struct {
+        size_t launches;
+        double middle, lo, hi, least, most, minutes;
+        const char *again, *words;
+    } rows[] = {
+        {16, 1, 0.95, 1.05, -INFINITY, 1.02, 0, NULL,
+         "not decided yet: by an estimate that takes about 100 launches instead of 16: lockstep "
+         "sweep "
+         "--launches 100. If it stays OPEN, the machine is at the limit"},
+        {16, 1, 0.95, 1.05, -INFINITY, 1.02, 2, "my.yaml",
+         "not decided yet: by an estimate that takes about 100 launches instead of 16: run "
+         "`lockstep "
+         "validate --profile my.yaml --minutes 13`. If it stays OPEN, the machine is at the limit"},
+        {16, 1.03, 0.99, 1.05, -INFINITY, 1.01, 0, "my.yaml",
+         "not decided yet: by an estimate that takes about 64 launches instead of 16: run "
+         "`lockstep "
+         "validate --profile my.yaml --minutes 20`. If it stays OPEN, the machine is at the limit"},
+        {8, 1, 0.9, 1.2, 0.95, INFINITY, 1, "my.yaml",
+         "not decided yet: by an estimate that takes about 32 launches instead of 8: run `lockstep "
+         "validate --profile my.yaml --minutes 4`. If it stays OPEN, the machine is at the limit"},
+        {3, 1, NAN, NAN, -INFINITY, 2, 0, NULL,
+         "not decided yet: by an estimate that takes about 5 launches instead of 3: lockstep sweep "
+         "--launches 5. If it stays OPEN, the machine is at the limit"},
+        {16, 1, 0.95, 1.05, -INFINITY, 1.001, 0, NULL,
+         "at the limit: by an estimate even 30 times the launches do not decide"},
+        {16, 1, 0.95, 1.05, -INFINITY, 1, 2, "my.yaml",
+         "at the limit: by an estimate even 30 times the launches do not decide"}};
+    struct record_file file = {.seconds = 300};
+    const struct report report = {.file = &file};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        const struct profile_limit limit = {.metric = "step_time",
+                                            .row = validate_metric_find("step_time"),
+                                            .least = rows[i].least,
+                                            .most = rows[i].most};
+        const struct validate validate = {
+            .report = &report, .again = rows[i].again, .minutes = rows[i].minutes};
+        struct validate_judged judged = {.limit = &limit,
+                                         .launches = rows[i].launches,
+                                         .units = 1,
+                                         .middle = rows[i].middle,
+                                         .lo = rows[i].lo,
+                                         .hi = rows[i].hi};
+        char words[VALIDATE_TEXT];
+
+        validate_judge_numbers(&judged);
+        cr_assert(judged.verdict == VALIDATE_OPEN, "row %zu", i);
+        validate_action_words(&validate, &judged, words);
+        cr_assert(strcmp(words, rows[i].words) == 0, "row %zu: %s", i, words);
+    }
 }
