@@ -37,15 +37,11 @@ static const char documentation[] =
     "Keeps the history of a machine: `add` puts sessions, record files of `lockstep sweep`, into "
     "a baseline, and `show` says what it can tell. `lockstep compare --baseline NAME` holds a new "
     "session against it."
-    "\vA baseline is the file DIR/NAME.jsonl, and is only ever added to. All of its sessions are "
-    "of one class of machine, of one library of matrix products and of one plan: the same options "
-    "but for the seed. A session is taken if it is finished and sealed, was not resumed, is of a "
-    "clean tree and a Release build, and if every launch is verified; and if it is one of its "
-    "own: of another start of the machine than each session that is there, or 6 hours from it. "
-    "Cells that are oversubscribed are left out. If one file is refused, nothing is added.\n\n"
-    "`show` has, for each cell, the standard deviation of its sessions, and the change that one "
-    "more session would show in 80 of 100 comparisons. A comparison takes 6 sessions, a gate "
-    "10.\n\n"
+    "\vA baseline is the file DIR/NAME.jsonl, and is only ever added to. Its sessions are of one "
+    "class of machine, one library of matrix products and one plan. A session is taken if it is "
+    "finished, sealed, verified, was not resumed, is of a clean tree and a Release build, and of "
+    "another start of the machine than each that is there, or 6 hours from it. If one file is "
+    "refused, nothing is added.\n\n"
     "Exit status: 0 done; 2 misuse, unreadable or torn input, or a baseline that was changed, "
     "with the line; 3 a session is refused.\n\nExamples:\n"
     "  lockstep compare baseline add main monday.jsonl\n"
@@ -151,8 +147,8 @@ int baseline_main(int argc, char **argv)
     } else if (arguments.action == SHOW) {
         status = baseline_open(NAME, arguments.folder, arguments.name, shown);
         if (status == 0)
-            status =
-                compare_print(&baseline_show_judge, shown, shown->baseline.cells, arguments.format);
+            status = compare_print(&baseline_show_judge, shown, shown->baseline.cells,
+                                   arguments.format, true);
     } else if (baseline_name(arguments.folder, arguments.name, &shown->baseline, &err) != 0) {
         command_complain(NAME, "%s", err.text);
     } else {

@@ -249,7 +249,8 @@ int baseline_compare_main(const struct compare_options *options)
         status = command_refuse(NAME, "nothing to compare: no cell of %s is in %s",
                                 compare->source.path, baseline->path);
     if (status == 0)
-        status = compare_print(&baseline_compare_judge, compare, baseline->cells, options->format);
+        status = compare_print(&baseline_compare_judge, compare, baseline->cells, options->format,
+                               options->verbose);
     if (status == 0)
         status = baseline_exit(compare);
     free(x);

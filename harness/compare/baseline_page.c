@@ -35,11 +35,13 @@ static void describe_compare(const void *of, struct compare_page *page)
     static const char *const not_a_gate[PAIRS_VERDICTS] = {
         "EQUIVALENT, not a gate", "IMPROVED, not a gate", "REGRESSED, not a gate",
         "INCONCLUSIVE, not a gate", "INVALID"};
+    static const enum pairs_verdict from_worst[PAIRS_VERDICTS] = {
+        PAIRS_REGRESSED, PAIRS_INVALID, PAIRS_INCONCLUSIVE, PAIRS_IMPROVED, PAIRS_EQUIVALENT};
     const struct baseline_compare *compare = of;
     const struct baseline *baseline = &compare->baseline;
     const struct record_run *run = &compare->source.file.run;
     const bool gate = baseline_is_gate(baseline);
-    char counts[REPORT_CELL_TEXT] = "";
+    char counts[REPORT_CELL_TEXT] = "", worst[COMPARE_TEXT] = "";
 
     pairs_counts(compare->count, counts);
     page->ratio = "NEW/mean";
@@ -50,20 +52,15 @@ static void describe_compare(const void *of, struct compare_page *page)
     page->n_verdicts = PAIRS_VERDICTS;
     page->changes = compare->changes;
     page->exact = compare->options->exact;
-    compare_say(page, COMPARE_TITLE,
-                "Cells: %zu: %s%s. Only in the new session: %zu; oversubscribed there: %zu. Exact "
-                "numbers that changed: %zu.",
-                baseline->cells, counts, page->gate, compare->only_new, compare->source.crowded,
-                compare->changes->n);
-    compare_say(page, COMPARE_HEAD,
+    compare_say(page, COMPARE_FOOT,
                 "Baseline: %s: %zu sessions of %zu cells, commits %.12s to %.12s", baseline->path,
                 baseline->sessions, baseline->cells, baseline->lines.line[0].git_sha,
                 baseline->lines.line[baseline->lines.n - 1].git_sha);
-    compare_say(page, COMPARE_HEAD, "NEW: %s: run %s of %s, commit %.12s, %d launches",
+    compare_say(page, COMPARE_FOOT, "NEW: %s: run %s of %s, commit %.12s, %d launches",
                 compare->source.path, run->run_id, run->created_utc, run->git_sha, run->launches);
     if (compare->invalid[0] != '\0')
-        compare_say(page, COMPARE_HEAD, "INVALID: %s", compare->invalid);
-    compare_say(page, COMPARE_HEAD,
+        compare_say(page, COMPARE_TITLE, "INVALID: %s", compare->invalid);
+    compare_say(page, COMPARE_FOOT,
                 "Evidence class II, history: one session against the sessions of a baseline. The "
                 "unit is the session.");
     for (size_t c = 0; c < baseline->cells; ++c) {
@@ -90,21 +87,22 @@ static void describe_compare(const void *of, struct compare_page *page)
         snprintf(point->cost, sizeof point->cost, "%.3f", judged->cost);
         add_power(judged, point->rest);
     }
+    /* The worst verdict that a cell has is the answer. */
+    for (size_t i = 0; i < PAIRS_VERDICTS && worst[0] == '\0'; ++i)
+        compare_worst_words(page, from_worst[i], worst);
     if (compare->invalid[0] == '\0')
-        compare_say(page, COMPARE_RULE,
-                    "The interval is that in which one more session lies (Student's t, bounds of "
-                    "%g / %zu each; sessions are taken to be independent and normal). REGRESSED: "
-                    "it lies above %.2f, and the ratio is %.2f or more. EQUIVALENT: it lies within "
-                    "%.0f %%. Cost: ratio of mean steps, judged by nothing. sd: standard deviation "
-                    "of the sessions.",
-                    BASELINE_ALPHA, baseline->cells, PAIRS_MARGIN, PAIRS_DELTA,
-                    100 * (PAIRS_ALIKE - 1));
+        compare_say(page, COMPARE_TITLE, "%s, against the mean of %zu sessions%s.", worst,
+                    baseline->sessions, page->gate);
+    compare_say(page, COMPARE_TITLE,
+                "Cells: %zu: %s%s. Only in the new session: %zu; oversubscribed there: %zu. Exact "
+                "numbers that changed: %zu.",
+                baseline->cells, counts, page->gate, compare->only_new, compare->source.crowded,
+                compare->changes->n);
     if (compare->invalid[0] == '\0' && !gate)
-        compare_say(page, COMPARE_RULE,
+        compare_say(page, COMPARE_HEAD,
                     "%zu sessions make no gate: the exit status does not say REGRESSED. It takes "
                     "%zu more.",
                     baseline->sessions, BASELINE_GATE - baseline->sessions);
-    pairs_say_open(page, compare->count);
     report_add(page->summary, "%s, %zu changed. Only in the new session: %zu%s", counts,
                compare->changes->n, compare->only_new, gate ? "" : ". This is not a gate");
 }

@@ -39,7 +39,7 @@ struct compare_options {
     int n_sweep;
     size_t pairs, looks;
     const char *figure, *baseline, *folder;
-    bool strict, lenient, exact, allow_dirty, allow_disturbed;
+    bool strict, lenient, exact, allow_dirty, allow_disturbed, verbose;
     size_t format;
 };
 
@@ -127,10 +127,9 @@ struct compare_point {
 
 /* The place of a paragraph. */
 enum compare_place {
-    COMPARE_TITLE, /* first */
+    COMPARE_TITLE, /* first: the answer */
     COMPARE_HEAD,  /* before the points */
-    COMPARE_FOOT,  /* after the points; in Markdown before them */
-    COMPARE_RULE   /* the same, but not in Markdown */
+    COMPARE_FOOT   /* after the points, with --verbose; in Markdown before them */
 };
 
 struct compare_page {
@@ -142,7 +141,7 @@ struct compare_page {
     const struct exact_changes *changes; /* of the cells among the points; NULL: none */
     bool exact;                          /* exact changes fail */
     struct compare_point *point;         /* cells come first */
-    struct compare_point **order;        /* in the order of text and Markdown */
+    struct compare_point **order;        /* in that of text and Markdown; NULL: failures first */
     size_t n;
     struct memory_file words; /* paragraphs, each between the digit of its place and a 0 */
     char summary[EXPORT_TEXT];
@@ -158,8 +157,16 @@ struct compare_judge {
     void (*describe)(const void *of, struct compare_page *page);
     struct json_t *(*json)(const void *of);
 };
-/* Prints the results for so many cells. Returns 0, or EXIT_MISUSE after one line. */
-int compare_print(const struct compare_judge *judge, const void *of, size_t cells, size_t format);
+/* Prints the results for so many cells. Returns 0, or EXIT_MISUSE after one line. As text without
+ * verbose it is at most a screen. */
+int compare_print(const struct compare_judge *judge, const void *of, size_t cells, size_t format,
+                  bool verbose);
+/* Writes "5.0 % more time [+3.9 %, +6.1 %]", or "30 times the time [28, 31]". */
+enum { COMPARE_CHANGE = 96 };
+void compare_change_words(const struct export_value *value, char text[COMPARE_CHANGE]);
+/* Writes "REGRESSED in 2 of 12 cells, most in CELL: 5.0 % more time [..]" about the cells with the
+ * verdict of that number; "": there is none. */
+void compare_worst_words(const struct compare_page *page, size_t number, char text[COMPARE_TEXT]);
 
 /* Compares two keys; 0 means that they are of the same cell. */
 int compare_key_order(const struct record_key *a, const struct record_key *b);

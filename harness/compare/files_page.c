@@ -29,7 +29,7 @@ static void describe_files(const void *of, struct compare_page *page)
                                                                    EXPORT_BROKEN};
     const struct compare *compare = of;
     const size_t *count = compare->count;
-    char a[UNITS_BYTES], b[UNITS_BYTES];
+    char a[UNITS_BYTES], b[UNITS_BYTES], worst[COMPARE_TEXT];
 
     page->ratio = "B/A";
     page->side[COMPARE_A] = "A";
@@ -38,26 +38,19 @@ static void describe_files(const void *of, struct compare_page *page)
     page->n_verdicts = COMPARE_VERDICTS;
     page->changes = compare->changes;
     page->exact = compare->options->exact;
-    compare_say(page, COMPARE_TITLE,
-                "Cells in both files: %zu: %zu SUSPECT, %zu NO EVIDENCE, %zu INVALID, %zu measured "
-                "in neither. Only in A: %zu, only in B: %zu. Exact numbers that changed: %zu.",
-                compare->n_cells, count[COMPARE_SUSPECT], count[COMPARE_NO_EVIDENCE],
-                count[COMPARE_INVALID], count[COMPARE_UNMEASURED], compare->only[COMPARE_A],
-                compare->only[COMPARE_B], compare->changes->n);
     for (int side = 0; side < COMPARE_SIDES; ++side) {
         const struct record_run *run = &compare->file[side].run;
 
-        compare_say(page, COMPARE_HEAD, "%s: %s: run %s of %s, commit %.12s, %d launches",
+        compare_say(page, COMPARE_FOOT, "%s: %s: run %s of %s, commit %.12s, %d launches",
                     page->side[side], compare->options->path[side], run->run_id, run->created_utc,
                     run->git_sha, run->launches);
     }
     say_notes(page, "Differs: ", &compare->differs);
     say_notes(page, "Note: ", &compare->remarks);
     say_notes(page, "INVALID: ", &compare->invalid);
-    compare_say(page, COMPARE_HEAD,
+    compare_say(page, COMPARE_FOOT,
                 "Evidence class III, two files: two sessions, which differ for reasons of the "
-                "machine, too. The verdicts are SUSPECT, NO EVIDENCE and INVALID. None of them is "
-                "a pass, and none is a gate.");
+                "machine, too. No verdict is a pass, and none is a gate.");
     for (size_t c = 0; c < compare->n_cells; ++c) {
         const struct compare_cell *cell = &compare->cell[c];
         const struct compare_ratio *floor = &cell->floor, *cost = &cell->cost;
@@ -85,21 +78,30 @@ static void describe_files(const void *of, struct compare_page *page)
             text_add(point->more, sizeof point->more, " (few: the minimum of %zu steps)",
                      cell->steps);
     }
+    compare_worst_words(page, COMPARE_SUSPECT, worst);
+    if (compare->invalid.n > 0)
+        compare_say(page, COMPARE_TITLE, "INVALID: no time can be compared.");
+    else if (worst[0] != '\0')
+        compare_say(page, COMPARE_TITLE,
+                    "%s. Not sure: measure both again, in turns (--ab), before you believe it.",
+                    worst);
+    else
+        compare_say(
+            page, COMPARE_TITLE,
+            "NO EVIDENCE of a difference in %zu of %zu cells, which is not evidence of none.",
+            count[COMPARE_NO_EVIDENCE], compare->n_cells);
+    compare_say(page, COMPARE_TITLE,
+                "Cells in both files: %zu: %zu SUSPECT, %zu NO EVIDENCE, %zu INVALID, %zu measured "
+                "in neither. Only in A: %zu, only in B: %zu. Exact numbers that changed: %zu.",
+                compare->n_cells, count[COMPARE_SUSPECT], count[COMPARE_NO_EVIDENCE],
+                count[COMPARE_INVALID], count[COMPARE_UNMEASURED], compare->only[COMPARE_A],
+                compare->only[COMPARE_B], compare->changes->n);
     if (!isnan(compare->half_width))
         compare_say(page, COMPARE_FOOT,
                     "The median of the ratios is %.3f, which the machine alone can do from one "
                     "session to another. The median half-width of their intervals (%.0f %% or "
                     "more, of independent launches) is %.1f %%.",
                     compare->common, 100 * COMPARE_LEVEL, 100 * compare->half_width);
-    if (compare->tested > 0)
-        compare_say(page, COMPARE_RULE,
-                    "SUSPECT takes p at most %g (exact rank sum of the floors of launches, by Holm "
-                    "over the %zu cells that were tested) and a ratio beyond %g. Floor: the fast "
-                    "end of the steps. Cost: their mean, not tested.",
-                    COMPARE_ALPHA, compare->tested, COMPARE_BEYOND);
-    if (count[COMPARE_SUSPECT] > 0)
-        compare_say(page, COMPARE_RULE,
-                    "SUSPECT does not fail: measure both again, in turns, before you believe it.");
     snprintf(page->summary, sizeof page->summary,
              "%zu SUSPECT, %zu NO EVIDENCE, %zu INVALID, %zu measured in neither, %zu changed. "
              "Only in A: %zu, only in B: %zu. Two files are no gate",

@@ -26,7 +26,8 @@ enum {
     KEY_STRICT,
     KEY_LENIENT,
     KEY_DIRTY,
-    KEY_DISTURBED
+    KEY_DISTURBED,
+    KEY_VERBOSE
 };
 enum { OF_ARMS = 4 }; /* the first rows: if one of them is given, it is a comparison of pairs */
 
@@ -72,6 +73,8 @@ static const struct command_option option_table[] = {
     {"allow-disturbed", KEY_DISTURBED, NULL,
      "also judge pairs that other programs or virtual machines disturbed", COMMAND_FLAG,
      PLACE(allow_disturbed), .group = COMMAND_RARE},
+    {"verbose", KEY_VERBOSE, NULL, "as text: print all cells, and how they were judged",
+     COMMAND_FLAG, PLACE(verbose), .group = COMMAND_RARE},
     {"format", 'f', "text|json|md|csv|bmf|github|openmetrics|annotations|junit",
      "(default text) md is for the summary of a job", .kind = COMMAND_OWN,
      .group = COMMAND_WHERE_TO},
@@ -80,102 +83,74 @@ static const struct command_option option_table[] = {
 static const char documentation[] =
     "Compares two builds, measured in pairs (--ab), a record file of `lockstep sweep` with a "
     "baseline, or two of them: cell by cell, B against A."
-    "\v--ab OLD NEW, with options of `lockstep sweep`, is evidence of class I: launches of both, "
-    "next to each other, in an order that is drawn for each pair. A cell, or all together, is "
-    "REGRESSED if an exact signed rank test shows that NEW is more than 1 % slower (0.04 for the "
-    "cells, by Holm, and 0.01 for all together), by 2 % or more; IMPROVED, likewise; EQUIVALENT "
-    "if the simultaneous interval lies within 3 %; else INCONCLUSIVE. A cell with a launch that "
-    "is not verified is INVALID, and so is one of which more than 25 % of the pairs were "
-    "disturbed by other programs or machines, without --allow-disturbed; what is shown has to be "
-    "shown without the disturbed pairs, too. Exit status: 0 nothing regressed; 1 REGRESSED, or "
-    "with --exact an exact number CHANGED; 2 misuse, or a program that is no such build; 3 "
-    "something is INVALID, or OLD and NEW are the same program and were told apart; 4 with "
-    "--strict: something is INCONCLUSIVE; 130 interrupted.\n\n"
-    "--aa PROGRAM compares a program with itself. Nothing is slower than itself, so what is found "
-    "is the machine's. Exit status: 0 FIT: no false alarm, and 5 % is found in each cell; 3 NOT "
-    "FIT: a false alarm, or something is INVALID; 4 TOO NOISY: no false alarm, and 5 % is not "
-    "found.\n\n"
-    "--baseline NAME is evidence of class II: one session against the history of many, see "
-    "`lockstep compare baseline`. A cell is REGRESSED if the interval in which one more session "
-    "like the "
-    "others lies (Student's t, 0.05 shared by the cells) puts it more than 1 % above them, and by "
-    "2 % or more; IMPROVED and EQUIVALENT likewise. With fewer than 6 sessions everything is "
-    "INVALID; with fewer than 10 the verdicts are not a gate, and REGRESSED does not fail. Exit "
-    "status as with --ab; with --strict also 4 if it is not a gate.\n\n"
-    "Two files are two sessions, which differ for reasons of the machine, too: this is evidence "
-    "of class III. It is never a pass and never a gate. A cell is SUSPECT if its launches differ "
-    "by an exact rank sum test, adjusted by Holm over all cells, at p <= 0.05, and by more than 5 "
-    "%; else there is NO EVIDENCE. A launch counts as its floor: the 5th percentile of its steps "
-    "after the warm-up from 40 steps on, the 10th from 20 on, else the minimum. Both sides use "
-    "the rule that the one with fewer steps allows.\n\n"
-    "Times are INVALID if the files are of different or unknown classes of machine, of other "
-    "build types, of sanitizers, of a changed tree, or simulated; a cell is INVALID if it is "
-    "oversubscribed, has a launch that is not verified, or has too few launches. Another commit, "
-    "environment, driver or start of the machine is said.\n\n"
+    "\v--ab OLD NEW, with options of `lockstep sweep`: launches of both next to each other, in an "
+    "order that is drawn for each pair. A cell, or all together, is REGRESSED if an exact signed "
+    "rank test shows that NEW is more than 1 % slower (0.04 for the cells, by Holm, 0.01 for all "
+    "together; --looks divides both), by 2 % or more; IMPROVED, likewise; EQUIVALENT if the "
+    "simultaneous interval lies within 3 %; else INCONCLUSIVE: a change is not shown, which is no "
+    "evidence that there is none. INVALID is a cell with a launch that is not verified, or with "
+    "more than 25 % of its pairs disturbed.\n\n"
+    "--aa PROGRAM compares a program with itself, and says how fit the machine is: FIT if there is "
+    "no false alarm and 5 % is found in each cell, TOO NOISY if it is not found, else NOT FIT.\n\n"
+    "--baseline NAME: one session against the history of many, see `lockstep compare baseline`. A "
+    "cell is REGRESSED if the interval in which one more session like the others lies (Student's "
+    "t, 0.05 shared by the cells) puts it more than 1 % above them, and by 2 % or more. With "
+    "fewer than 6 sessions all is INVALID; with fewer than 10 it is no gate.\n\n"
+    "Two files are two sessions, which differ for reasons of the machine, too: never a pass, never "
+    "a gate. A cell is SUSPECT if its launches differ by an exact rank sum test, by Holm over all "
+    "cells, at p <= 0.05, and by more than 5 %. A launch counts as its floor: the 5th percentile "
+    "of its steps after the warm-up from 40 steps on, the 10th from 20 on, else the minimum.\n\n"
     "Bytes moved, peak memory, work, shards and parameters have to be the same on any machine: "
-    "each that is not is CHANGED.\n\n"
-    "Exit status of two files: 0 all cells in both files were compared, SUSPECT ones included; 1 "
-    "with --exact: an exact number CHANGED, whatever the times say; 2 misuse, unreadable or torn "
-    "input, or no cell is in both files; 3 something is INVALID.\n\nExamples:\n"
+    "each that is not is CHANGED. The rest is in docs/compare.md.\n\n"
+    "Exit status: 0 nothing regressed, FIT, or two files were compared, SUSPECT ones included; 1 "
+    "REGRESSED, or with --exact an exact number CHANGED; 2 misuse, unreadable or torn input, a "
+    "program that is no such build, or no cell in both; 3 something is INVALID, a false alarm, or "
+    "NOT FIT; 4 TOO NOISY, or with --strict something is INCONCLUSIVE, or it is no gate; 130 "
+    "interrupted.\n\nExamples:\n"
     "  lockstep compare old.jsonl new.jsonl\n"
     "  lockstep compare --ab old/lockstep new/lockstep --devices virt:1 --batch 256";
 
-/* Checks the options of pairs: both programs, or both sets of options, are given. */
-static error_t check_pairs_options(const struct compare_options *options,
-                                   const struct argp_state *state)
+/* Checks which options go together: those of pairs, of one file with a baseline, and of two files.
+ */
+static error_t check_options(const struct compare_options *options, const struct argp_state *state)
 {
-    const bool ab = options->ab != NULL;
+    const bool pairs = options->n_sweep > 0, one = !pairs && options->baseline;
+    const bool two = !pairs && !one, ab = options->ab != NULL, aa = options->aa != NULL;
     const bool a = options->arm[PAIRS_OLD] != NULL, b = options->arm[PAIRS_NEW] != NULL;
+    char arm[64], files[80];
+    const struct {
+        bool wrong;
+        const char *why;
+    } rules[] = {
+        {options->strict && options->lenient, "--strict and --no-strict exclude each other"},
+        {pairs && (options->baseline || options->folder),
+         "--baseline and --dir are of one record file"},
+        {aa && (ab || a || b), "--aa compares a program with itself: not with --ab, --a or --b"},
+        {aa && options->looks > 0, "--looks is not of --aa, which needs all pairs"},
+        {aa && (options->strict || options->lenient),
+         "--aa has the exit status 4 if the machine is too noisy, whatever --strict says"},
+        {ab && (a || b), "--ab compares two programs, --a and --b two sets of options of this one: "
+                         "use one of them"},
+        {ab && state->arg_num == 0, "NEW is missing: write it as --ab OLD NEW"},
+        {pairs && !ab && a != b, arm},
+        {!pairs && (options->pairs > 0 || options->looks > 0 || options->figure ||
+                    options->allow_disturbed || command_seen(state, "out")),
+         "--pairs, --looks, --figure, --out and --allow-disturbed are of --ab OLD NEW, of --aa, or "
+         "of --a and --b"},
+        {one && state->arg_num != 1, files},
+        {two && (options->strict || options->lenient),
+         "--strict and --no-strict are of --ab OLD NEW, of --a and --b, and of --baseline"},
+        {two && options->folder, "--dir is of --baseline NAME"},
+        {two && state->arg_num < COMPARE_SIDES, files}};
 
-    if (options->baseline || options->folder)
-        return command_bad_option(state, "--baseline and --dir are of one record file");
-    if (options->aa && (ab || a || b))
-        return command_bad_option(state,
-                                  "--aa compares a program with itself: not with --ab, --a or --b");
-    if (options->aa && options->looks > 0)
-        return command_bad_option(state, "--looks is not of --aa, which needs all pairs");
-    if (options->aa && (options->strict || options->lenient))
-        return command_bad_option(state, "--aa has the exit status 4 if the machine is too noisy, "
-                                         "whatever --strict says");
-    if (ab && (a || b))
-        return command_bad_option(state, "--ab compares two programs, --a and --b two sets of "
-                                         "options of this one: use one of them");
-    if (ab && state->arg_num == 0)
-        return command_bad_option(state, "NEW is missing: write it as --ab OLD NEW");
-    if (!ab && a != b)
-        return command_bad_option(state, "%s is missing: --a 'OPTIONS' --b 'OPTIONS'",
-                                  a ? "--b" : "--a");
-    return 0;
-}
-
-/* Checks those of record files. With a baseline there is one file, and options are allowed that two
- * files do not have. */
-static error_t check_files_options(const struct compare_options *options,
-                                   const struct argp_state *state)
-{
-    if (options->pairs > 0 || options->looks > 0 || options->figure || options->allow_disturbed ||
-        command_seen(state, "out"))
-        return command_bad_option(
-            state,
-            "--pairs, --looks, --figure, --out and --allow-disturbed are of --ab OLD NEW, of "
-            "--aa, or of --a and --b");
-    if (options->baseline)
-        return state->arg_num == 1
-                   ? 0
-                   : command_bad_option(state,
-                                        "%u record files: --baseline NAME takes one, the new "
-                                        "session",
-                                        state->arg_num);
-    if (options->strict || options->lenient)
-        return command_bad_option(state, "--strict and --no-strict are of --ab OLD NEW, of --a and "
-                                         "--b, and of --baseline");
-    if (options->folder)
-        return command_bad_option(state, "--dir is of --baseline NAME");
-    if (state->arg_num < COMPARE_SIDES)
-        return command_bad_option(state,
-                                  "%u of 2 record files: name A and B, as `lockstep "
-                                  "sweep` writes them",
-                                  state->arg_num);
+    snprintf(arm, sizeof arm, "%s is missing: --a 'OPTIONS' --b 'OPTIONS'", a ? "--b" : "--a");
+    snprintf(files, sizeof files,
+             one ? "%u record files: --baseline NAME takes one, the new session"
+                 : "%u of 2 record files: name A and B, as `lockstep sweep` writes them",
+             state->arg_num);
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; ++i)
+        if (rules[i].wrong)
+            return command_bad_option(state, "%s", rules[i].why);
     return 0;
 }
 
@@ -198,10 +173,7 @@ static error_t parse_files(int key, char *value, struct argp_state *state)
         options->path[state->arg_num] = value;
         return 0;
     case ARGP_KEY_END:
-        if (options->strict && options->lenient)
-            return command_bad_option(state, "--strict and --no-strict exclude each other");
-        return options->n_sweep > 0 ? check_pairs_options(options, state)
-                                    : check_files_options(options, state);
+        return check_options(options, state);
     default:
         return command_key(key, value, state);
     }
@@ -295,8 +267,8 @@ static int compare_two(const struct compare_options *options)
                 compare->only[COMPARE_A], options->path[COMPARE_A], compare->only[COMPARE_B],
                 options->path[COMPARE_B], compare->n_cells);
         else
-            status =
-                compare_print(&compare_files_judge, compare, compare->n_cells, options->format);
+            status = compare_print(&compare_files_judge, compare, compare->n_cells, options->format,
+                                   options->verbose);
     }
     if (status == 0)
         status = compare_exit(compare);

@@ -87,50 +87,135 @@ static const char *compared_name(const struct compare_point *point)
     return point->against[0] != '\0' ? point->against : point->name;
 }
 
-/* ---- text ---------------------------------------------------------------------------------- */
+/* ---- the answer ---------------------------------------------------------------------------- */
 
-static void wrap_paragraphs(const struct compare_page *page, enum compare_place first,
-                            enum compare_place last)
+/* Digits after the point of a number of times. */
+static int times_digits(double times)
 {
-    for (enum compare_place place = first; place <= last; ++place)
-        for (size_t at = 0; at < page->words.bytes; at += strlen(page->words.text + at) + 1)
-            if (page->words.text[at] == '0' + (int)place)
-                command_say(stdout, 2, "%s", page->words.text + at + 1);
+    return times < 0.1 ? 3 : times < 10 ? 2 : times < 100 ? 1 : 0;
 }
 
-static void print_text(const struct compare_page *page)
+void compare_change_words(const struct export_value *value, char text[COMPARE_CHANGE])
 {
-    bool any = false;
+    const double middle = value->middle;
+    const bool small = middle < 2 && middle > 0.5;
 
-    wrap_paragraphs(page, COMPARE_TITLE, COMPARE_HEAD);
-    fputc('\n', stdout);
+    if (small)
+        snprintf(text, COMPARE_CHANGE, "%.1f %% %s time", 100 * fabs(middle - 1),
+                 middle < 1 ? "less" : "more");
+    else
+        snprintf(text, COMPARE_CHANGE, "%.*f times the time", times_digits(middle), middle);
+    if (isnan(value->lo))
+        text_add(text, COMPARE_CHANGE, " [no interval]");
+    else if (small)
+        text_add(text, COMPARE_CHANGE, " [%+.1f %%, %+.1f %%]", 100 * (value->lo - 1),
+                 100 * (value->hi - 1));
+    else
+        text_add(text, COMPARE_CHANGE, " [%.*f, %.*f]", times_digits(value->lo), value->lo,
+                 times_digits(value->hi), value->hi);
+}
+
+void compare_worst_words(const struct compare_page *page, size_t number, char text[COMPARE_TEXT])
+{
+    const struct compare_point *worst = NULL;
+    size_t n = 0, cells = 0;
+    char change[COMPARE_CHANGE];
+
+    text[0] = '\0';
+    for (size_t i = 0; i < page->n; ++i) {
+        const struct compare_point *point = &page->point[i];
+
+        cells += point->is_cell;
+        if (!point->is_cell || point->number != number)
+            continue;
+        ++n;
+        if (!worst || fabs(log(point->value[COMPARE_TIME].middle)) >
+                          fabs(log(worst->value[COMPARE_TIME].middle)))
+            worst = point;
+    }
+    if (n == 0)
+        return;
+    snprintf(text, COMPARE_TEXT, "%s in %zu of %zu cells", worst->verdict, n, cells);
+    if (!isfinite(worst->value[COMPARE_TIME].middle))
+        return;
+    compare_change_words(&worst->value[COMPARE_TIME], change);
+    text_add(text, COMPARE_TEXT, "%s %.200s: %s", n > 1 ? ", most in" : ":", compared_name(worst),
+             change);
+}
+
+/* ---- text ---------------------------------------------------------------------------------- */
+
+/* Lines of a terminal: without --verbose the result fits in. */
+enum { SCREEN = 23 };
+
+static void put_paragraphs(FILE *to, const struct compare_page *page, enum compare_place place)
+{
+    for (size_t at = 0; at < page->words.bytes; at += strlen(page->words.text + at) + 1)
+        if (page->words.text[at] == '0' + (int)place) {
+            command_say(to, 2, "%s", page->words.text + at + 1);
+            fputc(0, to);
+        }
+}
+
+/* Prints changes, then the cells, the worst verdict first. The text is made of items, each with a 0
+ * after it. */
+static int print_text(const struct compare_page *page, bool verbose)
+{
+    const size_t changes = page->changes ? page->changes->n : 0;
+    size_t left = verbose ? SIZE_MAX : SCREEN, out = 0;
+    struct memory_file text;
+
+    if (memory_file_open(&text) != 0)
+        return -1;
+    put_paragraphs(text.to, page, COMPARE_TITLE);
+    put_paragraphs(text.to, page, COMPARE_HEAD);
+    fprintf(text.to, "\n%c", 0);
+    for (size_t i = 0; i < changes; ++i) {
+        const struct exact_change *change = &page->changes->change[i];
+
+        command_say(text.to, 4, "%-12s  %s", "CHANGED", compared_name(&page->point[change->cell]));
+        command_say(text.to, 4, "  %s%s: %s -> %s %s", change->metric->name, change->where,
+                    change->value[COMPARE_A], change->value[COMPARE_B], change->metric->unit);
+        fputc(0, text.to);
+    }
     for (size_t i = 0; i < page->n; ++i) {
         const struct compare_point *point = page->order[i];
         char numbers[REPORT_CELL_TEXT] = "";
 
         if (!point->is_cell || point->hidden)
             continue;
-        any = true;
         add_numbers(page, point, numbers);
         if (point->verdict[0] == '\0')
-            command_say(stdout, 4, "%s", point->name);
+            command_say(text.to, 4, "%s", point->name);
         else
-            command_say(stdout, 4, "%-12s  %s%s", point->verdict, point->name, page->gate);
+            command_say(text.to, 4, "%-12s  %s%s", point->verdict, point->name, page->gate);
         if (point->against[0] != '\0')
-            command_say(stdout, 4, "  against %s", point->against);
-        command_say(stdout, 4, "  %s%s", numbers, point->more);
+            command_say(text.to, 4, "  against %s", point->against);
+        command_say(text.to, 4, "  %s%s", numbers, point->more);
+        fputc(0, text.to);
     }
-    for (size_t i = 0; page->changes && i < page->changes->n; ++i) {
-        const struct exact_change *change = &page->changes->change[i];
+    if (verbose) {
+        fprintf(text.to, "\n%c", 0);
+        put_paragraphs(text.to, page, COMPARE_FOOT);
+    }
+    if (memory_file_close(&text) != 0)
+        return -1;
+    for (size_t at = 0; at < text.bytes; at += strlen(text.text + at) + 1) {
+        size_t lines = 0;
 
-        any = true;
-        command_say(stdout, 4, "%-12s  %s", "CHANGED", compared_name(&page->point[change->cell]));
-        command_say(stdout, 4, "  %s%s: %s -> %s %s", change->metric->name, change->where,
-                    change->value[COMPARE_A], change->value[COMPARE_B], change->metric->unit);
+        for (const char *c = text.text + at; *c != '\0'; ++c)
+            lines += *c == '\n';
+        if (lines <= left)
+            fputs(text.text + at, stdout);
+        out += lines > left;
+        left -= lines < left ? lines : left;
     }
-    if (any)
-        fputc('\n', stdout);
-    wrap_paragraphs(page, COMPARE_FOOT, COMPARE_RULE);
+    free(text.text);
+    if (out > 0)
+        printf("%zu more: ", out);
+    if (!verbose)
+        printf("--verbose says all, and what was compared; --help, how it is judged.\n");
+    return 0;
 }
 
 /* ---- Markdown ------------------------------------------------------------------------------ */
@@ -147,20 +232,19 @@ static int print_table(struct grid *grid)
 static int print_markdown(const struct compare_page *page)
 {
     struct text_out out = {.file = stdout, .form = TEXT_MARKDOWN};
-    const char *const cells[] = {"verdict", "cell", page->ratio, "cost", "remarks"};
-    const char *const changed[] = {"CHANGED", "cell", page->side[COMPARE_A], page->side[COMPARE_B],
-                                   "unit"};
     struct grid grid;
 
-    for (enum compare_place place = COMPARE_TITLE; place < COMPARE_RULE; ++place)
+    for (enum compare_place place = COMPARE_TITLE; place <= COMPARE_FOOT; ++place)
         for (size_t at = 0; at < page->words.bytes; at += strlen(page->words.text + at) + 1)
             if (page->words.text[at] == '0' + (int)place)
                 text_print(&out, place == COMPARE_TITLE ? "### %s\n\n" : "* %s\n",
                            page->words.text + at + 1);
     grid_open(&grid, &out, "cells", "Cells");
     grid.compact = true;
-    for (size_t i = 0; i < sizeof cells / sizeof cells[0]; ++i)
-        grid_heading(&grid, i == 2 || i == 3 ? "" : "text", cells[i]);
+    grid_headings(&grid, "text", "verdict|cell");
+    grid_heading(&grid, "", page->ratio);
+    grid_heading(&grid, "", "cost");
+    grid_heading(&grid, "text", "remarks");
     for (size_t i = 0; i < page->n; ++i) {
         const struct compare_point *point = page->order[i];
 
@@ -177,8 +261,10 @@ static int print_markdown(const struct compare_page *page)
         return -1;
     grid_open(&grid, &out, "changed", "Changed");
     grid.compact = true;
-    for (size_t i = 0; i < sizeof changed / sizeof changed[0]; ++i)
-        grid_heading(&grid, i == 2 || i == 3 ? "" : "text", changed[i]);
+    grid_headings(&grid, "text", "CHANGED|cell");
+    for (int side = 0; side < COMPARE_SIDES; ++side)
+        grid_heading(&grid, "", page->side[side]);
+    grid_heading(&grid, "text", "unit");
     for (size_t i = 0; page->changes && i < page->changes->n; ++i) {
         const struct exact_change *change = &page->changes->change[i];
 
@@ -255,7 +341,22 @@ static int print_export(const struct compare_page *page, size_t format, struct t
     return status;
 }
 
-int compare_print(const struct compare_judge *judge, const void *of, size_t cells, size_t format)
+/* Failures first; points of one state as they come. */
+static int order_points(const void *left, const void *right)
+{
+    static const int ranks[] = {[EXPORT_FAILED] = 0,
+                                [EXPORT_BROKEN] = 1,
+                                [EXPORT_DOUBTFUL] = 2,
+                                [EXPORT_OPEN] = 3,
+                                [EXPORT_PASSED] = 3};
+    const struct compare_point *const *a = left, *const *b = right;
+    const int order = ranks[(*a)->state] - ranks[(*b)->state];
+
+    return order != 0 ? order : (*a > *b) - (*a < *b);
+}
+
+int compare_print(const struct compare_judge *judge, const void *of, size_t cells, size_t format,
+                  bool verbose)
 {
     enum { OTHERS = 2 }; /* the points that are no cells */
     struct compare_page page = {.gate = "",
@@ -267,13 +368,17 @@ int compare_print(const struct compare_judge *judge, const void *of, size_t cell
     if (format == COMPARE_AS_JSON) {
         status = document_print(stdout, judge->json(of));
     } else if (page.point && page.order && memory_file_open(&page.words) == 0) {
-        for (size_t i = 0; i < cells + OTHERS; ++i)
-            page.order[i] = &page.point[i];
         judge->describe(of, &page);
+        const bool sorted = page.order[0] != NULL;
+
+        for (size_t i = 0; i < page.n; ++i)
+            page.order[i] = page.order[i] ? page.order[i] : &page.point[i];
+        if (!sorted)
+            qsort(page.order, page.n, sizeof page.order[0], order_points);
         if (memory_file_close(&page.words) == 0) {
             status = 0;
             if (format == COMPARE_AS_TEXT)
-                print_text(&page);
+                status = print_text(&page, verbose);
             else if (format == COMPARE_AS_MARKDOWN)
                 status = print_markdown(&page);
             else

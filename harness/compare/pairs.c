@@ -16,6 +16,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char NAME[] = "lockstep compare";
 
@@ -124,6 +125,7 @@ static int run_pair_launch(struct pairs *pairs, size_t place, int arm, struct pa
 static int run_pairs(struct pairs *pairs)
 {
     const size_t all = pairs->cells * pairs->n;
+    const bool terminal = isatty(STDERR_FILENO);
     struct watch watch;
     int status = 0;
 
@@ -143,9 +145,10 @@ static int run_pairs(struct pairs *pairs)
         if (status == 0)
             status = keep_line(pairs, pairs_pair_line(pairs, cell, number), false);
         pairs->done += status == 0;
-        if (status == 0 && (place + 1) % pairs->cells == 0)
-            fprintf(stderr, "%zu of %zu pairs of each of %zu cells, %.0f s\n",
-                    (place + 1) / pairs->cells, pairs->n, pairs->cells, watch_seconds(&watch));
+        if (status == 0 && (place + 1) % pairs->cells == 0 &&
+            (terminal || 10 * (number + 1) / pairs->n > 10 * number / pairs->n))
+            fprintf(stderr, "%zu of %zu pairs of each of %zu cells, %.0f s\n", number + 1, pairs->n,
+                    pairs->cells, watch_seconds(&watch));
     }
     watch_close(&watch);
     if (status == EXIT_INTERRUPTED)
@@ -180,7 +183,8 @@ static int run_and_report(struct pairs *pairs)
         status = keep_line(pairs, pairs_end_line(pairs, false), true);
     if (status != 0)
         return status;
-    status = compare_print(&pairs_page, pairs, pairs->cells, pairs->options.format);
+    status = compare_print(&pairs_page, pairs, pairs->cells, pairs->options.format,
+                           pairs->options.verbose);
     if (pairs->options.figure && pairs_forest(pairs, pairs->options.figure) != 0)
         status = EXIT_MISUSE;
     return status == 0 ? pairs_exit(pairs) : status;

@@ -189,11 +189,9 @@ extern const unsigned char figure_asset_forest[];
 struct json_t *pairs_json(const void *of);
 extern const struct compare_judge pairs_page; /* of a struct pairs */
 
-/* A baseline uses these, too. They add "1 REGRESSED, 0 INCONCLUSIVE, ..." to text; add the
- * meaning of INCONCLUSIVE, if a cell has that verdict; and return the state of a verdict in
- * other formats. */
+/* A baseline uses these, too. They add "1 REGRESSED, 0 INCONCLUSIVE, ..." to text, and are the
+ * states of the verdicts in other formats. */
 void pairs_counts(const size_t count[PAIRS_VERDICTS], char text[REPORT_CELL_TEXT]);
-void pairs_say_open(struct compare_page *page, const size_t count[PAIRS_VERDICTS]);
 extern const enum export_state pairs_export_states[PAIRS_VERDICTS];
 
 #endif

@@ -32,13 +32,6 @@ void pairs_counts(const size_t count[PAIRS_VERDICTS], char text[REPORT_CELL_TEXT
                count[PAIRS_IMPROVED], count[PAIRS_INVALID]);
 }
 
-void pairs_say_open(struct compare_page *page, const size_t count[PAIRS_VERDICTS])
-{
-    if (count[PAIRS_INCONCLUSIVE] > 0)
-        compare_say(page, COMPARE_RULE,
-                    "INCONCLUSIVE: a change is not shown. That is no evidence that there is none.");
-}
-
 /* Writes "1.050 [1.041, 1.060], p 0.0024", with the p of the side on which it lies. */
 static void number_words(const struct pairs_judged *judged, char text[NUMBERS])
 {
@@ -109,9 +102,8 @@ static void describe_pairs_cell(const struct pairs *pairs, size_t cell, struct c
 static void describe_sums(const struct pairs *pairs, struct compare_page *page)
 {
     const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, pairs->cells);
-    const double looks = (double)pairs->looks;
     char counts[REPORT_CELL_TEXT] = "", costs[REPORT_CELL_TEXT] = "", look[128] = "";
-    char by[2 * COMPARE_TEXT] = "", unknown[64] = "";
+    char by[COMPARE_TEXT] = "";
 
     pairs_counts(pairs->count, counts);
     pairs_counts(pairs->count_cost, costs);
@@ -122,52 +114,32 @@ static void describe_sums(const struct pairs *pairs, struct compare_page *page)
                "%s%s%s, %zu changed. Disturbed: %zu of %zu pairs. Cost, which is no gate: %s", look,
                pairs->same ? "A/A: " : "", counts, pairs->changes->n, disturbed.pairs,
                pairs->cells * pairs->n, costs);
-    compare_say(page, COMPARE_FOOT,
+    compare_say(page, COMPARE_HEAD,
                 "%sCells: %zu: %s. Pairs of each: %zu. Exact numbers that changed: %zu.", look,
                 pairs->cells, counts, pairs->n, pairs->changes->n);
     compare_say(page, COMPARE_FOOT, "Cost of the cells: %s.", costs);
     for (size_t i = 0; i < REPORT_STEAL_SOURCES; ++i)
-        text_add(by, sizeof by, "%s more than %.0f %% to %s (%zu pairs)", i == 0 ? "" : ", or",
-                 100 * report_steal_sources[i].limit, report_steal_sources[i].to, disturbed.by[i]);
-    if (pairs->options.allow_disturbed)
-        text_add(by, sizeof by,
-                 ". They count like all others (--allow-disturbed): as the order is drawn, it "
-                 "happens to OLD as often as to NEW");
-    else
-        text_add(by, sizeof by,
-                 ". A cell with more than %.0f %% of them is INVALID, and what is not shown "
-                 "without them, too, is INCONCLUSIVE%s",
-                 100 * PAIRS_DISTURBED_MOST,
-                 disturbed.pairs == 0 ? ""
-                                      : ". Measure again while nothing else runs here, or on "
-                                        "another machine; --allow-disturbed judges all pairs");
-    if (disturbed.unknown > 0)
-        snprintf(unknown, sizeof unknown, " (not known of %zu)", disturbed.unknown);
-    compare_say(page, COMPARE_FOOT,
-                "Disturbed: %zu of %zu pairs%s. That is, of the time of the cores of a launch "
-                "there went%s.",
-                disturbed.pairs, pairs->cells * pairs->n, unknown, by);
+        text_add(by, sizeof by, "%sby %s: %zu", i == 0 ? "" : ", ", report_steal_sources[i].to,
+                 disturbed.by[i]);
+    compare_say(page, COMPARE_FOOT, "Disturbed: %zu of %zu pairs (%s; not known: %zu)%s.",
+                disturbed.pairs, pairs->cells * pairs->n, by, disturbed.unknown,
+                pairs->options.allow_disturbed ? ". They count like all others (--allow-disturbed)"
+                : disturbed.pairs == 0
+                    ? ""
+                    : ". Measure again while nothing else runs here, or on another machine; "
+                      "--allow-disturbed judges all pairs");
     if (pairs_false_alarms(pairs) > 0)
-        compare_say(page, COMPARE_FOOT,
+        compare_say(page, COMPARE_HEAD,
                     "False alarms: %zu of %zu verdicts. Nothing is slower or faster than itself. "
                     "Chance does this in at most 1 of 10 comparisons of a program with itself, and "
                     "a machine that is not fit for this in more: compare them again, and believe "
                     "no other comparison of this machine until there is none.",
                     pairs_false_alarms(pairs), pairs->cells + 1);
     if (pairs->count[PAIRS_INVALID] < pairs->cells)
-        compare_say(page, COMPARE_RULE,
+        compare_say(page, COMPARE_FOOT,
                     "In about 80 of 100 comparisons, %zu pairs find a change of %.1f %% in a cell "
                     "(the median of the cells), and of %.1f %% in all cells together.",
                     pairs->n, 100 * (pairs->detectable - 1), 100 * (pairs->all.detectable - 1));
-    compare_say(page, COMPARE_RULE,
-                "REGRESSED: shown to be more than %.0f %% slower (exact signed rank, %g shared by "
-                "cells after Holm, %g for all together) and by %.0f %% or more. EQUIVALENT: the "
-                "simultaneous interval lies within %.0f %%. p: against the margin, of the side "
-                "that is nearer. Cost: ratio of mean steps, judged by the same rule with errors of "
-                "its own. It is no gate.",
-                100 * (PAIRS_MARGIN - 1), PAIRS_ALPHA_CELLS / looks, PAIRS_ALPHA_ALL / looks,
-                100 * (PAIRS_DELTA - 1), 100 * (PAIRS_ALIKE - 1));
-    pairs_say_open(page, pairs->count);
 }
 
 static void describe_pairs(const void *of, struct compare_page *page)
@@ -175,13 +147,13 @@ static void describe_pairs(const void *of, struct compare_page *page)
     static const char *const same_words[PAIRS_VERDICTS] = {
         "A/A EQUIVALENT", "A/A IMPROVED", "A/A REGRESSED", "A/A INCONCLUSIVE", "INVALID"};
     static const char *const meaning[PAIRS_VERDICTS] = {
-        [PAIRS_EQUIVALENT] = "in the median they take the same time within 3 %",
-        [PAIRS_IMPROVED] = "they are faster",
-        [PAIRS_REGRESSED] = "they are slower",
-        [PAIRS_INCONCLUSIVE] = "a difference is not shown, and neither is that there is none"};
+        [PAIRS_EQUIVALENT] = "alike within 3 %, and that is shown",
+        [PAIRS_IMPROVED] = "faster, and that is shown",
+        [PAIRS_REGRESSED] = "slower, and that is shown",
+        [PAIRS_INCONCLUSIVE] = "not sure: neither a difference nor its absence is shown"};
     const struct pairs *pairs = of;
     const struct pairs_judged *all = &pairs->all, *cost = &pairs->all_cost;
-    char numbers[NUMBERS], costs[NUMBERS];
+    char change[COMPARE_CHANGE], words[COMPARE_TEXT], cells[2 * COMPARE_TEXT] = "";
 
     page->ratio = "NEW/OLD";
     page->side[PAIRS_OLD] = "OLD";
@@ -198,24 +170,24 @@ static void describe_pairs(const void *of, struct compare_page *page)
     struct compare_point *together = add_pairs_point(pairs, NULL, all, cost, page);
 
     snprintf(together->name, sizeof together->name, "all cells together");
-    if (all->verdict == PAIRS_INVALID) {
-        report_add(together->rest, "%s: %.200s", together->verdict, all->reason);
-    } else {
-        number_words(all, numbers);
-        number_words(cost, costs);
-        report_add(together->rest, "%s, all cells together: %s%s%.200s. NEW/OLD %s; cost %s, %s",
-                   together->verdict,
+    report_add(together->rest, "%s", together->verdict);
+    if (all->verdict != PAIRS_INVALID) {
+        compare_change_words(&together->value[COMPARE_TIME], change);
+        report_add(together->rest, ", all cells together: NEW takes %s: %s", change,
                    pairs_false_alarm(pairs, all)
                        ? "a false alarm of this machine, as both are the same program"
-                       : meaning[all->verdict],
-                   all->reason[0] != '\0' ? ": " : "", all->reason, numbers, costs,
-                   pairs_verdict_words[cost->verdict]);
+                       : meaning[all->verdict]);
     }
+    report_add(together->rest, "%s%.200s", all->reason[0] != '\0' ? ": " : "", all->reason);
+    for (enum pairs_verdict verdict = 0; verdict < PAIRS_VERDICTS; ++verdict)
+        if (verdict != all->verdict && (verdict == PAIRS_REGRESSED || verdict == PAIRS_INVALID)) {
+            compare_worst_words(page, verdict, words);
+            text_add(cells, sizeof cells, "%s%s", words, words[0] != '\0' ? ". " : "");
+        }
     if (pairs->options.aa) { /* how fit the machine is: this is no cell, and has no numbers */
         static const enum export_state states[PAIRS_FITNESSES] = {[PAIRS_FIT] = EXPORT_PASSED,
                                                                   [PAIRS_NOISY] = EXPORT_DOUBTFUL,
                                                                   [PAIRS_UNFIT] = EXPORT_BROKEN};
-        char words[COMPARE_TEXT];
         const enum pairs_fitness fitness = pairs_fit(pairs, words);
         struct compare_point *point = compare_add_point(page, NULL, 0, states[fitness]);
 
@@ -224,11 +196,11 @@ static void describe_pairs(const void *of, struct compare_page *page)
                    pairs_fitness_words[fitness], words);
         compare_say(page, COMPARE_TITLE, "%s.", point->rest);
     }
-    compare_say(page, COMPARE_TITLE, "%s", together->rest);
+    compare_say(page, COMPARE_TITLE, "%s%s.", cells, together->rest);
     for (int i = 0; i < PAIRS_ARMS; ++i) {
         const struct pairs_arm *arm = &pairs->arm[i];
 
-        compare_say(page, COMPARE_HEAD, "%s: %s%s%s: %s, SHA-256 %.12s", page->side[i],
+        compare_say(page, COMPARE_FOOT, "%s: %s%s%s: %s, SHA-256 %.12s", page->side[i],
                     arm->program ? arm->program : "this program", arm->options ? " " : "",
                     arm->options ? arm->options : "", arm->version, arm->sha256);
     }
@@ -236,7 +208,7 @@ static void describe_pairs(const void *of, struct compare_page *page)
         compare_say(page, COMPARE_HEAD,
                     "A/A: both are the same program with the same options: what is found here is "
                     "the comparison's own error.");
-    compare_say(page, COMPARE_HEAD,
+    compare_say(page, COMPARE_FOOT,
                 "Evidence class I, interleaved pairs: two launches next to each other, their order "
                 "drawn.");
     describe_sums(pairs, page);

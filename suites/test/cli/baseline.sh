@@ -19,7 +19,7 @@ compare() {
     wanted=$1
     file=$2
     shift 2
-    expect_status "$wanted" "$lockstep" compare --baseline main "$file" "$@"
+    expect_status "$wanted" "$lockstep" compare --verbose --baseline main "$file" "$@"
     [ ! -s err ] || fail "words on standard error"
     [ "${1-}" = --format ] || ! grep -q '.\{81\}' out || fail "more than 80 columns"
 }
@@ -71,6 +71,7 @@ cp results/baselines/main.jsonl five.jsonl
 expect_status 0 "$lockstep" compare baseline add main s6.jsonl
 compare 0 slower.jsonl
 counts 12 0 0 0 0
+prints '^REGRESSED in 12 of 12 cells, most in [^:]*:*[^:]*: [45][.][0-9] % more time \[+[0-9.]* %, +[0-9.]* %\], against the mean of 6 sessions, not a gate[.]'
 prints 'INVALID, not a gate[.]'
 prints 'REGRESSED mlp:[^ ]* dp virt:1, 10 rows, f32, cpu/threads, not a gate NEW/mean 1.0[45]'
 prints '6 sessions make no gate: the exit status does not say REGRESSED. It takes 4 more'
@@ -85,17 +86,20 @@ compare 1 slower.jsonl
 counts 12 0 0 0 0
 ! grep -q 'not a gate' out || fail "$(cat out)"
 prints 'REGRESSED mlp:[^ ]* dp virt:1, 10 rows, f32, cpu/threads NEW/mean 1.0[45][0-9]* \[1[.]0[1-9][0-9]*, 1[.]0[0-9]*\]; cost 1.0'
+expect_status 1 "$lockstep" compare --baseline main slower.jsonl
+prints '^REGRESSED in 12 of 12 cells, most in .*, against the mean of 10 sessions[.] Cells: 12: 12 REGRESSED'
+[ "$(wc -l <out)" -le 25 ] && ! grep -q '.\{81\}' out || fail "more than a screen"
 compare 0 same.jsonl --strict
 counts 0 0 12 0 0
+prints '^EQUIVALENT in 12 of 12 cells, most in .* % \(more\|less\) time \[[-+][0-9.]* %, [-+][0-9.]* %\], against the mean of 10 sessions[.]'
 compare 0 faster.jsonl
 counts 0 0 0 12 0
 compare 1 two.jsonl
 counts 4 0 8 0 0
-[ "$(grep -c '^REGRESSED .* dp virt:2, ' out)" -eq 4 ] || fail "$(cat out)"
+[ "$(grep -c '^REGRESSED  .* dp virt:2, ' out)" -eq 4 ] || fail "$(cat out)"
 plant new between.jsonl 24 1.02
 compare 0 between.jsonl
 counts 0 12 0 0 0
-prints 'INCONCLUSIVE: a change is not shown'
 compare 4 between.jsonl --strict
 expect_status 0 "$lockstep" compare baseline show main
 prints 'results/baselines/main.jsonl: 10 sessions of 12 cells, class of machine 700000000000'

@@ -21,7 +21,7 @@ records() {
 # compare STATUS FILE FILE [OPTION...]: there is nothing on standard error, and lines have at most
 # 80 columns.
 compare() {
-    expect_status "$1" "$lockstep" compare "$2" "$3" ${4+"$4"} ${5+"$5"} ${6+"$6"}
+    expect_status "$1" "$lockstep" compare --verbose "$2" "$3" ${4+"$4"} ${5+"$5"} ${6+"$6"}
     [ ! -s err ] || fail "words on standard error"
     [ "${4-}" = --format ] || ! grep -q '.\{81\}' out || fail "more than 80 columns"
 }
@@ -45,21 +45,27 @@ records slower slow.jsonl
 # Nothing differs: there is no evidence. The words are never those of a gate.
 compare 0 a.jsonl b.jsonl
 counts 0 12 0
-prints 'Evidence class III, two files: two sessions, .*None of them is a pass, and none is a gate[.]'
+prints '^NO EVIDENCE of a difference in 12 of 12 cells, which is not evidence of none[.]'
+prints 'Evidence class III, two files: two sessions, .*No verdict is a pass, and none is a gate[.]'
 prints 'NO EVIDENCE tutorial dp virt:2, 30 rows, f32, cpu/threads B/A 1.000 \[0[.]9[0-9]*, 1[.]0[0-9]*\], p 1; cost 1.000; floor'
 prints 'A and B are of one build in one setting: this is an A/A comparison'
-prints 'over the 12 cells that were tested'
 prints 'A is unsealed'
 prints 'The median of the ratios is 1.000, .* half-width of their intervals (95 % or more, of independent launches) is [1-9][.]. %'
 prints_not 'SUSPECT  \|Differs'
+
+# Without --verbose it is a screen, the answer first, and it says how much is left out.
+expect_status 0 "$lockstep" compare a.jsonl slow.jsonl
+prints '^SUSPECT in 4 of 12 cells, most in '
+prints ' SUSPECT .* SUSPECT .* [1-9][0-9]* more: --verbose says all, and what was compared; --help, how it is judged[.] *$'
+[ "$(wc -l <out)" -le 25 ] && ! grep -q '.\{81\}' out || fail "more than a screen"
 
 # The four cells on two devices are 12 % slower: these are found, and no others; with --exact, too.
 for option in '' --exact; do
     compare 0 a.jsonl slow.jsonl $option
     counts 4 8 0
-    [ "$(grep -c '^SUSPECT .* dp virt:2, ' out)" -eq 4 ] || fail "$(cat out)"
+    [ "$(grep -c '^SUSPECT  .* dp virt:2, ' out)" -eq 4 ] || fail "$(cat out)"
     prints 'B/A 1.120 \[1[.]0[0-9]*, 1[.]1[0-9]*\], p 0.0019; cost 1.120; floor [0-9.]* ms -> [0-9.]* ms'
-    prints 'SUSPECT does not fail: measure both again'
+    prints '^SUSPECT in 4 of 12 cells, most in [a-z]*:*[^ ]* dp virt:2, [^:]*: 1[12][.][0-9] % more time \[+[0-9.]* %, +[0-9.]* %\][.] Not sure: measure both again, in turns (--ab)'
 done
 # In the other direction it is as suspect.
 compare 0 slow.jsonl a.jsonl

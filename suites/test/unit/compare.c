@@ -68,3 +68,25 @@ Test(compare, numbers_of_launches)
         cr_assert(compare.count[COMPARE_INVALID] == 1 - rows[i][2]);
     }
 }
+
+/* The words of a change, by numbers that are made up: slower, faster, many times, equal, and
+ * without an interval. */
+Test(compare, words_of_a_change)
+{
+    static const struct {
+        struct export_value value;
+        const char *words;
+    } rows[] = {{{1.05, 1.039, 1.061}, "5.0 % more time [+3.9 %, +6.1 %]"},
+                {{0.8, 0.75, 0.85}, "20.0 % less time [-25.0 %, -15.0 %]"},
+                {{1, 0.99, 1.02}, "0.0 % more time [-1.0 %, +2.0 %]"},
+                {{1.1, NAN, NAN}, "10.0 % more time [no interval]"},
+                {{21.757, 16.618, 1813.7}, "21.8 times the time [16.6, 1814]"},
+                {{0.0459, 0.041, 0.125}, "0.046 times the time [0.041, 0.12]"},
+                {{2, 1.5, 3}, "2.00 times the time [1.50, 3.00]"}};
+    char words[COMPARE_CHANGE];
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        compare_change_words(&rows[i].value, words);
+        cr_assert(strcmp(words, rows[i].words) == 0, "row %zu: %s", i, words);
+    }
+}
