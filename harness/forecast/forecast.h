@@ -201,6 +201,9 @@ extern const struct forecast_column_row forecast_columns[FORECAST_COLUMNS];
 bool forecast_shows(const struct forecast *forecast, int column);
 void forecast_line_words(const struct forecast *forecast, const struct forecast_line *line,
                          int column, char text[FORECAST_TEXT]);
+/* Writes the step on the most ranks: "16 ranks: a step takes 5.1 ms [4.6 ms, 5.7 ms] ..". */
+void forecast_answer_words(const struct forecast *forecast, const struct forecast_series *series,
+                           char text[FORECAST_TEXT]);
 /* "mlp:8,4, ddp, strong scaling of 64 rows, cpu/threads on virt". */
 void forecast_series_words(const struct forecast_series *series, char text[FORECAST_TEXT]);
 /* A sentence about the fit, and one about the interval. */

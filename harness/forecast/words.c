@@ -113,6 +113,29 @@ void forecast_line_words(const struct forecast *forecast, const struct forecast_
 
 /* ---- a series -------------------------------------------------------------------------------- */
 
+void forecast_answer_words(const struct forecast *forecast, const struct forecast_series *series,
+                           char text[FORECAST_TEXT])
+{
+    const struct forecast_line *last = &series->line[series->n - 1], *line = last;
+    char step[FORECAST_TEXT], range[FORECAST_TEXT], efficiency[FORECAST_TEXT];
+
+    while (line > series->line && line->state != FORECAST_HOLDS)
+        --line;
+    text[0] = '\0';
+    if (last->state != FORECAST_HOLDS)
+        report_add(text, "%d ranks: %s.", last->ranks, reasons[last->state]);
+    if (line->state != FORECAST_HOLDS)
+        return;
+    forecast_line_words(forecast, line, FORECAST_STEP, step);
+    forecast_line_words(forecast, line, FORECAST_RANGE, range);
+    forecast_line_words(forecast, line, FORECAST_EFFICIENCY, efficiency);
+    report_add(text, "%s%d rank%s: a step takes %s %s by forecast, at an efficiency of %s. ",
+               text[0] != '\0' ? " " : "", line->ranks, line->ranks == 1 ? "" : "s", step, range,
+               efficiency);
+    report_add(text, "Measured: up to %d ranks%s.", series->setting->most,
+               line->extrapolated ? ", so this is *extrapolated*" : "");
+}
+
 void forecast_series_words(const struct forecast_series *series, char text[FORECAST_TEXT])
 {
     const struct report_row *row = series->point->row;

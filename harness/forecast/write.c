@@ -50,8 +50,10 @@ int forecast_text(FILE *stream, const struct forecast *forecast)
     for (size_t i = 0; i < forecast->n_series; ++i) {
         const struct forecast_series *series = &forecast->series[i];
 
-        forecast_series_words(series, words);
         fprintf(stream, "%s", i > 0 ? "\n" : "");
+        forecast_answer_words(forecast, series, words);
+        command_say(stream, 0, "%s", words);
+        forecast_series_words(series, words);
         command_say(stream, 2, "%s", words);
         /* The forecast; then, by ranks again, the errors that show how good it is. */
         print_row(stream, forecast, NULL, FORECAST_RANKS, FORECAST_EFFICIENCY);
@@ -87,6 +89,8 @@ int forecast_markdown(FILE *stream, const struct forecast *forecast)
 
         forecast_series_words(series, words);
         text_print(&out, "%s### %s\n\n", i > 0 ? "\n" : "", words);
+        forecast_answer_words(forecast, series, words);
+        text_print(&out, "%s\n\n", words);
         grid_open(&grid, &out, "", "");
         grid.compact = true;
         for (int c = 0; c < FORECAST_COLUMNS; ++c)
