@@ -130,7 +130,7 @@ static int check_options(const char *command, struct sweep_options *options)
                                        cell_mode_names[mode]);
     if (launched && launcher_check(options->launcher, &why))
         return command_refuse_call(command, "--launcher: %s", why.text);
-    plan->mode[CELL_DDP] = plan->mode[CELL_DDP] || (launched && !collectives);
+    plan->mode[CELL_DDP] |= launched && !collectives;
     if (launched && plan->n_per_process == 0)
         plan->per_process[plan->n_per_process++] = 1;
     if (plan->mode[CELL_PLAIN_MT] && dp_wide_blas_check(plan->backend, plan->devices, &err))

@@ -196,9 +196,8 @@ void sweep_result(FILE *to, const struct report *report, const char *path,
     }
     add_best(text, collectives, REPORT_BUSBW);
     if (missing > 0)
-        report_add(text, " %zu of %zu launches %s not verified, and no number here is of %s.",
-                   missing, counts->planned, missing == 1 ? "is" : "are",
-                   missing == 1 ? "it" : "them");
+        report_add(text, " Not verified, and in no number here: %zu of %zu launches.", missing,
+                   counts->planned);
     if (products > 0)
         report_add(text, " Products reached %s on a device.",
                    quantity_words(products, QUANTITY_WORK, words));

@@ -140,8 +140,7 @@ Test(sweep_result, without_a_comparison)
     bench->report.counts = (struct report_counts){.planned = 2, .measured = 2, .verified = 1};
     check_words(bench, "my.jsonl", " There is no speed-up: no verified setting on several devices ",
                 "times as fast");
-    check_words(bench, "my.jsonl", " 1 of 2 launches is not verified, and no number here is of it",
-                NULL);
+    check_words(bench, "my.jsonl", " Not verified, and in no number here: 1 of 2 launches. ", NULL);
     bench_close(bench);
 }
 
