@@ -11,6 +11,7 @@
 #include <string.h>
 
 static const double NARROW = 1.0 / 1024; /* of TF32 and float16, whose fractions have 10 bits */
+static const double EXACT = 1 << 24;
 
 /* The numbers of one comparison. */
 struct numbers {
@@ -74,22 +75,26 @@ static bool are_moved(struct check *c, const struct numbers *numbers)
     return memcmp(got, want, bytes) == 0;
 }
 
-/* Whether all wrong numbers are NaN, or infinite; none must be. */
-static bool are_not_finite(const struct numbers *numbers, bool nan)
+/* Whether all wrong numbers are infinite, and none must be. */
+static bool are_infinite(const struct numbers *numbers)
 {
     for (size_t i = 0; i < numbers->n; ++i)
         if (!isfinite(numbers->want[i]) ||
-            (numbers->got[i] != numbers->want[i] &&
-             !(nan ? isnan(numbers->got[i]) : isinf(numbers->got[i]))))
+            (numbers->got[i] != numbers->want[i] && !isinf(numbers->got[i])))
             return false;
     return true;
 }
 
+/* Whole numbers that a float holds are not rounded. */
 static bool are_rounded(const struct numbers *numbers)
 {
-    for (size_t i = 0; i < numbers->n; ++i)
-        if (!(fabs(numbers->got[i] - numbers->want[i]) <= fabs(numbers->want[i]) * NARROW))
+    for (size_t i = 0; i < numbers->n; ++i) {
+        const double got = numbers->got[i], want = numbers->want[i];
+
+        if (got != want && (!isfinite(want) || !(fabs(got - want) <= fabs(want) * NARROW) ||
+                            (got == rint(got) && want == rint(want) && fabs(got) < EXACT)))
             return false;
+    }
     return true;
 }
 
@@ -121,9 +126,13 @@ static void look_at_numbers(struct check *c, const char *what, size_t n, const d
     char *hint = c->outcome->hint;
     const size_t bytes = sizeof c->outcome->hint;
 
-    if (are_not_finite(&numbers, true))
-        snprintf(hint, bytes, "NaN, as before the call: never written?");
-    else if (are_not_finite(&numbers, false))
+    size_t same = 0; /* to a reader: 0 is equal to -0 */
+
+    while (same < n && got[same] == want[same])
+        ++same;
+    if (same == n)
+        return;
+    if (are_infinite(&numbers))
         snprintf(hint, bytes, "infinite: added up before it is divided?");
     else if (are_old(c, hash_of(what), &numbers))
         snprintf(hint, bytes, "that was right earlier in this case: an old copy, not refreshed?");
@@ -131,12 +140,13 @@ static void look_at_numbers(struct check *c, const char *what, size_t n, const d
         snprintf(hint, bytes, "the right numbers in another order: are parts swapped?");
     else if (parts > 1 && are_times(&numbers, parts))
         snprintf(hint, bytes, "%d times what it must be, with %d %s: %s", parts, parts, names,
-                 c->of_ranks ? "a sum where a mean belongs?" : "counted once for each of them?");
+                 c->of_ranks ? "a sum where a mean belongs, or not cleared?"
+                             : "counted once for each of them?");
     else if (parts > 1 && are_times(&numbers, 1.0 / parts))
         snprintf(hint, bytes, "1/%d of what it must be, with %d %s: %s", parts, parts, names,
                  c->of_ranks ? "divided twice?" : "a mean where a sum belongs?");
     else if (are_times(&numbers, 2))
-        snprintf(hint, bytes, "twice what it must be: added twice?");
+        snprintf(hint, bytes, "twice what it must be: added twice, or not cleared?");
     else if (are_times(&numbers, 0))
         snprintf(hint, bytes, "0 where it must not be: left out, or cleared?");
     else if (are_rounded(&numbers))
@@ -157,14 +167,4 @@ void hint_values(struct check *c, const char *what, const struct impl_array *got
     for (size_t i = 0; i < n; ++i)
         values[i] = check_element(got, i);
     look_at_numbers(c, what, n, values, want);
-}
-
-void hint_int(struct check *c, const char *what, long long got, long long want)
-{
-    const double found = (double)got, wanted = (double)want;
-
-    if (got == want)
-        keep_numbers(c, what, 1, &wanted);
-    else
-        look_at_numbers(c, what, 1, &found, &wanted);
 }

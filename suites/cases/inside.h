@@ -84,11 +84,10 @@ void call_begin(struct check *c, const char *what);
 int call_end(struct check *c, const char *what, int status);
 _Noreturn void call_failed(struct check *c, const char *what, int status);
 
-/* hint.c: both keep what is right, and write the hint of the outcome where the numbers that differ
+/* hint.c: keeps what is right, and writes the hint of the outcome where the numbers that differ
  * tell anything. */
 void hint_values(struct check *c, const char *what, const struct impl_array *got, size_t n,
                  const double want[], size_t different);
-void hint_int(struct check *c, const char *what, long long got, long long want);
 
 /* device_counts.c: calls the functions of the case. */
 void check_turns(struct check *c);

@@ -241,7 +241,7 @@ hint() {
         fail "$1: a hint that is wrong"
     fi
 }
-hint M61-ddp-sum DDP-01.known '2 times what it must be, with 2 ranks: a sum where a mean belongs?'
+hint M61-ddp-sum DDP-01.known '2 times what it must be, with 2 ranks: a sum where a mean belongs, or not cleared?'
 hint M10-average GRAD-01.ones '1/2 of what it must be, with 2 devices: a mean where a sum belongs?'
 hint M19-replicate-once REPL-01.steps 'that was right earlier in this case: an old copy, not refreshed?'
 hint M22-completion-order GATH-01.model 'the right numbers in another order: are parts swapped?'
