@@ -113,7 +113,7 @@ under() {
     env "$@" "$lockstep" sweep --devices virt:1 --workload mlp:8,8 --batch 8 --seconds 0.001 --steps 5:5 --bind none \
         --out my.jsonl >out 2>err || fail "$*: lockstep sweep"
     env "$@" "$lockstep" report my.jsonl --out my-report >out 2>err || fail "$*: lockstep report"
-    [ "$(cat out)" = my-report/index.html ] || fail "$*: lockstep report says"
+    [ "$(head -n 1 out)" = my-report/index.html ] || fail "$*: lockstep report says"
 }
 under LC_ALL=C
 for name in "${names[@]}"; do
