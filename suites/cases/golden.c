@@ -221,3 +221,11 @@ void golden_works(struct check *c, int k)
     golden_unharmed(c, model);
     check_model_close(c, model);
 }
+
+bool golden_try_later(const struct check *c, int first, int *ms)
+{
+    if (check_error(c)->replica == first || *ms >= 300)
+        return false;
+    *ms *= 8;
+    return true;
+}

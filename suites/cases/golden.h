@@ -75,6 +75,11 @@ void golden_unharmed(struct check *c, struct impl_model *model);
  * devices. */
 void golden_works(struct check *c, int k);
 
+/* Two replicas failed, one *ms after the other, and the first in time must be named. A busy machine
+ * can turn their order. If another replica than `first` is named, *ms becomes 8 times as long and
+ * the result is true: the case tries again. From 300 on none is tried. */
+bool golden_try_later(const struct check *c, int first, int *ms);
+
 /* ---- the network ---------------------------------------------------------------------------- */
 
 /* The network is x [n, 3], linear 3 -> 4, relu, linear 4 -> 2, some levels deep. All numbers are
