@@ -43,7 +43,7 @@ page=report/index.html
 summary=report/summary.md
 for file in $page $summary; do
     has '8 planned cells were SIMULATED and verified' $file
-    has 'SIMULATED, on [1-3] device' $file
+    has 'SIMULATED: [1-3] device' $file
     has 'is of times that are simulated, not measured: its times mean little' $file
     has 'mlp:8,8,4 (strong scaling, f32, cuda/peer on cuda, SIMULATED)' $file
     ! grep -q 'were measured and verified' $file || fail "$file calls it measured"
