@@ -107,7 +107,7 @@ double bounded_rounding(double n, double operands)
     return operands > 0 ? bounded_gamma(8 * n) : bounded_gamma(n);
 }
 
-struct bounded bounded_sum_done(const struct bounded_sum *sum)
+struct bounded bounded_sum_rounded(const struct bounded_sum *sum)
 {
     const double size = sum->size + sum->carried;
 
@@ -118,13 +118,11 @@ struct bounded bounded_sum_done(const struct bounded_sum *sum)
 void bounded_sum_add_dot(struct bounded_sum *sum, const double *w, size_t stride,
                          const struct bounded *x, size_t n)
 {
-    for (size_t k = 0; k < n; ++k)
-        bounded_sum_add(sum, (struct bounded){w[k * stride], 0}, x[k]);
-}
+    struct bounded_sum all = *sum; /* in registers */
 
-void bounded_sum_add_one(struct bounded_sum *sum, struct bounded a)
-{
-    bounded_sum_add(sum, a, (struct bounded){1, 0});
+    for (size_t k = 0; k < n; ++k)
+        bounded_sum_add(&all, (struct bounded){w[k * stride], 0}, x[k]);
+    *sum = all;
 }
 
 struct bounded bounded_dot(const double *w, size_t stride, const struct bounded *x, size_t n)

@@ -9,6 +9,7 @@
 #define HARNESS_VERIFY_BOUNDED_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The relative error of one float rounding, and of a sum of n terms. */
@@ -45,12 +46,20 @@ struct bounded_sum {
     double v, size, carried;
     size_t terms;    /* that are not exactly 0: adding 0 rounds nothing */
     double operands; /* 0: they are not rounded */
+    bool whole;      /* all numbers are: nothing rounds, so only v and size are added up */
 };
 
 /* Adds a times b. It is inline because a reference calls it for every product. */
 static inline void bounded_sum_add(struct bounded_sum *sum, struct bounded a, struct bounded b)
 {
-    const double product = fabs(a.v * b.v), moved = bounded_carried(a, b);
+    const double product = fabs(a.v * b.v);
+
+    if (sum->whole) {
+        sum->v += a.v * b.v;
+        sum->size += product;
+        return;
+    }
+    const double moved = bounded_carried(a, b);
 
     if (product + moved == 0)
         return;
@@ -62,10 +71,20 @@ static inline void bounded_sum_add(struct bounded_sum *sum, struct bounded a, st
 
 void bounded_sum_add_dot(struct bounded_sum *sum, const double *w, size_t stride,
                          const struct bounded *x, size_t n);
-void bounded_sum_add_one(struct bounded_sum *sum, struct bounded a);
+static inline void bounded_sum_add_one(struct bounded_sum *sum, struct bounded a)
+{
+    bounded_sum_add(sum, a, (struct bounded){1, 0});
+}
+
 /* How far a sum of n terms may be away, as a part of its size. A math that rounds operands may also
  * cut off the last bits of a sum. */
 double bounded_rounding(double n, double operands);
-struct bounded bounded_sum_done(const struct bounded_sum *sum);
+struct bounded bounded_sum_rounded(const struct bounded_sum *sum);
+/* The error of a sum of whole numbers is by how much its |terms| exceed it. */
+static inline struct bounded bounded_sum_done(const struct bounded_sum *sum)
+{
+    return sum->whole ? (struct bounded){sum->v, sum->size - fabs(sum->v)}
+                      : bounded_sum_rounded(sum);
+}
 
 #endif

@@ -124,7 +124,8 @@ struct capsnet {
     struct routing routing;
     struct bounded dv[VOTES], ds[CAPSULES_OUT][CAPSULE_OUT], du[SECOND * PLACES],
         da[FIRST * A_PLANE];
-    struct bounded_sum sum[FIRST * A_PLANE]; /* of da */
+    struct bounded_sum sum[FIRST * A_PLANE];                /* of da */
+    struct bounded columns[A_PLANE * FIRST * WINDOWS_TAPS]; /* of windows_weights */
 };
 
 static const struct windows first = {1, SIDE, FIRST, FIRST_SIDE, 1, 0};
@@ -166,20 +167,19 @@ static void capsnet_pattern(void *model, struct verify_sums *sums, size_t r)
             const size_t j = e / CAPSULE_OUT;
 
             dvote[e] = bounded_times(m->routing.share[i][j], m->ds[j][e % CAPSULE_OUT]);
-            for (size_t k = 0; k < CAPSULE_IN; ++k)
-                verify_sums_add(sums, 4, (i * VOTES + e) * CAPSULE_IN + k, dvote[e],
-                                m->u[i * CAPSULE_IN + k]);
+            verify_sums_add_row(sums, 4, (i * VOTES + e) * CAPSULE_IN, dvote[e],
+                                m->u + i * CAPSULE_IN, CAPSULE_IN);
         }
         for (size_t k = 0; k < CAPSULE_IN; ++k)
             m->du[i * CAPSULE_IN + k] =
                 bounded_dot(param[4].value + i * VOTES * CAPSULE_IN + k, CAPSULE_IN, dvote, VOTES);
     }
-    windows_weights(&second, sums, 2, m->a, m->du);
-    windows_input(&second, param[2].value, 0, m->du, m->sum, m->da);
+    windows_weights(&second, sums, 2, m->a, m->du, m->columns);
+    windows_input(&second, param[2].value, sums->empty, m->du, m->sum, m->da);
     for (size_t i = 0; i < FIRST * A_PLANE; ++i)
         if (!(m->a[i].v > 0)) /* the ReLU let nothing pass */
             m->da[i] = (struct bounded){0, 0};
-    windows_weights(&first, sums, 0, m->x, m->da);
+    windows_weights(&first, sums, 0, m->x, m->da, m->columns);
 }
 
 const struct verify_reference verify_reference_capsnet = {

@@ -33,12 +33,18 @@ static int inexact(struct text_error *why, const char *what, size_t layer, doubl
         what, layer, bound, limit);
 }
 
+/* Unlike fmax it is no call: it is done for every number. */
+static inline double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static double largest(const double x[], size_t n)
 {
     double most = 0;
 
     for (size_t i = 0; i < n; ++i)
-        most = fmax(most, fabs(x[i]));
+        most = larger(fabs(x[i]), most);
     return most;
 }
 
@@ -76,7 +82,7 @@ static int chain_forward(struct verify *v, struct text_error *why)
             return -1;
         for (size_t at = 0; at < v->patterns * layer->out; ++at) {
             const size_t first = at / layer->out * layer->in, i = at % layer->out;
-            struct bounded_sum sum = {.operands = v->operands};
+            struct bounded_sum sum = {.operands = v->operands, .whole = !v->probe};
 
             for (int e = 0; e < 2; ++e)
                 bounded_sum_add(
@@ -86,8 +92,8 @@ static int chain_forward(struct verify *v, struct text_error *why)
 
             const struct bounded z = bounded_sum_done(&sum);
 
-            bound = fmax(bound, sum.size);
-            next[at] = !v->probe && cut ? fmax(z.v, 0) : z.v;
+            bound = larger(sum.size, bound);
+            next[at] = !v->probe && cut ? larger(z.v, 0) : z.v;
             if (v->probe)
                 next_error[at] = cut && !(z.v > z.e) ? INFINITY : z.e;
         }
@@ -106,7 +112,7 @@ static int chain_back(const struct verify *v, const struct verify_layer *layer,
 
     for (size_t r = 0; r < v->patterns && sum; ++r) {
         for (size_t j = 0; j < layer->in; ++j)
-            sum[j] = (struct bounded_sum){.operands = v->operands};
+            sum[j] = (struct bounded_sum){.operands = v->operands, .whole = !v->probe};
         for (size_t i = 0; i < layer->out; ++i)
             for (int e = 0; e < 2; ++e)
                 bounded_sum_add(&sum[layer->weight[i][e].column],
@@ -119,7 +125,7 @@ static int chain_back(const struct verify *v, const struct verify_layer *layer,
              * case. */
             const bool passed = v->probe || v->straight || layer->input[at] > 0;
 
-            *terms = fmax(*terms, sum[j].size);
+            *terms = larger(sum[j].size, *terms);
             below->upstream[at] = passed ? g.v : 0;
             if (v->probe)
                 below->upstream_error[at] = g.e;

@@ -20,7 +20,8 @@ struct cnn {
     struct bounded x[PLANE], a[FIRST * PLANE], b[SECOND * PLANE], pooled[POOLED];
     size_t from[POOLED]; /* the index in b of each pooled value */
     struct bounded da[FIRST * PLANE], db[SECOND * PLANE], dpooled[POOLED];
-    struct bounded_sum sum[FIRST * PLANE]; /* of da */
+    struct bounded_sum sum[FIRST * PLANE];        /* of da */
+    struct bounded columns[PLANE * FIRST * TAPS]; /* of windows_weights */
 };
 
 /* Computes out = max(0, bias + W in). The weight is parameter p. */
@@ -29,19 +30,20 @@ static void cnn_forward(struct verify_sums *sums, int p, const struct windows *w
 {
     const double *weight = sums->arrays->param[p].value, *bias = sums->arrays->param[p + 1].value;
     const size_t taps = w->channels * TAPS;
-    size_t from;
+    struct windows_map map;
 
+    windows_map(w, &map);
     for (size_t o = 0; o < w->outs; ++o) {
         struct bounded_sum sum[PLANE];
 
         for (size_t i = 0; i < PLANE; ++i)
-            sum[i] = (struct bounded_sum){.operands = sums->operands};
+            sum[i] = sums->empty;
         for (size_t t = 0; t < taps; ++t) {
             const struct bounded by = {weight[o * taps + t], 0};
 
             for (size_t i = 0; i < PLANE && by.v != 0; ++i)
-                if (windows_tap(w, i, t % TAPS, &from))
-                    bounded_sum_add(&sum[i], by, in[t / TAPS * PLANE + from]);
+                if (map.from[i][t % TAPS] != WINDOWS_OUTSIDE)
+                    bounded_sum_add(&sum[i], by, in[t / TAPS * PLANE + map.from[i][t % TAPS]]);
         }
         for (size_t i = 0; i < PLANE; ++i) {
             /* A bias alone is not rounded: equal places of a pool stay equal. */
@@ -56,7 +58,8 @@ static void cnn_forward(struct verify_sums *sums, int p, const struct windows *w
                 out[o * PLANE + i] = (struct bounded){fmax(z.v, 0), 0};
             else if (alone)
                 out[o * PLANE + i] = (struct bounded){bias[o], 0};
-            sums->largest = fmax(sums->largest, sums->exact ? sum[i].size : 0);
+            if (sums->exact && sum[i].size > sums->largest)
+                sums->largest = sum[i].size;
         }
     }
 }
@@ -95,7 +98,7 @@ static double largest_of(const struct bounded *x, size_t n)
     double most = 0;
 
     for (size_t i = 0; i < n; ++i)
-        most = fmax(most, fabs(x[i].v));
+        most = fabs(x[i].v) > most ? fabs(x[i].v) : most;
     return most;
 }
 
@@ -117,19 +120,21 @@ static void cnn_pattern(void *model, struct verify_sums *sums, size_t r)
         m->pooled[o] = m->b[best];
         /* It is no farther away than any of the four. */
         for (size_t k = 0; k < 4; ++k)
-            m->pooled[o].e = fmax(m->pooled[o].e, m->b[pool_place(o, k)].e);
+            if (m->b[pool_place(o, k)].e > m->pooled[o].e)
+                m->pooled[o].e = m->b[pool_place(o, k)].e;
     }
     verify_sums_linear(sums, r, 4, m->pooled, POOLED, m->dpooled);
     if (sums->scales == 0)
         return;
     pool_backward(m, sums->exact);
-    windows_weights(&second, sums, 2, m->a, m->db);
-    windows_input(&second, d->param[2].value, sums->operands, m->db, m->sum, m->da);
+    windows_weights(&second, sums, 2, m->a, m->db, m->columns);
+    windows_input(&second, d->param[2].value, sums->empty, m->db, m->sum, m->da);
     for (size_t i = 0; i < FIRST * PLANE && sums->exact; ++i) {
-        sums->largest = fmax(sums->largest, 3 * m->sum[i].size); /* scales are at most 3 */
+        if (3 * m->sum[i].size > sums->largest) /* scales are at most 3 */
+            sums->largest = 3 * m->sum[i].size;
         m->da[i] = (struct bounded){m->a[i].v > 0 ? m->sum[i].v : 0, 0};
     }
-    windows_weights(&first, sums, 0, m->x, m->da);
+    windows_weights(&first, sums, 0, m->x, m->da, m->columns);
     if (!sums->exact)
         return;
     d->operand = fmax(d->operand, largest_of(m->x, PLANE));

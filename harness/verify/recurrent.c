@@ -31,10 +31,9 @@ void recurrent_pattern(void *model, struct verify_sums *s, size_t r)
         for (size_t k = 0; k < cell->gates; ++k) {
             const struct bounded da = m->da[t][k];
 
-            for (size_t j = 0; j < FEATURES; ++j)
-                verify_sums_add(s, 0, k * FEATURES + j, da, x[(size_t)t * FEATURES + j]);
-            for (size_t j = 0; j < HIDDEN && t > 0; ++j)
-                verify_sums_add(s, 1, k * HIDDEN + j, da, m->h[t - 1][j]);
+            verify_sums_add_row(s, 0, k * FEATURES, da, x + (size_t)t * FEATURES, FEATURES);
+            if (t > 0)
+                verify_sums_add_row(s, 1, k * HIDDEN, da, m->h[t - 1], HIDDEN);
             verify_sums_add(s, 2, k, da, one);
             verify_sums_add(s, 3, k, da, one);
         }

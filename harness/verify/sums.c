@@ -5,12 +5,39 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CLASSES = 10 };
+enum { CLASSES = 10, PART = 64 };
 
 void verify_sums_input(const struct verify_sums *sums, size_t pattern, size_t n, struct bounded *x)
 {
     for (size_t i = 0; i < n; ++i)
         x[i] = (struct bounded){sums->arrays->input[pattern * n + i], 0};
+}
+
+void verify_sums_add_row(struct verify_sums *sums, int p, size_t i, struct bounded a,
+                         const struct bounded *x, size_t n)
+{
+    const double scales = sums->scales, operands = sums->empty.operands, rows = sums->rows;
+    double *restrict value = sums->arrays->grad[p].value + i;
+    double *restrict bound = sums->arrays->grad[p].bound + i;
+
+    if (sums->exact) {
+        for (size_t k = 0; k < n; ++k) {
+            value[k] += scales * a.v * x[k].v;
+            bound[k] += scales * (fabs(a.v) + a.e) * (fabs(x[k].v) + x[k].e);
+        }
+        return;
+    }
+    double *restrict sizes = sums->size[p] + i, *restrict terms = sums->terms[p] + i;
+
+    /* A term of 0 adds 0 to all but the number of terms. */
+    for (size_t k = 0; k < n; ++k) {
+        const double carried = bounded_carried(a, x[k]), size = fabs(a.v * x[k].v) + carried;
+
+        value[k] += scales * a.v * x[k].v;
+        bound[k] += scales * (carried + operands * size);
+        sizes[k] += scales * size;
+        terms[k] += size == 0 ? 0 : rows;
+    }
 }
 
 void verify_sums_linear(struct verify_sums *sums, size_t pattern, int p, const struct bounded *x,
@@ -21,7 +48,7 @@ void verify_sums_linear(struct verify_sums *sums, size_t pattern, int p, const s
 
     for (size_t k = 0; k < CLASSES; ++k) {
         const size_t at = pattern * CLASSES + k;
-        struct bounded_sum sum = {.operands = sums->operands};
+        struct bounded_sum sum = sums->empty;
 
         bounded_sum_add_dot(&sum, d->param[p].value + k * in, 1, x, in);
         bounded_sum_add_one(&sum, (struct bounded){d->param[p + 1].value[k], 0});
@@ -35,18 +62,23 @@ void verify_sums_linear(struct verify_sums *sums, size_t pattern, int p, const s
             d->loss += sums->scales * g[k].v * y.v;
             d->loss_bound += sums->scales * fabs(g[k].v * y.v);
         }
-        for (size_t j = 0; j < in; ++j)
-            verify_sums_add(sums, p, k * in + j, g[k], x[j]);
+        verify_sums_add_row(sums, p, k * in, g[k], x, in);
         verify_sums_add(sums, p + 1, k, g[k], (struct bounded){1, 0});
     }
     sums->whole = sums->verify->probe ? -1 : p + 1;
-    for (size_t j = 0; j < in; ++j) {
-        struct bounded_sum sum = {.operands = sums->operands};
+    /* A part of the inputs at a time: a weight is read row by row. */
+    for (size_t first = 0; first < in; first += PART) {
+        const size_t n = in - first < PART ? in - first : PART;
+        struct bounded_sum sum[PART];
 
-        bounded_sum_add_dot(&sum, d->param[p].value + j, in, g, CLASSES);
-        dx[j] = bounded_sum_done(&sum);
-        if (sums->exact)
-            dx[j].e = sum.size - fabs(sum.v);
+        for (size_t j = 0; j < n; ++j)
+            sum[j] = sums->empty;
+        for (size_t k = 0; k < CLASSES; ++k)
+            for (size_t j = 0; j < n; ++j)
+                bounded_sum_add(&sum[j], (struct bounded){d->param[p].value[k * in + first + j], 0},
+                                g[k]);
+        for (size_t j = 0; j < n; ++j)
+            dx[first + j] = bounded_sum_done(&sum[j]);
     }
 }
 
@@ -57,12 +89,12 @@ int verify_sums_fill(struct verify *v, const struct verify_reference *reference,
                                .context = reference->context,
                                .arrays = v->arrays,
                                .whole = -1,
-                               .operands = v->operands,
-                               .exact = v->arrays->exact};
+                               .exact = v->arrays->exact,
+                               .empty = {.operands = v->operands, .whole = v->arrays->exact}};
     void *model = calloc(1, reference->bytes + 1);
     int status = model ? 0 : verify_starved(why);
 
-    for (int p = 0; p < REFERENCE_PARAMS; ++p) {
+    for (int p = 0; p < REFERENCE_PARAMS && !sums.exact; ++p) {
         const size_t n = v->arrays->grad[p].n;
 
         sums.size[p] = verify_numbers(1, n);
@@ -88,7 +120,8 @@ int verify_sums_fill(struct verify *v, const struct verify_reference *reference,
             const double roundings = terms + fmin((double)v->devices, terms) + 4;
 
             if (p != sums.whole || !(size < 0x1p24))
-                v->arrays->grad[p].bound[i] += bounded_rounding(roundings, sums.operands) * size;
+                v->arrays->grad[p].bound[i] +=
+                    bounded_rounding(roundings, sums.empty.operands) * size;
         }
     for (int p = 0; p < REFERENCE_PARAMS; ++p) {
         free(sums.size[p]);

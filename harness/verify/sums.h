@@ -15,12 +15,13 @@ struct verify_sums {
     const void *context;             /* of the workload */
     struct reference_arrays *arrays; /* filled in */
     double rows, scales;             /* of this pattern: how many, and the sum of their scales */
+    /* A model that is exact has none of these two. */
     double *size[REFERENCE_PARAMS];  /* sums of |terms| of the gradients */
     double *terms[REFERENCE_PARAMS]; /* ... and how many: what is exactly 0 rounds nothing */
-    int whole;       /* the parameter whose gradients are sums of whole numbers; -1: none */
-    double operands; /* of bounded_sum */
-    bool exact;      /* all numbers are whole */
-    double largest;  /* sum of |terms| of numbers that are exact */
+    int whole;  /* the parameter whose gradients are sums of whole numbers; -1: none */
+    bool exact; /* all numbers are whole */
+    struct bounded_sum empty; /* a sum without terms */
+    double largest;           /* sum of |terms| of numbers that are exact */
 };
 
 /* A pattern of a workload adds its gradients by these. Its model is zeroed before the first one.
@@ -45,10 +46,14 @@ static inline void verify_sums_add(struct verify_sums *sums, int p, size_t i, st
     if (size == 0)
         return;
     grad->value[i] += sums->scales * a.v * b.v;
-    grad->bound[i] += sums->scales * (carried + sums->operands * size);
+    grad->bound[i] += sums->scales * (carried + sums->empty.operands * size);
     sums->size[p][i] += sums->scales * size;
     sums->terms[p][i] += sums->rows;
 }
+
+/* Adds a times x[k], a term of gradient i + k, for each of n. */
+void verify_sums_add_row(struct verify_sums *sums, int p, size_t i, struct bounded a,
+                         const struct bounded *x, size_t n);
 
 /* Computes the last layer, a linear one with `in` inputs whose weight is parameter p: the outputs,
  * its two gradients, and the gradient of its input. Of an exact model it also computes the loss. */

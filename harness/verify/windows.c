@@ -8,16 +8,20 @@
 
 enum { TAPS = WINDOWS_TAPS, SIDE = WINDOWS_SIDE };
 
-bool windows_tap(const struct windows *windows, size_t place, size_t tap, size_t *from)
+void windows_map(const struct windows *windows, struct windows_map *map)
 {
-    const size_t margin = windows->margin, end = windows->side + margin;
-    const size_t row = place / windows->out_side * windows->stride + tap / 3;
-    const size_t column = place % windows->out_side * windows->stride + tap % 3;
+    const size_t side = windows->out_side, margin = windows->margin, end = windows->side + margin;
 
-    if (row < margin || row >= end || column < margin || column >= end)
-        return false;
-    *from = (row - margin) * windows->side + (column - margin);
-    return true;
+    for (size_t h = 0; h < side; ++h)
+        for (size_t w = 0; w < side; ++w)
+            for (size_t t = 0; t < TAPS; ++t) {
+                const size_t row = h * windows->stride + t / 3;
+                const size_t column = w * windows->stride + t % 3;
+                const bool inside = row >= margin && row < end && column >= margin && column < end;
+
+                map->from[h * side + w][t] =
+                    inside ? (row - margin) * windows->side + column - margin : WINDOWS_OUTSIDE;
+            }
 }
 
 double windows_forward(const struct windows *windows, bool exact, const double *weight,
@@ -25,55 +29,71 @@ double windows_forward(const struct windows *windows, bool exact, const double *
 {
     const size_t taps = windows->channels * TAPS, plane = windows->side * windows->side;
     const size_t places = windows->out_side * windows->out_side;
+    struct windows_map map;
     double largest = 0;
 
+    windows_map(windows, &map);
     for (size_t i = 0; i < windows->outs * places; ++i) {
         const double *w = weight + i / places * taps;
+        const size_t *from = map.from[i % places];
         struct bounded_sum sum = {.v = 0};
-        size_t from;
 
         if (bias)
             bounded_sum_add_one(&sum, (struct bounded){bias[i / places], 0});
         for (size_t t = 0; t < taps; ++t)
-            if (w[t] != 0 && windows_tap(windows, i % places, t % TAPS, &from))
-                bounded_sum_add(&sum, (struct bounded){w[t], 0}, x[t / TAPS * plane + from]);
+            if (w[t] != 0 && from[t % TAPS] != WINDOWS_OUTSIDE)
+                bounded_sum_add(&sum, (struct bounded){w[t], 0},
+                                x[t / TAPS * plane + from[t % TAPS]]);
         y[i] = exact ? (struct bounded){sum.v, 0} : bounded_sum_done(&sum);
         largest = fmax(largest, sum.size);
     }
     return largest;
 }
 
-void windows_weights(const struct windows *windows, struct verify_sums *sums, int p,
-                     const struct bounded *x, const struct bounded *dy)
+/* Fills columns with the numbers that each window reads, in the order of the taps of a weight, and
+ * with 0 outside of the image. */
+static void windows_read(const struct windows *windows, const struct bounded *x,
+                         struct bounded *columns)
 {
-    const size_t channels = windows->channels, plane = windows->side * windows->side;
+    const size_t taps = windows->channels * TAPS, plane = windows->side * windows->side;
     const size_t places = windows->out_side * windows->out_side;
+    struct windows_map map;
 
+    windows_map(windows, &map);
+    for (size_t i = 0; i < places; ++i, columns += taps)
+        for (size_t t = 0; t < taps; ++t) {
+            const size_t from = map.from[i][t % TAPS];
+
+            columns[t] =
+                from == WINDOWS_OUTSIDE ? (struct bounded){0, 0} : x[t / TAPS * plane + from];
+        }
+}
+
+void windows_weights(const struct windows *windows, struct verify_sums *sums, int p,
+                     const struct bounded *x, const struct bounded *dy, struct bounded *columns)
+{
+    const size_t taps = windows->channels * TAPS, places = windows->out_side * windows->out_side;
+
+    windows_read(windows, x, columns);
     for (size_t i = 0; i < windows->outs * places; ++i) {
         if (fabs(dy[i].v) + dy[i].e == 0)
             continue;
         verify_sums_add(sums, p + 1, i / places, dy[i], (struct bounded){1, 0});
-        size_t n = 0, tap[TAPS], from[TAPS]; /* those inside of the image */
-
-        for (size_t t = 0; t < TAPS; ++t)
-            if (windows_tap(windows, i % places, t, &from[n]))
-                tap[n++] = t;
-        for (size_t c = 0; c < channels; ++c)
-            for (size_t k = 0; k < n; ++k)
-                verify_sums_add(sums, p, (i / places * channels + c) * TAPS + tap[k], dy[i],
-                                x[c * plane + from[k]]);
+        verify_sums_add_row(sums, p, i / places * taps, dy[i], columns + i % places * taps, taps);
     }
 }
 
-void windows_input(const struct windows *windows, const double *weight, double operands,
+void windows_input(const struct windows *windows, const double *weight, struct bounded_sum empty,
                    const struct bounded *dy, struct bounded_sum *sum, struct bounded *dx)
 {
     const size_t taps = windows->channels * TAPS, plane = windows->side * windows->side;
     const size_t places = windows->out_side * windows->out_side;
-    size_t from, tap[WINDOWS_CHANNELS * TAPS]; /* those whose weight is not 0 */
+    size_t tap[WINDOWS_CHANNELS * TAPS]; /* those whose weight is not 0 */
+    struct windows_map map;
 
+    windows_map(windows, &map);
     for (size_t i = 0; i < windows->channels * plane; ++i)
-        sum[i] = (struct bounded_sum){.operands = operands};
+        sum[i] = empty;
     for (size_t o = 0; o < windows->outs; ++o) {
         const double *w = weight + o * taps;
         size_t n = 0;
@@ -85,10 +105,13 @@ void windows_input(const struct windows *windows, const double *weight, double o
             const struct bounded g = dy[o * places + i];
             const bool any = g.v != 0 || g.e != 0; /* else its terms are 0 */
 
-            for (size_t k = 0; k < (any ? n : 0); ++k)
-                if (windows_tap(windows, i, tap[k] % TAPS, &from))
+            for (size_t k = 0; k < (any ? n : 0); ++k) {
+                const size_t from = map.from[i][tap[k] % TAPS];
+
+                if (from != WINDOWS_OUTSIDE)
                     bounded_sum_add(&sum[tap[k] / TAPS * plane + from], g,
                                     (struct bounded){w[tap[k]], 0});
+            }
         }
     }
     for (size_t i = 0; i < windows->channels * plane; ++i)
@@ -99,10 +122,12 @@ void windows_backward(const struct windows *windows, const double *weight,
                       const struct norm_gradient *dy, struct norm_gradient *dx)
 {
     const size_t places = windows->side * windows->side;
+    struct windows_map map;
 
+    windows_map(windows, &map);
     for (size_t i = 0; i < windows->channels * places; ++i) {
         struct bounded_sum own = {.v = 0}, all = {.v = 0};
-        size_t terms = 0, from;
+        size_t terms = 0;
 
         for (size_t t = 0; t < windows->outs * TAPS; ++t) {
             const size_t out = t / TAPS;
@@ -110,7 +135,9 @@ void windows_backward(const struct windows *windows, const double *weight,
 
             /* The window whose tap t reads this place is centred where the opposite tap of this
              * place points. */
-            if (w == 0 || !windows_tap(windows, i % places, TAPS - 1 - t % TAPS, &from))
+            const size_t from = map.from[i % places][TAPS - 1 - t % TAPS];
+
+            if (w == 0 || from == WINDOWS_OUTSIDE)
                 continue;
             bounded_sum_add(&own, (struct bounded){w, 0}, dy[out * places + from].own);
             bounded_sum_add(&all, (struct bounded){w, 0}, dy[out * places + from].all);

@@ -5,6 +5,7 @@
 #define HARNESS_VERIFY_WINDOWS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "verify/bounded.h"
 
@@ -19,20 +20,24 @@ struct windows {
     size_t margin; /* of zeros around the image: 0 or 1 */
 };
 
-/* Finds the place that tap (kh, kw) of the window around place reads. It returns false if that is
- * outside of the image. */
-bool windows_tap(const struct windows *windows, size_t place, size_t tap, size_t *from);
+/* The place that each tap of the window around a place reads, or WINDOWS_OUTSIDE of the image. */
+#define WINDOWS_OUTSIDE SIZE_MAX
+struct windows_map {
+    size_t from[WINDOWS_SIDE * WINDOWS_SIDE][WINDOWS_TAPS];
+};
+void windows_map(const struct windows *windows, struct windows_map *map);
 
 /* Computes y = W x + bias (NULL: none). exact: the numbers are whole; the caller sees in the
  * largest sum of |terms|, which is returned, whether the sums are exact. */
 double windows_forward(const struct windows *windows, bool exact, const double *weight,
                        const double *bias, const struct bounded *x, struct bounded *y);
-/* Adds the gradients of the weight and the bias, which are parameters p and p + 1, from dy. */
+/* Adds the gradients of the weight and the bias, which are parameters p and p + 1, from dy.
+ * columns: workspace, one for each tap of each place. */
 void windows_weights(const struct windows *windows, struct verify_sums *sums, int p,
-                     const struct bounded *x, const struct bounded *dy);
-/* Computes dx from dy. sum: workspace, one for each number of the image. operands: as in
- * bounded_sum. */
-void windows_input(const struct windows *windows, const double *weight, double operands,
+                     const struct bounded *x, const struct bounded *dy, struct bounded *columns);
+/* Computes dx from dy. sum: workspace, one for each number of the image, each of which begins as
+ * empty. */
+void windows_input(const struct windows *windows, const double *weight, struct bounded_sum empty,
                    const struct bounded *dy, struct bounded_sum *sum, struct bounded *dx);
 /* A gradient that is s own + all in a row whose upstream is s times that of its pattern. */
 struct norm_gradient {
