@@ -73,9 +73,13 @@ static int compare_outputs(const struct verify *v, const struct verify_step *ste
     for (size_t n = 0; n < v->rows; ++n) {
         const size_t at = verify_place(v, n) * width;
         const struct reference_array row = {width, d->output.value + at, d->output.bound + at, 1};
+        const float *got = step->outputs + n * width;
 
         found->values += width;
-        if (verify_compare(v, "outputs, row", n, step->outputs + n * width, &row, found, why))
+        /* A batch may have many rows of one number; only one that differs needs a report. */
+        if (d->exact && equal_exact(got, row.value, width, NULL) == 0)
+            continue;
+        if (verify_compare(v, "outputs, row", n, got, &row, found, why))
             return 1;
     }
     found->values += 1;
