@@ -412,6 +412,9 @@ struct report_answer report_answer_of(const struct report *report);
 /* Writes that in sentences for a reader who knows neither the tool nor the plan: what is how much
  * faster, what is possible, how certain it is, and what to do next. Returns text. */
 const char *report_answer_words(const struct report *report, char text[REPORT_CELL_TEXT]);
+/* Appends why a number of so many launches is not certain, and how to measure it again: " Measured
+ * once, so not certain: sweep again with --launches 6." */
+void report_add_doubt(char text[REPORT_CELL_TEXT], size_t launches);
 /* "2 devices train mlp 1.91 times as fast as one (1.90 to 1.93; batch 64; at most 2.00 is
  * possible)". */
 const char *report_training_words(const struct report *report, const struct report_point *point,

@@ -113,11 +113,31 @@ const char *report_training_words(const struct report *report, const struct repo
     return text;
 }
 
+/* Appends with how many launches to measure again. */
+static void add_again(char text[REPORT_CELL_TEXT], size_t launches)
+{
+    report_add(text, ": sweep again with --launches %zu%s.",
+               launches < FEWEST ? FEWEST : 2 * launches,
+               launches < FEWEST ? "" : ", on an idle machine");
+}
+
+void report_add_doubt(char text[REPORT_CELL_TEXT], size_t launches)
+{
+    if (launches == 0)
+        report_add(text, " Not measured in the launches of its base, so not certain");
+    else if (launches == 1)
+        report_add(text, " Measured once, so not certain");
+    else if (launches < FEWEST)
+        report_add(text, " Measured %zu times, too few to be certain", launches);
+    else
+        report_add(text, " That is too noisy to be certain");
+    add_again(text, launches);
+}
+
 /* Appends how certain the answer is, and what to do next. */
 static void add_certainty(const struct report_answer *answer, char text[REPORT_CELL_TEXT])
 {
     const struct report_value *value = &answer->best->value[REPORT_SPEEDUP];
-    const size_t launches = value->n < FEWEST ? FEWEST : 2 * value->n;
 
     if (answer->crowded) {
         report_add(text, " This is no evidence of speed: %s.", report_crowding(answer->best->row));
@@ -134,27 +154,22 @@ static void add_certainty(const struct report_answer *answer, char text[REPORT_C
         report_add(text, ".");
         return;
     }
-    if (answer->noisy < answer->settings)
-        report_add(text, " %zu of %zu settings %s too noisy to count", answer->noisy,
-                   answer->settings, answer->noisy == 1 ? "was" : "were");
-    else if (value->n <= 1)
-        report_add(text, value->n == 1
-                             ? " Measured once, so not certain"
-                             : " Not measured in the launches of its base, so not certain");
-    else if (value->range != REPORT_INTERVAL)
-        report_add(text, " Measured %zu times, too few to be certain", value->n);
-    else
-        report_add(text, " That is too noisy to be certain");
+    if (answer->noisy == answer->settings) {
+        report_add_doubt(text, value->n);
+        return;
+    }
+    report_add(text, " %zu of %zu settings %s too noisy to count", answer->noisy, answer->settings,
+               answer->noisy == 1 ? "was" : "were");
     if (answer->larger)
         report_add(text, " (a larger number, %s, may be chance)",
                    report_ratio(report_middle(answer->larger, REPORT_SPEEDUP), WORD));
-    report_add(text, ": sweep again with --launches %zu%s.", launches,
-               value->n < FEWEST ? "" : ", on an idle machine");
+    add_again(text, value->n);
 }
 
 const char *report_answer_words(const struct report *report, char text[REPORT_CELL_TEXT])
 {
     const struct report_answer answer = report_answer_of(report);
+    const size_t certain = answer.settings - answer.noisy;
 
     if (report->n_points == 0 && report->collectives->n_points > 0)
         return "Collectives by themselves, and no model: times and bandwidths are in their table.";
@@ -162,6 +177,13 @@ const char *report_answer_words(const struct report *report, char text[REPORT_CE
         return "Nothing can be said about scaling: no verified cell on several devices has a "
                "verified base case of its batch.";
     report_training_words(report, answer.best, text);
+    /* Without these words, a slow setting that is certain would speak for all that are not. */
+    if (certain > 0 && answer.noisy > 0 &&
+        (answer.larger || answer.best->value[REPORT_SPEEDUP].hi < 1.0))
+        report_add(text,
+                   certain == 1 ? ", the only setting that is certain enough"
+                                : ", the best of the %zu settings that are certain enough",
+                   certain);
     report_add(text, ".");
     add_certainty(&answer, text);
     return text;

@@ -354,15 +354,15 @@ static int write_slide(struct plot_table *table)
     if (!best || !panel_make(table->plot, group, figure_batch_of(group, best), &panel))
         return 0;
     snprintf(words, sizeof words, "%s", report_answer_words(report, PHRASE));
-    /* The first sentence ends here, and a blank follows. */
-    const size_t end = strlen(report_training_words(report, best, PHRASE)) + 1;
+    /* The first sentence, which these words begin, ends with this full stop. */
+    char *stop = strstr(words + strlen(report_training_words(report, best, PHRASE)), ". ");
 
-    if (end >= strlen(words))
+    if (!stop)
         return 0;
-    words[end] = '\0';
+    stop[1] = '\0';
     report_add(checked, "All results of %zu of %zu planned launches were verified.",
                counts->verified, counts->planned);
-    if (!plot_table_panel(table, words, words + end + 1, checked))
+    if (!plot_table_panel(table, words, stop + 2, checked))
         return 0;
     plot_number(table->plot, "words", SLIDE_WORDS);
     write_speedups(table, &panel);

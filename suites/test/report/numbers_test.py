@@ -575,7 +575,13 @@ def answer(file):
     """How certain the best setting is, and what to do next, after the sentence about it."""
     settings, sure, ends = choice(file)
     best = ends[0]
-    v, n, first = best.speedup, best.speedup.n, training(file, best) + "."
+    v, n, first = best.speedup, best.speedup.n, training(file, best)
+    noisy = [p for p in settings if p not in sure]
+    larger = max((p.speedup.middle for p in noisy), default=0)
+    if sure and noisy and (larger > v.middle or v.hi < 1):
+        first += (", the only setting that is certain enough" if len(sure) == 1 else
+                  f", the best of the {len(sure)} settings that are certain enough")
+    first += "."
     if best.crowded:
         return [first, "This is no evidence of speed: more devices than cores."]
     said = ""
@@ -585,9 +591,7 @@ def answer(file):
         return [first, said + "Nothing has to be measured again" +
                 (f": none of {len(settings)} settings was too noisy." if len(settings) > 1 else ".")]
     if sure:
-        noisy = [p for p in settings if p not in sure]
         said += f"{len(noisy)} of {len(settings)} settings {'was' if len(noisy) == 1 else 'were'} too noisy to count"
-        larger = max(p.speedup.middle for p in noisy)
         said += f" (a larger number, {ratio(larger)}, may be chance)" if larger > v.middle else ""
     elif n <= 1:
         said += "Measured once, so not certain" if n else "Not measured in the launches of its base, so not certain"
