@@ -6,130 +6,55 @@
 #include <string.h>
 
 #include "command/command.h"
-#include "report/page.h"
 #include "text/quantity.h"
 #include "text/units.h"
 
-/* With fewer launches there is no interval (numbers/stats.h). */
-enum { LAUNCHES_OF_INTERVAL = 6 };
-
-/* ---- the best setting ------------------------------------------------------------------------ */
-
-/* How much the number of a setting tells: not much if its interval is wide or missing, and less if
- * its devices share cores or GPUs. */
-enum { SHARED, SHARED_NARROW, OWN, OWN_NARROW, WEIGHTS };
-
-/* The largest number of a metric, among the settings of the largest weight. */
-struct best {
-    const struct report_point *point; /* NULL: no setting has a number */
-    int metric, weight;
-    size_t settings[WEIGHTS];
-};
-
-static struct best find_best(const struct report *report, int metric)
+/* A setting that shares no cores or GPUs counts more than others, and next one that is not too
+ * noisy. */
+static int weight_of(const struct report_point *point, int metric)
 {
-    struct best best = {.metric = metric};
+    const struct report_value *value = &point->value[metric];
+
+    return 2 * !report_oversubscribed(point) + report_resolved(value, value->middle);
+}
+
+/* Appends the setting with the largest number of a metric, of those that count most, with its
+ * interval and how sure that is. */
+static void add_largest(char text[REPORT_CELL_TEXT], const struct report *report, int metric,
+                        enum quantity_kind kind)
+{
+    const struct report_point *best = NULL;
 
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
-        const struct report_value *value = &point->value[metric];
-        double whole = value->middle;
+        const int more = best ? weight_of(point, metric) - weight_of(best, metric) : 1;
 
-        if (metric == REPORT_SPEEDUP) {
-            if (point->key->n_devices < 2 || report_is_cores(point))
-                continue;
-            whole = point->bound * (double)point->key->n_devices;
-        }
-        if (point->verified == 0 || !isfinite(value->middle) || !isfinite(whole))
-            continue;
-
-        const int weight =
-            (report_oversubscribed(point) ? SHARED : OWN) + (report_resolved(value, whole) ? 1 : 0);
-
-        ++best.settings[weight];
-        if (best.point &&
-            (weight < best.weight ||
-             (weight == best.weight &&
-              !report_metric_better(metric, value->middle, report_middle(best.point, metric)))))
-            continue;
-        best.point = point;
-        best.weight = weight;
+        if (isfinite(report_middle(point, metric)) &&
+            (more > 0 || (more == 0 && report_middle(point, metric) > report_middle(best, metric))))
+            best = point;
     }
-    return best;
-}
+    if (!best)
+        return;
 
-/* ---- words ----------------------------------------------------------------------------------- */
+    const struct report_value *value = &best->value[metric];
+    char amount[RECORD_AMOUNT_TEXT], axes[PLAN_AXES_TEXT] = "", number[QUANTITY_TEXT];
 
-static const char *number_words(int metric, double number, char text[QUANTITY_TEXT])
-{
-    return metric == REPORT_SPEEDUP ? report_ratio(number, text)
-           : metric == REPORT_BUSBW ? quantity_words(number, QUANTITY_SPEED, text)
-                                    : units_rate(number, text);
-}
-
-/* Appends the setting with the largest number of a metric, its interval, among how many it is the
- * best, and how sure that is. Returns whether there is one. */
-static bool add_best(char text[REPORT_CELL_TEXT], const struct report *report, int metric)
-{
-    const struct best best = find_best(report, metric);
-    const struct report_point *point = best.point;
-
-    if (!point)
-        return false;
-
-    const struct record_key *key = point->key;
-    const struct report_value *value = &point->value[metric];
-    const bool interval = value->range == REPORT_INTERVAL;
-    const bool shared = best.weight<OWN, narrow = best.weight % 2> 0;
-    const size_t noisy = narrow ? best.settings[best.weight - 1] : 0;
-    const size_t crowded = shared ? 0 : best.settings[SHARED] + best.settings[SHARED_NARROW];
-    const size_t launches = report_is_ratio(metric) && value->n > 0 ? value->n : point->verified;
-    char number[QUANTITY_TEXT], lo[QUANTITY_TEXT], hi[QUANTITY_TEXT], size[QUANTITY_TEXT];
-    char range[3 * QUANTITY_TEXT] = "", axes[PLAN_AXES_TEXT];
-
-    number_words(metric, value->middle, number);
-    plan_axes_words(key, ", ", false, axes);
-    if (interval)
-        snprintf(range, sizeof range, " (%s to %s)", number_words(metric, value->lo, lo),
-                 number_words(metric, value->hi, hi));
-    report_add(text, "%s", report_simulated(point->row) ? "SIMULATED: " : "");
-    if (metric == REPORT_BUSBW)
-        report_add(text, "%s of %s on %d devices: bus bandwidth %s%s", key->workload,
-                   quantity_words((double)key->size_bytes, QUANTITY_BYTES, size), key->n_devices,
-                   number, range);
-    else if (metric == REPORT_THROUGHPUT)
-        report_add(text, "%s%s at %zu rows: %s rows/s%s on %d device%s", key->workload, axes,
-                   key->global_batch, number, range, key->n_devices,
-                   key->n_devices == 1 ? "" : "s");
-    else
-        report_add(text, "%s are %s%s times as fast as one%s, %s%s at %zu rows%s",
-                   report_devices_words(point, PHRASE),
-                   interval && value->lo <= 1 && value->hi >= 1
-                       ? "not shown to be faster or slower: "
-                       : "",
-                   number, range, key->workload, axes, point->base->key->global_batch,
-                   strcmp(point->row->run->scaling, "weak") == 0 ? " per device" : "");
-    if (best.settings[best.weight] > 1)
-        report_add(text, ", the best of %zu settings", best.settings[best.weight]);
-    if (noisy > 0)
-        report_add(text, "; %zu more %s too noisy to say", noisy, noisy == 1 ? "was" : "were");
-    if (crowded > 0)
-        report_add(text, "; %zu more (oversubscribed) %s not count", crowded,
-                   crowded == 1 ? "does" : "do");
+    record_amount_words(best->key, amount);
+    if (metric == REPORT_THROUGHPUT)
+        plan_axes_words(best->key, ", ", false, axes);
+    report_add(text, " %s%s%s with %s on %s: %s %s",
+               report_simulated(best->row) ? "SIMULATED: " : "", best->key->workload, axes, amount,
+               report_devices_words(best, PHRASE), report_metrics[metric].name,
+               quantity_words(value->middle, kind, number));
+    if (value->range == REPORT_INTERVAL) {
+        report_add(text, " (%s to ", quantity_words(value->lo, kind, number));
+        report_add(text, "%s)", quantity_words(value->hi, kind, number));
+    }
     report_add(text, ".");
-    if (shared)
-        report_add(text, " The devices share cores or GPUs (oversubscribed): this shows that it "
-                         "works, and not how fast it is.");
-    else if (launches < LAUNCHES_OF_INTERVAL)
-        report_add(text,
-                   launches == 1
-                       ? " Measured once, so not certain: sweep again with --launches %d."
-                       : " Too few launches for an interval: sweep again with --launches %d.",
-                   LAUNCHES_OF_INTERVAL);
-    else if (!narrow)
-        report_add(text, " The interval is too wide to be sure: stop other programs, or sweep "
-                         "again with more --launches.");
-    return true;
+    if (report_oversubscribed(best))
+        report_add(text, " This is no evidence of speed: %s.", report_crowding(best->row));
+    else if (!report_resolved(value, value->middle))
+        report_add_doubt(text, best->verified);
 }
 
 void sweep_result(FILE *to, const struct report *report, const char *path,
@@ -145,7 +70,6 @@ void sweep_result(FILE *to, const struct report *report, const char *path,
     char text[REPORT_CELL_TEXT] = "", words[QUANTITY_TEXT];
     double products = 0, copied = 0;
     char costs[RECORD_COSTS_TEXT];
-    int devices = 0;
 
     /* As nccl-tests orders it. */
     if (collectives->n_points > 0)
@@ -183,18 +107,13 @@ void sweep_result(FILE *to, const struct report *report, const char *path,
         fputs("  outside   ", to);
         command_wrap(to, costs, 12, 12, 80);
     }
-    for (size_t i = 0; i < report->n_points; ++i) {
-        if (report->point[i].key->n_devices > devices)
-            devices = report->point[i].key->n_devices;
+    for (size_t i = 0; i < report->n_points; ++i)
         products = fmax(products, report_middle(&report->point[i], REPORT_IN_PARTS));
-    }
-    if (!add_best(text, report, REPORT_SPEEDUP) && report->n_points > 0) {
-        report_add(text, devices < 2 ? "All settings are on one device, so there is no speed-up. "
-                                     : "There is no speed-up: no verified setting on several "
-                                       "devices has a verified one on one device, of its batch. ");
-        add_best(text, report, REPORT_THROUGHPUT);
-    }
-    add_best(text, collectives, REPORT_BUSBW);
+    if (collectives->n_points == 0)
+        report_add(text, "%s", report_answer_words(report, PHRASE));
+    if (!report_answer_of(report).best)
+        add_largest(text, report, REPORT_THROUGHPUT, QUANTITY_RATE);
+    add_largest(text, collectives, REPORT_BUSBW, QUANTITY_SPEED);
     if (missing > 0)
         report_add(text, " Not verified, and in no number here: %zu of %zu launches.", missing,
                    counts->planned);

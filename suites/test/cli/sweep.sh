@@ -11,6 +11,16 @@ sweep() {
     expect_count 1 '^  timed  *[0-9][0-9]* % of [0-9]*\.[0-9] s, [0-9]* % in measured steps and [0-9]* % next to them$' err
 }
 
+# same_answer FILE WORDS: the sentences at the end of the last sweep, which made the file, begin with
+# those that its report begins with, and these have the words.
+same_answer() {
+    "$lockstep" report "$1" --out same-answer >/dev/null 2>&1 || true
+    sed -n '/^\*\*/ { s/[\\*]//g; p; q; }' same-answer/summary.md >answer
+    grep -q "$2" answer || fail "the answer of $1 lacks '$2': $(cat answer)"
+    tr -s '\n ' '  ' <err >said
+    grep -qF " $(cat answer)" said || fail "the sweep of $1 does not say: $(cat answer)"
+}
+
 # check FILE CELLS
 check() {
     expect_count 1 '"schema":"lockstep/run/1.2"' "$1"
@@ -24,6 +34,7 @@ check() {
 sweep cpu.jsonl --devices virt:8 --counts 1,2,3,8 --batch 10,30,257 \
     --workload tutorial --workload mlp:24,40,16,8
 check cpu.jsonl 30
+same_answer cpu.jsonl 'times as fast as one .*once, so not certain'
 for devices in 1 2 3 8; do
     expect_count 6 "\"mode\":\"dp\",\"devices\":\"virt:$devices\"" cpu.jsonl
 done
@@ -117,6 +128,8 @@ sort first | cmp -s - first && fail "the order is not random"
 # There is one mode alone.
 sweep plain.jsonl --devices virt:3 --mode plain --batch 10,33 --workload mlp:7,5,3
 check plain.jsonl 2
+same_answer plain.jsonl 'Nothing can be said about scaling'
+expect_count 1 ' batch[.] mlp:7,5,3 with [13][03] rows on 1 device: throughput ' said
 expect_count 2 '"mode":"plain","devices":"virt:1"' plain.jsonl
 # Two layers have 18 kernels: forward 4 and the relu between; loss, its upstream, its gradient;
 # backward 3 + 1 + 2; update 4.
@@ -153,6 +166,10 @@ for pair in '0 1' '1 2' '0 2'; do
     ! cmp -s "order.${pair% *}" "order.${pair#* }" || fail "blocks $pair have one order"
 done
 
+sweep six.jsonl --devices virt:2 --launches 6 --batch 10,20 --workload mlp:7,5,3
+check six.jsonl 36
+same_answer six.jsonl 'times as fast as one '
+
 # A cell that takes too long is a record, not a measurement, and the sweep goes on.
 expect_status 1 "$lockstep" sweep --bind none --devices virt:1 --mode dp --batch 10,20 --seconds 0.1 \
     --steps 100000:100000 --workload mlp:2048,2048,2048 --timeout 0.2 --out late.jsonl
@@ -160,6 +177,7 @@ expect_count 2 '"status":"timeout"' late.jsonl
 expect_count 1 'measured  *0$' err
 expect_count 0 '^  timed ' err
 expect_count 1 'timeout  *2$' err
+same_answer late.jsonl 'Nothing can be said about scaling'
 
 # Lines have at most 80 columns; a name that does not fit is marked.
 expect_status 0 "$lockstep" sweep --bind none --devices virt:2 --seconds 0.01 --steps 1:2 \
@@ -188,6 +206,7 @@ if [ "$most" -le 64 ]; then
     expect_count 1 '"oversubscribed":true' shared.jsonl
     expect_count 1 " $most dp  batch  128 verified .* oversubscribed\$" err
     expect_count 2 ' rows/s$' err
+    same_answer shared.jsonl '(oversubscribed) train .* This is no evidence of speed: more devices than cores'
 fi
 
 # A descriptor that the caller has closed never becomes the file of records.
