@@ -38,7 +38,8 @@ void report_bars(struct text_out *out, const struct report *report)
             const struct report_value *value = &report->point[i].value[metrics[m]];
 
             widen_span(&span[value->range], value->n);
-            coverage = fmin(coverage, value->coverage);
+            if (value->range == REPORT_INTERVAL)
+                coverage = fmin(coverage, value->coverage);
         }
     }
     if (span[REPORT_INTERVAL].hi > 0) {
@@ -61,6 +62,8 @@ void report_bars(struct text_out *out, const struct report *report)
         add_span(text, span[REPORT_STEPS]);
         report_add(text, " steps; steps are correlated, so this is a spread, not an interval. ");
     }
+    if (text[0] == '\0' && report->n_points > 0)
+        report_add(text, "One launch shows no spread.");
     text_print(out, "%s", text);
 }
 
@@ -104,7 +107,8 @@ static const struct {
                   "the first steps of launches, warm-up included."},
     [REPORT_FIGURE_PEER] =
         {.words = "Step times of lockstep over those of PyTorch: left of 1 lockstep is faster. "
-                  "Bars: intervals over rounds. Ticks: limits; a ratio keeps one (MET) or not "
+                  "Bars: intervals over rounds, or ranges of few. Ticks: limits; a ratio keeps one "
+                  "(MET) or not "
                   "(MISSED) only if its whole interval does."},
     [REPORT_FIGURE_OVERLAP] =
         {.words = "The reduction alone as a part of the whole step, and what of it the step does "

@@ -267,7 +267,9 @@ int report_peer_tables(struct text_out *out, const struct report *report)
     const int steps = report_table(out, report, REPORT_TABLE_PEER_STEPS);
     const int ratios = report_table(out, report, REPORT_TABLE_PEER_RATIOS);
 
-    fputs("<section class=\"tables\">\n<details>\n<summary><h3>How it was measured</h3> "
+    fputs("<p class=\"remark\">", out->file);
+    report_bars(out, &report->peer->points);
+    fputs("</p>\n<section class=\"tables\">\n<details>\n<summary><h3>How it was measured</h3> "
           "<span class=\"count\">next to PyTorch</span></summary>\n<dl>\n",
           out->file);
     say_settings(out, report->peer);

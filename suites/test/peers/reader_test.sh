@@ -75,11 +75,11 @@ test_few() {
     changed five.json -z -e 's/,\n    {"round": 5, [^}]*}//g' -e 's/"launches": 6/"launches": 5/'
     report 0 five.json
     has out/summary.md '| lockstep 2 / PyTorch DDP 2 | 0.40 | 0.21..0.42 | 5 |'
-    has out/index.html 'range of 5 launches, too few for an interval'
+    has out/index.html 'Bars of 5 launches: smallest to largest launch; this is a range, not an interval.'
     changed one.json -z -e 's/,\n    {"round": [1-5], [^}]*}//g' -e 's/"launches": 6/"launches": 1/'
     report 0 one.json
     has out/summary.md '| lockstep 2 / PyTorch DDP 2 | 0.40 | - | 1 |'
-    has out/index.html 'one launch shows no spread'
+    has out/index.html 'One launch shows no spread'
     changed missing.json -e 's/"mode": "ddp", "devices": 2/"mode": "ddp", "devices": 3/'
     report 0 missing.json
     has out/summary.md '| lockstep 2 / PyTorch DDP 2 | - | - | 0 |'
@@ -167,7 +167,8 @@ test_failed() {
     report 1 broken.json
     has stderr 'that failed: 1'
     has out/summary.md '| lockstep 2 / PyTorch DDP 2 | 0.40 | 0.22..0.42 | 5 |'
-    has out/index.html '6 launches), or with the range of 5 launches, too few for an interval.'
+    has out/index.html 'Bars of 6 launches: interval of the median over launches by order statistics, which covers 96.9'
+    has out/index.html 'Bars of 5 launches: smallest to largest launch; this is a range, not an interval.'
     has out/index.html 'it &lt;b&gt;died&lt;/b&gt;'
     changed wrong.json -e "s/$launch/\"order\": 3, \"status\": \"wrong\", \"reason\": \"no average\"/"
     report 1 wrong.json
