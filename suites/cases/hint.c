@@ -111,7 +111,7 @@ static void keep_numbers(struct check *c, const char *what, size_t n, const doub
 {
     struct kept *kept = &c->kept[c->n_kept++ % KEPT];
 
-    if (n > KEPT_NUMBERS)
+    if (n == 0 || n > KEPT_NUMBERS)
         return;
     *kept = (struct kept){.what = hash_of(what), .n = n};
     memcpy(kept->want, want, n * sizeof *want);
