@@ -27,7 +27,8 @@ static void expect_sum(struct context *c, const struct dp_group *group, const st
         expect_bits(c, "sum in replica order", sum, in_order);
 }
 
-/* Random floats give the bits of ((a + b) + c) + ..., with every communicator. */
+/* Random floats give the bits of ((a + b) + c) + ..., with every communicator. Replica i is on slot
+ * i + 1, and the last on slot 0: the order is that of replicas, not of slots. */
 static void random_sums(struct context *c)
 {
     static const size_t sizes[] = {1, 3, 64, 1000, 20011};
@@ -40,7 +41,8 @@ static void random_sums(struct context *c)
             const float *part[8];
             for (int i = 0; i < k; ++i) {
                 part[i] = randoms(c, sizes[s], 31U * (unsigned)i + sizes[s]);
-                src[i] = make_tensor(c, dp_group_slot(group, i), DP_F32, 1, &sizes[s], NULL);
+                src[i] =
+                    make_tensor(c, dp_group_slot(group, (i + 1) % k), DP_F32, 1, &sizes[s], NULL);
                 write_floats(c, &src[i], part[i]);
             }
             expect_ok(c,

@@ -61,7 +61,7 @@ static void needs_grad(struct context *c)
 }
 
 /* Tensors that are sent are views of one array: adjacent ones, a gap, the reverse order of memory,
- * one view twice. */
+ * one view twice. The replicas are not in the order of their slots. */
 static void neighbours(struct context *c)
 {
     static const size_t rows[][2] = {{0, 10},  {10, 10}, {20, 1}, {30, 10}, {25, 5},
@@ -72,7 +72,7 @@ static void neighbours(struct context *c)
         case_release(c);
         case_note(c, "buffer %zu", buffers[b]);
         struct dp_group *group = open_group(c, 3);
-        struct dp_slot **slots = first_slots(c, group, 3);
+        struct dp_slot **slots = slot_list(c, group, (int[]){2, 0, 1}, 3);
         const struct dp_tensor whole =
             make_tensor(c, slots[0], DP_F32, 1, (size_t[]){40}, sequence(c, 40, 1.0, 1.0));
         struct dp_tensor src[VIEWS], copies[3 * VIEWS];
