@@ -224,6 +224,16 @@ static bool check_stream(const struct fake_entry *entry)
     return entry->stream->device == entry->comm->device && !entry->stream->capture;
 }
 
+/* NCCL takes memory of the rank's device. With peer access another device's would be read here,
+ * too, and the result would be right by chance. */
+static void check_memory(const struct fake_entry *entry, const void *memory)
+{
+    const struct fake_block *block = memory ? fake_find(memory) : NULL;
+    if (block && block->device != entry->comm->device)
+        fake_violation("%s: rank %d is on device %d, its memory on device %d", entry->name,
+                       entry->comm->rank, entry->comm->device, block->device);
+}
+
 /* In place, the input is a part of the output, or the other way round. */
 static void declare_blocks(struct fake_meeting *m, const struct fake_entry *entry,
                            struct fake_work *work)
@@ -282,6 +292,10 @@ ncclResult_t fake_meet(const struct fake_entry *entry, bool grouped)
         return ncclInvalidArgument;
     struct fake_meeting *m = meeting_of(comm->clique, comm->collectives++);
     check_same(m, entry);
+    if (entry->kind != FAKE_SENDS) {
+        check_memory(entry, entry->send);
+        check_memory(entry, entry->receive);
+    }
     if (!grouped && comm->clique->n > 1) {
         if (m->alone_rank >= 0 && pthread_equal(m->alone, pthread_self()))
             fake_violation("%s: ranks %d and %d by one thread and without a group: it hangs",
