@@ -111,14 +111,12 @@ char *fleet_answer(const struct fleet *fleet)
             fprintf(text.to, ". Measure %zu again: ", n - out);
             print_reasons(text.to, reason + out, n - out);
         } else if (out == 0) {
-            fprintf(text.to, ": %s limits, and ",
-                    fleet->n == 1 ? "it keeps its" : "all keep their");
+            fprintf(text.to, ": %s limits", fleet->n == 1 ? "it keeps its" : "all keep their");
             if (rule->comparisons > 0)
-                fprintf(text.to,
-                        "of %zu numbers none is worse on one of %zu nodes than on the others",
-                        rule->series - rule->small, rule->nodes);
+                fprintf(text.to, ", and no node is worse than the others (numbers compared: %zu)",
+                        rule->series - rule->small);
             else
-                fprintf(text.to, "none was compared with others, which takes %d nodes",
+                fprintf(text.to, ". Nodes were not compared: that takes at least %d of them",
                         OUTLIER_LEAST);
         }
         fputc('.', text.to);

@@ -41,7 +41,7 @@ static const char documentation[] =
     "over at least 8 nodes: where all nodes are alike and scatter about normally, one is named in "
     "at most 5 % of fleets. A node passes if it is ACCEPTED and not outlying.\n\n"
     "Exit status: 0 all nodes pass; 1 one is REJECTED, BROKEN, MISSING or outlying; 2 misuse, or "
-    "there is no verdict; 3 none of these, but one is NOT SHOWN.\n\nExamples:\n"
+    "there is no verdict, or more than 2,000; 3 none of these, but one is NOT SHOWN.\n\nExamples:\n"
     "  lockstep fleet verdicts\n"
     "  lockstep fleet verdicts --expect nodes.txt --out fleet-report";
 

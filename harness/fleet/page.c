@@ -254,15 +254,18 @@ int fleet_page(const char *folder, const struct fleet *fleet, struct text_error 
              fleet->outlying, fleet->outlying == 1 ? "" : "s");
     snprintf(badge[1].words, sizeof badge[1].words, "%zu of %zu numbers were compared.",
              fleet->rule.series - fleet->rule.small, fleet->rule.series);
-    badge[2].tone = differ + fleet->n_splits > 0 || judged < fleet->n || judged < 2 ? REPORT_AMBER
-                                                                                    : REPORT_GOOD;
-    snprintf(badge[2].head, sizeof badge[2].head, "%zu node%s from most", differ,
-             differ == 1 ? " differs" : "s differ");
-    snprintf(badge[2].words, sizeof badge[2].words, "%zu in machine, program and profile.",
-             fleet->n_drifts);
-    if (fleet->n_splits > 0)
-        text_add(badge[2].words, sizeof badge[2].words,
-                 " Of %zu more no value is that of more than half of the nodes.", fleet->n_splits);
+    badge[2].tone = differ + fleet->n_splits > 0 || judged < 2 ? REPORT_AMBER : REPORT_GOOD;
+    if (judged < 2)
+        snprintf(badge[2].head, sizeof badge[2].head, "no nodes were compared");
+    else if (differ == 0 && fleet->n_splits > 0)
+        snprintf(badge[2].head, sizeof badge[2].head, "%zu fact%s without a majority",
+                 fleet->n_splits, fleet->n_splits == 1 ? "" : "s");
+    else
+        snprintf(badge[2].head, sizeof badge[2].head, "%zu of %zu nodes differ%s from most", differ,
+                 judged, differ == 1 ? "s" : "");
+    snprintf(badge[2].words, sizeof badge[2].words,
+             "Differences in machine, program and profile: %zu; facts without a majority: %zu.",
+             fleet->n_drifts, fleet->n_splits);
     if (text_open(&out, folder, "index.html", TEXT_HTML, why) != 0) {
         free(answer);
         return -1;
