@@ -12,6 +12,7 @@ done
 cat >tree/build/release/harness/lockstep <<EOF
 #!/bin/sh
 if [ "\$1" = sweep ]; then
+    printf '%s\n' "\$@" >arguments
     [ -z "\$NOTHING" ] || exit "\$STATUS"
     "$lockstep" "\$@" || exit
     exit "\$STATUS"
@@ -36,3 +37,14 @@ rm -rf tree/results
 expect_status 2 env NOTHING=1 STATUS=2 tree/scripts/demo $grid
 expect_count 1 'measured nothing' err
 [ ! -e tree/results/local/report/index.html ] || fail "a page of nothing"
+# A value with the words of an option is no option: the defaults stay.
+expect_status 2 env NOTHING=1 STATUS=2 tree/scripts/demo --launcher 'mpiexec -n {n} -l -t 1 -w x -W -O --batch 8 -N'
+for option in --launches --seconds --wait --workload --batch; do
+    expect_count 1 "^$option\$" arguments
+done
+# Letters are options.
+expect_status 2 env NOTHING=1 STATUS=2 tree/scripts/demo -l2 -t 1 -W -w mlp:4,4 -n 8
+expect_count 0 '^--[lswb]' arguments
+expect_status 2 env NOTHING=1 STATUS=2 tree/scripts/demo --nccl-tests 'all_reduce_perf -b 8'
+expect_count 0 '^--workload$\|^--batch$' arguments
+expect_count 1 '^--launches$' arguments
