@@ -251,8 +251,8 @@ int report_settling_make(struct report *report);
 int report_drift_make(struct report *report); /* of each run */
 int report_noise_make(struct report *report);
 int report_copies_make(struct report *report); /* the sets on most devices come first */
-/* The smallest number of launches whose median says something about each of them. */
-enum { REPORT_LEAST_OF_CELL = 3 };
+/* The fewest launches whose median says something about each of them, and that have an interval. */
+enum { REPORT_LEAST_OF_CELL = 3, REPORT_LEAST_OF_INTERVAL = 6 };
 /* An interval that is wider than this share of the median step cannot show a small change. */
 #define REPORT_WIDE 0.20
 /* The value of which nothing is known. */
@@ -407,18 +407,24 @@ struct report_answer {
     const struct report_point *best, *farthest;
     /* The setting with a larger speed-up that is too noisy to count; NULL: none. */
     const struct report_point *larger;
+    /* It in sentences, for a reader who knows neither the tool nor the plan. The first says what is
+     * how much faster and what is possible; the rest how certain that is and what to do next. */
+    char first[REPORT_CELL_TEXT], rest[REPORT_CELL_TEXT];
 };
 struct report_answer report_answer_of(const struct report *report);
-/* Writes that in sentences for a reader who knows neither the tool nor the plan: what is how much
- * faster, what is possible, how certain it is, and what to do next. Returns text. */
+/* Writes its sentences. Returns text. */
 const char *report_answer_words(const struct report *report, char text[REPORT_CELL_TEXT]);
-/* Appends why a number of so many launches is not certain, and how to measure it again: " Measured
+/* Why nothing can be said about scaling. */
+extern const char report_no_setting[];
+/* Appends why a number of so many launches is not certain, and how to measure it again: "Measured
  * once, so not certain: sweep again with --launches 6." */
 void report_add_doubt(char text[REPORT_CELL_TEXT], size_t launches);
 /* "2 devices train mlp 1.91 times as fast as one (1.90 to 1.93; batch 64; at most 2.00 is
  * possible)". */
 const char *report_training_words(const struct report *report, const struct report_point *point,
                                   char text[REPORT_CELL_TEXT]);
+/* The axes that are not at their default, " (chain 3, host-inputs 1)", or "". */
+const char *report_axes_words(const struct record_key *key, char text[REPORT_CELL_TEXT]);
 /* "256Ki"; for 0, the buckets of PyTorch, "1Mi, 25Mi". */
 const char *report_bucket_words(size_t bytes, char text[32]);
 /* "2 devices", "1 device with DDP", "2 devices with DDP, buckets 256Ki", "plain on 2 cores". */

@@ -12,8 +12,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* the launches that an interval needs */
-enum { FEWEST = 6 };
 /* From this ratio of mean and median on, stalls are mentioned, because numbers that are computed
  * from the median do not have them. */
 static const double STALLED = 1.25;
@@ -81,7 +79,7 @@ static void about_gpus(struct text_out *out, const struct report *report)
 
 struct counts {
     size_t points;      /* verified points */
-    size_t no_interval; /* points with fewer than FEWEST launches */
+    size_t no_interval; /* points with too few launches for an interval */
     size_t slowed;      /* points whose transfers take longer on purpose */
     size_t settling, oversubscribed, shared, on_single, on_rank, without_base;
     size_t unpaired; /* points without a launch in common with their base case */
@@ -108,7 +106,7 @@ static void count_points(const struct report *report, bool has_bases, struct cou
         const double stall = point->middle->cell->mean_ns / point->middle->cell->median_ns;
 
         ++counts->points;
-        counts->no_interval += point->verified < FEWEST;
+        counts->no_interval += point->verified < REPORT_LEAST_OF_INTERVAL;
         counts->settling += report_settles(point);
         counts->oversubscribed += crowded && cores;
         counts->shared += crowded && !cores;
@@ -158,7 +156,8 @@ static void about_points(struct text_out *out, const struct report *report)
         caution(out,
                 "%zu of %zu cells have fewer than %d verified launches: they have a range, not an "
                 "interval (sweep with --launches %d).",
-                counts.no_interval, counts.points, FEWEST, FEWEST);
+                counts.no_interval, counts.points, REPORT_LEAST_OF_INTERVAL,
+                REPORT_LEAST_OF_INTERVAL);
     for (size_t i = 0; i < sizeof cell_cautions / sizeof cell_cautions[0]; ++i) {
         const size_t n = *(const size_t *)((const char *)&counts + cell_cautions[i].at);
 

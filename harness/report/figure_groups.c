@@ -342,10 +342,11 @@ static void prepare_slide(struct plot *plot, struct plot_grid *grid)
 static int write_slide(struct plot_table *table)
 {
     const struct report *report = figure_report(table->plot);
-    const struct report_point *best = report_answer_of(report).best;
+    const struct report_answer answer = report_answer_of(report);
+    const struct report_point *best = answer.best;
     const struct report_counts *counts = &report->counts;
     const struct report_group *group = report->group;
-    char words[REPORT_CELL_TEXT] = "", checked[REPORT_CELL_TEXT] = "";
+    char checked[REPORT_CELL_TEXT] = "";
     struct panel panel;
 
     table->plot->narrow = false;
@@ -353,16 +354,9 @@ static int write_slide(struct plot_table *table)
         ++group;
     if (!best || !panel_make(table->plot, group, figure_batch_of(group, best), &panel))
         return 0;
-    snprintf(words, sizeof words, "%s", report_answer_words(report, PHRASE));
-    /* The first sentence, which these words begin, ends with this full stop. */
-    char *stop = strstr(words + strlen(report_training_words(report, best, PHRASE)), ". ");
-
-    if (!stop)
-        return 0;
-    stop[1] = '\0';
     report_add(checked, "All results of %zu of %zu planned launches were verified.",
                counts->verified, counts->planned);
-    if (!plot_table_panel(table, words, stop + 2, checked))
+    if (!plot_table_panel(table, answer.first, answer.rest, checked))
         return 0;
     plot_number(table->plot, "words", SLIDE_WORDS);
     write_speedups(table, &panel);

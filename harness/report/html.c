@@ -39,8 +39,8 @@ static void noise_badge(const struct report *report, struct report_badge *badge)
         report_add(badge->head, "noise unknown");
         report_add(badge->words,
                    "Each cell was measured fewer than %d times, so the noise is unknown. Use "
-                   "--launches 6.",
-                   REPORT_LEAST_OF_CELL);
+                   "--launches %d.",
+                   REPORT_LEAST_OF_CELL, REPORT_LEAST_OF_INTERVAL);
         return;
     }
     while (noise->spread > grade->most)

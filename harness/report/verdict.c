@@ -206,9 +206,7 @@ void report_facts(struct text_out *out, const struct report_group *group)
     if (point)
         say_scaling(out, group, point);
     else
-        report_fact(
-            out, report_metrics[REPORT_SPEEDUP].heading,
-            "none: no verified cell on several devices has a verified base case of its batch");
+        report_fact(out, report_metrics[REPORT_SPEEDUP].heading, "none: %s", report_no_setting);
     /* The best rate of those whose interval tells anything, or else of all. */
     for (int resolved = 1; resolved >= 0 && !best; --resolved)
         for (size_t i = 0; i < group->n + group->n_cores; ++i) {

@@ -99,22 +99,15 @@ static void head_text(const struct progress *p, size_t number, const struct reco
 static void axes_text(const struct progress *p, const struct record_key *key, char *text,
                       size_t room)
 {
-    static const char *const units[] = {"", "Ki", "Mi", "Gi"};
-
     text[0] = '\0';
     for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
         const struct plan_option *option = &plan_option_table[i];
         const struct plan_axis *axis = &option->axis;
-        size_t number, unit = 0;
+        const size_t number = axis->modes > 0 ? plan_axis_number(axis, key, axis->in_key) : 0;
         char value[48] = "";
 
-        if (axis->modes == 0)
-            continue;
-        number = plan_axis_number(axis, key, axis->in_key);
-        for (; number > 0 && unit < 3 && number % 1024 == 0; ++unit)
-            number /= 1024;
         if (number > 0)
-            snprintf(value, sizeof value, "%zu%s", number, units[unit]);
+            units_binary(number, value);
         else if (axis->bytes > 0 && plan_axis_count(option, p->plan, CELL_DP) > 1)
             plan_axis_text(axis, key, axis->in_key, value, sizeof value);
         if (value[0] != '\0')

@@ -37,13 +37,12 @@ static void add_largest(char text[REPORT_CELL_TEXT], const struct report *report
         return;
 
     const struct report_value *value = &best->value[metric];
-    char amount[RECORD_AMOUNT_TEXT], axes[PLAN_AXES_TEXT] = "", number[QUANTITY_TEXT];
+    char amount[RECORD_AMOUNT_TEXT], number[QUANTITY_TEXT];
 
     record_amount_words(best->key, amount);
-    if (metric == REPORT_THROUGHPUT)
-        plan_axes_words(best->key, ", ", false, axes);
     report_add(text, " %s%s%s with %s on %s: %s %s",
-               report_simulated(best->row) ? "SIMULATED: " : "", best->key->workload, axes, amount,
+               report_simulated(best->row) ? "SIMULATED: " : "", best->key->workload,
+               metric == REPORT_THROUGHPUT ? report_axes_words(best->key, PHRASE) : "", amount,
                report_devices_words(best, PHRASE), report_metrics[metric].name,
                quantity_words(value->middle, kind, number));
     if (value->range == REPORT_INTERVAL) {

@@ -113,3 +113,14 @@ const char *units_rate(double rate, char text[UNITS_BYTES])
 
     return scaled(rate, unit, unit + 3, text);
 }
+
+const char *units_binary(size_t number, char text[UNITS_BYTES])
+{
+    static const char *const units[] = {"", "Ki", "Mi", "Gi"};
+    size_t unit = 0;
+
+    for (; unit < 3 && number % 1024 == 0; ++unit)
+        number /= 1024;
+    snprintf(text, UNITS_BYTES, "%zu%s", number, units[unit]);
+    return text;
+}

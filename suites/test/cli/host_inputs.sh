@@ -76,7 +76,7 @@ if command -v gnuplot >/dev/null; then
     grep -q '>batch 64, host-inputs 1, mlp:64,32,16<' page/waterfall.svg || fail "nor does the waterfall"
 fi
 expect_status 0 "$lockstep" report slow.jsonl --out slow
-grep -q '2 devices with DDP train mlp.*host-inputs 1' slow/summary.md ||
+grep -q '2 devices with DDP train mlp (host-inputs 1) [0-9.]* times as fast' slow/summary.md ||
     fail "nor does its sentence: $(head -n 3 slow/summary.md)"
 
 # The timeline of a step has the copies, in the row of transfers.

@@ -585,7 +585,7 @@ def answer(file):
     if best.crowded:
         return [first, "This is no evidence of speed: more devices than cores."]
     said = ""
-    if v.kind == "interval" and v.lo <= 1:
+    if sure and v.kind == "interval" and v.lo <= 1:
         said = "Whether that is faster is not certain. " if v.hi >= 1 else "So one device is faster there. "
     if len(sure) == len(settings):
         return [first, said + "Nothing has to be measured again" +

@@ -331,6 +331,9 @@ Test(claims, the_answer_says_how_certain_it_is)
         {6, 600, 100,
          "(1.18 to 2.86; batch 64; at most 2.00 is possible). That is too noisy to be "
          "certain: sweep again with --launches 12, on an idle machine."},
+        {6, 1000, 200,
+         "possible). That is too noisy to be certain: sweep again with --launches 12, on an idle "
+         "machine."},
         {6, 1000, 10, "is possible). Whether that is faster is not certain. Nothing has to be"},
         {6, 1200, 0,
          "is possible). So one device is faster there. Nothing has to be measured again."},
@@ -348,6 +351,44 @@ Test(claims, the_answer_says_how_certain_it_is)
         lead_has(bench, list[i].words);
         bench_close(bench);
     }
+}
+
+/* An axis is a setting of the workload, and stands in brackets after it. */
+Test(claims, the_answer_names_the_axes)
+{
+    struct bench *bench = bench_open("strong");
+    add_six(bench, "plain", 1, 64, 1000, 0);
+    add_six(bench, "dp", 2, 64, 512, 0);
+    for (size_t i = 0; i < bench->report.n_rows; ++i) {
+        bench->cell[i].key.host_inputs = 1;
+        bench->cell[i].key.chain = 3;
+    }
+    bench_make(bench);
+    lead_has(bench,
+             "2 devices train tutorial (chain 3, host-inputs 1) 1.95 times as fast as one (");
+    bench_close(bench);
+}
+
+/* The sentences of a slide. */
+Test(claims, the_answer_has_two_parts)
+{
+    struct bench *bench = bench_open("strong");
+    add_six(bench, "dp", 1, 64, 1000, 0);
+    bench_make(bench);
+    struct report_answer said = report_answer_of(&bench->report);
+    cr_assert_str_eq(said.first, "Nothing can be said about scaling: no verified cell on several "
+                                 "devices has a verified base at its batch.");
+    cr_assert_str_eq(said.rest, "");
+    bench_close(bench);
+    bench = bench_open("strong");
+    add_six(bench, "plain", 1, 64, 1000, 0);
+    add_six(bench, "dp", 2, 64, 512, 0);
+    bench_make(bench);
+    said = report_answer_of(&bench->report);
+    cr_assert_str_eq(said.first, "2 devices train tutorial 1.95 times as fast as one (1.95 to "
+                                 "1.95; batch 64; at most 2.00 is possible).");
+    cr_assert_str_eq(said.rest, "Nothing has to be measured again.");
+    bench_close(bench);
 }
 
 /* Both steps are steady to 12 %, and their ratio is not: the cell is too noisy, as the map has it.

@@ -31,6 +31,20 @@ Test(units, known)
     }
 }
 
+Test(units, binary)
+{
+    static const struct {
+        size_t number;
+        const char *text;
+    } sample[] = {{1, "1"},           {1000, "1000"},      {1023, "1023"},
+                  {1024, "1Ki"},      {1536, "1536"},      {262144, "256Ki"},
+                  {26214400, "25Mi"}, {1073741824, "1Gi"}, {1099511627776, "1024Gi"}};
+    char text[UNITS_BYTES];
+
+    for (size_t i = 0; i < sizeof sample / sizeof *sample; ++i)
+        cr_assert_str_eq(units_binary(sample[i].number, text), sample[i].text, "%s", text);
+}
+
 Test(units, not_a_number)
 {
     char text[UNITS_BYTES];
