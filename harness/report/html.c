@@ -54,13 +54,15 @@ static void noise_badge(const struct report *report, struct report_badge *badge)
         report_add(badge->head, "%zu of %zu cells %s too noisy", noise->open, noise->cells,
                    noise->open == 1 ? "is" : "are");
         report_add(badge->words,
-                   "No interval of them is narrower than %.0f points; the widest has %.0f. All "
+                   "They have no interval narrower than %.0f\u00a0%% of the step time, or of the "
+                   "speed-up that is possible; the widest is %s of the step time. All cells "
                    "together: %s. ",
-                   100.0 * REPORT_WIDE, 100.0 * noise->widest, launches);
+                   100.0 * REPORT_WIDE, percent_words(noise->widest, WORD), launches);
     }
-    report_add(badge->words, "The smallest change of a cell that such a file can show is %s%s",
+    report_add(badge->words,
+               "Two such files show a change in the step time of a cell if it is at least %s%s",
                percent_words(noise->least, WORD),
-               grade->tone == REPORT_GOOD ? "." : ": its launches lie far apart.");
+               grade->tone == REPORT_GOOD ? "." : ", because launches of one cell lie far apart.");
 }
 
 static void verified_badge(const struct report *report, struct report_badge *badge)

@@ -769,7 +769,7 @@ def strip_texts(file):
     kernels = f", kernels {kernels.replace(')', '', 1)}" if named else ""
     texts = [f"verified {good}/{run['planned']}",
              f"All {run['planned']} planned launches of {len(file.points)} cells were measured and "
-             "verified.", f"can show is {tenths(least)}",
+             "verified.", f"if it is at least {tenths(least)}",
              f"{run['cpu_model']}{kernels}, {count_words(run['cores'], 'core')}, "
              f"{count_words(run['usable_pus'], 'processing unit')}, {size(run['mem_bytes'])}",
              f"{run['created_utc'][:10]}, commit {run['git_sha'][:12]}"]
@@ -779,8 +779,8 @@ def strip_texts(file):
     if noisy:
         widest = max((p.step.hi - p.step.lo) / p.step.middle for p in file.points if len(p.ok) >= 3)
         texts.append(f"{len(noisy)} of {len(file.points)} cells {'is' if len(noisy) == 1 else 'are'} too noisy")
-        words = (f"No interval of them is narrower than 20 points; the widest has {100 * widest:.0f}. "
-                 f"All together: {words}. The smallest")
+        words = (f"They have no interval narrower than 20{NBSP}% of the step time, or of the speed-up that is "
+                 f"possible; the widest is {tenths(widest)} of the step time. All cells together: {words}. Two such")
     texts.append(words)
     known = [l.line["foreign_frac"] for l in file.cells
              if l.ok and l.line.get("foreign_frac") is not None]

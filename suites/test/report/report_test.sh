@@ -348,7 +348,7 @@ test_badges() {
     has out/index.html 'verified 71/80'
     badges one-noisy-calm.jsonl amber amber good
     has out/index.html '1 of 100 cells is too noisy</b>'
-    has out/index.html 'All together: noise'
+    has out/index.html 'All cells together: noise'
     badges three-calm.jsonl amber amber amber
     has out/index.html '12 of 12 cells are too noisy</b>'
     badges good-calm.jsonl amber amber amber
