@@ -31,24 +31,22 @@ static void mode_names(unsigned modes, char text[64])
             text_list(text, 64, ",", cell_mode_names[mode]);
 }
 
-/* Whether the options ask for one of the modes in a mask. */
-static bool has_modes(const struct plan_options *options, unsigned modes)
+/* The modes that the options ask for, as a mask. */
+static unsigned given_modes(const struct plan_options *options)
 {
-    bool any = false;
+    unsigned given = 0;
 
     for (int mode = 0; mode < CELL_MODES; ++mode)
-        any = any || (options->mode[mode] && modes & 1u << mode);
-    return any;
+        given |= (unsigned)options->mode[mode] << mode;
+    return given;
 }
 
 /* Every option that was given must have an effect. */
 static int check_axes(const struct plan_options *options, struct text_error *why)
 {
-    unsigned given = 0;
+    const unsigned given = given_modes(options);
     char has[64], wanted[64];
 
-    for (int mode = 0; mode < CELL_MODES; ++mode)
-        given |= (unsigned)options->mode[mode] << mode;
     for (size_t i = 0; i < PLAN_OPTIONS; ++i) {
         const struct plan_option *option = &plan_option_table[i];
 
@@ -100,7 +98,7 @@ int plan_check_processes(const struct plan_options *options, struct text_error *
 static int check_training(const struct plan_options *options, struct text_error *why)
 {
     const bool ddp = options->mode[CELL_DDP];
-    const bool alone = !has_modes(options, ~(1u << CELL_PLAIN_MT));
+    const bool alone = (given_modes(options) & ~(1u << CELL_PLAIN_MT)) == 0;
     const size_t rows = options->batch[options->n_batches - 1];
     const size_t most = options->count[options->n_counts - 1];
 
@@ -146,7 +144,7 @@ static int default_training(struct plan_options *options, struct text_error *why
 {
     static const char *const names[] = {"tutorial", "mlp:1024,1024,1024,1024"};
     static const size_t batches[] = {10, 30, 32, 64, 128, 256, 512, 1024, 2048, 4096};
-    const bool plain = !has_modes(options, ~(1u << CELL_PLAIN));
+    const bool plain = (given_modes(options) & ~(1u << CELL_PLAIN)) == 0;
     char unused[200];
 
     /* A model whose results are rounded has a bound for float only. */
@@ -178,7 +176,7 @@ int plan_defaults(struct plan_options *options, int n_devices, struct text_error
     if (n_devices < 1)
         return text_fail(why, "--devices %s has no devices to run on in parallel; use virt:N",
                          options->devices);
-    if (!has_modes(options, (1u << CELL_MODES) - 1)) {
+    if (given_modes(options) == 0) {
         options->mode[CELL_COLLECTIVE] = options->n_collectives > 0;
         options->mode[CELL_PLAIN] = options->mode[CELL_DP] = options->n_collectives == 0;
     }
