@@ -284,9 +284,6 @@ bool report_is_mode(const struct report_point *point, const char *mode);
 bool report_is_plain(const struct report_point *point);
 bool report_is_cores(const struct report_point *point); /* plain-mt: the BLAS on several cores */
 bool report_is_ddp(const struct report_point *point);   /* DistributedDataParallel */
-/* Whether cells have, or were planned to have, more than one launch. If so, launches are counted
- * instead of cells. */
-bool report_repeated(const struct report *report);
 bool report_oversubscribed(const struct report_point *point);
 bool report_simulated(const struct report_row *row);
 /* Whether the launch works on cores of the host, as far as is known. */

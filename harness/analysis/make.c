@@ -252,12 +252,3 @@ void report_rows_free(struct report *report)
     free(report->bucket);
     *report = (struct report){.file = report->file, .n_files = report->n_files};
 }
-
-bool report_repeated(const struct report *report)
-{
-    bool repeated = report->n_rows > report->n_points;
-
-    for (size_t r = 0; r < report->n_runs; ++r)
-        repeated = repeated || report->run[r].run->launches > 1;
-    return repeated;
-}

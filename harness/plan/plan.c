@@ -205,7 +205,7 @@ int plan_defaults(struct plan_options *options, int n_devices, struct text_error
         return text_fail(why, "--launches %zu of %zu cells are %zu; at most %d are allowed",
                          options->launches, plan_block(options), plan_cells(options),
                          PLAN_MAX_CELLS);
-    /* The record of a cell must be certainly short enough. For each step it has two times and a
+    /* The record of a launch must be certainly short enough. For each step it has two times and a
      * flag, and for each device a time of each phase and of matrix products. No time is longer than
      * a day. */
     for (size_t i = 0; i < options->n_counts; ++i) {
@@ -216,7 +216,7 @@ int plan_defaults(struct plan_options *options, int n_devices, struct text_error
         if (options->limits.max_steps > most)
             return text_fail(
                 why,
-                "--steps %zu:%zu: the record of a cell with %zu device%s could be longer than "
+                "--steps %zu:%zu: the record of a launch on %zu device%s could be longer than "
                 "%zu MiB; at most %zu steps are allowed",
                 options->limits.min_steps, options->limits.max_steps, options->count[i],
                 options->count[i] == 1 ? "" : "s", RECORD_LINE_BYTES >> 20, most);

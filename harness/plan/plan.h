@@ -89,17 +89,17 @@ int plan_check_models(const struct plan_options *options, const struct record_ru
 int plan_check_memory(const struct plan_options *options, uint64_t mem_bytes,
                       struct text_error *why);
 
-/* The number of cells of one launch. Every workload runs with every batch on every device count (in
+/* The number of cells. Every workload runs with every batch on every device count (in
  * mode plain once, without the wrapper) and with every value of each axis of its mode; or every
  * collective runs with every size. */
 size_t plan_block(const struct plan_options *options);
-/* The number of cells in all launches. */
+/* The number of launches of all cells. */
 size_t plan_cells(const struct plan_options *options);
-/* Makes all cells, block after block. Every block has each cell once, in an order that follows from
- * the seed and the number of the block. The cells of a workload and batch, or of a collective and
- * size, follow each other. launch and order_index are set. communicators is a list like
+/* Makes all launches, block after block. Every block has each cell once, in an order that follows
+ * from the seed and the number of the block. The cells of a workload and batch, or of a collective
+ * and size, follow each other. launch and order_index are set. communicators is a list like
  * "threads,staged": the names that the communicators of the plan have on these devices, in the same
- * order. NULL: memory is short. The caller frees the cells. */
+ * order. NULL: memory is short. The caller frees the list. */
 struct cell_config *plan_make(const struct plan_options *options, const char *communicators,
                               const char *run_id);
 /* Writes name i of such a list; "": the list is shorter. */

@@ -307,9 +307,8 @@ static void about_files(struct text_out *out, const struct report *report)
         const char *id = run->run->run_id;
 
         if (run->counts.missing > 0)
-            caution(out, "Run %.8s is incomplete: %zu of %zu %s are there%s.", id,
+            caution(out, "Run %.8s is incomplete: %zu of %zu launches are there%s.", id,
                     run->counts.planned - run->counts.missing, run->counts.planned,
-                    run->run->launches > 1 ? "launches" : "cells",
                     run->ended ? "" : ", and it has not ended");
         else if (!run->ended)
             caution(out, "Run %.8s has no end line: its file was cut short.", id);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* EXIT_PARTLY: a cell or the figure is missing; EXIT_INVALID: no result can be believed. */
+/* EXIT_PARTLY: a launch or the figure is missing; EXIT_INVALID: no result can be believed. */
 enum { EXIT_PARTLY = 1, EXIT_INVALID = 3 };
 
 static const char NAME[] = "lockstep report";
@@ -144,8 +144,8 @@ static int write_report(const char *directory, const struct report *report)
     if (status == PLOT_NONE)
         return EXIT_INVALID;
     if (report->counts.verified < report->counts.planned)
-        command_complain(NAME, "%zu of %zu planned %s are verified", report->counts.verified,
-                         report->counts.planned, report_repeated(report) ? "launches" : "cells");
+        command_complain(NAME, "%zu of %zu planned launches are verified", report->counts.verified,
+                         report->counts.planned);
     const bool slide = figures.status[REPORT_FIGURE_SLIDE] == PLOT_OK || !report->slide;
 
     if (!slide && status == PLOT_OK)

@@ -9,7 +9,8 @@ enum { KEY_PEAK = 256, KEY_SLIDE };
 #define REPORT_OPTION(member)                                                                      \
     .kind = COMMAND_POINTER, .offset = offsetof(struct report_arguments, member)
 static const struct command_option option_table[] = {
-    {"out", 'o', "DIR", "write the report into DIR, which is created if missing (required)",
+    {"out", 'o', "DIR",
+     "write the report into DIR, which is created if missing (required without --format)",
      REPORT_OPTION(out), .group = COMMAND_WHERE_TO},
     {"check", 'c', "FILE",
      "a result of `lockstep check --format json`: adds a page about conformance",
@@ -23,9 +24,8 @@ static const struct command_option option_table[] = {
      REPORT_OPTION(limits), .group = COMMAND_WHAT},
     {"beside", 'b', "FILE",
      "what nccl-tests printed, or wrote with -J, of one collective: its bandwidths next to those "
-     "of "
-     "the same collectives here; can be repeated. Or what nvbandwidth wrote with -j, next to the "
-     "copies of `sweep --parts`",
+     "of the same collectives here; can be repeated. Or what nvbandwidth wrote with -j, next to "
+     "the copies of `sweep --parts`",
      .repeated = true, .group = COMMAND_WHAT},
     {"peak", KEY_PEAK, "RATE",
      "the most operations per second of one device in the math of these records, dense, as its "
@@ -51,17 +51,15 @@ static const char documentation[] =
     "show of:" FIGURE_NAMES ". "
     "Prints the path of the page, and the answer. With --check also DIR/conformance.html; without "
     "record files only that, and with --peer a page about the comparison only.\n\n"
-    "If two cells have the same id and run, the one in the later file counts.\n\n"
+    "If a launch is in two files, its line in the later file counts.\n\n"
     "With --format a cell has numbers only if all its planned launches are verified: medians over "
     "launches, and their intervals.\n\n"
-    "Exit status: 0 every planned cell is verified; 1 the report was written, but a planned cell "
-    "failed or is missing, or the slide has nothing to show, or a figure is missing because "
-    "gnuplot is missing or failed, or the "
-    "result of --check is not a pass, or a file of --beside has wrong numbers or an error; "
-    "2 misuse, unreadable or torn input, or output that cannot be written; 3 the files are of "
-    "different "
-    "machines or GPU software and nothing was written, or no cell is verified and the page says "
-    "so; 130 interrupted.\n\nExamples:\n"
+    "Exit status: 0 every planned launch is verified; 1 the report was written, but a planned "
+    "launch failed or is missing, or the slide has nothing to show, or a figure is missing because "
+    "gnuplot is missing or failed, or the result of --check is not a pass, or a file of --beside "
+    "has wrong numbers or an error; 2 misuse, unreadable or torn input, or output that cannot be "
+    "written; 3 the files are of different machines or GPU software and nothing was written, or no "
+    "launch is verified and the page says so; 130 interrupted.\n\nExamples:\n"
     "  lockstep report my.jsonl --out my-report\n"
     "  lockstep report my.jsonl --format csv >my.csv";
 

@@ -43,7 +43,6 @@ static void add_counts(struct grid *grid, const struct report_counts *counts,
 
 static void fill_counts(struct grid *grid, const struct report *report)
 {
-    grid->title = report_repeated(report) ? "Launches of each run" : "Cells of each run";
     snprintf(grid->contents, sizeof grid->contents, "%zu run%s", report->n_runs,
              report->n_runs == 1 ? "" : "s");
     grid_headings(grid, "text", "Run");
@@ -245,7 +244,7 @@ static const struct report_table {
     report_fill_fn *fill;
 } tables[REPORT_TABLES] = {
     [REPORT_TABLE_ANSWERS] = {"answers", "Answers", NULL, 0, NULL, false, fill_answers},
-    [REPORT_TABLE_COUNTS] = {"counts", NULL, "runs", 0, NULL, false, fill_counts},
+    [REPORT_TABLE_COUNTS] = {"counts", "Launches of each run", "runs", 0, NULL, false, fill_counts},
     [REPORT_TABLE_COSTS] = {"costs", "Outside the measured steps, a launch on the average", "runs",
                             0, NULL, false, fill_costs},
     [REPORT_TABLE_COLLECTIVES] = {"collectives", "Collectives", "cells of collectives", 100, NULL,

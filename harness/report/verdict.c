@@ -15,7 +15,6 @@ enum { FACT_TEXT = 4096 };
 void report_verdict(struct text_out *out, const struct report *report)
 {
     const struct report_counts *counts = &report->counts;
-    const bool repeated = report_repeated(report);
     const char *done = "measured"; /* changed if some of it was simulated */
     size_t simulated = 0;
 
@@ -24,15 +23,12 @@ void report_verdict(struct text_out *out, const struct report *report)
     if (simulated > 0)
         done = simulated == report->n_all ? "SIMULATED" : "measured or SIMULATED";
     if (counts->verified == counts->planned && counts->planned > 0) {
-        if (repeated)
-            text_print(out, "All %zu planned launches of %zu cells were %s and verified.",
-                       counts->planned, report->n_points + report->collectives->n_points, done);
-        else
-            text_print(out, "All %zu planned cells were %s and verified.", counts->planned, done);
+        text_print(out, "All %zu planned launches of %zu cells were %s and verified.",
+                   counts->planned, report->n_points + report->collectives->n_points, done);
         return;
     }
-    text_print(out, "Of %zu planned %s, %zu were %s and %zu verified", counts->planned,
-               repeated ? "launches" : "cells", counts->measured, done, counts->verified);
+    text_print(out, "Of %zu planned launches, %zu were %s and %zu verified", counts->planned,
+               counts->measured, done, counts->verified);
     if (counts->failed > 0)
         text_print(out, "; %zu FAILED", counts->failed);
     if (counts->skipped > 0)

@@ -27,7 +27,7 @@ F(HASH, run_id, FIRST, CONDITION, "16 hex digits", "run", "names this run; every
 T(created_utc, 32, FIRST, CONDITION, "ISO 8601", "start", "when the sweep started") \
 T(source, 16, FIRST, SYSTEM, "`measured` or `simulated`", "source", "`measured`, or `simulated`") \
 F(BIG, seed, FIRST, CONDITION, "integer", "seed", "of the order of the cells and of the data") \
-F(COUNT, planned, FIRST, CONDITION, "cells", "number of cells", "of all launches") \
+F(COUNT, planned, FIRST, CONDITION, "launches", "number of launches", "of all cells together") \
 T(scaling, 8, LATER, IDENTITY, "`strong` or `weak`", "scaling", "`strong`: the batches are global; `weak`: they are rows per device (since 1.1)") \
 I(launches, 1, INT_MAX, LATER, CONDITION, "", "number of launches", "of every cell, each by a fresh process (since 1.1)") \
 F(OPTIONS, command, FIRST, IDENTITY, "", "set of options", "the options that define the sweep, defaults included, in one order, as one line. Runs with other options that no other field has (`--graphs off`) are told apart") \
@@ -215,9 +215,9 @@ N(parts, GROUP(LEFT_OUT, part_fields), LATER, "object", RESULT, "ns", "of cells 
 /* The end of a session. */
 #define RECORD_END_FIELDS(T, I, F, N) \
 F(HASH, run_id, FIRST, CONDITION, "16 hex digits", "run", "as in the first line") \
-F(COUNT, planned, FIRST, CONDITION, "cells", "number of cells", "of all launches") \
-F(COUNT, ok, FIRST, RESULT, "cells", "number of verified cells", "with status `ok`") \
-F(COUNT, not_ok, FIRST, RESULT, "cells", "number of other cells", "with another status") \
+F(COUNT, planned, FIRST, CONDITION, "launches", "number of launches", "of all cells together") \
+F(COUNT, ok, FIRST, RESULT, "launches", "number of verified launches", "with status `ok`") \
+F(COUNT, not_ok, FIRST, RESULT, "launches", "number of other launches", "with another status") \
 F(BOOL, interrupted, FIRST, CONDITION, "", "interruption", "ended by a signal: `--resume` does the rest") \
 I(sitting, 0, INT_MAX, LATER, CONDITION, "", "sitting", "which one ended, numbered as in the cells. Another one than that of the cells before it: theirs was killed before it could end, and nothing was left to measure. 0 in old records") \
 F(REAL, seconds, LATER, RESULT, "s", "time of the sitting", "from its first launch to the end of its last, starts of processes and writing of records included: the whole of which the steps are a share; missing in old records") \

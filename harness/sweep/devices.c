@@ -1,8 +1,8 @@
 /* sweep/devices.c: opens the devices of a sweep once, to know their number and to describe them.
  *
  * A separate process does it: CUDA frees its memory on a GPU only when the process ends. That
- * memory would be missing for the cells, and a GPU in exclusive mode would refuse every one of
- * them. */
+ * memory would be missing for the launches, and a GPU in exclusive mode would refuse every one
+ * of them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

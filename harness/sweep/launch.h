@@ -1,4 +1,4 @@
-/* sweep/launch.h: a cell in a separate process. */
+/* sweep/launch.h: a launch, which is a separate process. */
 #ifndef HARNESS_LAUNCH_H
 #define HARNESS_LAUNCH_H
 
@@ -14,11 +14,11 @@ struct launch_command {
 };
 void launch_command(const struct cell_config *config, struct launch_command *line);
 
-/* Runs one cell by `PROGRAM cell` (NULL: by this program), and fills its record in any case: with
- * the record that the worker sent, or with how it ended. Returns 0; or 1 if a stop was requested
- * first (the worker was killed, there is no record). Frees nothing. *trace: gets the line that the
- * worker sent before its record (measure/trace.c), NULL if there is none; the caller frees it.
- * trace NULL: no trace is asked for. */
+/* Makes one launch by `PROGRAM cell` (NULL: by this program), and fills its record in any case:
+ * with the record that the worker sent, or with how it ended. Returns 0; or 1 if a stop was
+ * requested first (the worker was killed, there is no record). Frees nothing. *trace: gets the line
+ * that the worker sent before its record (measure/trace.c), NULL if there is none; the caller frees
+ * it. trace NULL: no trace is asked for. */
 int launch_cell(const char *program, const struct cell_config *config, double timeout_seconds,
                 struct record_cell *cell, char **trace);
 

@@ -1,8 +1,8 @@
-/* sweep/launch_cell.c: runs a cell in a worker process, or through a launcher in several, and
- * judges how they ended.
+/* sweep/launch_cell.c: makes a launch: a worker process, or several that a launcher starts. Judges
+ * how they ended.
  *
- * A launcher may end with status 0 although a process failed, and print anything. So a cell of
- * several processes passes only with the last message of every process. */
+ * A launcher may end with status 0 although a process failed, and print anything. So a launch
+ * of several processes passes only with the last message of every process. */
 #include "sweep/sweep.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ static void how_it_ended(const char *who, int status, char *text, size_t bytes)
         snprintf(text, bytes, "%s ended with status %d", who, WEXITSTATUS(status));
 }
 
-/* Uses the record that was sent, if it is valid and of the cell that was asked for. */
+/* Uses the record that was sent, if it is valid and of the launch that was asked for. */
 static void accept_record(const char *line, const char *who, const char *whose,
                           struct record_cell *cell)
 {
@@ -73,7 +73,7 @@ static void accept_record(const char *line, const char *who, const char *whose,
         end_cell(cell, RECORD_BROKEN, "%s cannot be used: %.200s", whose, err.text);
     } else if (strcmp(sent.cell_id, cell->cell_id) != 0 || strcmp(sent.run_id, cell->run_id) != 0) {
         record_cell_free(&sent);
-        end_cell(cell, RECORD_BROKEN, "%s sent the record of another cell", who);
+        end_cell(cell, RECORD_BROKEN, "%s sent the record of another launch", who);
     } else {
         *cell = sent;
     }

@@ -17,7 +17,7 @@ enum { TIMEOUT_MAX = 86400, TABLE_MAX = 64 };
 static const struct command_option own_options[] = {
     {"out", 'o', "FILE", "JSON Lines (default: results/local/sweep-UTC.jsonl)", COMMAND_TEXT,
      COMMAND_FIELD(struct sweep_options, out), .group = COMMAND_WHERE_TO},
-    {"resume", 'r', NULL, "run only cells not yet verified in --out FILE", COMMAND_FLAG,
+    {"resume", 'r', NULL, "make only the launches not yet verified in --out FILE", COMMAND_FLAG,
      .offset = offsetof(struct sweep_options, resume), .group = COMMAND_WHERE_TO},
     COMMAND_REQUIRE_ROW(struct sweep_options),
     {"format", 'f', REPORT_FORMAT_NAMES,
@@ -28,14 +28,14 @@ static const struct command_option own_options[] = {
     {"wait", 'W', NULL, "wait for cores that another sweep is bound to (default: refuse to start)",
      COMMAND_FLAG, .offset = offsetof(struct sweep_options, wait), .group = COMMAND_RARE},
     {"timeout", 'T', "SECONDS",
-     "a cell that takes longer is killed (default: 120, or 60 and ten times --seconds)",
+     "a launch that takes longer is killed (default: 120, or 60 and ten times --seconds)",
      COMMAND_REAL, .offset = offsetof(struct sweep_options, timeout), .from = 0.1,
      .to = TIMEOUT_MAX, .group = COMMAND_RARE},
     {"trace", 'F', "FILE",
      "more steps of the first launch of each cell as Chrome trace JSON, for Perfetto", COMMAND_TEXT,
      COMMAND_FIELD(struct sweep_options, trace), .group = COMMAND_RARE},
     {"launcher", 'L', "COMMAND",
-     "start each cell as several processes, joined by MPI: mpirun, srun, or words like 'mpiexec "
+     "start each launch as several processes, joined by MPI: mpirun, srun, or words like 'mpiexec "
      "-n {n}'; only --mode ddp (then the default)",
      COMMAND_LAUNCHER, COMMAND_FIELD(struct sweep_options, launcher), .group = COMMAND_RARE},
     {"nccl-tests", 'N', "COMMAND",
@@ -157,7 +157,7 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
         .options = table,
         .other = sweep_option,
         .what = "What to measure",
-        .doc = "Measures models or collectives on 1, 2, .. devices; every cell is verified.\v"
+        .doc = "Measures models or collectives on 1, 2, .. devices; every launch is verified.\v"
                "Modes: plain is the model alone on the first device; plain-mt the same with "
                "OpenBLAS on as many cores as the most devices; dp is DataParallel; ddp is "
                "DistributedDataParallel, a rank on every device. Devices can have suffixes, such "
@@ -165,8 +165,8 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
                "Ends with what the records say, on standard error. Prints the name of the file on "
                "standard output, or with --format the numbers of its cells. `lockstep sweep "
                "limits` measures what the cores can do.\n\n"
-               "Exit status: 0 all cells verified, 1 a cell failed or had too little memory, 2 "
-               "misuse, another sweep has the cores, or a cell could not be set up, 77 skipped: "
+               "Exit status: 0 all launches verified, 1 one failed or had too little memory, 2 "
+               "misuse, another sweep has the cores, or a launch could not be set up, 77 skipped: "
                "cuda:all where there are no GPUs, 130 interrupted (--resume goes on).\n\n"
                "Examples:\n"
                "  lockstep sweep --devices virt:2 --batch 256,4096 --launches 6 --out my.jsonl\n"

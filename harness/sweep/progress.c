@@ -191,7 +191,7 @@ void progress_begin(struct progress *progress, const struct cell_config *config)
 {
     const struct progress *p = progress;
     struct record_cell cell;
-    char rest[48] = "? left"; /* until the first cell is finished */
+    char rest[48] = "? left"; /* until the first launch is finished */
 
     if (!p->terminal)
         return;

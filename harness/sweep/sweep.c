@@ -1,7 +1,7 @@
-/* sweep/sweep.c: runs the cells of a plan one after the other and keeps their records.
+/* sweep/sweep.c: makes the launches of a plan one after the other and keeps their records.
  *
- * Only this process writes the file, one fsynced line per cell: whatever happens, at most the
- * current cell is lost, and --resume runs the cells that are missing or not verified. */
+ * Only this process writes the file, one fsynced line per launch: whatever happens, at most
+ * the current launch is lost, and --resume makes those that are missing or not verified. */
 #include "sweep/sweep.h"
 
 #include <math.h>
@@ -28,12 +28,12 @@ struct sweep {
     struct output output;
     struct core_locks locks;
     struct trace_file trace;
-    struct cell_config *cell; /* in the order they run */
+    struct cell_config *cell; /* a launch each, in the order they run */
     enum record_status *status;
     bool *done;     /* status is known */
     bool *measured; /* it has samples */
     size_t n;
-    int sitting;    /* session of this process; earlier ones have measured cells, too */
+    int sitting;    /* session of this process; earlier ones have made launches, too */
     double writing; /* seconds */
     double seconds; /* in all */
 };
@@ -146,8 +146,8 @@ static int open_plan(struct sweep *sweep)
         sweep->cell[i].trace = sweep->trace.out.file && sweep->cell[i].launch == 0;
     if (!sweep->output.resumed)
         return 0;
-    /* Marks the cells that earlier sessions have verified, and frees their samples: these are not
-     * needed any more, and every worker would begin as a copy of them. */
+    /* Marks the launches that earlier sessions have verified, and frees their samples: these are
+     * not needed any more, and every worker would begin as a copy of them. */
     struct record_file *file = &sweep->output.file;
     char(*earlier)[sizeof file->cell->cell_id] = calloc(file->n_cells + 1, sizeof *earlier);
     size_t n = 0;
@@ -176,7 +176,7 @@ static int open_plan(struct sweep *sweep)
     return 0;
 }
 
-/* Runs a cell. Returns 0, or the exit status that ends the sweep. */
+/* Makes a launch. Returns 0, or the exit status that ends the sweep. */
 static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
 {
     const struct cell_config *config = &sweep->cell[i];
@@ -219,13 +219,11 @@ static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
 static void print_summary(struct sweep *sweep, int status)
 {
     const bool named = sweep->options.out[0] != '\0';
-    const size_t measured = count_true(sweep->measured, sweep->n);
-    const size_t launches = sweep->options.plan.launches;
+    const size_t cells = plan_block(&sweep->options.plan);
 
-    fprintf(stderr, "\n  planned   %5zu cells", sweep->n);
-    if (launches > 1)
-        fprintf(stderr, ", %zu launches of %zu", launches, sweep->n / launches);
-    fprintf(stderr, "\n  measured  %5zu\n  verified  %5zu\n", measured,
+    fprintf(stderr, "\n  planned   %5zu launch%s of %zu cell%s\n", sweep->n,
+            sweep->n == 1 ? "" : "es", cells, cells == 1 ? "" : "s");
+    fprintf(stderr, "  measured  %5zu\n  verified  %5zu\n", count_true(sweep->measured, sweep->n),
             count_status(sweep, RECORD_OK));
     for (int s = RECORD_FAILED; s < RECORD_STATUSES; ++s) {
         const size_t count = count_status(sweep, (enum record_status)s);
@@ -236,7 +234,7 @@ static void print_summary(struct sweep *sweep, int status)
     fprintf(stderr, "  records   %s\n", sweep->output.path);
     if (sweep->trace.made)
         fprintf(stderr, "  trace     %s: steps of %zu cells, in Perfetto or chrome://tracing\n",
-                sweep->options.trace, sweep->trace.cells);
+                sweep->options.trace, sweep->trace.launches);
     if (strcmp(sweep->run.source, "measured") != 0)
         fprintf(stderr, "  note      %s: not a result from a GPU\n", sweep->run.source);
     if (sweep->locks.note.text[0] != '\0')

@@ -20,7 +20,7 @@ struct sweep_options {
     bool resume;
     bool wait;       /* waits for cores that another sweep has */
     bool verbose;    /* says where the time went */
-    double timeout;  /* seconds per cell */
+    double timeout;  /* seconds per launch */
     size_t required; /* devices */
 };
 
@@ -45,7 +45,7 @@ int sweep_devices(const char *command, const struct sweep_options *options, stru
 void sweep_result(FILE *to, const struct report *report, const char *path,
                   const struct sweep_options *options);
 
-/* ---- a cell of several processes, which a launcher starts: sweep/launch_cell.c ---- */
+/* ---- a launch of several processes, which a launcher starts: sweep/launch_cell.c ---- */
 
 /* Does the same as launch_cell, through the launcher. The record is the one that the first process
  * sent, if all processes have begun and have ended well, and the launcher, too. Else it names the
@@ -56,7 +56,7 @@ int launched_cell(const char *launcher, const struct cell_config *config, double
 /* ---- what a person sees of it on stderr: sweep/progress.c ---- */
 
 struct progress {
-    bool terminal;  /* one line that is rewritten, with time left; else a line per cell */
+    bool terminal;  /* one line that is rewritten, with time left; else a line per launch */
     int name_width; /* of the workloads */
     const struct plan_options *plan;
     size_t done, total;
@@ -66,8 +66,8 @@ struct progress {
 
 /* Seconds on the monotonic clock. */
 double sweep_seconds(void);
-/* done: the number of cells that earlier sessions have finished. The plan must stay until the
- * end. */
+/* done: the number of launches that earlier sessions have finished. The plan must stay until
+ * the end. */
 void progress_open(struct progress *progress, const struct plan_options *plan, size_t done);
 void progress_begin(struct progress *progress, const struct cell_config *config);
 void progress_cell(struct progress *progress, const struct record_cell *cell);
@@ -78,14 +78,14 @@ void progress_close(struct progress *progress);
 
 struct trace_file {
     struct text_out out; /* without a file: there is no trace */
-    size_t cells;        /* number of cells in it */
+    size_t launches;     /* number of launches in it */
     bool made;           /* it is closed, and the file exists */
 };
 
 /* Opens a trace; path "": opens nothing. A file that is no trace is not replaced. Returns 0, or -1
  * and the reason. */
 int trace_file_open(struct trace_file *trace, const char *path, struct text_error *err);
-/* Adds the line of one cell (measure/trace.c). */
+/* Adds the line of one launch (measure/trace.c). */
 void trace_file_add(struct trace_file *trace, const char *events);
 /* Closes a trace. Returns 0, or -1 and the reason why there is no new file. If the trace is not
  * open, it returns 0. */

@@ -1,4 +1,4 @@
-/* sweep/trace_file.c: puts the events of all cells into one file. */
+/* sweep/trace_file.c: puts the events of all launches into one file. */
 #include "sweep/sweep.h"
 
 #include <errno.h>
@@ -48,8 +48,8 @@ int trace_file_open(struct trace_file *trace, const char *path, struct text_erro
 
 void trace_file_add(struct trace_file *trace, const char *events)
 {
-    fprintf(trace->out.file, "%s%s", trace->cells > 0 ? ",\n" : "", events);
-    ++trace->cells;
+    fprintf(trace->out.file, "%s%s", trace->launches > 0 ? ",\n" : "", events);
+    ++trace->launches;
 }
 
 int trace_file_close(struct trace_file *trace, struct text_error *err)

@@ -35,7 +35,7 @@ expect_count 10 "$cell.*\"backend\":\"cpu-ref\",\"communicator\":\"threads\"" re
 
 # They are apart in the report; the same cells of another sweep are put together.
 expect_status 0 "$lockstep" report both.jsonl --out page
-expect_count 1 'All 20 planned cells' page/summary.md
+expect_count 1 'All 20 planned launches of 20 cells' page/summary.md
 expect_count 1 '^\*\*mlp:7,5,3 (strong scaling, f32, cpu/threads on virt)\*\*$' page/summary.md
 expect_count 1 '^\*\*mlp:7,5,3 (strong scaling, f32, cpu/staged on virt)\*\*$' page/summary.md
 expect_count 2 '^| mlp:7,5,3, staged | plain | ' page/summary.md

@@ -80,7 +80,7 @@ def test_interrupted(lockstep: str) -> None:
     suite = xml.fromstring(interrupt(lockstep, "nothing.jsonl", 0, *long, "junit")).find("testsuite")
     check((suite.get("tests"), suite.get("errors")) == ("1", "1"), f"nothing measured: {suite.attrib}")
     summary = interrupt(lockstep, "nothing2.jsonl", 0, *long, "md")
-    check("Of 1 planned cells, 0 were measured and 0 verified; 1 not run." in summary, f"nothing: {summary}")
+    check("Of 1 planned launches, 0 were measured and 0 verified; 1 not run." in summary, f"nothing: {summary}")
 
 
 def test_hostile(lockstep: str) -> None:

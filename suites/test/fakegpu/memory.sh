@@ -21,7 +21,7 @@ expect_count 1 '^  verified  *3$' err
 expect_count 1 '"schema":"lockstep/end/' memory.jsonl
 
 expect_status 1 "$lockstep" report memory.jsonl --out report
-grep -q 'Of 6 planned cells, .* 3 verified; 3 FAILED' report/summary.md ||
+grep -q 'Of 6 planned launches, .* 3 verified; 3 FAILED' report/summary.md ||
     fail "no verdict: $(cat report/summary.md)"
 grep -q 'FAILED (oom): .*cuda:[01]' report/summary.md || fail "no reason: $(cat report/summary.md)"
 

@@ -42,5 +42,5 @@ expect_status 0 sweep --resume
 expect_count 9 '"status":"ok"' it.jsonl
 [ "$(cell_ids it.jsonl | uniq | wc -l)" -eq 9 ] || fail "cells are missing or there twice"
 expect_status 0 "$lockstep" report it.jsonl --out report
-grep -q 'All 9 planned cells were SIMULATED and verified' report/summary.md ||
+grep -q 'All 9 planned launches of 9 cells were SIMULATED and verified' report/summary.md ||
     fail "no verdict: $(cat report/summary.md)"

@@ -42,7 +42,7 @@ expect_status 0 "$lockstep" report gpus.jsonl --out report
 page=report/index.html
 summary=report/summary.md
 for file in $page $summary; do
-    has '8 planned cells were SIMULATED and verified' $file
+    has '8 planned launches of 8 cells were SIMULATED and verified' $file
     has 'SIMULATED: [1-3] device' $file
     has 'is of times that are simulated, not measured: its times mean little' $file
     has 'mlp:8,8,4 (strong scaling, f32, cuda/peer on cuda, SIMULATED)' $file
@@ -86,7 +86,7 @@ expect_status 0 "$lockstep" sweep --wait --devices virt:2 --batch 10,64 --worklo
     --seconds 0.02 --steps 3:10 --out cores.jsonl
 expect_count 0 'simulated' err
 expect_status 0 "$lockstep" report gpus.jsonl cores.jsonl --out both
-has '14 planned cells were measured or SIMULATED and verified' both/summary.md
+has '14 planned launches of 14 cells were measured or SIMULATED and verified' both/summary.md
 expect_count 1 'is of times that are simulated' both/summary.md
 expect_count 8 '| verified, SIMULATED' both/summary.md
 

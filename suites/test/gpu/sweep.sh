@@ -1,4 +1,4 @@
-# A sweep and its report on all GPUs: every cell is verified, and only cells that were measured on a
+# A sweep and its report on all GPUs: every launch is verified, and only those that were measured on a
 # GPU count as such. $1 is the program, $2 a folder for the test, $3 the name that the records must
 # have for their source.
 . "$(dirname "$0")/../cli/common.sh"
@@ -12,7 +12,7 @@ cells=$(count_lines '"status":"ok"' all.jsonl)
 [ "$cells" -ge 8 ] || fail "only $cells cells"
 expect_status 0 "$lockstep" report all.jsonl --out report
 [ "$source" = measured ] || source=SIMULATED
-expect_count 1 "All $cells planned cells were $source and verified" report/summary.md
+expect_count 1 "All $cells planned launches of $cells cells were $source and verified" report/summary.md
 
 # Results that a GPU rounds on purpose are within the bounds of its math, also for a model that
 # rounds.

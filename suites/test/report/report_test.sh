@@ -91,7 +91,7 @@ test_figure() {
     figure_is_good page/of/good
     no_leftovers
     cd page/of/good || fail "no directory"
-    has index.html 'All 80 planned cells were measured and verified.'
+    has index.html 'All 80 planned launches of 80 cells were measured and verified.'
     has index.html '<td class="number">1.99</td>'
     has index.html '3 devices train mlp 2.94 times as fast as DataParallel on one (batch 4096; at most 3.00 is possible). Measured once, so not certain: sweep again with --launches 6.'
     has index.html '80 of 80 cells have fewer than 6 verified launches'
@@ -122,7 +122,7 @@ test_failed() {
     need gnuplot
     records failing
     report 1 failing.jsonl --out out
-    has out/index.html 'Of 80 planned cells, 80 were measured and 71 verified; 9 FAILED.'
+    has out/index.html 'Of 80 planned launches, 80 were measured and 71 verified; 9 FAILED.'
     # They are in the counts, among the failures, and among the cells.
     count_is out/index.html '<tr class="failed">' 19
     count_is out/index.html '>80</td><td class="number">80</td><td class="number">71</td>' 1
@@ -284,7 +284,7 @@ test_conditions() {
     has out/index.html 'Run feedface is of the clock CLOCK_MONOTONIC, not CLOCK'
     sed '1s/"governor":"performance"/"governor":"powersave"/' good-again.jsonl >slow.jsonl
     report 0 good.jsonl slow.jsonl --out out
-    has out/index.html 'All 160 planned cells'
+    has out/index.html 'All 160 planned launches of 160 cells'
     has out/index.html 'built and run as run feedface'
     # A part of a run is not a complete one, and cannot claim that less was planned.
     head -n 41 good.jsonl >part.jsonl
@@ -292,7 +292,7 @@ test_conditions() {
     report 2 less.jsonl --out less
     one_line 'less.jsonl:1: "planned" is 40, but with this "command" it is 80'
     report 1 part.jsonl part.jsonl --out out
-    has out/index.html 'Of 80 planned cells, 40 were measured and 40 verified; 40 not run.'
+    has out/index.html 'Of 80 planned launches, 40 were measured and 40 verified; 40 not run.'
 }
 
 # Other load of the cores is reported by launches that know it; old records say nothing.
@@ -377,7 +377,7 @@ test_merged() {
     report 1 good.jsonl failing.jsonl --out later_fails
     has later_fails/index.html '71 verified; 9 FAILED'
     report 0 failing.jsonl good.jsonl --out later_passes
-    has later_passes/index.html 'All 80 planned cells'
+    has later_passes/index.html 'All 80 planned launches of 80 cells'
     report 0 good.jsonl good-again.jsonl --out both
     has both/index.html 'All 160 planned launches of 80 cells'
     for id in feedface00000001 feedface00000002; do
@@ -393,14 +393,14 @@ test_bindings() {
     records good unbound
     sed '$d' good.jsonl | grep -v '"n_devices":1,' >many.jsonl
     report 1 many.jsonl unbound.jsonl --out out
-    has out/index.html 'Of 160 planned cells, 140 were measured and 140 verified; 20 not run.'
-    one_line '140 of 160 planned cells are verified'
-    has out/index.html 'Run feedface is incomplete: 60 of 80 cells are there'
+    has out/index.html 'Of 160 planned launches, 140 were measured and 140 verified; 20 not run.'
+    one_line '140 of 160 planned launches are verified'
+    has out/index.html 'Run feedface is incomplete: 60 of 80 launches are there'
     # The cells of several devices that ran bound have no base; the others have theirs.
     none=$(sed -n '/id="cells"/,$p' out/index.html | grep -c '<td class="number">-</td><td class="number">-</td>' || true)
     [ "$none" -eq 60 ] || fail "$none rows without a base, not 60"
     report 0 good.jsonl unbound.jsonl --out whole
-    has whole/index.html 'All 160 planned cells'
+    has whole/index.html 'All 160 planned launches of 160 cells'
     [ "$(points whole)" -eq 160 ] || fail "$(points whole) points, not 160"
 }
 
@@ -738,8 +738,8 @@ test_no_gnuplot() {
     [ "$status" -eq 1 ] || fail "exit status $status, not 1, without gnuplot"
     one_line 'gnuplot was not found'
     has out/index.html 'No figure of batch: gnuplot was not found'
-    has out/index.html 'All 80 planned cells'
-    has out/summary.md 'All 80 planned cells'
+    has out/index.html 'All 80 planned launches of 80 cells'
+    has out/summary.md 'All 80 planned launches of 80 cells'
     not_written out/batch.svg
     printf '#!/bin/sh\nexit 0\n' >bin/gnuplot
     chmod +x bin/gnuplot
@@ -819,7 +819,7 @@ test_help() {
     report 0 --help
     has out.txt 'Usage: lockstep report'
     has out.txt '--out=DIR'
-    has out.txt 'Exit status: 0 every planned cell is verified; 1'
+    has out.txt 'Exit status: 0 every planned launch is verified; 1'
 }
 
 case $case_name in

@@ -59,12 +59,12 @@ group_talks() {
     bad garbage broken 2 'the worker sent 25 bytes that are not one line'
     bad line broken 2 "the worker's record cannot be used: .*"
     bad much broken 2 'the worker sent more than a record can be'
-    bad record broken 2 'the worker sent the record of another cell'
+    bad record broken 2 'the worker sent the record of another launch'
     bad tail broken 2 'the worker sent [0-9]* bytes that are not one line'
     bad twice broken 2 'the worker sent [0-9]* bytes that are not one line'
-    # The line is the right cell of another run.
+    # The line is the right launch of another run.
     grep '"global_batch":20,' whole.jsonl >record
-    bad record broken 2 'the worker sent the record of another cell'
+    bad record broken 2 'the worker sent the record of another launch'
 }
 
 # Numbers that cannot be those of a cell of this command: the line could not be read again.
