@@ -155,6 +155,7 @@ sweep launches.jsonl --devices virt:2 --launches 3 --batch 10,20,30 --workload m
 check launches.jsonl 27
 expect_count 1 '"planned":27,.*"launches":3,' launches.jsonl
 expect_count 27 '^\[[ 12][0-9]/27\] launch [123]/3 ' err
+expect_count 1 '^  planned      27 launches of 9 cells$' err
 for block in 0 1 2; do
     sed -n "$((2 + 9 * block)),$((10 + 9 * block))p" launches.jsonl >block
     expect_count 9 "\"launch\":$block}" block
