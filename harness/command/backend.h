@@ -8,12 +8,14 @@
 
 /* The words of all subcommands' help about them. It names each kind of devices, each backend and
  * each communicator of core. */
-#define COMMAND_DEVICES_DOC "virt:N, cuda:0-3,5 or cuda:all"
-#define COMMAND_BACKEND_DOC                                                                        \
-    "cpu (default), cpu-ref, cpu-cblas or cpu-onednn; on GPUs cuda (default) or cuda-staged"
+#define COMMAND_DEVICES_DOC     "virt:N, cuda:0-3,5 or cuda:all"
+#define COMMAND_CPU_BACKEND_DOC "cpu (default), cpu-ref, cpu-cblas or cpu-onednn"
+#define COMMAND_BACKEND_DOC     COMMAND_CPU_BACKEND_DOC "; on GPUs cuda (default) or cuda-staged"
+#define COMMAND_CPU_COMMUNICATOR_DOC                                                               \
+    "what carries data between devices: threads (default) or staged (default of cpu-ref)"
 #define COMMAND_COMMUNICATOR_DOC                                                                   \
-    "what carries data between devices: threads, staged, or on GPUs peer, nccl, nccl+nccl or "     \
-    "staged (default: the backend's own)"
+    COMMAND_CPU_COMMUNICATOR_DOC                                                                   \
+    "; on GPUs peer (default), nccl, nccl+nccl or staged (default of cuda-staged)"
 
 /* Rows of a table of struct command_option. */
 #define COMMAND_BACKEND_ROW(type, member)                                                          \

@@ -120,8 +120,10 @@ struct arguments {
 static const struct command_option option_table[] = {
     {"devices", 'd', "LIST", "virt:N (default: one virtual device per core)", COMMAND_TEXT,
      COMMAND_FIELD(struct arguments, options.devices), .group = COMMAND_WHAT},
-    COMMAND_BACKEND_ROW(struct arguments, options.backend),
-    COMMAND_COMMUNICATOR_ROW(struct arguments, options.communicator),
+    {"backend", 'b', "NAME", COMMAND_CPU_BACKEND_DOC, COMMAND_BACKEND,
+     COMMAND_FIELD(struct arguments, options.backend), .group = COMMAND_RARE},
+    {"communicator", 'c', "NAME", COMMAND_CPU_COMMUNICATOR_DOC, COMMAND_COMMUNICATOR,
+     COMMAND_FIELD(struct arguments, options.communicator), .group = COMMAND_RARE},
     COMMAND_REQUIRE_ROW(struct arguments),
     {"workload", 'w', "NAME",
      "a workload, as sweep takes it; may be repeated (default: mlp:1024,1024,1024,1024, cnn and "
@@ -163,15 +165,15 @@ int sweep_limits_main(int argc, char **argv)
                "phase of a step is from it."
                "\vCeilings and verified steps take turns: alone, on the first device, and at once, "
                "on all of them.\n\n"
-               "Exit status: 0 all results right, 1 one was wrong, or a device is missing, 2 "
-               "misuse, 77 skipped: cuda:all where there are no GPUs. Speed never changes "
-               "it.\n\nExamples:\n"
+               "Exit status: 0 all results right; 1 one was wrong, or there are fewer devices than "
+               "required; 2 misuse. Speed never changes it.\n\nExamples:\n"
                "  lockstep sweep limits --workload mlp:1024,1024\n"
                "  lockstep sweep limits --devices virt:2 --format json >limits.json"};
     static const char *const workloads[] = {"mlp:1024,1024,1024,1024", "cnn", "lstm"};
     struct arguments arguments = {.options = {.rounds = 11}};
     struct limits_options *o = &arguments.options;
     struct dp_group *group = NULL;
+    struct dp_kind_row kind;
     struct limits *l;
     int status;
 
@@ -181,6 +183,9 @@ int sweep_limits_main(int argc, char **argv)
         o->workload[o->n_workloads++] = workloads[i];
     if (o->devices[0] == '\0')
         command_default_devices(o->devices, sizeof o->devices);
+    if (dp_kind_of(o->devices, &kind) && !(kind.flags & DP_KIND_CORES))
+        return command_refuse(
+            argv[0], "--devices: '%s': limits are those of CPUs; allowed is virt:N", o->devices);
     const struct dp_group_config config = {.devices = o->devices,
                                            .backend = command_given(o->backend),
                                            .communicator = command_given(o->communicator),
@@ -196,9 +201,6 @@ int sweep_limits_main(int argc, char **argv)
         dp_slot_describe(dp_group_slot(group, 0), &info);
     if (dp_group_size(group) < 1) {
         status = command_refuse(argv[0], "--devices: '%s' has no devices", o->devices);
-    } else if (!(info.flags & DP_KIND_CORES)) {
-        status = command_refuse(argv[0], "--devices: limits is for CPUs, '%s' is not; use virt:N",
-                                o->devices);
     } else if (info.lag) {
         /* Late devices have memory that is not in order for the ceilings, and their times mean
          * nothing. */

@@ -76,11 +76,15 @@ expect_count 1 'values compared, all right' out
 expect_status 0 "$lockstep" sweep limits --devices virt:2 --workload mlp:6,7 --batch 4 --rounds 1 --format json
 expect_count 1 '^{"schema": "lockstep/limits/1.0", ' out
 expect_count 1 '"shape": "2x7x6 nt", "phase": "forward", "count": 1, .*"flops": 168.0, "bytes": 272.0' out
-expect_status 0 "$lockstep" sweep limits --help
-expect_count 1 'Exit status' out
 refuse '"mlp".*mlp:SIZES\|mlp' "$lockstep" sweep limits --workload mlpx
 refuse 'batch: gpt2, mode dp, 2 devices, 1000000 rows: .* fits by estimate$' \
     "$lockstep" sweep limits --devices virt:2 --workload gpt2 --batch 1000000
+for list in cuda:all cuda:0; do # whether there are GPUs or not
+    refuse "'$list': limits are those of CPUs; allowed is virt:N\$" "$lockstep" sweep limits --devices $list
+done
+expect_status 0 "$lockstep" sweep limits --help
+expect_count 1 'Exit status' out
+expect_count 0 'cuda\|GPU\|peer\|nccl\|77' out
 refuse "'host' has no devices" "$lockstep" sweep limits --devices host
 refuse "'virt:2+lag'.*late" "$lockstep" sweep limits --devices virt:2+lag
 refuse "'virt:2+9us'.*slow transfers" "$lockstep" sweep limits --devices virt:2+9us

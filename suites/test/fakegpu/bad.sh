@@ -82,7 +82,7 @@ stops 1 'require-devices 1: host has no devices' devices --devices host --requir
 stops 1 'require-devices 3: cuda:all has 2' soak --iterations 1 --devices cuda:all --require-devices 3
 stops 1 'require-devices 3: cuda:all has 2' check --devices cuda:all --require-devices 3
 expect_status 0 "$lockstep" devices --devices cuda:all --require-devices 2
-stops 2 "limits is for CPUs, 'cuda:0' is not" sweep limits --devices cuda:0
+stops 2 "'cuda:0': limits are those of CPUs; allowed is virt:N\$" sweep limits --devices cuda:0
 stops 2 'backend' soak --iterations 1 --devices cuda:all --backend cpu
 
 # This variable would make cuBLAS multiply in another precision than the record says.
