@@ -290,24 +290,6 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
 
 /* ---- the command that repeats a case --------------------------------------------------------- */
 
-/* Appends a word, in single quotes unless no shell would change it. */
-static void add_word(char text[COMMAND_BYTES], const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-./:,+=@%";
-
-    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
-        text_add(text, COMMAND_BYTES, "%s", word);
-        return;
-    }
-    text_add(text, COMMAND_BYTES, "'");
-    for (size_t n; *word != '\0'; word += n + (word[n] == '\'')) {
-        n = strcspn(word, "'");
-        text_add(text, COMMAND_BYTES, "%.*s%s", (int)n, word, word[n] == '\'' ? "'\\''" : "");
-    }
-    text_add(text, COMMAND_BYTES, "'");
-}
-
 void runner_command(const struct runner_options *options, const char *id, char text[COMMAND_BYTES])
 {
     /* Options that a case depends on, by their keys. */
@@ -315,7 +297,7 @@ void runner_command(const struct runner_options *options, const char *id, char t
                                KEY_PROCESSES, KEY_EACH, 's', KEY_SAME, 'L'};
 
     text[0] = '\0';
-    add_word(text, options->program);
+    text_add_shell(text, COMMAND_BYTES, options->program);
     text_add(text, COMMAND_BYTES, " check");
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; ++i) {
         const struct command_option *row = option_table;
@@ -340,8 +322,8 @@ void runner_command(const struct runner_options *options, const char *id, char t
             continue;
         text_add(text, COMMAND_BYTES, " --%s%s", row->name, row->arg ? " " : "");
         if (row->arg)
-            add_word(text, word);
+            text_add_shell(text, COMMAND_BYTES, word);
     }
     text_add(text, COMMAND_BYTES, " --only ");
-    add_word(text, id);
+    text_add_shell(text, COMMAND_BYTES, id);
 }

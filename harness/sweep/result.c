@@ -59,14 +59,12 @@ static void add_largest(char text[REPORT_CELL_TEXT], const struct report *report
 void sweep_result(FILE *to, const struct report *report, const char *path,
                   const struct sweep_options *options)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-./:,+=@%";
     const struct report *collectives = report->collectives;
     const struct report_counts *counts = &report->counts;
     const struct report_run *run = report->run;
     const size_t missing = counts->planned - counts->verified;
-    const char *quote = path[strspn(path, plain)] != '\0' ? "'" : "";
     char text[REPORT_CELL_TEXT] = "", words[QUANTITY_TEXT];
+    char file[4 * sizeof options->out] = "";
     double products = 0, copied = 0;
     char costs[RECORD_COSTS_TEXT];
 
@@ -129,6 +127,6 @@ void sweep_result(FILE *to, const struct report *report, const char *path,
         report_add(text, " Copies reached %s.", quantity_words(copied, QUANTITY_SPEED, words));
     fputc('\n', to);
     command_say(to, 0, "%s", text + strspn(text, " "));
-    fprintf(to, "Report: lockstep report %s%s%s --out DIR\n", quote,
-            strchr(path, '\'') ? "FILE" : path, quote);
+    text_add_shell(file, sizeof file, path);
+    fprintf(to, "Report: lockstep report %s --out DIR\n", file);
 }

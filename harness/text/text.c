@@ -20,6 +20,23 @@ void text_list(char *text, size_t bytes, const char *separator, const char *word
     text_add(text, bytes, "%s%s", text[0] != '\0' ? separator : "", word);
 }
 
+void text_add_shell(char *text, size_t bytes, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./:,+=@%";
+
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+        text_add(text, bytes, "%s", word);
+        return;
+    }
+    text_add(text, bytes, "'");
+    for (size_t n; *word != '\0'; word += n + (word[n] == '\'')) {
+        n = strcspn(word, "'");
+        text_add(text, bytes, "%.*s%s", (int)n, word, word[n] == '\'' ? "'\\''" : "");
+    }
+    text_add(text, bytes, "'");
+}
+
 bool text_has_word(const char *list, const char *word)
 {
     const size_t length = strlen(word);

@@ -37,6 +37,8 @@ bool text_is_clean(const char *text);
 void text_add(char *text, size_t bytes, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void text_list(char *text, size_t bytes, const char *separator, const char *word);
+/* The same with a word of a command line: in single quotes unless no shell would change it. */
+void text_add_shell(char *text, size_t bytes, const char *word);
 /* Whether a list with commas or blanks between its words has the word. */
 bool text_has_word(const char *list, const char *word);
 

@@ -92,8 +92,8 @@ Test(sweep_result, few_launches_are_not_certain)
     add_pair(bench, 64, LAUNCHES - 1, 1.5, 0);
     check_words(bench, "it's.jsonl",
                 " Measured 5 times, too few to be certain: sweep again with --launches 6. Report: "
-                "lockstep report 'FILE' --out DIR ",
-                "it's");
+                "lockstep report 'it'\\''s.jsonl' --out DIR ",
+                "FILE");
     bench_close(bench);
 }
 
