@@ -20,8 +20,7 @@
 #include "verify/arrays.h"
 #include "verify/bounded.h"
 
-static const double FLOAT_LIMIT = 0x1p24;  /* integers below are exact in float */
-static const double DOUBLE_LIMIT = 0x1p53; /* ... in double */
+static const double DOUBLE_LIMIT = 0x1p53; /* as VERIFY_FLOAT_LIMIT, in double */
 
 static int inexact(struct text_error *why, const char *what, size_t layer, double bound,
                    double limit)
@@ -97,8 +96,8 @@ static int chain_forward(struct verify *v, struct text_error *why)
             if (v->probe)
                 next_error[at] = cut && !(z.v > z.e) ? INFINITY : z.e;
         }
-        if (!v->probe && !(bound < FLOAT_LIMIT))
-            return inexact(why, "outputs", l, bound, FLOAT_LIMIT);
+        if (!v->probe && !(bound < VERIFY_FLOAT_LIMIT))
+            return inexact(why, "outputs", l, bound, VERIFY_FLOAT_LIMIT);
     }
     return 0;
 }
@@ -158,8 +157,8 @@ static int chain_backward(struct verify *v, struct text_error *why)
          */
         const double bound = fmax(gradients + 2 / VERIFY_LEARNING_RATE, 3 * terms);
 
-        if (!(bound < FLOAT_LIMIT))
-            return inexact(why, "gradients", l, bound, FLOAT_LIMIT);
+        if (!(bound < VERIFY_FLOAT_LIMIT))
+            return inexact(why, "gradients", l, bound, VERIFY_FLOAT_LIMIT);
     }
     return 0;
 }

@@ -35,13 +35,11 @@ int verify_starved(struct text_error *why)
 
 int verify_exact(double largest, struct text_error *why)
 {
-    static const double FLOAT_LIMIT = 0x1p24;
-
-    if (largest < FLOAT_LIMIT)
+    if (largest < VERIFY_FLOAT_LIMIT)
         return 0;
     return text_fail(why,
                      "a sum of |terms| may reach %.0f, not below %.0f: results would not be exact",
-                     largest, FLOAT_LIMIT);
+                     largest, VERIFY_FLOAT_LIMIT);
 }
 
 struct reference_array *reference_result(struct reference_arrays *arrays, int i)

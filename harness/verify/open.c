@@ -6,8 +6,6 @@
 #include "descriptor.h"
 #include "verify/arrays.h"
 
-static const double FLOAT_LIMIT = 0x1p24;
-
 int verify_open(const struct workload *workload, const struct workload_set *set, size_t rows,
                 size_t devices, enum dp_math math, struct verify **verify, struct text_error *why)
 {
@@ -94,12 +92,8 @@ int verify_ranks(struct verify *verify, struct text_error *why)
     if (rounds && !verify->probe)
         return text_fail(why, "the mean over %zu ranks is not exact: ranks must be a power of two",
                          ranks);
-    if (!(bound < FLOAT_LIMIT))
-        return text_fail(
-            why,
-            "a sum of |terms| of means may reach %.0f, not below %.0f: results would not be "
-            "exact",
-            bound, FLOAT_LIMIT);
+    if (verify_exact(bound, why))
+        return -1;
     verify->ranks = true;
     verify->mean_roundings = rounds ? 2 : 0; /* of 1/ranks, and of the product with it */
     if (mean && verify->rows < ranks)

@@ -294,7 +294,7 @@ static void linear_sums(struct resnet *m)
             bias.value += m->row[r].scales * workload_upstream(set, r, k);
             bias.size += m->row[r].scales * fabs(workload_upstream(set, r, k));
         }
-        if (!m->v->probe && bias.size < 0x1p24 / (double)m->v->devices)
+        if (!m->v->probe && bias.size < VERIFY_FLOAT_LIMIT / (double)m->v->devices)
             m->v->arrays->grad[LINEAR + 1].value[k] += bias.value;
         else
             add_sum(m, LINEAR + 1, k, m->rows, &bias);

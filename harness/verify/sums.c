@@ -119,7 +119,7 @@ int verify_sums_fill(struct verify *v, const struct verify_reference *reference,
             const double size = sums.size[p][i], terms = sums.terms[p][i];
             const double roundings = terms + fmin((double)v->devices, terms) + 4;
 
-            if (p != sums.whole || !(size < 0x1p24))
+            if (p != sums.whole || !(size < VERIFY_FLOAT_LIMIT))
                 v->arrays->grad[p].bound[i] +=
                     bounded_rounding(roundings, sums.empty.operands) * size;
         }

@@ -13,6 +13,8 @@
 #include "workload.h"
 
 #define VERIFY_LEARNING_RATE 0x1p-4
+/* Whole numbers below it are exact in float. */
+#define VERIFY_FLOAT_LIMIT 0x1p24
 
 /* The results of a step, in host memory. Lists have weight, bias of layer 0, 1, ... */
 struct verify_step {
