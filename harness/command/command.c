@@ -79,6 +79,11 @@ const struct argp_option command_always[] = {
     {.key = '?', .flags = OPTION_HIDDEN},
     {0}};
 
+bool command_is_always(const char *argument)
+{
+    return text_has_word("--help -h --usage --dump-options", argument);
+}
+
 /* The program ends after any of these. */
 static error_t parse_always(int key, char *arg, struct argp_state *state)
 {

@@ -51,6 +51,8 @@ int command_refuse_call(const char *command, const char *format, ...)
 
 /* Options of every subcommand: -h, --help and --usage. */
 extern const struct argp_option command_always[];
+/* Whether an argument is one of these, or --dump-options. */
+bool command_is_always(const char *argument);
 /* argp_parse whose complaints are one line each, and that of command_misuse. 0, or EXIT_MISUSE
  * after the complaint. Refuses arguments that text_clean would change. --dump-options, alone or
  * after arguments that can be parsed, prints command_dump and exits as --help does. */

@@ -198,7 +198,7 @@ static const struct command_option *find_option(const char *argument)
 }
 
 /* Parts the command line of pairs: arguments of this table, whose number it returns, and those of a
- * sweep. For a command line without pairs, and for --help, all are of this table. */
+ * sweep. For a command line without pairs all are of this table. */
 static int part_arguments(int argc, char **argv, char **own, struct compare_options *options)
 {
     bool pairs = false;
@@ -209,16 +209,13 @@ static int part_arguments(int argc, char **argv, char **own, struct compare_opti
 
         pairs = pairs || (o && o < option_table + OF_ARMS);
     }
-    for (int i = 1; i < argc; ++i)
-        pairs = pairs && strcmp(argv[i], "--help") != 0 && strcmp(argv[i], "-h") != 0 &&
-                strcmp(argv[i], "--usage") != 0;
     if (pairs)
         options->sweep[options->n_sweep++] = argv[0];
     own[n++] = argv[0];
     for (int i = 1; i < argc; ++i) {
         const struct command_option *o = find_option(argv[i]);
 
-        if (pairs && (!o || o->key == KEY_OUT) && strcmp(argv[i], "--dump-options") != 0) {
+        if (pairs && (!o || o->key == KEY_OUT) && !command_is_always(argv[i])) {
             options->sweep[options->n_sweep++] = argv[i];
             continue;
         }
