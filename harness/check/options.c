@@ -50,10 +50,9 @@ static const struct command_option option_table[] = {
      "a device list that the implementation understands (reference: virt:8)", COMMAND_TEXT,
      OPTION(devices), .group = COMMAND_WHAT},
     {"launcher", KEY_LAUNCHER, "COMMAND",
-     "of the reference: ranks are in several processes, joined by MPI: mpirun, srun, or a "
-     "command of words like 'mpiexec -n {n}'; {n} is their number. Only --profile ddp (then "
-     "the default)",
-     COMMAND_LAUNCHER, OPTION(launcher), .group = COMMAND_RARE},
+     "of the reference, with --profile ddp (then the default): run the ranks in several processes, "
+     "joined by MPI: " LAUNCHER_DOC,
+     COMMAND_TEXT, OPTION(launcher), .group = COMMAND_RARE},
     {"processes", KEY_PROCESSES, "N",
      "with --launcher: processes of a model (default 2; of one with fewer ranks as many as "
      "ranks)",

@@ -40,10 +40,9 @@ static const struct command_option option_table[] = {
      "draw the node instead: packages, NUMA nodes, GPUs with their links, network ports",
      COMMAND_FLAG, .offset = offsetof(struct devices_options, tree), .group = COMMAND_WHAT},
     {"launcher", KEY_LAUNCHER, "COMMAND",
-     "show instead what is there where this starts processes, differences first: mpirun, "
-     "srun, or a command of words like 'mpiexec -n {n}'; with --processes and --format "
-     "alone",
-     COMMAND_LAUNCHER, COMMAND_FIELD(struct devices_options, launcher), .group = COMMAND_WHAT},
+     "show instead what processes see that this starts, differences first; with --processes and "
+     "--format alone: " LAUNCHER_DOC,
+     COMMAND_TEXT, COMMAND_FIELD(struct devices_options, launcher), .group = COMMAND_WHAT},
     {"processes", KEY_PROCESSES, "N", "with --launcher: how many (default 2)", COMMAND_SIZE,
      .offset = offsetof(struct devices_options, processes), .least = 1, .most = MSG_PROCESSES,
      .group = COMMAND_WHAT},

@@ -102,7 +102,7 @@ static int ask_places(const char *launcher, int n, struct record_place place[],
     return status;
 }
 
-int places_show(const char *command, const char *launcher, size_t processes, bool json)
+int places_show(const char *command, char *launcher, size_t processes, bool json)
 {
     static const char *const facts[] = {"program_version", "git_sha", "compiler", "blas",
                                         "kernel",          "libc",    "cpu_model"};

@@ -7,6 +7,6 @@
 
 /* Starts so many processes, and prints what differs between them, where they are, and on what. An
  * exit status. */
-int places_show(const char *command, const char *launcher, size_t processes, bool json);
+int places_show(const char *command, char *launcher, size_t processes, bool json);
 
 #endif

@@ -78,16 +78,15 @@ error_t command_choice(const struct argp_state *state, const char *option, const
 
 /* How the value of an option is read, and what it is in the input. */
 enum command_kind {
-    COMMAND_OWN,          /* the command reads it */
-    COMMAND_FLAG,         /* bool; the option has no value */
-    COMMAND_POINTER,      /* const char *: the value as it is */
-    COMMAND_TEXT,         /* char[most] */
-    COMMAND_SIZE,         /* size_t, least to most */
-    COMMAND_REAL,         /* double, from .. to */
-    COMMAND_CHOICE,       /* size_t: which of the names, of which there are `most` */
-    COMMAND_BACKEND,      /* char[most]: the name of a backend */
-    COMMAND_COMMUNICATOR, /* the same of a communicator */
-    COMMAND_LAUNCHER      /* char[most]: the whole command that "mpirun" or "srun" stands for */
+    COMMAND_OWN,         /* the command reads it */
+    COMMAND_FLAG,        /* bool; the option has no value */
+    COMMAND_POINTER,     /* const char *: the value as it is */
+    COMMAND_TEXT,        /* char[most] */
+    COMMAND_SIZE,        /* size_t, least to most */
+    COMMAND_REAL,        /* double, from .. to */
+    COMMAND_CHOICE,      /* size_t: which of the names, of which there are `most` */
+    COMMAND_BACKEND,     /* char[most]: the name of a backend */
+    COMMAND_COMMUNICATOR /* the same of a communicator */
 };
 /* The groups of --help, in this order. Those before the last one are usual: they are within its
  * first 25 lines. */

@@ -98,15 +98,6 @@ static error_t parse_row(int key, char *value, struct argp_state *state)
         return command_backend(state, o->name, value, field, o->most);
     case COMMAND_COMMUNICATOR:
         return command_communicator(state, o->name, value, field, o->most);
-    case COMMAND_LAUNCHER:
-        if (value[0] == '\0' || strlen(value) >= o->most)
-            return command_bad_option(state, "--%s: empty, or longer than %zu characters", o->name,
-                                      o->most - 1);
-        return command_field(state, o->name,
-                             strcmp(value, "mpirun") == 0 ? "mpirun -n {n}"
-                             : strcmp(value, "srun") == 0 ? "srun --mpi=pmix -n {n}"
-                                                          : value,
-                             field, o->most);
     default:
         return reading->syntax->other ? reading->syntax->other(key, value, state)
                                       : command_key(key, value, state);

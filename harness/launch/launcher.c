@@ -30,17 +30,17 @@ static bool is_found(const char *name)
     return false;
 }
 
-int launcher_check(const char *text, struct text_error *why)
+int launcher_check(char text[LAUNCHER_BYTES], struct text_error *why)
 {
     struct dp_communicator_row row;
     struct launcher launcher;
 
+    if (strcmp(text, "mpirun") == 0)
+        snprintf(text, LAUNCHER_BYTES, "mpirun -n {n}");
+    else if (strcmp(text, "srun") == 0)
+        snprintf(text, LAUNCHER_BYTES, "srun --mpi=pmix -n {n}");
     if (!strstr(text, "{n}"))
-        return text_fail(
-            why,
-            "'%.80s' has no {n}, the number of processes; allowed are mpirun, srun, or a "
-            "command like 'mpiexec -n {n}'",
-            text);
+        return text_fail(why, "'%.80s' has no {n}; allowed are " LAUNCHER_DOC, text);
     if (launcher_words(text, 1, NULL, &launcher, why))
         return -1;
     if (!is_found(launcher.word[0]))

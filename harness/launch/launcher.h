@@ -16,9 +16,13 @@ struct launcher {
     int n;
 };
 
-/* Whether a launcher can start processes: it contains {n}, its program is found, and this build has
- * MPI. Returns 0, or -1 and why not. */
-int launcher_check(const char *text, struct text_error *why);
+/* The words of all help about it. */
+#define LAUNCHER_DOC                                                                               \
+    "mpirun, srun, or a command like 'mpiexec -n {n}', where {n} is the number of processes"
+/* Replaces "mpirun" or "srun" by the whole command that it stands for. Whether that can start
+ * processes: it contains {n}, its program is found, and this build has MPI. Returns 0, or -1 and
+ * why not. */
+int launcher_check(char text[LAUNCHER_BYTES], struct text_error *why);
 /* Writes the command that starts so many processes of this program, for example
  * mpirun -n 2 /path/of/lockstep cell ...
  * own: the words after the program, at most LAUNCHER_OWN, up to a NULL; or NULL: only those of the

@@ -21,9 +21,8 @@ enum { LAUNCHER_KEY = 528, LAUNCHER_KEY_EACH, LAUNCHER_KEY_TIMEOUT };
     {"launcher",                                                                                   \
      LAUNCHER_KEY,                                                                                 \
      "COMMAND",                                                                                    \
-     text " with its ranks in several processes: mpirun, srun, or a command of words, in which "   \
-          "{n} is the number of processes",                                                        \
-     COMMAND_LAUNCHER,                                                                             \
+     text ": run the ranks in several processes, joined by MPI: " LAUNCHER_DOC,                    \
+     COMMAND_TEXT,                                                                                 \
      COMMAND_FIELD(type, member.launcher),                                                         \
      .group = COMMAND_RARE},                                                                       \
         {"per-process",                                                                            \

@@ -35,9 +35,9 @@ static const struct command_option own_options[] = {
      "more steps of the first launch of each cell as Chrome trace JSON, for Perfetto", COMMAND_TEXT,
      COMMAND_FIELD(struct sweep_options, trace), .group = COMMAND_RARE},
     {"launcher", 'L', "COMMAND",
-     "start each launch as several processes, joined by MPI: mpirun, srun, or words like 'mpiexec "
-     "-n {n}'; only --mode ddp (then the default)",
-     COMMAND_LAUNCHER, COMMAND_FIELD(struct sweep_options, launcher), .group = COMMAND_RARE},
+     "start each launch as several processes, joined by MPI; with --mode ddp (then the default) or "
+     "collective: " LAUNCHER_DOC,
+     COMMAND_TEXT, COMMAND_FIELD(struct sweep_options, launcher), .group = COMMAND_RARE},
     {"nccl-tests", 'N', "COMMAND",
      "a command line of nccl-tests, like 'all_reduce_perf -b 8 -e 128M -f 2 -g 8', in place of "
      "the options that it stands for",
