@@ -91,7 +91,8 @@ void validate_action_words(const struct validate *validate, const struct validat
 {
     static const char *const actions[VALIDATE_VERDICTS] = {
         [VALIDATE_PASS] = "",
-        [VALIDATE_OPEN] = "at the limit: by an estimate even 30 times the launches do not decide",
+        [VALIDATE_OPEN] =
+            "at the limit: by an estimate, even 30 times as many launches would not decide",
         [VALIDATE_UNMEASURED] = "measure this place: lockstep sweep",
         [VALIDATE_INVALID] = "end what makes it INVALID, and measure again",
         [VALIDATE_FAIL] =
@@ -113,7 +114,7 @@ void validate_action_words(const struct validate *validate, const struct validat
     text[0] = '\0';
     if (judged->verdict == VALIDATE_OPEN && times <= MOST)
         text_add(text, VALIDATE_TEXT,
-                 "not decided yet: by an estimate that takes about %.0f launches instead of %.0f",
+                 "not decided yet: by an estimate, about %.0f launches instead of %.0f decide it",
                  ceil(times * launches), launches);
     else if (judged->verdict == VALIDATE_UNMEASURED && validate->again && file->interrupted)
         text_add(text, VALIDATE_TEXT, "the time was over");

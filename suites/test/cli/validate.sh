@@ -24,7 +24,7 @@ prints 'INVALID step_time'
 prints '3 launches, and the profile requires 6'
 limit step_time 'max: 5.7 us' "$cell" binding 'statistic: typical' | profile any.yaml 'cores: 4' ''
 validate 3 any.yaml three.jsonl
-prints 'OPEN .* 3 launches; a bound at 95 % takes 5 do: not decided yet: by an estimate that takes about 5 launches instead of 3: lockstep sweep --launches 5[.] If it stays OPEN, the machine is at the limit NOT SHOWN'
+prints 'OPEN .* 3 launches; a bound at 95 % takes 5 do: not decided yet: by an estimate, about 5 launches instead of 3 decide it: lockstep sweep --launches 5[.] If it stays OPEN, the machine is at the limit NOT SHOWN'
 validate 3 any.yaml simulated.jsonl
 prints 'it is of times that are simulated, not measured'
 limit step_time 'max: 100 s' 'workload: tutorial' binding 'statistic: typical' |
