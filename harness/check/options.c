@@ -40,7 +40,7 @@ static const struct command_option option_table[] = {
      "reference (default), mutant:NAME, a path to a shared object (with a '/'), or "
      "exec:COMMAND",
      COMMAND_TEXT, OPTION(impl), .group = COMMAND_WHAT},
-    {"impl-options", 'O', "TEXT", "a text that the implementation reads", COMMAND_TEXT,
+    {"impl-options", 'O', "TEXT", "text for the implementation (default: none)", COMMAND_TEXT,
      OPTION(impl_options), .group = COMMAND_RARE},
     {"backend", 'b', "NAME", "of the reference: " COMMAND_BACKEND_DOC, COMMAND_BACKEND,
      OPTION(backend), .group = COMMAND_RARE},
@@ -54,29 +54,28 @@ static const struct command_option option_table[] = {
      "joined by MPI: " LAUNCHER_DOC,
      COMMAND_TEXT, OPTION(launcher), .group = COMMAND_RARE},
     {"processes", KEY_PROCESSES, "N",
-     "with --launcher: processes of a model (default 2; of one with fewer ranks as many as "
-     "ranks)",
+     "with --launcher: number of processes (default 2; never more than a model has ranks)",
      COMMAND_SIZE, VALUE(world.processes), .least = 2, .most = MSG_PROCESSES,
      .group = COMMAND_RARE},
     {"per-process", KEY_EACH, "N",
-     "with --launcher: ranks of each process at most, instead of a number of processes",
-     COMMAND_SIZE, VALUE(world.per_process), .least = 1, .most = IMPL_MAX_DEVICES,
-     .group = COMMAND_RARE},
+     "with --launcher: at most so many ranks in a process; not with --processes", COMMAND_SIZE,
+     VALUE(world.per_process), .least = 1, .most = IMPL_MAX_DEVICES, .group = COMMAND_RARE},
     {"profile", 'p', "NAME,..",
      "primitives, dataparallel, ddp or all (default: the first two, and ddp if the implementation "
      "declares it; with --only, --area or --mutants: all)",
      COMMAND_TEXT, OPTION(profile), .group = COMMAND_WHAT},
-    {"area", 'a', "NAME,..", "only cases of these areas", COMMAND_TEXT, OPTION(area),
-     .group = COMMAND_WHAT},
+    {"area", 'a', "NAME,..",
+     "only cases of these areas: the first word of an id, like SPLIT or DDP", COMMAND_TEXT,
+     OPTION(area), .group = COMMAND_WHAT},
     {"only", 'o', "GLOB,..",
      "only cases whose id or rule matches: SPLIT-01, 'GRAD-*', SPLIT-01.sizes", COMMAND_TEXT,
      OPTION(only), .group = COMMAND_WHAT},
-    {"list", 'l', NULL, "print the cases, run nothing; with --format json as a document",
-     COMMAND_FLAG, VALUE(list), .group = COMMAND_WHAT},
+    {"list", 'l', NULL, "print the cases, run nothing; text or --format json", COMMAND_FLAG,
+     VALUE(list), .group = COMMAND_WHAT},
     {"rules", KEY_RULES, NULL, "print every rule and whether cases cover it", COMMAND_FLAG,
      VALUE(rules), .group = COMMAND_WHAT},
-    {"exitfirst", 'x', NULL, "stop at the first case that is not passed; the rest is not run",
-     COMMAND_FLAG, VALUE(exitfirst), .group = COMMAND_RARE},
+    {"exitfirst", 'x', NULL, "stop at the first case that fails or is broken", COMMAND_FLAG,
+     VALUE(exitfirst), .group = COMMAND_RARE},
     {"seed", 's', "N",
      "seed of the cases' data and schedules (default 0). Every case has the schedule 0 first",
      COMMAND_SIZE, VALUE(seed), .most = INT64_MAX, .group = COMMAND_RARE},
@@ -96,7 +95,8 @@ static const struct command_option option_table[] = {
      "with a shared object: run it in the process of the cases, for a debugger; it could "
      "then forge a result",
      COMMAND_FLAG, VALUE(same_process), .group = COMMAND_RARE},
-    {"require-devices", KEY_REQUIRE, "N", "fewer than N devices is a failure", COMMAND_SIZE,
+    {"require-devices", KEY_REQUIRE, "N",
+     "exit with 1 if there are fewer than N devices (default 0)", COMMAND_SIZE,
      VALUE(require_devices), .most = IMPL_MAX_DEVICES, .group = COMMAND_RARE},
     {"format", 'f', "text|json|junit|md|csv|openmetrics|annotations",
      "format of the results (default text): md for a job's summary, annotations for GitHub "
@@ -111,8 +111,7 @@ static const struct command_option option_table[] = {
     {"until-caught", KEY_CAUGHT, NULL, "with --mutants: stop each mutant at its first catch",
      COMMAND_FLAG, VALUE(until_caught), .group = COMMAND_RARE},
     {"every-run", KEY_EVERY, NULL,
-     "with --mutants: run each case on each mutant, also where the case never asks for the "
-     "bug and so cannot see it",
+     "with --mutants: run each case on each mutant, also where it never reaches the planted bug",
      COMMAND_FLAG, VALUE(every_run), .group = COMMAND_RARE},
     {0}};
 
@@ -219,19 +218,19 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
         .options = option_table,
         .other = parse_check_option,
         .what = "What to test",
-        .doc =
-            "Tests an implementation of data parallelism, rule by rule, each case in a separate "
-            "process.\vA missing capability that a profile requires is a failure, and so are "
-            "fewer devices, or ranks, than the two that it needs. So exit "
-            "status 0 means that the whole profile was tested, except cases that need more devices "
-            "(--require-devices). Exit status: 0 all passed (some may be "
-            "skipped), 1 a case failed, the implementation crashed or hung, or there are fewer "
-            "devices than required, 2 misuse, nothing "
-            "selected, or a case is broken: no "
-            "verdict, the reason says why; 77 everything was skipped, 130 "
-            "interrupted.\n\nExamples:\n"
-            "  lockstep check\n"
-            "  lockstep check --impl ./my_layer.so --format junit --out check.xml"};
+        .doc = "Tests an implementation of data parallelism, rule by rule, each case in a separate "
+               "process."
+               "\vIt is a failure if the implementation lacks a capability that a profile "
+               "requires, or has fewer than the two devices (with ddp: ranks) that it needs. So "
+               "exit status 0 means that the whole profile was tested, except cases that need more "
+               "devices than there are (--require-devices).\n\n"
+               "Exit status: 0 all passed, but some may be skipped; 1 a case failed, the "
+               "implementation crashed or hung, there are fewer devices than required, or with "
+               "--mutants a planted bug was not caught; 2 misuse, nothing selected, or a case is "
+               "broken: it has no verdict, and the reason says why; 77 everything was skipped; 130 "
+               "interrupted.\n\nExamples:\n"
+               "  lockstep check\n"
+               "  lockstep check --impl ./my_layer.so --format junit --out check.xml"};
     const char *names[RUNNER_PROFILES + 1] = {[RUNNER_PROFILES] = "all"};
     struct dp_kind_row kind;
     uint64_t bits;

@@ -33,15 +33,15 @@ static const struct command_option option_table[] = {
      .group = COMMAND_RARE},
     COMMAND_REQUIRE_ROW(struct devices_options),
     {"ctest-resources", KEY_RESOURCES, NULL,
-     "print the GPUs as a resource specification for ctest --resource-spec-file, one slot "
-     "for each; with --require-devices alone",
+     "print the GPUs as a resource specification for ctest --resource-spec-file, one slot for "
+     "each; goes with --require-devices only",
      COMMAND_FLAG, .offset = offsetof(struct devices_options, resources), .group = COMMAND_RARE},
     {"tree", KEY_TREE, NULL,
      "draw the node instead: packages, NUMA nodes, GPUs with their links, network ports",
      COMMAND_FLAG, .offset = offsetof(struct devices_options, tree), .group = COMMAND_WHAT},
     {"launcher", KEY_LAUNCHER, "COMMAND",
-     "show instead what processes see that this starts, differences first; with --processes and "
-     "--format alone: " LAUNCHER_DOC,
+     "show instead what each of several processes sees, differences first; goes with --processes "
+     "and --format only: " LAUNCHER_DOC,
      COMMAND_TEXT, COMMAND_FIELD(struct devices_options, launcher), .group = COMMAND_WHAT},
     {"processes", KEY_PROCESSES, "N", "with --launcher: how many (default 2)", COMMAND_SIZE,
      .offset = offsetof(struct devices_options, processes), .least = 1, .most = MSG_PROCESSES,

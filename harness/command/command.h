@@ -164,7 +164,7 @@ enum { COMMAND_REQUIRE = 512 };
 #define COMMAND_REQUIRE_ROW(type)                                                                  \
     {                                                                                              \
         .name = "require-devices", .key = COMMAND_REQUIRE, .arg = "N",                             \
-        .doc = "exit with 1 if there are fewer than N devices, never with a skip (default 0)",     \
+        .doc = "exit with 1, and do not skip, if there are fewer than N devices (default 0)",      \
         .kind = COMMAND_SIZE, .offset = offsetof(type, required), .most = DP_MAX_SLOTS,            \
         .group = COMMAND_RARE                                                                      \
     }

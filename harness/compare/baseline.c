@@ -34,16 +34,16 @@ static const struct command_option option_table[] = {
     {0}};
 
 static const char documentation[] =
-    "Keeps the history of a machine: `add` puts sessions, record files of `lockstep sweep`, into "
-    "a baseline, and `show` says what it can tell. `lockstep compare --baseline NAME` holds a new "
-    "session against it."
-    "\vA baseline is the file DIR/NAME.jsonl, and is only ever added to. Its sessions are of one "
-    "class of machine, one library of matrix products and one plan. A session is taken if it is "
-    "finished, sealed, verified, was not resumed, is of a clean tree and a Release build, and of "
-    "another start of the machine than each that is there, or 6 hours from it. If one file is "
+    "Keeps a history of a machine: `add` puts sessions, which are record files of `lockstep "
+    "sweep`, into a baseline; `show` says what changes it can find. `lockstep compare --baseline "
+    "NAME` compares a new session with it."
+    "\vA baseline is the file DIR/NAME.jsonl. Sessions are added to it, and never removed. All are "
+    "of one class of machine, one matrix library and one plan. A session must be complete, sealed "
+    "and verified, not resumed, and from a Release build without uncommitted changes. Between two "
+    "sessions the machine must have been restarted, or 6 hours must have passed. If one file is "
     "refused, nothing is added.\n\n"
-    "Exit status: 0 done; 2 misuse, unreadable or torn input, or a baseline that was changed, "
-    "with the line; 3 a session is refused.\n\nExamples:\n"
+    "Exit status: 0 done; 2 misuse, unreadable or torn input, or a baseline that was changed, with "
+    "the line; 3 a session is refused.\n\nExamples:\n"
     "  lockstep compare baseline add main monday.jsonl\n"
     "  lockstep compare baseline show main";
 

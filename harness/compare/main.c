@@ -35,12 +35,12 @@ enum { OF_ARMS = 4 }; /* the first rows: if one of them is given, it is a compar
 
 static const struct command_option option_table[] = {
     {"ab", KEY_AB, "OLD",
-     "with NEW after it: compare two builds of lockstep, on the cells that options of `lockstep "
-     "sweep` name",
+     "write --ab OLD NEW: compare two lockstep programs, on cells that options of `lockstep sweep` "
+     "name",
      COMMAND_POINTER, PLACE(ab), .group = COMMAND_WHAT},
     {"aa", KEY_AA, "PROGRAM",
-     "compare a build with itself: can this machine show a change of these cells?", COMMAND_POINTER,
-     PLACE(aa), .group = COMMAND_WHAT},
+     "compare a program with itself: could this machine show a change of these cells?",
+     COMMAND_POINTER, PLACE(aa), .group = COMMAND_WHAT},
     {"a", KEY_OLD, "OPTIONS", "compare two sets of options of this build: --a is OLD, --b is NEW",
      COMMAND_POINTER, PLACE(arm[PAIRS_OLD]), .group = COMMAND_WHAT},
     {"b", KEY_NEW, "OPTIONS", "the other set: NEW", COMMAND_POINTER, PLACE(arm[PAIRS_NEW]),
@@ -48,8 +48,7 @@ static const struct command_option option_table[] = {
     {"pairs", KEY_PAIRS, "N", "pairs of each cell (default 12, more for many cells)", COMMAND_SIZE,
      PLACE(pairs), .least = 1, .most = RANK_MOST, .group = COMMAND_HOW_LONG},
     {"looks", KEY_LOOKS, "N",
-     "2: judge after that many pairs, and, if it is not settled, again after as many more (default "
-     "1)",
+     "2: judge after --pairs, and if that settles nothing, again after as many more (default 1)",
      COMMAND_SIZE, PLACE(looks), .least = 1, .most = PAIRS_LOOKS_MOST, .group = COMMAND_RARE},
     {"figure", KEY_FIGURE, "DIR", "draw the ratios of all cells: DIR/forest.svg and .png",
      COMMAND_POINTER, PLACE(figure), .group = COMMAND_RARE},
@@ -61,14 +60,15 @@ static const struct command_option option_table[] = {
     {"dir", KEY_FOLDER, "DIR", "where baselines are (default " BASELINE_FOLDER ")", COMMAND_POINTER,
      PLACE(folder), .group = COMMAND_RARE},
     {"strict", KEY_STRICT, NULL,
-     "exit with 4 if something is INCONCLUSIVE, or no gate (default if CI=true)", COMMAND_FLAG,
-     PLACE(strict), .group = COMMAND_RARE},
+     "exit with 4 if something is INCONCLUSIVE, or a baseline is too short for a gate (default if "
+     "CI=true)",
+     COMMAND_FLAG, PLACE(strict), .group = COMMAND_RARE},
     {"no-strict", KEY_LENIENT, NULL,
      "undo --strict: INCONCLUSIVE is exit status 0, also where CI=true", COMMAND_FLAG,
      PLACE(lenient), .group = COMMAND_RARE},
     {"exact", 'e', NULL, "exit with 1 if an exact number CHANGED", COMMAND_FLAG, PLACE(exact),
      .group = COMMAND_RARE},
-    {"allow-dirty", KEY_DIRTY, NULL, "take programs that were built from changed trees",
+    {"allow-dirty", KEY_DIRTY, NULL, "accept programs built from a tree with uncommitted changes",
      COMMAND_FLAG, PLACE(allow_dirty), .group = COMMAND_RARE},
     {"allow-disturbed", KEY_DISTURBED, NULL,
      "also judge pairs that other programs or virtual machines disturbed", COMMAND_FLAG,
@@ -76,36 +76,37 @@ static const struct command_option option_table[] = {
     {"verbose", KEY_VERBOSE, NULL, "as text: print all cells, and how they were judged",
      COMMAND_FLAG, PLACE(verbose), .group = COMMAND_RARE},
     {"format", 'f', "text|json|md|csv|bmf|github|openmetrics|annotations|junit",
-     "(default text) md is for the summary of a job", .kind = COMMAND_OWN,
+     "what to print (default text); md for a job's summary", .kind = COMMAND_OWN,
      .group = COMMAND_WHERE_TO},
     {0}};
 
 static const char documentation[] =
-    "Compares two builds, measured in pairs (--ab), a record file of `lockstep sweep` with a "
-    "baseline, or two of them: cell by cell, B against A."
-    "\v--ab OLD NEW, with options of `lockstep sweep`: launches of both next to each other, in an "
-    "order that is drawn for each pair. A cell, or all together, is REGRESSED if an exact signed "
-    "rank test shows that NEW is more than 1 % slower (0.04 for the cells, by Holm, 0.01 for all "
-    "together; --looks divides both), by 2 % or more; IMPROVED, likewise; EQUIVALENT if the "
-    "simultaneous interval lies within 3 %; else INCONCLUSIVE: a change is not shown, which is no "
-    "evidence that there is none. INVALID is a cell with a launch that is not verified, or with "
-    "more than 25 % of its pairs disturbed.\n\n"
+    "Compares two builds in pairs (--ab), a record file of `lockstep sweep` with a baseline, or "
+    "two record files: cell by cell, B against A."
+    "\v--ab OLD NEW runs launches of both programs in pairs, each pair in random order. A cell, or "
+    "all cells together, is REGRESSED if NEW is slower by 2 % or more, and an exact signed rank "
+    "test shows that it is slower by more than 1 %; IMPROVED if it is faster in the same way; "
+    "EQUIVALENT if the interval of the change lies within 3 %; else INCONCLUSIVE: no change was "
+    "shown, and none was ruled out. A cell is INVALID if a launch is not verified, or if more than "
+    "25 % of its pairs were disturbed.\n\n"
     "--aa PROGRAM compares a program with itself, and says how fit the machine is: FIT if there is "
-    "no false alarm and 5 % is found in each cell, TOO NOISY if it is not found, else NOT FIT.\n\n"
-    "--baseline NAME: one session against the history of many, see `lockstep compare baseline`. A "
-    "cell is REGRESSED if the interval in which one more session like the others lies (Student's "
-    "t, 0.05 shared by the cells) puts it more than 1 % above them, and by 2 % or more. With "
-    "fewer than 6 sessions all is INVALID; with fewer than 10 it is no gate.\n\n"
-    "Two files are two sessions, which differ for reasons of the machine, too: never a pass, never "
-    "a gate. A cell is SUSPECT if its launches differ by an exact rank sum test, by Holm over all "
-    "cells, at p <= 0.05, and by more than 5 %. A launch counts as its floor: the 5th percentile "
-    "of its steps after the warm-up from 40 steps on, the 10th from 20 on, else the minimum.\n\n"
-    "Bytes moved, peak memory, work, shards and parameters have to be the same on any machine: "
-    "each that is not is CHANGED. The rest is in docs/compare.md.\n\n"
-    "Exit status: 0 nothing regressed, FIT, or two files were compared, SUSPECT ones included; 1 "
-    "REGRESSED, or with --exact an exact number CHANGED; 2 misuse, unreadable or torn input, a "
-    "program that is no such build, or no cell in both; 3 something is INVALID, a false alarm, or "
-    "NOT FIT; 4 TOO NOISY, or with --strict something is INCONCLUSIVE, or it is no gate; 130 "
+    "no false alarm, and a change of 5 % would be found in each cell; TOO NOISY if it would not be "
+    "found; NOT FIT if there is a false alarm, or a cell is INVALID.\n\n"
+    "--baseline NAME compares one session with earlier ones (see `lockstep compare baseline`). A "
+    "cell is REGRESSED if it is slower than their mean by 2 % or more, and the prediction interval "
+    "of one more session (Student's t) shows more than 1 %. With fewer than 6 sessions all is "
+    "INVALID. With fewer than 10 it is no gate: a regression does not fail.\n\n"
+    "Two files are two sessions. Launches of two sessions also differ because the machine does, so "
+    "this is never a pass and never a gate. A cell is SUSPECT if its times differ by more than 5 "
+    "%, and an exact rank sum test shows a difference (p <= 0.05 for all cells together). The time "
+    "of a launch is its floor: the 5th percentile of its steps, with fewer than 40 steps the 10th, "
+    "with fewer than 20 the minimum.\n\n"
+    "Bytes moved, peak memory, work, shards and parameters must be the same on any machine. A "
+    "number that differs is CHANGED. Details: docs/compare.md.\n\n"
+    "Exit status: 0 nothing regressed, FIT, or two files were compared (also with SUSPECT cells); "
+    "1 REGRESSED, or with --exact a number CHANGED; 2 misuse, unreadable or torn input, a program "
+    "that is no such build, or no cell in both; 3 something is INVALID, a false alarm, or NOT FIT; "
+    "4 TOO NOISY, or with --strict: something is INCONCLUSIVE, or a baseline is no gate; 130 "
     "interrupted.\n\nExamples:\n"
     "  lockstep compare old.jsonl new.jsonl\n"
     "  lockstep compare --ab old/lockstep new/lockstep --devices virt:1 --batch 256";

@@ -30,8 +30,8 @@ static const struct command_option option_table[] = {
      .offset = offsetof(struct arguments, to), .least = 1, .most = FORECAST_TO,
      .group = COMMAND_WHAT},
     {"simulate", 's', "PLATFORM",
-     "simulate the steps by SMPI, too: on what was 'fitted', on a shipped platform by its name, or "
-     "on a FILE.xml of SimGrid",
+     "also simulate the steps with SMPI of SimGrid, on a network: fitted (made of the measured "
+     "times), the name of a shipped platform, or a FILE.xml of SimGrid",
      COMMAND_POINTER, .offset = offsetof(struct arguments, platform), .group = COMMAND_WHAT},
     {"timeout", 'T', "SECONDS", "end a simulation that takes longer (default 120)", COMMAND_REAL,
      .offset = offsetof(struct arguments, timeout), .from = 0.1, .to = 86400,
@@ -39,21 +39,22 @@ static const struct command_option option_table[] = {
     {"format", 'f', "text|json|csv|md", "what to print (default text)", COMMAND_CHOICE,
      .offset = offsetof(struct arguments, format), .most = FORMS, .names = names,
      .group = COMMAND_WHERE_TO},
-    {"allow-dirty", KEY_DIRTY, NULL, "take records of a program built from a changed tree",
-     COMMAND_FLAG, .offset = offsetof(struct arguments, allow_dirty), .group = COMMAND_RARE},
+    {"allow-dirty", KEY_DIRTY, NULL,
+     "accept records of a program built from a tree with uncommitted changes", COMMAND_FLAG,
+     .offset = offsetof(struct arguments, allow_dirty), .group = COMMAND_RARE},
     {0}};
 
 static const char documentation[] =
-    "Forecasts steps of DistributedDataParallel on more ranks, from records of `lockstep sweep "
-    "--mode ddp`, all of one machine."
-    "\vA step is what a rank computes for its rows, a line through rows, and what its reduction "
-    "takes that no computation hides: so many transfers, each of alpha and beta for a byte. Next "
-    "to each measured point stands the forecast of a fit without it, and its error. The interval "
-    "is that over the launches, wider on both sides by the largest of these errors. A line beyond "
-    "twice the measured ranks says *extrapolated*.\n\n"
-    "With --simulate each line has the time of the same step in SimGrid's SMPI next to it. On "
-    "'fitted' a message takes alpha and beta; on any other platform its time was not "
-    "measured.\n\n"
+    "Forecasts the time of DistributedDataParallel steps on more ranks, from records of `lockstep "
+    "sweep --mode ddp`, all of one machine."
+    "\vThe time of a step has two parts: what a rank computes, which is a straight line over its "
+    "rows; and what its reduction takes that no computation hides. A reduction is a number of "
+    "transfers. Each takes alpha, and beta for each byte. Next to each measured point is the "
+    "forecast of a fit without that point, and its error. The interval is that over launches, made "
+    "wider on both sides by the largest of these errors. A line beyond twice the measured ranks "
+    "says *extrapolated*.\n\n"
+    "With --simulate each line also has the time of the same step in the simulator. On `fitted` a "
+    "message takes alpha and beta; on any other platform its time was not measured.\n\n"
     "Exit status: 0 every line has a number; 2 misuse, unreadable or torn input, or records that "
     "no forecast can be made of: unverified, of different machines, without mode ddp, with too few "
     "counts of ranks, or those that `lockstep compare` refuses; 3 a line has no number, or was not "

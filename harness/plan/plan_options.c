@@ -336,8 +336,8 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .group = COMMAND_RARE,
      .key = 'x',
      .arg = "NAME",
-     .doc = "what operands of products are rounded to: f32 (default: not at all), bf16, or on GPUs "
-            "tf32",
+     .doc = "what matrix products round their operands to: f32 (default: no rounding), bf16, or on "
+            "GPUs tf32",
      .read = read_math,
      .write = write_math},
     {.name = "mode",
@@ -364,8 +364,8 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .group = COMMAND_RARE,
      .key = 'k',
      .arg = "LIST",
-     .doc = "of --mode ddp: bytes of a bucket of gradients, like 256Ki,25Mi; 0 (default): "
-            "PyTorch's, 1Mi and then 25Mi",
+     .doc = "with --mode ddp: bytes of a bucket of gradients, like 256Ki,25Mi; 0 (default): as "
+            "PyTorch, first 1Mi and then 25Mi",
      .read = plan_read_list,
      .write = plan_write_list,
      .values = PLACE(bucket),
@@ -384,7 +384,8 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .group = COMMAND_RARE,
      .key = 'D',
      .arg = "LIST",
-     .doc = "with --launcher: devices of each process (default 1); 0: one process without it",
+     .doc = "with --launcher: devices of each process (default 1); 0: all in one process, without "
+            "a launcher",
      .read = plan_read_list,
      .write = plan_write_list,
      .values = PLACE(per_process),
@@ -422,7 +423,7 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .group = COMMAND_RARE,
      .key = 'y',
      .arg = "NAME",
-     .doc = "of --collective: f32 (default), f64, i32, or bf16, which is carried, not added",
+     .doc = "with --collective: f32 (default), f64, i32, or bf16, which is moved but not added",
      .ask = ask_type,
      .read = plan_read_names,
      .write = plan_write_list,
@@ -441,7 +442,7 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .group = COMMAND_WHAT,
      .key = 'z',
      .arg = "LIST",
-     .doc = "of --collective: bytes (default: 8:16Mi:x8)",
+     .doc = "with --collective: bytes (default: 8:16Mi:x8)",
      .read = plan_read_list,
      .write = plan_write_list,
      .values = PLACE(size),
@@ -461,9 +462,8 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .group = COMMAND_RARE,
      .key = 'P',
      .arg = "LIST",
-     .doc =
-         "of --collective: 0: in place (default), 1: to another memory, 0,1: both; an alltoall is "
-         "only that",
+     .doc = "with --collective: 0: in place (default), 1: into other memory, 0,1: both; an "
+            "alltoall is always into other memory",
      .read = plan_read_list,
      .write = plan_write_list,
      .values = PLACE(out_of_place),
@@ -518,7 +518,7 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .group = COMMAND_RARE,
      .key = 's',
      .arg = "N",
-     .doc = "seed of the order of cells and of the data (default: drawn)",
+     .doc = "seed of the data, and of the order of cells (default: random)",
      .ask = ask_seed,
      .read = read_seed,
      .write = write_seed},
@@ -579,9 +579,8 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .group = COMMAND_RARE,
      .key = 'u',
      .arg = "STEPS:SECONDS",
-     .doc = "untimed steps first: at least so many, for at least so long (default 5:0.05, on GPUs "
-            "20:2, "
-            "at most --seconds)",
+     .doc = "untimed steps first: at least STEPS, for at least SECONDS (default 5:0.05, on GPUs "
+            "20:2; SECONDS is at most --seconds)",
      .read = read_warmup,
      .write = write_warmup},
     {.name = "bind",
@@ -599,7 +598,7 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .key = 'G',
      .apart = true,
      .arg = "on|off",
-     .doc = "on (default) or off: GPUs launch steps that repeat as CUDA graphs",
+     .doc = "on (default) or off: GPUs run repeated steps as CUDA graphs",
      .read = plan_read_choice,
      .write = plan_write_second,
      .choices = {"on", "off"},
@@ -610,8 +609,8 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .key = 'A',
      .apart = true,
      .arg = "timed|apart",
-     .doc = "timed (default): phases of the timed steps; apart, as always on GPUs: of a step "
-            "before each",
+     .doc = "which steps give the times of phases. timed (default): the timed steps; apart (always "
+            "on GPUs): a separate step before each",
      .read = plan_read_choice,
      .write = plan_write_second,
      .choices = {"timed", "apart"},
@@ -621,8 +620,8 @@ const struct plan_option plan_option_table[PLAN_OPTIONS] = {
      .group = COMMAND_RARE,
      .key = 'p',
      .arg = "SECONDS",
-     .doc = "after the steps, so many seconds for each part of the machine: products, and copies "
-            "between devices, host and memory (default 0: none)",
+     .doc = "after the steps measure each part of the machine for so many seconds: matrix "
+            "products, and copies between devices, host and memory (default 0: no parts)",
      .read = read_parts,
      .write = write_parts},
 };

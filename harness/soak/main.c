@@ -26,13 +26,14 @@ struct arguments {
 #define AT(member) offsetof(struct arguments, options.member)
 
 static const struct command_option option_table[] = {
-    {"minutes", 'm', "MINUTES", "how long, like 0.5 or 60", COMMAND_REAL, .offset = AT(minutes),
-     .from = 0.001, .to = MINUTES_MOST, .group = COMMAND_HOW_LONG},
-    {"iterations", 'n', "N", "so many iterations instead, or at most so many in that time",
+    {"minutes", 'm', "MINUTES", "run for so long, like 0.5 or 60; this or --iterations is required",
+     COMMAND_REAL, .offset = AT(minutes), .from = 0.001, .to = MINUTES_MOST,
+     .group = COMMAND_HOW_LONG},
+    {"iterations", 'n', "N", "run so many iterations; with --minutes: at most so many",
      COMMAND_SIZE, .offset = AT(iterations), .least = 1, .most = ITERATIONS_MOST,
      .group = COMMAND_HOW_LONG},
     {"first", KEY_FIRST, "N",
-     "the number of the first one, from which its factors follow (default 1): to replay one",
+     "begin with iteration N, to repeat it: its data follow from its number (default 1)",
      COMMAND_SIZE, .offset = AT(first), .least = 1, .most = SIZE_MAX / 4, .group = COMMAND_RARE},
     {"devices", 'd', "LIST", COMMAND_DEVICES_DOC " (default: one virtual device per core)",
      COMMAND_TEXT, COMMAND_FIELD(struct arguments, options.devices), .group = COMMAND_WHAT},
@@ -40,46 +41,46 @@ static const struct command_option option_table[] = {
     COMMAND_COMMUNICATOR_ROW(struct arguments, options.communicator),
     COMMAND_REQUIRE_ROW(struct arguments),
     {"workload", 'w', "NAME",
-     "what every device computes: a workload that rounds nothing, like blocks or cnn "
-     "(default mlp:512,512,512,64)",
+     "a model that rounds nothing, like mlp:SIZES, blocks or cnn (default mlp:512,512,512,64)",
      .kind = COMMAND_OWN, .group = COMMAND_WHAT},
     {"mode", 'M', "ddp|overlap|dp",
-     "ddp (default): every device is a rank, and its own gradients are compared; overlap: "
-     "the same ranks, but buckets are reduced while backward goes on, and only the mean is "
-     "compared; dp: in DataParallel, where the sum is",
+     "ddp (default): each device is a rank; its gradients are compared, and then their mean; "
+     "overlap: buckets are reduced during backward, and only the mean is compared; dp: "
+     "DataParallel, the sum of the gradients is compared",
      COMMAND_CHOICE, .offset = AT(mode), .most = SOAK_MODES, .names = soak_mode_words,
      .group = COMMAND_WHAT},
     {"batch", 'B', "N", "rows of each device (default 4096)", COMMAND_SIZE, .offset = AT(rows),
      .least = 1, .most = ROWS_MOST, .group = COMMAND_WHAT},
-    {"seed", 'S', "N", "of the numbers (default 1)", COMMAND_SIZE, .offset = AT(seed),
+    {"seed", 'S', "N", "seed of the data (default 1)", COMMAND_SIZE, .offset = AT(seed),
      .most = SIZE_MAX, .group = COMMAND_RARE},
-    {"timeout", KEY_LIMIT, "SECONDS", "an iteration that takes longer hangs (default 60)",
+    {"timeout", KEY_LIMIT, "SECONDS", "an iteration that takes longer is hung (default 60)",
      COMMAND_REAL, .offset = AT(limit), .from = 0.1, .to = LIMIT_MOST, .was = "limit",
      .group = COMMAND_RARE},
     {"spread", KEY_SPREAD, "X",
      "a device is slow if its step takes more than 1 + X times as long as that of the "
      "others (default 0.05)",
      COMMAND_REAL, .offset = AT(spread), .from = 0.001, .to = 10, .group = COMMAND_RARE},
-    {"show", KEY_SHOW, "N", "differences that are printed; all are counted (default 20)",
+    {"show", KEY_SHOW, "N", "print the first N differences; all are counted (default 20)",
      COMMAND_SIZE, .offset = AT(shown), .most = ITERATIONS_MOST, .group = COMMAND_RARE},
     {"format", 'f', "text|json", "what to print (default text)", COMMAND_CHOICE,
      .offset = AT(format), .most = 2, .names = formats, .group = COMMAND_WHERE_TO},
     {0}};
 
 static const char documentation[] =
-    "Computes one step whose right result is known, on all devices at once, again and again."
-    "\vEvery device has the same rows and parameters. In every iteration the outputs, the loss and "
-    "the gradients of every device are compared, bit for bit, with what an independent model says; "
-    "then the gradients are reduced, and so is what comes out. A difference names iteration, "
-    "device, "
-    "tensor, index, both bit patterns and their XOR; the run goes on and counts.\n\n"
-    "A device is SLOW if it is shown to take more than 1 + spread times as long as the others. "
-    "The clock of one that got so much slower during the run has DROPPED.\n\n"
-    "The last line of a run that found a difference is a command, which replays the iteration of "
-    "the first one.\n\n"
-    "Exit status: 0 nothing found; 1 a difference, a slow, dead or hanging device, or with --mode "
-    "overlap nothing overlapped; 2 misuse; 77 skipped: cuda:all where there are no GPUs; 130 "
-    "interrupted: what was found is printed.\n\nExamples:\n"
+    "Runs one training step on all devices again and again, and compares all results with the "
+    "known answer, bit for bit."
+    "\vAll devices have the same rows and parameters. In each iteration the outputs, the loss and "
+    "the gradients of each device are compared with those of an independent model. Then the "
+    "gradients are reduced, and the result is compared, too. A line about a difference names "
+    "iteration, device, tensor, index, both bit patterns and their XOR. The run goes on, and "
+    "counts all differences.\n\n"
+    "A device is SLOW if it is shown to take more than 1 + spread times as long as the others. It "
+    "is CLOCK DROPPED if it became that much slower during the run.\n\n"
+    "A run that found a difference ends with a command, which repeats the iteration of the first "
+    "one.\n\n"
+    "Exit status: 0 nothing found; 1 a difference, a slow, dead or hung device, or with --mode "
+    "overlap no bucket was reduced during backward; 2 misuse; 77 skipped: cuda:all where there are "
+    "no GPUs; 130 interrupted: what was found is printed.\n\nExamples:\n"
     "  lockstep soak --minutes 60\n"
     "  lockstep soak --devices virt:2 --iterations 100 --workload mlp:64,64,8";
 

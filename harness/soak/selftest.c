@@ -196,13 +196,13 @@ static int run_rows(const struct arguments *arguments, struct selftest *t)
 enum { KEY_FLIPS = 256 };
 
 static const struct command_option option_table[] = {
-    {"flips", KEY_FLIPS, "N", "more single bits that flip, at drawn places (default 100)",
+    {"flips", KEY_FLIPS, "N", "also flip N single bits, at random places (default 100)",
      COMMAND_SIZE, .offset = offsetof(struct arguments, flips), .most = FLIPS_MOST,
      .group = COMMAND_WHAT},
-    {"seed", 'S', "N", "of these places (default 1)", COMMAND_SIZE,
+    {"seed", 'S', "N", "seed of these places (default 1)", COMMAND_SIZE,
      .offset = offsetof(struct arguments, seed), .most = SIZE_MAX, .group = COMMAND_RARE},
-    {"quick", 'q', NULL, "5 of them", COMMAND_FLAG, .offset = offsetof(struct arguments, quick),
-     .group = COMMAND_WHAT},
+    {"quick", 'q', NULL, "flip only 5 bits, as --flips 5 does", COMMAND_FLAG,
+     .offset = offsetof(struct arguments, quick), .group = COMMAND_WHAT},
     {"format", 'f', "text|json|junit|csv|openmetrics|annotations",
      "what to print (default text); annotations are for the log of GitHub Actions", COMMAND_CHOICE,
      .offset = offsetof(struct arguments, form), .most = FORMS, .names = form_names,
@@ -210,13 +210,13 @@ static const struct command_option option_table[] = {
     {0}};
 
 static const char documentation[] =
-    "Runs lockstep soak on virtual devices that go wrong on purpose, and on some that do not."
-    "\vA row of the table is a fault, the device that has it and the step that it begins in; a "
-    "column is a detector, with the first iteration in which it found something: a device's own "
-    "results, the mean of the gradients, an error, the time limit, the speed against the other "
-    "devices, a change of that speed. A row is right if the detector that is meant for the fault "
-    "found it in that step, and every finding names that device. Without a fault nothing may be "
-    "found.\n\n"
+    "Plants faults in virtual devices, and shows that lockstep soak finds each of them, and "
+    "nothing where there is none."
+    "\vA row of the table is a fault, with its device and the step in which it begins. A column is "
+    "a detector, with the first iteration in which it found something: a device's own results, the "
+    "mean of the gradients, an error, the time limit, the speed against the other devices, a "
+    "change of that speed. A row is right if the detector for this fault found it in that step, "
+    "and every finding names that device. Without a fault nothing may be found.\n\n"
     "Exit status: 0 all as it should be; 1 a fault was not found, or something was found without "
     "one; 2 misuse; 130 interrupted.\n\nExamples:\n"
     "  lockstep soak selftest --quick\n"

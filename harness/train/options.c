@@ -37,7 +37,7 @@ static const struct command_option option_table[] = {
      COMMAND_TEXT, .was = "model", COMMAND_FIELD(struct train_options, model),
      .group = COMMAND_WHAT},
     {"data", 'D', "FILE",
-     "digits (default), random, or a CSV file whose last column is the class; of gpt models text "
+     "digits (default), random, or a CSV file whose last column is the class; for gpt models text "
      "(default: the documents of this project) or text:FILE",
      COMMAND_TEXT, COMMAND_FIELD(struct train_options, data), .group = COMMAND_WHAT},
     {"header", KEY_HEADER, NULL, "the first line of --data FILE has the names of the columns",
@@ -60,31 +60,32 @@ static const struct command_option option_table[] = {
      COMMAND_REAL, .offset = AT(options.update.lr), .from = 1e-9, .to = 1e3, .group = COMMAND_RARE},
     {"momentum", 'M', "NUMBER", "momentum of SGD (default 0.9)", COMMAND_REAL,
      .offset = AT(options.update.momentum), .to = 0.9999, .group = COMMAND_RARE},
-    {"optimizer", KEY_OPTIMIZER, "sgd|adamw", "(default: adamw for gpt models, else sgd)",
-     COMMAND_CHOICE, .offset = AT(optimizer), .most = 2, .names = optimizers,
-     .group = COMMAND_RARE},
+    {"optimizer", KEY_OPTIMIZER, "sgd|adamw",
+     "sgd or adamw (default: adamw for gpt models, else sgd)", COMMAND_CHOICE,
+     .offset = AT(optimizer), .most = 2, .names = optimizers, .group = COMMAND_RARE},
     {"decay", KEY_DECAY, "NUMBER",
      "weight decay of all parameters (default: 0.1 with adamw, 0 with sgd)", COMMAND_REAL,
      .offset = AT(options.update.decay), .to = 1e3, .group = COMMAND_RARE},
     {"clip", KEY_CLIP, "NORM",
-     "the largest norm of all gradients together, after their reduction; 0: any (default: "
+     "clip the norm of all gradients together to NORM, after they are reduced; 0: do not (default: "
      "1 with adamw, 0 with sgd)",
      COMMAND_REAL, .offset = AT(options.update.clip), .to = 1e9, .group = COMMAND_RARE},
     {"warmup", KEY_WARMUP, "STEPS",
-     "let the rate rise for so many steps, then fall as a cosine to a tenth (default: with "
-     "adamw a tenth of all steps, at most 100; with sgd the rate stays)",
+     "raise the learning rate for so many steps, then lower it as a cosine to a tenth (default: "
+     "with adamw a tenth of all steps, at most 100; with sgd the rate stays)",
      COMMAND_SIZE, .offset = AT(options.update.warmup), .most = MAX_STEPS, .group = COMMAND_RARE},
     {"accumulate", KEY_ACCUMULATE, "N",
-     "run each batch in N parts of as many rows, whose gradients add up (default 1)", COMMAND_SIZE,
-     .offset = AT(options.update.parts), .least = 1, .most = MAX_BATCH, .group = COMMAND_RARE},
+     "run each batch in N parts of as many rows, and add up their gradients (default 1)",
+     COMMAND_SIZE, .offset = AT(options.update.parts), .least = 1, .most = MAX_BATCH,
+     .group = COMMAND_RARE},
     {"seed", 's', "N", "seed of the split, the order of rows and the first parameters (default 1)",
      COMMAND_SIZE, .offset = AT(seed), .most = SIZE_MAX - TRAIN_SEEDS, .group = COMMAND_RARE},
-    {"seeds", 'N', "N", "run N trainings with the seeds S, S+1, ... and print their median",
-     COMMAND_SIZE, .offset = AT(options.seeds), .least = 1, .most = TRAIN_SEEDS,
-     .group = COMMAND_RARE},
+    {"seeds", 'N', "N",
+     "run N trainings with the seeds S, S+1, ... and print their median (default 1)", COMMAND_SIZE,
+     .offset = AT(options.seeds), .least = 1, .most = TRAIN_SEEDS, .group = COMMAND_RARE},
     {"require", 'r', "PERCENT",
-     "exit with 1 if the median test accuracy is lower; of a text, if the median test loss "
-     "is higher than this",
+     "exit with 1 if the median test accuracy is lower; of a text, if the median test loss is "
+     "higher (default: no limit)",
      COMMAND_REAL, .offset = AT(options.require), .to = 100, .group = COMMAND_RARE},
     {"against", 'a', "LIST",
      "also train on these devices and compare; exit with 1 if the trainings diverge too far",
@@ -92,13 +93,14 @@ static const struct command_option option_table[] = {
     {"against-backend", 'A', "NAME", "backend of --against (default: that of its devices)",
      COMMAND_BACKEND, COMMAND_FIELD(struct train_options, against_backend), .group = COMMAND_RARE},
     {"against-communicator", KEY_AGAINST_COMMUNICATOR, "NAME",
-     "communicator of --against (default: its backend's own)", COMMAND_COMMUNICATOR,
+     "communicator of --against (default: that of its backend)", COMMAND_COMMUNICATOR,
      COMMAND_FIELD(struct train_options, against_communicator), .group = COMMAND_RARE},
-    {"prefetch", 'p', "on|off", "on (default): a thread prepares the next batch; off",
-     COMMAND_CHOICE, .offset = AT(off), .most = 2, .names = on_or_off, .group = COMMAND_RARE},
+    {"prefetch", 'p', "on|off",
+     "on (default) or off: a thread prepares the next batch during a step", COMMAND_CHOICE,
+     .offset = AT(off), .most = 2, .names = on_or_off, .group = COMMAND_RARE},
     {"save", 'S', "FILE", "write the weights to FILE", COMMAND_TEXT,
      COMMAND_FIELD(struct train_options, save), .group = COMMAND_WHERE_TO},
-    {"load", 'L', "FILE", "start from these weights", COMMAND_TEXT,
+    {"load", 'L', "FILE", "start from the weights in FILE", COMMAND_TEXT,
      COMMAND_FIELD(struct train_options, load), .group = COMMAND_WHERE_TO},
     {"out", 'o', "FILE", "write a record as JSON Lines, a line per epoch", COMMAND_TEXT,
      COMMAND_FIELD(struct train_options, out), .group = COMMAND_WHERE_TO},
@@ -129,20 +131,19 @@ int train_parse(int argc, char **argv, struct train_options *options)
         .other = train_option,
         .what = "What to train",
         .doc =
-            "Trains a model on real data, data-parallel, and tests it on a fifth that it was "
-            "not trained on, of a text on the last tenth."
-            "\vPrints the test accuracy of each seed, of a text the test loss, and their median, "
-            "on standard output. "
-            "With --against also whether both trainings did the same: bit for bit in "
-            "steps on whole numbers, and on the data no further apart than trainings of the other "
-            "side that differ in rounding only.\n\n"
+            "Trains a model on real data with data parallelism, and tests it on data that it was "
+            "not trained on: a fifth of the rows, or the last tenth of a text."
+            "\vPrints the test accuracy of each seed (of a text the test loss) and their median on "
+            "standard output. With --against it also says whether both trainings did the same: bit "
+            "for bit in steps on whole numbers; on the data, no further apart than two trainings "
+            "that differ in rounding only.\n\n"
             "With --mode ddp a batch is rounded up to a multiple of the ranks.\n\n"
             "Before the first step, one step is verified on the same devices, value by value.\n\n"
-            "Exit status: 0 all done and held; 1 --require was missed, --against does not "
-            "hold, a loss is not finite, the verified step is wrong, a named device is missing, or "
-            "the figure could not "
-            "be drawn; 2 misuse, unreadable input or unwritable output; 77 cuda:all where there "
-            "are no GPUs; 130 interrupted (--save has the weights of the last step).\n\nExamples:\n"
+            "Exit status: 0 done, and all that was asked for holds; 1 --require was missed, "
+            "--against does not hold, a loss is not finite, the verified step is wrong, a named "
+            "device is missing, or the figure could not be drawn; 2 misuse, unreadable input or "
+            "unwritable output; 77 skipped: cuda:all where there are no GPUs; 130 interrupted "
+            "(--save has the weights of the last step).\n\nExamples:\n"
             "  lockstep train --devices virt:2 --epochs 5\n"
             "  lockstep train --devices virt:2 --mode ddp --epochs 1 --against virt:1"};
 

@@ -36,28 +36,30 @@ static const char *const form_names[FORMS] = {"text", "json",        "junit",   
 #define PLACE(member) .offset = offsetof(struct arguments, member)
 
 static const struct command_option option_table[] = {
-    {"profile", 'p', "FILE",
-     "what the machine has to reach, in YAML; or the name of a shipped profile", COMMAND_POINTER,
-     PLACE(profile), .group = COMMAND_WHAT},
+    {"profile", 'p', "FILE", "the limits, in YAML; or the name of a shipped profile (required)",
+     COMMAND_POINTER, PLACE(profile), .group = COMMAND_WHAT},
     {"format", 'f', "text|json|junit|md|csv|openmetrics|annotations",
      "what to print (default text): md for a job's summary, annotations for GitHub Actions",
      COMMAND_CHOICE, PLACE(format), .most = FORMS, .names = form_names, .group = COMMAND_WHERE_TO},
     {"node", 'N', "NAME",
-     "what the verdict calls the machine (default: nothing; no host name is read)", COMMAND_POINTER,
+     "a name for the machine in the verdict (default: none; no host name is read)", COMMAND_POINTER,
      PLACE(node), .group = COMMAND_RARE},
     {"conformance", KEY_CONFORMANCE, "FILE",
-     "what `lockstep check --format json` said of these devices, if the profile requires it",
+     "the result of `lockstep check --format json` on these devices, if the profile requires it",
      COMMAND_POINTER, PLACE(conformance), .group = COMMAND_WHAT},
-    {"allow-dirty", KEY_DIRTY, NULL, "take records of a program built from a changed tree",
-     COMMAND_FLAG, PLACE(allow_dirty), .group = COMMAND_RARE},
+    {"allow-dirty", KEY_DIRTY, NULL,
+     "accept records of a program built from a tree with uncommitted changes", COMMAND_FLAG,
+     PLACE(allow_dirty), .group = COMMAND_RARE},
     {"run", 'r', NULL, "measure what the profile needs, instead of reading records", COMMAND_FLAG,
      PLACE(run), .group = COMMAND_WHAT},
     {"minutes", 'm', "MINUTES",
-     "measure, and end after so long: what was not measured by then is no PASS", COMMAND_REAL,
-     PLACE(request.minutes), .from = 0.01, .to = 7 * 24 * 60, .group = COMMAND_HOW_LONG},
+     "measure for at most so long (default: as long as --run takes); what has no number by then is "
+     "no PASS",
+     COMMAND_REAL, PLACE(request.minutes), .from = 0.01, .to = 7 * 24 * 60,
+     .group = COMMAND_HOW_LONG},
     {"devices", KEY_DEVICES, "LIST",
-     "with --run: as of lockstep sweep (default: one virtual device per core; cuda:all of a "
-     "profile for GPUs)",
+     "with --run: virt:N, cuda:0-3,5 or cuda:all (default: one virtual device per core; for GPUs "
+     "cuda:all)",
      COMMAND_POINTER, PLACE(request.devices), .group = COMMAND_WHAT},
     {"bind", 'B', "cores|none", "with --run: bind each device to cores (default) or not",
      COMMAND_POINTER, PLACE(request.bind), .group = COMMAND_RARE},
@@ -65,23 +67,26 @@ static const struct command_option option_table[] = {
      "with --run: wait for cores that a sweep is bound to (default: refuse to start)", COMMAND_FLAG,
      PLACE(request.wait), .group = COMMAND_RARE},
     {"out", 'o', "FILE",
-     "with --run: the records (default: a temporary file, kept unless the machine is ACCEPTED)",
+     "with --run: keep the records here (default: a temporary file, deleted if the machine is "
+     "ACCEPTED)",
      COMMAND_POINTER, PLACE(request.out), .group = COMMAND_WHERE_TO},
     {0}};
 
 static const char documentation[] =
-    "Holds the records of a machine against a profile, or measures them first."
-    "\vA limit is PASS if the bound of the median over launches, at 95 % for all its cells and "
-    "devices together, is on its good side; FAIL if the other bound is on the bad side; OPEN if "
-    "neither is shown; UNMEASURED without such a number; INVALID if no reader may believe it. A "
-    "machine is ACCEPTED if every binding limit is PASS, REJECTED if one is FAIL, else NOT SHOWN. "
-    "Advisory limits are printed and decide nothing.\n\n"
-    "--run measures the cells that limits name in full (workload, mode, devices and batch): as "
-    "many launches as the profile requires or its limits take. --minutes M, which means --run, "
+    "Accepts or rejects a machine: compares its records, or what --run measures now, with the "
+    "limits of a profile."
+    "\vA limit is judged by the range in which the median over launches lies with 95 % confidence, "
+    "for all its cells and devices together. PASS: the range is on the good side of the limit. "
+    "FAIL: it is on the bad side. OPEN: the limit is within the range. UNMEASURED: there is no "
+    "number. INVALID: the number cannot be believed. A machine is ACCEPTED if every binding limit "
+    "is PASS, REJECTED if one is FAIL, else NOT SHOWN. Advisory limits are printed and decide "
+    "nothing.\n\n"
+    "--run measures the cells that limits name in full (workload, mode, devices and batch), with "
+    "as many launches as the profile requires or its limits need. --minutes M, which means --run, "
     "takes more launches, or shorter ones, so that they fit. If the profile requires conformance, "
-    "the cases are run before that.\n\n"
-    "Exit status: 0 ACCEPTED; 1 REJECTED; 2 misuse, a profile that is wrong, or another machine; "
-    "3 NOT SHOWN; 130 interrupted.\n\nExamples:\n"
+    "the cases of `lockstep check` are run first.\n\n"
+    "Exit status: 0 ACCEPTED; 1 REJECTED; 2 misuse, a profile that is wrong, another machine, or "
+    "missing devices; 3 NOT SHOWN; 130 interrupted.\n\nExamples:\n"
     "  lockstep validate --profile my-node.yaml --minutes 5\n"
     "  lockstep validate --profile my-node.yaml my.jsonl --format junit >verdict.xml";
 

@@ -78,7 +78,7 @@ static int check_profile(const char *command, const char *name, char *const reco
 int validate_check_main(int argc, char **argv)
 {
     static const struct command_option options[] = {
-        {"metrics", 'm', NULL, "print what a limit can be about, and end", COMMAND_FLAG,
+        {"metrics", 'm', NULL, "print all metrics that a limit can name, and exit", COMMAND_FLAG,
          .offset = offsetof(struct arguments, metrics), .group = COMMAND_WHAT},
         {0}};
     static const struct command_syntax syntax = {
@@ -90,11 +90,11 @@ int validate_check_main(int argc, char **argv)
         .args_doc = "P.yaml [F.jsonl...]",
         .doc = "Shows whether a profile is right, and whether each of its limits can fail."
                "\vA profile is refused for an unknown key, a number without a unit, a limit "
-               "without a source or a date, and a range upside down. Then every limit is tried on "
-               "a machine that gets slower: that of the records, if any are named, else one that "
-               "shows what the limit calls expected. A limit that does not fail at 0.3 of the "
-               "speed accepts every machine, and is an error; so is one above 1.1 of what is "
-               "expected.\n\n"
+               "without a source or a date, and a minimum above its maximum. Then each limit is "
+               "tried on a machine that gets slower and slower, beginning with the records, or "
+               "without records with the number that the limit expects. A limit that does not fail "
+               "at 0.3 of the speed would accept every machine: it is an error. So is a limit "
+               "above 1.1 times what is expected.\n\n"
                "Exit status: 0 every limit can fail; 1 one cannot; 2 misuse, or a profile that is "
                "wrong.\n\nExamples:\n"
                "  lockstep validate check my-node.yaml\n"
@@ -125,12 +125,12 @@ int validate_check_main(int argc, char **argv)
 int validate_learn_main(int argc, char **argv)
 {
     static const struct command_option options[] = {
-        {"name", 'n', "TEXT", "what the profile is called (default learned)", COMMAND_POINTER,
+        {"name", 'n', "TEXT", "name of the profile (default: learned)", COMMAND_POINTER,
          .offset = offsetof(struct arguments, name), .group = COMMAND_WHAT},
         {"about", 'a', "LIST",
-         "the metrics that limits are about, like product_spread,matrix_product (default: "
-         "step_time, device_spread, and those of --parts, if the records have them); "
-         "`lockstep validate check --metrics` lists all",
+         "metrics to make limits for, like product_spread,matrix_product (default: step_time, "
+         "device_spread, and those of --parts, if the records have them); `lockstep validate check "
+         "--metrics` lists all",
          COMMAND_POINTER, .offset = offsetof(struct arguments, about), .group = COMMAND_WHAT},
         {0}};
     static const struct command_syntax syntax = {
@@ -140,9 +140,10 @@ int validate_learn_main(int argc, char **argv)
         .files_at = offsetof(struct arguments, files),
         .what = "What to learn",
         .args_doc = "F.jsonl...",
-        .doc = "Prints a profile that 95 % of a machine's sessions keep, with a confidence of 95 %."
-               "\vIt takes at least 6 files of one class of machine and one library of matrix "
-               "products, each with a session that no other file has, all verified.\n\n"
+        .doc = "Prints a profile. With 95 % confidence, 95 % of this machine's sessions keep its "
+               "limits."
+               "\vIt needs at least 6 files, all verified, each of a different session, of one "
+               "class of machine and one matrix library.\n\n"
                "Exit status: 0 a profile was printed; 2 misuse, or files that no profile can be "
                "learned from.\n\nExamples:\n"
                "  lockstep validate learn session*.jsonl >my-node.yaml\n"
