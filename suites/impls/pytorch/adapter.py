@@ -79,6 +79,9 @@ def answer_all(answers: TextIO, session: Any) -> None:
 
 def main() -> int:
     """Runs the adapter; it never ends without a message on standard error."""
+    if sys.argv[1:] in (["-h"], ["--help"]):
+        print(__doc__, end="")
+        return 0
     answers = answers_only()
     try:
         serve(answers)
