@@ -50,17 +50,16 @@ static int try_forward(struct check *c, struct impl_model *model, int k)
 
 /* Checks the error of the last call: kind, replica, device, and the text of the layer in its
  * text. */
-static void must_report(struct check *c, int got, int status, int replica, int device,
-                        const char *text)
+static void must_report(struct check *c, int got, const struct golden_failure *want)
 {
     const struct impl_error *error = check_error(c);
 
     check_refused(c, "a failing replica", got, ANY);
-    check_int(c, "status of the error", got, status);
-    check_int(c, "replica named in the error", error->replica, replica);
-    check_int(c, "device named in the error", error->device, device);
-    check_true(c, strstr(error->text, text) != NULL,
-               "the text of the error must contain '%s', it is '%s'", text, error->text);
+    check_int(c, "status of the error", got, want->status);
+    check_int(c, "replica named in the error", error->replica, want->replica);
+    check_int(c, "device named in the error", error->device, want->device);
+    check_true(c, strstr(error->text, want->text) != NULL,
+               "the text of the error must contain '%s', it is '%s'", want->text, error->text);
 }
 
 /* ---- APPLY-12, for calls --------------------------------------------------------------------- */
@@ -156,66 +155,72 @@ static void let_fail(struct check *c, struct impl_call *calls, int bad, int ms, 
         apply_module(c, check_text(c, "%s,%s", sleeping(c, ms), failing(c, bad, status, text)));
 }
 
-/* Two calls fail; if `late`, the one with the lower number fails last. */
-static void two_calls_fail(struct check *c, int k, bool late)
+/* Two calls fail; if `late`, the one with the lower number fails last, *ms later. */
+static void two_calls_fail(struct check *c, int k, bool late, int *ms)
 {
     const bool lowest = check_choice(c, IMPL_FAILING) == IMPL_LOWEST;
     const int *devices = primitive_order(c, k);
     const int low = k > 2 ? 1 : 0, high = k - 1;
-    const bool want_low = lowest || !late;
+    const struct golden_failure lower = {IMPL_EINVAL, low, devices[low], "the lower one"},
+                                higher = {IMPL_ESHAPE, high, devices[high], "the higher one"},
+                                *first = late ? &higher : &lower, *last = late ? &lower : &higher;
     struct impl_call *calls = apply_calls(c, devices, k, 2);
-    int ms = 6, status;
+    int status;
 
     for (int s = 0; s < k; ++s)
         calls[s].description = apply_module(c, AFFINE);
     check_note(c, "K=%d, the calls %d and %d fail, %d later: ", k, low, high, late ? low : high);
     do {
-        let_fail(c, calls, low, late ? ms : 0, "inval", "the lower one");
-        let_fail(c, calls, high, late ? 0 : ms, "shape", "the higher one");
+        let_fail(c, calls, low, late ? *ms : 0, "inval", lower.text);
+        let_fail(c, calls, high, late ? 0 : *ms, "shape", higher.text);
         status = apply_try(c, calls, k);
-    } while (!lowest && golden_try_later(c, want_low ? low : high, &ms));
-    must_report(c, status, want_low ? IMPL_EINVAL : IMPL_ESHAPE, want_low ? low : high,
-                devices[want_low ? low : high], want_low ? "the lower one" : "the higher one");
+    } while (!lowest && golden_try_later(c, status, last, ms));
+    must_report(c, status, lowest ? &lower : first);
     must_work(c, k);
 }
 
-static void two_replicas_fail(struct check *c, int k, bool late)
+static void two_replicas_fail(struct check *c, int k, bool late, int *ms)
 {
     const bool lowest = check_choice(c, IMPL_FAILING) == IMPL_LOWEST;
     const int *ids = primitive_order(c, k);
     const int low = k > 2 ? 1 : 0, high = k - 1;
-    const bool want_low = lowest || !late;
+    const struct golden_failure lower = {IMPL_EINVAL, low, ids[low], "the lower one"},
+                                higher = {IMPL_ESHAPE, high, ids[high], "the higher one"},
+                                *first = late ? &higher : &lower, *last = late ? &lower : &higher;
     struct impl_model *model = NULL;
-    int ms = 6, status;
+    int status;
 
     check_note(c, "K=%d, the replicas %d and %d fail, %d later: ", k, low, high, late ? low : high);
     do {
         if (model)
             check_model_close(c, model);
-        model = check_parallel(
-            c, k, ids, "",
-            check_text(c, "%s,%s,%s," AFFINE, sleeping_in(c, k, late ? low : high, ms),
-                       failing_in(c, low, "forward", "inval", "the lower one"),
-                       failing_in(c, high, "forward", "shape", "the higher one")));
+        model = check_parallel(c, k, ids, "",
+                               check_text(c, "%s,%s,%s," AFFINE,
+                                          sleeping_in(c, k, late ? low : high, *ms),
+                                          failing_in(c, low, "forward", "inval", lower.text),
+                                          failing_in(c, high, "forward", "shape", higher.text)));
 
         status = try_forward(c, model, k);
-    } while (!lowest && golden_try_later(c, want_low ? low : high, &ms));
-    must_report(c, status, want_low ? IMPL_EINVAL : IMPL_ESHAPE, want_low ? low : high,
-                ids[want_low ? low : high], want_low ? "the lower one" : "the higher one");
+    } while (!lowest && golden_try_later(c, status, last, ms));
+    must_report(c, status, lowest ? &lower : first);
     check_model_close(c, model);
     golden_works(c, k);
 }
 
 static void apply_calls_fail(struct check *c)
 {
-    two_calls_fail(c, primitive_some(c), true);
-    two_calls_fail(c, primitive_some(c), false);
+    int ms = 6;
+
+    two_calls_fail(c, primitive_some(c), true, &ms);
+    two_calls_fail(c, primitive_some(c), false, &ms);
 }
 
 static void apply_replicas_fail(struct check *c)
 {
-    two_replicas_fail(c, primitive_some(c), true);
-    two_replicas_fail(c, primitive_some(c), false);
+    int ms = 6;
+
+    two_replicas_fail(c, primitive_some(c), true, &ms);
+    two_replicas_fail(c, primitive_some(c), false, &ms);
 }
 
 /* ---- APPLY-10: what is reported -------------------------------------------------------------- */
@@ -241,7 +246,8 @@ static void apply_report(struct check *c, int k)
             calls[s].description =
                 apply_module(c, s == bad ? failing(c, s, kind->word, kind->text) : AFFINE);
         check_note(c, "K=%d, call %d fails with '%s': ", k, bad, kind->word);
-        must_report(c, apply_try(c, calls, k), kind->status, bad, devices[bad], kind->text);
+        must_report(c, apply_try(c, calls, k),
+                    &(struct golden_failure){kind->status, bad, devices[bad], kind->text});
         must_work(c, k);
     }
 }
@@ -265,7 +271,7 @@ static void report_in(struct check *c, int k)
             check_accepted(c, "status of the forward", status);
             status = check_try_backward(c, model, &op);
         }
-        must_report(c, status, kind->status, bad, ids[bad], kind->text);
+        must_report(c, status, &(struct golden_failure){kind->status, bad, ids[bad], kind->text});
         check_model_close(c, model);
         golden_works(c, k);
     }

@@ -58,16 +58,18 @@ static void both_devices(struct check *c)
 
 /* ---- ERR-02: a replica fails ----------------------------------------------------------------- */
 
-/* Replicas low and high fail, low some ms after high, in forward or in backward. */
+/* Two replicas fail, the lower one some ms after the higher one, in forward or in backward. */
 struct failing {
-    int low, high;
+    struct golden_failure lower, higher;
     struct impl_model *model;
 };
 
 static struct failing two_failing(struct check *c, int k, const char *when, int ms)
 {
-    struct failing f = {.low = k > 3 ? 1 : 0, .high = k > 3 ? 3 : k - 1};
-    const char *delays = check_text(c, f.low == 0 ? "%d,0" : "0,%d,0", ms), *none = "0";
+    const int low = k > 3 ? 1 : 0, high = k > 3 ? 3 : k - 1;
+    struct failing f = {.lower = {IMPL_EINVAL, low, mixed_ids(k)[low], "the lower one"},
+                        .higher = {IMPL_ESHAPE, high, mixed_ids(k)[high], "the higher one"}};
+    const char *delays = check_text(c, low == 0 ? "%d,0" : "0,%d,0", ms), *none = "0";
     const bool backward = when[0] == 'b';
 
     f.model =
@@ -80,32 +82,33 @@ static struct failing two_failing(struct check *c, int k, const char *when, int 
                     "\"text\":\"the higher one\"},"
                     "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]},"
                     "{\"kind\":\"sleep\",\"backward_ms\":[%s]}]}]}",
-                    check_list(c, mixed_ids(k), k), backward ? none : delays, when, f.low, when,
-                    f.high, backward ? delays : none);
+                    check_list(c, mixed_ids(k), k), backward ? none : delays, when, low, when, high,
+                    backward ? delays : none);
     return f;
 }
 
-/* Checks the error of replica `replica`: its kind, its text and its device. */
-static void error_is(struct check *c, int status, int want, const char *text, int replica, int k)
+/* Checks the error of a replica: its kind, its text and its device. */
+static void error_is(struct check *c, int status, const struct golden_failure *want)
 {
     const struct impl_error *error = check_error(c);
 
-    check_refused(c, "a step in which replicas fail", status, ALLOW(want));
-    check_true(c, strstr(error->text, text) != NULL, "the error says '%s', must contain '%s'",
-               error->text, text);
-    check_int(c, "the replica the error names", error->replica, replica);
-    check_int(c, "the device the error names", error->device, mixed_ids(k)[replica]);
+    check_refused(c, "a step in which replicas fail", status, ALLOW(want->status));
+    check_true(c, strstr(error->text, want->text) != NULL, "the error says '%s', must contain '%s'",
+               error->text, want->text);
+    check_int(c, "the replica the error names", error->replica, want->replica);
+    check_int(c, "the device the error names", error->device, want->device);
 }
 
 static void two_fail(struct check *c)
 {
     const bool lowest = check_choice(c, IMPL_FAILING) == IMPL_LOWEST;
+    int ms = 8;
 
     for (int i = 1, k; (k = check_count(c, i)) != 0 && k <= 4; ++i)
         for (int backward = 0; backward < 2; ++backward) {
             const char *when = backward != 0 ? "backward" : "forward";
             struct failing f;
-            int ms = 8, status;
+            int status;
 
             check_note(c, "K=%d, %s: ", k, when);
             do {
@@ -119,11 +122,8 @@ static void two_fail(struct check *c)
                     op.grad_in = check_output(c, 1, ROOM);
                     status = check_try_backward(c, f.model, &op);
                 }
-            } while (!lowest && golden_try_later(c, f.high, &ms));
-            if (lowest)
-                error_is(c, status, IMPL_EINVAL, "the lower one", f.low, k);
-            else
-                error_is(c, status, IMPL_ESHAPE, "the higher one", f.high, k);
+            } while (!lowest && golden_try_later(c, status, &f.lower, &ms));
+            error_is(c, status, lowest ? &f.lower : &f.higher);
             golden_works(c, k);
         }
 }
@@ -153,8 +153,9 @@ static void kind_kept(struct check *c)
                             "\"text\":\"wonderful %d\"}]}]}",
                             check_list(c, mixed_ids(k), k), s, kinds[kind].word, s);
             check_note(c, "replica %d, %s: ", s, kinds[kind].word);
-            error_is(c, error_try_rows(c, model, N), kinds[kind].status,
-                     check_text(c, "wonderful %d", s), s, k);
+            error_is(c, error_try_rows(c, model, N),
+                     &(struct golden_failure){kinds[kind].status, s, mixed_ids(k)[s],
+                                              check_text(c, "wonderful %d", s)});
             golden_works(c, k);
         }
 }

@@ -222,10 +222,14 @@ void golden_works(struct check *c, int k)
     check_model_close(c, model);
 }
 
-bool golden_try_later(const struct check *c, int first, int *ms)
+bool golden_try_later(const struct check *c, int status, const struct golden_failure *later,
+                      int *ms)
 {
-    if (check_error(c)->replica == first || *ms >= 300)
+    const struct impl_error *error = check_error(c);
+
+    if (status != later->status || error->replica != later->replica ||
+        error->device != later->device || !strstr(error->text, later->text) || *ms >= 300)
         return false;
-    *ms *= 8;
+    *ms *= 64;
     return true;
 }

@@ -75,10 +75,17 @@ void golden_unharmed(struct check *c, struct impl_model *model);
  * devices. */
 void golden_works(struct check *c, int k);
 
+/* How a failing replica or call must be reported. */
+struct golden_failure {
+    int status, replica, device;
+    const char *text; /* a part of the error's text */
+};
 /* Two replicas failed, one *ms after the other, and the first in time must be named. A busy machine
- * can turn their order. If another replica than `first` is named, *ms becomes 8 times as long and
- * the result is true: the case tries again. From 300 on none is tried. */
-bool golden_try_later(const struct check *c, int first, int *ms);
+ * can turn their order. If the report is that of `later`, in every part, *ms becomes 64 times as
+ * long and the result is true: the case tries again, once in all its turns. Any other report
+ * counts. */
+bool golden_try_later(const struct check *c, int status, const struct golden_failure *later,
+                      int *ms);
 
 /* ---- the network ---------------------------------------------------------------------------- */
 

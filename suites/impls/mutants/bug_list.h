@@ -331,6 +331,8 @@ BUG(BUG_SAYS_REFUSE_ZERO, "X132-says-refuse-zero", "SPLIT-08", "takes a size of 
 BUG(BUG_SAYS_COPY, "X133-says-copy", "SPLIT-12", "gives views of shards in place")
 BUG(BUG_SAYS_BASE, "X134-says-base", "REPL-11", "refuses a borrowed weight")
 BUG(BUG_SAYS_FIRST, "X135-says-first", "APPLY-09", "tells the lowest that failed")
+BUG(BUG_NEAR_FAILURES, "X380-near-failures", "APPLY-09",
+    "two failures within 30 ms of each other are forgotten")
 BUG(BUG_SAYS_HONOUR, "X136-says-honour", "OUT-04", "ignores output_device")
 BUG(BUG_SAYS_ABSENT, "X137-says-absent", "GRAD-11", "gives zeros to unused ones")
 BUG(BUG_SAYS_TRUNCATE, "X138-says-truncate", "STRUCT-05", "refuses unequal rows")

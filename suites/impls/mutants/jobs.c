@@ -155,6 +155,7 @@ int jobs_failed(const struct job jobs[], int n)
 {
     const struct impl_session *s = jobs[0].session;
     int order[IMPL_MAX_DEVICES], found = -1;
+    uint64_t earliest = UINT64_MAX, latest = 0;
 
     jobs_order(jobs, n, order);
     for (int i = n - 1; i >= 0; --i) {
@@ -162,7 +163,13 @@ int jobs_failed(const struct job jobs[], int n)
 
         if (jobs[job].status != 0 && (found < 0 || !bug(s, BUG_HIGHEST)))
             found = job;
+        if (jobs[job].status != 0) {
+            earliest = jobs[job].ns < earliest ? jobs[job].ns : earliest;
+            latest = jobs[job].ns > latest ? jobs[job].ns : latest;
+        }
     }
+    if (bug(s, BUG_NEAR_FAILURES) && latest > earliest && latest - earliest < 30000000)
+        found = -1;
     return found;
 }
 
