@@ -145,6 +145,21 @@ def check_run(lockstep: str, status: int, *arguments: str) -> list[str]:
     return sorted({case["verdict"] for case in result["cases"]})
 
 
+def check_names(lockstep: str) -> None:
+    """Failures that look alike stand together: each is named in every form that people read."""
+    many = ("--impl", "mutant:M61-ddp-sum", "--area", "DDP,COUNT")
+    cases = json.loads(run(1, lockstep, "check", *many, "--format", "json", "--out", "many.json") and
+                       open("many.json", encoding="utf-8").read())["cases"]
+    failed = {case["id"] for case in cases if case["verdict"] in LEVELS}
+    check(len(failed) > 20, f"names: {failed}")
+    run(1, lockstep, "report", "--check", "many.json", "--out", "many")
+    texts = {"text": run(1, lockstep, "check", *many), "md": run(1, lockstep, "check", *many, "--format", "md"),
+             "page": open("many/conformance.html", encoding="utf-8").read().partition('id="failed"')[2]}
+    for name, text in texts.items():
+        words = set(re.findall(r"[\w.-]*\w", text.replace("\\_", "_")))
+        check(failed <= words, f"names: {name} lacks {sorted(failed - words)}")
+
+
 def check_list(lockstep: str) -> None:
     """--list as a document has the cases of its text, and each in the words that a run has."""
     lines = [line.split() for line in run(0, lockstep, "check", "--list", "--area", "SPLIT,DDP").splitlines()]
@@ -177,6 +192,7 @@ def main(lockstep: str, fake: str, folder: str) -> int:
             (check_run(lockstep, 77, "--impl", "mutant:none", "--only", "SPLIT-05.refused"), ["SKIP"]),
             (check_run(lockstep, 2, "--impl", "exec:@x,y::error::z; exit 3", *two), ["BROKEN"])):
         check(set(found) >= set(wanted), f"verdicts {found}, not {wanted}")
+    check_names(lockstep)
     check_list(lockstep)
     for name in ("bmf", "github", "xml"):
         run(2, lockstep, "check", *two, "--format", name)

@@ -22,13 +22,18 @@ one_line() {
     [ "$(wc -l <err)" -eq 1 ] && grep -q -- "$words" err && [ ! -s out ] || fail "not one line with '$words': $*"
 }
 
-prints() { # PATTERN: of the file out, as one line
+flatten() { # the file out, as one line
     tr '\n' ' ' <out | tr -s ' ' >flat
+}
+
+prints() { # PATTERN: of the file out, as one line
+    flatten
     grep -q -e "$1" flat || fail "no '$1'"
 }
 
 prints_not() { # PATTERN
-    ! grep -q -e "$1" out || fail "'$1' is there"
+    flatten
+    ! grep -q -e "$1" flat || fail "'$1' is there"
 }
 
 # refuse WORDS COMMAND...: the command line is refused as misuse.

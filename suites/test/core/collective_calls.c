@@ -161,7 +161,7 @@ static void each_of(struct context *c, const char *communicator, int ranks, size
             for (int in_place = 0; in_place < 2; ++in_place) {
                 const struct memory m = {.what = &collective_calls[k],
                                          .ranks = ranks,
-                                         .root = (int)t % ranks,
+                                         .root = (int)(t + n + (size_t)in_place) % ranks,
                                          .n = n,
                                          .in_place = in_place,
                                          .whole = whole || types[t] != DP_F32,

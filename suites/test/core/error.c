@@ -55,8 +55,41 @@ static void failed_second_forward(struct context *c)
     }
 }
 
+/* Three forwards, and the backward of the last one fails: the gradients of the replicas that
+ * succeeded must not be found again by the backwards that follow, after a reset. */
+static void failing_between(struct context *c)
+{
+    for (int k = 1; k <= 4; ++k) {
+        case_release(c);
+        case_note(c, "K=%d", k);
+        struct dp_group *group = open_group(c, k);
+        struct dp_slot *slot = dp_group_slot(group, 0);
+        struct dp_module *scale = make_scale(c, group, 1);
+        struct probe *probe;
+        struct dp_module *parts[] = {scale, make_probe(c, group, &probe)};
+        struct dp_module *model = make_sequential(c, group, parts, 2);
+        move_module(c, model, slot);
+        write_values(c, &param_at(c, scale, 0)->value, (double[]){2.0});
+        struct dp_module *wrapper = make_parallel(c, model, &(struct dp_parallel_config){0});
+        struct dp_run *run = open_run(c, group);
+        const struct dp_tensor x = golden_rows(c, slot, 10, 1.0);
+        for (int i = 0; i < 3; ++i)
+            (void)forward(c, wrapper, run, &x);
+        probe->fail_backward = 1U << (k - 1);
+        expect_error(c, dp_backward(wrapper, run, NULL, 0, NULL, 0, &c->err), DP_EFAULT, NULL,
+                     NULL);
+        expect_no_grad(c, "after the error", param_at(c, scale, 0));
+        probe->fail_backward = 0;
+        dp_run_reset(run);
+        (void)forward(c, wrapper, run, &x);
+        (void)backward(c, wrapper, run, &x);
+        expect_grad(c, "weight", param_at(c, scale, 0), (double[]){385.0});
+    }
+}
+
 static const struct test_case cases[] = {
     {"error/records", "ERR-01", records},
     {"error/failed-second-forward", "APPLY-12 ERR-08 COMP-10", failed_second_forward},
+    {"error/failing-between", "COMP-10 APPLY-12", failing_between},
 };
 const struct case_table error_cases = {cases, sizeof cases / sizeof cases[0]};

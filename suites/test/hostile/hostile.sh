@@ -228,6 +228,8 @@ END
     check 1 "FAIL PROFILE.ddp.devices " --profile ddp --jobs 2 --impl "$objects/habit.so" \
         --impl-options no-ranks
     grep -qF "profile ddp needs 2 devices, or as many ranks: " flat || fail "no reason"
+    check 1 "FAIL SPLIT-09.scatter " --only SPLIT-09.scatter --impl "$objects/habit.so" \
+        --impl-options refuses-all
     check 1 "SPLIT-09.scatter" --area SPLIT --profile primitives --jobs 2 --impl "$objects/habit.so" \
         --impl-options refuses-all
     grep -qF ": 0 of " flat || fail "refusing everything passes something"
