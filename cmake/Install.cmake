@@ -87,6 +87,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/profiles/
     DESTINATION ${CMAKE_INSTALL_DATADIR}/lockstep/profiles FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/platforms/
     DESTINATION ${CMAKE_INSTALL_DATADIR}/lockstep/platforms FILES_MATCHING PATTERN "*.xml")
+# The Python package: PYTHONPATH is the folder above it.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/suites/python/lockstep
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/lockstep/python FILES_MATCHING PATTERN "*.py" PATTERN __pycache__ EXCLUDE)
 # Copied from and run: the scripts stay executable.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/accept ${PROJECT_SOURCE_DIR}/docs/clusters DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs USE_SOURCE_PERMISSIONS)
 # The digits are in the program; this is for those who want to see them, and for their licence.

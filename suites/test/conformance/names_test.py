@@ -17,7 +17,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SUITES = HERE.parents[1]
-TREES = (SUITES / "impls" / "pytorch", SUITES / "peers", SUITES / "test")
+TREES = (SUITES / "python", SUITES / "peers", SUITES / "test")
 
 
 def names_in(folder: Path) -> set[str]:
@@ -37,9 +37,11 @@ def installed() -> set[str]:
 
 
 def collisions(trees: tuple[Path, ...], taken: set[str]) -> list[str]:
-    """Modules and packages by path, wherever in the trees they lie."""
+    """Modules and packages by path, wherever in the trees they lie. What is inside a package has the
+    package's name in its own (lockstep.torch), and hides nothing."""
     return sorted(str(path) for tree in trees for path in tree.rglob("*")
-                  if (path.suffix == ".py" or (path / "__init__.py").exists()) and path.stem in taken)
+                  if (path.suffix == ".py" or (path / "__init__.py").exists()) and path.stem in taken
+                  and not (path.parent / "__init__.py").exists())
 
 
 class Names(unittest.TestCase):
@@ -59,7 +61,7 @@ class Names(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             tree = Path(folder)
             (tree / "deep" / "numpy").mkdir(parents=True)
-            for file in ("cuda.py", "fine.py", "deep/copy.py", "deep/numpy/__init__.py"):
+            for file in ("cuda.py", "fine.py", "deep/copy.py", "deep/numpy/__init__.py", "deep/numpy/torch.py"):
                 (tree / file).touch()
             found = collisions((tree,), set(sys.stdlib_module_names) | newest())
             self.assertEqual(found, [str(tree / name) for name in

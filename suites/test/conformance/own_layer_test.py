@@ -15,12 +15,12 @@ import types
 import unittest
 from pathlib import Path
 
-PYTORCH = Path(__file__).resolve().parents[2] / "impls" / "pytorch"
-sys.path.insert(0, str(PYTORCH))
+PACKAGE = Path(__file__).resolve().parents[2] / "python"
+sys.path.insert(0, str(PACKAGE))
 
-from lockstep_pytorch import under_test
-from lockstep_pytorch.driver import Driver, Refused
-from lockstep_pytorch.errors import STATUSES, Refusal, report_of
+from lockstep.driver import Driver, Refused
+from lockstep.errors import STATUSES, Refusal, report_of
+from lockstep.torch import under_test
 
 LAYER = '''
 """A layer that does what its name says, by the input; otherwise DistributedDataParallel."""
@@ -46,13 +46,12 @@ class Never(Own):
 '''
 ADAPTER = '''
 import sys
-sys.path.insert(0, {pytorch!r})
+sys.path.insert(0, {package!r})
 sys.path.insert(0, {here!r})
-import adapter
-from lockstep_pytorch import rank
+from lockstep.torch import __main__, rank
 import own_layer
 rank.DistributedDataParallel = own_layer.{layer}
-sys.exit(adapter.main())
+sys.exit(__main__.main())
 '''
 
 
@@ -123,11 +122,11 @@ class Whole(unittest.TestCase):
 
     def script(self, layer: str) -> Path:
         path = self.here / f"{layer.lower()}_adapter.py"
-        path.write_text(ADAPTER.format(pytorch=str(PYTORCH), here=str(self.here), layer=layer), encoding="utf-8")
+        path.write_text(ADAPTER.format(package=str(PACKAGE), here=str(self.here), layer=layer), encoding="utf-8")
         return path
 
     def test_by_the_protocol(self) -> None:
-        driver = Driver(program=self.script("Own"), stderr=subprocess.DEVNULL)
+        driver = Driver(program=(str(self.script("Own")),), stderr=subprocess.DEVNULL)
         self.assertEqual((driver.about["name"], driver.about["version"]), ("own_layer.Own", "3.1.4"))
         self.assertFalse({"split", "buckets", "sampler", "parallel"} & {*driver.about["capabilities"]})
         weight = {"kind": "affine", "weight": [2], "with_bias": False}

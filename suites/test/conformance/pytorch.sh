@@ -4,11 +4,12 @@
 # a version is known to fail (pytorch_known.txt) must fail as known, and nothing else may: a pass
 # that was not expected is said, too. 77 where there is no PyTorch.
 # short: without more ranks than four and models of many parameters, which take two fifths of the time.
-# usage: pytorch.sh LOCKSTEP PYTHON ADAPTER [short]
+# usage: pytorch.sh LOCKSTEP PYTHON [short]
 set -eu
 
 lockstep=$1
-impl="exec:'$2' '$3'"
+package=$(cd "$(dirname -- "${BASH_SOURCE[0]}")/../../python" && pwd -P)
+impl="exec:PYTHONPATH='$package' exec '$2' -m lockstep.torch"
 known=$(dirname -- "${BASH_SOURCE[0]}")/pytorch_known.txt
 cases='SPLIT-01.sizes,SPLIT-01.large,SPLIT-01.known,SPLIT-02.fewer,SPLIT-03.count,SPLIT-04.sizes'
 cases=$cases',SPLIT-05.sizes,SPLIT-06.ceil'
@@ -21,7 +22,7 @@ version=$("$2" -c 'import torch; print(torch.__version__)' 2>/dev/null) || {
 "$lockstep" check --impl "$impl" --impl-options trace_buckets --only 'DDP-11*,DDP-12*,DDP-15*'
 
 areas=$("$lockstep" check --profile ddp --list | sed -n 's/^\([A-Z]*\)-[0-9].*/\1/p' | sort -u)
-if [ "${4-}" = short ]; then
+if [ "${3-}" = short ]; then
     areas=$(grep -vx -e COUNT -e SIZE <<<"$areas")
 fi
 status=0

@@ -5,8 +5,8 @@ import torch
 import torch.distributed
 from torch.utils.data import DistributedSampler
 
+from ..errors import Refusal
 from .arrays import DTYPES
-from .errors import Refusal
 
 
 def split(rows: int, devices: int) -> list[int]:

@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
-"""adapter.py: PyTorch as an implementation under test (exec/PROTOCOL.md).
+"""__main__.py: PyTorch as an implementation under test (suites/impls/exec/PROTOCOL.md).
 
-    lockstep check --impl exec:'python3 suites/impls/pytorch/adapter.py'
+    PYTHONPATH=suites/python lockstep check --impl exec:'python3 -m lockstep.torch'
 
 Without a GPU it offers what PyTorch does on a CPU: chunk, the bucket assignment, the sampler and
 DistributedDataParallel over gloo. With GPUs also DataParallel and its primitives; that part
@@ -10,9 +9,6 @@ DistributedDataParallel over gloo. With GPUs also DataParallel and its primitive
 
 The layer under test is rank.DistributedDataParallel, and an answer to `open` has its name: docs/my-layer.md
 says how to put another one there.
-
-The rest is in the package lockstep_pytorch: Python looks for modules beside this file first, and what
-lies here must not have the name of a module that PyTorch imports (names_test.py).
 
 Only answers go to standard output: everything PyTorch or a library prints goes to standard error.
 """
@@ -43,8 +39,8 @@ def serve(answers: TextIO) -> None:
     """Reads one request line and writes one answer line."""
     import torch
 
-    from lockstep_pytorch.nursery import Nursery
-    from lockstep_pytorch.session import Session
+    from .nursery import Nursery
+    from .session import Session
 
     nursery = Nursery(answers.fileno())
     torch.set_num_threads(1)
@@ -57,8 +53,8 @@ def serve(answers: TextIO) -> None:
 
 def answer_all(answers: TextIO, session: Any) -> None:
     """Serves until the session is closed, or there are no more requests."""
-    from lockstep_pytorch.errors import Refusal, report_of
-    from lockstep_pytorch.protocol import Request, error_json, read_request, write_line
+    from ..errors import Refusal, report_of
+    from ..protocol import Request, error_json, read_request, write_line
 
     for line in sys.stdin:
         number = None

@@ -16,8 +16,8 @@ import sys
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
+from ..errors import Refusal
 from . import rank
-from .errors import Refusal
 
 MESSAGE = 1 << 16
 MOST_FDS = 65

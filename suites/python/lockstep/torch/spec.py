@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
+from ..errors import HOST, Refusal, there
 from .arrays import device_of
-from .errors import HOST, Refusal, there
 
 COMMON = {"kind", "name", "device", "frozen"}
 

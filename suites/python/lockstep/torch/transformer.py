@@ -6,7 +6,7 @@ import math
 import torch
 from torch.nn import functional
 
-from .errors import Refusal
+from ..errors import Refusal
 from .layers import Embedding, Layer
 from .spec import Spec
 

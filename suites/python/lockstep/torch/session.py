@@ -8,14 +8,14 @@ from typing import Any
 
 import torch
 
+from ..arrays import Array
+from ..errors import HOST, Refusal, there
+from ..protocol import Request, array_json
 from . import gpu, primitives, rank, under_test
-from .arrays import Array
 from .description import of_ranks
-from .errors import HOST, Refusal, there
 from .model import AdamW, Bucket, Forward, Model, Result, Step
 from .nursery import Nursery
 from .place import Visit
-from .protocol import Request, array_json
 from .ranks import DistributedModel, Pool
 
 VERSION = 1

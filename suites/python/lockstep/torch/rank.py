@@ -19,7 +19,7 @@ import torch.distributed as dist
 from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
 from torch.nn.parallel import DistributedDataParallel
 
-from .errors import Refusal, report_of
+from ..errors import Refusal, report_of
 from .model import Bucket, Forward, Model, Result, Step
 from .place import here
 

@@ -6,8 +6,8 @@ import time
 
 import torch
 
+from ..errors import FAULTS, STATUSES
 from .arrays import device_of, number_of
-from .errors import FAULTS, STATUSES
 from .layers import Layer, per_replica
 from .place import here
 from .spec import Spec

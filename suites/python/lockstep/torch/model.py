@@ -9,9 +9,10 @@ from typing import Any, Callable
 
 import torch
 
-from .arrays import Array, array_of, arrays_of, device_of, number_of, tensor_of
+from ..arrays import Array
+from ..errors import Refusal
+from .arrays import array_of, arrays_of, device_of, number_of, tensor_of
 from .description import read_model, values_of
-from .errors import Refusal
 from .place import Log, Visit
 
 

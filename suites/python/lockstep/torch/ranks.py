@@ -14,8 +14,8 @@ import tempfile
 import time
 from typing import Any
 
-from .arrays import Array
-from .errors import Refusal, Report, Reported
+from ..arrays import Array
+from ..errors import Refusal, Report, Reported
 from .model import Forward, Result, Step
 from .nursery import Nursery
 

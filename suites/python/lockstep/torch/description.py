@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
+from ..errors import HOST, Refusal
 from .arrays import number_of
-from .errors import HOST, Refusal
 from .layers import LAYERS, Affine, Borrow, Layer, Tensors
 from .place import Log, here
 from .probes import PROBES

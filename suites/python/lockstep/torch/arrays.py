@@ -2,11 +2,11 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 
 import torch
 
-from .errors import HOST, Refusal
+from ..arrays import Array
+from ..errors import HOST, Refusal
 
 DTYPES = {
     "f32": torch.float32,
@@ -15,17 +15,6 @@ DTYPES = {
     "i64": torch.int64,
 }
 WORDS = {dtype: word for word, dtype in DTYPES.items()}
-
-
-@dataclass
-class Array:
-    """struct impl_array. None stands for an array of dtype IMPL_NONE."""
-
-    dtype: str
-    dims: list[int]
-    device: int
-    needs_grad: bool
-    data: bytes
 
 
 def device_of(number: int) -> torch.device:

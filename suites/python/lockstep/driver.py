@@ -2,13 +2,15 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-ADAPTER = Path(__file__).parent.with_name("adapter.py")
+PACKAGE = Path(__file__).resolve().parents[1]
+ADAPTER = ("-m", "lockstep.torch")
 
 
 class Refused(Exception):
@@ -36,8 +38,9 @@ def values(answer: dict | None) -> list[float] | None:
 class Driver:
     """An adapter process with an open session."""
 
-    def __init__(self, options: str = "", program: Path = ADAPTER, **process: Any):
-        self.process = subprocess.Popen([sys.executable, str(program)], stdin=subprocess.PIPE,
+    def __init__(self, options: str = "", program: tuple[str, ...] = ADAPTER, **process: Any):
+        process["env"] = {**process.get("env", os.environ), "PYTHONPATH": str(PACKAGE)}
+        self.process = subprocess.Popen([sys.executable, *program], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, **process)
         self.number = 0
         self.about = self.ask("open", version=1, devices="host", options=options, host_only=False,

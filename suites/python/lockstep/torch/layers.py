@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch.nn import functional
 
-from .errors import Refusal
+from ..errors import Refusal
 from .place import here
 from .spec import Spec
 

@@ -12,9 +12,10 @@ import torch
 from torch.nn import parallel
 from torch.nn.parallel import comm
 
-from .arrays import Array, array_of, arrays_of, device_of, tensor_of
+from ..arrays import Array
+from ..errors import HOST
+from .arrays import array_of, arrays_of, device_of, tensor_of
 from .description import Block, read_model, values_of
-from .errors import HOST
 from .place import Log, Visit
 
 BUFFER: int = inspect.signature(comm.broadcast_coalesced).parameters["buffer_size"].default

@@ -1,0 +1,1 @@
+"""PyTorch as an implementation under test: python -m lockstep.torch"""
