@@ -43,8 +43,11 @@ class Driver:
         self.process = subprocess.Popen([sys.executable, *program], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, **process)
         self.number = 0
-        self.about = self.ask("open", version=1, devices="host", options=options, host_only=False,
-                              seed=0)
+        try:
+            self.about = self.ask("open", version=1, devices="host", options=options, host_only=False, seed=0)
+        except Refused:
+            self.close()
+            raise
 
     def ask(self, op: str, **fields: Any) -> dict[str, Any]:
         """Asks for one operation."""

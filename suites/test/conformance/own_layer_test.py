@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import types
 import unittest
 from pathlib import Path
+from typing import Any
 
 PACKAGE = Path(__file__).resolve().parents[2] / "python"
 sys.path.insert(0, str(PACKAGE))
@@ -23,8 +25,11 @@ from lockstep.errors import STATUSES, Refusal, report_of
 from lockstep.torch import under_test
 
 LAYER = '''
-"""A layer that does what its name says, by the input; otherwise DistributedDataParallel."""
+"""Layers that do what their names say, by the input; otherwise DistributedDataParallel."""
+import contextlib
 import os
+import torch
+import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 __version__ = "3.1.4"
 
@@ -43,16 +48,97 @@ class Own(DistributedDataParallel):
 class Never(Own):
     def __init__(self, *arguments, **options):
         raise Stumbles("before it was built")
+
+class Local(torch.nn.Module):
+    """Reduces nothing, and has neither a search nor methods."""
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+    def forward(self, *inputs):
+        return self.module(*inputs)
+
+class Every:
+    """Has every method, and does each otherwise than PyTorch."""
+    def __init__(self, model, rank, world):
+        self.model, self.rank, self.world, self.quiet = model, rank, world, False
+
+    def __call__(self, *inputs):
+        return tuple(output + 1000 for output in self.model(*inputs))
+
+    def backward(self, outputs, gradients):
+        torch.autograd.backward(outputs, [(100 if self.quiet else 10) * gradient for gradient in gradients])
+
+    def all(self, tensor):
+        found = [torch.empty_like(tensor) for _ in range(self.world)]
+        dist.all_gather(found, tensor.detach())
+        return torch.stack(found).sum(0)
+
+    def grad(self, name, parameter):
+        return None if parameter.grad is None else self.all(parameter.grad)
+
+    def value(self, name, parameter):
+        assert name == "0.weight", name
+        return self.all(parameter)
+
+    def set_value(self, name, parameter, value):
+        parameter.data.copy_(value + self.rank)
+
+    def step(self, lr, momentum):
+        for parameter in self.model.parameters():
+            parameter.data += lr + momentum
+
+    def zero_grad(self):
+        for parameter in self.model.parameters():
+            parameter.grad = torch.full_like(parameter, 7)
+
+    def to(self, device):
+        assert device == torch.device("cpu"), device
+        for parameter in self.model.parameters():
+            parameter.data.fill_(33)
+
+    @contextlib.contextmanager
+    def no_sync(self):
+        self.quiet = True
+        yield
+        self.quiet = False
+
+    @contextlib.contextmanager
+    def join(self):
+        yield
+
+def function(model, rank, world):
+    return Own(model)
+
+def said(model, rank, world) -> Own:
+    return Own(model)
+
+def stumbles(model, rank, world):
+    raise Stumbles("before it returned")
+
+def strange(first, second, third, fourth):
+    pass
+
+number = 3
 '''
-ADAPTER = '''
-import sys
-sys.path.insert(0, {package!r})
-sys.path.insert(0, {here!r})
-from lockstep.torch import __main__, rank
-import own_layer
-rank.DistributedDataParallel = own_layer.{layer}
-sys.exit(__main__.main())
+# A process group of Python, which PyTorch 1.13 and the newest both know.
+BACKEND = '''
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+from torch._C._distributed_c10d import ProcessGroupGloo
+
+def create(store, rank, world, timeout):
+    print("created for", rank, "of", world, flush=True)
+    return ProcessGroupGloo(store, rank, world, timeout)
+
+dist.Backend.register_backend("home_made", create)
+
+class Own(DistributedDataParallel):
+    pass
 '''
+
+WEIGHT = {"kind": "affine", "weight": [2], "with_bias": False}
 
 
 class Strange(Exception):
@@ -120,41 +206,148 @@ class Whole(unittest.TestCase):
         self.here = Path(folder.name)
         (self.here / "own_layer.py").write_text(LAYER, encoding="utf-8")
 
-    def script(self, layer: str) -> Path:
-        path = self.here / f"{layer.lower()}_adapter.py"
-        path.write_text(ADAPTER.format(package=str(PACKAGE), here=str(self.here), layer=layer), encoding="utf-8")
-        return path
+    def driver(self, layer: str, options: str = "", **process: Any) -> Driver:
+        """Of a layer of that module."""
+        driver = Driver(options, ("-m", "lockstep.torch", layer), cwd=self.here, **process)
+        self.addCleanup(driver.close)
+        return driver
 
     def test_by_the_protocol(self) -> None:
-        driver = Driver(program=(str(self.script("Own")),), stderr=subprocess.DEVNULL)
+        driver = self.driver("own_layer:Own", stderr=subprocess.DEVNULL)
         self.assertEqual((driver.about["name"], driver.about["version"]), ("own_layer.Own", "3.1.4"))
-        self.assertFalse({"split", "buckets", "sampler", "parallel"} & {*driver.about["capabilities"]})
-        weight = {"kind": "affine", "weight": [2], "with_bias": False}
-        self.assertEqual(driver.model(weight, ranks=2).forward([1.0], [2.0]), [[2.0], [4.0]])
+        self.assertEqual({"split", "buckets", "sampler", "parallel"} & {*driver.about["capabilities"]}, set())
+        self.assertLessEqual({"ddp", "find_unused", "adamw"}, {*driver.about["capabilities"]})
+        self.assertEqual(driver.model(WEIGHT, ranks=2).forward([1.0], [2.0]), [[2.0], [4.0]])
         for first, words in ((77.0, "Stumbles: over its own feet"), (78.0, "rank 1 died")):
-            model = driver.model(weight, ranks=2)
+            model = driver.model(WEIGHT, ranks=2)
             with self.assertRaises(Refused) as caught:
                 model.forward([1.0], [first])
             self.assertEqual(caught.exception.error["status"], "fault")
             self.assertIn(words, caught.exception.error["text"])
-        self.assertEqual(driver.close(), 0)
+
+    def test_pytorch_itself(self) -> None:
         driver = Driver()
+        self.addCleanup(driver.close)
         self.assertEqual(driver.about["name"], "torch.nn.parallel.distributed.DistributedDataParallel")
         self.assertIn("sampler", driver.about["capabilities"])
-        driver.close()
+
+    def test_what_it_lacks_is_not_claimed(self) -> None:
+        driver = self.driver("own_layer:Local")
+        self.assertEqual({"find_unused", "join"} & {*driver.about["capabilities"]}, set())
+        self.assertIn("adamw", driver.about["capabilities"])
+        model = driver.model(WEIGHT, ranks=2)
+        self.assertEqual(model.forward([1.0], [3.0]), [[2.0], [6.0]])
+        model.backward()
+        self.assertEqual(model.every("grad", 0), [[1.0], [3.0]])
+        for fields, word in (({"no_sync": True}, "no_sync()"), ({"active": [True, False]}, "join()")):
+            with self.assertRaises(Refused) as caught:
+                model.forward([1.0], None if "active" in fields else [3.0], **fields)
+            self.assertEqual(caught.exception.error["status"], "notsup")
+            self.assertIn(f"own_layer.Local has no {word}", caught.exception.error["text"])
+
+    def test_every_method_is_used(self) -> None:
+        driver = self.driver(str(self.here / "own_layer.py:Every"))
+        self.assertEqual(driver.about["name"], "own_layer.Every")
+        self.assertNotIn("adamw", driver.about["capabilities"])
+        model = driver.model(WEIGHT, ranks=2)
+        self.assertEqual(model.every("value", 0), [[4.0], [4.0]])
+        model.set("value", 0, [5.0], rank=1)
+        self.assertEqual(model.every("value", 0), [[8.0], [8.0]])
+        self.assertEqual(model.forward([1.0], [2.0]), [[1002.0], [1012.0]])
+        model.backward()
+        self.assertEqual(model.every("grad", 0), [[30.0], [30.0]])
+        model.zero_grad()
+        self.assertEqual(model.every("grad", 0), [[14.0], [14.0]])
+        model.forward([1.0], [2.0], no_sync=True)
+        model.backward()
+        self.assertEqual(model.every("grad", 0), [[314.0], [314.0]])
+        model.forward([1.0], [2.0])
+        model.backward()
+        self.assertEqual(model.every("grad", 0), [[344.0], [344.0]])
+        model.step(0.5, 0.25)
+        self.assertEqual(model.every("value", 0), [[9.5], [9.5]])
+        model.ask("to", device=-1)
+        self.assertEqual(model.every("value", 0), [[66.0], [66.0]])
+
+    def test_functions(self) -> None:
+        """What they return is known by two ranks that call them, or by what they say."""
+        for name in ("function", "said"):
+            driver = self.driver(f"own_layer:{name}")
+            self.assertEqual(driver.about["name"], f"own_layer.{name}")
+            self.assertNotIn("find_unused", driver.about["capabilities"])
+            model = driver.model(WEIGHT, ranks=2)
+            model.forward([1.0], [3.0])
+            model.backward()
+            self.assertEqual(model.every("grad", 0), [[2.0], [2.0]])
+
+    def test_mistakes_are_one_line(self) -> None:
+        for layer, words in (
+                ("own_layer", "'own_layer' is not MODULE:NAME"), ("own_layer:Nothing", "own_layer has no 'Nothing'"),
+                ("own_layer:number", "own_layer:number is no class and no function"),
+                ("no_such:Own", "there is no module 'no_such'"), ("no.such:Own", "there is no module 'no'"),
+                ("no_such.py:Own", "there is no file "), ("needs:Own", "needs cannot be imported: there is no module 'no_such'"),
+                ("broken_off.py:Own", "broken_off.py cannot be imported: SyntaxError"),
+                ("ends:Own", "ends cannot be imported: SystemExit: 3"),
+                ("own_layer:strange", "takes (first, second, third, fourth)")):
+            (self.here / "needs.py").write_text("import no_such\n", encoding="utf-8")
+            (self.here / "ends.py").write_text("raise SystemExit(3)\n", encoding="utf-8")
+            (self.here / "broken_off.py").write_text("class Own(\n", encoding="utf-8")
+            with self.subTest(layer):
+                with self.assertRaises(Refused) as caught:
+                    self.driver(layer)
+                self.assertEqual(caught.exception.error["status"], "inval")
+                self.assertIn(words, caught.exception.error["text"])
+
+    def test_backends(self) -> None:
+        (self.here / "home.py").write_text(BACKEND, encoding="utf-8")
+        with (self.here / "words").open("w+") as words:
+            driver = self.driver("home:Own", "backend=home_made", stderr=words)
+            model = driver.model(WEIGHT, ranks=2)
+            model.forward([1.0], [3.0])
+            model.backward()
+            self.assertEqual(model.every("grad", 0), [[2.0], [2.0]])
+            words.seek(0)
+            self.assertIn("created for 1 of 2", words.read())
+        for options, word in (("backend=home_made", "backend 'home_made': this PyTorch has gloo"), ("backend=", "unknown option"),
+                              ("foo", "unknown option 'foo'; there are backend=NAME, find_unused_parameters")):
+            with self.assertRaises(Refused) as caught:
+                self.driver("own_layer:Own", options)
+            self.assertIn(word, caught.exception.error["text"])
+
+    def check(self, layer: str) -> tuple[int, Any]:
+        """The exit status and the record of a check, or its words if there is none."""
+        command = f"exec:PYTHONPATH='{PACKAGE}' exec '{sys.executable}' -B -m lockstep.torch {layer}"
+        done = subprocess.run([LOCKSTEP, "check", "--impl", command, "--only", "DDP-01*", "--format", "json"],
+                              capture_output=True, text=True, timeout=300, check=False, cwd=self.here)
+        return done.returncode, json.loads(done.stdout) if done.stdout.startswith("{") else done.stderr + done.stdout
 
     def test_by_the_suite(self) -> None:
         """FAIL and exit status 1, not BROKEN and 2."""
-        done = subprocess.run([LOCKSTEP, "check", "--impl", f"exec:'{sys.executable}' -B '{self.script('Never')}'",
-                               "--only", "DDP-01*", "--format", "json"], capture_output=True, text=True, timeout=300,
-                              check=False)
-        self.assertEqual(done.returncode, 1, done.stderr + done.stdout)
-        record = json.loads(done.stdout)
-        self.assertEqual((record["impl"]["name"], record["impl"]["version"]), ("own_layer.Never", "3.1.4"))
-        self.assertGreater(len(record["cases"]), 3)
-        for case in record["cases"]:
-            self.assertEqual(case["verdict"], "FAIL", case)
-            self.assertIn("Stumbles: before it was built", case["reason"])
+        for layer, text in (("Never", "before it was built"), ("stumbles", "before it returned")):
+            status, record = self.check(f"own_layer:{layer}")
+            self.assertEqual(status, 1, record)
+            self.assertEqual((record["impl"]["name"], record["impl"]["version"]), (f"own_layer.{layer}", "3.1.4"))
+            self.assertGreater(len(record["cases"]), 3)
+            for case in record["cases"]:
+                self.assertEqual(case["verdict"], "FAIL", case)
+                self.assertIn(f"Stumbles: {text}", case["reason"])
+
+    def test_a_mistake_by_the_suite(self) -> None:
+        status, record = self.check("own_layer:Nothing")
+        self.assertEqual(status, 2, record)
+        self.assertIn("own_layer has no 'Nothing'", json.dumps(record))
+
+
+class Help(unittest.TestCase):
+    def test_it_fits_on_a_screen(self) -> None:
+        done = subprocess.run([sys.executable, "-m", "lockstep.torch", "--help"], capture_output=True, text=True, check=True,
+                              env={**os.environ, "PYTHONPATH": str(PACKAGE)})
+        lines = done.stdout.splitlines()
+        self.assertLessEqual(len(lines), 32)
+        self.assertLessEqual(max(map(len, lines)), 115)
+        for method in (*under_test.METHODS, "__call__", "backend=NAME"):
+            if method != "register_comm_hook":
+                self.assertIn(method, done.stdout)
 
 
 if __name__ == "__main__":

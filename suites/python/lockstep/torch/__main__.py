@@ -1,42 +1,37 @@
-"""__main__.py: PyTorch as an implementation under test (suites/impls/exec/PROTOCOL.md).
+"""Puts a data-parallel layer for PyTorch under test: python -m lockstep.torch [MODULE:NAME]
 
-    PYTHONPATH=suites/python lockstep check --impl exec:'python3 -m lockstep.torch'
+MODULE is a module, or a file that ends in .py. Without MODULE:NAME PyTorch's DistributedDataParallel is tested.
+This program reads requests and writes answers, so `lockstep check` runs it:
 
-Without a GPU it offers what PyTorch does on a CPU: chunk, the bucket assignment, the sampler and
-DistributedDataParallel over gloo. With GPUs also DataParallel and its primitives; that part
-(gpu.py) has not been run yet. --impl-options: find_unused_parameters, divide_by_active, trace_buckets
-(reductions go through a communication hook that notes them).
+    lockstep check --impl torch:MODULE:NAME [--impl-options WORDS] --area DDP,COUNT,SIZE,SHAPE
 
-The layer under test is rank.DistributedDataParallel, and an answer to `open` has its name: docs/my-layer.md
-says how to put another one there.
+NAME is a class in the place of DistributedDataParallel, NAME(module, find_unused_parameters=..), or a class or
+function NAME(model, rank, world). The result has any of these; what it lacks PyTorch does for the model:
 
-Only answers go to standard output: everything PyTorch or a library prints goes to standard error.
-"""
+    __call__(*inputs)               the forward
+    backward(outputs, gradients)    in the place of torch.autograd.backward
+    grad(name, parameter)           the whole gradient, or None; all ranks ask at once
+    value(name, parameter)          the whole value; all ranks ask at once
+    set_value(name, parameter, v)   writes a value
+    step(lr, momentum)              a step of SGD; without it torch.optim's
+    zero_grad(), to(device)         sets all gradients to None; moves
+    no_sync()                       a context: gradients stay local. Of NAME(model, rank, world) the
+                                    backward is in it, too
+    join()                          a context for ranks with fewer batches
+
+WORDS: backend=NAME (gloo, nccl, mpi, ucc, or one that MODULE registers), find_unused_parameters,
+divide_by_active (join), trace_buckets (reductions go through a communication hook that notes them)."""
 from __future__ import annotations
 
-import os
 import sys
-import traceback
-from typing import Any, TextIO
+from typing import TextIO
 
-OPERATIONS = ("open", "close", "reset", "split", "scatter", "gather", "broadcast", "reduce", "apply",
-              "buckets", "sampler", "model_open", "model_close", "params", "param", "set", "get",
-              "to", "zero_grad", "forward", "backward", "step")
+from ..adapter import answer_all, run
+from .under_test import PYTORCH
 
 
-def answers_only() -> TextIO:
-    """Keeps standard output for the answers, also from C code and child processes. Python also
-    writes no files next to the sources."""
-    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    sys.dont_write_bytecode = True
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    return answers
-
-
-def serve(answers: TextIO) -> None:
-    """Reads one request line and writes one answer line."""
+def work(answers: TextIO) -> None:
+    """Starts the process that ranks are forked from, then answers."""
     import torch
 
     from .nursery import Nursery
@@ -44,49 +39,18 @@ def serve(answers: TextIO) -> None:
 
     nursery = Nursery(answers.fileno())
     torch.set_num_threads(1)
-    session = Session(nursery)
     try:
-        answer_all(answers, session)
+        answer_all(answers, Session(nursery, sys.argv[1] if len(sys.argv) > 1 else PYTORCH))
     finally:
         nursery.close()
 
 
-def answer_all(answers: TextIO, session: Any) -> None:
-    """Serves until the session is closed, or there are no more requests."""
-    from ..errors import Refusal, report_of
-    from ..protocol import Request, error_json, read_request, write_line
-
-    for line in sys.stdin:
-        number = None
-        try:
-            fields = read_request(line)
-            number = fields.get("id")
-            if fields["op"] not in OPERATIONS:
-                raise Refusal("notsup", f"no operation '{fields['op'][:40]}'")
-            answer = {"id": number, "ok": getattr(session, fields["op"])(Request(fields))}
-        except Exception as error:
-            answer = {"id": number, "error": error_json(report_of(error))}
-            fields = {}
-        write_line(answers, answer)
-        if fields.get("op") == "close":
-            return
-    session.close(Request({}))
-
-
 def main() -> int:
-    """Runs the adapter; it never ends without a message on standard error."""
-    if sys.argv[1:] in (["-h"], ["--help"]):
-        print(__doc__, end="")
-        return 0
-    answers = answers_only()
-    try:
-        serve(answers)
-    except KeyboardInterrupt:
-        return 130
-    except BaseException:
-        traceback.print_exc()
-        return 1
-    return 0
+    """Reads the command line."""
+    if len(sys.argv) > 2 or any(word.startswith("-") for word in sys.argv[1:]):
+        print(__doc__)
+        return 0 if sys.argv[1:] in (["-h"], ["--help"]) else 2
+    return run(work)
 
 
 if __name__ == "__main__":

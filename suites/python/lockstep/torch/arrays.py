@@ -39,10 +39,21 @@ def tensor_of(array: Array) -> torch.Tensor:
     return tensor.to(device_of(array.device))
 
 
+def cut_as(tensor: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """Returns the part of the values that a rank has of a tensor, which is all of it unless it is a DTensor."""
+    if not hasattr(tensor, "full_tensor"):
+        return values
+    from torch.distributed.tensor import distribute_tensor
+
+    return distribute_tensor(values, tensor.device_mesh, tensor.placements, src_data_rank=None)
+
+
 def array_of(tensor: torch.Tensor | None) -> Array | None:
     """Returns the present values of a tensor, and its device."""
     if tensor is None:
         return None
+    if hasattr(tensor, "full_tensor"):  # in parts: all ranks come here at once
+        tensor = tensor.full_tensor()
     if tensor.is_sparse:
         tensor = tensor.to_dense()
     if tensor.dtype not in WORDS:

@@ -11,7 +11,7 @@ import torch
 
 from ..arrays import Array
 from ..errors import Refusal
-from .arrays import array_of, arrays_of, device_of, number_of, tensor_of
+from .arrays import array_of, arrays_of, cut_as, device_of, number_of, tensor_of
 from .description import read_model, values_of
 from .place import Log, Visit
 
@@ -24,6 +24,7 @@ class Slot:
     owner: torch.nn.Module
     key: str
     buffer: bool
+    dims: list[int]
 
     @property
     def tensor(self) -> torch.Tensor:
@@ -111,16 +112,16 @@ def slots_of(module: torch.nn.Module) -> list[Slot]:
             for key, tensor in table.items():
                 if tensor is not None and id(tensor) not in seen:
                     seen.add(id(tensor))
-                    slots.append(Slot(f"{prefix}.{key}".lstrip("."), part, key, buffer))
+                    slots.append(Slot(f"{prefix}.{key}".lstrip("."), part, key, buffer, list(tensor.shape)))
     return slots
 
 
 class Model:
     """impl_model of one process."""
 
-    def __init__(self, description: str, devices: int):
+    def __init__(self, description: str, devices: int, device: int | None = None):
         self.log = Log()
-        self.block = read_model(description, devices, self.log)
+        self.block = read_model(description, devices, self.log, device)
         self.runner: Callable[..., tuple[torch.Tensor, ...]] = self.block
         self.slots = slots_of(self.block)
         self.pending: list[tuple[list[torch.Tensor], tuple[torch.Tensor, ...]]] = []
@@ -140,26 +141,30 @@ class Model:
         """Describes parameter or buffer i."""
         slot = self.slot(i)
         tensor = slot.tensor
-        return Param(slot.name, "f32", list(tensor.shape), number_of(tensor.device), slot.buffer,
+        return Param(slot.name, "f32", slot.dims, number_of(tensor.device), slot.buffer,
                      not slot.buffer and not tensor.requires_grad)
 
     def set(self, what: str, i: int, array: Array | None) -> None:
         """Sets a value or a gradient."""
-        tensor = self.slot(i).tensor
+        slot = self.slot(i)
+        tensor = slot.tensor
         if array is None:
             if what != "grad":
                 raise Refusal("inval", "only a gradient can be none")
             tensor.grad = None
             return
         values = tensor_of(array).to(tensor.device)
-        if values.shape != tensor.shape or values.dtype != tensor.dtype:
-            raise Refusal("shape", f"{self.slot(i).name} is {list(tensor.shape)}, the array "
-                                   f"{list(values.shape)}")
+        if list(values.shape) != slot.dims or values.dtype != tensor.dtype:
+            raise Refusal("shape", f"{slot.name} is {slot.dims}, the array {list(values.shape)}")
         if what == "grad":
-            tensor.grad = values
+            tensor.grad = cut_as(tensor, values)
         else:
-            with torch.no_grad():
-                tensor.copy_(values)
+            self.set_value(slot, values)
+
+    def set_value(self, slot: Slot, values: torch.Tensor) -> None:
+        """Writes into a parameter or buffer."""
+        with torch.no_grad():
+            slot.tensor.copy_(cut_as(slot.tensor, values))
 
     def get(self, what: str, i: int) -> Array | None:
         """Returns a value or a gradient."""
@@ -234,5 +239,9 @@ class Model:
                 raise Refusal("shape", f"the gradient is {list(gradient.shape)}, the output "
                                        f"{list(output.shape)}")
         if pairs:
-            torch.autograd.backward([pair[0] for pair in pairs], [pair[1] for pair in pairs])
+            self.differentiate([pair[0] for pair in pairs], [pair[1] for pair in pairs])
         return Result([array_of(tensor.grad) for tensor in inputs], [])
+
+    def differentiate(self, outputs: list[torch.Tensor], gradients: list[torch.Tensor]) -> None:
+        """Adds to the gradients of all parameters and inputs."""
+        torch.autograd.backward(outputs, gradients)

@@ -2,11 +2,12 @@
 
 PyTorch takes seconds to import, and what its first DistributedDataParallel imports takes as long
 again. So the adapter is copied once, before it has used PyTorch (neither CUDA nor autograd's
-threads survive a fork), and the copy forks every rank. multiprocessing's fork server is no help:
+threads survive a fork), and the copy imports the layer under test and forks every rank. multiprocessing's fork server is no help:
 it looks for the modules to preload without our sys.path, and is silent when it finds none.
 """
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import pickle
@@ -14,10 +15,11 @@ import signal
 import socket
 import sys
 from multiprocessing.connection import Connection
-from typing import Any, NoReturn
+from typing import Any, Callable, NoReturn
 
-from ..errors import Refusal
-from . import rank
+from ..errors import Refusal, Report, Reported, report_of
+from . import rank, under_test
+from .under_test import About, Options
 
 MESSAGE = 1 << 16
 MOST_FDS = 65
@@ -48,8 +50,15 @@ class Nursery:
             raise Refusal("broken", "the process that starts ranks has ended")
         return pickle.loads(answer)
 
+    def about(self, options: Options) -> About:
+        """Describes the layer under test, which is imported there."""
+        found = self.ask(("about", options), [])
+        if isinstance(found, Report):
+            raise Reported(found)
+        return found
+
     def start(self, ends: list[Connection], alive: Connection, store: str,
-              options: dict[str, bool]) -> list[int]:
+              options: Options) -> list[int]:
         """Starts a process for each end, and returns their numbers."""
         return self.ask(("start", store, options), [*ends, alive])
 
@@ -65,15 +74,22 @@ class Nursery:
         os.waitpid(self.process, 0)
 
 
+def about(options: Options) -> About | Report:
+    try:
+        found = under_test.find(options.layer).about()
+        rank.check_backend(options.backend)
+        return found
+    except Exception as error:
+        return report_of(error)
+
+
 def import_late() -> None:
     for name in LATE:
-        try:
+        with contextlib.suppress(ImportError):  # not in this PyTorch: then nothing imports it later either
             importlib.import_module(name)
-        except ImportError:
-            pass  # not in this PyTorch: then nothing imports it later either
 
 
-def become_rank(number: int, fds: list[int], store: str, options: dict[str, bool]) -> NoReturn:
+def become_rank(number: int, fds: list[int], store: str, options: Options) -> NoReturn:
     """Becomes a rank. `fds`: one end for each rank, and one that is closed when the adapter
     ends."""
     for fd in {*fds} - {fds[number], fds[-1]}:
@@ -84,7 +100,7 @@ def become_rank(number: int, fds: list[int], store: str, options: dict[str, bool
         os._exit(0)
 
 
-def start(requests: socket.socket, fds: list[int], store: str, options: dict[str, bool]) -> list[int]:
+def start(requests: socket.socket, fds: list[int], store: str, options: Options) -> list[int]:
     import_late()
     found = []
     for number in range(len(fds) - 1):
@@ -105,6 +121,9 @@ def end(processes: list[int]) -> None:
         os.waitpid(process, 0)
 
 
+ANSWERS: dict[str, Callable[..., Any]] = {"about": about, "end": end}
+
+
 def nurse(requests: socket.socket) -> NoReturn:
     """Serves until the adapter ends, because then no request can come. Ranks notice that
     themselves."""
@@ -117,7 +136,7 @@ def nurse(requests: socket.socket) -> NoReturn:
                 status = 0
                 return
             word, *arguments = pickle.loads(message)
-            answer = start(requests, fds, *arguments) if word == "start" else end(*arguments)
+            answer = start(requests, fds, *arguments) if word == "start" else ANSWERS[word](*arguments)
             requests.send(pickle.dumps(answer))
     except KeyboardInterrupt:
         status = 130

@@ -1,4 +1,4 @@
-"""rank.py: one rank of DistributedDataParallel, a process of its own with one thread.
+"""rank.py: one rank of the layer under test, a process of its own with one thread.
 
 It does what ranks.py asks for, one operation at a time. Only a rank that has joined has a second
 thread: PyTorch's join context shadows the collectives of the others there until all have joined.
@@ -17,13 +17,25 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
-from torch.nn.parallel import DistributedDataParallel
 
-from ..errors import Refusal, report_of
-from .model import Bucket, Forward, Model, Result, Step
+from ..adapter import takes
+from ..arrays import Array
+from ..errors import HOST, Refusal, report_of
+from . import under_test
+from .arrays import array_of, device_of
+from .model import Bucket, Forward, Model, Result, Slot, Step
 from .place import here
+from .under_test import Layer, Options
 
+BACKENDS = ("gloo", "nccl", "mpi", "ucc")
 COLLECTIVE_LIMIT = datetime.timedelta(seconds=60)
+
+
+def check_backend(name: str) -> None:
+    """Refuses what this PyTorch does not have. Importing the layer under test may have added some."""
+    own = [word for word in BACKENDS if getattr(dist, f"is_{word}_available", bool)()]
+    if name not in own and (name in BACKENDS or not hasattr(dist.Backend, name.upper())):
+        raise Refusal("inval", f"backend '{name[:40]}': this PyTorch has " + ", ".join(own))
 
 
 def launch(buckets, bucket):
@@ -35,20 +47,40 @@ def launch(buckets, bucket):
 
 
 class RankModel(Model):
-    """A model whose forward goes through DistributedDataParallel."""
+    """A model whose forward goes through the layer under test."""
 
-    def __init__(self, description: str, options: dict[str, bool]):
-        super().__init__(description, 0)
-        search = options["find_unused_parameters"] or self.block.find_unused
-        self.ddp = DistributedDataParallel(self.block, find_unused_parameters=search)
+    def __init__(self, description: str, layer: Layer, options: Options):
+        devices = 0 if options.cuda is None else torch.cuda.device_count()
+        super().__init__(description, devices, dist.get_rank() if devices else None)
+        self.place = device_of(dist.get_rank() if devices else HOST)
+        search = options.find_unused_parameters or self.block.find_unused
+        self.layer = layer
+        self.runner = self.wrapped = layer.build(self.block, dist.get_rank(), dist.get_world_size(), search)
         self.buckets: list[Bucket] = []
-        if options["trace_buckets"]:
-            self.ddp.register_comm_hook(self.buckets, launch)
-        self.runner = self.ddp
-        self.by_initial = not options["divide_by_active"]
+        if options.trace_buckets:
+            self.wrapped.register_comm_hook(self.buckets, launch)
+        self.by_initial = not options.divide_by_active
+        self.quiet = contextlib.ExitStack()
         self.context: Any = None
         self.shadow: threading.Thread | None = None
         self.shadow_error: BaseException | None = None
+
+    def own(self, method: str) -> Any:
+        """Returns a method of the layer. What it has from torch.nn.Module is none."""
+        found = getattr(self.wrapped, method, None)
+        inherited = getattr(type(self.wrapped), method, found) is getattr(torch.nn.Module, method, None)
+        return found if callable(found) and not inherited else None
+
+    def needed(self, method: str) -> Any:
+        """Returns a method that the layer must have for what is asked."""
+        found = self.own(method)
+        if found is None:
+            raise Refusal("notsup", f"{under_test.name_of(self.layer.make)} has no {method}()")
+        return found
+
+    def collective(self) -> bool:
+        """Whether the ranks put a value or a gradient together."""
+        return any(map(self.own, ("grad", "value"))) or any(hasattr(slot.tensor, "full_tensor") for slot in self.slots)
 
     def forward(self, op: Forward) -> Result:
         """Runs inside `join` if the ranks say which of them are active; a joined rank has nothing
@@ -58,7 +90,9 @@ class RankModel(Model):
         if op.active is None:
             return super().forward(op)
         if op.any_active and self.context is None:
-            self.context = self.ddp.join(divide_by_initial_world_size=self.by_initial)
+            join = self.needed("join")
+            how = {"divide_by_initial_world_size": self.by_initial}
+            self.context = join(**how if takes(join, *how) else {})
             self.context.__enter__()
         if op.active and self.shadow is not None:
             raise Refusal("inval", "a rank that has joined cannot come back before all have")
@@ -70,22 +104,71 @@ class RankModel(Model):
         return Result(joined=True)
 
     def run(self, inputs: list[torch.Tensor], op: Forward) -> tuple[torch.Tensor, ...]:
-        self.ddp.train(op.train)
-        with self.ddp.no_sync() if op.no_sync else contextlib.nullcontext():
-            return super().run(inputs, op)
+        self.quiet.close()
+        if isinstance(self.wrapped, torch.nn.Module):
+            self.wrapped.train(op.train)
+        if op.no_sync:
+            self.quiet.enter_context(self.needed("no_sync")())
+        waits = False
+        try:
+            found = super().run([tensor.to(self.place) for tensor in inputs], op)
+            outputs = tuple(tensor.to("cpu") for tensor in found)
+            waits = self.layer.wrap and op.grad
+        finally:
+            if not waits:
+                self.quiet.close()
+        return outputs
 
     def backward(self, gradients):
         if self.shadow is not None:
             return Result(joined=True)
         self.buckets.clear()
-        result = super().backward(gradients)
+        try:
+            result = super().backward(gradients)
+        finally:
+            self.quiet.close()
         result.buckets = list(self.buckets)
         return result
 
+    def differentiate(self, outputs: list[torch.Tensor], gradients: list[torch.Tensor]) -> None:
+        own = self.own("backward") or super().differentiate
+        own(outputs, gradients)
+
+    def get(self, what: str, i: int) -> Array | None:
+        slot, own = self.slot(i), self.own(what)
+        if own is None or slot.buffer:
+            return super().get(what, i)
+        return array_of(own(slot.name, slot.tensor))
+
+    def set_value(self, slot: Slot, values: torch.Tensor) -> None:
+        own = self.own("set_value")
+        if own is None or slot.buffer:
+            super().set_value(slot, values)
+        else:
+            own(slot.name, slot.tensor, values)
+
+    def to(self, device: int) -> None:
+        own = self.own("to")
+        if own is None:
+            super().to(device)
+        else:
+            own(device_of(device))
+
+    def zero_grad(self) -> None:
+        own = self.own("zero_grad") or super().zero_grad
+        own()
+
     def step(self, step: Step) -> None:
         """Makes a step, except in a joined rank, whose loop has ended."""
-        if self.shadow is None:
+        own = self.own("step")
+        if self.shadow is not None:
+            return
+        if own is None:
             super().step(step)
+        elif step.adamw is not None or step.max_norm > 0:
+            raise Refusal("notsup", "a layer with a step() has no other step than that")
+        else:
+            own(step.lr, step.momentum)
 
     def leave(self) -> None:
         """Leaves the join context, and returns when all ranks have left it."""
@@ -112,14 +195,19 @@ class RankModel(Model):
 class Rank:
     """The operations of one rank."""
 
-    def __init__(self, options: dict[str, bool]):
-        self.options = options
+    def __init__(self, layer: Layer, options: Options):
+        self.layer, self.options = layer, options
         self.models: dict[int, RankModel] = {}
 
-    def model_open(self, number: int, description: str) -> list[str]:
+    def model_open(self, number: int, description: str) -> bool:
         """Opens a model; all ranks must do so together."""
-        self.models[number] = RankModel(description, self.options)
-        return [slot.name for slot in self.models[number].slots]
+        self.models[number] = RankModel(description, self.layer, self.options)
+        return self.models[number].collective()
+
+    def methods(self) -> list[str]:
+        """Returns which methods the layer has, by making one."""
+        model = RankModel('{"layers":[{"kind":"affine","weight":[1]}]}', self.layer, self.options)
+        return [method for method in under_test.METHODS if model.own(method)]
 
     def model_close(self, number: int) -> None:
         """Closes a model; it is no error if this rank never opened it."""
@@ -142,15 +230,19 @@ def die_with_parent(alive: Connection, store: str) -> None:
 
 
 def main(connection: Connection, alive: Connection, rank: int, ranks: int, store: str,
-         options: dict[str, bool]) -> None:
+         options: Options) -> None:
     """Runs the process: it answers ("ok", value) or ("error", report)."""
     threading.Thread(target=die_with_parent, args=(alive, store), daemon=True).start()
     torch.set_num_threads(1)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_WORLD_SIZE=str(ranks))
     here.replica, type(here).rank = rank, True
-    worker = Rank(options)
+    if options.cuda is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = options.cuda
+        torch.cuda.set_device(rank)
     try:
-        dist.init_process_group("gloo", store=dist.FileStore(store, ranks), rank=rank,
+        worker = Rank(under_test.find(options.layer), options)
+        dist.init_process_group(options.backend, store=dist.FileStore(store, ranks), rank=rank,
                                 world_size=ranks, timeout=COLLECTIVE_LIMIT)
         connection.send(("ok", None))
     except Exception as error:

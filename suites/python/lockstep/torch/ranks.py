@@ -15,9 +15,10 @@ import time
 from typing import Any
 
 from ..arrays import Array
-from ..errors import Refusal, Report, Reported
+from ..errors import HOST, Refusal, Report, Reported
 from .model import Forward, Result, Step
 from .nursery import Nursery
+from .under_test import Options
 
 START_LIMIT = 50.0
 CALL_LIMIT = 8.0  # the suite's own limit is 10 s
@@ -27,7 +28,7 @@ AFTER_AN_ERROR = 1.0
 class Pool:
     """A pool of `ranks` processes."""
 
-    def __init__(self, nursery: Nursery, ranks: int, options: dict[str, bool]):
+    def __init__(self, nursery: Nursery, ranks: int, options: Options):
         self.nursery, self.broken = nursery, False
         self.folder = tempfile.mkdtemp(prefix="lockstep-ddp-")
         pipes = [multiprocessing.Pipe() for _ in range(ranks + 1)]
@@ -42,7 +43,7 @@ class Pool:
         """Asks every rank at once."""
         if self.broken:
             raise Refusal("fault", "the ranks were ended after an earlier error")
-        for connection, own in zip(self.connections, arguments, strict=True):
+        for connection, own in zip(self.connections, arguments):
             connection.send((method, own))
         return self.collect(limit)
 
@@ -100,7 +101,7 @@ class DistributedModel:
 
     def __init__(self, pool: Pool, number: int, descriptions: list[str]):
         self.pool, self.number, self.ranks = pool, number, len(descriptions)
-        pool.call("model_open", [(number, own) for own in descriptions])
+        self.collective = any(pool.call("model_open", [(number, own) for own in descriptions], START_LIMIT))
 
     def close(self) -> None:
         """Closes the model in all ranks."""
@@ -112,13 +113,16 @@ class DistributedModel:
         return self.pool.call("call", [(self.number, method, *own) for own in arguments])
 
     def one(self, number: int, method: str, *arguments: Any) -> Any:
-        """Calls a method of the model on one rank."""
+        """Calls a method of the model on one rank. What is in parts is put together by all ranks."""
+        if method == "get" and self.collective and 0 <= number < self.ranks:
+            return self.together(method, [arguments] * self.ranks)[number]
         return self.pool.call_one(number, "call", self.number, method, *arguments)
 
     def to(self, device: int) -> None:
         """Accepts only the CPU, where all ranks stay."""
-        if device != -1:
+        if device != HOST:
             raise Refusal("nodev", f"no device {device}")
+        self.all("to", [(device,)] * self.ranks)
 
     def zero_grad(self) -> None:
         self.all("zero_grad", [()] * self.ranks)
@@ -149,7 +153,7 @@ class DistributedModel:
         """Makes a backward of all ranks at once."""
         return self.together("backward", [(own,) for own in self.share(gradients, "gradients")])
 
-    def together(self, method: str, arguments: list[tuple]) -> list[Result]:
+    def together(self, method: str, arguments: list[tuple]) -> list[Any]:
         """Something collective. When it fails in some ranks only, they no longer agree on what
         comes next: the pool ends."""
         try:

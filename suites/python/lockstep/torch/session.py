@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import os
 import threading
+from dataclasses import replace
 from typing import Any
 
 import torch
 
+from .. import adapter
 from ..arrays import Array
-from ..errors import HOST, Refusal, there
+from ..errors import HOST, Refusal, Reported, there
 from ..protocol import Request, array_json
-from . import gpu, primitives, rank, under_test
 from .description import of_ranks
 from .model import AdamW, Bucket, Forward, Model, Result, Step
 from .nursery import Nursery
 from .place import Visit
+from .primitives import Functions
 from .ranks import DistributedModel, Pool
+from .under_test import About, Options
 
-VERSION = 1
 MAX_DEVICES = 64
-ON_CPU = ("ddp", "batch_norm", "trace", "arguments", "find_unused", "unlike_ranks", "transformer", "adamw")
-OF_PYTORCH = ("split", "buckets", "sampler")  # functions of PyTorch itself: no other layer has them from here
+CLAIMED = ("ddp", "batch_norm", "trace", "arguments", "unlike_ranks", "transformer")  # of every layer
+WITH_JOIN = ()  # what the program calls a layer with join()
 WITH_HOOK = ("launches", "overlap")  # a communication hook tells; not without being asked for
-ON_CUDA = ("scatter", "gather", "broadcast", "reduce", "apply", "parallel", "functional")
+ON_CUDA = ("parallel", "functional")
 
 # The choices of PyTorch's Python code, if the rules leave one (suites/RULES.md).
 DIALECTS = {
@@ -45,7 +47,7 @@ DIALECTS = {
     "sums": "listed",
 }
 VISIT_FIELDS = ("device", "calls", "rows", "thread", "grad", "train", "bytes_to", "bytes_from")
-OPTIONS = ("find_unused_parameters", "divide_by_active", "trace_buckets")
+FLAGS = ("find_unused_parameters", "divide_by_active", "trace_buckets")
 
 
 def choose_devices(words: str, host_only: bool) -> int:
@@ -72,23 +74,28 @@ def sums_of(devices: int) -> dict[str, str]:
     return {"sums": "free"} if devices > 1 and hasattr(torch._C, "_nccl_reduce") else {}
 
 
-def choose_options(words: str) -> dict[str, bool]:
-    """Reads --impl-options: names of OPTIONS, separated by commas or blanks."""
-    given = words.replace(",", " ").split()
-    unknown = [word for word in given if word not in OPTIONS]
-    if unknown:
-        raise Refusal("inval", f"unknown option '{unknown[0][:40]}'; there are "
-                               + ", ".join(OPTIONS))
-    return {option: option in given for option in OPTIONS}
+def choose_options(words: str, layer: str) -> Options:
+    """Reads --impl-options: names of FLAGS, and backend=NAME, separated by commas or blanks."""
+    options = Options(layer)
+    for word in words.replace(",", " ").split():
+        name, _, value = word.partition("=")
+        if word in FLAGS:
+            options = replace(options, **{word: True})
+        elif name == "backend" and value:
+            options = replace(options, backend=value)
+        else:
+            raise Refusal("inval", f"unknown option '{word[:40]}'; there are backend=NAME, " + ", ".join(FLAGS))
+    return options
 
 
-class Session:
-    """One impl_session. `operations` has a method for each operation of the protocol."""
+class Session(adapter.Session):
+    """One impl_session."""
 
-    def __init__(self, nursery: Nursery) -> None:
+    def __init__(self, nursery: Nursery, layer: str) -> None:
+        super().__init__(Functions())
         self.nursery = nursery
         self.devices = 0
-        self.options = choose_options("")
+        self.options = Options(layer)
         self.models: dict[int, Model | DistributedModel] = {}
         self.opened = 0
         self.pools: dict[int, Pool] = {}
@@ -96,23 +103,49 @@ class Session:
     # ---- sessions
 
     def open(self, request: Request) -> dict[str, Any]:
-        """Reports what this PyTorch can do on this machine."""
-        if request.integer("version") != VERSION:
-            raise Refusal("notsup", f"version {request.integer('version')}, not {VERSION}")
+        """Says what is under test, and what it can do on this machine."""
+        self.check_version(request)
         self.devices = choose_devices(request.text("devices", ""), request.flag("host_only"))
-        self.options = choose_options(request.text("options", ""))
+        self.options = choose_options(request.text("options", ""), self.options.layer)
+        if self.options.backend == "nccl":
+            if not self.devices:
+                raise Refusal("nodev", "backend 'nccl' needs a GPU for each rank")
+            self.options = replace(self.options, cuda=os.environ.get("CUDA_VISIBLE_DEVICES", ""))
+        about = self.nursery.about(self.options)
         torch.manual_seed(request.integer("seed", 0))
-        layer = rank.DistributedDataParallel
-        own = under_test.package_of(layer) != "torch"
+        if self.devices:
+            from .gpu import GpuFunctions
+
+            self.layer = GpuFunctions()
         return {
-            "name": under_test.name_of(layer),
-            "version": under_test.version_of(layer),
+            "name": about.name,
+            "version": about.version,
             "devices": [torch.cuda.get_device_name(i)[:47] for i in range(self.devices)],
-            "capabilities": [*ON_CPU, *(() if own else OF_PYTORCH),
-                             *(ON_CUDA if self.devices and not own else ()),
-                             *(WITH_HOOK if self.options["trace_buckets"] else ())],
+            "capabilities": self.capabilities(about, request.flag("host_only")),
             "dialects": {**DIALECTS, **sums_of(self.devices)},
         }
+
+    def capabilities(self, about: About, host_only: bool) -> list[str]:
+        """Lists what every layer claims, and what this one has the methods for. The functions are PyTorch's: no
+        other layer has them from here."""
+        has = about.methods
+        if has is None:
+            has = frozenset() if host_only else self.returned()
+        if self.options.trace_buckets and "register_comm_hook" not in has:
+            raise Refusal("inval", f"trace_buckets: {about.name} has no register_comm_hook()")
+        found = [*CLAIMED, *(("find_unused",) if about.searches else ()), *(() if "step" in has else ("adamw",)),
+                 *(WITH_JOIN if "join" in has else ()), *(WITH_HOOK if self.options.trace_buckets else ())]
+        if about.package == "torch":
+            found += [*self.layer.capabilities(), *(ON_CUDA if self.devices else ())]
+        return found
+
+    def returned(self) -> frozenset[str]:
+        """Returns the methods of what a function returns, which two ranks call to see. If that fails, all cases
+        will say so."""
+        try:
+            return frozenset(self.pool(2).call("methods", [(), ()])[0])
+        except Reported:
+            return frozenset(["join"])
 
     def reset(self, _request: Request) -> dict[str, Any]:
         """Closes all models. Pools whose ranks were ended are started again when they are
@@ -132,65 +165,10 @@ class Session:
             self.pools.clear()
         return {}
 
-    # ---- primitives
-
-    def split(self, request: Request) -> dict[str, Any]:
-        sizes = primitives.split(request.integer("rows"), request.integer("devices"))
-        return {"size": sizes}
-
-    def buckets(self, request: Request) -> dict[str, Any]:
-        bucket, limit_of = primitives.buckets(request.integers("bytes"), request.words("dtype"),
-                                              request.integers("limits"))
-        return {"bucket": bucket, "limit_of": limit_of}
-
-    def sampler(self, request: Request) -> dict[str, Any]:
-        return {"index": primitives.sampler(request.integer("items"), request.integer("ranks"),
-                                            request.integer("rank"), request.flag("drop_last"))}
-
-    def scatter(self, request: Request) -> dict[str, Any]:
-        self.need_devices()
-        shards, after = gpu.scatter(
-            request.array("input"), request.integers("devices"), request.integer("dim"),
-            request.integers("size") if request.has("size") else None, request.flag("source_after"))
-        return {"shards": [array_json(shard) for shard in shards],
-                "source_after": array_json(after)}
-
-    def gather(self, request: Request) -> dict[str, Any]:
-        self.need_devices()
-        out, after = gpu.gather(request.arrays("parts"), request.integer("dim"),
-                                 request.integer("device"), request.flag("out_after"))
-        return {"out": array_json(out), "out_after": array_json(after)}
-
-    def broadcast(self, request: Request) -> dict[str, Any]:
-        self.need_devices()
-        copies, after = gpu.broadcast(request.arrays("src"), request.integers("devices"),
-                                       request.integer("buffer_bytes", 0),
-                                       request.integer("poke", -1))
-        return {"copies": [array_json(copy) for copy in copies],
-                "src_after": [array_json(array) for array in after],
-                "default_bytes": gpu.BUFFER}
-
-    def reduce(self, request: Request) -> dict[str, Any]:
-        self.need_devices()
-        arrays, n = request.arrays("src"), request.integer("n")
-        lists = [arrays[i * n:(i + 1) * n] for i in range(request.integer("k"))]
-        sums = gpu.reduce(lists, request.integer("device"), request.integer("buffer_bytes", 0),
-                           request.integer("poke", -1))
-        return {"sums": [array_json(array) for array in sums], "default_bytes": gpu.BUFFER}
-
     def apply(self, request: Request) -> dict[str, Any]:
-        self.need_devices()
-        calls = [gpu.Call(call.text("description"), call.integer("device"), call.arrays("in"))
-                 for call in request.requests("calls")]
-        applied = gpu.apply(calls, self.devices, request.flag("grad"), request.flag("train"))
-        return {"calls": [{"out": [array_json(array) for array in own]}
-                          for own in applied.outputs],
-                "trace": trace_json(applied.visits)}
-
-    def need_devices(self) -> None:
-        """Refuses operations that PyTorch does not have without a GPU."""
-        if self.devices == 0:
-            raise Refusal("notsup", "PyTorch has this operation only with GPUs")
+        outputs, visits = self.own("apply")(self.calls(request), request.flag("grad"), request.flag("train"))
+        self.layer.finish()
+        return {"calls": self.outputs(outputs), "trace": trace_json(visits)}
 
     # ---- models
 
@@ -203,6 +181,8 @@ class Session:
             model: Model | DistributedModel = Model(description, self.devices)
         else:
             descriptions = of_ranks(description, ranks)
+            if self.options.cuda is not None and ranks > self.devices:
+                raise Refusal("nodev", f"{ranks} ranks for {there(self.devices)}")
             for own in set(descriptions):
                 Model(own, 0)  # refuses here what the rank would refuse
             model = DistributedModel(self.pool(ranks), number, descriptions)
