@@ -97,7 +97,9 @@ enum impl_capability {
     IMPL_CAP_OVERLAP = 1 << 19,      /* "overlap": ranks reduce during backward */
     IMPL_CAP_UNLIKE_RANKS = 1 << 20, /* "unlike_ranks": a description for each rank */
     IMPL_CAP_TRANSFORMER = 1 << 21,  /* "transformer": the layers of one (LAYERS.md) */
-    IMPL_CAP_ADAMW = 1 << 22         /* "adamw": steps of AdamW, and steps that clip */
+    IMPL_CAP_ADAMW = 1 << 22,        /* "adamw": steps of AdamW, and steps that clip */
+    IMPL_CAP_JOIN = 1 << 23          /* "join": impl_forward.active. An adapter that is older than
+                                        this bit does not set it, and is not asked to join */
 };
 
 /* Where the rules allow a choice, an implementation declares what it does, and the cases test the
@@ -316,9 +318,10 @@ struct impl_forward {
     struct impl_array *out; /* out[rank * IMPL_MAX_IO + j]; n_out are filled for each rank */
     int n_out;              /* out, for each rank */
     bool grad, train;
-    /* DDP: NULL, or a flag for each rank; false: it has no more batches (join). Such a rank stays
-     * so; its inputs are ignored, and a step does not change it. The first forward without an
-     * active rank, or with NULL, ends the join, and gives all ranks the model of the last one. */
+    /* NULL, or with IMPL_CAP_JOIN a flag for each rank; false: it has no more batches (join). Such
+     * a rank stays so; its inputs are ignored, and a step does not change it. The first forward
+     * without an active rank, or with NULL, ends the join, and gives all ranks the model of the
+     * last one. */
     const bool *active;
     bool no_sync;             /* DDP */
     struct impl_trace *trace; /* NULL, or out */

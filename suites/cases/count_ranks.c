@@ -122,7 +122,8 @@ static void ranks_work(struct check *c)
     ddp_pass_counted(c, model, &second);
     s.count += 2;
     reduced(c, model, &s, 2);
-    ranks_joined(c, model, &s);
+    if (check_has(c, IMPL_CAP_JOIN))
+        ranks_joined(c, model, &s);
     check_model_close(c, model);
 }
 

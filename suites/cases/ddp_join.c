@@ -179,11 +179,13 @@ static void ddp_join_buffers(struct check *c)
     }
 }
 
+enum { JOIN = IMPL_CAP_DDP | IMPL_CAP_JOIN };
+
 static const struct check_case cases[] = {
-    {"DDP-08.join", "DDP-08", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_buffers},
-    {"DDP-19.divisor", "DDP-19", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_divisor},
-    {"DDP-19.many", "DDP-19", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_divisor_many},
-    {"DDP-20.last", "DDP-20", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_last},
-    {"DDP-20.tie", "DDP-20", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_join_tie},
+    {"DDP-08.join", "DDP-08", MAY, OBSERVED, DDP, JOIN, 0, ddp_join_buffers},
+    {"DDP-19.divisor", "DDP-19", MAY, OBSERVED, DDP, JOIN, 0, ddp_join_divisor},
+    {"DDP-19.many", "DDP-19", MAY, OBSERVED, DDP, JOIN, 0, ddp_join_divisor_many},
+    {"DDP-20.last", "DDP-20", MAY, OBSERVED, DDP, JOIN, 0, ddp_join_last},
+    {"DDP-20.tie", "DDP-20", MAY, OBSERVED, DDP, JOIN, 0, ddp_join_tie},
 };
 const struct check_table ddp_join_table = CHECK_TABLE(cases);

@@ -7,7 +7,7 @@ static const char *const capability_words[IMPL_CAPABILITIES] = {
     "split",    "scatter",   "gather",       "broadcast",   "reduce",     "apply",
     "buckets",  "sampler",   "parallel",     "functional",  "arguments",  "trace",
     "traffic",  "transfers", "memory",       "ddp",         "batch_norm", "find_unused",
-    "launches", "overlap",   "unlike_ranks", "transformer", "adamw"};
+    "launches", "overlap",   "unlike_ranks", "transformer", "adamw",      "join"};
 
 static const struct {
     const char *word;

@@ -12,7 +12,7 @@ enum {
                    IMPL_CAP_REDUCE | IMPL_CAP_APPLY | IMPL_CAP_BUCKETS | IMPL_CAP_SAMPLER |
                    IMPL_CAP_PARALLEL | IMPL_CAP_FUNCTIONAL | IMPL_CAP_ARGUMENTS | IMPL_CAP_TRACE |
                    IMPL_CAP_TRAFFIC | IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM | IMPL_CAP_FIND_UNUSED |
-                   IMPL_CAP_LAUNCHES | IMPL_CAP_TRANSFORMER | IMPL_CAP_ADAMW
+                   IMPL_CAP_LAUNCHES | IMPL_CAP_TRANSFORMER | IMPL_CAP_ADAMW | IMPL_CAP_JOIN
 };
 
 /* Ranks that can use each other's memory reduce during backward, others after it. */

@@ -54,6 +54,7 @@ HABIT(WALL_READS_FAR, "reads-far")         /* reads a page after it */
 HABIT(WALL_FORGES, "forges-pass") /* searches for the token of results, and writes a pass */
 HABIT(WALL_STAYS, "stays")        /* leaves a process in a new session */
 HABIT(NO_RANKS, "no-ranks")       /* has no device, and so no rank but one */
+HABIT(NO_JOIN, "no-join")         /* does not claim that ranks can join */
 HABIT(REFUSES_ALL, "refuses-all")
 /* models */
 HABIT(FORWARD_HANGS, "forward-hangs")

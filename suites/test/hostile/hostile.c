@@ -41,6 +41,8 @@ static void spoil_about(bool host_only, struct impl_about *about)
         about->devices = 2;
     if (habit == NO_RANKS)
         about->devices = 0;
+    if (habit == NO_JOIN)
+        about->capabilities &= ~(uint64_t)IMPL_CAP_JOIN;
 }
 
 static int hostile_open(const struct impl_config *config, struct impl_about *about,

@@ -311,6 +311,48 @@ END
         --impl "exec:exec '$serve' mutant:none talkative"
 }
 
+# Without the capability to join, as each adapter that is older than it: what joins is skipped and
+# said to be, and the rest of COUNT-04 is tested. A bug in that rest is caught with and without it.
+group_join() {
+    joins='DDP-08.join DDP-19.divisor DDP-19.many DDP-20.last DDP-20.tie'
+    cases="COUNT-04.*,${joins// /,}"
+    old="--impl $objects/habit.so --impl-options no-join"
+    for impl in "$old" "--impl mutant:none"; do
+        # shellcheck disable=SC2086
+        check 0 " cases passed" $impl --only "$cases" --format json --out join.json
+        tr -d ' \n' <join.json | grep -oE '"id":"[^"]*"|"verdict":"[A-Z]*"' | paste -d ' ' - - >verdicts
+        [ "$(grep -cE '^"id":"COUNT-04\..*"PASS"' verdicts)" -eq 9 ] || fail "COUNT-04 of $impl: $(cat verdicts)"
+        skipped=
+        [ "$impl" != "$old" ] || skipped=$joins
+        [ "$(sed -n 's/^"id":"\(.*\)" .*"SKIP"$/\1/p' verdicts | paste -s -d ' ')" = "$skipped" ] ||
+            fail "skipped of $impl, not '$skipped': $(cat verdicts)"
+    done
+    # shellcheck disable=SC2086
+    check 0 "SKIP 5 cases: not offered: the implementation does not have 'join' $joins " $old --only "$cases"
+    grep -qF "adamw; not claimed (not tested): join PASS" flat || fail "join is claimed: $(cat flat)"
+    grep -qF ": 9 of 14 cases passed, 5 skipped (5 not offered)" flat || fail "no number of what is not offered"
+    # No profile asks for it, so the profile passes; joins alone are no pass.
+    # shellcheck disable=SC2086
+    check 0 "(5 not offered)" $old --profile ddp --area DDP,COUNT --jobs 2
+    # shellcheck disable=SC2086
+    check 77 "(5 not offered)" $old --only "${joins// /,}"
+    # The same word by the protocol; S31 is the bug of the join.
+    while read -r without bug case; do
+        bad FAIL "$case" "$case (must)" --impl "mutant:$bug"
+        only="--only $case --impl"
+        # shellcheck disable=SC2086
+        check "$without" " cases passed" $only "exec:'$serve' mutant:$bug | sed -u 's/,\"join\"//'"
+        grep -qF "not claimed (not tested): join" flat || fail "join is claimed"
+    done <<'END'
+1 S29-ddp-five COUNT-04.five
+1 S30-ddp-buffers-four COUNT-04.seven
+0 S31-ddp-join-six COUNT-04.six
+1 S32-ddp-nine COUNT-04.more
+1 S33-ddp-seven-lost COUNT-04.seven
+1 S34-ddp-eight COUNT-04.eight
+END
+}
+
 # Cases that pass in this process pass through a pipe, one by one. Cases that send the most numbers,
 # or thousands of small messages, are left out: they take as long as all others together.
 group_pipe() {

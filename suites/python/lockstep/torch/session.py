@@ -23,7 +23,6 @@ from .under_test import About, Options
 
 MAX_DEVICES = 64
 CLAIMED = ("ddp", "batch_norm", "trace", "arguments", "unlike_ranks", "transformer")  # of every layer
-WITH_JOIN = ()  # what the program calls a layer with join()
 WITH_HOOK = ("launches", "overlap")  # a communication hook tells; not without being asked for
 ON_CUDA = ("parallel", "functional")
 
@@ -134,7 +133,7 @@ class Session(adapter.Session):
         if self.options.trace_buckets and "register_comm_hook" not in has:
             raise Refusal("inval", f"trace_buckets: {about.name} has no register_comm_hook()")
         found = [*CLAIMED, *(("find_unused",) if about.searches else ()), *(() if "step" in has else ("adamw",)),
-                 *(WITH_JOIN if "join" in has else ()), *(WITH_HOOK if self.options.trace_buckets else ())]
+                 *(("join",) if "join" in has else ()), *(WITH_HOOK if self.options.trace_buckets else ())]
         if about.package == "torch":
             found += [*self.layer.capabilities(), *(ON_CUDA if self.devices else ())]
         return found
