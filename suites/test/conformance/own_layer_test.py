@@ -216,7 +216,7 @@ class Whole(unittest.TestCase):
         driver = self.driver("own_layer:Own", stderr=subprocess.DEVNULL)
         self.assertEqual((driver.about["name"], driver.about["version"]), ("own_layer.Own", "3.1.4"))
         self.assertEqual({"split", "buckets", "sampler", "parallel"} & {*driver.about["capabilities"]}, set())
-        self.assertLessEqual({"ddp", "find_unused", "adamw"}, {*driver.about["capabilities"]})
+        self.assertLessEqual({"ddp", "find_unused", "adamw", "join"}, {*driver.about["capabilities"]})
         self.assertEqual(driver.model(WEIGHT, ranks=2).forward([1.0], [2.0]), [[2.0], [4.0]])
         for first, words in ((77.0, "Stumbles: over its own feet"), (78.0, "rank 1 died")):
             model = driver.model(WEIGHT, ranks=2)
@@ -249,6 +249,7 @@ class Whole(unittest.TestCase):
         driver = self.driver(str(self.here / "own_layer.py:Every"))
         self.assertEqual(driver.about["name"], "own_layer.Every")
         self.assertNotIn("adamw", driver.about["capabilities"])
+        self.assertIn("join", driver.about["capabilities"])
         model = driver.model(WEIGHT, ranks=2)
         self.assertEqual(model.every("value", 0), [[4.0], [4.0]])
         model.set("value", 0, [5.0], rank=1)
@@ -274,7 +275,7 @@ class Whole(unittest.TestCase):
         for name in ("function", "said"):
             driver = self.driver(f"own_layer:{name}")
             self.assertEqual(driver.about["name"], f"own_layer.{name}")
-            self.assertNotIn("find_unused", driver.about["capabilities"])
+            self.assertEqual({"find_unused", "join"} & {*driver.about["capabilities"]}, {"join"})
             model = driver.model(WEIGHT, ranks=2)
             model.forward([1.0], [3.0])
             model.backward()
