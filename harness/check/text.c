@@ -7,6 +7,7 @@
 #include "command/command.h"
 #include "export/grid.h"
 #include "files/text_out.h"
+#include "words.h"
 
 enum { COLUMNS = 80, VERDICT = 7, TOTAL = 9, MARKDOWN_SHOWN = 50, AREA_NUMBERS = CHECK_BROKEN + 3 };
 
@@ -143,7 +144,7 @@ static void print_totals(FILE *stream, const struct runner_run *run,
 {
     const struct runner_result *first = NULL;
     bool unwatched = false, unseen = false;
-    char sentence[RUNNER_TEXT], text[2 * RUNNER_TEXT];
+    char sentence[RUNNER_TEXT], text[3 * RUNNER_TEXT], claims[2][RUNNER_TEXT] = {"", ""};
     const char *word = runner_verdict(run, sentence);
     size_t n = 0, cases = 0;
 
@@ -167,6 +168,15 @@ static void print_totals(FILE *stream, const struct runner_run *run,
                  run->options->world.processes, run->options->launcher);
     if (run->options->launcher[0] != '\0')
         print_named(stream, TOTAL, "processes", text);
+    /* A capability that is not claimed is not tested, and no failure says so: the author of the
+     * implementation is to read it here. */
+    for (int i = 0; i < RUNNER_CAPABILITIES; ++i)
+        text_list(claims[run->is.about.capabilities >> i & 1], RUNNER_TEXT, ", ",
+                  impl_capability_word((uint64_t)1 << i));
+    snprintf(text, sizeof text, "%s%s%s", claims[1][0] != '\0' ? claims[1] : "nothing",
+             claims[0][0] != '\0' ? "; not claimed (not tested): " : "", claims[0]);
+    if (run->options->spec.kind != IMPL_SPEC_REFERENCE)
+        print_named(stream, TOTAL, "claimed", text);
     /* Processes that an implementation left running, and those that could not be found. */
     for (size_t i = 0; i < run->n; ++i) {
         const struct strays *left = &run->result[i].strays;

@@ -331,6 +331,10 @@ group_join() {
     check 0 "SKIP 5 cases: not offered: the implementation does not have 'join' $joins " $old --only "$cases"
     grep -qF "adamw; not claimed (not tested): join PASS" flat || fail "join is claimed: $(cat flat)"
     grep -qF ": 9 of 14 cases passed, 5 skipped (5 not offered)" flat || fail "no number of what is not offered"
+    check 77 "claimed nothing; not claimed (not tested): split, " --only SPLIT-01.sizes \
+        --impl "exec:'$serve' mutant:none | sed -u 's/\"capabilities\":\[[^]]*]/\"capabilities\":[]/'"
+    check 0 "1 of 1 cases passed" --only SPLIT-01.sizes
+    if grep -q claimed flat; then fail "the reference's claims are not for review"; fi
     # No profile asks for it, so the profile passes; joins alone are no pass.
     # shellcheck disable=SC2086
     check 0 "(5 not offered)" $old --profile ddp --area DDP,COUNT --jobs 2
