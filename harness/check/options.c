@@ -37,8 +37,8 @@ static const char *const formats[] = {"text", "json",        "junit",      "md",
 #define VALUE(member)  .offset = offsetof(struct runner_options, member)
 static const struct command_option option_table[] = {
     {"impl", 'i', "SPEC",
-     "reference (default), mutant:NAME, a path to a shared object (with a '/'), or "
-     "exec:COMMAND",
+     "reference (default), mutant:NAME, a path to a shared object (with a '/'), exec:COMMAND, "
+     "torch (PyTorch's own layer), or torch:MODULE:NAME (yours)",
      COMMAND_TEXT, OPTION(impl), .group = COMMAND_WHAT},
     {"impl-options", 'O', "TEXT", "text for the implementation (default: none)", COMMAND_TEXT,
      OPTION(impl_options), .group = COMMAND_RARE},
@@ -103,8 +103,8 @@ static const struct command_option option_table[] = {
      "Actions",
      COMMAND_CHOICE, VALUE(format), .most = RUNNER_FORMATS, .names = formats,
      .group = COMMAND_WHERE_TO},
-    {"out", 'w', "FILE", "write the results to FILE; the text still goes to standard output",
-     COMMAND_TEXT, OPTION(out), .group = COMMAND_WHERE_TO},
+    {"out", 'w', "FILE", "write the results to FILE, the text to standard output", COMMAND_TEXT,
+     OPTION(out), .group = COMMAND_WHERE_TO},
     {"mutants", KEY_MUTANTS, NULL,
      "mutation-test the suite: print which cases catch which planted bug", COMMAND_FLAG,
      VALUE(mutants), .group = COMMAND_RARE},

@@ -3,6 +3,7 @@
 
 #include "exec/exec.h"
 #include "mutants/mutants.h"
+#include "torch.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -107,12 +108,12 @@ static int load_process(const char *command, double seconds, const char *options
 {
     int n;
 
-    if (!(seconds >= 0.001 && seconds <= 86400) || command[strspn(command, " \t")] == '\0' ||
-        strchr(command, '\n')) {
+    if (!(seconds >= 0.001 && seconds <= 86400) || !command ||
+        command[strspn(command, " \t")] == '\0' || strchr(command, '\n')) {
         snprintf(reason, REASON,
-                 "an implementation behind a pipe is exec:COMMAND, or "
-                 "exec@SECONDS:COMMAND with the limit of one operation; COMMAND is "
-                 "one line");
+                 "an implementation behind a pipe is exec:COMMAND, or exec@SECONDS:COMMAND with "
+                 "the limit of one operation, 0.001 to 86400 s, also torch@SECONDS and "
+                 "torch@SECONDS:MODULE:NAME; COMMAND is one line");
         return -1;
     }
     source->limit_ms = (unsigned)(seconds * 1000 + 0.5);
@@ -135,18 +136,34 @@ static int load_process(const char *command, double seconds, const char *options
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
+/* Returns what is after the word, "" or a text that begins with ':' or '@'; NULL: it is another
+ * word.
+ */
+static const char *after_word(const char *text, const char *word)
+{
+    const size_t n = strlen(word);
+
+    return strncmp(text, word, n) == 0 && (text[n] == '\0' || strchr(":@", text[n])) ? text + n
+                                                                                     : NULL;
+}
+
 struct impl_spec impl_spec_read(const char *text)
 {
     struct impl_spec spec = {.name = text, .seconds = EXEC_MS / 1000.0};
-    char *end;
+    const char *torch = after_word(text, "torch"), *exec = after_word(text, "exec");
+    const char *rest = torch ? torch : exec;
+    char *end = NULL;
 
-    if (strncmp(text, "exec:", 5) == 0) {
+    if (torch || (exec && *exec != '\0')) {
         spec.kind = IMPL_SPEC_COMMAND;
-        spec.name = text + 5;
-    } else if (strncmp(text, "exec@", 5) == 0) {
-        spec.kind = IMPL_SPEC_COMMAND;
-        spec.seconds = strtod(text + 5, &end);
-        spec.name = end > text + 5 && *end == ':' ? end + 1 : "";
+        spec.torch = torch != NULL;
+        if (*rest == '@') {
+            spec.seconds = strtod(rest + 1, &end);
+            rest = end;
+        }
+        spec.name = *rest == ':' ? rest + 1 : NULL;
+        if (*rest != ':' && *rest != '\0')
+            spec.seconds = 0; /* which load_process refuses */
     } else if (strncmp(text, "mutant:", 7) == 0) {
         spec.kind = IMPL_SPEC_MUTANT;
         spec.name = text + 7;
@@ -161,11 +178,15 @@ struct impl_spec impl_spec_read(const char *text)
 int impl_load(const char *text, const char *options, struct impl_source *source, char reason[600])
 {
     const struct impl_spec spec = impl_spec_read(text);
+    char command[sizeof source->options];
 
     memset(source, 0, sizeof *source);
     switch (spec.kind) {
     case IMPL_SPEC_COMMAND:
-        return load_process(spec.name, spec.seconds, options, source, reason);
+        if (spec.torch && torch_command(spec.name, command, sizeof command, reason))
+            return -1;
+        return load_process(spec.torch ? command : spec.name, spec.seconds, options, source,
+                            reason);
     case IMPL_SPEC_MUTANT:
         return load_mutant(spec.name, options, source, reason);
     case IMPL_SPEC_LIBRARY:
@@ -178,7 +199,7 @@ int impl_load(const char *text, const char *options, struct impl_source *source,
     }
     snprintf(reason, REASON,
              "unknown implementation '%.100s': reference, mutant:NAME, a path with a '/' to a "
-             "shared object, exec:COMMAND",
+             "shared object, exec:COMMAND, torch, torch:MODULE:NAME",
              text);
     return -1;
 }

@@ -31,17 +31,19 @@ enum impl_spec_kind {
 
 struct impl_spec {
     enum impl_spec_kind kind;
-    const char *name; /* a part of the text: the bug of a mutant, the path, the command */
-    double seconds;   /* of a command: the limit of one operation */
+    const char
+        *name;      /* a part of the text: the bug of a mutant, the path, the command; NULL: none */
+    double seconds; /* of a command: the limit of one operation */
+    bool torch;     /* the command is that of a layer (torch.h), which `name` is */
 };
 
 /* Reads a specification, and loads nothing. */
 struct impl_spec impl_spec_read(const char *text);
 /* spec: "reference" (options: "BACKEND/COMMUNICATOR", each may be ""), "mutant:NAME", a path with a
- * '/' to a shared object, "exec:COMMAND", or "exec@SECONDS:COMMAND" with another limit for an
- * operation. Loading runs code of the implementation, so call it in a process that may die. A
- * library stays in memory, because threads of its runtime may still be in it. Returns 0, or -1 with
- * one line in reason. */
+ * '/' to a shared object, "exec:COMMAND", "torch", "torch:MODULE:NAME" (torch.h), or with another
+ * limit for an operation "exec@SECONDS:COMMAND", "torch@SECONDS:MODULE:NAME". Loading runs code of
+ * the implementation, so call it in a process that may die. A library stays in memory, because
+ * threads of its runtime may still be in it. Returns 0, or -1 with one line in reason. */
 int impl_load(const char *spec, const char *options, struct impl_source *source, char reason[600]);
 
 const struct impl_ops *reference_impl(void); /* options: backend and communicator */

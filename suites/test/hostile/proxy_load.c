@@ -16,12 +16,20 @@ static void refused(struct proxy_tally *tally, const char *spec, const char *opt
 
 void proxy_load(struct proxy_tally *tally, const struct proxy_paths *paths)
 {
+    static const char *const layers[] = {
+        "torch:",         "torch:m",        "torch:m:",    "torch::N",         "torch:m:1",
+        "torch:m:N;true", "torch:m:N:O",    "torch:m n:N", "torch:$(true):N",  "torch:m:N N",
+        "torch:-c:N",     "torch:--x.py:N", "torch:a/b:N", "torch:a-b:N",      "torch:a/b.pyc:N",
+        "torch:'m':N",    "torch:m:N.O",    "torch:m&:N",  "torch:m:\303\251", "torch@5:m",
+        "torch:m\\n:N",   "torch:/.py/x:N", "torch:`m`:N", "torch:m:N\\"};
     struct impl_source source;
     char reason[600], many[2000];
 
     memset(many, 'x', sizeof many);
     many[sizeof many - 1] = '\0';
-    refused(tally, "torch", "", "unknown implementation 'torch': reference, mutant:NAME");
+    refused(tally, "PyTorch", "", "unknown implementation 'PyTorch': reference, mutant:NAME");
+    refused(tally, "exec", "", "unknown implementation 'exec'");
+    refused(tally, "torches:a:B", "", "unknown implementation 'torches:a:B'");
     refused(tally, "", "", "unknown implementation ''");
     refused(tally, many, "", "unknown implementation 'xxx");
     refused(tally, "mutant:M99", "", "unknown mutant 'M99'; known: none, ");
@@ -33,6 +41,8 @@ void proxy_load(struct proxy_tally *tally, const struct proxy_paths *paths)
     refused(tally, "exec@nan:x", "", "exec@SECONDS:COMMAND");
     refused(tally, "exec@x:x", "", "exec@SECONDS:COMMAND");
     refused(tally, "exec@2", "", "exec@SECONDS:COMMAND");
+    for (size_t i = 0; i < sizeof layers / sizeof layers[0]; ++i)
+        refused(tally, layers[i], "", "is not MODULE:NAME: a module is of letters");
     refused(tally, "exec:true", many, "longer than");
     refused(tally, "reference", many, "longer than");
     refused(tally, "./no-such-file.so", "", "cannot load: ./no-such-file.so");
