@@ -14,7 +14,6 @@ NETWORK = "it loads packages from the network"
 PYTORCH = "it measures PyTorch, for half an hour"
 # The launcher of the page, with a layer that is PyTorch's in all but its name; `python3` is the one that has PyTorch.
 LAYER = """mkdir -p bin && ln -sf "$PYTHON" bin/python3 &&
-    sed -n '/^```python/,/^```/p' "$SOURCE/docs/my-layer.md" | grep -v '^```' | sed "s|/path/to/lockstep|$SOURCE|" >launch.py &&
     printf 'from torch.nn.parallel import DistributedDataParallel\\n\\n\\nclass MyLayer(DistributedDataParallel):\\n    pass\\n' >my_layers.py"""
 WITH_PYTORCH = ("lockstep check", "PATH=$PWD/bin:$PATH lockstep check")
 PAGE = r"^my-report/index\.html$"
@@ -145,6 +144,8 @@ PAGES: dict[str, tuple[Row, ...]] = {
             more=" --only SPLIT-01.sizes", prints=("^PASS +splitter|^PASS ",)),
         Row("lockstep check --impl exec:'python3 adapter.py'", more=" --only SPLIT-01.sizes", prints=("^PASS +splitter 1",),
             before=(PYTHON_ADAPTER,)),
+        Row("lockstep check --impl torch:my_layers:MyLayer", needs="torch", before=(LAYER,), swap=(WITH_PYTORCH,),
+            more=" --only DDP-05.range", prints=(r"^PASS +my_layers\.MyLayer",)),
         Row("lockstep check --profile ddp", more=" --area SIZE", prints=("^PASS ",)),
         Row("lockstep check --profile ddp --launcher mpirun", needs="mpi", more=" --only DDP-01.known", prints=("^PASS ",)),
         Row("lockstep check --area SPLIT,GRAD", prints=("^PASS ",)),
@@ -262,13 +263,13 @@ PAGES: dict[str, tuple[Row, ...]] = {
         Row("cd build/release && cpack && apt install ./lockstep_*.deb", not_run="it needs root: install.package makes the package"),
     ),
     "docs/my-layer.md": (
-        Row("lockstep check --impl exec:'python3 launch.py' --only 'DDP-0*'", needs="torch", before=(LAYER,),
+        Row("lockstep check --impl torch:my_layers:MyLayer --only 'DDP-0*'", needs="torch", before=(LAYER,),
             swap=(WITH_PYTORCH, ("DDP-0*", "DDP-05.range")), prints=(r"^PASS +my_layers\.MyLayer", "1 of 1 cases passed")),
-        Row("lockstep check --impl exec:'python3 launch.py' --area DDP,COUNT,SIZE,SHAPE", needs="torch", slow=True,
+        Row("lockstep check --impl torch:my_layers:MyLayer --area DDP,COUNT,SIZE,SHAPE", needs="torch", slow=True,
             swap=(WITH_PYTORCH, ("DDP,COUNT,SIZE,SHAPE", "SIZE")), prints=(r"^PASS +my_layers\.MyLayer",)),
         Row(CC, before=(EXAMPLE,), swap=(("PREFIX/include", "include"),), checks=("[ -s it.so ]",)),
         Row("lockstep check --impl ./it.so --only 'SPLIT-01.sizes,DDP-28.*'", prints=("^PASS ", "of 3 cases passed")),
-        Row("lockstep check --impl exec:'python3 launch.py' --area DDP,COUNT,SIZE,SHAPE --format junit --out check.xml",
+        Row("lockstep check --impl torch:my_layers:MyLayer --area DDP,COUNT,SIZE,SHAPE --format junit --out check.xml",
             needs="torch", slow=True, swap=(WITH_PYTORCH, ("DDP,COUNT,SIZE,SHAPE", "SIZE")), leaves={"check.xml": "<testcase"}, checks=(XML + "check.xml",)),
     ),
     "docs/processes.md": (
