@@ -317,9 +317,9 @@ class Whole(unittest.TestCase):
 
     def check(self, layer: str) -> tuple[int, Any]:
         """The exit status and the record of a check, or its words if there is none."""
-        command = f"exec:PYTHONPATH='{PACKAGE}' exec '{sys.executable}' -B -m lockstep.torch {layer}"
-        done = subprocess.run([LOCKSTEP, "check", "--impl", command, "--only", "DDP-01*", "--format", "json"],
-                              capture_output=True, text=True, timeout=300, check=False, cwd=self.here)
+        done = subprocess.run([LOCKSTEP, "check", "--impl", f"torch:{layer}", "--only", "DDP-01*", "--format", "json"],
+                              capture_output=True, text=True, timeout=300, check=False, cwd=self.here,
+                              env={**os.environ, "LOCKSTEP_PYTHON": sys.executable})
         return done.returncode, json.loads(done.stdout) if done.stdout.startswith("{") else done.stderr + done.stdout
 
     def test_by_the_suite(self) -> None:
@@ -332,6 +332,12 @@ class Whole(unittest.TestCase):
             for case in record["cases"]:
                 self.assertEqual(case["verdict"], "FAIL", case)
                 self.assertIn(f"Stumbles: {text}", case["reason"])
+
+    def test_a_layer_in_the_place_of_pytorchs_passes(self) -> None:
+        status, record = self.check("own_layer.py:Own")
+        self.assertEqual(status, 0, record)
+        self.assertEqual((record["impl"]["spec"], record["impl"]["name"]), ("torch:own_layer.py:Own", "own_layer.Own"))
+        self.assertGreater(record["counts"]["pass"], 3)
 
     def test_a_mistake_by_the_suite(self) -> None:
         status, record = self.check("own_layer:Nothing")

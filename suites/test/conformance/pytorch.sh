@@ -8,8 +8,8 @@
 set -eu
 
 lockstep=$1
-package=$(cd "$(dirname -- "${BASH_SOURCE[0]}")/../../python" && pwd -P)
-impl="exec:PYTHONPATH='$package' exec '$2' -m lockstep.torch"
+export LOCKSTEP_PYTHON=$2
+impl=torch
 known=$(dirname -- "${BASH_SOURCE[0]}")/pytorch_known.txt
 cases='SPLIT-01.sizes,SPLIT-01.large,SPLIT-01.known,SPLIT-02.fewer,SPLIT-03.count,SPLIT-04.sizes'
 cases=$cases',SPLIT-05.sizes,SPLIT-06.ceil'
