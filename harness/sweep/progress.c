@@ -12,7 +12,8 @@
 #include "text/quantity.h"
 #include "text/units.h"
 
-enum { NAME_MIN = 8, NAME_MAX_SHOWN = 40 };
+/* REST_MOST: what follows the setting of a verified launch, "verified  123 ms  1.23M tokens/s". */
+enum { NAME_MIN = 8, REST_MOST = 31 };
 
 double sweep_seconds(void)
 {
@@ -20,25 +21,6 @@ double sweep_seconds(void)
 
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-void progress_open(struct progress *progress, const struct plan_options *plan, size_t done)
-{
-    size_t width = 0;
-
-    for (size_t i = 0; i < plan->n_workloads; ++i)
-        if (strlen(plan->workload[i].name) > width)
-            width = strlen(plan->workload[i].name);
-    for (size_t i = 0; i < plan->n_collectives; ++i)
-        if (strlen(plan->collective[i]) > width)
-            width = strlen(plan->collective[i]);
-    *progress =
-        (struct progress){.terminal = isatty(STDERR_FILENO),
-                          .name_width = width < NAME_MAX_SHOWN ? (int)width : NAME_MAX_SHOWN,
-                          .plan = plan,
-                          .done = done,
-                          .total = plan_cells(plan),
-                          .started = sweep_seconds()};
 }
 
 static size_t columns(void)
@@ -57,26 +39,21 @@ static void cut_name(const char *name, size_t room, char *text, size_t bytes)
         snprintf(text, bytes, "%.*s...", room > 3 ? (int)room - 3 : 0, name);
 }
 
-/* Ways to cut the name of a workload: at its end, in its middle, or before its number in the plan.
- */
-enum { CUT_END, CUT_MIDDLE, CUT_NUMBER, CUTS };
-
-static void cut_workload(const struct progress *p, size_t workload, int cut, size_t room,
-                         char text[128])
+/* Cuts the name of a workload in its middle, or before its number in the plan. */
+static void cut_workload(const struct progress *p, size_t workload, char text[128])
 {
     const char *name = p->plan->workload[workload].name;
-    const size_t length = strlen(name), kept = room > 3 ? room - 3 : 0;
-    char end[32] = "";
+    const size_t length = strlen(name), kept = p->name_width > 3 ? p->name_width - 3 : 0;
+    char end[64] = "";
 
-    if (length <= room || cut == CUT_END) {
-        cut_name(name, room, text, 128);
-        return;
-    }
-    if (cut == CUT_MIDDLE)
-        snprintf(end, sizeof end, "%s", name + length - kept / 2);
-    else
+    if (p->numbered)
         snprintf(end, sizeof end, "%zu", workload + 1);
-    snprintf(text, 128, "%.*s...%s", strlen(end) < kept ? (int)(kept - strlen(end)) : 0, name, end);
+    else
+        snprintf(end, sizeof end, "%s", name + (length > kept / 2 ? length - kept / 2 : 0));
+    if (length <= p->name_width)
+        snprintf(text, 128, "%s", name);
+    else
+        snprintf(text, 128, "%.*s...%s", (int)(kept - strlen(end)), name, end);
 }
 
 static int digits(size_t number)
@@ -138,50 +115,74 @@ static void setting_text(const struct progress *p, const struct record_key *key,
         snprintf(text, bytes, "%s batch %4zu", mode, key->global_batch);
 }
 
+void progress_open(struct progress *progress, const struct plan_options *plan,
+                   const struct cell_config cell[], size_t done)
+{
+    size_t width = 0, others = 0;
+    struct progress *p = progress;
+
+    *p = (struct progress){.terminal = isatty(STDERR_FILENO),
+                           .plan = plan,
+                           .done = done,
+                           .total = plan_cells(plan),
+                           .started = sweep_seconds()};
+    for (size_t i = 0; i < plan->n_workloads; ++i)
+        width = strlen(plan->workload[i].name) > width ? strlen(plan->workload[i].name) : width;
+    for (size_t i = 0; i < plan->n_collectives; ++i)
+        width = strlen(plan->collective[i]) > width ? strlen(plan->collective[i]) : width;
+    /* The longest line decides, so that a workload has one name in all lines. */
+    for (size_t i = 0; i < p->total; ++i) {
+        struct record_cell planned;
+        char head[128], setting[128];
+
+        cell_identify(&cell[i], &planned);
+        head_text(p, i + 1, &planned.key, "launch ", head, sizeof head);
+        setting_text(p, &planned.key, 0, setting, sizeof setting);
+        if (strlen(head) + strlen(setting) > others)
+            others = strlen(head) + strlen(setting);
+    }
+    others += REST_MOST + 4; /* three spaces, and the last column */
+    p->name_width = columns() > others + NAME_MIN ? columns() - others : NAME_MIN;
+    p->name_width = p->name_width < width ? p->name_width : width;
+    for (size_t i = 0; i < plan->n_workloads; ++i)
+        for (size_t k = 0; k < i && !p->numbered; ++k) {
+            char name[128], other[128];
+
+            cut_workload(p, i, name);
+            cut_workload(p, k, other);
+            p->numbered = strcmp(name, other) == 0;
+        }
+}
+
 /* Prints "[ 3/16] mlp:16,8 2 dp  batch   30" and rest, within the width of the terminal, without
- * newline. If that is too long the workload is cut, then the axes, and rest last. The last column
- * stays free: some terminals go on to the next line after it. */
+ * newline. If that is too long the axes are cut, and rest last. The last column stays free: some
+ * terminals go on to the next line after it. */
 static void print_progress(const struct progress *p, size_t number, const struct record_key *key,
                            const char *rest)
 {
-    const size_t room = columns() - 1, name_width = (size_t)p->name_width;
-    const size_t name_min = name_width < NAME_MIN ? name_width : NAME_MIN;
+    const size_t room = columns() - 1;
     char head[128], name[128], setting[128], tail[288], line[600], shown[600];
+    size_t own = 0;
 
     setting_text(p, key, 0, setting, sizeof setting);
     snprintf(tail, sizeof tail, "%s %s", setting, rest);
     head_text(p, number, key, "launch ", head, sizeof head);
-    if (strlen(head) + strlen(tail) + 2 + name_min > room)
+    if (strlen(head) + strlen(tail) + 2 + p->name_width > room)
         head_text(p, number, key, "", head, sizeof head);
 
-    const size_t least = strlen(head) + strlen(tail) + 2 + name_min;
+    const size_t length = strlen(head) + strlen(tail) + 2 + p->name_width;
 
-    if (least > room) {
-        setting_text(p, key, least - room, setting, sizeof setting);
+    if (length > room) {
+        setting_text(p, key, length - room, setting, sizeof setting);
         snprintf(tail, sizeof tail, "%s %s", setting, rest);
     }
-
-    const size_t others = strlen(head) + strlen(tail) + 2;
-    const size_t left = room > others + name_min ? room - others : name_min;
-
-    const size_t width = left < name_width ? left : name_width, workloads = p->plan->n_workloads;
-    size_t own = 0;
-    bool alike = true;
-
-    /* No other workload of the plan may look like it. Collectives have short names. */
-    while (own < workloads && strcmp(p->plan->workload[own].name, key->workload) != 0)
+    while (own < p->plan->n_workloads && strcmp(p->plan->workload[own].name, key->workload) != 0)
         ++own;
-    if (own == workloads)
-        cut_name(key->workload, width, name, sizeof name);
-    for (int cut = CUT_END; own < workloads && alike && cut < CUTS; ++cut) {
-        cut_workload(p, own, cut, width, name);
-        alike = false;
-        for (size_t i = 0; i < workloads; ++i) {
-            cut_workload(p, i, cut, width, shown);
-            alike = alike || (i != own && strcmp(name, shown) == 0);
-        }
-    }
-    if (snprintf(line, sizeof line, "%s %-*s %s", head, (int)width, name, tail) < 0)
+    if (own < p->plan->n_workloads)
+        cut_workload(p, own, name);
+    else /* a collective: these have short names */
+        cut_name(key->workload, p->name_width, name, sizeof name);
+    if (snprintf(line, sizeof line, "%s %-*s %s", head, (int)p->name_width, name, tail) < 0)
         return;
     cut_name(line, room, shown, sizeof shown);
     fputs(shown, stderr);

@@ -281,7 +281,7 @@ static int run_plan(struct sweep *sweep)
     struct progress progress;
     int status = 0;
 
-    progress_open(&progress, &sweep->options.plan, count_true(sweep->done, sweep->n));
+    progress_open(&progress, &sweep->options.plan, sweep->cell, count_true(sweep->done, sweep->n));
     for (size_t i = 0; i < sweep->n && status == 0; ++i)
         if (!sweep->done[i])
             status = run_cell(sweep, i, &progress);

@@ -56,8 +56,9 @@ int launched_cell(const char *launcher, const struct cell_config *config, double
 /* ---- what a person sees of it on stderr: sweep/progress.c ---- */
 
 struct progress {
-    bool terminal;  /* one line that is rewritten, with time left; else a line per launch */
-    int name_width; /* of the workloads */
+    bool terminal;     /* one line that is rewritten, with time left; else a line per launch */
+    size_t name_width; /* room for the names of workloads, in all lines */
+    bool numbered;     /* names that are too long end with their number in the plan */
     const struct plan_options *plan;
     size_t done, total;
     double started; /* seconds on the monotonic clock */
@@ -66,9 +67,10 @@ struct progress {
 
 /* Seconds on the monotonic clock. */
 double sweep_seconds(void);
-/* done: the number of launches that earlier sessions have finished. The plan must stay until
- * the end. */
-void progress_open(struct progress *progress, const struct plan_options *plan, size_t done);
+/* cell: those of the plan. done: the number of launches that earlier sessions have finished. The
+ * plan must stay until the end. */
+void progress_open(struct progress *progress, const struct plan_options *plan,
+                   const struct cell_config cell[], size_t done);
 void progress_begin(struct progress *progress, const struct cell_config *config);
 void progress_cell(struct progress *progress, const struct record_cell *cell);
 /* Ends the rewritten line. */
