@@ -178,11 +178,13 @@ struct report_run {
 /* How far launches lie from the median of their cell, over all cells, as the logarithm of a ratio.
  * spread is about a standard deviation. least is the smallest change (a ratio less 1) that a
  * comparison of two files with as many launches of a cell can detect. NaN: no cell has enough
- * launches. open counts the cells that are too noisy: their step, or the speed-up that is made of
- * it, has no narrow interval. widest is the widest interval of a step, over its median. */
+ * launches. open counts the cells, of those that have a verified launch, whose step has no narrow
+ * interval; open_ratios the speed-ups that do not count (report_counts). widest is the widest
+ * interval of a step, over its median. */
 struct report_noise {
     double spread, least, widest;
     size_t cells, open;
+    size_t ratios, open_ratios;
 };
 
 struct check_record;
@@ -390,9 +392,14 @@ bool report_base_next(const struct report_group *group, size_t at[3], struct rep
 
 /* ---- the answer: analysis/answer.c -------------------------------------------------------- */
 
-/* Whether the interval of its efficiency is narrower than REPORT_WIDE of its bound. Otherwise the
- * point is too noisy to say how fast it is. */
+/* Whether its whole efficiency, or without an interval its middle, is so far above its bound that
+ * the time of its base cannot be right. */
+bool report_beyond(const struct report_point *point);
+/* Whether the interval of its efficiency is narrower than REPORT_WIDE of its bound, and not beyond
+ * it. Otherwise the point is too noisy to say how fast it is. */
 bool report_counts(const struct report_point *point);
+/* "8 of 12 step times and 3 of 8 speed-ups are too noisy"; call it only if one is. */
+const char *report_noise_words(const struct report *report, char text[REPORT_CELL_TEXT]);
 
 /* How much faster several devices are than one. A setting is a point on several devices that has a
  * base; if any setting has separate cores or GPUs, only those with them are counted. */
@@ -400,12 +407,13 @@ struct report_answer {
     size_t settings, noisy; /* noisy: those that are too noisy */
     bool crowded;           /* no setting has separate cores or GPUs */
     /* The largest speed-up, and the smallest share of a bound, of the settings that are not too
-     * noisy; of all if all are. NULL: there is no setting. */
+     * noisy; else of those not beyond their bound; else of all. NULL: there is no setting. */
     const struct report_point *best, *farthest;
-    /* The setting with a larger speed-up that is too noisy to count; NULL: none. */
+    /* A setting with a larger speed-up that counts less; NULL: none. */
     const struct report_point *larger;
     /* It in sentences, for a reader who knows neither the tool nor the plan. The first says what is
-     * how much faster and what is possible; the rest how certain that is and what to do next. */
+     * how much faster and what is possible; the rest what was not verified, how certain the first
+     * is, and what to do next. */
     char first[REPORT_CELL_TEXT], rest[REPORT_CELL_TEXT];
 };
 struct report_answer report_answer_of(const struct report *report);
@@ -415,9 +423,10 @@ const char *report_answer_words(const struct report *report, char text[REPORT_CE
 extern const char report_no_setting[];
 /* Appends why a number of so many launches is not certain, and how to measure it again: "Measured
  * once, so not certain: sweep again with --launches 6." */
-void report_add_doubt(char text[REPORT_CELL_TEXT], size_t launches);
+void report_add_doubt(char text[REPORT_CELL_TEXT], const struct report_counts *counts,
+                      size_t launches);
 /* "2 devices train mlp 1.91 times as fast as one (1.90 to 1.93; batch 64; at most 2.00 is
- * possible)". */
+ * possible)"; other ends are "as fast as is possible: 2.00)" and "more than is possible, ...)". */
 const char *report_training_words(const struct report *report, const struct report_point *point,
                                   char text[REPORT_CELL_TEXT]);
 /* The axes that are not at their default, " (chain 3, host-inputs 1)", or "". */

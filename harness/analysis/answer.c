@@ -44,9 +44,18 @@ const char *report_devices_words(const struct report_point *point, char text[REP
     return text;
 }
 
+bool report_beyond(const struct report_point *point)
+{
+    const struct report_value *value = &point->value[REPORT_EFFICIENCY];
+    const double least = value->range == REPORT_INTERVAL ? value->lo : value->middle;
+
+    return least > (2 - REPORT_AT_BOUND) * point->bound;
+}
+
 bool report_counts(const struct report_point *point)
 {
-    return report_resolved(&point->value[REPORT_EFFICIENCY], 2 * REPORT_WIDE * point->bound);
+    return report_resolved(&point->value[REPORT_EFFICIENCY], 2 * REPORT_WIDE * point->bound) &&
+           !report_beyond(point);
 }
 
 static bool is_setting(const struct report_point *point)
@@ -58,6 +67,7 @@ const char *report_training_words(const struct report *report, const struct repo
                                   char text[REPORT_CELL_TEXT])
 {
     const struct report_value *value = &point->value[REPORT_SPEEDUP];
+    const double possible = point->bound * (double)point->key->n_devices;
     const char *name = point->key->workload;
     size_t length = strcspn(name, ":");
 
@@ -76,24 +86,37 @@ const char *report_training_words(const struct report *report, const struct repo
              report_is_plain(point->base) ? "one"
              : report_is_ddp(point->base) ? "DDP on one rank"
                                           : "DataParallel on one");
-    if (value->range == REPORT_INTERVAL)
-        report_add(text, "%s to %s; ", report_ratio(value->lo, WORD),
-                   report_ratio(value->hi, WORD));
-    report_add(text, "batch %zu%s; at most %.2f is possible)", point->base->key->global_batch,
-               strcmp(point->row->run->scaling, "weak") == 0 ? " per device" : "",
-               point->bound * (double)point->key->n_devices);
+    if (value->range == REPORT_INTERVAL || value->range == REPORT_LAUNCHES)
+        report_add(text, "%s to %s", report_ratio(value->lo, WORD), report_ratio(value->hi, WORD));
+    if (value->range == REPORT_LAUNCHES)
+        report_add(text, " in %zu launches", value->n);
+    report_add(text, "%sbatch %zu%s; ", value->range == REPORT_NONE ? "" : "; ",
+               point->base->key->global_batch,
+               strcmp(point->row->run->scaling, "weak") == 0 ? " per device" : "");
+    if (report_beyond(point))
+        report_add(text, "more than is possible, %.2f: one device was disturbed)", possible);
+    else if ((report_counts(point) ? value->hi : value->middle) >= possible)
+        report_add(text, "as fast as is possible: %.2f)", possible);
+    else
+        report_add(text, "at most %.2f is possible)", possible);
     return text;
 }
 
-/* Appends with how many launches to measure again. */
-static void add_again(char text[REPORT_CELL_TEXT], size_t launches)
+/* Appends with how many launches to measure again, unless some were not run: these come first. */
+static void add_again(char text[REPORT_CELL_TEXT], const struct report_counts *counts,
+                      size_t launches)
 {
-    report_add(text, ": sweep again with --launches %zu%s.",
-               launches < REPORT_LEAST_OF_INTERVAL ? REPORT_LEAST_OF_INTERVAL : 2 * launches,
-               launches < REPORT_LEAST_OF_INTERVAL ? "" : ", on an idle machine");
+    const bool few = launches < REPORT_LEAST_OF_INTERVAL;
+
+    if (counts->missing == 0)
+        report_add(text, ": sweep again with --launches %zu%s",
+                   few ? REPORT_LEAST_OF_INTERVAL : 2 * launches,
+                   few ? "" : ", on an idle machine");
+    report_add(text, ".");
 }
 
-void report_add_doubt(char text[REPORT_CELL_TEXT], size_t launches)
+void report_add_doubt(char text[REPORT_CELL_TEXT], const struct report_counts *counts,
+                      size_t launches)
 {
     report_add(text, "%s", text[0] != '\0' ? " " : "");
     if (launches == 0)
@@ -104,69 +127,89 @@ void report_add_doubt(char text[REPORT_CELL_TEXT], size_t launches)
         report_add(text, "Measured %zu times, too few to be certain", launches);
     else
         report_add(text, "That is too noisy to be certain");
-    add_again(text, launches);
+    add_again(text, counts, launches);
+}
+
+const char *report_noise_words(const struct report *report, char text[REPORT_CELL_TEXT])
+{
+    const struct report_noise *noise = &report->noise;
+
+    text[0] = '\0';
+    if (noise->open > 0)
+        report_add(text, "%zu of %zu %stimes", noise->open, noise->cells,
+                   report->n_points > 0 ? "step " : "");
+    if (noise->open_ratios > 0)
+        report_add(text, "%s%zu of %zu speed-ups", noise->open > 0 ? " and " : "",
+                   noise->open_ratios, noise->ratios);
+    report_add(text, " %s too noisy", noise->open + noise->open_ratios == 1 ? "is" : "are");
+    return text;
 }
 
 /* Appends how certain the answer is, and what to do next. */
-static void add_certainty(const struct report_answer *answer, char text[REPORT_CELL_TEXT])
+static void add_certainty(const struct report *report, const struct report_answer *answer,
+                          char text[REPORT_CELL_TEXT])
 {
     const struct report_value *value = &answer->best->value[REPORT_SPEEDUP];
+    const bool noisy = report->noise.open + report->noise.open_ratios > 0;
+    const char *space = text[0] != '\0' ? " " : "";
 
-    if (answer->crowded) {
-        report_add(text, "This is no evidence of speed: %s.", report_crowding(answer->best->row));
-        return;
-    }
-    if (answer->noisy == answer->settings) {
-        report_add_doubt(text, value->n);
-        return;
-    }
-    if (value->range == REPORT_INTERVAL && value->hi < 1.0)
-        report_add(text, "So one device is faster there. ");
-    else if (value->range == REPORT_INTERVAL && value->lo <= 1.0)
-        report_add(text, "Whether that is faster is not certain. ");
-    if (answer->noisy == 0) {
+    if (answer->crowded)
+        report_add(text, "%sThis is no evidence of speed: %s.", space,
+                   report_crowding(answer->best->row));
+    else if (answer->noisy == answer->settings)
+        report_add_doubt(text, &report->counts, value->n);
+    else if (answer->noisy > 0) {
+        report_add(text, "%s%zu of %zu settings on several devices %s too noisy to count", space,
+                   answer->noisy, answer->settings, answer->noisy == 1 ? "was" : "were");
+        if (answer->larger)
+            report_add(text, " (a larger number, %s, %s)",
+                       report_ratio(report_middle(answer->larger, REPORT_SPEEDUP), WORD),
+                       report_beyond(answer->larger) ? "is more than is possible"
+                                                     : "may be chance");
+        add_again(text, &report->counts, value->n);
+    } else if (noisy || (value->lo <= 1.0 && value->hi >= 1.0)) {
+        report_add(text, "%s%s", space,
+                   noisy ? report_noise_words(report, PHRASE) : "More launches may tell");
+        add_again(text, &report->counts, value->n);
+    } else if (report->counts.verified == report->counts.planned) {
         report_add(text, "Nothing has to be measured again");
         if (answer->settings > 1)
-            report_add(text, ": none of %zu settings was too noisy", answer->settings);
+            report_add(text, ": none of %zu settings on several devices was too noisy",
+                       answer->settings);
         report_add(text, ".");
-        return;
     }
-    report_add(text, "%zu of %zu settings %s too noisy to count", answer->noisy, answer->settings,
-               answer->noisy == 1 ? "was" : "were");
-    if (answer->larger)
-        report_add(text, " (a larger number, %s, may be chance)",
-                   report_ratio(report_middle(answer->larger, REPORT_SPEEDUP), WORD));
-    add_again(text, value->n);
 }
 
 struct report_answer report_answer_of(const struct report *report)
 {
+    const struct report_counts *counts = &report->counts;
     struct report_answer answer = {.crowded = true};
-    /* The first is of the settings that count, the second of those that are too noisy. */
-    const struct report_point *best[2] = {NULL}, *farthest[2] = {NULL};
+    int most = -1; /* 2: there is a setting that counts; 1: one that is not beyond its bound */
 
     for (size_t i = 0; i < report->n_points; ++i)
         answer.crowded = answer.crowded && !(is_setting(&report->point[i]) &&
                                              !report_oversubscribed(&report->point[i]));
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
-        const bool noisy = !report_counts(point);
+        const int weight = report_counts(point) ? 2 : !report_beyond(point);
+        const double speed = report_middle(point, REPORT_SPEEDUP);
 
         if (!is_setting(point) || (!answer.crowded && report_oversubscribed(point)))
             continue;
         ++answer.settings;
-        answer.noisy += noisy;
-        if (!best[noisy] ||
-            report_middle(point, REPORT_SPEEDUP) > report_middle(best[noisy], REPORT_SPEEDUP))
-            best[noisy] = point;
-        if (!farthest[noisy] || report_of_bound(point) < report_of_bound(farthest[noisy]))
-            farthest[noisy] = point;
+        answer.noisy += weight < 2;
+        if (weight > most || (weight == most && speed > report_middle(answer.best, REPORT_SPEEDUP)))
+            answer.best = point;
+        if (weight > most ||
+            (weight == most && report_of_bound(point) < report_of_bound(answer.farthest)))
+            answer.farthest = point;
+        if (!answer.larger || speed > report_middle(answer.larger, REPORT_SPEEDUP))
+            answer.larger = point;
+        most = weight > most ? weight : most;
     }
-    answer.best = best[!best[0]];
-    answer.farthest = farthest[!farthest[0]];
-    if (best[0] && best[1] &&
-        report_middle(best[1], REPORT_SPEEDUP) > report_middle(best[0], REPORT_SPEEDUP))
-        answer.larger = best[1];
+    if (answer.larger &&
+        report_middle(answer.larger, REPORT_SPEEDUP) <= report_middle(answer.best, REPORT_SPEEDUP))
+        answer.larger = NULL;
 
     const size_t certain = answer.settings - answer.noisy;
 
@@ -175,18 +218,29 @@ struct report_answer report_answer_of(const struct report *report)
                                  "are in their table.");
     else if (!answer.best)
         report_add(answer.first, "Nothing can be said about scaling: %s.", report_no_setting);
+    if (counts->verified < counts->planned)
+        report_add(answer.rest, "Not verified, and in no number here: %zu of %zu launches",
+                   counts->planned - counts->verified, counts->planned);
+    if (counts->missing > 0)
+        report_add(answer.rest, ", %zu of them not run: go on with --resume", counts->missing);
+    report_add(answer.rest, "%s", answer.rest[0] != '\0' ? "." : "");
     if (!answer.best)
         return answer;
     report_training_words(report, answer.best, answer.first);
+
+    const struct report_value *value = &answer.best->value[REPORT_SPEEDUP];
+
     /* Without these words, a slow setting that is certain would speak for all that are not. */
-    if (certain > 0 && answer.noisy > 0 &&
-        (answer.larger || answer.best->value[REPORT_SPEEDUP].hi < 1.0))
+    if (certain > 0 && answer.noisy > 0 && (answer.larger || value->hi < 1.0))
         report_add(answer.first,
                    certain == 1 ? ", the only setting that is certain enough"
                                 : ", the best of the %zu settings that are certain enough",
                    certain);
+    if (certain > 0 && !answer.crowded && value->lo <= 1.0)
+        report_add(answer.first, value->hi < 1.0 ? ": one device is faster"
+                                                 : ": whether they are faster is not certain");
     report_add(answer.first, ".");
-    add_certainty(&answer, answer.rest);
+    add_certainty(report, &answer, answer.rest);
     return answer;
 }
 

@@ -16,18 +16,23 @@ int report_noise_make(struct report *report)
     double *launches = calloc(all + 1, sizeof *launches);
     size_t n = 0, cells = 0;
 
-    report->noise = (struct report_noise){.spread = NAN, .least = NAN, .cells = all, .open = all};
+    report->noise = (struct report_noise){.spread = NAN, .least = NAN};
     for (size_t i = 0; off && launches && i < all; ++i) {
         const struct report_point *point =
             i < training ? &report->point[i] : &report->collectives->point[i - training];
         const struct report_value *step = &point->value[REPORT_STEP];
 
+        if (point->verified == 0)
+            continue;
+        ++report->noise.cells;
+        report->noise.open += !report_resolved(step, 2 * REPORT_WIDE * step->middle);
+        if (point->base && point->base != point) {
+            ++report->noise.ratios;
+            report->noise.open_ratios += !report_counts(point);
+        }
         if (point->verified < REPORT_LEAST_OF_CELL)
             continue;
         report->noise.widest = fmax(report->noise.widest, (step->hi - step->lo) / step->middle);
-        /* Never better than the map of the page: a point with a base has both intervals. */
-        report->noise.open -= report_resolved(step, 2 * REPORT_WIDE * step->middle) &&
-                              (!point->base || point->base == point || report_counts(point));
         launches[cells++] = (double)point->verified;
         for (size_t k = 0; k < point->n; ++k)
             if (point->row[k].verified)

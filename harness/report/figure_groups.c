@@ -354,8 +354,11 @@ static int write_slide(struct plot_table *table)
         ++group;
     if (!best || !panel_make(table->plot, group, figure_batch_of(group, best), &panel))
         return 0;
-    report_add(checked, "All results of %zu of %zu planned launches were verified.",
-               counts->verified, counts->planned);
+    report_add(checked, "%zu of %zu planned launches were verified", counts->verified,
+               counts->planned);
+    if (counts->missing > 0)
+        report_add(checked, "; %zu not run", counts->missing);
+    report_add(checked, ".");
     if (!plot_table_panel(table, answer.first, answer.rest, checked))
         return 0;
     plot_number(table->plot, "words", SLIDE_WORDS);

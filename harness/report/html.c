@@ -32,6 +32,7 @@ static void noise_badge(const struct report *report, struct report_badge *badge)
 {
     const struct report_noise *noise = &report->noise;
     const struct grade *grade = grades;
+    const bool open = noise->open + noise->open_ratios > 0;
     char launches[64];
 
     if (!isfinite(noise->spread)) {
@@ -45,18 +46,17 @@ static void noise_badge(const struct report *report, struct report_badge *badge)
     }
     while (noise->spread > grade->most)
         ++grade;
-    badge->tone = grade->tone == REPORT_GOOD && noise->open > 0 ? REPORT_AMBER : grade->tone;
+    badge->tone = grade->tone == REPORT_GOOD && open ? REPORT_AMBER : grade->tone;
     snprintf(launches, sizeof launches, "noise %s: launches \u00b1%s", grade->name,
              percent_words(noise->spread, WORD));
-    if (noise->open == 0)
+    if (!open)
         report_add(badge->head, "%s", launches);
     else {
-        report_add(badge->head, "%zu of %zu cells %s too noisy", noise->open, noise->cells,
-                   noise->open == 1 ? "is" : "are");
+        report_add(badge->head, "%s", report_noise_words(report, PHRASE));
         report_add(badge->words,
                    "They have no interval narrower than %.0f\u00a0%% of the step time, or of the "
-                   "speed-up that is possible; the widest is %s of the step time. All cells "
-                   "together: %s. ",
+                   "speed-up that is possible, or are above that; the widest is %s of the step "
+                   "time. All cells together: %s. ",
                    100.0 * REPORT_WIDE, percent_words(noise->widest, WORD), launches);
     }
     report_add(badge->words,
@@ -247,7 +247,8 @@ static int print_figure(struct text_out *out, const char *directory, const struc
 
     if (figures->status[which] != PLOT_OK) {
         if (figures->why[which][0] != '\0' && (report->n_points > 0 || report->n_all == 0))
-            text_print(out, "<p class=\"note\">No figure of %s: %s.</p>\n", name,
+            text_print(out, "<p class=\"%s\">No figure of %s: %s.</p>\n",
+                       figures->status[which] == PLOT_NONE ? "remark" : "note", name,
                        figures->why[which]);
         return 0;
     }

@@ -118,11 +118,11 @@ struct answer {
 };
 
 /* The rank of a point, which is compared before the speed-up: it has several devices, these are not
- * shared, and its interval is resolved. */
+ * shared, it is not more than possible, and its interval is resolved. */
 static int worth_of(const struct report_point *point)
 {
-    return 4 * (point->key->n_devices > 1) + 2 * !report_oversubscribed(point) +
-           report_counts(point);
+    return 8 * (point->key->n_devices > 1) + 4 * !report_oversubscribed(point) +
+           2 * !report_beyond(point) + report_counts(point);
 }
 
 /* Puts the points closest to their bound first. */
@@ -171,7 +171,9 @@ static void add_answer(struct grid *grid, const struct report *report, const str
     grid_cell(grid, "number speedup", "%s", report_speedup_words(point, PHRASE));
     report_cell_number(grid, report_of_bound(point), report_share);
     if (!(limit.of_bound < REPORT_AT_BOUND))
-        grid_cell(grid, "text loss", "nothing: as fast as possible");
+        grid_cell(grid, "text loss", "%s",
+                  report_beyond(point) ? "more than is possible: one device was disturbed"
+                                       : "nothing: as fast as possible");
     else if (!known)
         grid_cell(grid, "text loss", "not told apart");
     else if (lost <= limit.missing)
@@ -184,7 +186,8 @@ static void add_answer(struct grid *grid, const struct report *report, const str
 
 static const char answers_note[] =
     "One row per workload and mode, with its best speed-up, the nearest to what is possible first. "
-    "Settings that share cores, or are too noisy, count only if there are no others.";
+    "Settings that share cores, or are too noisy, count only if there are no others. Speed-up is "
+    "the median of ratios of launches, so it need not be the quotient of the two steps.";
 
 static void fill_answers(struct grid *grid, const struct report *report)
 {

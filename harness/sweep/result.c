@@ -20,8 +20,8 @@ static int weight_of(const struct report_point *point, int metric)
 
 /* Appends the setting with the largest number of a metric, of those that count most, with its
  * interval and how sure that is. */
-static void add_largest(char text[REPORT_CELL_TEXT], const struct report *report, int metric,
-                        enum quantity_kind kind)
+static void add_largest(char text[REPORT_CELL_TEXT], const struct report_counts *counts,
+                        const struct report *report, int metric, enum quantity_kind kind)
 {
     const struct report_point *best = NULL;
 
@@ -53,16 +53,15 @@ static void add_largest(char text[REPORT_CELL_TEXT], const struct report *report
     if (report_oversubscribed(best))
         report_add(text, " This is no evidence of speed: %s.", report_crowding(best->row));
     else if (!report_resolved(value, value->middle))
-        report_add_doubt(text, best->verified);
+        report_add_doubt(text, counts, best->verified);
 }
 
 void sweep_result(FILE *to, const struct report *report, const char *path,
                   const struct sweep_options *options)
 {
     const struct report *collectives = report->collectives;
-    const struct report_counts *counts = &report->counts;
+    const struct report_answer answer = report_answer_of(report);
     const struct report_run *run = report->run;
-    const size_t missing = counts->planned - counts->verified;
     char text[REPORT_CELL_TEXT] = "", words[QUANTITY_TEXT];
     char file[4 * sizeof options->out] = "";
     double products = 0, copied = 0;
@@ -107,13 +106,11 @@ void sweep_result(FILE *to, const struct report *report, const char *path,
     for (size_t i = 0; i < report->n_points; ++i)
         products = fmax(products, report_middle(&report->point[i], REPORT_IN_PARTS));
     if (collectives->n_points == 0)
-        report_add(text, "%s", report_answer_words(report, PHRASE));
-    if (!report_answer_of(report).best)
-        add_largest(text, report, REPORT_THROUGHPUT, QUANTITY_RATE);
-    add_largest(text, collectives, REPORT_BUSBW, QUANTITY_SPEED);
-    if (missing > 0)
-        report_add(text, " Not verified, and in no number here: %zu of %zu launches.", missing,
-                   counts->planned);
+        report_add(text, "%s%s", answer.first, answer.rest[0] != '\0' ? " " : "");
+    report_add(text, "%s", answer.rest);
+    if (!answer.best)
+        add_largest(text, &report->counts, report, REPORT_THROUGHPUT, QUANTITY_RATE);
+    add_largest(text, &report->counts, collectives, REPORT_BUSBW, QUANTITY_SPEED);
     if (products > 0)
         report_add(text, " Products reached %s on a device.",
                    quantity_words(products, QUANTITY_WORK, words));

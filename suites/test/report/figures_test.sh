@@ -285,7 +285,7 @@ test_buckets() {
             fail "$page does not name both libraries"
     done
     # One launch has no interval.
-    grep -qF 'No figure of overlap: of no cell is it resolved' out/index.html || fail "an unresolved cell is drawn"
+    grep -qF '<p class="remark">No figure of overlap: of no cell is it resolved' out/index.html || fail "an unresolved cell is drawn"
     is "points of batch" "$(marks out/batch.svg marker)" 3
     for words in 'DataParallel on 2' 'DDP on 2' 'DDP 64 on 2'; do
         is "lines '$words'" "$(grep -cF ">$words<" out/batch.svg)" 1
@@ -442,7 +442,7 @@ EOF
     chmod +x bin/gnuplot
     PATH=$work/bin:$PATH report 1 good.jsonl --out out
     grep -qF 'gnuplot failed with exit status 3' err.txt || fail "stderr does not say why"
-    grep -qF 'No figure of scaling: gnuplot failed' out/index.html || fail "nor does the page"
+    grep -qF '<p class="note">No figure of scaling: gnuplot failed' out/index.html || fail "nor does the page"
     grep -qF "No figure of waterfall: gnuplot made no usable" out/index.html ||
         fail "an empty picture counts"
     for name in map batch trust; do

@@ -77,6 +77,8 @@ static const struct kind kinds[] = {
     {.name = "new", 8, PLAIN | SMALL, "feedface00000012"},
     {.name = "slower", 8, PLAIN | SMALL, "feedface00000013", .slow = 1.12},
     {.name = "little-slower", 8, PLAIN | SMALL, "feedface00000014", .slow = 1.045},
+    {.name = "beyond", 8, PLAIN | SMALL, "feedface00000051", .slow = 0.15},
+    {.name = "beyond-once", 1, PLAIN | SMALL, "feedface00000052", .slow = 0.25},
     {.name = "few-steps", 8, PLAIN | SMALL, "feedface00000015", .steps = 24},
     {.name = "fewest-steps", 8, PLAIN | SMALL, "feedface00000016", .steps = 6},
     {.name = "three", 3, PLAIN | SMALL, "feedface00000017"},

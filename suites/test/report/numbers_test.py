@@ -2,11 +2,12 @@
 """Every number in the sentences, in the strip and in the tables of a page, made again from the raw
 steps; and the sentences of summary.md, of annotations and of the slide. Captions are short.
 
-    numbers_test.py LOCKSTEP RECORDS PEER|- WORK_DIRECTORY
+    numbers_test.py LOCKSTEP RECORDS PEER|- WORK_DIRECTORY [MAKE_RECORDS]
 
 Shares nothing with lockstep but its files: own medians, intervals, pairs, words. Then it changes
 numbers on the page, one at a time, and each must be found. Exits 0 when all numbers agree and all
-changes are found, 1 when not, 77 when there is no gnuplot for the page's figures.
+changes are found, 1 when not, 77 when there is no gnuplot for the page's figures. MAKE_RECORDS makes
+up records that are noisy, impossible, failed or interrupted: of these the sentences are made again.
 """
 import csv
 import io
@@ -252,9 +253,10 @@ class Point:
         self.k, self.rows = self.key["n_devices"], self.key["global_batch"]
         self.mode, self.bucket = self.key["mode"], self.key["bucket_bytes"]
         self.step = Value([l.step for l in self.ok])
-        lower = sorted(l.step for l in self.ok)[(len(self.ok) - 1) // 2]
-        self.middle = next(l for l in self.ok if l.step == lower)
-        self.crowded = self.middle.line["oversubscribed"]
+        if self.ok:
+            lower = sorted(l.step for l in self.ok)[(len(self.ok) - 1) // 2]
+            self.middle = next(l for l in self.ok if l.step == lower)
+        self.crowded = self.all[0].line["oversubscribed"]
         if len(self.ok) == 1:
             self.step.kind = "range"
             self.step.lo = percentile(self.ok[0].steps, 0.05)
@@ -282,10 +284,15 @@ class Point:
     def of_bound(self):
         return self.speedup.middle / self.k / self.bound
 
-    def counts(self):
-        """Not too noisy: an interval narrower than 20 points of the bound."""
+    def beyond(self):
+        """More than is possible, by more than 2 points of the bound; of an interval all is."""
         value = self.efficiency()
-        return value.kind == "interval" and value.hi - value.lo < 0.2 * self.bound
+        return (value.lo if value.kind == "interval" else value.middle) > 1.02 * self.bound
+
+    def counts(self):
+        """Not too noisy: an interval narrower than 20 points of the bound, and not beyond it."""
+        value = self.efficiency()
+        return value.kind == "interval" and value.hi - value.lo < 0.2 * self.bound and not self.beyond()
 
     def disturbed(self):
         return any(map(disturbed, self.ok))
@@ -320,13 +327,13 @@ class File:
             p.rank = self.find(p, "ddp", 1, p.bucket) if p.mode == "ddp" else None
             p.base = p.plain or p.single or p.rank
             p.peer = self.find(p, "dp", p.k) if p.mode == "ddp" else None
-            if p.base:
+            if p.base and p.ok:
                 p.speedup = p.against(p.base)
 
     def find(self, point, mode, k, bucket=0):
         for p in self.points:
-            if (p.key["workload"], p.mode, p.k, p.rows,
-                    p.bucket) == (point.key["workload"], mode, k, point.rows, bucket):
+            if p.ok and (p.key["workload"], p.mode, p.k, p.rows,
+                         p.bucket) == (point.key["workload"], mode, k, point.rows, bucket):
                 return p
         return None
 
@@ -514,7 +521,7 @@ def losses(p):
 
 def loss_words(p):
     if not p.of_bound() < 0.98:
-        return "nothing: as fast as possible"
+        return "more than is possible: one device was disturbed" if p.beyond() else "nothing: as fast as possible"
     missing, parts = losses(p)
     if not parts:
         return "not told apart"
@@ -529,7 +536,7 @@ def answer_rows(file):
     for w in file.workloads():
         for mode, bucket in sorted({(p.mode, p.bucket) for p in file.of(w) if p.mode != "plain"}):
             rows.append(max((p for p in file.of(w) if (p.mode, p.bucket) == (mode, bucket)),
-                            key=lambda p: (p.k > 1, not p.crowded, p.counts(), p.speedup.middle)))
+                            key=lambda p: (p.k > 1, not p.crowded, not p.beyond(), p.counts(), p.speedup.middle)))
     rows.sort(key=lambda p: -p.of_bound())
     return list(map(answer_row, rows))
 
@@ -555,53 +562,89 @@ def training(file, p):
     devices += f", buckets {bucket_words(p.bucket)}" if buckets.index(p.bucket) > 0 else ""
     devices += " (oversubscribed)" if p.crowded else ""
     one = {"plain": "one", "dp": "DataParallel on one", "ddp": "DDP on one rank"}[p.base.mode]
-    v = p.speedup
-    sure = f"{ratio(v.lo)} to {ratio(v.hi)}; " if v.kind == "interval" else ""
-    return (f"{devices} train {name} {ratio(v.middle)} times as fast as {one} ({sure}batch "
-            f"{p.base.rows}; at most {p.k * p.bound:.2f} is possible)")
+    v, possible = p.speedup, p.k * p.bound
+    sure = f"{ratio(v.lo)} to {ratio(v.hi)}" if v.kind != "none" else ""
+    sure += (f" in {v.n} launches" if v.kind == "range" else "") + ("; " if sure else "")
+    if p.beyond():
+        most = f"more than is possible, {possible:.2f}: one device was disturbed"
+    elif (v.hi if p.counts() else v.middle) >= possible:
+        most = f"as fast as is possible: {possible:.2f}"
+    else:
+        most = f"at most {possible:.2f} is possible"
+    return f"{devices} train {name} {ratio(v.middle)} times as fast as {one} ({sure}batch {p.base.rows}; {most})"
 
 
 def choice(file):
     """The settings, those that count, and of these, or else of all, the best and the farthest."""
-    settings = [p for p in file.points if p.k > 1 and p.mode != "plain-mt" and p.base]
+    settings = [p for p in file.points if p.k > 1 and p.mode != "plain-mt" and p.base and p.ok]
     settings = [p for p in settings if not p.crowded] or settings
     sure = [p for p in settings if p.counts()]
-    of = sure or settings
+    of = sure or [p for p in settings if not p.beyond()] or settings
     return settings, sure, (max(of, key=lambda p: p.speedup.middle),
                             min(of, key=Point.of_bound)) if of else None
 
 
+def noisy_cells(file):
+    """The step times, and the speed-ups, that are too noisy, each of how many; and the sentence about both."""
+    cells = [p for p in file.points if p.ok]
+    ratios = [p for p in cells if p.base not in (None, p)]
+    steps = [p for p in cells if len(p.ok) < 6 or p.step.hi - p.step.lo >= 0.2 * p.step.middle]
+    open_ratios = [p for p in ratios if not p.counts()]
+    said = [f"{len(n)} of {len(of)} {what}" for n, of, what in
+            ((steps, cells, "step times"), (open_ratios, ratios, "speed-ups")) if n]
+    return f"{' and '.join(said)} {'is' if len(steps) + len(open_ratios) == 1 else 'are'} too noisy" if said else ""
+
+
+def unverified(file):
+    """How many launches are in no number, and how many of them were not run."""
+    planned, missing = file.run["planned"], file.run["planned"] - len(file.cells)
+    n = planned - sum(l.ok for l in file.cells)
+    cut = f", {missing} of them not run: go on with --resume" if missing else ""
+    return [f"Not verified, and in no number here: {n} of {planned} launches{cut}."] if n else []
+
+
 def answer(file):
-    """How certain the best setting is, and what to do next, after the sentence about it."""
+    """What was not verified, how certain the best setting is, and what to do next, after the sentence about it."""
     settings, sure, ends = choice(file)
+    rest, missing = unverified(file), file.run["planned"] > len(file.cells)
+    if not ends:
+        return ["Nothing can be said about scaling: no verified cell on several devices has a verified base at its batch.",
+                *rest]
     best = ends[0]
     v, n, first = best.speedup, best.speedup.n, training(file, best)
     noisy = [p for p in settings if p not in sure]
-    larger = max((p.speedup.middle for p in noisy), default=0)
-    if sure and noisy and (larger > v.middle or v.hi < 1):
+    larger = max((p for p in noisy if p.speedup.middle > v.middle), key=lambda p: p.speedup.middle, default=None)
+    words = larger and (f"a larger number, {ratio(larger.speedup.middle)}, " +
+                        ("is more than is possible" if larger.beyond() else "may be chance"))
+    if sure and noisy and (larger or v.hi < 1):
         first += (", the only setting that is certain enough" if len(sure) == 1 else
                   f", the best of the {len(sure)} settings that are certain enough")
-    first += "."
+    if sure and not best.crowded and v.lo <= 1:
+        first += ": one device is faster" if v.hi < 1 else ": whether they are faster is not certain"
+    again = "." if missing else (f": sweep again with --launches {2 * n}, on an idle machine." if n >= 6 else
+                                 ": sweep again with --launches 6.")
     if best.crowded:
-        return [first, "This is no evidence of speed: more devices than cores."]
-    said = ""
-    if sure and v.kind == "interval" and v.lo <= 1:
-        said = "Whether that is faster is not certain. " if v.hi >= 1 else "So one device is faster there. "
-    if len(sure) == len(settings):
-        return [first, said + "Nothing has to be measured again" +
-                (f": none of {len(settings)} settings was too noisy." if len(settings) > 1 else ".")]
-    if sure:
-        said += f"{len(noisy)} of {len(settings)} settings {'was' if len(noisy) == 1 else 'were'} too noisy to count"
-        said += f" (a larger number, {ratio(larger)}, may be chance)" if larger > v.middle else ""
-    elif n <= 1:
-        said += "Measured once, so not certain" if n else "Not measured in the launches of its base, so not certain"
-    else:
-        said += "That is too noisy to be certain" if v.kind == "interval" else f"Measured {n} times, too few to be certain"
-    return [first, said + f": sweep again with --launches {max(6, 2 * n) if n >= 6 else 6}" +
-            (", on an idle machine." if n >= 6 else ".")]
+        rest += ["This is no evidence of speed: more devices than cores."]
+    elif not sure:
+        few = ("Not measured in the launches of its base, so not certain" if n == 0 else "Measured once, so not certain"
+               if n == 1 else f"Measured {n} times, too few to be certain")
+        rest += [(few if n < 6 else "That is too noisy to be certain") + again]
+    elif noisy:
+        some = f"{len(noisy)} of {len(settings)} settings on several devices {'was' if len(noisy) == 1 else 'were'} too noisy to count"
+        rest += [some + (f" ({words})" if larger else "") + again]
+    elif noisy_cells(file):
+        rest += [noisy_cells(file) + again]
+    elif v.lo <= 1 <= v.hi:
+        rest += ["More launches may tell" + again]
+    elif not rest:
+        rest += ["Nothing has to be measured again" +
+                 (f": none of {len(settings)} settings on several devices was too noisy." if len(settings) > 1 else ".")]
+    return [first + ".", *([" ".join(rest)] if rest else [])]
 
 
 def lead(file):
+    if not choice(file)[2]:
+        return ""
     best, far = choice(file)[2]
     said = f"Farthest from what is possible: {training(file, far)}. " if far is not best else ""
     if far.of_bound() < 0.98:
@@ -631,8 +674,10 @@ def sentences(file):
 
 
 def slide_sentences(file):
-    good = sum(l.ok for l in file.cells)
-    return [*answer(file), f"All results of {good} of {file.run['planned']} planned launches were verified."]
+    planned, missing = file.run["planned"], file.run["planned"] - len(file.cells)
+    said = f"{sum(l.ok for l in file.cells)} of {planned} planned launches were verified"
+    said += f"; {missing} not run" if missing else ""
+    return [*answer(file), said + "."]
 
 
 class Peers:
@@ -773,14 +818,13 @@ def strip_texts(file):
              f"{run['cpu_model']}{kernels}, {count_words(run['cores'], 'core')}, "
              f"{count_words(run['usable_pus'], 'processing unit')}, {size(run['mem_bytes'])}",
              f"{run['created_utc'][:10]}, commit {run['git_sha'][:12]}"]
-    noisy = [p for p in file.points if len(p.ok) < 6 or p.step.hi - p.step.lo >= 0.2 * p.step.middle or
-             (p.base not in (None, p) and not p.counts())]
     words = f"noise {grade}: launches \u00b1{tenths(wide)}"
-    if noisy:
+    if noisy_cells(file):
         widest = max((p.step.hi - p.step.lo) / p.step.middle for p in file.points if len(p.ok) >= 3)
-        texts.append(f"{len(noisy)} of {len(file.points)} cells {'is' if len(noisy) == 1 else 'are'} too noisy")
+        texts.append(noisy_cells(file))
         words = (f"They have no interval narrower than 20{NBSP}% of the step time, or of the speed-up that is "
-                 f"possible; the widest is {tenths(widest)} of the step time. All cells together: {words}. Two such")
+                 f"possible, or are above that; the widest is {tenths(widest)} of the step time. All cells together: "
+                 f"{words}. Two such")
     texts.append(words)
     known = [l.line["foreign_frac"] for l in file.cells
              if l.ok and l.line.get("foreign_frac") is not None]
@@ -922,8 +966,38 @@ def elsewhere(lockstep, records, out, file):
     return wrong
 
 
+MADE_UP = ["good", "six", "three", "flaky", "failing", "all-failing", "one-noisy", "beyond", "beyond-once"]
+
+
+def made_up(lockstep, make_records, out):
+    """What is wrong with the sentences about made-up records: each kind, and each without its last launches."""
+    wrong, said = [], set()
+    for kind in MADE_UP:
+        whole = out / f"{kind}.jsonl"
+        subprocess.run([make_records, kind, whole], check=True)
+        lines = whole.read_text(encoding="utf-8").splitlines(keepends=True)
+        cut = out / f"{kind}-cut.jsonl"
+        cut.write_text("".join(lines[:-1 - len(lines) // 10]), encoding="utf-8")
+        for path in (whole, cut):
+            text = " ".join(answer(File(path)))
+            got = subprocess.run([lockstep, "report", path, "--format", "annotations"], check=False,
+                                 capture_output=True, text=True).stdout
+            said.add(re.sub("[0-9.]+", "N", text))
+            if f"::{text} " not in got:
+                wrong.append(f"of {path.name} lacks '{text}': {got.splitlines()[-1:]}")
+    # The slide of an interrupted sweep has all of its sentences, too.
+    cut = out / "three-cut.jsonl"
+    subprocess.run([lockstep, "report", cut, "--slide", "--out", out / "cut"], check=False, capture_output=True)
+    wrong += elsewhere(lockstep, cut, out / "cut", File(cut))
+    if not (out / "cut" / "slide.svg").exists() or " not run." not in slide_sentences(File(cut))[-1]:
+        wrong.append("there is no slide of an interrupted sweep")
+    if len(said) < len(MADE_UP):
+        wrong.append(f"made-up records make only {len(said)} different answers")
+    return wrong
+
+
 def main():
-    lockstep, records, peer, work = sys.argv[1:]
+    lockstep, records, peer, work, *make_records = sys.argv[1:]
     if not shutil.which("gnuplot"):
         print("skipped: gnuplot is not installed", file=sys.stderr)
         return 77
@@ -949,6 +1023,7 @@ def main():
     strip, paragraphs = strip_texts(file), sentences(file)
     wrong, n = compare(page, expected, strip, paragraphs)
     wrong += elsewhere(lockstep, records, out, file)
+    wrong += made_up(lockstep, make_records[0], out) if make_records else []
     for line in wrong[:40]:
         print(f"FAILED: {line}", file=sys.stderr)
     missed = [] if wrong else plant(page, expected, strip, paragraphs)

@@ -227,7 +227,7 @@ test_weak() {
     report 0 weak.jsonl --out out
     has out/index.html 'Ideal: K devices are K times as fast'
     has out/index.html 'weak scaling'
-    has out/index.html 'times as fast as one (batch 4096 per device; at most'
+    has out/index.html ' in 3 launches; batch 4096 per device; at most'
     # 12288 rows are 3 x 4096; the base has 4096: (2e5 + 60e3 * 4096) * 0.9 over that and 1.6e6.
     has out/index.html '>12288</td><td class="text shards">3×4096</td>'
     has out/index.html '>2.68</td>'
@@ -325,7 +325,7 @@ test_busy() {
 # A badge is green only if the numbers show what it says, of every cell and every launch. Each
 # record differs from a good one in one thing, which must turn its badge, and no other.
 test_badges() {
-    records good six three one-slow one-noisy failing
+    records good six three one-slow one-noisy failing beyond
     lockstep=$(command -v "$lockstep")
     nbsp=$(printf '\302\240')
     mkdir bin # without figures, which would take long
@@ -337,7 +337,7 @@ test_badges() {
         [ "$found" = "$* " ] || fail "badges: $found, not $*"
     }
     badges "$results/records.jsonl" good amber amber
-    has out/index.html ' of 105 cells are too noisy</b>'
+    has out/index.html '3 of 105 step times and 1 of 84 speed-ups are too noisy</b>'
     has out/index.html 'of 877 launches; 383 were too short to know.'
     for kind in good six three one-slow one-noisy failing; do
         sed 's/"foreign_frac":null,"steal_frac":null/"foreign_frac":0.01,"steal_frac":0/' $kind.jsonl >$kind-calm.jsonl
@@ -347,10 +347,17 @@ test_badges() {
     badges failing-calm.jsonl bad amber amber
     has out/index.html 'verified 71/80'
     badges one-noisy-calm.jsonl amber amber good
-    has out/index.html '1 of 100 cells is too noisy</b>'
+    has out/index.html '1 of 100 step times is too noisy</b>'
     has out/index.html 'All cells together: noise'
+    # A speed-up above what is possible does not count, however quiet its launches are.
+    sed 's/"foreign_frac":null,"steal_frac":null/"foreign_frac":0.01,"steal_frac":0/' beyond.jsonl >beyond-calm.jsonl
+    badges beyond-calm.jsonl amber amber amber
+    has out/index.html '4 of 8 speed-ups are too noisy</b>'
+    has out/index.html 'more than is possible, 2.00: one device was disturbed). That is too noisy to be certain: sweep again with --launches 16'
+    has out/index.html '>more than is possible: one device was disturbed</td>'
+    has_not out/index.html 'Nothing has to be measured again'
     badges three-calm.jsonl amber amber amber
-    has out/index.html '12 of 12 cells are too noisy</b>'
+    has out/index.html '12 of 12 step times and 8 of 8 speed-ups are too noisy</b>'
     badges good-calm.jsonl amber amber amber
     has out/index.html 'Each cell was measured fewer than 3 times, so the noise is unknown. Use --launches 6.'
     has out/index.html 'state: drift unknown'

@@ -75,6 +75,13 @@ void bench_make(struct bench *bench)
     bench->report.collectives = &bench->collectives;
     report_rows_sort(&bench->report);
     cr_assert(report_points_make(&bench->report) == 0);
+    cr_assert(report_noise_make(&bench->report) == 0);
+    bench->report.counts = (struct report_counts){.missing = bench->missing};
+    bench->report.counts.measured = bench->report.n_rows;
+    for (size_t i = 0; i < bench->report.n_rows; ++i)
+        bench->report.counts.verified += bench->row[i].verified;
+    bench->report.counts.failed = bench->report.n_rows - bench->report.counts.verified;
+    bench->report.counts.planned = bench->report.n_rows + bench->missing;
 }
 
 bool bench_near(double got, double want)

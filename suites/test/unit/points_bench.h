@@ -14,6 +14,7 @@ struct bench {
     struct report_point point[BENCH_CAPACITY];
     struct report_group group[BENCH_CAPACITY];
     struct report report, collectives; /* of the second there are none */
+    size_t missing;                    /* launches that were planned and not run */
 };
 
 struct bench *bench_open(const char *scaling);
@@ -24,7 +25,8 @@ struct report_row *bench_add(struct bench *bench, const char *mode, int devices,
 /* Sets the median time of a phase of a cell. */
 void bench_phase(struct bench *bench, size_t cell, enum record_phase phase, double ns);
 void bench_fail(struct report_row *row);
-/* Makes points and groups of all rows, which it sorts; call it again after rows have changed. */
+/* Makes points and groups of all rows, which it sorts, counts and noise; call it again after rows
+ * have changed. */
 void bench_make(struct bench *bench);
 
 /* Returns a table of the report as its Markdown, without escapes. The caller frees it. */
