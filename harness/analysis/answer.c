@@ -146,13 +146,24 @@ const char *report_noise_words(const struct report *report, char text[REPORT_CEL
 }
 
 /* Appends how certain the answer is, and what to do next. */
-static void add_certainty(const struct report *report, const struct report_answer *answer,
-                          char text[REPORT_CELL_TEXT])
+static void add_certainty(const struct report *report, struct report_answer *answer)
 {
     const struct report_value *value = &answer->best->value[REPORT_SPEEDUP];
+    const size_t certain = answer->settings - answer->noisy;
+    char *text = answer->rest;
     const bool noisy = report->noise.open + report->noise.open_ratios > 0;
     const char *space = text[0] != '\0' ? " " : "";
 
+    /* Without these words, a slow setting that is certain would speak for all that are not. */
+    if (certain > 0 && answer->noisy > 0 && (answer->larger || value->hi < 1.0))
+        report_add(answer->first,
+                   certain == 1 ? ", the only setting that is certain enough"
+                                : ", the best of the %zu settings that are certain enough",
+                   certain);
+    if (certain > 0 && !answer->crowded && value->lo <= 1.0)
+        report_add(answer->first, value->hi < 1.0 ? ": one device is faster"
+                                                  : ": whether they are faster is not certain");
+    report_add(answer->first, ".");
     if (answer->crowded)
         report_add(text, "%sThis is no evidence of speed: %s.", space,
                    report_crowding(answer->best->row));
@@ -198,20 +209,20 @@ struct report_answer report_answer_of(const struct report *report)
             continue;
         ++answer.settings;
         answer.noisy += weight < 2;
-        if (weight > most || (weight == most && speed > report_middle(answer.best, REPORT_SPEEDUP)))
+        if (weight > most) {
+            most = weight;
+            answer.best = answer.farthest = point;
+        }
+        if (weight == most && speed > report_middle(answer.best, REPORT_SPEEDUP))
             answer.best = point;
-        if (weight > most ||
-            (weight == most && report_of_bound(point) < report_of_bound(answer.farthest)))
+        if (weight == most && report_of_bound(point) < report_of_bound(answer.farthest))
             answer.farthest = point;
         if (!answer.larger || speed > report_middle(answer.larger, REPORT_SPEEDUP))
             answer.larger = point;
-        most = weight > most ? weight : most;
     }
     if (answer.larger &&
         report_middle(answer.larger, REPORT_SPEEDUP) <= report_middle(answer.best, REPORT_SPEEDUP))
         answer.larger = NULL;
-
-    const size_t certain = answer.settings - answer.noisy;
 
     if (report->n_points == 0 && report->collectives->n_points > 0)
         report_add(answer.first, "Collectives by themselves, and no model: times and bandwidths "
@@ -227,20 +238,7 @@ struct report_answer report_answer_of(const struct report *report)
     if (!answer.best)
         return answer;
     report_training_words(report, answer.best, answer.first);
-
-    const struct report_value *value = &answer.best->value[REPORT_SPEEDUP];
-
-    /* Without these words, a slow setting that is certain would speak for all that are not. */
-    if (certain > 0 && answer.noisy > 0 && (answer.larger || value->hi < 1.0))
-        report_add(answer.first,
-                   certain == 1 ? ", the only setting that is certain enough"
-                                : ", the best of the %zu settings that are certain enough",
-                   certain);
-    if (certain > 0 && !answer.crowded && value->lo <= 1.0)
-        report_add(answer.first, value->hi < 1.0 ? ": one device is faster"
-                                                 : ": whether they are faster is not certain");
-    report_add(answer.first, ".");
-    add_certainty(report, &answer, answer.rest);
+    add_certainty(report, &answer);
     return answer;
 }
 
