@@ -307,7 +307,7 @@ static int run_plan(struct sweep *sweep)
     if (status == EXIT_MISUSE)
         return status;
     print_summary(sweep, status);
-    if (print_result(sweep) && sweep->options.format < REPORT_FORMATS)
+    if (print_result(sweep))
         return EXIT_MISUSE;
     if (status)
         return status;

@@ -52,6 +52,13 @@ grep -q 'nothing could read the result again: planted$' err || fail "$(cat err)"
 expect_status 2 "$unreadable" check --mutants --until-caught --only SPLIT-01.sizes --format json --out matrix.json
 grep -q 'nothing could read the result again$' err || fail "$(cat err)"
 [ ! -e matrix.json ] || fail 'mutants that cannot be read'
+# A sweep whose records cannot be read again does not end with 0, in any form.
+for form in '' '--format csv'; do
+    rm -f unread.jsonl
+    expect_status 2 "$unreadable" sweep --devices virt:1 --bind none --mode plain --workload mlp:8,8 --batch 8 \
+        --launches 1 --seconds 0.01 --steps 2:2 --warmup 1:0 --out unread.jsonl $form
+    grep -q '^planted$' err && expect_count 1 '"schema":"lockstep/end/1.1"' unread.jsonl || fail "$(cat err)"
+done
 expect_status 0 "$lockstep" check --devices virt:1 --only SPLIT-01.sizes --format json --out unread.json
 expect_status 0 "$lockstep" compare baseline add main s1.jsonl
 prints 'results/baselines/main.jsonl: 1 added: now 1 sessions of 12 cells[.] A comparison takes 6 sessions, a gate 10'
