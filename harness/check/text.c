@@ -101,6 +101,7 @@ static void print_alike(FILE *stream, const struct runner_run *run, size_t i)
 {
     const struct runner_result *result = &run->result[i];
     const struct check_case *test = result->test;
+    uint64_t optional = result->verdict == CHECK_FAIL && test->obligation == MAY ? test->needs : 0;
     char text[8 * RUNNER_TEXT];
     size_t n;
     char *ids = runner_alike(run->result, run->n, i, &n);
@@ -121,6 +122,13 @@ static void print_alike(FILE *stream, const struct runner_run *run, size_t i)
         print_named(stream, VERDICT, "", result->reason);
         snprintf(text, sizeof text, "Hint: %s", result->hint);
         if (result->hint[0] != '\0')
+            print_named(stream, VERDICT, "", text);
+        for (int p = 0; p < RUNNER_PROFILES; ++p)
+            optional &=
+                test->profiles & runner_profiles[p].bit ? ~runner_profiles[p].required : UINT64_MAX;
+        snprintf(text, sizeof text, "You claim '%s'; leave it out if you do not offer this.",
+                 impl_capability_word(optional & (~optional + 1)));
+        if (optional != 0)
             print_named(stream, VERDICT, "", text);
         /* The command stays on one line, so that it can be copied. */
         if (runner_area_of(test->rule)) {
@@ -150,7 +158,7 @@ static void print_totals(FILE *stream, const struct runner_run *run,
 
     fprintf(stream,
             "\nrules     %zu of %zu covered, %zu pending, %zu not applicable (--rules says why)\n"
-            "evidence  %zu rules observed, %zu only reported, %zu untested here\n",
+            "evidence  of these %zu observed, %zu only reported, %zu untested here\n",
             total->rule[RULES_COVERED], total->rule[RULES_ALL], total->rule[RULES_PENDING],
             total->rule[RULES_OUTSIDE], total->rule[RULES_OBSERVED], total->rule[RULES_REPORTED],
             total->rule[RULES_UNTESTED]);

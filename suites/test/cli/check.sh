@@ -248,6 +248,16 @@ hint M22-completion-order GATH-01.model 'the right numbers in another order: are
 hint M35-counter-summed BUF-01.counter '2 times what it must be, with 2 devices: counted once for each of them?'
 hint M12-first-gradient GRAD-01.replicas ''
 
+# What is optional and fails says which claim it comes from; what is not optional does not.
+claims() { # MUTANT CASE WORDS
+    expect_status 1 "$lockstep" check --impl "mutant:$1" --only "$2"
+    tr -s ' \n' '  ' <out >flat
+    [ "$(grep -o "You claim '[a-z_]*'; leave it out if you do not offer this" flat)" = "$3" ] || fail "$1: $(cat flat)"
+}
+claims M70-ddp-no-broadcast DDP-07.sent "You claim 'unlike_ranks'; leave it out if you do not offer this"
+claims M74-leak COMP-12.live "You claim 'memory'; leave it out if you do not offer this"
+claims M61-ddp-sum DDP-01.known ''
+
 # A rank needs a device: with fewer devices there are fewer ranks, and with fewer than two no
 # verdict.
 ranks=DDP-01.known,DDP-02.unequal,DDP-29.nothing
