@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_SESSIONS = 6, DATE_BYTES = 11, NOTE = 320 };
+enum { LEAST_SESSIONS = 6, DATE_BYTES = 11, NOTE = 1024 };
 /* A bound that is wider than this is no limit; see validate/limit.c. */
 static const double WIDEST = 1.0 / 0.3;
 static const double SHARE = 0.95;
@@ -83,6 +83,14 @@ static int read_session(const struct learning *learning, size_t f, char *const p
 
 /* ---- limits ------------------------------------------------------------------------------- */
 
+/* Says what the profile does not show, as a comment in it and on standard error. */
+static void learn_note(const struct learning *learning, const char *text)
+{
+    fputs("  # ", learning->to);
+    text_wrap(learning->to, TEXT_PLAIN, text, 76, "  # ", 80);
+    command_say(stderr, 2, "%s: %s", learning->command, text);
+}
+
 /* Prints a text in quotes. All characters but ASCII are codes, because some of them end a line of
  * YAML. */
 static void print_text(FILE *to, const char *text)
@@ -139,8 +147,8 @@ static void print_limit(const struct learning *learning, const struct profile_li
     fprintf(to, "\n    date: %.10s\n    evidence: learned\n", last);
 }
 
-/* Learns one limit. Returns 1: the limit was printed; 0: the reason was printed why there is none;
- * -1: memory is short. */
+/* Learns one limit. Returns 1: the limit was printed; 0: a note says why there is none; -1: memory
+ * is short. */
 static int learn_limit(const struct learning *learning, const struct report_point *point,
                        const struct validate_metric *metric)
 {
@@ -165,12 +173,13 @@ static int learn_limit(const struct learning *learning, const struct report_poin
                                         .most = INFINITY};
     const double sign = metric->higher ? -1.0 : 1.0, n = (double)learning->n;
     const struct profile any = {.n_limits = 0};
+    struct validate_judged judged = {.limit = &limit};
+    char place[VALIDATE_TEXT], said[VALIDATE_TEXT + 160], text[NOTE];
     double bound = 0, middle = 0, scatter = 0;
     bool all = true; /* each session has a value */
 
     for (size_t f = 0; f < learning->n && all; ++f) {
         const struct validate validate = {.profile = &any, .report = &learning->session[f]};
-        struct validate_judged judged;
 
         if (validate_judge_limit(&validate, &limit, 1.0, &judged) != 0)
             return -1;
@@ -185,34 +194,22 @@ static int learn_limit(const struct learning *learning, const struct report_poin
         scatter += (learning->bound[f] - bound) * (learning->bound[f] - bound);
     bound += tolerance_factor(learning->n, SHARE, SHARE) * sqrt(scatter / (n - 1.0));
     if (!all || exp(bound - middle) > WIDEST) {
-        fprintf(learning->to, "  # %s of %s %s on %d, %zu rows: %s\n", metric->name, key->workload,
-                key->mode, key->n_devices, key->global_batch,
-                all ? "sessions differ too much for a limit" : "a session has no such number");
+        validate_place_words(&judged, place);
+        validate_message_words(&judged, said);
+        snprintf(text, sizeof text, "NOTE: no limit on %s of %s: %s", metric->name, place,
+                 all ? "the sessions differ too much" : said);
+        learn_note(learning, text);
         return 0;
     }
     print_limit(learning, &limit, key, exp(sign * bound), exp(sign * middle));
     return 1;
 }
 
-/* Says what the sessions cannot show; "" if they are of several days and starts. */
-static void note_words(const struct learning *learning, char text[NOTE])
-{
-    const bool apart = learning->days > 1 && learning->starts > 1 && !learning->near;
-
-    snprintf(
-        text, apart ? 1 : NOTE,
-        "NOTE: the %zu sessions are of %zu day%s and %zu start%s of the machine. They do not show "
-        "how days and starts differ, and the same machine may fail these limits on another day. "
-        "Learn from sessions of different days, each after a restart.",
-        learning->n, learning->days, learning->days == 1 ? "" : "s", learning->starts,
-        learning->starts == 1 ? "" : "s");
-}
-
 static int learn_all(const struct learning *learning)
 {
     const struct record_run *run = &learning->session[0].file[0].run;
-    int limits = 0, n = 0, launches = run->launches;
-    char words[NOTE];
+    int limits = 0, speeds = 0, n = 0, launches = run->launches;
+    char text[NOTE];
 
     for (size_t f = 1; f < learning->n; ++f)
         if (learning->session[f].file[0].run.launches < launches)
@@ -221,11 +218,14 @@ static int learn_all(const struct learning *learning)
     print_text(learning->to, learning->name);
     fprintf(learning->to, "\nmatch:\n  machine_class: %s\nrequires: {launches: %d}\nlimits:\n",
             run->machine_class, launches);
-    note_words(learning, words);
-    if (words[0] != '\0') {
-        fputs("  # ", learning->to);
-        text_wrap(learning->to, TEXT_PLAIN, words, 76, "  # ", 80);
-    }
+    snprintf(text, sizeof text,
+             "NOTE: the %zu sessions are of %zu day%s and %zu start%s of the machine. They do not "
+             "show how days and starts differ, and the same machine may fail these limits on "
+             "another day. Learn from sessions of different days, each after a restart.",
+             learning->n, learning->days, learning->days == 1 ? "" : "s", learning->starts,
+             learning->starts == 1 ? "" : "s");
+    if (learning->days < 2 || learning->starts < 2 || learning->near)
+        learn_note(learning, text);
     for (size_t i = 0; i < learning->session[0].n_points && n >= 0; ++i) {
         const struct report_point *point = &learning->session[0].point[i];
         const struct record_cell *cell = point->row->cell;
@@ -236,13 +236,15 @@ static int learn_all(const struct learning *learning)
         others.chain = others.host_inputs = 0; /* limits name these two themselves */
         plan_axes_words(&others, " its ", true, axes);
         if (axes[0] != '\0') {
-            fprintf(learning->to, "  # %s %s on %d, %zu rows: no limit can name%s\n", key->workload,
-                    key->mode, key->n_devices, key->global_batch, axes);
+            snprintf(text, sizeof text, "NOTE: no limit on %s %s on %d, %zu rows: none can name%s",
+                     key->workload, key->mode, key->n_devices, key->global_batch, axes);
+            learn_note(learning, text);
             continue;
         }
         for (int m = 0; m < VALIDATE_METRICS && n >= 0; ++m) {
             const struct validate_metric *metric = &validate_metrics[m];
             const bool alone = key->n_devices == 1 && metric->kind == QUANTITY_RATIO;
+            const bool speed = metric->kind != QUANTITY_RATIO && metric->kind != QUANTITY_BYTES;
             /* Without a list these are the step time, the difference between devices, and all parts
              * that were measured. */
             const bool wanted = learning->about
@@ -254,11 +256,14 @@ static int learn_all(const struct learning *learning)
                 continue;
             n = learn_limit(learning, point, metric);
             limits += n;
+            speeds += speed ? n : 0;
         }
     }
     if (n < 0 || limits == 0)
         return command_refuse(learning->command, "%s",
                               n < 0 ? "no memory" : "no cell of these sessions makes a limit");
+    if (speeds == 0)
+        learn_note(learning, "NOTE: no limit on speed: slow machines pass");
     /* It is read again first, so that a printed profile is one that can be read. */
     struct profile *profile;
     struct text_error why = {"the file system is full"};
@@ -271,7 +276,9 @@ static int learn_all(const struct learning *learning)
     rewind(learning->to);
     for (int c; (c = getc(learning->to)) != EOF;)
         putchar(c);
-    return ferror(learning->to) ? EXIT_MISUSE : EXIT_PASSED;
+    if (ferror(learning->to))
+        return EXIT_MISUSE;
+    return speeds > 0 ? EXIT_PASSED : VALIDATE_EXIT_NOT_SHOWN;
 }
 
 int validate_learn(const char *command, const char *name, const char *about, char *const paths[],
@@ -287,16 +294,12 @@ int validate_learn(const char *command, const char *name, const char *about, cha
             return command_refuse(command, "--about: no limit of '%s' is learned; see --metrics",
                                   metric_name);
     }
-    if (n < LEAST_SESSIONS)
-        return command_refuse(command, "%zu sessions; to learn from takes at least %d, a file each",
-                              n, LEAST_SESSIONS);
     struct learning learning = {.session = calloc(n + 1, sizeof *learning.session),
                                 .command = command,
                                 .name = name,
                                 .about = about,
                                 .to = tmpfile(),
                                 .bound = calloc(n + 1, sizeof *learning.bound)};
-    char words[NOTE];
     int status = 0;
 
     if (!learning.session || !learning.bound || !learning.to)
@@ -305,6 +308,10 @@ int validate_learn(const char *command, const char *name, const char *about, cha
         status = read_session(&learning, learning.n, paths);
         ++learning.n;
     }
+    if (status == 0 && n < LEAST_SESSIONS)
+        status =
+            command_refuse(command, "a profile takes at least %d files, a session each, not %zu",
+                           LEAST_SESSIONS, n);
     /* Sessions of the same start of the machine, and within hours, do not show how days differ. */
     for (size_t f = 0; f < learning.n && status == 0; ++f) {
         const struct record_file *a = learning.session[f].file;
@@ -325,9 +332,6 @@ int validate_learn(const char *command, const char *name, const char *about, cha
     }
     if (status == 0)
         status = learn_all(&learning);
-    note_words(&learning, words);
-    if (status == 0 && words[0] != '\0')
-        command_complain(command, "%s", words);
     for (size_t f = 0; f < learning.n; ++f)
         validate_close(&learning.session[f]);
     free(learning.session);

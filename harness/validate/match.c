@@ -61,7 +61,10 @@ void validate_close(struct report *report)
 static int refuse_machine(struct text_error *why, const char *subject, const char *what,
                           const char *wanted, const char *is)
 {
-    return text_fail(why, "the profile is for %s '%.80s', %s '%.80s'", what, wanted, subject, is);
+    const int shown = strlen(wanted) == DIGEST_HEX - 1 ? 12 : 80; /* digits tell two apart */
+
+    return text_fail(why, "the profile is for %s '%.*s', %s '%.*s'", what, shown, wanted, subject,
+                     shown, is);
 }
 
 static int match_text(struct text_error *why, const char *subject, const char *what,

@@ -216,8 +216,8 @@ static int run_launches(struct measuring *measuring)
 
         if (status == 0 && !over && (i + 1) % block == 0 &&
             (terminal || 10 * launch / launches > 10 * (launch - 1) / launches))
-            fprintf(stderr, "%zu of %zu launches of each of %zu cells, %.0f s\n", launch, launches,
-                    measuring->need->n, watch_seconds(&measuring->watch));
+            fprintf(stderr, "%zu of %zu launches of each cell, %.0f s\n", launch, launches,
+                    watch_seconds(&measuring->watch));
     }
     if (over)
         command_complain(measuring->command,

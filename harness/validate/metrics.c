@@ -287,9 +287,9 @@ const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
      .by_device = true,
      .of_steps = true,
      .of = of_spread,
-     .reason = "one device is slower than its siblings: its clock, its cooling, or its core or "
+     .reason = "one device is slower than the others: its clock, its cooling, or its core or "
                "memory is shared",
-     .action = "swap it with a sibling and measure both again"},
+     .action = "swap it with another device and measure both again"},
     {.name = "product_spread",
      .means = "a matrix product of a device, in turns with the others, over the median of these",
      .kind = QUANTITY_RATIO,
@@ -297,9 +297,9 @@ const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
      .in_parts = true,
      .part = RECORD_PRODUCT,
      .of = of_part_spread,
-     .reason = "one device computes slower than its siblings: its clock, its cooling, or its core "
+     .reason = "one device computes slower than the others: its clock, its cooling, or its core "
                "is shared",
-     .action = "swap it with a sibling and measure both again"},
+     .action = "swap it with another device and measure both again"},
     {.name = "sustained_product",
      .means =
          "operations of matrix products on all devices at once, in the last half of their time",
@@ -318,7 +318,7 @@ const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
      .of = of_part_spread,
      .reason =
          "one device slows down when all compute: its power or its cooling, or its core is shared",
-     .action = "swap it with a sibling and measure both again"},
+     .action = "swap it with another device and measure both again"},
     /* Metrics of the host. */
     {.name = "memlock",
      .means = "the memory that a process may lock",
@@ -404,7 +404,7 @@ const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
      .bytes = host_bytes,
      .reason = "the link between that device and the host is slow or of fewer lanes, or their "
                "memory is far from each other",
-     .action = "see the copies of its siblings, and at what width and speed its link runs"},
+     .action = "see the copies of the other devices, and at what width and speed its link runs"},
     {.name = "peer_copy",
      .means = "a copy from a device to that other one which gets it slowest",
      .kind = QUANTITY_SPEED,
@@ -416,7 +416,7 @@ const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
      .of_pair = of_pair,
      .bytes = part_bytes,
      .reason = "the link or the memory of that device is slow, or its place in the machine is",
-     .action = "see the copies of its siblings, and swap it with one of them"},
+     .action = "see the copies of the other devices, and swap it with one of them"},
     {.name = "memory_bandwidth",
      .means = "a copy within a device's own memory: bytes read and bytes written",
      .kind = QUANTITY_SPEED,
@@ -427,7 +427,7 @@ const struct validate_metric validate_metrics[VALIDATE_METRICS] = {
      .of = of_part,
      .bytes = part_bytes,
      .reason = "the memory of that device is slow, shared, or clocked down",
-     .action = "see its siblings, and swap it with one of them"},
+     .action = "see the other devices, and swap it with one of them"},
     {.name = "matrix_product",
      .means = "operations of a matrix product on a device, in turns with the others",
      .kind = QUANTITY_WORK,

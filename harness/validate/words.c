@@ -128,7 +128,7 @@ void validate_action_words(const struct validate *validate, const struct validat
         text_add(text, VALIDATE_TEXT, ": run `lockstep validate --profile %.80s --minutes %.0f`",
                  validate->again, fmax(ceil(minutes * times), 1));
     else
-        text_add(text, VALIDATE_TEXT, ": lockstep sweep --launches %.0f", ceil(times * launches));
+        text_add(text, VALIDATE_TEXT, ": measure with --launches %.0f", ceil(times * launches));
     if (judged->verdict == VALIDATE_OPEN)
         text_add(text, VALIDATE_TEXT, ". If it stays OPEN, the machine is at the limit");
 }

@@ -107,12 +107,12 @@ limit peer_copy 'min: 1 GB/s' "$cell" binding "$floor" | profile size.yaml
 validate 3 size.yaml machine.jsonl
 prints 'UNMEASURED'
 
-# The slow one of two devices is named: it is compared with its sibling, not with the mean of both.
+# The slow one of two devices is named: it is compared with the other one, not with the mean of both.
 for metric in product_spread sustained_spread; do
     limit $metric 'max: 1.03 x' "$cell" binding "$floor" | profile lame.yaml
     validate 1 lame.yaml machine-lame.jsonl
     prints "^FAIL $metric of .*, device 1: at most 1.03 x; is 1.0[45][0-9]* x \\["
-    prints 'swap it with a sibling'
+    prints 'swap it with another device'
 done
 limit peer_copy 'min: 16 GB/s' "$cell, bytes: 16 MiB" binding "$floor" | profile lame.yaml
 validate 1 lame.yaml machine-lame.jsonl
@@ -124,7 +124,7 @@ limit memory_bandwidth 'min: 33 GB/s' "$cell, bytes: 128 MiB" binding "$floor" |
 validate 1 lame.yaml machine-lame.jsonl
 prints '^FAIL memory_bandwidth of .*, device 1: at least 33 GB/s; is 16.[0-9]* GB/s .* clocked down'
 
-# A single device has no sibling, and copies to the host only.
+# A single device has no other one to compare with, and copies to the host only.
 alone='workload: tutorial, mode: dp, devices: 1, batch: 30'
 limit matrix_product 'min: 330 GFLOP/s' "$alone" binding "$floor" | profile alone.yaml
 validate 0 alone.yaml machine.jsonl

@@ -41,7 +41,7 @@ fi
 # limit of two cells needs, which is more than the profile requires.
 run 0 good.yaml --run --devices virt:1 --out good.jsonl
 prints 'ACCEPTED by profile good.yaml: of its binding limits 3 PASS'
-grep -q '^6 of 6 launches of each of 3 cells' err || fail "progress"
+grep -q '^6 of 6 launches of each cell, [0-9]* s$' err || fail "progress"
 as_if 0 good.yaml good.jsonl
 expect_count 18 '"schema":"lockstep/cell/1.1"' good.jsonl
 [ "$(cell_ids good.jsonl | uniq | wc -l)" -eq 18 ] || fail 'a launch was measured twice'
@@ -61,7 +61,7 @@ fi
 limit step_time 'max: 100 s' "$one" binding 'statistic: floor' | profile twenty.yaml '' 'launches: 20'
 "$lockstep" validate --allow-dirty --profile twenty.yaml --minutes 0.25 --devices virt:1 --bind none >out 2>err ||
     [ $? -eq 3 ] || fail "$(cat out err)" # 3: the time was over
-lines=$(count_lines '^[0-9]*[02468] of 20 launches of each of 1 cells, [0-9]* s$' err)
+lines=$(count_lines '^[0-9]*[02468] of 20 launches of each cell, [0-9]* s$' err)
 [ "$lines" -ge 2 ] && [ "$lines" -eq "$(count_lines ' of 20 launches of each' err)" ] || fail "progress: $(cat err)"
 rm -rf temporary/*
 
