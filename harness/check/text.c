@@ -101,7 +101,7 @@ static void print_alike(FILE *stream, const struct runner_run *run, size_t i)
 {
     const struct runner_result *result = &run->result[i];
     const struct check_case *test = result->test;
-    uint64_t optional = result->verdict == CHECK_FAIL && test->obligation == MAY ? test->needs : 0;
+    uint64_t optional = test->obligation == MAY ? test->needs : 0;
     char text[8 * RUNNER_TEXT];
     size_t n;
     char *ids = runner_alike(run->result, run->n, i, &n);

@@ -205,6 +205,20 @@ static int learn_limit(const struct learning *learning, const struct report_poin
     return 1;
 }
 
+static void note_sessions(const struct learning *learning)
+{
+    char text[NOTE];
+
+    snprintf(text, sizeof text,
+             "NOTE: the %zu sessions are of %zu day%s and %zu start%s of the machine. They do not "
+             "show how days and starts differ, and the same machine may fail these limits on "
+             "another day. Learn from sessions of different days, each after a restart.",
+             learning->n, learning->days, learning->days == 1 ? "" : "s", learning->starts,
+             learning->starts == 1 ? "" : "s");
+    if (learning->days < 2 || learning->starts < 2 || learning->near)
+        learn_note(learning, text);
+}
+
 static int learn_all(const struct learning *learning)
 {
     const struct record_run *run = &learning->session[0].file[0].run;
@@ -218,14 +232,7 @@ static int learn_all(const struct learning *learning)
     print_text(learning->to, learning->name);
     fprintf(learning->to, "\nmatch:\n  machine_class: %s\nrequires: {launches: %d}\nlimits:\n",
             run->machine_class, launches);
-    snprintf(text, sizeof text,
-             "NOTE: the %zu sessions are of %zu day%s and %zu start%s of the machine. They do not "
-             "show how days and starts differ, and the same machine may fail these limits on "
-             "another day. Learn from sessions of different days, each after a restart.",
-             learning->n, learning->days, learning->days == 1 ? "" : "s", learning->starts,
-             learning->starts == 1 ? "" : "s");
-    if (learning->days < 2 || learning->starts < 2 || learning->near)
-        learn_note(learning, text);
+    note_sessions(learning);
     for (size_t i = 0; i < learning->session[0].n_points && n >= 0; ++i) {
         const struct report_point *point = &learning->session[0].point[i];
         const struct record_cell *cell = point->row->cell;
@@ -256,14 +263,12 @@ static int learn_all(const struct learning *learning)
                 continue;
             n = learn_limit(learning, point, metric);
             limits += n;
-            speeds += speed ? n : 0;
+            speeds += n * speed;
         }
     }
     if (n < 0 || limits == 0)
         return command_refuse(learning->command, "%s",
                               n < 0 ? "no memory" : "no cell of these sessions makes a limit");
-    if (speeds == 0)
-        learn_note(learning, "NOTE: no limit on speed: slow machines pass");
     /* It is read again first, so that a printed profile is one that can be read. */
     struct profile *profile;
     struct text_error why = {"the file system is full"};
@@ -332,6 +337,8 @@ int validate_learn(const char *command, const char *name, const char *about, cha
     }
     if (status == 0)
         status = learn_all(&learning);
+    if (status == VALIDATE_EXIT_NOT_SHOWN)
+        command_say(stderr, 2, "%s: NOTE: no limit on speed: slow machines pass", command);
     for (size_t f = 0; f < learning.n; ++f)
         validate_close(&learning.session[f]);
     free(learning.session);
