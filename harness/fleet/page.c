@@ -13,6 +13,7 @@
 #include "export/grid.h"
 #include "files/text_out.h"
 #include "fleet/fleet.h"
+#include "numbers/outlier.h"
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
@@ -164,9 +165,9 @@ static void print_label(struct text_out *out, int at, int y, bool left, const ch
  * those of paper: the style sheet turns them round in the dark. */
 static void put_dots(struct text_out *out, const struct fleet *fleet)
 {
-    static const double tops[] = {5, 10, 20, 50, 100, 200, 500, 1000};
+    static const double tops[] = {5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000};
     size_t nodes = 0, top = 0, i = 0;
-    int last_at = -APART, last_y = 0;
+    int last_at = -APART, last_y = 0, least_y = 0;
     char words[64];
 
     for (size_t k = 0; k < fleet->n; ++k) {
@@ -184,13 +185,19 @@ static void put_dots(struct text_out *out, const struct fleet *fleet)
                "<svg xmlns=\"http://www.w3.org/2000/svg\" style=\"height:%dpx\" font-size=\"12\" "
                "fill=\"#535b64\">\n",
                HIGH);
-    for (int line = 0; line <= 2; ++line) {
-        const int y = BOTTOM - line * (BOTTOM - TOP) / 2;
+    const double lines[] = {100 * OUTLIER_EFFECT, 0, tops[top] / 2, tops[top]};
 
-        text_print(out, "<line x1=\"0\" x2=\"100%%\" y1=\"%d\" y2=\"%d\" stroke=\"#d9dde2\"/>\n", y,
-                   y);
-        snprintf(words, sizeof words, "%g %%", line * tops[top] / 2);
-        print_label(out, 0, y - 4, false, words);
+    for (size_t line = 0; line < sizeof lines / sizeof lines[0]; ++line) {
+        const int y = BOTTOM - (int)lround(lines[line] / tops[top] * (BOTTOM - TOP));
+
+        text_print(out,
+                   "<line x1=\"0\" x2=\"100%%\" y1=\"%d\" y2=\"%d\" stroke=\"%s\" "
+                   "stroke-dasharray=\"%s\"/>\n",
+                   y, y, line == 0 ? "#7a838d" : "#d9dde2", line == 0 ? "6,4" : "none");
+        snprintf(words, sizeof words, "%g %%", lines[line]);
+        if (line == 0 || abs(y - least_y) >= LABEL)
+            print_label(out, 0, y - 4, false, words);
+        least_y = line == 0 ? y : least_y;
     }
     for (size_t k = 0; k < fleet->n; ++k) {
         const struct fleet_node *node = &fleet->node[k];
@@ -218,8 +225,12 @@ static void put_dots(struct text_out *out, const struct fleet *fleet)
     snprintf(words, sizeof words, "%zu nodes, by name", nodes);
     print_label(out, LEFT, BOTTOM + 22, false, words);
     text_print(
-        out, "</svg>\n</div>\n<p class=\"remark\">Each dot is a node: in the number in which it is "
-             "worst, it is so much worse than the median of all. Red nodes do not pass.");
+        out,
+        "</svg>\n</div>\n<p class=\"remark\">A dot is a node, by its worst number. No node below "
+        "the "
+        "dashed line (%d %%) is named; one above it only if chance does not explain it. Red nodes "
+        "do not pass.",
+        (int)lround(100 * OUTLIER_EFFECT));
     if (nodes < fleet->n)
         text_print(out, " Nodes without a dot: %zu, which have no number to compare.",
                    fleet->n - nodes);

@@ -103,8 +103,8 @@ const char *fleet_state_words(const struct fleet_node *node)
 {
     if (node->status != FLEET_ACCEPTED || node->worse == 0)
         return fleet_status_words[node->status];
-    return is_speed(node->worst) ? "slower than its neighbours (keeps its limits)"
-                                 : "worse than its neighbours (keeps its limits)";
+    return is_speed(node->worst) ? "OUTLYING: slower than its neighbours (keeps its limits)"
+                                 : "OUTLYING: worse than its neighbours (keeps its limits)";
 }
 
 /* Adds "26 % slower than", "twice as slow as", "6 % more than". A rate is compared as the time that

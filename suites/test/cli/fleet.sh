@@ -38,7 +38,7 @@ prints ' 110 numbers were compared over 254 nodes[.] A node is named if it is mo
 grep -q '^<p class="verdict" id="answer"[^>]*>Take out 4 of 256: node0043 (REJECTED: step_time), ' lists/index.html || fail "the page has no answer"
 expect_count 254 '^<circle cx="[0-9.]*%" cy="[0-9]*" r="[35]" fill="#[0-9a-f]*"><title>node[0-9]*: [0-9]* %</title></circle>$' lists/index.html
 expect_count 2 '^<circle .* r="5" fill="#a8320a"><title>node0\(043\|085\): ' lists/index.html
-expect_count 1 '<td [^>]*>slower than its neighbours (keeps its limits)</td><td [^>]*data-name="Why"' lists/index.html
+expect_count 1 '<td [^>]*>OUTLYING: slower than its neighbours (keeps its limits)</td><td [^>]*data-name="Why"' lists/index.html
 prints 'BROKEN node0127: node0127.json: not JSON: line 1'
 prints 'MISSING node0169: it is expected, and has no verdict'
 prints 'DRIFT node0211: software.gpu_software is driver 570.12, most have driver 580.65'
@@ -56,7 +56,7 @@ for seed in 11 12 13; do
     fleet 0 alike$seed --out lists
     [ ! -s lists/failing_nodes.txt ] || fail "seed $seed: $(cat lists/failing_nodes.txt)"
     expect_count 64 . lists/passing_nodes.txt
-    prints '^Take out none of 64: all keep their limits, and no node is worse than the others (numbers compared: 110)[.]'
+    prints '^Take out none of 64: all keep their limits, and none is shown to be worse than the others (numbers compared: 110)[.]'
 done
 
 # one FAULT STATUS WORDS: in a fleet of 24, the node with the fault is named and no other.
@@ -73,7 +73,7 @@ prints '^Take out 1 of 24: node0013 (device 2: device_spread 6 % more than the o
 fleet 1 one_device --out page
 expect_count 1 'device 2: 6 % more than' page/index.html
 expect_count 0 'device [013-7]: [0-9]* %' page/index.html
-expect_count 1 'worse than its neighbours (keeps its limits)</td><td [^>]*data-name="Why"' page/index.html
+expect_count 1 'OUTLYING: worse than its neighbours (keeps its limits)</td><td [^>]*data-name="Why"' page/index.html
 expect_count 1 '23 of 24 nodes pass' page/index.html
 
 # badge TONE HEAD: the page has this badge. A badge is green if the nodes that were compared are
