@@ -4,12 +4,16 @@
 #
 # x is in column 1 of a block, y in column 2. A label may end with the last y, in end_format.
 n = series_of(p)
+array end_x[n]
 array end_y[n]
+array own[n]
 array place[n]
 do for [s = 1:n] {
     stats table index is("block") + s - 1 using (last_x = $1, last_y = $2) nooutput
+    end_x[s] = last_x
     end_y[s] = last_y
     place[s] = panel_height * (linear ? (last_y - ylo) / (yhi - ylo) : log(last_y / ylo) / log(yhi / ylo))
+    own[s] = place[s]
 }
 # Pairs that are too near are pushed apart, again and again. Places are no integers: gnuplot divides
 # those by leaving the rest out.
@@ -27,7 +31,8 @@ do for [round = 1:40] {
     }
 }
 across = 0
-# A thin line leads to each label, and ends before it: a label's distance is no share of the width.
+# A thin line leads from the last point of a line to its label, if that is not at the same height, and
+# ends before it: a label's distance is no share of the width. A point at 0 is drawn elsewhere.
 lead = 7.0 / (right - left) < 0.025 ? 7.0 / (right - left) : 0.025
 do for [s = 1:n] {
     style = pick("styles", s)
@@ -40,7 +45,9 @@ do for [s = 1:n] {
     } else {
         set label 20 + s say(3 + s).sprintf(end_format, end_y[s]) at graph 1, graph place[s] / panel_height \
             offset 1.2,0 noenhanced font ",12" tc rgb colour
-        set arrow 20 + s from graph 1.005, first end_y[s] to graph 1.0 + lead, graph place[s] / panel_height \
-            nohead lc rgb "#aaaaaa" lw 0.6
+        if (end_x[s] > 0 && abs(place[s] - own[s]) > 3) {
+            set arrow 20 + s from first end_x[s], first end_y[s] to graph 1.0 + lead, graph place[s] / panel_height \
+                nohead back lc rgb "#aaaaaa" lw 0.6
+        }
     }
 }

@@ -17,7 +17,6 @@ panel_columns = panel_columns > 0 && panel_columns <= fitting ? panel_columns : 
     int(ceil(1.0 * panels / ceil(1.0 * panels / fitting)))
 panel_rows = int(ceil(1.0 * panels / panel_columns))
 panel_width = 1.0 * (width - panel_edge - 8) / panel_columns
-panel_width = panel_width > 560 && panel_least <= 560 ? 560 : panel_width
 height = 1.0 * panel_rows * (panel_head + panel_height + panel_foot) + 42
 
 # What has a colour has it in all figures: the plain program, DataParallel, ranks, PyTorch.

@@ -5,7 +5,7 @@
 # none), 0: counts, 1: too noisy, 2: grey, 1: a launch was disturbed.
 x_name = "devices"
 y_name = "batch"
-array shade[6] = [0xf2f0f7, 0xdadaeb, 0xbcbddc, 0x9e9ac8, 0x756bb1, 0x54278f]
+array shade[6] = [0xe3d5f5, 0xd0bcec, 0xb9a2e0, 0x9f86cf, 0x7560b5, 0x54278f]
 step_of(v) = v < 20 ? 1 : v < 40 ? 2 : v < 60 ? 3 : v < 75 ? 4 : v < 90 ? 5 : 6
 # As it is written: 89.6 is 90.
 fill_of(v, state) = state > 1 ? 0xe4e4e4 : state > 0 ? 0xffffff : shade[step_of(floor(v + 0.5))]

@@ -3,6 +3,9 @@
 #
 # Columns: row, reduction and its exposed part, low, high, as parts of the step, hidden part.
 # A label that is not drawn is below the panel: gnuplot 5.4 dies of a plot of labels without a place.
+# No words at the left: all of the width is for the rows.
+panel_edge = 16.0
+panel_width = (width - panel_edge - 8) / panel_columns
 x_name = "part of the step (%)"
 y_name = ""
 unset logscale
@@ -12,12 +15,13 @@ rows = 3
 stats table using (v = 100 * $2 + 0, xhi = v > xhi ? v : xhi, rows = $1 > rows ? $1 : rows, 0) nooutput
 stats table using (v = 100 * $5 + 0, xhi = v > xhi ? v : xhi, 0) nooutput
 xhi = xhi > 150 ? 150 : 1.05 * xhi
-hidden(percent) = sprintf("%s%.0f %% hidden", percent < -0.5 ? "−" : "", abs(percent))
+# Less than nothing is noise: the exposed part was longer than the reduction alone.
+hidden(percent) = percent < 0.5 ? "nothing hidden" : sprintf("%.0f %% hidden", percent)
 within(v) = 100 * v < 0 ? 0 : 100 * v > xhi ? xhi : 100 * v
 do for [p = 1:panels] {
     load 'panel.gp'
     # What is hidden is said at the end of the bar.
-    set xrange [0:xhi * panel_width / (panel_width - 80)]
+    set xrange [0:xhi * panel_width / (panel_width - 100)]
     set yrange [rows + 0.6:0.1]
     set border 1
     set xtics autofreq

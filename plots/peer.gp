@@ -2,6 +2,9 @@
 #
 # Columns: row, ratio, low, high, limit (0: none), 0 no limit, 1 met, 2 open, 3 missed.
 # A label that is not drawn is below the panel: gnuplot 5.4 dies of a plot of labels without a place.
+# No words at the left: all of the width is for the rows.
+panel_edge = 16.0
+panel_width = (width - panel_edge - 8) / panel_columns
 x_name = "step of lockstep over step of PyTorch"
 y_name = ""
 unset logscale
@@ -36,7 +39,7 @@ do for [p = 1:panels] {
     n = series_of(p)
     first = int(is("block"))
     do for [s = 1:n] {
-        set label 20 + s say_fit(3 + s, panel_width - 20, 10.5) at graph 0, first s - 0.42 left noenhanced font ",10.5" \
+        set label 20 + s say_fit(3 + s, panel_width - 20, 10) at graph 0, first s - 0.42 left noenhanced font ",10.5" \
             tc rgb hue_of(pick("styles", s))
         # Between the words, not across them.
         set arrow 60 + s from first 1, first s - 0.42 + words_half to first 1, first s + 0.58 - words_half \

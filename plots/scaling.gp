@@ -3,13 +3,19 @@
 # Columns: devices, speed-up, its range, 1: hollow, bound of shards and cores, bound of the reduction
 # (0: none).
 x_name = "devices"
-y_name = "speed-up against the base"
+# A slide has no caption.
+array bars[4] = ["", "", "; bars: smallest to largest launch", "; bars: 95 % intervals over launches"]
+array hollow[4] = ["", "; hollow: too noisy to count", "; hollow: devices share cores or GPUs", \
+    "; hollow: too noisy, or devices share cores or GPUs"]
+x_name = exists("bars_1") ? x_name.bars[int(bars_1) + 1].hollow[int(hollow_1) + 1] : x_name
+y_name = "speed-up over one device (log scale)"
 set autoscale # ranges of what was drawn before would leave out points
 unset logscale
 stats table using 1 nooutput
 most = STATS_max
 xlo = 0.88
-xhi = most * 1.14
+# Beyond the last point there is room for the words next to it in a narrow panel.
+xhi = most * (most / xlo) ** ((narrow ? 34.0 : 16.0) / (panel_width - panel_room - (narrow ? 34 : 16)))
 stats table using ($7 > 0 && $7 < $3 ? $7 : $3) nooutput
 ylo = (STATS_min < 1 ? STATS_min : 1) / 1.12
 stats table using 4 nooutput
@@ -24,7 +30,9 @@ stride = int(ceil(log(yhi / ylo) / log(2) / 7))
 between = panel_height / log(yhi / ylo) * log(4.0 / 3) > 22
 end_format = " %.2f"
 lowest = stride * int(ceil(log(ylo) / log(2) / stride))
-# Points whose value is next to them: the last of a line has it in its label, except in a narrow panel.
+# Points whose value is next to them, clear of whiskers: left of those of the first series, right of
+# those of the last, and below one between them. The last of a line has it in its label, except in a
+# narrow panel.
 valued(x, y) = (x > 1 || y < 0.95) && (narrow || x < last)
 do for [p = 1:panels] {
     load 'panel.gp'
@@ -37,10 +45,10 @@ do for [p = 1:panels] {
         last = named ? c + 0.0 : last
     }
     set ytics ()
-    # "1/1024" would touch the name of the axis.
-    if (lowest <= -10) { set ytics font ",10" }
+    # "0.125" would touch the name of the axis.
+    if (lowest <= -3) { set ytics font ",10" }
     do for [i = lowest:int(floor(log(yhi) / log(2))):stride] {
-        set ytics add ((column == 0 ? sprintf(i < 0 ? "1/%g" : "%g", 2.0 ** abs(i)) : "") 2.0 ** i)
+        set ytics add ((column == 0 ? sprintf("%.3g", 2.0 ** i) : "") 2.0 ** i)
         if (between && i >= -1) { set ytics add ((column == 0 ? sprintf("%g", 1.5 * 2.0 ** i) : "") 1.5 * 2.0 ** i) }
     }
     if (between && lowest == 0) { set ytics add ((column == 0 ? "0.75" : "") 0.75) }
@@ -65,8 +73,13 @@ do for [p = 1:panels] {
              lc rgb hue_of(pick("styles", s)) pt point_of(pick("styles", s)) ps size_of title "marker", \
          for [s = 1:n] table index is("block") + s - 1 using (beside($1, s)):($5 > 0 ? $2 : NaN) with points \
              lc rgb "white" pt point_of(pick("styles", s)) ps inner * size_of title "hollow", \
-         for [s = 1:n < 3 ? n : 3] table index is("block") + s - 1 \
+         for [s = 1:n > 1 ? 1 : 0] table index is("block") + s - 1 \
              using (beside($1, s)):(valued($1, $2) ? $2 : yhi * 9):(sprintf("%.2f", $2)) \
-             with labels center offset (s == 3 ? 2.2 : 0),(s == 1 ? 0.8 : s == 2 ? -0.8 : 0) noenhanced \
-             font ",10" tc rgb hue_of(pick("styles", s)) title "value"
+             with labels right offset -0.9,0.4 noenhanced font ",10" tc rgb hue_of(pick("styles", s)) title "value", \
+         for [s = 2:n < 4 ? n - 1 : 0] table index is("block") + s - 1 \
+             using (beside($1, s)):(valued($1, $2) ? $3 : yhi * 9):(sprintf("%.2f", $2)) \
+             with labels center offset 0,-0.8 noenhanced font ",10" tc rgb hue_of(pick("styles", s > n ? n : s)) title "value", \
+         for [s = n:n] table index is("block") + s - 1 \
+             using (beside($1, s)):(valued($1, $2) ? $2 : yhi * 9):(sprintf("%.2f", $2)) \
+             with labels left offset 0.9,-0.4 noenhanced font ",10" tc rgb hue_of(pick("styles", s)) title "value"
 }

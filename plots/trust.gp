@@ -56,7 +56,8 @@ do for [p = 1:panels] {
         most = is("last")
         set xrange [0:most + 1]
         strip = bottom_of * (hi / lo) ** 0.12
-        set label 30 "steal, to 10 %" at graph 0, first strip offset 0.5,0.5 noenhanced font ",10" tc rgb "#555555"
+        # Left of the axis, where no dot is.
+        set label 30 "steal 0–10 %" at graph 0, first bottom_of * (hi / lo) ** 0.05 right offset -0.5,0 noenhanced font ",9" tc rgb "#555555"
         do for [i = 1:4] {
             set label 30 + i meaning[i] at screen (left + (narrow ? 0 : panel_width - panel_room - 380) + across[i] * (narrow ? 1 : 1.3) + 10) / width, \
                 1 - (bottom - panel_height - 10) / height noenhanced font (narrow ? ",9" : ",11") \
@@ -92,7 +93,7 @@ do for [p = 1:panels] {
             } }
         }
         do for [s = 1:n] {
-            set label 20 + s fit(say(3 + s), names - 12, narrow ? 8.5 : 11.3) at screen (left + names - 8) / width, first s \
+            set label 20 + s fit(say(3 + s), names + panel_edge - 22, narrow ? 8.5 : 11.3) at screen (left + names - 8) / width, first s \
                 right noenhanced font (narrow ? ",9" : ",12") tc rgb hue_of(pick("styles", s))
         }
         set arrow 1 from first 1, graph 0 to first 1, graph 1 nohead back lc rgb "#cccccc" lw 0.8

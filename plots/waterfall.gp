@@ -5,6 +5,9 @@
 # part). How sure a term is: 0 it is told apart from 0; 1 it is about 0; 2 it is 0 to ns; 3 it was
 # measured once. What: 1 ideal; 1 << from | 1 << to of ideal, shard, alone, step; 16 and up what replicas did.
 # A label that is not drawn is below the panel: gnuplot 5.4 dies of a plot of labels without a place.
+# No words at the left: all of the width is for the rows.
+panel_edge = 16.0
+panel_width = (width - panel_edge - 8) / panel_columns
 x_name = "part of the step (%)"
 y_name = ""
 bar(w) = w == 1 ? 0xc3c9cf : w == 3 || w == 5 || w == 9 ? 0xe8c33c : w == 6 || w == 10 ? 0xd98cb3 : 0x7a2f5e
@@ -12,7 +15,7 @@ name(w) = w == 1 ? "ideal" : w == 3 ? "smaller shard" : w == 6 ? "together" : w 
     w == 5 ? "smaller shard, together" : w == 10 ? "together, communication" : "all that is lost"
 array parts[5] = ["forward", "backward", "loss, update", "moving", "waiting"]
 array offset_of[5] = [12, 76, 146, 228, 292]
-key_at(i) = narrow ? 1.0 * offset_of[i] : panel_edge + 10.0 + (i - 1) * 120
+key_at(i) = narrow ? 10.0 + offset_of[i] : panel_edge + 10.0 + (i - 1) * 120
 array share[5] = [0x9db4c8, 0x5f7d96, 0x2f4254, 0x7a2f5e, 0xffffff]
 did(i) = i < 16 ? 0 : share[int(i) - 15]
 time_of(ns) = abs(ns) >= 1e9 ? sprintf("%.3g s", ns / 1e9) : abs(ns) >= 1e6 ? sprintf("%.3g ms", ns / 1e6) : \
@@ -23,33 +26,43 @@ words_of(w, ns, sure) = name(w).(sure == 1 ? " about 0" : sure == 2 ? " 0 to ".t
     sure == 3 ? " about ".time_of(ns) : " ".signed(w, ns))
 unset logscale
 set autoscale
-stats table using 4 nooutput
 xlo = 0
-xhi = 100 * STATS_max < 104 ? 104 : 100 * STATS_max > 200 ? 200 : 100 * STATS_max
+xhi = 104.0
+upto(v, most) = v > most ? most : v
+stats table using (v = upto(100 * ($4 > $6 || $2 > 15 ? $4 : $6), 130.0), xhi = v > xhi ? v : xhi, 0) nooutput
 stats table using 1 nooutput
 rows = STATS_max + 0.7
-set xrange [xlo:xhi]
-set yrange [rows:-0.7]
 half = 0.36
 # Where the words of a bar are: right of it and of its whisker (1), left of both (-1), or inside (0);
 # where they have no room, from the left edge (2) or up to the right edge (3) of the panel, over the bar.
-letters = 6.0 / (panel_width - panel_room) * (xhi - xlo)
-long(w, ns, sure) = (strlen(words_of(w, ns, sure)) + 1) * letters
+share(w, ns, sure) = (strlen(words_of(w, ns, sure)) + 1) * 6.4 / (panel_width - panel_room)
+long(w, ns, sure) = share(w, ns, sure) * (xhi - xlo)
 lower(a, b) = a < b ? a : b
 upper(a, b) = a > b ? a : b
 within(v) = 100 * v < xlo ? xlo : 100 * v > xhi ? xhi : 100 * v
 lowest(a, b, low) = within(lower(lower(a, b), low))
 highest(a, b, high) = within(upper(upper(a, b), high))
 place(a, b, low, high, long) = highest(a, b, high) + long < xhi ? 1 : lowest(a, b, low) - xlo > long ? -1 : \
-    100 * abs(b - a) > long ? 0 : xhi - highest(a, b, high) > lowest(a, b, low) - xlo ? 3 : 2
+    100 * abs(b - a) > long ? 0 : xhi - 100 * upper(a, b) > 100 * lower(a, b) - xlo ? 3 : 2
+# The axis becomes longer where words have no room, to nearly 200 % if that is enough.
+needed(a, b, low, high, share) = place(a, b, low, high, share * (xhi - xlo)) < 2 ? xhi : \
+    highest(a, b, high) / (1 - upto(share, 0.9)) < 199 ? highest(a, b, high) / (1 - share) + 0.1 : xhi
+do for [round = 1:3] {
+    stats table using (v = $2 < 16 ? needed($3, $4, $5, $6, share($2, $8, $7)) : xhi, xhi = v > xhi ? v : xhi, 0) nooutput
+}
+set xrange [xlo:xhi]
+set yrange [rows:-0.7]
 anchor(a, b, low, high, at) = at == 1 ? highest(a, b, high) : at == -1 ? lowest(a, b, low) : \
     at == 0 ? 100 * lower(a, b) : at == 2 ? xlo : xhi
+# Ends of whiskers are caps; what goes on beyond the axis has an arrow there.
+ends(v) = 100 * v >= xlo && 100 * v <= xhi
+tip = 0.02 * (xhi - xlo)
 do for [p = 1:panels] {
     load 'panel.gp'
     n = series_of(p)
     set border 1
     unset ytics
-    set xtics 25
+    if (panel_width < 400 && xhi > 130) { set xtics 0,50,0.94 * xhi } else { set xtics 0,25,0.94 * xhi }
     set grid xtics linecolor rgb "#e3e3e3" dt solid linewidth 0.5
     do for [s = 1:n] {
         first_row = rows
@@ -77,7 +90,19 @@ do for [p = 1:panels] {
              with boxxyerror fillstyle solid 1 border lc rgb "#8a8a8a" fc rgb "#e9e9e9" dt solid lw 0.6 title "noise", \
          for [s = 1:n] table index is("block") + s - 1 \
              using (within($5)):($2 < 16 && $6 > $5 ? $1 + half : NaN):(within($6) - within($5)):(0) \
-             with vectors heads size graph 0.008,90 lc rgb "black" dt solid lw 0.8 title "bar", \
+             with vectors nohead lc rgb "black" dt solid lw 0.8 title "bar", \
+         for [i = 5:6] for [s = 1:n] table index is("block") + s - 1 \
+             using ($2 < 16 && $6 > $5 && ends(column(i)) ? 100 * column(i) : NaN):($1 + half - 0.15):(0):(0.3) \
+             with vectors nohead lc rgb "black" dt solid lw 0.8 title "cap", \
+         for [s = 1:n] table index is("block") + s - 1 \
+             using ($2 < 16 && 100 * $5 < xlo ? xlo + tip : NaN):($1 + half):(-tip):(0) with vectors head filled \
+             size screen 7.0 / width, 20 lc rgb "black" dt solid lw 0.8 title "on", \
+         for [s = 1:n] table index is("block") + s - 1 \
+             using ($2 < 16 && 100 * $6 > xhi ? xhi - tip : NaN):($1 + half):(tip):(0) with vectors head filled \
+             size screen 7.0 / width, 20 lc rgb "black" dt solid lw 0.8 title "on", \
+         for [s = 1:n] table index is("block") + s - 1 \
+             using ($2 < 16 && 100 * $4 > xhi ? xhi - tip : NaN):1:(tip):(0) with vectors head filled \
+             size screen 9.0 / width, 25 lc rgb "black" dt solid lw 1.2 title "on", \
          for [s = 1:n] table index is("block") + s - 1 \
              using (at = place($3, $4, $5, $6, long($2, $8, $7)), anchor($3, $4, $5, $6, at)):\
              ($2 < 16 && at >= 0 && at < 3 ? $1 : rows + 9):(words_of($2, $8, $7)):\

@@ -113,9 +113,7 @@ char *fleet_answer(const struct fleet *fleet)
         } else if (out == 0) {
             fprintf(text.to, ": %s limits", fleet->n == 1 ? "it keeps its" : "all keep their");
             if (rule->comparisons > 0)
-                fprintf(text.to,
-                        ", and none is shown to be worse than the others (numbers compared: "
-                        "%zu)",
+                fprintf(text.to, ", and none is shown to be worse (numbers compared: %zu)",
                         rule->series - rule->small);
             else
                 fprintf(text.to, ". Nodes were not compared: that takes at least %d of them",

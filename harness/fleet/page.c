@@ -165,19 +165,18 @@ static void print_label(struct text_out *out, int at, int y, bool left, const ch
  * those of paper: the style sheet turns them round in the dark. */
 static void put_dots(struct text_out *out, const struct fleet *fleet)
 {
-    static const double tops[] = {5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000};
-    size_t nodes = 0, top = 0, i = 0;
-    int last_at = -APART, last_y = 0, least_y = 0;
+    double lines[] = {0, 100 * OUTLIER_EFFECT, 5}; /* percent; the last: the top */
+    size_t nodes = 0, i = 0;
+    int last_at = -APART, last_y = 0;
     char words[64];
 
     for (size_t k = 0; k < fleet->n; ++k) {
         nodes += fleet->node[k].compared > 0;
-        while (fleet->node[k].compared > 0 && top + 1 < sizeof tops / sizeof tops[0] &&
-               percent_worse(&fleet->node[k]) > tops[top])
-            ++top;
+        lines[2] = fmax(lines[2], fmin(percent_worse(&fleet->node[k]), 1000));
     }
     if (nodes == 0)
         return;
+    lines[2] = 5 * ceil(lines[2] / 5);
     text_print(out,
                "<section class=\"tables\" id=\"dots\">\n<h2>How much worse than the median each "
                "node is</h2>\n"
@@ -185,24 +184,21 @@ static void put_dots(struct text_out *out, const struct fleet *fleet)
                "<svg xmlns=\"http://www.w3.org/2000/svg\" style=\"height:%dpx\" font-size=\"12\" "
                "fill=\"#535b64\">\n",
                HIGH);
-    const double lines[] = {100 * OUTLIER_EFFECT, 0, tops[top] / 2, tops[top]};
-
-    for (size_t line = 0; line < sizeof lines / sizeof lines[0]; ++line) {
-        const int y = BOTTOM - (int)lround(lines[line] / tops[top] * (BOTTOM - TOP));
+    for (int line = 0; line <= 2; ++line) {
+        const int y = BOTTOM - (int)lround(lines[line] / lines[2] * (BOTTOM - TOP));
 
         text_print(out,
                    "<line x1=\"0\" x2=\"100%%\" y1=\"%d\" y2=\"%d\" stroke=\"%s\" "
                    "stroke-dasharray=\"%s\"/>\n",
-                   y, y, line == 0 ? "#7a838d" : "#d9dde2", line == 0 ? "6,4" : "none");
+                   y, y, line == 1 ? "#7a838d" : "#d9dde2", line == 1 ? "6,4" : "none");
         snprintf(words, sizeof words, "%g %%", lines[line]);
-        if (line == 0 || abs(y - least_y) >= LABEL)
+        if (line > 0)
             print_label(out, 0, y - 4, false, words);
-        least_y = line == 0 ? y : least_y;
     }
     for (size_t k = 0; k < fleet->n; ++k) {
         const struct fleet_node *node = &fleet->node[k];
         const double percent = fmin(percent_worse(node), 1e6);
-        const double high = fmin(percent / tops[top], 1);
+        const double high = fmin(percent / lines[2], 1);
         const int at = LEFT + (int)((size_t)WIDE * (2 * i + 1) / (2 * nodes));
         const int y = BOTTOM - (int)lround(high * (BOTTOM - TOP));
         const bool passes = fleet_passes(node);
@@ -226,10 +222,8 @@ static void put_dots(struct text_out *out, const struct fleet *fleet)
     print_label(out, LEFT, BOTTOM + 22, false, words);
     text_print(
         out,
-        "</svg>\n</div>\n<p class=\"remark\">A dot is a node, by its worst number. No node below "
-        "the "
-        "dashed line (%d %%) is named; one above it only if chance does not explain it. Red nodes "
-        "do not pass.",
+        "</svg>\n</div>\n<p class=\"remark\">A dot is a node, by its worst number. Below the "
+        "dashed line (%d %%) no node is outlying. Red nodes do not pass.",
         (int)lround(100 * OUTLIER_EFFECT));
     if (nodes < fleet->n)
         text_print(out, " Nodes without a dot: %zu, which have no number to compare.",

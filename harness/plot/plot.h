@@ -33,6 +33,7 @@ struct plot {
     double width;           /* pixels */
     bool narrow;            /* it is drawn for narrow pages, too */
     size_t left_out;        /* panels for which there was no room */
+    unsigned marks;         /* the writer's: what it has drawn that a caption explains */
     char why[192];          /* if there is nothing to draw */
     char footer[PLOT_TEXT]; /* cut to fit */
 };

@@ -67,64 +67,56 @@ void report_bars(struct text_out *out, const struct report *report)
     text_print(out, "%s", text);
 }
 
-/* When a caption has its second sentence. */
-enum when { WITH_PEER, WITHOUT_LIMITS };
-
-static const struct {
-    const char *words, *more;
-    enum when when;
-} captions[REPORT_FIGURES] = {
+/* Sentence i > 0 is about something that only some figures have: those with mark 1 << i. */
+static const char *const captions[REPORT_FIGURES][4] = {
     [REPORT_FIGURE_MAP] =
-        {.words = "Percent of the speed-up that is possible, and half of its interval, for each "
-                  "number of devices and batch. Hatched: too noisy to count. Grey: no evidence of "
-                  "speed. !: a launch was disturbed."},
+        {"Percent of the speed-up that is possible, and half of its interval, for each number of "
+         "devices and batch.",
+         " Hatched: too noisy to count.", " Grey: no evidence of speed.",
+         " !: a launch was disturbed."},
     [REPORT_FIGURE_SCALING] =
-        {.words = "Speed-up against one device, at one batch. Ideal: K devices are K times as "
-                  "fast. Dashes: the most that whole shards and cores allow. Plus: the most that "
-                  "the reduction allows.",
-         .more = " PyTorch: against lockstep's plain program.",
-         .when = WITH_PEER},
+        {"Speed-up over one device, at one batch. Ideal: K devices are K times as fast.",
+         " Dashes: the most that whole shards and cores allow.",
+         " Plus: the most that the reduction allows.",
+         " PyTorch: against lockstep's plain program."},
     [REPORT_FIGURE_WATERFALL] =
-        {.words = "A step, which is here the 5th percentile of steps, as a sum of measured "
-                  "differences. Grey: not told apart from 0. Whiskers: the interval of a "
-                  "difference. Thin bar: what the replicas did, by their clocks."},
+        {"A step (p5: the 5th percentile of steps) as a sum of measured differences. Thin bar: "
+         "what the replicas did, by their clocks.",
+         " Whiskers: the interval of a difference.", " Grey: not told apart from 0."},
     [REPORT_FIGURE_BATCH] =
-        {.words = "Samples/s of a device against rows of a device. On a diagonal all steps take "
-                  "the same time. Ring: the knee, the smallest batch that reaches 90\u00a0% of "
-                  "the best of its line."},
+        {"Samples/s of a device against rows of a device. On a diagonal all steps take the same "
+         "time. Ring: the knee, the smallest batch that reaches 90\u00a0% of the best of its "
+         "line."},
     [REPORT_FIGURE_ROOFLINE] =
-        {.words = "Operations of matrix products per second and device, against those for each "
-                  "byte that is moved between devices. Ceilings: the best that was measured here.",
-         .more = " How near each phase is to its limit was not measured (--limits).",
-         .when = WITHOUT_LIMITS},
+        {"Operations of matrix products per second and device, against those for each byte that "
+         "is moved between devices. Ceilings: the best that was measured here.",
+         " How near each phase is to its limit was not measured (--limits)."},
     [REPORT_FIGURE_LIMITS] =
-        {.words = "What each phase, and each of the longest products, reaches of what the machine "
-                  "allows. Points: means of the middle half of the steps; bars: 5th to 95th "
-                  "percentile. Right of the line data stay in a cache."},
+        {"What each phase, and each of the longest products, reaches of what the machine allows. "
+         "Points: means of the middle half of the steps; bars: 5th to 95th percentile. Right of "
+         "the line data stay in a cache."},
     [REPORT_FIGURE_TRUST] =
-        {.words = "Launches over the median of their cell, by the time they began; colour: what "
-                  "other programs took. Then the cells whose launches are farthest apart. Then "
-                  "the first steps of launches, warm-up included."},
+        {"Launches over the median of their cell, by the time they began; colour: what other "
+         "programs took. Then the cells whose launches are farthest apart. Then the first steps "
+         "of launches, warm-up included."},
     [REPORT_FIGURE_PEER] =
-        {.words = "Step times of lockstep over those of PyTorch: left of 1 lockstep is faster. "
-                  "Bars: intervals over rounds, or ranges of few. Ticks: limits; a ratio keeps one "
-                  "(MET) or not "
-                  "(MISSED) only if its whole interval does."},
+        {"Step times of lockstep over those of PyTorch: left of 1 lockstep is faster. Bars: "
+         "intervals over rounds, or ranges of few. Ticks: limits; a ratio keeps one (MET) or not "
+         "(MISSED) only if its whole interval does."},
     [REPORT_FIGURE_OVERLAP] =
-        {.words = "The reduction alone as a part of the whole step, and what of it the step does "
-                  "not hide, where that is resolved. On virtual devices both are work of the same "
-                  "cores: reported, not judged."},
+        {"The reduction alone as a part of the whole step, and what of it the step does not hide, "
+         "where that is resolved. On virtual devices both are work of the same cores: reported, "
+         "not judged."},
     [REPORT_FIGURE_BANDWIDTH] =
-        {.words = "Bus bandwidth of collectives, as nccl-tests defines it, by the bytes of each "
-                  "device. Bars: the interval over launches, or their range. On virtual devices: "
-                  "copies by the host's cores, and no bus."},
+        {"Bus bandwidth of collectives, as nccl-tests defines it, by the bytes of each device. "
+         "Bars: the interval over launches, or their range. On virtual devices: copies by the "
+         "host's cores, and no bus."},
 };
 
-void report_caption(struct text_out *out, const struct report *report, enum report_figure figure)
+void report_caption(struct text_out *out, const struct report_figures *figures,
+                    enum report_figure figure)
 {
-    const bool more =
-        captions[figure].when == WITH_PEER ? report->peer != NULL : report->roof == NULL;
-
-    text_print(out, "%s%s", captions[figure].words,
-               captions[figure].more && more ? captions[figure].more : "");
+    for (int i = 0; i < 4 && captions[figure][i]; ++i)
+        if (i == 0 || figures->marks[figure] & 1U << i)
+            text_print(out, "%s", captions[figure][i]);
 }

@@ -80,7 +80,7 @@ int report_conformance(const char *directory, const struct check_record *record,
     else
         report_fact(&out, "Devices", "none: on the host");
     report_fact(&out, "Capabilities", "%s", record->capabilities);
-    report_fact(&out, "Declared dialects", "%s", record->dialects);
+    report_fact(&out, "What it declares where rules leave a choice", "%s", record->dialects);
     report_fact(&out, "Seed", "%zu", record->seed);
     report_fact(&out, "Time", "%.1f s", record->seconds);
     fputs("</dl>\n</footer>\n</main>\n</body>\n</html>\n", out.file);

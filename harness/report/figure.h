@@ -8,7 +8,7 @@
 /* Words of the report are written into the frames of panels. */
 _Static_assert((int)PLOT_TEXT == (int)REPORT_CELL_TEXT, "words of one length");
 
-enum { FIGURE_WIDTH = 1160 };
+enum { FIGURE_WIDTH = 1320 };
 
 /* A figure: what its writer makes of it, and how gnuplot lays out its panels (plot_table). */
 struct figure_row {

@@ -6,6 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Marks of the caption of scaling, and of the roofline. */
+enum { BOUNDED = 1 << 1, ROOFED = 1 << 2, COMPARED = 1 << 3, NO_LIMITS = 1 << 1 };
+
 /* ---- samples/s by batch ---------------------------------------------------------------------- */
 
 enum { LEAST_FOR_KNEE = 4 };
@@ -146,6 +149,7 @@ static void write_roofline_panel(struct plot_table *table, const struct report_g
     report_add(words, products > 0.0 ? "" : ", none of products");
     if (!any || !figure_panel(table, group, hollow, words))
         return;
+    table->plot->marks |= figure_report(plot)->roof ? 0 : NO_LIMITS;
     plot_number(table->plot, "products", products / 1e9);
     plot_number(table->plot, "moves", moves / 1e9);
     for (size_t s = 0; s < figure_styles(plot); ++s) {
@@ -186,7 +190,7 @@ struct panel {
     const struct peer_cell *peer; /* the same work in the comparison with PyTorch; NULL: none */
     size_t batch;
     size_t devices[PLOT_MAX_TICKS], n; /* numbers of devices in all series together */
-    bool hollow, bounded;
+    bool hollow, noisy, bounded;
 };
 
 /* Finds the first verified point in that style, on so many devices; NULL: none, or it has no
@@ -201,10 +205,10 @@ static const struct report_point *point_at(const struct panel *panel, size_t sty
     return NULL;
 }
 
-/* Chooses the batch of a panel, unless only is not 0: of the batches with the most numbers of
- * devices one that PyTorch has on the same machine, if there is one, and of these the largest.
- * Returns false if there are fewer than two numbers of devices. */
-static bool panel_make(const struct plot *plot, const struct report_group *group, size_t only,
+/* Chooses the batch of a panel: that of the answer, if it is about this group; else of the batches
+ * with the most numbers of devices one that PyTorch has on the same machine, if there is one, and
+ * of these the largest. Returns false if there are fewer than two numbers of devices. */
+static bool panel_make(const struct plot *plot, const struct report_group *group,
                        struct panel *panel)
 {
     const struct peer_record *peers = figure_report(plot)->peer;
@@ -212,6 +216,7 @@ static bool panel_make(const struct plot *plot, const struct report_group *group
     const bool compared = peers && !figure_is_weak(group) &&
                           strcmp(row->cell->key.dtype, "f32") == 0 &&
                           peer_same_machine(peers, row->run);
+    const struct report_point *best = report_answer_of(figure_report(plot)).best;
     size_t batches[PLOT_MAX_TICKS];
     const size_t n = figure_batches(group, batches, PLOT_MAX_TICKS);
 
@@ -219,8 +224,6 @@ static bool panel_make(const struct plot *plot, const struct report_group *group
     for (size_t b = 0; b < n; ++b) {
         struct panel at = {.group = group, .batch = batches[b]};
 
-        if (only > 0 && only != at.batch)
-            continue;
         for (size_t i = 0; i < group->n; ++i) {
             const struct report_point *point = &group->point[i];
             const size_t devices = (size_t)point->key->n_devices;
@@ -229,6 +232,7 @@ static bool panel_make(const struct plot *plot, const struct report_group *group
                 continue;
             at.n = figure_insert(at.devices, at.n, PLOT_MAX_TICKS, devices);
             at.hollow = at.hollow || figure_hollow(point);
+            at.noisy = at.noisy || !report_counts(point);
             at.bounded = at.bounded || point->bound <= SHOWN;
         }
         for (size_t c = 0; compared && c < peers->n_cells && !at.peer; ++c)
@@ -237,6 +241,11 @@ static bool panel_make(const struct plot *plot, const struct report_group *group
                 at.peer = &peers->cell[c];
         if (at.n > panel->n || (at.n == panel->n && (at.peer || !panel->peer)))
             *panel = at;
+        if (at.n > 1 && best >= group->point && best < group->point + group->n &&
+            at.batch == figure_batch_of(group, best)) {
+            *panel = at;
+            break;
+        }
     }
     return panel->n > 1;
 }
@@ -279,9 +288,10 @@ static void write_speedups(struct plot_table *table, const struct panel *panel)
                 report_middle(point->base, REPORT_STEP) / report_middle(point, REPORT_COMM) *
                 (double)point->key->global_batch / (double)point->base->key->global_batch;
 
+            table->plot->marks |= (panel->bounded ? BOUNDED : 0) | (roof < bound ? ROOFED : 0);
             write_speedup(table, (double)devices, &point->value[REPORT_SPEEDUP],
-                          figure_hollow(point), panel->bounded ? bound : 0.0,
-                          roof < bound ? roof : 0.0);
+                          figure_hollow(point) || !report_counts(point),
+                          panel->bounded ? bound : 0.0, roof < bound ? roof : 0.0);
         }
     }
     if (!panel->peer)
@@ -303,6 +313,7 @@ static void write_speedups(struct plot_table *table, const struct panel *panel)
         if (!begun && !plot_table_series(table, FIGURE_PYTORCH, label))
             return;
         begun = true;
+        table->plot->marks |= COMPARED;
         write_speedup(table, arm[i]->devices, &value, peers->oversubscribed, 0.0, 0.0);
     }
 }
@@ -312,10 +323,11 @@ static void write_scaling_panel(struct plot_table *table, const struct report_gr
     char batch[64];
     struct panel panel;
 
-    if (!panel_make(table->plot, group, 0, &panel))
+    if (!panel_make(table->plot, group, &panel))
         return;
-    snprintf(batch, sizeof batch, "%s %zu rows",
-             figure_is_weak(group) ? "batch per device" : "batch", panel.batch);
+    snprintf(batch, sizeof batch, "%s %zu rows%s",
+             figure_is_weak(group) ? "batch per device" : "batch", panel.batch,
+             panel.noisy ? "; hollow: too noisy" : "");
     if (figure_panel(table, group, panel.hollow, batch))
         write_speedups(table, &panel);
 }
@@ -352,7 +364,8 @@ static int write_slide(struct plot_table *table)
     table->plot->narrow = false;
     while (best && best >= group->point + group->n)
         ++group;
-    if (!best || !panel_make(table->plot, group, figure_batch_of(group, best), &panel))
+    if (!best || !panel_make(table->plot, group, &panel) ||
+        panel.batch != figure_batch_of(group, best))
         return 0;
     report_add(checked, "%zu of %zu planned launches were verified", counts->verified,
                counts->planned);
@@ -362,6 +375,8 @@ static int write_slide(struct plot_table *table)
     if (!plot_table_panel(table, answer.first, answer.rest, checked))
         return 0;
     plot_number(table->plot, "words", SLIDE_WORDS);
+    plot_number(table->plot, "bars", best->value[REPORT_SPEEDUP].range);
+    plot_number(table->plot, "hollow", panel.noisy + 2 * panel.hollow);
     write_speedups(table, &panel);
     return 0;
 }
@@ -429,7 +444,7 @@ static void write_overlap_panel(struct plot_table *table, const struct report_gr
 }
 
 const struct figure_row figure_overlap = {
-    .grid = {.least = 350, .height = 170, .room = 14, .columns = 3},
+    .grid = {.least = 350, .height = 170, .room = 14},
     .why = "of no cell is it resolved how much of its communication is hidden",
     .columns = "row, reduction and its exposed part, low, high, as parts of the step, hidden",
     .write_group = write_overlap_panel};

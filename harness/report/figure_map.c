@@ -8,7 +8,8 @@
 
 enum { MOST_COUNTS = 8, MOST_BATCHES = 12, CELL = 32 };
 
-enum state { SHOWN, OPEN, CROWDED };
+/* The state of a cell, and bits of its marks (report/caption.c). */
+enum state { SHOWN, OPEN, CROWDED, DISTURBED };
 
 /* All panels have the same axes. */
 struct map {
@@ -65,6 +66,7 @@ static void write_map_panel(struct plot_table *table, const struct map *map,
                                                         : OPEN;
         const size_t x = place_in(map->devices, map->n_devices, (size_t)point->key->n_devices);
         const size_t y = place_in(map->batch, map->n_batches, figure_batch_of(group, point));
+        const bool disturbed = report_point_disturbed(point) || report_point_disturbed(point->base);
 
         if (x > 0 && !begun) {
             if (!figure_panel(table, group, false, name) || !plot_table_series(table, style, name))
@@ -73,11 +75,12 @@ static void write_map_panel(struct plot_table *table, const struct map *map,
             plot_list(table->plot, "batches", map->batch, map->n_batches);
             begun = true;
         }
+        if (x == 0 || y == 0)
+            continue;
         /* In percent of the bound. */
-        if (x > 0 && y > 0)
-            PLOT_ROW(table, (double)x, (double)y, 100 * value->middle / point->bound,
-                     interval ? 100 * half : -1.0, (double)state,
-                     report_point_disturbed(point) || report_point_disturbed(point->base));
+        PLOT_ROW(table, (double)x, (double)y, 100 * value->middle / point->bound,
+                 interval ? 100 * half : -1.0, (double)state, disturbed);
+        table->plot->marks |= 1U << state | (unsigned)disturbed << DISTURBED;
     }
 }
 
@@ -103,7 +106,7 @@ static struct map map_make(const struct report *report)
 
 static void prepare_map(struct plot *plot, struct plot_grid *grid)
 {
-    grid->columns = (int)figure_report(plot)->n_groups;
+    grid->columns = figure_report(plot)->n_groups > 1 ? (int)figure_report(plot)->n_groups : 0;
     grid->height = CELL * (int)map_make(figure_report(plot)).n_batches;
 }
 

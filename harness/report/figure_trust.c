@@ -120,12 +120,10 @@ static void write_strip(struct plot_table *table, const struct report *report, d
         const double row = (double)c + 1;
         size_t launches = 0;
 
-        words[0] = '\0';
-        report_add(words, "%.40s%s, %s", key->workload, strlen(key->workload) > 40 ? "..." : "",
-                   figure_style_words(table->plot, figure_style(point), PHRASE));
+        figure_style_words(table->plot, figure_style(point), words);
         if (!report_is_plain(point))
             report_add(words, " on %d", key->n_devices);
-        report_add(words, ", %zu", key->global_batch);
+        report_add(words, ", %zu rows, %s", key->global_batch, key->workload);
         if (!plot_table_series(table, figure_style(point), words))
             continue;
         for (size_t i = 0; i < point->n; ++i)

@@ -166,6 +166,7 @@ static size_t choose_batches(const struct plot *plot, const struct report_group 
  * from 0 to the end of its interval. The next number: there is no interval, it was measured once.
  */
 enum { TOLD, ABOUT_0, UP_TO };
+enum { RANGED = 1 << 1, UNSURE = 1 << 2 }; /* marks of its caption */
 /* A term that is certainly smaller than this share of the step is about 0. */
 static const double LITTLE = 0.02;
 
@@ -201,6 +202,7 @@ static void write_terms(struct plot_table *table, const struct level level[LEVEL
                          : most <= LITTLE * step      ? ABOUT_0
                                                       : UP_TO + !ranged;
 
+        table->plot->marks |= (ranged ? RANGED : 0) | (sure != TOLD ? UNSURE : 0);
         ++*row;
         PLOT_ROW(table, *row, 1 << from | 1 << to, at / step, end / step, (at + least) / step,
                  (at + most) / step, sure, sure == UP_TO ? most : term);
@@ -235,7 +237,7 @@ static void write_mode(struct plot_table *table, const struct report_group *grou
         level[l].middle = stats_median(scratch, n);
     }
     figure_style_words(table->plot, figure_style(point), label);
-    report_add(label, ", %d devices: 5th percentile %s", point->key->n_devices,
+    report_add(label, ", %d devices: p5 %s", point->key->n_devices,
                report_time(level[STEP].middle, WORD));
     if (!plot_table_series(table, figure_style(point), label))
         return;
@@ -311,7 +313,7 @@ static int write_waterfall(struct plot_table *table)
 }
 
 const struct figure_row figure_waterfall = {
-    .grid = {.least = 350, .height = 196, .room = 14, .columns = 3},
+    .grid = {.least = 350, .height = 196, .room = 14},
     .why = "no workload is verified on several devices with a base case at its batch",
     .columns = "row, what, from, to, low, high as parts of the step, how sure, ns",
     .write_panels = write_waterfall};

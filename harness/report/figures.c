@@ -223,6 +223,7 @@ enum plot_status report_plot(const char *directory, const struct report *report,
         if (f == REPORT_FIGURE_SLIDE && !report->slide)
             continue;
         made->status[f] = plot_make(&plot, figures[f].script, write_figure);
+        made->marks[f] = plot.marks;
         snprintf(made->why[f], sizeof made->why[f], "%.191s",
                  made->status[f] == PLOT_NONE ? plot.why : why.text);
         /* The status is the worst of all, and err keeps the first reason of a failure. */

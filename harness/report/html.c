@@ -275,7 +275,7 @@ static int print_figure(struct text_out *out, const char *directory, const struc
     if (status != 0)
         return -1;
     fputs("</div>\n<figcaption>", out->file);
-    report_caption(out, report, which);
+    report_caption(out, figures, which);
     fputs("</figcaption>\n</figure>\n", out->file);
     return 0;
 }

@@ -29,7 +29,7 @@ int report_summary(struct text_out *out, const struct report *report,
     report_left(out, report->n_groups, groups, "workloads");
     if (figures && figures->status[REPORT_FIGURE_BATCH] == PLOT_OK) {
         fputs("\n![Samples/s per device against rows per device](batch.png)\n\n", out->file);
-        report_caption(out, report, REPORT_FIGURE_BATCH);
+        report_caption(out, figures, REPORT_FIGURE_BATCH);
         fputs(" ", out->file);
         report_bars(out, report);
         fputs("\n", out->file);

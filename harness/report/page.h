@@ -64,6 +64,7 @@ extern const char *const report_figure_titles[REPORT_FIGURES];
 
 /* The status of each figure is OK, NONE or FAILED. If it is not OK, why has the reason. */
 struct report_figures {
+    unsigned marks[REPORT_FIGURES]; /* which sentences its caption needs, see report/caption.c */
     enum plot_status status[REPORT_FIGURES];
     char why[REPORT_FIGURES][192];
 };
@@ -110,7 +111,8 @@ void report_shares(struct text_out *out, const struct report *report);
 /* The first prints what bars are and how many launches they have, in all figures; the second what
  * is drawn in one figure. */
 void report_bars(struct text_out *out, const struct report *report);
-void report_caption(struct text_out *out, const struct report *report, enum report_figure figure);
+void report_caption(struct text_out *out, const struct report_figures *figures,
+                    enum report_figure figure);
 
 /* ---- tables ------------------------------------------------------------------------------- */
 

@@ -49,7 +49,8 @@ static enum verdict judge_ratio(const struct report_value *value, double most)
     return value->hi <= most ? MET : value->lo > most ? MISSED : OPEN;
 }
 
-/* Writes a row with words like "lockstep 2 / PyTorch DDP 2: 0.31 [0.21, 0.42], MET". */
+/* Writes a row with words like "MET 0.31 [0.21, 0.42]: lockstep 2 / PyTorch DDP 2", whose end a
+ * panel may cut. */
 static void write_ratio(struct plot_table *table, const struct peer_record *record,
                         const struct peer_cell *cell, const struct peer_comparison *one, double row)
 {
@@ -70,11 +71,11 @@ static void write_ratio(struct plot_table *table, const struct peer_record *reco
     for (size_t i = 0; i < sizeof of_ranks / sizeof of_ranks[0]; ++i)
         if (strncmp(one->name, of_ranks[i], strlen(of_ranks[i])) == 0)
             style = FIGURE_RANKS;
-    report_add(words, "%s: %s", one->name, report_ratio(value->middle, WORD));
+    report_add(words, "%s%s%s", verdict_names[judge_ratio(value, most)], most > 0 ? " " : "",
+               report_ratio(value->middle, WORD));
     if (value->range != REPORT_NONE)
         report_add(words, " %s", report_range_words(value, report_ratio, PHRASE));
-    if (most > 0)
-        report_add(words, ", %s", verdict_names[judge_ratio(value, most)]);
+    report_add(words, ": %s", one->name);
     if (plot_table_series(table, style, words))
         PLOT_ROW(table, row, drawn.middle, drawn.lo, drawn.hi, most, judge_ratio(value, most));
 }
@@ -113,7 +114,7 @@ static int write_peer(struct plot_table *table)
             any = any || (list[i].drawn && isfinite(list[i].value.middle));
         if (!any)
             continue;
-        report_add(title, "%s, batch %zu", cell->workload, cell->batch);
+        report_add(title, "batch %zu, %s", cell->batch, cell->workload);
         report_add(setting, "%d devices or processes%s", record->devices,
                    record->oversubscribed ? ", more than cores: no evidence" : "");
         if (!plot_table_panel(table, title, setting, "left of 1: lockstep's step is shorter"))
@@ -126,7 +127,7 @@ static int write_peer(struct plot_table *table)
 }
 
 const struct figure_row figure_peer = {
-    .grid = {.least = 350, .height = 180, .room = 14, .columns = 3},
+    .grid = {.least = 350, .height = 180, .room = 14},
     .why = "no launch of the comparison was good",
     .columns = "row, ratio, low, high, limit (0: none), 1 met, 2 open, 3 missed",
     .prepare = prepare_peer,
