@@ -75,7 +75,7 @@ install(DIRECTORY ${manual}/zsh/ DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-f
 # The documents link to each other, so they lie as in the source tree.
 foreach(page
         README.md LICENSE docs/accept.md docs/check.md docs/ci.md docs/collectives.md docs/compare.md docs/extend.md
-        docs/fleet.md docs/forecast.md docs/glossary.md docs/gpus.md docs/library.md docs/my-layer.md docs/processes.md
+        docs/fleet.md docs/forecast.md docs/glossary.md docs/gpus.md docs/library.md docs/my-layer.md docs/processes.md docs/pytest.md
         docs/report.md docs/scaling.md docs/soak.md docs/sweep.md docs/train.md docs/trust.md docs/validate.md
         docs/why/fleet.md docs/why/tf32.md results/README.md results/prove.md results/training.md
         results/weights.md results/avx512/README.md suites/ADAPTERS.md suites/LAYERS.md suites/RULES.md suites/impls/exec/PROTOCOL.md

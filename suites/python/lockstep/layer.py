@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Callable, Optional, Union
 
 Layer = Union[str, Callable[..., Any]]
-IMPL = re.compile(r"(reference|torch)$|(torch|mutant|exec|exec@[^:]*):.")
+IMPL = re.compile(r"(reference|torch)$|(torch|mutant|exec|(torch|exec)@[^:]*):.")
 DDP = ("DistributedDataParallel", "DDP")
 
 
@@ -94,7 +94,7 @@ def folder_of(module: str) -> Optional[str]:
 
 
 def module_named(module: str, name: str) -> Named:
-    if not all(part.isidentifier() for part in (*module.split("."), *name.split("."))):
+    if not all(part.isidentifier() for part in (*module.split("."), name)):
         raise LayerError(f"'{module}:{name}' is not MODULE:NAME")
     return Named(f"torch:{module}:{name}", folder_of(module))
 
@@ -128,7 +128,7 @@ def text_named(text: str) -> Named:
 def object_named(layer: Callable[..., Any]) -> Named:
     """Another process has to import it, so it needs a name in a module or file."""
     module, name = getattr(layer, "__module__", None), getattr(layer, "__qualname__", "")
-    if not module or not all(part.isidentifier() for part in name.split(".")):
+    if not module or not name.isidentifier():
         raise LayerError(f"{layer!r} cannot be imported by its name: define it as a function or class of a module")
     loaded = sys.modules.get(module)
     file = getattr(loaded, "__file__", None)

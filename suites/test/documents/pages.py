@@ -272,6 +272,9 @@ PAGES: dict[str, tuple[Row, ...]] = {
         Row("lockstep check --impl torch:my_layers:MyLayer --area DDP,COUNT,SIZE,SHAPE --format junit --out check.xml",
             needs="torch", slow=True, swap=(WITH_PYTORCH, ("DDP,COUNT,SIZE,SHAPE", "SIZE")), leaves={"check.xml": "<testcase"}, checks=(XML + "check.xml",)),
     ),
+    "docs/pytest.md": (
+        Row("pip install 'lockstep-dp[pytest,torch]'", not_run=NETWORK),
+    ),
     "docs/processes.md": (
         Row("lockstep devices --launcher 'mpirun -n {n} start'", needs="mpi",
             before=("mkdir bin; printf '#!/bin/sh\\n[ \"$OMPI_COMM_WORLD_RANK\" != 1 ] || export OPENBLAS_CORETYPE=Haswell\\nexec \"$@\"\\n' >start && chmod +x start",),

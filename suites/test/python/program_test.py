@@ -161,19 +161,20 @@ class Names(Scene):
                 layer.named(text)
 
     def test_what_impl_takes(self) -> None:
-        for text in ("reference", "torch", "torch:m:N", "mutant:none", "exec:python3 a.py", "exec@60:exec x", "./it.so"):
+        for text in ("reference", "torch", "torch:m:N", "torch@60:m:N", "mutant:none", "exec:python3 a.py", "exec@60:exec x", "./it.so"):
             self.assertEqual(layer.named(text), layer.Named(text))
 
     def test_of_a_module_elsewhere(self) -> None:
         self.write("lib/pack/__init__.py", "")
-        self.write("lib/pack/inner.py", "class Mine:\n    class Nested: pass\n    def method(self): pass\n")
+        self.write("lib/pack/inner.py", "class Mine:\n    class Nested: pass\n")
         with mock.patch.object(sys, "path", [str(self.here / "lib"), *sys.path]):
             import pack.inner  # type: ignore[import-not-found]
             self.addCleanup(lambda: [sys.modules.pop(name) for name in ("pack", "pack.inner")])
             want = layer.Named("torch:pack.inner:Mine", str(self.here / "lib"))
             self.assertEqual(layer.named("pack.inner:Mine"), want)
             self.assertEqual(layer.named(pack.inner.Mine), want)
-            self.assertEqual(layer.named(pack.inner.Mine.Nested).impl, "torch:pack.inner:Mine.Nested")
+            with self.assertRaisesRegex(layer.LayerError, "cannot be imported by its name"):
+                layer.named(pack.inner.Mine.Nested)
             os.chdir(self.here / "lib")  # there every Python finds it
             self.assertEqual(layer.named(pack.inner.Mine), layer.Named("torch:pack.inner:Mine"))
 

@@ -135,6 +135,12 @@ class Verdicts(Scene):
         for words in ("Traceback", "pytest_plugin.py", "def test("):
             self.assertNotIn(words, found.text)
 
+    def test_the_page(self) -> None:
+        """docs/pytest.md, with another layer than the reader's."""
+        lines = (PACKAGE.parents[1] / "docs" / "pytest.md").read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+        found = self.pytest(lines, "--lockstep-impl=mutant:none", "-k", "DDP-01")
+        self.assertEqual((found.status, found.tests.keys()), (0, self.checked("--only", "DDP-01").keys()))
+
     def test_skip(self) -> None:
         body = "test_it = rules('mutant:none', only='APPLY-04', options=['--devices', 'virt:1'])"
         want = self.checked("--impl", "mutant:none", "--only", "APPLY-04", "--devices", "virt:1")
