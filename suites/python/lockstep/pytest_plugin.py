@@ -72,12 +72,10 @@ class Rules:
         self.known, self.options = known, options
         self.found: Dict[Any, Found] = {}
 
-    def narrowed(self, config: pytest.Config) -> Dict[str, Names]:
+    def narrowed(self, config: pytest.Config) -> Dict[str, str]:
         """What chooses the cases."""
-        profile = config.getoption("lockstep_profile") or running.joined(self.profile)
-        only = config.getoption("lockstep_only") or running.joined(self.only)
-        area = running.joined(self.area)
-        return {"profile": profile or ("" if only or area else "ddp"), "only": only, "area": area}
+        return running.narrowed(config.getoption("lockstep_profile") or self.profile,
+                                config.getoption("lockstep_only") or self.only, self.area)
 
     def parameters(self, config: pytest.Config) -> List[Any]:
         """A parameter for each case, and one for the profile."""
@@ -102,13 +100,14 @@ class Rules:
         narrowed = self.narrowed(config)
         ids = [case.id for case in running.cases(**narrowed)]
         wanted = [case for case in selected if case != PROFILE]
-        parts: List[Names] = [narrowed["only"]]
+        parts: List[Union[str, List[str]]] = [narrowed["only"]]
         if wanted and set(wanted) != set(ids):
             universe = running.cases(profile=narrowed["profile"] or "all", area=narrowed["area"])
             parts = [*divided(shortest(wanted, universe))]
         found: Dict[str, Result] = {}
         for only in parts:
-            results = running.check(layer, options=self.options, **{**narrowed, "only": only})
+            results = running.check(layer, options=self.options, profile=narrowed["profile"], only=only,
+                                    area=narrowed["area"])
             found.update((result.case, result) for result in results)
         return found
 

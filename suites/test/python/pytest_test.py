@@ -177,10 +177,11 @@ class Verdicts(Scene):
         self.assertEqual((found.status, found.tests), (1, {"PROFILE": "failed"}))
         self.assertEqual(self.runs(), [f"check --impl {impl} --profile primitives --format json"])
 
-    def test_default_is_ddp(self) -> None:
-        found = self.pytest("test_it = rules('mutant:none')", "-k", "PROFILE or DDP-01.known")
-        self.assertEqual((found.status, found.tests), (0, {"PROFILE": "passed", "DDP-01.known": "passed"}))
-        self.assertIn("--profile ddp --only DDP-01.known", self.runs()[0])
+    def test_default_is_about_ranks(self) -> None:
+        found = self.pytest("test_it = rules('mutant:none')", "--collect-only", "-q")
+        self.assertEqual({line.partition("[")[2].rstrip("]") for line in found.text.splitlines() if "::" in line},
+                         {*self.checked("--impl", "mutant:nix", "--area", "DDP,COUNT,SIZE,SHAPE")})
+        self.assertEqual(self.runs(), [])
 
 
 class Known(Scene):
