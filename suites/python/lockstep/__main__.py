@@ -4,10 +4,14 @@ from __future__ import annotations
 import sys
 
 from . import layer, program
+from .running import RANKS
+
+CHOICES = ("--profile", "--only", "--area", "-p", "-o", "-a")
 
 
 def main() -> int:
-    """`check LAYER OPTIONS` is `check --impl IMPL OPTIONS`: the program has no argument without a dash there."""
+    """`check LAYER OPTIONS` is `check --impl IMPL OPTIONS`: the program has no argument without a dash there. Without a
+    choice of cases they are those about ranks, as of lockstep.check."""
     arguments = sys.argv[1:]
     if arguments[:1] == ["check"] and len(arguments) > 1 and not arguments[1].startswith("-"):
         try:
@@ -15,7 +19,8 @@ def main() -> int:
         except layer.LayerError as error:
             print(f"lockstep check: {error}", file=sys.stderr)
             return program.MISUSE
-        arguments[1:2] = ["--impl", found.impl]
+        chosen = any(word.startswith(CHOICES) for word in arguments[2:])
+        arguments[1:2] = ["--impl", found.impl, *([] if chosen else ["--area", RANKS])]
     return program.become(arguments)
 
 

@@ -146,7 +146,6 @@ def rules(layer: Optional[Layer] = None, *, profile: Names = None, only: Names =
     own = Rules(layer, profile, only, area, dict(known or {}), options)
 
     def test(lockstep_case: str, request: pytest.FixtureRequest) -> None:
-        __tracebackhide__ = True
         found = own.results(request)
         if isinstance(found, str):
             pytest.fail(f"lockstep: {found}", pytrace=False)
@@ -166,7 +165,6 @@ def rules(layer: Optional[Layer] = None, *, profile: Names = None, only: Names =
 
 def judge(result: Result, issue: str) -> None:
     """Passes, skips or fails the test of this case. Its first line is also in pytest's summary."""
-    __tracebackhide__ = True
     text = str(result)
     if result.verdict == running.SKIP:
         pytest.skip(result.reason)
@@ -180,7 +178,6 @@ def judge(result: Result, issue: str) -> None:
 
 def judge_profile(found: Mapping[str, Result]) -> None:
     """Fails for what the profile requires and the layer lacks."""
-    __tracebackhide__ = True
     lacks = [str(result) for result in found.values() if result.rule == PROFILE]
     if lacks:
         pytest.fail("\n\n".join(lacks), pytrace=False)
