@@ -1,6 +1,6 @@
 # What `cmake --install` puts where: the program, the library with all that finds it, the interface
 # for adapters, and the pages. Nothing installed names a folder of the build, so a prefix can be
-# moved.
+# moved. The component `program` is the program with what it reads while it runs: a wheel has only that.
 if(DP_SANITIZE)
     install(CODE "message(FATAL_ERROR \"This build has sanitizers (DP_SANITIZE): not for installing\")")
     return()
@@ -8,15 +8,15 @@ endif()
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(TARGETS lockstep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS lockstep RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 if(DP_HAVE_MPI)
-    install(TARGETS lockstep-mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/lockstep)
+    install(TARGETS lockstep-mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/lockstep COMPONENT program)
 endif()
 if(DP_HAVE_ONEDNN)
-    install(TARGETS lockstep-onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/lockstep)
+    install(TARGETS lockstep-onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/lockstep COMPONENT program)
 endif()
 if(DP_HAVE_SMPI)
-    install(PROGRAMS ${DP_SMPI_PROGRAM} DESTINATION ${CMAKE_INSTALL_LIBDIR}/lockstep)
+    install(PROGRAMS ${DP_SMPI_PROGRAM} DESTINATION ${CMAKE_INSTALL_LIBDIR}/lockstep COMPONENT program)
 endif()
 install(TARGETS dp_core ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS dp_shared EXPORT LockstepTargets
@@ -84,9 +84,9 @@ foreach(page
     install(FILES ${PROJECT_SOURCE_DIR}/${page} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
 endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/profiles/
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/lockstep/profiles FILES_MATCHING PATTERN "*.yaml")
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/lockstep/profiles COMPONENT program FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/platforms/
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/lockstep/platforms FILES_MATCHING PATTERN "*.xml")
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/lockstep/platforms COMPONENT program FILES_MATCHING PATTERN "*.xml")
 # The Python package: PYTHONPATH is the folder above it.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/suites/python/lockstep
     DESTINATION ${CMAKE_INSTALL_DATADIR}/lockstep/python FILES_MATCHING PATTERN "*.py" PATTERN __pycache__ EXCLUDE)
@@ -96,7 +96,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/accept ${PROJECT_SOURCE_DIR}/docs/c
 install(FILES
     ${PROJECT_SOURCE_DIR}/suites/workloads/data/digits.csv
     ${PROJECT_SOURCE_DIR}/suites/workloads/data/README.md
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/lockstep/data)
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/lockstep/data COMPONENT program)
 install(FILES
     ${PROJECT_SOURCE_DIR}/suites/test/install/example.c
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
