@@ -59,6 +59,8 @@ refused "not 'trixie' and 'bookworm'" trixie bookworm
 refused "unknown argument '--fast'" trixie --fast
 refused '--mirror needs a URL' trixie --mirror
 refused "cannot read '/nowhere'" noble --keyring /nowhere
+refused '--wheel needs a folder' bookworm --wheel /nowhere
+refused '--try needs a wheel' bookworm --try /nowhere
 "$scripts/bare" --help | grep -q '^exit: 0 every step passed' || fail 'no help'
 
 # Each variable of the list is set, and no test that ctest starts sees it.
