@@ -25,7 +25,7 @@ const struct runner_profile runner_profiles[RUNNER_PROFILES] = {
          IMPL_CAP_APPLY | IMPL_CAP_PARALLEL | IMPL_CAP_FUNCTIONAL | IMPL_CAP_TRACE |
          IMPL_CAP_TRAFFIC | IMPL_CAP_ARGUMENTS,
      2},
-    {"ddp", PROFILE_DDP, IMPL_CAP_DDP | IMPL_CAP_BUCKETS | IMPL_CAP_SAMPLER, 2},
+    {"ddp", PROFILE_DDP, IMPL_CAP_DDP, 2},
 };
 
 void runner_rule(const struct check_area *area, int number, char rule[32])

@@ -255,6 +255,11 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
         snprintf(options->impl, sizeof options->impl, "reference");
     options->by_default = options->profiles == 0 && !options->mutants && options->only[0] == '\0' &&
                           options->area[0] == '\0';
+    /* A layer for PyTorch has nothing but ranks. */
+    if (options->by_default && options->spec.torch && options->spec.name) {
+        options->profiles = PROFILE_DDP;
+        options->by_default = false;
+    }
     if (options->profiles == 0)
         options->profiles = ALL_PROFILES;
     if (!options->has_devices && options->spec.kind == IMPL_SPEC_REFERENCE)

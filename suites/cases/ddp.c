@@ -236,12 +236,11 @@ static void any_share(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-enum { BOTH = PRIM | DDP };
 
 static const struct check_case cases[] = {
-    {"DDP-10.known", "DDP-10", MUST, OBSERVED, BOTH, IMPL_CAP_BUCKETS, 0, known_buckets},
-    {"DDP-10.any", "DDP-10", MUST, OBSERVED, BOTH, IMPL_CAP_BUCKETS, 0, any_buckets},
-    {"DDP-28.known", "DDP-28", MUST, OBSERVED, BOTH, IMPL_CAP_SAMPLER, 0, known_shares},
-    {"DDP-28.any", "DDP-28", MUST, OBSERVED, BOTH, IMPL_CAP_SAMPLER, 0, any_share},
+    {"DDP-10.known", "DDP-10", MUST, OBSERVED, PRIM, IMPL_CAP_BUCKETS, 0, known_buckets},
+    {"DDP-10.any", "DDP-10", MUST, OBSERVED, PRIM, IMPL_CAP_BUCKETS, 0, any_buckets},
+    {"DDP-28.known", "DDP-28", MUST, OBSERVED, PRIM, IMPL_CAP_SAMPLER, 0, known_shares},
+    {"DDP-28.any", "DDP-28", MUST, OBSERVED, PRIM, IMPL_CAP_SAMPLER, 0, any_share},
 };
 const struct check_table ddp_table = CHECK_TABLE(cases);

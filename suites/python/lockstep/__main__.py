@@ -4,14 +4,10 @@ from __future__ import annotations
 import sys
 
 from . import layer, program
-from .running import RANKS
-
-CHOICES = ("--profile", "--only", "--area", "-p", "-o", "-a")
 
 
 def main() -> int:
-    """`check LAYER OPTIONS` is `check --impl IMPL OPTIONS`: the program has no argument without a dash there. Without a
-    choice of cases they are those about ranks, as of lockstep.check."""
+    """`check LAYER OPTIONS` is `check --impl IMPL OPTIONS`: the program has no argument without a dash there."""
     arguments = sys.argv[1:]
     if arguments[:1] == ["check"] and len(arguments) > 1 and not arguments[1].startswith("-"):
         try:
@@ -19,8 +15,7 @@ def main() -> int:
         except layer.LayerError as error:
             print(f"lockstep check: {error}", file=sys.stderr)
             return program.MISUSE
-        chosen = any(word.startswith(CHOICES) for word in arguments[2:])
-        arguments[1:2] = ["--impl", found.impl, *([] if chosen else ["--area", RANKS])]
+        arguments[1:2] = ["--impl", found.impl]
     return program.become(arguments)
 
 

@@ -16,7 +16,7 @@ PASS, FAIL, SKIP, BROKEN = "PASS", "FAIL", "SKIP", "BROKEN"
 VERDICTS = (PASS, FAIL, SKIP, BROKEN)
 PASSED, FAILED, MISUSE, SKIPPED = 0, 1, program.MISUSE, 77
 Names = Union[str, Iterable[str], None]
-RANKS = "DDP,COUNT,SIZE,SHAPE"  # areas
+RANKS = "ddp"  # the profile
 PROFILE = "PROFILE"  # the rule of results that belong to no case: the profile requires what the layer lacks
 UNDER_TEST = "LOCKSTEP_UNDER_TEST"
 
@@ -117,10 +117,9 @@ def joined(names: Names) -> str:
 
 
 def narrowed(profile: Names, only: Names, area: Names) -> Dict[str, str]:
-    """The options that choose cases, by their names. Without any, they are those about ranks: the profile ddp requires
-    more than a layer for PyTorch has, a way to divide rows and parameters."""
+    """The options that choose cases, by their names. Without any, they are those about ranks."""
     texts = {"profile": joined(profile), "only": joined(only), "area": joined(area)}
-    return texts if any(texts.values()) else {**texts, "area": RANKS}
+    return texts if any(texts.values()) else {**texts, "profile": RANKS}
 
 
 def chosen(profile: Names, only: Names, area: Names) -> List[str]:
@@ -181,8 +180,8 @@ def check(under_test: layer.Layer, *, profile: Names = None, only: Names = None,
     """Runs `lockstep check` on a layer: a class that takes the place of DistributedDataParallel, a function
     wrap(model, rank, world), MODULE:NAME, FILE.py, or what --impl takes. The cases choose how many ranks they have.
 
-    profile, only, area and options are those of the command; without the first three the areas are DDP, COUNT, SIZE
-    and SHAPE. Raises CheckError if there is no result.
+    profile, only, area and options are those of the command; without the first three the profile is ddp.
+    Raises CheckError if there is no result.
     """
     if os.environ.get(UNDER_TEST):
         raise CheckError("lockstep.check was called by the module under test while it was imported: "

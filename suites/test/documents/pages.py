@@ -265,12 +265,12 @@ PAGES: dict[str, tuple[Row, ...]] = {
     "docs/my-layer.md": (
         Row("lockstep check --impl torch:my_layers:MyLayer --only 'DDP-0*'", needs="torch", before=(LAYER,),
             swap=(WITH_PYTORCH, ("DDP-0*", "DDP-05.range")), prints=(r"^PASS +my_layers\.MyLayer", "1 of 1 cases passed")),
-        Row("lockstep check --impl torch:my_layers:MyLayer --area DDP,COUNT,SIZE,SHAPE", needs="torch", slow=True,
-            swap=(WITH_PYTORCH, ("DDP,COUNT,SIZE,SHAPE", "SIZE")), prints=(r"^PASS +my_layers\.MyLayer",)),
+        Row("lockstep check --impl torch:my_layers:MyLayer", needs="torch", slow=True, swap=(WITH_PYTORCH,),
+            more=" --profile ddp --area SIZE", prints=(r"^PASS +my_layers\.MyLayer",)),
         Row(CC, before=(EXAMPLE,), swap=(("PREFIX/include", "include"),), checks=("[ -s it.so ]",)),
         Row("lockstep check --impl ./it.so --only 'SPLIT-01.sizes,DDP-28.*'", prints=("^PASS ", "of 3 cases passed")),
-        Row("lockstep check --impl torch:my_layers:MyLayer --area DDP,COUNT,SIZE,SHAPE --format junit --out check.xml",
-            needs="torch", slow=True, swap=(WITH_PYTORCH, ("DDP,COUNT,SIZE,SHAPE", "SIZE")), leaves={"check.xml": "<testcase"}, checks=(XML + "check.xml",)),
+        Row("lockstep check --impl torch:my_layers:MyLayer --format junit --out check.xml", needs="torch", slow=True,
+            swap=(WITH_PYTORCH,), more=" --profile ddp --area SIZE", leaves={"check.xml": "<testcase"}, checks=(XML + "check.xml",)),
     ),
     "docs/pytest.md": (
         Row("pip install 'lockstep-dp[pytest,torch]'", not_run=NETWORK),

@@ -129,10 +129,8 @@ class Command(Scene):
         self.write("mine.py", "def wrap(model, rank, world): pass")
         self.assertEqual(self.given("check", "mine.py", "--profile", "ddp"),
                          ["check", "--impl", "torch:mine.py:wrap", "--profile", "ddp"])
-        for more in (["-o", "DDP-01"], ["-aDDP"], ["--jobs", "2", "--profile=ddp"]):
+        for more in (["-x"], ["-o", "DDP-01"], ["-aDDP"], ["--jobs", "2", "--profile=ddp"]):
             self.assertEqual(self.given("check", "a.b:C", *more), ["check", "--impl", "torch:a.b:C", *more])
-        self.assertEqual(self.given("check", "a.b:C", "-x"),
-                         ["check", "--impl", "torch:a.b:C", "--area", "DDP,COUNT,SIZE,SHAPE", "-x"])
 
     def test_what_names_nothing(self) -> None:
         self.write("two.py", "def a(m, rank, world): pass\ndef b(m, rank, world): pass\n")

@@ -3,7 +3,7 @@
 MODULE is a module, or a file that ends in .py. Without MODULE:NAME PyTorch's DistributedDataParallel is tested.
 This program reads requests and writes answers, so `lockstep check` runs it:
 
-    lockstep check --impl torch:MODULE:NAME [--impl-options WORDS] --area DDP,COUNT,SIZE,SHAPE
+    lockstep check --impl torch:MODULE:NAME [--impl-options WORDS]
 
 NAME is a class in the place of DistributedDataParallel, NAME(module, find_unused_parameters=..), or a class or
 function NAME(model, rank, world). The result has any of these; what it lacks PyTorch does for the model:
