@@ -28,7 +28,6 @@ Tensors are what `put` returns. Without `put` and `get` they are arrays of numpy
 from __future__ import annotations
 
 import inspect
-import operator
 import os
 import sys
 import traceback
@@ -73,11 +72,13 @@ class Adapter:
 
     def get(self, tensor: Any) -> np.ndarray[Any, Any]:
         """Returns the elements of a tensor."""
-        return np.asarray(tensor)
+        return np.asarray(tensor.numpy() if hasattr(tensor, "numpy") else tensor)
 
     def device_of(self, tensor: Any) -> int:
         """Says on which device a tensor lies that is no array."""
-        return HOST
+        if tensor.device not in self.devices:
+            raise Refusal("fault", f"a tensor of shape {tensor.shape} lies on {tensor.device}, no device of the layer")
+        return list(self.devices).index(tensor.device)
 
     def finish(self) -> None:
         """Waits until all devices have done what they were asked to."""
@@ -89,9 +90,9 @@ class Adapter:
         """Reads --devices and --impl-options, and returns the devices to be used."""
         if options:
             raise Refusal("inval", f"options '{options[:40]}': there are none")
-        if devices not in ("", "host"):
-            raise Refusal("nodev", f"devices '{devices[:40]}': there is 'host', and all if nothing is said")
-        return () if devices else self.devices
+        if devices not in ("", "all", "host"):
+            raise Refusal("nodev", f"devices '{devices[:40]}': there are 'all' and 'host'")
+        return () if devices == "host" else self.devices
 
     def capabilities(self) -> list[str]:
         """Lists what is claimed: the methods that the class has."""
@@ -106,10 +107,11 @@ class Adapter:
 
     def array_of(self, tensor: Any) -> Array | None:
         """Reads a tensor. A tensor of no dimensions stays one."""
-        elements = np.asarray(self.get(tensor), order="C")
+        on_host = type(tensor) is np.ndarray or isinstance(tensor, np.generic)
+        elements = np.asarray(tensor if on_host else self.get(tensor), order="C")
         if elements.dtype not in WORDS:
             raise Refusal("notsup", f"a result of type {elements.dtype}")
-        device = HOST if type(tensor) is np.ndarray else self.device_of(tensor)
+        device = HOST if on_host else self.device_of(tensor)
         return Array(WORDS[elements.dtype], list(elements.shape), device, False, elements.tobytes())
 
 
@@ -155,7 +157,7 @@ class Session:
     def after(self, tensors: Sequence[Any], read: Any) -> dict[str, Any] | None:
         """Adds 1 to every element of the tensors, and reads another one then."""
         for tensor in tensors:
-            operator.iadd(tensor, 1)
+            tensor += 1
         self.layer.finish()
         return self.json(read)
 
@@ -209,7 +211,7 @@ class Session:
         sources, poke = self.tensors(request, "src"), request.integer("poke", -1)
         copies = [[*own] for own in self.coalesced(request, "broadcast", sources, request.integers("devices"))]
         for own in copies if poke >= 0 else ():
-            own[poke] = operator.iadd(own[poke], 1)
+            own[poke] += 1
         self.layer.finish()
         return {"copies": [self.json(copy) for own in copies for copy in own],
                 "src_after": [self.json(source) for source in sources] if request.flag("src_after") else None,
@@ -220,7 +222,7 @@ class Session:
         lists = [tensors[i * n:(i + 1) * n] for i in range(request.integer("k"))]
         sums = self.coalesced(request, "reduce", lists, request.integer("device"))
         if poke >= 0:
-            sums[poke] = operator.isub(sums[poke], sums[poke])
+            sums[poke] -= sums[poke]
         self.layer.finish()
         return {"sums": [self.json(own) for own in sums], "default_bytes": self.layer.buffer_bytes}
 

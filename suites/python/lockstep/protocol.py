@@ -78,7 +78,7 @@ class Request:
             raise wrong(name, "true or false")
         return value
 
-    def list(self, name: str) -> list[Any]:
+    def entries(self, name: str) -> list[Any]:
         """Returns a list; it is empty if the field is absent or null."""
         value = self.fields.get(name)
         if value is not None and not isinstance(value, list):
@@ -86,16 +86,16 @@ class Request:
         return value or []
 
     def integers(self, name: str) -> list[int]:
-        return [Request({name: value}).integer(name) for value in self.list(name)]
+        return [Request({name: value}).integer(name) for value in self.entries(name)]
 
     def words(self, name: str) -> list[str]:
-        values = self.list(name)
+        values = self.entries(name)
         if not all(isinstance(v, str) for v in values):
             raise wrong(name, "a list of strings")
         return values
 
     def flags(self, name: str) -> list[bool]:
-        values = self.list(name)
+        values = self.entries(name)
         if not all(isinstance(v, bool) for v in values):
             raise wrong(name, "a list of true and false")
         return values
@@ -109,7 +109,7 @@ class Request:
 
     def requests(self, name: str) -> list[Request]:
         """Returns a list of objects."""
-        values = self.list(name)
+        values = self.entries(name)
         if not all(isinstance(v, dict) for v in values):
             raise wrong(name, "a list of objects")
         return [Request(value) for value in values]
@@ -124,7 +124,7 @@ class Request:
         return array
 
     def arrays_or_none(self, name: str) -> list[Array | None]:
-        return [read_array(value, name) for value in self.list(name)]
+        return [read_array(value, name) for value in self.entries(name)]
 
     def arrays(self, name: str) -> list[Array]:
         arrays = self.arrays_or_none(name)

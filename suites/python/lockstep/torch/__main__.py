@@ -12,7 +12,7 @@ function NAME(model, rank, world). The result has any of these; what it lacks Py
     backward(outputs, gradients)    in the place of torch.autograd.backward
     grad(name, parameter)           the whole gradient, or None; all ranks ask at once
     value(name, parameter)          the whole value; all ranks ask at once
-    set_value(name, parameter, v)   writes a value
+    set_value(name, parameter, v)   v was written into the parameter: for what is kept elsewhere
     step(lr, momentum)              a step of SGD; without it torch.optim's
     zero_grad(), to(device)         sets all gradients to None; moves
     no_sync()                       a context: gradients stay local. Of NAME(model, rank, world) the

@@ -142,9 +142,9 @@ class RankModel(Model):
 
     def set_value(self, slot: Slot, values: torch.Tensor) -> None:
         own = self.own("set_value")
-        if own is None or slot.buffer:
+        if own is None or slot.tensor.shape == values.shape:
             super().set_value(slot, values)
-        else:
+        if own is not None and not slot.buffer:
             own(slot.name, slot.tensor, values)
 
     def to(self, device: int) -> None:

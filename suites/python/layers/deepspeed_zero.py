@@ -1,0 +1,45 @@
+"""DeepSpeed's ZeRO: lockstep check --impl torch:suites/python/layers/deepspeed_zero.py:Zero2"""
+import contextlib
+
+import deepspeed
+import torch
+
+__version__ = deepspeed.__version__
+deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False  # it would be compiled first
+
+
+class Zero2:
+    stage = 2
+
+    def __init__(self, model, rank, world):
+        config = {"train_batch_size": world, "gradient_clipping": 0.0,
+                  "zero_allow_untested_optimizer": True, "zero_optimization": {"stage": self.stage}}
+        self.engine, self.optimizer, *_ = deepspeed.initialize(
+            model=model, optimizer=torch.optim.SGD(model.parameters(), lr=1.0), config=config)
+        self.zero_grad = self.optimizer.zero_grad
+
+    def __call__(self, *inputs):
+        return self.engine(*inputs)
+
+    def backward(self, outputs, gradients):
+        self.engine.backward(sum((o * g).sum() for o, g in zip(outputs, gradients)))
+
+    def grad(self, name, parameter):
+        return deepspeed.utils.safe_get_full_grad(parameter)
+
+    def set_value(self, name, parameter, value):
+        deepspeed.utils.safe_set_full_fp32_param(parameter, value)
+
+    def step(self, lr, momentum):
+        self.optimizer.param_groups[0].update(lr=lr, momentum=momentum)
+        self.engine.step()
+
+    @contextlib.contextmanager
+    def no_sync(self):
+        self.engine.set_gradient_accumulation_boundary(False)
+        yield
+        self.engine.set_gradient_accumulation_boundary(True)
+
+
+class Zero1(Zero2):
+    stage = 1
