@@ -41,7 +41,8 @@ from .errors import HOST, Refusal, report_of
 from .protocol import Request, array_json, error_json, read_request, write_line
 
 VERSION = 1
-DTYPES = {"f32": np.dtype("<f4"), "f64": np.dtype("<f8"), "i32": np.dtype("<i4"), "i64": np.dtype("<i8")}
+DTYPES: dict[str, np.dtype[Any]] = {
+    "f32": np.dtype("<f4"), "f64": np.dtype("<f8"), "i32": np.dtype("<i4"), "i64": np.dtype("<i8")}
 WORDS = {dtype: word for word, dtype in DTYPES.items()}
 METHODS = ("split", "scatter", "gather", "broadcast", "reduce", "apply", "buckets", "sampler")
 OPERATIONS = ("open", "close", "reset", *METHODS, "model_open", "model_close", "params", "param", "set", "get",

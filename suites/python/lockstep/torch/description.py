@@ -95,7 +95,7 @@ class Block(Sequence):
         return first.shape[self.dim]
 
 
-def values_of(tensors: Tensors, arguments: list[list[float]]) -> tuple:
+def values_of(tensors: Tensors, arguments: list[list[float]]) -> tuple[Any, ...]:
     """Returns the tensors and arguments with which a Block is called."""
     return (*tensors, arguments) if arguments else tuple(tensors)
 

@@ -75,7 +75,7 @@ class Affine(Layer):
         if spec.flag("with_bias", True):
             self.parameter(spec, "bias", 1)
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         y = self.weight * x
         return y if self.bias is None else y + self.bias
 
@@ -90,7 +90,7 @@ class Linear(Layer):
         if spec.flag("with_bias", True):
             self.parameter(spec, "bias", rows)
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return functional.linear(x, self.weight, self.bias)
 
 
@@ -100,7 +100,7 @@ class Tied(Layer):
     def read(self, spec: Spec) -> None:
         self.parameter(spec, "weight", 1)
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return self.weight * (self.weight * x)
 
 
@@ -110,7 +110,7 @@ class Unused(Layer):
     def read(self, spec: Spec) -> None:
         self.parameter(spec, "weight", spec.size("size", 1))
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return x
 
 
@@ -122,7 +122,7 @@ class Branch(Layer):
         self.parameter(spec, "low", 1)
         self.parameter(spec, "high", 1)
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         if x.numel() and x.reshape(-1)[0].item() > self.above:
             return self.high * x
         return self.low * x
@@ -145,7 +145,7 @@ class Embedding(Layer):
     def read(self, spec: Spec) -> None:
         self.parameter(spec, "weight", spec.size("rows"), spec.size("columns"))
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return functional.embedding(x, self.weight)
 
 
@@ -155,7 +155,7 @@ class Counter(Layer):
     def read(self, spec: Spec) -> None:
         self.buffer(spec, "count", 1)
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         self.count.add_(1)
         return x
 
@@ -170,7 +170,7 @@ class Borrow(Layer):
         self.of = spec.text("of", "")
         self.lender: list[Affine] = []
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return self.lender[0].weight.detach() * x
 
 
@@ -186,7 +186,7 @@ class BatchNorm(Layer):
         self.buffer(spec, "running_var", features)
         self.buffer(spec, "batches", 1)
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         if self.training:
             self.batches.add_(1)
         return functional.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias,
@@ -199,14 +199,14 @@ class BatchNorm(Layer):
 class Relu(Layer):
     kind = "relu"
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return torch.relu(x)
 
 
 class Identity(Layer):
     kind = "identity"
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return x
 
 
@@ -226,14 +226,14 @@ class Multiply(Layer):
 class SubtractMean(Layer):
     kind = "subtract_mean"
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return x - matrix(x).sum(0, keepdim=True) / x.shape[0]
 
 
 class DoubleRows(Layer):
     kind = "double_rows"
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return matrix(x).repeat_interleave(2, dim=0)
 
 
@@ -243,7 +243,7 @@ class Take(Layer):
     def read(self, spec: Spec) -> None:
         self.rows = spec.integers("rows")
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         rows = int(per_replica(self.rows))
         if not 0 <= rows <= matrix(x).shape[0]:
             raise Refusal("shape", f"take: {rows} of {x.shape[0]} rows")
@@ -253,28 +253,28 @@ class Take(Layer):
 class Fork(Layer):
     kind = "fork"
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return x * 1.0, matrix(x).repeat_interleave(2, dim=0)
 
 
 class Sum(Layer):
     kind = "sum"
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return x.sum()
 
 
 class Mean(Layer):
     kind = "mean"
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return x.sum() / x.numel()
 
 
 class SumRows(Layer):
     kind = "sum_rows"
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return matrix(x).sum(0, keepdim=True)
 
 
@@ -284,7 +284,7 @@ class Widen(Layer):
     def read(self, spec: Spec) -> None:
         self.columns = spec.integers("columns")
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         if x.dim() != 2 or x.shape[1] != 1:
             raise Refusal("shape", f"widen: the input is {list(x.shape)}, not [n, 1]")
         return x.repeat(1, int(per_replica(self.columns)))
@@ -296,7 +296,7 @@ class ScalarAt(Layer):
     def read(self, spec: Spec) -> None:
         self.replicas = spec.integers("replicas")
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return x.sum() if here.replica in self.replicas else x
 
 

@@ -53,14 +53,15 @@ class Nursery:
     def about(self, options: Options) -> About:
         """Describes the layer under test, which is imported there."""
         found = self.ask(("about", options), [])
-        if isinstance(found, Report):
+        if not isinstance(found, About):
             raise Reported(found)
         return found
 
     def start(self, ends: list[Connection], alive: Connection, store: str,
               options: Options) -> list[int]:
         """Starts a process for each end, and returns their numbers."""
-        return self.ask(("start", store, options), [*ends, alive])
+        processes: list[int] = self.ask(("start", store, options), [*ends, alive])
+        return processes
 
     def end(self, processes: list[int]) -> None:
         """Ends these processes, and returns when they are gone."""

@@ -16,14 +16,14 @@ from .spec import Spec
 class TagDevice(Layer):
     kind = "tag_device"
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return x + 1000.0 * (number_of(x.device) + 1)
 
 
 class TagReplica(Layer):
     kind = "tag_replica"
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return x + 1000.0 * (here.replica + 1)
 
 
@@ -33,14 +33,14 @@ class TagDim(Layer):
     def read(self, spec: Spec) -> None:
         self.dim = spec.integer("dim", 0)
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return x + 1000.0 * (x.dim() if self.dim == -1 else x.shape[self.dim])
 
 
 class TagMode(Layer):
     kind = "tag_mode"
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return x + 1000.0 * torch.is_grad_enabled() + 2000.0 * self.training
 
 
@@ -50,7 +50,7 @@ class To(Layer):
     def read(self, spec: Spec) -> None:
         self.device = spec.device_number("device", -1)
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return x.to(device_of(self.device), copy=True)
 
 
@@ -75,7 +75,7 @@ class Sleep(Layer):
         self.forward_ms = spec.numbers("forward_ms")
         self.backward_ms = spec.numbers("backward_ms")
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         time.sleep(per_replica(self.forward_ms) / 1000.0)
         return SleepFunction.apply(x, per_replica(self.backward_ms))
 
@@ -118,7 +118,7 @@ class Fail(Layer):
             where = "" if here.rank else f" in replica {replica} on device {device}"
             raise FAULTS[self.status](self.text + where)
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         device = number_of(x.device)
         if self.when == "forward":
             self.fail(here.replica, device)
@@ -148,7 +148,7 @@ class Grad(Layer):
         self.values = spec.numbers("values")
         self.parameter(spec, "weight", 1)
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return GradFunction.apply(x, self.weight, per_replica(self.values))
 
 

@@ -119,7 +119,7 @@ class RankModel(Model):
                 self.quiet.close()
         return outputs
 
-    def backward(self, gradients):
+    def backward(self, gradients: list[Array | None]) -> Result:
         if self.shadow is not None:
             return Result(joined=True)
         self.buckets.clear()

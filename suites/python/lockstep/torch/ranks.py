@@ -39,7 +39,7 @@ class Pool:
             end.close()
         self.collect(START_LIMIT)
 
-    def call(self, method: str, arguments: list[tuple], limit: float = CALL_LIMIT) -> list[Any]:
+    def call(self, method: str, arguments: list[tuple[Any, ...]], limit: float = CALL_LIMIT) -> list[Any]:
         """Asks every rank at once."""
         if self.broken:
             raise Refusal("fault", "the ranks were ended after an earlier error")
@@ -108,7 +108,7 @@ class DistributedModel:
         if not self.pool.broken:
             self.pool.call("model_close", [(self.number,)] * self.ranks)
 
-    def all(self, method: str, arguments: list[tuple]) -> list[Any]:
+    def all(self, method: str, arguments: list[tuple[Any, ...]]) -> list[Any]:
         """Calls a method of the model on every rank."""
         return self.pool.call("call", [(self.number, method, *own) for own in arguments])
 
@@ -153,7 +153,7 @@ class DistributedModel:
         """Makes a backward of all ranks at once."""
         return self.together("backward", [(own,) for own in self.share(gradients, "gradients")])
 
-    def together(self, method: str, arguments: list[tuple]) -> list[Any]:
+    def together(self, method: str, arguments: list[tuple[Any, ...]]) -> list[Any]:
         """Something collective. When it fails in some ranks only, they no longer agree on what
         comes next: the pool ends."""
         try:

@@ -17,7 +17,7 @@ class Positions(Layer):
     def read(self, spec: Spec) -> None:
         self.parameter(spec, "weight", spec.size("rows"), spec.size("columns"))
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         if x.dim() != 3 or x.shape[1] > self.weight.shape[0] or x.shape[2] != self.weight.shape[1]:
             raise Refusal("shape", f"positions of {list(self.weight.shape)}: the input is "
                                    f"{list(x.shape)}")
@@ -35,7 +35,7 @@ class LayerNorm(Layer):
         self.parameter(spec, "weight", self.features)
         self.parameter(spec, "bias", self.features)
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return functional.layer_norm(x, (self.features,), self.weight, self.bias, self.eps)
 
 
@@ -46,7 +46,7 @@ class Gelu(Layer):
         form = spec.text("form", "erf", ("erf", "tanh"))
         self.approximate = "tanh" if form == "tanh" else "none"
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return functional.gelu(x, approximate=self.approximate)
 
 
@@ -58,7 +58,7 @@ class Attention(Layer):
     def read(self, spec: Spec) -> None:
         self.heads = spec.size("heads", 1)
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         if x.dim() != 3 or x.shape[2] % (3 * self.heads):
             raise Refusal("shape", f"attention of {self.heads} heads: the input is {list(x.shape)}")
         rows, steps, width = x.shape[0], x.shape[1], x.shape[2] // 3
@@ -87,7 +87,7 @@ class Output(Layer):
             raise Refusal("inval", "'of' of an 'output' layer must name an embedding before it")
         self.weight = table.weight
 
-    def run(self, x):
+    def run(self, x: torch.Tensor) -> torch.Tensor:
         return functional.linear(x, self.weight)
 
 
@@ -95,7 +95,7 @@ class CrossEntropy(Layer):
     kind = "cross_entropy"
     inputs = 2
 
-    def run(self, x, classes):
+    def run(self, x: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
         return functional.cross_entropy(x.flatten(0, -2), classes.flatten().long(), reduction="sum")
 
 
