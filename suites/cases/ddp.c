@@ -236,7 +236,6 @@ static void any_share(struct check *c)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-
 static const struct check_case cases[] = {
     {"DDP-10.known", "DDP-10", MUST, OBSERVED, PRIM, IMPL_CAP_BUCKETS, 0, known_buckets},
     {"DDP-10.any", "DDP-10", MUST, OBSERVED, PRIM, IMPL_CAP_BUCKETS, 0, any_buckets},
