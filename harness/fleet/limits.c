@@ -82,6 +82,13 @@ static bool is_within(double median, double lo, double hi)
     return isnan(lo) && isnan(hi) ? true : lo <= median && median <= hi;
 }
 
+/* The machine computed wrong numbers there, so the limit has no number. */
+static bool is_wrong_result(const struct view *view)
+{
+    return view->shown.verdict == VALIDATE_FAIL && view->shown.launches == 0 &&
+           isnan(view->shown.middle);
+}
+
 static int read_limit(const json_t *object, size_t i, struct view *view, struct text_error *why)
 {
     *view = (struct view){.json = object,
@@ -113,7 +120,8 @@ static int read_limit(const json_t *object, size_t i, struct view *view, struct 
     char words[96];
 
     judged.limit = &view->limit;
-    if (view->shown.verdict == VALIDATE_UNMEASURED || view->shown.verdict == VALIDATE_INVALID)
+    if (view->shown.verdict == VALIDATE_UNMEASURED || view->shown.verdict == VALIDATE_INVALID ||
+        is_wrong_result(view))
         return 0;
     if (judged.units == 0)
         return refuse_limit(why, i, "shared_by", "is 0, and it was measured");
@@ -248,7 +256,7 @@ static void give_reason(struct fleet_node *node, const struct view *view)
         snprintf(bound, 96, "at least %s", least);
     else
         snprintf(bound, 96, "%.40s to %.40s", least, most);
-    if (view->shown.verdict == VALIDATE_FAIL)
+    if (view->shown.verdict == VALIDATE_FAIL && !is_wrong_result(view))
         snprintf(node->why, sizeof node->why, "FAIL %.40s of %.120s: is %s, allowed is %s",
                  view->limit.metric, view->place,
                  fleet_number_words(view->shown.middle, view->unit, number), bound);

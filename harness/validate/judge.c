@@ -35,9 +35,11 @@ static bool is_slowed(const struct report_point *point)
     return true;
 }
 
-/* Finds a reason why the numbers of a cell are not valid; "": they are valid. */
-static void find_point_doubt(const struct validate *validate, const struct report_point *point,
-                             char why[VALIDATE_TEXT])
+/* Finds a reason why the times of a cell do not count. PASS: there is none. FAIL: results of a
+ * launch were compared, and are wrong. */
+static enum validate_verdict find_point_doubt(const struct validate *validate,
+                                              const struct report_point *point,
+                                              char why[VALIDATE_TEXT])
 {
     const uint64_t needed = validate->profile->requires.launches;
     const enum provenance_dirty dirty = validate->allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED;
@@ -51,7 +53,16 @@ static void find_point_doubt(const struct validate *validate, const struct repor
         if (provenance_doubts(point->row[i].run, dirty, doubt) > 0)
             snprintf(why, VALIDATE_TEXT, "it is of %s", doubt[0]);
     if (why[0] != '\0')
-        return;
+        return VALIDATE_INVALID;
+    for (size_t i = 0; i < point->n; ++i) {
+        const struct record_cell *cell = point->row[i].cell;
+
+        if (cell->status != RECORD_FAILED || cell->first_bad_step < 0)
+            continue;
+        snprintf(why, VALIDATE_TEXT, "wrong numbers: launch %d, %.200s", cell->key.launch,
+                 cell->reason);
+        return VALIDATE_FAIL;
+    }
     if (point->verified < point->n && !is_slowed(point))
         snprintf(why, VALIDATE_TEXT, "%zu of its %zu launches are not verified",
                  point->n - point->verified, point->n);
@@ -62,6 +73,7 @@ static void find_point_doubt(const struct validate *validate, const struct repor
     else if (point->n < needed)
         snprintf(why, VALIDATE_TEXT, "%zu launches, and the profile requires %llu", point->n,
                  (unsigned long long)needed);
+    return why[0] == '\0' ? VALIDATE_PASS : VALIDATE_INVALID;
 }
 
 void validate_judge_numbers(struct validate_judged *judged)
@@ -119,7 +131,6 @@ static void judge_point(const struct validate *validate, const struct report_poi
 
     for (; at.device < judged_devices(limit, point); ++at.device) {
         struct validate_judged one = {.limit = limit,
-                                      .verdict = VALIDATE_INVALID,
                                       .point = point,
                                       .device = metric->by_device ? at.device : -1,
                                       .units = worst->units,
@@ -127,8 +138,8 @@ static void judge_point(const struct validate *validate, const struct report_poi
                                       .lo = NAN,
                                       .hi = NAN};
 
-        find_point_doubt(validate, point, one.why);
-        if (one.why[0] == '\0' && take_values(&at, limit, factor, value)) {
+        one.verdict = find_point_doubt(validate, point, one.why);
+        if (one.verdict == VALIDATE_PASS && take_values(&at, limit, factor, value)) {
             const struct validate_device shown = validate_sum(&one, value, point->n);
 
             one.launches = point->n;
@@ -140,7 +151,7 @@ static void judge_point(const struct validate *validate, const struct report_poi
                 one.verdict = VALIDATE_INVALID;
                 snprintf(one.why, sizeof one.why, "a device is slow on purpose");
             }
-        } else if (one.why[0] == '\0') {
+        } else if (one.verdict == VALIDATE_PASS) {
             one.verdict = VALIDATE_UNMEASURED;
             snprintf(one.why, sizeof one.why, "a launch of the cell has no %s%s", metric->name,
                      metric->has_base && !point->base ? " (it has no base)"
@@ -239,8 +250,8 @@ int validate_judge(struct validate *validate)
         /* The verdict of a limit that every machine passes, or that none does, means nothing. */
         if (validate_is_wrong(judged->limit, judged->why))
             judged->verdict = VALIDATE_INVALID;
-        if (judged->verdict == VALIDATE_FAIL && judged->limit->row->of_pair &&
-            validate_find_link(judged) != 0)
+        if (judged->verdict == VALIDATE_FAIL && judged->launches > 0 &&
+            judged->limit->row->of_pair && validate_find_link(judged) != 0)
             return -1;
         validate->count[judged->verdict] += judged->limit->binding;
     }

@@ -82,6 +82,8 @@ const char *validate_reason_words(const struct validate_judged *judged)
 
     if (judged->verdict != VALIDATE_FAIL)
         return "";
+    if (judged->launches == 0)
+        return "a device, its memory or a link changes numbers";
     return reason ? reason
                   : "the machine is slower than its class: other programs, clock, power or memory";
 }
@@ -120,8 +122,11 @@ void validate_action_words(const struct validate *validate, const struct validat
         text_add(text, VALIDATE_TEXT, "the time was over");
     else {
         text_add(text, VALIDATE_TEXT, "%s",
-                 judged->verdict == VALIDATE_FAIL && limit->row->action ? limit->row->action
-                                                                        : actions[judged->verdict]);
+                 judged->verdict != VALIDATE_FAIL ? actions[judged->verdict]
+                 : judged->launches == 0
+                     ? "take the machine out of use; lockstep soak names the device"
+                 : limit->row->action ? limit->row->action
+                                      : actions[VALIDATE_FAIL]);
         return;
     }
     if (validate->again)

@@ -132,6 +132,19 @@ for limit in json.load(open("out"))["limits"][2:]:
 CHECK
     fi
 
+    # A launch whose results are wrong rejects the machine, whatever its times are.
+    limit step_time 'max: 100 s' "$two" binding 'statistic: floor' | profile right.yaml '' ''
+    sweep 1 wrong.jsonl virt:2+fault:flip@7/1
+    expect_status 1 "$lockstep" validate --allow-dirty --profile right.yaml wrong.jsonl
+    prints 'REJECTED by profile right.yaml'
+    prints 'FAIL step_time .* wrong numbers: launch [0-9]*, .*likely: a device, its memory or a link.*lockstep soak'
+    mkdir wrong
+    expect_status 1 "$lockstep" validate --allow-dirty --profile right.yaml wrong.jsonl --node n1 --format json
+    cp out wrong/n1.json
+    expect_status 1 "$lockstep" fleet wrong
+    prints 'Take out 1 of 1: n1 (REJECTED: step_time)'
+    prints 'FAIL step_time of .*: wrong numbers: launch'
+
     # A link has an eleventh of its speed: it does not reach a quarter of the full speed. At full
     # speed it reaches that, or is OPEN if other work took all the time of a launch's copies.
     limit peer_copy 'min: 1 TB/s' "$two, bytes: 16 MiB" binding 'statistic: floor' | profile all.yaml '' ''
