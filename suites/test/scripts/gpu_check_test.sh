@@ -96,7 +96,8 @@ devices) [ "${BAD-}" != no-gpu ] || { echo "cuda:all: no driver" >&2; exit 77; }
     for i in $(seq 0 $((${GPUS:-1} - 1))); do echo "  cuda:$i       Fake|<b>GPU, 1 MiB, PCI 0, x"; done ;;
 check) [ "${BAD-}" != check-empty ] || { echo "PASS reference: 0 of 9 cases passed"; exit 0; }
     echo "PASS reference (x) with 1 device: 9 of 9 cases passed" ;;
-sweep) while [ "$1" != --out ]; do shift; done
+sweep) [ "${BAD-}" != busy ] || { echo "lockstep sweep: core 0 is in use by another sweep, process 7; waiting for it" >&2; exec sleep 100; }
+    while [ "$1" != --out ]; do shift; done
     source=simulated planned=1 valid=true
     [ "${BAD-}" != sweep-source ] || source=measured
     [ "${BAD-}" != sweep-short ] || planned=2
@@ -181,6 +182,10 @@ test_time() {
     matches gpu/summary.md '^# GPU check: SIMULATED INCOMPLETE: '
     matches gpu/summary.md '^\| cases-1 \| SIMULATED DROPPED .* cut by --minutes 0.6'
     matches gpu/summary.md '^\| sweep-small \| SIMULATED DROPPED \| 0 \|'
+    # Waiting for the cores of another sweep is no failure of this one.
+    BAD=busy expect 1 "$check" --simulate stub --quick --minutes 0.6 --out gpu
+    matches gpu/summary.md '^# GPU check: SIMULATED INCOMPLETE: '
+    matches gpu/summary.md '^\| sweep-[a-z-]* \| SIMULATED DROPPED .* nothing was measured in [0-9]* s: core 0 is in use by another sweep, process 7'
     BAD=cases-slow "$check" --simulate stub --quick --out interrupted >out 2>err &
     pid=$!
     for _ in $(seq 100); do
