@@ -225,7 +225,9 @@ END
     nobody_stays
     grep -q "^caution .*left running by 1 case" out || fail "nothing was said of who stayed"
     # Without ranks most of a profile is skipped; a skipped part does not count for it.
-    check 1 "FAIL PROFILE.ddp.devices " --profile ddp --jobs 2 --impl "$objects/habit.so" \
+    check 77 "because of too few devices" --profile ddp --jobs 2 --impl "$objects/habit.so" \
+        --impl-options no-ranks
+    check 1 "FAIL PROFILE.ddp.devices " --profile primitives,ddp --jobs 2 --impl "$objects/habit.so" \
         --impl-options no-ranks
     grep -qF "profile ddp needs 2 devices, or as many ranks: " flat || fail "no reason"
     check 1 "FAIL SPLIT-09.scatter " --only SPLIT-09.scatter --impl "$objects/habit.so" \
