@@ -275,7 +275,7 @@ PAGES: dict[str, tuple[Row, ...]] = {
             swap=(WITH_PYTORCH,), more=" --profile ddp --area SIZE", leaves={"check.xml": "<testcase"}, checks=(XML + "check.xml",)),
     ),
     "docs/pytest.md": (
-        Row("pip install 'lockstep-dp[pytest,torch]'", not_run=NETWORK),
+        Row("pip install '.[pytest,torch]'", not_run=NETWORK),
     ),
     "docs/processes.md": (
         Row("lockstep devices --launcher 'mpirun -n {n} start'", needs="mpi",
