@@ -521,10 +521,16 @@ void member_text(const struct json_t *object, const char *key, char *text, size_
 struct member_text {
     const char *key;
     size_t at, bytes;
+    bool optional; /* missing or null, it leaves the place as it is */
 };
+#define MEMBER_PLACE(type, member) offsetof(struct type, member), sizeof((struct type *)0)->member
 #define MEMBER_TEXT(key, type, member)                                                             \
     {                                                                                              \
-        key, offsetof(struct type, member), sizeof((struct type *)0)->member                       \
+        key, MEMBER_PLACE(type, member), false                                                     \
+    }
+#define MEMBER_TEXT_OR_NONE(key, type, member)                                                     \
+    {                                                                                              \
+        key, MEMBER_PLACE(type, member), true                                                      \
     }
 void member_texts(const struct json_t *object, const struct member_text texts[], size_t n, void *to,
                   struct text_error *err);

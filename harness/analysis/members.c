@@ -38,8 +38,12 @@ void member_text(const json_t *object, const char *key, char *text, size_t bytes
 void member_texts(const json_t *object, const struct member_text texts[], size_t n, void *to,
                   struct text_error *err)
 {
-    for (size_t i = 0; i < n; ++i)
-        member_text(object, texts[i].key, (char *)to + texts[i].at, texts[i].bytes, err);
+    for (size_t i = 0; i < n; ++i) {
+        const json_t *value = json_object_get(object, texts[i].key);
+
+        if (!texts[i].optional || (value && !json_is_null(value)))
+            member_text(object, texts[i].key, (char *)to + texts[i].at, texts[i].bytes, err);
+    }
 }
 
 size_t member_count(const json_t *object, const char *key, long long min, long long max,

@@ -2,63 +2,15 @@
  * another type or is too long, or a sum that does not add up, makes the file unreadable. */
 #include "check/record.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/analysis.h"
 #include "record/json.h"
-#include "text/text.h"
 
 enum { FILE_BYTES_MAX = 64 << 20 };
 
-static void fault(struct text_error *err, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Notes a fault; the first one wins. */
-static void fault(struct text_error *err, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    if (err->text[0] == '\0')
-        vsnprintf(err->text, sizeof err->text, format, args);
-    va_end(args);
-}
-
-/* ---- fields ---------------------------------------------------------------------------------- */
-
-/* A field of an object, and where its value is stored. */
-struct row {
-    const char *key;
-    bool optional;        /* the field may be null or missing; then the value is empty */
-    size_t offset, bytes; /* bytes 0: it is a count */
-};
-#define ROW(key_, type, member)                                                                    \
-    .key = (key_), .offset = offsetof(struct type, member),                                        \
-    .bytes = sizeof(((struct type *)0)->member)
-#define TEXT(key_, type, member)                                                                   \
-    {                                                                                              \
-        ROW(key_, type, member)                                                                    \
-    }
-#define TEXT_OR_NONE(key_, type, member)                                                           \
-    {                                                                                              \
-        ROW(key_, type, member), .optional = true                                                  \
-    }
-#define ROWS(list) (list), sizeof(list) / sizeof(list)[0]
-
-static void read_row_text(const json_t *object, const char *key, char *text, size_t bytes,
-                          struct text_error *err)
-{
-    const char *value = json_string_value(json_object_get(object, key));
-
-    text[0] = '\0';
-    if (!value || strlen(value) >= bytes) {
-        fault(err, "'%s' is missing, no text, or longer than %zu bytes", key, bytes - 1);
-        return;
-    }
-    snprintf(text, bytes, "%s", value);
-    text_clean(text, ' ');
-}
+/* ---- members --------------------------------------------------------------------------------- */
 
 static size_t read_count(const json_t *object, const char *key, struct text_error *err)
 {
@@ -66,24 +18,8 @@ static size_t read_count(const json_t *object, const char *key, struct text_erro
 
     if (json_is_integer(value) && json_integer_value(value) >= 0)
         return (size_t)json_integer_value(value);
-    fault(err, "'%s' is missing or no whole number of 0 or more", key);
+    member_fault(err, "'%s' is missing or no whole number of 0 or more", key);
     return 0;
-}
-
-static void read_rows(const json_t *object, void *to, const struct row rows[], size_t n,
-                      struct text_error *err)
-{
-    for (size_t i = 0; i < n; ++i) {
-        const json_t *value = json_object_get(object, rows[i].key);
-        char *at = (char *)to + rows[i].offset;
-
-        if (rows[i].optional && (!value || json_is_null(value)))
-            continue;
-        if (rows[i].bytes > 0)
-            read_row_text(object, rows[i].key, at, rows[i].bytes, err);
-        else
-            *(size_t *)(void *)at = read_count(object, rows[i].key, err);
-    }
 }
 
 /* Returns which of the words it is. */
@@ -92,11 +28,11 @@ static int read_word(const json_t *object, const char *key, const char *const wo
 {
     char word[16];
 
-    read_row_text(object, key, word, sizeof word, err);
+    member_text(object, key, word, sizeof word, err);
     for (int i = 0; i < n; ++i)
         if (strcmp(word, words[i]) == 0)
             return i;
-    fault(err, "'%.20s' is not a word of '%s'", word, key);
+    member_fault(err, "'%.20s' is not a word of '%s'", word, key);
     return n - 1;
 }
 
@@ -116,14 +52,14 @@ static void read_words(json_t *list, const char *what, json_type type, char *tex
 
     text[0] = '\0';
     if (!list || json_typeof(list) != type)
-        fault(err, "'%s' is missing or no %s", what, type == JSON_ARRAY ? "list" : "object");
+        member_fault(err, "'%s' is missing or no %s", what, type == JSON_ARRAY ? "list" : "object");
     for (size_t i = 0; i < n; ++i) {
         const char *key = type == JSON_ARRAY ? "" : json_object_iter_key(member);
         const char *word = json_string_value(type == JSON_ARRAY ? json_array_get(list, i)
                                                                 : json_object_iter_value(member));
 
         if (!word || used + strlen(key) + strlen(word) + (type == JSON_ARRAY ? 3 : 4) > bytes) {
-            fault(err, "'%s' has something that is not a text, or too much of it", what);
+            member_fault(err, "'%s' has something that is not a text, or too much of it", what);
             return;
         }
         used += (size_t)snprintf(text + used, bytes - used, "%s%s%s%s", used > 0 ? ", " : "", key,
@@ -135,59 +71,56 @@ static void read_words(json_t *list, const char *what, json_type type, char *tex
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-static const struct row impl_rows[] = {
-    TEXT("name", check_record, name),
-    TEXT("version", check_record, version),
-    TEXT("spec", check_record, spec),
-    TEXT("options", check_record, options),
-    TEXT("device_list", check_record, device_list),
-    TEXT_OR_NONE("blas", check_record, blas),
-    TEXT_OR_NONE("gpu_software", check_record, gpu_software),
-    TEXT_OR_NONE("launcher", check_record, launcher),
-    {.key = "devices", .offset = offsetof(struct check_record, n_devices)},
-    {.key = "seed", .offset = offsetof(struct check_record, seed)},
+static const struct member_text impl_texts[] = {
+    MEMBER_TEXT("name", check_record, name),
+    MEMBER_TEXT("version", check_record, version),
+    MEMBER_TEXT("spec", check_record, spec),
+    MEMBER_TEXT("options", check_record, options),
+    MEMBER_TEXT("device_list", check_record, device_list),
+    MEMBER_TEXT_OR_NONE("blas", check_record, blas),
+    MEMBER_TEXT_OR_NONE("gpu_software", check_record, gpu_software),
+    MEMBER_TEXT_OR_NONE("launcher", check_record, launcher),
 };
 /* Old files have no machine, and it is null if it could not be read. */
-static const struct row machine_rows[] = {
-    TEXT("class", check_record, machine_class),
-    TEXT_OR_NONE("program", check_record, program),
-    TEXT("instance", check_record, machine_instance),
+static const struct member_text machine_texts[] = {
+    MEMBER_TEXT("class", check_record, machine_class),
+    MEMBER_TEXT_OR_NONE("program", check_record, program),
+    MEMBER_TEXT("instance", check_record, machine_instance),
 };
-static const struct row case_rows[] = {
-    TEXT("id", check_record_case, id),
-    TEXT("rule", check_record_case, rule),
-    TEXT_OR_NONE("sentence", check_record_case, sentence),
+static const struct member_text case_texts[] = {
+    MEMBER_TEXT("id", check_record_case, id),
+    MEMBER_TEXT("rule", check_record_case, rule),
+    MEMBER_TEXT_OR_NONE("sentence", check_record_case, sentence),
 };
-static const struct row result_rows[] = {
-    TEXT("reason", runner_result, reason),
-    TEXT_OR_NONE("hint", runner_result, hint),
+static const struct member_text result_texts[] = {
+    MEMBER_TEXT("reason", runner_result, reason),
+    MEMBER_TEXT_OR_NONE("hint", runner_result, hint),
 };
 
 static void read_area(const json_t *object, struct runner_area_sums *area, struct text_error *err)
 {
     size_t *n = area->rule;
 
-    read_row_text(object, "area", area->name, sizeof area->name, err);
+    member_text(object, "area", area->name, sizeof area->name, err);
     for (int i = 0; i < RULES_COUNTED; ++i)
         n[i] = read_count(object, runner_rules_words[i], err);
     if (n[RULES_COVERED] + n[RULES_PENDING] + n[RULES_OUTSIDE] != n[RULES_ALL] ||
         n[RULES_OBSERVED] + n[RULES_REPORTED] + n[RULES_UNTESTED] != n[RULES_ALL])
-        fault(err, "the rules of %s do not add up", area->name);
+        member_fault(err, "the rules of %s do not add up", area->name);
 }
 
 static void read_lists(const json_t *root, struct check_record *record, struct text_error *err)
 {
     const json_t *rules = json_object_get(root, "rules"), *cases = json_object_get(root, "cases");
-    const json_t *areas = json_object_get(rules, "areas"),
-                 *partial = json_object_get(rules, "partial");
+    const json_t *areas = json_object_get(rules, "areas");
     const size_t n = json_array_size(cases);
 
     record->result = calloc(n + 1, sizeof *record->result);
     record->cases = calloc(n + 1, sizeof *record->cases);
     if (!json_is_array(cases))
-        fault(err, "'cases' is missing or no list");
+        member_fault(err, "'cases' is missing or no list");
     else if (!record->result || !record->cases)
-        fault(err, "no memory for %zu cases", n);
+        member_fault(err, "no memory for %zu cases", n);
     else
         record->n_cases = n;
     for (size_t i = 0; i < record->n_cases; ++i) {
@@ -195,8 +128,8 @@ static void read_lists(const json_t *root, struct check_record *record, struct t
         struct check_record_case *one = &record->cases[i];
         struct runner_result *result = &record->result[i];
 
-        read_rows(object, one, ROWS(case_rows), err);
-        read_rows(object, result, ROWS(result_rows), err);
+        MEMBER_TEXTS(object, case_texts, one, err);
+        MEMBER_TEXTS(object, result_texts, result, err);
         one->test = (struct check_case){.id = one->id, .rule = one->rule};
         one->test.obligation = (enum check_obligation)read_word(
             object, "obligation", runner_obligation_words, MAY + 1, err);
@@ -206,18 +139,16 @@ static void read_lists(const json_t *root, struct check_record *record, struct t
         result->sentence = one->sentence;
         result->verdict = read_verdict(object, err);
         if (result->verdict == CHECK_PASS && read_count(object, "compared", err) == 0)
-            fault(err, "%s passed and compared nothing", one->id);
+            member_fault(err, "%s passed and compared nothing", one->id);
     }
     if (!json_is_array(areas) || json_array_size(areas) > RUNNER_AREAS)
-        fault(err, "'areas' is missing, no list, or longer than %d", RUNNER_AREAS);
+        member_fault(err, "'areas' is missing, no list, or longer than %d", RUNNER_AREAS);
     for (; record->sums->n < json_array_size(areas) && err->text[0] == '\0'; ++record->sums->n)
         read_area(json_array_get(areas, record->sums->n), &record->sums->row[record->sums->n], err);
     read_area(rules, &record->sums->row[record->sums->n], err);
     read_words(json_object_get(rules, "profiles"), "profiles", JSON_ARRAY, record->profiles,
                sizeof record->profiles, err);
-    if (!json_is_boolean(partial))
-        fault(err, "'partial' is missing or neither true nor false");
-    record->partial = json_is_true(partial);
+    record->partial = member_flag(rules, "partial", err);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
@@ -239,7 +170,7 @@ static void check_counts(const json_t *counts, struct check_record *record, stru
     const size_t *n = total->verdict;
 
     if (!sorted) {
-        fault(err, "no memory for %zu cases", record->n_cases);
+        member_fault(err, "no memory for %zu cases", record->n_cases);
         return;
     }
     for (size_t i = 0; i < record->n_cases; ++i) {
@@ -262,7 +193,7 @@ static void check_counts(const json_t *counts, struct check_record *record, stru
     qsort(sorted, record->n_cases, sizeof *sorted, compare_tests);
     for (size_t i = 1; i < record->n_cases; ++i)
         if (strcmp(sorted[i - 1]->id, sorted[i]->id) == 0)
-            fault(err, "the case %s is there twice", sorted[i]->id);
+            member_fault(err, "the case %s is there twice", sorted[i]->id);
     free(sorted);
     /* The worst verdict; if all are skipped, it is SKIP. */
     const enum check_verdict worst = n[CHECK_BROKEN] > 0 || record->n_cases == 0 ? CHECK_BROKEN
@@ -273,15 +204,15 @@ static void check_counts(const json_t *counts, struct check_record *record, stru
     record->verdict = read_verdict(counts, err);
     record->seconds = json_number_value(seconds);
     if (!json_is_number(seconds) || !(record->seconds >= 0))
-        fault(err, "'seconds' is missing or no time");
+        member_fault(err, "'seconds' is missing or no time");
     if (read_count(counts, "cases", err) != total->cases)
-        fault(err, "'counts' is of another number of cases");
+        member_fault(err, "'counts' is of another number of cases");
     for (int i = 0; i <= CHECK_BROKEN; ++i)
         if (read_count(counts, keys[i], err) != n[i])
-            fault(err, "'%s' in 'counts' is not the number of such cases", keys[i]);
+            member_fault(err, "'%s' in 'counts' is not the number of such cases", keys[i]);
     if (record->verdict != worst)
-        fault(err, "the verdict %s is not that of the cases",
-              runner_verdict_words[record->verdict]);
+        member_fault(err, "the verdict %s is not that of the cases",
+                     runner_verdict_words[record->verdict]);
 }
 
 int check_record_read(const char *path, struct check_record *record, struct text_error *err)
@@ -293,16 +224,18 @@ int check_record_read(const char *path, struct check_record *record, struct text
     *record = (struct check_record){.n_cases = 0};
     record->sums = calloc(1, sizeof *record->sums);
     if (!record->sums)
-        fault(&why, "no memory for its sums");
+        member_fault(&why, "no memory for its sums");
     if (root) {
-        read_row_text(root, "schema", schema, sizeof schema, &why);
+        member_text(root, "schema", schema, sizeof schema, &why);
         if (strcmp(schema, "lockstep/check/1.0") != 0)
-            fault(&why, "the schema is '%s', not lockstep/check/1.0", schema);
+            member_fault(&why, "the schema is '%s', not lockstep/check/1.0", schema);
     }
     if (why.text[0] == '\0') {
         json_t *impl = json_object_get(root, "impl"), *machine = json_object_get(root, "machine");
 
-        read_rows(impl, record, ROWS(impl_rows), &why);
+        MEMBER_TEXTS(impl, impl_texts, record, &why);
+        record->n_devices = read_count(impl, "devices", &why);
+        record->seed = read_count(impl, "seed", &why);
         read_words(json_object_get(impl, "device_names"), "device_names", JSON_ARRAY,
                    record->devices, sizeof record->devices, &why);
         read_words(json_object_get(impl, "capabilities"), "capabilities", JSON_ARRAY,
@@ -310,7 +243,7 @@ int check_record_read(const char *path, struct check_record *record, struct text
         read_words(json_object_get(impl, "dialects"), "dialects", JSON_OBJECT, record->dialects,
                    sizeof record->dialects, &why);
         if (machine && !json_is_null(machine))
-            read_rows(machine, record, ROWS(machine_rows), &why);
+            MEMBER_TEXTS(machine, machine_texts, record, &why);
         record->sealed = json_object_get(root, "chain") != NULL;
         read_lists(root, record, &why);
         check_counts(json_object_get(root, "counts"), record, &why);
