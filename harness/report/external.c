@@ -12,8 +12,7 @@
 #include "record/json.h"
 #include "verify/collective.h"
 
-enum { MOST_RESULTS = 10000, MOST_LINES = 1000000 };
-enum { MOST_WORDS = 48, PLACES = 2, MOST_RANKS = 1 << 20, NEWEST_JSON = 3 };
+enum { MOST_LINES = 1000000, MOST_WORDS = 48, PLACES = 2, MOST_RANKS = 1 << 20, NEWEST_JSON = 3 };
 
 static int set_program(const char *program, struct nccl_tests *file, struct text_error *err)
 {
@@ -43,8 +42,8 @@ static int add_result(struct nccl_tests *file, const struct nccl_tests_line *lin
                            "%zu bytes: bus bandwidth %g GB/s is not %g times the algorithm "
                            "bandwidth of %g GB/s, as on %d ranks",
                            line->bytes, line->busbw / 1e9, factor, line->algbw / 1e9, file->ranks);
-    if (file->n == MOST_RESULTS)
-        return record_fail(err, "more than %d results", MOST_RESULTS);
+    if (file->n == NCCL_TESTS_LINES)
+        return record_fail(err, "more than %d results", NCCL_TESTS_LINES);
     file->line[file->n++] = *line;
     return 0;
 }
@@ -286,33 +285,23 @@ static int read_json_root(const json_t *root, struct nccl_tests *file, struct te
     return 0;
 }
 
-static void free_nccl_tests(struct nccl_tests *file)
-{
-    if (file)
-        free(file->line);
-    free(file);
-}
-
 /* root is the JSON of the file, or NULL if it is text. */
 static int add_nccl_tests(const char *path, const json_t *root, struct report *report,
                           struct text_error *err)
 {
     struct nccl_tests *file = calloc(1, sizeof *file);
-    int status = -1;
+    int status;
 
-    if (file)
-        file->line = calloc(MOST_RESULTS, sizeof *file->line);
-    if (!file || !file->line)
-        record_fail(err, "no memory for %d results", MOST_RESULTS);
-    else
-        status = root ? read_json_root(root, file, err) : read_text(path, file, err);
+    if (!file)
+        return record_fail(err, "no memory for %d results", NCCL_TESTS_LINES);
+    status = root ? read_json_root(root, file, err) : read_text(path, file, err);
     if (status == 0 && file->n == 0 && file->others == 0)
         status =
             record_fail(err, "no result of nccl-tests is in it, nor is it the JSON of nvbandwidth");
     if (status == 0)
         report->external[report->n_external++] = file;
     else
-        free_nccl_tests(file);
+        free(file);
     return status;
 }
 
@@ -396,9 +385,9 @@ static int read_matrix(const json_t *matrix, enum nvbandwidth_test test,
     const enum shape shape = known[test].shape;
     const size_t rows = json_array_size(matrix);
     const size_t columns = json_array_size(json_array_get(matrix, 0));
-    double *rate;
+    double *rate = nvbandwidth->rate[test];
 
-    if (nvbandwidth->rate[test])
+    if (nvbandwidth->passed[test])
         return record_fail(err, "it has results twice");
     if (columns < 1 || columns > NVBANDWIDTH_DEVICES)
         return record_fail(err, "\"bandwidth_matrix\" has %zu columns, 1 to %d are allowed",
@@ -414,9 +403,7 @@ static int read_matrix(const json_t *matrix, enum nvbandwidth_test test,
             return record_fail(err,
                                "row %zu of \"bandwidth_matrix\" has %zu columns, row 0 has %zu",
                                row, json_array_size(json_array_get(matrix, row)), columns);
-    rate = nvbandwidth->rate[test] = calloc(rows * columns, sizeof *rate);
-    if (!rate)
-        return record_fail(err, "no memory for %zu results", rows * columns);
+    nvbandwidth->passed[test] = true;
     nvbandwidth->devices = (int)columns;
     for (size_t i = 0; i < rows * columns; ++i) {
         const size_t row = i / columns, column = i % columns;
@@ -542,20 +529,13 @@ static int read_nvbandwidth(const json_t *root, struct nvbandwidth *nvbandwidth,
     return json_array_size(tests) > 0 || error ? 0 : record_fail(err, "it has no test");
 }
 
-static void free_nvbandwidth(struct nvbandwidth *nvbandwidth)
-{
-    for (int i = 0; nvbandwidth && i < NVBANDWIDTH_TESTS; ++i)
-        free(nvbandwidth->rate[i]);
-    free(nvbandwidth);
-}
-
 double nvbandwidth_rate(const struct nvbandwidth *nvbandwidth, enum nvbandwidth_test test, int from,
                         int to)
 {
     const double *rate = nvbandwidth->rate[test];
     const int devices = nvbandwidth->devices, device = from == NVBANDWIDTH_HOST ? to : from;
 
-    if (!rate || from >= devices || to >= devices || device < 0)
+    if (!nvbandwidth->passed[test] || from >= devices || to >= devices || device < 0)
         return (double)NAN;
     if (known[test].shape == BY_DEVICE)
         return rate[device];
@@ -600,7 +580,7 @@ int external_add(const char *path, struct report *report, struct text_error *err
         else if (!(report->nvbandwidth = calloc(1, sizeof *report->nvbandwidth)))
             record_fail(err, "no memory");
         else if ((status = read_nvbandwidth(root, report->nvbandwidth, err)) != 0) {
-            free_nvbandwidth(report->nvbandwidth);
+            free(report->nvbandwidth);
             report->nvbandwidth = NULL;
         }
     } else if (json_object_get(root, "args") || json_object_get(root, "results"))
@@ -624,7 +604,7 @@ int external_check(const struct report *report, struct text_error *err)
 void external_free(struct report *report)
 {
     while (report->n_external > 0)
-        free_nccl_tests(report->external[--report->n_external]);
-    free_nvbandwidth(report->nvbandwidth);
+        free(report->external[--report->n_external]);
+    free(report->nvbandwidth);
     report->nvbandwidth = NULL;
 }

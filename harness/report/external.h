@@ -33,10 +33,12 @@ struct nccl_tests_line {
     double wrong;            /* wrong numbers; NaN: they were not checked */
 };
 
+enum { NCCL_TESTS_LINES = 10000 };
+
 struct nccl_tests {
     const struct collective *collective;
     int ranks;
-    struct nccl_tests_line *line;
+    struct nccl_tests_line line[NCCL_TESTS_LINES];
     size_t n;
     size_t others; /* lines of a type or an operation that is not measured here */
     bool finished; /* the program came to its end */
@@ -74,10 +76,10 @@ struct nvbandwidth_place {
 };
 
 struct nvbandwidth {
-    int devices; /* 0: none of those tests has passed */
-    /* Bytes per second; NaN: none. The index is [device], or [from * devices + to] between devices.
-     * NULL: the test has not passed. */
-    double *rate[NVBANDWIDTH_TESTS];
+    int devices;                    /* 0: none of those tests has passed */
+    bool passed[NVBANDWIDTH_TESTS]; /* the others have no rates */
+    /* Bytes per second; NaN: none. [device], or [from * devices + to] between devices. */
+    double rate[NVBANDWIDTH_TESTS][NVBANDWIDTH_DEVICES * NVBANDWIDTH_DEVICES];
     size_t others;                  /* how many numbers the other tests have */
     size_t failed, idle;            /* numbers of tests; idle: waived, or not found */
     char first[NVBANDWIDTH_NAME];   /* the first test that failed, in the order of the file */
