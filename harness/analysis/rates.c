@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "text/quantity.h"
-
 /* ---- devices ------------------------------------------------------------------------------ */
 
 static const char *slot_model(const struct record_slot *slot)

@@ -5,12 +5,9 @@
 #include "analysis/analysis.h"
 
 #include "command/command.h"
-#include "command/device_list.h"
 #include "dp.h"
-#include "machine/provenance.h"
 #include "record/record.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

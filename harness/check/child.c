@@ -4,7 +4,6 @@
  * (impls/wall), unless a user wants it in this one. Then this process may die anywhere. Results go
  * into a pipe that the implementation does not know of, message by message, so that a message that
  * was sent before a death counts. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

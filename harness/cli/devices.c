@@ -11,7 +11,6 @@
 #include "launch/launcher.h"
 #include "launch/launcher_messages.h"
 #include "machine/node.h"
-#include "machine/provenance.h"
 #include "text/text.h"
 
 enum { COLUMNS = 80, KEY_RESOURCES = 256, KEY_TREE, KEY_LAUNCHER, KEY_PROCESSES };

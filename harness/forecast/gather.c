@@ -7,7 +7,6 @@
 #include "record/record.h"
 #include "workload.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,13 +4,11 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "files/digest.h"
-#include "record/record.h"
 #include "text/text.h"
 
 /* The shape of a function: its arguments in addition to the GPU, and its results. */

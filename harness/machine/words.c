@@ -3,7 +3,6 @@
 #include "machine/node.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

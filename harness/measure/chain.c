@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "numbers/equal.h"
-
 /* In the first step no parameter moves by more than 2 to the power of this, so numbers stay near
  * those that the verifier knows. At 2^-8 they left the range of floats within ten steps of an
  * mlp. */

@@ -4,7 +4,6 @@
 #include "analysis/roof.h"
 #include "report/figure.h"
 
-#include <math.h>
 #include <string.h>
 
 static const char limits_note[] =

@@ -9,7 +9,6 @@
 #include "command/command.h"
 #include "record/document.h"
 #include "soak/soak.h"
-#include "text/units.h"
 
 static const char *given(const char *text, const char *option)
 {

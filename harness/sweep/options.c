@@ -1,6 +1,5 @@
 /* sweep/options.c: the options of sweep: those of a plan (plan/plan.h), and those that only a sweep
  * has. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
  * text the losses by tokens. */
 #include "train/train.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

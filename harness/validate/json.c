@@ -5,7 +5,6 @@
 #include "validate/validate.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "build_info.h"

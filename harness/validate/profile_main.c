@@ -4,7 +4,6 @@
 
 #include "command/command.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* verify/model.c: memory of a reference, and where the reference has a row. */
 #include "verify/model.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
