@@ -2,7 +2,6 @@
 #include "fleet/fleet.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,38 +18,17 @@ bool fleet_name_is_safe(const char *name)
            strspn(name, others) == length;
 }
 
-/* Where the reader is, for a complaint. */
-struct place {
-    const char *path;
-    size_t line;
-    struct text_error *why;
-};
-
-static int refuse_name(const struct place *place, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static int refuse_name(const struct place *place, const char *format, ...)
-{
-    char text[sizeof place->why->text - 160];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return text_fail(place->why, "%.120s:%zu: %s", place->path, place->line, text);
-}
-
-static int add_node_name(struct fleet_names *names, const char *name, const struct place *place)
+static int add_node_name(struct fleet_names *names, const char *name, struct text_error *why)
 {
     if (!fleet_name_is_safe(name))
-        return refuse_name(
-            place, "'%.60s' is no name of a node: letters, digits, '.', '_' and '-' are allowed",
+        return text_fail(
+            why, "'%.60s' is no name of a node: letters, digits, '.', '_' and '-' are allowed",
             name);
     if (names->n == FLEET_EXPECTED)
-        return refuse_name(place, "more than %d nodes", FLEET_EXPECTED);
+        return text_fail(why, "more than %d nodes", FLEET_EXPECTED);
     names->name[names->n] = strdup(name);
     if (!names->name[names->n])
-        return refuse_name(place, "no memory for the names");
+        return text_fail(why, "no memory for the names");
     ++names->n;
     return 0;
 }
@@ -67,15 +45,15 @@ static int read_digits(const char *text, const char *end, unsigned long *number)
 }
 
 /* "node7", or "node[001-256,300]": as many names as the ranges in the bracket have numbers. */
-static int add_item(struct fleet_names *names, const char *item, const struct place *place)
+static int add_item(struct fleet_names *names, const char *item, struct text_error *why)
 {
     const char *open = strchr(item, '['), *close = strchr(item, ']'), *end;
     char name[FLEET_NAME];
 
     if (!open && !close)
-        return add_node_name(names, item, place);
+        return add_node_name(names, item, why);
     if (!open || !close || close < open || strpbrk(open + 1, "[") || strchr(close + 1, ']'))
-        return refuse_name(place, "'%.60s': one pair of brackets is allowed", item);
+        return text_fail(why, "'%.60s': one pair of brackets is allowed", item);
     for (const char *range = open + 1; range <= close; range = end + 1) {
         const int width = (int)strspn(range, "0123456789");
         unsigned long first, last;
@@ -85,16 +63,15 @@ static int add_item(struct fleet_names *names, const char *item, const struct pl
 
         if (read_digits(range, dash ? dash : end, &first) != 0 ||
             read_digits(dash ? dash + 1 : range, end, &last) != 0 || last < first)
-            return refuse_name(place, "'%.60s': '%.*s' is no range such as 001-256", item,
-                               (int)(end - range), range);
+            return text_fail(why, "'%.60s': '%.*s' is no range such as 001-256", item,
+                             (int)(end - range), range);
         for (unsigned long i = first; i <= last; ++i) {
             const int length = snprintf(name, sizeof name, "%.*s%0*lu%s", (int)(open - item), item,
                                         width, i, close + 1);
 
             if (length >= (int)sizeof name)
-                return refuse_name(place, "'%.60s' is longer than %zu bytes", item,
-                                   sizeof name - 1);
-            if (add_node_name(names, name, place) != 0)
+                return text_fail(why, "'%.60s' is longer than %zu bytes", item, sizeof name - 1);
+            if (add_node_name(names, name, why) != 0)
                 return -1;
         }
     }
@@ -104,18 +81,19 @@ static int add_item(struct fleet_names *names, const char *item, const struct pl
 int fleet_expect_text(const char *text, const char *path, struct fleet_names *names,
                       struct text_error *why)
 {
-    struct place place = {.path = path, .line = 0, .why = why};
+    struct text_error what = {""};
+    size_t number = 0;
     int status = 0;
 
     *names = (struct fleet_names){.name = calloc(FLEET_EXPECTED, sizeof names->name[0])};
     if (!names->name)
-        return refuse_name(&place, "no memory for the names");
+        status = text_fail(&what, "no memory for the names");
     for (const char *at = text; status == 0 && *at != '\0';) {
         const size_t length = strcspn(at, "\n");
         char *line = strndup(at, length), *item = line;
         bool within = false, more = false;
 
-        ++place.line;
+        ++number;
         if (line) { /* without a comment, and blanks at its ends */
             line[strcspn(line, "#")] = '\0';
             item += strspn(line, " \t\r");
@@ -123,7 +101,7 @@ int fleet_expect_text(const char *text, const char *path, struct fleet_names *na
                 end[-1] = '\0';
             more = *item != '\0';
         } else {
-            status = refuse_name(&place, "no memory for the names");
+            status = text_fail(&what, "no memory for the names");
         }
         /* Items are parted by commas, outside of brackets. */
         for (char *here = item; more && status == 0; ++here) {
@@ -134,14 +112,16 @@ int fleet_expect_text(const char *text, const char *path, struct fleet_names *na
             if (!comma && more)
                 continue;
             *here = '\0';
-            status = add_item(names, item, &place);
+            status = add_item(names, item, &what);
             item = here + 1;
         }
         free(line);
         at += length + (at[length] == '\n');
     }
     if (status == 0 && names->n == 0)
-        status = refuse_name(&place, "it names no node");
+        status = text_fail(&what, "it names no node");
+    if (status != 0)
+        text_fail(why, "%.120s:%zu: %.159s", path, number, what.text);
     return status;
 }
 
