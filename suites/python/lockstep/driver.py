@@ -21,13 +21,13 @@ class Refused(Exception):
         self.error = error
 
 
-def array(values: list[float], dims: list[int] | None = None, needs_grad: bool = False) -> dict:
+def array(values: list[float], dims: list[int] | None = None, needs_grad: bool = False) -> dict[str, Any]:
     """An f32 array on the CPU."""
     return {"dtype": "f32", "dims": [len(values)] if dims is None else dims, "device": -1,
             "needs_grad": needs_grad, "data": struct.pack(f"<{len(values)}f", *values).hex()}
 
 
-def values(answer: dict | None) -> list[float] | None:
+def values(answer: dict[str, Any] | None) -> list[float] | None:
     """Returns the numbers of an array."""
     if answer is None:
         return None
@@ -42,7 +42,8 @@ class Driver:
         process["env"] = {**process.get("env", os.environ), "PYTHONPATH": str(PACKAGE)}
         self.process = subprocess.Popen([sys.executable, *program], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, **process)
-        self.number = 0
+        assert self.process.stdin and self.process.stdout
+        self.requests, self.answers, self.number = self.process.stdin, self.process.stdout, 0
         try:
             self.about = self.ask("open", version=1, devices="host", options=options, host_only=False, seed=0)
         except Refused:
@@ -56,18 +57,18 @@ class Driver:
 
     def line(self, text: str) -> dict[str, Any]:
         """Sends one line unchanged."""
-        self.process.stdin.write(text + "\n")
-        self.process.stdin.flush()
-        answer = json.loads(self.process.stdout.readline())
+        self.requests.write(text + "\n")
+        self.requests.flush()
+        answer: dict[str, dict[str, Any]] = json.loads(self.answers.readline())
         if "error" in answer:
             raise Refused(answer["error"])
         return answer["ok"]
 
     def close(self) -> int:
         """Closes the input, and returns the exit status."""
-        self.process.stdin.close()
+        self.requests.close()
         status = self.process.wait(timeout=10)
-        self.process.stdout.close()
+        self.answers.close()
         return status
 
     def model(self, *layers: dict[str, Any], ranks: int = 1) -> Model:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+from typing import Any, Iterable
 
 import torch
 
@@ -39,7 +40,7 @@ def tensor_of(array: Array) -> torch.Tensor:
     return tensor.to(device_of(array.device))
 
 
-def cut_as(tensor: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+def cut_as(tensor: Any, values: torch.Tensor) -> torch.Tensor:
     """Returns the part of the values that a rank has of a tensor, which is all of it unless it is a DTensor."""
     if not hasattr(tensor, "full_tensor"):
         return values
@@ -64,6 +65,6 @@ def array_of(tensor: torch.Tensor | None) -> Array | None:
                  tensor.requires_grad, data if here.numel() else b"")
 
 
-def arrays_of(tensors) -> list[Array | None]:
+def arrays_of(tensors: Iterable[torch.Tensor | None]) -> list[Array | None]:
     """Makes one array for each tensor."""
     return [array_of(tensor) for tensor in tensors]

@@ -70,7 +70,7 @@ class Block(Sequence):
             return self.ids.index(torch.cuda.current_device())
         return here.replica
 
-    def forward(self, *values):
+    def forward(self, *values: Any) -> Tensors:
         arguments = values[-1] if values and isinstance(values[-1], list) else []
         tensors = values[:-1] if arguments else values
         outer, here.replica = here.replica, self.replica()
@@ -100,13 +100,13 @@ def values_of(tensors: Tensors, arguments: list[list[float]]) -> tuple[Any, ...]
     return (*tensors, arguments) if arguments else tuple(tensors)
 
 
-class Parallel(torch.nn.DataParallel):
+class Parallel(torch.nn.DataParallel):  # type: ignore[type-arg]  # it takes none before PyTorch 2
     """DataParallel itself, called as a layer. It only adds that each replica knows its number."""
 
-    def forward(self, tensors, arguments):
+    def forward(self, tensors: Tensors, arguments: list[list[float]]) -> Any:
         return super().forward(*values_of(tensors, arguments))
 
-    def replicate(self, module, device_ids):
+    def replicate(self, module: Any, device_ids: Any) -> list[Any]:
         replicas = super().replicate(module, device_ids)
         for i, replica in enumerate(replicas):
             replica.number = i
@@ -122,7 +122,7 @@ class Functional(torch.nn.Module):
         block.ids = tuple(ids if ids is not None else range(torch.cuda.device_count()))
         self.options = (ids, output, dim)
 
-    def forward(self, tensors: Tensors, arguments: list[list[float]]) -> Tensors:
+    def forward(self, tensors: Tensors, arguments: list[list[float]]) -> Any:
         values = values_of(tensors, arguments)
         return torch.nn.parallel.data_parallel(self.module, values, *self.options)
 

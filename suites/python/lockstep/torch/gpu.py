@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from torch.nn import parallel
-from torch.nn.parallel import comm
+from torch.nn.parallel import comm as functions
 
 from ..adapter import Call
 from ..errors import HOST
@@ -18,6 +18,8 @@ from .arrays import device_of
 from .description import Block, read_model, values_of
 from .place import Log, Visit
 from .primitives import Functions
+
+comm: Any = functions  # they have no types
 
 
 class GpuFunctions(Functions):
@@ -32,18 +34,23 @@ class GpuFunctions(Functions):
 
     def scatter(self, tensor: torch.Tensor, devices: list[int], dim: int,
                 sizes: list[int] | None = None) -> tuple[torch.Tensor, ...]:
-        return comm.scatter(tensor, devices, sizes, dim)
+        shards: tuple[torch.Tensor, ...] = comm.scatter(tensor, devices, sizes, dim)
+        return shards
 
     def gather(self, tensors: list[torch.Tensor], dim: int, device: int) -> torch.Tensor:
         """Calls parallel.gather, which DataParallel uses."""
-        return parallel.gather(tensors, "cpu" if device == HOST else device, dim)
+        place: Any = "cpu" if device == HOST else device  # a torch.device of the CPU is refused
+        whole: torch.Tensor = parallel.gather(tensors, place, dim)
+        return whole
 
     def broadcast(self, tensors: list[torch.Tensor], devices: list[int],
                   buffer_bytes: int) -> list[list[torch.Tensor]]:
-        return comm.broadcast_coalesced(tensors, devices, buffer_bytes or self.buffer_bytes)
+        copies: list[list[torch.Tensor]] = comm.broadcast_coalesced(tensors, devices, buffer_bytes or self.buffer_bytes)
+        return copies
 
     def reduce(self, lists: list[list[torch.Tensor]], device: int, buffer_bytes: int) -> list[torch.Tensor]:
-        return comm.reduce_add_coalesced(lists, device, buffer_bytes or self.buffer_bytes)
+        sums: list[torch.Tensor] = comm.reduce_add_coalesced(lists, device, buffer_bytes or self.buffer_bytes)
+        return sums
 
     def apply(self, calls: list[Call], grad: bool, train: bool) -> tuple[list[Any], list[Visit]]:
         """Calls parallel_apply; the list of replicas that ran comes after the outputs."""

@@ -5,6 +5,8 @@ Backward is PyTorch's own; only probes (probes.py) and `borrow` have more to it.
 """
 from __future__ import annotations
 
+from typing import Callable, Sequence
+
 import torch
 from torch.nn import functional
 
@@ -20,6 +22,7 @@ class Layer(torch.nn.Module):
 
     kind = ""
     inputs = 1
+    run: Callable[..., torch.Tensor | Tensors]  # computes the outputs
 
     def __init__(self, spec: Spec):
         super().__init__()
@@ -28,15 +31,15 @@ class Layer(torch.nn.Module):
     def read(self, spec: Spec) -> None:
         """Reads the fields and parameters."""
 
-    def parameter(self, spec: Spec, name: str, *dims: int) -> None:
-        """Registers a parameter with its initial values."""
-        values = torch.nn.Parameter(spec.values(name, dims))
-        values.requires_grad_(not spec.frozen(name))
-        self.register_parameter(name, values)
+    def parameter(self, spec: Spec, name: str, *dims: int) -> torch.nn.Parameter:
+        """Makes a parameter of its initial values."""
+        return torch.nn.Parameter(spec.values(name, dims), requires_grad=not spec.frozen(name))
 
-    def buffer(self, spec: Spec, name: str, *dims: int) -> None:
+    def buffer(self, spec: Spec, name: str, *dims: int) -> torch.Tensor:
         """Registers a buffer."""
-        self.register_buffer(name, spec.values(name, dims))
+        values = spec.values(name, dims)
+        self.register_buffer(name, values)
+        return values
 
     def forward(self, inputs: Tensors, arguments: list[list[float]]) -> Tensors:
         """Checks the number of inputs and calls `run`."""
@@ -46,12 +49,8 @@ class Layer(torch.nn.Module):
         result = self.run(*inputs) if self.kind != "argument" else self.run(*inputs, arguments)
         return result if isinstance(result, tuple) else (result,)
 
-    def run(self, *inputs):
-        """Computes the outputs of the layer."""
-        raise NotImplementedError
 
-
-def per_replica(numbers: list) -> float:
+def per_replica(numbers: Sequence[float]) -> float:
     """Returns the number for this replica; the last number holds for all further replicas."""
     return numbers[min(here.replica, len(numbers) - 1)] if numbers else 0
 
@@ -70,10 +69,8 @@ class Affine(Layer):
     kind = "affine"
 
     def read(self, spec: Spec) -> None:
-        self.parameter(spec, "weight", 1)
-        self.register_parameter("bias", None)
-        if spec.flag("with_bias", True):
-            self.parameter(spec, "bias", 1)
+        self.weight = self.parameter(spec, "weight", 1)
+        self.bias = self.parameter(spec, "bias", 1) if spec.flag("with_bias", True) else None
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
         y = self.weight * x
@@ -85,10 +82,8 @@ class Linear(Layer):
 
     def read(self, spec: Spec) -> None:
         columns, rows = spec.size("in"), spec.size("out")
-        self.parameter(spec, "weight", rows, columns)
-        self.register_parameter("bias", None)
-        if spec.flag("with_bias", True):
-            self.parameter(spec, "bias", rows)
+        self.weight = self.parameter(spec, "weight", rows, columns)
+        self.bias = self.parameter(spec, "bias", rows) if spec.flag("with_bias", True) else None
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
         return functional.linear(x, self.weight, self.bias)
@@ -98,7 +93,7 @@ class Tied(Layer):
     kind = "tied"
 
     def read(self, spec: Spec) -> None:
-        self.parameter(spec, "weight", 1)
+        self.weight = self.parameter(spec, "weight", 1)
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
         return self.weight * (self.weight * x)
@@ -108,7 +103,7 @@ class Unused(Layer):
     kind = "unused"
 
     def read(self, spec: Spec) -> None:
-        self.parameter(spec, "weight", spec.size("size", 1))
+        self.weight = self.parameter(spec, "weight", spec.size("size", 1))
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
         return x
@@ -119,8 +114,8 @@ class Branch(Layer):
 
     def read(self, spec: Spec) -> None:
         self.above = spec.number("above", 0.0)
-        self.parameter(spec, "low", 1)
-        self.parameter(spec, "high", 1)
+        self.low = self.parameter(spec, "low", 1)
+        self.high = self.parameter(spec, "high", 1)
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
         if x.numel() and x.reshape(-1)[0].item() > self.above:
@@ -133,9 +128,9 @@ class Constant(Layer):
     inputs = 0
 
     def read(self, spec: Spec) -> None:
-        self.parameter(spec, "weight", spec.size("rows"), spec.size("columns"))
+        self.weight = self.parameter(spec, "weight", spec.size("rows"), spec.size("columns"))
 
-    def run(self):
+    def run(self) -> torch.Tensor:
         return self.weight * 1.0
 
 
@@ -143,7 +138,7 @@ class Embedding(Layer):
     kind = "embedding"
 
     def read(self, spec: Spec) -> None:
-        self.parameter(spec, "weight", spec.size("rows"), spec.size("columns"))
+        self.weight = self.parameter(spec, "weight", spec.size("rows"), spec.size("columns"))
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
         return functional.embedding(x, self.weight)
@@ -153,7 +148,7 @@ class Counter(Layer):
     kind = "counter"
 
     def read(self, spec: Spec) -> None:
-        self.buffer(spec, "count", 1)
+        self.count = self.buffer(spec, "count", 1)
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
         self.count.add_(1)
@@ -180,11 +175,11 @@ class BatchNorm(Layer):
     def read(self, spec: Spec) -> None:
         features = spec.size("features", 1)
         self.momentum, self.eps = spec.number("momentum", 0.1), spec.number("eps", 1e-5)
-        self.parameter(spec, "weight", features)
-        self.parameter(spec, "bias", features)
-        self.buffer(spec, "running_mean", features)
-        self.buffer(spec, "running_var", features)
-        self.buffer(spec, "batches", 1)
+        self.weight = self.parameter(spec, "weight", features)
+        self.bias = self.parameter(spec, "bias", features)
+        self.running_mean = self.buffer(spec, "running_mean", features)
+        self.running_var = self.buffer(spec, "running_var", features)
+        self.batches = self.buffer(spec, "batches", 1)
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
         if self.training:
@@ -217,7 +212,7 @@ class Multiply(Layer):
     def read(self, spec: Spec) -> None:
         self.factor = spec.number("factor", 1.0)
 
-    def run(self, a, b):
+    def run(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         if a.shape != b.shape:
             raise Refusal("shape", f"multiply: shapes {list(a.shape)} and {list(b.shape)}")
         return self.factor * (a * b)
@@ -253,7 +248,7 @@ class Take(Layer):
 class Fork(Layer):
     kind = "fork"
 
-    def run(self, x: torch.Tensor) -> torch.Tensor:
+    def run(self, x: torch.Tensor) -> Tensors:
         return x * 1.0, matrix(x).repeat_interleave(2, dim=0)
 
 
@@ -306,7 +301,7 @@ class Argument(Layer):
     def read(self, spec: Spec) -> None:
         self.index = spec.integer("index", 0, 0)
 
-    def run(self, x, arguments):
+    def run(self, x: torch.Tensor, arguments: list[list[float]]) -> torch.Tensor:
         if self.index >= len(arguments) or not arguments[self.index]:
             raise Refusal("inval", f"there is no argument {self.index}")
         values = arguments[self.index]

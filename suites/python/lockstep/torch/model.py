@@ -29,7 +29,8 @@ class Slot:
     @property
     def tensor(self) -> torch.Tensor:
         """The present tensor, which `to` may replace."""
-        return getattr(self.owner, self.key)
+        tensor: torch.Tensor = getattr(self.owner, self.key)
+        return tensor
 
 
 @dataclass
@@ -227,7 +228,7 @@ class Model:
         if not gradients:
             if len(outputs) != 1:
                 raise Refusal("inval", f"no gradient given for {len(outputs)} outputs")
-            given = [torch.ones_like(outputs[0])]
+            given: list[torch.Tensor | None] = [torch.ones_like(outputs[0])]
         elif len(gradients) != len(outputs):
             raise Refusal("shape", f"{len(gradients)} gradients for {len(outputs)} outputs")
         else:

@@ -135,7 +135,7 @@ def nurse(requests: socket.socket) -> NoReturn:
             message, fds, _, _ = socket.recv_fds(requests, MESSAGE, MOST_FDS)
             if not message:
                 status = 0
-                return
+                break
             word, *arguments = pickle.loads(message)
             answer = start(requests, fds, *arguments) if word == "start" else ANSWERS[word](*arguments)
             requests.send(pickle.dumps(answer))

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import Any, Callable
 
 import torch
 
@@ -54,18 +55,24 @@ class To(Layer):
         return x.to(device_of(self.device), copy=True)
 
 
-class SleepFunction(torch.autograd.Function):
-    """Sleeps in backward."""
+class InBackward(torch.autograd.Function):
+    """Does something in backward, which gives the gradient of the weight, if there is one."""
 
     @staticmethod
-    def forward(ctx, x, milliseconds):
-        ctx.milliseconds = milliseconds
+    def forward(ctx: Any, x: torch.Tensor, work: Callable[..., Any], weight: torch.Tensor | None) -> torch.Tensor:
+        ctx.work = work
+        ctx.save_for_backward(weight)
         return x.clone()
 
     @staticmethod
-    def backward(ctx, g):
-        time.sleep(ctx.milliseconds / 1000.0)
-        return g, None
+    def backward(ctx: Any, g: torch.Tensor) -> Any:
+        return g, None, ctx.work(*ctx.saved_tensors)
+
+
+def in_backward(x: torch.Tensor, work: Callable[..., Any], weight: torch.Tensor | None = None) -> torch.Tensor:
+    """Returns a copy of x. Its backward may run in another thread than its forward."""
+    y: torch.Tensor = InBackward.apply(x, work, weight)
+    return y
 
 
 class Sleep(Layer):
@@ -77,21 +84,8 @@ class Sleep(Layer):
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
         time.sleep(per_replica(self.forward_ms) / 1000.0)
-        return SleepFunction.apply(x, per_replica(self.backward_ms))
-
-
-class FailFunction(torch.autograd.Function):
-    """Fails in backward."""
-
-    @staticmethod
-    def forward(ctx, x, layer, replica, device):
-        ctx.layer, ctx.replica, ctx.device = layer, replica, device
-        return x.clone()
-
-    @staticmethod
-    def backward(ctx, g):
-        ctx.layer.fail(ctx.replica, ctx.device)
-        return g, None, None, None
+        seconds = per_replica(self.backward_ms) / 1000.0
+        return in_backward(x, lambda _: time.sleep(seconds))
 
 
 class Fail(Layer):
@@ -119,37 +113,25 @@ class Fail(Layer):
             raise FAULTS[self.status](self.text + where)
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
-        device = number_of(x.device)
+        replica, device = here.replica, number_of(x.device)
         if self.when == "forward":
-            self.fail(here.replica, device)
+            self.fail(replica, device)
             return x
-        return FailFunction.apply(x, self, here.replica, device)
-
-
-class GradFunction(torch.autograd.Function):
-    """Gives the weight a gradient of a given value."""
-
-    @staticmethod
-    def forward(ctx, x, weight, value):
-        ctx.value = value
-        ctx.save_for_backward(weight)
-        return x.clone()
-
-    @staticmethod
-    def backward(ctx, g):
-        (weight,) = ctx.saved_tensors
-        return g, torch.full_like(weight, ctx.value), None
+        return in_backward(x, lambda _: self.fail(replica, device))
 
 
 class Grad(Layer):
+    """Gives its weight a gradient of a given value."""
+
     kind = "grad"
 
     def read(self, spec: Spec) -> None:
         self.values = spec.numbers("values")
-        self.parameter(spec, "weight", 1)
+        self.weight = self.parameter(spec, "weight", 1)
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
-        return GradFunction.apply(x, self.weight, per_replica(self.values))
+        value = per_replica(self.values)
+        return in_backward(x, lambda weight: torch.full_like(weight, value), self.weight)
 
 
 PROBES: tuple[type[Layer], ...] = (

@@ -38,12 +38,12 @@ def check_backend(name: str) -> None:
         raise Refusal("inval", f"backend '{name[:40]}': this PyTorch has " + ", ".join(own))
 
 
-def launch(buckets, bucket):
-    """A communication hook: notes the bucket, and reduces as DistributedDataParallel does. PyTorch
-    reads its annotations, and does not accept them as text."""
+def launch(buckets: list[Bucket], bucket: Any) -> Any:
+    """A communication hook: notes the bucket, and reduces as DistributedDataParallel does."""
     buffer = bucket.buffer()
     buckets.append(Bucket(buffer.numel() * buffer.element_size(), time.monotonic_ns()))
-    return allreduce_hook(dist.group.WORLD, bucket)
+    world: Any = dist.group.WORLD
+    return allreduce_hook(world, bucket)
 
 
 class RankModel(Model):
@@ -58,7 +58,8 @@ class RankModel(Model):
         self.runner = self.wrapped = layer.build(self.block, dist.get_rank(), dist.get_world_size(), search)
         self.buckets: list[Bucket] = []
         if options.trace_buckets:
-            self.wrapped.register_comm_hook(self.buckets, launch)
+            # PyTorch reads a hook's annotations, and does not accept them as text.
+            self.wrapped.register_comm_hook(self.buckets, lambda buckets, bucket: launch(buckets, bucket))
         self.by_initial = not options.divide_by_active
         self.quiet = contextlib.ExitStack()
         self.context: Any = None
@@ -242,8 +243,8 @@ def main(connection: Connection, alive: Connection, rank: int, ranks: int, store
         torch.cuda.set_device(rank)
     try:
         worker = Rank(under_test.find(options.layer), options)
-        dist.init_process_group(options.backend, store=dist.FileStore(store, ranks), rank=rank,
-                                world_size=ranks, timeout=COLLECTIVE_LIMIT)
+        file = dist.FileStore(store, ranks)  # type: ignore[attr-defined]  # not exported
+        dist.init_process_group(options.backend, store=file, rank=rank, world_size=ranks, timeout=COLLECTIVE_LIMIT)
         connection.send(("ok", None))
     except Exception as error:
         connection.send(("error", report_of(error)))

@@ -142,7 +142,7 @@ class DistributedModel:
         """Makes a forward of all ranks at once."""
         if active is not None and len(active) != self.ranks:
             raise Refusal("shape", f"'active' has {len(active)} entries, not {self.ranks}")
-        calls = []
+        calls: list[tuple[Any, ...]] = []
         for number, own in enumerate(self.share(inputs, "inputs")):
             calls.append((Forward(own, op.arguments, op.grad, op.train,
                                   None if active is None else active[number],

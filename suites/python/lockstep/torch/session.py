@@ -75,16 +75,16 @@ def sums_of(devices: int) -> dict[str, str]:
 
 def choose_options(words: str, layer: str) -> Options:
     """Reads --impl-options: names of FLAGS, and backend=NAME, separated by commas or blanks."""
-    options = Options(layer)
+    chosen: dict[str, Any] = {"layer": layer}
     for word in words.replace(",", " ").split():
         name, _, value = word.partition("=")
         if word in FLAGS:
-            options = replace(options, **{word: True})
+            chosen[word] = True
         elif name == "backend" and value:
-            options = replace(options, backend=value)
+            chosen["backend"] = value
         else:
             raise Refusal("inval", f"unknown option '{word[:40]}'; there are backend=NAME, " + ", ".join(FLAGS))
-    return options
+    return Options(**chosen)
 
 
 class Session(adapter.Session):

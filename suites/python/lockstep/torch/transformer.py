@@ -15,7 +15,7 @@ class Positions(Layer):
     kind = "positions"
 
     def read(self, spec: Spec) -> None:
-        self.parameter(spec, "weight", spec.size("rows"), spec.size("columns"))
+        self.weight = self.parameter(spec, "weight", spec.size("rows"), spec.size("columns"))
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
         if x.dim() != 3 or x.shape[1] > self.weight.shape[0] or x.shape[2] != self.weight.shape[1]:
@@ -32,8 +32,8 @@ class LayerNorm(Layer):
         self.features, self.eps = spec.size("features", 1), spec.number("eps", 1e-5)
         if not self.eps > 0:
             raise Refusal("inval", f"field 'eps' is {self.eps}, must be above 0")
-        self.parameter(spec, "weight", self.features)
-        self.parameter(spec, "bias", self.features)
+        self.weight = self.parameter(spec, "weight", self.features)
+        self.bias = self.parameter(spec, "bias", self.features)
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
         return functional.layer_norm(x, (self.features,), self.weight, self.bias, self.eps)
@@ -63,7 +63,7 @@ class Attention(Layer):
             raise Refusal("shape", f"attention of {self.heads} heads: the input is {list(x.shape)}")
         rows, steps, width = x.shape[0], x.shape[1], x.shape[2] // 3
         q, k, v = (part.view(rows, steps, self.heads, -1).transpose(1, 2)
-                   for part in x.split(width, dim=2))
+                   for part in torch.split(x, width, dim=2))
         if hasattr(functional, "scaled_dot_product_attention"):
             y = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         else:

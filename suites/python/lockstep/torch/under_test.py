@@ -138,7 +138,8 @@ def find(text: str) -> Layer:
     except (TypeError, ValueError):
         raise Refusal("inval", f"{text}: its parameters cannot be known") from None
     wrap = [*signature.parameters][1:3] == ["rank", "world"]
-    for search in ({"find_unused_parameters": False}, {}):
+    searches: tuple[dict[str, bool], ...] = ({"find_unused_parameters": False}, {})
+    for search in searches:
         try:
             signature.bind(*("model", 0, 1) if wrap else ("model",), **search)
         except TypeError:
