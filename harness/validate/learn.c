@@ -34,6 +34,7 @@ struct learning {
     const char *about;   /* metrics, with commas between them; NULL: the usual ones */
     bool near;           /* sessions that are not RECORD_SITTINGS_APART */
     size_t days, starts; /* different ones, of the machine */
+    size_t launches, disturbed;
     FILE *to;
     double *bound; /* logarithms, by session, of a value that is better if less */
 };
@@ -217,6 +218,12 @@ static void note_sessions(const struct learning *learning)
              learning->starts == 1 ? "" : "s");
     if (learning->days < 2 || learning->starts < 2 || learning->near)
         learn_note(learning, text);
+    snprintf(text, sizeof text,
+             "NOTE: other work disturbed %zu of %zu launches, so limits are wider than those of a "
+             "quiet machine. End other programs, and measure again.",
+             learning->disturbed, learning->launches);
+    if (10 * learning->disturbed > learning->launches)
+        learn_note(learning, text);
 }
 
 static int learn_all(const struct learning *learning)
@@ -334,6 +341,9 @@ int validate_learn(const char *command, const char *name, const char *about, cha
         }
         learning.days += day;
         learning.starts += start;
+        learning.launches += learning.session[f].n_rows;
+        for (size_t i = 0; i < learning.session[f].n_rows; ++i)
+            learning.disturbed += report_disturbed(&learning.session[f].row[i]);
     }
     if (status == 0)
         status = learn_all(&learning);
