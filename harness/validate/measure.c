@@ -245,7 +245,8 @@ static int measure_all(struct measuring *measuring, const struct validate_reques
     command_default_devices(list, DEVICES_BYTES);
     if (request->devices)
         snprintf(list, DEVICES_BYTES, "%s", request->devices);
-    else if (profile->match.gpu_model || profile->match.gpus > 0)
+    else if (profile->match.gpu_model || profile->match.gpus > 0 ||
+             (need->backend && strncmp(need->backend, "cuda", 4) == 0))
         snprintf(list, DEVICES_BYTES, "cuda:all");
     else if (need->devices > strtoull(list + strcspn(list, ":") + 1, NULL, 10))
         snprintf(list, DEVICES_BYTES, "virt:%llu", (unsigned long long)need->devices);

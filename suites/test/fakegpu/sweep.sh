@@ -22,6 +22,24 @@ has '"communicator":"peer"' gpus.jsonl
 expect_status 0 "$lockstep" check --devices cuda:0-1 --only SPLIT-01.sizes --format json --out gpus.check
 software=$(sed -n 's/.*"gpu_software":"\([^"]*\)".*/\1/p' gpus.jsonl)
 has "\"gpu_software\": \"$software\"" gpus.check
+# What was learned from GPUs is measured on GPUs, and judged as what it is.
+cat >learned.yaml <<'YAML'
+schema: lockstep/profile/1.0
+name: learned
+match: {}
+limits:
+  - metric: step_time
+    statistic: floor
+    at: {workload: "mlp:8,8,4", mode: dp, devices: 2, batch: 10, backend: cuda}
+    max: 100 s
+    kind: binding
+    source: made up
+    date: 2026-11-24
+    evidence: learned
+YAML
+expect_status 3 "$lockstep" validate --profile learned.yaml --wait --allow-dirty --minutes 0.1 --out learned.jsonl
+has 'step_time of mlp:8,8,4 dp cuda:0-1, 10 rows' out
+has 'of times that are simulated' out
 # The worker of a GPU needs a core like any other.
 usable=$("$lockstep" devices --format json | sed -n 's/.*"usable_cores": \([0-9]*\).*/\1/p')
 for n in 1 2 3; do
