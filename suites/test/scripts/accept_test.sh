@@ -126,9 +126,20 @@ for node in $nodes; do
 done
 exit "$worst"
 SH
-    # The verdict of n2 is $SECOND, and n3 has none if $THIRD is dead.
+    # The verdict of n2 is $SECOND, and n3 has none if $THIRD is dead. A command that begins with
+    # $BROKEN fails on n2. devices, selftest, check and soak ran before each verdict of a script.
     program lockstep <<'SH'
 if [ "$1" = fleet ]; then exec "$REAL" "$@"; fi
+if [ "$1" != validate ]; then
+    words=$*
+    echo "$words" | tee -a "ran.$SLURMD_NODENAME"
+    [ "$SLURMD_NODENAME" = n2 ] && [ -n "${BROKEN-}" ] && [ "${words#"$BROKEN"}" != "$words" ] && exit "$FAILS"
+    exit 0
+fi
+if [ "$4" = --devices ]; then
+    echo "validate --devices $5" >>"ran.${9}"
+    set -- "${@:1:3}" "${@:6}"
+fi
 [ "$1 $2 $4 $5 $6 $8 $9" = 'validate --profile --minutes 7 --node --format json' ] || exit 2
 [ "${3##*/} ${10} ${11##*/}" = "node.yaml --out $7.jsonl" ] || exit 2
 kind=accepted
@@ -143,15 +154,20 @@ SH
 
 # job STATUS SCRIPT ARGUMENT...: runs the script on three nodes, with an empty folder before it.
 job() {
-    rm -rf verdicts srun.options
+    rm -rf verdicts srun.options ran.*
     expect "$1" env SLURM_JOB_NODELIST='n[1-3]' PATH="$folder/bin:$PATH" REAL="$lockstep" \
         CORPUS="$source/suites/test/fuzz/corpus/verdict" ${SECOND:+SECOND="$SECOND"} ${THIRD:+THIRD="$THIRD"} \
-        "$accept/$2" "${@:3}"
+        ${BROKEN:+BROKEN="$BROKEN"} ${FAILS:+FAILS="$FAILS"} "$accept/$2" "${@:3}"
 }
 
 lists() {
     [ "$(tr '\n' ' ' <verdicts/passing_nodes.txt)" = "$1" ] || fail "pass: $(cat verdicts/passing_nodes.txt)"
     [ "$(tr '\n' ' ' <verdicts/failing_nodes.txt)" = "$2" ] || fail "fail: $(cat verdicts/failing_nodes.txt)"
+}
+
+# ran NODE COMMAND...: these ran there, in this order, and no others.
+ran() {
+    printf '%s\n' "${@:2}" | cmp - "ran.$1" || fail "$1 ran: $(cat "ran.$1")"
 }
 
 # Prints the commands of docs/fleet.md, as they are written there.
@@ -185,6 +201,24 @@ test_sbatch() {
         THIRD=dead job 1 "$script" "${arguments[@]}"
         grep -q '^MISSING *n3' out || fail "n3 is dead, and not missing"
         lists 'n1 n2 ' 'n3 '
+        # A node on which a step fails, or is skipped, has no verdict; its output says why.
+        job 0 "$script" "${arguments[@]}"
+        ran n1 'devices --devices cuda:all' 'soak selftest --quick' 'check --devices cuda:all --profile all' \
+            'soak --devices cuda:all --workload mlp:4096,4096,4096,4096 --minutes 7' 'validate --devices cuda:all'
+        for BROKEN in devices 'soak selftest' check 'soak --devices'; do
+            for FAILS in 1 77; do
+                job 1 "$script" "${arguments[@]}"
+                grep -q '^MISSING *n2' out || fail "n2 fails $BROKEN, and is not missing"
+                lists 'n1 n3 ' 'n2 '
+                tail -n 1 verdicts/n2.log | grep -q "^$BROKEN" || fail "the log of n2: $(cat verdicts/n2.log)"
+                [ ! -e verdicts/n2.json ] || fail "n2 has a verdict, though $BROKEN failed"
+                if grep -q validate ran.n2; then fail "n2 went on after $BROKEN"; fi
+            done
+        done
+        BROKEN='' FAILS=''
+        job 0 "$script" "${arguments[@]}" virt:2
+        ran n3 'devices --devices virt:2' 'soak selftest --quick' 'check --devices virt:2 --profile all' \
+            'soak --devices virt:2 --minutes 7' 'validate --devices virt:2'
         # An existing folder may have verdicts of another day.
         job 0 "$script" "${arguments[@]}"
         cp -r verdicts kept
