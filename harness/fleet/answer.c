@@ -9,7 +9,7 @@
 #include "numbers/outlier.h"
 
 /* With more outlying nodes than this the sentence does not say how far each of them is. */
-enum { REASON = 96, MANY = 12 };
+enum { REASON = 128, MANY = 12 };
 
 struct reason {
     const struct fleet_node *node;

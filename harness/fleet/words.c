@@ -90,61 +90,39 @@ void fleet_node_words(const struct fleet_node *node, char text[FLEET_TEXT])
                  n == 1 ? "is" : "are");
 }
 
-/* Whether a number says how fast something is, as a time or as a rate. */
-static bool is_speed(const struct fleet_outlier *outlier)
-{
-    const enum quantity_kind kind = kind_of_unit(outlier->limit->unit);
-
-    return kind == QUANTITY_TIME || kind == QUANTITY_RATE || kind == QUANTITY_SPEED ||
-           kind == QUANTITY_WORK;
-}
-
 const char *fleet_state_words(const struct fleet_node *node)
 {
     if (node->status != FLEET_ACCEPTED || node->worse == 0)
         return fleet_status_words[node->status];
-    return is_speed(node->worst) ? "OUTLYING: slower than its neighbours (keeps its limits)"
-                                 : "OUTLYING: worse than its neighbours (keeps its limits)";
+    return "OUTLYING: worse than its neighbours (keeps its limits)";
 }
 
-/* Adds "26 % slower than", "twice as slow as", "6 % more than". A rate is compared as the time that
- * it takes. */
-static void add_difference(const struct fleet_outlier *outlier, char text[], size_t bytes)
+void fleet_add_difference(double value, double from, const char *unit, char text[], size_t bytes)
 {
-    const bool speed = is_speed(outlier);
-    const bool rate = speed && kind_of_unit(outlier->limit->unit) != QUANTITY_TIME;
-    const double ratio = rate ? outlier->median / outlier->value : outlier->value / outlier->median;
-    const bool more = ratio >= 1;
-    const double times = more ? ratio : 1 / ratio;
+    const bool time = kind_of_unit(unit) == QUANTITY_TIME;
+    const double ratio = value / from, percent = 100 * fabs(ratio - 1);
 
-    if (!isfinite(times))
+    if (!isfinite(ratio))
         text_add(text, bytes, "not at all as");
-    else if (!speed && times < 1.95)
-        text_add(text, bytes, "%.0f %% %s than", 100 * fabs(ratio - 1), more ? "more" : "less");
-    else if (times < 1.95)
-        text_add(text, bytes, "%.0f %% %s than", 100 * (times - 1), more ? "slower" : "faster");
-    else {
-        if (times < 2.05)
-            text_add(text, bytes, "twice");
-        else
-            text_add(text, bytes, "%.*f times", times < 9.95 ? 1 : 0, times);
-        text_add(text, bytes, " as %s as",
-                 speed  ? (more ? "slow" : "fast")
-                 : more ? "much"
-                        : "little");
-    }
+    else if (ratio < 1)
+        text_add(text, bytes, "%.*f %% %s than", percent < 1, percent, time ? "shorter" : "lower");
+    else if (ratio < 1.95)
+        text_add(text, bytes, "%.*f %% %s than", percent < 1, percent, time ? "longer" : "higher");
+    else if (ratio < 2.05)
+        text_add(text, bytes, "twice as %s as", time ? "long" : "high");
+    else
+        text_add(text, bytes, "%.*f times as %s as", ratio < 9.95, ratio, time ? "long" : "high");
 }
 
 void fleet_worse_words(const struct fleet_outlier *outlier, char text[], size_t bytes)
 {
-    text[0] = '\0';
-    if (outlier->device >= 0)
-        text_add(text, bytes, "device %d: ", outlier->device);
-    if (!is_speed(outlier))
-        text_add(text, bytes, "%.*s ", (int)strcspn(outlier->limit->name, " "),
-                 outlier->limit->name);
-    add_difference(outlier, text, bytes);
+    const struct fleet_limit *limit = outlier->limit;
+
+    snprintf(text, bytes, "%.*s ", (int)strcspn(limit->name, " "), limit->name);
+    fleet_add_difference(outlier->value, outlier->median, limit->unit, text, bytes);
     text_add(text, bytes, " the others");
+    if (outlier->device >= 0)
+        text_add(text, bytes, ", device %d", outlier->device);
 }
 
 void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEET_TEXT])
@@ -156,7 +134,7 @@ void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEE
     if (outlier->device >= 0)
         text_add(text, 2 * FLEET_TEXT, ", device %d", outlier->device);
     text_add(text, 2 * FLEET_TEXT, ": ");
-    add_difference(outlier, text, 2 * FLEET_TEXT);
+    fleet_add_difference(outlier->value, outlier->median, unit, text, 2 * FLEET_TEXT);
     text_add(text, 2 * FLEET_TEXT, " the other %zu nodes: %s, and the median is %s%s",
              outlier->nodes - 1, fleet_number_words(outlier->value, unit, value),
              fleet_number_words(outlier->median, unit, median),

@@ -32,13 +32,13 @@ make five 256 1 reject slow torn missing driver
 named five --expect all
 fleet 1 five --expect all --out lists
 prints 'REJECTED node0043: FAIL step_time of mlp:128,256 dp virt:8, 64 rows: is 1[12]\.[0-9]* ms, allowed is at most 9 ms'
-prints 'OUTLYING node0085: step_time floor of mlp:256,256 dp virt:8, 64 rows, cpu, threads, f32: 2[0-9] % slower than the other 253 nodes: .* ms, and the median is'
-prints '^Take out 4 of 256: node0043 (REJECTED: step_time), node0085 (2[0-9] % slower than the others), node0127 (BROKEN: its file says nothing that can be believed), node0169 (no verdict)[.] REJECTED'
+prints 'OUTLYING node0085: step_time floor of mlp:256,256 dp virt:8, 64 rows, cpu, threads, f32: 2[0-9] % longer than the other 253 nodes: .* ms, and the median is'
+prints '^Take out 4 of 256: node0043 (REJECTED: step_time), node0085 (step_time 2[0-9] % longer than the others), node0127 (BROKEN: its file says nothing that can be believed), node0169 (no verdict)[.] REJECTED'
 prints ' 110 numbers were compared over 254 nodes[.] A node is named if it is more than 3 % worse and chance explains it in at most 1 of 20 fleets[.]'
 grep -q '^<p class="verdict" id="answer"[^>]*>Take out 4 of 256: node0043 (REJECTED: step_time), ' lists/index.html || fail "the page has no answer"
 expect_count 254 '^<circle cx="[0-9.]*%" cy="[0-9]*" r="[35]" fill="#[0-9a-f]*"><title>node[0-9]*: [0-9]* %</title></circle>$' lists/index.html
 expect_count 2 '^<circle .* r="5" fill="#a8320a"><title>node0\(043\|085\): ' lists/index.html
-expect_count 1 '<td [^>]*>OUTLYING: slower than its neighbours (keeps its limits)</td><td [^>]*data-name="Why"' lists/index.html
+expect_count 1 '<td [^>]*>OUTLYING: worse than its neighbours (keeps its limits)</td><td [^>]*data-name="Why"' lists/index.html
 prints 'BROKEN node0127: node0127.json: not JSON: line 1'
 prints 'MISSING node0169: it is expected, and has no verdict'
 prints 'DRIFT node0211: software.gpu_software is driver 570.12, most have driver 580.65'
@@ -66,12 +66,12 @@ one() {
     fleet "$2" "$1"
     prints "$3"
 }
-one one_device 1 'OUTLYING node0013: device_spread floor of mlp:64,256 dp virt:8, 256 rows, .*, device 2: 6 % more than the other 23 nodes: 1.06 x'
-prints '^Take out 1 of 24: node0013 (device 2: device_spread 6 % more than the others)'
+one one_device 1 'OUTLYING node0013: device_spread floor of mlp:64,256 dp virt:8, 256 rows, .*, device 2: 6 % higher than the other 23 nodes: 1.06 x'
+prints '^Take out 1 of 24: node0013 (device_spread 6 % higher than the others, device 2)'
 
 # The page names that position, and no other.
 fleet 1 one_device --out page
-expect_count 1 'device 2: 6 % more than' page/index.html
+expect_count 1 'device 2: 6 % higher than' page/index.html
 expect_count 0 'device [013-7]: [0-9]* %' page/index.html
 expect_count 1 'OUTLYING: worse than its neighbours (keeps its limits)</td><td [^>]*data-name="Why"' page/index.html
 expect_count 1 '23 of 24 nodes pass' page/index.html

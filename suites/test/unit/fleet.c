@@ -241,7 +241,7 @@ Test(fleet, positions_of_devices)
 
 /* ---- words -------------------------------------------------------------------------------- */
 
-/* A number is said as what a reader knows of it: a rate that is half as large is twice as slow. */
+/* A difference is that of the two numbers, as a reader computes it: never of a rate as a time. */
 Test(fleet, words_of_a_difference)
 {
     static const struct {
@@ -249,16 +249,19 @@ Test(fleet, words_of_a_difference)
         double value, median;
         int device;
         const char *words;
-    } rows[] = {{"ns", 1.26, 1, -1, "26 % slower than the others"},
-                {"ns", 1.94, 1, -1, "94 % slower than the others"},
-                {"ns", 1.998, 1, -1, "twice as slow as the others"},
-                {"ns", 31.4, 10, -1, "3.1 times as slow as the others"},
-                {"ns", 0.8, 1, -1, "25 % faster than the others"},
-                {"samples/s", 50, 100, -1, "twice as slow as the others"},
-                {"FLOP/s", 80, 100, 3, "device 3: 25 % slower than the others"},
-                {"1", 1.06, 1, 2, "device 2: spread 6 % more than the others"},
-                {"B", 1, 4, -1, "spread 4.0 times as little as the others"},
-                {"ns", 1, 0, -1, "not at all as the others"}};
+    } rows[] = {{"ns", 1.26, 1, -1, "spread 26 % longer than the others"},
+                {"ns", 1.94, 1, -1, "spread 94 % longer than the others"},
+                {"ns", 1.998, 1, -1, "spread twice as long as the others"},
+                {"ns", 31.4, 10, -1, "spread 3.1 times as long as the others"},
+                {"ns", 0.8, 1, -1, "spread 20 % shorter than the others"},
+                {"samples/s", 50, 100, -1, "spread 50 % lower than the others"},
+                {"FLOP/s", 80, 100, 3, "spread 20 % lower than the others, device 3"},
+                {"B/s", 14.9, 20.02, -1, "spread 26 % lower than the others"},
+                {"B/s", 20, 10, -1, "spread twice as high as the others"},
+                {"1", 1.06, 1, 2, "spread 6 % higher than the others, device 2"},
+                {"B", 1, 4, -1, "spread 75 % lower than the others"},
+                {"B", 0.997, 1, -1, "spread 0.3 % lower than the others"},
+                {"ns", 1, 0, -1, "spread not at all as the others"}};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         struct fleet_limit limit = {.name = strdup("spread floor of mlp"), .worse = 1};
@@ -300,7 +303,7 @@ Test(fleet, the_answer)
                   strncmp(answer, "Take out 5 of 32: node010 (REJECTED: step_time), node020 (",
                           58) == 0 &&
                   strstr(answer,
-                         " % slower than the others), node[025-027] (no verdict). Measure 1 "
+                         " % longer than the others), node[025-027] (no verdict). Measure 1 "
                          "again: node030 (NOT SHOWN: OPEN step_time)."),
               "%s", answer);
     free(answer);
