@@ -8,8 +8,8 @@
 #include "files/memory_file.h"
 #include "numbers/outlier.h"
 
-/* With more outlying nodes than this the sentence does not say how far each of them is. */
-enum { REASON = 128, MANY = 12 };
+/* With more outlying or REJECTED nodes than this the sentence does not say how far each is. */
+enum { REASON = 2 * FLEET_CAUSE + 16, MANY = 12 };
 
 struct reason {
     const struct fleet_node *node;
@@ -80,22 +80,21 @@ char *fleet_answer(const struct fleet *fleet)
 
     for (size_t i = 0; reason && i < fleet->n; ++i) {
         const struct fleet_node *node = &fleet->node[i];
-        const bool judged = node->status == FLEET_ACCEPTED || node->status == FLEET_NOT_SHOWN;
         struct reason *one = &reason[n];
 
         if (fleet_passes(node))
             continue;
         *one = (struct reason){node, ranks[node->status], "no verdict"};
-        if (judged && node->worse > 0) {
+        if (node->worse > 0 && node->status != FLEET_REJECTED) {
             one->rank = ranks[FLEET_ACCEPTED];
             if (fleet->outlying > MANY)
-                snprintf(one->words, REASON, "worse than the others");
+                snprintf(one->words, REASON, "%.*s worse than the others",
+                         (int)strcspn(node->worst->limit->name, " "), node->worst->limit->name);
             else
                 fleet_worse_words(node->worst, one->words, REASON);
-        } else if (node->status == FLEET_BROKEN) {
-            snprintf(one->words, REASON, "BROKEN: its file says nothing that can be believed");
         } else if (node->status != FLEET_MISSING) {
-            snprintf(one->words, REASON, "%s: %s", fleet_status_words[node->status], node->cause);
+            snprintf(one->words, REASON, "%s: %s%s", fleet_status_words[node->status], node->cause,
+                     fleet->count[FLEET_REJECTED] > MANY ? "" : node->far);
         }
         out += one->rank < ranks[FLEET_NOT_SHOWN];
         ++n;

@@ -33,7 +33,7 @@ enum {
     FLEET_LIMITS = 256,     /* of a verdict */
     FLEET_DEVICES = 64,     /* of a limit */
     FLEET_TEXT = 320,
-    FLEET_CAUSE = 72
+    FLEET_CAUSE = 96
 };
 
 enum fleet_status {
@@ -76,7 +76,9 @@ struct fleet_node {
     bool starved; /* memory or descriptors were short when its file was read */
     enum fleet_status status;
     char why[FLEET_TEXT];    /* the first reason of all but ACCEPTED */
-    char cause[FLEET_CAUSE]; /* REJECTED, NOT SHOWN: the same in few words: "step_time" */
+    char cause[FLEET_CAUSE]; /* the same in few words: "step_time" */
+    char far[FLEET_CAUSE];   /* REJECTED: how far that is from its limit, "" if it has no number */
+    char advice[FLEET_TEXT]; /* what its verdict says is likely, and what to do */
     struct fleet_fact *fact;
     struct fleet_limit *limit;
     struct fleet_number *number;
@@ -191,8 +193,8 @@ char *fleet_answer(const struct fleet *fleet);
 void fleet_add_difference(double value, double from, const char *unit, char text[], size_t bytes);
 /* "step_time 26 % longer than the others, device 2" */
 void fleet_worse_words(const struct fleet_outlier *outlier, char text[], size_t bytes);
-/* Why a node does not pass, "" if it does; and its status. */
-void fleet_node_words(const struct fleet_node *node, char text[FLEET_TEXT]);
+/* Why a node does not pass, and what to do, "" if it does; and its status. */
+void fleet_node_words(const struct fleet_node *node, char text[2 * FLEET_TEXT]);
 const char *fleet_state_words(const struct fleet_node *node);
 void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEET_TEXT]);
 void fleet_rule_words(const struct fleet *fleet, char text[2 * FLEET_TEXT]);

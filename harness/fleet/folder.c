@@ -35,6 +35,13 @@ void fleet_node_free(struct fleet_node *node)
     node->n_facts = node->n_limits = node->n_numbers = 0;
 }
 
+static void break_node(struct fleet_node *node, const char *cause)
+{
+    node->status = FLEET_BROKEN;
+    node->far[0] = node->advice[0] = '\0';
+    snprintf(node->cause, sizeof node->cause, "%s", cause);
+}
+
 static void read_verdict_file(void *context, size_t i)
 {
     struct fleet *fleet = context;
@@ -66,7 +73,9 @@ static void read_verdict_file(void *context, size_t i)
         return;
     fleet_node_free(node);
     memset(node->identity, 0, sizeof node->identity);
-    node->status = FLEET_BROKEN;
+    break_node(node, !root         ? "its file cannot be read"
+                     : status != 0 ? "its verdict is incomplete, or its numbers are against it"
+                                   : "its name is not safe");
     snprintf(node->why, sizeof node->why, "%.100s: %.200s", node->file, why.text);
 }
 
@@ -188,6 +197,7 @@ int fleet_join(struct fleet *fleet, const struct fleet_names *names)
                                                                  "digest of samples"};
     /* It cannot be told which file of a node is right. The first stays for all of them. */
     size_t kept = 0, end;
+    char cause[FLEET_CAUSE];
 
     qsort(fleet->node, fleet->n, sizeof *fleet->node, by_name);
     for (size_t i = 0; i < fleet->n; i = end) {
@@ -198,7 +208,7 @@ int fleet_join(struct fleet *fleet, const struct fleet_names *names)
         if (end - i > 1) {
             snprintf(first->why, sizeof first->why, "%zu files are of this node: %.100s and %.100s",
                      end - i, first->file, first[1].file);
-            first->status = FLEET_BROKEN;
+            break_node(first, "several files are of this node");
         }
         if (kept != i) {
             fleet->node[kept] = *first;
@@ -224,7 +234,9 @@ int fleet_join(struct fleet *fleet, const struct fleet_names *names)
             continue;
         snprintf(node->why, sizeof node->why, "%zu nodes have one %s, %s: this file and %.200s", n,
                  identity_words[identity], is, other->file);
-        node->status = FLEET_BROKEN;
+        snprintf(cause, sizeof cause, "%.40s has the same %s", other->name,
+                 identity_words[identity]);
+        break_node(node, cause);
     }
     return names ? add_expected(fleet, names) : 0;
 }

@@ -266,6 +266,27 @@ static void give_reason(struct fleet_node *node, const struct view *view)
                  text_in(view->json, "reason"));
 }
 
+/* How far the number is from the limit, and what the verdict says about it. */
+static void give_size_and_advice(struct fleet_node *node, const struct view *view)
+{
+    const double is = view->shown.middle;
+    const double limit = is > view->limit.most ? view->limit.most : view->limit.least;
+    const char *likely = text_in(view->json, "likely"), *action = text_in(view->json, "action");
+
+    if (view->shown.verdict == VALIDATE_FAIL && isfinite(is)) {
+        snprintf(node->far, sizeof node->far, " ");
+        fleet_add_difference(is, limit, view->unit, node->far, sizeof node->far);
+        text_add(node->far, sizeof node->far, " allowed");
+    }
+    if (view->shown.device >= 0)
+        text_add(node->far, sizeof node->far, ", device %d", view->shown.device);
+    if (likely[0] != '\0')
+        snprintf(node->advice, sizeof node->advice, "likely: %.130s%s", likely,
+                 action[0] != '\0' ? "; " : "");
+    if (action[0] != '\0')
+        text_add(node->advice, sizeof node->advice, "do: %.160s", action);
+}
+
 int fleet_limits(const json_t *root, enum validate_verdict cases, struct fleet_node *node,
                  struct text_error *why)
 {
@@ -273,6 +294,7 @@ int fleet_limits(const json_t *root, enum validate_verdict cases, struct fleet_n
     size_t count[VALIDATE_VERDICTS] = {0};
 
     for (size_t i = 0; i < json_array_size(limits); ++i) {
+        const bool has_reason = node->why[0] != '\0';
         struct view view;
 
         if (read_limit(json_array_get(limits, i), i, &view, why) != 0 ||
@@ -281,6 +303,8 @@ int fleet_limits(const json_t *root, enum validate_verdict cases, struct fleet_n
         count[view.shown.verdict] += view.limit.binding;
         if (view.limit.binding && view.shown.verdict != VALIDATE_PASS)
             give_reason(node, &view);
+        if (!has_reason && node->why[0] != '\0')
+            give_size_and_advice(node, &view);
     }
     /* A status that its own numbers speak against is no status. */
     const enum validate_machine shown = validate_judge_machine(count, cases);

@@ -52,7 +52,7 @@ static int put_table(struct grid *grid, size_t n, const char *remark)
  * were not expected. */
 static int put_nodes(struct text_out *out, const struct fleet *fleet, bool all)
 {
-    char words[FLEET_TEXT];
+    char words[2 * FLEET_TEXT];
     struct grid grid;
     size_t n = 0;
 

@@ -78,18 +78,6 @@ void fleet_count_words(const struct fleet *fleet, char text[FLEET_TEXT])
         snprintf(text + at, FLEET_TEXT - (size_t)at, "; %zu outlying", fleet->outlying);
 }
 
-void fleet_node_words(const struct fleet_node *node, char text[FLEET_TEXT])
-{
-    const size_t n = node->worse;
-
-    text[0] = '\0';
-    if (node->why[0] != '\0')
-        snprintf(text, FLEET_TEXT, "%s", node->why);
-    else if (n > 0)
-        snprintf(text, FLEET_TEXT, "%zu of its numbers %s worse than those of the others", n,
-                 n == 1 ? "is" : "are");
-}
-
 const char *fleet_state_words(const struct fleet_node *node)
 {
     if (node->status != FLEET_ACCEPTED || node->worse == 0)
@@ -123,6 +111,18 @@ void fleet_worse_words(const struct fleet_outlier *outlier, char text[], size_t 
     text_add(text, bytes, " the others");
     if (outlier->device >= 0)
         text_add(text, bytes, ", device %d", outlier->device);
+}
+
+void fleet_node_words(const struct fleet_node *node, char text[2 * FLEET_TEXT])
+{
+    snprintf(text, 2 * FLEET_TEXT, "%s", node->why);
+    if (node->advice[0] != '\0')
+        text_add(text, 2 * FLEET_TEXT, "; %s", node->advice);
+    if (text[0] != '\0' || node->worse == 0)
+        return;
+    fleet_worse_words(node->worst, text, 2 * FLEET_TEXT);
+    if (node->worse > 1)
+        text_add(text, 2 * FLEET_TEXT, "; %zu more of its numbers are worse", node->worse - 1);
 }
 
 void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEET_TEXT])

@@ -31,11 +31,13 @@ echo 'node[0001-0256]' >all
 make five 256 1 reject slow torn missing driver
 named five --expect all
 fleet 1 five --expect all --out lists
-prints 'REJECTED node0043: FAIL step_time of mlp:128,256 dp virt:8, 64 rows: is 1[12]\.[0-9]* ms, allowed is at most 9 ms'
+prints 'REJECTED node0043: FAIL step_time of mlp:128,256 dp virt:8, 64 rows: is 1[12]\.[0-9]* ms, allowed is at most 9 ms; likely: other programs; do: end them'
 prints 'OUTLYING node0085: step_time floor of mlp:256,256 dp virt:8, 64 rows, cpu, threads, f32: 2[0-9] % longer than the other 253 nodes: .* ms, and the median is'
-prints '^Take out 4 of 256: node0043 (REJECTED: step_time), node0085 (step_time 2[0-9] % longer than the others), node0127 (BROKEN: its file says nothing that can be believed), node0169 (no verdict)[.] REJECTED'
+prints '^Take out 4 of 256: node0043 (REJECTED: step_time [23][0-9] % longer than allowed), node0085 (step_time 2[0-9] % longer than the others), node0127 (BROKEN: its file cannot be read), node0169 (no verdict)[.] REJECTED'
 prints ' 110 numbers were compared over 254 nodes[.] A node is named if it is more than 3 % worse and chance explains it in at most 1 of 20 fleets[.]'
-grep -q '^<p class="verdict" id="answer"[^>]*>Take out 4 of 256: node0043 (REJECTED: step_time), ' lists/index.html || fail "the page has no answer"
+grep -q '^<p class="verdict" id="answer"[^>]*>Take out 4 of 256: node0043 (REJECTED: step_time [23][0-9] % longer than allowed), ' lists/index.html || fail "the page has no answer"
+expect_count 2 '<td [^>]*>step_time 2[0-9] % longer than the others</td>' lists/index.html
+expect_count 2 'allowed is at most 9 ms; likely: other programs; do: end them</td>' lists/index.html
 expect_count 254 '^<circle cx="[0-9.]*%" cy="[0-9]*" r="[35]" fill="#[0-9a-f]*"><title>node[0-9]*: [0-9]* %</title></circle>$' lists/index.html
 expect_count 2 '^<circle .* r="5" fill="#a8320a"><title>node0\(043\|085\): ' lists/index.html
 expect_count 1 '<td [^>]*>OUTLYING: worse than its neighbours (keeps its limits)</td><td [^>]*data-name="Why"' lists/index.html
@@ -44,7 +46,7 @@ prints 'MISSING node0169: it is expected, and has no verdict'
 prints 'DRIFT node0211: software.gpu_software is driver 570.12, most have driver 580.65'
 prints '256 nodes: 253 ACCEPTED, 1 REJECTED, 1 BROKEN, 1 MISSING; 2 outlying'
 expect_status 1 "$lockstep" fleet five --expect all --format md
-prints '^[*][*]Take out 4 of 256: node0043 (REJECTED: step.*_time), '
+prints '^[*][*]Take out 4 of 256: node0043 (REJECTED: step.*_time [23][0-9] % longer than allowed), '
 printf 'node%s\n' 0043 0085 0127 0169 | cmp - lists/failing_nodes.txt || fail "failing_nodes.txt"
 sort lists/passing_nodes.txt lists/failing_nodes.txt >both
 "$python" -c 'for i in range(1, 257): print("node%04d" % i)' | cmp - both || fail "not each node once"
@@ -96,7 +98,7 @@ badge good '0 outlying nodes'
 badge good '0 of 24 nodes differ from most'
 make part 24 3 torn
 fleet 1 part --out page
-prints '^Take out 1 of 24: node0013 (BROKEN: its file says nothing that can be believed)[.] BROKEN'
+prints '^Take out 1 of 24: node0013 (BROKEN: its file cannot be read)[.] BROKEN'
 expect_count 23 '<circle' page/index.html
 badge bad '23 of 24 nodes pass'
 badge good '0 of 23 nodes differ from most'
@@ -118,12 +120,15 @@ one within 1 'BROKEN node0013: .*: limit 5: its verdict is FAIL, but its numbers
 one nothing 1 'BROKEN node0013: .*: it is ACCEPTED, but its limits and cases show NOT SHOWN'
 prints '^Take out 1 of 24: node0013 (BROKEN: '
 one other_version 1 "its schema is 'lockstep/verdict/2.0', this program knows lockstep/verdict/1.x"
+one lame 1 'REJECTED node0013: FAIL device_spread of mlp:64,256 dp virt:8, 256 rows, device 2: is 1[.]5 x, allowed is at most 1[.]2 x'
+prints '^Take out 1 of 24: node0013 (REJECTED: device_spread 25 % higher than allowed, device 2)'
 one doubled 1 'BROKEN node0013: 2 files are of this node: again.json and node0013.json'
 make copied 24 3 copied
 echo node0013x >>planted
 named copied
 fleet 1 copied
 prints 'BROKEN node0013: 2 nodes have one run, feedface0000000d: this file and node0013x.json'
+prints '^Take out 2 of 25: node0013x (BROKEN: node0013 has the same run), node0013 (BROKEN: node0013x has the same run)[.]'
 
 make few0 8 5
 # No single edit of a verdict is believed, and a run never counts for more than one node.

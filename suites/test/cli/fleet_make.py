@@ -64,7 +64,7 @@ def verdict(number, noise):
 
 def reject(node):
     worst = node["limits"][5]
-    worst.update(median=2 * worst["median"], verdict="FAIL", likely="other programs")
+    worst.update(median=2 * worst["median"], verdict="FAIL", likely="other programs", action="end them")
     worst.update(lo=0.99 * worst["median"], hi=1.01 * worst["median"])
     node["verdict"] = "REJECTED"
     node["binding"].update(PASS=LIMITS - 1, FAIL=1)
@@ -78,6 +78,15 @@ def slow(node):
 def one_device(node):
     """As slow as position 5 is everywhere, and another one is never."""
     node["limits"][3]["by_device"][2].update(median=1.06, lo=1.059, hi=1.061)
+
+
+def lame(node):
+    worst = node["limits"][3]
+    worst["by_device"][2].update(median=1.5, lo=1.499, hi=1.501)
+    worst.update(median=1.5, lo=1.499, hi=1.501, device=2, verdict="FAIL",
+                 place=worst["place"].rsplit(",", 1)[0] + ", device 2")
+    node["verdict"] = "REJECTED"
+    node["binding"].update(PASS=LIMITS - 1, FAIL=1)
 
 
 def driver(node):
@@ -138,7 +147,7 @@ def dirty(node):
     node["records"]["git_dirty"] = True
 
 
-FAULTS = {"older": older, "dirty": dirty, "reject": reject, "slow": slow, "one_device": one_device, "driver": driver, "model": model,
+FAULTS = {"older": older, "dirty": dirty, "reject": reject, "slow": slow, "one_device": one_device, "lame": lame, "driver": driver, "model": model,
           "profile": profile, "spared": spared, "not_shown": not_shown, "false": false,
           "nothing": nothing, "no_median": no_median, "outside": outside, "within": within,
           "other_version": other_version}
