@@ -128,7 +128,7 @@ static void print_alike(FILE *stream, const struct runner_run *run, size_t i)
                 test->profiles & runner_profiles[p].bit ? ~runner_profiles[p].required : UINT64_MAX;
         snprintf(text, sizeof text, "You claim '%s'; leave it out if you do not offer this.",
                  impl_capability_word(optional & (~optional + 1)));
-        /* Of a layer for PyTorch the claims are made here. */
+        /* The claims of a layer for PyTorch are made here. */
         if (optional != 0 && !run->options->spec.torch)
             print_named(stream, VERDICT, "", text);
         /* The command stays on one line, so that it can be copied. */

@@ -264,18 +264,14 @@ static void give_reason(struct fleet_node *node, const struct view *view)
         snprintf(node->why, sizeof node->why, "%s %.40s of %.120s: %.120s",
                  validate_verdict_words[view->shown.verdict], view->limit.metric, view->place,
                  text_in(view->json, "reason"));
-}
-
-/* How far the number is from the limit, and what the verdict says about it. */
-static void give_size_and_advice(struct fleet_node *node, const struct view *view)
-{
-    const double is = view->shown.middle;
-    const double limit = is > view->limit.most ? view->limit.most : view->limit.least;
+    /* How far the number is from the limit, and what the verdict says about it. */
+    const double limit =
+        view->shown.middle > view->limit.most ? view->limit.most : view->limit.least;
     const char *likely = text_in(view->json, "likely"), *action = text_in(view->json, "action");
 
-    if (view->shown.verdict == VALIDATE_FAIL && isfinite(is)) {
+    if (view->shown.verdict == VALIDATE_FAIL && isfinite(view->shown.middle)) {
         snprintf(node->far, sizeof node->far, " ");
-        fleet_add_difference(is, limit, view->unit, node->far, sizeof node->far);
+        fleet_add_difference(view->shown.middle, limit, view->unit, node->far, sizeof node->far);
         text_add(node->far, sizeof node->far, " allowed");
     }
     if (view->shown.device >= 0)
@@ -294,7 +290,6 @@ int fleet_limits(const json_t *root, enum validate_verdict cases, struct fleet_n
     size_t count[VALIDATE_VERDICTS] = {0};
 
     for (size_t i = 0; i < json_array_size(limits); ++i) {
-        const bool has_reason = node->why[0] != '\0';
         struct view view;
 
         if (read_limit(json_array_get(limits, i), i, &view, why) != 0 ||
@@ -303,8 +298,6 @@ int fleet_limits(const json_t *root, enum validate_verdict cases, struct fleet_n
         count[view.shown.verdict] += view.limit.binding;
         if (view.limit.binding && view.shown.verdict != VALIDATE_PASS)
             give_reason(node, &view);
-        if (!has_reason && node->why[0] != '\0')
-            give_size_and_advice(node, &view);
     }
     /* A status that its own numbers speak against is no status. */
     const enum validate_machine shown = validate_judge_machine(count, cases);

@@ -4,6 +4,7 @@
 
 #include "command/command.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
