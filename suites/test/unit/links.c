@@ -137,9 +137,8 @@ Test(links, advice_for_an_open_limit)
         const char *again, *words;
     } rows[] = {
         {16, 1, 0.95, 1.05, -INFINITY, 1.02, 0, NULL,
-         "not decided yet: by an estimate, about 100 launches instead of 16 decide it: lockstep "
-         "sweep "
-         "--launches 100. If it stays OPEN, the machine is at the limit"},
+         "not decided yet: by an estimate, about 100 launches instead of 16 decide it: measure "
+         "with --launches 100. If it stays OPEN, the machine is at the limit"},
         {16, 1, 0.95, 1.05, -INFINITY, 1.02, 2, "my.yaml",
          "not decided yet: by an estimate, about 100 launches instead of 16 decide it: run "
          "`lockstep "
@@ -152,7 +151,7 @@ Test(links, advice_for_an_open_limit)
          "not decided yet: by an estimate, about 32 launches instead of 8 decide it: run `lockstep "
          "validate --profile my.yaml --minutes 4`. If it stays OPEN, the machine is at the limit"},
         {3, 1, NAN, NAN, -INFINITY, 2, 0, NULL,
-         "not decided yet: by an estimate, about 5 launches instead of 3 decide it: lockstep sweep "
+         "not decided yet: by an estimate, about 5 launches instead of 3 decide it: measure with "
          "--launches 5. If it stays OPEN, the machine is at the limit"},
         {16, 1, 0.95, 1.05, -INFINITY, 1.001, 0, NULL,
          "at the limit: by an estimate, even 30 times as many launches would not decide"},
