@@ -89,8 +89,6 @@ CLASSES: tuple[tuple[type[BaseException], str], ...] = (
 
 REPLICA = re.compile(r"in replica (\d+) on device (-?\d+)")
 DEVICES = re.compile(r"\b(?:cuda:(\d+)|(cpu))\b")
-
-
 UNUSED = re.compile(r"Parameter indices which did not receive grad for rank \d+:[\d ]*")
 
 
@@ -135,5 +133,5 @@ def report_of(error: BaseException) -> Report:
         report.device_also = others[0] if others else NOWHERE
     if report.status == "fault" and not isinstance(error, (RuntimeError, LayerFault)):
         report.text = one_line(f"{type(error).__name__}: {text}")
-        traceback.print_exception(error)
+        traceback.print_exception(type(error), error, error.__traceback__)
     return report

@@ -229,15 +229,10 @@ def of_ranks(text: str, ranks: int) -> list[str]:
     return [json.dumps(own) for own in found]
 
 
-def has_parallel(module: torch.nn.Module) -> bool:
-    """Whether the description has a `parallel` layer."""
-    return any(isinstance(part, (Parallel, Functional)) for part in module.modules())
-
-
 def read_model(text: str, devices: int, log: Log, device: int | None = None) -> Block:
     """Reads a model. `device`: the device of layers that name none; by default the first one."""
     if device is None:
         device = 0 if devices else HOST
     block = Reader(devices, log).model(text, device)
-    block.recorded = not has_parallel(block)
+    block.recorded = not any(isinstance(part, (Parallel, Functional)) for part in block.modules())
     return block

@@ -123,22 +123,23 @@ class Branch(Layer):
         return self.low * x
 
 
-class Constant(Layer):
-    kind = "constant"
-    inputs = 0
+class Table(Layer):
+    """A weight of rows and columns."""
 
     def read(self, spec: Spec) -> None:
         self.weight = self.parameter(spec, "weight", spec.size("rows"), spec.size("columns"))
+
+
+class Constant(Table):
+    kind = "constant"
+    inputs = 0
 
     def run(self) -> torch.Tensor:
         return self.weight * 1.0
 
 
-class Embedding(Layer):
+class Embedding(Table):
     kind = "embedding"
-
-    def read(self, spec: Spec) -> None:
-        self.weight = self.parameter(spec, "weight", spec.size("rows"), spec.size("columns"))
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
         return functional.embedding(x, self.weight)

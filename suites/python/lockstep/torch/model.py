@@ -34,18 +34,6 @@ class Slot:
 
 
 @dataclass
-class Param:
-    """struct impl_param."""
-
-    name: str
-    dtype: str
-    dims: list[int]
-    device: int
-    buffer: bool
-    frozen: bool
-
-
-@dataclass
 class AdamW:
     """The part of struct impl_step that only AdamW uses."""
 
@@ -138,12 +126,12 @@ class Model:
             raise Refusal("inval", f"no parameter {i}, there are {len(self.slots)}")
         return self.slots[i]
 
-    def param(self, i: int) -> Param:
-        """Describes parameter or buffer i."""
+    def param(self, i: int) -> dict[str, Any]:
+        """Describes parameter or buffer i: struct impl_param."""
         slot = self.slot(i)
         tensor = slot.tensor
-        return Param(slot.name, "f32", slot.dims, number_of(tensor.device), slot.buffer,
-                     not slot.buffer and not tensor.requires_grad)
+        return {"name": slot.name, "dtype": "f32", "dims": slot.dims, "device": number_of(tensor.device),
+                "buffer": slot.buffer, "frozen": not slot.buffer and not tensor.requires_grad}
 
     def set(self, what: str, i: int, array: Array | None) -> None:
         """Sets a value or a gradient."""

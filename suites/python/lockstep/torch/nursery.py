@@ -2,8 +2,9 @@
 
 PyTorch takes seconds to import, and what its first DistributedDataParallel imports takes as long
 again. So the adapter is copied once, before it has used PyTorch (neither CUDA nor autograd's
-threads survive a fork), and the copy imports the layer under test and forks every rank. multiprocessing's fork server is no help:
-it looks for the modules to preload without our sys.path, and is silent when it finds none.
+threads survive a fork), and the copy imports the layer under test and forks every rank.
+multiprocessing's fork server is no help: it looks for the modules to preload without our sys.path,
+and is silent when it finds none.
 """
 from __future__ import annotations
 
@@ -23,8 +24,6 @@ from .under_test import About, Options
 
 MESSAGE = 1 << 16
 MOST_FDS = 65
-# The first DistributedDataParallel imports this module, if PyTorch has it (2.0 and later).
-LATE = ("torch._dynamo",)
 
 
 class Nursery:
@@ -84,12 +83,6 @@ def about(options: Options) -> About | Report:
         return report_of(error)
 
 
-def import_late() -> None:
-    for name in LATE:
-        with contextlib.suppress(ImportError):  # not in this PyTorch: then nothing imports it later either
-            importlib.import_module(name)
-
-
 def become_rank(number: int, fds: list[int], store: str, options: Options) -> NoReturn:
     """Becomes a rank. `fds`: one end for each rank, and one that is closed when the adapter
     ends."""
@@ -102,7 +95,9 @@ def become_rank(number: int, fds: list[int], store: str, options: Options) -> No
 
 
 def start(requests: socket.socket, fds: list[int], store: str, options: Options) -> list[int]:
-    import_late()
+    # The first DistributedDataParallel imports this module, if PyTorch has it (2.0 and later).
+    with contextlib.suppress(ImportError):
+        importlib.import_module("torch._dynamo")
     found = []
     for number in range(len(fds) - 1):
         process = os.fork()

@@ -225,9 +225,8 @@ class Session(adapter.Session):
         return {"n": self.of_rank(request, "params")}
 
     def param(self, request: Request) -> dict[str, Any]:
-        param = self.of_rank(request, "param", request.integer("i"))
-        return {"name": param.name, "dtype": param.dtype, "dims": param.dims,
-                "device": param.device, "buffer": param.buffer, "frozen": param.frozen}
+        param: dict[str, Any] = self.of_rank(request, "param", request.integer("i"))
+        return param
 
     def set(self, request: Request) -> dict[str, Any]:
         self.of_rank(request, "set", request.text("what"), request.integer("i"),

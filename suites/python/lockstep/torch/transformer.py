@@ -7,15 +7,12 @@ import torch
 from torch.nn import functional
 
 from ..errors import Refusal
-from .layers import Embedding, Layer
+from .layers import Embedding, Layer, Table
 from .spec import Spec
 
 
-class Positions(Layer):
+class Positions(Table):
     kind = "positions"
-
-    def read(self, spec: Spec) -> None:
-        self.weight = self.parameter(spec, "weight", spec.size("rows"), spec.size("columns"))
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
         if x.dim() != 3 or x.shape[1] > self.weight.shape[0] or x.shape[2] != self.weight.shape[1]:
