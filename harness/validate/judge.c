@@ -35,8 +35,8 @@ static bool is_slowed(const struct report_point *point)
     return true;
 }
 
-/* Finds a reason why the times of a cell do not count. PASS: there is none. FAIL: results of a
- * launch were compared, and are wrong. */
+/* Finds a reason why the times of a cell do not count. PASS: there is none. UNMEASURED: there
+ * are too few launches. FAIL: results of a launch were compared, and are wrong. */
 static enum validate_verdict find_point_doubt(const struct validate *validate,
                                               const struct report_point *point,
                                               char why[VALIDATE_TEXT])
@@ -70,10 +70,12 @@ static enum validate_verdict find_point_doubt(const struct validate *validate,
         snprintf(why, VALIDATE_TEXT,
                  "it is oversubscribed: more devices than cores, or several "
                  "slots on one GPU");
-    else if (point->n < needed)
-        snprintf(why, VALIDATE_TEXT, "%zu launches, and the profile requires %llu", point->n,
-                 (unsigned long long)needed);
-    return why[0] == '\0' ? VALIDATE_PASS : VALIDATE_INVALID;
+    if (why[0] != '\0')
+        return VALIDATE_INVALID;
+    if (point->n < needed)
+        snprintf(why, VALIDATE_TEXT, "%zu launch%s, and the profile requires %llu", point->n,
+                 point->n == 1 ? "" : "es", (unsigned long long)needed);
+    return why[0] == '\0' ? VALIDATE_PASS : VALIDATE_UNMEASURED;
 }
 
 void validate_judge_numbers(struct validate_judged *judged)
@@ -82,8 +84,8 @@ void validate_judge_numbers(struct validate_judged *judged)
 
     judged->verdict = VALIDATE_OPEN;
     if (judged->launches < needed || !isfinite(judged->lo) || !isfinite(judged->hi)) {
-        snprintf(judged->why, sizeof judged->why, "%zu launches; a bound at 95 %% takes %zu",
-                 judged->launches, needed);
+        snprintf(judged->why, sizeof judged->why, "%zu launch%s; a bound at 95 %% takes %zu",
+                 judged->launches, judged->launches == 1 ? "" : "es", needed);
         return;
     }
     if (judged->lo >= judged->limit->least && judged->hi <= judged->limit->most)

@@ -20,7 +20,7 @@ prints 'REJECTED'
 
 # A metric that was not measured, or cannot be believed, is no pass.
 validate 3 good.yaml three.jsonl
-prints 'INVALID step_time'
+prints 'UNMEASURED step_time'
 prints '3 launches, and the profile requires 6'
 limit step_time 'max: 5.7 us' "$cell" binding 'statistic: typical' | profile any.yaml 'cores: 4' ''
 validate 3 any.yaml three.jsonl
@@ -29,9 +29,9 @@ validate 3 any.yaml simulated.jsonl
 prints 'it is of times that are simulated, not measured'
 limit step_time 'max: 100 s' 'workload: tutorial' binding 'statistic: typical' |
     profile all.yaml 'cores: 4' ''
-validate 3 all.yaml flaky.jsonl
-prints 'INVALID .* of its 6 launches are not verified'
-prints 'NOT SHOWN'
+validate 1 all.yaml flaky.jsonl
+prints 'FAIL .* wrong numbers: launch [0-9]*, index '
+prints 'REJECTED'
 limit step_time 'max: 100 s' 'workload: tutorial, batch: 12345' binding 'statistic: typical' |
     profile nowhere.yaml
 validate 3 nowhere.yaml old.jsonl
