@@ -58,7 +58,7 @@ test_good() {
     has out/summary.md '| lockstep plain / PyTorch plain | 0.49 |'
     has out/summary.md '| PyTorch DDP over gloo, tuned, 2 processes | 150'
     has out/summary.md '| torch.mm alone, 15 rows | 30.0'
-    has out/index.html '>lockstep 2 / PyTorch DDP 2: 0.31 [0.21, 0.42]<'
+    has out/index.html '>0.31 [0.21, 0.42]: lockstep 2 / PyTorch DDP 2<'
     has out/index.html '<figure'
     has out/index.html "a step of lockstep takes 0.31 [0.21, 0.42] of the time of PyTorch&#39;s fastest program (mlp:8,4, batch 30)."
     has_not out/index.html 'busy'
@@ -114,10 +114,10 @@ test_math() {
     has out/summary.md '| PyTorch plain, attention in steps, 1 process | '
     has out/summary.md '| lockstep 1 / PyTorch in steps | 1.0'
     has out/summary.md '| PyTorch in steps / PyTorch plain | 0.49 |'
-    has out/index.html '], MET<'
+    has out/index.html '>MET '
     changed f32.json "${gpu[@]}" -e 's/"math": "tf32"/"math": "f32"/'
     report 0 f32.json
-    has_not out/index.html '], MET<'
+    has_not out/index.html '>MET '
     rm -rf out
     refused "'math' is 'bf16', not f32 or tf32" -e 's/"devices": 2,$/&\n "math": "bf16",/'
     refused "'math' is missing, no text" -e 's/"devices": 2,$/&\n "math": 32,/'
@@ -136,7 +136,7 @@ test_arms() {
     has out/summary.md '| lockstep 2 / products alone 2 | 1.08 | \[1.06, 1.10\] | 6 | torch.mm alone, 2 x 1024 rows (1.13.0), in 6 of 6 |'
     has out/summary.md "| speed-up, lockstep's over that of products | 0.97 |"
     has out/summary.md '(1.13.0) | - | - | - | absent: PyTorch 1.13.0 has no torch.compile |'
-    has out/index.html ">lockstep 2 / PyTorch's fastest: 0.77 [0.77, 0.77], MET<"
+    has out/index.html ">MET 0.77 [0.77, 0.77]: lockstep 2 / PyTorch's fastest<"
     example=$arms
     # The compiled program is slower than plain, and passes: it is not the fastest any more.
     changed slow.json -e 's/"step_ns": \[\(69\|70\|71\)000000\]/"step_ns": [90000000]/'
