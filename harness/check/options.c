@@ -256,12 +256,11 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
     options->by_default = options->profiles == 0 && !options->mutants && options->only[0] == '\0' &&
                           options->area[0] == '\0';
     /* A layer for PyTorch has nothing but ranks. */
-    if (options->by_default && options->spec.torch && options->spec.name) {
-        options->profiles = PROFILE_DDP;
-        options->by_default = false;
-    }
+    static const unsigned defaults[] = {ALL_PROFILES, PROFILE_DDP};
+    const bool is_layer = options->by_default && options->spec.torch && options->spec.name;
+
     if (options->profiles == 0)
-        options->profiles = ALL_PROFILES;
+        options->profiles = defaults[is_layer];
     if (!options->has_devices && options->spec.kind == IMPL_SPEC_REFERENCE)
         snprintf(options->devices, sizeof options->devices, "virt:8");
     /* Several processes may run at the same time if the jobs need nothing but cores. Other devices

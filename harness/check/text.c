@@ -101,7 +101,9 @@ static void print_alike(FILE *stream, const struct runner_run *run, size_t i)
 {
     const struct runner_result *result = &run->result[i];
     const struct check_case *test = result->test;
-    uint64_t optional = test->obligation == MAY ? test->needs : 0;
+    /* The claims of a layer for PyTorch are made here, not by its author. */
+    const bool claimed = test->obligation == MAY && !run->options->spec.torch;
+    uint64_t optional = claimed * test->needs;
     char text[8 * RUNNER_TEXT];
     size_t n;
     char *ids = runner_alike(run->result, run->n, i, &n);
@@ -128,8 +130,7 @@ static void print_alike(FILE *stream, const struct runner_run *run, size_t i)
                 test->profiles & runner_profiles[p].bit ? ~runner_profiles[p].required : UINT64_MAX;
         snprintf(text, sizeof text, "You claim '%s'; leave it out if you do not offer this.",
                  impl_capability_word(optional & (~optional + 1)));
-        /* The claims of a layer for PyTorch are made here. */
-        if (optional != 0 && !run->options->spec.torch)
+        if (optional != 0)
             print_named(stream, VERDICT, "", text);
         /* The command stays on one line, so that it can be copied. */
         if (runner_area_of(test->rule)) {

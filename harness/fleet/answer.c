@@ -36,15 +36,6 @@ static size_t number_in_name(const char *name)
     return at;
 }
 
-static bool is_next_name(const char *name, const char *next)
-{
-    const size_t at = number_in_name(name);
-
-    return strlen(name) == strlen(next) && at == number_in_name(next) &&
-           strncmp(name, next, at) == 0 &&
-           strtoull(next + at, NULL, 10) == strtoull(name + at, NULL, 10) + 1;
-}
-
 /* "node0021 (26 % slower than the others), node[0033-0040] (no verdict)": n reasons, in order. */
 static void print_reasons(FILE *to, const struct reason reason[], size_t n)
 {
@@ -52,9 +43,17 @@ static void print_reasons(FILE *to, const struct reason reason[], size_t n)
         const char *const name = reason[i].node->name;
         const bool first = i == 0 || strcmp(reason[i - 1].words, reason[i].words) != 0;
 
-        for (last = i; last + 1 < n && strcmp(reason[i].words, reason[last + 1].words) == 0 &&
-                       is_next_name(reason[last].node->name, reason[last + 1].node->name);)
-            ++last;
+        const size_t at = number_in_name(name);
+
+        for (last = i; last + 1 < n; ++last) {
+            const char *const here = reason[last].node->name, *next = reason[last + 1].node->name;
+
+            if (strcmp(reason[i].words, reason[last + 1].words) != 0 ||
+                strlen(here) != strlen(next) || at != number_in_name(next) ||
+                strncmp(here, next, at) != 0 ||
+                strtoull(next + at, NULL, 10) != strtoull(here + at, NULL, 10) + 1)
+                break;
+        }
         fputs(i == 0 ? "" : first ? ", " : " ", to);
         if (last == i)
             fputs(name, to);

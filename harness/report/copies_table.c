@@ -192,16 +192,25 @@ static void cell_of_copy(struct grid *grid, double speed, enum of of)
         grid_cell(grid, "number", "-");
 }
 
+/* The index of a device in the list and its name, "2 (cuda:5)". */
+static void cell_of_end(struct grid *grid, const struct record_run *run, int end)
+{
+    const int device = end - COPIES_DEVICE;
+    const bool named = device >= 0 && device < run->n_slots;
+
+    grid_cell(grid, "text",
+              end == COPIES_HOST ? "host"
+              : named            ? "%d (%s)"
+                                 : "%d",
+              device, named ? run->slot[device].name : "");
+}
+
 static void add_set(struct grid *grid, const struct report *report, const struct copies_set *set,
                     int devices)
 {
-    const struct record_run *run = set->row->run;
     const int ends = COPIES_DEVICE + set->devices;
 
     for (int from = 0; from < ends; ++from) {
-        const int device = from - COPIES_DEVICE;
-        const bool named = device >= 0 && device < run->n_slots;
-
         if (from > 0 && report->nvbandwidth)
             grid_line(grid);
         for (enum of of = HERE; of < OFS; ++of) {
@@ -212,12 +221,7 @@ static void add_set(struct grid *grid, const struct report *report, const struct
             if (!any)
                 continue;
             grid_row(grid, "");
-            /* the index of a device in the list and its name, "2 (cuda:5)" */
-            grid_cell(grid, "text",
-                      from == COPIES_HOST ? "host"
-                      : named             ? "%d (%s)"
-                                          : "%d",
-                      device, named ? run->slot[device].name : "");
+            cell_of_end(grid, set->row->run, from);
             if (report->nvbandwidth)
                 grid_cell(grid, "text", "%s", of_names[of]);
             for (int to = 0; to < COPIES_DEVICE + devices; ++to)

@@ -28,6 +28,8 @@ static error_t check_files(int key, char *value, struct argp_state *state)
 
 static int check_profile(const char *command, const char *name, char *const records[], size_t n)
 {
+    static const char *const already[] = {"what is expected fails", "these records fail"},
+                             *const width[] = {"OK", "WIDE"}, *const manner[] = {"worse", "slower"};
     char path[PROFILE_PATH], bound[96], worst[QUANTITY_TEXT];
     struct validate_firing firing;
     struct text_error why = {{0}};
@@ -58,21 +60,19 @@ static int check_profile(const char *command, const char *name, char *const reco
 
         binding += limit->binding;
         speeds += limit->binding && speed;
-        if (firing.fires)
-            printf("%s:%d: %s %s: ", name, limit->line, limit->metric, bound);
-        if (firing.fires && limit->row->fact) {
-            printf("OK: would fail at %s\n", quantity_words(limit->row->worst, kind, worst));
-        } else if (firing.fires && more <= 0) {
-            printf("can fail: %s it already\n",
-                   n > 0 ? "these records fail" : "what is expected fails");
-        } else if (firing.fires) {
-            printf("%s: would fail if %.*f %% %s\n", wide ? "WIDE" : "OK", more < 1, more,
-                   speed ? "slower" : "worse");
-        } else {
+        if (!firing.fires) {
             command_complain(command, "%.120s:%d: %s %s: %s", path, limit->line, limit->metric,
                              bound, firing.why);
             verdict = EXIT_FAILED;
+            continue;
         }
+        printf("%s:%d: %s %s: ", name, limit->line, limit->metric, bound);
+        if (limit->row->fact)
+            printf("OK: would fail at %s\n", quantity_words(limit->row->worst, kind, worst));
+        else if (more <= 0)
+            printf("can fail: %s it already\n", already[n > 0]);
+        else
+            printf("%s: would fail if %.*f %% %s\n", width[wide], more < 1, more, manner[speed]);
     }
     if (status == 0 && binding > 0 && speeds == 0)
         command_say(stderr, 2, "%s: NOTE: no limit on speed binds: slow machines pass", command);
