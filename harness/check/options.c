@@ -61,8 +61,8 @@ static const struct command_option option_table[] = {
      "with --launcher: at most so many ranks in a process; not with --processes", COMMAND_SIZE,
      VALUE(world.per_process), .least = 1, .most = IMPL_MAX_DEVICES, .group = COMMAND_RARE},
     {"profile", 'p', "NAME,..",
-     "primitives, dataparallel, ddp or all (default: the first two, and ddp if the implementation "
-     "declares it; with --only, --area or --mutants: all)",
+     "primitives, dataparallel, ddp or all (default: ddp for torch:..; else the first two, and ddp "
+     "if declared; with --only, --area or --mutants: all)",
      COMMAND_TEXT, OPTION(profile), .group = COMMAND_WHAT},
     {"area", 'a', "NAME,..",
      "only cases of these areas: the first word of an id, like SPLIT or DDP", COMMAND_TEXT,

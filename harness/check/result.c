@@ -48,20 +48,13 @@ static bool asks_for(const struct runner_run *run, const struct runner_profile *
 
 /* A case whose needs are not claimed gets its verdict without a process: it is skipped, unless it
  * is a part of a profile that was asked for and requires them. */
-static void judge_needs(struct runner_result *result, uint64_t claimed, uint64_t demanded,
-                        bool launched)
+static void judge_needs(struct runner_result *result, uint64_t claimed, uint64_t demanded)
 {
     const uint64_t missing = result->test->needs & ~claimed;
     const uint64_t first = (missing & demanded) != 0 ? missing & demanded : missing;
     const char *word = impl_capability_word(first & (~first + 1));
 
     result->reason[0] = '\0';
-    if (launched && (result->test->needs & IMPL_CAP_DDP) == 0) {
-        result->verdict = CHECK_SKIP;
-        snprintf(result->reason, sizeof result->reason,
-                 "it has no ranks: nothing of it is between processes");
-        return;
-    }
     if (missing == 0)
         return;
     if (result->test->obligation == MAY || (missing & demanded) == 0) {
@@ -113,7 +106,7 @@ int runner_prepare(struct runner_run *run, const struct check_case *const tests[
             continue;
         add_result(run, tests[i]);
         if (run->cause[0] == '\0') {
-            judge_needs(result, run->is.about.capabilities, required, options->launcher[0] != '\0');
+            judge_needs(result, run->is.about.capabilities, required);
             continue;
         }
         result->verdict = run->blame ? CHECK_FAIL : CHECK_BROKEN;
