@@ -349,8 +349,9 @@ PAGES: dict[str, tuple[Row, ...]] = {
     ),
     "docs/scaling.md": (
         BOOTSTRAP, BUILD, ON_PATH,
-        Row("lockstep sweep --workload mlp:1024,1024,1024,1024 --batch 256,1024 --mode plain,dp,ddp --seconds 0.3 --launches 6 --out my.jsonl",
-            swap=(("mlp:1024,1024,1024,1024 --batch 256,1024", "mlp:8,8 --batch 8,16"), (" --seconds 0.3 --launches 6", " --launches 6" + CELL)),
+        Row("lockstep sweep --workload mlp:1024,1024,1024,1024 --workload cnn --batch 256,1024 --mode plain,plain-mt,dp,ddp --seconds 0.3 --launches 6 --out my.jsonl",
+            swap=(("mlp:1024,1024,1024,1024 --workload cnn --batch 256,1024", "mlp:8,8 --workload mlp:9,9 --batch 8,16"),
+                  (" --seconds 0.3 --launches 6", " --launches 6" + CELL)),
             leaves={"my.jsonl": '"schema":"lockstep/end/1.1"'}),
         Row("lockstep report my.jsonl --slide --out my-report", prints=(PAGE,),
             leaves={"my-report/index.html": "verified", "my-report/slide.png": "PNG", "my-report/slide.svg": "<svg"}),
