@@ -98,6 +98,8 @@ ON_PATH = Row("PATH=$PWD/build/release/harness:$PATH", swap=(("$PWD/build/releas
 SIMULATE = Row("scripts/gpu-check --simulate build/release --quick",
                not_run="it takes two cores for a while: scripts.gpu-check.simulated runs it")
 
+WORKFLOW = ".github/workflows/lockstep.yml"
+
 PAGES: dict[str, tuple[Row, ...]] = {
     "README.md": (
         Row("scripts/demo", not_run="it builds, and takes minutes: cli.demo runs it"),
@@ -160,23 +162,26 @@ PAGES: dict[str, tuple[Row, ...]] = {
             r"Outside: input size \[10, 5\] output_size \[10, 2\]\n\Z")),
     ),
     "docs/ci.md": (
-        BOOTSTRAP,
-        Row("scripts/build release", not_run="it builds: scripts.environment runs it"),
-        ON_PATH,
+        BOOTSTRAP, BUILD, ON_PATH,
         Row("lockstep check", more=" --area SPLIT", prints=(r"^PASS ",)),
-        SIMULATE,
+        Row("lockstep check --impl mutant:M10-average --area GRAD", status=(1,), prints=(r"^FAIL +GRAD-01\.ones",)),
         Row("mkdir -p .github/workflows && cp docs/accept/github.yml .github/workflows/lockstep.yml",
-            swap=(("docs/", '"$SOURCE"/docs/'),), leaves={".github/workflows/lockstep.yml": "runs-on: ubuntu-"}),
+            swap=(("docs/", '"$SOURCE"/docs/'),), leaves={WORKFLOW: "runs-on: ubuntu-"}),
+        Row("sed -i '/# The same rules on GPUs/,$d' .github/workflows/lockstep.yml", leaves={WORKFLOW: "name: without-gpu"},
+            checks=(f"! grep -q gpu-check {WORKFLOW}", f"! grep -q self-hosted {WORKFLOW}")),
+        Row("sed -i 's/lockstep check --profile all/& --impl mutant:M10-average/' .github/workflows/lockstep.yml",
+            leaves={WORKFLOW: "lockstep check --profile all --impl mutant:M10-average --format junit"},
+            checks=(f"! grep -q 'all --format' {WORKFLOW}",)),
         Row("lockstep check --impl torch:my_layers:MyLayer", needs="torch", before=(LAYER,), swap=(WITH_PYTORCH,),
             more=" --only DDP-05.range", prints=(r"^PASS +my_layers\.MyLayer",)),
         Row("lockstep check --impl ./libvendor_dp.so", before=(MY_LAYER + " && mv it.so libvendor_dp.so",),
             more=" --only SPLIT-01.sizes", prints=("^PASS ",)),
         Row("lockstep check --impl exec:'python3 adapter.py'", more=" --only SPLIT-01.sizes", prints=("^PASS ",), before=(PYTHON_ADAPTER,)),
         Row("lockstep check --devices cuda:all || [ $? = 77 ]", swap=(("check", "check --area SPLIT"),)),
-        Row("lockstep check --format junit --out check.xml", more=" --area SPLIT", leaves={"check.xml": "<testcase"},
-            checks=(XML + "check.xml",)),
-        Row("lockstep check --format annotations", more=" --area SPLIT", prints=("^::notice",)),
-        Row("lockstep check --format md --out check.md", more=" --area SPLIT", leaves={"check.md": "PASS"}),
+        Row("scripts/build release", not_run="it builds: scripts.environment runs it"),
+        SIMULATE,
+        Row("cp docs/accept/github.yml .github/workflows/lockstep.yml", swap=(("docs/", '"$SOURCE"/docs/'),),
+            leaves={WORKFLOW: "self-hosted, linux, gpu"}),
     ),
     "docs/collectives.md": (
         Row("lockstep sweep --collective allreduce --devices virt:4 --counts 2,4 --sizes 8:16Mi:x4 --launches 6 --out coll.jsonl",
