@@ -102,15 +102,20 @@ WORKFLOW = ".github/workflows/lockstep.yml"
 
 PAGES: dict[str, tuple[Row, ...]] = {
     "README.md": (
+        BOOTSTRAP,
+        Row("pip install '.[pytest,torch]'", not_run=NETWORK),
+        Row("lockstep check --impl torch:my_layers:MyLayer", needs="torch", before=(LAYER,), swap=(WITH_PYTORCH,),
+            more=" --only DDP-05.range", prints=(r"^PASS +my_layers\.MyLayer",)),
+        Row("lockstep check --impl torch --only DDP-09.two_backwards", needs="torch", swap=(WITH_PYTORCH,), status=(1,),
+            prints=("element 0 is 3 .* must be 7.5 ",)),
         Row("scripts/demo", not_run="it builds, and takes minutes: cli.demo runs it"),
         Row("scripts/test", not_run="it runs this test: scripts.environment runs it"),
-        BOOTSTRAP, BUILD, ON_PATH,
+        BUILD, ON_PATH,
         Row("lockstep check", more=" --area SPLIT", prints=(r"^PASS ",)),
         Row("lockstep sweep --devices virt:2 --batch 32,512 --seconds 0.2 --launches 6 --out my.jsonl",
             swap=((" --seconds 0.2 --launches 6", " --launches 2" + CELL),), more=" --workload mlp:8,8",
             leaves={"my.jsonl": '"schema":"lockstep/end/1.1"'}, checks=('grep -q \'"global_batch":512.*"status":"ok"\' my.jsonl',)),
         Row("lockstep report my.jsonl --out my-report", prints=(PAGE,), leaves={"my-report/index.html": "verified"}),
-        SIMULATE,
     ),
     "docs/accept.md": (
         Row("mkdir verdicts && echo node001 >nodes.txt", leaves={"nodes.txt": "^node001$"}),
