@@ -1,8 +1,8 @@
 # map.gp: efficiency of the bound: a panel per workload and mode, a cell per devices and batch.
 #
-# The stronger the colour, the nearer to the bound. Hatched: too noisy. Grey: more devices than cores, or
+# The stronger the colour, the nearer to the bound. Hatched: not certain. Grey: more devices than cores, or
 # simulated. Columns: place of the devices and of the batch, percent, half of its interval (-1:
-# none), 0: counts, 1: too noisy, 2: grey, 1: a launch was disturbed.
+# none), 0: counts, 1: not certain, 2: grey, 1: a launch was disturbed.
 x_name = "devices"
 y_name = "batch"
 array shade[6] = [0xe3d5f5, 0xd0bcec, 0xb9a2e0, 0x9f86cf, 0x7560b5, 0x54278f]
@@ -10,7 +10,7 @@ step_of(v) = v < 20 ? 1 : v < 40 ? 2 : v < 60 ? 3 : v < 75 ? 4 : v < 90 ? 5 : 6
 # As it is written: 89.6 is 90.
 fill_of(v, state) = state > 1 ? 0xe4e4e4 : state > 0 ? 0xffffff : shade[step_of(floor(v + 0.5))]
 ink_of(v, state) = state > 1 ? 0x6b6b6b : state > 0 || step_of(floor(v + 0.5)) < 5 ? 0x1a1a1a : 0xfffffe
-# Below the panel, unless the cell is too noisy.
+# Below the panel, unless the cell is not certain.
 only(y, state) = state == 1 ? y : -9
 set autoscale
 unset logscale

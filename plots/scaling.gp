@@ -5,8 +5,8 @@
 x_name = "devices"
 # A slide has no caption.
 array bars[4] = ["", "", "; bars: smallest to largest launch", "; bars: 95 % intervals over launches"]
-array hollow[4] = ["", "; hollow: too noisy to count", "; hollow: devices share cores or GPUs", \
-    "; hollow: too noisy, or devices share cores or GPUs"]
+array hollow[4] = ["", "; hollow: not certain", "; hollow: devices share cores or GPUs", \
+    "; hollow: not certain, or devices share cores or GPUs"]
 x_name = exists("bars_1") ? x_name.bars[int(bars_1) + 1].hollow[int(hollow_1) + 1] : x_name
 y_name = "speed-up over one device (log scale)"
 set autoscale # ranges of what was drawn before would leave out points

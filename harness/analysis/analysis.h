@@ -178,13 +178,14 @@ struct report_run {
 /* How far launches lie from the median of their cell, over all cells, as the logarithm of a ratio.
  * spread is about a standard deviation. least is the smallest change (a ratio less 1) that a
  * comparison of two files with as many launches of a cell can detect. NaN: no cell has enough
- * launches. open counts the cells, of those that have a verified launch, whose step has no narrow
- * interval; open_ratios the speed-ups that do not count (report_counts). widest is the widest
- * interval of a step, over its median. */
+ * launches. open counts the cells, of those that have a verified launch, whose step is not certain;
+ * open_ratios the speed-ups. widest is the widest interval of a step, over its median. disturbed
+ * counts launches. */
 struct report_noise {
     double spread, least, widest;
     size_t cells, open;
     size_t ratios, open_ratios;
+    size_t disturbed;
 };
 
 struct check_record;
@@ -255,8 +256,6 @@ int report_noise_make(struct report *report);
 int report_copies_make(struct report *report); /* the sets on most devices come first */
 /* The fewest launches whose median says something about each of them, and that have an interval. */
 enum { REPORT_LEAST_OF_CELL = 3, REPORT_LEAST_OF_INTERVAL = 6 };
-/* An interval that is wider than this share of the median step cannot show a small change. */
-#define REPORT_WIDE 0.20
 /* The value of which nothing is known. */
 extern const struct report_value report_unknown;
 /* The median and the range of n values, one per launch. It sorts values. */
@@ -303,9 +302,10 @@ struct report_steal_source {
 };
 extern const struct report_steal_source report_steal_sources[REPORT_STEAL_SOURCES];
 double report_share_of(const struct record_cell *cell, const struct report_steal_source *to);
-/* Whether a use took more than that of a verified launch; of any launch of a point. */
+/* Whether a use took more than that of a verified launch. */
 bool report_disturbed(const struct report_row *row);
-bool report_point_disturbed(const struct report_point *point);
+/* Whether a launch of the point failed. A skipped launch did not fail. */
+bool report_point_failed(const struct report_point *point);
 /* "FAILED (crashed): why" for a launch that is not verified. */
 const char *report_failure_words(const struct report_row *row, char text[REPORT_CELL_TEXT]);
 
@@ -390,24 +390,45 @@ struct report_base {
  * false after the last. */
 bool report_base_next(const struct report_group *group, size_t at[3], struct report_base *base);
 
-/* ---- the answer: analysis/answer.c -------------------------------------------------------- */
+/* ---- doubt: analysis/doubt.c -------------------------------------------------------------- */
 
+/* Why a number is not called certain, or 0: the first reason that holds. */
+enum report_doubt {
+    REPORT_CERTAIN,
+    REPORT_DOUBT_FAILED,    /* a launch of the point failed; of a ratio, or of its base */
+    REPORT_DOUBT_FEW,       /* too few launches for an interval */
+    REPORT_DOUBT_BEYOND,    /* a speed-up that is not possible */
+    REPORT_DOUBT_DISTURBED, /* too many of its launches, or pairs, were disturbed */
+    REPORT_DOUBT_WIDE,      /* its interval is too wide */
+    REPORT_DOUBTS
+};
+extern const char *const report_doubt_words[REPORT_DOUBTS];
+/* The limit of the share of launches, or pairs, that were disturbed. If up to a quarter of them are
+ * pushed to one side, their median is still between the 33rd and the 67th percentile of the
+ * others. */
+#define REPORT_DISTURBED_MOST 0.25
+/* The limit of the width of an interval, as a share of its median: about 10 % to each side. It is
+ * relative, because a width in points of what is possible would pass any setting that is slow. */
+#define REPORT_WIDE 0.20
+enum report_doubt report_doubt_of(const struct report_point *point, int metric);
+/* How many of its launches, or of its pairs, were disturbed. */
+size_t report_count_disturbed(const struct report_point *point, int metric);
 /* Whether its whole efficiency, or without an interval its middle, is so far above its bound that
  * the time of its base cannot be right. */
 bool report_beyond(const struct report_point *point);
-/* Whether the interval of its efficiency is narrower than REPORT_WIDE of its bound, and not beyond
- * it. Otherwise the point is too noisy to say how fast it is. */
-bool report_counts(const struct report_point *point);
-/* "8 of 12 step times and 3 of 8 speed-ups are too noisy"; call it only if one is. */
+
+/* ---- the answer: analysis/answer.c -------------------------------------------------------- */
+
+/* "8 of 12 step times and 3 of 8 speed-ups are not certain"; call it only if one is. */
 const char *report_noise_words(const struct report *report, char text[REPORT_CELL_TEXT]);
 
 /* How much faster several devices are than one. A setting is a point on several devices that has a
  * base; if any setting has separate cores or GPUs, only those with them are counted. */
 struct report_answer {
-    size_t settings, noisy; /* noisy: those that are too noisy */
-    bool crowded;           /* no setting has separate cores or GPUs */
-    /* The largest speed-up, and the smallest share of a bound, of the settings that are not too
-     * noisy; else of those not beyond their bound; else of all. NULL: there is no setting. */
+    size_t settings, certain; /* certain: those whose speed-up is (report_doubt_of) */
+    bool crowded;             /* no setting has separate cores or GPUs */
+    /* The largest speed-up, and the smallest share of a bound, of the settings that are certain;
+     * else of those not beyond their bound; else of all. NULL: there is no setting. */
     const struct report_point *best, *farthest;
     /* A setting with a larger speed-up that counts less; NULL: none. */
     const struct report_point *larger;
@@ -421,10 +442,10 @@ struct report_answer report_answer_of(const struct report *report);
 const char *report_answer_words(const struct report *report, char text[REPORT_CELL_TEXT]);
 /* Why nothing can be said about scaling. */
 extern const char report_no_setting[];
-/* Appends why a number of so many launches is not certain, and how to measure it again: "Measured
- * once, so not certain: sweep again with --launches 6." */
+/* Appends why a number is not certain, and how to measure it again: "Measured once, so not certain:
+ * sweep again with --launches 6." */
 void report_add_doubt(char text[REPORT_CELL_TEXT], const struct report_counts *counts,
-                      size_t launches);
+                      const struct report_point *point, int metric);
 /* "2 devices train mlp 1.91 times as fast as one (1.90 to 1.93; batch 64; at most 2.00 is
  * possible)"; other ends are "as fast as is possible: 2.00)" and "more than is possible, ...)". */
 const char *report_training_words(const struct report *report, const struct report_point *point,

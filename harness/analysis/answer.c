@@ -44,20 +44,6 @@ const char *report_devices_words(const struct report_point *point, char text[REP
     return text;
 }
 
-bool report_beyond(const struct report_point *point)
-{
-    const struct report_value *value = &point->value[REPORT_EFFICIENCY];
-    const double least = value->range == REPORT_INTERVAL ? value->lo : value->middle;
-
-    return least > (2 - REPORT_AT_BOUND) * point->bound;
-}
-
-bool report_counts(const struct report_point *point)
-{
-    return report_resolved(&point->value[REPORT_EFFICIENCY], 2 * REPORT_WIDE * point->bound) &&
-           !report_beyond(point);
-}
-
 static bool is_setting(const struct report_point *point)
 {
     return point->key->n_devices > 1 && !report_is_cores(point) && isfinite(report_of_bound(point));
@@ -95,7 +81,7 @@ const char *report_training_words(const struct report *report, const struct repo
                strcmp(point->row->run->scaling, "weak") == 0 ? " per device" : "");
     if (report_beyond(point))
         report_add(text, "more than is possible, %.2f: one device was disturbed)", possible);
-    else if ((report_counts(point) ? value->hi : value->middle) >= possible)
+    else if ((report_doubt_of(point, REPORT_SPEEDUP) ? value->middle : value->hi) >= possible)
         report_add(text, "as fast as is possible: %.2f)", possible);
     else
         report_add(text, "at most %.2f is possible)", possible);
@@ -116,10 +102,20 @@ static void add_again(char text[REPORT_CELL_TEXT], const struct report_counts *c
 }
 
 void report_add_doubt(char text[REPORT_CELL_TEXT], const struct report_counts *counts,
-                      size_t launches)
+                      const struct report_point *point, int metric)
 {
+    const enum report_doubt doubt = report_doubt_of(point, metric);
+    const size_t launches = report_is_ratio(metric) ? point->value[metric].n : point->verified;
+
     report_add(text, "%s", text[0] != '\0' ? " " : "");
-    if (launches == 0)
+    if (doubt == REPORT_DOUBT_FAILED) {
+        report_add(text, "A launch of it failed, so not certain: go on with --resume.");
+        return;
+    }
+    if (doubt == REPORT_DOUBT_DISTURBED)
+        report_add(text, "%zu of its %zu launches were disturbed, too many to be certain",
+                   report_count_disturbed(point, metric), launches);
+    else if (launches == 0)
         report_add(text, "Not measured in the launches of its base, so not certain");
     else if (launches == 1)
         report_add(text, "Measured once, so not certain");
@@ -141,7 +137,7 @@ const char *report_noise_words(const struct report *report, char text[REPORT_CEL
     if (noise->open_ratios > 0)
         report_add(text, "%s%zu of %zu speed-ups", noise->open > 0 ? " and " : "",
                    noise->open_ratios, noise->ratios);
-    report_add(text, " %s too noisy", noise->open + noise->open_ratios == 1 ? "is" : "are");
+    report_add(text, " %s not certain", noise->open + noise->open_ratios == 1 ? "is" : "are");
     return text;
 }
 
@@ -149,13 +145,13 @@ const char *report_noise_words(const struct report *report, char text[REPORT_CEL
 static void add_certainty(const struct report *report, struct report_answer *answer)
 {
     const struct report_value *value = &answer->best->value[REPORT_SPEEDUP];
-    const size_t certain = answer->settings - answer->noisy;
+    const size_t certain = answer->certain, doubtful = answer->settings - certain;
     char *text = answer->rest;
     const bool noisy = report->noise.open + report->noise.open_ratios > 0;
     const char *space = text[0] != '\0' ? " " : "";
 
     /* Without these words, a slow setting that is certain would speak for all that are not. */
-    if (certain > 0 && answer->noisy > 0 && (answer->larger || value->hi < 1.0))
+    if (certain > 0 && doubtful > 0 && (answer->larger || value->hi < 1.0))
         report_add(answer->first,
                    certain == 1 ? ", the only setting that is certain enough"
                                 : ", the best of the %zu settings that are certain enough",
@@ -167,11 +163,11 @@ static void add_certainty(const struct report *report, struct report_answer *ans
     if (answer->crowded)
         report_add(text, "%sThis is no evidence of speed: %s.", space,
                    report_crowding(answer->best->row));
-    else if (answer->noisy == answer->settings)
-        report_add_doubt(text, &report->counts, value->n);
-    else if (answer->noisy > 0) {
-        report_add(text, "%s%zu of %zu settings on several devices %s too noisy to count", space,
-                   answer->noisy, answer->settings, answer->noisy == 1 ? "was" : "were");
+    else if (certain == 0)
+        report_add_doubt(text, &report->counts, answer->best, REPORT_SPEEDUP);
+    else if (doubtful > 0) {
+        report_add(text, "%s%zu of %zu settings on several devices %s not certain enough to count",
+                   space, doubtful, answer->settings, doubtful == 1 ? "was" : "were");
         if (answer->larger)
             report_add(text, " (a larger number, %s, %s)",
                        report_ratio(report_middle(answer->larger, REPORT_SPEEDUP), WORD),
@@ -185,8 +181,7 @@ static void add_certainty(const struct report *report, struct report_answer *ans
     } else if (report->counts.verified == report->counts.planned) {
         report_add(text, "Nothing has to be measured again");
         if (answer->settings > 1)
-            report_add(text, ": none of %zu settings on several devices was too noisy",
-                       answer->settings);
+            report_add(text, ": all %zu settings on several devices are certain", answer->settings);
         report_add(text, ".");
     }
 }
@@ -202,13 +197,13 @@ struct report_answer report_answer_of(const struct report *report)
                                              !report_oversubscribed(&report->point[i]));
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
-        const int weight = report_counts(point) ? 2 : !report_beyond(point);
+        const int weight = report_doubt_of(point, REPORT_SPEEDUP) ? !report_beyond(point) : 2;
         const double speed = report_middle(point, REPORT_SPEEDUP);
 
         if (!is_setting(point) || (!answer.crowded && report_oversubscribed(point)))
             continue;
         ++answer.settings;
-        answer.noisy += weight < 2;
+        answer.certain += weight == 2;
         if (weight > most) {
             most = weight;
             answer.best = answer.farthest = point;
@@ -237,7 +232,8 @@ struct report_answer report_answer_of(const struct report *report)
     report_add(answer.rest, "%s", answer.rest[0] != '\0' ? "." : "");
     if (!answer.best)
         return answer;
-    report_training_words(report, answer.best, answer.first);
+    report_add(answer.first, "%s%s", answer.crowded || answer.certain == 0 ? "Not certain: " : "",
+               report_training_words(report, answer.best, PHRASE));
     add_certainty(report, &answer);
     return answer;
 }

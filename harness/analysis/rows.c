@@ -225,13 +225,12 @@ bool report_disturbed(const struct report_row *row)
     return any;
 }
 
-bool report_point_disturbed(const struct report_point *point)
+bool report_point_failed(const struct report_point *point)
 {
-    bool any = false;
-
-    for (size_t i = 0; i < point->n && !any; ++i)
-        any = report_disturbed(&point->row[i]);
-    return any;
+    for (size_t i = 0; i < point->n; ++i)
+        if (!point->row[i].verified && point->row[i].cell->status != RECORD_SKIPPED)
+            return true;
+    return false;
 }
 
 const char *report_failure_words(const struct report_row *row, char text[REPORT_CELL_TEXT])

@@ -17,6 +17,8 @@ int report_noise_make(struct report *report)
     size_t n = 0, cells = 0;
 
     report->noise = (struct report_noise){.spread = NAN, .least = NAN};
+    for (size_t i = 0; i < report->n_all; ++i)
+        report->noise.disturbed += report_disturbed(&report->row[i]);
     for (size_t i = 0; off && launches && i < all; ++i) {
         const struct report_point *point =
             i < training ? &report->point[i] : &report->collectives->point[i - training];
@@ -25,10 +27,10 @@ int report_noise_make(struct report *report)
         if (point->verified == 0)
             continue;
         ++report->noise.cells;
-        report->noise.open += !report_resolved(step, 2 * REPORT_WIDE * step->middle);
+        report->noise.open += report_doubt_of(point, REPORT_STEP) != REPORT_CERTAIN;
         if (point->base && point->base != point) {
             ++report->noise.ratios;
-            report->noise.open_ratios += !report_counts(point);
+            report->noise.open_ratios += report_doubt_of(point, REPORT_SPEEDUP) != REPORT_CERTAIN;
         }
         if (point->verified < REPORT_LEAST_OF_CELL)
             continue;

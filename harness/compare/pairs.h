@@ -135,9 +135,9 @@ int pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch)
  * all_cost, changes, invalid and both counts. Returns the same. */
 int pairs_sum_up(struct pairs *pairs);
 /* The pairs in which the machine was disturbed: in at least one launch, more than the limit of
- * report_steal_sources was used elsewhere. A cell with too many is INVALID, and a result must also
- * hold without these pairs. With allow_disturbed they count like all others. */
-#define PAIRS_DISTURBED_MOST 0.25 /* of the pairs of a cell */
+ * report_steal_sources was used elsewhere. A cell with more than REPORT_DISTURBED_MOST is INVALID,
+ * and a result must also hold without these pairs. With allow_disturbed they count like all others.
+ */
 struct pairs_disturbed {
     size_t pairs, unknown; /* unknown: no limit was passed, but not all shares are known */
     size_t by[REPORT_STEAL_SOURCES];

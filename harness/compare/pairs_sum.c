@@ -78,10 +78,10 @@ bool pairs_too_disturbed(const struct pairs *pairs, size_t cell, char why[COMPAR
     const struct pairs_disturbed disturbed = pairs_disturbed_of(pairs, cell);
 
     if (pairs->options.allow_disturbed ||
-        (double)disturbed.pairs <= PAIRS_DISTURBED_MOST * (double)pairs->n)
+        (double)disturbed.pairs <= REPORT_DISTURBED_MOST * (double)pairs->n)
         return false;
     snprintf(why, COMPARE_TEXT, "disturbed: %zu of %zu pairs, and at most %.0f %% may be (",
-             disturbed.pairs, pairs->n, 100 * PAIRS_DISTURBED_MOST);
+             disturbed.pairs, pairs->n, 100 * REPORT_DISTURBED_MOST);
     for (size_t i = 0; i < REPORT_STEAL_SOURCES; ++i)
         text_add(why, COMPARE_TEXT, "%sby %s: %zu", i == 0 ? "" : ", ", report_steal_sources[i].to,
                  disturbed.by[i]);

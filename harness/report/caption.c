@@ -72,8 +72,7 @@ static const char *const captions[REPORT_FIGURES][4] = {
     [REPORT_FIGURE_MAP] =
         {"Percent of the speed-up that is possible, and half of its interval, for each number of "
          "devices and batch.",
-         " Hatched: too noisy to count.", " Grey: no evidence of speed.",
-         " !: a launch was disturbed."},
+         " Hatched: not certain.", " Grey: no evidence of speed.", " !: a launch was disturbed."},
     [REPORT_FIGURE_SCALING] =
         {"Speed-up over one device, at one batch. Ideal: K devices are K times as fast.",
          " Dashes: the most that whole shards and cores allow.",

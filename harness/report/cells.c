@@ -283,14 +283,6 @@ static void cell_of_phases(struct grid *grid, const struct report_point *point)
                                    : text);
 }
 
-bool report_point_failed(const struct report_point *point)
-{
-    for (size_t i = 0; i < point->n; ++i)
-        if (!point->row[i].verified && point->row[i].cell->status != RECORD_SKIPPED)
-            return true;
-    return false;
-}
-
 static void cell_of_status(struct grid *grid, const struct report_point *point)
 {
     char text[REPORT_CELL_TEXT] = "", why[200];
@@ -333,7 +325,7 @@ static void cell_of_status(struct grid *grid, const struct report_point *point)
                                                                      : "source unknown");
     report_add(text, "%s%s%s", report_oversubscribed(point) ? ", oversubscribed" : "",
                report_settles(point) ? ", settling" : "",
-               report_point_disturbed(point) ? ", disturbed" : "");
+               report_count_disturbed(point, REPORT_STEP) > 0 ? ", disturbed" : "");
     grid_cell(grid, "text status", "%s", text);
 }
 

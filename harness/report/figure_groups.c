@@ -190,7 +190,7 @@ struct panel {
     const struct peer_cell *peer; /* the same work in the comparison with PyTorch; NULL: none */
     size_t batch;
     size_t devices[PLOT_MAX_TICKS], n; /* numbers of devices in all series together */
-    bool hollow, noisy, bounded;
+    bool hollow, doubtful, bounded;
 };
 
 /* Finds the first verified point in that style, on so many devices; NULL: none, or it has no
@@ -232,7 +232,7 @@ static bool panel_make(const struct plot *plot, const struct report_group *group
                 continue;
             at.n = figure_insert(at.devices, at.n, PLOT_MAX_TICKS, devices);
             at.hollow = at.hollow || figure_hollow(point);
-            at.noisy = at.noisy || !report_counts(point);
+            at.doubtful = at.doubtful || report_doubt_of(point, REPORT_SPEEDUP);
             at.bounded = at.bounded || point->bound <= SHOWN;
         }
         for (size_t c = 0; compared && c < peers->n_cells && !at.peer; ++c)
@@ -290,7 +290,7 @@ static void write_speedups(struct plot_table *table, const struct panel *panel)
 
             table->plot->marks |= (panel->bounded ? BOUNDED : 0) | (roof < bound ? ROOFED : 0);
             write_speedup(table, (double)devices, &point->value[REPORT_SPEEDUP],
-                          figure_hollow(point) || !report_counts(point),
+                          figure_hollow(point) || report_doubt_of(point, REPORT_SPEEDUP),
                           panel->bounded ? bound : 0.0, roof < bound ? roof : 0.0);
         }
     }
@@ -327,7 +327,7 @@ static void write_scaling_panel(struct plot_table *table, const struct report_gr
         return;
     snprintf(batch, sizeof batch, "%s %zu rows%s",
              figure_is_weak(group) ? "batch per device" : "batch", panel.batch,
-             panel.noisy ? "; hollow: too noisy" : "");
+             panel.doubtful ? "; hollow: not certain" : "");
     if (figure_panel(table, group, panel.hollow, batch))
         write_speedups(table, &panel);
 }
@@ -367,16 +367,18 @@ static int write_slide(struct plot_table *table)
     if (!best || !panel_make(table->plot, group, &panel) ||
         panel.batch != figure_batch_of(group, best))
         return 0;
-    report_add(checked, "%zu of %zu planned launches were verified", counts->verified,
-               counts->planned);
+    report_add(checked, "%zu of %zu planned launches were verified%s", counts->verified,
+               counts->planned, report_works_on_cores(best->row) ? ", on virtual devices" : "");
     if (counts->missing > 0)
         report_add(checked, "; %zu not run", counts->missing);
+    if (report->noise.disturbed > 0)
+        report_add(checked, "; %zu disturbed", report->noise.disturbed);
     report_add(checked, ".");
     if (!plot_table_panel(table, answer.first, answer.rest, checked))
         return 0;
     plot_number(table->plot, "words", SLIDE_WORDS);
     plot_number(table->plot, "bars", best->value[REPORT_SPEEDUP].range);
-    plot_number(table->plot, "hollow", panel.noisy + 2 * panel.hollow);
+    plot_number(table->plot, "hollow", panel.doubtful + 2 * panel.hollow);
     write_speedups(table, &panel);
     return 0;
 }

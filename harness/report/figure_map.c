@@ -61,12 +61,13 @@ static void write_map_panel(struct plot_table *table, const struct map *map,
         const struct report_value *value = &point->value[REPORT_EFFICIENCY];
         const bool interval = value->range == REPORT_INTERVAL;
         const double half = interval ? (value->hi - value->lo) / 2 / point->bound : NAN;
-        const enum state state = figure_hollow(point)   ? CROWDED
-                                 : report_counts(point) ? SHOWN
-                                                        : OPEN;
+        const enum state state = figure_hollow(point)                     ? CROWDED
+                                 : report_doubt_of(point, REPORT_SPEEDUP) ? OPEN
+                                                                          : SHOWN;
         const size_t x = place_in(map->devices, map->n_devices, (size_t)point->key->n_devices);
         const size_t y = place_in(map->batch, map->n_batches, figure_batch_of(group, point));
-        const bool disturbed = report_point_disturbed(point) || report_point_disturbed(point->base);
+        const bool disturbed = report_count_disturbed(point, REPORT_STEP) > 0 ||
+                               report_count_disturbed(point->base, REPORT_STEP) > 0;
 
         if (x > 0 && !begun) {
             if (!figure_panel(table, group, false, name) || !plot_table_series(table, style, name))
@@ -126,6 +127,6 @@ const struct figure_row figure_map = {
     .grid = {.least = 200, .room = 18},
     .why = "no cell is verified that has another as its base",
     .columns = "place of devices, of batch, % of the bound, half of its interval (-1: none), 0 "
-               "counts, 1 too noisy, 2 crowded, 1: disturbed",
+               "counts, 1 not certain, 2 crowded, 1: disturbed",
     .prepare = prepare_map,
     .write_panels = write_map};

@@ -169,8 +169,6 @@ void report_cell_metric(struct grid *grid, const struct report_point *point, int
 /* Whether rows of both points need no line between them: they have the same mode, devices and
  * bucket. */
 bool report_same_line(const struct report_point *a, const struct report_point *b);
-/* Whether a launch of the point failed. A skipped launch did not fail. */
-bool report_point_failed(const struct report_point *point);
 /* Whether the point has a row in the table of overlap. */
 bool report_has_overlap(const struct report_point *point);
 

@@ -111,18 +111,18 @@ static void fill_failures(struct grid *grid, const struct report *report)
 
 /* A row for each workload and mode, with its best step, how good that is, and what costs most. The
  * best point has the largest speed-up. Points on several devices, with separate cores or GPUs, and
- * with an interval that tells anything, are preferred. */
+ * with a speed-up that is certain, are preferred. */
 struct answer {
     const struct report_group *group;
     const struct report_point *point;
 };
 
 /* The rank of a point, which is compared before the speed-up: it has several devices, these are not
- * shared, it is not more than possible, and its interval is resolved. */
+ * shared, it is not more than possible, and it is certain. */
 static int worth_of(const struct report_point *point)
 {
     return 8 * (point->key->n_devices > 1) + 4 * !report_oversubscribed(point) +
-           2 * !report_beyond(point) + report_counts(point);
+           2 * !report_beyond(point) + !report_doubt_of(point, REPORT_SPEEDUP);
 }
 
 /* Puts the points closest to their bound first. */
@@ -186,7 +186,7 @@ static void add_answer(struct grid *grid, const struct report *report, const str
 
 static const char answers_note[] =
     "One row per workload and mode, with its best speed-up, the nearest to what is possible first. "
-    "Settings that share cores, or are too noisy, count only if there are no others. Speed-up is "
+    "Settings that share cores, or are not certain, count only if there are no others. Speed-up is "
     "the median of ratios of launches, so it need not be the quotient of the two steps.";
 
 static void fill_answers(struct grid *grid, const struct report *report)

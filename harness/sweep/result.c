@@ -9,13 +9,10 @@
 #include "text/quantity.h"
 #include "text/units.h"
 
-/* A setting that shares no cores or GPUs counts more than others, and next one that is not too
- * noisy. */
+/* A setting that shares no cores or GPUs counts more than others, and next one that is certain. */
 static int weight_of(const struct report_point *point, int metric)
 {
-    const struct report_value *value = &point->value[metric];
-
-    return 2 * !report_oversubscribed(point) + report_resolved(value, value->middle);
+    return 2 * !report_oversubscribed(point) + !report_doubt_of(point, metric);
 }
 
 /* Appends the setting with the largest number of a metric, of those that count most, with its
@@ -52,8 +49,8 @@ static void add_largest(char text[REPORT_CELL_TEXT], const struct report_counts 
     report_add(text, ".");
     if (report_oversubscribed(best))
         report_add(text, " This is no evidence of speed: %s.", report_crowding(best->row));
-    else if (!report_resolved(value, value->middle))
-        report_add_doubt(text, counts, best->verified);
+    else if (report_doubt_of(best, metric))
+        report_add_doubt(text, counts, best, metric);
 }
 
 void sweep_result(FILE *to, const struct report *report, const char *path,

@@ -169,7 +169,7 @@ test_modes() {
         value=$(awk -v mode="$words" '/^[0-9]/ && $1 == 2 { if (++n == (mode == "DDP") + 1) printf "%.2f", $2 }' out/scaling.tsv)
         is "words '$words $value' of scaling" "$(grep -cF ">$words $value<" out/scaling.svg)" 1
     done
-    is "words of the batch of scaling" "$(grep -cE ">batch (8|16) rows; hollow: too noisy<" out/scaling.svg)" 1
+    is "words of the batch of scaling" "$(grep -cE ">batch (8|16) rows; hollow: not certain<" out/scaling.svg)" 1
     # The operations of a device are computed from samples/s: a row of mlp:4,6,3 takes 2 * (2 * 4 *
     # 6 + 3 * 6 * 3).
     is_figure out roofline

@@ -289,10 +289,18 @@ class Point:
         value = self.efficiency()
         return (value.lo if value.kind == "interval" else value.middle) > 1.02 * self.bound
 
+    def doubt(self, ratio=True):
+        """Why its speed-up, or its step, is not certain: the first reason that holds; "" if it is."""
+        value = self.speedup if ratio else self.step
+        pairs = self.pairs(self.base) if ratio and self.base else [(l, l) for l in self.ok]
+        failed = [l for p in (self, self.base if ratio else None) if p for l in p.all if not l.ok and l.line["status"] != "skipped"]
+        return ("failed" if failed else "few" if value.kind != "interval" or value.n < 6 else
+                "beyond" if ratio and self.beyond() else
+                "disturbed" if sum(disturbed(a) or disturbed(b) for a, b in pairs) > 0.25 * len(pairs) else
+                "wide" if value.hi - value.lo >= 0.2 * value.middle else "")
+
     def counts(self):
-        """Not too noisy: an interval narrower than 20 points of the bound, and not beyond it."""
-        value = self.efficiency()
-        return value.kind == "interval" and value.hi - value.lo < 0.2 * self.bound and not self.beyond()
+        return not self.doubt()
 
     def disturbed(self):
         return any(map(disturbed, self.ok))
@@ -585,14 +593,14 @@ def choice(file):
 
 
 def noisy_cells(file):
-    """The step times, and the speed-ups, that are too noisy, each of how many; and the sentence about both."""
+    """The step times, and the speed-ups, that are not certain, each of how many; and the sentence about both."""
     cells = [p for p in file.points if p.ok]
     ratios = [p for p in cells if p.base not in (None, p)]
-    steps = [p for p in cells if len(p.ok) < 6 or p.step.hi - p.step.lo >= 0.2 * p.step.middle]
+    steps = [p for p in cells if p.doubt(ratio=False)]
     open_ratios = [p for p in ratios if not p.counts()]
     said = [f"{len(n)} of {len(of)} {what}" for n, of, what in
             ((steps, cells, "step times"), (open_ratios, ratios, "speed-ups")) if n]
-    return f"{' and '.join(said)} {'is' if len(steps) + len(open_ratios) == 1 else 'are'} too noisy" if said else ""
+    return f"{' and '.join(said)} {'is' if len(steps) + len(open_ratios) == 1 else 'are'} not certain" if said else ""
 
 
 def unverified(file):
@@ -611,7 +619,7 @@ def answer(file):
         return ["Nothing can be said about scaling: no verified cell on several devices has a verified base at its batch.",
                 *rest]
     best = ends[0]
-    v, n, first = best.speedup, best.speedup.n, training(file, best)
+    v, n, first = best.speedup, best.speedup.n, ("" if sure and not best.crowded else "Not certain: ") + training(file, best)
     noisy = [p for p in settings if p not in sure]
     larger = max((p for p in noisy if p.speedup.middle > v.middle), key=lambda p: p.speedup.middle, default=None)
     words = larger and (f"a larger number, {ratio(larger.speedup.middle)}, " +
@@ -621,16 +629,20 @@ def answer(file):
                   f", the best of the {len(sure)} settings that are certain enough")
     if sure and not best.crowded and v.lo <= 1:
         first += ": one device is faster" if v.hi < 1 else ": whether they are faster is not certain"
-    again = "." if missing else (f": sweep again with --launches {2 * n}, on an idle machine." if n >= 6 else
+    doubt = best.doubt()
+    again = ": go on with --resume." if not sure and doubt == "failed" else "." if missing else (f": sweep again with --launches {2 * n}, on an idle machine." if n >= 6 else
                                  ": sweep again with --launches 6.")
     if best.crowded:
         rest += ["This is no evidence of speed: more devices than cores."]
     elif not sure:
         few = ("Not measured in the launches of its base, so not certain" if n == 0 else "Measured once, so not certain"
                if n == 1 else f"Measured {n} times, too few to be certain")
-        rest += [(few if n < 6 else "That is too noisy to be certain") + again]
+        much = sum(disturbed(a) or disturbed(b) for a, b in best.pairs(best.base))
+        rest += [("A launch of it failed, so not certain" if doubt == "failed" else few if n < 6 else
+                  f"{much} of its {n} launches were disturbed, too many to be certain" if doubt == "disturbed" else
+                  "That is too noisy to be certain") + again]
     elif noisy:
-        some = f"{len(noisy)} of {len(settings)} settings on several devices {'was' if len(noisy) == 1 else 'were'} too noisy to count"
+        some = f"{len(noisy)} of {len(settings)} settings on several devices {'was' if len(noisy) == 1 else 'were'} not certain enough to count"
         rest += [some + (f" ({words})" if larger else "") + again]
     elif noisy_cells(file):
         rest += [noisy_cells(file) + again]
@@ -638,7 +650,7 @@ def answer(file):
         rest += ["More launches may tell" + again]
     elif not rest:
         rest += ["Nothing has to be measured again" +
-                 (f": none of {len(settings)} settings on several devices was too noisy." if len(settings) > 1 else ".")]
+                 (f": all {len(settings)} settings on several devices are certain." if len(settings) > 1 else ".")]
     return [first + ".", *([" ".join(rest)] if rest else [])]
 
 
@@ -676,7 +688,10 @@ def sentences(file):
 def slide_sentences(file):
     planned, missing = file.run["planned"], file.run["planned"] - len(file.cells)
     said = f"{sum(l.ok for l in file.cells)} of {planned} planned launches were verified"
+    said += ", on virtual devices"
     said += f"; {missing} not run" if missing else ""
+    much = sum(map(disturbed, file.cells))
+    said += f"; {much} disturbed" if much else ""
     return [*answer(file), said + "."]
 
 
@@ -822,9 +837,9 @@ def strip_texts(file):
     if noisy_cells(file):
         widest = max((p.step.hi - p.step.lo) / p.step.middle for p in file.points if len(p.ok) >= 3)
         texts.append(noisy_cells(file))
-        words = (f"They have no interval narrower than 20{NBSP}% of the step time, or of the speed-up that is "
-                 f"possible, or are above that; the widest is {tenths(widest)} of the step time. All cells together: "
-                 f"{words}. Two such")
+        words = (f"They have no interval narrower than 20{NBSP}% of the number, are above what is possible, or have a "
+                 f"launch that failed, or more than 25{NBSP}% that were disturbed. The widest interval is {tenths(widest)} "
+                 f"of the step time. All cells together: {words}. Two such")
     texts.append(words)
     known = [l.line["foreign_frac"] for l in file.cells
              if l.ok and l.line.get("foreign_frac") is not None]
@@ -966,7 +981,7 @@ def elsewhere(lockstep, records, out, file):
     return wrong
 
 
-MADE_UP = ["good", "six", "three", "flaky", "failing", "all-failing", "one-noisy", "beyond", "beyond-once"]
+MADE_UP = ["good", "six", "three", "flaky", "failing", "all-failing", "one-noisy", "beyond", "beyond-once", "busy"]
 
 
 def made_up(lockstep, make_records, out):
@@ -974,8 +989,12 @@ def made_up(lockstep, make_records, out):
     wrong, said = [], set()
     for kind in MADE_UP:
         whole = out / f"{kind}.jsonl"
-        subprocess.run([make_records, kind, whole], check=True)
+        subprocess.run([make_records, "six" if kind == "busy" else kind, whole], check=True)
         lines = whole.read_text(encoding="utf-8").splitlines(keepends=True)
+        if kind == "busy":
+            # Two of three launches were disturbed.
+            lines = [line.replace('"foreign_frac":null', f'"foreign_frac":{0.4 if i % 3 else 0.1}') for i, line in enumerate(lines)]
+            whole.write_text("".join(lines), encoding="utf-8")
         cut = out / f"{kind}-cut.jsonl"
         cut.write_text("".join(lines[:-1 - len(lines) // 10]), encoding="utf-8")
         for path in (whole, cut):

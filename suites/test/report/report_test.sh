@@ -86,7 +86,7 @@ test_figure() {
     records good
     report 0 good.jsonl --out page/of/good
     has out.txt page/of/good/index.html
-    has out.txt '3 devices train mlp 2.94 times as fast as DataParallel on one (batch 4096; at'
+    has out.txt 'Not certain: 3 devices train mlp 2.94 times as fast as DataParallel on one'
     [ ! -s err.txt ] || fail "words on stderr"
     figure_is_good page/of/good
     no_leftovers
@@ -337,7 +337,7 @@ test_badges() {
         [ "$found" = "$* " ] || fail "badges: $found, not $*"
     }
     badges "$results/records.jsonl" good amber amber
-    has out/index.html '3 of 105 step times and 1 of 84 speed-ups are too noisy</b>'
+    has out/index.html '3 of 105 step times and 3 of 84 speed-ups are not certain</b>'
     has out/index.html 'of 877 launches; 383 were too short to know.'
     for kind in good six three one-slow one-noisy failing; do
         sed 's/"foreign_frac":null,"steal_frac":null/"foreign_frac":0.01,"steal_frac":0/' $kind.jsonl >$kind-calm.jsonl
@@ -347,17 +347,17 @@ test_badges() {
     badges failing-calm.jsonl bad amber amber
     has out/index.html 'verified 71/80'
     badges one-noisy-calm.jsonl amber amber good
-    has out/index.html '1 of 100 step times is too noisy</b>'
+    has out/index.html '1 of 100 step times and 1 of 80 speed-ups are not certain</b>'
     has out/index.html 'All cells together: noise'
     # A speed-up above what is possible does not count, however quiet its launches are.
     sed 's/"foreign_frac":null,"steal_frac":null/"foreign_frac":0.01,"steal_frac":0/' beyond.jsonl >beyond-calm.jsonl
     badges beyond-calm.jsonl amber amber amber
-    has out/index.html '4 of 8 speed-ups are too noisy</b>'
+    has out/index.html '4 of 8 speed-ups are not certain</b>'
     has out/index.html 'more than is possible, 2.00: one device was disturbed). That is too noisy to be certain: sweep again with --launches 16'
     has out/index.html '>more than is possible: one device was disturbed</td>'
     has_not out/index.html 'Nothing has to be measured again'
     badges three-calm.jsonl amber amber amber
-    has out/index.html '12 of 12 step times and 8 of 8 speed-ups are too noisy</b>'
+    has out/index.html '12 of 12 step times and 8 of 8 speed-ups are not certain</b>'
     badges good-calm.jsonl amber amber amber
     has out/index.html 'Each cell was measured fewer than 3 times, so the noise is unknown. Use --launches 6.'
     has out/index.html 'state: drift unknown'
@@ -372,7 +372,13 @@ test_badges() {
     badges steal.jsonl amber good amber
     has out/index.html ", 1 of 800 launches disturbed</b>"
     sed '2,100s/"foreign_frac":0.01/"foreign_frac":0.31/' one-slow-calm.jsonl >much.jsonl # more than a tenth
-    badges much.jsonl amber good bad
+    badges much.jsonl amber amber bad # most launches of 13 cells
+    has out/index.html '13 of 100 step times and 40 of 80 speed-ups are not certain</b>'
+    sed 's/"foreign_frac":0.01/"foreign_frac":0.31/' one-slow-calm.jsonl >busy.jsonl # quiet times, of a busy machine
+    badges busy.jsonl amber amber bad
+    has out/index.html '100 of 100 step times and 80 of 80 speed-ups are not certain</b>'
+    has out/index.html '"answer">Not certain: '
+    has out/index.html '8 of its 8 launches were disturbed, too many to be certain: sweep again with --launches 16, on an idle machine.<'
     sed '2,100s/"foreign_frac":0.01/"foreign_frac":null/' one-slow-calm.jsonl >unknown.jsonl # of 99 of 800: more than a tenth
     badges unknown.jsonl amber good amber
     has out/index.html "less than 5${nbsp}% of the cores in 701 of 701 launches; 99 were too short to know."

@@ -1,0 +1,49 @@
+/* analysis/doubt.c: whether a number of a point may be called certain, and if not why. The answer,
+ * badges, tables and figures all ask here, so that none calls certain what another doubts. */
+#include "analysis/analysis.h"
+
+#include <math.h>
+
+const char *const report_doubt_words[REPORT_DOUBTS] = {
+    [REPORT_CERTAIN] = "",
+    [REPORT_DOUBT_FAILED] = "a launch failed",
+    [REPORT_DOUBT_FEW] = "too few launches",
+    [REPORT_DOUBT_BEYOND] = "more than is possible",
+    [REPORT_DOUBT_DISTURBED] = "disturbed",
+    [REPORT_DOUBT_WIDE] = "too noisy",
+};
+
+bool report_beyond(const struct report_point *point)
+{
+    const struct report_value *value = &point->value[REPORT_EFFICIENCY];
+    const double least = value->range == REPORT_INTERVAL ? value->lo : value->middle;
+
+    return least > (2 - REPORT_AT_BOUND) * point->bound;
+}
+
+size_t report_count_disturbed(const struct report_point *point, int metric)
+{
+    const struct report_point *base = report_is_ratio(metric) ? point->base : point;
+    struct report_pair pair;
+    size_t n = 0;
+
+    for (size_t at[2] = {0}; base && report_pair_next(point, base, at, &pair);)
+        n += report_disturbed(pair.row) || report_disturbed(pair.base);
+    return n;
+}
+
+enum report_doubt report_doubt_of(const struct report_point *point, int metric)
+{
+    const struct report_value *value = &point->value[metric];
+    const bool ratio = report_is_ratio(metric);
+
+    if (report_point_failed(point) || (ratio && point->base && report_point_failed(point->base)))
+        return REPORT_DOUBT_FAILED;
+    if (value->range != REPORT_INTERVAL)
+        return REPORT_DOUBT_FEW;
+    if (ratio && report_beyond(point))
+        return REPORT_DOUBT_BEYOND;
+    if ((double)report_count_disturbed(point, metric) > REPORT_DISTURBED_MOST * (double)value->n)
+        return REPORT_DOUBT_DISTURBED;
+    return value->hi - value->lo < REPORT_WIDE * value->middle ? REPORT_CERTAIN : REPORT_DOUBT_WIDE;
+}
