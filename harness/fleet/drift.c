@@ -5,13 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A node that was judged by another profile, or by other limits, was not shown to keep the fleet's.
- */
+/* A node that was judged by another profile, by other limits or on fewer devices was not shown to
+ * be what the others are. */
 static const struct {
     const char *what, *words;
 } deciding[] = {{"profile", "its profile is not that of most nodes"},
+                {"profile_sha256", "its profile is another file than that of most nodes"},
                 {"limits", "its limits are not those of most nodes"},
-                {"conformance.required", "its cases are not those of most nodes"}};
+                {"devices", "its number of devices is not that of most nodes"},
+                {"conformance.required", "its cases are not those of most nodes"},
+                {"conformance.passed", "it passed other cases than most nodes"}};
 
 /* NULL: what differs decides nothing. */
 static const char *deciding_words(const char *what)

@@ -44,7 +44,7 @@ static const struct {
     {ROOT, "node", TEXT | MAYBE, 1, 253, ROOT},
     {ROOT, "machine_class", TEXT, 0, DIGEST_HEX - 1, ROOT},
     {ROOT, "run_id machine_instance", TEXT, 1, DIGEST_HEX - 1, ROOT},
-    {ROOT, "samples_sha256", TEXT | MAYBE, DIGEST_HEX - 1, DIGEST_HEX - 1, ROOT},
+    {ROOT, "samples_sha256 profile_sha256", TEXT | MAYBE, DIGEST_HEX - 1, DIGEST_HEX - 1, ROOT},
     {ROOT, "node_hash cpu_model measured_utc", TEXT | NOTHING, 0, SAID, ROOT},
     {ROOT, "cores", COUNT | NOTHING, 1, MOST, ROOT},
     {ROOT, "judged_by measured_by", OBJECT, 0, 0, PROGRAM},
@@ -239,6 +239,7 @@ static int read_conformance(const json_t *root, struct fleet_node *node,
     const char *words = json_string_value(json_object_get(cases, "verdict"));
     const char *reason = json_string_value(json_object_get(cases, "reason"));
     const enum validate_verdict shown = validate_judge_cases(&numbers);
+    char passed[64];
 
     *verdict = VALIDATE_PASS;
     if (!json_is_object(cases))
@@ -252,8 +253,11 @@ static int read_conformance(const json_t *root, struct fleet_node *node,
                  reason ? reason : "no reason");
         snprintf(node->cause, sizeof node->cause, "conformance");
     }
-    return fleet_add_fact(node, "conformance.required",
-                          json_string_value(json_object_get(cases, "required")), why);
+    snprintf(passed, sizeof passed, "%zu of %zu", numbers.passed, numbers.cases);
+    return fleet_add_fact(node, "conformance.passed", passed, why) != 0
+               ? -1
+               : fleet_add_fact(node, "conformance.required",
+                                json_string_value(json_object_get(cases, "required")), why);
 }
 
 int fleet_verdict(const json_t *root, struct fleet_node *node, struct text_error *why)
@@ -262,6 +266,7 @@ int fleet_verdict(const json_t *root, struct fleet_node *node, struct text_error
                                                              "samples_sha256"};
     const json_t *name = json_object_get(root, "node");
     enum validate_verdict cases;
+    char devices[24];
     int status = 0;
 
     const char *schema = json_string_value(json_object_get(root, "schema"));
@@ -289,7 +294,9 @@ int fleet_verdict(const json_t *root, struct fleet_node *node, struct text_error
         return text_fail(why, "its verdict is '%.60s': ACCEPTED, REJECTED and NOT SHOWN are known",
                          verdict);
     node->status = (enum fleet_status)status;
-    if (read_conformance(root, node, &cases, why) != 0 || add_facts(root, "", 0, node, why) != 0 ||
+    snprintf(devices, sizeof devices, "%zu", json_array_size(json_object_get(root, "devices")));
+    if (fleet_add_fact(node, "devices", devices, why) != 0 ||
+        read_conformance(root, node, &cases, why) != 0 || add_facts(root, "", 0, node, why) != 0 ||
         fleet_limits(root, cases, node, why) != 0)
         return -1;
     /* Records that no other command judges by accept no node here. */

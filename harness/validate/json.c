@@ -198,6 +198,7 @@ int validate_json(FILE *stream, const struct validate *validate)
     set_member(root, "verdict", value_cleaned(validate_machine_words[validate->machine]));
     set_member(root, "node", value_cleaned(validate->node));
     set_member(root, "profile", value_cleaned(validate->profile->name));
+    set_member(root, "profile_sha256", value_cleaned(validate->profile->sha256));
     set_member(root, "judged_by", program_json(BUILD_VERSION, BUILD_GIT));
     set_member(root, "machine_class", value_cleaned(run->machine_class));
     set_member(root, "machine_instance", value_cleaned(run->machine_instance));

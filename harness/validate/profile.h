@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "files/digest.h"
 #include "text/text.h"
 #include "validate/metrics.h"
 
@@ -64,6 +65,7 @@ struct profile_limit {
 
 struct profile {
     char *schema, *name, *about;
+    char sha256[DIGEST_HEX]; /* of the bytes of its file */
     struct profile_match match;
     struct profile_requires requires;
     struct profile_limit *limit;

@@ -228,8 +228,16 @@ static int find_places(const char *path, struct profile *profile, struct text_er
         snprintf(why->text, sizeof why->text, "%.120s:%zu: %.190s", path, parser.mark.line + 1,
                  problem.text);
     yaml_parser_delete(&parser);
-    const bool unread = ferror(file);
+    /* Profiles of one name may have other limits, or other places for them. */
+    const long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    const size_t bytes = end > 0 ? (size_t)end : 0;
+    char *const text = malloc(bytes + 1);
 
+    rewind(file);
+    const bool unread = !text || fread(text, 1, bytes, file) != bytes ||
+                        digest_sha256(text, bytes, profile->sha256) != 0;
+
+    free(text);
     fclose(file);
     if (status == 0 && unread)
         snprintf(why->text, sizeof why->text, "%.200s: cannot be read again", path);

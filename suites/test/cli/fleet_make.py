@@ -43,7 +43,7 @@ def limit(index, noise):
 def verdict(number, noise):
     limits = [limit(i, noise) for i in range(LIMITS)]
     return {"schema": "lockstep/verdict/1.0", "verdict": "ACCEPTED", "node": "node%04d" % number,
-            "profile": "made-up", "judged_by": {"version": "1.0.0", "commit": "c0ffee"},
+            "profile": "made-up", "profile_sha256": "3" * 64, "judged_by": {"version": "1.0.0", "commit": "c0ffee"},
             "machine_class": "7" * 64, "machine_instance": "%064x" % (1000 + number),
             "node_hash": "%016x" % number, "cpu_model": "Example CPU 3000 @ 2.50GHz", "cores": 64,
             "devices": [{"name": "virt:%d" % d, "kind": "virt", "model": "Example 100",
@@ -59,6 +59,8 @@ def verdict(number, noise):
             "records": {"source": "measured", "clock": "CLOCK_MONOTONIC_RAW", "build_type": "Release",
                         "sanitizers": "", "git_sha": "c0ffee5d5b7e", "git_dirty": False},
             "binding": {"PASS": len(limits), "OPEN": 0, "UNMEASURED": 0, "INVALID": 0, "FAIL": 0},
+            "conformance": {"required": "ddp", "verdict": "PASS", "reason": None, "cases": 76,
+                            "passed": 66, "failed": 0, "skipped": 10},
             "limits": limits}
 
 
@@ -99,6 +101,19 @@ def model(node):
 
 def profile(node):
     node["limits"][0]["max"] *= 10
+
+
+def same_name(node):
+    """A profile of the same name and limits, at a smaller place."""
+    node["profile_sha256"] = "4" * 64
+
+
+def fewer_devices(node):
+    del node["devices"][4:]
+
+
+def few_cases(node):
+    node["conformance"].update(passed=1, skipped=75)
 
 
 def spared(node):
@@ -148,7 +163,7 @@ def dirty(node):
 
 
 FAULTS = {"older": older, "dirty": dirty, "reject": reject, "slow": slow, "one_device": one_device, "lame": lame, "driver": driver, "model": model,
-          "profile": profile, "spared": spared, "not_shown": not_shown, "false": false,
+          "profile": profile, "same_name": same_name, "fewer_devices": fewer_devices, "few_cases": few_cases, "spared": spared, "not_shown": not_shown, "false": false,
           "nothing": nothing, "no_median": no_median, "outside": outside, "within": within,
           "other_version": other_version}
 

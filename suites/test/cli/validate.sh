@@ -69,9 +69,11 @@ expect_status 1 "$lockstep" validate --profile spread.yaml --format json one-slo
 prints '"schema": *"lockstep/verdict/1\.0"'
 if command -v python3 >/dev/null; then
     python3 - <<'CHECK' || fail 'not the right JSON'
+import hashlib
 import json
 verdict = json.load(open("out"))
 assert verdict["schema"] == "lockstep/verdict/1.0" and verdict["verdict"] == "REJECTED"
+assert verdict["profile_sha256"] == hashlib.sha256(open("spread.yaml", "rb").read()).hexdigest()
 (limit,) = verdict["limits"]
 assert limit["device"] == 1 and limit["verdict"] == "FAIL" and limit["launches"] == 8
 assert 1.05 < limit["lo"] <= limit["median"] <= limit["hi"] and limit["max"] == 1.05
