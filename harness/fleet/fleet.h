@@ -135,8 +135,8 @@ struct fleet {
  * or a digit. */
 bool fleet_name_is_safe(const char *name);
 
-/* One node for each *.json of the folder, read. 0, or -1 and why: the folder cannot be read, has no
- * such file or too many, or memory is short. Caller: fleet_free, in any case. */
+/* One node for each *.json of the folder, read. 0, or -1 and why: the folder cannot be read or has
+ * too many, or memory is short. Caller: fleet_free, in any case. */
 int fleet_read(const char *folder, struct fleet *fleet, struct text_error *why);
 void fleet_free(struct fleet *fleet);
 /* Frees facts, limits and numbers; name and status stay. */
@@ -225,6 +225,9 @@ int fleet_text(FILE *stream, const struct fleet *fleet);
 int fleet_json(FILE *stream, const struct fleet *fleet); /* lockstep/fleet/1.0 */
 int fleet_csv(FILE *stream, const struct fleet *fleet);
 int fleet_markdown(FILE *stream, const struct fleet *fleet);
+/* Makes the folder of what is written, and removes what an earlier fleet left there: its nodes
+ * would pass for those of today if this fleet cannot be judged. 0, or -1 and why. */
+int fleet_clear(const char *folder, struct text_error *why);
 /* passing_nodes.txt and failing_nodes.txt. 0, or -1 and why. */
 int fleet_lists(const char *folder, const struct fleet *fleet, struct text_error *why);
 /* The tables of the page, or of the summary of a job. 0, or -1: memory is short. */

@@ -115,8 +115,6 @@ int fleet_read(const char *path, struct fleet *fleet, struct text_error *why)
         else
             snprintf(fleet->node[fleet->n++].file, FLEET_NAME, "%s", name);
     }
-    if (status == 0 && fleet->n == 0)
-        status = text_fail(why, "'%.180s' has no verdict: no file NAME.json", path);
     closedir(folder);
     if (status != 0)
         return -1;

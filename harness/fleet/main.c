@@ -41,7 +41,8 @@ static const char documentation[] =
     "over at least 8 nodes: where all nodes are alike and scatter about normally, one is named in "
     "at most 5 % of fleets. A node passes if it is ACCEPTED and not outlying.\n\n"
     "Exit status: 0 all nodes pass; 1 one is REJECTED, BROKEN, MISSING or outlying; 2 misuse, or "
-    "there is no verdict, or more than 2,000; 3 none of these, but one is NOT SHOWN.\n\nExamples:\n"
+    "there is no verdict and no node is expected, or there are more than 2,000; 3 none of these, "
+    "but one is NOT SHOWN.\n\nExamples:\n"
     "  lockstep fleet verdicts\n"
     "  lockstep fleet verdicts --expect nodes.txt --out fleet-report";
 
@@ -81,13 +82,17 @@ int fleet_main(int argc, char **argv)
 
     if (command_read(&syntax, argc, argv, &arguments) != 0)
         return EXIT_MISUSE;
-    if (arguments.expect)
+    if (arguments.out)
+        status = fleet_clear(arguments.out, &why);
+    if (status == 0 && arguments.expect)
         status = fleet_expect(arguments.expect, &names, &why);
     if (status == 0)
         status = fleet_read(arguments.folder, &fleet, &why);
     if (status == 0 && (fleet_join(&fleet, arguments.expect ? &names : NULL) != 0 ||
                         fleet_find_drift(&fleet) != 0 || fleet_find_outliers(&fleet) != 0))
         status = text_fail(&why, "no memory for %zu nodes", fleet.n);
+    if (status == 0 && fleet.n == 0)
+        status = text_fail(&why, "'%.180s' has no verdict: no file NAME.json", arguments.folder);
     fleet_names_free(&names);
     if (status == 0) {
         fleet_count(&fleet);

@@ -49,7 +49,8 @@ int fleet_text(FILE *stream, const struct fleet *fleet)
     }
     fputs(any ? "\n" : "", stream);
     fleet_rule_words(fleet, words);
-    command_say(stream, 0, "%s", words);
+    if (words[0] != '\0')
+        command_say(stream, 0, "%s", words);
     fleet_count_words(fleet, counts);
     command_say(stream, 0, "%s", counts);
     return 0;
@@ -139,14 +140,18 @@ static int write_list(const char *folder, const char *name, const struct fleet *
     return text_close(&out, why);
 }
 
-int fleet_lists(const char *folder, const struct fleet *fleet, struct text_error *why)
+int fleet_clear(const char *folder, struct text_error *why)
 {
     if (text_folder_own(folder, why) != 0)
         return -1;
-    /* The old list that lets nodes in must be gone first. */
-    text_remove(folder, "passing_nodes.txt");
+    text_remove(folder, "passing_nodes.txt"); /* first: it lets nodes in */
     text_remove(folder, "failing_nodes.txt");
     text_remove(folder, "index.html");
+    return 0;
+}
+
+int fleet_lists(const char *folder, const struct fleet *fleet, struct text_error *why)
+{
     return write_list(folder, "failing_nodes.txt", fleet, false, why) == 0
                ? write_list(folder, "passing_nodes.txt", fleet, true, why)
                : -1;

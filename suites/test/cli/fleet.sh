@@ -228,7 +228,24 @@ CHECK
 
 # Misuse, and verdicts with nothing to judge.
 mkdir none
-refuse "'none' has no verdict: no file NAME.json" "$lockstep" fleet none --expect all
+refuse "'none' has no verdict: no file NAME.json" "$lockstep" fleet none
+# If no expected node has a verdict, all of them fail, in all forms.
+echo 'node[0001-0032]' >rack
+fleet 1 none --expect rack --out page
+prints '^Take out 32 of 32: node\[0001-0032\] (no verdict)[.]'
+prints ' 32 nodes: 32 MISSING *$'
+expect_count 32 . page/failing_nodes.txt
+expect_count 0 . page/passing_nodes.txt
+expect_count 1 '>Take out 32 of 32: node\[0001-0032\] (no verdict)[.]<' page/index.html
+badge bad '0 of 32 nodes pass'
+for format in json csv md; do expect_status 1 "$lockstep" fleet none --expect rack --format $format; done
+# A fleet that cannot be judged leaves no list of another day, by which nodes would pass.
+for wrong in "none" "no/such" "few --expect no/list"; do
+    fleet 0 few --out old
+    # shellcheck disable=SC2086 # several words
+    expect_status 2 "$lockstep" fleet $wrong --out old
+    [ -z "$(ls old)" ] || fail "fleet $wrong leaves $(ls old)"
+done
 refuse "cannot read the folder 'no/such'" "$lockstep" fleet no/such
 refuse 'name the folder' "$lockstep" fleet
 refuse "'b' is a second one" "$lockstep" fleet five b
