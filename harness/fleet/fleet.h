@@ -59,6 +59,7 @@ struct fleet_limit {
     char *name;    /* "step_time floor of mlp dp virt:2, 256 rows" */
     char unit[16]; /* "ns", "1" */
     int worse;     /* 1: more is, -1: less is, 0: either */
+    const struct validate_metric *row;
 };
 
 struct fleet_number {
@@ -78,7 +79,8 @@ struct fleet_node {
     char why[FLEET_TEXT];    /* the first reason of all but ACCEPTED */
     char cause[FLEET_CAUSE]; /* the same in few words: "step_time" */
     char far[FLEET_CAUSE];   /* REJECTED: how far that is from its limit, "" if it has no number */
-    char advice[FLEET_TEXT]; /* what its verdict says is likely, and what to do */
+    const char *shown;       /* what the limit that FAILs shows, "" if nothing; NULL: none does */
+    char action[FLEET_TEXT]; /* what its verdict says is to be done */
     struct fleet_fact *fact;
     struct fleet_limit *limit;
     struct fleet_number *number;
@@ -193,7 +195,11 @@ char *fleet_answer(const struct fleet *fleet);
 void fleet_add_difference(double value, double from, const char *unit, char text[], size_t bytes);
 /* "step_time 26 % longer than the others, device 2" */
 void fleet_worse_words(const struct fleet_outlier *outlier, char text[], size_t bytes);
-/* Why a node does not pass, and what to do, "" if it does; and its status. */
+/* The likely cause of what is bad in a node, and what to do: "likely cause: ..; do: .." or "". A
+ * cause is what the limit that FAILs shows by itself, or else a number of the node that is
+ * outlying. What its verdict says of causes does not know the other nodes. */
+void fleet_advice_words(const struct fleet_node *node, char text[2 * FLEET_TEXT]);
+/* Why a node does not pass, and that, "" if it does; and its status. */
 void fleet_node_words(const struct fleet_node *node, char text[2 * FLEET_TEXT]);
 const char *fleet_state_words(const struct fleet_node *node);
 void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEET_TEXT]);

@@ -38,7 +38,8 @@ void fleet_node_free(struct fleet_node *node)
 static void break_node(struct fleet_node *node, const char *cause)
 {
     node->status = FLEET_BROKEN;
-    node->far[0] = node->advice[0] = '\0';
+    node->far[0] = node->action[0] = '\0';
+    node->shown = NULL;
     snprintf(node->cause, sizeof node->cause, "%s", cause);
 }
 

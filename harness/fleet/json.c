@@ -18,7 +18,9 @@ int fleet_json(FILE *stream, const struct fleet *fleet)
     json_object_set_new(counts, "unexpected", value_count(fleet->unexpected));
     for (size_t i = 0; i < fleet->n; ++i) {
         const struct fleet_node *node = &fleet->node[i];
+        char advice[2 * FLEET_TEXT];
 
+        fleet_advice_words(node, advice);
         json_array_append_new(
             nodes,
             json_pack("{s:o, s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "node",
@@ -26,9 +28,9 @@ int fleet_json(FILE *stream, const struct fleet *fleet)
                       node->file[0] != '\0' ? value_cleaned(node->file) : json_null(), "status",
                       fleet_status_words[node->status], "passes", fleet_passes(node), "expected",
                       fleet->expects ? json_boolean(node->expected) : json_null(), "reason",
-                      value_cleaned(node->why), "advice", value_cleaned(node->advice),
-                      "worse_numbers", value_count(node->worse), "better_numbers",
-                      value_count(node->better), "differences", value_count(node->drifts)));
+                      value_cleaned(node->why), "advice", value_cleaned(advice), "worse_numbers",
+                      value_count(node->worse), "better_numbers", value_count(node->better),
+                      "differences", value_count(node->drifts)));
     }
     for (size_t i = 0; i < fleet->n_outliers; ++i) {
         const struct fleet_outlier *outlier = &fleet->outlier[i];

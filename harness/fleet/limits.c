@@ -115,11 +115,11 @@ static int read_limit(const json_t *object, size_t i, struct view *view, struct 
         return refuse_limit(why, i, "verdict", "is not known");
     if (!view->limit.row || strcmp(view->unit, quantity_base_unit(view->limit.row->kind)) != 0)
         return refuse_limit(why, i, "metric", "is not known, or not in this unit");
+    view->shown.limit = &view->limit;
     /* Judges its numbers by the code that judged them first. */
     struct validate_judged judged = view->shown;
     char words[96];
 
-    judged.limit = &view->limit;
     if (view->shown.verdict == VALIDATE_UNMEASURED || view->shown.verdict == VALIDATE_INVALID ||
         is_wrong_result(view))
         return 0;
@@ -216,6 +216,7 @@ static int add_numbers(struct fleet_node *node, const struct view *view, struct 
         return fleet_starve(node, why);
     node->limit[node->n_limits++] = (struct fleet_limit){
         .name = copy,
+        .row = view->limit.row,
         .worse = (isfinite(view->limit.most) ? 1 : 0) - (isfinite(view->limit.least) ? 1 : 0)};
     snprintf(node->limit[node->n_limits - 1].unit, sizeof node->limit[0].unit, "%s", view->unit);
     if (json_array_size(view->by_device) == 0)
@@ -264,10 +265,10 @@ static void give_reason(struct fleet_node *node, const struct view *view)
         snprintf(node->why, sizeof node->why, "%s %.40s of %.120s: %.120s",
                  validate_verdict_words[view->shown.verdict], view->limit.metric, view->place,
                  text_in(view->json, "reason"));
-    /* How far the number is from the limit, and what the verdict says about it. */
+    /* How far the number is from the limit, and what it shows. */
     const double limit =
         view->shown.middle > view->limit.most ? view->limit.most : view->limit.least;
-    const char *likely = text_in(view->json, "likely"), *action = text_in(view->json, "action");
+    const char *const shown = validate_own_reason(&view->shown);
 
     if (view->shown.verdict == VALIDATE_FAIL && isfinite(view->shown.middle)) {
         snprintf(node->far, sizeof node->far, " ");
@@ -276,11 +277,9 @@ static void give_reason(struct fleet_node *node, const struct view *view)
     }
     if (view->shown.device >= 0)
         text_add(node->far, sizeof node->far, ", device %d", view->shown.device);
-    if (likely[0] != '\0')
-        snprintf(node->advice, sizeof node->advice, "likely: %.130s%s", likely,
-                 action[0] != '\0' ? "; " : "");
-    if (action[0] != '\0')
-        text_add(node->advice, sizeof node->advice, "do: %.160s", action);
+    if (view->shown.verdict == VALIDATE_FAIL)
+        node->shown = shown ? shown : "";
+    snprintf(node->action, sizeof node->action, "%s", text_in(view->json, "action"));
 }
 
 int fleet_limits(const json_t *root, enum validate_verdict cases, struct fleet_node *node,

@@ -113,16 +113,36 @@ void fleet_worse_words(const struct fleet_outlier *outlier, char text[], size_t 
         text_add(text, bytes, ", device %d", outlier->device);
 }
 
+void fleet_advice_words(const struct fleet_node *node, char text[2 * FLEET_TEXT])
+{
+    const char *shown = node->shown && node->shown[0] != '\0' ? node->shown : NULL;
+    int device = -1;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < node->worse && !shown; ++i) {
+        shown = node->worst[i].limit->row ? node->worst[i].limit->row->reason : NULL;
+        device = node->worst[i].device;
+    }
+    if (node->shown || node->worse > 0)
+        text_add(text, 2 * FLEET_TEXT, "likely cause: %s", shown ? shown : validate_no_reason);
+    if (shown && device >= 0)
+        text_add(text, 2 * FLEET_TEXT, " (device %d)", device);
+    if (node->action[0] != '\0')
+        text_add(text, 2 * FLEET_TEXT, "%sdo: %s", text[0] != '\0' ? "; " : "", node->action);
+}
+
 void fleet_node_words(const struct fleet_node *node, char text[2 * FLEET_TEXT])
 {
+    char advice[2 * FLEET_TEXT];
+
     snprintf(text, 2 * FLEET_TEXT, "%s", node->why);
-    if (node->advice[0] != '\0')
-        text_add(text, 2 * FLEET_TEXT, "; %s", node->advice);
-    if (text[0] != '\0' || node->worse == 0)
-        return;
-    fleet_worse_words(node->worst, text, 2 * FLEET_TEXT);
-    if (node->worse > 1)
+    if (text[0] == '\0' && node->worse > 0)
+        fleet_worse_words(node->worst, text, 2 * FLEET_TEXT);
+    if (node->why[0] == '\0' && node->worse > 1)
         text_add(text, 2 * FLEET_TEXT, "; %zu more of its numbers are worse", node->worse - 1);
+    fleet_advice_words(node, advice);
+    if (advice[0] != '\0')
+        text_add(text, 2 * FLEET_TEXT, "; %s", advice);
 }
 
 void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEET_TEXT])

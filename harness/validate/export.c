@@ -90,8 +90,9 @@ int validate_export(FILE *stream, const struct validate *validate, enum export_f
         if ((status = memory_file_open(&lines)) != 0)
             break;
         validate_action_words(validate, judged, words);
-        fprintf(lines.to, "likely: %s\ndo: %s\nsource: %s, %s, %s\n", validate_reason_words(judged),
-                words, limit->source, limit->date, limit->evidence);
+        fprintf(lines.to, "likely cause: %s\ndo: %s\nsource: %s, %s, %s\n",
+                validate_reason_words(validate, judged), words, limit->source, limit->date,
+                limit->evidence);
         status = memory_file_close(&lines);
         cell->detail = lines.text;
     }

@@ -56,7 +56,8 @@ struct validate_metric {
     /* For a bandwidth: the bytes that were carried. Bandwidths of different sizes are not
      * comparable. NULL: it has no size. */
     double (*bytes)(const struct validate_metric *metric, const struct report_row *row);
-    /* The likely reason if a limit of it fails, and the first action; NULL: those of most. */
+    /* The words say no more than a bad number of it shows: a likely cause of whatever else is bad.
+     * NULL: it has causes, and is none. And the first action; NULL: that of most. */
     const char *reason, *action;
 };
 

@@ -6,6 +6,8 @@
 
 enum { NAME_SHOWN = 80 };
 
+const char validate_no_reason[] = "not shown";
+
 void validate_place_words(const struct validate_judged *judged, char text[VALIDATE_TEXT])
 {
     const struct profile_place *at = &judged->limit->at;
@@ -76,16 +78,42 @@ const struct record_slot *validate_slot(const struct validate_judged *judged)
                                                                        : NULL;
 }
 
-const char *validate_reason_words(const struct validate_judged *judged)
+const char *validate_own_reason(const struct validate_judged *judged)
 {
-    const char *const reason = judged->limit->row->reason;
+    return judged->launches == 0 ? "a device, its memory or a link changes numbers"
+                                 : judged->limit->row->reason;
+}
+
+const char *validate_reason_words(const struct validate *validate,
+                                  const struct validate_judged *judged)
+{
+    /* In the order of report_steal_sources. */
+    static const char *const shares[REPORT_STEAL_SOURCES] = {"foreign_share", "stolen_share"};
+    const struct report_point *point = judged->point;
+    const char *reason = validate_own_reason(judged);
 
     if (judged->verdict != VALIDATE_FAIL)
         return "";
-    if (judged->launches == 0)
-        return "a device, its memory or a link changes numbers";
-    return reason ? reason
-                  : "the machine is slower than its class: other programs, clock, power or memory";
+    /* Shares of the cores are known without a limit, too: those of more than half of the launches
+     * are the median's. */
+    for (size_t e = 0; e < REPORT_STEAL_SOURCES && point && !reason; ++e) {
+        const struct report_steal_source *share = &report_steal_sources[e];
+        size_t disturbed = 0;
+
+        for (size_t i = 0; i < point->n; ++i)
+            disturbed += report_share_of(point->row[i].cell, share) > share->limit;
+        if (2 * disturbed > point->n)
+            reason = validate_metric_find(shares[e])->reason;
+    }
+    for (unsigned i = 0; i < validate->profile->n_limits && !reason; ++i) {
+        const struct validate_judged *other = &validate->judged[i];
+        const bool same =
+            judged->device < 0 || other->device < 0 || judged->device == other->device;
+
+        if (same && other->verdict == VALIDATE_FAIL && other->launches > 0)
+            reason = other->limit->row->reason;
+    }
+    return reason ? reason : validate_no_reason;
 }
 
 void validate_action_words(const struct validate *validate, const struct validate_judged *judged,
@@ -97,8 +125,7 @@ void validate_action_words(const struct validate *validate, const struct validat
             "at the limit: by an estimate, even 30 times as many launches would not decide",
         [VALIDATE_UNMEASURED] = "measure this place: lockstep sweep",
         [VALIDATE_INVALID] = "end what makes it INVALID, and measure again",
-        [VALIDATE_FAIL] =
-            "see the cautions of lockstep report, end other programs, and measure again",
+        [VALIDATE_FAIL] = "see the cautions of lockstep report, and measure again",
     };
     static const double MOST = 30;
     const struct profile_limit *limit = judged->limit;

@@ -137,7 +137,7 @@ CHECK
     sweep 1 wrong.jsonl virt:2+fault:flip@7/1
     expect_status 1 "$lockstep" validate --allow-dirty --profile right.yaml wrong.jsonl
     prints 'REJECTED by profile right.yaml'
-    prints 'FAIL step_time .* wrong numbers: launch [0-9]*, .*likely: a device, its memory or a link.*lockstep soak'
+    prints 'FAIL step_time .* wrong numbers: launch [0-9]*, .*likely cause: a device, its memory or a link.*lockstep soak'
     mkdir wrong
     expect_status 1 "$lockstep" validate --allow-dirty --profile right.yaml wrong.jsonl --node n1 --format json
     cp out wrong/n1.json

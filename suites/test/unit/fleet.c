@@ -330,6 +330,50 @@ Test(fleet, the_answer)
     free(bench);
 }
 
+/* The cause of what is slow is named if its number is outlying in that node, and is never one of
+ * all nodes: for each metric, with a number that only this node has, that all have, or that none
+ * has. */
+Test(fleet, a_cause_is_outlying)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+    uint64_t state = 11;
+
+    cr_assert_not_null(bench);
+    for (int m = 0; m < VALIDATE_METRICS; ++m)
+        for (int who = 0; who < 3; ++who) { /* 0: none, 1: the node, 2: all */
+            const char *const reason = who == 1 ? validate_metrics[m].reason : NULL;
+            struct fleet_node *node = &bench->node[20];
+            char words[2 * FLEET_TEXT], wanted[2 * FLEET_TEXT];
+
+            make_fleet(bench, 32, EQUAL, 1, &state);
+            bench->limit[3].row = validate_metric_find("step_time");
+            bench->limit[4].row = &validate_metrics[m];
+            for (size_t i = 0; i < 32; ++i) {
+                bench->number[i][4].device = 2;
+                fleet_scale(&bench->number[i][4], who == 2 || (who == 1 && i == 20) ? 1.2 : 1);
+            }
+            fleet_scale(&bench->number[20][3], 1.5);
+            cr_assert(fleet_find_outliers(&bench->fleet) == 0);
+            fleet_count(&bench->fleet);
+            fleet_advice_words(node, words);
+            snprintf(wanted, sizeof wanted, "likely cause: %s%s",
+                     reason ? reason : validate_no_reason, reason ? " (device 2)" : "");
+            cr_assert_str_eq(words, wanted);
+            /* The limit that fails shows it by itself; or it does not, and the verdict's own words
+             * of it do not count. */
+            node->shown = validate_metrics[m].reason ? validate_metrics[m].reason : "";
+            snprintf(node->action, FLEET_TEXT, "swap it");
+            fleet_advice_words(node, words);
+            snprintf(wanted, sizeof wanted, "likely cause: %s; do: swap it",
+                     node->shown[0] != '\0' ? node->shown : validate_no_reason);
+            cr_assert_str_eq(words, wanted);
+            fleet_advice_words(&bench->node[19], words);
+            cr_assert_str_eq(words, "");
+            free(bench->fleet.outlier);
+        }
+    free(bench);
+}
+
 /* ---- names -------------------------------------------------------------------------------- */
 
 Test(fleet, names_for_a_scheduler)

@@ -181,3 +181,60 @@ Test(links, advice_for_an_open_limit)
         cr_assert(strcmp(words, rows[i].words) == 0, "row %zu: %s", i, words);
     }
 }
+
+/* A cause is named if its own number is bad, and only then: of each metric that shows one. */
+Test(links, a_cause_is_shown_by_its_own_number)
+{
+    struct record_cell cell[3] = {0};
+    struct report_row rows[3];
+    const struct report_point point = {.n = 3, .row = rows};
+    const struct profile profile = {.n_limits = 2};
+    struct profile_limit limit[2] = {{.row = validate_metric_find("step_time")}};
+    struct validate_judged judged[2] = {
+        {.limit = &limit[0], .verdict = VALIDATE_FAIL, .launches = 3, .point = &point},
+        {.limit = &limit[1], .launches = 3}};
+    const struct validate validate = {.profile = &profile, .judged = judged};
+    size_t causes = 0;
+
+    for (int i = 0; i < 3; ++i)
+        rows[i] = (struct report_row){.cell = &cell[i]};
+    for (int m = 0; m < VALIDATE_METRICS; ++m) {
+        const char *const reason = validate_metrics[m].reason;
+        const char *const whole = reason ? reason : validate_no_reason;
+
+        limit[1].row = &validate_metrics[m];
+        for (int v = 0; v < VALIDATE_VERDICTS; ++v)
+            for (int device = -1; device < 2; ++device)
+                for (int launches = 0; launches < 2; ++launches) {
+                    const bool is_shown = v == VALIDATE_FAIL && device < 1 && launches > 0;
+
+                    judged[0].device = device < 0 ? 1 : 0; /* -1: the other one is of no device */
+                    judged[1].device = device;
+                    judged[1].launches = (size_t)launches;
+                    judged[1].verdict = (enum validate_verdict)v;
+                    cr_assert_str_eq(validate_reason_words(&validate, &judged[0]),
+                                     is_shown ? whole : validate_no_reason);
+                }
+        causes += reason != NULL;
+        /* A limit that fails says what it shows by itself, and nothing of another one. */
+        judged[0].limit = &limit[1];
+        judged[1].verdict = VALIDATE_PASS;
+        cr_assert_str_eq(validate_reason_words(&validate, &judged[0]), whole);
+        judged[0].limit = &limit[0];
+    }
+    cr_assert(causes == 15, "%zu", causes);
+    /* Shares of the cores: one launch of three is not the median, and two are. */
+    judged[1].verdict = VALIDATE_PASS;
+    cell[0].foreign_frac = 0.9;
+    cr_assert_str_eq(validate_reason_words(&validate, &judged[0]), validate_no_reason);
+    cell[1].foreign_frac = 0.31;
+    cr_assert_str_eq(validate_reason_words(&validate, &judged[0]), "other programs have the cores");
+    cell[1].foreign_frac = (double)NAN;
+    cell[1].steal_frac = cell[2].steal_frac = 0.021;
+    cr_assert_str_eq(validate_reason_words(&validate, &judged[0]), "other machines have the cores");
+    judged[0].launches = 0;
+    cr_assert_str_eq(validate_reason_words(&validate, &judged[0]),
+                     "a device, its memory or a link changes numbers");
+    judged[0].verdict = VALIDATE_OPEN;
+    cr_assert_str_eq(validate_reason_words(&validate, &judged[0]), "");
+}
