@@ -77,17 +77,21 @@ import sys
 import torch
 import torch.distributed as dist
 from lockstep import exact
-dist.init_process_group("gloo", init_method="tcp://127.0.0.1:" + sys.argv[1], rank=int(sys.argv[2]), world_size=2)
+dist.init_process_group("gloo")
 model = exact.model(torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.ReLU(), torch.nn.Linear(32, 4)))
 batch = exact.batch(model, rows=8)
 want = exact.expect(model, batch, world=2)
 ddp = torch.nn.parallel.DistributedDataParallel(model)
-if sys.argv[3] == "sum":
+if sys.argv[1] == "sum":
     ddp.register_comm_hook(None, lambda state, bucket: dist.all_reduce(bucket.buffer(), async_op=True).get_future().then(
         lambda done: done.value()[0]))
 part = batch.part(dist.get_rank(), 2)
 part.loss(ddp(part.inputs)).backward()
-exact.assert_same_bits(exact.gradients(ddp), want.gradients)
+try:
+    exact.assert_same_bits(exact.gradients(ddp), want.gradients)
+finally:  # a rank whose peer has gone may abort
+    dist.barrier()
+    dist.destroy_process_group()
 '''
 
 
@@ -365,40 +369,38 @@ class Refused(unittest.TestCase):
 
 @unittest.skipUnless(HAS_TORCH, "no PyTorch")
 class RealRanks(unittest.TestCase):
-    def run_ranks(self, what: str) -> list[tuple[int | None, str]]:
+    def run_ranks(self, folder: str, *command: str) -> list[tuple[int | None, str]]:
+        """The command in two processes, as torchrun starts it: that of PyTorch 1.13 does not run on Python 3.11."""
         with socket.socket() as one:
             one.bind(("127.0.0.1", 0))
             port = one.getsockname()[1]
-        with tempfile.TemporaryDirectory() as folder:
-            script = Path(folder) / "ranks.py"
-            script.write_text(RANKS, encoding="utf-8")
-            ranks = [subprocess.Popen([sys.executable, "-B", str(script), str(port), str(rank), what], text=True,
-                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                      env={**os.environ, "PYTHONPATH": str(PACKAGE), "GLOO_SOCKET_IFNAME": "lo"})
-                     for rank in range(2)]
-            return [(rank.wait(), words) for rank, (_, words) in [(rank, rank.communicate(timeout=300)) for rank in ranks]]
+        ranks = [subprocess.Popen([sys.executable, "-B", *command], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  env={**os.environ, "PYTHONPATH": str(PACKAGE), "GLOO_SOCKET_IFNAME": "lo", "RANK": str(rank),
+                                       "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)})
+                 for rank in range(2)]
+        return [(rank.wait(), words) for rank, (words, _) in [(rank, rank.communicate(timeout=300)) for rank in ranks]]
 
     def test_distributed_data_parallel(self) -> None:
-        for status, words in self.run_ranks("mean"):
-            self.assertEqual(status, 0, words)
-        for status, words in self.run_ranks("sum"):
-            self.assertEqual(status, 1)
-            self.assertIn("AssertionError: 0.weight: element [0, 0] is", words)
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "ranks.py").write_text(RANKS, encoding="utf-8")
+            for status, words in self.run_ranks(folder, "ranks.py", "mean"):
+                self.assertEqual(status, 0, words)
+            for status, words in self.run_ranks(folder, "ranks.py", "sum"):
+                self.assertEqual(status, 1)
+                self.assertIn("AssertionError: 0.weight: element [0, 0] is", words)
 
     @unittest.skipUnless(importlib.util.find_spec("pytest"), "no pytest")
     def test_the_page(self) -> None:
         """docs/pytest.md: its test and its command, and the same with a sum in place of the mean."""
         page = (PACKAGE.parents[1] / "docs" / "pytest.md").read_text(encoding="utf-8")
         text = page.split("```python\n")[2].split("```")[0]
-        (command,) = [line.split("run: torchrun ")[1].split() for line in page.splitlines() if "run: torchrun " in line]
-        for old, new, status in (("", "", 0), ("batch.part(rank, world)", "batch.part(rank, 2 * world)", 1)):
+        (command,) = [line.split("run: torchrun --nproc_per_node=2 ")[1].split() for line in page.splitlines() if "run: torchrun " in line]
+        for old, new, wanted in (("", "", 0), ("batch.part(rank, world)", "batch.part(rank, 2 * world)", 1)):
             with tempfile.TemporaryDirectory() as folder:
                 (Path(folder) / "test_exact.py").write_text(text.replace(old, new) if old else text, encoding="utf-8")
-                done = subprocess.run([sys.executable, "-B", "-m", "torch.distributed.run", "--standalone", *command],
-                                      cwd=folder, env={**os.environ, "PYTHONPATH": str(PACKAGE), "GLOO_SOCKET_IFNAME": "lo"},
-                                      capture_output=True, text=True, check=False, timeout=300)
-            self.assertEqual(done.returncode, status, done.stdout + done.stderr)
-            self.assertIn("weight: element [0, 0] is" if status else "1 passed", done.stdout)
+                for status, words in self.run_ranks(folder, *command):
+                    self.assertEqual(status, wanted, words)
+                    self.assertIn("weight: element [0, 0] is" if wanted else "1 passed", words)
 
 
 if __name__ == "__main__":
