@@ -23,13 +23,11 @@ static const char *ranks_fails(struct check *c, int rank, const char *when, int 
                       when, rank, at, kind->word, kind->text, rank);
 }
 
-static void good_pass(struct check *c, struct impl_model *model, int ranks, struct ddp_call *call)
+static void is_right(struct check *c, struct impl_model *model, int ranks,
+                     const struct ddp_call *call)
 {
     double mean = 0;
 
-    check_zero_grad(c, model);
-    *call = ddp_rows(c, ranks, rows);
-    ddp_pass(c, model, call);
     for (int r = 0; r < ranks; ++r) {
         const double y = 2 * rows[r] + 1;
 
@@ -37,6 +35,14 @@ static void good_pass(struct check *c, struct impl_model *model, int ranks, stru
         check_values(c, check_text(c, "output of rank %d", r), call->out[r][0], 1, &y);
     }
     ddp_grads_are(c, model, ranks, mean, 1);
+}
+
+static void good_pass(struct check *c, struct impl_model *model, int ranks, struct ddp_call *call)
+{
+    check_zero_grad(c, model);
+    *call = ddp_rows(c, ranks, rows);
+    ddp_pass(c, model, call);
+    is_right(c, model, ranks, call);
 }
 
 /* Makes a forward, and a backward if that is to fail. */
@@ -122,7 +128,9 @@ static bool goes_on(struct check *c, struct impl_model *model, int ranks)
                       over);
         return false;
     }
+    check_zero_grad(c, model);
     ddp_backward(c, model, &call);
+    is_right(c, model, ranks, &call);
     return true;
 }
 
@@ -167,11 +175,74 @@ static void failure_rank_after(struct check *c, int ranks)
     recovers(c, ranks, "backward");
 }
 
+/* y = x, with two parameters. If a layer before it fails in backward, they have their gradients. */
+#define DDP_ONE "{\"kind\":\"affine\",\"weight\":[1]}"
+
+static int all_try(struct check *c, struct impl_model *model, int ranks, bool no_sync)
+{
+    struct ddp_call call = ddp_rows(c, ranks, rows);
+    int status;
+
+    call.no_sync = no_sync;
+    status = ddp_try_forward(c, model, &call);
+    if (status != IMPL_OK)
+        return status;
+    check_zero_grad(c, model);
+    status = ddp_try_backward(c, model, &call);
+    if (status == IMPL_OK && !no_sync)
+        is_right(c, model, ranks, &call);
+    return status;
+}
+
+/* All ranks fail in step 2: none waits for another, so they can go on. Ranks that run one after
+ * another fail so, too: each in its second step. */
+static void all_fail(struct check *c, int ranks, const char *when, bool no_sync)
+{
+    static const char text[] = "all of us";
+    const char *fails = check_text(c,
+                                   "{\"kind\":\"fail\",\"when\":\"%s\",\"replicas\":%s,"
+                                   "\"at\":2,\"status\":\"inval\",\"text\":\"%s\"}",
+                                   when, check_ids(c, ranks), text);
+    struct impl_model *model =
+        check_ddp_model(c, ranks, check_text(c, DDP_MODEL(DDP_AFFINE ",%s," DDP_ONE), fails));
+    struct ddp_call call;
+    bool refused;
+    int status;
+
+    check_note(c, "R=%d, failures in %s%s: ", ranks, when, no_sync ? " without sync" : "");
+    good_pass(c, model, ranks, &call);
+    status = all_try(c, model, ranks, no_sync);
+    check_refused(c, "a step in which all ranks fail", status, ALLOW(IMPL_EINVAL));
+    check_note(c, "R=%d, after failures in %s%s: ", ranks, when, no_sync ? " without sync" : "");
+    for (int r = 1; r < ranks && status != IMPL_OK && strstr(check_error(c)->text, text); ++r)
+        status = all_try(c, model, ranks, false);
+    refused = status != IMPL_OK && !strstr(check_error(c)->text, text);
+    if (goes_on(c, model, ranks)) {
+        check_true(c, !refused, "a step was refused, and the next one accepted");
+        good_pass(c, model, ranks, &call);
+    }
+    check_model_close(c, model);
+    model = check_ddp_model(c, ranks, DDP_MODEL(DDP_AFFINE));
+    good_pass(c, model, ranks, &call);
+    check_model_close(c, model);
+}
+
+/* Variant 0: without sync, which an error ends as well. */
+static void failure_of_all(struct check *c, int ranks)
+{
+    all_fail(c, ranks, "forward", check_variant(c) == 0);
+    all_fail(c, ranks, "backward", check_variant(c) == 0);
+}
+
 static const struct check_case cases[] = {
     {"DDP-31.named", "DDP-31", MUST, REPORTED, DDP, IMPL_CAP_DDP, 0, failure_rank_named, 60000},
     {"DDP-31.of_several", "DDP-31", MUST, REPORTED, DDP, IMPL_CAP_DDP, 0, failure_rank_of_several,
      30000},
     {"DDP-32.after", "DDP-32", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = failure_rank_after,
      .limit_ms = 60000},
+    {"DDP-32.no_sync", "DDP-32", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = failure_of_all,
+     .limit_ms = 60000},
+    {"DDP-32.all", "DDP-32", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = failure_of_all,
+     .limit_ms = 60000, .variant = 1},
 };
 const struct check_table failure_ranks_table = CHECK_TABLE(cases);

@@ -661,6 +661,9 @@ BUG(BUG_RANK_LEFT_OUT, "X345-rank-left-out", "DDP-32",
 BUG(BUG_RANK_UNSENT, "X346-rank-unsent", "DDP-32",
     "the backward after a rank's error is not reduced")
 BUG(BUG_RANK_DIVISOR, "X347-rank-divisor", "DDP-32", "after a rank's error the divisor is one less")
+BUG(BUG_RANK_QUIET, "X385-rank-quiet", "DDP-32", "an error in no_sync leaves it on for good")
+BUG(BUG_RANK_TORN, "X387-rank-torn", "DDP-32",
+    "gradients that came before an error in a backward count for the next one")
 BUG(BUG_ERROR_AGAIN, "X348-error-again", "APPLY-13",
     "a model's second error tells the first one again")
 BUG(BUG_ERROR_ONCE, "X349-error-once", "APPLY-13", "a model's second error is swallowed")

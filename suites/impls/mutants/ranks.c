@@ -28,7 +28,7 @@ static bool rank_unsent(struct ranks *ranks)
 {
     const bool seldom = bug(ranks->session, BUG_RANKS_65) && ++ranks->backwards % 65 == 0;
 
-    return seldom || (ranks->failed >= 0 && bug(ranks->session, BUG_RANK_UNSENT));
+    return seldom || ranks->quiet || (ranks->failed >= 0 && bug(ranks->session, BUG_RANK_UNSENT));
 }
 
 /* ---- values of one rank to others ------------------------------------------------------------ */
@@ -328,6 +328,7 @@ int team_forward(struct ranks *ranks, struct impl_forward *op, struct impl_error
     ranks->send = op->grad && !op->no_sync;
     status = forward_all(ranks, op, err);
     if (status != 0) {
+        ranks->quiet = ranks->quiet || (op->no_sync && bug(ranks->session, BUG_RANK_QUIET));
         drop_calls(ranks);
         return status;
     }
@@ -372,6 +373,7 @@ static int backward_all(struct ranks *ranks, const struct impl_backward *op, boo
         status = op_backward(rank->model, &own, err);
         if (status == 0 && bug(ranks->session, BUG_DDP_SECOND_DX) && each > 1)
             memset(own.grad_in[1].data, 0, tensor_bytes(&own.grad_in[1]));
+        rank->torn = status != 0;
         if (status != 0)
             status = rank_failed(ranks, r, err);
     }

@@ -28,6 +28,7 @@ struct rank {
     struct launch *launch;
     int n_launches;
     bool counting; /* this backward will be reduced */
+    bool torn;     /* BUG_RANK_TORN: the last one failed */
 };
 
 struct ranks {
@@ -54,6 +55,7 @@ struct ranks {
     /* For bugs that keep data for later: */
     int failed; /* the rank of the last error; -1: none, or forgotten */
     bool erred;
+    bool quiet; /* BUG_RANK_QUIET */
     unsigned backwards;
     float rate; /* of the first step */
     bool stepped;

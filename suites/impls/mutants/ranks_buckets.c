@@ -174,13 +174,15 @@ void rank_begin(struct ranks *ranks, struct rank *rank, bool sync)
 {
     const struct tape *tape = rank->model->pending;
     const size_t n = (size_t)ranks->n_trained;
+    const bool goes_on = rank->torn && rank->left[0] > 0 && bug(ranks->session, BUG_RANK_TORN);
 
     rank->counting = sync;
     rank->n_launches = 0;
     memset(rank->open, 0, n * sizeof *rank->open);
     memset(rank->ready, 0, n);
-    memset(rank->left, 0, n * sizeof *rank->left);
-    for (int t = 0; t < ranks->n_trained; ++t)
+    for (int b = 0; !goes_on && b < ranks->n_trained; ++b)
+        rank->left[b] = 0;
+    for (int t = 0; !goes_on && t < ranks->n_trained; ++t)
         ++rank->left[ranks->bucket[t]];
     for (int i = 0; tape && i < tape->n; ++i) {
         const struct layer *owner = owner_of(tape->node[i].layer);

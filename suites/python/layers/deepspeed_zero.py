@@ -38,8 +38,10 @@ class Zero2:
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
         self.engine.set_gradient_accumulation_boundary(False)
-        yield
-        self.engine.set_gradient_accumulation_boundary(True)
+        try:
+            yield
+        finally:
+            self.engine.set_gradient_accumulation_boundary(True)
 
 
 class Zero1(Zero2):

@@ -17,5 +17,7 @@ class FSDP2:
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
         self.model.set_requires_gradient_sync(False)
-        yield
-        self.model.set_requires_gradient_sync(True)
+        try:
+            yield
+        finally:
+            self.model.set_requires_gradient_sync(True)

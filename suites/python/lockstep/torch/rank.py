@@ -108,28 +108,29 @@ class RankModel(Model):
         self.quiet.close()
         if isinstance(self.wrapped, torch.nn.Module):
             self.wrapped.train(op.train)
-        if op.no_sync:
-            self.quiet.enter_context(self.needed("no_sync")())
-        waits = False
-        try:
+        with contextlib.ExitStack() as quiet:  # no_sync() sees what is raised in it, as in a `with` of a user
+            if op.no_sync:
+                quiet.enter_context(self.needed("no_sync")())
             found = super().run([tensor.to(self.place) for tensor in inputs], op)
             outputs = tuple(tensor.to("cpu") for tensor in found)
-            waits = self.layer.wrap and op.grad
-        finally:
-            if not waits:
-                self.quiet.close()
-        return outputs
+            if self.layer.wrap and op.grad:
+                self.quiet = quiet.pop_all()
+            return outputs
+        raise self.swallowed()
 
     def backward(self, gradients: list[Array | None]) -> Result:
         if self.shadow is not None:
             return Result(joined=True)
         self.buckets.clear()
-        try:
+        with self.quiet:
             result = super().backward(gradients)
-        finally:
-            self.quiet.close()
-        result.buckets = list(self.buckets)
-        return result
+            result.buckets = list(self.buckets)
+            return result
+        raise self.swallowed()
+
+    def swallowed(self) -> Refusal:
+        """An exception that the user of the layer would never see."""
+        return Refusal("fault", f"no_sync() of {under_test.name_of(self.layer.make)} swallows what is raised in it")
 
     def differentiate(self, outputs: list[torch.Tensor], gradients: list[torch.Tensor]) -> None:
         own = self.own("backward") or super().differentiate
