@@ -90,6 +90,33 @@ static void ddp_buffers_statistics(struct check *c, int ranks)
     }
 }
 
+/* PyTorch counts batches in an int64. Such a number is larger than the integers that a float holds,
+ * and every rank begins with another one. */
+static void ddp_buffers_batches(struct check *c, int ranks)
+{
+    struct impl_model *model = check_ddp_model(c, ranks, norm);
+    struct impl_param param;
+    double first;
+
+    check_param(c, model, BATCHES, &param);
+    first = param.dtype == IMPL_I64 ? 1099511627777 : 5;
+    for (int turn = 0; turn < 3; ++turn) {
+        double x[2 * DDP_MOST];
+        struct ddp_call call;
+
+        check_note(c, "R=%d, step %d: ", ranks, turn);
+        for (int r = 0; r < ranks; ++r) {
+            x[2 * r] = 4 * r;
+            x[2 * r + 1] = x[2 * r] + 2;
+            if (r > 0 || turn == 0)
+                ddp_set(c, model, r, IMPL_VALUE, BATCHES, (const double[]){first + 100 * r});
+        }
+        call = buffers_columns(c, ranks, 2, x);
+        ddp_pass(c, model, &call);
+        ddp_all_is(c, model, ranks, IMPL_VALUE, BATCHES, first + turn + 1);
+    }
+}
+
 /* ---- DDP-09: two forwards before a backward -------------------------------------------------- */
 
 static struct ddp_call evaluate(struct check *c, struct impl_model *model, int ranks,
@@ -146,6 +173,7 @@ enum { NORM = IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM };
 static const struct check_case cases[] = {
     {"DDP-08.sent", "DDP-08", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = ddp_buffers_sent},
     {"DDP-08.statistics", "DDP-08", MAY, OBSERVED, DDP, NORM, 0, .ranks = ddp_buffers_statistics},
+    {"DDP-08.batches", "DDP-08", MAY, OBSERVED, DDP, NORM, 0, .ranks = ddp_buffers_batches},
     {"DDP-09.two_forwards", "DDP-09", MAY, OBSERVED, DDP, NORM, 0,
      .ranks = ddp_buffers_two_forwards},
 };

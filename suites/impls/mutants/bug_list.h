@@ -455,6 +455,8 @@ BUG(BUG_DDP_FROZEN_UNSENT, "X203-ddp-frozen-unsent", "DDP-07",
     "frozen parameters are not sent at construction")
 BUG(BUG_DDP_FIRST_BUFFER, "X204-ddp-first-buffer", "DDP-08",
     "only the first buffer is sent before a forward")
+BUG(BUG_DDP_BATCHES_UNSENT, "X386-ddp-batches-unsent", "DDP-08",
+    "a buffer that counts, an integer, is not sent")
 BUG(BUG_DDP_USED_KEPT, "X205-ddp-used-kept", "DDP-22", "what was used once counts as used for good")
 BUG(BUG_DDP_USED_LOCAL, "X206-ddp-used-local", "DDP-21",
     "a rank that did not use a parameter keeps its gradient")

@@ -44,6 +44,8 @@ static bool spared(const struct ranks *ranks, const struct param *param, bool bu
         buffers += first->param[before].of->buffer;
     if (buffers_only && buffers > 0 && bug(s, BUG_DDP_FIRST_BUFFER))
         return true;
+    if (buffers_only && strcmp(param->of->name, "batches") == 0 && bug(s, BUG_DDP_BATCHES_UNSENT))
+        return true;
     if (!param->of->buffer && param->of->frozen && bug(s, BUG_DDP_FROZEN_UNSENT))
         return true;
     return ranks->joining && !buffers_only && param->of->buffer && bug(s, BUG_DDP_JOIN_PARAMETERS);

@@ -49,6 +49,13 @@ def cut_as(tensor: Any, values: torch.Tensor) -> torch.Tensor:
     return distribute_tensor(values, tensor.device_mesh, tensor.placements, src_data_rank=None)
 
 
+def word_of(tensor: torch.Tensor) -> str:
+    """Returns the word of the protocol for the type of its elements."""
+    if tensor.dtype not in WORDS:
+        raise Refusal("notsup", f"a result of type {tensor.dtype}")
+    return WORDS[tensor.dtype]
+
+
 def array_of(tensor: torch.Tensor | None) -> Array | None:
     """Returns the present values of a tensor, and its device."""
     if tensor is None:
@@ -57,11 +64,10 @@ def array_of(tensor: torch.Tensor | None) -> Array | None:
         tensor = tensor.full_tensor()
     if tensor.is_sparse:
         tensor = tensor.to_dense()
-    if tensor.dtype not in WORDS:
-        raise Refusal("notsup", f"a result of type {tensor.dtype}")
+    word = word_of(tensor)
     here = tensor.detach().to("cpu").contiguous()
     data = ctypes.string_at(here.data_ptr(), here.numel() * here.element_size())
-    return Array(WORDS[here.dtype], list(here.shape), number_of(tensor.device),
+    return Array(word, list(here.shape), number_of(tensor.device),
                  tensor.requires_grad, data if here.numel() else b"")
 
 

@@ -147,12 +147,16 @@ class Embedding(Table):
 
 class Counter(Layer):
     kind = "counter"
+    count: torch.Tensor
 
     def read(self, spec: Spec) -> None:
-        self.count = self.buffer(spec, "count", 1)
+        self.register_buffer("count", spec.values("count", (1,)), persistent=False)
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
-        self.count.add_(1)
+        if here.rank:
+            self.count = self.count + 1  # a new tensor, as in models of users
+        else:
+            self.count.add_(1)
         return x
 
 
@@ -172,6 +176,7 @@ class Borrow(Layer):
 
 class BatchNorm(Layer):
     kind = "batch_norm"
+    batches: torch.Tensor
 
     def read(self, spec: Spec) -> None:
         features = spec.size("features", 1)
@@ -180,7 +185,7 @@ class BatchNorm(Layer):
         self.bias = self.parameter(spec, "bias", features)
         self.running_mean = self.buffer(spec, "running_mean", features)
         self.running_var = self.buffer(spec, "running_var", features)
-        self.batches = self.buffer(spec, "batches", 1)
+        self.register_buffer("batches", spec.values("batches", (1,)).long())  # as in torch.nn.BatchNorm1d
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
         if self.training:

@@ -11,7 +11,7 @@ import torch
 
 from ..arrays import Array
 from ..errors import Refusal
-from .arrays import array_of, arrays_of, cut_as, device_of, number_of, tensor_of
+from .arrays import array_of, arrays_of, cut_as, device_of, number_of, tensor_of, word_of
 from .description import read_model, values_of
 from .place import Log, Visit
 
@@ -130,7 +130,7 @@ class Model:
         """Describes parameter or buffer i: struct impl_param."""
         slot = self.slot(i)
         tensor = slot.tensor
-        return {"name": slot.name, "dtype": "f32", "dims": slot.dims, "device": number_of(tensor.device),
+        return {"name": slot.name, "dtype": word_of(tensor), "dims": slot.dims, "device": number_of(tensor.device),
                 "buffer": slot.buffer, "frozen": not slot.buffer and not tensor.requires_grad}
 
     def set(self, what: str, i: int, array: Array | None) -> None:
