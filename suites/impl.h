@@ -98,8 +98,9 @@ enum impl_capability {
     IMPL_CAP_UNLIKE_RANKS = 1 << 20, /* "unlike_ranks": a description for each rank */
     IMPL_CAP_TRANSFORMER = 1 << 21,  /* "transformer": the layers of one (LAYERS.md) */
     IMPL_CAP_ADAMW = 1 << 22,        /* "adamw": steps of AdamW, and steps that clip */
-    IMPL_CAP_JOIN = 1 << 23          /* "join": impl_forward.active. An adapter that is older than
+    IMPL_CAP_JOIN = 1 << 23,         /* "join": impl_forward.active. An adapter that is older than
                                         this bit does not set it, and is not asked to join */
+    IMPL_CAP_STRIDES = 1 << 24 /* "strides": `linear` layers of ranks with "by_columns": true */
 };
 
 /* Where the rules allow a choice, an implementation declares what it does, and the cases test the

@@ -198,7 +198,7 @@ const struct check_area *const check_areas[] = {
     &(const struct check_area){"AGREE", 3, LIST(agree), NULL, 0},
     &(const struct check_area){"SIZE", 5, LIST(size), NULL, 0},
     &(const struct check_area){"COUNT", 4, LIST(count), NULL, 0},
-    &(const struct check_area){"SHAPE", 6, LIST(shape), NULL, 0},
+    &(const struct check_area){"SHAPE", 7, LIST(shape), NULL, 0},
     &(const struct check_area){"GPT", 9, LIST(gpt), NULL, 0},
 };
 const int check_n_areas = sizeof check_areas / sizeof check_areas[0];

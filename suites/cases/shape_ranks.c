@@ -220,6 +220,72 @@ static void shape_ranks_several(struct check *c)
     }
 }
 
+/* ---- SHAPE-07: a weight whose elements lie in memory column by column -------------------------
+ */
+
+enum { DOWN = 2, ACROSS = 3, WEIGHTS = DOWN * ACROSS };
+
+static const char *by_columns(struct check *c, int rank)
+{
+    const int n = 100 * rank;
+
+    return check_text(c,
+                      DDP_MODEL("{\"kind\":\"linear\",\"in\":3,\"out\":2,\"with_bias\":false,"
+                                "\"by_columns\":true,\"weight\":[%d,%d,%d,%d,%d,%d]}"),
+                      n + 1, n + 2, n + 3, n + 4, n + 5, n + 6);
+}
+
+/* Makes a backward on one row of each rank, and adds what it gives to the gradients: with sync, to
+ * all the mean of all. */
+static void by_columns_turn(struct check *c, struct impl_model *model, int ranks, uint64_t turn,
+                            bool no_sync, double gradient[][WEIGHTS])
+{
+    struct ddp_call call = {.ranks = ranks, .n_in = 1, .n_out = 1, .no_sync = no_sync};
+    double mean[WEIGHTS] = {0};
+
+    for (int r = 0; r < ranks; ++r) {
+        const double *numbers = check_integers(c, ACROSS + DOWN, 10 * turn + (uint64_t)r);
+        const size_t in[] = {1, ACROSS}, out[] = {1, DOWN};
+
+        call.in[r][0] = check_array(c, 2, in, numbers);
+        call.g[r][0] = check_array(c, 2, out, numbers + ACROSS);
+        for (int e = 0; e < WEIGHTS; ++e) {
+            gradient[r][e] += numbers[ACROSS + e / ACROSS] * numbers[e % ACROSS];
+            mean[e] += gradient[r][e] / ranks;
+        }
+    }
+    ddp_pass_counted(c, model, &call);
+    for (int r = 0; r < ranks; ++r) {
+        for (int e = 0; !no_sync && e < WEIGHTS; ++e)
+            gradient[r][e] = mean[e];
+        check_values(c, check_text(c, "rank %d of %d: gradient", r, ranks),
+                     check_get_rank(c, model, r, IMPL_GRAD, 0), WEIGHTS, gradient[r]);
+    }
+}
+
+/* If ranks can be built one by one, each begins with another weight. */
+static void shape_ranks_by_columns(struct check *c, int ranks)
+{
+    const char *text = by_columns(c, 0);
+    double gradient[DDP_MOST][WEIGHTS] = {{0}}, value[WEIGHTS];
+    struct impl_model *model;
+
+    for (int r = 1; check_has(c, IMPL_CAP_UNLIKE_RANKS) && r < ranks; ++r)
+        text = check_text(c, "%s,%s", text, by_columns(c, r));
+    if (check_has(c, IMPL_CAP_UNLIKE_RANKS))
+        text = check_text(c, "[%s]", text);
+    model = check_ddp_model(c, ranks, text);
+    ddp_all_are(c, model, ranks, IMPL_VALUE, 0, WEIGHTS, check_sequence(c, WEIGHTS, 1, 1));
+    for (uint64_t turn = 0; turn < 4; ++turn) {
+        check_note(c, "R=%d, step %d: ", ranks, (int)turn);
+        by_columns_turn(c, model, ranks, turn, turn == 1, gradient);
+    }
+    for (int e = 0; e < WEIGHTS; ++e)
+        value[e] = 1 + e - 0.125 * gradient[0][e];
+    check_step(c, model, 0.125F, 0);
+    ddp_all_are(c, model, ranks, IMPL_VALUE, 0, WEIGHTS, value);
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 enum {
@@ -233,5 +299,7 @@ static const struct check_case cases[] = {
     {"SHAPE-05.sent", "SHAPE-05", MAY, OBSERVED, DDP, UNLIKE, 0, shape_ranks_sent},
     {"SHAPE-05.buffers", "SHAPE-05", MAY, OBSERVED, DDP, NORM, 0, shape_ranks_buffers},
     {"SHAPE-06.several", "SHAPE-06", MUST, OBSERVED, DDP, RANKS, 0, shape_ranks_several},
+    {"SHAPE-07.by_columns", "SHAPE-07", MAY, OBSERVED, DDP, RANKS | IMPL_CAP_STRIDES, 0,
+     .ranks = shape_ranks_by_columns},
 };
 const struct check_table shape_ranks_table = CHECK_TABLE(cases);

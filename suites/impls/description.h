@@ -64,6 +64,7 @@ struct layer_param {
     size_t dim[2];
     float *initial; /* NULL: zeros */
     bool frozen, buffer;
+    bool by_columns; /* its elements lie in memory column by column */
 };
 
 struct layer {
@@ -86,6 +87,7 @@ struct layer {
 
     size_t in, out;      /* linear; embedding, constant, positions: rows, columns */
     bool with_bias;      /* affine, linear */
+    bool by_columns;     /* linear */
     float factor;        /* multiply; branch: above */
     float momentum, eps; /* batch_norm; layer_norm: eps */
     size_t heads;        /* attention */

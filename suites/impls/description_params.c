@@ -73,7 +73,7 @@ int read_params(const struct reader *r, const json_t *object, struct layer *laye
             params_add(layer, "bias", 1, 1, 1);
         break;
     case LAYER_LINEAR:
-        params_add(layer, "weight", 2, layer->out, layer->in);
+        params_add(layer, "weight", 2, layer->out, layer->in)->by_columns = layer->by_columns;
         if (layer->with_bias)
             params_add(layer, "bias", 1, layer->out, 1);
         break;

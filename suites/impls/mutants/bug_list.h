@@ -590,6 +590,11 @@ BUG(BUG_RATE_INSIDE, "X304-rate-inside", "GRAD-19",
 BUG(BUG_RATE_RESETS, "X305-rate-resets", "GRAD-19", "another learning rate forgets the momentum")
 BUG(BUG_RATE_ZERO, "X306-rate-zero", "GRAD-19",
     "a step with the rate 0 is left out, its momentum too")
+BUG(BUG_DDP_COPY_REDUCED, "S49-ddp-copy-reduced", "SHAPE-07",
+    "a gradient that lies column by column is reduced as a copy, and stays as it is")
+BUG(BUG_DDP_COPY_SENT, "S50-ddp-copy-sent", "SHAPE-07", "so is its parameter sent: nothing comes")
+BUG(BUG_DDP_COLUMNS_BACK, "S51-ddp-columns-back", "SHAPE-07",
+    "it is written back from a bucket row by row")
 BUG(BUG_RATE_RANKS, "X307-rate-ranks", "GRAD-19",
     "ranks but the first keep the learning rate of their first step")
 BUG(BUG_MOMENTUM_HALF, "X308-momentum-half", "GRAD-19", "every momentum above 0 counts as 0.5")

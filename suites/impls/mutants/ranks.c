@@ -48,6 +48,8 @@ static bool spared(const struct ranks *ranks, const struct param *param, bool bu
         return true;
     if (!param->of->buffer && param->of->frozen && bug(s, BUG_DDP_FROZEN_UNSENT))
         return true;
+    if (param->of->by_columns && bug(s, BUG_DDP_COPY_SENT))
+        return true;
     return ranks->joining && !buffers_only && param->of->buffer && bug(s, BUG_DDP_JOIN_PARAMETERS);
 }
 

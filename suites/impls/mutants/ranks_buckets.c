@@ -95,6 +95,16 @@ static float handed_over(const struct impl_session *s, float value)
     return value_changed(s, value_changed(s, value, BUG_RANKS_NAN), BUG_RANKS_DENORMAL);
 }
 
+/* The place of element e of a bucket's parameter t in its gradient, which the bucket has as it lies
+ * in memory. */
+static size_t place_of(const struct ranks *ranks, int t, size_t e)
+{
+    const struct layer_param *of = ranks->rank[0].model->param[ranks->param[t]].of;
+    const size_t rows = of->dim[0], columns = of->dim[1];
+
+    return of->by_columns ? e % rows * columns + e / rows : e;
+}
+
 /* Copies the gradient of one parameter into the bucket. Returns its number of elements. */
 static size_t hand_over(const struct ranks *ranks, const struct rank *rank,
                         const struct impl_array *grad, int t, float values[])
@@ -110,8 +120,9 @@ static size_t hand_over(const struct ranks *ranks, const struct rank *rank,
         !bug(s, BUG_DDP_NOT_FINITE) && !bug(s, BUG_RANKS_NAN) && !bug(s, BUG_RANKS_DENORMAL);
 
     for (size_t e = 0; e < n; ++e) {
-        const float kept = before ? before[e] : 0;
-        const float value = scale * (found ? kept + found[e] : kept);
+        const size_t place = place_of(ranks, t, e);
+        const float kept = before ? before[place] : 0;
+        const float value = scale * (found ? kept + found[place] : kept);
 
         values[e] = plain ? value : handed_over(s, value);
     }
@@ -246,6 +257,8 @@ static bool is_written(const struct ranks *ranks, const struct rank *rank, int t
         return false;
     if (ranks->param[t] != t && bug(s, BUG_DDP_FROZEN_BEFORE))
         return false;
+    if (ranks->rank[0].model->param[ranks->param[t]].of->by_columns && bug(s, BUG_DDP_COPY_REDUCED))
+        return false;
     return users(ranks, t) > 0 || bug(s, BUG_DDP_UNUSED_ZERO);
 }
 
@@ -271,6 +284,7 @@ static void change_sums(const struct ranks *ranks, int bucket, size_t n, float s
 
 static void deliver(struct ranks *ranks, const struct rank *rank, int k, float sums[], size_t n)
 {
+    const struct impl_session *s = ranks->session;
     const int b = rank->launch[k].bucket;
     bool changes = false;
 
@@ -300,7 +314,8 @@ static void deliver(struct ranks *ranks, const struct rank *rank, int k, float s
             float *to = floats(grad_of(rank->model, ranks->param[t]));
 
             for (size_t e = 0; e < count; ++e)
-                to[e] = factor * sums[at + e];
+                to[bug(s, BUG_DDP_COLUMNS_BACK) ? e : place_of(ranks, t, e)] =
+                    factor * sums[at + e];
         }
         at += written || !bug(ranks->session, BUG_DDP_UNUSED_SHIFTS) ? count : 0;
     }

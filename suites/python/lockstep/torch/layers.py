@@ -83,6 +83,8 @@ class Linear(Layer):
     def read(self, spec: Spec) -> None:
         columns, rows = spec.size("in"), spec.size("out")
         self.weight = self.parameter(spec, "weight", rows, columns)
+        if spec.flag("by_columns", False):
+            self.weight.data = self.weight.data.t().contiguous().t()
         self.bias = self.parameter(spec, "bias", rows) if spec.flag("with_bias", True) else None
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
