@@ -191,8 +191,6 @@ void fleet_count_words(const struct fleet *fleet, char text[FLEET_TEXT]);
 /* Returns what to do, in two sentences at most: "Take out 3 of 33: ..". NULL: memory is short. The
  * caller frees it. */
 char *fleet_answer(const struct fleet *fleet);
-/* Adds "26 % lower than", of a time "26 % longer than", "3.1 times as high as". */
-void fleet_add_difference(double value, double from, const char *unit, char text[], size_t bytes);
 /* "step_time 26 % longer than the others, device 2" */
 void fleet_worse_words(const struct fleet_outlier *outlier, char text[], size_t bytes);
 /* The likely cause of what is bad in a node, and what to do: "likely cause: ..; do: .." or "". A

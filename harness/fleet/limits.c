@@ -272,7 +272,7 @@ static void give_reason(struct fleet_node *node, const struct view *view)
 
     if (view->shown.verdict == VALIDATE_FAIL && isfinite(view->shown.middle)) {
         snprintf(node->far, sizeof node->far, " ");
-        fleet_add_difference(view->shown.middle, limit, view->unit, node->far, sizeof node->far);
+        quantity_add_difference(view->shown.middle, limit, view->unit, node->far, sizeof node->far);
         text_add(node->far, sizeof node->far, " allowed");
     }
     if (view->shown.device >= 0)

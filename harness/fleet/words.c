@@ -44,23 +44,15 @@ int fleet_exit(const struct fleet *fleet)
 
 /* ---- words -------------------------------------------------------------------------------- */
 
-/* QUANTITY_KINDS: a unit of a later version. */
-static enum quantity_kind kind_of_unit(const char *unit)
+const char *fleet_number_words(double value, const char *unit, char text[64])
 {
+    char words[QUANTITY_TEXT];
     int kind = 0;
 
     while (kind < QUANTITY_KINDS && strcmp(unit, quantity_base_unit((enum quantity_kind)kind)) != 0)
         ++kind;
-    return (enum quantity_kind)kind;
-}
-
-const char *fleet_number_words(double value, const char *unit, char text[64])
-{
-    const enum quantity_kind kind = kind_of_unit(unit);
-    char words[QUANTITY_TEXT];
-
     if (kind < QUANTITY_KINDS)
-        snprintf(text, 64, "%s", quantity_words(value, kind, words));
+        snprintf(text, 64, "%s", quantity_words(value, (enum quantity_kind)kind, words));
     else
         snprintf(text, 64, "%.4g%s%.15s", value, unit[0] != '\0' ? " " : "", unit);
     return text;
@@ -85,29 +77,12 @@ const char *fleet_state_words(const struct fleet_node *node)
     return "OUTLYING: worse than its neighbours (keeps its limits)";
 }
 
-void fleet_add_difference(double value, double from, const char *unit, char text[], size_t bytes)
-{
-    const bool time = kind_of_unit(unit) == QUANTITY_TIME;
-    const double ratio = value / from, percent = 100 * fabs(ratio - 1);
-
-    if (!isfinite(ratio))
-        text_add(text, bytes, "not at all as");
-    else if (ratio < 1)
-        text_add(text, bytes, "%.*f %% %s than", percent < 1, percent, time ? "shorter" : "lower");
-    else if (ratio < 1.95)
-        text_add(text, bytes, "%.*f %% %s than", percent < 1, percent, time ? "longer" : "higher");
-    else if (ratio < 2.05)
-        text_add(text, bytes, "twice as %s as", time ? "long" : "high");
-    else
-        text_add(text, bytes, "%.*f times as %s as", ratio < 9.95, ratio, time ? "long" : "high");
-}
-
 void fleet_worse_words(const struct fleet_outlier *outlier, char text[], size_t bytes)
 {
     const struct fleet_limit *limit = outlier->limit;
 
     snprintf(text, bytes, "%.*s ", (int)strcspn(limit->name, " "), limit->name);
-    fleet_add_difference(outlier->value, outlier->median, limit->unit, text, bytes);
+    quantity_add_difference(outlier->value, outlier->median, limit->unit, text, bytes);
     text_add(text, bytes, " the others");
     if (outlier->device >= 0)
         text_add(text, bytes, ", device %d", outlier->device);
@@ -154,7 +129,7 @@ void fleet_outlier_words(const struct fleet_outlier *outlier, char text[2 * FLEE
     if (outlier->device >= 0)
         text_add(text, 2 * FLEET_TEXT, ", device %d", outlier->device);
     text_add(text, 2 * FLEET_TEXT, ": ");
-    fleet_add_difference(outlier->value, outlier->median, unit, text, 2 * FLEET_TEXT);
+    quantity_add_difference(outlier->value, outlier->median, unit, text, 2 * FLEET_TEXT);
     text_add(text, 2 * FLEET_TEXT, " the other %zu nodes: %s, and the median is %s%s",
              outlier->nodes - 1, fleet_number_words(outlier->value, unit, value),
              fleet_number_words(outlier->median, unit, median),

@@ -124,3 +124,20 @@ const char *units_binary(size_t number, char text[UNITS_BYTES])
     snprintf(text, UNITS_BYTES, "%zu%s", number, units[unit]);
     return text;
 }
+
+void quantity_add_difference(double value, double from, const char *unit, char text[], size_t bytes)
+{
+    const bool time = strcmp(unit, quantity_base_unit(QUANTITY_TIME)) == 0;
+    const double ratio = value / from, percent = 100 * fabs(ratio - 1);
+
+    if (!isfinite(ratio))
+        text_add(text, bytes, "not at all as");
+    else if (ratio < 1)
+        text_add(text, bytes, "%.*f %% %s than", percent < 1, percent, time ? "shorter" : "lower");
+    else if (ratio < 1.95)
+        text_add(text, bytes, "%.*f %% %s than", percent < 1, percent, time ? "longer" : "higher");
+    else if (ratio < 2.05)
+        text_add(text, bytes, "twice as %s as", time ? "long" : "high");
+    else
+        text_add(text, bytes, "%.*f times as %s as", ratio < 9.95, ratio, time ? "long" : "high");
+}

@@ -29,8 +29,8 @@ static error_t check_files(int key, char *value, struct argp_state *state)
 static int check_profile(const char *command, const char *name, char *const records[], size_t n)
 {
     static const char *const already[] = {"what is expected fails", "these records fail"},
-                             *const width[] = {"OK", "WIDE"}, *const manner[] = {"worse", "slower"};
-    char path[PROFILE_PATH], bound[96], worst[QUANTITY_TEXT];
+                             *const width[] = {"OK", "WIDE"};
+    char path[PROFILE_PATH], bound[96], worst[QUANTITY_TEXT], by[96];
     struct validate_firing firing;
     struct text_error why = {{0}};
     struct profile *profile;
@@ -71,8 +71,15 @@ static int check_profile(const char *command, const char *name, char *const reco
             printf("OK: would fail at %s\n", quantity_words(limit->row->worst, kind, worst));
         else if (more <= 0)
             printf("can fail: %s it already\n", already[n > 0]);
-        else
-            printf("%s: would fail if %.*f %% %s\n", width[wide], more < 1, more, manner[speed]);
+        else {
+            by[0] = '\0';
+            quantity_add_difference(limit->row->higher ? 1 / firing.factor : firing.factor, 1,
+                                    quantity_base_unit(kind), by, sizeof by);
+            printf("%s: would fail if %s %s\n", width[wide], by,
+                   n > 0                      ? "measured"
+                   : isfinite(limit->healthy) ? "expected"
+                                              : "its peak");
+        }
     }
     if (status == 0 && binding > 0 && speeds == 0)
         command_say(stderr, 2, "%s: NOTE: no limit on speed binds: slow machines pass", command);

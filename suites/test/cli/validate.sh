@@ -105,20 +105,25 @@ validate 0 same.yaml old.jsonl
 
 # Every limit is shown to fail on a machine that gets slower.
 expect_status 0 "$lockstep" validate check good.yaml old.jsonl
-grep -q '^good.yaml:6: step_time at most 5.7 us: OK: would fail if [1-9] % slower$' out ||
+grep -q '^good.yaml:6: step_time at most 5.7 us: OK: would fail if [1-9] % longer than measured$' out ||
     fail "fires"
 # A limit that takes much to fail is marked, and that is no error.
 limit step_time 'max: 7 us' "$cell" binding 'statistic: floor' | profile loose.yaml
 expect_status 0 "$lockstep" validate check loose.yaml old.jsonl
-expect_count 1 '^loose.yaml:6: step_time at most 7 us: WIDE: would fail if [234][0-9] % slower$' out
+expect_count 1 '^loose.yaml:6: step_time at most 7 us: WIDE: would fail if [234][0-9] % longer than measured$' out
 limit step_time 'max: 7 us' "$cell" binding 'statistic: floor
     expected: 5.4 us' | profile loose.yaml
 expect_status 0 "$lockstep" validate check loose.yaml
-expect_count 1 '^loose.yaml:6: step_time at most 7 us: WIDE: would fail if 30 % slower$' out
+expect_count 1 '^loose.yaml:6: step_time at most 7 us: WIDE: would fail if 30 % longer than expected$' out
 limit step_time 'max: 7 us' "$cell" binding 'statistic: floor
     peak: 5.4 us' | profile peak.yaml
 expect_status 0 "$lockstep" validate check peak.yaml
-expect_count 1 '^peak.yaml:6: step_time at most 7 us: OK: would fail if 30 % slower$' out
+expect_count 1 '^peak.yaml:6: step_time at most 7 us: OK: would fail if 30 % longer than its peak$' out
+# A rate is lower, never slower.
+limit throughput 'min: 8 ksamples/s' "$cell" binding 'statistic: floor
+    expected: 10 ksamples/s' | profile rate.yaml
+expect_status 0 "$lockstep" validate check rate.yaml
+expect_count 1 '^rate.yaml:6: throughput at least 8 ksamples/s: WIDE: would fail if 20 % lower than expected$' out
 
 limit step_time 'max: 5.1 us' "$cell" binding 'statistic: typical' | profile fails.yaml
 expect_status 0 "$lockstep" validate check fails.yaml old.jsonl
@@ -191,7 +196,7 @@ expect_count 4 'metric: device_spread' learned.yaml
 validate 0 learned.yaml sitting3.jsonl
 prints 'ACCEPTED by profile a "b" \\ c: of its binding limits 16 PASS, 0 FAIL'
 expect_status 0 "$lockstep" validate check learned.yaml sitting1.jsonl
-[ "$(grep -c ': OK: would fail if [1-9] % \(slower\|worse\)$' out)" -eq 16 ] || fail "fires"
+[ "$(grep -c ': OK: would fail if [1-9] % \(longer\|higher\) than measured$' out)" -eq 16 ] || fail "fires"
 sed "1s/\"machine_class\":\"\"/\"machine_class\":\"$class\"/" slower.jsonl >slow.jsonl
 validate 1 learned.yaml slow.jsonl
 prints 'REJECTED by profile .* 4 FAIL'

@@ -19,7 +19,7 @@ row() {
     validate 1 bad.yaml machine.jsonl
     prints "^FAIL $1 .*, device [01]: "
     expect_status 0 "$lockstep" validate check good.yaml machine.jsonl
-    grep -q "^good.yaml:6: $1 .*: OK: would fail .* [0-9]* % \\(slower\\|worse\\)$" out || fail "fires"
+    grep -q "^good.yaml:6: $1 .*: OK: would fail .* [0-9]* % \\(lower\\|higher\\) than measured$" out || fail "fires"
     validate 3 good.yaml old.jsonl
     prints "UNMEASURED $1 .* a launch of the cell has no $1"
     expect_status 1 "$lockstep" validate check good.yaml old.jsonl
