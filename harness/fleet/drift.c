@@ -2,8 +2,10 @@
  * what was asked of them. */
 #include "fleet/fleet.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* A node that was judged by another profile, by other limits or on fewer devices was not shown to
  * be what the others are. */
@@ -15,6 +17,11 @@ static const struct {
                 {"devices", "its number of devices is not that of most nodes"},
                 {"conformance.required", "its cases are not those of most nodes"},
                 {"conformance.passed", "it passed other cases than most nodes"}};
+
+const struct fleet_basis fleet_basis[FLEET_BASIS] = {{"profile", "By profile"},
+                                                     {"profile_sha256", ", SHA-256"},
+                                                     {"judged_by.version", ", lockstep"},
+                                                     {"judged_by.commit", ", commit"}};
 
 /* NULL: what differs decides nothing. */
 static const char *deciding_words(const char *what)
@@ -71,10 +78,33 @@ static void add_drift(struct fleet *fleet, struct fleet_node *node, const struct
              value ? value : "unknown", subject->most ? subject->most : "none");
 }
 
+/* Of a date whose form was checked. */
+static double seconds_of(const char *date)
+{
+    struct tm day = {.tm_isdst = 0};
+
+    sscanf(date, "%d-%d-%dT%d:%d:%d", &day.tm_year, &day.tm_mon, &day.tm_mday, &day.tm_hour,
+           &day.tm_min, &day.tm_sec);
+    day.tm_year -= 1900;
+    --day.tm_mon;
+    return (double)mktime(&day);
+}
+
 static void judge_subject(struct fleet *fleet, struct subject *subject, bool spoke[])
 {
     size_t end;
 
+    /* Dates are in order. One that is more than a day from the middle is of a wrong clock, or of a
+     * verdict of another day, which passes for one of today. */
+    if (strcmp(subject->claim[0].what, "measured_utc") == 0) {
+        subject->most = subject->claim[subject->n / 2].value;
+        fleet->first = subject->claim[0].value;
+        fleet->last = subject->claim[subject->n - 1].value;
+        for (size_t i = 0; i < subject->n; ++i)
+            if (fabs(seconds_of(subject->claim[i].value) - seconds_of(subject->most)) > 86400)
+                add_drift(fleet, subject->claim[i].node, subject, subject->claim[i].value);
+        return;
+    }
     subject->have = subject->judged - subject->n;
     for (size_t i = 0; i < subject->n; i = end) {
         for (end = i + 1;
@@ -86,6 +116,9 @@ static void judge_subject(struct fleet *fleet, struct subject *subject, bool spo
             subject->most = subject->claim[i].value;
         }
     }
+    for (int i = 0; i < FLEET_BASIS; ++i)
+        if (strcmp(subject->claim[0].what, fleet_basis[i].what) == 0)
+            fleet->basis[i] = 2 * subject->have > subject->judged ? subject->most : "several";
     if (2 * subject->have <= subject->judged) {
         /* There are no limits of the fleet then, so no node is shown to keep them. */
         const char *what = subject->claim[0].what;

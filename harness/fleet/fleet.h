@@ -114,6 +114,12 @@ struct fleet_outlier {
     bool is_worse;
 };
 
+/* The facts that say what the verdicts are of, and as text the words before each. */
+enum { FLEET_BASIS = 4 };
+extern const struct fleet_basis {
+    const char *what, *before;
+} fleet_basis[FLEET_BASIS];
+
 struct fleet_rule {
     size_t series, small, comparisons; /* small: of fewer nodes than can be compared */
     size_t nodes;                      /* that were compared in a series, at most */
@@ -129,6 +135,8 @@ struct fleet {
     struct fleet_outlier *outlier;
     size_t n_drifts, n_splits, n_outliers;
     struct fleet_rule rule;
+    const char *basis[FLEET_BASIS]; /* what most nodes have; NULL: it is not known */
+    const char *first, *last;       /* dates, as members of verdicts */
 };
 
 /* ---- what is read ------------------------------------------------------------------------- */
@@ -188,6 +196,10 @@ int fleet_exit(const struct fleet *fleet);
 const char *fleet_number_words(double value, const char *unit, char text[64]);
 /* "256 nodes: 255 ACCEPTED, 1 REJECTED; 2 outlying" */
 void fleet_count_words(const struct fleet *fleet, char text[FLEET_TEXT]);
+/* "By profile my-node, SHA-256 3f2a91c04b7e, .. Measured 2026-11-23T10:00:01Z to .." */
+void fleet_basis_words(const struct fleet *fleet, char text[2 * FLEET_TEXT]);
+/* A fact of a node; "": it is not known. */
+const char *fleet_fact_of(const struct fleet_node *node, const char *what);
 /* Returns what to do, in two sentences at most: "Take out 3 of 33: ..". NULL: memory is short. The
  * caller frees it. */
 char *fleet_answer(const struct fleet *fleet);

@@ -60,6 +60,8 @@ static int put_nodes(struct text_out *out, const struct fleet *fleet, bool all)
     grid.fold = all ? GRID_FOLDED : GRID_PLAIN;
     grid_heading(&grid, "text name", grid.brief ? "node" : "Node");
     grid_heading(&grid, "text status", grid.brief ? "status" : "Status");
+    if (!grid.brief)
+        grid_heading(&grid, "text", "Measured");
     if (all)
         grid_headings(&grid, "number", "Worse|Differs");
     grid_heading(&grid, "text reason", grid.brief ? "why" : "Why");
@@ -73,6 +75,8 @@ static int put_nodes(struct text_out *out, const struct fleet *fleet, bool all)
         grid_row(&grid, passes && all ? "" : "failed");
         grid_cell(&grid, "text name", "%s", node->name);
         grid_cell(&grid, "text status", "%s", fleet_state_words(node));
+        if (!grid.brief)
+            grid_cell(&grid, "text", "%s", fleet_fact_of(node, "measured_utc"));
         if (all) {
             grid_cell(&grid, "number", "%zu", node->worse);
             grid_cell(&grid, "number", "%zu", node->drifts);
@@ -126,7 +130,7 @@ static int put_drift(struct text_out *out, const struct fleet *fleet)
     if (!grid.brief)
         splits = add_items(&grid, fleet, FLEET_LIST_SPLITS);
     return put_table(&grid, splits > n ? splits : n,
-                     "Only another profile or other limits decide.");
+                     "Only profile, limits, cases and the number of devices decide.");
 }
 
 /* ---- all of them -------------------------------------------------------------------------- */
@@ -253,6 +257,7 @@ int fleet_page(const char *folder, const struct fleet *fleet, struct text_error 
     badge[0].tone = tones[fleet_exit(fleet)];
     snprintf(badge[0].head, sizeof badge[0].head, "%zu of %zu nodes pass", passing, fleet->n);
     fleet_count_words(fleet, badge[0].words);
+    fleet_basis_words(fleet, words);
     badge[1].tone = fleet->outlying > 0 ? REPORT_RED : open ? REPORT_AMBER : REPORT_GOOD;
     snprintf(badge[1].head, sizeof badge[1].head,
              fleet->rule.comparisons > 0 ? "%zu outlying node%s" : "no number was compared",
@@ -281,8 +286,8 @@ int fleet_page(const char *folder, const struct fleet *fleet, struct text_error 
     free(answer);
     text_print(&out,
                "<header class=\"strip\">\n<div class=\"what\"><h1>Lockstep fleet</h1>\n"
-               "<p><b>%zu nodes</b><br/>%s</p></div>\n<ul class=\"badges\">\n",
-               fleet->n, fleet->folder);
+               "<p><b>%zu nodes</b><br/>%s</p><p>%s</p></div>\n<ul class=\"badges\">\n",
+               fleet->n, fleet->folder, words);
     for (int i = 0; i < 3; ++i)
         report_badge_print(&out, &badge[i]);
     text_print(&out, "</ul>\n</header>\n");

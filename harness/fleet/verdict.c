@@ -45,7 +45,8 @@ static const struct {
     {ROOT, "machine_class", TEXT, 0, DIGEST_HEX - 1, ROOT},
     {ROOT, "run_id machine_instance", TEXT, 1, DIGEST_HEX - 1, ROOT},
     {ROOT, "samples_sha256 profile_sha256", TEXT | MAYBE, DIGEST_HEX - 1, DIGEST_HEX - 1, ROOT},
-    {ROOT, "node_hash cpu_model measured_utc", TEXT | NOTHING, 0, SAID, ROOT},
+    {ROOT, "node_hash cpu_model", TEXT | NOTHING, 0, SAID, ROOT},
+    {ROOT, "measured_utc", TEXT | NOTHING, 20, 20, ROOT}, /* 2026-11-23T10:00:01Z */
     {ROOT, "cores", COUNT | NOTHING, 1, MOST, ROOT},
     {ROOT, "judged_by measured_by", OBJECT, 0, 0, PROGRAM},
     {ROOT, "software", OBJECT, 0, 0, SOFTWARE},
@@ -149,10 +150,9 @@ enum { DEPTH = 4, WHAT_BYTES = 96, VALUE_BYTES = 160 };
 /* Members that differ in each node by their nature, follow from its limits, or are read elsewhere
  * in this room. */
 static const char *const no_facts[] = {
-    "verdict", "binding", "node",        "node_hash",      "machine_instance",
-    "run_id",  "run_ids", "limits",      "samples_sha256", "reason",
-    "action",  "created", "created_utc", "measured_utc",   "date",
-    "file",    "files",   "hostname",    "conformance"};
+    "verdict",     "binding", "node",           "node_hash", "machine_instance", "run_id",
+    "run_ids",     "limits",  "samples_sha256", "reason",    "action",           "created",
+    "created_utc", "date",    "file",           "files",     "hostname",         "conformance"};
 
 /* Long values are told apart by their digests. */
 static int add_value(struct fleet_node *node, const char *what, const char *value,
@@ -279,6 +279,7 @@ int fleet_verdict(const json_t *root, struct fleet_node *node, struct text_error
     if (check_object(root, ROOT, "", why) != 0)
         return -1;
     const char *const verdict = json_string_value(json_object_get(root, "verdict"));
+    const char *const date = json_string_value(json_object_get(root, "measured_utc"));
 
     /* The name of the file stays if the verdict has none. */
     if (json_is_string(name))
@@ -294,6 +295,8 @@ int fleet_verdict(const json_t *root, struct fleet_node *node, struct text_error
         return text_fail(why, "its verdict is '%.60s': ACCEPTED, REJECTED and NOT SHOWN are known",
                          verdict);
     node->status = (enum fleet_status)status;
+    if (date && strspn(date, "0123456789-:TZ") != strlen(date))
+        return text_fail(why, "its measured_utc is '%.60s', no date as 2026-11-23T10:00:01Z", date);
     snprintf(devices, sizeof devices, "%zu", json_array_size(json_object_get(root, "devices")));
     if (fleet_add_fact(node, "devices", devices, why) != 0 ||
         read_conformance(root, node, &cases, why) != 0 || add_facts(root, "", 0, node, why) != 0 ||

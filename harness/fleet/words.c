@@ -70,6 +70,25 @@ void fleet_count_words(const struct fleet *fleet, char text[FLEET_TEXT])
         snprintf(text + at, FLEET_TEXT - (size_t)at, "; %zu outlying", fleet->outlying);
 }
 
+const char *fleet_fact_of(const struct fleet_node *node, const char *what)
+{
+    for (size_t i = 0; i < node->n_facts; ++i)
+        if (strcmp(node->fact[i].what, what) == 0)
+            return node->fact[i].value;
+    return "";
+}
+
+void fleet_basis_words(const struct fleet *fleet, char text[2 * FLEET_TEXT])
+{
+    text[0] = '\0';
+    for (int i = 0; i < FLEET_BASIS; ++i)
+        text_add(text, 2 * FLEET_TEXT, "%s %.*s", fleet_basis[i].before,
+                 strcmp(fleet_basis[i].what, "profile") == 0 ? 80 : 12,
+                 fleet->basis[i] ? fleet->basis[i] : "unknown");
+    text_add(text, 2 * FLEET_TEXT, ". Measured %s to %s.", fleet->first ? fleet->first : "unknown",
+             fleet->last ? fleet->last : "unknown");
+}
+
 const char *fleet_state_words(const struct fleet_node *node)
 {
     if (node->status != FLEET_ACCEPTED || node->worse == 0)

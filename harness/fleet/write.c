@@ -51,6 +51,8 @@ int fleet_text(FILE *stream, const struct fleet *fleet)
     fleet_rule_words(fleet, words);
     if (words[0] != '\0')
         command_say(stream, 0, "%s", words);
+    fleet_basis_words(fleet, words);
+    command_say(stream, 0, "%s", words);
     fleet_count_words(fleet, counts);
     command_say(stream, 0, "%s", counts);
     return 0;
@@ -81,6 +83,8 @@ int fleet_markdown(FILE *stream, const struct fleet *fleet)
         text_print(&out, "\n%zu more are not shown.\n", n - SHOWN);
     fleet_rule_words(fleet, words);
     text_print(&out, "\n%s\n", words);
+    fleet_basis_words(fleet, words);
+    text_print(&out, "\n%s\n", words);
     return status;
 }
 
@@ -96,7 +100,7 @@ int fleet_csv(FILE *stream, const struct fleet *fleet)
     grid_open(&grid, &out, "", "");
     grid_headings(&grid, "",
                   "node|status|passes|expected|worse_numbers|better_numbers|differences|file|"
-                  "reason|outlier");
+                  "reason|outlier|measured_utc");
     for (size_t i = 0; i < fleet->n; ++i) {
         const struct fleet_node *node = &fleet->node[i];
 
@@ -118,6 +122,7 @@ int fleet_csv(FILE *stream, const struct fleet *fleet)
         grid_cell(&grid, "", "%s", node->file);
         grid_cell(&grid, "", "%s", node->why);
         grid_cell(&grid, "", "%s", words);
+        grid_cell(&grid, "", "%s", fleet_fact_of(node, "measured_utc"));
     }
     const int status = grid_csv(&grid);
 

@@ -40,7 +40,7 @@ expect_count 2 '<td [^>]*>step_time 2[0-9] % longer than the others; likely caus
 expect_count 2 'allowed is at most 9 ms; likely cause: not shown; do: end them</td>' lists/index.html
 expect_count 254 '^<circle cx="[0-9.]*%" cy="[0-9]*" r="[35]" fill="#[0-9a-f]*"><title>node[0-9]*: [0-9]* %</title></circle>$' lists/index.html
 expect_count 2 '^<circle .* r="5" fill="#a8320a"><title>node0\(043\|085\): ' lists/index.html
-expect_count 1 '<td [^>]*>OUTLYING: worse than its neighbours (keeps its limits)</td><td [^>]*data-name="Why"' lists/index.html
+expect_count 1 '<td [^>]*>OUTLYING: worse than its neighbours (keeps its limits)</td><td [^>]*data-name="Measured"' lists/index.html
 prints 'BROKEN node0127: node0127.json: not JSON: line 1'
 prints 'MISSING node0169: it is expected, and has no verdict'
 prints 'DRIFT node0211: software.gpu_software is driver 570.12, most have driver 580.65'
@@ -75,7 +75,7 @@ prints '^Take out 1 of 24: node0013 (device_spread 6 % higher than the others, d
 fleet 1 one_device --out page
 expect_count 1 'device 2: 6 % higher than' page/index.html
 expect_count 0 'device [013-7]: [0-9]* %' page/index.html
-expect_count 1 'OUTLYING: worse than its neighbours (keeps its limits)</td><td [^>]*data-name="Why"' page/index.html
+expect_count 1 'OUTLYING: worse than its neighbours (keeps its limits)</td><td [^>]*data-name="Measured"' page/index.html
 expect_count 1 '23 of 24 nodes pass' page/index.html
 
 # badge TONE HEAD: the page has this badge. A badge is green if the nodes that were compared are
@@ -106,6 +106,14 @@ make other 24 3 model
 fleet 0 other --out page
 badge amber '1 of 24 nodes differs from most'
 
+one future 0 'DRIFT node0013: measured_utc is 2099-01-01T00:00:00Z, most have 2026-11-23T10:00:1[0-9]Z'
+prints 'By profile made-up, SHA-256 333333333333, lockstep 1.0.0, commit c0ffee[.] Measured 2026-11-23T10:00:01Z to 2099-01-01T00:00:00Z[.] 24 nodes: 24 ACCEPTED'
+fleet 0 future --out page
+expect_count 1 'By profile made-up, SHA-256 333333333333, lockstep 1.0.0, commit c0ffee[.] Measured 2026-11-23T10:00:01Z to ' page/index.html
+expect_count 1 '>2099-01-01T00:00:00Z</td>' page/index.html
+expect_status 0 "$lockstep" fleet future --format csv
+expect_count 1 ',"2099-01-01T00:00:00Z"' out
+one no_date 1 "BROKEN node0013: .*: its measured_utc is '<b>6-11-23T10:00:00Z', no date"
 one model 0 'DRIFT node0013: devices.3.model is Example 90, most have Example 100'
 one not_shown 3 'NOT SHOWN node0013: OPEN step_time of .*, 128 rows: more launches can decide'
 prints '^Take out none of 24[.] Measure 1 again: node0013 (NOT SHOWN: OPEN step_time)[.] NOT SHOWN'
@@ -222,7 +230,7 @@ grep -q '^"'"'"'=1+1|<b>","BROKEN",no,,0,0,0,"sheet.json",' out || fail "a formu
 "$python" - <<'CHECK' || fail 'not the right CSV'
 import csv
 rows = list(csv.DictReader(open("out", newline="")))
-assert len(rows) == 22 and {len(row) for row in rows} == {10}
+assert len(rows) == 22 and {len(row) for row in rows} == {11}
 assert sum(row["passes"] == "yes" for row in rows) == 9
 CHECK
 

@@ -89,7 +89,7 @@ EDITS = [
     (("machine_instance",), None), (("machine_instance",), ""), (("machine_instance",), ...),
     (("samples_sha256",), "0"), (("samples_sha256",), 1), (("devices",), {}), (("devices", 0), 1),
     (("cores",), "4"), (("cores",), 0), (("software",), None), (("software", "libc"), 2),
-    (("measured_by",), ...), (("judged_by", "commit"), 1), (("profile",), None), (("profile_sha256",), "3"), (("node",), 7)]
+    (("measured_by",), ...), (("judged_by", "commit"), 1), (("profile",), None), (("profile_sha256",), "3"), (("measured_utc",), "2026-11-23"), (("node",), 7)]
 
 
 def own(node, number):

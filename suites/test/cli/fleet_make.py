@@ -116,6 +116,14 @@ def few_cases(node):
     node["conformance"].update(passed=1, skipped=75)
 
 
+def future(node):
+    node["measured_utc"] = "2099-01-01T00:00:00Z"
+
+
+def no_date(node):
+    node["measured_utc"] = "<b>6-11-23T10:00:00Z"
+
+
 def spared(node):
     del node["limits"][7]
     node["binding"].update(PASS=LIMITS - 1)
@@ -163,7 +171,7 @@ def dirty(node):
 
 
 FAULTS = {"older": older, "dirty": dirty, "reject": reject, "slow": slow, "one_device": one_device, "lame": lame, "driver": driver, "model": model,
-          "profile": profile, "same_name": same_name, "fewer_devices": fewer_devices, "few_cases": few_cases, "spared": spared, "not_shown": not_shown, "false": false,
+          "profile": profile, "same_name": same_name, "future": future, "no_date": no_date, "fewer_devices": fewer_devices, "few_cases": few_cases, "spared": spared, "not_shown": not_shown, "false": false,
           "nothing": nothing, "no_median": no_median, "outside": outside, "within": within,
           "other_version": other_version}
 
