@@ -14,7 +14,7 @@ enum {
     MOST_MB = 1000000,
     MOST_CALLS = 1000000000,
     MOST_PERCENT = 10000,
-    NAMES = 200
+    NAMES = 240
 };
 
 /* ---- suffixes ---------------------------------------------------------------------------- */
@@ -55,19 +55,28 @@ static bool next_number(const char **at, char before, long least, long most, uin
     return true;
 }
 
-/* After the name comes "@37/1"; faults that slow a device down may also have "@37/1/5". */
+/* After the name comes "@37/1"; faults that slow a device down may also have "@37/1/5", and those
+ * of copies have the other device there. */
 static int parse_silent_fault(const char *whole, const char *text,
                               enum dp_silent_fault silent_fault, struct dp_silent_fault_spec *spec,
                               struct dp_error *err)
 {
     const char *at = text, *name = dp_silent_fault_name(silent_fault);
     const bool slows = silent_fault == DP_SILENT_FAULT_SLOW || silent_fault == DP_SILENT_FAULT_LINK;
+    const bool copies = dp_silent_fault_copies(silent_fault);
     char by[48] = "";
-    uint64_t step, device = 0, percent = 0;
+    uint64_t step, device = 0, percent = 0, to = 0;
     bool right = next_number(&at, '@', 1, MOST_CALLS, &step) &&
                  next_number(&at, '/', 0, DP_MAX_SLOTS - 1, &device);
     if (right && slows && *at != '\0')
         right = next_number(&at, '/', 1, MOST_PERCENT, &percent);
+    if (right && copies)
+        right = next_number(&at, '/', 0, DP_MAX_SLOTS - 1, &to) && to != device;
+    if (copies && (!right || *at != '\0'))
+        return dp_fail(err, DP_EINVAL,
+                       "devices '%.64s': which copy, 1 to %d, from which device to which other "
+                       "one, 0 to %d, like +fault:%s@3/0/1",
+                       whole, MOST_CALLS, DP_MAX_SLOTS - 1, name);
     if (slows)
         snprintf(by, sizeof by, ", or +fault:%s@3/1/5 by 5 %%", name);
     if (!right || *at != '\0')
@@ -75,7 +84,8 @@ static int parse_silent_fault(const char *whole, const char *text,
                        "devices '%.64s': in which step, 1 to %d, on which device, 0 to %d, like "
                        "+fault:%s@3/1%s",
                        whole, MOST_CALLS, DP_MAX_SLOTS - 1, name, by);
-    *spec = (struct dp_silent_fault_spec){silent_fault, step, (int)device, (unsigned)percent};
+    *spec =
+        (struct dp_silent_fault_spec){silent_fault, step, (int)device, (unsigned)percent, (int)to};
     return 0;
 }
 

@@ -35,6 +35,11 @@ enum dp_silent_fault {
     DP_SILENT_FAULT_LINK,   /* from then on copies between it and the next device are slow */
     DP_SILENT_FAULT_DEAD,   /* from then on its launches fail */
     DP_SILENT_FAULT_HANG,   /* its next launch never ends */
+    /* One copy from it to another device is wrong; step counts these copies. */
+    DP_SILENT_FAULT_COPY_FLIP,  /* a bit flips */
+    DP_SILENT_FAULT_COPY_ZERO,  /* zeros arrive */
+    DP_SILENT_FAULT_COPY_DROP,  /* nothing arrives: the destination keeps what it had */
+    DP_SILENT_FAULT_COPY_STALE, /* the bytes of the copy before arrive */
     DP_SILENT_FAULTS
 };
 struct dp_silent_fault_spec {
@@ -42,6 +47,7 @@ struct dp_silent_fault_spec {
     uint64_t step;    /* step of ranks or of a DataParallel, from 1; 0: no fault */
     int device;       /* place in the list */
     unsigned percent; /* of slow faults; 0: the default */
+    int to;           /* of faults of copies: the place of the other device */
 };
 
 /* faulty.c: wraps the slots and the communicator of an open group. One operation fails once: its
@@ -59,6 +65,7 @@ bool dp_faults_hit(const struct dp_group *group);
  * dp_group_faulty. */
 struct dp_silent_faults;
 const char *dp_silent_fault_name(enum dp_silent_fault silent_fault);
+bool dp_silent_fault_copies(enum dp_silent_fault silent_fault);
 int dp_silent_fault_open(struct dp_group *group, const struct dp_silent_fault_spec *spec,
                          struct dp_error *err);
 void dp_silent_fault_close(struct dp_group *group);

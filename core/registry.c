@@ -188,9 +188,11 @@ static int check_silent_fault(const char *text, const struct dp_device_list *lis
         return dp_fail(err, DP_EINVAL,
                        "devices '%.64s': +fault:%s@STEP/DEVICE is for virtual devices without +lag",
                        text, dp_silent_fault_name(list->silent_fault.silent_fault));
-    if (list->silent_fault.device >= list->n)
+    const struct dp_silent_fault_spec *spec = &list->silent_fault;
+    const int last = spec->to > spec->device ? spec->to : spec->device;
+    if (last >= list->n)
         return dp_fail(err, DP_EINVAL, "devices '%.64s': a fault of device %d, there are 0 to %d",
-                       text, list->silent_fault.device, list->n - 1);
+                       text, last, list->n - 1);
     if (list->silent_fault.silent_fault == DP_SILENT_FAULT_LINK && list->n < 2)
         return dp_fail(err, DP_EINVAL, "devices '%.64s': a link takes two devices", text);
     return 0;

@@ -1,5 +1,6 @@
 /* silent_fault.c: a group in which one device has a silent fault: +fault:flip@37/1 of a device
- * list. Faults with an error are in faulty.c.
+ * list; or one copy between two devices: +fault:copy-zero@3/0/1. Faults with an error are in
+ * faulty.c.
  *
  * A step lasts from one dp_ddp_reset to the next, or is a call of a DataParallel or a standalone
  * collective. Before the first one it is step 1. The tables of the slots and of the communicator
@@ -7,6 +8,7 @@
  * because the result of a launch exists when it returns. */
 #include "backend.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,19 +25,35 @@ struct dp_silent_faults {
     uint64_t step;              /* resets so far */
     unsigned results, previous; /* of that device in this step, and in the step before the fault */
     bool reduced;               /* a reduction was made in this step */
-    void *kept;                 /* the contribution of the device in the step before */
+    uint64_t copies;            /* from that device to the other one, so far */
+    /* The contribution of the device in the step before, or the bytes of a copy. */
+    void *kept;
     size_t kept_bytes;
     _Atomic bool made;
 };
 
 static const char *const names[DP_SILENT_FAULTS] = {
-    [DP_SILENT_FAULT_FLIP] = "flip",   [DP_SILENT_FAULT_FLIPS] = "flips",
-    [DP_SILENT_FAULT_ROW] = "row",     [DP_SILENT_FAULT_NAN] = "nan",
-    [DP_SILENT_FAULT_DROP] = "drop",   [DP_SILENT_FAULT_DOUBLE] = "double",
-    [DP_SILENT_FAULT_STALE] = "stale", [DP_SILENT_FAULT_SLOW] = "slow",
-    [DP_SILENT_FAULT_LINK] = "link",   [DP_SILENT_FAULT_DEAD] = "dead",
+    [DP_SILENT_FAULT_FLIP] = "flip",
+    [DP_SILENT_FAULT_FLIPS] = "flips",
+    [DP_SILENT_FAULT_ROW] = "row",
+    [DP_SILENT_FAULT_NAN] = "nan",
+    [DP_SILENT_FAULT_DROP] = "drop",
+    [DP_SILENT_FAULT_DOUBLE] = "double",
+    [DP_SILENT_FAULT_STALE] = "stale",
+    [DP_SILENT_FAULT_SLOW] = "slow",
+    [DP_SILENT_FAULT_LINK] = "link",
+    [DP_SILENT_FAULT_DEAD] = "dead",
     [DP_SILENT_FAULT_HANG] = "hang",
+    [DP_SILENT_FAULT_COPY_FLIP] = "copy-flip",
+    [DP_SILENT_FAULT_COPY_ZERO] = "copy-zero",
+    [DP_SILENT_FAULT_COPY_DROP] = "copy-drop",
+    [DP_SILENT_FAULT_COPY_STALE] = "copy-stale",
 };
+
+bool dp_silent_fault_copies(enum dp_silent_fault silent_fault)
+{
+    return silent_fault >= DP_SILENT_FAULT_COPY_FLIP;
+}
 
 const char *dp_silent_fault_name(enum dp_silent_fault silent_fault)
 {
@@ -314,10 +332,61 @@ static bool takes_link(const struct dp_silent_faults *h, const struct dp_team *t
     return false;
 }
 
+/* Without memory there is no fault, and dp_group_faulty says so. */
+static void keep_copy(struct dp_silent_faults *h, const struct dp_copy *copy)
+{
+    free(h->kept);
+    h->kept = malloc(copy->width);
+    h->kept_bytes = h->kept ? copy->width : 0;
+    if (h->kept)
+        memcpy(h->kept, copy->dst, copy->width);
+}
+
+/* Copies of one row are counted, in the order of the list: number `step` is wrong. */
+static int move_wrongly(struct dp_silent_faults *h, const struct dp_team *team,
+                        const struct dp_moves moves[], enum dp_phase phase, struct dp_error *err)
+{
+    const struct dp_silent_fault_spec *spec = &h->spec;
+    const enum dp_silent_fault kind = spec->silent_fault;
+    const struct dp_copy *before = NULL, *hit = NULL;
+    for (int i = 0; i < team->n; ++i) {
+        for (int k = 0; k < moves[i].n; ++k) {
+            const struct dp_move *move = &moves[i].move[k];
+            if (move->src_slot->info.index != spec->device ||
+                move->dst_slot->info.index != spec->to || move->copy.height != 1)
+                continue;
+            ++h->copies;
+            before = h->copies + 1 == spec->step ? &move->copy : before;
+            hit = h->copies == spec->step ? &move->copy : hit;
+        }
+    }
+    if (hit && kind == DP_SILENT_FAULT_COPY_DROP)
+        keep_copy(h, hit);
+    const int status = h->inner->move(team, moves, phase, err);
+    if (before && kind == DP_SILENT_FAULT_COPY_STALE)
+        keep_copy(h, before);
+    if (hit && (kind == DP_SILENT_FAULT_COPY_FLIP || kind == DP_SILENT_FAULT_COPY_ZERO))
+        keep_copy(h, hit);
+    if (!hit || h->kept_bytes == 0)
+        return status;
+    unsigned char *kept = h->kept;
+    const size_t n = h->kept_bytes < hit->width ? h->kept_bytes : hit->width;
+    if (kind == DP_SILENT_FAULT_COPY_ZERO)
+        memset(kept, 0, n);
+    if (kind == DP_SILENT_FAULT_COPY_FLIP)
+        kept[silent_draw(spec, 1) % n] ^= (unsigned char)(1u << silent_draw(spec, 2) % CHAR_BIT);
+    if (memcmp(hit->dst, kept, n) != 0)
+        atomic_store(&h->made, true);
+    memcpy(hit->dst, kept, n);
+    return status;
+}
+
 static int silent_fault_move(const struct dp_team *team, const struct dp_moves moves[],
                              enum dp_phase phase, struct dp_error *err)
 {
     struct dp_silent_faults *h = team->group->silent_faults;
+    if (dp_silent_fault_copies(h->spec.silent_fault))
+        return move_wrongly(h, team, moves, phase, err);
     const bool slow = h->spec.silent_fault == DP_SILENT_FAULT_LINK && step_now(h) >= h->spec.step &&
                       takes_link(h, team, moves);
     const uint64_t begin = ns_of(CLOCK_MONOTONIC);
@@ -389,6 +458,11 @@ int dp_silent_fault_ended(const struct dp_group *group, struct dp_error *err)
     if (!h)
         return 0;
     const unsigned long long step = h->spec.step;
+    if (dp_silent_fault_copies(h->spec.silent_fault))
+        return dp_fail(err, DP_EFAULT, "%s of copy %llu from device %d to %d %s",
+                       names[h->spec.silent_fault], step, h->spec.device, h->spec.to,
+                       atomic_load(&h->made) ? "was made, and was not found"
+                                             : "was to be made, and was not");
     return atomic_load(&h->made)
                ? dp_fail(err, DP_EFAULT, "%s on device %d in step %llu was made, and was not found",
                          names[h->spec.silent_fault], h->spec.device, step)

@@ -58,12 +58,14 @@ static void harmed(struct context *c)
         const char *text;
         struct dp_silent_fault_spec want;
     } lists[] = {
-        {"virt:2+fault:flip@37/1", {DP_SILENT_FAULT_FLIP, 37, 1, 0}},
-        {"virt:64+fault:flips@1000000000/63", {DP_SILENT_FAULT_FLIPS, 1000000000, 63, 0}},
-        {"virt:2+500us+fault:slow@1/0/5", {DP_SILENT_FAULT_SLOW, 1, 0, 5}},
-        {"virt:2+fault:slow@3/1", {DP_SILENT_FAULT_SLOW, 3, 1, 0}},
-        {"virt:3+fault:link@1/2/50", {DP_SILENT_FAULT_LINK, 1, 2, 50}},
-        {"virt:1+fault:hang@1/0+1us", {DP_SILENT_FAULT_HANG, 1, 0, 0}},
+        {"virt:2+fault:flip@37/1", {DP_SILENT_FAULT_FLIP, 37, 1, 0, 0}},
+        {"virt:64+fault:flips@1000000000/63", {DP_SILENT_FAULT_FLIPS, 1000000000, 63, 0, 0}},
+        {"virt:2+500us+fault:slow@1/0/5", {DP_SILENT_FAULT_SLOW, 1, 0, 5, 0}},
+        {"virt:2+fault:slow@3/1", {DP_SILENT_FAULT_SLOW, 3, 1, 0, 0}},
+        {"virt:3+fault:link@1/2/50", {DP_SILENT_FAULT_LINK, 1, 2, 50, 0}},
+        {"virt:1+fault:hang@1/0+1us", {DP_SILENT_FAULT_HANG, 1, 0, 0, 0}},
+        {"virt:3+fault:copy-flip@9/2/0", {DP_SILENT_FAULT_COPY_FLIP, 9, 2, 0, 0}},
+        {"virt:3+fault:copy-stale@2/0/2", {DP_SILENT_FAULT_COPY_STALE, 2, 0, 0, 2}},
     };
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i) {
         struct dp_device_list list;
@@ -73,7 +75,8 @@ static void harmed(struct context *c)
                list.silent_fault.silent_fault == lists[i].want.silent_fault &&
                    list.silent_fault.step == lists[i].want.step &&
                    list.silent_fault.device == lists[i].want.device &&
-                   list.silent_fault.percent == lists[i].want.percent,
+                   list.silent_fault.percent == lists[i].want.percent &&
+                   list.silent_fault.to == lists[i].want.to,
                "fault of %s", lists[i].text);
     }
 }
@@ -105,6 +108,10 @@ static void decorated_refused(struct context *c)
         {"virt:2+fault:link@1/0/0", "+fault:link@3/1/5 by 5 %"},
         {"virt:2+fault:slow@3/1/0", "+fault:slow@3/1/5 by 5 %"},
         {"virt:2+fault:slow@3/1/10001", "+fault:slow@3/1/5 by 5 %"},
+        {"virt:2+fault:copy-zero@3/1", "from which device to which other one, 0 to 63"},
+        {"virt:2+fault:copy-zero@3/1/1", "like +fault:copy-zero@3/0/1"},
+        {"virt:2+fault:copy-zero@3/0/1/5", "which copy, 1 to 1000000000"},
+        {"virt:2+fault:copy-zero@3/1/2", "a fault of device 2, there are 0 to 1"},
         {"virt:2+lag+fault:nan@3/1", "+fault:nan@STEP/DEVICE is for virtual devices without +lag"},
         {"virt:2+fault:nan@3/1+fault:wait@1", "'+fault:wait@1' is the second of its kind"},
         {"virt:2+fault:wait@1+fault:nan@3/1", "'+fault:nan@3/1' is the second of its kind"},

@@ -24,8 +24,9 @@ static void try_group(const char *text)
     fuzz_must(list.delay_ns <= 1000000000, "a delay of more than a second");
     fuzz_must(list.delay_rate <= 1000000000000, "a rate of more than 1000000 MB/s");
     fuzz_must(list.fault < DP_FAULTS && list.fault_at <= 1000000000, "a fault that cannot be");
-    fuzz_must(list.silent_fault.step == 0 || (list.silent_fault.silent_fault < DP_SILENT_FAULTS &&
-                                              list.silent_fault.device < list.n && !list.lag),
+    fuzz_must(list.silent_fault.step == 0 ||
+                  (list.silent_fault.silent_fault < DP_SILENT_FAULTS &&
+                   list.silent_fault.device < list.n && list.silent_fault.to < list.n && !list.lag),
               "a fault of a device that cannot be");
 }
 
