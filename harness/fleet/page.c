@@ -107,16 +107,6 @@ static size_t add_items(struct grid *grid, const struct fleet *fleet, enum fleet
     return n;
 }
 
-static int put_outliers(struct text_out *out, const struct fleet *fleet)
-{
-    struct grid grid;
-
-    open_table(&grid, out, "outliers", "Outlying numbers");
-    grid_heading(&grid, "text name", grid.brief ? "outlying" : "Node");
-    grid_heading(&grid, "text reason", grid.brief ? "number" : "Number");
-    return put_table(&grid, add_items(&grid, fleet, FLEET_LIST_OUTLIERS), "");
-}
-
 /* The summary of a job has a list of what has no majority; see fleet/write.c. */
 static int put_drift(struct text_out *out, const struct fleet *fleet)
 {
@@ -138,11 +128,15 @@ static int put_drift(struct text_out *out, const struct fleet *fleet)
 int fleet_tables(struct text_out *out, const struct fleet *fleet)
 {
     const bool page = out->form == TEXT_HTML;
+    struct grid grid;
     int status;
 
     text_print(out, page ? "<div class=\"cards\">\n" : "");
     status = put_nodes(out, fleet, false);
-    status |= put_outliers(out, fleet);
+    open_table(&grid, out, "outliers", "Outlying numbers");
+    grid_heading(&grid, "text name", grid.brief ? "outlying" : "Node");
+    grid_heading(&grid, "text reason", grid.brief ? "number" : "Number");
+    status |= put_table(&grid, add_items(&grid, fleet, FLEET_LIST_OUTLIERS), "");
     status |= put_drift(out, fleet);
     text_print(out, page ? "</div>\n" : "");
     return page ? status | put_nodes(out, fleet, true) : status;

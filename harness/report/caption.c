@@ -9,12 +9,6 @@ struct span {
     size_t lo, hi;
 };
 
-static void widen_span(struct span *span, size_t n)
-{
-    span->lo = span->hi == 0 || n < span->lo ? n : span->lo;
-    span->hi = n > span->hi ? n : span->hi;
-}
-
 /* Appends "6", or "3 to 6". */
 static void add_span(char text[REPORT_CELL_TEXT], struct span span)
 {
@@ -37,7 +31,10 @@ void report_bars(struct text_out *out, const struct report *report)
         for (size_t m = 0; m < sizeof metrics / sizeof metrics[0]; ++m) {
             const struct report_value *value = &report->point[i].value[metrics[m]];
 
-            widen_span(&span[value->range], value->n);
+            struct span *of = &span[value->range];
+
+            of->lo = of->hi == 0 || value->n < of->lo ? value->n : of->lo;
+            of->hi = value->n > of->hi ? value->n : of->hi;
             if (value->range == REPORT_INTERVAL)
                 coverage = fmin(coverage, value->coverage);
         }
