@@ -183,7 +183,7 @@ const char *runner_area_name(const struct check_case *test)
 {
     const struct check_area *area = runner_area_of(test->rule);
 
-    return area ? area->name : "PROFILE";
+    return area ? area->name : test->rule;
 }
 
 void runner_list(FILE *stream, const struct check_case *const tests[], size_t n)

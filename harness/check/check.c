@@ -73,10 +73,12 @@ static int run_cases(const char *command, struct runner_run *run)
 
 static int write_result(const char *command, const struct runner_run *run, struct whole_file *out)
 {
-    static const struct {
+    void (*const text)(FILE *, const struct runner_run *) =
+        run->options->copies > 0 ? runner_copies_text : runner_text;
+    const struct {
         void (*own)(FILE *, const struct runner_run *); /* NULL: a shared format */
         enum export_format shared;
-    } formats[RUNNER_FORMATS] = {[RUNNER_FORMAT_TEXT] = {.own = runner_text},
+    } formats[RUNNER_FORMATS] = {[RUNNER_FORMAT_TEXT] = {.own = text},
                                  [RUNNER_FORMAT_JUNIT] = {.shared = EXPORT_JUNIT},
                                  [RUNNER_FORMAT_MD] = {.own = runner_markdown},
                                  [RUNNER_FORMAT_CSV] = {.shared = EXPORT_CSV},
@@ -99,7 +101,7 @@ static int write_result(const char *command, const struct runner_run *run, struc
         formats[format].own(stream, run);
     }
     if (out->file)
-        runner_text(stdout, run);
+        text(stdout, run);
     if (status != 0 || record_memory_failed())
         return command_refuse(command, "%s", err.text);
     /* The result is read back, as the program that gets it later has to be able to. An error of
@@ -171,7 +173,8 @@ static int check_implementation(const char *command, const struct runner_options
         (!dp_kind_of(options->devices, &kind) || (kind.flags & DP_KIND_GPU) == 0) &&
         dp_group_open(&config, &group, NULL) == 0)
         dp_group_close(group);
-    status = runner_probe(command, options->impl, run);
+    status = options->copies > 0 ? runner_copies(command, run)
+                                 : runner_probe(command, options->impl, run);
     if (status == 0 && run->cause[0] == '\0' &&
         (size_t)run->is.about.devices < options->require_devices) {
         if (run->is.about.devices > 0)
@@ -182,11 +185,11 @@ static int check_implementation(const char *command, const struct runner_options
                              options->require_devices, run->is.about.name);
         status = EXIT_FAILED;
     }
-    if (status == 0 && runner_prepare(run, tests, n)) {
+    if (status == 0 && options->copies == 0 && runner_prepare(run, tests, n)) {
         command_complain(command, "out of memory");
         status = EXIT_MISUSE;
     }
-    if (status == 0)
+    if (status == 0 && options->copies == 0)
         status = run_cases(command, run);
     if (status == 0) {
         runner_require_devices(run);

@@ -27,7 +27,8 @@ enum {
     KEY_SAME,
     KEY_LAUNCHER,
     KEY_PROCESSES,
-    KEY_EACH
+    KEY_EACH,
+    KEY_COPIES
 };
 
 static const char *const formats[] = {"text", "json",        "junit",      "md",
@@ -64,12 +65,14 @@ static const struct command_option option_table[] = {
      "primitives, dataparallel, ddp or all (default: ddp for torch:..; else the first two, and ddp "
      "if declared; with --only, --area or --mutants: all)",
      COMMAND_TEXT, OPTION(profile), .group = COMMAND_WHAT},
-    {"area", 'a', "NAME,..",
-     "only cases of these areas: the first word of an id, like SPLIT or DDP", COMMAND_TEXT,
+    {"area", 'a', "NAME,..", "only cases of these areas, like SPLIT or DDP", COMMAND_TEXT,
      OPTION(area), .group = COMMAND_WHAT},
-    {"only", 'o', "GLOB,..",
-     "only cases whose id or rule matches: SPLIT-01, 'GRAD-*', SPLIT-01.sizes", COMMAND_TEXT,
+    {"only", 'o', "GLOB,..", "only cases whose id or rule matches 'GRAD-*'", COMMAND_TEXT,
      OPTION(only), .group = COMMAND_WHAT},
+    {"copies", KEY_COPIES, "KIB",
+     "instead: copy up to KIB KiB (like 32768) between all devices (default: cuda:all), and "
+     "compare each byte",
+     COMMAND_SIZE, VALUE(copies), .least = 1, .most = 1 << 20, .group = COMMAND_WHAT},
     {"list", 'l', NULL, "print the cases, run nothing; text or --format json", COMMAND_FLAG,
      VALUE(list), .group = COMMAND_WHAT},
     {"rules", KEY_RULES, NULL, "print every rule and whether cases cover it", COMMAND_FLAG,
@@ -121,10 +124,21 @@ static error_t parse_check_option(int key, char *arg, struct argp_state *state)
 
     if (key != ARGP_KEY_END)
         return command_key(key, arg, state);
+    for (const struct command_option *o = option_table; options->copies > 0 && o->name; ++o)
+        if (command_seen(state, o->name) &&
+            !text_has_word("copies,devices,backend,communicator,require-devices,seed,format,out",
+                           o->name))
+            return command_bad_option(state, "--copies and --%s exclude each other", o->name);
     options->has_seed = command_seen(state, "seed");
-    options->has_devices = command_seen(state, "devices");
+    options->has_devices = command_seen(state, "devices") || options->copies > 0;
+    if (!command_seen(state, "devices") && options->copies > 0)
+        snprintf(options->devices, sizeof options->devices, "cuda:all");
     options->has_backend = options->backend[0] != '\0' || options->communicator[0] != '\0';
-    return 0;
+    return options->copies > 0 &&
+                   (options->format == RUNNER_FORMAT_JSON || options->format == RUNNER_FORMAT_MD)
+               ? command_bad_option(state, "--copies: the format is text, junit, csv, openmetrics "
+                                           "or annotations")
+               : 0;
 }
 
 /* Checks that the options fit together. Returns 0, or the exit status after a complaint. */
@@ -227,7 +241,8 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
                "Exit status: 0 all passed, but some may be skipped; 1 a case failed, the "
                "implementation crashed or hung, there are fewer devices than required, or with "
                "--mutants a planted bug was not caught; 2 misuse, nothing selected, or a case is "
-               "broken: it has no verdict, and the reason says why; 77 everything was skipped; 130 "
+               "broken: it has no verdict, and the reason says why; 77 everything was skipped, or "
+               "--copies has fewer than two devices; 130 "
                "interrupted.\n\nExamples:\n"
                "  lockstep check\n"
                "  lockstep check --impl ./my_layer.so --format junit --out check.xml"};
@@ -296,7 +311,7 @@ void runner_command(const struct runner_options *options, const char *id, char t
 {
     /* Options that a case depends on, by their keys. */
     static const int keys[] = {'i',           'b',      'c', 'O',      'd', KEY_LAUNCHER,
-                               KEY_PROCESSES, KEY_EACH, 's', KEY_SAME, 'L'};
+                               KEY_PROCESSES, KEY_EACH, 's', KEY_SAME, 'L', KEY_COPIES};
 
     text[0] = '\0';
     text_add_shell(text, COMMAND_BYTES, options->program);
@@ -326,6 +341,8 @@ void runner_command(const struct runner_options *options, const char *id, char t
         if (row->arg)
             text_add_shell(text, COMMAND_BYTES, word);
     }
+    if (options->copies > 0)
+        return; /* all pairs: any of them may disturb another one */
     text_add(text, COMMAND_BYTES, " --only ");
     text_add_shell(text, COMMAND_BYTES, id);
 }

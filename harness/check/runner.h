@@ -53,9 +53,9 @@ struct runner_options {
     unsigned profiles;                              /* enum check_profile, or-ed */
     bool by_default; /* no profile was asked for: those that an implementation does not offer are
                         left out */
-    size_t seed, jobs, require_devices;
-    double limit_s; /* 0: the limit of each case */
-    size_t format;  /* enum runner_format */
+    size_t seed, jobs, require_devices, copies; /* copies: KiB of the largest; 0: none */
+    double limit_s;                             /* 0: the limit of each case */
+    size_t format;                              /* enum runner_format */
     char out[RUNNER_TEXT];
     bool has_seed, has_backend, has_devices;
     bool list, rules, isolate, mutants, until_caught, every_run, same_process, exitfirst;
@@ -90,7 +90,7 @@ extern const char *const runner_obligation_words[], *const runner_evidence_words
                                                         *const runner_verdict_words[];
 /* For people: "must", or of a case that was not passed: "optional, and claimed". */
 const char *runner_obligation(const struct check_case *test, bool failed);
-/* The name of its area: "PROFILE", if it has none. */
+/* The name of its area; its rule, "PROFILE" or "COPY", if it has none. */
 const char *runner_area_name(const struct check_case *test);
 
 /* Selects the cases that the options ask for, in the order of the areas. Returns 0 and *tests,
@@ -222,6 +222,7 @@ void runner_run_free(struct runner_run *run);
 /* ---- output -------------------------------------------------------------------------------- */
 
 void runner_text(FILE *stream, const struct runner_run *run);
+void runner_copies_text(FILE *stream, const struct runner_run *run);
 void runner_markdown(FILE *stream, const struct runner_run *run);
 /* Fills a table of a page: areas that have cases and their total; cases that failed, or were
  * skipped, those with one reason in one row. */
@@ -240,6 +241,10 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
  * file NULL: there is no --out. */
 int runner_out_open(const char *command, const char *path, struct whole_file *out);
 int runner_out_close(const char *command, struct whole_file *out);
+
+/* Copies between all devices, and fills run with a result for each pair. Returns 0, or the exit
+ * status after a complaint. */
+int runner_copies(const char *command, struct runner_run *run);
 
 /* ---- the kill matrix ----------------------------------------------------------------------- */
 
