@@ -22,5 +22,15 @@ copied() {
 copied cuda:0,0 2 cuda
 copied cuda:0,1,2 3 cuda
 copied cuda:0,1 2 cuda-staged --backend cuda-staged
+
+# Every byte of copies between them is right, by the calls that a GPU would get.
+export LOCKSTEP_FAKE_GPUS=2
+expect_status 0 "$lockstep" check --copies 4
+prints '^from . to 0 1 0 cuda:0 PASS PASS 1 cuda:1 PASS PASS 96 copies of each pair (.* PASS copies by peer with 2 devices: 4 of 4 cases passed'
+one_line 77 "'cuda:0' has fewer than two devices" "$lockstep" check --copies 4 --devices cuda:0
+
 export LOCKSTEP_FAKE_PEER=0
+expect_status 0 "$lockstep" check --copies 4
+prints 'PASS copies by peer-staged with 2 devices: 4 of 4 cases passed'
+export LOCKSTEP_FAKE_GPUS=4
 copied cuda:0,1,2,3 4 cuda

@@ -39,14 +39,14 @@ test_simulated() {
     all_marked
     matches gpu/summary.md '^# GPU check: SIMULATED no GPU was tested$'
     for step in cases-1 cases-2 cases-staged eager-graphs eager-math sweep-graphs-on sweep-graphs-off sweep-tf32 \
-        sweep-bf16 sweep-gpt check-0 check-0,0,0 check-all check-ddp-0,0,0 sweep-small sweep-slots \
+        sweep-bf16 sweep-gpt check-0 check-0,0,0 check-all check-copies check-ddp-0,0,0 sweep-small sweep-slots \
         sweep-ranks-slots sweep-communicators sweep-collectives sweep-copies sweep-copies-peers report; do
         matches gpu/summary.md "^\| $step \| SIMULATED PASS \|"
     done
     # A build without NCCL says so.
-    passed=22
+    passed=23
     if grep -qE '^\| check-nccl \| SIMULATED PASS' gpu/summary.md; then
-        passed=23
+        passed=24
         matches gpu/records/communicators.jsonl '"communicator":"nccl.nccl".*"mode":"dp"|"mode":"dp".*"communicator":"nccl.nccl"'
         matches gpu/records/collectives.jsonl '"communicator":"nccl.peer"'
     else
@@ -101,7 +101,8 @@ devices) [ "${BAD-}" != no-gpu ] || { echo "cuda:all: no driver" >&2; exit 77; }
     [ "${BAD-}" != broken ] || { echo "cuda:all: the driver | broke <b>" >&2; exit 1; }
     [ "${BAD-}" != silent ] || exit 0
     for i in $(seq 0 $((${GPUS:-1} - 1))); do echo "  cuda:$i       Fake|<b>GPU, 1 MiB, PCI 0, x"; done ;;
-check) [ "${BAD-}" != check-empty ] || { echo "PASS reference: 0 of 9 cases passed"; exit 0; }
+check) case ${BAD-}$2 in copies--copies) echo "FAIL  copies by peer with 2 devices: 3 of 4 cases passed, 1 failed"; exit 1 ;; esac
+    [ "${BAD-}" != check-empty ] || { echo "PASS reference: 0 of 9 cases passed"; exit 0; }
     echo "PASS reference (x) with 1 device: 9 of 9 cases passed" ;;
 sweep) [ "${BAD-}" != busy ] || { echo "lockstep sweep: core 0 is in use by another sweep, process 7; waiting for it" >&2; exec sleep 100; }
     while [ "$1" != --out ]; do shift; done
@@ -127,6 +128,7 @@ test_faults() {
     all_marked
     matches gpu/summary.md 'Fake\\\|&lt;b>GPU'
     [ ! -e gpu/records/gpt2.jsonl ] || fail "gpt2 is not quick"
+    matches gpu/summary.md '^\| check-copies \| SIMULATED SKIPPED .* it takes two GPUs'
     expect 3 "$check" --simulate stub --out gpu
     for name in graphs-on graphs-off tf32 bf16 gpt gpt2 small slots models ranks ranks-slots large largest largest-slots copies; do
         matches gpu/summary.md "^\| sweep-$name \| SIMULATED PASS"
@@ -163,6 +165,10 @@ BAD
     [ ! -e gpu/logs/cases-1.log ] || fail "cases were run on 7 GPUs"
     GPUS=8 expect 3 "$check" --simulate stub --quick --require 8 --out gpu
     matches gpu/summary.md '^\| cases-8 \| SIMULATED PASS'
+    # Copies take two GPUs, and one that is wrong is a failure.
+    matches gpu/summary.md '^\| check-copies \| SIMULATED PASS'
+    BAD=copies GPUS=2 expect 1 "$check" --simulate stub --quick --out gpu
+    matches gpu/summary.md '^\| check-copies \| SIMULATED FAIL .* exit status 1: FAIL  copies by peer'
     # Each step of the list runs, and if one fails that is a failure.
     BAD=eager expect 1 "$check" --simulate stub --quick --out gpu
     matches gpu/summary.md '^\| eager-graphs \| SIMULATED FAIL .* exit status 1: 7 passed, 1 failed'
