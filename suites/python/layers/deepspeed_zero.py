@@ -46,3 +46,10 @@ class Zero2:
 
 class Zero1(Zero2):
     stage = 1
+
+
+class Zero3(Zero2):
+    stage = 3
+
+    def value(self, name: str, parameter: torch.Tensor) -> Any:
+        return deepspeed.utils.safe_get_full_fp32_param(parameter)
