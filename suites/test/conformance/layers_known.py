@@ -123,6 +123,10 @@ TABLE = {
         failed={**PARTS, "DDP-09.two_backwards": "element 0 is 5.5", "DDP-27.own": "exceeds dimension size (1)",
                 "DDP-16.known": "first: rank 0: gradient of parameter 0: element 0 is 5.5",
                 "SIZE-05.buckets": "exceeds dimension size (100003)"}),
+    # Seen with Accelerate 1.15.0 and PyTorch 2.15. On CPUs it has no join.
+    "Accelerate": Layer(
+        "accelerate_layer.py", "Accelerate", ("accelerate", "torch"), "import accelerate", WRAPPED_PASS, TWO_BACKWARDS,
+        "DDP-19.many"),
     # Seen with JAX 0.10.2.
     "JAX": Layer(
         "jax_layer.py", "", ("jax",), "import jax",
