@@ -127,6 +127,10 @@ TABLE = {
     "Accelerate": Layer(
         "accelerate_layer.py", "Accelerate", ("accelerate", "torch"), "import accelerate", WRAPPED_PASS, TWO_BACKWARDS,
         "DDP-19.many"),
+    # Seen with Lightning Fabric 2.6.6 and PyTorch 2.15.
+    "Fabric": Layer(
+        "fabric_layer.py", "FabricDDP", ("lightning-fabric", "torch"), "import lightning_fabric", WRAPPED_PASS,
+        TWO_BACKWARDS, "DDP-19.many"),
     # Seen with JAX 0.10.2.
     "JAX": Layer(
         "jax_layer.py", "", ("jax",), "import jax",
