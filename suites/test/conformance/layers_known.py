@@ -144,4 +144,10 @@ TABLE = {
         {**FROM_ANYWHERE, "COAL-02.broadcast": "a tensor of shape () lies on None",
          "COAL-08.neighbours": "a tensor of shape () lies on None"},
         "COAL-04.broadcast COAL-06.one"),
+    # Seen with TensorFlow 2.21.0: a tensor cannot be written to.
+    "TensorFlow": Layer(
+        "tensorflow_layer.py", "", ("tensorflow-cpu",), "import tensorflow",
+        BROADCAST_PASS + " COAL-02.broadcast COAL-02.reduce COAL-08.neighbours DET-03.sums",
+        {**FROM_ANYWHERE, "COAL-08.originals": "source 2 afterwards"}, "COAL-04.broadcast COAL-06.one",
+        {"CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"}),
 }
