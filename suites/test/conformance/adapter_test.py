@@ -9,11 +9,8 @@ import os
 import sys
 import tempfile
 import unittest
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
-
-from lockstep.driver import Driver, Refused
+from driver import Driver, Refused
 
 AFFINE = {"kind": "affine", "weight": [2], "bias": [1]}
 WEIGHT = {"kind": "affine", "weight": [2], "with_bias": False}

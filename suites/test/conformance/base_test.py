@@ -9,10 +9,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-PACKAGE = Path(__file__).resolve().parents[2] / "python"
-sys.path.insert(0, str(PACKAGE))
-
-from lockstep.driver import Driver, Refused, array, values
+from driver import Driver, Refused, array, values
 
 LAYER = '''
 import functools

@@ -20,7 +20,7 @@ from typing import Any
 PACKAGE = Path(__file__).resolve().parents[2] / "python"
 sys.path.insert(0, str(PACKAGE))
 
-from lockstep.driver import Driver, Refused
+from driver import Driver, Refused
 from lockstep.errors import STATUSES, Refusal, report_of
 from lockstep.torch import under_test
 

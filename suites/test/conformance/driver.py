@@ -1,4 +1,4 @@
-"""driver.py: asks an adapter by the protocol, for adapter_test.py and for trying things out by hand."""
+"""driver.py: asks an adapter by the protocol, for the tests and for trying things out by hand."""
 from __future__ import annotations
 
 import json
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-PACKAGE = Path(__file__).resolve().parents[1]
+PACKAGE = Path(__file__).resolve().parents[2] / "python"
 ADAPTER = ("-m", "lockstep.torch")
 
 
