@@ -78,7 +78,7 @@ static void add_drift(struct fleet *fleet, struct fleet_node *node, const struct
              value ? value : "unknown", subject->most ? subject->most : "none");
 }
 
-/* Of a date whose form was checked. */
+/* The form of the date was checked before. */
 static double seconds_of(const char *date)
 {
     struct tm day = {.tm_isdst = 0};
