@@ -3,7 +3,7 @@
 #
 # Columns: row, what, from, to, low, high as parts of the step, how sure, ns (of what replicas did: its
 # part). How sure a term is: 0 it is told apart from 0; 1 it is about 0; 2 it is 0 to ns; 3 it was
-# measured once. What: 1 ideal; 1 << from | 1 << to of ideal, shard, alone, step; 16 and up what replicas did.
+# measured once, or is not certain. What: 1 ideal; 1 << from | 1 << to of ideal, shard, alone, step; 16 and up what replicas did.
 # A label that is not drawn is below the panel: gnuplot 5.4 dies of a plot of labels without a place.
 # No words at the left: all of the width is for the rows.
 panel_edge = 16.0

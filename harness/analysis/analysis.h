@@ -179,13 +179,11 @@ struct report_run {
  * spread is about a standard deviation. least is the smallest change (a ratio less 1) that a
  * comparison of two files with as many launches of a cell can detect. NaN: no cell has enough
  * launches. open counts the cells, of those that have a verified launch, whose step is not certain;
- * open_ratios the speed-ups. widest is the widest interval of a step, over its median. disturbed
- * counts launches. */
+ * open_ratios the speed-ups. */
 struct report_noise {
-    double spread, least, widest;
+    double spread, least;
     size_t cells, open;
     size_t ratios, open_ratios;
-    size_t disturbed;
 };
 
 struct check_record;
@@ -336,9 +334,6 @@ double report_number_of(const struct report_row *row, int metric);
 double report_of_bound(const struct report_point *point);
 /* Whether a is better than b, by the direction of the metric. */
 bool report_metric_better(int metric, double a, double b);
-/* Whether the interval of a share tells anything: whether it exists, and is narrower than half of
- * whole. */
-bool report_resolved(const struct report_value *value, double whole);
 
 /* ---- limits ------------------------------------------------------------------------------- */
 
@@ -399,18 +394,15 @@ enum report_doubt {
     REPORT_DOUBT_FEW,       /* too few launches for an interval */
     REPORT_DOUBT_BEYOND,    /* a speed-up that is not possible */
     REPORT_DOUBT_DISTURBED, /* too many of its launches, or pairs, were disturbed */
-    REPORT_DOUBT_WIDE,      /* its interval is too wide */
-    REPORT_DOUBTS
+    REPORT_DOUBT_WIDE       /* its interval is too wide */
 };
-extern const char *const report_doubt_words[REPORT_DOUBTS];
 /* The limit of the share of launches, or pairs, that were disturbed. If up to a quarter of them are
  * pushed to one side, their median is still between the 33rd and the 67th percentile of the
  * others. */
 #define REPORT_DISTURBED_MOST 0.25
-/* The limit of the width of an interval, as a share of its median: about 10 % to each side. It is
- * relative, because a width in points of what is possible would pass any setting that is slow. */
-#define REPORT_WIDE 0.20
 enum report_doubt report_doubt_of(const struct report_point *point, int metric);
+/* "?" after a step, a rate or a speed-up that is not certain, else "". */
+const char *report_doubt_mark(const struct report_point *point, int metric);
 /* How many of its launches, or of its pairs, were disturbed. */
 size_t report_count_disturbed(const struct report_point *point, int metric);
 /* Whether its whole efficiency, or without an interval its middle, is so far above its bound that
@@ -596,7 +588,7 @@ void report_add(char text[REPORT_CELL_TEXT], const char *format, ...)
 /* An interval as "[1.21, 1.25] ms", a range as "1.21..1.25 ms", and "-" without either. */
 const char *report_range_words(const struct report_value *value, report_number_fn *number,
                                char text[REPORT_CELL_TEXT]);
-/* The first is the median in words, the second the range. */
+/* The first is the median in words, with "?" if it is not certain; the second the range. */
 const char *report_metric_words(const struct report_point *point, int metric,
                                 char text[REPORT_CELL_TEXT]);
 const char *report_metric_range_words(const struct report_point *point, int metric,

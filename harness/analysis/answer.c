@@ -108,11 +108,9 @@ void report_add_doubt(char text[REPORT_CELL_TEXT], const struct report_counts *c
     const size_t launches = report_is_ratio(metric) ? point->value[metric].n : point->verified;
 
     report_add(text, "%s", text[0] != '\0' ? " " : "");
-    if (doubt == REPORT_DOUBT_FAILED) {
+    if (doubt == REPORT_DOUBT_FAILED)
         report_add(text, "A launch of it failed, so not certain: go on with --resume.");
-        return;
-    }
-    if (doubt == REPORT_DOUBT_DISTURBED)
+    else if (doubt == REPORT_DOUBT_DISTURBED)
         report_add(text, "%zu of its %zu launches were disturbed, too many to be certain",
                    report_count_disturbed(point, metric), launches);
     else if (launches == 0)
@@ -123,7 +121,8 @@ void report_add_doubt(char text[REPORT_CELL_TEXT], const struct report_counts *c
         report_add(text, "Measured %zu times, too few to be certain", launches);
     else
         report_add(text, "That is too noisy to be certain");
-    add_again(text, counts, launches);
+    if (doubt != REPORT_DOUBT_FAILED)
+        add_again(text, counts, launches);
 }
 
 const char *report_noise_words(const struct report *report, char text[REPORT_CELL_TEXT])

@@ -1,17 +1,16 @@
-/* analysis/doubt.c: whether a number of a point may be called certain, and if not why. The answer,
- * badges, tables and figures all ask here, so that none calls certain what another doubts. */
+/* analysis/doubt.c: whether a number of a point may be called certain. The answer, badges, tables
+ * and figures all ask here. */
 #include "analysis/analysis.h"
 
 #include <math.h>
 
-const char *const report_doubt_words[REPORT_DOUBTS] = {
-    [REPORT_CERTAIN] = "",
-    [REPORT_DOUBT_FAILED] = "a launch failed",
-    [REPORT_DOUBT_FEW] = "too few launches",
-    [REPORT_DOUBT_BEYOND] = "more than is possible",
-    [REPORT_DOUBT_DISTURBED] = "disturbed",
-    [REPORT_DOUBT_WIDE] = "too noisy",
-};
+const char *report_doubt_mark(const struct report_point *point, int metric)
+{
+    const bool judged = metric <= REPORT_EFFICIENCY && isfinite(report_middle(point, metric)) &&
+                        !(report_is_ratio(metric) && point->base == point);
+
+    return judged && report_doubt_of(point, metric) ? "?" : "";
+}
 
 bool report_beyond(const struct report_point *point)
 {
@@ -36,6 +35,9 @@ enum report_doubt report_doubt_of(const struct report_point *point, int metric)
 {
     const struct report_value *value = &point->value[metric];
     const bool ratio = report_is_ratio(metric);
+    /* The widest interval: about 10 % to each side. It is relative, because a width in points of
+     * what is possible would pass any slow setting; a share may be near 0, and has half of all. */
+    const double width = metric == REPORT_HIDDEN ? 0.5 : 0.2 * value->middle;
 
     if (report_point_failed(point) || (ratio && point->base && report_point_failed(point->base)))
         return REPORT_DOUBT_FAILED;
@@ -45,5 +47,5 @@ enum report_doubt report_doubt_of(const struct report_point *point, int metric)
         return REPORT_DOUBT_BEYOND;
     if ((double)report_count_disturbed(point, metric) > REPORT_DISTURBED_MOST * (double)value->n)
         return REPORT_DOUBT_DISTURBED;
-    return value->hi - value->lo < REPORT_WIDE * value->middle ? REPORT_CERTAIN : REPORT_DOUBT_WIDE;
+    return value->hi - value->lo < width ? REPORT_CERTAIN : REPORT_DOUBT_WIDE;
 }

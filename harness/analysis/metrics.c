@@ -214,11 +214,6 @@ bool report_metric_better(int metric, double a, double b)
     return metric_of(metric)->better == REPORT_HIGHER ? a > b : a < b;
 }
 
-bool report_resolved(const struct report_value *value, double whole)
-{
-    return value->range == REPORT_INTERVAL && value->hi - value->lo < 0.5 * whole;
-}
-
 const char *report_metric_words(const struct report_point *point, int metric,
                                 char text[REPORT_CELL_TEXT])
 {
@@ -231,9 +226,10 @@ const char *report_metric_words(const struct report_point *point, int metric,
     if (metric == REPORT_EFFICIENCY && (base || !known))
         return "-";
     text[0] = '\0';
-    if (metric != REPORT_HIDDEN || !known || report_resolved(value, 1.0))
-        report_add(text, metric == REPORT_EFFICIENCY ? "%s of %.2f" : "%s",
-                   metric_of(metric)->number(value->middle, WORD), point->bound);
+    if (metric != REPORT_HIDDEN || !known || !report_doubt_of(point, metric))
+        report_add(text, metric == REPORT_EFFICIENCY ? "%s%s of %.2f" : "%s%s",
+                   metric_of(metric)->number(value->middle, WORD), report_doubt_mark(point, metric),
+                   point->bound);
     else if (time->range == REPORT_INTERVAL)
         report_add(text, "not resolved: reduction %s, noise of the step %s",
                    report_time(report_middle(point, REPORT_COMM), WORD),

@@ -17,12 +17,9 @@ int report_noise_make(struct report *report)
     size_t n = 0, cells = 0;
 
     report->noise = (struct report_noise){.spread = NAN, .least = NAN};
-    for (size_t i = 0; i < report->n_all; ++i)
-        report->noise.disturbed += report_disturbed(&report->row[i]);
     for (size_t i = 0; off && launches && i < all; ++i) {
         const struct report_point *point =
             i < training ? &report->point[i] : &report->collectives->point[i - training];
-        const struct report_value *step = &point->value[REPORT_STEP];
 
         if (point->verified == 0)
             continue;
@@ -34,7 +31,6 @@ int report_noise_make(struct report *report)
         }
         if (point->verified < REPORT_LEAST_OF_CELL)
             continue;
-        report->noise.widest = fmax(report->noise.widest, (step->hi - step->lo) / step->middle);
         launches[cells++] = (double)point->verified;
         for (size_t k = 0; k < point->n; ++k)
             if (point->row[k].verified)

@@ -78,7 +78,8 @@ static const char *const captions[REPORT_FIGURES][4] = {
     [REPORT_FIGURE_WATERFALL] =
         {"A step (p5: the 5th percentile of steps) as a sum of measured differences. Thin bar: "
          "what the replicas did, by their clocks.",
-         " Whiskers: the interval of a difference.", " Grey: not told apart from 0."},
+         " Whiskers: the interval of a difference.",
+         " Grey: not told apart from 0, or not certain."},
     [REPORT_FIGURE_BATCH] =
         {"Samples/s of a device against rows of a device. On a diagonal all steps take the same "
          "time. Ring: the knee, the smallest batch that reaches 90\u00a0% of the best of its "

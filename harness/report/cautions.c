@@ -78,9 +78,8 @@ static void about_gpus(struct text_out *out, const struct report *report)
 /* ---- points ------------------------------------------------------------------------------- */
 
 struct counts {
-    size_t points;      /* verified points */
-    size_t no_interval; /* points with too few launches for an interval */
-    size_t slowed;      /* points whose transfers take longer on purpose */
+    size_t points; /* verified points */
+    size_t slowed; /* points whose transfers take longer on purpose */
     size_t settling, oversubscribed, shared, on_single, on_rank, without_base;
     size_t unpaired; /* points without a launch in common with their base case */
     size_t stalled;  /* points whose mean step is much longer than the median */
@@ -106,7 +105,6 @@ static void count_points(const struct report *report, bool has_bases, struct cou
         const double stall = point->middle->cell->mean_ns / point->middle->cell->median_ns;
 
         ++counts->points;
-        counts->no_interval += point->verified < REPORT_LEAST_OF_INTERVAL;
         counts->settling += report_settles(point);
         counts->oversubscribed += crowded && cores;
         counts->shared += crowded && !cores;
@@ -126,15 +124,15 @@ static const struct {
     const char *words;
 } cell_cautions[] = {
     {offsetof(struct counts, on_single),
-     "are compared with DataParallel on one device, because the plain program was not verified at "
+     "had DataParallel on one device as their base, because the plain program was not verified at "
      "their batch (sweep with --mode plain,dp)."},
     {offsetof(struct counts, on_rank),
-     "are compared with DDP on one rank, because no other base case was verified at their batch. "
+     "had DDP on one rank as their base, because no other base case was verified at their batch. "
      "What DDP costs on one rank is not in their speed-ups."},
     {offsetof(struct counts, without_base),
-     "have no speed-up: no base case was verified at their batch."},
+     "had no base case that was verified at their batch: they show no speed-up."},
     {offsetof(struct counts, unpaired),
-     "have no launch in common with their base case: their speed-up is the ratio of the medians, "
+     "had no launch in common with their base case: their speed-up is the ratio of the medians, "
      "and has no range."},
     {offsetof(struct counts, oversubscribed),
      "had more devices than cores: they show that it works, not how it scales."},
@@ -152,12 +150,6 @@ static void about_points(struct text_out *out, const struct report *report)
 
     count_points(report, true, &counts);
     count_points(report->collectives, false, &counts);
-    if (counts.no_interval > 0)
-        caution(out,
-                "%zu of %zu cells have fewer than %d verified launches: they have a range, not an "
-                "interval (sweep with --launches %d).",
-                counts.no_interval, counts.points, REPORT_LEAST_OF_INTERVAL,
-                REPORT_LEAST_OF_INTERVAL);
     for (size_t i = 0; i < sizeof cell_cautions / sizeof cell_cautions[0]; ++i) {
         const size_t n = *(const size_t *)((const char *)&counts + cell_cautions[i].at);
 

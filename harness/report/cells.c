@@ -94,10 +94,13 @@ const char *report_ratio_range_words(const struct report_value *ratio, const cha
 const char *report_speedup_words(const struct report_point *point, char text[REPORT_CELL_TEXT])
 {
     struct report_value value = point->value[REPORT_SPEEDUP];
+    char unit[16];
 
     if (point->base == point)
         value.range = REPORT_NONE;
-    return report_ratio_range_words(&value, report_metrics[REPORT_SPEEDUP].unit, text);
+    snprintf(unit, sizeof unit, "%s%s", report_metrics[REPORT_SPEEDUP].unit,
+             report_doubt_mark(point, REPORT_SPEEDUP));
+    return report_ratio_range_words(&value, unit, text);
 }
 
 const char *report_base_name(const struct report_point *base)
@@ -448,5 +451,6 @@ void report_fill_cells(struct grid *grid, const struct report *report)
         }
     }
     grid->rows = report->n_points;
+    snprintf(grid->note, sizeof grid->note, "A number with ? is not certain.");
     free(chosen);
 }

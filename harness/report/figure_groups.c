@@ -371,8 +371,6 @@ static int write_slide(struct plot_table *table)
                counts->planned, report_works_on_cores(best->row) ? ", on virtual devices" : "");
     if (counts->missing > 0)
         report_add(checked, "; %zu not run", counts->missing);
-    if (report->noise.disturbed > 0)
-        report_add(checked, "; %zu disturbed", report->noise.disturbed);
     report_add(checked, ".");
     if (!plot_table_panel(table, answer.first, answer.rest, checked))
         return 0;
@@ -399,7 +397,7 @@ enum { MOST_ROWS = 5 };
 
 static bool overlap_is_resolved(const struct report_point *point)
 {
-    return report_has_overlap(point) && report_resolved(&point->value[REPORT_HIDDEN], 1.0);
+    return report_has_overlap(point) && !report_doubt_of(point, REPORT_HIDDEN);
 }
 
 /* For each cell whose overlap is resolved: the reduction as a share of the step, the exposed part

@@ -163,8 +163,8 @@ static size_t choose_batches(const struct plot *plot, const struct report_group 
 }
 
 /* How sure a term is, see plots/waterfall.gp: told apart from 0 by its interval; about 0; anything
- * from 0 to the end of its interval. The next number: there is no interval, it was measured once.
- */
+ * from 0 to the end of its interval. The next number: there is no interval, it was measured once,
+ * or the speed-up is not certain. */
 enum { TOLD, ABOUT_0, UP_TO };
 enum { RANGED = 1 << 1, UNSURE = 1 << 2 }; /* marks of its caption */
 /* A term that is certainly smaller than this share of the step is about 0. */
@@ -198,9 +198,10 @@ static void write_terms(struct plot_table *table, const struct level level[LEVEL
         const bool ranged = value.range != REPORT_NONE;
         const double term = end - at;
         const double least = ranged ? value.lo : term, most = ranged ? value.hi : term;
-        const int sure = value.lo > 0 || value.hi < 0 ? TOLD
-                         : most <= LITTLE * step      ? ABOUT_0
-                                                      : UP_TO + !ranged;
+        const int sure = report_doubt_of(level[STEP].point, REPORT_SPEEDUP) ? UP_TO + 1
+                         : value.lo > 0 || value.hi < 0                     ? TOLD
+                         : most <= LITTLE * step                            ? ABOUT_0
+                                                                            : UP_TO + !ranged;
 
         table->plot->marks |= (ranged ? RANGED : 0) | (sure != TOLD ? UNSURE : 0);
         ++*row;
@@ -237,8 +238,9 @@ static void write_mode(struct plot_table *table, const struct report_group *grou
         level[l].middle = stats_median(scratch, n);
     }
     figure_style_words(table->plot, figure_style(point), label);
-    report_add(label, ", %d devices: p5 %s", point->key->n_devices,
-               report_time(level[STEP].middle, WORD));
+    report_add(label, ", %d devices: p5 %s%s", point->key->n_devices,
+               report_time(level[STEP].middle, WORD),
+               report_doubt_of(point, REPORT_SPEEDUP) ? ", not certain" : "");
     if (!plot_table_series(table, figure_style(point), label))
         return;
     write_terms(table, level, scratch, row);

@@ -54,12 +54,9 @@ static void noise_badge(const struct report *report, struct report_badge *badge)
     else {
         report_add(badge->head, "%s", report_noise_words(report, PHRASE));
         report_add(badge->words,
-                   "They have no interval narrower than %.0f\u00a0%% of the number, are above what "
-                   "is possible, or have a launch that failed, or more than %.0f\u00a0%% that were "
-                   "disturbed. The widest interval is %s of the step time. All cells together: "
-                   "%s. ",
-                   100.0 * REPORT_WIDE, 100.0 * REPORT_DISTURBED_MOST,
-                   percent_words(noise->widest, WORD), launches);
+                   "They have a ? in the tables (Certain, under How to read this). All cells "
+                   "together: %s. ",
+                   launches);
     }
     report_add(badge->words,
                "Two such files show a change in the step time of a cell if it is at least %s%s",
@@ -94,8 +91,7 @@ static void state_badge(const struct report *report, struct report_badge *badge)
 {
     const struct report_drift *drift = &report->run[0].drift;
     const size_t verified = report->counts.verified;
-    const size_t disturbed = report->noise.disturbed;
-    size_t known = 0, little = 0; /* numbers of launches */
+    size_t known = 0, little = 0, disturbed = 0; /* numbers of launches */
     double least = INFINITY;
 
     for (size_t r = 0; r < report->n_runs; ++r) {
@@ -121,6 +117,7 @@ static void state_badge(const struct report *report, struct report_badge *badge)
     for (size_t i = 0; i < report->n_all; ++i) {
         const struct report_row *row = &report->row[i];
 
+        disturbed += report_disturbed(row);
         known += row->verified && !isnan(row->cell->foreign_frac);
         little += row->verified && row->cell->foreign_frac < LITTLE;
     }

@@ -170,10 +170,12 @@ static void add_answer(struct grid *grid, const struct report *report, const str
               report_simulated(point->row) ? ", SIMULATED" : "");
     grid_cell(grid, "number speedup", "%s", report_speedup_words(point, PHRASE));
     report_cell_number(grid, report_of_bound(point), report_share);
-    if (!(limit.of_bound < REPORT_AT_BOUND))
-        grid_cell(grid, "text loss", "%s",
-                  report_beyond(point) ? "more than is possible: one device was disturbed"
-                                       : "nothing: as fast as possible");
+    if (report_beyond(point))
+        grid_cell(grid, "text loss", "more than is possible: one device was disturbed");
+    else if (report_doubt_of(point, REPORT_SPEEDUP))
+        grid_cell(grid, "text loss", "not certain");
+    else if (!(limit.of_bound < REPORT_AT_BOUND))
+        grid_cell(grid, "text loss", "nothing: as fast as possible");
     else if (!known)
         grid_cell(grid, "text loss", "not told apart");
     else if (lost <= limit.missing)
@@ -186,8 +188,9 @@ static void add_answer(struct grid *grid, const struct report *report, const str
 
 static const char answers_note[] =
     "One row per workload and mode, with its best speed-up, the nearest to what is possible first. "
-    "Settings that share cores, or are not certain, count only if there are no others. Speed-up is "
-    "the median of ratios of launches, so it need not be the quotient of the two steps.";
+    "Settings that share cores, or are not certain, count only if there are no others. A number "
+    "with ? is not certain. Speed-up is the median of ratios of launches, so it need not be the "
+    "quotient of the two steps.";
 
 static void fill_answers(struct grid *grid, const struct report *report)
 {

@@ -40,8 +40,8 @@ void report_verdict(struct text_out *out, const struct report *report)
 
 /* ---- how it scales ------------------------------------------------------------------------ */
 
-/* Prints the setting that loses most, and what to, and the plain program on as many cores as the
- * best one has. */
+/* Prints the setting that loses most, and what to, if its speed-up is certain, and the plain
+ * program on as many cores as the best one has. */
 void report_lead(struct text_out *out, const struct report *report)
 {
     static const char *const losses[REPORT_LOSSES] = {
@@ -57,7 +57,9 @@ void report_lead(struct text_out *out, const struct report *report)
 
     if (!point)
         return;
-    if (point != answer.best)
+    const bool certain = !report_doubt_of(point, REPORT_SPEEDUP);
+
+    if (certain && point != answer.best)
         text_print(out, "Farthest from what is possible: %s. ",
                    report_training_words(report, point, PHRASE));
     const bool known = report_limit_of(point, &limit);
@@ -65,7 +67,7 @@ void report_lead(struct text_out *out, const struct report *report)
     const double lost = report_loss_of(&limit, most);
     const double outside = report_middle(point, REPORT_OUTSIDE);
 
-    if (limit.of_bound < REPORT_AT_BOUND) {
+    if (certain && limit.of_bound < REPORT_AT_BOUND) {
         report_add(text, "%s of the possible speed-up is lost", report_share(limit.missing, WORD));
         if (known && lost < limit.missing)
             report_add(text, ", %s (%.0f points) by %s",
@@ -203,19 +205,17 @@ void report_facts(struct text_out *out, const struct report_group *group)
         say_scaling(out, group, point);
     else
         report_fact(out, report_metrics[REPORT_SPEEDUP].heading, "none: %s", report_no_setting);
-    /* The best rate of those whose interval tells anything, or else of all. */
-    for (int resolved = 1; resolved >= 0 && !best; --resolved)
-        for (size_t i = 0; i < group->n + group->n_cores; ++i) {
-            const struct report_value *rate = &group->point[i].value[REPORT_THROUGHPUT];
+    for (size_t i = 0; i < group->n + group->n_cores; ++i) {
+        const struct report_point *other = &group->point[i];
 
-            if (group->point[i].verified > 0 &&
-                (resolved == 0 || report_resolved(rate, rate->middle)) &&
-                (!best || report_metric_better(REPORT_THROUGHPUT, rate->middle,
-                                               report_middle(best, REPORT_THROUGHPUT))))
-                best = &group->point[i];
-        }
+        if (!report_doubt_of(other, REPORT_THROUGHPUT) &&
+            (!best ||
+             report_metric_better(REPORT_THROUGHPUT, report_middle(other, REPORT_THROUGHPUT),
+                                  report_middle(best, REPORT_THROUGHPUT))))
+            best = other;
+    }
     if (best)
         say_rates(out, best);
     else
-        report_fact(out, "Best throughput", "no verified cell");
+        report_fact(out, "Best throughput", "not shown: none of its cells is certain");
 }

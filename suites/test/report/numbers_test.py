@@ -81,9 +81,6 @@ class Value:
     def over(self, k):
         return self.inverse(1).inverse(1 / k)
 
-    def resolved(self, whole):
-        return self.kind == "interval" and self.hi - self.lo < 0.5 * whole
-
 
 # ---- words ------------------------------------------------------------------------------------
 def digits(v, unit):
@@ -289,15 +286,22 @@ class Point:
         value = self.efficiency()
         return (value.lo if value.kind == "interval" else value.middle) > 1.02 * self.bound
 
-    def doubt(self, ratio=True):
+    def doubt(self, ratio=True, value=None, width=0.2):
         """Why its speed-up, or its step, is not certain: the first reason that holds; "" if it is."""
-        value = self.speedup if ratio else self.step
+        value = value or (self.speedup if ratio else self.step)
+        width *= value.middle if width == 0.2 else 1
         pairs = self.pairs(self.base) if ratio and self.base else [(l, l) for l in self.ok]
         failed = [l for p in (self, self.base if ratio else None) if p for l in p.all if not l.ok and l.line["status"] != "skipped"]
         return ("failed" if failed else "few" if value.kind != "interval" or value.n < 6 else
                 "beyond" if ratio and self.beyond() else
                 "disturbed" if sum(disturbed(a) or disturbed(b) for a, b in pairs) > 0.25 * len(pairs) else
-                "wide" if value.hi - value.lo >= 0.2 * value.middle else "")
+                "wide" if value.hi - value.lo >= width else "")
+
+    def mark(self, ratio=True, value=None):
+        return "?" if self.doubt(ratio, value) else ""
+
+    def step_words(self):
+        return time(self.step.middle) + self.mark(False)
 
     def counts(self):
         return not self.doubt()
@@ -384,11 +388,11 @@ def cell_rows(file):
         name = {"plain": "plain", "dp": str(p.k), "ddp": f"{p.k} ddp",
                 "plain-mt": f"plain, {p.k} cores"}[p.mode]
         rows.append([
-            name, str(p.rows), shards(p.middle), str(len(p.ok)), time(p.step.middle),
-            spread(p.step, time), rate(1e9 * p.rows / p.step.middle),
-            "base" if lone else ratio(p.speedup.middle),
+            name, str(p.rows), shards(p.middle), str(len(p.ok)), p.step_words(),
+            spread(p.step, time), rate(1e9 * p.rows / p.step.middle) + p.mark(False, p.step.inverse(1)),
+            "base" if lone else ratio(p.speedup.middle) + p.mark(),
             "-" if lone else spread(p.speedup, ratio),
-            "-" if lone else f"{ratio(p.efficiency().middle)} of {p.bound:.2f}",
+            "-" if lone else f"{ratio(p.efficiency().middle)}{p.mark()} of {p.bound:.2f}",
             "-" if lone else spread(p.efficiency(), ratio), share(outside.middle),
             size(moved.middle), size(peak.middle), slowest(p), None])
     return rows
@@ -402,8 +406,8 @@ def base_rows(file):
             single = next((p for p in file.of(w) if (p.mode, p.k, p.rows) == ("dp", 1, batch)),
                           None)
             wrapper = single.speedup.inverse(1)
-            rows.append([str(batch), time(plain.step.middle), spread(plain.step, time),
-                         time(single.step.middle), spread(single.step, time),
+            rows.append([str(batch), plain.step_words(), spread(plain.step, time),
+                         single.step_words(), spread(single.step, time),
                          ratio(wrapper.middle) + "\u00d7", spread(wrapper, ratio)])
     return rows
 
@@ -423,7 +427,7 @@ def beside_rows(file):
         for what in [lambda l: number(l.line["bytes_per_step"]),
                      lambda l: max(l.line["peak_bytes"], default=nan)]:
             pair += [size(p.peer.over(what).middle), size(p.over(what).middle)]
-        rows.append(first_columns(p) + [time(p.peer.step.middle), time(p.step.middle),
+        rows.append(first_columns(p) + [p.peer.step_words(), p.step_words(),
                                         ratio(faster.middle), spread(faster, ratio)] + pair)
     return rows
 
@@ -437,7 +441,7 @@ def overlap_rows(file):
         hidden = p.over(lambda l: l.hidden)
         noise = p.over(lambda l: l.hidden * l.turn[1])
         words = percent(hidden.middle)
-        if math.isfinite(hidden.middle) and not hidden.resolved(1):
+        if math.isfinite(hidden.middle) and p.doubt(False, hidden, 0.5):
             words = f"not resolved: reduction {time(turns[1].middle)}, " + (
                 f"noise of the step {time((noise.hi - noise.lo) / 2)}"
                 if noise.kind == "interval" else "too few launches for an interval")
@@ -528,8 +532,10 @@ def losses(p):
 
 
 def loss_words(p):
+    if p.beyond() or p.doubt():
+        return "more than is possible: one device was disturbed" if p.beyond() else "not certain"
     if not p.of_bound() < 0.98:
-        return "more than is possible: one device was disturbed" if p.beyond() else "nothing: as fast as possible"
+        return "nothing: as fast as possible"
     missing, parts = losses(p)
     if not parts:
         return "not told apart"
@@ -550,11 +556,11 @@ def answer_rows(file):
 
 
 def answer_row(p):
-    speed = ratio(p.speedup.middle) + "\u00d7 " + spread(p.speedup, ratio)
+    speed = ratio(p.speedup.middle) + "\u00d7" + p.mark() + " " + spread(p.speedup, ratio)
     one = "core" if p.mode == "plain-mt" else "device"
     return [p.key["workload"],
             {"dp": "DataParallel", "ddp": "DDP", "plain-mt": "plain, on cores"}[p.mode],
-            time(p.base.step.middle), time(p.step.middle),
+            p.base.step_words(), p.step_words(),
             f"{p.k}{NBSP}{one}{'' if p.k == 1 else 's'}, {p.rows}" +
             (", oversubscribed" if p.crowded else ""),
             speed, share(p.of_bound()), loss_words(p)]
@@ -658,8 +664,8 @@ def lead(file):
     if not choice(file)[2]:
         return ""
     best, far = choice(file)[2]
-    said = f"Farthest from what is possible: {training(file, far)}. " if far is not best else ""
-    if far.of_bound() < 0.98:
+    said = f"Farthest from what is possible: {training(file, far)}. " if far is not best and not far.doubt() else ""
+    if far.of_bound() < 0.98 and not far.doubt():
         missing, parts = losses(far)
         words = {"computing": "forward and backward, which are slower than their share",
                  "moving data": "moving data", "waiting": "waiting between phases",
@@ -676,7 +682,7 @@ def lead(file):
     for p in file.points:
         if p.mode == "plain-mt" and p.base is best.base and p.k == best.k:
             said += (f"Without data parallelism, plain on {p.k} cores: "
-                     f"{ratio(p.speedup.middle)}\u00d7 {spread(p.speedup, ratio)}. ")
+                     f"{ratio(p.speedup.middle)}\u00d7{p.mark()} {spread(p.speedup, ratio)}. ")
     return said
 
 
@@ -690,8 +696,6 @@ def slide_sentences(file):
     said = f"{sum(l.ok for l in file.cells)} of {planned} planned launches were verified"
     said += ", on virtual devices"
     said += f"; {missing} not run" if missing else ""
-    much = sum(map(disturbed, file.cells))
-    said += f"; {much} disturbed" if much else ""
     return [*answer(file), said + "."]
 
 
@@ -742,7 +746,8 @@ class Peers:
                 step = Value([median(l["step_ns"]) for l in good])
                 outside = Value([median(1 - m / s for m, s in zip(l["matmul_ns"], l["step_ns"]))
                                  for l in good if l.get("matmul_ns")])
-                rows.append([None, time(step.middle), spread(step, time), share(outside.middle),
+                wide = step.kind != "interval" or step.hi - step.lo >= 0.2 * step.middle
+                rows.append([None, time(step.middle) + ("?" if math.isfinite(step.middle) and wide else ""), spread(step, time), share(outside.middle),
                              f"absent: {arm['absent']}" if "absent" in arm else str(len(good))])
         return rows
 
@@ -835,11 +840,8 @@ def strip_texts(file):
              f"{run['created_utc'][:10]}, commit {run['git_sha'][:12]}"]
     words = f"noise {grade}: launches \u00b1{tenths(wide)}"
     if noisy_cells(file):
-        widest = max((p.step.hi - p.step.lo) / p.step.middle for p in file.points if len(p.ok) >= 3)
         texts.append(noisy_cells(file))
-        words = (f"They have no interval narrower than 20{NBSP}% of the number, are above what is possible, or have a "
-                 f"launch that failed, or more than 25{NBSP}% that were disturbed. The widest interval is {tenths(widest)} "
-                 f"of the step time. All cells together: {words}. Two such")
+        words = f"They have a ? in the tables (Certain, under How to read this). All cells together: {words}. Two such"
     texts.append(words)
     known = [l.line["foreign_frac"] for l in file.cells
              if l.ok and l.line.get("foreign_frac") is not None]

@@ -92,12 +92,11 @@ test_figure() {
     no_leftovers
     cd page/of/good || fail "no directory"
     has index.html 'All 80 planned launches of 80 cells were measured and verified.'
-    has index.html '<td class="number">1.99</td>'
+    has index.html '<td class="number">1.99?</td>'
     has index.html '3 devices train mlp 2.94 times as fast as DataParallel on one (batch 4096; at most 3.00 is possible). Measured once, so not certain: sweep again with --launches 6.'
-    has index.html '80 of 80 cells have fewer than 6 verified launches'
     has index.html 'Run feedface is unsealed: its lines have no chain, so an edit would not show.'
     has_not index.html 'incomplete'
-    has index.html '60 of 80 cells are compared with DataParallel on one device'
+    has index.html '60 of 80 cells had DataParallel on one device as their base'
     has index.html '<summary><h3>Cells</h3> <span class="count">80 cells</span></summary>'
     has index.html 'Bars of one launch: 5th to 95th percentile of its 40 steps'
     has index.html 'Run feedface00000001'
@@ -107,7 +106,7 @@ test_figure() {
     has index.html '<svg'
     [ "$(grep -c '<tr class="good">' index.html)" -eq 81 ] || fail "not 80 cells and a run"
     has index.html '5×2 (3 idle)'
-    has index.html '0.017 of 0.50'
+    has index.html '0.017? of 0.50'
     if sed 's/xmlns[:a-z]*="[^"]*"//g' index.html | grep -qE '(https?:|<script|<link|src=|@import)'; then
         fail "the page needs something from outside"
     fi
@@ -176,8 +175,8 @@ test_simulated() {
     records simulated
     report 0 simulated.jsonl --out out
     has out/index.html 'verified, SIMULATED'
-    has out/index.html '<p class="answer">SIMULATED: 3 devices train'
-    has out/index.html 'Farthest from what is possible: SIMULATED: 3 devices'
+    has out/index.html '<p class="answer">Not certain: SIMULATED: 3 devices train'
+    has_not out/index.html 'Farthest from what is possible' # one launch shows no loss
     has out/batch.svg 'SIMULATED, not measured'
     has out/scaling.svg 'SIMULATED, not measured'
     has out/summary.md SIMULATED
@@ -189,7 +188,6 @@ test_repeated() {
     report 0 launches.jsonl --out out
     has out/index.html 'All 240 planned launches of 80 cells'
     has out/index.html 'Bars of 3 launches: smallest to largest launch; this is a range, not an interval.'
-    has out/index.html '80 of 80 cells have fewer than 6 verified launches'
     has_not out/index.html '>95 % interval<'
     [ "$(points out)" -eq 80 ] || fail "$(points out) points, not 80"
 }
@@ -203,7 +201,7 @@ test_launches() {
     has six/index.html 'interval of the median over launches by order statistics, which covers 96.9'
     has six/index.html 'or more, of launches that are independent, in this session.'
     has_not six/index.html 'no interval'
-    has_not six/index.html 'are compared with DataParallel'
+    has_not six/index.html 'had DataParallel on one device as'
     # 10 rows take 800 us, times 0.9 without the wrapper, times 1.05 for the middle of the steps,
     # times 1, 1.05, 1.03, 1.01, 1.06, 1.04 for the launches.
     nbsp=$(printf '\302\240')
@@ -214,7 +212,6 @@ test_launches() {
     well_formed six/index.html
     report 1 flaky.jsonl --out flaky
     has flaky/index.html 'Of 600 planned launches, 600 were measured and 533 verified; 67 FAILED.'
-    has flaky/index.html '67 of 100 cells have fewer than 6 verified launches'
     has flaky/index.html 'verified, 1 of 6 launches FAILED'
     has flaky/index.html '<h3>Failed and skipped</h3> <span class="count">67 launches without a result</span></summary>'
     count_is flaky/index.html '>5 of 6</td>' 67
@@ -230,7 +227,7 @@ test_weak() {
     has out/index.html ' in 3 launches; batch 4096 per device; at most'
     # 12288 rows are 3 x 4096; the base has 4096: (2e5 + 60e3 * 4096) * 0.9 over that and 1.6e6.
     has out/index.html '>12288</td><td class="text shards">3×4096</td>'
-    has out/index.html '>2.68</td>'
+    has out/index.html '>2.68?</td>'
     well_formed out/index.html
 }
 
@@ -241,7 +238,7 @@ test_unpaired() {
     sed '$d' six.jsonl | grep -v '"mode":"dp"' >plain.jsonl
     sed '$d' six.jsonl | grep -v '"mode":"plain"' | sed 's/feedface00000001/feedface00000009/' >dp.jsonl
     report 1 plain.jsonl dp.jsonl --out out
-    has out/index.html '80 of 100 cells have no launch in common with their base case'
+    has out/index.html '80 of 100 cells had no launch in common with their base case'
     grep '"launch":0}\|"created_utc"' six.jsonl >first.jsonl
     report 1 first.jsonl --out out
     one_line '100 of 600 planned launches are verified'
