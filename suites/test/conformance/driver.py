@@ -32,7 +32,8 @@ def values(answer: dict[str, Any] | None) -> list[float] | None:
     if answer is None:
         return None
     data = bytes.fromhex(answer["data"])
-    return list(struct.unpack(f"<{len(data) // 4}f", data))
+    letter, size = {"f32": ("f", 4), "f64": ("d", 8), "i32": ("i", 4), "i64": ("q", 8)}[answer["dtype"]]
+    return list(struct.unpack(f"<{len(data) // size}{letter}", data))
 
 
 class Driver:
