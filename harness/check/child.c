@@ -64,10 +64,10 @@ static _Noreturn void leave_child(void)
 /* blame: the implementation is the reason, and not something that it needs. */
 static _Noreturn void give_up_session(struct server *server, const char *reason, bool blame)
 {
-    struct runner_message message = {.kind = RUNNER_NO_SESSION, .fell = blame};
+    struct runner_message message = {.kind = RUNNER_NO_SESSION, .outcome.fell = blame};
     char ignored[WALL_REASON];
 
-    snprintf(message.reason, sizeof message.reason, "%s", reason);
+    snprintf(message.outcome.reason, sizeof message.outcome.reason, "%s", reason);
     if (server->wall)
         wall_end(server->wall, ignored);
     strays_end(&message.strays);
@@ -211,19 +211,12 @@ _Noreturn void runner_child(const struct runner_job *job, int output, uint64_t t
          * counts. */
         if (!open)
             close_session(&server, &outcome, &strays);
-        struct runner_message message = {.kind = RUNNER_VERDICT,
-                                         .verdict = (uint32_t)outcome.verdict,
-                                         .index = i,
-                                         .compared = outcome.compared,
-                                         .few_devices = (uint32_t)outcome.few_devices,
-                                         .fell = outcome.fell,
-                                         .strays = strays};
+        struct runner_message message = {
+            .kind = RUNNER_VERDICT, .index = i, .outcome = outcome, .strays = strays};
 
-        memcpy(message.reason, outcome.reason, sizeof message.reason);
-        memcpy(message.hint, outcome.hint, sizeof message.hint);
         if (record_memory_failed()) {
-            message.verdict = CHECK_BROKEN;
-            snprintf(message.reason, sizeof message.reason,
+            message.outcome.verdict = CHECK_BROKEN;
+            snprintf(message.outcome.reason, sizeof message.outcome.reason,
                      "out of memory for a message or a model");
         }
         tell_parent(&server, &message);

@@ -60,7 +60,7 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
         .n_metrics = METRICS,
         .counted = "failed_or_broken",
     };
-    char command[8 * RUNNER_TEXT], sentence[RUNNER_TEXT];
+    char command[8 * RUNNER_TEXT], sentence[RUNNER_TEXT], found[2 * RUNNER_TEXT];
     const size_t room = sizeof command + 4 * RUNNER_TEXT, areas = (size_t)check_n_areas + 1;
     const char *word = runner_verdict(run, sentence);
     int status = export_open(&set, run->n);
@@ -95,10 +95,9 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
             break;
         }
         runner_command(run->options, test->id, command);
-        snprintf(cell->detail, room, "%s\n%s%s%s%s (%s): %s\n%s", result->reason,
-                 result->hint[0] != '\0' ? "Hint: " : "", result->hint,
-                 result->hint[0] != '\0' ? "\n" : "", test->rule, runner_obligation(test, true),
-                 result->sentence, command);
+        runner_found(result, "\n", found);
+        snprintf(cell->detail, room, "%s\n%s (%s): %s\n%s", found, test->rule,
+                 runner_obligation(test, true), result->sentence, command);
     }
     if (status == 0)
         status = export_write(stream, format, &set, err);

@@ -38,7 +38,7 @@ static enum check_verdict verdict_of_end(const struct runner_process *process, i
 static void end_result(struct runner_result *result, enum check_verdict verdict, const char *reason)
 {
     result->verdict = verdict;
-    result->hint[0] = '\0';
+    result->hint[0] = result->scenario[0] = '\0';
     snprintf(result->reason, sizeof result->reason, "%s", reason);
 }
 
@@ -57,18 +57,20 @@ bool runner_catches(enum check_verdict verdict, size_t compared)
 struct runner_result *runner_judge_message(struct runner_job *job,
                                            const struct runner_message *message)
 {
+    const struct check_outcome *outcome = &message->outcome;
     struct runner_result *result;
 
-    if (message->index != job->next || job->next >= job->n || message->verdict > CHECK_BROKEN)
+    if (message->index != job->next || job->next >= job->n || outcome->verdict > CHECK_BROKEN)
         return NULL;
     result = job->result[job->next++];
     result->ran = true;
-    result->compared = message->compared;
-    result->few_devices = message->few_devices <= IMPL_MAX_DEVICES ? (int)message->few_devices : 0;
-    end_result(result, (enum check_verdict)message->verdict, message->reason);
-    check_clean(result->reason, sizeof result->reason);
-    if (result->verdict == CHECK_FAIL)
-        memcpy(result->hint, message->hint, sizeof result->hint);
+    result->compared = outcome->compared;
+    result->few_devices = outcome->few_devices <= IMPL_MAX_DEVICES ? outcome->few_devices : 0;
+    end_result(result, outcome->verdict, outcome->reason);
+    if (result->verdict == CHECK_FAIL) {
+        memcpy(result->hint, outcome->hint, sizeof result->hint);
+        memcpy(result->scenario, outcome->scenario, sizeof result->scenario);
+    }
     if (result->verdict == CHECK_PASS && result->compared == 0)
         end_result(result, CHECK_FAIL, "the case compared nothing");
     if (job->until_caught && runner_catches(result->verdict, result->compared))
@@ -119,7 +121,6 @@ static void judge_cases(struct runner_process *process, int status)
     verdict = verdict_of_end(process, status);
     if (well && process->answer == RUNNER_NO_SESSION) {
         snprintf(reason, sizeof reason, "%s", process->why);
-        check_clean(reason, sizeof reason);
         runner_add_words(process, reason);
     } else {
         runner_describe_end(process, status, reason);

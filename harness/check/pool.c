@@ -216,8 +216,9 @@ void runner_process_take(struct runner_process *process)
     struct runner_message *message = &process->message;
     struct runner_result *result;
 
-    message->reason[sizeof message->reason - 1] = '\0';
-    check_clean(message->hint, sizeof message->hint);
+    check_clean(message->outcome.reason, sizeof message->outcome.reason);
+    check_clean(message->outcome.hint, sizeof message->outcome.hint);
+    check_clean(message->outcome.scenario, sizeof message->outcome.scenario);
     if (message->token != process->token) {
         damage(process, "something other than the suite wrote into the pipe for results");
         return;
@@ -231,8 +232,8 @@ void runner_process_take(struct runner_process *process)
     case RUNNER_ABOUT:
     case RUNNER_NO_SESSION:
         process->answer = message->kind;
-        process->blame = message->fell != 0;
-        snprintf(process->why, sizeof process->why, "%s", message->reason);
+        process->blame = message->outcome.fell;
+        snprintf(process->why, sizeof process->why, "%s", message->outcome.reason);
         return;
     case RUNNER_VERDICT:
         result = process->opened ? runner_judge_message(process->job, message) : NULL;
@@ -243,7 +244,7 @@ void runner_process_take(struct runner_process *process)
         result->seconds += runner_now() - process->started;
         result->strays = message->strays;
         check_clean(result->strays.name, sizeof result->strays.name);
-        if (message->fell != 0) {
+        if (message->outcome.fell) {
             hear_all(process);
             runner_add_words(process, result->reason);
         }

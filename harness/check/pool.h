@@ -77,15 +77,9 @@ enum runner_message_kind { RUNNER_OPENED = 1, RUNNER_ABOUT, RUNNER_VERDICT, RUNN
 struct runner_message {
     uint64_t token; /* of this process */
     uint32_t kind;
-    uint32_t verdict; /* enum check_verdict */
-    uint64_t index;   /* of the case in its job */
-    uint64_t compared;
-    uint32_t few_devices;
-    uint32_t fell; /* the implementation crashed, so its last output tells more; NO_SESSION: it is
-                      to blame */
+    uint64_t index;               /* of the case in its job */
+    struct check_outcome outcome; /* NO_SESSION: fell, the implementation is to blame; reason */
     struct strays strays;
-    char reason[600];
-    char hint[sizeof((struct runner_result *)0)->hint];
 };
 
 _Noreturn void runner_child(const struct runner_job *job, int output, uint64_t token,

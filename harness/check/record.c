@@ -94,6 +94,7 @@ static const struct member_text case_texts[] = {
 };
 static const struct member_text result_texts[] = {
     MEMBER_TEXT("reason", runner_result, reason),
+    MEMBER_TEXT_OR_NONE("scenario", runner_result, scenario),
     MEMBER_TEXT_OR_NONE("hint", runner_result, hint),
 };
 

@@ -142,8 +142,12 @@ struct runner_result {
     double seconds;       /* from each request to its verdict, by the runner's clock */
     char reason[RUNNER_TEXT];
     char hint[sizeof((struct check_outcome *)0)->hint];
+    char scenario[sizeof((struct check_outcome *)0)->scenario]; /* of a FAIL; "": it has none */
 };
 bool runner_failed(const struct runner_result *result); /* FAIL or BROKEN */
+/* Writes what was found: the reason, on what model, and the hint, with `between` between them. */
+void runner_found(const struct runner_result *result, const char *between,
+                  char text[2 * RUNNER_TEXT]);
 /* It is not run any more, because of --exitfirst. */
 void runner_unask(struct runner_result *result);
 /* Returns the first result that failed, or was skipped, in the same way as number i, or i. */

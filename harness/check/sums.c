@@ -68,6 +68,16 @@ bool runner_failed(const struct runner_result *result)
     return result->verdict == CHECK_FAIL || result->verdict == CHECK_BROKEN;
 }
 
+void runner_found(const struct runner_result *result, const char *between,
+                  char text[2 * RUNNER_TEXT])
+{
+    snprintf(text, 2 * RUNNER_TEXT, "%s", result->reason);
+    if (result->scenario[0] != '\0')
+        text_add(text, 2 * RUNNER_TEXT, "%sModel: %s", between, result->scenario);
+    if (result->hint[0] != '\0')
+        text_add(text, 2 * RUNNER_TEXT, "%sHint: %s", between, result->hint);
+}
+
 /* ---- what fails in the same way ---------------------------------------------------------------
  */
 

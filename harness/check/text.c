@@ -44,7 +44,7 @@ void runner_table(struct grid *grid, enum runner_table which, const struct runne
 {
     const bool failures = which == RUNNER_FAILURES, areas = which == RUNNER_AREAS_TABLE;
     size_t numbers[AREA_NUMBERS];
-    char words[RUNNER_TEXT];
+    char words[2 * RUNNER_TEXT];
 
     if (areas) {
         grid_headings(grid, "text", "area|is about");
@@ -82,8 +82,8 @@ void runner_table(struct grid *grid, enum runner_table which, const struct runne
             grid_cell(grid, "text name", "%s", ids);
             grid_cell(grid, "text reason", "%s (%s): %s", one->test->rule,
                       runner_obligation(one->test, true), one->sentence);
-            grid_cell(grid, "text reason", "%s%s%s", one->reason,
-                      one->hint[0] != '\0' ? ". Hint: " : "", one->hint);
+            runner_found(one, ". ", words);
+            grid_cell(grid, "text reason", "%s", words);
         } else {
             grid_cell(grid, "text", "%zu", count);
             grid_cell(grid, "text reason", "%s", one->reason);
@@ -104,7 +104,7 @@ static void print_alike(FILE *stream, const struct runner_run *run, size_t i)
     /* The claims of a layer for PyTorch are made here, not by its author. */
     const bool claimed = test->obligation == MAY && !run->options->spec.torch;
     uint64_t optional = claimed * test->needs;
-    char text[8 * RUNNER_TEXT];
+    char text[8 * RUNNER_TEXT], *rest;
     size_t n;
     char *ids = runner_alike(run->result, run->n, i, &n);
 
@@ -121,10 +121,9 @@ static void print_alike(FILE *stream, const struct runner_run *run, size_t i)
         snprintf(text, sizeof text, "%s: %s", test->rule, result->sentence);
         if (result->sentence[0] != '\0')
             print_named(stream, VERDICT, "", text);
-        print_named(stream, VERDICT, "", result->reason);
-        snprintf(text, sizeof text, "Hint: %s", result->hint);
-        if (result->hint[0] != '\0')
-            print_named(stream, VERDICT, "", text);
+        runner_found(result, "\n", text);
+        for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+            print_named(stream, VERDICT, "", line);
         for (int p = 0; p < RUNNER_PROFILES; ++p)
             optional &=
                 test->profiles & runner_profiles[p].bit ? ~runner_profiles[p].required : UINT64_MAX;

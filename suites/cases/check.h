@@ -135,10 +135,11 @@ struct check_settings {
 struct check_outcome {
     enum check_verdict verdict;
     size_t compared;
-    int few_devices;  /* SKIP, because it needs so many; 0: for another reason */
-    bool fell;        /* FAIL because it crashed, so its last output tells more */
-    char reason[600]; /* one line: what was expected and what was found */
-    char hint[120];   /* of a FAIL: a question about its cause, which may be wrong; "": none */
+    int few_devices;    /* SKIP, because it needs so many; 0: for another reason */
+    bool fell;          /* FAIL because it crashed, so its last output tells more */
+    char reason[600];   /* one line: what was expected and what was found */
+    char scenario[240]; /* of a FAIL: the model, its ranks and inputs; "": none was opened */
+    char hint[120];     /* of a FAIL: a question about its cause, which may be wrong; "": none */
 };
 
 /* A session that serves several cases. */

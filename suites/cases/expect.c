@@ -130,7 +130,7 @@ void check_bits(struct check *c, const char *what, const struct impl_array *got,
     }
 }
 
-static void shape_text(const struct impl_array *array, char text[120])
+void check_shape_text(const struct impl_array *array, char text[120])
 {
     size_t used = (size_t)snprintf(text, 120, "[");
 
@@ -155,8 +155,8 @@ void check_shape(struct check *c, const char *what, const struct impl_array *got
     ++c->outcome->compared;
     if (same)
         return;
-    shape_text(got, found);
-    shape_text(&want, wanted);
+    check_shape_text(got, found);
+    check_shape_text(&want, wanted);
     check_fail(c, "%s: shape %s, must be %s", what, found, wanted);
 }
 

@@ -46,6 +46,8 @@ struct check {
     int guarded;          /* arrays of the current call, if there are many */
     struct open_model *models;
     char note[160];
+    const char *scenario; /* of the model of the last call: scenario.c; NULL: none was opened */
+    char inputs[120];     /* of its last forward */
     int parts; /* devices or ranks of the turn, or of the model that was opened last; 0: not known
                 */
     bool of_ranks;
@@ -61,6 +63,8 @@ struct check {
 struct open_model {
     struct impl_model *model;
     const struct impl_ops *ops;
+    int ranks;
+    const char *scenario;
     struct open_model *next;
 };
 
@@ -88,6 +92,15 @@ _Noreturn void call_failed(struct check *c, const char *what, int status);
  * tell anything. */
 void hint_values(struct check *c, const char *what, const struct impl_array *got, size_t n,
                  const double want[], size_t different);
+
+/* scenario.c: keep the model that is opened, and the inputs of a forward; write both in words. */
+void scenario_model(struct check *c, const char *description, int ranks);
+void scenario_inputs(struct check *c, const struct impl_model *model, const struct impl_array *in,
+                     int each);
+void scenario_write(const struct check *c, char *text, size_t bytes);
+
+/* expect.c: "[2, 3]" */
+void check_shape_text(const struct impl_array *array, char text[120]);
 
 /* device_counts.c: calls the functions of the case. */
 void check_turns(struct check *c);

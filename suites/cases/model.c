@@ -24,6 +24,7 @@ int check_try_model(struct check *c, const char *description, int ranks, struct 
     *model = NULL;
     if (!ops->model_open || !ops->model_close)
         check_fail(c, "there is no operation model_open");
+    scenario_model(c, description, ranks);
     call_begin(c, "model_open");
     status = call_end(c, "model_open",
                       ops->model_open(c->session->session, description, ranks, model, &c->error));
@@ -34,6 +35,8 @@ int check_try_model(struct check *c, const char *description, int ranks, struct 
     open = check_memory(c, sizeof *open);
     open->model = *model;
     open->ops = ops;
+    open->ranks = ranks;
+    open->scenario = c->scenario;
     open->next = c->models;
     c->models = open;
     return status;
@@ -246,6 +249,7 @@ int check_try_forward(struct check *c, struct impl_model *model, struct impl_for
     op->n_out = -1;
     if (op->trace)
         memset(op->trace, 0, sizeof *op->trace);
+    scenario_inputs(c, model, op->in, op->n_in);
     call_begin(c, "forward");
     status = call_end(c, "forward", ops->forward(model, op, &c->error));
     if (status != IMPL_OK)

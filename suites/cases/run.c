@@ -29,6 +29,8 @@ static void run_say(struct check *c, enum check_verdict verdict, const char *for
     c->outcome->verdict = verdict;
     vsnprintf(text + used, bytes - (size_t)used, format, args);
     check_clean(text, bytes);
+    if (verdict == CHECK_FAIL)
+        scenario_write(c, c->outcome->scenario, sizeof c->outcome->scenario);
 }
 
 void check_fail(struct check *c, const char *format, ...)

@@ -52,6 +52,7 @@ class Result:
     compared: int
     seconds: float
     command: str
+    scenario: str = ""  # the model, its ranks and inputs; older programs have none
 
     @property
     def passed(self) -> bool:
@@ -64,8 +65,9 @@ class Result:
 
     def __str__(self) -> str:
         rule = f"{self.rule} ({self.obligation}, {self.evidence}): {self.sentence}" if self.sentence else ""
+        model = f"Model: {self.scenario}" if self.scenario else ""
         hint = f"Hint: {self.hint}" if self.hint else ""
-        return "\n".join(filter(None, (f"{self.verdict} {self.case}: {self.reason}", rule, hint, self.command)))
+        return "\n".join(filter(None, (f"{self.verdict} {self.case}: {self.reason}", rule, model, hint, self.command)))
 
 
 @dataclass(frozen=True)

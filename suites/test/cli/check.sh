@@ -242,11 +242,19 @@ hint() {
     fi
 }
 hint M61-ddp-sum DDP-01.known '2 times what it must be, with 2 ranks: a sum where a mean belongs, or not cleared?'
+grep -qF 'Model: 2 ranks; affine (weight [2], bias [1]); inputs [1], [1] Hint: ' flat || fail "no model: $(cat flat)"
 hint M10-average GRAD-01.ones '1/2 of what it must be, with 2 devices: a mean where a sum belongs?'
 hint M19-replicate-once REPL-01.steps 'that was right earlier in this case: an old copy, not refreshed?'
 hint M22-completion-order GATH-01.model 'the right numbers in another order: are parts swapped?'
 hint M35-counter-summed BUF-01.counter '2 times what it must be, with 2 devices: counted once for each of them?'
 hint M12-first-gradient GRAD-01.replicas ''
+# A long list is cut, a search for unused parameters is named, and a primitive has no model.
+hint M61-ddp-sum DDP-01.network '2 times what'
+grep -qF 'weight [-8, 4, 4, -6, .. 12 numbers], bias' flat || fail "a long list: $(cat flat)"
+hint M61-ddp-sum DDP-21.some '2 times what'
+grep -qF 'Model: 2 ranks; find_unused; branch (low [1], high [1]); inputs ' flat || fail "find_unused: $(cat flat)"
+expect_status 1 "$lockstep" check --impl mutant:M01-floor-split --only SPLIT-01.sizes
+! grep -q 'Model:' out || fail 'a primitive has a model'
 
 # What is optional and fails says which claim it comes from; what is not optional does not.
 claims() { # MUTANT CASE WORDS

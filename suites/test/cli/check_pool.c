@@ -132,7 +132,7 @@ static int play_messages(void)
     struct runner_result result[1], *list[1];
     struct runner_job job = new_job("", "", RUNNER_SHARED, list, 1);
     const struct runner_message wanted = {
-        .token = 5, .kind = RUNNER_VERDICT, .verdict = CHECK_PASS, .index = 0, .compared = 1};
+        .token = 5, .kind = RUNNER_VERDICT, .outcome = {.verdict = CHECK_PASS, .compared = 1}};
     int faults = 0;
 
     for (int wrong = 0; wrong < 7; ++wrong) {
@@ -144,8 +144,8 @@ static int play_messages(void)
         job.next = wrong == 6 ? 1 : 0;
         message.token += wrong == 2;
         message.index += wrong == 3;
-        message.verdict += wrong == 4 ? 100 : 0;
-        message.compared -= wrong == 5;
+        message.outcome.verdict += wrong == 4 ? 100 : 0;
+        message.outcome.compared -= wrong == 5;
         process.message = message;
         runner_process_take(&process);
 

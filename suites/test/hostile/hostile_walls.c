@@ -131,7 +131,7 @@ static bool find_token(int pipe_end, uint64_t *token)
 static void write_pass(int pipe_end, uint64_t token)
 {
     const struct runner_message message = {
-        .token = token, .kind = RUNNER_VERDICT, .verdict = CHECK_PASS, .index = 0, .compared = 7};
+        .token = token, .kind = RUNNER_VERDICT, .outcome = {.verdict = CHECK_PASS, .compared = 7}};
 
     if (write(pipe_end, &message, sizeof message) == (ssize_t)sizeof message)
         _exit(0); /* before any other process can report something else */
