@@ -38,6 +38,7 @@ import numpy as np
 
 from .arrays import Array
 from .errors import HOST, Refusal, report_of
+from .layer import version_of
 from .protocol import Request, array_json, error_json, read_request, write_line
 
 VERSION = 1
@@ -62,7 +63,7 @@ class Adapter:
     """A layer under test, and how its tensors are made and read."""
 
     name = ""  # by default that of the class
-    version = "unknown"
+    version = ""  # by default that of its module, its distribution or its file
     devices: Sequence[Any] = ()  # or their names
     buffer_bytes = 0  # that broadcast and reduce have if none is asked for
     dialects: Mapping[str, str] = {}
@@ -133,7 +134,7 @@ class Session:
         """Says what is under test, and what it can do."""
         self.check_version(request)
         devices = self.layer.choose(request.text("devices", ""), request.text("options", ""))
-        return {"name": self.layer.name or type(self.layer).__name__, "version": self.layer.version,
+        return {"name": self.layer.name or type(self.layer).__name__, "version": self.layer.version or version_of(type(self.layer)),
                 "devices": [] if request.flag("host_only") else [str(device) for device in devices],
                 "capabilities": self.layer.capabilities(), "dialects": dict(self.layer.dialects)}
 

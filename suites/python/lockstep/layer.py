@@ -2,6 +2,9 @@
 from __future__ import annotations
 
 import ast
+import datetime
+import hashlib
+import importlib.metadata
 import importlib.util
 import os
 import re
@@ -105,6 +108,47 @@ def file_named(path: Path, name: str) -> Named:
     if not path.exists():
         raise LayerError(f"there is no file '{path}'")
     return Named(f"torch:{path}:{name or only_layer_of(path)}")
+
+
+# ---- its version ----------------------------------------------------------------------------------------------------
+
+LONGEST = 63  # of a name and of a version (impl.h)
+
+
+def package_of(layer: Any) -> str:
+    """Returns the outermost package or module: "torch"."""
+    return str(layer.__module__).partition(".")[0]
+
+
+def said_by(module: str) -> str:
+    """The `__version__` of the module, or else of the packages around it."""
+    version = getattr(sys.modules.get(module), "__version__", None)
+    return str(version) if version else said_by(module.rpartition(".")[0]) if module else ""
+
+
+def installed_as(package: str) -> str:
+    """The version of the distribution that has the package. Python 3.9 knows only those of the same name."""
+    known: dict[str, list[str]] = getattr(importlib.metadata, "packages_distributions", dict)()
+    try:
+        return importlib.metadata.version(known.get(package, [package])[0])
+    except (importlib.metadata.PackageNotFoundError, ValueError):
+        return ""
+
+
+def file_of(module: str) -> str:
+    """Which file it is: its date, and the beginning of its digest."""
+    try:
+        path = Path(getattr(sys.modules.get(module), "__file__", None) or "")
+        day = datetime.date.fromtimestamp(path.stat().st_mtime)
+        return f"file of {day}, sha256 {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
+    except OSError:
+        return ""
+
+
+def version_of(layer: Any) -> str:
+    """What can be said of it."""
+    module = layer.__module__
+    return (said_by(module) or installed_as(package_of(layer)) or file_of(module) or "unknown")[:LONGEST]
 
 
 # ---- anything -------------------------------------------------------------------------------------------------------

@@ -165,6 +165,23 @@ class Names(unittest.TestCase):
         layer = self.layer("own_thing", torch="2.15.0")
         self.assertEqual(under_test.version_of(layer), "unknown")
 
+    def test_of_its_file(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "own_thing.py"
+            file.write_bytes(b"x = 1\n")
+            os.utime(file, (1796000000, 1796000000))
+            layer = self.layer("own_thing", own_thing="")
+            sys.modules["own_thing"].__file__ = str(file)
+            self.assertEqual(under_test.version_of(layer), "file of 2026-11-30, sha256 9e26bf369911")
+
+    def test_of_a_distribution_with_another_name(self) -> None:
+        import importlib.metadata as metadata
+        table = getattr(metadata, "packages_distributions", dict)()
+        found = [(package, names[0]) for package, names in table.items()
+                 if names[0] != package and package.isidentifier() and package not in sys.modules]
+        for package, name in found[:1]:
+            self.assertEqual(under_test.version_of(self.layer(package)), metadata.version(name)[:63])
+
     def test_of_what_is_installed(self) -> None:
         import importlib.metadata as metadata
         name = next(d.metadata["Name"] for d in metadata.distributions()

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.metadata
 import importlib.util
 import inspect
 import sys
@@ -15,10 +14,10 @@ from types import ModuleType
 from typing import Any, Callable
 
 from ..errors import Refusal
+from ..layer import LONGEST, package_of, version_of
 
 PYTORCH = "torch.nn.parallel:DistributedDataParallel"
 METHODS = ("backward", "grad", "value", "set_value", "step", "zero_grad", "to", "no_sync", "join", "register_comm_hook")
-LONGEST = 63  # of a name and of a version (impl.h)
 
 
 @dataclass(frozen=True)
@@ -33,28 +32,9 @@ class Options:
     trace_buckets: bool = False
 
 
-def package_of(layer: Any) -> str:
-    """Returns the outermost package or module: "torch"."""
-    return str(layer.__module__).partition(".")[0]
-
-
 def name_of(layer: Any) -> str:
     """Returns the module and the class or function; if the name is too long, its end."""
     return f"{layer.__module__}.{layer.__qualname__}"[-LONGEST:]
-
-
-def version_of(layer: Any) -> str:
-    """Returns the version of the module that has the class, or else of the packages around it."""
-    module = layer.__module__
-    while module:
-        version = getattr(sys.modules.get(module), "__version__", None)
-        if version:
-            return str(version)[:LONGEST]
-        module = module.rpartition(".")[0]
-    try:
-        return importlib.metadata.version(package_of(layer))[:LONGEST]
-    except (importlib.metadata.PackageNotFoundError, ValueError):
-        return "unknown"
 
 
 @dataclass(frozen=True)
