@@ -6,13 +6,16 @@ PyTorch puts them there ("Caught RuntimeError in replica 1 on device 1.").
 """
 from __future__ import annotations
 
+import os
 import re
 import traceback
 from dataclasses import dataclass, replace
+from typing import Iterable
 
 NO_REPLICA = -1
 HOST = -1
 NOWHERE = -2
+LONGEST_TEXT = 250
 
 STATUSES = ("inval", "shape", "device", "fault", "nodev", "notsup", "room", "broken")
 
@@ -97,11 +100,40 @@ def one_line(text: str) -> str:
     text it returns the sentence that names the parameter."""
     found = UNUSED.search(text)
     if found:
-        return f"{text.split('.')[0]}. {found[0]}"[:250].strip()
+        return f"{text.split('.')[0]}. {found[0]}"[:LONGEST_TEXT].strip()
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) > 1 and lines[0].startswith("Caught"):
         lines = [lines[0].rstrip("."), lines[-1]]
-    return ": ".join(lines[:2])[:250] if lines else "no text"
+    return ": ".join(lines[:2])[:LONGEST_TEXT] if lines else "no text"
+
+
+LINES_SHOWN = 3
+LONGEST_PLACE = 150
+# Files that are no layer under test: of Python, of PyTorch, and ours.
+STANDARD, OURS = (os.path.dirname(file) + os.sep for file in (os.__file__, __file__))
+INSTALLED = re.compile(r"/(site|dist)-packages/")
+PYTORCH = re.compile(INSTALLED.pattern + "(torch|numpy)/")
+
+
+def is_own(file: str) -> bool:
+    """Whether the user wrote it, or installed it as a layer."""
+    return not (file.startswith(("<", OURS)) or PYTORCH.search(file)
+                or (file.startswith(STANDARD) and not INSTALLED.search(file)))
+
+
+def in_words(lines: Iterable[tuple[str, int, str]]) -> str:
+    """The user's own lines of a stack, the innermost first: "layers.py:7 in reduce, layers.py:30 in forward"; "": it
+    has none."""
+    own = [f"{os.path.basename(file)}:{line} in {function}" for file, line, function in lines if is_own(file)]
+    return ", ".join(own[:LINES_SHOWN])
+
+
+def place_of(error: BaseException) -> str:
+    """Where it was raised, as " (..)"."""
+    stack = [(frame.f_code.co_filename, line, frame.f_code.co_name)
+             for frame, line in traceback.walk_tb(error.__traceback__)]
+    words = in_words(reversed(stack))
+    return f" ({words})"[:LONGEST_PLACE] if words else ""
 
 
 def status_of(error: BaseException, text: str) -> str:
@@ -123,6 +155,7 @@ def report_of(error: BaseException) -> Report:
         return error.report
     text = str(error) or type(error).__name__
     report = Report(status_of(error, text), one_line(text))
+    place = "" if isinstance(error, LayerFault) else place_of(error)
     devices = [HOST if cpu else int(number) for number, cpu in DEVICES.findall(text)]
     found = REPLICA.search(text)
     if found:
@@ -134,4 +167,5 @@ def report_of(error: BaseException) -> Report:
     if report.status == "fault" and not isinstance(error, (RuntimeError, LayerFault)):
         report.text = one_line(f"{type(error).__name__}: {text}")
         traceback.print_exception(type(error), error, error.__traceback__)
+    report.text = report.text[:LONGEST_TEXT - len(place)] + place
     return report

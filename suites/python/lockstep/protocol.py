@@ -6,7 +6,7 @@ import math
 from typing import Any, TextIO
 
 from .arrays import Array
-from .errors import NO_REPLICA, NOWHERE, Refusal, Report
+from .errors import LONGEST_TEXT, NO_REPLICA, NOWHERE, Refusal, Report
 
 ELEMENT = {"f32": 4, "f64": 8, "i32": 4, "i64": 8}
 
@@ -146,7 +146,7 @@ def read_request(line: str) -> dict[str, Any]:
 
 def error_json(report: Report) -> dict[str, Any]:
     """Converts an error to JSON, with one line of plain text."""
-    text = "".join(c if c.isprintable() else " " for c in report.text)[:250]
+    text = "".join(c if c.isprintable() else " " for c in report.text)[:LONGEST_TEXT]
     return {"status": report.status, "text": text or "no text",
             "replica": None if report.replica == NO_REPLICA else report.replica,
             "device": None if report.device == NOWHERE else report.device,

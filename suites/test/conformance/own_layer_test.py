@@ -43,7 +43,12 @@ class Own(DistributedDataParallel):
             raise Stumbles("over its own feet")
         if first == 78.0:
             os._exit(3)
+        if first == 79.0:
+            self.waits()
         return super().forward(x)
+
+    def waits(self):
+        dist.barrier()
 
 class Never(Own):
     def __init__(self, *arguments, **options):
@@ -235,7 +240,13 @@ class Whole(unittest.TestCase):
         self.assertEqual({"split", "buckets", "sampler", "parallel"} & {*driver.about["capabilities"]}, set())
         self.assertLessEqual({"ddp", "find_unused", "adamw", "join"}, {*driver.about["capabilities"]})
         self.assertEqual(driver.model(WEIGHT, ranks=2).forward([1.0], [2.0]), [[2.0], [4.0]])
-        for first, words in ((77.0, "Stumbles: over its own feet"), (78.0, "rank 1 died")):
+        lines = LAYER.splitlines()
+        stumbles, waits = (1 + next(i for i, line in enumerate(lines) if word in line)
+                           for word in ("over its own feet", "dist.barrier()"))
+        for first, words in ((77.0, f"Stumbles: over its own feet (own_layer.py:{stumbles} in forward)"),
+                             (78.0, "rank 1 died"),
+                             (79.0, f"rank 1 did not answer in 8 s, rank 0 did; rank 1 stands at own_layer.py:{waits} in waits, "
+                                    "own_layer.py:")):
             model = driver.model(WEIGHT, ranks=2)
             with self.assertRaises(Refused) as caught:
                 model.forward([1.0], [first])

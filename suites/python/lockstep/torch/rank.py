@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import faulthandler
 import os
 import shutil
+import signal
 import threading
 import time
 from multiprocessing.connection import Connection
@@ -235,6 +237,8 @@ def main(connection: Connection, alive: Connection, rank: int, ranks: int, store
          options: Options) -> None:
     """Runs the process: it answers ("ok", value) or ("error", report)."""
     threading.Thread(target=die_with_parent, args=(alive, store), daemon=True).start()
+    stack = open(f"{store}.{rank}", "w")  # it stays open: of a rank that hangs, the signal writes where it stands
+    faulthandler.register(signal.SIGUSR1, file=stack, all_threads=False)
     torch.set_num_threads(1)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_WORLD_SIZE=str(ranks))

@@ -6,16 +6,19 @@ PyTorch has no way on from there either.
 """
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import multiprocessing.connection
 import os
+import re
 import shutil
+import signal
 import tempfile
 import time
 from typing import Any
 
 from ..arrays import Array
-from ..errors import HOST, Refusal, Report, Reported
+from ..errors import HOST, Refusal, Report, Reported, in_words
 from .model import Forward, Result, Step
 from .nursery import Nursery
 from .under_test import Options
@@ -23,6 +26,12 @@ from .under_test import Options
 START_LIMIT = 50.0
 CALL_LIMIT = 8.0  # the suite's own limit is 10 s
 AFTER_AN_ERROR = 1.0
+STACK_LIMIT = 0.5
+STACK_LINE = re.compile(r'File "(.*)", line (\d+) in (.*)')  # of faulthandler
+
+
+def ranks_of(numbers: list[int]) -> str:
+    return f"rank{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
 class Pool:
@@ -34,7 +43,8 @@ class Pool:
         pipes = [multiprocessing.Pipe() for _ in range(ranks + 1)]
         *self.connections, self.alive = [ours for ours, _ in pipes]
         *ends, alive = [theirs for _, theirs in pipes]
-        self.processes = nursery.start(ends, alive, os.path.join(self.folder, "store"), options)
+        self.store = os.path.join(self.folder, "store")
+        self.processes = nursery.start(ends, alive, self.store, options)
         for end in (*ends, alive):
             end.close()
         self.collect(START_LIMIT)
@@ -76,14 +86,32 @@ class Pool:
                     answers[number] = ("error", Report("fault", f"rank {number} died", number))
                 if answers[number][0] == "error":
                     deadline = min(deadline, time.monotonic() + AFTER_AN_ERROR)
+        late = self.late(sorted(waiting), sorted(answers), limit) if waiting else ""
         errors = [answers[n][1].of_rank(n) for n in sorted(answers) if answers[n][0] == "error"]
         if waiting or died or any(report.status == "broken" for report in errors):
             self.end()
         if errors:
             raise Reported(errors[0], partly=len(errors) < len(answers))
         if waiting:
-            raise Refusal("fault", f"ranks {sorted(waiting)} did not answer in {limit:.0f} s")
+            raise Refusal("fault", late)
         return [answers[number][1] for number in sorted(answers)]
+
+    def late(self, waiting: list[int], answered: list[int], limit: float) -> str:
+        """Says which ranks hang and where, and which do not: in a collective, those did not call it."""
+        stands = [f"rank {number} stands at {words}" for number in waiting if (words := self.stack(number))]
+        others = f"{ranks_of(answered)} did" if answered else "no rank did"
+        return "; ".join([f"{ranks_of(waiting)} did not answer in {limit:.0f} s, {others}", *stands])
+
+    def stack(self, number: int) -> str:
+        """Asks a rank where it stands (faulthandler)."""
+        found: list[tuple[str, int, str]] = []
+        deadline = time.monotonic() + STACK_LIMIT
+        os.kill(self.processes[number], signal.SIGUSR1)
+        while not found and time.monotonic() < deadline:
+            time.sleep(0.02)
+            with contextlib.suppress(OSError), open(f"{self.store}.{number}", encoding="utf-8", errors="replace") as file:
+                found = [(path, int(line), function) for path, line, function in STACK_LINE.findall(file.read())]
+        return in_words(found)
 
     def end(self) -> None:
         """Ends the processes, whatever they are doing."""

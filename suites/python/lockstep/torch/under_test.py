@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Callable
 
-from ..errors import Refusal
+from ..errors import Refusal, place_of
 from ..layer import LONGEST, package_of, version_of
 
 PYTORCH = "torch.nn.parallel:DistributedDataParallel"
@@ -99,7 +99,7 @@ def import_module(name: str) -> ModuleType:
     except Refusal:
         raise
     except (Exception, SystemExit) as error:
-        raise Refusal("inval", f"{name} cannot be imported: {type(error).__name__}: {error}") from error
+        raise Refusal("inval", f"{name} cannot be imported: {type(error).__name__}: {error}{place_of(error)}") from error
 
 
 def find(text: str) -> Layer:
