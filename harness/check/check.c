@@ -119,10 +119,12 @@ static int write_result(const char *command, const struct runner_run *run, struc
     return status;
 }
 
-/* Whether the built-in implementation has these GPUs. A new process looks for them, because CUDA
- * does not work in a child that was forked after it was started, and the cases are forked. */
-static int gpus_there(const char *command, const struct runner_options *options)
+/* Returns 0 if the built-in implementation has these GPUs; else the run has the cause. A new
+ * process looks for them, because CUDA does not work in a child that was forked after it was
+ * started, and the cases are forked. */
+static int gpus_there(const char *command, struct runner_run *run)
 {
+    const struct runner_options *options = run->options;
     const struct dp_group_config config = {.devices = options->devices};
     struct dp_group *group = NULL;
     struct dp_kind_row kind;
@@ -142,7 +144,15 @@ static int gpus_there(const char *command, const struct runner_options *options)
         command_complain(command, "cannot find out whether there are GPUs");
     else
         ended = WEXITSTATUS(status);
-    return ended;
+    if (ended == 0)
+        return 0;
+    run->caused = ended == EXIT_SKIPPED ? CHECK_SKIP : CHECK_BROKEN;
+    if (ended == EXIT_FAILED)
+        run->caused = CHECK_FAIL;
+    run->profiles = options->profiles;
+    snprintf(run->cause, sizeof run->cause,
+             "the devices '%s' are not there: standard error says more", options->devices);
+    return -1;
 }
 
 static int check_implementation(const char *command, const struct runner_options *options,
@@ -173,8 +183,11 @@ static int check_implementation(const char *command, const struct runner_options
         (!dp_kind_of(options->devices, &kind) || (kind.flags & DP_KIND_GPU) == 0) &&
         dp_group_open(&config, &group, NULL) == 0)
         dp_group_close(group);
-    status = options->copies > 0 ? runner_copies(command, run)
-                                 : runner_probe(command, options->impl, run);
+    status = 0;
+    if (options->copies > 0)
+        status = runner_copies(command, run);
+    else if (gpus_there(command, run) == 0)
+        status = runner_probe(command, options->impl, run);
     if (status == 0 && run->cause[0] == '\0' &&
         (size_t)run->is.about.devices < options->require_devices) {
         if (run->is.about.devices > 0)
@@ -246,8 +259,6 @@ int check_main(int argc, char **argv)
         } else if (status == 0) {
             stop_watch_signals(); /* before there is a file that a signal would leave */
             status = runner_out_open(argv[0], options->out, &out);
-            if (status == 0)
-                status = gpus_there(argv[0], options);
             if (status == 0)
                 status = options->mutants ? runner_mutants(argv[0], options, tests, n, &out)
                                           : check_implementation(argv[0], options, tests, n, &out);

@@ -109,7 +109,7 @@ int runner_prepare(struct runner_run *run, const struct check_case *const tests[
             judge_needs(result, run->is.about.capabilities, required);
             continue;
         }
-        result->verdict = run->blame ? CHECK_FAIL : CHECK_BROKEN;
+        result->verdict = run->caused;
         snprintf(result->reason, sizeof result->reason, "%s", run->cause);
     }
     return 0;
@@ -155,9 +155,7 @@ int runner_exit(const struct runner_run *run)
 
     for (size_t i = 0; i < run->n; ++i)
         ++n[run->result[i].verdict];
-    if (run->cause[0] != '\0' && run->blame)
-        return EXIT_FAILED;
-    if (run->cause[0] != '\0' || run->n == 0 || n[CHECK_BROKEN] > 0)
+    if (run->n == 0 || n[CHECK_BROKEN] > 0)
         return EXIT_MISUSE;
     if (n[CHECK_FAIL] > 0)
         return EXIT_FAILED;

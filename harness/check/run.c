@@ -91,7 +91,7 @@ int runner_probe(const char *command, const char *spec, struct runner_run *run)
     job->process = job->world || impl_spec_read(spec).kind == IMPL_SPEC_COMMAND;
     status = runner_jobs(command, options, job, 1, 0);
     run->is = job->is;
-    run->blame = job->blame;
+    run->caused = job->blame ? CHECK_FAIL : CHECK_BROKEN;
     memcpy(run->cause, job->cause, sizeof run->cause);
     run->profiles = options->profiles;
     if (options->by_default && run->cause[0] == '\0' &&

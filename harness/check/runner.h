@@ -171,7 +171,7 @@ struct runner_run {
     const struct runner_options *options;
     struct runner_about is;
     char cause[RUNNER_TEXT]; /* why the implementation could not be tested at all; "": it could */
-    bool blame; /* it crashed, for example: this is a failure, and not only the lack of a verdict */
+    enum check_verdict caused; /* by cause, of all cases: FAIL if it crashed, for example */
     bool traceable;    /* the system cannot protect our memory from an implementation */
     unsigned profiles; /* of the options, without those that are left out */
     struct runner_result *result;

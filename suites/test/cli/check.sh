@@ -107,6 +107,16 @@ fake 1 late 'SPLIT-01.known' --seed 3
 fake 1 early 'SPLIT-01.known' --seed 3
 fake 0 early 'cases passed' --seed 4
 
+# Where devices are missing there is a file that says so.
+if ! "$lockstep" devices 2>/dev/null | grep -q cuda:0; then
+    expect_status 77 "$lockstep" check --devices cuda:all --area SPLIT --format junit --out none.xml
+    grep -q '^SKIP    reference could not be tested: .*cuda:all' out || fail "no answer: $(cat out)"
+    n=$(grep -c "<skipped message=.*cuda:all.* not there" none.xml)
+    grep -q "tests=\"$n\" failures=\"0\" errors=\"0\" skipped=\"$n\"" none.xml || fail "none.xml: $(head -3 none.xml)"
+    expect_status 1 "$lockstep" check --devices cuda:0 --area SPLIT --format json --out none.json
+    grep -q '"verdict": "FAIL"' none.json || fail "one device is missing: $(cat none.json)"
+fi
+
 # If all cases are skipped the status is 77.
 expect_status 77 "$lockstep" check --impl mutant:none --only SPLIT-05.refused
 
