@@ -152,9 +152,10 @@ void runner_found(const struct runner_result *result, const char *between,
 void runner_unask(struct runner_result *result);
 /* Returns the first result that failed, or was skipped, in the same way as number i, or i. */
 size_t runner_first_alike(const struct runner_result result[], size_t i);
-/* Returns the ids of all of which number i is the first, with blanks between them, and how many
- * there are. The caller frees them; NULL: memory is short. */
-char *runner_alike(const struct runner_result result[], size_t n, size_t i, size_t *count);
+/* Returns the ids of all of which number *i is the first, with blanks between them, and how many
+ * there are; *i becomes the first of the area that has the most of them. The caller frees them;
+ * NULL: memory is short. */
+char *runner_alike(const struct runner_result result[], size_t n, size_t *i, size_t *count);
 
 /* The description of an implementation, with its texts cleaned. */
 struct runner_about {
@@ -170,10 +171,10 @@ struct runner_requirement {
 struct runner_run {
     const struct runner_options *options;
     struct runner_about is;
-    char cause[RUNNER_TEXT]; /* why the implementation could not be tested at all; "": it could */
+    char cause[RUNNER_TEXT];   /* why the implementation could not be tested at all; "": it could */
     enum check_verdict caused; /* by cause, of all cases: FAIL if it crashed, for example */
-    bool traceable;    /* the system cannot protect our memory from an implementation */
-    unsigned profiles; /* of the options, without those that are left out */
+    bool traceable;            /* the system cannot protect our memory from an implementation */
+    unsigned profiles;         /* of the options, without those that are left out */
     struct runner_result *result;
     size_t n;
     /* One case for each capability that a profile requires and lacks, and for its devices. */

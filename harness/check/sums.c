@@ -133,15 +133,25 @@ size_t runner_first_alike(const struct runner_result result[], size_t i)
     return first;
 }
 
-char *runner_alike(const struct runner_result result[], size_t n, size_t i, size_t *count)
+char *runner_alike(const struct runner_result result[], size_t n, size_t *i, size_t *count)
 {
+    const size_t first = *i;
+    size_t begin = first, in_area = 0, most = 0; /* areas stand one after the other */
+    const struct check_area *area = NULL;
     struct memory_file ids;
     const int opened = memory_file_open(&ids);
 
     *count = 0;
-    for (size_t k = i; k < n; ++k) {
-        if (!are_alike(&result[i], &result[k]) || runner_first_alike(result, k) != i)
+    for (size_t k = first; k < n; ++k) {
+        if (!are_alike(&result[first], &result[k]) || runner_first_alike(result, k) != first)
             continue;
+        const struct check_area *own = runner_area_of(result[k].test->rule);
+
+        begin = own == area ? begin : k;
+        in_area = own == area ? in_area + 1 : 1;
+        *i = in_area > most ? begin : *i;
+        most = in_area > most ? in_area : most;
+        area = own;
         if (opened == 0)
             fprintf(ids.to, "%s%s", *count > 0 ? " " : "", result[k].test->id);
         ++*count;

@@ -67,13 +67,13 @@ void runner_table(struct grid *grid, enum runner_table which, const struct runne
         return;
     grid_headings(grid, "text", failures ? "verdict|cases|rule|what was found" : "cases|why|which");
     for (size_t i = 0; i < n; ++i) {
-        const struct runner_result *one = &result[i];
-        size_t count;
+        size_t count, lead = i;
 
-        if (one->verdict == CHECK_PASS || runner_failed(one) != failures ||
+        if (result[i].verdict == CHECK_PASS || runner_failed(&result[i]) != failures ||
             runner_first_alike(result, i) != i)
             continue;
-        char *const text = runner_alike(result, n, i, &count);
+        char *const text = runner_alike(result, n, &lead, &count);
+        const struct runner_result *one = &result[lead];
         const char *const ids = text ? text : one->test->id;
 
         grid_row(grid, failures ? "failed" : "");
@@ -96,53 +96,54 @@ void runner_table(struct grid *grid, enum runner_table which, const struct runne
 /* ---- text -------------------------------------------------------------------------------------
  */
 
-/* A block for all cases that failed, or were skipped, in the same way. */
-static void print_alike(FILE *stream, const struct runner_run *run, size_t i)
+/* Prints all cases that failed in the same way, which the most telling one leads; or that were
+ * skipped for one reason, after a word in the column of totals. */
+static void print_alike(FILE *stream, const struct runner_run *run, size_t i, const char *skipped)
 {
+    size_t n;
+    char *ids = runner_alike(run->result, run->n, &i, &n);
     const struct runner_result *result = &run->result[i];
     const struct check_case *test = result->test;
     /* The claims of a layer for PyTorch are made here, not by its author. */
     const bool claimed = test->obligation == MAY && !run->options->spec.torch;
     uint64_t optional = claimed * test->needs;
     char text[8 * RUNNER_TEXT], *rest;
-    size_t n;
-    char *ids = runner_alike(run->result, run->n, i, &n);
 
     if (!runner_failed(result)) {
         snprintf(text, sizeof text, "%zu case%s: %s", n, n == 1 ? "" : "s", result->reason);
-        print_named(stream, VERDICT, "SKIP", text);
+        print_named(stream, TOTAL, skipped, text);
         /* A list of what --exitfirst left out would have all the rest. */
         if (!result->unasked)
-            print_named(stream, VERDICT, "", ids ? ids : "(no memory to name them)");
-    } else {
-        fprintf(stream, "%-7s %s (%s%s)\n", runner_verdict_words[result->verdict], test->id,
-                runner_obligation(test, true),
-                test->evidence == REPORTED ? "; by its own report" : "");
-        snprintf(text, sizeof text, "%s: %s", test->rule, result->sentence);
-        if (result->sentence[0] != '\0')
-            print_named(stream, VERDICT, "", text);
-        runner_found(result, "\n", text);
-        for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-            print_named(stream, VERDICT, "", line);
-        for (int p = 0; p < RUNNER_PROFILES; ++p)
-            optional &=
-                test->profiles & runner_profiles[p].bit ? ~runner_profiles[p].required : UINT64_MAX;
-        snprintf(text, sizeof text, "You claim '%s'; leave it out if you do not offer this.",
-                 impl_capability_word(optional & (~optional + 1)));
-        if (optional != 0)
-            print_named(stream, VERDICT, "", text);
-        /* The command stays on one line, so that it can be copied. */
-        if (runner_area_of(test->rule)) {
-            runner_command(run->options, test->id, text);
-            fprintf(stream, "%*s", VERDICT + 1, "");
-            text_write(stream, TEXT_PLAIN, text, sizeof text);
-            fputc('\n', stream);
-        }
-        snprintf(text, sizeof text, "%zu more in the same way:", n - 1);
-        if (n > 1) {
-            print_named(stream, VERDICT, "", text);
-            print_named(stream, VERDICT, "", ids ? ids + strlen(test->id) + 1 : "");
-        }
+            print_named(stream, TOTAL, "", ids ? ids : "(no memory to name them)");
+        free(ids);
+        return;
+    }
+    fprintf(stream, "%-7s %s (%s%s)\n", runner_verdict_words[result->verdict], test->id,
+            runner_obligation(test, true), test->evidence == REPORTED ? "; by its own report" : "");
+    snprintf(text, sizeof text, "%s: %s", test->rule, result->sentence);
+    if (result->sentence[0] != '\0')
+        print_named(stream, VERDICT, "", text);
+    runner_found(result, "\n", text);
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        print_named(stream, VERDICT, "", line);
+    for (int p = 0; p < RUNNER_PROFILES; ++p)
+        optional &=
+            test->profiles & runner_profiles[p].bit ? ~runner_profiles[p].required : UINT64_MAX;
+    snprintf(text, sizeof text, "You claim '%s'; leave it out if you do not offer this.",
+             impl_capability_word(optional & (~optional + 1)));
+    if (optional != 0)
+        print_named(stream, VERDICT, "", text);
+    /* The command stays on one line, so that it can be copied. */
+    if (runner_area_of(test->rule)) {
+        runner_command(run->options, test->id, text);
+        fprintf(stream, "%*s", VERDICT + 1, "");
+        text_write(stream, TEXT_PLAIN, text, sizeof text);
+        fputc('\n', stream);
+    }
+    snprintf(text, sizeof text, "%zu in the same way:", n);
+    if (n > 1) {
+        print_named(stream, VERDICT, "", text);
+        print_named(stream, VERDICT, "", ids ? ids : "(no memory to name them)");
     }
     fputc('\n', stream);
     free(ids);
@@ -153,8 +154,9 @@ static void print_totals(FILE *stream, const struct runner_run *run,
 {
     const struct runner_result *first = NULL;
     bool unwatched = false, unseen = false;
-    char sentence[RUNNER_TEXT], text[3 * RUNNER_TEXT], claims[2][RUNNER_TEXT] = {"", ""};
-    const char *word = runner_verdict(run, sentence);
+    char sentence[RUNNER_TEXT], text[2 * RUNNER_TEXT], claims[2][RUNNER_TEXT / 2] = {"", ""};
+    const char *word = runner_verdict(run, sentence), *skipped = "skipped";
+    const size_t each = run->options->world.per_process;
     size_t n = 0, cases = 0;
 
     fprintf(stream,
@@ -167,25 +169,26 @@ static void print_totals(FILE *stream, const struct runner_run *run,
         check_counts_text(run->is.about.devices, run->options->seed, text, sizeof text);
         print_named(stream, TOTAL, "counts", text);
     }
-    if (run->options->world.per_process > 0)
-        snprintf(text, sizeof text,
-                 "at most %zu ranks of a model in each of two or more, started by '%s'",
-                 run->options->world.per_process, run->options->launcher);
-    else
-        snprintf(text, sizeof text,
-                 "%zu for a model, or one for each rank where it has fewer, started by '%s'",
-                 run->options->world.processes, run->options->launcher);
+    snprintf(text, sizeof text,
+             each > 0 ? "at most %zu ranks of a model in each of two or more, started by '%s'"
+                      : "%zu for a model, or one for each rank where it has fewer, started by '%s'",
+             each > 0 ? each : run->options->world.processes, run->options->launcher);
     if (run->options->launcher[0] != '\0')
         print_named(stream, TOTAL, "processes", text);
     /* A capability that is not claimed is not tested, and no failure says so: the author of the
      * implementation is to read it here. */
     for (int i = 0; i < RUNNER_CAPABILITIES; ++i)
-        text_list(claims[run->is.about.capabilities >> i & 1], RUNNER_TEXT, ", ",
+        text_list(claims[run->is.about.capabilities >> i & 1], sizeof claims[0], ", ",
                   impl_capability_word((uint64_t)1 << i));
     snprintf(text, sizeof text, "%s%s%s", claims[1][0] != '\0' ? claims[1] : "nothing",
              claims[0][0] != '\0' ? "; not claimed (not tested): " : "", claims[0]);
     if (run->options->spec.kind != IMPL_SPEC_REFERENCE)
         print_named(stream, TOTAL, "claimed", text);
+    for (size_t i = 0; i < run->n; ++i)
+        if (run->result[i].verdict == CHECK_SKIP && runner_first_alike(run->result, i) == i) {
+            print_alike(stream, run, i, skipped);
+            skipped = "";
+        }
     /* Processes that an implementation left running, and those that could not be found. */
     for (size_t i = 0; i < run->n; ++i) {
         const struct strays *left = &run->result[i].strays;
@@ -198,27 +201,29 @@ static void print_totals(FILE *stream, const struct runner_run *run,
     }
     if (first) {
         snprintf(text, sizeof text,
-                 "%zu process%s, left running by %zu case%s, %s killed; the first: '%s', by %s", n,
-                 n == 1 ? "" : "es", cases, cases == 1 ? "" : "s", n == 1 ? "was" : "were",
-                 first->strays.name, first->test->id);
-        print_named(stream, TOTAL, "caution", text);
+                 "%zu process%s, left running by %zu case%s, %s killed; the first: '%s', by %s. "
+                 "What the implementation starts it has to end, at the latest when it is closed; "
+                 "with --only %s you can watch it",
+                 n, n == 1 ? "" : "es", cases, cases == 1 ? "" : "s", n == 1 ? "was" : "were",
+                 first->strays.name, first->test->id, first->test->id);
     }
-    if (unseen)
-        print_named(stream, TOTAL, "caution",
-                    "a process was left running that could not be found and killed: /proc does "
-                    "not show it");
-    if (unwatched)
-        print_named(stream, TOTAL, "caution",
-                    "processes that are left running cannot be found on this system: it has no "
-                    "PR_SET_CHILD_SUBREAPER");
-    if (run->traceable)
-        print_named(stream, TOTAL, "caution",
-                    "the implementation could have looked into the suite and written a "
-                    "result: this system has no PR_SET_DUMPABLE");
-    if (run->options->same_process)
-        print_named(stream, TOTAL, "caution",
-                    "the implementation ran in the processes of the cases (--same-process), "
-                    "and could have written a result");
+    const struct {
+        bool holds;
+        const char *text;
+    } cautions[] = {
+        {first, text},
+        {unseen, "a process was left running that could not be found and killed: /proc does not "
+                 "show it"},
+        {unwatched, "processes that are left running cannot be found on this system: it has no "
+                    "PR_SET_CHILD_SUBREAPER"},
+        {run->traceable, "the implementation could have looked into the suite and written a "
+                         "result: this system has no PR_SET_DUMPABLE"},
+        {run->options->same_process, "the implementation ran in the processes of the cases "
+                                     "(--same-process), and could have written a result"}};
+
+    for (size_t i = 0; i < sizeof cautions / sizeof cautions[0]; ++i)
+        if (cautions[i].holds)
+            print_named(stream, TOTAL, "caution", cautions[i].text);
     snprintf(text, sizeof text, "%s (%.1f s)", sentence, run->seconds);
     print_named(stream, TOTAL, word, text);
 }
@@ -238,11 +243,8 @@ void runner_text(FILE *stream, const struct runner_run *run)
         return;
     }
     for (size_t i = 0; i < run->n; ++i)
-        if (run->result[i].verdict == CHECK_SKIP && runner_first_alike(run->result, i) == i)
-            print_alike(stream, run, i);
-    for (size_t i = 0; i < run->n; ++i)
         if (runner_failed(&run->result[i]) && runner_first_alike(run->result, i) == i)
-            print_alike(stream, run, i);
+            print_alike(stream, run, i, "");
     runner_sums_of(run, &sums);
     fputs("area    is about                          rules cases  pass  fail  skip broken\n",
           stream);

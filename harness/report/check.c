@@ -63,7 +63,7 @@ int report_conformance(const char *directory, const struct check_record *record,
     fputs("<div class=\"cards\">\n", out.file);
     for (size_t t = 0; t < sizeof tables / sizeof tables[0] && status == 0; ++t) {
         grid_open(&grid, &out, tables[t].id, tables[t].title);
-        grid.fold = GRID_PLAIN;
+        grid.fold = tables[t].which == RUNNER_SKIPPED ? GRID_FOLDED : GRID_PLAIN;
         runner_table(&grid, tables[t].which, record->result, record->n_cases, record->sums);
         status = grid.rows > 0 ? grid_html(&grid) : 0;
         grid_close(&grid);

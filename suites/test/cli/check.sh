@@ -91,7 +91,7 @@ sh again >out2 2>&1 && fail "the repeated case passed"
 grep -q '^FAIL    SPLIT-01.sizes ' out2 || fail "the command repeats something else"
 
 # Failures of one cause are one block, which says the rule and names the others.
-fake 1 wrong 'FAIL SPLIT-01.sizes (must) SPLIT-01: Shards are consecutive runs of c rows; .* --only SPLIT-01.sizes 1 more in the same way: SPLIT-01.known area'
+fake 1 wrong 'FAIL SPLIT-01.sizes (must) SPLIT-01: Shards are consecutive runs of c rows; .* --only SPLIT-01.sizes 2 in the same way: SPLIT-01.sizes SPLIT-01.known area'
 
 # The first failure ends the run; the rest is said not to have been run, and nothing turns into a pass.
 fake 1 wrong ': 0 of 2 cases passed, 1 failed, 1 skipped (1 not run: --exitfirst)' --exitfirst
@@ -106,6 +106,17 @@ fake 1 late 'SPLIT-01.known'
 fake 1 late 'SPLIT-01.known' --seed 3
 fake 1 early 'SPLIT-01.known' --seed 3
 fake 0 early 'cases passed' --seed 4
+
+# The case that leads those that look alike is of the area that has the most of them.
+expect_status 1 "$lockstep" check --impl mutant:M10-average --only 'SPLIT-01.changing,REPL-01.steps,GRAD-0[12].*'
+[ "$(grep '^FAIL    [A-Z]*-' out | head -1)" = 'FAIL    GRAD-01.ones (must)' ] || fail "another leads: $(cat out)"
+tr -s ' \n' '  ' <out | grep -q ' in the same way: SPLIT-01.changing REPL-01.steps GRAD-01.ones ' || fail "the others: $(cat out)"
+
+# What was skipped stands in one block, after the table of areas and before the answer.
+expect_status 0 "$lockstep" check --only 'COMP-12.*,SPLIT-01.sizes,SPLIT-05.refused,COUNT-04.*'
+[ "$(sed 's/  .*//' out | grep -v '^$' | tr '\n' ' ')" = 'area SPLIT COMP COUNT total rules evidence counts skipped PASS ' ] ||
+    fail "the order: $(cat out)"
+grep -q "^skipped   1 case: it chose the other" out && grep -q '^          COMP-12.live ' out || fail "skipped: $(cat out)"
 
 # Where devices are missing there is a file that says so.
 if ! "$lockstep" devices 2>/dev/null | grep -q cuda:0; then
