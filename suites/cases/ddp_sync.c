@@ -2,7 +2,10 @@
  * reduced. */
 #include "ddp.h"
 
+#define ONE "{\"kind\":\"affine\",\"weight\":[1]}" /* its output is its input */
+
 static const char affine[] = DDP_MODEL(DDP_AFFINE);
+static const char longer[] = DDP_MODEL(DDP_AFFINE "," ONE "," ONE "," ONE);
 
 /* Two micro-steps: the numbers of the ranks, and the means of the first and of both. */
 static const struct micro {
@@ -52,12 +55,15 @@ static void ddp_two_steps(struct check *c)
     }
 }
 
+/* Variant 1 reads values only, after one step: where each rank keeps a part of the gradients, none
+ * has all of them. Its model has more parameters, so that two ranks have some each. */
 static void ddp_no_sync_several(struct check *c, int ranks)
 {
-    struct impl_model *model = check_ddp_model(c, ranks, affine);
+    const bool reads = check_variant(c) == 0;
+    struct impl_model *model = check_ddp_model(c, ranks, reads ? affine : longer);
     double value[2] = {2, 1}, mean[2];
 
-    for (int turn = 0; turn < 2; ++turn) {
+    for (int turn = 0; turn < (reads ? 2 : 1); ++turn) {
         check_zero_grad(c, model);
         /* Makes three micro-steps on the ranks, and the fourth reduces; then a step, and all of it
          * again. */
@@ -75,7 +81,7 @@ static void ddp_no_sync_several(struct check *c, int ranks)
             for (int r = 0; r < ranks; ++r) {
                 local[r][0] += batch[r].weight;
                 local[r][1] += batch[r].bias;
-                for (int p = 0; call.no_sync && p < 2; ++p)
+                for (int p = 0; reads && call.no_sync && p < 2; ++p)
                     ddp_rank_is(c, model, r, IMPL_GRAD, p, local[r][p]);
             }
         }
@@ -83,7 +89,8 @@ static void ddp_no_sync_several(struct check *c, int ranks)
             mean[p] = 0;
             for (int r = 0; r < ranks; ++r)
                 mean[p] += local[r][p] / ranks;
-            ddp_all_is(c, model, ranks, IMPL_GRAD, p, mean[p]);
+            if (reads)
+                ddp_all_is(c, model, ranks, IMPL_GRAD, p, mean[p]);
         }
         check_step(c, model, 0.125F, 0);
         for (int p = 0; p < 2; ++p) {
@@ -123,6 +130,8 @@ static const struct check_case cases[] = {
     {"DDP-16.known", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_two_steps},
     {"DDP-16.several", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0,
      .ranks = ddp_no_sync_several},
+    {"DDP-16.stepped", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, .ranks = ddp_no_sync_several,
+     .variant = 1},
     {"DDP-16.prefilled", "DDP-16", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0,
      .ranks = ddp_no_sync_prefilled},
     {"DDP-17.each", "DDP-17", MUST, OBSERVED, DDP, IMPL_CAP_DDP, 0, ddp_two_steps, .variant = 1},
