@@ -326,6 +326,7 @@ struct report_metric {
 };
 /* All phases share one row. */
 extern const struct report_metric report_metrics[REPORT_PHASE + 1];
+const struct report_metric *report_metric_of(int metric);
 /* Whether the metric is a ratio of a point and its base, and not a number of each launch. */
 bool report_is_ratio(int metric);
 /* The metric of one launch; NaN: not known. */

@@ -192,8 +192,8 @@ struct report_answer report_answer_of(const struct report *report)
     int most = -1; /* 2: there is a setting that counts; 1: one that is not beyond its bound */
 
     for (size_t i = 0; i < report->n_points; ++i)
-        answer.crowded = answer.crowded && !(is_setting(&report->point[i]) &&
-                                             !report_oversubscribed(&report->point[i]));
+        answer.crowded &=
+            !is_setting(&report->point[i]) || report_oversubscribed(&report->point[i]);
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
         const int weight = report_doubt_of(point, REPORT_SPEEDUP) ? !report_beyond(point) : 2;
@@ -214,9 +214,6 @@ struct report_answer report_answer_of(const struct report *report)
         if (!answer.larger || speed > report_middle(answer.larger, REPORT_SPEEDUP))
             answer.larger = point;
     }
-    if (answer.larger &&
-        report_middle(answer.larger, REPORT_SPEEDUP) <= report_middle(answer.best, REPORT_SPEEDUP))
-        answer.larger = NULL;
 
     if (report->n_points == 0 && report->collectives->n_points > 0)
         report_add(answer.first, "Collectives by themselves, and no model: times and bandwidths "
@@ -231,6 +228,8 @@ struct report_answer report_answer_of(const struct report *report)
     report_add(answer.rest, "%s", answer.rest[0] != '\0' ? "." : "");
     if (!answer.best)
         return answer;
+    if (report_middle(answer.larger, REPORT_SPEEDUP) <= report_middle(answer.best, REPORT_SPEEDUP))
+        answer.larger = NULL;
     report_add(answer.first, "%s%s", answer.crowded || answer.certain == 0 ? "Not certain: " : "",
                report_training_words(report, answer.best, PHRASE));
     add_certainty(report, &answer);

@@ -1,5 +1,5 @@
 /* analysis/doubt.c: whether a number of a point may be called certain. The answer, badges, tables
- * and figures all ask here. */
+ * and figures all ask here. And the number in words, with the mark of one that may not. */
 #include "analysis/analysis.h"
 
 #include <math.h>
@@ -48,4 +48,46 @@ enum report_doubt report_doubt_of(const struct report_point *point, int metric)
     if ((double)report_count_disturbed(point, metric) > REPORT_DISTURBED_MOST * (double)value->n)
         return REPORT_DOUBT_DISTURBED;
     return value->hi - value->lo < width ? REPORT_CERTAIN : REPORT_DOUBT_WIDE;
+}
+
+const char *report_metric_words(const struct report_point *point, int metric,
+                                char text[REPORT_CELL_TEXT])
+{
+    const struct report_value *value = &point->value[metric];
+    const struct report_value *time = &point->value[REPORT_HIDDEN_TIME];
+    const bool known = isfinite(value->middle) != 0, base = point->base == point;
+
+    if (metric == REPORT_SPEEDUP && base)
+        return "base";
+    if (metric == REPORT_EFFICIENCY && (base || !known))
+        return "-";
+    text[0] = '\0';
+    if (metric != REPORT_HIDDEN || !known || !report_doubt_of(point, metric))
+        report_add(text, metric == REPORT_EFFICIENCY ? "%s%s of %.2f" : "%s%s",
+                   report_metric_of(metric)->number(value->middle, WORD),
+                   report_doubt_mark(point, metric), point->bound);
+    else if (time->range == REPORT_INTERVAL)
+        report_add(text, "not resolved: reduction %s, noise of the step %s",
+                   report_time(report_middle(point, REPORT_COMM), WORD),
+                   report_time((time->hi - time->lo) / 2.0, WORD));
+    else
+        report_add(text, "not resolved: reduction %s, too few launches for an interval",
+                   report_time(report_middle(point, REPORT_COMM), WORD));
+    return text;
+}
+
+/* A ratio may have fewer pairs than there are launches; the text says so. */
+const char *report_metric_range_words(const struct report_point *point, int metric,
+                                      char text[REPORT_CELL_TEXT])
+{
+    const struct report_value *value = &point->value[metric];
+    const bool ratio = report_is_ratio(metric);
+
+    if (ratio && (point->base == point || !isfinite(value->middle)))
+        return "-";
+    text[0] = '\0';
+    report_add(text, "%s", report_range_words(value, report_metric_of(metric)->number, PHRASE));
+    if (ratio && value->n != point->verified)
+        report_add(text, " (%zu pair%s)", value->n, value->n == 1 ? "" : "s");
+    return text;
 }

@@ -55,7 +55,7 @@ const struct report_metric report_metrics[REPORT_PHASE + 1] = {
                       report_time},
 };
 
-static const struct report_metric *metric_of(int metric)
+const struct report_metric *report_metric_of(int metric)
 {
     return &report_metrics[metric < REPORT_PHASE ? metric : REPORT_PHASE];
 }
@@ -211,47 +211,5 @@ double report_of_bound(const struct report_point *point)
 
 bool report_metric_better(int metric, double a, double b)
 {
-    return metric_of(metric)->better == REPORT_HIGHER ? a > b : a < b;
-}
-
-const char *report_metric_words(const struct report_point *point, int metric,
-                                char text[REPORT_CELL_TEXT])
-{
-    const struct report_value *value = &point->value[metric];
-    const struct report_value *time = &point->value[REPORT_HIDDEN_TIME];
-    const bool known = isfinite(value->middle) != 0, base = point->base == point;
-
-    if (metric == REPORT_SPEEDUP && base)
-        return "base";
-    if (metric == REPORT_EFFICIENCY && (base || !known))
-        return "-";
-    text[0] = '\0';
-    if (metric != REPORT_HIDDEN || !known || !report_doubt_of(point, metric))
-        report_add(text, metric == REPORT_EFFICIENCY ? "%s%s of %.2f" : "%s%s",
-                   metric_of(metric)->number(value->middle, WORD), report_doubt_mark(point, metric),
-                   point->bound);
-    else if (time->range == REPORT_INTERVAL)
-        report_add(text, "not resolved: reduction %s, noise of the step %s",
-                   report_time(report_middle(point, REPORT_COMM), WORD),
-                   report_time((time->hi - time->lo) / 2.0, WORD));
-    else
-        report_add(text, "not resolved: reduction %s, too few launches for an interval",
-                   report_time(report_middle(point, REPORT_COMM), WORD));
-    return text;
-}
-
-/* A ratio may have fewer pairs than there are launches; the text says so. */
-const char *report_metric_range_words(const struct report_point *point, int metric,
-                                      char text[REPORT_CELL_TEXT])
-{
-    const struct report_value *value = &point->value[metric];
-    const bool ratio = report_is_ratio(metric);
-
-    if (ratio && (point->base == point || !isfinite(value->middle)))
-        return "-";
-    text[0] = '\0';
-    report_add(text, "%s", report_range_words(value, metric_of(metric)->number, PHRASE));
-    if (ratio && value->n != point->verified)
-        report_add(text, " (%zu pair%s)", value->n, value->n == 1 ? "" : "s");
-    return text;
+    return report_metric_of(metric)->better == REPORT_HIGHER ? a > b : a < b;
 }

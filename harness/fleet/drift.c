@@ -62,20 +62,29 @@ struct subject {
     const char *most; /* NULL: most do not know it */
 };
 
+static void decide(struct fleet_node *node, const char *cause, const char *why)
+{
+    if (node->status != FLEET_ACCEPTED)
+        return;
+    node->status = FLEET_NOT_SHOWN;
+    snprintf(node->cause, sizeof node->cause, "%.*s", FLEET_CAUSE - 1, cause);
+    snprintf(node->why, sizeof node->why, "it is accepted, but %.280s", why);
+}
+
 static void add_drift(struct fleet *fleet, struct fleet_node *node, const struct subject *subject,
                       const char *value)
 {
     const char *what = subject->claim[0].what, *words = deciding_words(what);
+    char why[FLEET_TEXT - 32];
 
     fleet->drift[fleet->n_drifts++] =
         (struct fleet_drift){node, what, value, subject->most, words != NULL};
     ++node->drifts;
-    if (!words || node->status != FLEET_ACCEPTED)
+    if (!words)
         return;
-    node->status = FLEET_NOT_SHOWN;
-    snprintf(node->cause, sizeof node->cause, "%s", words);
-    snprintf(node->why, sizeof node->why, "it is accepted, but %s: %.90s, most have %.90s", words,
-             value ? value : "unknown", subject->most ? subject->most : "none");
+    snprintf(why, sizeof why, "%s: %.90s, most have %.90s", words, value ? value : "unknown",
+             subject->most ? subject->most : "none");
+    decide(node, words, why);
 }
 
 /* The form of the date was checked before. */
@@ -90,21 +99,14 @@ static double seconds_of(const char *date)
     return (double)mktime(&day);
 }
 
-static void judge_subject(struct fleet *fleet, struct subject *subject, bool spoke[])
+static void judge_subject(struct fleet *fleet, struct subject *subject)
 {
-    size_t end;
-
+    const char *what = subject->claim[0].what, *words = deciding_words(what);
     /* Dates are in order. One that is more than a day from the middle is of a wrong clock, or of a
      * verdict of another day, which passes for one of today. */
-    if (strcmp(subject->claim[0].what, "measured_utc") == 0) {
-        subject->most = subject->claim[subject->n / 2].value;
-        fleet->first = subject->claim[0].value;
-        fleet->last = subject->claim[subject->n - 1].value;
-        for (size_t i = 0; i < subject->n; ++i)
-            if (fabs(seconds_of(subject->claim[i].value) - seconds_of(subject->most)) > 86400)
-                add_drift(fleet, subject->claim[i].node, subject, subject->claim[i].value);
-        return;
-    }
+    const bool dates = strcmp(what, "measured_utc") == 0;
+    size_t end;
+
     subject->have = subject->judged - subject->n;
     for (size_t i = 0; i < subject->n; i = end) {
         for (end = i + 1;
@@ -117,40 +119,34 @@ static void judge_subject(struct fleet *fleet, struct subject *subject, bool spo
         }
     }
     for (int i = 0; i < FLEET_BASIS; ++i)
-        if (strcmp(subject->claim[0].what, fleet_basis[i].what) == 0)
+        if (strcmp(what, fleet_basis[i].what) == 0)
             fleet->basis[i] = 2 * subject->have > subject->judged ? subject->most : "several";
-    if (2 * subject->have <= subject->judged) {
+    if (dates) {
+        subject->most = subject->claim[subject->n / 2].value;
+        fleet->first = subject->claim[0].value;
+        fleet->last = subject->claim[subject->n - 1].value;
+    } else if (2 * subject->have <= subject->judged) {
         /* There are no limits of the fleet then, so no node is shown to keep them. */
-        const char *what = subject->claim[0].what;
-        const char *words = deciding_words(what);
+        char cause[FLEET_CAUSE], why[FLEET_TEXT - 32];
 
+        snprintf(cause, sizeof cause, "no majority has its %.40s", what);
+        snprintf(why, sizeof why, "of %zu different %s none is that of most nodes", subject->values,
+                 what);
         fleet->split[fleet->n_splits++] = (struct fleet_split){what, subject->most, subject->values,
                                                                subject->have, words != NULL};
-        for (size_t i = 0; i < fleet->n && words; ++i) {
-            struct fleet_node *node = &fleet->node[i];
-
-            if (node->status != FLEET_ACCEPTED)
-                continue;
-            node->status = FLEET_NOT_SHOWN;
-            snprintf(node->cause, sizeof node->cause, "no majority has its %.40s", what);
-            snprintf(node->why, sizeof node->why,
-                     "it is accepted, but of %zu different %s none is that of most nodes",
-                     subject->values, what);
-        }
+        for (size_t i = 0; words && i < fleet->n; ++i)
+            decide(&fleet->node[i], cause, why);
         return;
     }
-    for (size_t i = 0; i < subject->n; ++i)
-        if (!subject->most || strcmp(subject->claim[i].value, subject->most) != 0)
-            add_drift(fleet, subject->claim[i].node, subject, subject->claim[i].value);
-    if (subject->most) {
-        /* claims are in the order of values, nodes in that of names: those without a claim are
-         * found by a mark. */
-        memset(spoke, 0, fleet->n * sizeof spoke[0]);
-        for (size_t i = 0; i < subject->n; ++i)
-            spoke[subject->claim[i].node - fleet->node] = true;
-        for (size_t i = 0; i < fleet->n; ++i)
-            if (is_judged(&fleet->node[i]) && !spoke[i])
-                add_drift(fleet, &fleet->node[i], subject, NULL);
+    for (size_t i = 0; i < fleet->n; ++i) {
+        struct fleet_node *node = &fleet->node[i];
+        const char *value = fleet_fact_of(node, what), *most = subject->most ? subject->most : "";
+        const bool told = value[0] != '\0';
+
+        if (is_judged(node) &&
+            (!dates ? strcmp(value, most) != 0
+                    : told && fabs(seconds_of(value) - seconds_of(most)) > 86400))
+            add_drift(fleet, node, subject, told ? value : NULL);
     }
 }
 
@@ -158,7 +154,6 @@ static void judge_subject(struct fleet *fleet, struct subject *subject, bool spo
 
 int fleet_find_drift(struct fleet *fleet)
 {
-    bool *spoke = malloc((fleet->n + 1) * sizeof *spoke);
     size_t n = 0, judged = 0, room = 1, subjects = 0, end;
     struct claim *claim;
     int status = -1;
@@ -180,7 +175,7 @@ int fleet_find_drift(struct fleet *fleet)
     /* Where most nodes agree, fewer than those differ or are silent: never more than claims. */
     fleet->drift = malloc((n + 1) * sizeof *fleet->drift);
     fleet->split = malloc((subjects + 1) * sizeof *fleet->split);
-    if (claim && spoke && fleet->drift && fleet->split) {
+    if (claim && fleet->drift && fleet->split) {
         status = 0;
         for (size_t i = 0; i < n; i = end) {
             struct subject subject = {.claim = claim + i, .judged = judged};
@@ -188,10 +183,9 @@ int fleet_find_drift(struct fleet *fleet)
             for (end = i + 1; end < n && strcmp(claim[i].what, claim[end].what) == 0;)
                 ++end;
             subject.n = end - i;
-            judge_subject(fleet, &subject, spoke);
+            judge_subject(fleet, &subject);
         }
     }
-    free(spoke);
     free(claim);
     return status;
 }

@@ -192,19 +192,6 @@ static void cell_of_copy(struct grid *grid, double speed, enum of of)
         grid_cell(grid, "number", "-");
 }
 
-/* The index of a device in the list and its name, "2 (cuda:5)". */
-static void cell_of_end(struct grid *grid, const struct record_run *run, int end)
-{
-    const int device = end - COPIES_DEVICE;
-    const bool named = device >= 0 && device < run->n_slots;
-
-    grid_cell(grid, "text",
-              end == COPIES_HOST ? "host"
-              : named            ? "%d (%s)"
-                                 : "%d",
-              device, named ? run->slot[device].name : "");
-}
-
 static void add_set(struct grid *grid, const struct report *report, const struct copies_set *set,
                     int devices)
 {
@@ -216,12 +203,18 @@ static void add_set(struct grid *grid, const struct report *report, const struct
         for (enum of of = HERE; of < OFS; ++of) {
             bool any = of == HERE; /* the line of this program is always there */
 
-            for (int to = 0; to < ends && !any; ++to)
-                any = isfinite(number_of_copy(report, set, from, to, of));
+            for (int to = 0; to < ends; ++to)
+                any |= isfinite(number_of_copy(report, set, from, to, of)) != 0;
             if (!any)
                 continue;
             grid_row(grid, "");
-            cell_of_end(grid, set->row->run, from);
+            if (from == COPIES_HOST)
+                grid_cell(grid, "text", "host");
+            else if (from - COPIES_DEVICE < set->row->run->n_slots)
+                grid_cell(grid, "text", "%d (%s)", from - COPIES_DEVICE,
+                          set->row->run->slot[from - COPIES_DEVICE].name);
+            else
+                grid_cell(grid, "text", "%d", from - COPIES_DEVICE);
             if (report->nvbandwidth)
                 grid_cell(grid, "text", "%s", of_names[of]);
             for (int to = 0; to < COPIES_DEVICE + devices; ++to)

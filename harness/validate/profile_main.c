@@ -29,7 +29,8 @@ static error_t check_files(int key, char *value, struct argp_state *state)
 static int check_profile(const char *command, const char *name, char *const records[], size_t n)
 {
     static const char *const already[] = {"what is expected fails", "these records fail"},
-                             *const width[] = {"OK", "WIDE"};
+                             *const width[] = {"OK", "WIDE"},
+                             *const than[] = {"its peak", "expected", "measured"};
     char path[PROFILE_PATH], bound[96], worst[QUANTITY_TEXT], by[96];
     struct validate_firing firing;
     struct text_error why = {{0}};
@@ -56,7 +57,7 @@ static int check_profile(const char *command, const char *name, char *const reco
         const bool speed = kind != QUANTITY_RATIO && kind != QUANTITY_BYTES;
         const double more = 100 * (firing.factor - 1);
         /* From a peak every machine is far. */
-        const bool wide = round(more) > 20 && (n > 0 || isfinite(limit->healthy));
+        const bool known = n > 0 || isfinite(limit->healthy), wide = known && round(more) > 20;
 
         binding += limit->binding;
         speeds += limit->binding && speed;
@@ -75,10 +76,7 @@ static int check_profile(const char *command, const char *name, char *const reco
             by[0] = '\0';
             quantity_add_difference(limit->row->higher ? 1 / firing.factor : firing.factor, 1,
                                     quantity_base_unit(kind), by, sizeof by);
-            printf("%s: would fail if %s %s\n", width[wide], by,
-                   n > 0                      ? "measured"
-                   : isfinite(limit->healthy) ? "expected"
-                                              : "its peak");
+            printf("%s: would fail if %s %s\n", width[wide], by, than[known + (n > 0)]);
         }
     }
     if (status == 0 && binding > 0 && speeds == 0)

@@ -292,6 +292,24 @@ static int check_missing(struct ranks *ranks, struct impl_error *err)
                      missing);
 }
 
+/* all: parameters as well as buffers are sent. */
+static void trace_sends(const struct ranks *ranks, int from, bool all, struct impl_trace *trace)
+{
+    const struct impl_model *model = ranks->rank[from].model;
+    uint64_t bytes = 0;
+
+    memset(trace, 0, sizeof *trace);
+    for (int p = 0; p < model->n_params; ++p)
+        if (all || (model->param[p].of->buffer && sends_buffers(ranks)))
+            bytes += tensor_bytes(&model->base.value[p]);
+    trace->replicas = ranks->n;
+    for (int r = 0; r < ranks->n; ++r) {
+        trace->replica[r].device = IMPL_HOST;
+        trace->replica[r].calls = ranks->rank[r].active;
+        trace->replica[r].bytes_to = r == from ? 0 : bytes;
+    }
+}
+
 int team_forward(struct ranks *ranks, struct impl_forward *op, struct impl_error *err)
 {
     const int place = ranks->n_calls;
@@ -307,28 +325,16 @@ int team_forward(struct ranks *ranks, struct impl_forward *op, struct impl_error
     op->n_out = 0;
     if (none)
         return 0;
-    if (op->trace)
-        memset(op->trace, 0, sizeof *op->trace);
     ranks->train = op->train;
-    struct impl_trace *trace = op->trace;
     const bool joining = ranks->joining && !bug(ranks->session, BUG_DDP_JOIN_BUFFERS);
     const int first = joining ? ranks->last : 0;
     const int from = bug(ranks->session, BUG_DDP_BUFFERS_LAST) ? ranks->n - 1 : first;
     const bool all = bug(ranks->session, BUG_DDP_SENDS_PARAMETERS);
-    const struct impl_model *model = ranks->rank[from].model;
-    uint64_t bytes = 0;
 
     if (sends_buffers(ranks) || all)
         send_values(ranks, from, !all);
-    for (int p = 0; p < model->n_params; ++p)
-        if (all || (model->param[p].of->buffer && sends_buffers(ranks)))
-            bytes += tensor_bytes(&model->base.value[p]);
-    for (int r = 0; trace && r < ranks->n; ++r) {
-        trace->replicas = ranks->n;
-        trace->replica[r].device = IMPL_HOST;
-        trace->replica[r].calls = ranks->rank[r].active;
-        trace->replica[r].bytes_to = r == from ? 0 : bytes;
-    }
+    if (op->trace)
+        trace_sends(ranks, from, all, op->trace);
     ranks->send = op->grad && !op->no_sync;
     status = forward_all(ranks, op, err);
     if (status != 0) {
