@@ -288,6 +288,11 @@ PAGES: dict[str, tuple[Row, ...]] = {
     "docs/pytest.md": (
         Row("pip install '.[pytest,torch]'", not_run=NETWORK),
     ),
+    "docs/wild.md": (
+        Row("scripts/build release", not_run="it builds"),
+        Row("scripts/wild --only tinygrad-few-rows", not_run=NETWORK),
+        Row("scripts/wild", not_run=NETWORK),
+    ),
     "docs/processes.md": (
         Row("lockstep devices --launcher 'mpirun -n {n} start'", needs="mpi",
             before=("mkdir bin; printf '#!/bin/sh\\n[ \"$OMPI_COMM_WORLD_RANK\" != 1 ] || export OPENBLAS_CORETYPE=Haswell\\nexec \"$@\"\\n' >start && chmod +x start",),
