@@ -1,4 +1,5 @@
-"""What PyTorch adds to DistributedDataParallel: lockstep check --impl torch:suites/python/layers/pytorch_variants.py:Bf16Hook"""
+"""PyTorch's DistributedDataParallel, and what can be added to it:
+lockstep check --impl torch:suites/python/layers/pytorch_variants.py:Bf16Hook"""
 from typing import Any
 
 import torch
@@ -7,6 +8,10 @@ from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import bf16_compr
 from torch.distributed.algorithms.join import Join
 from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.nn.parallel import DistributedDataParallel
+
+
+class DDP(DistributedDataParallel):
+    """As it is, which is also what --impl torch tests."""
 
 
 class Bf16Hook(DistributedDataParallel):

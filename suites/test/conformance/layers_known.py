@@ -89,6 +89,8 @@ def rows_of(page: str) -> dict[str, str]:
 
 
 TABLE = {
+    # Seen with PyTorch 2.15.
+    "DDP": Layer("pytorch_variants.py", "DDP", ("torch",), "import torch.distributed.optim", WRAPPED_PASS, TWO_BACKWARDS),
     # Seen with PyTorch 2.15. A gradient of more than 8 significant bits is rounded: that of DDP-05.range is a power of
     # two.
     "Bf16Hook": Layer(
