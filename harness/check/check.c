@@ -119,9 +119,9 @@ static int write_result(const char *command, const struct runner_run *run, struc
     return status;
 }
 
-/* Returns 0 if the built-in implementation has these GPUs; else the run has the cause. A new
- * process looks for them, because CUDA does not work in a child that was forked after it was
- * started, and the cases are forked. */
+/* Returns an exit status if the list is wrong. If the built-in implementation lacks these GPUs, the
+ * run has the cause. A new process looks for them, because CUDA does not work in a child that was
+ * forked after it was started, and the cases are forked. */
 static int gpus_there(const char *command, struct runner_run *run)
 {
     const struct runner_options *options = run->options;
@@ -144,15 +144,15 @@ static int gpus_there(const char *command, struct runner_run *run)
         command_complain(command, "cannot find out whether there are GPUs");
     else
         ended = WEXITSTATUS(status);
-    if (ended == 0)
-        return 0;
+    if (ended == 0 || ended == EXIT_MISUSE)
+        return ended;
     run->caused = ended == EXIT_SKIPPED ? CHECK_SKIP : CHECK_BROKEN;
     if (ended == EXIT_FAILED)
         run->caused = CHECK_FAIL;
     run->profiles = options->profiles;
     snprintf(run->cause, sizeof run->cause,
              "the devices '%s' are not there: standard error says more", options->devices);
-    return -1;
+    return 0;
 }
 
 static int check_implementation(const char *command, const struct runner_options *options,
@@ -183,10 +183,8 @@ static int check_implementation(const char *command, const struct runner_options
         (!dp_kind_of(options->devices, &kind) || (kind.flags & DP_KIND_GPU) == 0) &&
         dp_group_open(&config, &group, NULL) == 0)
         dp_group_close(group);
-    status = 0;
-    if (options->copies > 0)
-        status = runner_copies(command, run);
-    else if (gpus_there(command, run) == 0)
+    status = options->copies > 0 ? runner_copies(command, run) : gpus_there(command, run);
+    if (status == 0 && options->copies == 0 && run->cause[0] == '\0')
         status = runner_probe(command, options->impl, run);
     if (status == 0 && run->cause[0] == '\0' &&
         (size_t)run->is.about.devices < options->require_devices) {
