@@ -22,6 +22,19 @@ one_line() {
     [ "$(wc -l <err)" -eq 1 ] && grep -q -- "$words" err && [ ! -s out ] || fail "not one line with '$words': $*"
 }
 
+# no_devices STATUS WORDS OPTIONS...: 'lockstep check' says why in one line, and has a result for a CI.
+no_devices() {
+    status=$1
+    words=$2
+    shift 2
+    expect_status "$status" "$lockstep" check "$@" --format junit --out result.xml
+    [ "$(wc -l <err)" -eq 1 ] && grep -q -- "$words" err || fail "check: not one line with '$words'"
+    grep -q "could not be tested: the devices" out || fail "check does not say that devices are missing"
+    grep -q '<testcase .*are not there' result.xml || tr -d '\n' <result.xml | grep -q '<testcase .*are not there' ||
+        fail "check: a result without the reason"
+    rm result.xml
+}
+
 flatten() { # the file out, as one line
     tr '\n' ' ' <out | tr -s ' ' >flat
 }

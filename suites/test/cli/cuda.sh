@@ -10,11 +10,14 @@ stops() {
 }
 
 if "$lockstep" devices --devices cuda:x 2>&1 | grep -q 'no CUDA part'; then
-    for command in devices check sweep tutorial; do
+    for command in devices sweep tutorial; do
         stops 77 'this build has no CUDA part' "$command" --devices cuda:all
         stops 1 'this build has no CUDA part' "$command" --devices cuda:0
         stops 1 'this build has no CUDA part' "$command" --devices cuda:all --require-devices 1
     done
+    no_devices 77 'this build has no CUDA part' --devices cuda:all
+    no_devices 1 'this build has no CUDA part' --devices cuda:0
+    no_devices 1 'this build has no CUDA part' --devices cuda:all --require-devices 1
     stops 77 'this build has no CUDA part' devices --ctest-resources
     stops 1 'this build has no CUDA part' devices --ctest-resources --require-devices 1
     exit 0
@@ -35,11 +38,14 @@ status=0
 if [ "$status" -eq 77 ]; then
     # With what a build without CUDA says, these are all the reasons for a skip.
     reason='no \(driver\|GPU\): cudaGetDeviceCount: .*runtime [0-9]'
-    for command in devices check sweep tutorial; do
+    for command in devices sweep tutorial; do
         stops 77 "$reason" "$command" --devices cuda:all
         stops 1 "$reason" "$command" --devices cuda:0
         stops 1 "$reason" "$command" --devices cuda:all --require-devices 1
     done
+    no_devices 77 "$reason" --devices cuda:all
+    no_devices 1 "$reason" --devices cuda:0
+    no_devices 1 "$reason" --devices cuda:all --require-devices 1
     stops 77 "$reason" devices --ctest-resources
 else
     [ "$status" -eq 0 ] || fail "neither GPUs nor none"
