@@ -7,6 +7,15 @@
 #include <math.h>
 #include <string.h>
 
+bool profile_judges_speed(const struct profile *profile)
+{
+    for (unsigned i = 0; i < profile->n_limits; ++i)
+        if (profile->limit[i].binding && profile->limit[i].row->kind != QUANTITY_RATIO &&
+            profile->limit[i].row->kind != QUANTITY_BYTES)
+            return true;
+    return false;
+}
+
 /* ---- cells ---------------------------------------------------------------------------------- */
 
 static bool is_wanted_text(const char *wanted, const char *is)

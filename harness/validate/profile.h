@@ -89,5 +89,7 @@ extern const struct shipped profile_shipped;
 
 /* Writes the bound, as "max 4.1 ms". */
 void profile_bound_words(const struct profile_limit *limit, char text[96]);
+/* Whether a binding limit is on a time or a rate. Without one a slow machine passes. */
+bool profile_judges_speed(const struct profile *profile);
 
 #endif

@@ -36,7 +36,7 @@ static int check_profile(const char *command, const char *name, char *const reco
     struct text_error why = {{0}};
     struct profile *profile;
     struct report report;
-    int status = 0, verdict = EXIT_PASSED, binding = 0, speeds = 0;
+    int status = 0, verdict = EXIT_PASSED, binding = 0;
 
     if (profile_find(command, name, path) != 0)
         return EXIT_MISUSE;
@@ -54,13 +54,11 @@ static int check_profile(const char *command, const char *name, char *const reco
         }
         profile_bound_words(limit, bound);
         const enum quantity_kind kind = limit->row->kind;
-        const bool speed = kind != QUANTITY_RATIO && kind != QUANTITY_BYTES;
         const double more = 100 * (firing.factor - 1);
         /* From a peak every machine is far. */
         const bool known = n > 0 || isfinite(limit->healthy), wide = known && round(more) > 20;
 
         binding += limit->binding;
-        speeds += limit->binding && speed;
         if (!firing.fires) {
             command_complain(command, "%.120s:%d: %s %s: %s", path, limit->line, limit->metric,
                              bound, firing.why);
@@ -79,7 +77,7 @@ static int check_profile(const char *command, const char *name, char *const reco
             printf("%s: would fail if %s %s\n", width[wide], by, than[known + (n > 0)]);
         }
     }
-    if (status == 0 && binding > 0 && speeds == 0)
+    if (status == 0 && binding > 0 && !profile_judges_speed(profile))
         command_say(stderr, 2, "%s: NOTE: no limit on speed binds: slow machines pass", command);
     validate_close(&report);
     profile_free(profile);

@@ -62,12 +62,15 @@ void validate_summary_words(const struct validate *validate, char text[VALIDATE_
         changed = changed || validate->report->file[f].run.git_dirty;
     snprintf(text, VALIDATE_TEXT,
              "%s by profile %.*s%s: of its binding limits %zu PASS, %zu FAIL, %zu OPEN, %zu "
-             "UNMEASURED, %zu INVALID%s%s%s",
+             "UNMEASURED, %zu INVALID%s%s%s%s",
              validate_machine_words[validate->machine], NAME_SHOWN, validate->profile->name,
              is_long ? "..." : "", count[VALIDATE_PASS], count[VALIDATE_FAIL], count[VALIDATE_OPEN],
              count[VALIDATE_UNMEASURED], count[VALIDATE_INVALID], cases ? "; conformance " : "",
              cases ? validate_verdict_words[cases->verdict] : "",
-             changed ? "; of a changed tree, by --allow-dirty" : "");
+             changed ? "; of a changed tree, by --allow-dirty" : "",
+             validate->machine != VALIDATE_ACCEPTED || profile_judges_speed(validate->profile)
+                 ? ""
+                 : "; no limit on speed binds: a slow machine passes");
 }
 
 const struct record_slot *validate_slot(const struct validate_judged *judged)

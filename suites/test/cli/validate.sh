@@ -64,6 +64,14 @@ prints 'FAIL device_spread of tutorial dp virt:3, 30 rows, device 1: at most 1.0
 prints 'likely cause: one device is slower than the others'
 expect_count 1 '^FAIL' out
 
+# Devices that are slow alike keep every ratio, and the verdict says that it does not know them.
+limit device_spread 'max: 9 x' 'workload: tutorial, mode: dp, devices: 3, batch: 30' binding \
+    'statistic: floor' | profile ratio.yaml
+validate 0 ratio.yaml one-slow.jsonl
+prints 'ACCEPTED by profile ratio.yaml: .*; no limit on speed binds: a slow machine passes'
+validate 0 good.yaml old.jsonl
+! grep -q 'no limit on speed' out || fail 'a limit on a time is a limit on speed'
+
 # The same for programs.
 expect_status 1 "$lockstep" validate --profile spread.yaml --format json one-slow.jsonl
 prints '"schema": *"lockstep/verdict/1\.0"'
