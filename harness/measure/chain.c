@@ -163,14 +163,15 @@ int chain_check(struct chain *chain, int k, struct dp_error *err)
 
     if (status == 0 && (slot = marks_differ(&chain->marks, &marks, &set->marks)))
         return dp_fail(err, DP_EFAULT,
-                       "in a chain of %zu steps %s had a result that it had not step by step",
+                       "a chain of %zu steps gave other results than the steps one by one, first "
+                       "seen on %s: 'lockstep soak' names the device that caused it",
                        chain->length, dp_slot_name(slot));
     if (status || (status = session_read(chain->session, err)))
         return status;
     if (session_digest(chain->session) == set->digest)
         return 0;
     return dp_fail(err, DP_EFAULT,
-                   "behind a chain of %zu steps: digest %016" PRIx64
+                   "after a chain of %zu steps: digest %016" PRIx64
                    ", step by step it was %016" PRIx64,
                    chain->length, session_digest(chain->session), set->digest);
 }

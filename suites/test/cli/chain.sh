@@ -32,8 +32,8 @@ batch=64
 # flipped, lost, repeated or stuck in a timed chain is found, and on which device. With several
 # devices a sum may round a flipped bit away, and bits that are stuck, and then no result is wrong:
 # with this seed it does not. With one rank every flip is in a result.
-seen='sample [5-8], set [01]: \(in a chain of 8 steps virt:[01] had a result that it had not'
-seen="$seen step by step\\|behind a chain of 8 steps: digest\\)"
+seen='sample [5-8], set [01]: \(a chain of 8 steps gave other results than the steps'
+seen="$seen one by one, first seen on virt:[01]\\|after a chain of 8 steps: digest\\)"
 
 # planted MODE FAULT DEVICES
 planted() {
@@ -54,7 +54,7 @@ done
 # A fault in the chain step by step is found, too: the timed chain does not have it.
 sweep 1 learned.jsonl --devices virt:1+fault:flip@12/0 --counts 1 --mode ddp \
     --workload mlp:64,64,64 --chain 8 --steps 32:32
-expect_count 1 '"status":"failed",.*"reason":"sample 6, set 0: in a chain' learned.jsonl
+expect_count 1 '"status":"failed",.*"reason":"sample 6, set 0: a chain' learned.jsonl
 
 refuse 'outside 0 to 1000' "$lockstep" sweep $short --chain 1001
 refuse 'chain is of --mode' "$lockstep" sweep --collective allreduce --chain 4 --devices virt:2
