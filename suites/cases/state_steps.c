@@ -3,6 +3,8 @@
 #include "ddp.h"
 #include "golden.h"
 
+#include <string.h>
+
 /* ---- GRAD-19: the learning rate -------------------------------------------------------------- */
 
 /* The rates of the steps of a run. The momenta have few bits, so parameters are exact, and so are
