@@ -92,9 +92,9 @@ TABLE = {
     # Seen with PyTorch 2.15.
     "DDP": Layer("pytorch_variants.py", "DDP", ("torch",), "import torch.distributed.optim", WRAPPED_PASS, TWO_BACKWARDS),
     # Seen with PyTorch 2.15. A gradient of more than 8 significant bits is rounded: that of DDP-05.range is a power of
-    # two.
+    # two. Old releases of the hook need NCCL.
     "Bf16Hook": Layer(
-        "pytorch_variants.py", "Bf16Hook", ("torch",), "import torch.distributed.optim",
+        "pytorch_variants.py", "Bf16Hook", ("torch",), "from torch.distributed.fsdp import fully_shard",
         "DDP-02.equal DDP-02.unequal DDP-02.no_rows DDP-05.range DDP-08.sent DDP-27.own SHAPE-05.buffers",
         {**TWO_BACKWARDS, "DDP-01.known": "element 0 is 76 (0x42980000), must be 75.75",
          "DDP-16.known": "element 0 is 836 (0x44510000), must be 833.25",
