@@ -8,10 +8,12 @@
 #include <sys/wait.h>
 
 /* Counts complaints. Progress is none, nor is a table, which is indented by two blanks and goes on
- * with more than four. The reason of a cell, indented by four, is one. */
+ * with more than four. The reason of a cell, indented by four, is one. The answer follows
+ * the table of a sweep, and goes on until the program complains. */
 static int complaints(const char *text, const char **first)
 {
     int n = 0;
+    bool table = false, answer = false;
 
     for (const char *line = text; *line != '\0';) {
         const char *end = strchr(line, '\n');
@@ -19,8 +21,10 @@ static int complaints(const char *text, const char **first)
         const bool reason = strncmp(line, "    ", 4) == 0 && line[4] != ' ';
         const bool progress = strchr("[ \n\r", *line) != NULL && !reason;
 
-        if (!progress && strncmp(line, "epoch ", 6) != 0 && strncmp(line, "figure/", 7) != 0 &&
-            n++ == 0)
+        answer = strncmp(line, "lockstep", 8) != 0 && (answer || (table && *line == '\n'));
+        table = progress && strncmp(line, "  ", 2) == 0;
+        if (!progress && !answer && strncmp(line, "epoch ", 6) != 0 &&
+            strncmp(line, "figure/", 7) != 0 && n++ == 0)
             *first = line;
         line = !end ? line + strlen(line) : end + 1;
     }
