@@ -100,7 +100,11 @@ enum impl_capability {
     IMPL_CAP_ADAMW = 1 << 22,        /* "adamw": steps of AdamW, and steps that clip */
     IMPL_CAP_JOIN = 1 << 23,         /* "join": impl_forward.active. An adapter that is older than
                                         this bit does not set it, and is not asked to join */
-    IMPL_CAP_STRIDES = 1 << 24 /* "strides": `linear` layers of ranks with "by_columns": true */
+    IMPL_CAP_STRIDES = 1 << 24, /* "strides": `linear` layers of ranks with "by_columns": true */
+    IMPL_CAP_DOUBLE = 1 << 25,  /* "double": layers of ranks with "double": true, of float64 */
+    IMPL_CAP_HALF = 1 << 26,    /* "half": layers of ranks with "half": true, of float16 */
+    IMPL_CAP_SCALARS = 1 << 27, /* "scalars": `grad` layers of ranks with "scalar": true */
+    IMPL_CAP_CALLS = 1 << 28    /* "calls": ranks are called as a model says (LAYERS.md) */
 };
 
 /* Where the rules allow a choice, an implementation declares what it does, and the cases test the

@@ -19,7 +19,7 @@
 #include "load.h"
 
 #define RUNNER_TEXT         1024 /* a reason, a path, the name of an implementation */
-#define RUNNER_CAPABILITIES 25   /* bits of enum impl_capability */
+#define RUNNER_CAPABILITIES 29   /* bits of enum impl_capability */
 
 /* ---- options ------------------------------------------------------------------------------- */
 

@@ -24,8 +24,10 @@ struct ddp_call {
     const struct impl_array *g[DDP_RANKS][IMPL_MAX_IO];  /* of the outputs; all NULL: ones */
     const bool *active;                                  /* NULL, or by rank */
     bool no_sync;
-    bool infer, eval; /* without grad mode, without training mode */
-    size_t room;      /* floats of each output and each input gradient; 0: enough for small ones */
+    bool infer, eval;              /* without grad mode, without training mode */
+    const struct impl_array *args; /* n_args, the same for all ranks */
+    int n_args;
+    size_t room; /* floats of each output and each input gradient; 0: enough for small ones */
     struct impl_trace *forward, *backward; /* NULL, or out */
     const struct impl_array *out[DDP_RANKS][IMPL_MAX_IO], *grad_in[DDP_RANKS][IMPL_MAX_IO];
 };

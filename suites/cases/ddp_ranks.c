@@ -42,6 +42,8 @@ int ddp_try_forward(struct check *c, struct impl_model *model, struct ddp_call *
     struct impl_array *out = check_output(c, call->ranks * IMPL_MAX_IO, room_of(call));
     struct impl_forward op = {.in = in_a_row(c, call, call->n_in, call->in),
                               .n_in = call->n_in,
+                              .args = call->args,
+                              .n_args = call->n_args,
                               .out = out,
                               .grad = !call->infer,
                               .train = !call->eval,

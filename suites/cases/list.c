@@ -32,7 +32,7 @@ extern const struct check_table error_table, error_shape_table, error_state_tabl
 extern const struct check_table ddp_training_table, ddp_models_table, state_steps_ddp_table,
     ddp_loss_table, values_gradient_ddp_table, ddp_unlike_table, ddp_buffers_table, ddp_join_table,
     state_kept_ddp_table, ddp_table, ddp_buckets_table, ddp_sync_table, ddp_unused_table,
-    failure_ranks_table;
+    ddp_types_table, ddp_calls_table, failure_ranks_table;
 extern const struct check_table coalesce_counts_table, coalesce_table, values_kept_coalesce_table;
 extern const struct check_table determinism_table, ddp_training_determinism_table;
 extern const struct check_table cost_table, ddp_buckets_cost_table;
@@ -75,10 +75,10 @@ static const struct check_table *const argument[] = {&argument_table, &state_kep
 static const struct check_table *const error[] = {&error_table, &error_shape_table,
                                                   &error_state_table};
 static const struct check_table *const ddp[] = {
-    &ddp_training_table,        &ddp_models_table,   &state_steps_ddp_table, &ddp_loss_table,
-    &values_gradient_ddp_table, &ddp_unlike_table,   &ddp_buffers_table,     &ddp_join_table,
-    &state_kept_ddp_table,      &ddp_table,          &ddp_buckets_table,     &ddp_sync_table,
-    &ddp_unused_table,          &failure_ranks_table};
+    &ddp_training_table,        &ddp_models_table, &state_steps_ddp_table, &ddp_loss_table,
+    &values_gradient_ddp_table, &ddp_unlike_table, &ddp_buffers_table,     &ddp_join_table,
+    &state_kept_ddp_table,      &ddp_table,        &ddp_buckets_table,     &ddp_sync_table,
+    &ddp_unused_table,          &ddp_types_table,  &ddp_calls_table,       &failure_ranks_table};
 static const struct check_table *const coalesce[] = {&coalesce_counts_table, &coalesce_table,
                                                      &values_kept_coalesce_table};
 static const struct check_table *const determinism[] = {&determinism_table,
@@ -191,7 +191,7 @@ const struct check_area *const check_areas[] = {
     &(const struct check_area){"STRUCT", 13, LIST(structure), LIST(no_structure)},
     &(const struct check_area){"NONT", 7, LIST(argument), LIST(no_argument)},
     &(const struct check_area){"ERR", 10, LIST(error), LIST(no_error)},
-    &(const struct check_area){"DDP", 32, LIST(ddp), LIST(no_ddp)},
+    &(const struct check_area){"DDP", 36, LIST(ddp), LIST(no_ddp)},
     &(const struct check_area){"COAL", 13, LIST(coalesce), LIST(no_coalesce)},
     &(const struct check_area){"DET", 7, LIST(determinism), LIST(no_determinism)},
     &(const struct check_area){"COST", 7, LIST(cost), LIST(no_cost)},

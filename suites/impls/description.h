@@ -65,6 +65,7 @@ struct layer_param {
     float *initial; /* NULL: zeros */
     bool frozen, buffer;
     bool by_columns; /* its elements lie in memory column by column */
+    bool half;       /* of float16; its arrays are float32 */
 };
 
 struct layer {
@@ -88,6 +89,7 @@ struct layer {
     size_t in, out;      /* linear; embedding, constant, positions: rows, columns */
     bool with_bias;      /* affine, linear */
     bool by_columns;     /* linear */
+    bool half, scalar;   /* grad; half: counter, too */
     float factor;        /* multiply; branch: above */
     float momentum, eps; /* batch_norm; layer_norm: eps */
     size_t heads;        /* attention */
@@ -95,7 +97,10 @@ struct layer {
     int index;           /* argument */
     int target;          /* to */
 
-    bool find_unused; /* of the model: its ranks search for unused parameters */
+    /* Of the model: its ranks search for unused parameters; how many values are handed over by
+     * name; no_sync is entered once more, and left. */
+    bool find_unused, inner_no_sync;
+    int keywords;
 
     /* Numbers by replica; the last one holds for all further replicas: take, widen, grad, sleep
      * (forward). The backward_ms of sleep are in second. scalar_at, fail, sequence: the replicas

@@ -39,7 +39,7 @@ static const struct kind {
     [LAYER_BRANCH] = {"branch", {{"above", FLOAT, AT(factor)}}},
     [LAYER_CONSTANT] = {"constant", {{"rows", NEEDED, AT(in)}, {"columns", NEEDED, AT(out)}}},
     [LAYER_EMBEDDING] = {"embedding", {{"rows", NEEDED, AT(in)}, {"columns", NEEDED, AT(out)}}},
-    [LAYER_COUNTER] = {.word = "counter"},
+    [LAYER_COUNTER] = {"counter", {{"half", BOOL, AT(half)}}},
     [LAYER_BORROW] = {"borrow", {{"of", ELSEWHERE, 0}}},
     [LAYER_BATCH_NORM] = {"batch_norm",
                           {{"features", SIZE, AT(in)},
@@ -48,7 +48,8 @@ static const struct kind {
     [LAYER_POSITIONS] = {"positions", {{"rows", NEEDED, AT(in)}, {"columns", NEEDED, AT(out)}}},
     [LAYER_LAYER_NORM] = {"layer_norm", {{"features", SIZE, AT(in)}, {"eps", FLOAT, AT(eps)}}},
     [LAYER_OUTPUT] = {"output", {{"of", ELSEWHERE, 0}}},
-    [LAYER_GRAD] = {"grad", {{"values", NUMBERS, 0}}},
+    [LAYER_GRAD] =
+        {"grad", {{"values", NUMBERS, 0}, {"half", BOOL, AT(half)}, {"scalar", BOOL, AT(scalar)}}},
     [LAYER_RELU] = {.word = "relu"},
     [LAYER_IDENTITY] = {.word = "identity"},
     [LAYER_MULTIPLY] = {"multiply", {{"factor", FLOAT, AT(factor)}}},

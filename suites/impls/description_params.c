@@ -78,8 +78,10 @@ int read_params(const struct reader *r, const json_t *object, struct layer *laye
             params_add(layer, "bias", 1, layer->out, 1);
         break;
     case LAYER_TIED:
-    case LAYER_GRAD:
         params_add(layer, "weight", 1, 1, 1);
+        break;
+    case LAYER_GRAD:
+        params_add(layer, "weight", !layer->scalar, 1, 1)->half = layer->half;
         break;
     case LAYER_UNUSED:
         params_add(layer, "weight", 1, layer->in, 1);
@@ -99,6 +101,7 @@ int read_params(const struct reader *r, const json_t *object, struct layer *laye
         break;
     case LAYER_COUNTER:
         params_add(layer, "count", 1, 1, 1)->buffer = true;
+        layer->param[0].half = layer->half;
         break;
     case LAYER_BATCH_NORM:
         params_add(layer, "weight", 1, layer->in, 1);

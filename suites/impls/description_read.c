@@ -198,6 +198,10 @@ static int read_model(const struct reader *r, json_t *object, struct layer *mode
     if (status == 0)
         status = read_bool(r, object, "find_unused", &model->find_unused);
     if (status == 0)
+        status = read_bool(r, object, "inner_no_sync", &model->inner_no_sync);
+    if (status == 0)
+        status = read_int(r, object, "keywords", &model->keywords);
+    if (status == 0)
         status = read_children(r, object, model->device, 0, model);
     if (status == 0)
         status = resolve(r, model, model, object);

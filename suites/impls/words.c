@@ -4,10 +4,11 @@
 #include <string.h>
 
 static const char *const capability_words[IMPL_CAPABILITIES] = {
-    "split",       "scatter",  "gather",     "broadcast",   "reduce",   "apply",   "buckets",
-    "sampler",     "parallel", "functional", "arguments",   "trace",    "traffic", "transfers",
-    "memory",      "ddp",      "batch_norm", "find_unused", "launches", "overlap", "unlike_ranks",
-    "transformer", "adamw",    "join",       "strides"};
+    "split",    "scatter",   "gather",       "broadcast",   "reduce",     "apply",
+    "buckets",  "sampler",   "parallel",     "functional",  "arguments",  "trace",
+    "traffic",  "transfers", "memory",       "ddp",         "batch_norm", "find_unused",
+    "launches", "overlap",   "unlike_ranks", "transformer", "adamw",      "join",
+    "strides",  "double",    "half",         "scalars",     "calls"};
 
 static const struct {
     const char *word;

@@ -5,7 +5,7 @@
 
 #include "impl.h"
 
-#define IMPL_CAPABILITIES 25 /* bits of enum impl_capability */
+#define IMPL_CAPABILITIES 29 /* bits of enum impl_capability */
 #define IMPL_MAX_CHOICES  3
 
 /* The word of a single bit; "unknown" for anything else. The bit of a word; 0: no such word. */

@@ -595,6 +595,22 @@ BUG(BUG_DDP_COPY_REDUCED, "S49-ddp-copy-reduced", "SHAPE-07",
 BUG(BUG_DDP_COPY_SENT, "S50-ddp-copy-sent", "SHAPE-07", "so is its parameter sent: nothing comes")
 BUG(BUG_DDP_COLUMNS_BACK, "S51-ddp-columns-back", "SHAPE-07",
     "it is written back from a bucket row by row")
+BUG(BUG_DDP_SCALAR_LOCAL, "S52-ddp-scalar-local", "DDP-33",
+    "a gradient without dimensions is not reduced")
+BUG(BUG_DDP_SCALAR_UNSENT, "S53-ddp-scalar-unsent", "DDP-33",
+    "a parameter without dimensions is not sent")
+BUG(BUG_DDP_HALF_ADDED, "S54-ddp-half-added", "DDP-33",
+    "gradients of float16 are added before they are divided")
+BUG(BUG_DDP_HALF_BUFFER, "S55-ddp-half-buffer", "DDP-33", "a buffer of float16 is not sent")
+BUG(BUG_DDP_NAMES_LOST, "S56-ddp-names-lost", "DDP-34", "arguments that have names are lost")
+BUG(BUG_DDP_NAMES_TURNED, "S57-ddp-names-turned", "DDP-34",
+    "values that have names are handed on by position, as they come")
+BUG(BUG_DDP_TRAINS, "S58-ddp-trains", "DDP-34", "ranks are in training mode, always")
+BUG(BUG_DDP_INNER, "S59-ddp-inner", "DDP-35", "the end of an inner no_sync ends the outer one")
+BUG(BUG_DDP_MODE_SHARED, "S60-ddp-mode-shared", "DDP-36",
+    "the models of a session share the mode of no_sync")
+BUG(BUG_DDP_DROPPED, "S61-ddp-dropped", "DDP-09",
+    "a backward is not reduced if a forward before it had none")
 BUG(BUG_RATE_RANKS, "X307-rate-ranks", "GRAD-19",
     "ranks but the first keep the learning rate of their first step")
 BUG(BUG_MOMENTUM_HALF, "X308-momentum-half", "GRAD-19", "every momentum above 0 counts as 0.5")

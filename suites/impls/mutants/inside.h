@@ -104,6 +104,7 @@ struct impl_session {
     struct tape *lost; /* BUG_LEAK */
     unsigned forwards;
     bool stuck_no_grad, stuck_error; /* for bugs of the error path */
+    bool no_sync;                    /* BUG_DDP_MODE_SHARED: of the last forward of ranks */
     struct memo cut;                 /* for bugs: the input of scatter */
     struct spare spare;
     struct crumb *crumbs;

@@ -50,6 +50,10 @@ static bool spared(const struct ranks *ranks, const struct param *param, bool bu
         return true;
     if (param->of->by_columns && bug(s, BUG_DDP_COPY_SENT))
         return true;
+    if (param->of->ndim == 0 && bug(s, BUG_DDP_SCALAR_UNSENT))
+        return true;
+    if (buffers_only && param->of->half && bug(s, BUG_DDP_HALF_BUFFER))
+        return true;
     return ranks->joining && !buffers_only && param->of->buffer && bug(s, BUG_DDP_JOIN_PARAMETERS);
 }
 
@@ -256,18 +260,36 @@ static bool sends_buffers(const struct ranks *ranks)
     return ranks->send || bug(ranks->session, BUG_DDP_BUFFERS_ALWAYS);
 }
 
+/* Changes how the values of one rank, of which the last `keywords` have names, are handed on, if a
+ * bug does so. */
+static void hand_on(const struct ranks *ranks, struct impl_forward *own, struct impl_array turned[])
+{
+    const int named = ranks->rank[0].model->root->keywords;
+
+    if (named > 0 && bug(ranks->session, BUG_DDP_NAMES_LOST))
+        own->n_args = 0;
+    if (named == 3 && own->n_in == 2 && bug(ranks->session, BUG_DDP_NAMES_TURNED)) {
+        turned[0] = own->in[1];
+        turned[1] = own->in[0];
+        own->in = turned;
+    }
+}
+
 static int forward_all(struct ranks *ranks, struct impl_forward *op, struct impl_error *err)
 {
     int status = 0;
 
     for (int r = 0; status == 0 && r < ranks->n; ++r) {
         struct impl_forward own = *op;
+        struct impl_array turned[2];
 
         own.in = op->in + (ptrdiff_t)r * op->n_in;
         own.out = op->out + (ptrdiff_t)r * IMPL_MAX_IO;
         own.trace = NULL;
+        own.train = op->train || bug(ranks->session, BUG_DDP_TRAINS);
         if (!ranks->rank[r].active)
             continue;
+        hand_on(ranks, &own, turned);
         status = op_forward(ranks->rank[r].model, &own, err);
         op->n_out = own.n_out;
         if (status == 0 && bug(ranks->session, BUG_DDP_OUTPUT_OF) && r > 0 && own.n_out > 1)
@@ -336,6 +358,7 @@ int team_forward(struct ranks *ranks, struct impl_forward *op, struct impl_error
     if (op->trace)
         trace_sends(ranks, from, all, op->trace);
     ranks->send = op->grad && !op->no_sync;
+    ranks->session->no_sync = op->no_sync;
     status = forward_all(ranks, op, err);
     if (status != 0) {
         ranks->quiet = ranks->quiet || (op->no_sync && bug(ranks->session, BUG_RANK_QUIET));
@@ -348,6 +371,10 @@ int team_forward(struct ranks *ranks, struct impl_forward *op, struct impl_error
         return 0;
     ranks->call[place].sync =
         !op->no_sync && (op->train || !bug(ranks->session, BUG_DDP_EVAL_SYNC));
+    if (ranks->rank[0].model->root->inner_no_sync && bug(ranks->session, BUG_DDP_INNER))
+        ranks->call[place].sync = true;
+    if (place > 0 && bug(ranks->session, BUG_DDP_DROPPED))
+        ranks->call[place].sync = false;
     for (int r = 0; r < ranks->n; ++r)
         ranks->call[place].active[r] = ranks->rank[r].active;
     for (int i = 0; bug(ranks->session, BUG_RANKS_WAIT) && i < place; ++i)
@@ -422,6 +449,8 @@ int team_backward(struct ranks *ranks, struct impl_backward *op, struct impl_err
     if (op->n_in % ranks->n != 0)
         return impl_fail(err, IMPL_ESHAPE, "%d inputs of %d ranks", op->n_in, ranks->n);
     sync = ranks->call[--ranks->n_calls].sync && !rank_unsent(ranks);
+    if (bug(ranks->session, BUG_DDP_MODE_SHARED))
+        sync = !ranks->session->no_sync;
     ranks->n_team = ranks->empty = 0;
     for (int r = 0; r < ranks->n; ++r)
         if (ranks->call[ranks->n_calls].active[r]) {

@@ -259,6 +259,8 @@ static bool is_written(const struct ranks *ranks, const struct rank *rank, int t
         return false;
     if (ranks->rank[0].model->param[ranks->param[t]].of->by_columns && bug(s, BUG_DDP_COPY_REDUCED))
         return false;
+    if (ranks->rank[0].model->param[ranks->param[t]].of->ndim == 0 && bug(s, BUG_DDP_SCALAR_LOCAL))
+        return false;
     return users(ranks, t) > 0 || bug(s, BUG_DDP_UNUSED_ZERO);
 }
 
@@ -280,6 +282,16 @@ static void change_sums(const struct ranks *ranks, int bucket, size_t n, float s
         swap_halves(sums, bytes / 8 * 8);
     if (ranks->n_buckets > 1 && bucket == ranks->n_buckets - 1 && n > 1 && bug(s, BUG_BUCKET_LATE))
         memmove(sums, sums + 1, bytes - sizeof *sums);
+}
+
+/* Returns a mean of float16 values, as it is if they are added before they are divided. */
+static float half_sum(const struct ranks *ranks, int t, float mean)
+{
+    const bool half = ranks->rank[0].model->param[ranks->param[t]].of->half;
+
+    if (half && (float)ranks->n_team * mean > 65504 && bug(ranks->session, BUG_DDP_HALF_ADDED))
+        return INFINITY;
+    return mean;
 }
 
 static void deliver(struct ranks *ranks, const struct rank *rank, int k, float sums[], size_t n)
@@ -315,7 +327,7 @@ static void deliver(struct ranks *ranks, const struct rank *rank, int k, float s
 
             for (size_t e = 0; e < count; ++e)
                 to[bug(s, BUG_DDP_COLUMNS_BACK) ? e : place_of(ranks, t, e)] =
-                    factor * sums[at + e];
+                    half_sum(ranks, t, factor * sums[at + e]);
         }
         at += written || !bug(ranks->session, BUG_DDP_UNUSED_SHIFTS) ? count : 0;
     }

@@ -192,7 +192,8 @@ int op_open(const struct impl_config *config, struct impl_about *about,
                           IMPL_CAP_TRACE | IMPL_CAP_TRAFFIC | IMPL_CAP_TRANSFERS | IMPL_CAP_MEMORY |
                           IMPL_CAP_DDP | IMPL_CAP_BATCH_NORM | IMPL_CAP_FIND_UNUSED |
                           IMPL_CAP_LAUNCHES | IMPL_CAP_OVERLAP | IMPL_CAP_UNLIKE_RANKS |
-                          IMPL_CAP_TRANSFORMER | IMPL_CAP_ADAMW | IMPL_CAP_JOIN | IMPL_CAP_STRIDES;
+                          IMPL_CAP_TRANSFORMER | IMPL_CAP_ADAMW | IMPL_CAP_JOIN | IMPL_CAP_STRIDES |
+                          IMPL_CAP_HALF | IMPL_CAP_SCALARS | IMPL_CAP_CALLS;
     memcpy(about->dialect, s->dialect, sizeof about->dialect);
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; ++i)
         if (bug(s, lies[i].bug)) {

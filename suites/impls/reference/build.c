@@ -196,6 +196,8 @@ static int build_kind(struct builder *b, const struct layer *layer, struct dp_mo
 {
     struct dp_group *group = b->world->group;
 
+    if (layer->by_columns || layer->half || layer->scalar)
+        return dp_fail(b->err, DP_ENOTSUP, "the reference has no strides, types or scalars");
     switch (layer->kind) {
     case LAYER_SEQUENCE:
     case LAYER_FIRST:
@@ -205,8 +207,6 @@ static int build_kind(struct builder *b, const struct layer *layer, struct dp_mo
     case LAYER_AGAIN:
         return build_again(b, layer, module);
     case LAYER_LINEAR:
-        if (layer->by_columns)
-            return dp_fail(b->err, DP_ENOTSUP, "the reference has no strides");
         return dp_linear(group, layer->in, layer->out, layer->with_bias, module, b->err);
     case LAYER_BATCH_NORM:
         return dp_batch_norm(group, layer->in, (double)layer->eps, (double)layer->momentum, module,

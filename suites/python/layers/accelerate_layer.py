@@ -11,8 +11,8 @@ class Accelerate:
         self.accelerator = Accelerator(cpu=True, kwargs_handlers=[search])
         self.model, self.optimizer = self.accelerator.prepare(model, torch.optim.SGD(model.parameters(), lr=1.0))
 
-    def __call__(self, *inputs: Any) -> Any:
-        return self.model(*inputs)
+    def __call__(self, *inputs: Any, **named: Any) -> Any:
+        return self.model(*inputs, **named)
 
     def backward(self, outputs: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor]) -> None:
         self.accelerator.backward(sum((o * g).sum() for o, g in zip(outputs, gradients)))

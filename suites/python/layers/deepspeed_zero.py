@@ -19,8 +19,8 @@ class Zero2:
             model=model, optimizer=torch.optim.SGD(model.parameters(), lr=1.0), config=config)
         self.zero_grad = self.optimizer.zero_grad
 
-    def __call__(self, *inputs: Any) -> Any:
-        return self.engine(*inputs)
+    def __call__(self, *inputs: Any, **named: Any) -> Any:
+        return self.engine(*inputs, **named)
 
     def backward(self, outputs: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor]) -> None:
         self.engine.backward(sum((o * g).sum() for o, g in zip(outputs, gradients)))

@@ -13,8 +13,8 @@ class FabricDDP:
         self.fabric.launch()
         self.model, self.optimizer = self.fabric.setup(model, torch.optim.SGD(model.parameters(), lr=1.0))
 
-    def __call__(self, *inputs: Any) -> Any:
-        return self.model(*inputs)
+    def __call__(self, *inputs: Any, **named: Any) -> Any:
+        return self.model(*inputs, **named)
 
     def backward(self, outputs: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor]) -> None:
         self.fabric.backward(sum((o * g).sum() for o, g in zip(outputs, gradients)))

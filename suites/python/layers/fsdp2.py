@@ -11,8 +11,8 @@ class FSDP2:
     def __init__(self, model: nn.Module, rank: int, world: int) -> None:
         self.model: Any = fully_shard(model, mesh=init_device_mesh("cpu", (world,)))
 
-    def __call__(self, *inputs: Any) -> Any:
-        return self.model(*inputs)
+    def __call__(self, *inputs: Any, **named: Any) -> Any:
+        return self.model(*inputs, **named)
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:

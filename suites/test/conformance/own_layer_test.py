@@ -63,6 +63,18 @@ class Local(torch.nn.Module):
     def forward(self, *inputs):
         return self.module(*inputs)
 
+class ByForward(Local):
+    def forward(self, *inputs):
+        return self.module.forward(*inputs)
+
+class Hidden(Local):
+    def __init__(self, module):
+        torch.nn.Module.__init__(self)
+        self.module = [module]
+
+    def forward(self, *inputs):
+        return self.module[0](*inputs)
+
 class Every:
     """Has every method, and does each otherwise than PyTorch."""
     def __init__(self, model, rank, world):
@@ -272,6 +284,18 @@ class Whole(unittest.TestCase):
                 model.forward([1.0], None if "active" in fields else [3.0], **fields)
             self.assertEqual(caught.exception.error["status"], "notsup")
             self.assertIn(f"own_layer.Local has no {word}", caught.exception.error["text"])
+
+    def test_a_module_is_what_its_user_sees(self) -> None:
+        """Its hooks run, and the optimizer gets the parameters of the layer."""
+        with self.assertRaises(Refused) as caught:
+            self.driver("own_layer:ByForward").model(WEIGHT, ranks=2).forward([1.0], [3.0])
+        self.assertIn("the hooks of the module did not run", caught.exception.error["text"])
+        for name, after in (("Local", [[1.5], [0.5]]), ("Hidden", [[2.0], [2.0]])):
+            model = self.driver(f"own_layer:{name}").model(WEIGHT, ranks=2)
+            model.forward([1.0], [3.0])
+            model.backward()
+            model.step(0.5, 0.0)
+            self.assertEqual(model.every("value", 0), after)
 
     def test_every_method_is_used(self) -> None:
         driver = self.driver(str(self.here / "own_layer.py:Every"))

@@ -8,7 +8,7 @@ This program reads requests and writes answers, so `lockstep check` runs it:
 NAME is a class in the place of DistributedDataParallel, NAME(module, find_unused_parameters=..), or a class or
 function NAME(model, rank, world). The result has any of these; what it lacks PyTorch does for the model:
 
-    __call__(*inputs)               the forward
+    __call__(*inputs, **named)      the forward
     backward(outputs, gradients)    in the place of torch.autograd.backward
     grad(name, parameter)           the whole gradient, or None; all ranks ask at once
     value(name, parameter)          the whole value; all ranks ask at once

@@ -6,7 +6,7 @@ GPU DataParallel is transparent; that is PyTorch's doing, not this file's.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Iterable
 
 import torch
 
@@ -56,7 +56,9 @@ class Block(Sequence):
     ids: tuple[int, ...] = ()
     dim = 0
     recorded = True
-    find_unused = False
+    find_unused = inner_no_sync = False
+    keywords = 0
+    returns = "tuple"
 
     def __init__(self, layers: list[torch.nn.Module], log: Log):
         super().__init__(layers)
@@ -70,16 +72,36 @@ class Block(Sequence):
             return self.ids.index(torch.cuda.current_device())
         return here.replica
 
-    def forward(self, *values: Any) -> Tensors:
+    def forward(self, *values: Any, nothing: Any = 0, **named: Any) -> Any:
+        if named and nothing is not None:
+            raise Refusal("inval", "the layer was called with nothing=None, and the module was not")
+        values = (*values, *(named[name] for name in sorted(named)))
         arguments = values[-1] if values and isinstance(values[-1], list) else []
         tensors = values[:-1] if arguments else values
         outer, here.replica = here.replica, self.replica()
         try:
             if self.recorded:
                 self.log.add(self.device(tensors), self.rows(tensors), self.training)
-            return super().forward(tensors, arguments)
+            outputs = super().forward(tensors, arguments)
         finally:
             here.replica = outer
+        if self.returns == "tensor" and len(outputs) == 1:
+            return outputs[0]
+        return names_of(outputs) if self.returns == "dict" else outputs
+
+    def called(self, layer: Any, values: tuple[Any, ...]) -> Tensors:
+        """Calls the layer around this block with these values, the last ones by name, in reverse order. Returns its
+        outputs, which must come in what the block returned them in."""
+        at = len(values) - self.keywords
+        named = [*names_of(values).items()][at:]
+        outputs = layer(*values[:at], **dict(reversed(named)), **({"nothing": None} if named else {}))
+        if self.returns == "dict":
+            if not isinstance(outputs, dict) or [*outputs] != [*names_of(outputs)]:
+                raise Refusal("shape", f"the module returned a dict with the keys x0, x1, ..; the layer {kind_of(outputs)}")
+            return tuple(outputs.values())
+        if self.returns == "tensor" and not isinstance(outputs, torch.Tensor):
+            raise Refusal("shape", f"the module returned a tensor; the layer {kind_of(outputs)}")
+        return (outputs,) if isinstance(outputs, torch.Tensor) else tuple(outputs)
 
     def device(self, tensors: Tensors) -> int:
         """Where it runs: with its first input, or with the current device."""
@@ -93,6 +115,17 @@ class Block(Sequence):
         if first is None or not -first.dim() <= self.dim < first.dim():
             return 0
         return first.shape[self.dim]
+
+
+def names_of(values: Iterable[Any]) -> dict[str, Any]:
+    """Gives each value the name by which a Block takes or returns it."""
+    return {f"x{i}": value for i, value in enumerate(values)}
+
+
+def kind_of(outputs: Any) -> str:
+    """Says what a layer returned."""
+    keys = f" with the keys {', '.join(map(str, outputs))}" if isinstance(outputs, dict) else ""
+    return f"a {type(outputs).__name__}{keys}"[:200]
 
 
 def values_of(tensors: Tensors, arguments: list[list[float]]) -> tuple[Any, ...]:
@@ -147,6 +180,9 @@ class Reader:
         spec = Spec({**fields, "kind": "model"}, device, self.devices)
         block = Block(self.layers(spec, 0), self.log)
         block.find_unused = spec.flag("find_unused", False)
+        block.inner_no_sync = spec.flag("inner_no_sync", False)
+        block.keywords = spec.integer("keywords", 0, 0)
+        block.returns = spec.text("returns", "tuple", ("tuple", "tensor", "dict"))
         spec.finish()
         for borrower in self.borrowers:
             lender = self.named.get(borrower.of)

@@ -22,6 +22,7 @@ class Layer(torch.nn.Module):
 
     kind = ""
     inputs = 1
+    dtype = torch.float
     run: Callable[..., torch.Tensor | Tensors]  # computes the outputs
 
     def __init__(self, spec: Spec):
@@ -33,7 +34,7 @@ class Layer(torch.nn.Module):
 
     def parameter(self, spec: Spec, name: str, *dims: int) -> torch.nn.Parameter:
         """Makes a parameter of its initial values."""
-        return torch.nn.Parameter(spec.values(name, dims), requires_grad=not spec.frozen(name))
+        return torch.nn.Parameter(spec.values(name, dims, self.dtype), requires_grad=not spec.frozen(name))
 
     def buffer(self, spec: Spec, name: str, *dims: int) -> torch.Tensor:
         """Registers a buffer."""
@@ -152,7 +153,7 @@ class Counter(Layer):
     count: torch.Tensor
 
     def read(self, spec: Spec) -> None:
-        self.register_buffer("count", spec.values("count", (1,)), persistent=False)
+        self.register_buffer("count", spec.values("count", (1,), spec.dtype()), persistent=False)
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
         if here.rank:

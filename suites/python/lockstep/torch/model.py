@@ -25,12 +25,18 @@ class Slot:
     key: str
     buffer: bool
     dims: list[int]
+    dtype: torch.dtype  # as it was read
 
     @property
     def tensor(self) -> torch.Tensor:
         """The present tensor, which `to` may replace."""
         tensor: torch.Tensor = getattr(self.owner, self.key)
         return tensor
+
+    def array(self, values: torch.Tensor | None) -> Array | None:
+        """Returns a value or gradient as an array: of a float16 tensor in float32, which holds each of its numbers."""
+        half = values is not None and values.dtype == self.dtype == torch.half
+        return array_of(values.float() if half and values is not None else values)
 
 
 @dataclass
@@ -101,7 +107,7 @@ def slots_of(module: torch.nn.Module) -> list[Slot]:
             for key, tensor in table.items():
                 if tensor is not None and id(tensor) not in seen:
                     seen.add(id(tensor))
-                    slots.append(Slot(f"{prefix}.{key}".lstrip("."), part, key, buffer, list(tensor.shape)))
+                    slots.append(Slot(f"{prefix}.{key}".lstrip("."), part, key, buffer, list(tensor.shape), tensor.dtype))
     return slots
 
 
@@ -130,7 +136,9 @@ class Model:
         """Describes parameter or buffer i: struct impl_param."""
         slot = self.slot(i)
         tensor = slot.tensor
-        return {"name": slot.name, "dtype": word_of(tensor), "dims": slot.dims, "device": number_of(tensor.device),
+        half = tensor.dtype == slot.dtype == torch.half
+        return {"name": slot.name, "dtype": word_of(tensor.float() if half else tensor), "dims": slot.dims,
+                "device": number_of(tensor.device),
                 "buffer": slot.buffer, "frozen": not slot.buffer and not tensor.requires_grad}
 
     def set(self, what: str, i: int, array: Array | None) -> None:
@@ -143,6 +151,8 @@ class Model:
             tensor.grad = None
             return
         values = tensor_of(array).to(tensor.device)
+        if slot.dtype == torch.half and values.dtype == torch.float:
+            values = values.half()
         if list(values.shape) != slot.dims or values.dtype != tensor.dtype:
             raise Refusal("shape", f"{slot.name} is {slot.dims}, the array {list(values.shape)}")
         if what == "grad":
@@ -157,8 +167,9 @@ class Model:
 
     def get(self, what: str, i: int) -> Array | None:
         """Returns a value or a gradient."""
-        tensor = self.slot(i).tensor
-        return array_of(tensor.grad if what == "grad" else tensor.detach())
+        slot = self.slot(i)
+        tensor = slot.tensor
+        return slot.array(tensor.grad if what == "grad" else tensor.detach())
 
     def to(self, device: int) -> None:
         """Moves all parameters and buffers."""
@@ -166,12 +177,12 @@ class Model:
 
     def zero_grad(self) -> None:
         """Sets all gradients to none."""
-        self.block.zero_grad(set_to_none=True)
+        self.module().zero_grad(set_to_none=True)
 
     def step(self, step: Step) -> None:
         """Clips, then steps the optimizer, which the first step made: its state lasts as long as
         the model."""
-        tensors = [slot.tensor for slot in self.slots if not slot.buffer]
+        tensors = [*self.module().parameters()]
         if not tensors:
             return
         if step.max_norm > 0:
@@ -188,12 +199,13 @@ class Model:
     def run(self, inputs: list[torch.Tensor], op: Forward) -> tuple[torch.Tensor, ...]:
         """Calls the module."""
         arguments = [tensor_of(array).tolist() for array in op.arguments]
-        self.block.train(op.train)
+        self.module().train(op.train)
         with torch.set_grad_enabled(op.grad):
-            outputs = self.runner(*values_of(tuple(inputs), arguments))
-        if isinstance(outputs, torch.Tensor):
-            return (outputs,)
-        return tuple(outputs)
+            return self.block.called(self.runner, values_of(tuple(inputs), arguments))
+
+    def module(self) -> torch.nn.Module:
+        """Returns the module that a user has, whose train(), zero_grad() and parameters() are called."""
+        return self.block
 
     def forward(self, op: Forward) -> Result:
         """Makes one forward; in grad mode it waits for its backward."""

@@ -127,7 +127,8 @@ class Grad(Layer):
 
     def read(self, spec: Spec) -> None:
         self.values = spec.numbers("values")
-        self.weight = self.parameter(spec, "weight", 1)
+        self.dtype = spec.dtype()
+        self.weight = self.parameter(spec, "weight", *(() if spec.flag("scalar", False) else (1,)))
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
         value = per_replica(self.values)

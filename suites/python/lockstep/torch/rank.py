@@ -24,7 +24,7 @@ from ..adapter import takes
 from ..arrays import Array
 from ..errors import HOST, Refusal, report_of
 from . import under_test
-from .arrays import array_of, device_of
+from .arrays import device_of
 from .model import Bucket, Forward, Model, Result, Slot, Step
 from .place import here
 from .under_test import Layer, Options
@@ -57,6 +57,8 @@ class RankModel(Model):
         self.place = device_of(dist.get_rank() if devices else HOST)
         search = options.find_unused_parameters or self.block.find_unused
         self.layer = layer
+        self.entered: list[bool] = []  # a function, and no method: a layer may copy the module
+        self.block.register_forward_pre_hook(lambda *_, entered=self.entered: entered.append(True))
         self.runner = self.wrapped = layer.build(self.block, dist.get_rank(), dist.get_world_size(), search)
         self.buckets: list[Bucket] = []
         if options.trace_buckets:
@@ -108,12 +110,16 @@ class RankModel(Model):
 
     def run(self, inputs: list[torch.Tensor], op: Forward) -> tuple[torch.Tensor, ...]:
         self.quiet.close()
-        if isinstance(self.wrapped, torch.nn.Module):
-            self.wrapped.train(op.train)
         with contextlib.ExitStack() as quiet:  # no_sync() sees what is raised in it, as in a `with` of a user
             if op.no_sync:
                 quiet.enter_context(self.needed("no_sync")())
+            if op.no_sync and self.block.inner_no_sync:
+                with self.needed("no_sync")():
+                    pass  # the outer one goes on
+            self.entered.clear()
             found = super().run([tensor.to(self.place) for tensor in inputs], op)
+            if not self.entered:
+                raise Refusal("fault", "the hooks of the module did not run: call the module, not its forward()")
             outputs = tuple(tensor.to("cpu") for tensor in found)
             if self.layer.wrap and op.grad:
                 self.quiet = quiet.pop_all()
@@ -130,6 +136,9 @@ class RankModel(Model):
             return result
         raise self.swallowed()
 
+    def module(self) -> torch.nn.Module:
+        return self.wrapped if isinstance(self.wrapped, torch.nn.Module) else self.block
+
     def swallowed(self) -> Refusal:
         """An exception that the user of the layer would never see."""
         return Refusal("fault", f"no_sync() of {under_test.name_of(self.layer.make)} swallows what is raised in it")
@@ -142,7 +151,7 @@ class RankModel(Model):
         slot, own = self.slot(i), self.own(what)
         if own is None or slot.buffer:
             return super().get(what, i)
-        return array_of(own(slot.name, slot.tensor))
+        return slot.array(own(slot.name, slot.tensor))
 
     def set_value(self, slot: Slot, values: torch.Tensor) -> None:
         own = self.own("set_value")

@@ -22,7 +22,8 @@ from .ranks import DistributedModel, Pool
 from .under_test import About, Options
 
 MAX_DEVICES = 64
-CLAIMED = ("ddp", "batch_norm", "trace", "arguments", "unlike_ranks", "transformer", "strides")  # of every layer
+CLAIMED = ("ddp", "batch_norm", "trace", "arguments", "unlike_ranks", "transformer", "strides", "double", "half", "scalars",
+           "calls")  # of every layer
 WITH_HOOK = ("launches", "overlap")  # a communication hook tells; not without being asked for
 ON_CUDA = ("parallel", "functional")
 

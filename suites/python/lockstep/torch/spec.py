@@ -102,15 +102,22 @@ class Spec:
             raise Refusal("nodev", f"field '{field}': no device {value}, {there(self.devices)}")
         return value
 
-    def values(self, name: str, dims: tuple[int, ...]) -> torch.Tensor:
+    def dtype(self) -> torch.dtype:
+        """The type of the parameters and buffers of a layer that can have others than float32."""
+        half, double = self.flag("half", False), self.flag("double", False)
+        if half and double:
+            raise bad("half", "absent, or 'double'")
+        return torch.half if half else torch.double if double else torch.float
+
+    def values(self, name: str, dims: tuple[int, ...], dtype: torch.dtype = torch.float) -> torch.Tensor:
         """The initial values of a parameter or buffer."""
         values = self.numbers(name)
         self.names.append(name)
         if name not in self.fields:
-            return torch.zeros(dims, device=device_of(self.device))
+            return torch.zeros(dims, device=device_of(self.device), dtype=dtype)
         if len(values) != math.prod(dims):
             raise bad(name, f"a list of {math.prod(dims)} numbers")
-        tensor = torch.tensor(values, dtype=torch.float32).reshape(dims)
+        tensor = torch.tensor(values, dtype=dtype).reshape(dims)
         return tensor.to(device_of(self.device))
 
     def frozen(self, name: str) -> bool:
