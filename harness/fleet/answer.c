@@ -84,6 +84,8 @@ char *fleet_answer(const struct fleet *fleet)
         if (fleet_passes(node))
             continue;
         *one = (struct reason){node, ranks[node->status], "no verdict"};
+        if (node->status == FLEET_MISSING && node->cause[0] != '\0')
+            text_add(one->words, REASON, ": %s", node->cause);
         if (node->worse > 0 && node->status != FLEET_REJECTED) {
             one->rank = ranks[FLEET_ACCEPTED];
             if (fleet->outlying > MANY)

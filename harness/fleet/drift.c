@@ -14,6 +14,8 @@ static const struct {
 } deciding[] = {{"profile", "its profile is not that of most nodes"},
                 {"profile_sha256", "its profile is another file than that of most nodes"},
                 {"limits", "its limits are not those of most nodes"},
+                {"measured_utc", "it was measured on another day than most nodes"},
+                {"steps", "it ran other steps than most nodes"},
                 {"devices", "its number of devices is not that of most nodes"},
                 {"conformance.required", "its cases are not those of most nodes"},
                 {"conformance.passed", "it passed other cases than most nodes"}};
@@ -21,7 +23,8 @@ static const struct {
 const struct fleet_basis fleet_basis[FLEET_BASIS] = {{"profile", "By profile"},
                                                      {"profile_sha256", ", SHA-256"},
                                                      {"judged_by.version", ", lockstep"},
-                                                     {"judged_by.commit", ", commit"}};
+                                                     {"judged_by.commit", ", commit"},
+                                                     {"steps", ". Steps of most nodes:"}};
 
 /* NULL: what differs decides nothing. */
 static const char *deciding_words(const char *what)
@@ -34,7 +37,7 @@ static const char *deciding_words(const char *what)
 
 static bool is_judged(const struct fleet_node *node)
 {
-    return node->status < FLEET_BROKEN;
+    return node->status < FLEET_BROKEN && node->n_facts > 0;
 }
 
 /* ---- all facts, in rows of what and value ------------------------------------------------- */
@@ -103,7 +106,7 @@ static void judge_subject(struct fleet *fleet, struct subject *subject)
 {
     const char *what = subject->claim[0].what, *words = deciding_words(what);
     /* Dates are in order. One that is more than a day from the middle is of a wrong clock, or of a
-     * verdict of another day, which passes for one of today. */
+     * verdict of another day, which would pass for one of today. */
     const bool dates = strcmp(what, "measured_utc") == 0;
     size_t end;
 

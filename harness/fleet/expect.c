@@ -125,26 +125,34 @@ int fleet_expect_text(const char *text, const char *path, struct fleet_names *na
     return status;
 }
 
-int fleet_expect(const char *path, struct fleet_names *names, struct text_error *why)
+char *fleet_read_text(const char *path, struct text_error *why)
 {
     FILE *file = fopen(path, "rb");
     char *text = file ? malloc(FILE_BYTES + 1) : NULL;
     const size_t bytes = text ? fread(text, 1, FILE_BYTES + 1, file) : 0;
-    int status;
+    int status = 0;
 
-    *names = (struct fleet_names){.name = NULL};
-    if (!text || ferror(file)) {
+    if (!text || ferror(file))
         status = text_fail(why, "cannot read '%.180s': %s", path, strerror(errno));
-    } else if (bytes > FILE_BYTES) {
+    else if (bytes > FILE_BYTES)
         status = text_fail(why, "%.180s is larger than %d bytes", path, FILE_BYTES);
-    } else if (memchr(text, '\0', bytes)) {
+    else if (memchr(text, '\0', bytes))
         status = text_fail(why, "%.180s is no text: it has a byte that is 0", path);
-    } else {
+    else
         text[bytes] = '\0';
-        status = fleet_expect_text(text, path, names, why);
-    }
     if (file)
         fclose(file);
+    if (status == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+int fleet_expect(const char *path, struct fleet_names *names, struct text_error *why)
+{
+    char *const text = fleet_read_text(path, why);
+    const int status = text ? fleet_expect_text(text, path, names, why) : -1;
+
     free(text);
     return status;
 }

@@ -2,8 +2,8 @@
  *
  * The main program needs fleet_main only; the rest is shared by the files of this room. The way of
  * the data: expect.c reads the names that should be there, folder.c finds the files and makes one
- * node of each name, verdict.c and limits.c read them, drift.c and outliers.c compare the nodes,
- * answer.c says what to do, and write.c, json.c and page.c write the result.
+ * node of each name, verdict.c, limits.c and steps.c read them, drift.c and outliers.c compare the
+ * nodes, answer.c says what to do, and write.c, json.c and page.c write the result.
  *
  * Files are input: an error in one makes its node BROKEN, and no other. A node
  * passes only if its own verdict is ACCEPTED by the limits that most of the fleet has, no other
@@ -41,7 +41,7 @@ enum fleet_status {
     FLEET_REJECTED,
     FLEET_NOT_SHOWN,
     FLEET_BROKEN,  /* its file says nothing that can be believed, and why */
-    FLEET_MISSING, /* expected, and without a file */
+    FLEET_MISSING, /* it has no verdict */
     FLEET_STATUSES
 };
 extern const char *const fleet_status_words[FLEET_STATUSES];
@@ -70,10 +70,11 @@ struct fleet_number {
 };
 
 struct fleet_node {
-    char name[FLEET_NAME], file[FLEET_NAME];         /* file "": MISSING */
+    char name[FLEET_NAME], file[FLEET_NAME];         /* file "": it has none */
     char identity[FLEET_IDENTITIES][FLEET_IDENTITY]; /* "": the file is of an older version */
     bool nameable;                                   /* the name may stand in a list of nodes */
     bool expected;
+    bool copied;  /* another node has an identity of it */
     bool starved; /* memory or descriptors were short when its file was read */
     enum fleet_status status;
     char why[FLEET_TEXT];    /* the first reason of all but ACCEPTED */
@@ -81,6 +82,7 @@ struct fleet_node {
     char far[FLEET_CAUSE];   /* REJECTED: how far that is from its limit, "" if it has no number */
     const char *shown;       /* what the limit that FAILs shows, "" if nothing; NULL: none does */
     char action[FLEET_TEXT]; /* what its verdict says is to be done */
+    char steps[FLEET_TEXT];  /* "devices ok, check FAILED (1)"; "": they are not known */
     struct fleet_fact *fact;
     struct fleet_limit *limit;
     struct fleet_number *number;
@@ -115,7 +117,7 @@ struct fleet_outlier {
 };
 
 /* The facts that say what the verdicts are of, and as text the words before each. */
-enum { FLEET_BASIS = 4 };
+enum { FLEET_BASIS = 5 };
 extern const struct fleet_basis {
     const char *what, *before;
 } fleet_basis[FLEET_BASIS];
@@ -164,6 +166,9 @@ int fleet_limits(const struct json_t *root, enum validate_verdict cases, struct 
 /* One more fact; the texts are copied. 0, or -1 and why. */
 int fleet_add_fact(struct fleet_node *node, const char *what, const char *value,
                    struct text_error *why);
+/* The steps of a node that has its status by its verdict, or is MISSING: one that failed changes
+ * it. 0, also if there is no such file; or -1 and why. */
+int fleet_steps(const char *path, struct fleet_node *node, struct text_error *why);
 /* Says that memory is short. Returns -1. */
 int fleet_starve(struct fleet_node *node, struct text_error *why);
 
@@ -176,6 +181,8 @@ struct fleet_names {
 int fleet_expect(const char *path, struct fleet_names *names, struct text_error *why);
 int fleet_expect_text(const char *text, const char *path, struct fleet_names *names,
                       struct text_error *why);
+/* A small text file: the caller frees it. NULL and why. */
+char *fleet_read_text(const char *path, struct text_error *why);
 void fleet_names_free(struct fleet_names *names);
 
 /* ---- what is judged ----------------------------------------------------------------------- */

@@ -2,9 +2,11 @@
  * name: files that claim the same name or the same run, and nodes that should be there. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "files/parallel.h"
 #include "fleet/fleet.h"
@@ -14,7 +16,7 @@
 /* The size of a file: 256 limits need a quarter of it. Each thread may hold a file's values. */
 enum { FILE_BYTES = 1 << 20, THREADS = 4 };
 
-static const char ending[] = ".json";
+static const char ending[] = ".json", steps_ending[] = ".steps";
 
 /* ---- one file ----------------------------------------------------------------------------- */
 
@@ -35,59 +37,75 @@ void fleet_node_free(struct fleet_node *node)
     node->n_facts = node->n_limits = node->n_numbers = 0;
 }
 
-static void break_node(struct fleet_node *node, const char *cause)
+/* A node that is REJECTED stays so, whatever else is wrong. */
+static void break_node(struct fleet_node *node, const char *cause, const char *why)
 {
+    if (node->status == FLEET_REJECTED) {
+        text_add(node->why, sizeof node->why, "; also, %s", why);
+        return;
+    }
     node->status = FLEET_BROKEN;
     node->far[0] = node->action[0] = '\0';
     node->shown = NULL;
     snprintf(node->cause, sizeof node->cause, "%s", cause);
+    snprintf(node->why, sizeof node->why, "%s", why);
 }
 
-static void read_verdict_file(void *context, size_t i)
+static void miss_verdict(const struct fleet *fleet, struct fleet_node *node)
+{
+    node->status = FLEET_MISSING;
+    snprintf(node->why, sizeof node->why, "it has no verdict: there is no %.90s/%.90s.json",
+             fleet->folder, node->name);
+}
+
+/* Reads the verdict of a node, then its steps. */
+static void read_node(void *context, size_t i)
 {
     struct fleet *fleet = context;
     struct fleet_node *node = &fleet->node[i];
-    const size_t length = strlen(node->file) - (sizeof ending - 1);
-    char path[4096];
-    struct text_error why = {{0}};
+    const char *const dot = strrchr(node->file, '.'), *cause = NULL;
+    char path[4096], steps[4096], words[FLEET_TEXT];
+    struct text_error why = {{0}}, other = {{0}};
     json_t *root = NULL;
-    int status = -1;
 
     errno = 0;
-    snprintf(node->name, sizeof node->name, "%.*s", (int)length, node->file);
-    if (snprintf(path, sizeof path, "%s/%s", fleet->folder, node->file) >= (int)sizeof path)
-        snprintf(why.text, sizeof why.text, "its path is too long");
-    else
-        root = record_json_file(path, FILE_BYTES, &why);
-    if (root)
-        status = fleet_verdict(root, node, &why);
+    snprintf(node->name, sizeof node->name, "%.*s", (int)(dot - node->file), node->file);
+    snprintf(path, sizeof path, "%s/%s", fleet->folder, node->file);
+    if (snprintf(steps, sizeof steps, "%s/%s%s", fleet->folder, node->name, steps_ending) >=
+        (int)sizeof steps) {
+        cause = "its file cannot be read";
+        text_fail(&why, "its path is too long");
+    } else if (strcmp(dot, ending) != 0) {
+        miss_verdict(fleet, node);
+    } else if (!(root = record_json_file(path, FILE_BYTES, &why))) {
+        cause = "its file cannot be read";
+    } else if (fleet_verdict(root, node, &why) != 0) {
+        cause = "its verdict is incomplete, or its numbers are against it";
+    }
     json_decref(root);
     /* An error of this process, not of a file. */
     node->starved |= record_memory_failed() ||
-                     (!root && (errno == ENOMEM || errno == EMFILE || errno == ENFILE));
+                     (cause && !root && (errno == ENOMEM || errno == EMFILE || errno == ENFILE));
+    node->status = cause ? FLEET_BROKEN : node->status;
+    if (fleet_steps(steps, node, &other) != 0 && !cause) {
+        cause = "its steps cannot be read";
+        why = other;
+    }
     node->nameable = fleet_name_is_safe(node->name);
-    if (status == 0 && !node->nameable)
-        snprintf(why.text, sizeof why.text,
-                 "its name is not safe in a list of nodes: letters, digits, '.', '_' and '-' are "
-                 "allowed");
-    if (status == 0 && node->nameable)
+    if (!cause && !node->nameable) {
+        cause = "its name is not safe";
+        text_fail(&why, "its name is not safe in a list of nodes: letters, digits, '.', '_' and "
+                        "'-' are allowed");
+    }
+    if (!cause)
         return;
     fleet_node_free(node);
     memset(node->identity, 0, sizeof node->identity);
-    break_node(node, !root         ? "its file cannot be read"
-                     : status != 0 ? "its verdict is incomplete, or its numbers are against it"
-                                   : "its name is not safe");
-    snprintf(node->why, sizeof node->why, "%.100s: %.200s", node->file, why.text);
+    snprintf(words, sizeof words, "%.100s: %.200s", node->file, why.text);
+    break_node(node, cause, words);
 }
 
 /* ---- the folder --------------------------------------------------------------------------- */
-
-static int by_file(const void *left, const void *right)
-{
-    const struct fleet_node *a = left, *b = right;
-
-    return strcmp(a->file, b->file);
-}
 
 int fleet_read(const char *path, struct fleet *fleet, struct text_error *why)
 {
@@ -103,12 +121,16 @@ int fleet_read(const char *path, struct fleet *fleet, struct text_error *why)
         return status;
     }
     while (status == 0 && (entry = readdir(folder)) != NULL) {
-        const char *const name = entry->d_name;
-        const size_t length = strlen(name), end = sizeof ending - 1;
+        const char *const name = entry->d_name, *const dot = strrchr(name, '.');
+        const bool has_steps = dot && strcmp(dot, steps_ending) == 0;
+        char verdict[FLEET_NAME + sizeof ending];
 
         /* Hidden files are those that are being written. */
-        if (name[0] == '.' || length <= end || length >= FLEET_NAME ||
-            strcmp(name + length - end, ending) != 0)
+        if (name[0] == '.' || !dot || strlen(name) >= FLEET_NAME ||
+            (strcmp(dot, ending) != 0 && !has_steps))
+            continue;
+        snprintf(verdict, sizeof verdict, "%.*s%s", (int)(dot - name), name, ending);
+        if (has_steps && faccessat(dirfd(folder), verdict, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
             continue;
         if (fleet->n == FLEET_NODES)
             status =
@@ -119,9 +141,8 @@ int fleet_read(const char *path, struct fleet *fleet, struct text_error *why)
     closedir(folder);
     if (status != 0)
         return -1;
-    qsort(fleet->node, fleet->n, sizeof *fleet->node, by_file);
-    parallel_each(fleet->n, THREADS < parallel_cores() ? THREADS : parallel_cores(),
-                  read_verdict_file, fleet);
+    parallel_each(fleet->n, THREADS < parallel_cores() ? THREADS : parallel_cores(), read_node,
+                  fleet);
     for (size_t i = 0; i < fleet->n; ++i)
         if (fleet->node[i].starved)
             return text_fail(why, "no memory for the verdicts, or no files can be opened");
@@ -149,71 +170,59 @@ static int by_name(const void *left, const void *right)
     return order != 0 ? order : strcmp(a->file, b->file);
 }
 
-/* ---- who should be there ------------------------------------------------------------------ */
-
-static int by_text(const void *left, const void *right)
-{
-    const char *const *a = left, *const *b = right;
-
-    return strcmp(*a, *b);
-}
-
-static int add_expected(struct fleet *fleet, const struct fleet_names *names)
-{
-    struct fleet_node *node = realloc(fleet->node, (fleet->n + names->n) * sizeof *node);
-    size_t found = fleet->n, at = 0;
-
-    if (!node)
-        return -1;
-    fleet->node = node;
-    fleet->expects = true;
-    qsort(names->name, names->n, sizeof names->name[0], by_text);
-    for (size_t k = 0; k < names->n; ++k) {
-        const char *name = names->name[k];
-
-        if (k > 0 && strcmp(name, names->name[k - 1]) == 0)
-            continue;
-        while (at < found && strcmp(node[at].name, name) < 0)
-            ++at;
-        if (at < found && strcmp(node[at].name, name) == 0)
-            node[at].expected = true;
-        else {
-            struct fleet_node *missing = &node[fleet->n++];
-
-            *missing =
-                (struct fleet_node){.status = FLEET_MISSING, .nameable = true, .expected = true};
-            snprintf(missing->name, sizeof missing->name, "%s", name);
-            snprintf(missing->why, sizeof missing->why, "it is expected, and has no verdict");
-        }
-    }
-    qsort(node, fleet->n, sizeof *node, by_name);
-    return 0;
-}
-
 int fleet_join(struct fleet *fleet, const struct fleet_names *names)
 {
     static const char *const identity_words[FLEET_IDENTITIES] = {"run", "start of a machine",
                                                                  "digest of samples"};
-    /* It cannot be told which file of a node is right. The first stays for all of them. */
+    const size_t n_names = names ? names->n : 0;
+    struct fleet_node *all = realloc(fleet->node, (fleet->n + n_names + 1) * sizeof *all);
     size_t kept = 0, end;
-    char cause[FLEET_CAUSE];
+    char cause[FLEET_CAUSE], words[FLEET_TEXT];
 
+    if (!all)
+        return -1;
+    fleet->node = all;
+    fleet->expects = names != NULL;
+    for (size_t k = 0; k < n_names; ++k) {
+        struct fleet_node *node = &fleet->node[fleet->n++];
+
+        *node = (struct fleet_node){.nameable = true, .expected = true};
+        snprintf(node->name, sizeof node->name, "%s", names->name[k]);
+        miss_verdict(fleet, node);
+        text_add(node->why, sizeof node->why, ", and no %.60s%s", node->name, steps_ending);
+    }
+    /* It cannot be told which file of a node is right. One stays for all of them: the first, or one
+     * that is REJECTED. A name that is expected has no file, and comes before all that have. */
     qsort(fleet->node, fleet->n, sizeof *fleet->node, by_name);
     for (size_t i = 0; i < fleet->n; i = end) {
-        struct fleet_node *first = &fleet->node[i];
+        struct fleet_node *one = &fleet->node[i], *other = NULL;
+        const bool expected = one->expected;
+        size_t files = 0;
 
-        for (end = i + 1; end < fleet->n && strcmp(first->name, fleet->node[end].name) == 0; ++end)
-            fleet_node_free(&fleet->node[end]);
-        if (end - i > 1) {
-            snprintf(first->why, sizeof first->why, "%zu files are of this node: %.100s and %.100s",
-                     end - i, first->file, first[1].file);
-            break_node(first, "several files are of this node");
+        for (end = i; end < fleet->n && strcmp(fleet->node[i].name, fleet->node[end].name) == 0;
+             ++end) {
+            struct fleet_node *here = &fleet->node[end];
+
+            files += here->file[0] != '\0';
+            if (files == 1 || (here->status == FLEET_REJECTED && one->status != FLEET_REJECTED)) {
+                other = one;
+                one = here;
+            } else {
+                other = here;
+            }
         }
-        if (kept != i) {
-            fleet->node[kept] = *first;
-            *first = (struct fleet_node){.name = ""};
+        if (files > 1) {
+            snprintf(words, sizeof words, "%zu files are of this node: %.100s and %.100s", files,
+                     one->file, other->file);
+            break_node(one, "several files are of this node", words);
         }
-        ++kept;
+        const struct fleet_node stays = *one;
+
+        *one = (struct fleet_node){.name = ""};
+        for (size_t k = i; k < end; ++k)
+            fleet_node_free(&fleet->node[k]);
+        fleet->node[kept] = stays;
+        fleet->node[kept++].expected = expected;
     }
     fleet->n = kept;
     /* A copied file would speak for a node that was not measured. */
@@ -226,16 +235,17 @@ int fleet_join(struct fleet *fleet, const struct fleet_names *names)
 
         for (size_t k = 0; is[0] != '\0' && k < fleet->n; ++k)
             if (k != own && strcmp(is, fleet->node[k].identity[identity]) == 0) {
-                other = other ? other : &fleet->node[k];
+                other = &fleet->node[k];
                 ++n;
             }
-        if (!other || node->status == FLEET_BROKEN)
+        if (!other || node->status == FLEET_BROKEN || node->copied)
             continue;
-        snprintf(node->why, sizeof node->why, "%zu nodes have one %s, %s: this file and %.200s", n,
+        node->copied = true;
+        snprintf(words, sizeof words, "%zu nodes have one %s, %s: this file and %.200s", n,
                  identity_words[identity], is, other->file);
         snprintf(cause, sizeof cause, "%.40s has the same %s", other->name,
                  identity_words[identity]);
-        break_node(node, cause);
+        break_node(node, cause, words);
     }
-    return names ? add_expected(fleet, names) : 0;
+    return 0;
 }

@@ -23,9 +23,9 @@ int fleet_json(FILE *stream, const struct fleet *fleet)
         fleet_advice_words(node, advice);
         json_array_append_new(
             nodes,
-            json_pack("{s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "measured_utc",
-                      value_cleaned(fleet_fact_of(node, "measured_utc")), "node",
-                      value_cleaned(node->name), "file",
+            json_pack("{s:o, s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}",
+                      "measured_utc", value_cleaned(fleet_fact_of(node, "measured_utc")), "steps",
+                      value_cleaned(node->steps), "node", value_cleaned(node->name), "file",
                       node->file[0] != '\0' ? value_cleaned(node->file) : json_null(), "status",
                       fleet_status_words[node->status], "passes", fleet_passes(node), "expected",
                       fleet->expects ? json_boolean(node->expected) : json_null(), "reason",

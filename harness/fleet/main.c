@@ -32,11 +32,12 @@ static const struct command_option option_table[] = {
 
 static const char documentation[] =
     "Holds the verdicts of many nodes against each other: DIR/*.json, as `lockstep validate "
-    "--format json` prints them, and says which nodes to take out."
+    "--format json` prints them, and says which nodes to take out. DIR/NODE.steps has the steps "
+    "of a node, each with its exit status."
     "\vA node is what its verdict says: ACCEPTED, REJECTED or NOT SHOWN. It is BROKEN if its file "
     "says nothing that can be believed, and MISSING if it is expected and has no file. A node that "
-    "is accepted by another profile, other limits or cases, or on another number of devices than "
-    "most, or by doubtful records, is NOT SHOWN.\n\n"
+    "is accepted by another profile, other limits or cases, on another day or another number of "
+    "devices than most, after other steps, or by doubtful records, is NOT SHOWN.\n\n"
     "A node is outlying if a number of it is worse than that of the others, by median and MAD "
     "over at least 8 nodes: where all nodes are alike and scatter about normally, one is named in "
     "at most 5 % of fleets. A node passes if it is ACCEPTED and not outlying.\n\n"

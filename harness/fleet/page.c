@@ -62,8 +62,10 @@ static int put_nodes(struct text_out *out, const struct fleet *fleet, bool all)
     grid_heading(&grid, "text status", grid.brief ? "status" : "Status");
     if (!grid.brief)
         grid_heading(&grid, "text", "Measured");
-    if (all)
+    if (all) {
+        grid_heading(&grid, "text name", "Steps");
         grid_headings(&grid, "number", "Worse|Differs");
+    }
     grid_heading(&grid, "text reason", grid.brief ? "why" : "Why");
     for (size_t i = 0; i < fleet->n; ++i) {
         const struct fleet_node *node = &fleet->node[i];
@@ -78,6 +80,7 @@ static int put_nodes(struct text_out *out, const struct fleet *fleet, bool all)
         if (!grid.brief)
             grid_cell(&grid, "text", "%s", fleet_fact_of(node, "measured_utc"));
         if (all) {
+            grid_cell(&grid, "text name", "%s", node->steps[0] != '\0' ? node->steps : "unknown");
             grid_cell(&grid, "number", "%zu", node->worse);
             grid_cell(&grid, "number", "%zu", node->drifts);
         }
@@ -120,7 +123,7 @@ static int put_drift(struct text_out *out, const struct fleet *fleet)
     if (!grid.brief)
         splits = add_items(&grid, fleet, FLEET_LIST_SPLITS);
     return put_table(&grid, splits > n ? splits : n,
-                     "Only profile, limits, cases and the number of devices decide.");
+                     "Only profile, limits, cases, steps, day and the number of devices decide.");
 }
 
 /* ---- all of them -------------------------------------------------------------------------- */
@@ -246,7 +249,7 @@ int fleet_page(const char *folder, const struct fleet *fleet, struct text_error 
     for (size_t i = 0; i < fleet->n; ++i) {
         passing += fleet_passes(&fleet->node[i]);
         differ += fleet->node[i].drifts > 0;
-        judged += fleet->node[i].status < FLEET_BROKEN;
+        judged += fleet->node[i].status < FLEET_BROKEN && fleet->node[i].n_facts > 0;
     }
     badge[0].tone = tones[fleet_exit(fleet)];
     snprintf(badge[0].head, sizeof badge[0].head, "%zu of %zu nodes pass", passing, fleet->n);

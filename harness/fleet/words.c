@@ -83,7 +83,7 @@ void fleet_basis_words(const struct fleet *fleet, char text[2 * FLEET_TEXT])
     text[0] = '\0';
     for (int i = 0; i < FLEET_BASIS; ++i)
         text_add(text, 2 * FLEET_TEXT, "%s %.*s", fleet_basis[i].before,
-                 strcmp(fleet_basis[i].what, "profile") == 0 ? 80 : 12,
+                 strpbrk(fleet_basis[i].what, "._") ? 12 : 80,
                  fleet->basis[i] ? fleet->basis[i] : "unknown");
     text_add(text, 2 * FLEET_TEXT, ". Measured %s to %s.", fleet->first ? fleet->first : "unknown",
              fleet->last ? fleet->last : "unknown");

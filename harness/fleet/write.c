@@ -100,7 +100,7 @@ int fleet_csv(FILE *stream, const struct fleet *fleet)
     grid_open(&grid, &out, "", "");
     grid_headings(&grid, "",
                   "node|status|passes|expected|worse_numbers|better_numbers|differences|file|"
-                  "reason|outlier|measured_utc");
+                  "reason|outlier|measured_utc|steps");
     for (size_t i = 0; i < fleet->n; ++i) {
         const struct fleet_node *node = &fleet->node[i];
 
@@ -123,6 +123,7 @@ int fleet_csv(FILE *stream, const struct fleet *fleet)
         grid_cell(&grid, "", "%s", node->why);
         grid_cell(&grid, "", "%s", words);
         grid_cell(&grid, "", "%s", fleet_fact_of(node, "measured_utc"));
+        grid_cell(&grid, "", "%s", node->steps);
     }
     const int status = grid_csv(&grid);
 

@@ -42,7 +42,7 @@ expect_count 254 '^<circle cx="[0-9.]*%" cy="[0-9]*" r="[35]" fill="#[0-9a-f]*">
 expect_count 2 '^<circle .* r="5" fill="#a8320a"><title>node0\(043\|085\): ' lists/index.html
 expect_count 1 '<td [^>]*>OUTLYING: worse than its neighbours (keeps its limits)</td><td [^>]*data-name="Measured"' lists/index.html
 prints 'BROKEN node0127: node0127.json: not JSON: line 1'
-prints 'MISSING node0169: it is expected, and has no verdict'
+prints 'MISSING node0169: it has no verdict: there is no five/node0169[.]json, and no node0169[.]steps '
 prints 'DRIFT node0211: software.gpu_software is driver 570.12, most have driver 580.65'
 prints '256 nodes: 253 ACCEPTED, 1 REJECTED, 1 BROKEN, 1 MISSING; 2 outlying'
 expect_status 1 "$lockstep" fleet five --expect all --format md
@@ -106,12 +106,12 @@ make other 24 3 model
 fleet 0 other --out page
 badge amber '1 of 24 nodes differs from most'
 
-one future 0 'DRIFT node0013: measured_utc is 2099-01-01T00:00:00Z, most have 2026-11-23T10:00:1[0-9]Z'
-prints 'By profile made-up, SHA-256 333333333333, lockstep 1.0.0, commit c0ffee[.] Measured 2026-11-23T10:00:01Z to 2099-01-01T00:00:00Z[.] 24 nodes: 24 ACCEPTED'
-fleet 0 future --out page
-expect_count 1 'By profile made-up, SHA-256 333333333333, lockstep 1.0.0, commit c0ffee[.] Measured 2026-11-23T10:00:01Z to ' page/index.html
-expect_count 1 '>2099-01-01T00:00:00Z</td>' page/index.html
-expect_status 0 "$lockstep" fleet future --format csv
+one future 3 'NOT SHOWN node0013: it is accepted, but it was measured on another day than most nodes: 2099-01-01T00:00:00Z, most have 2026-11-23T10:00:1[0-9]Z'
+prints 'By profile made-up, SHA-256 333333333333, lockstep 1.0.0, commit c0ffee[.] Steps of most nodes: unknown[.] Measured 2026-11-23T10:00:01Z to 2099-01-01T00:00:00Z[.] 24 nodes: 23 ACCEPTED, 1 NOT SHOWN'
+fleet 3 future --out page
+expect_count 1 'By profile made-up, SHA-256 333333333333, lockstep 1.0.0, commit c0ffee[.] Steps of most nodes: unknown[.] Measured 2026-11-23T10:00:01Z to ' page/index.html
+expect_count 2 '>2099-01-01T00:00:00Z</td>' page/index.html
+expect_status 3 "$lockstep" fleet future --format csv
 expect_count 1 ',"2099-01-01T00:00:00Z"' out
 one no_date 1 "BROKEN node0013: .*: its measured_utc is '<b>6-11-23T10:00:00Z', no date"
 one model 0 'DRIFT node0013: devices.3.model is Example 90, most have Example 100'
@@ -142,6 +142,50 @@ prints 'BROKEN node0013: 2 nodes have one run, feedface0000000d: this file and n
 prints '^Take out 2 of 25: node0013x (BROKEN: node0013 has the same run), node0013 (BROKEN: node0013x has the same run)[.]'
 
 make few0 8 5
+# Steps of nodes: one that failed speaks against a verdict that is good; one that is torn is no step.
+make steps 24 3
+for i in $(seq -w 1 24); do printf '%s 0\n' devices check validate >"steps/node00$i.steps"; done
+fleet 0 steps
+prints '[.] Steps of most nodes: devices, check, validate[.] '
+printf 'devices 0\ncheck 1\nvalidate 0\n' >steps/node0002.steps
+printf 'devices 0\ncheck 77\nvalidate 0\n' >steps/node0003.steps
+printf 'devices 0\nvalidate 0\n' >steps/node0004.steps
+rm steps/node0005.steps
+printf 'devices 0\ncheck 0 # all is well\n' >steps/node0006.steps
+printf 'devices 0\ncheck 1\n' >steps/node0007.steps
+printf 'devices 0\ncheck ' >steps/node0008.steps
+printf 'devices 0\ncheck 1\nvalidate 0\n' >steps/node0009.steps
+rm steps/node0007.json steps/node0008.json
+echo '{"torn' >steps/node0009.json
+mkdir steps/node0010x.steps
+echo 'check 0' >'steps/a b.steps'
+echo 'check 1' >'steps/<img>.steps'
+fleet 1 steps --out page
+prints 'REJECTED node0002: its steps: devices ok, check FAILED (1), validate ok '
+prints 'NOT SHOWN node0003: its steps: devices ok, check FAILED (77), validate ok '
+prints 'NOT SHOWN node0004: it is accepted, but it ran other steps than most nodes: devices, validate, most have devices, check, validate '
+prints 'NOT SHOWN node0005: it is accepted, but it ran other steps than most nodes: unknown, most have '
+prints 'BROKEN node0006: node0006.json: its steps are not lines of a name and an exit status '
+prints 'REJECTED node0007: its steps: devices ok, check FAILED (1); also, it has no verdict: there is no steps/node0007[.]json '
+prints 'MISSING node0008: it has no verdict: there is no steps/node0008[.]json; its steps: devices ok, check did not end '
+prints 'REJECTED node0009: its steps: devices ok, check FAILED (1), validate ok; also, node0009.json: not JSON'
+prints 'BROKEN node0010x: node0010x.steps: its steps are no regular file '
+prints 'BROKEN a b: a b.steps: its name is not safe'
+prints 'node0008 (no verdict: check did not end)'
+prints ' 27 nodes: 16 ACCEPTED, 4 REJECTED, 3 NOT SHOWN, 3 BROKEN, 1 MISSING '
+expect_count 16 . page/passing_nodes.txt
+! grep -q '<img' page/index.html || fail "a name is HTML in the page"
+expect_count 1 '>devices ok, check FAILED (77), validate ok</td>' page/index.html
+expect_status 1 "$lockstep" fleet steps --format csv
+expect_count 1 ',"devices ok, check did not end"' out
+
+# A node that is REJECTED is called so, whatever else is wrong: one of two files, or one run of two nodes.
+make twice 24 3 reject
+sed 's/"node0013"/"node0014"/' twice/node0013.json >twice/again.json
+fleet 1 twice
+prints 'REJECTED node0013: FAIL step_time of .*; also, 2 nodes have one run, '
+prints 'REJECTED node0014: FAIL step_time of .*; also, 2 files are of this node: again.json and node0014.json'
+
 # No single edit of a verdict is believed, and a run never counts for more than one node.
 "$python" "$here/fleet_check.py" edited "$lockstep" few0 || fail "an edited verdict"
 "$python" "$here/fleet_check.py" copied "$lockstep" few0 || fail "one run as ten nodes"
@@ -167,7 +211,7 @@ fleet 0 few --expect list
 prints 'UNEXPECTED node0008: it has a verdict, and is not expected'
 printf 'login1,node[0001-0008]\n' >list
 fleet 1 few --expect list
-prints 'MISSING login1: it is expected'
+prints 'MISSING login1: it has no verdict: there is no few/login1[.]json, and no login1[.]steps '
 prints '9 nodes: 8 ACCEPTED, 1 MISSING *$'
 printf 'login1,node[0001-0012]\n' >list
 fleet 1 few --expect list
@@ -230,7 +274,7 @@ grep -q '^"'"'"'=1+1|<b>","BROKEN",no,,0,0,0,"sheet.json",' out || fail "a formu
 "$python" - <<'CHECK' || fail 'not the right CSV'
 import csv
 rows = list(csv.DictReader(open("out", newline="")))
-assert len(rows) == 22 and {len(row) for row in rows} == {11}
+assert len(rows) == 22 and {len(row) for row in rows} == {12}
 assert sum(row["passes"] == "yes" for row in rows) == 9
 CHECK
 

@@ -147,7 +147,7 @@ kind=accepted
 [ "$7" != n3 ] || [ "${THIRD-}" != dead ] || kill -9 $PPID $$
 sed 's/"node":[^,]*/"node":"'"$7"'"/; s/\("run_id":"\|"machine_instance":"\)[^"]*/\1feedface0000000'"${7#n}"'/g
     s/"limits":/"allow_dirty":false,"records":{"source":"measured","clock":"CLOCK_MONOTONIC_RAW","build_type":"Release","sanitizers":"","git_sha":"3f2a9c1d5b7e","git_dirty":false},&/' "$CORPUS/$kind"
-[ "$kind" = accepted ]
+case $kind in accepted) ;; rejected) exit 1 ;; *) exit 3 ;; esac
 SH
     touch node.yaml lockstep.sqsh
 }
@@ -181,7 +181,7 @@ page() {
 }
 
 test_sbatch() {
-    local script arguments
+    local script arguments wanted step
     slurm
     # shellcheck disable=SC2016 # for the stand-in
     echo 'cp "${1#--exclude=}" submitted' | program sbatch
@@ -200,15 +200,22 @@ test_sbatch() {
         lists 'n1 n3 ' 'n2 '
         THIRD=dead job 1 "$script" "${arguments[@]}"
         grep -q '^MISSING *n3' out || fail "n3 is dead, and not missing"
+        grep -qx 'validate ' verdicts/n3.steps || fail "the steps of n3: $(cat verdicts/n3.steps)"
+        grep -q '(no verdict: validate did not end)' out || fail "no step is named: $(cat out)"
         lists 'n1 n2 ' 'n3 '
-        # A node on which a step fails, or is skipped, has no verdict; its output says why.
+        # A node on which a step fails, or is skipped, has no verdict; its steps and its output say why.
         job 0 "$script" "${arguments[@]}"
+        printf '%s 0\n' devices selftest check soak validate | cmp - verdicts/n1.steps || fail "the steps of n1: $(cat verdicts/n1.steps)"
+        tr -s '\n ' ' ' <out | grep -qF '. Steps of most nodes: devices, selftest, check, soak, validate. ' || fail "no steps: $(cat out)"
         ran n1 'devices --devices cuda:all' 'soak selftest --quick' 'check --devices cuda:all --profile all' \
             'soak --devices cuda:all --workload mlp:4096,4096,4096,4096 --minutes 7' 'validate --devices cuda:all'
         for BROKEN in devices 'soak selftest' check 'soak --devices'; do
             for FAILS in 1 77; do
                 job 1 "$script" "${arguments[@]}"
-                grep -q '^MISSING *n2' out || fail "n2 fails $BROKEN, and is not missing"
+                [ "$FAILS" -eq 1 ] && wanted=REJECTED || wanted=MISSING
+                grep -q "^$wanted *n2: .*" out || fail "n2 fails $BROKEN, and is not $wanted"
+                step=${BROKEN% --devices} step=${step#* }
+                grep -q "$step FAILED ($FAILS)" out || fail "no step $step: $(cat out)"
                 lists 'n1 n3 ' 'n2 '
                 tail -n 1 verdicts/n2.log | grep -q "^$BROKEN" || fail "the log of n2: $(cat verdicts/n2.log)"
                 [ ! -e verdicts/n2.json ] || fail "n2 has a verdict, though $BROKEN failed"
@@ -226,6 +233,11 @@ test_sbatch() {
         diff -r verdicts kept || fail "old verdicts are changed"
         rm -r kept
     done
+    # Without Slurm it is this machine.
+    rm -rf verdicts ran.*
+    expect 0 env SLURMD_NODENAME=n1 PATH="$folder/bin:$PATH" REAL="$lockstep" CORPUS="$source/suites/test/fuzz/corpus/verdict" \
+        bash "$accept/validate.sbatch" node.yaml verdicts 7 virt:2
+    lists 'n1 ' ''
     grep -qx -e "--container-image=$folder/lockstep.sqsh" srun.options || fail "not this image"
     grep -qx -e "--container-mounts=$folder/verdicts:$folder/verdicts,$folder/node.yaml:$folder/node.yaml:ro" \
         srun.options || fail "not these mounts"
