@@ -31,6 +31,7 @@ struct learning {
     struct report *session;
     size_t n;
     const char *command, *name;
+    const char *out;     /* where standard output goes */
     const char *about;   /* metrics, with commas between them; NULL: the usual ones */
     bool near;           /* sessions that are not RECORD_SITTINGS_APART */
     size_t days, starts; /* different ones, of the machine */
@@ -290,11 +291,17 @@ static int learn_all(const struct learning *learning)
         putchar(c);
     if (ferror(learning->to))
         return EXIT_MISUSE;
+    command_say(stderr, 2,
+                "%s: %d limits, %d of them on speed, from %zu launches (%zu disturbed) of %zu "
+                "sessions on %zu days and %zu starts of the machine; written to %s. Next: lockstep "
+                "validate check",
+                learning->command, limits, speeds, learning->launches, learning->disturbed,
+                learning->n, learning->days, learning->starts, learning->out);
     return speeds > 0 ? EXIT_PASSED : VALIDATE_EXIT_NOT_SHOWN;
 }
 
-int validate_learn(const char *command, const char *name, const char *about, char *const paths[],
-                   size_t n)
+int validate_learn(const char *command, const char *name, const char *about, const char *out,
+                   char *const paths[], size_t n)
 {
     for (const char *at = about; at && *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
         char metric_name[24];
@@ -310,6 +317,7 @@ int validate_learn(const char *command, const char *name, const char *about, cha
                                 .command = command,
                                 .name = name,
                                 .about = about,
+                                .out = out,
                                 .to = tmpfile(),
                                 .bound = calloc(n + 1, sizeof *learning.bound)};
     int status = 0;

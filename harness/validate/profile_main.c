@@ -4,12 +4,16 @@
 
 #include "command/command.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "validate/measure.h"
 
 struct arguments {
-    const char *name, *about;
+    const char *name, *about, *out;
     struct command_files files;
     bool metrics;
 };
@@ -77,6 +81,16 @@ static int check_profile(const char *command, const char *name, char *const reco
             printf("%s: would fail if %s %s\n", width[wide], by, than[known + (n > 0)]);
         }
     }
+    const uint64_t launches = profile->requires.launches;
+    struct validate_need *need = calloc(1, sizeof *need);
+
+    if (status == 0 && launches > 0 && need && validate_need(profile, need, &why) == 0 &&
+        need->launches > launches)
+        command_say(stderr, 2,
+                    "%s: NOTE: the profile requires %zu launches, and its limits stay OPEN with "
+                    "fewer than %zu: write `requires: {launches: %zu}`",
+                    command, (size_t)launches, need->launches, need->launches);
+    free(need);
     if (status == 0 && binding > 0 && !profile_judges_speed(profile))
         command_say(stderr, 2, "%s: NOTE: no limit on speed binds: slow machines pass", command);
     validate_close(&report);
@@ -141,6 +155,8 @@ int validate_learn_main(int argc, char **argv)
          "device_spread, and those of --parts, if the records have them); `lockstep validate check "
          "--metrics` lists all",
          COMMAND_POINTER, .offset = offsetof(struct arguments, about), .group = COMMAND_WHAT},
+        {"out", 'o', "FILE", "write the profile here (default: print it)", COMMAND_POINTER,
+         .offset = offsetof(struct arguments, out), .group = COMMAND_WHERE_TO},
         {0}};
     static const struct command_syntax syntax = {
         .options = options,
@@ -156,11 +172,19 @@ int validate_learn_main(int argc, char **argv)
                "Exit status: 0 a profile was printed; 2 misuse, or files that no profile can be "
                "learned from; 3 a profile without a limit on speed.\n\nExamples:\n"
                "  lockstep validate learn session*.jsonl >my-node.yaml\n"
-               "  lockstep validate learn --name my-node session*.jsonl >my-node.yaml"};
+               "  lockstep validate learn --name my-node --out my-node.yaml session*.jsonl"};
     struct arguments arguments = {.name = "learned"};
 
     if (command_read(&syntax, argc, argv, &arguments) != 0)
         return EXIT_MISUSE;
-    return validate_learn(argv[0], arguments.name, arguments.about, arguments.files.path,
-                          arguments.files.n);
+    if (arguments.out && !freopen(arguments.out, "wx", stdout))
+        return command_refuse(argv[0], "--out: cannot make '%.200s': %s", arguments.out,
+                              strerror(errno));
+    const int status = validate_learn(argv[0], arguments.name, arguments.about,
+                                      arguments.out ? arguments.out : "standard output",
+                                      arguments.files.path, arguments.files.n);
+
+    if (arguments.out && status == EXIT_MISUSE)
+        unlink(arguments.out);
+    return status;
 }

@@ -152,10 +152,11 @@ int validate_mutate(const struct profile *profile, const struct report *report,
                     const struct profile_limit *limit, struct validate_firing *firing);
 
 /* Prints a profile that sessions of one class of machine keep; each file of records is a session.
+ * out: where standard output goes, in words.
  * about: metrics, with commas between them; NULL: the usual ones. Returns the exit status, after
  * the complaint. */
-int validate_learn(const char *command, const char *name, const char *about, char *const paths[],
-                   size_t n);
+int validate_learn(const char *command, const char *name, const char *about, const char *out,
+                   char *const paths[], size_t n);
 
 /* Writes a place, as "mlp:256,256 dp virt:2, 64 rows; device 1". */
 void validate_place_words(const struct validate_judged *judged, char text[VALIDATE_TEXT]);

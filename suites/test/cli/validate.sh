@@ -222,7 +222,22 @@ for sitting in 1 2 3 4 5 6; do
     sed '1s/2026-11-1./2026-11-11/' apart$sitting.jsonl >day$sitting.jsonl
 done
 expect_status 0 "$lockstep" validate learn apart[1-6].jsonl
-[ ! -s err ] && ! grep -q NOTE out || fail "a note: $(cat err)"
+! grep -q NOTE out err || fail "a note: $(cat err)"
+notes '^lockstep validate learn: 16 limits, 12 of them on speed, from [0-9]* launches (0 disturbed) of 6 sessions on 6 days and 6 starts of the machine; written to standard output[.] Next: lockstep validate check $'
+cp out printed.yaml
+expect_status 0 "$lockstep" validate learn --out written.yaml apart[1-6].jsonl
+notes 'written to written.yaml[.] Next: lockstep validate check $'
+[ ! -s out ] && cmp printed.yaml written.yaml || fail "--out"
+refuse "cannot make 'written.yaml': File exists" "$lockstep" validate learn --out written.yaml apart[1-6].jsonl
+refuse "cannot make 'no/such.yaml'" "$lockstep" validate learn --out no/such.yaml apart[1-6].jsonl
+expect_status 2 "$lockstep" validate learn --out none.yaml apart[1-5].jsonl
+[ ! -e none.yaml ] || fail "a profile that was not learned is there"
+# A profile that requires fewer launches than its limits need.
+sed 's/launches: [0-9]*/launches: 3/' written.yaml >few.yaml
+expect_status 0 "$lockstep" validate check few.yaml
+notes 'NOTE: the profile requires 3 launches, and its limits stay OPEN with fewer than [5-9]: write `requires: {launches: [5-9]}`'
+expect_status 0 "$lockstep" validate check written.yaml
+! grep -q OPEN err || fail "a note about launches: $(cat err)"
 expect_status 0 "$lockstep" validate learn day[1-6].jsonl
 notes '^lockstep validate learn: NOTE: the 6 sessions are of 1 day and 6 starts of the machine[.] They do not show'
 expect_count 1 '^  # NOTE: the 6 sessions are of 1 day and 6 starts' out
@@ -239,7 +254,7 @@ expect_status 0 "$lockstep" validate learn apart[1-5].jsonl busy6.jsonl
 notes "NOTE: other work disturbed $((launches / 6)) of $launches launches"
 sed "4,\$s/\"foreign_frac\":0.4/\"foreign_frac\":0.2/" busy6.jsonl >calm6.jsonl
 expect_status 0 "$lockstep" validate learn apart[1-5].jsonl calm6.jsonl
-[ ! -s err ] || fail "a note about a few launches: $(cat err)"
+! grep -q NOTE err || fail "a note about a few launches: $(cat err)"
 # Sessions within one hour are reported as such.
 for sitting in 1 2 3 4 5 6; do
     sed "s/\"start_epoch_ns\":\"179$sitting/\"start_epoch_ns\":\"1795/;s/\"start_epoch_ns\":\"1795248/&$sitting/;s/\(\"start_epoch_ns\":\"1795248$sitting\)[0-9]/\1/" \
