@@ -304,6 +304,7 @@ void soak_iterate(struct soak *soak)
         }
         ++soak->iterations;
         soak->seconds = session_seconds_since(start_ns);
+        soak_progress(soak, false);
         if (!soak->over) {
             double busy[DP_MAX_SLOTS];
 

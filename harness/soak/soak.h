@@ -222,6 +222,7 @@ struct soak {
     float *room;         /* of the largest tensor */
     uint64_t iterations; /* that are over */
     double seconds, check_seconds;
+    double told; /* second of the last progress */
     bool interrupted;
     bool over;                                  /* a device is dead: nothing more can be done */
     struct dp_error starved;                    /* or memory is short, which is no fault of it */
@@ -235,6 +236,9 @@ void soak_iterate(struct soak *soak);
 struct soak_watch;
 struct soak_watch *soak_watch_open(struct soak *soak); /* NULL: it cannot be had */
 void soak_watch_close(struct soak_watch *watch);
+/* Progress on standard error: on a terminal a line that is written again each second, else a line
+ * each minute. clear: takes that of a terminal away, before other words. */
+void soak_progress(struct soak *soak, bool clear);
 /* All that was found; the exit status. */
 int soak_conclude(struct soak *soak);
 

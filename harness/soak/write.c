@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command/command.h"
 #include "record/document.h"
@@ -188,6 +189,25 @@ static int print_json(const struct soak *soak)
 /* ---- a finding, and the end -------------------------------------------------------------------
  */
 
+void soak_progress(struct soak *soak, bool clear)
+{
+    const struct soak_options *o = soak->options;
+    const bool terminal = isatty(STDERR_FILENO);
+
+    if (clear && terminal && soak->told > 0)
+        fputs("\r\033[K", stderr);
+    if (clear || soak->seconds - soak->told < (terminal ? 1 : 60))
+        return;
+    soak->told = soak->seconds;
+    fprintf(stderr, "%ssoak: %.1f", terminal ? "\r\033[K" : "", soak->seconds / 60);
+    if (o->minutes > 0)
+        fprintf(stderr, " of %g", o->minutes);
+    fprintf(stderr, " minutes, %" PRIu64, soak->iterations);
+    if (o->iterations > 0)
+        fprintf(stderr, " of %zu", o->iterations);
+    fprintf(stderr, " iterations, findings: %zu%s", soak->found.n, terminal ? "" : "\n");
+}
+
 void soak_note(struct soak *soak, const struct soak_finding *finding)
 {
     struct soak_found *found = &soak->found;
@@ -199,6 +219,7 @@ void soak_note(struct soak *soak, const struct soak_finding *finding)
         found->finding[found->kept++] = *finding;
     if (found->n++ >= soak->options->shown || soak->options->format != SOAK_TEXT)
         return;
+    soak_progress(soak, true);
     text_add(text, sizeof text, "iteration %" PRIu64 ", %s: %s", finding->iteration,
              device_name(soak, finding->device), soak_what_words[finding->what]);
     if (finding->what == SOAK_DEAD || finding->what == SOAK_HUNG)
@@ -222,6 +243,7 @@ int soak_conclude(struct soak *soak)
     struct dp_slot_info info;
     int status = soak_rates_judge(&soak->rates, soak->options->spread, soak->rate);
 
+    soak_progress(soak, true);
     /* Several slots on one GPU take turns: their times say nothing of a device. On a core it is the
      * time of a thread. */
     dp_slot_describe(dp_group_slot(soak->ranks.group, 0), &info);
