@@ -186,6 +186,17 @@ fleet 1 twice
 prints 'REJECTED node0013: FAIL step_time of .*; also, 2 nodes have one run, '
 prints 'REJECTED node0014: FAIL step_time of .*; also, 2 files are of this node: again.json and node0014.json'
 
+# The rehearsal: what is planted is what is found.
+rm -rf rehearsal
+"$here/../../../scripts/rehearse" rehearsal >planted || fail 'scripts/rehearse'
+fleet 1 rehearsal --expect rehearsal/expected.txt
+prints ' 32 nodes: 24 ACCEPTED, 2 REJECTED, 3 NOT SHOWN, 1 BROKEN, 2 MISSING; 2 outlying '
+while read -r node words; do
+    case $words in 'NOT SHOWN'*) words='NOT SHOWN' ;; *) words=${words%% *} ;; esac
+    grep -q "^$words *$node: " out || fail "$node is not $words"
+done <planted
+[ "$(wc -l <planted)" -eq 10 ] || fail "planted: $(cat planted)"
+
 # No single edit of a verdict is believed, and a run never counts for more than one node.
 "$python" "$here/fleet_check.py" edited "$lockstep" few0 || fail "an edited verdict"
 "$python" "$here/fleet_check.py" copied "$lockstep" few0 || fail "one run as ten nodes"
