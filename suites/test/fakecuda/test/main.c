@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 {
     static const struct test_table *const tables[] = {&memory_tests, &order_tests, &graph_tests,
                                                       &blas_tests,   &twin_tests,  &state_tests,
-                                                      &clock_tests,  &bug_tests};
+                                                      &clock_tests,  &misuse_tests};
     const char *only = argc > 1 ? argv[1] : "";
     int run = 0;
     for (size_t t = 0; t < sizeof tables / sizeof *tables; ++t) {

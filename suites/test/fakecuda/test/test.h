@@ -25,6 +25,6 @@ struct test_table {
     int n;
 };
 extern const struct test_table memory_tests, order_tests, graph_tests, blas_tests, twin_tests,
-    state_tests, clock_tests, bug_tests;
+    state_tests, clock_tests, misuse_tests;
 
 #endif
