@@ -101,7 +101,7 @@ function check_include(name, part, directory, target, target_part, i)
         complain("core includes " target ": core knows nothing of " target_part)
     if (part != "core" && target_part == "core" && target !~ /^core\/(dp|ddp|dp_mpi)\.h$/ &&
         !(target ~ /^core\/cuda\/(launch|cuda|nccl_call)\.h$/ && FILENAME ~ /^suites\/test\/fakecuda\//) &&
-        !(target == "core/backend.h" && FILENAME ~ /^suites\/test\/(fuzz\/devices|mpi\/(collectives|failing)|core\/(collective_calls|decorated|joined|faults|grouping|onednn|onednn_convolution))\.[ch]$/) &&
+        !(target == "core/backend.h" && FILENAME ~ /^suites\/test\/(fuzz\/devices|mpi\/(collectives|failing)|core\/(collective_calls|communicator|decorated|faults|grouping|onednn|onednn_convolution))\.[ch]$/) &&
         !(target == "core/mpi/inside.h" && FILENAME ~ /^suites\/test\/mpi\/(digest|wrong_sum)\.c$/) &&
         !(target == "core/cpu/fast_functions.h" && FILENAME == "suites/test/core/kernel.c") &&
         !(target ~ /^core\/(kernels|cpu\/(kernels_ref|products))\.h$/ && FILENAME ~ /^suites\/test\/(core\/onednn|core\/onednn_convolution|cli\/(fake_products|rounding))\.c$/))

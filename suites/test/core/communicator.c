@@ -1,7 +1,8 @@
 /* communicator.c: the table has a row for each possible communicator. A group takes the
  * communicator that it is given, and the results are the same with each; the error for an
  * impossible one lists those that are possible. */
-#include "joined.h"
+#include "backend.h"
+#include "ddp.h"
 #include "list.h"
 #include "ranks.h"
 
@@ -172,14 +173,69 @@ static void together(struct context *c)
     expect(c, n == 1, "%d communicators of several processes", n);
 }
 
+/* A world of two processes of which this is the first; the other has as many ranks, and never does
+ * anything. Or of this one alone. */
+struct other_world {
+    struct dp_bootstrap bootstrap;
+    struct dp_comm_ops comm;
+    struct dp_world world;
+    int aborts;
+};
+
+static int two_processes(void *self)
+{
+    (void)self;
+    return 2;
+}
+
+static int same_of_both(void *self, const void *mine, size_t bytes, void *all, struct dp_error *err)
+{
+    (void)self, (void)err;
+    memcpy(all, mine, bytes);
+    memcpy((char *)all + bytes, mine, bytes);
+    return 0;
+}
+
+static void count_abort(void *self)
+{
+    ++((struct other_world *)self)->aborts;
+}
+
+static int broadcast_fails(struct dp_group *group, const struct dp_collective *c, int root,
+                           enum dp_phase phase, struct dp_error *err)
+{
+    (void)group, (void)c, (void)root, (void)phase;
+    return dp_fail(err, DP_EFAULT, "broken on purpose");
+}
+
+static int open_other(struct context *c, bool two, unsigned can, struct other_world **other,
+                      struct dp_group **group)
+{
+    struct other_world *w = *other = case_memory(c, sizeof *w);
+    w->bootstrap = dp_bootstrap_self;
+    w->bootstrap.abort = count_abort;
+    if (two) {
+        w->bootstrap.size = two_processes;
+        w->bootstrap.exchange = same_of_both;
+    }
+    w->comm = (struct dp_comm_ops){.name = "moves-only",
+                                   .can = can,
+                                   .move = dp_comm_staged.move,
+                                   .reduce = dp_comm_staged.reduce,
+                                   .broadcast = broadcast_fails};
+    w->world = (struct dp_world){&w->bootstrap, w, can ? &w->comm : NULL};
+    const struct dp_group_config config = {.devices = "virt:2", .world = &w->world};
+    return dp_group_open(&config, group, &c->err);
+}
+
 /* DistributedDataParallel over a communicator that has no collectives. */
 static void no_ranks(struct context *c)
 {
-    const struct dp_group_config config = {.devices = "virt:2", .world = &joined_without_ranks};
     const struct dp_ddp_config plain = {0};
+    struct other_world *other;
     struct dp_group *group = NULL;
     struct dp_ddp *ddp = NULL;
-    (void)opened_group(c, dp_group_open(&config, &group, &c->err), &group);
+    (void)opened_group(c, open_other(c, false, DP_COMM_PARALLEL, &other, &group), &group);
     struct dp_module *linear = make_linear(c, group, 1, 1, true);
     struct dp_slot **slots = first_slots(c, group, 2);
     move_module(c, linear, slots[0]);
@@ -187,6 +243,32 @@ static void no_ranks(struct context *c)
     expect(c, ddp == NULL, "a failing call made a wrapper");
     expect_error(c, status, DP_ENOTSUP,
                  "communicator 'moves-only' has no collectives for ranks: threads, staged", NULL);
+}
+
+/* A communicator that works in one process only is not used for a part of the world. */
+static void unreached(struct context *c)
+{
+    struct other_world *other;
+    struct dp_group *group = NULL;
+    expect_error(c, open_other(c, true, 0, &other, &group), DP_ENOTSUP, "does not reach", NULL);
+    expect(c, other->aborts == 1, "the other process was told %d times", other->aborts);
+}
+
+/* A collective that fails here fails in the other processes, and so do all later ones. */
+static void gives_up(struct context *c)
+{
+    const unsigned can = DP_COMM_PARALLEL | DP_COMM_RANKS | DP_COMM_WORLD;
+    struct other_world *other;
+    struct dp_group *group = NULL;
+    struct dp_tensor tensor[2];
+    (void)opened_group(c, open_other(c, true, can, &other, &group), &group);
+    expect(c, dp_group_world(group) == 4 && dp_group_first(group) == 0, "a world of %d",
+           dp_group_world(group));
+    for (int r = 0; r < 2; ++r)
+        tensor[r] = make_matrix(c, dp_group_slot(group, r), 2, 2, sequence(c, 4, 1.0, 1.0));
+    expect_error(c, dp_broadcast(group, tensor, 0, &c->err), DP_EFAULT, "on purpose", NULL);
+    expect(c, other->aborts == 1, "the other process was told %d times", other->aborts);
+    expect_error(c, dp_broadcast(group, tensor, 0, &c->err), DP_EFAULT, "has failed before", NULL);
 }
 
 /* ---- the same bits with each -------------------------------------------------------------- */
@@ -328,6 +410,8 @@ static const struct test_case cases[] = {
     {"communicator/together", "", together},
     {"communicator/refused", "ERR-07", communicator_refused},
     {"communicator/no-ranks", "ERR-07", no_ranks},
+    {"communicator/unreached", "ERR-07", unreached},
+    {"communicator/gives-up", "ERR-08", gives_up},
     {"communicator/same-bits", "GRAD-01 DDP-01", same_bits},
 };
 const struct case_table communicator_cases = {cases, sizeof cases / sizeof cases[0]};

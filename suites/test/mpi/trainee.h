@@ -31,19 +31,20 @@ struct trainee {
     size_t most;         /* numbers of the largest parameter */
     float *value, *grad; /* [rank][parameter][most] */
     bool has_grad[TRAINEE_RANKS][TRAINEE_PARAMS];
+    uint64_t sent[TRAINEE_RANKS]; /* bytes of the first values that came to a rank */
 };
 
 /* Opens ranks first..first+n of a world of `ranks`; config says how their group is opened. Returns
  * NULL if there is no memory. */
 struct trainee *trainee_open(const struct trainee_plan *plan, int ranks, int first, int n,
                              const struct dp_group_config *config);
-void trainee_close(void *trainee);
-/* A thread's function: opens a group, trains, keeps the results, closes all. */
-void *trainee_run(void *trainee);
+void trainee_close(struct trainee *trainee);
+/* Opens a group, trains, keeps the results, closes all. */
+void trainee_run(struct trainee *trainee);
 float *trainee_value(const struct trainee *trainee, int rank, int param);
 float *trainee_grad(const struct trainee *trainee, int rank, int param);
-/* Compares the ranks of part with those of whole, bit for bit: writes a line about a difference, or
- * "". */
+/* Compares the ranks of part with those of whole, bit for bit, and whether values were sent to
+ * them: writes a line about a difference, or "". */
 void trainee_compare(const struct trainee *whole, const struct trainee *part, char *text,
                      size_t bytes);
 

@@ -155,7 +155,12 @@ static int trainee_train(struct trainee *p, struct dp_group *group, struct dp_mo
     struct dp_ddp *ddp = NULL;
     for (int r = 0; r < p->n; ++r)
         slots[r] = dp_group_slot(group, r);
+    struct dp_trace trace = {0};
+    dp_group_trace(group, &trace);
     int status = dp_ddp_open(model, slots, p->n, &config, &ddp, &p->err);
+    dp_group_trace(group, NULL);
+    for (int r = 0; r < p->n; ++r)
+        p->sent[p->first + r] = trace.replica[r].bytes[DP_PHASE_REPLICATE];
     for (int r = 0; status == 0 && r < p->n; ++r) {
         status =
             dp_tensor_alloc(slots[r], DP_F32, 2, (size_t[]){ROWS, in_of(p->plan)}, &in[r], &p->err);
@@ -176,14 +181,13 @@ static int trainee_train(struct trainee *p, struct dp_group *group, struct dp_mo
     return status;
 }
 
-void *trainee_run(void *arg)
+void trainee_run(struct trainee *p)
 {
-    struct trainee *p = arg;
     struct dp_group *group = NULL;
     struct dp_module *model = NULL;
     p->status = dp_group_open(&p->config, &group, &p->err);
     if (p->status)
-        return NULL;
+        return;
     p->world_seen = dp_group_world(group);
     p->first_seen = dp_group_first(group);
     p->status = trainee_open_model(p, group, &model);
@@ -191,7 +195,6 @@ void *trainee_run(void *arg)
         p->status = trainee_train(p, group, model);
     dp_module_close(model);
     dp_group_close(group);
-    return NULL;
 }
 
 /* ---- what came out ----------------------------------------------------------------------- */
@@ -217,9 +220,8 @@ struct trainee *trainee_open(const struct trainee_plan *plan, int ranks, int fir
     return p;
 }
 
-void trainee_close(void *trainee)
+void trainee_close(struct trainee *p)
 {
-    struct trainee *p = trainee;
     if (!p)
         return;
     free(p->value);
@@ -232,6 +234,9 @@ void trainee_compare(const struct trainee *whole, const struct trainee *part, ch
 {
     text[0] = '\0';
     for (int w = part->first; text[0] == '\0' && w < part->first + part->n; ++w) {
+        if ((whole->sent[w] == 0) != (part->sent[w] == 0))
+            snprintf(text, bytes, "rank %d: %llu bytes were sent, in one group %llu", w,
+                     (unsigned long long)part->sent[w], (unsigned long long)whole->sent[w]);
         for (int i = 0; i < TRAINEE_PARAMS; ++i) {
             const size_t n = whole->most * sizeof *whole->value;
             if (memcmp(trainee_value(whole, w, i), trainee_value(part, w, i), n) != 0)
