@@ -3,6 +3,7 @@
  * host. The input is unchanged, and the order of the queues holds. Floats have the bits of a sum in
  * rank order. Other numbers are integers: their sum is the same in any order; and so are floats for
  * a communicator that adds in another order. */
+#include "collective_calls.h"
 #include "list.h"
 
 #include "backend.h"
@@ -11,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_RANKS = 5, MOST = 20011 };
+enum { MOST_RANKS = 8, MOST = COLLECTIVE_CALLS_MOST };
 
 struct collective_call {
     enum dp_collective_kind kind;
@@ -29,13 +30,13 @@ static const struct collective_call collective_calls[] = {
 struct memory {
     struct dp_group *group;
     const struct collective_call *what;
-    int ranks, root;
-    size_t n;             /* of a block, or of all */
-    bool in_place, whole; /* whole: the numbers are integers */
+    int local, ranks, first, root; /* ranks: of the world, from first on those of this process */
+    size_t n;                      /* of a block, or of all */
+    bool in_place, whole;          /* whole: the numbers are integers */
     enum dp_dtype dtype;
     struct dp_tensor source[MOST_RANKS], in[MOST_RANKS], out[MOST_RANKS], result[MOST_RANKS],
-        stayed[MOST_RANKS];
-    const double *values[MOST_RANKS];
+        stayed[MOST_RANKS];           /* of the local ranks */
+    const double *values[MOST_RANKS]; /* of all */
 };
 
 static size_t in_count(const struct memory *m)
@@ -66,7 +67,7 @@ static struct dp_tensor tensor(struct context *c, const struct memory *m, int r,
 /* In place, the smaller tensor is a block of the larger one. */
 static void collective_calls_place(struct context *c, struct memory *m, int r)
 {
-    const size_t block = (size_t)r * m->n;
+    const size_t block = (size_t)(m->first + r) * m->n;
     const bool larger_out = out_count(m) >= in_count(m);
     struct dp_tensor *large = larger_out ? &m->out[r] : &m->in[r];
     struct dp_tensor *small = larger_out ? &m->in[r] : &m->out[r];
@@ -80,10 +81,14 @@ static void collective_calls_place(struct context *c, struct memory *m, int r)
 
 static void collective_calls_make(struct context *c, struct memory *m)
 {
-    m->group = open_group(c, m->ranks);
-    for (int r = 0; r < m->ranks; ++r) {
+    m->group = open_group(c, m->local);
+    m->ranks = dp_group_world(m->group);
+    m->first = dp_group_first(m->group);
+    m->root %= m->ranks;
+    for (int r = 0; r < m->ranks; ++r)
         m->values[r] = collective_calls_numbers(c, in_count(m), r, m->whole);
-        m->source[r] = tensor(c, m, r, in_count(m), m->values[r]);
+    for (int r = 0; r < m->local; ++r) {
+        m->source[r] = tensor(c, m, r, in_count(m), m->values[m->first + r]);
         m->result[r] = tensor(c, m, r, out_count(m), NULL);
         m->stayed[r] = tensor(c, m, r, in_count(m), NULL);
         collective_calls_place(c, m, r);
@@ -95,6 +100,7 @@ static double wanted(const struct memory *m, int r, size_t i)
 {
     const size_t block = (size_t)r * m->n;
     float sum = 0;
+    double wide = 0;
     switch (m->what->kind) {
     case DP_COLLECTIVE_BROADCAST:
         return m->values[m->root][i];
@@ -103,9 +109,12 @@ static double wanted(const struct memory *m, int r, size_t i)
     case DP_COLLECTIVE_ALLTOALL:
         return m->values[i / m->n][block + i % m->n];
     default:
-        for (int s = 0; s < m->ranks; ++s)
-            sum += (float)m->values[s][(m->what->in_blocks ? block : 0) + i];
-        return (double)sum;
+        for (int s = 0; s < m->ranks; ++s) {
+            const double value = m->values[s][(m->what->in_blocks ? block : 0) + i];
+            sum += (float)value;
+            wide += value;
+        }
+        return m->dtype == DP_F32 ? (double)sum : wide;
     }
 }
 
@@ -113,7 +122,7 @@ static double wanted(const struct memory *m, int r, size_t i)
 static void copies(struct context *c, const struct memory *m, const struct dp_tensor to[],
                    const struct dp_tensor from[])
 {
-    for (int r = 0; r < m->ranks; ++r)
+    for (int r = 0; r < m->local; ++r)
         expect_ok(c, dp_tensor_copy(&to[r], &from[r], &c->err), "dp_tensor_copy");
 }
 
@@ -128,46 +137,49 @@ static void collective_calls_run(struct context *c, struct memory *m, bool alone
     copies(c, m, m->result, m->out);
     copies(c, m, m->stayed, m->in);
     copies(c, m, m->in, m->source); /* too early, and the result has it */
-    for (int r = 0; r < m->ranks; ++r) {
+    for (int r = 0; r < m->local; ++r) {
         double *want = case_memory(c, out_count(m) * sizeof *want);
         for (size_t i = 0; i < out_count(m); ++i)
-            want[i] = wanted(m, r, i);
+            want[i] = wanted(m, m->first + r, i);
         expect_values(c, m->what->name, &m->result[r], want);
         if (!m->in_place)
-            expect_values(c, "what was brought", &m->stayed[r], m->values[r]);
+            expect_values(c, "what was brought", &m->stayed[r], m->values[m->first + r]);
     }
 }
 
 /* Runs it twice, and twice alone if there is such a call: of float, to all ranks, in place. */
-static void one(struct context *c, const char *communicator, const struct memory *how)
+static void one(struct context *c, const struct memory *how)
 {
     struct memory m = *how;
     const bool has_alone =
         m.in_place && m.dtype == DP_F32 && !m.what->in_blocks && !m.what->out_blocks;
     case_release(c);
-    case_note(c, "%s, %s %s place, type %d, %d ranks, %zu numbers", communicator, m.what->name,
-              m.in_place ? "in" : "out of", (int)m.dtype, m.ranks, m.n);
+    case_note(c, "%s, %s %s place, type %d, %d ranks here, %zu numbers",
+              c->settings.communicator ? c->settings.communicator : "a world", m.what->name,
+              m.in_place ? "in" : "out of", (int)m.dtype, m.local, m.n);
     collective_calls_make(c, &m);
     for (int turn = 0; turn < (has_alone ? 4 : 2); ++turn)
         collective_calls_run(c, &m, turn >= 2);
 }
 
-/* The longest tensors are of float alone. */
-static void each_of(struct context *c, const char *communicator, int ranks, size_t n, bool whole)
+void collective_calls_of(struct context *c, int local, size_t n, bool whole)
 {
     static const enum dp_dtype types[] = {DP_F32, DP_F64, DP_I32, DP_I64};
     for (size_t k = 0; k < sizeof collective_calls / sizeof collective_calls[0]; ++k) {
-        for (size_t t = 0; t < (n == MOST ? 1 : sizeof types / sizeof types[0]); ++t) {
+        const struct collective_call *what = &collective_calls[k];
+        if (n > 2 * MOST && (what->in_blocks || what->out_blocks))
+            continue;
+        for (size_t t = 0; t < (n >= MOST ? 1 : sizeof types / sizeof types[0]); ++t) {
             for (int in_place = 0; in_place < 2; ++in_place) {
-                const struct memory m = {.what = &collective_calls[k],
-                                         .ranks = ranks,
-                                         .root = (int)(t + n + (size_t)in_place) % ranks,
+                const struct memory m = {.what = what,
+                                         .local = local,
+                                         .root = (int)(t + n + (size_t)in_place),
                                          .n = n,
                                          .in_place = in_place,
-                                         .whole = whole || types[t] != DP_F32,
+                                         .whole = whole || types[t] == DP_I32 || types[t] == DP_I64,
                                          .dtype = types[t]};
                 if (!in_place || m.what->kind != DP_COLLECTIVE_ALLTOALL)
-                    one(c, communicator, &m);
+                    one(c, &m);
             }
         }
     }
@@ -191,7 +203,7 @@ static void each_communicator(struct context *c)
         for (size_t k = 0; k < sizeof table / sizeof table[0]; ++k) {
             if ((row.can & DP_COMM_FREE_ORDER) && table[k].ranks > c->settings.gpus)
                 continue; /* one rank a GPU */
-            each_of(c, row.name, table[k].ranks, table[k].n, (row.can & DP_COMM_FREE_ORDER) != 0);
+            collective_calls_of(c, table[k].ranks, table[k].n, (row.can & DP_COMM_FREE_ORDER) != 0);
         }
     }
 }
@@ -266,32 +278,34 @@ static void collective_calls_refused(struct context *c)
     expect_error(c, dp_comm_collective(group, &unknown, &c->err), DP_ENOTSUP, "collective 5", NULL);
 }
 
-/* A communicator that moves bytes also moves bf16; sums and training refuse it. */
-static void bf16(struct context *c)
+void collective_calls_bf16(struct context *c, int local)
 {
-    static const uint16_t values[2][3] = {{0x3f80, 0x4000, 0xffc1}, {0x0001, 0x8000, 0x4049}};
-    const size_t three = 3, six = 6;
-    struct dp_group *group = open_group(c, 2);
-    struct dp_tensor in[2], out[2];
-    uint16_t got[6];
-    for (int r = 0; r < 2; ++r) {
-        struct dp_slot *slot = dp_group_slot(group, r);
-        expect_ok(c, dp_tensor_alloc(slot, DP_BF16, 1, &three, &in[r], &c->err), "in");
-        expect_ok(c, dp_tensor_alloc(slot, DP_BF16, 1, &six, &out[r], &c->err), "out");
-        expect_ok(c, dp_tensor_write(&in[r], values[r], &c->err), "write");
+    struct dp_group *group = open_group(c, local);
+    const size_t three = 3, all = three * (size_t)dp_group_world(group);
+    uint16_t values[3 * MOST_RANKS], got[3 * MOST_RANKS];
+    struct dp_tensor in[MOST_RANKS], out[MOST_RANKS];
+    for (size_t i = 0; i < all; ++i)
+        values[i] = (uint16_t)(0x3f80 + 4099 * i);
+    for (int r = 0; r < local; ++r) {
+        in[r] = make_tensor(c, dp_group_slot(group, r), DP_BF16, 1, &three, NULL);
+        out[r] = make_tensor(c, dp_group_slot(group, r), DP_BF16, 1, &all, NULL);
+        expect_ok(c, dp_tensor_write(&in[r], &values[3 * (dp_group_first(group) + r)], &c->err),
+                  "write");
     }
     expect_ok(c, dp_collective_run(group, DP_COLLECTIVE_ALLGATHER, 0, in, out, &c->err),
               "allgather");
-    for (int r = 0; r < 2; ++r) {
+    for (int r = 0; r < local; ++r) {
         expect_ok(c, dp_tensor_read(got, &out[r], &c->err), "read");
-        expect(c, memcmp(got, values, sizeof values) == 0, "rank %d has other numbers", r);
+        expect(c, memcmp(got, values, all * sizeof *got) == 0, "rank %d has other numbers", r);
     }
     expect_error(c, dp_collective_run(group, DP_COLLECTIVE_ALLREDUCE, 0, in, in, &c->err),
                  DP_EINVAL, "bf16 cannot be summed: f32, f64, i32 and i64 can", NULL);
-    for (int r = 0; r < 2; ++r) {
-        dp_tensor_free(&in[r]);
-        dp_tensor_free(&out[r]);
-    }
+}
+
+/* A communicator that moves bytes also moves bf16; sums and training refuse it. */
+static void bf16(struct context *c)
+{
+    collective_calls_bf16(c, 2);
 }
 
 static const struct test_case cases[] = {

@@ -18,9 +18,10 @@ struct case_settings {
     const char *backend; /* "cpu", "cpu-ref", "cpu-cblas", "cpu-onednn", "cuda", "cuda-staged" */
     bool lag;            /* devices are virt:K+lag */
     uint64_t lag_seed;
-    int gpus;                 /* not 0: slots are on that many GPUs, in turn */
-    bool no_graphs;           /* a case may change it before it opens a group, and the next */
-    const char *communicator; /* NULL: the backend's own */
+    int gpus;                     /* not 0: slots are on that many GPUs, in turn */
+    bool no_graphs;               /* a case may change it before it opens a group, and the next */
+    const char *communicator;     /* NULL: the backend's own */
+    const struct dp_world *world; /* NULL: one process */
 };
 
 struct context {

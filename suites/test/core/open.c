@@ -53,7 +53,8 @@ static struct dp_group *open_devices(struct context *c, const char *devices, con
                                            .math = math,
                                            .lag_seed = c->settings.lag_seed,
                                            .bind = false,
-                                           .no_graphs = c->settings.no_graphs};
+                                           .no_graphs = c->settings.no_graphs,
+                                           .world = c->settings.world};
     struct dp_group *group = NULL;
     const int status = dp_group_open(&config, &group, &c->err);
     if (status && strstr(c->err.text, "are on one GPU"))
