@@ -263,10 +263,23 @@ group_poor() {
 }
 
 group_exec() {
-    untestable "open: the process ended with status 3" --impl "exec:exit 3"
-    untestable "open: the process ended with status 127; its last words: " \
-        --impl "exec:there-is-no-such-command"
-    untestable "open: the process died of signal 9 (Killed)" --impl 'exec:kill -KILL $$'
+    while IFS='|' read -r cause command; do
+        untestable "$cause" --impl "exec:$command"
+    done <<'END'
+open: the process ended with status 3|exit 3
+open: the process ended with status 0|true
+open: the process ended with status 127; its last words: sh: 1: |there-is-no-such-command
+open: the process died of signal 9 (Killed)|kill -KILL $$
+open: the process died of signal 11 (Segmentation fault); its last words: no licence|sh -c 'echo no licence >&2; kill -SEGV $$'; exit $?
+: 'hello|echo hello; cat >/dev/null
+open: the answer must have one of 'ok' and 'error'|cat
+open: 'name' is missing|read x; echo '{"id":1,"ok":{}}'; cat
+open: name is not a text|read x; echo '{"id":1,"ok":{"name":7}}'; cat
+open: capabilities[0] 'spilt' is not a capability|read x; echo '{"id":1,"ok":{"name":"n","version":"1","devices":[],"capabilities":["spilt"],"dialects":{}}}'; cat
+open: devices is not a list of at most 64 names|read x; echo '{"id":1,"ok":{"name":"n","version":"1","devices":2,"capabilities":[],"dialects":{}}}'; cat
+open: dialects.empty_ids 'zero' is none of: refuse, all, call|read x; echo '{"id":1,"ok":{"name":"n","version":"1","devices":[],"capabilities":[],"dialects":{"empty_ids":"zero"}}}'; cat
+no ?[2J gpu|read x; echo '{"id":1,"error":{"status":"nodev","text":"no \u001b[2J gpu"}}'; cat
+END
     while IFS='|' read -r verdict mode cause; do
         bad "$verdict" SPLIT-01.sizes "$cause" --impl "exec@0.5:exec '$serve' mutant:none $mode"
     done <<'END'
@@ -288,11 +301,29 @@ BROKEN|orphan|split: the process ended with status 5
 BROKEN|no-status|split: error.status 'sorry' is not a status
 FAIL|many|split: the answer has more than there is room for
 END
+    while IFS='|' read -r mode cause; do
+        bad BROKEN SPLIT-01.sizes "$cause" --impl "exec:exec '$serve' mutant:none $mode"
+    done <<'END'
+bomb|split: wrote more than the 1048576 bytes
+nested|split: the answer is not a JSON object: '{"id":3,"ok":[[[[
+list|split: the answer is not a JSON object: '[1,2,3]'
+text-id|split: the answer does not have the id 3 of the request
+both|split: the answer must have one of 'ok' and 'error'
+empty-ok|split: 'size' is missing
+digits|split: size is not an integer of 0 or more
+fraction|split: size is not an integer of 0 or more
+ok-status|split: error.status 'ok' is not a status
+no-text|split: error.text is empty
+END
     while IFS='|' read -r verdict mode cause; do
         bad "$verdict" SPLIT-01.order "$cause" \
             --impl "exec:exec '$serve' mutant:none $mode scatter"
     done <<'END'
 BROKEN|wrong-sizes|scatter: shards[0].data has 24 digits, the dims and dtype need 2 times 252
+BROKEN|overflowing-sizes|scatter: shards[0].data has 24 digits, the dims
+BROKEN|many-dims|scatter: shards[0].dims has 6 entries, it may have 5
+BROKEN|no-hex|scatter: shards[0].data has a character that is not a hexadecimal digit
+BROKEN|no-dtype|scatter: shards[0].dtype 'bf16' is not a type
 BROKEN|no-device|scatter: shards[0].device is 4294967296, it must be -1..63
 FAIL|large|scatter: the answer has more than there is room for
 END
