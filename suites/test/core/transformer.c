@@ -1,7 +1,6 @@
 /* transformer.c: the layers of a transformer: which arguments they refuse, the draws of attention's
- * dropout, and shards and ranks. The comparison with PyTorch is in torch_transformer.c. */
+ * dropout, and shards. The comparison with PyTorch is in torch_transformer.c. */
 #include "list.h"
-#include "ranks.h"
 
 #include <math.h>
 #include <string.h>
@@ -350,7 +349,7 @@ static void many_steps(struct context *c)
         one_length(c, length[i][0], length[i][1], length[i][2], length[i][3]);
 }
 
-/* ---- shards and ranks --------------------------------------------------------------------- */
+/* ---- shards ------------------------------------------------------------------------------ */
 
 enum { N = 6, T = 5, VOCAB = 7, WIDTH = 3, CONTEXT = 6 };
 
@@ -438,41 +437,6 @@ static void shards(struct context *c)
     }
 }
 
-/* Two ranks, whose mean is exact. */
-static void two_ranks(struct context *c)
-{
-    struct answer a;
-    struct model m;
-    struct ranks ranks;
-    struct dp_tensor in[2], upstream[2], out[2 * DP_MAX_IO];
-    int n_out = 0;
-    transformer_open_model(c, &m, 2);
-    const double *dy = integers(c, N * T * VOCAB, 4), *x = tokens(c);
-    solve(c, x, dy, &a);
-    ranks_open(c, &ranks, m.at.group, m.top, 2, &(struct dp_ddp_config){0});
-    for (int r = 0; r < 2; ++r) {
-        struct dp_slot *slot = dp_group_slot(m.at.group, r);
-        in[r] = make_tensor(c, slot, DP_I32, 2, (size_t[]){N / 2, T}, x + r * N / 2 * T);
-        upstream[r] = make_tensor(c, slot, DP_F32, 3, (size_t[]){N / 2, T, VOCAB},
-                                  dy + r * N / 2 * T * VOCAB);
-    }
-    expect_ok(c, dp_ddp_forward(ranks.ddp, in, 1, NULL, out, &n_out, &c->err), "forward");
-    for (int r = 0; r < 2; ++r)
-        expect_values(c, "output", &out[r * DP_MAX_IO], a.y + r * N / 2 * T * VOCAB);
-    expect_ok(c, dp_ddp_backward(ranks.ddp, upstream, 1, NULL, 0, &c->err), "backward");
-    for (int i = 0; i < VOCAB * WIDTH; ++i)
-        a.table[i] *= 0.5;
-    for (int i = 0; i < CONTEXT * WIDTH; ++i)
-        a.positions[i] *= 0.5;
-    for (int r = 0; r < 2; ++r) {
-        struct dp_ddp_param table, positions;
-        expect_ok(c, dp_ddp_param(ranks.ddp, r, 0, &table, &c->err), "dp_ddp_param");
-        expect_ok(c, dp_ddp_param(ranks.ddp, r, 1, &positions, &c->err), "dp_ddp_param");
-        expect_values(c, "table", &table.grad, a.table);
-        expect_values(c, "positions", &positions.grad, a.positions);
-    }
-}
-
 static const struct test_case cases[] = {
     {"transformer/refused-at-open", "", refused_at_open},
     {"transformer/refused-at-forward", "DEV-02", refused_at_forward},
@@ -480,6 +444,5 @@ static const struct test_case cases[] = {
     {"transformer/dropout", "BUF-11", dropped},
     {"transformer/many-steps", "", many_steps},
     {"transformer/shards", "REPL-09 GRAD-01", shards},
-    {"transformer/two-ranks", "REPL-09", two_ranks},
 };
 const struct case_table transformer_cases = {cases, sizeof cases / sizeof *cases};
