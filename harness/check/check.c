@@ -92,7 +92,7 @@ static int write_result(const char *command, const struct runner_run *run, struc
 
     if (format == RUNNER_FORMAT_JSON) {
         status = runner_json(stream, run);
-        if (status != 0 && !record_memory_failed())
+        if (status != 0)
             snprintf(err.text, sizeof err.text,
                      "which machine this is could not be read, for want of memory or of files");
     } else if (!formats[format].own) {
@@ -102,7 +102,7 @@ static int write_result(const char *command, const struct runner_run *run, struc
     }
     if (out->file)
         text(stdout, run);
-    if (status != 0 || record_memory_failed())
+    if (status != 0)
         return command_refuse(command, "%s", err.text);
     /* The result is read back, as the program that gets it later has to be able to. An error of
      * writing is reported when the file is closed. */
@@ -253,7 +253,6 @@ int check_main(int argc, char **argv)
                 options->format == RUNNER_FORMAT_JSON ? runner_list_json : runner_list;
 
             list(stdout, tests, n);
-            status = record_memory_failed() ? command_refuse(argv[0], "out of memory") : 0;
         } else if (status == 0) {
             stop_watch_signals(); /* before there is a file that a signal would leave */
             status = runner_out_open(argv[0], options->out, &out);

@@ -147,9 +147,6 @@ static void open_child_session(struct server *server)
         change = "open reports different capabilities than the first time";
     if (expected && now->devices != expected->devices)
         change = "open reports a different number of devices than the first time";
-    /* jansson leaves out a character of a text if it has no memory for it. */
-    if (record_memory_failed())
-        change = "out of memory for a message of it";
     if (change)
         give_up_session(server, change, false);
     tell_kind(server, RUNNER_OPENED);
@@ -214,11 +211,6 @@ _Noreturn void runner_child(const struct runner_job *job, int output, uint64_t t
         struct runner_message message = {
             .kind = RUNNER_VERDICT, .index = i, .outcome = outcome, .strays = strays};
 
-        if (record_memory_failed()) {
-            message.outcome.verdict = CHECK_BROKEN;
-            snprintf(message.outcome.reason, sizeof message.outcome.reason,
-                     "out of memory for a message or a model");
-        }
         tell_parent(&server, &message);
         if (job->until_caught && runner_catches(outcome.verdict, outcome.compared))
             break;

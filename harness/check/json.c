@@ -106,7 +106,6 @@ void runner_list_json(FILE *stream, const struct check_case *const tests[], size
                              check_words(area), "profiles", profiles_array(test->profiles), "needs",
                              capabilities_array(test->needs), "devices", test->devices));
     }
-    /* record_memory_failed says if it fails */
     (void)document_print(stream,
                          json_pack("{s:s, s:o}", "schema", "lockstep/cases/1.0", "cases", cases));
 }
@@ -163,8 +162,8 @@ int runner_json(FILE *stream, const struct runner_run *run)
                      "impl", impl_object(run), "machine", "class", class, "instance", instance,
                      "program", program, "cases", cases, "counts", counts, "rules",
                      rules_object(run, &sums));
-    document = record_chain_add(record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12)),
-                                "", true);
+    document =
+        record_chain_add(document_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12)), "", true);
     if (document)
         fprintf(stream, "%s\n", document);
     free(document);

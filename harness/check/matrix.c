@@ -143,7 +143,7 @@ static json_t *matrix_object(const struct runner_matrix *matrix)
 
 void runner_matrix_json(FILE *stream, const struct runner_matrix *matrix)
 {
-    (void)document_print(stream, matrix_object(matrix)); /* record_memory_failed says if it fails */
+    (void)document_print(stream, matrix_object(matrix));
 }
 
 bool runner_matrix_holds(const char *path, const struct runner_matrix *matrix)

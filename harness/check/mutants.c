@@ -211,10 +211,8 @@ int runner_mutants(const char *command, const struct runner_options *options,
             runner_matrix_text(stream, &matrix);
         if (out->file)
             runner_matrix_text(stdout, &matrix);
-        if (record_memory_failed())
-            status = out_of_memory(command);
-        else if (out->file && json && fflush(out->file) == 0 &&
-                 !runner_matrix_holds(out->temporary, &matrix))
+        if (out->file && json && fflush(out->file) == 0 &&
+            !runner_matrix_holds(out->temporary, &matrix))
             status = command_refuse(command, "--out: nothing could read the result again");
         else
             status = runner_out_close(command, out);

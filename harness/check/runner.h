@@ -235,8 +235,7 @@ struct grid;
 enum runner_table { RUNNER_FAILURES, RUNNER_AREAS_TABLE, RUNNER_SKIPPED };
 void runner_table(struct grid *grid, enum runner_table which, const struct runner_result result[],
                   size_t n, const struct runner_sums *sums);
-/* Writes nothing if memory is short: record_memory_failed says so. Returns 0, or -1 if the identity
- * of this machine could not be read. */
+/* Returns 0, or -1 if the identity of this machine could not be read. */
 int runner_json(FILE *stream, const struct runner_run *run);
 /* Uses the writers that sweep and compare use, too. Returns 0, or -1 and why. */
 int runner_export(FILE *stream, const struct runner_run *run, enum export_format format,

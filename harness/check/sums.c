@@ -139,8 +139,8 @@ char *runner_alike(const struct runner_result result[], size_t n, size_t *i, siz
     size_t begin = first, in_area = 0, most = 0; /* areas stand one after the other */
     const struct check_area *area = NULL;
     struct memory_file ids;
-    const int opened = memory_file_open(&ids);
 
+    memory_file_open(&ids);
     *count = 0;
     for (size_t k = first; k < n; ++k) {
         if (!are_alike(&result[first], &result[k]) || runner_first_alike(result, k) != first)
@@ -152,12 +152,10 @@ char *runner_alike(const struct runner_result result[], size_t n, size_t *i, siz
         *i = in_area > most ? begin : *i;
         most = in_area > most ? in_area : most;
         area = own;
-        if (opened == 0)
-            fprintf(ids.to, "%s%s", *count > 0 ? " " : "", result[k].test->id);
+        fprintf(ids.to, "%s%s", *count > 0 ? " " : "", result[k].test->id);
         ++*count;
     }
-    (void)memory_file_close(&ids);
-    return ids.text;
+    return memory_file_close(&ids);
 }
 
 /* ---- the sentence ---------------------------------------------------------------------------- */

@@ -274,8 +274,9 @@ void runner_markdown(FILE *stream, const struct runner_run *run)
         grid_open(&grid, &out, "", "");
         grid.compact = true;
         runner_table(&grid, tables[t], run->result, run->n, &sums);
-        if (grid.rows > 0 && grid_part(&grid, MARKDOWN_SHOWN) != 0)
-            fputs("\n(no memory for a table)\n", stream);
-        grid_close(&grid);
+        if (grid.rows > 0)
+            grid_part(&grid, MARKDOWN_SHOWN);
+        else
+            grid_close(&grid);
     }
 }

@@ -206,7 +206,7 @@ int main(int argc, char **argv)
     /* hwloc would complain of things that it does not find, such as /sys in a container, among the
      * output of this program. They are missing in the output of `lockstep devices`, too. */
     setenv("HWLOC_HIDE_ERRORS", "2", 0);
-    record_memory_watch();
+    document_use_memory();
     if (atexit(check_output))
         return EXIT_MISUSE;
     if (argc < 2) {

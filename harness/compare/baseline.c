@@ -3,6 +3,7 @@
 
 #include "command/command.h"
 #include "files/text_out.h"
+#include "text/alloc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -83,18 +84,15 @@ static int add_files(const struct arguments *arguments, struct baseline *baselin
 {
     const char *const path = arguments->folder;
     const int folder = text_folder(path) == 0 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    struct baseline_source *source = calloc(1, sizeof *source);
-    struct text_error err = {"no memory"};
+    struct text_error err;
     char why[BASELINE_WHY];
 
-    if (folder < 0) {
-        free(source);
+    if (folder < 0)
         return command_refuse(NAME, "cannot use the folder %.200s: %s", path, strerror(errno));
-    }
     while (flock(folder, LOCK_EX) != 0 && errno == EINTR)
         continue; /* a file system without locks: continues without */
-    int status =
-        source && baseline_read(baseline, &err) == 0 ? 0 : command_refuse(NAME, "%s", err.text);
+    struct baseline_source *source = cli_alloc(1, sizeof *source);
+    int status = baseline_read(baseline, &err) == 0 ? 0 : command_refuse(NAME, "%s", err.text);
 
     for (size_t i = 0; i < arguments->n_paths && status == 0; ++i) {
         const char *const records = arguments->path[i];
@@ -107,7 +105,7 @@ static int add_files(const struct arguments *arguments, struct baseline *baselin
             command_complain(NAME, "%s", why);
             status = COMPARE_EXIT_INVALID;
         } else if (status == 0 && baseline_add(baseline, source) != 0) {
-            status = command_refuse(NAME, "no memory for the lines of %s", records);
+            status = command_refuse(NAME, "no SHA-256 of the lines of %s", records);
         }
         if (status == 0 && source->crowded > 0)
             printf("%s: %zu cells are oversubscribed, and left out\n", records, source->crowded);
@@ -135,14 +133,12 @@ int baseline_main(int argc, char **argv)
                                                  .args_doc = "add NAME FILE...\nshow NAME",
                                                  .doc = documentation};
     struct arguments arguments = {.folder = BASELINE_FOLDER,
-                                  .path = calloc((size_t)argc + 1, sizeof arguments.path[0])};
-    struct baseline_compare *shown = calloc(1, sizeof *shown);
+                                  .path = cli_alloc((size_t)argc, sizeof arguments.path[0])};
+    struct baseline_compare *shown = cli_alloc(1, sizeof *shown);
     struct text_error err;
     int status = EXIT_MISUSE;
 
-    if (!arguments.path || !shown) {
-        command_complain(NAME, "no memory");
-    } else if (command_read(&syntax, argc, argv, &arguments) != 0) {
+    if (command_read(&syntax, argc, argv, &arguments) != 0) {
         status = EXIT_MISUSE;
     } else if (arguments.action == SHOW) {
         status = baseline_open(NAME, arguments.folder, arguments.name, shown);
@@ -154,8 +150,7 @@ int baseline_main(int argc, char **argv)
     } else {
         status = add_files(&arguments, &shown->baseline);
     }
-    if (shown)
-        baseline_close(shown);
+    baseline_close(shown);
     free(shown);
     free(arguments.path);
     return status;

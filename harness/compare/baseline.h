@@ -91,8 +91,8 @@ void baseline_free(struct baseline *baseline);
  * is to be added, so it must not be a part of one that is there. */
 int baseline_fits(const struct baseline *baseline, const struct baseline_source *source, bool fresh,
                   char why[BASELINE_WHY]);
-/* Adds the lines of the session to those that are there, in memory. Returns 0, or -1 if memory is
- * short. */
+/* Adds the lines of the session to those that are there, in memory. Returns 0, or -1 if there is no
+ * SHA-256 of them. */
 int baseline_add(struct baseline *baseline, const struct baseline_source *source);
 /* Replaces the file by the text: all of it, or nothing, and only if it can be read again. Returns
  * 0, or -1 and why. */

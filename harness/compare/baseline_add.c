@@ -13,6 +13,7 @@
 #include "files/whole.h"
 #include "record/document.h"
 #include "record/json.h"
+#include "text/alloc.h"
 
 static int say_why(char why[BASELINE_WHY], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -86,12 +87,7 @@ int baseline_fits(const struct baseline *baseline, const struct baseline_source 
 int baseline_add(struct baseline *baseline, const struct baseline_source *source)
 {
     struct baseline_lines *lines = &baseline->lines;
-    const size_t n = lines->n + source->lines.n;
-    struct baseline_line *more = realloc(lines->line, n * sizeof lines->line[0]);
 
-    if (!more)
-        return -1;
-    lines->line = more;
     for (size_t i = 0; i < source->lines.n; ++i) {
         const struct baseline_line *line = &source->lines.line[i];
         struct baseline_line named = *line;
@@ -110,22 +106,19 @@ int baseline_add(struct baseline *baseline, const struct baseline_source *source
         }
         json_object_set_new(root, "exact", exact);
         /* Each line is chained to the one before. */
-        char *text = record_memory_text(root, JSON_COMPACT), *longer = NULL;
-
-        text = text ? record_chain_add(text, baseline->last, true) : NULL;
+        char *text = record_chain_add(document_text(root, JSON_COMPACT), baseline->last, true);
         const size_t length = text ? strlen(text) : 0;
 
-        if (text && digest_sha256(text, length, baseline->last) == 0)
-            longer = realloc(baseline->text, baseline->bytes + length + 2);
-        if (longer) {
-            baseline->text = longer;
-            snprintf(longer + baseline->bytes, length + 2, "%s\n", text);
-            baseline->bytes += length + 1;
-        }
-        free(text);
-        if (!longer)
+        if (!text || digest_sha256(text, length, baseline->last) != 0) {
+            free(text);
             return -1;
-        more[lines->n++] = *line;
+        }
+        baseline->text = cli_resize(baseline->text, baseline->bytes + length + 2, 1);
+        snprintf(baseline->text + baseline->bytes, length + 2, "%s\n", text);
+        baseline->bytes += length + 1;
+        free(text);
+        lines->line = cli_grow(lines->line, lines->n, sizeof lines->line[0]);
+        lines->line[lines->n++] = *line;
     }
     ++baseline->sessions;
     baseline->cells = source->lines.n;

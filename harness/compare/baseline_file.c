@@ -16,6 +16,7 @@
 
 #include "plan/plan.h"
 #include "record/json.h"
+#include "text/alloc.h"
 
 enum { MOST_BYTES = 1 << 30, MOST_NAME = 100 };
 
@@ -134,7 +135,10 @@ static int check_line_place(const struct baseline *baseline, const struct baseli
 static int read_baseline_line(struct baseline *baseline, const char *text, size_t bytes,
                               struct record_chain *chain, struct text_error *err)
 {
-    struct baseline_line *line = &baseline->lines.line[baseline->lines.n];
+    struct baseline_lines *const lines = &baseline->lines;
+
+    lines->line = cli_grow(lines->line, lines->n, sizeof lines->line[0]);
+    struct baseline_line *line = &lines->line[lines->n];
     json_t *root = record_json_load(text, bytes, err);
     const json_t *cell = json_object_get(root, "cell");
     const struct record_link link = record_link_of(root);
@@ -181,7 +185,7 @@ static int read_baseline_line(struct baseline *baseline, const char *text, size_
         for (size_t i = 0; i < line->n[m] && status == 0; ++i)
             status = record_json_real(json_array_get(array, i), name, &line->exact[m][i], err);
     }
-    baseline->lines.n += status == 0;
+    lines->n += status == 0;
     json_decref(root);
     return status;
 }
@@ -191,16 +195,11 @@ int baseline_read_lines(struct baseline *baseline, struct text_error *err)
     struct record_chain chain = {.lines = 0};
     const char *at = baseline->text, *const end = at + baseline->bytes;
     struct text_error why = {{0}};
-    size_t number = 0, newlines = 0;
+    size_t number = 0;
     int status = 0;
 
     if (baseline->bytes > MOST_BYTES)
         return record_fail(err, "%.160s: more than %d MiB", baseline->path, MOST_BYTES >> 20);
-    for (size_t i = 0; i < baseline->bytes; ++i)
-        newlines += baseline->text[i] == '\n';
-    baseline->lines.line = calloc(newlines + 1, sizeof baseline->lines.line[0]);
-    if (!baseline->lines.line)
-        return record_fail(err, "%.160s: no memory for its lines", baseline->path);
     while (at < end && status == 0) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
 

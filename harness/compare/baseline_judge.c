@@ -11,6 +11,7 @@
 
 #include "command/command.h"
 #include "numbers/stats.h"
+#include "text/alloc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -114,16 +115,16 @@ int baseline_open(const char *command, const char *folder, const char *name,
     if (!baseline->is_there)
         return command_refuse(command, "%s is not there: `lockstep compare baseline add` makes it",
                               baseline->path);
-    double *x = calloc(baseline->sessions + 1, sizeof x[0]);
+    double *x = cli_alloc(baseline->sessions, sizeof x[0]);
 
-    compare->judged = calloc(baseline->cells + 1, sizeof compare->judged[0]);
-    for (size_t c = 0; x && compare->judged && c < baseline->cells; ++c) {
+    compare->judged = cli_alloc(baseline->cells, sizeof compare->judged[0]);
+    for (size_t c = 0; c < baseline->cells; ++c) {
         find_floors(baseline, c, x);
         baseline_spread(x, baseline->sessions, &compare->judged[c]);
         baseline_power(baseline->sessions, baseline->cells, &compare->judged[c]);
     }
     free(x);
-    return x && compare->judged ? 0 : command_refuse(command, "no memory for the comparison");
+    return 0;
 }
 
 void baseline_close(struct baseline_compare *compare)
@@ -194,13 +195,10 @@ int baseline_exit(const struct baseline_compare *compare)
 
 int baseline_compare_main(const struct compare_options *options)
 {
-    struct baseline_compare *compare = calloc(1, sizeof *compare);
-    double *x = NULL;
+    struct baseline_compare *compare = cli_alloc(1, sizeof *compare);
     size_t both = 0;
     int status;
 
-    if (!compare)
-        return command_refuse(NAME, "no memory");
     const struct baseline *const baseline = &compare->baseline;
     const struct baseline_lines *const lines = &compare->source.lines;
     char *const invalid = compare->invalid;
@@ -209,12 +207,9 @@ int baseline_compare_main(const struct compare_options *options)
     status = baseline_open(NAME, options->folder, options->baseline, compare);
     if (status == 0)
         status = baseline_take(NAME, options->path[0], options->allow_dirty, &compare->source);
-    if (status == 0) {
-        x = calloc(baseline->sessions + 1, sizeof x[0]);
-        compare->changes = exact_room(baseline->cells);
-        if (!x || !compare->changes)
-            status = command_refuse(NAME, "no memory for the comparison");
-    }
+    double *x = cli_alloc(baseline->sessions, sizeof x[0]);
+
+    compare->changes = exact_room(baseline->cells);
     if (status == 0 && compare->source.refused.n > 0)
         snprintf(invalid, BASELINE_WHY, "%s", compare->source.refused.text[0]);
     else if (status == 0 && baseline_fits(baseline, &compare->source, false, invalid) == 0 &&

@@ -10,6 +10,7 @@
 #include "numbers/stats.h"
 #include "record/files.h"
 #include "record/record.h"
+#include "text/alloc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -150,7 +151,7 @@ static void take_launches(struct baseline_source *source, const struct report_ro
 }
 
 /* Computes the digests of the plan, which is the options except the seed and how the time is taken,
- * and of the file. Returns -1 if there is no memory, or the file cannot be read. */
+ * and of the file. Returns -1 if there is no memory for the file, or it cannot be read. */
 static int name_lines(struct baseline_source *source)
 {
     const struct record_run *run = &source->file.run;
@@ -198,22 +199,18 @@ int baseline_take(const char *command, const char *path, bool allow_dirty,
         return EXIT_MISUSE;
     check_source(source, allow_dirty);
     const size_t n = source->report.n_all;
-    const struct report_row **row = calloc(n + 1, sizeof row[0]);
-    double *work = calloc(n + 1, sizeof work[0]), *steps = NULL;
+    const struct report_row **row = cli_alloc(n, sizeof row[0]);
     size_t most = 0;
-    int status = -1;
 
-    for (size_t i = 0; row && i < n; ++i) {
+    for (size_t i = 0; i < n; ++i) {
         row[i] = &source->report.row[i];
         most = row[i]->cell->n_samples > most ? row[i]->cell->n_samples : most;
     }
-    steps = calloc(most + 1, sizeof steps[0]);
-    source->lines.line = calloc(n + 1, sizeof source->lines.line[0]);
-    if (row && work && steps && source->lines.line) {
-        status = 0;
-        qsort(row, n, sizeof row[0], order_rows);
-    }
-    for (size_t first = 0, end; first < n && status == 0; first = end) {
+    double *work = cli_alloc(n, sizeof work[0]), *steps = cli_alloc(most, sizeof steps[0]);
+
+    source->lines.line = cli_alloc(n, sizeof source->lines.line[0]);
+    qsort(row, n, sizeof row[0], order_rows);
+    for (size_t first = 0, end; first < n; first = end) {
         for (end = first + 1;
              end < n && compare_key_order(&row[first]->cell->key, &row[end]->cell->key) == 0;)
             ++end;
@@ -222,7 +219,7 @@ int baseline_take(const char *command, const char *path, bool allow_dirty,
     free(row);
     free(work);
     free(steps);
-    if (status != 0 || name_lines(source) != 0)
+    if (name_lines(source) != 0)
         return command_refuse(command, "%s: no memory, or it cannot be read twice", path);
     if (source->lines.n == 0 && source->refused.n == 0)
         compare_note(&source->refused, "%.120s: no cell counts: %zu are oversubscribed", path,

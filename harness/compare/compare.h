@@ -85,7 +85,7 @@ struct exact_changes {
     size_t n;
     struct exact_change change[];
 };
-/* Allocates the changes of so many cells; NULL: memory is short. The caller frees it. */
+/* Allocates the changes of so many cells. The caller frees it. */
 struct exact_changes *exact_room(size_t cells);
 /* Adds the first element of each metric of the cell that differs. It skips a side without a
  * verified launch, and a later metric that A does not know: B may be the first program that counts
@@ -257,11 +257,10 @@ struct compare {
 void compare_files(struct compare *compare);
 /* Adds to differs how the end of the warm-up was found, if a cell has another rule in each file. */
 void compare_warmups(struct compare *compare);
-/* Fills launch, cell, only and changes from report. Returns 0, or -1 if memory is short. */
-int compare_cells(struct compare *compare);
-/* Fills times, verdicts, count, tested, common and half_width. Returns 0, or -1 if memory is
- * short. */
-int compare_judge(struct compare *compare);
+/* Fills launch, cell, only and changes from report. */
+void compare_cells(struct compare *compare);
+/* Fills times, verdicts, count, tested, common and half_width. */
+void compare_judge(struct compare *compare);
 /* Returns 0 or one of COMPARE_EXIT. The result of --exact comes first, as it needs no times. */
 int compare_exit(const struct compare *compare);
 extern const struct compare_judge compare_files_judge; /* of a struct compare */

@@ -1,5 +1,6 @@
 /* compare/exact.c: the counted numbers of a cell, and those that differ between the sides. */
 #include "compare/compare.h"
+#include "text/alloc.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -55,7 +56,7 @@ struct exact_changes *exact_room(size_t cells)
 {
     const struct exact_changes *changes;
 
-    return calloc(1, sizeof *changes + EXACT_METRICS * cells * sizeof changes->change[0]);
+    return cli_alloc(1, sizeof *changes + EXACT_METRICS * cells * sizeof changes->change[0]);
 }
 
 static bool is_known_exact(const struct exact_side *side, size_t m, size_t i)

@@ -8,6 +8,7 @@
 #include "numbers/rank.h"
 #include "numbers/stats.h"
 #include "record/record.h"
+#include "text/alloc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -57,14 +58,12 @@ static int order_launches(const void *left, const void *right)
     return a->side != b->side ? a->side - b->side : report_launch_order(a->row, b->row);
 }
 
-int compare_cells(struct compare *compare)
+void compare_cells(struct compare *compare)
 {
     const size_t most = compare->report[COMPARE_A].n_all + compare->report[COMPARE_B].n_all;
 
-    compare->launch = calloc(most + 1, sizeof compare->launch[0]);
-    compare->cell = calloc(most + 1, sizeof compare->cell[0]);
-    if (!compare->launch || !compare->cell)
-        return -1;
+    compare->launch = cli_alloc(most, sizeof compare->launch[0]);
+    compare->cell = cli_alloc(most, sizeof compare->cell[0]);
     for (int side = 0; side < COMPARE_SIDES; ++side)
         for (size_t i = 0; i < compare->report[side].n_all; ++i)
             compare->launch[compare->n_launches++] =
@@ -86,7 +85,7 @@ int compare_cells(struct compare *compare)
             compare->cell[compare->n_cells++] = cell;
     }
     compare->changes = exact_room(compare->n_cells);
-    for (size_t c = 0; compare->changes && c < compare->n_cells; ++c) {
+    for (size_t c = 0; c < compare->n_cells; ++c) {
         const struct compare_cell *cell = &compare->cell[c];
         struct exact_side side[COMPARE_SIDES] = {{.launches = 0}};
 
@@ -95,31 +94,30 @@ int compare_cells(struct compare *compare)
                 exact_add(&side[compare->launch[i].side], compare->launch[i].row->cell);
         exact_compare(side, c, compare->changes);
     }
-    return compare->changes ? 0 : -1;
 }
 
 /* ---- verdicts ---- */
 
 /* The shift between the logarithms of the launches is the logarithm of a ratio. */
-static int find_ratio(double x[COMPARE_SIDES][RANK_MOST], const size_t n[COMPARE_SIDES],
-                      struct compare_ratio *ratio)
+static struct compare_ratio find_ratio(double x[COMPARE_SIDES][RANK_MOST],
+                                       const size_t n[COMPARE_SIDES])
 {
-    struct rank_estimate shift;
+    struct compare_ratio ratio;
 
     for (int side = 0; side < COMPARE_SIDES; ++side) {
-        ratio->ns[side] = stats_median(x[side], n[side]);
+        ratio.ns[side] = stats_median(x[side], n[side]);
         for (size_t i = 0; i < n[side]; ++i)
             x[side][i] = log(x[side][i]);
     }
-    if (rank_sum_shift(x[COMPARE_A], n[COMPARE_A], x[COMPARE_B], n[COMPARE_B], COMPARE_LEVEL,
-                       &shift) != 0 ||
-        rank_sum_p(x[COMPARE_A], n[COMPARE_A], x[COMPARE_B], n[COMPARE_B], &ratio->p) != 0)
-        return -1;
-    ratio->ratio = exp(shift.middle);
-    ratio->lo = exp(shift.lo);
-    ratio->hi = exp(shift.hi);
-    ratio->coverage = shift.coverage;
-    return 0;
+    const struct rank_estimate shift =
+        rank_sum_shift(x[COMPARE_A], n[COMPARE_A], x[COMPARE_B], n[COMPARE_B], COMPARE_LEVEL);
+
+    ratio.p = rank_sum_p(x[COMPARE_A], n[COMPARE_A], x[COMPARE_B], n[COMPARE_B]);
+    ratio.ratio = exp(shift.middle);
+    ratio.lo = exp(shift.lo);
+    ratio.hi = exp(shift.hi);
+    ratio.coverage = shift.coverage;
+    return ratio;
 }
 
 /* Writes "2 of 6 launches of A (crashed)", for example. */
@@ -138,7 +136,7 @@ static void unverified_words(const struct compare *compare, const struct compare
 
 /* The verdict is NO EVIDENCE for a cell that will be tested. steps: capacity for those of a
  * launch. */
-static int measure_cell(struct compare *compare, struct compare_cell *cell, double steps[])
+static void measure_cell(struct compare *compare, struct compare_cell *cell, double steps[])
 {
     static const struct compare_ratio unknown = {{NAN, NAN}, NAN, NAN, NAN, NAN, NAN};
     const struct compare_launch *launch = &compare->launch[cell->first];
@@ -153,7 +151,7 @@ static int measure_cell(struct compare *compare, struct compare_cell *cell, doub
     cell->verdict = COMPARE_INVALID;
     if (cell->verified[COMPARE_A] == 0 && cell->verified[COMPARE_B] == 0) {
         cell->verdict = COMPARE_UNMEASURED;
-        return 0;
+        return;
     }
     cell->steps = SIZE_MAX;
     for (size_t i = 0; i < a + b; ++i) {
@@ -178,7 +176,7 @@ static int measure_cell(struct compare *compare, struct compare_cell *cell, doub
                  COMPARE_LAUNCHES, RANK_MOST);
     }
     if (cell->reason[0] != '\0')
-        return 0;
+        return;
     cell->rule = compare_floor_rule(cell->steps);
     for (size_t i = 0; i < a + b; ++i) {
         const struct record_cell *of = launch[i].row->cell;
@@ -187,8 +185,8 @@ static int measure_cell(struct compare *compare, struct compare_cell *cell, doub
         floor[side][n[side]] = compare_floor(of, cell->rule, cell->steps, steps);
         cost[side][n[side]++] = of->mean_ns;
     }
-    if (find_ratio(floor, n, &cell->floor) != 0 || find_ratio(cost, n, &cell->cost) != 0)
-        return -1;
+    cell->floor = find_ratio(floor, n);
+    cell->cost = find_ratio(cost, n);
     if (isfinite(cell->floor.ratio) && isfinite(cell->cost.ratio)) {
         cell->verdict = COMPARE_NO_EVIDENCE;
         ++compare->tested;
@@ -198,12 +196,11 @@ static int measure_cell(struct compare *compare, struct compare_cell *cell, doub
                  cell->floor.ns[COMPARE_A], cell->floor.ns[COMPARE_B], cell->cost.ns[COMPARE_A],
                  cell->cost.ns[COMPARE_B]);
     }
-    return 0;
 }
 
 /* Holm's family consists of the cells that were tested. A cell that could not be SUSPECT with any
  * times was not tested. x and y: capacity for a number per cell. */
-static int decide_cells(struct compare *compare, double x[], double y[])
+static void decide_cells(struct compare *compare, double x[], double y[])
 {
     const double tested = (double)compare->tested;
     size_t n = 0, enough = COMPARE_LAUNCHES;
@@ -211,8 +208,7 @@ static int decide_cells(struct compare *compare, double x[], double y[])
     for (size_t c = 0; c < compare->n_cells; ++c)
         if (compare->cell[c].verdict == COMPARE_NO_EVIDENCE)
             x[n++] = compare->cell[c].floor.p;
-    if (rank_holm(x, n, y) != 0)
-        return -1;
+    rank_holm(x, n, y);
     while (enough < RANK_MOST && rank_sum_least_p(enough, enough) * tested > COMPARE_ALPHA)
         ++enough;
     n = 0;
@@ -246,35 +242,29 @@ static int decide_cells(struct compare *compare, double x[], double y[])
     }
     compare->common = stats_median(x, n);
     compare->half_width = stats_median(y, n);
-    return 0;
 }
 
-int compare_judge(struct compare *compare)
+void compare_judge(struct compare *compare)
 {
-    double *x = calloc(compare->n_cells + 1, sizeof x[0]);
-    double *y = calloc(compare->n_cells + 1, sizeof y[0]), *steps = NULL;
+    double *x = cli_alloc(compare->n_cells, sizeof x[0]);
+    double *y = cli_alloc(compare->n_cells, sizeof y[0]);
     size_t most = 0;
-    int status = -1;
 
     for (size_t i = 0; i < compare->n_launches; ++i) {
         const size_t samples = compare->launch[i].row->cell->n_samples;
 
         most = samples > most ? samples : most;
     }
-    steps = calloc(most + 1, sizeof steps[0]);
-    if (x && y && steps) {
-        status = 0;
-        for (size_t c = 0; c < compare->n_cells && status == 0; ++c)
-            status = measure_cell(compare, &compare->cell[c], steps);
-        if (status == 0)
-            status = decide_cells(compare, x, y);
-    }
+    double *steps = cli_alloc(most, sizeof steps[0]);
+
+    for (size_t c = 0; c < compare->n_cells; ++c)
+        measure_cell(compare, &compare->cell[c], steps);
+    decide_cells(compare, x, y);
     for (size_t c = 0; c < compare->n_cells; ++c)
         ++compare->count[compare->cell[c].verdict];
     free(x);
     free(y);
     free(steps);
-    return status;
 }
 
 int compare_exit(const struct compare *compare)

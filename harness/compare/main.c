@@ -6,6 +6,7 @@
 #include "command/command.h"
 #include "numbers/rank.h"
 #include "record/files.h"
+#include "text/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -231,11 +232,8 @@ static int part_arguments(int argc, char **argv, char **own, struct compare_opti
 
 static int compare_two(const struct compare_options *options)
 {
-    struct compare *compare = calloc(1, sizeof *compare);
+    struct compare *compare = cli_alloc(1, sizeof *compare);
     int status = 0;
-
-    if (!compare)
-        return command_refuse(NAME, "no memory");
     struct record_file *file = compare->file;
     struct text_error why = {"A and B hold the same run: a launch counts once"};
 
@@ -252,10 +250,8 @@ static int compare_two(const struct compare_options *options)
         status = command_refuse(NAME, "%s", why.text);
     if (status == 0) {
         compare_files(compare);
-        if (compare_cells(compare) != 0 || compare_judge(compare) != 0)
-            status = command_refuse(NAME, "no memory for the comparison");
-    }
-    if (status == 0) {
+        compare_cells(compare);
+        compare_judge(compare);
         compare_warmups(compare);
         if (compare->n_cells == compare->count[COMPARE_UNMEASURED])
             status = command_refuse(
@@ -289,15 +285,12 @@ int compare_main(int argc, char **argv)
         .what = "What to compare",
         .args_doc = "A.jsonl B.jsonl\n--baseline NAME NEW.jsonl\n--ab OLD NEW\n--aa PROGRAM",
         .doc = documentation};
-    char **own = calloc((size_t)argc + 1, sizeof own[0]);
-    struct compare_options options = {.sweep = calloc((size_t)argc + 1, sizeof own[0])};
+    char **own = cli_alloc((size_t)argc + 1, sizeof own[0]);
+    struct compare_options options = {.sweep = cli_alloc((size_t)argc + 1, sizeof own[0])};
     const char *const ci = getenv("CI");
     int status = EXIT_MISUSE;
 
-    if (!own || !options.sweep) {
-        command_complain(NAME, "no memory for the options");
-    } else if (command_read(&syntax, part_arguments(argc, argv, own, &options), own, &options) ==
-               0) {
+    if (command_read(&syntax, part_arguments(argc, argv, own, &options), own, &options) == 0) {
         options.folder = options.folder ? options.folder : BASELINE_FOLDER;
         options.strict = options.strict || (!options.lenient && ci && strcmp(ci, "true") == 0);
         status = options.n_sweep > 0 ? pairs_main(&options)

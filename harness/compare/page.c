@@ -7,6 +7,7 @@
 #include "files/text_out.h"
 #include "plan/plan.h"
 #include "record/document.h"
+#include "text/alloc.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -159,14 +160,13 @@ static void put_paragraphs(FILE *to, const struct compare_page *page, enum compa
 
 /* Prints changes, then the cells, the worst verdict first. The text is made of items, each with a 0
  * after it. */
-static int print_text(const struct compare_page *page, bool verbose)
+static void print_text(const struct compare_page *page, bool verbose)
 {
     const size_t changes = page->changes ? page->changes->n : 0;
     size_t left = verbose ? SIZE_MAX : SCREEN, out = 0;
     struct memory_file text;
 
-    if (memory_file_open(&text) != 0)
-        return -1;
+    memory_file_open(&text);
     put_paragraphs(text.to, page, COMPARE_TITLE);
     put_paragraphs(text.to, page, COMPARE_HEAD);
     fprintf(text.to, "\n%c", 0);
@@ -198,8 +198,7 @@ static int print_text(const struct compare_page *page, bool verbose)
         fprintf(text.to, "\n%c", 0);
         put_paragraphs(text.to, page, COMPARE_FOOT);
     }
-    if (memory_file_close(&text) != 0)
-        return -1;
+    memory_file_close(&text);
     for (size_t at = 0; at < text.bytes; at += strlen(text.text + at) + 1) {
         size_t lines = 0;
 
@@ -215,21 +214,20 @@ static int print_text(const struct compare_page *page, bool verbose)
         printf("%zu more: ", out);
     if (!verbose)
         printf("--verbose says all, and what was compared; --help, how it is judged.\n");
-    return 0;
 }
 
 /* ---- Markdown ------------------------------------------------------------------------------ */
 
 /* A table without rows is left out. */
-static int print_table(struct grid *grid)
+static void print_table(struct grid *grid)
 {
     if (grid->rows > 0)
-        return grid_part(grid, SHOWN);
-    grid_close(grid);
-    return 0;
+        grid_part(grid, SHOWN);
+    else
+        grid_close(grid);
 }
 
-static int print_markdown(const struct compare_page *page)
+static void print_markdown(const struct compare_page *page)
 {
     struct text_out out = {.file = stdout, .form = TEXT_MARKDOWN};
     struct grid grid;
@@ -257,8 +255,7 @@ static int print_markdown(const struct compare_page *page)
         grid_cell(&grid, "", "%s", point->cost);
         grid_cell(&grid, "", "%s", point->rest);
     }
-    if (print_table(&grid) != 0)
-        return -1;
+    print_table(&grid);
     grid_open(&grid, &out, "changed", "Changed");
     grid.compact = true;
     grid_headings(&grid, "text", "CHANGED|cell");
@@ -275,7 +272,7 @@ static int print_markdown(const struct compare_page *page)
             grid_cell(&grid, "", "%s", change->value[side]);
         grid_cell(&grid, "", "%s", change->metric->unit);
     }
-    return print_table(&grid);
+    print_table(&grid);
 }
 
 /* ---- other programs ------------------------------------------------------------------------ */
@@ -360,14 +357,15 @@ int compare_print(const struct compare_judge *judge, const void *of, size_t cell
 {
     enum { OTHERS = 2 }; /* the points that are no cells */
     struct compare_page page = {.gate = "",
-                                .point = calloc(cells + OTHERS, sizeof page.point[0]),
-                                .order = calloc(cells + OTHERS, sizeof page.order[0])};
-    struct text_error why = {"no memory for the result"};
-    int status = -1;
+                                .point = cli_alloc(cells + OTHERS, sizeof page.point[0]),
+                                .order = cli_alloc(cells + OTHERS, sizeof page.order[0])};
+    struct text_error why = {"the result has a value that JSON has no form for"};
+    int status = 0;
 
     if (format == COMPARE_AS_JSON) {
         status = document_print(stdout, judge->json(of));
-    } else if (page.point && page.order && memory_file_open(&page.words) == 0) {
+    } else {
+        memory_file_open(&page.words);
         judge->describe(of, &page);
         const bool sorted = page.order[0] != NULL;
 
@@ -375,15 +373,13 @@ int compare_print(const struct compare_judge *judge, const void *of, size_t cell
             page.order[i] = page.order[i] ? page.order[i] : &page.point[i];
         if (!sorted)
             qsort(page.order, page.n, sizeof page.order[0], order_points);
-        if (memory_file_close(&page.words) == 0) {
-            status = 0;
-            if (format == COMPARE_AS_TEXT)
-                status = print_text(&page, verbose);
-            else if (format == COMPARE_AS_MARKDOWN)
-                status = print_markdown(&page);
-            else
-                status = print_export(&page, format - COMPARE_FORMS, &why);
-        }
+        memory_file_close(&page.words);
+        if (format == COMPARE_AS_TEXT)
+            print_text(&page, verbose);
+        else if (format == COMPARE_AS_MARKDOWN)
+            print_markdown(&page);
+        else
+            status = print_export(&page, format - COMPARE_FORMS, &why);
     }
     free(page.point);
     free(page.order);

@@ -13,6 +13,7 @@
 #include "record/record.h"
 #include "sweep/core_locks.h"
 #include "sweep/launch.h"
+#include "text/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,19 +49,14 @@ static int prepare_pairs(struct pairs *pairs)
 {
     const size_t cells = pairs->cells, all = cells * pairs->per_look * pairs->looks;
     const struct cell_config *plan = pairs->arm[PAIRS_OLD].plan;
-    struct place *place = calloc(cells + 1, sizeof place[0]), wanted;
+    struct place *place = cli_alloc(cells, sizeof place[0]), wanted;
 
-    pairs->cell = calloc(all + 1, sizeof pairs->cell[0]);
-    pairs->pair = calloc(all + 1, sizeof pairs->pair[0]);
-    pairs->steps = calloc(cells + 1, sizeof pairs->steps[0]);
-    pairs->judged = calloc(cells + 1, sizeof pairs->judged[0]);
-    pairs->cost = calloc(cells + 1, sizeof pairs->cost[0]);
-    pairs->side = calloc(PAIRS_ARMS * cells + 1, sizeof pairs->side[0]);
-    if (!place || !pairs->cell || !pairs->pair || !pairs->steps || !pairs->judged || !pairs->cost ||
-        !pairs->side) {
-        free(place);
-        return command_refuse(NAME, "no memory for the pairs");
-    }
+    pairs->cell = cli_alloc(all, sizeof pairs->cell[0]);
+    pairs->pair = cli_alloc(all, sizeof pairs->pair[0]);
+    pairs->steps = cli_alloc(cells, sizeof pairs->steps[0]);
+    pairs->judged = cli_alloc(cells, sizeof pairs->judged[0]);
+    pairs->cost = cli_alloc(cells, sizeof pairs->cost[0]);
+    pairs->side = cli_alloc(PAIRS_ARMS * cells, sizeof pairs->side[0]);
     for (size_t c = 0; c < cells; ++c) {
         place[c].cell = c;
         identify_cell(&plan[c], place[c].id);
@@ -110,14 +106,13 @@ static int run_pair_launch(struct pairs *pairs, size_t place, int arm, struct pa
         0)
         return EXIT_INTERRUPTED;
 
-    const int status = pairs_launch_of(&cell, launch);
-
+    pairs_launch_of(&cell, launch);
     if (launch->status == RECORD_OK)
         exact_add(&pairs->side[pairs->cell[place] * PAIRS_ARMS + (size_t)arm], &cell);
     record_cell_free(&cell);
     if (*steps == 0)
         *steps = launch->steps;
-    return status == 0 ? 0 : command_refuse(NAME, "no memory for the steps of a launch");
+    return 0;
 }
 
 /* Runs the pairs up to the next interim analysis: both launches of each pair, in an order that is
@@ -169,8 +164,8 @@ static int run_and_report(struct pairs *pairs)
         pairs->n += pairs->per_look;
         ++pairs->look;
         status = run_pairs(pairs);
-        if (status == 0 && pairs_sum_up(pairs) != 0)
-            status = command_refuse(NAME, "no memory for the comparison");
+        if (status == 0)
+            pairs_sum_up(pairs);
         for (size_t c = 0; c <= pairs->cells && status == 0; ++c)
             status = keep_line(pairs, pairs_verdict_line(pairs, c), false);
         last = pairs->look == pairs->looks || pairs_settled(pairs);
@@ -192,12 +187,10 @@ static int run_and_report(struct pairs *pairs)
 
 int pairs_main(const struct compare_options *options)
 {
-    struct pairs *pairs = calloc(1, sizeof *pairs);
+    struct pairs *pairs = cli_alloc(1, sizeof *pairs);
     struct core_locks locks = {.fd = NULL};
     struct text_error why = {""};
 
-    if (!pairs)
-        return command_refuse(NAME, "no memory");
     pairs->output.fd = -1;
 
     int status = pairs_options(options, pairs);
@@ -211,17 +204,15 @@ int pairs_main(const struct compare_options *options)
     /* The cores of both arms are locked, as a sweep locks those that it uses; a core of both arms
      * is locked once. */
     const struct record_run *const other = &pairs->arm[PAIRS_NEW].run;
-    struct record_run *both = status == 0 ? malloc(sizeof *both) : NULL;
+    struct record_run *both = cli_alloc(1, sizeof *both);
 
-    if (both) {
+    if (status == 0) {
         *both = pairs->arm[PAIRS_OLD].run;
         for (int i = 0; i < other->n_slots && both->n_slots < RECORD_MAX_SLOTS; ++i)
             both->slot[both->n_slots++] = other->slot[i];
         status = core_locks_take("", NAME, both, pairs->arm[PAIRS_OLD].sweep.wait, &locks);
         if (status == 0 && locks.note.text[0] != '\0')
             command_complain(NAME, "%s", locks.note.text);
-    } else if (status == 0) {
-        status = command_refuse(NAME, "no memory for a list of cores");
     }
     free(both);
     if (status == 0 && path[0] != '\0') {

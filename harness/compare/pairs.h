@@ -63,13 +63,12 @@ struct pairs_data {
 size_t pairs_least(size_t cells, size_t looks);
 /* Judges the cells and all together. A cell that is INVALID stays so, and counts in Holm's family.
  * A cell becomes INVALID if one of its d is not finite, or if it has too few pairs. For all
- * together, the difference of a pair is the median of the valid cells. Returns 0, or -1 if memory
- * is short. */
-int pairs_judge(const struct pairs_data *data, struct pairs_judged cell[],
-                struct pairs_judged *all);
-/* Fills detectable and needed of judged cells. Returns the same. */
-int pairs_power(const struct pairs_data *data, struct pairs_judged cell[],
-                struct pairs_judged *all);
+ * together, the difference of a pair is the median of the valid cells. */
+void pairs_judge(const struct pairs_data *data, struct pairs_judged cell[],
+                 struct pairs_judged *all);
+/* Fills detectable and needed of judged cells. */
+void pairs_power(const struct pairs_data *data, struct pairs_judged cell[],
+                 struct pairs_judged *all);
 
 struct pairs_arm {
     const char *program; /* NULL: this one */
@@ -129,11 +128,11 @@ int pairs_options(const struct compare_options *options, struct pairs *pairs);
 /* Checks that both programs can be measured, and fills sha256, version and same. Returns 0, an exit
  * status after one line, or EXIT_INTERRUPTED. */
 int pairs_ask(struct pairs *pairs);
-/* Reads the numbers of a launch. Returns 0, or -1 if memory is short. */
-int pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch);
+/* Reads the numbers of a launch. */
+void pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch);
 /* Called when all pairs up to an interim analysis are done: fills judged and cost, all and
- * all_cost, changes, invalid and both counts. Returns the same. */
-int pairs_sum_up(struct pairs *pairs);
+ * all_cost, changes, invalid and both counts. */
+void pairs_sum_up(struct pairs *pairs);
 /* The pairs in which the machine was disturbed: in at least one launch, more than the limit of
  * report_steal_sources was used elsewhere. A cell with more than REPORT_DISTURBED_MOST is INVALID,
  * and a result must also hold without these pairs. With allow_disturbed they count like all others.
@@ -150,8 +149,8 @@ struct pairs_disturbed pairs_disturbed_of(const struct pairs *pairs, size_t cell
 bool pairs_too_disturbed(const struct pairs *pairs, size_t cell, char why[COMPARE_TEXT]);
 /* Calls pairs_judge with all pairs and without the disturbed ones. A verdict that is not the same
  * both times becomes INCONCLUSIVE, and the reason says so. The numbers are those of all pairs. */
-int pairs_judge_twice(const struct pairs *pairs, const struct pairs_data *data,
-                      struct pairs_judged cell[], struct pairs_judged *all);
+void pairs_judge_twice(const struct pairs *pairs, const struct pairs_data *data,
+                       struct pairs_judged cell[], struct pairs_judged *all);
 /* Whether a verdict is a false alarm: in a comparison of one program with itself, every difference
  * is an error of this machine. */
 bool pairs_false_alarm(const struct pairs *pairs, const struct pairs_judged *judged);
@@ -173,7 +172,7 @@ int pairs_exit(const struct pairs *pairs);
 /* Writes the name of the cell of an arm: "mlp:256,256 dp virt:2, 64 rows, f32, cpu/threads". */
 void pairs_cell_words(const struct pairs *pairs, size_t cell, int arm, char text[COMPARE_TEXT]);
 
-/* Return lines of the record; NULL: memory is short. The caller frees them. */
+/* Return lines of the record, which the caller frees. */
 char *pairs_begin_line(const struct pairs *pairs);
 char *pairs_pair_line(const struct pairs *pairs, size_t cell, size_t number);
 /* cell: its number; the number of cells stands for all cells together. */

@@ -9,6 +9,7 @@
 #include "launch/program.h"
 #include "machine/provenance.h"
 #include "plan/plan.h"
+#include "text/alloc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -139,7 +140,7 @@ static int check_build(const char *program, bool allow_dirty)
 {
     const enum provenance_dirty dirty = allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED;
     const int memory = memfd_create("lockstep-record", 0);
-    struct record_file *file = calloc(1, sizeof *file);
+    struct record_file *file = cli_alloc(1, sizeof *file);
     char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT], path[40], out[48], *text = NULL;
     char *const argument[] = {"lockstep",  "sweep",     "--devices=virt:1",     "--bind=none",
                               "--batch=8", "--mode=dp", "--workload=mlp:8,6,4", "--seconds=0.001",
@@ -149,7 +150,7 @@ static int check_build(const char *program, bool allow_dirty)
 
     snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
     snprintf(out, sizeof out, "--out=%s", path);
-    if (memory < 0 || !file)
+    if (memory < 0)
         status = refuse_program(program, ": no memory for its record: ", strerror(errno));
     else
         status = ask_program(program, "sweep", argument, RECORD_SECONDS, &text);
@@ -159,8 +160,7 @@ static int check_build(const char *program, bool allow_dirty)
         command_complain(NAME, "INVALID: %.100s is of %s", program, doubt[0]);
         status = PAIRS_EXIT_INVALID;
     }
-    if (file)
-        record_file_free(file);
+    record_file_free(file);
     free(file);
     free(text);
     if (memory >= 0)

@@ -7,6 +7,7 @@
 
 #include "numbers/rank.h"
 #include "numbers/stats.h"
+#include "text/alloc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -92,17 +93,15 @@ static size_t keep_counted(const struct pairs_data *data, size_t cell, double ke
 }
 
 /* Adjusts the p at this offset, p_slower or p_faster, by Holm. */
-static int adjust(struct pairs_judged cell[], size_t cells, size_t offset, double work[])
+static void adjust(struct pairs_judged cell[], size_t cells, size_t offset, double work[])
 {
     double *p = work, *adjusted = work + cells;
 
     for (size_t c = 0; c < cells; ++c)
         memcpy(&p[c], (const char *)&cell[c] + offset, sizeof p[c]);
-    if (rank_holm(p, cells, adjusted) != 0)
-        return -1;
+    rank_holm(p, cells, adjusted);
     for (size_t c = 0; c < cells; ++c)
         memcpy((char *)&cell[c] + offset, &adjusted[c], sizeof p[c]);
-    return 0;
 }
 
 /* Finds, for each pair, the median of the valid cells in which it counts; returns how many pairs
@@ -124,15 +123,14 @@ static size_t find_middles(const struct pairs_data *data, const struct pairs_jud
     return pairs;
 }
 
-int pairs_judge(const struct pairs_data *data, struct pairs_judged cell[], struct pairs_judged *all)
+void pairs_judge(const struct pairs_data *data, struct pairs_judged cell[],
+                 struct pairs_judged *all)
 {
     const size_t cells = data->cells, least = pairs_least(cells, data->looks);
     const double alpha = error_share(data, PAIRS_ALPHA_CELLS);
     const double alpha_all = error_share(data, PAIRS_ALPHA_ALL);
-    double *work = calloc(2 * cells + 1, sizeof work[0]), d[RANK_MOST];
+    double *work = cli_alloc(2 * cells, sizeof work[0]), d[RANK_MOST];
 
-    if (!work)
-        return -1;
     for (size_t c = 0; c < cells; ++c) {
         struct pairs_judged *one = &cell[c];
         const size_t pairs = data->pairs > RANK_MOST ? data->pairs : keep_counted(data, c, d);
@@ -165,29 +163,24 @@ int pairs_judge(const struct pairs_data *data, struct pairs_judged cell[], struc
         estimate_ratio(d, pairs, alpha_all, all);
         decide_pairs(alpha_all, all);
     }
-    int status = adjust(cell, cells, offsetof(struct pairs_judged, p_slower), work);
-
-    if (status == 0)
-        status = adjust(cell, cells, offsetof(struct pairs_judged, p_faster), work);
+    adjust(cell, cells, offsetof(struct pairs_judged, p_slower), work);
+    adjust(cell, cells, offsetof(struct pairs_judged, p_faster), work);
     free(work);
-    for (size_t c = 0; c < cells && status == 0; ++c)
+    for (size_t c = 0; c < cells; ++c)
         if (cell[c].verdict != PAIRS_INVALID)
             decide_pairs(alpha, &cell[c]);
-    return status;
 }
 
-int pairs_power(const struct pairs_data *data, struct pairs_judged cell[], struct pairs_judged *all)
+void pairs_power(const struct pairs_data *data, struct pairs_judged cell[],
+                 struct pairs_judged *all)
 {
     const double alpha = error_share(data, PAIRS_ALPHA_CELLS) / (double)data->cells;
-    double *work = calloc(data->cells + 1, sizeof work[0]), d[RANK_MOST];
+    double *work = cli_alloc(data->cells, sizeof work[0]), d[RANK_MOST];
 
-    if (!work)
-        return -1;
     for (size_t c = 0; c < data->cells; ++c)
         if (cell[c].verdict != PAIRS_INVALID)
             find_power(d, keep_counted(data, c, d), alpha, &cell[c]);
     if (all->verdict != PAIRS_INVALID)
         find_power(d, find_middles(data, cell, work, d), error_share(data, PAIRS_ALPHA_ALL), all);
     free(work);
-    return 0;
 }

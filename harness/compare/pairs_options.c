@@ -8,6 +8,7 @@
 
 #include "command/command.h"
 #include "numbers/rank.h"
+#include "text/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,22 +22,18 @@ enum { MORE_ARGUMENTS = 64 };
 static int parse_arm(const struct compare_options *options, struct pairs_arm *arm)
 {
     const struct sweep_options *sweep = &arm->sweep;
-    char *words = strdup(arm->options ? arm->options : ""), *rest = words;
-    char **argument = calloc((size_t)options->n_sweep + MORE_ARGUMENTS + 1, sizeof argument[0]);
-    int n = options->n_sweep, status = EXIT_MISUSE;
-    char *word = NULL;
+    char *words = cli_copy_text(arm->options ? arm->options : ""), *rest = words, *word;
+    char **argument = cli_alloc((size_t)options->n_sweep + MORE_ARGUMENTS + 1, sizeof argument[0]);
+    int n = options->n_sweep;
 
-    for (int i = 0; argument && i < n; ++i)
+    for (int i = 0; i < n; ++i)
         argument[i] = options->sweep[i];
-    while (words && argument && (word = strtok_r(NULL, " ", &rest)) &&
-           n < options->n_sweep + MORE_ARGUMENTS)
+    while ((word = strtok_r(NULL, " ", &rest)) && n < options->n_sweep + MORE_ARGUMENTS)
         argument[n++] = word;
-    if (!words || !argument)
-        command_complain(NAME, "no memory for the options");
-    else if (word)
-        status = command_refuse_call(NAME, "more than 64 words in '%.100s'", arm->options);
-    else
-        status = sweep_parse(n, argument, &arm->sweep);
+    const int status =
+        word ? command_refuse_call(NAME, "more than 64 words in '%.100s'", arm->options)
+             : sweep_parse(n, argument, &arm->sweep);
+
     free(argument);
     free(words);
     if (status != 0)
@@ -93,7 +90,7 @@ static int plan_arm(struct pairs *pairs, struct pairs_arm *arm)
         plan_command(plan, arm->run.command, sizeof arm->run.command, &why) != 0)
         return command_refuse(NAME, "%s", why.text);
     arm->plan = plan_make(plan, arm->run.communicator, pairs->arm[PAIRS_OLD].run.run_id);
-    return arm->plan ? 0 : command_refuse(NAME, "no memory for the plan");
+    return 0;
 }
 
 int pairs_options(const struct compare_options *options, struct pairs *pairs)

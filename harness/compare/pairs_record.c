@@ -18,7 +18,7 @@ static char *record_line(const char *type, json_t *members)
     json_t *line = json_pack("{s:s, s:s}", "schema", SCHEMA, "type", type);
 
     json_object_update_new(line, members);
-    return record_memory_text(line, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    return document_text(line, JSON_COMPACT | JSON_REAL_PRECISION(12));
 }
 
 /* Returns the result of --aa; null: it was not asked for. */

@@ -9,6 +9,7 @@
 
 #include "machine/machine.h"
 #include "numbers/stats.h"
+#include "text/alloc.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -18,12 +19,10 @@
 const char *const pairs_fitness_words[PAIRS_FITNESSES] = {
     [PAIRS_FIT] = "FIT", [PAIRS_NOISY] = "TOO NOISY", [PAIRS_UNFIT] = "NOT FIT"};
 
-int pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch)
+void pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch)
 {
-    double *steps = calloc(cell->n_samples + 1, sizeof steps[0]);
+    double *steps = cli_alloc(cell->n_samples, sizeof steps[0]);
 
-    if (!steps)
-        return -1;
     launch->status = cell->status;
     memcpy(launch->reason, cell->reason, sizeof launch->reason);
     launch->oversubscribed = cell->oversubscribed;
@@ -40,7 +39,6 @@ int pairs_launch_of(const struct record_cell *cell, struct pairs_launch *launch)
             launch->elsewhere[i] = report_share_of(cell, &report_steal_sources[i]);
     }
     free(steps);
-    return 0;
 }
 
 /* ---- disturbed pairs ---- */
@@ -103,36 +101,31 @@ static void agree_without(struct pairs_judged *judged, const struct pairs_judged
     judged->verdict = PAIRS_INCONCLUSIVE;
 }
 
-int pairs_judge_twice(const struct pairs *pairs, const struct pairs_data *data,
-                      struct pairs_judged cell[], struct pairs_judged *all)
+void pairs_judge_twice(const struct pairs *pairs, const struct pairs_data *data,
+                       struct pairs_judged cell[], struct pairs_judged *all)
 {
-    bool *left_out = calloc(data->cells * data->pairs + 1, sizeof left_out[0]), one = false;
-    struct pairs_judged *without = calloc(data->cells + 1, sizeof without[0]), without_all = *all;
+    bool *left_out = cli_alloc(data->cells * data->pairs, sizeof left_out[0]), one = false;
+    struct pairs_judged *without = cli_alloc(data->cells, sizeof without[0]), without_all = *all;
     struct pairs_data undisturbed = *data;
-    int status = -1;
 
-    if (left_out && without) {
-        memcpy(without, cell, data->cells * sizeof cell[0]);
-        undisturbed.left_out = left_out;
-        status = pairs_judge(data, cell, all);
-        for (size_t i = 0; i < pairs->cells * pairs->n; ++i) {
-            struct pairs_disturbed disturbed = {.pairs = 0};
+    memcpy(without, cell, data->cells * sizeof cell[0]);
+    undisturbed.left_out = left_out;
+    pairs_judge(data, cell, all);
+    for (size_t i = 0; i < pairs->cells * pairs->n; ++i) {
+        struct pairs_disturbed disturbed = {.pairs = 0};
 
-            pairs_disturbed_add(&pairs->pair[i], &disturbed);
-            left_out[i % pairs->cells * pairs->n + i / pairs->cells] = disturbed.pairs > 0;
-            one = one || disturbed.pairs > 0;
-        }
-        if (status == 0 && one && !pairs->options.allow_disturbed) {
-            status = pairs_judge(&undisturbed, without, &without_all);
-            for (size_t c = 0; c < data->cells && status == 0; ++c)
-                agree_without(&cell[c], &without[c]);
-            if (status == 0)
-                agree_without(all, &without_all);
-        }
+        pairs_disturbed_add(&pairs->pair[i], &disturbed);
+        left_out[i % pairs->cells * pairs->n + i / pairs->cells] = disturbed.pairs > 0;
+        one = one || disturbed.pairs > 0;
+    }
+    if (one && !pairs->options.allow_disturbed) {
+        pairs_judge(&undisturbed, without, &without_all);
+        for (size_t c = 0; c < data->cells; ++c)
+            agree_without(&cell[c], &without[c]);
+        agree_without(all, &without_all);
     }
     free(left_out);
     free(without);
-    return status;
 }
 
 /* ---- verdicts ---- */
@@ -196,13 +189,12 @@ static int order_by_ratio(const void *left, const void *right)
     return (x < y) - (x > y);
 }
 
-int pairs_sum_up(struct pairs *pairs)
+void pairs_sum_up(struct pairs *pairs)
 {
-    double *d = calloc(pairs->cells * pairs->n + 1, sizeof d[0]);
+    double *d = cli_alloc(pairs->cells * pairs->n, sizeof d[0]);
     const struct pairs_data data = {d, pairs->cells, pairs->n, NULL, pairs->looks};
     size_t valid = 0;
     char now[DIGEST_HEX] = "";
-    int status = -1;
 
     pairs->all = pairs->all_cost = (struct pairs_judged){.verdict = PAIRS_INVALID};
     memset(pairs->count, 0, sizeof pairs->count);
@@ -216,28 +208,22 @@ int pairs_sum_up(struct pairs *pairs)
         check_pairs(pairs, c, &pairs->judged[c]);
     free(pairs->sorted); /* those of the last interim analysis */
     free(pairs->changes);
-    pairs->sorted = calloc(pairs->cells + 1, sizeof pairs->sorted[0]);
+    pairs->sorted = cli_alloc(pairs->cells, sizeof pairs->sorted[0]);
     pairs->changes = exact_room(pairs->cells);
-    if (d && pairs->sorted && pairs->changes) {
-        memcpy(pairs->cost, pairs->judged, pairs->cells * sizeof pairs->cost[0]);
-        find_ratios(pairs, offsetof(struct pairs_launch, cost_ns), d);
-        status = pairs_judge_twice(pairs, &data, pairs->cost, &pairs->all_cost);
-        find_ratios(pairs, offsetof(struct pairs_launch, floor_ns), d);
-        if (status == 0)
-            status = pairs_judge_twice(pairs, &data, pairs->judged, &pairs->all);
-        if (status == 0)
-            status = pairs_power(&data, pairs->judged, &pairs->all);
-    }
-    for (size_t c = 0; c < pairs->cells && status == 0; ++c) {
+    memcpy(pairs->cost, pairs->judged, pairs->cells * sizeof pairs->cost[0]);
+    find_ratios(pairs, offsetof(struct pairs_launch, cost_ns), d);
+    pairs_judge_twice(pairs, &data, pairs->cost, &pairs->all_cost);
+    find_ratios(pairs, offsetof(struct pairs_launch, floor_ns), d);
+    pairs_judge_twice(pairs, &data, pairs->judged, &pairs->all);
+    pairs_power(&data, pairs->judged, &pairs->all);
+    for (size_t c = 0; c < pairs->cells; ++c) {
         pairs->sorted[c] = &pairs->judged[c];
         if (pairs->judged[c].verdict != PAIRS_INVALID)
             d[valid++] = pairs->judged[c].detectable;
         exact_compare(&pairs->side[c * PAIRS_ARMS], c, pairs->changes);
     }
-    if (status == 0) {
-        qsort(pairs->sorted, pairs->cells, sizeof pairs->sorted[0], order_by_ratio);
-        pairs->detectable = stats_median(d, valid);
-    }
+    qsort(pairs->sorted, pairs->cells, sizeof pairs->sorted[0], order_by_ratio);
+    pairs->detectable = stats_median(d, valid);
     if (pairs->invalid.n > 0)
         memcpy(pairs->all.reason, pairs->invalid.text[0], sizeof pairs->all.reason);
     for (size_t c = 0; c < pairs->cells; ++c) {
@@ -245,7 +231,6 @@ int pairs_sum_up(struct pairs *pairs)
         ++pairs->count_cost[pairs->cost[c].verdict];
     }
     free(d);
-    return status;
 }
 
 bool pairs_false_alarm(const struct pairs *pairs, const struct pairs_judged *judged)

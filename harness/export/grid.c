@@ -20,8 +20,6 @@ struct piece {
 
 static void grid_add(struct grid *grid, enum kind kind, const char *class, const char *words)
 {
-    if (!grid->pieces.to)
-        return;
     fprintf(grid->pieces.to, "%c%s%c%s%c", kind, class, 0, words, 0);
 }
 
@@ -29,13 +27,12 @@ void grid_open(struct grid *grid, struct text_out *out, const char *id, const ch
 {
     *grid =
         (struct grid){.out = out, .brief = out->form == TEXT_MARKDOWN, .id = id, .title = title};
-    (void)memory_file_open(&grid->pieces); /* the writers say it */
+    memory_file_open(&grid->pieces);
 }
 
 void grid_close(struct grid *grid)
 {
-    (void)memory_file_close(&grid->pieces);
-    free(grid->pieces.text);
+    free(memory_file_close(&grid->pieces));
     grid->pieces.text = NULL;
 }
 
@@ -81,19 +78,11 @@ void grid_cell(struct grid *grid, const char *class, const char *format, ...)
 {
     va_list arguments;
 
-    if (!grid->pieces.to)
-        return;
     fprintf(grid->pieces.to, "%c%s%c", CELL, class, 0);
     va_start(arguments, format);
     vfprintf(grid->pieces.to, format, arguments);
     va_end(arguments);
     fputc(0, grid->pieces.to);
-}
-
-/* Whether all pieces are there; a second time: still. */
-static bool grid_is_whole(struct grid *grid)
-{
-    return !grid->pieces.to ? grid->pieces.text != NULL : memory_file_close(&grid->pieces) == 0;
 }
 
 /* The piece at *at, which is the place of the one after it then. */
@@ -152,15 +141,15 @@ static void write_html(struct text_out *out, const struct grid *grid)
     fputs("</tbody>\n</table>\n</div>\n", out->file);
 }
 
-int grid_html(struct grid *grid)
+void grid_html(struct grid *grid)
 {
     struct text_out *out = grid->out;
     struct memory_file csv;
     const char *group = "";
     struct piece piece;
 
-    if (!grid_is_whole(grid) || memory_file_open(&csv) != 0)
-        return -1;
+    memory_file_close(&grid->pieces);
+    memory_file_open(&csv);
     text_write_field(csv.to, "Setting");
     for (size_t at = 0; grid_next(grid, &at, &piece);)
         if (piece.kind == GROUP)
@@ -173,8 +162,7 @@ int grid_html(struct grid *grid)
             text_write_field(csv.to, piece.words);
         }
     fputs("\r\n", csv.to);
-    if (memory_file_close(&csv) != 0)
-        return -1;
+    memory_file_close(&csv);
     text_print(out, "<section class=\"tables\" id=\"%s\">\n", grid->id);
     if (grid->fold == GRID_PLAIN)
         text_print(out, "<h2>%s</h2>\n", grid->title);
@@ -200,19 +188,17 @@ int grid_html(struct grid *grid)
     free(csv.text);
     fputs(grid->fold == GRID_PLAIN ? "</section>\n" : "</details>\n</section>\n", out->file);
     grid->shown = grid->rows;
-    return 0;
 }
 
 /* ---- CSV ----------------------------------------------------------------------------------- */
 
-int grid_csv(struct grid *grid)
+void grid_csv(struct grid *grid)
 {
     FILE *const to = grid->out->file;
     const char *before = "";
     struct piece piece;
 
-    if (!grid_is_whole(grid))
-        return -1;
+    memory_file_close(&grid->pieces);
     for (size_t at = 0; grid_next(grid, &at, &piece);) {
         const bool raw = piece.kind == HEADING || strcmp(piece.class, "number") == 0;
 
@@ -228,7 +214,6 @@ int grid_csv(struct grid *grid)
             text_write_field(to, piece.words);
     }
     fputs("\r\n", to);
-    return 0;
 }
 
 /* ---- Markdown ----------------------------------------------------------------------------- */
@@ -258,7 +243,7 @@ static void markdown_headings(struct text_out *out, const struct grid *grid)
     fputs("\n", out->file);
 }
 
-int grid_markdown(struct grid *grid, size_t most)
+void grid_markdown(struct grid *grid, size_t most)
 {
     struct text_out *out = grid->out;
     const char *name = "";
@@ -266,8 +251,7 @@ int grid_markdown(struct grid *grid, size_t most)
     size_t row = 0;
     int column = 0;
 
-    if (!grid_is_whole(grid))
-        return -1;
+    memory_file_close(&grid->pieces);
     markdown_headings(out, grid);
     for (size_t at = 0; grid_next(grid, &at, &piece) && row <= most;) {
         if (piece.kind == NAME)
@@ -281,17 +265,13 @@ int grid_markdown(struct grid *grid, size_t most)
             text_print(out, ++column < grid->columns ? " %s |" : " %s |\n", piece.words);
     }
     grid->shown = row < most ? row : most;
-    return 0;
 }
 
-int grid_part(struct grid *grid, size_t most)
+void grid_part(struct grid *grid, size_t most)
 {
-    int status;
-
     fputc('\n', grid->out->file);
-    status = grid_markdown(grid, most);
-    if (status == 0 && grid->rows > grid->shown)
+    grid_markdown(grid, most);
+    if (grid->rows > grid->shown)
         text_print(grid->out, "\n%zu more are not shown.\n", grid->rows - grid->shown);
     grid_close(grid);
-    return status;
 }

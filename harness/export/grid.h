@@ -54,14 +54,14 @@ void grid_row(struct grid *grid, const char *class);
 void grid_cell(struct grid *grid, const char *class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* 0, or -1: memory was short. Nothing can be added to a table that was written. */
-int grid_html(struct grid *grid);
+/* Nothing can be added to a table that was written. */
+void grid_html(struct grid *grid);
 /* Without title and note, and so many rows at most. */
-int grid_markdown(struct grid *grid, size_t most);
+void grid_markdown(struct grid *grid, size_t most);
 /* As a file of CSV (RFC 4180). Headings, and cells of class "number", stand in no quotes. */
-int grid_csv(struct grid *grid);
+void grid_csv(struct grid *grid);
 /* Markdown after an empty line, which says how many rows are not shown; the table is closed
  * then. */
-int grid_part(struct grid *grid, size_t most);
+void grid_part(struct grid *grid, size_t most);
 
 #endif

@@ -1,11 +1,10 @@
-/* files/memory_file.h: a stream into memory that knows when memory was short.
+/* files/memory_file.h: a stream into memory, whose text is whole: text/alloc.h.
  *
- * Of a stream of open_memstream neither ferror nor fclose says so in glibc: bytes are missing, or
- * the text is NULL. */
+ * A stream of open_memstream does not say in glibc that memory was short: bytes are missing, or the
+ * text is NULL. */
 #ifndef HARNESS_MEMORY_FILE_H
 #define HARNESS_MEMORY_FILE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -13,13 +12,11 @@
 struct memory_file {
     FILE *to;
     char *text; /* of so many bytes, with a 0 after them; caller frees */
-    size_t bytes, room;
-    bool failed;
+    size_t bytes, capacity;
 };
 
-/* 0, or -1: memory is short. */
-int memory_file_open(struct memory_file *file);
-/* The text is whole. Else -1, and it is NULL. Of one that is not open: -1. */
-int memory_file_close(struct memory_file *file);
+void memory_file_open(struct memory_file *file);
+/* Returns the text. */
+char *memory_file_close(struct memory_file *file);
 
 #endif

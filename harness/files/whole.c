@@ -1,6 +1,7 @@
 /* files/whole.c: new files under names that cannot be guessed, and the one place where a file gets
  * its name by a rename. */
 #include "files/whole.h"
+#include "text/alloc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,8 +53,10 @@ int whole_open(struct whole_file *whole, const char *path)
     const int fd = open(whole->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 
     whole->file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (whole->file)
+    if (whole->file) {
+        cli_begin_file(whole->temporary);
         return 0;
+    }
     const int why = errno;
 
     if (fd >= 0) {
@@ -81,6 +84,7 @@ int whole_close(struct whole_file *whole)
         failed = reason();
     if (failed != 0)
         temporary_remove(whole->temporary);
+    cli_finish_file(whole->temporary);
     return failed;
 }
 
@@ -88,6 +92,7 @@ void whole_discard(struct whole_file *whole)
 {
     fclose(whole->file);
     temporary_remove(whole->temporary);
+    cli_finish_file(whole->temporary);
     whole->file = NULL;
 }
 

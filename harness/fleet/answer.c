@@ -100,7 +100,8 @@ char *fleet_answer(const struct fleet *fleet)
         out += one->rank < ranks[FLEET_NOT_SHOWN];
         ++n;
     }
-    if (reason && memory_file_open(&text) == 0) {
+    memory_file_open(&text);
+    if (reason) {
         qsort(reason, n, sizeof *reason, by_reason);
         if (out > 0)
             fprintf(text.to, "Take out %zu of %zu: ", out, fleet->n);
@@ -120,8 +121,7 @@ char *fleet_answer(const struct fleet *fleet)
                         OUTLIER_LEAST);
         }
         fputc('.', text.to);
-        (void)memory_file_close(&text);
     }
     free(reason);
-    return text.text;
+    return memory_file_close(&text);
 }

@@ -84,8 +84,7 @@ static void read_node(void *context, size_t i)
     }
     json_decref(root);
     /* An error of this process, not of a file. */
-    node->starved |= record_memory_failed() ||
-                     (cause && !root && (errno == ENOMEM || errno == EMFILE || errno == ENFILE));
+    node->starved |= cause && !root && (errno == ENOMEM || errno == EMFILE || errno == ENFILE);
     node->status = cause ? FLEET_BROKEN : node->status;
     if (fleet_steps(steps, node, &other) != 0 && !cause) {
         cause = "its steps cannot be read";

@@ -30,20 +30,19 @@ static void open_table(struct grid *grid, struct text_out *out, const char *id, 
 /* The first ones of n rows; a table that has none is left out. */
 static int put_table(struct grid *grid, size_t n, const char *remark)
 {
-    int status = 0;
-
     if (n > 0 && grid->brief) {
         grid->rows = n;
-        return grid_part(grid, SHOWN);
+        grid_part(grid, SHOWN);
+        return 0;
     }
     snprintf(grid->note, sizeof grid->note, "%s", remark);
     if (n > SHOWN)
         snprintf(grid->note, sizeof grid->note,
                  "%zu more are not shown here: --format csv or json has all.", n - SHOWN);
     if (n > 0)
-        status = grid_html(grid);
+        grid_html(grid);
     grid_close(grid);
-    return status;
+    return 0;
 }
 
 /* ---- nodes -------------------------------------------------------------------------------- */

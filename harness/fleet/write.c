@@ -125,10 +125,9 @@ int fleet_csv(FILE *stream, const struct fleet *fleet)
         grid_cell(&grid, "", "%s", fleet_fact_of(node, "measured_utc"));
         grid_cell(&grid, "", "%s", node->steps);
     }
-    const int status = grid_csv(&grid);
-
+    grid_csv(&grid);
     grid_close(&grid);
-    return status;
+    return 0;
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */

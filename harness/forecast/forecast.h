@@ -214,7 +214,7 @@ void forecast_simulated_words(const struct forecast *forecast, const struct fore
                               char text[FORECAST_TEXT]);
 extern const char *const forecast_states[]; /* "wide", in programs */
 
-/* Each prints all: 0, or -1: memory is short. */
+/* Each prints all: 0, or -1: a value has no form in JSON. */
 int forecast_text(FILE *stream, const struct forecast *forecast);
 int forecast_json(FILE *stream, const struct forecast *forecast);
 int forecast_csv(FILE *stream, const struct forecast *forecast);

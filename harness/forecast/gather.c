@@ -5,6 +5,7 @@
 #include "forecast/forecast.h"
 
 #include "record/record.h"
+#include "text/alloc.h"
 #include "workload.h"
 
 #include <stdlib.h>
@@ -135,10 +136,8 @@ int forecast_gather(struct forecast *forecast, struct text_error *why)
 {
     const size_t points = forecast->report->n_points;
 
-    forecast->setting = calloc(points + 1, sizeof *forecast->setting);
-    forecast->series = calloc(points + 1, sizeof *forecast->series);
-    if (!forecast->setting || !forecast->series)
-        return text_fail(why, "no memory for %zu points", points);
+    forecast->setting = cli_alloc(points, sizeof *forecast->setting);
+    forecast->series = cli_alloc(points, sizeof *forecast->series);
     const struct report *report = forecast->report;
     int status = 0;
 

@@ -4,6 +4,7 @@
 #include "command/command.h"
 #include "machine/provenance.h"
 #include "record/files.h"
+#include "text/alloc.h"
 
 #include <stdlib.h>
 
@@ -88,13 +89,11 @@ int forecast_main(int argc, char **argv)
 
     if (command_read(&syntax, argc, argv, &arguments) != 0)
         return EXIT_MISUSE;
-    struct report report = {.file = calloc(arguments.files.n, sizeof *report.file)};
+    struct report report = {.file = cli_alloc(arguments.files.n, sizeof *report.file)};
     const enum provenance_dirty dirty = arguments.allow_dirty ? PROVENANCE_TAKEN : PROVENANCE_ASKED;
     char doubt[PROVENANCE_DOUBTS][PROVENANCE_DOUBT];
     int status = 0;
 
-    if (!report.file)
-        return command_refuse(NAME, "no memory for %zu files", arguments.files.n);
     for (size_t f = 0; f < arguments.files.n && status == 0; ++f) {
         const char *const path = arguments.files.path[f];
         const struct record_run *first = &report.file[0].run, *run = &report.file[f].run;
@@ -118,14 +117,13 @@ int forecast_main(int argc, char **argv)
             .to = (int)arguments.to,
             .simulation = {.platform = arguments.platform, .timeout = arguments.timeout}};
         struct text_error why = {{0}};
-        status = EXIT_MISUSE;
 
         if (forecast_gather(&forecast, &why) != 0 || forecast_fill(&forecast, &why) != 0 ||
-            (arguments.platform && forecast_simulate(&forecast, &why) != 0))
-            command_complain(NAME, "%s", why.text);
-        else if (writers[arguments.format](stdout, &forecast) != 0)
-            command_complain(NAME, "no memory for the forecast");
-        else {
+            (arguments.platform && forecast_simulate(&forecast, &why) != 0)) {
+            status = command_refuse(NAME, "%s", why.text);
+        } else if (writers[arguments.format](stdout, &forecast) != 0) {
+            status = command_refuse(NAME, "the forecast has a value that JSON has no form for");
+        } else {
             const struct forecast_counts counts = forecast_count(&forecast);
 
             status = counts.without > 0 || counts.not_simulated > 0 ? EXIT_NOT_RESOLVED : 0;

@@ -15,6 +15,7 @@
 
 #include "files/shipped.h"
 #include "forecast/forecast.h"
+#include "text/alloc.h"
 
 /* ---- what a file may contain ----------------------------------------------------------------- */
 
@@ -183,9 +184,9 @@ int platform_find(const char *name, char path[PLATFORM_PATH], struct text_error 
     snprintf(path, PLATFORM_PATH, "%s%s", found[0] == '/' ? "" : "./", found);
 
     FILE *file = fopen(path, "re");
-    char *text = file ? calloc(MOST_BYTES + 2, 1) : NULL, *at = text, *next = text;
-    const size_t bytes = text ? fread(text, 1, MOST_BYTES + 1, file) : 0;
-    const bool is_read = text && !ferror(file) && bytes <= MOST_BYTES;
+    char *text = cli_alloc(MOST_BYTES + 2, 1), *at = text, *next = text;
+    const size_t bytes = file ? fread(text, 1, MOST_BYTES + 1, file) : 0;
+    const bool is_read = file && !ferror(file) && bytes <= MOST_BYTES;
     struct text_error cause = {""};
     size_t line = 1;
 

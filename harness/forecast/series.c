@@ -6,6 +6,7 @@
  * alone says nothing of a model that is wrong.
  */
 #include "forecast/forecast.h"
+#include "text/alloc.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -20,19 +21,17 @@ struct bench {
     double *step, *ratio;    /* room for a number per launch */
 };
 
-static int bench_open(struct bench *bench, struct forecast_series *series)
+static void bench_open(struct bench *bench, struct forecast_series *series)
 {
     const struct forecast_setting *setting = series->setting;
     const size_t launches = setting->launches;
 
     *bench = (struct bench){.series = series,
-                            .point = calloc(launches * setting->n, sizeof *bench->point),
-                            .fit = calloc(launches, sizeof *bench->fit),
-                            .base = calloc(launches, sizeof *bench->base),
-                            .step = calloc(launches, sizeof *bench->step),
-                            .ratio = calloc(launches, sizeof *bench->ratio)};
-    if (!bench->point || !bench->fit || !bench->base || !bench->step || !bench->ratio)
-        return -1;
+                            .point = cli_alloc(launches * setting->n, sizeof *bench->point),
+                            .fit = cli_alloc(launches, sizeof *bench->fit),
+                            .base = cli_alloc(launches, sizeof *bench->base),
+                            .step = cli_alloc(launches, sizeof *bench->step),
+                            .ratio = cli_alloc(launches, sizeof *bench->ratio)};
     for (size_t k = 0; k < launches * setting->n; ++k) {
         const struct report_row *row = &setting->point[k % setting->n]->row[k / setting->n];
         const struct record_cell *cell = row->cell;
@@ -49,7 +48,6 @@ static int bench_open(struct bench *bench, struct forecast_series *series)
                                     .hidden = isfinite(hidden) ? hidden : 0};
         (void)forecast_traffic(&cell->key, cell->model_params, point->ranks, &point->traffic);
     }
-    return 0;
 }
 
 static void bench_close(struct bench *bench)
@@ -129,13 +127,11 @@ static void add_line(struct forecast_series *series, int ranks, const struct rep
 }
 
 /* Lines for the ranks that are measured, the powers of two, and the last. */
-static int make_lines(struct forecast_series *series, int to)
+static void make_lines(struct forecast_series *series, int to)
 {
     const struct forecast_setting *setting = series->setting;
 
-    series->line = calloc(FORECAST_LINES, sizeof *series->line);
-    if (!series->line)
-        return -1;
+    series->line = cli_alloc(FORECAST_LINES, sizeof *series->line);
     for (size_t i = 0; i < setting->n; ++i)
         if (forecast_series_has(series, i))
             add_line(series, setting->point[i]->row->cell->key.n_devices, setting->point[i]);
@@ -143,7 +139,6 @@ static int make_lines(struct forecast_series *series, int to)
         add_line(series, ranks, NULL);
     add_line(series, to, NULL);
     qsort(series->line, series->n, sizeof *series->line, compare_lines);
-    return 0;
 }
 
 /* ---- what is said of a line ------------------------------------------------------------------ */
@@ -216,14 +211,12 @@ static int fill_series(struct forecast *forecast, struct forecast_series *series
                        struct text_error *why)
 {
     struct bench bench;
-    int status = bench_open(&bench, series) != 0 || make_lines(series, forecast->to) != 0;
 
-    if (status != 0) {
-        bench_close(&bench);
-        return text_fail(why, "no memory for %zu launches", series->setting->launches);
-    }
+    bench_open(&bench, series);
+    make_lines(series, forecast->to);
     fit_launches(&bench, FIT_POINTS);
-    status = check_known(&bench, why);
+    const int status = check_known(&bench, why);
+
     /* The step of one rank: as it was measured, else as it is forecast. */
     const struct forecast_line *first = &series->line[0];
 

@@ -81,7 +81,6 @@ int forecast_markdown(FILE *stream, const struct forecast *forecast)
 {
     struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
     char words[FORECAST_TEXT];
-    int status = 0;
 
     for (size_t i = 0; i < forecast->n_series; ++i) {
         const struct forecast_series *series = &forecast->series[i];
@@ -104,7 +103,7 @@ int forecast_markdown(FILE *stream, const struct forecast *forecast)
                     grid_cell(&grid, "", "%s", words);
                 }
         }
-        status |= grid_markdown(&grid, series->n);
+        grid_markdown(&grid, series->n);
         grid_close(&grid);
         forecast_fit_words(series, words);
         text_print(&out, "\n%s", words);
@@ -113,7 +112,7 @@ int forecast_markdown(FILE *stream, const struct forecast *forecast)
         forecast_simulated_words(forecast, series, words);
         text_print(&out, words[0] != '\0' ? " %s\n" : "%s\n", words);
     }
-    return status;
+    return 0;
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
@@ -191,10 +190,9 @@ int forecast_csv(FILE *stream, const struct forecast *forecast)
             }
         }
     }
-    const int status = grid_csv(&grid);
-
+    grid_csv(&grid);
     grid_close(&grid);
-    return status;
+    return 0;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

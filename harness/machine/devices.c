@@ -49,5 +49,5 @@ char *record_devices_text(const struct record_devices *devices)
         json_decref(root);
         return NULL;
     }
-    return record_memory_text(root, JSON_INDENT(2));
+    return document_text(root, JSON_INDENT(2));
 }

@@ -2,6 +2,7 @@
 #include "machine/machine.h"
 #include "files/memory_file.h"
 #include "schema/fields.h"
+#include "text/alloc.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -76,8 +77,7 @@ int machine_class(const char *root, const struct dp_machine *machine, char hex[D
     int status = 0;
 
     hex[0] = '\0';
-    if (memory_file_open(&file))
-        return -1;
+    memory_file_open(&file);
     FILE *const to = file.to;
     snprintf(path, sizeof path, "%s/proc/cpuinfo", root);
 
@@ -102,9 +102,9 @@ int machine_class(const char *root, const struct dp_machine *machine, char hex[D
     fprintf(to, "packages %d cores %d pus %d\n", machine->packages, machine->cores, machine->pus);
     fprintf(to, "blas %s\n", core == NULL ? machine->blas : core);
     fprintf(to, "memory %" PRIu64 "\n", (machine->memory_bytes + gib / 2) / gib);
-    if (memory_file_close(&file) != 0 ||
-        (status == 0 && known_processor && digest_sha256(file.text, file.bytes, hex) != 0))
-        status = -1;
+    memory_file_close(&file);
+    if (status == 0 && known_processor)
+        status = digest_sha256(file.text, file.bytes, hex);
     free(file.text);
     return status;
 }
@@ -166,17 +166,13 @@ int machine_environment(char *const variables[], char *text, size_t bytes)
     struct memory_file joined;
     char hex[DIGEST_HEX];
     size_t n = 0, all = 0;
-    int status;
+    int status = 0;
 
     text[0] = '\0';
     while (variables && variables[all])
         ++all;
-    char **chosen = calloc(all + 1, sizeof *chosen);
+    char **chosen = cli_alloc(all, sizeof *chosen);
 
-    if (!chosen || memory_file_open(&joined)) {
-        free(chosen);
-        return -1;
-    }
     for (size_t i = 0; i < all; ++i)
         for (size_t k = 0; k < sizeof begins / sizeof begins[0]; ++k)
             if (strncmp(variables[i], begins[k], strlen(begins[k])) == 0) {
@@ -184,11 +180,11 @@ int machine_environment(char *const variables[], char *text, size_t bytes)
                 break;
             }
     qsort(chosen, n, sizeof *chosen, compare_texts);
+    memory_file_open(&joined);
     for (size_t i = 0; i < n; ++i)
         fprintf(joined.to, "%s%s", i > 0 ? " " : "", chosen[i]);
     free(chosen);
-    if ((status = memory_file_close(&joined)))
-        return status;
+    memory_file_close(&joined);
     if (joined.bytes < bytes)
         memcpy(text, joined.text, joined.bytes + 1);
     else if ((status = digest_sha256(joined.text, joined.bytes, hex)) == 0)

@@ -83,8 +83,8 @@ char *record_places_text(const char *launcher, const struct record_place place[]
     field = NULL;
     while ((field = record_places_differ(place, n, field)))
         json_array_append_new(differences, json_string(field->name));
-    return record_memory_text(json_pack("{s:s, s:s, s:o, s:o}", "schema", "lockstep/places/1.0",
-                                        "launcher", launcher, "differences", differences,
-                                        "processes", processes),
-                              JSON_INDENT(2));
+    return document_text(json_pack("{s:s, s:s, s:o, s:o}", "schema", "lockstep/places/1.0",
+                                   "launcher", launcher, "differences", differences, "processes",
+                                   processes),
+                         JSON_INDENT(2));
 }

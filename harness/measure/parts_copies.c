@@ -69,8 +69,8 @@ int measure_copies(struct dp_group *group, double seconds, struct record_cell *c
             status = dp_tensor_write(&c.to[d], c.host, err);
     }
     start = session_clock_ns();
-    if (status == 0 && record_part_alloc(cell, RECORD_COPY, MOST_COPIES) != 0)
-        status = dp_fail(err, DP_ENOMEM, "no memory for the copies");
+    if (status == 0)
+        record_part_alloc(cell, RECORD_COPY, MOST_COPIES);
     times->work = floats * sizeof(float);
     /* A round copies between all pairs. The first one is checked, and its times are kept, too. */
     while (status == 0 && n < MOST_COPIES &&

@@ -13,6 +13,7 @@
 #include "files/memory_file.h"
 #include "plan/plan.h"
 #include "record/record.h"
+#include "text/alloc.h"
 #include "text/text.h"
 
 enum { TRACED_STEPS = 3, NAME_BYTES = 384 };
@@ -242,20 +243,16 @@ int trace_steps(struct session *session, const struct cell_config *config,
                 struct dp_error *err)
 {
     struct memory_file text;
-    const int opened = memory_file_open(&text);
-    struct picture p = {.out = opened == 0 ? text.to : NULL,
+
+    memory_file_open(&text);
+    struct picture p = {.out = text.to,
                         .session = session,
                         .config = config,
-                        .timeline = calloc(1, sizeof *p.timeline)};
-    int status = 0;
+                        .timeline = cli_alloc(1, sizeof *p.timeline)};
+    const int status = print_cell(&p, verified, err);
 
-    if (!p.out || !p.timeline)
-        status = dp_fail(err, DP_ENOMEM, "no memory for a trace");
-    else
-        status = print_cell(&p, verified, err);
     session->trace.timeline = NULL;
-    if (memory_file_close(&text) != 0 && status == 0)
-        status = dp_fail(err, DP_ENOMEM, "no memory for a trace");
+    memory_file_close(&text);
     if (status == 0)
         fprintf(out, "%s\n", text.text);
     free(text.text);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "numbers/stats.h"
+#include "text/alloc.h"
 
 enum { WALSH_MOST = RANK_MOST * (RANK_MOST + 1) / 2 };
 
@@ -148,8 +149,8 @@ size_t rank_pairs_needed(double detectable, size_t n, double margin, double alph
     return (size_t)fmax(least, pairs);
 }
 
-/* Choices of k of n ranks by their sum, 0 to *top; caller: free. NULL: memory is short. Row j of
- * the table counts choices of j. */
+/* Choices of k of n ranks by their sum, 0 to *top; caller: free. Row j of the table counts choices
+ * of j. */
 static double *count_choices(const size_t rank[], size_t n, size_t k, size_t *top)
 {
     size_t largest = 0;
@@ -157,9 +158,7 @@ static double *count_choices(const size_t rank[], size_t n, size_t k, size_t *to
         largest = rank[i] > largest ? rank[i] : largest;
     *top = k * largest;
     const size_t width = *top + 1;
-    double *table = calloc((k + 1) * width, sizeof table[0]);
-    if (!table)
-        return NULL;
+    double *table = cli_alloc((k + 1) * width, sizeof table[0]);
     table[0] = 1;
     for (size_t i = 0; i < n; ++i) {
         for (size_t j = i + 1 < k ? i + 1 : k; j > 0; --j) {
@@ -183,16 +182,15 @@ static double choices(size_t n, size_t m)
     return c;
 }
 
-int rank_sum_p(const double a[], size_t n, const double b[], size_t m, double *p)
+double rank_sum_p(const double a[], size_t n, const double b[], size_t m)
 {
     double x[2 * RANK_MOST];
     size_t rank[2 * RANK_MOST], sum = 0, top;
-    *p = NAN;
     if (n == 0 || m == 0 || n > RANK_MOST || m > RANK_MOST || !all_finite(a, n) ||
         !all_finite(b, m))
-        return 0;
+        return NAN;
     if (n > m) { /* both tails count, so the smaller sample can be the one that is chosen */
-        return rank_sum_p(b, m, a, n, p);
+        return rank_sum_p(b, m, a, n);
     }
     for (size_t i = 0; i < n + m; ++i)
         x[i] = i < n ? a[i] : b[i - n];
@@ -200,16 +198,13 @@ int rank_sum_p(const double a[], size_t n, const double b[], size_t m, double *p
     for (size_t i = 0; i < n; ++i)
         sum += rank[i];
     double *count = count_choices(rank, n + m, n, &top);
-    if (!count)
-        return -1;
     double below = 0, above = 0;
     for (size_t s = 0; s <= top; ++s) {
         below += s <= sum ? count[s] : 0;
         above += s >= sum ? count[s] : 0;
     }
     free(count);
-    *p = fmin(2 * fmin(below, above) / choices(n, m), 1);
-    return 0;
+    return fmin(2 * fmin(below, above) / choices(n, m), 1);
 }
 
 double rank_sum_least_p(size_t n, size_t m)
@@ -217,34 +212,30 @@ double rank_sum_least_p(size_t n, size_t m)
     return n == 0 || m == 0 || n > RANK_MOST || m > RANK_MOST ? NAN : fmin(2 / choices(n, m), 1);
 }
 
-int rank_sum_shift(const double a[], size_t n, const double b[], size_t m, double level,
-                   struct rank_estimate *shift)
+struct rank_estimate rank_sum_shift(const double a[], size_t n, const double b[], size_t m,
+                                    double level)
 {
     const size_t k = n < m ? n : m, least = k * (k + 1) / 2;
     size_t rank[2 * RANK_MOST], top, differences = 0;
     double outside;
-    *shift = UNKNOWN;
     if (n == 0 || m == 0 || n > RANK_MOST || m > RANK_MOST || !all_finite(a, n) ||
         !all_finite(b, m))
-        return 0;
+        return UNKNOWN;
     for (size_t i = 0; i < n + m; ++i)
         rank[i] = i + 1;
     double *count = count_choices(rank, n + m, k, &top);
-    double *difference = malloc(n * m * sizeof difference[0]);
-    for (size_t i = 0; difference && i < n * m; ++i)
+    double *difference = cli_alloc(n * m, sizeof difference[0]);
+    for (size_t i = 0; i < n * m; ++i)
         difference[differences++] = b[i / n] - a[i % n];
-    const bool done = count && difference;
-    if (done) {
-        /* So many pairs the right way round as the sum is above its least. */
-        for (size_t s = least; s <= top; ++s)
-            count[s] /= choices(n, m);
-        stats_sort(difference, differences);
-        const size_t outer = tail_of(count + least, n * m, level, &outside);
-        *shift = estimate(difference, differences, outer, outside, level);
-    }
+    /* So many pairs the right way round as the sum is above its least. */
+    for (size_t s = least; s <= top; ++s)
+        count[s] /= choices(n, m);
+    stats_sort(difference, differences);
+    const size_t outer = tail_of(count + least, n * m, level, &outside);
+    const struct rank_estimate shift = estimate(difference, differences, outer, outside, level);
     free(count);
     free(difference);
-    return done ? 0 : -1;
+    return shift;
 }
 
 struct ranked {
@@ -259,12 +250,10 @@ static int by_p(const void *left, const void *right)
     return stats_order(a->p, b->p);
 }
 
-int rank_holm(const double p[], size_t m, double adjusted[])
+void rank_holm(const double p[], size_t m, double adjusted[])
 {
-    struct ranked *order = calloc(m + 1, sizeof order[0]);
+    struct ranked *order = cli_alloc(m, sizeof order[0]);
     double most = 0;
-    if (!order)
-        return -1;
     for (size_t i = 0; i < m; ++i) {
         order[i] = (struct ranked){p[i], i};
     }
@@ -274,5 +263,4 @@ int rank_holm(const double p[], size_t m, double adjusted[])
         adjusted[order[i].index] = isnan(order[i].p) ? order[i].p : most;
     }
     free(order);
-    return 0;
 }

@@ -44,20 +44,19 @@ size_t rank_pairs_needed(double detectable, size_t n, double margin, double alph
 /* ---- two samples -------------------------------------------------------------------------- */
 
 /* Two-sided p that a[n] and b[m] are of different distributions: twice the smaller tail of the
- * distribution of the sum of ranks over all choices of n of the n + m values, at most 1. 0, or -1
- * when memory is short. *p is NaN: n or m is 0 or more than RANK_MOST. */
-int rank_sum_p(const double a[], size_t n, const double b[], size_t m, double *p);
+ * distribution of the sum of ranks over all choices of n of the n + m values, at most 1. NaN: n or
+ * m is 0 or more than RANK_MOST. */
+double rank_sum_p(const double a[], size_t n, const double b[], size_t m);
 /* The smallest p that there is of as many. */
 double rank_sum_least_p(size_t n, size_t m);
-/* The median of the n m differences b - a. 0, or -1 when memory is short. */
-int rank_sum_shift(const double a[], size_t n, const double b[], size_t m, double level,
-                   struct rank_estimate *shift);
+/* The median of the n m differences b - a. */
+struct rank_estimate rank_sum_shift(const double a[], size_t n, const double b[], size_t m,
+                                    double level);
 
 /* ---- many tests --------------------------------------------------------------------------- */
 
 /* Holm: rejecting where adjusted[i] <= alpha is wrong anywhere with a chance of at most alpha,
- * however the m tests depend on each other. A NaN counts as a test and stays NaN. 0, or -1 when
- * memory is short. */
-int rank_holm(const double p[], size_t m, double adjusted[]);
+ * however the m tests depend on each other. A NaN counts as a test and stays NaN. */
+void rank_holm(const double p[], size_t m, double adjusted[]);
 
 #endif

@@ -7,6 +7,7 @@
 #include "numbers/random.h"
 
 #include "command/device_list.h"
+#include "text/alloc.h"
 #include "verify/verify.h"
 
 #include <stdio.h>
@@ -356,14 +357,13 @@ struct cell_config *plan_make(const struct plan_options *options, const char *co
 {
     const size_t n = plan_cells(options), block = plan_block(options);
     const size_t groups = groups_of(options), each = settings(options);
-    struct cell_config *cells = calloc(n, sizeof *cells);
-    size_t *group = calloc(groups, sizeof *group), *place = calloc(each, sizeof *place);
-    const bool complete = cells && group && place;
+    struct cell_config *cells = cli_alloc(n, sizeof *cells);
+    size_t *group = cli_alloc(groups, sizeof *group), *place = cli_alloc(each, sizeof *place);
     uint64_t state = options->seed;
 
     /* Cells that are compared, those of one workload and batch, follow each other, because the
      * machine changes less between neighbours than over a block. */
-    for (size_t i = 0; complete && i < n;) {
+    for (size_t i = 0; i < n;) {
         if (i % block == 0)
             shuffle(group, groups, random_next(&state));
         shuffle(place, each, random_next(&state));
@@ -372,10 +372,6 @@ struct cell_config *plan_make(const struct plan_options *options, const char *co
     }
     free(group);
     free(place);
-    if (!complete) {
-        free(cells);
-        return NULL;
-    }
     for (size_t i = 0; i < n; ++i) {
         struct cell_config *cell = &cells[i];
         size_t asked = 0;

@@ -42,7 +42,6 @@ int plan_check_models(const struct plan_options *options, const struct record_ru
     struct dp_kind_row kind;
     const bool cores = dp_kind_of(options->devices, &kind) && kind.flags & DP_KIND_CORES;
     struct plan_room room = {.cores = cores, .bytes = NAN}; /* NaN: not known */
-    struct cell_config *cell;
     int status = 0;
 
     if (options->mode[CELL_COLLECTIVE])
@@ -53,8 +52,8 @@ int plan_check_models(const struct plan_options *options, const struct record_ru
     for (int i = 0; i < run->node.n_gpus && !cores; ++i)
         room.bytes = fmin(room.bytes, run->node.gpu[i].memory_bytes);
     one.launches = 1;
-    if (!(cell = plan_make(&one, run->communicator, run->run_id)))
-        return text_fail(why, "out of memory for the plan");
+    struct cell_config *const cell = plan_make(&one, run->communicator, run->run_id);
+
     for (size_t i = 0; i < plan_cells(&one) && status == 0; ++i)
         status = plan_check_cell(&cell[i], &room, why);
     free(cell);

@@ -7,6 +7,7 @@
 #include "command/device_list.h"
 #include "numbers/stats.h"
 #include "plan/plan.h"
+#include "text/alloc.h"
 
 #include <float.h>
 #include <math.h>
@@ -178,14 +179,9 @@ int record_check_ok(const struct record_cell *cell, struct text_error *err)
         return -1;
     /* Derives everything again from the samples. It works on a copy of the flags, because
      * record_derive sets some of them. */
-    again.flags = calloc(cell->n_samples + 1, sizeof again.flags[0]);
-    if (!again.flags)
-        return record_fail(err, "no memory to check a record");
+    again.flags = cli_alloc(cell->n_samples, sizeof again.flags[0]);
     memcpy(again.flags, cell->flags, bytes);
-    if (record_derive(&again) != 0) {
-        free(again.flags);
-        return record_fail(err, "no memory to check a record");
-    }
+    record_derive(&again);
     if (memcmp(cell->flags, again.flags, bytes) != 0)
         other = "flags";
     free(again.flags);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "record/json.h"
+#include "text/alloc.h"
 
 /* The rest of a line. It ends with "}", which ends every loop over digits. */
 struct scan {
@@ -85,11 +86,11 @@ static uint64_t *take_rows(struct scan *s, size_t rows, size_t n)
 
     if (rows == 0 || n > (size_t)(s->end - s->at) / 2 / rows || !scan_take(s, "["))
         return NULL;
-    times = malloc((rows * n + 1) * sizeof *times);
-    for (size_t row = 0; times && whole && row < rows; ++row)
+    times = cli_bytes(rows * n * sizeof *times);
+    for (size_t row = 0; whole && row < rows; ++row)
         whole = (row == 0 || scan_take(s, ",")) &&
                 take_numbers(s, n, (uint64_t)RECORD_EXACT_MAX, times + row * n);
-    if (times && whole && scan_take(s, "]"))
+    if (whole && scan_take(s, "]"))
         return times;
     free(times);
     return NULL;
@@ -150,16 +151,16 @@ static bool take_raw(struct scan *s, const struct record_field *field, struct re
     default:
         break;
     }
-    times = n > (size_t)(s->end - s->at) / 2 ? NULL : malloc((n + 1) * sizeof *times);
-    bool whole =
-        times && take_numbers(s, n, flags ? UINT16_MAX : (uint64_t)RECORD_EXACT_MAX, times);
+    if (n > (size_t)(s->end - s->at) / 2)
+        return false;
+    times = cli_bytes(n * sizeof *times);
+    const bool whole = take_numbers(s, n, flags ? UINT16_MAX : (uint64_t)RECORD_EXACT_MAX, times);
 
     if (!flags) {
         memcpy(member, &times, sizeof times);
         return whole;
     }
-    cell->flags = whole ? malloc((n + 1) * sizeof cell->flags[0]) : NULL;
-    whole = whole && cell->flags;
+    cell->flags = cli_alloc(n, sizeof cell->flags[0]);
     for (size_t i = 0; whole && i < n; ++i)
         cell->flags[i] = (unsigned)times[i];
     free(times);
@@ -169,11 +170,9 @@ static bool take_raw(struct scan *s, const struct record_field *field, struct re
 /* Reads what stands before "raw", of so many bytes. */
 static bool read_head(const char *line, size_t bytes, struct record_cell *cell)
 {
-    char *head = malloc(bytes + 1);
+    char *head = cli_bytes(bytes + 1);
     struct text_error why;
 
-    if (!head)
-        return false;
     memcpy(head, line, bytes);
     head[bytes] = '}';
     json_t *root = record_json_load(head, bytes + 1, &why);

@@ -3,12 +3,16 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "record/record.h"
+#include "text/alloc.h"
 #include "text/text.h"
+
+void document_use_memory(void)
+{
+    json_set_alloc_funcs(cli_bytes, free);
+}
 
 json_t *value_text(const char *text)
 {
@@ -19,20 +23,14 @@ json_t *value_text(const char *text)
 
 json_t *value_cleaned(const char *text)
 {
-    json_malloc_t allocate;
-    json_free_t release;
-
     if (!text)
         return json_null();
-    json_get_alloc_funcs(&allocate, &release); /* the allocator notes there that memory is short */
-    char *copy = allocate(strlen(text) + 1);
-    json_t *string = NULL;
+    char *copy = cli_copy_text(text);
 
-    if (copy) {
-        text_clean(strcpy(copy, text), '?');
-        string = json_string(copy);
-    }
-    release(copy);
+    text_clean(copy, '?');
+    json_t *string = json_string(copy);
+
+    free(copy);
     return string;
 }
 
@@ -64,7 +62,7 @@ json_t *value_key(const struct record_key *key)
 
 int document_print(FILE *stream, json_t *root)
 {
-    char *text = record_memory_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    char *text = document_text(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
 
     if (!text)
         return -1;
@@ -73,39 +71,10 @@ int document_print(FILE *stream, json_t *root)
     return 0;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-/* It is global: jansson gives its allocator no argument through which it could find an object of
- * the caller. */
-static atomic_bool failed;
-
-static void *allocate(size_t bytes)
+char *document_text(json_t *root, size_t flags)
 {
-    void *memory = malloc(bytes);
-
-    if (!memory)
-        failed = true;
-    return memory;
-}
-
-void record_memory_watch(void)
-{
-    json_set_alloc_funcs(allocate, free);
-}
-
-bool record_memory_failed(void)
-{
-    return failed;
-}
-
-char *record_memory_text(struct json_t *root, size_t flags)
-{
-    char *text = !root ? NULL : json_dumps(root, flags | JSON_ENSURE_ASCII);
+    char *text = json_dumps(root, flags | JSON_ENSURE_ASCII);
 
     json_decref(root);
-    if (failed) {
-        free(text);
-        return NULL;
-    }
     return text;
 }

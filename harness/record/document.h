@@ -1,5 +1,4 @@
-/* record/document.h: makes the values of JSON documents that are written, prints a document, and
- * says whether memory was short in jansson. */
+/* record/document.h: makes the values of JSON documents that are written, and prints a document. */
 #ifndef HARNESS_RECORD_DOCUMENT_H
 #define HARNESS_RECORD_DOCUMENT_H
 
@@ -9,6 +8,9 @@
 
 struct json_t;
 struct record_key;
+
+/* Call this before the first document: jansson allocates by text/alloc.h from then on. */
+void document_use_memory(void);
 
 /* Makes a string; "?" if the text is not UTF-8. Texts of files and arguments were cleaned before.
  */
@@ -22,21 +24,10 @@ struct json_t *value_count(size_t n);
 /* Makes an object of the members of a key that identify a cell. */
 struct json_t *value_key(const struct record_key *key);
 
-/* Prints the document and a newline, and releases it. Returns 0, or -1 if memory is short. */
+/* Prints the document and a newline, and releases it. Returns 0, or -1 if root is NULL: it has a
+ * value that JSON has no form for. */
 int document_print(FILE *stream, struct json_t *root);
-
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-/* If jansson cannot add a value, it leaves the value out, and the document is valid JSON with a
- * hole in it. So code that writes or reads a document asks here once, when the document is done. */
-
-/* Call this before the first document. */
-void record_memory_watch(void);
-/* Whether an allocation in jansson has failed since then. If so, no document that was made or read
- * can be trusted. */
-bool record_memory_failed(void);
-/* Returns json_dumps of a document if it is complete, else NULL. It releases root; the caller frees
- * the text. */
-char *record_memory_text(struct json_t *root, size_t flags);
+/* Returns json_dumps of the document, and releases it; NULL likewise. The caller frees the text. */
+char *document_text(struct json_t *root, size_t flags);
 
 #endif

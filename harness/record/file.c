@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/document.h"
 #include "record/json.h"
 #include "record/reading.h"
+#include "text/alloc.h"
 
 /* Loads one line, which must be of that type. */
 static json_t *load_type(const char *line, enum record_type type, struct text_error *err)
@@ -58,7 +58,6 @@ struct reader {
     const char *path;
     struct record_lines *lines;
     struct record_line *line; /* the current one */
-    size_t capacity_cells;
     size_t *place; /* hash table of cell_id with open addressing: index in the cells plus 1, or 0 */
     size_t places; /* a power of two, more than twice the number of cells */
     struct record_chain chain;
@@ -108,22 +107,11 @@ static int take_cell(struct reader *reader, struct record_cell *cell, struct rec
         return -1;
     }
     record_sittings_cell(&reader->sittings, cell);
-    if (file->n_cells == reader->capacity_cells) {
-        const size_t capacity = reader->capacity_cells == 0 ? 16 : 2 * reader->capacity_cells;
-        struct record_cell *cells = realloc(file->cell, capacity * sizeof cells[0]);
-
-        place = cells ? calloc(4 * capacity, sizeof place[0]) : NULL;
-        if (cells) {
-            file->cell = cells;
-            reader->capacity_cells = capacity;
-        }
-        if (!place) {
-            record_cell_free(cell);
-            return record_fail(err, "no memory for %zu cells", capacity);
-        }
+    file->cell = cli_grow(file->cell, file->n_cells, sizeof file->cell[0]);
+    if (reader->places <= 2 * file->n_cells) {
+        reader->places = reader->places == 0 ? 64 : 2 * reader->places;
         free(reader->place);
-        reader->place = place;
-        reader->places = 4 * capacity;
+        reader->place = cli_alloc(reader->places, sizeof reader->place[0]);
         for (size_t i = 0; i < file->n_cells; ++i)
             *find_place(reader, file, file->cell[i].cell_id) = i + 1;
     }
@@ -214,11 +202,6 @@ static int take_line(struct reader *reader, struct record_file *file, struct tex
     }
     json_t *root = record_json_load(line->text, line->length, err);
 
-    if (record_memory_failed()) {
-        json_decref(root);
-        /* Memory was short: the line may be whole, so it is not torn. */
-        return locate(reader, line->number, err);
-    }
     if (!root || !line->complete) {
         /* As the last one of several lines it is the remainder of an interrupted write; anywhere
          * else it is an error, which err already holds. */
@@ -255,10 +238,6 @@ static int record_read_as(const char *path, bool steps, struct record_file *file
         return record_fail(err, "%.160s: %s", path, strerror(errno));
     struct reader reader = {.path = path, .lines = record_lines_open(stream)};
 
-    if (!reader.lines) {
-        fclose(stream);
-        return record_fail(err, "%.160s: no memory to read it", path);
-    }
     struct record_lines *const lines = reader.lines;
     int status = 0;
 

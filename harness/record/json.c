@@ -3,7 +3,7 @@
  *
  * The input is untrusted: types and ranges are checked here, before anything is stored. */
 #include "record/json.h"
-#include "record/document.h"
+#include "text/alloc.h"
 
 #include <errno.h>
 #include <math.h>
@@ -67,8 +67,8 @@ json_t *record_json_file(const char *path, size_t most, struct text_error *err)
     }
     const size_t bytes = (size_t)status.st_size;
     FILE *stream = fopen(path, "rb");
-    char *text = stream ? malloc(bytes + 1) : NULL;
-    const bool whole = text && fread(text, 1, bytes, stream) == bytes;
+    char *text = cli_bytes(bytes + 1);
+    const bool whole = stream && fread(text, 1, bytes, stream) == bytes;
 
     if (stream)
         fclose(stream);
@@ -84,8 +84,6 @@ json_t *record_json_file(const char *path, size_t most, struct text_error *err)
             record_chain_check(&link, text, bytes - (text[bytes - 1] == '\n'), true, &chain, err);
     }
     free(text);
-    if (record_memory_failed())
-        wrong = record_fail(err, "out of memory");
     if (wrong == 0)
         return root;
     json_decref(root);
@@ -97,11 +95,9 @@ json_t *record_json_load(const char *line, size_t bytes, struct text_error *err)
     json_error_t error;
     json_t *root = record_json_text(line, bytes, &error);
 
-    if (root && json_is_object(root) && !record_memory_failed())
+    if (root && json_is_object(root))
         return root;
-    if (record_memory_failed())
-        record_fail(err, "out of memory");
-    else if (!root)
+    if (!root)
         record_fail(err, "not JSON: %s (column %d)", error.text, error.column);
     else
         record_fail(err, "not a JSON object");
@@ -229,10 +225,8 @@ static int read_list(const json_t *array, const struct record_field *field, void
         return read_whole_numbers(array, field->name, RECORD_EXACT_MAX, (void *)element, err);
     }
     if (field->nest == RECORD_HEAP_LIST && n > 0) {
-        void *list = calloc(n, field->bytes);
+        void *list = cli_alloc(n, field->bytes);
 
-        if (!list)
-            return record_fail(err, "no memory for %zu elements of \"%s\"", n, field->name);
         memcpy(element, &list, sizeof list);
         element = list;
     }
@@ -265,10 +259,8 @@ static uint64_t *read_rows(const json_t *array, const char *name, size_t rows, s
             record_fail(err, "\"%s\" of row %zu is not an array of %zu times", name, row, n);
             return NULL;
         }
-    times = calloc(rows * n + 1, sizeof *times);
-    if (!times)
-        record_fail(err, "no memory for %zu times", rows * n);
-    for (size_t row = 0; times && row < rows; ++row)
+    times = cli_alloc(rows * n, sizeof *times);
+    for (size_t row = 0; row < rows; ++row)
         if (read_whole_numbers(json_array_get(array, row), name, RECORD_EXACT_MAX, times + row * n,
                                err)) {
             free(times);
@@ -309,18 +301,14 @@ static int read_samples(const json_t *value, const struct record_field *field,
     }
     if (check_array(value, field->name, n, err) != 0)
         return -1;
-    times = calloc(n + 1, sizeof *times);
-    if (!times)
-        return record_fail(err, "no memory for %zu samples", n);
+    times = cli_alloc(n, sizeof *times);
     if (field->nest == RECORD_STEPS) {
         memcpy(member, &times, sizeof times);
         return read_whole_numbers(value, field->name, RECORD_EXACT_MAX, times, err);
     }
-    int status = read_whole_numbers(value, field->name, UINT16_MAX, times, err);
+    const int status = read_whole_numbers(value, field->name, UINT16_MAX, times, err);
 
-    cell->flags = calloc(n + 1, sizeof cell->flags[0]);
-    if (status == 0 && !cell->flags)
-        status = record_fail(err, "no memory for %zu samples", n);
+    cell->flags = cli_alloc(n, sizeof cell->flags[0]);
     for (size_t i = 0; status == 0 && i < n; ++i)
         cell->flags[i] = (unsigned)times[i];
     free(times);
@@ -393,9 +381,8 @@ static int read_value(const json_t *value, const struct record_field *field, voi
         if (!json_is_array(value) || series->n > RECORD_MOST_READINGS)
             return record_fail(err, "\"%s\" is not an array of at most %d numbers", field->name,
                                RECORD_MOST_READINGS);
-        series->value = calloc(series->n + 1, sizeof *series->value);
-        return series->value ? read_reals(value, field->name, series->value, err)
-                             : record_fail(err, "no memory for %zu numbers", series->n);
+        series->value = cli_alloc(series->n, sizeof *series->value);
+        return read_reals(value, field->name, series->value, err);
     case RECORD_NESTED:
         break;
     default:

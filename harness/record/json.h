@@ -52,7 +52,7 @@ struct record_bound {
 };
 int record_check_bounds(const struct record_bound *bound, size_t n, struct text_error *err);
 
-/* Makes an object of all fields. NULL: memory is short, or a number has no form in JSON. */
+/* Makes an object of all fields. NULL: a number has no form in JSON. */
 json_t *record_json_of(const struct record_field *fields, const void *from);
 /* Adds one of them to an object. Returns 0, or -1 likewise. */
 int record_json_add(json_t *object, const struct record_field *field, const void *from);

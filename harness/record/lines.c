@@ -9,16 +9,16 @@
 #include "files/parallel.h"
 #include "record/json.h"
 #include "record/reading.h"
+#include "text/alloc.h"
 
 /* THREAD_BYTES: enough work for a thread. */
 enum { BLOCK_BYTES = 4 << 20, THREAD_BYTES = 64 << 10 };
 
 struct record_lines *record_lines_open(FILE *stream)
 {
-    struct record_lines *lines = calloc(1, sizeof *lines);
+    struct record_lines *lines = cli_alloc(1, sizeof *lines);
 
-    if (lines)
-        lines->stream = stream;
+    lines->stream = stream;
     return lines;
 }
 
@@ -40,11 +40,8 @@ static int lines_read(struct record_lines *lines)
         if (lines->end == lines->capacity) {
             const size_t twice = lines->capacity == 0 ? BLOCK_BYTES : 2 * lines->capacity;
             const size_t capacity = twice <= RECORD_LINE_BYTES ? twice : RECORD_LINE_BYTES + 1;
-            char *text = realloc(lines->text, capacity);
 
-            if (!text)
-                return record_fail(&lines->err, "no memory for a line of %zu bytes", capacity);
-            lines->text = text;
+            lines->text = cli_resize(lines->text, capacity, 1);
             lines->capacity = capacity;
         }
         const size_t room = lines->capacity - lines->end;

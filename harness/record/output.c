@@ -3,6 +3,7 @@
 #include "record/record.h"
 
 #include "record/reading.h"
+#include "text/alloc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,6 +75,8 @@ int output_open(struct output *output, const char *path, bool resume, struct tex
     if (info.st_size > 0 && !resume)
         return text_fail(err, "%.180s holds records already; use --resume or another file",
                          output->path);
+    if (output->made)
+        cli_begin_file(output->path);
     /* Whether it is the beginning of a header whose write was interrupted. Then nothing is lost if
      * the sweep starts again. */
     const ssize_t n = pread(output->fd, text, sizeof text, 0);
@@ -101,6 +104,7 @@ void output_abandon(const struct output *output)
 
     if (output->made && fstat(output->fd, &info) == 0 && info.st_size == 0)
         unlink(output->path);
+    cli_finish_file(output->path);
 }
 
 static int cut_torn(const struct output *output, off_t size, struct text_error *err)
@@ -228,10 +232,8 @@ int record_append(int fd, const char *line, struct text_error *err)
 
     if (memchr(line, '\n', length))
         return record_fail(err, "a record must be one line");
-    char *text = malloc(length + 2);
+    char *text = cli_bytes(length + 2);
 
-    if (!text)
-        return record_fail(err, "no memory to append %zu bytes", length);
     snprintf(text, length + 2, "%s\n", line);
 
     /* -1: the file cannot be truncated to what it was */
@@ -267,8 +269,9 @@ static int append_line(struct output *output, char *line, bool closes, struct te
     /* The next line has the SHA-256 of this one. */
     if (!line || digest_sha256(line, strlen(line), next) != 0) {
         free(line);
-        return text_fail(err, "out of memory for a record");
+        return text_fail(err, "a record has a count above 2^53, or no SHA-256");
     }
+    cli_finish_file(output->path); /* from here on it may have bytes */
     if (check_size(output, err)) {
         free(line);
         return -1;
@@ -302,11 +305,7 @@ int output_begin(struct output *output, const struct record_run *run, struct tex
 
     if (output->resumed && !file->planned)
         return 0;
-    output->plan = calloc(1, sizeof *output->plan);
-    if (!output->plan || (!output->resumed && !line)) {
-        free(line);
-        return text_fail(err, "out of memory for the plan");
-    }
+    output->plan = cli_alloc(1, sizeof *output->plan);
     if ((line && record_run_parse(line, &file->run, err) != 0) ||
         record_plan_open(&file->run, output->plan, err) != 0) {
         free(line);
@@ -317,7 +316,7 @@ int output_begin(struct output *output, const struct record_run *run, struct tex
         if (record_plan_take(output->plan, &file->cell[i], err) != 0)
             return -1;
     }
-    return line ? append_line(output, line, false, err) : 0;
+    return output->resumed ? 0 : append_line(output, line, false, err);
 }
 
 /* Whether a reader accepts this line as the next one of the file. */
@@ -376,6 +375,7 @@ void output_close(struct output *output)
         record_plan_close(output->plan);
     free(output->plan);
     output->plan = NULL;
+    cli_finish_file(output->path);
     if (output->fd >= 0)
         close(output->fd);
     output->fd = -1;

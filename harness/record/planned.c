@@ -14,6 +14,7 @@
 #include "command/device_list.h"
 #include "dp.h"
 #include "record/record.h"
+#include "text/alloc.h"
 #include "verify/verify.h"
 
 static int compare_places(const void *a, const void *b)
@@ -135,11 +136,9 @@ int record_plan_open(const struct record_run *run, struct record_plan *plan, str
     plan->memory = run->mem_bytes > 0 ? (double)run->mem_bytes : INFINITY;
     plan->cells = plan_cells(&one);
     plan->cell = plan_make(&one, run->communicator, run->run_id);
-    plan->place = calloc(plan->cells, sizeof *plan->place);
-    plan->taken = calloc(run->planned, sizeof *plan->taken);
-    plan->state = calloc(run->planned, sizeof *plan->state);
-    if (!plan->cell || !plan->place || !plan->taken || !plan->state)
-        return record_fail(err, "no memory for a plan of %zu cells", run->planned);
+    plan->place = cli_alloc(plan->cells, sizeof *plan->place);
+    plan->taken = cli_alloc(run->planned, sizeof *plan->taken);
+    plan->state = cli_alloc(run->planned, sizeof *plan->state);
     for (size_t i = 0; i < plan->cells; ++i) {
         cell_identify(&plan->cell[i], &cell);
         memcpy(plan->place[i].cell_id, cell.cell_id, sizeof cell.cell_id);

@@ -43,7 +43,7 @@ struct record_lines {
     int reason; /* errno of the read that failed */
 };
 
-/* Takes ownership of the stream, which record_lines_close closes. NULL: memory is short. */
+/* Takes ownership of the stream, which record_lines_close closes. */
 struct record_lines *record_lines_open(FILE *stream);
 
 /* Reads the next lines. The first line of a file comes alone. */

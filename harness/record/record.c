@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "numbers/stats.h"
+#include "text/alloc.h"
 
 #define NAME_ROW(index, name) [RECORD_##index] = #name,
 const char *const record_phase_names[RECORD_PHASES] = {RECORD_EACH_PHASE(NAME_ROW)};
@@ -55,14 +56,13 @@ size_t record_part_rows(enum record_part part, int devices)
     return part == RECORD_COPY ? n * n : n;
 }
 
-int record_part_alloc(struct record_cell *cell, enum record_part part, size_t n)
+void record_part_alloc(struct record_cell *cell, enum record_part part, size_t n)
 {
     struct record_part_times *times = &cell->part[part];
 
     times->rows = record_part_rows(part, cell->key.n_devices);
     times->n = n;
-    times->ns = calloc(times->rows * n + 1, sizeof times->ns[0]);
-    return times->ns ? 0 : -1;
+    times->ns = cli_alloc(times->rows * n, sizeof times->ns[0]);
 }
 
 void record_parts_free(struct record_cell *cell)
@@ -178,7 +178,7 @@ void record_derive_rounds(struct record_cell *cell)
     }
 }
 
-int record_derive(struct record_cell *cell)
+void record_derive(struct record_cell *cell)
 {
     /* All that follows from samples is unknown without any. */
     struct stats_summary s = {.min = NAN,
@@ -194,15 +194,10 @@ int record_derive(struct record_cell *cell)
                               .rho1 = NAN,
                               .n_eff = NAN};
     const bool has_rows = isnan(cell->bus_factor);
-    const size_t room = cell->n_samples > 0 ? cell->n_samples : 1;
-    double *x = calloc(room, sizeof x[0]), *scratch = calloc(room, sizeof scratch[0]);
+    double *x = cli_alloc(cell->n_samples, sizeof x[0]);
+    double *scratch = cli_alloc(cell->n_samples, sizeof scratch[0]);
     size_t n = 0;
 
-    if (!x || !scratch) {
-        free(x);
-        free(scratch);
-        return -1;
-    }
     for (size_t i = 0; i < cell->n_samples; ++i) {
         cell->flags[i] &= ~(unsigned)(RECORD_MILD | RECORD_SEVERE);
         cell->flags[i] |= i < cell->warmup_steps ? RECORD_WARMUP : 0U;
@@ -267,5 +262,4 @@ int record_derive(struct record_cell *cell)
                             (double)record_sample_ns(cell, end - 1));
     free(x);
     free(scratch);
-    return 0;
 }

@@ -32,13 +32,12 @@ void record_cell_keep_steps(struct record_cell *cell);
 void record_parts_free(struct record_cell *cell);
 /* The number of rows of a part on so many devices. */
 size_t record_part_rows(enum record_part part, int devices);
-/* Allocates the times of a part, zeroed. Returns 0, or -1 if memory is short. */
-int record_part_alloc(struct record_cell *cell, enum record_part part, size_t n);
+/* Allocates the times of a part, zeroed. */
+void record_part_alloc(struct record_cell *cell, enum record_part part, size_t n);
 
 /* Fills the derived fields (and the warm-up, mild and severe flags) from the raw ones. Only samples
- * that are neither warm-up nor bad count. A field that follows from no sample becomes NaN. Returns
- * 0, or -1 if memory is short. */
-int record_derive(struct record_cell *cell);
+ * that are neither warm-up nor bad count. A field that follows from no sample becomes NaN. */
+void record_derive(struct record_cell *cell);
 /* The time of sample i: of a step, or of all steps of a chain after the warm-up. */
 uint64_t record_sample_ns(const struct record_cell *cell, size_t i);
 /* The time of the step in which the phases of sample i were measured. */
@@ -99,9 +98,8 @@ enum { RECORD_COSTS_TEXT = 512 };
 bool record_costs_words(const struct record_costs *costs, double writing,
                         char text[RECORD_COSTS_TEXT]);
 
-/* Each returns one line of JSON without the newline; NULL if memory is short or a count is above
- * 2^53. Bytes that are not UTF-8 become "?"; NaN and infinity become null. The caller frees the
- * line. */
+/* Each returns one line of JSON without the newline; NULL if a count is above 2^53. Bytes that are
+ * not UTF-8 become "?"; NaN and infinity become null. The caller frees the line. */
 char *record_run_text(const struct record_run *run);
 char *record_cell_text(const struct record_cell *cell);
 /* The run_id in end is not read. */
@@ -115,7 +113,7 @@ int record_cell_parse(const char *line, struct record_cell *cell, struct text_er
 
 /* Makes a line of a sealed file from line, which is freed. before is the SHA-256 of the line
  * before, "" for a first line. A line that closes the file also has its own SHA-256. NULL: line is
- * NULL, or memory is short. */
+ * NULL, or there is no SHA-256. */
 char *record_chain_add(char *line, const char *before, bool closes);
 
 /* Appends a line and its newline with one write, and calls fsync. It reports short writes (full

@@ -1,8 +1,8 @@
 /* record/write.c: writes records as JSON, one line each, by the tables of fields.
  *
  * Every string is data: jansson escapes it. Bytes that are not UTF-8 (a name cut in the middle of a
- * character) become "?", so that a record is never lost because of a name. A value without memory,
- * or without a form in JSON, is NULL here; adding it fails, and with it the whole record. */
+ * character) become "?", so that a record is never lost because of a name. A value without a form
+ * in JSON is NULL here; adding it fails, and with it the whole record. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 
 #include "record/document.h"
 #include "record/json.h"
+#include "text/alloc.h"
 #include "text/text.h"
 
 static json_t *count_value(uint64_t number)
@@ -70,8 +71,8 @@ static json_t *samples_value(const struct record_field *field, const struct reco
     if (field->nest == RECORD_FLAGS) {
         value = json_array();
         for (size_t i = 0; i < cell->n_samples; ++i)
-            status |= json_array_append_new(value, json_integer((json_int_t)cell->flags[i]));
-        return json_whole(value, status);
+            json_array_append_new(value, json_integer((json_int_t)cell->flags[i]));
+        return value;
     }
     if (field->nest == RECORD_PART) {
         value = part->ns ? json_object() : json_null();
@@ -123,8 +124,8 @@ static json_t *field_value(const struct record_field *field, const void *object)
     case RECORD_TEXT:
     case RECORD_HASH:
     case RECORD_OPTIONS:
-        copy = strdup(member);
-        for (size_t i = 0; copy && copy[i] != '\0';) {
+        copy = cli_copy_text(member);
+        for (size_t i = 0; copy[i] != '\0';) {
             uint32_t code = 0;
             const size_t n = text_decode(copy + i, &code);
 
@@ -132,7 +133,7 @@ static json_t *field_value(const struct record_field *field, const void *object)
                 copy[i] = '?';
             i += n > 0 ? n : 1;
         }
-        value = json_string(copy); /* NULL without a copy */
+        value = json_string(copy);
         free(copy);
         return value;
     case RECORD_BOOL:
@@ -210,12 +211,12 @@ static char *record_as_line(enum record_type type, int minor, const struct recor
     json_t *root = json_object();
 
     snprintf(schema, sizeof schema, "lockstep/%s/1.%d", record_type_names[type], minor);
-    if (json_object_set_new(root, "schema", json_string(schema)) != 0 ||
-        add_fields(root, fields, from) != 0) {
+    json_object_set_new(root, "schema", json_string(schema));
+    if (add_fields(root, fields, from) != 0) {
         json_decref(root);
         return NULL;
     }
-    return record_memory_text(root, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    return document_text(root, JSON_COMPACT | JSON_REAL_PRECISION(17));
 }
 
 char *record_run_text(const struct record_run *run)

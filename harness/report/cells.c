@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "plan/plan.h"
+#include "text/alloc.h"
 #include "workload.h"
 
 /* ---- settings ----------------------------------------------------------------------------- */
@@ -416,7 +417,7 @@ bool report_same_line(const struct report_point *a, const struct report_point *b
 
 void report_fill_cells(struct grid *grid, const struct report *report)
 {
-    bool *chosen = calloc(report->n_points + 1, sizeof *chosen);
+    bool *chosen = cli_alloc(report->n_points, sizeof *chosen);
     struct shown shown = {.bucket = false};
 
     for (size_t i = 0; i < report->n_points; ++i)
@@ -434,10 +435,8 @@ void report_fill_cells(struct grid *grid, const struct report *report)
             grid_heading(grid, "number", range_name(report, m));
     }
     grid_headings(grid, "text", "Slowest phases|Status");
-    grid->pieces.failed |= !chosen;
-    if (chosen)
-        choose_cells(report, grid->brief ? REPORT_SUMMARY_CELLS : report->n_points, chosen);
-    for (size_t g = 0; chosen && g < report->n_groups; ++g) {
+    choose_cells(report, grid->brief ? REPORT_SUMMARY_CELLS : report->n_points, chosen);
+    for (size_t g = 0; g < report->n_groups; ++g) {
         const struct report_group *group = &report->group[g];
 
         report_table_group(grid, report, group);

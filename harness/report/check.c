@@ -54,18 +54,18 @@ int report_conformance(const char *directory, const struct check_record *record,
                   {RUNNER_SKIPPED, "skipped", "Skipped"}};
     struct text_out out;
     struct grid grid;
-    int status = 0;
 
     if (text_open(&out, directory, REPORT_CONFORMANCE, TEXT_HTML, err) != 0)
         return -1;
     report_head(&out, "Lockstep conformance");
     print_head(&out, record, index);
     fputs("<div class=\"cards\">\n", out.file);
-    for (size_t t = 0; t < sizeof tables / sizeof tables[0] && status == 0; ++t) {
+    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; ++t) {
         grid_open(&grid, &out, tables[t].id, tables[t].title);
         grid.fold = tables[t].which == RUNNER_SKIPPED ? GRID_FOLDED : GRID_PLAIN;
         runner_table(&grid, tables[t].which, record->result, record->n_cases, record->sums);
-        status = grid.rows > 0 ? grid_html(&grid) : 0;
+        if (grid.rows > 0)
+            grid_html(&grid);
         grid_close(&grid);
     }
     fputs("</div>\n", out.file);
@@ -84,8 +84,5 @@ int report_conformance(const char *directory, const struct check_record *record,
     report_fact(&out, "Seed", "%zu", record->seed);
     report_fact(&out, "Time", "%.1f s", record->seconds);
     fputs("</dl>\n</footer>\n</main>\n</body>\n</html>\n", out.file);
-    if (status == 0)
-        return text_close(&out, err);
-    text_discard(&out);
-    return text_fail(err, "no memory for the table of areas");
+    return text_close(&out, err);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/page.h"
+#include "text/alloc.h"
 
 /* On the page, a table of failures with fewer rows stays open. */
 enum { LONG_TABLE = 12 };
@@ -194,11 +195,10 @@ static const char answers_note[] =
 
 static void fill_answers(struct grid *grid, const struct report *report)
 {
-    struct answer *list = calloc(report->n_points + 1, sizeof *list);
+    struct answer *list = cli_alloc(report->n_points, sizeof *list);
     size_t n = 0;
 
-    grid->pieces.failed |= !list;
-    for (size_t g = 0; list && g < report->n_groups; ++g) {
+    for (size_t g = 0; g < report->n_groups; ++g) {
         const struct report_group *group = &report->group[g];
         const size_t first = n;
 
@@ -289,7 +289,6 @@ int report_table(struct text_out *out, const struct report *report, enum report_
 {
     const struct report_table *table = &tables[which];
     struct grid grid;
-    int status = 0;
 
     grid_open(&grid, out, table->id, table->title);
     grid.names = table->names;
@@ -297,21 +296,21 @@ int report_table(struct text_out *out, const struct report *report, enum report_
     table->fill(&grid, report);
     if (grid.contents[0] == '\0' && table->rows)
         snprintf(grid.contents, sizeof grid.contents, "%zu %s", grid.rows, table->rows);
-    if (grid.rows == 0 && !grid.pieces.failed && which != REPORT_TABLE_CELLS &&
+    if (grid.rows == 0 && which != REPORT_TABLE_CELLS &&
         (which != REPORT_TABLE_NCCL_TESTS || report->n_external == 0)) {
         grid_close(&grid);
         return 0;
     }
     if (grid.brief) {
         text_print(out, table->most == SIZE_MAX ? "\n" : "\n## %s\n\n", grid.title);
-        status = grid_markdown(&grid, table->most);
+        grid_markdown(&grid, table->most);
         report_left(out, grid.rows, grid.shown, table->rows);
         if (grid.note[0] != '\0')
             text_print(out, "\n%s\n", grid.note);
     } else
-        status = grid_html(&grid);
+        grid_html(&grid);
     grid_close(&grid);
-    return status;
+    return 0;
 }
 
 /* Prints the tables of a range, in their order. */

@@ -113,10 +113,9 @@ static int judge_device(const struct soak_rates *rates, int device, double limit
     if (middle.middle > limit)
         rate->speed = middle.lo > limit ? SOAK_SLOW : SOAK_UNSHOWN;
     const size_t third = n / 3;
-    struct rank_estimate shift;
+    const struct rank_estimate shift =
+        rank_sum_shift(x, third, x + n - third, third, level_of(rates));
 
-    if (rank_sum_shift(x, third, x + n - third, third, level_of(rates), &shift))
-        return -1;
     if (shift.valid && shift.lo > limit) {
         rate->speed = SOAK_DROPPED_CLOCK;
         rate->drop = exp(shift.middle);

@@ -149,20 +149,18 @@ static const struct export_parts run_parts = {sizeof parts / sizeof parts[0], pa
 enum { RIGHT, UNDETECTED, FALSE_ALARM, VERDICTS };
 static const char *const verdict_words[VERDICTS] = {"right", "undetected", "false alarm"};
 
-/* NULL: no memory. */
 static char *detail_of(const struct run_key *run)
 {
     const struct selftest_seen *seen = &run->item->seen;
     struct memory_file lines;
 
-    if (memory_file_open(&lines))
-        return NULL;
+    memory_file_open(&lines);
     fprintf(lines.to, "run %zu: exit status %d\n", run->number, seen->status);
     for (int d = 0; d < SELFTEST_DETECTORS; ++d)
         if (seen->at[d] > 0)
             fprintf(lines.to, "%s: iteration %" PRIu64 "\n", selftest_detector_words[d],
                     seen->at[d]);
-    return memory_file_close(&lines) == 0 ? lines.text : NULL;
+    return memory_file_close(&lines);
 }
 
 int selftest_export(FILE *stream, const struct selftest *selftest, enum export_format format)

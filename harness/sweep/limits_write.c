@@ -442,7 +442,7 @@ int limits_print_json(const struct limits *l)
                                           range(l->roof.rate[r][ROOF_ALONE]),
                                           roof_way_keys[ROOF_AT_ONCE],
                                           range(l->roof.rate[r][ROOF_AT_ONCE])));
-        document = record_memory_text(
+        document = document_text(
             json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:b, s:o, s:o}",
                       "schema", "lockstep/limits/1.0", "created_utc", run->created_utc, "git_sha",
                       run->git_sha, "node_hash", run->node_hash, "machine_class",

@@ -40,7 +40,7 @@ static json_t *with_members(json_t *object, const struct member member[], size_t
 /* Returns the line, and frees object. */
 static char *line_of(json_t *object)
 {
-    return object ? record_memory_text(object, JSON_COMPACT) : NULL;
+    return document_text(object, JSON_COMPACT);
 }
 
 char *record_train_head(const struct train_options *options, const struct train_model *model,

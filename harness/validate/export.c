@@ -87,14 +87,12 @@ int validate_export(FILE *stream, const struct validate *validate, enum export_f
         text_clean(cell->why, ' ');
         if (cell->state != EXPORT_FAILED && cell->state != EXPORT_BROKEN)
             continue;
-        if ((status = memory_file_open(&lines)) != 0)
-            break;
+        memory_file_open(&lines);
         validate_action_words(validate, judged, words);
         fprintf(lines.to, "likely cause: %s\ndo: %s\nsource: %s, %s, %s\n",
                 validate_reason_words(validate, judged), words, limit->source, limit->date,
                 limit->evidence);
-        status = memory_file_close(&lines);
-        cell->detail = lines.text;
+        cell->detail = memory_file_close(&lines);
     }
     validate_summary_words(validate, words);
     snprintf(set.summary, sizeof set.summary, "%s", words);

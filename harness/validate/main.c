@@ -3,6 +3,7 @@
 
 #include "command/command.h"
 #include "files/shipped.h"
+#include "text/alloc.h"
 #include "validate/measure.h"
 
 #include <ctype.h>
@@ -217,10 +218,12 @@ static int measure_and_judge(const struct arguments *arguments, const struct pro
     snprintf(cases, sizeof cases, "%s.check", file);
     request.out = file;
     request.cases = cases;
+    cli_begin_file(folder);
     status = validate_measure(NAME, &request, profile, need);
     if (status == 0)
         status = judge_files(arguments, profile, need, files, 1,
                              access(cases, R_OK) == 0 ? cases : NULL);
+    cli_finish_file(folder);
     /* A temporary file is removed if the machine was ACCEPTED; else it is kept for a user to look
      * at, and is named. */
     if (temporary && status == EXIT_PASSED) {

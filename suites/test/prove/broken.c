@@ -12,8 +12,8 @@
 #include "numbers/rank.h"
 #include "numbers/stats.h"
 
-int __real_rank_holm(const double p[], size_t m, double adjusted[]);
-int __wrap_rank_holm(const double p[], size_t m, double adjusted[]);
+void __real_rank_holm(const double p[], size_t m, double adjusted[]);
+void __wrap_rank_holm(const double p[], size_t m, double adjusted[]);
 double __real_rank_signed_p(const double d[], size_t n, double margin);
 double __wrap_rank_signed_p(const double d[], size_t n, double margin);
 struct stats_interval __real_stats_median_interval(const double sorted[], size_t n, double level);
@@ -26,12 +26,11 @@ static bool breaks(const char *rule)
     return broken && strcmp(broken, rule) == 0;
 }
 
-int __wrap_rank_holm(const double p[], size_t m, double adjusted[])
+void __wrap_rank_holm(const double p[], size_t m, double adjusted[])
 {
-    if (!breaks("holm"))
-        return __real_rank_holm(p, m, adjusted);
-    memcpy(adjusted, p, m * sizeof p[0]);
-    return 0;
+    __real_rank_holm(p, m, adjusted);
+    if (breaks("holm"))
+        memcpy(adjusted, p, m * sizeof p[0]);
 }
 
 double __wrap_rank_signed_p(const double d[], size_t n, double margin)

@@ -107,7 +107,8 @@ static int simulate_judge(const double d[], size_t cells, struct pairs_judged ce
                           struct pairs_judged *all)
 {
     memset(cell, 0, cells * sizeof cell[0]);
-    return pairs_judge(&(struct pairs_data){d, cells, SIMULATE_PAIRS, NULL, 1}, cell, all);
+    pairs_judge(&(struct pairs_data){d, cells, SIMULATE_PAIRS, NULL, 1}, cell, all);
+    return 0;
 }
 
 static bool is_shown(double p, double other, double alpha)
@@ -166,8 +167,7 @@ int simulate_looks(enum simulate_noise model, size_t cells, size_t runs, size_t 
             for (size_t i = 0; i < cells * pairs; ++i)
                 seen[i] = d[i / pairs * PAIRS + i % pairs];
             memset(cell, 0, cells * sizeof cell[0]);
-            if (pairs_judge(&(struct pairs_data){seen, cells, pairs, NULL, LOOKS}, cell, &all) != 0)
-                return -1;
+            pairs_judge(&(struct pairs_data){seen, cells, pairs, NULL, LOOKS}, cell, &all);
             /* The level of the tests is that of the intervals. Delta is not asked. */
             found = found || all.p_slower <= 1 - all.level;
             for (size_t c = 0; c < cells; ++c)

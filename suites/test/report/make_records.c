@@ -380,8 +380,7 @@ static int fill_machine(const struct kind *kind, struct record_cell *cell)
     for (int p = 0; p < RECORD_PARTS; ++p) {
         if (p == RECORD_COPY && devices < 2)
             continue;
-        if (record_part_alloc(cell, (enum record_part)p, PARTS) != 0)
-            return -1;
+        record_part_alloc(cell, (enum record_part)p, PARTS);
         cell->part[p].work = work[p];
         for (int i = 0; i < (int)cell->part[p].rows * PARTS; ++i) {
             const int row = i / PARTS, sample = i % PARTS;
