@@ -11,6 +11,7 @@
 #include "launch/launcher.h"
 #include "launch/launcher_messages.h"
 #include "machine/node.h"
+#include "text/alloc.h"
 #include "text/text.h"
 
 enum { COLUMNS = 80, KEY_RESOURCES = 256, KEY_TREE, KEY_LAUNCHER, KEY_PROCESSES };
@@ -274,11 +275,10 @@ int devices_main(int argc, char **argv)
                                            .bind = !options.unbound && !machine.foreign,
                                            .foreign = machine.foreign};
 
-    struct record_run *run = calloc(1, sizeof *run);
+    struct record_run *run = cli_alloc(1, sizeof *run);
 
-    if (run)
-        memcpy(run->cpu_model, machine.cpu_model, sizeof run->cpu_model);
-    if (!run || node_read("", NULL, true, run) != 0) {
+    memcpy(run->cpu_model, machine.cpu_model, sizeof run->cpu_model);
+    if (node_read("", NULL, true, run) != 0) {
         command_complain(argv[0],
                          "cannot read this node: too little memory or too few file descriptors");
         free(run);

@@ -11,6 +11,7 @@
 #include "launch/launcher.h"
 #include "machine/places.h"
 #include "machine/provenance.h"
+#include "text/alloc.h"
 #include "text/text.h"
 
 enum { COLUMNS = 80 };
@@ -105,28 +106,28 @@ int places_show(const char *command, char *launcher, size_t processes, bool json
 {
     static const char *const facts[] = {"program_version", "git_sha", "compiler", "blas",
                                         "kernel",          "libc",    "cpu_model"};
-    struct record_place *place = calloc(processes, sizeof *place);
     struct text_error why = {""};
-    char *text = NULL;
-    int status = EXIT_FAILED;
 
-    if (launcher_check(launcher, &why)) {
-        free(place);
+    if (launcher_check(launcher, &why))
         return command_refuse(command, "--launcher: %s", why.text);
-    }
-    if (place && ask_places(launcher, (int)processes, place, &why)) {
+    struct record_place *place = cli_alloc(processes, sizeof *place);
+
+    if (ask_places(launcher, (int)processes, place, &why)) {
         if (why.text[0] != '\0')
             command_complain(command, "--launcher: %s", why.text);
         free(place);
         return EXIT_FAILED;
     }
-    if (place && json)
-        text = record_places_text(launcher, place, (int)processes);
-    if (!place || (json && !text)) {
-        command_complain(command, "out of memory");
-    } else if (json) {
-        puts(text);
-        status = EXIT_PASSED;
+    int status = EXIT_PASSED;
+
+    if (json) {
+        char *text = record_places_text(launcher, place, (int)processes);
+
+        if (text)
+            puts(text);
+        else
+            status = command_refuse(command, "what the processes say has no form in JSON");
+        free(text);
     } else {
         print_differences(place, (int)processes);
         printf("\nProcesses\n  %-8s %-24s %-8s %s\n", "process", "host", "pid", "cores");
@@ -146,9 +147,7 @@ int places_show(const char *command, char *launcher, size_t processes, bool json
 
             command_wrap(stdout, value, (size_t)used, (size_t)used, COLUMNS);
         }
-        status = EXIT_PASSED;
     }
-    free(text);
     free(place);
     return status;
 }
@@ -185,14 +184,14 @@ int place_main(int argc, char **argv)
     const struct dp_mpi_config how = {
         .processes = (int)options.processes, .deadline_ms = ms, .start_ms = ms, .plan = "devices"};
     struct dp_mpi *mpi = guard_open(&guard, options.limit, &how);
-    struct record_run *run = calloc(1, sizeof *run);
+    struct record_run *run = cli_alloc(1, sizeof *run);
     struct dp_group *group = NULL;
     struct dp_machine machine;
     char *text = NULL;
 
     /* The header of records that a sweep would write here, with one device, which has all cores
      * that the launcher left to this process. */
-    if (run && dp_machine_read(&machine, &err) == 0 && dp_group_open(&config, &group, &err) == 0 &&
+    if (dp_machine_read(&machine, &err) == 0 && dp_group_open(&config, &group, &err) == 0 &&
         provenance_read(group, &machine, run) == 0) {
         run->launches = 1; /* a header is read back only if it can be that of a sweep */
         snprintf(run->scaling, sizeof run->scaling, "strong");

@@ -11,6 +11,7 @@
 #include "command/command.h"
 #include "loader.h"
 #include "measure/session.h"
+#include "text/alloc.h"
 
 enum { ROWS = 100, BATCH = 30, WIDTH_IN = 5, WIDTH_OUT = 2, SEED = 1 };
 
@@ -108,14 +109,12 @@ int tutorial_main(int argc, char **argv)
     struct dp_kind_row kind;
 
     cell.mode = devices > 0 ? CELL_DP : CELL_PLAIN;
-    session = calloc(1, sizeof *session);
-    if (!session)
-        dp_fail(&err, DP_ENOMEM, "out of memory");
-    else if (dataset_random(ROWS, &want, SEED, &data, &err) == 0 &&
-             loader_open(&loads, &loader, &err) == 0 &&
-             dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){BATCH, WIDTH_IN}, &rows, &err) == 0 &&
-             session_open_for(session, group, &cell, &use, &err) == 0 &&
-             dp_module_init(session->top, SEED, &err) == 0) {
+    session = cli_alloc(1, sizeof *session);
+    if (dataset_random(ROWS, &want, SEED, &data, &err) == 0 &&
+        loader_open(&loads, &loader, &err) == 0 &&
+        dp_tensor_alloc(slot, DP_F32, 2, (size_t[]){BATCH, WIDTH_IN}, &rows, &err) == 0 &&
+        session_open_for(session, group, &cell, &use, &err) == 0 &&
+        dp_module_init(session->top, SEED, &err) == 0) {
         dp_slot_describe(slot, &info);
         if (devices > 1 && dp_kind_of(info.kind, &kind))
             printf("Let's use %d %s!\n", devices, kind.words);
@@ -123,8 +122,7 @@ int tutorial_main(int argc, char **argv)
     }
     status =
         err.status ? command_core_error(argv[0], &err) : command_ended(argv[0], group, EXIT_PASSED);
-    if (session)
-        session_close(session);
+    session_close(session);
     free(session);
     dp_tensor_free(&rows);
     loader_close(loader);

@@ -7,6 +7,7 @@
 
 #include "files/memory_file.h"
 #include "numbers/outlier.h"
+#include "text/alloc.h"
 
 /* With more outlying or REJECTED nodes than this the sentence does not say how far each is. */
 enum { REASON = 2 * FLEET_CAUSE + 16, MANY = 12 };
@@ -72,12 +73,12 @@ char *fleet_answer(const struct fleet *fleet)
                                               [FLEET_BROKEN] = 2,
                                               [FLEET_MISSING] = 3,
                                               [FLEET_NOT_SHOWN] = 4};
-    struct reason *reason = calloc(fleet->n + 1, sizeof *reason);
+    struct reason *reason = cli_alloc(fleet->n, sizeof *reason);
     const struct fleet_rule *rule = &fleet->rule;
     struct memory_file text = {.to = NULL};
     size_t n = 0, out = 0;
 
-    for (size_t i = 0; reason && i < fleet->n; ++i) {
+    for (size_t i = 0; i < fleet->n; ++i) {
         const struct fleet_node *node = &fleet->node[i];
         struct reason *one = &reason[n];
 
@@ -101,27 +102,25 @@ char *fleet_answer(const struct fleet *fleet)
         ++n;
     }
     memory_file_open(&text);
-    if (reason) {
-        qsort(reason, n, sizeof *reason, by_reason);
-        if (out > 0)
-            fprintf(text.to, "Take out %zu of %zu: ", out, fleet->n);
+    qsort(reason, n, sizeof *reason, by_reason);
+    if (out > 0)
+        fprintf(text.to, "Take out %zu of %zu: ", out, fleet->n);
+    else
+        fprintf(text.to, "Take out none of %zu", fleet->n);
+    print_reasons(text.to, reason, out);
+    if (n > out) {
+        fprintf(text.to, ". Measure %zu again: ", n - out);
+        print_reasons(text.to, reason + out, n - out);
+    } else if (out == 0) {
+        fprintf(text.to, ": %s limits", fleet->n == 1 ? "it keeps its" : "all keep their");
+        if (rule->comparisons > 0)
+            fprintf(text.to, ", and none is shown to be worse (numbers compared: %zu)",
+                    rule->series - rule->small);
         else
-            fprintf(text.to, "Take out none of %zu", fleet->n);
-        print_reasons(text.to, reason, out);
-        if (n > out) {
-            fprintf(text.to, ". Measure %zu again: ", n - out);
-            print_reasons(text.to, reason + out, n - out);
-        } else if (out == 0) {
-            fprintf(text.to, ": %s limits", fleet->n == 1 ? "it keeps its" : "all keep their");
-            if (rule->comparisons > 0)
-                fprintf(text.to, ", and none is shown to be worse (numbers compared: %zu)",
-                        rule->series - rule->small);
-            else
-                fprintf(text.to, ". Nodes were not compared: that takes at least %d of them",
-                        OUTLIER_LEAST);
-        }
-        fputc('.', text.to);
+            fprintf(text.to, ". Nodes were not compared: that takes at least %d of them",
+                    OUTLIER_LEAST);
     }
+    fputc('.', text.to);
     free(reason);
     return memory_file_close(&text);
 }

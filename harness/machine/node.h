@@ -33,7 +33,7 @@ bool node_note(const struct record_run *run, int *at, char note[RECORD_NODE_TEXT
 enum { NODE_WATCH_RATE = 4 };
 struct node_watch;
 
-/* Returns NULL if there is nothing to watch: no GPUs in the list, no NVML, or no memory. nvml is as
+/* Returns NULL if there is nothing to watch: no GPUs in the list, or no NVML. nvml is as
  * in machine/nvml.h. */
 struct node_watch *node_watch_open(const char *devices, const char *nvml);
 /* Chooses the GPUs of these slots. A GPU that NVML does not show is not watched. */

@@ -12,6 +12,7 @@
 #include "dp.h"
 #include "machine/nvml.h"
 #include "record/record.h"
+#include "text/alloc.h"
 
 struct node_watch {
     struct node_nvml nvml;
@@ -79,26 +80,6 @@ static void *watch_run(void *argument)
     return NULL;
 }
 
-/* Allocates all series. Returns 0, or -1 and none if memory is short. */
-static int open_series(struct record_watched *watched)
-{
-    int status = 0;
-
-    for (const struct record_field *f = record_during_fields; f->name; ++f) {
-        struct record_series *series = (void *)((char *)&watched->during + f->offset);
-
-        series->value = calloc(RECORD_MOST_READINGS, sizeof *series->value);
-        status = series->value ? status : -1;
-    }
-    for (const struct record_field *f = record_during_fields; status != 0 && f->name; ++f) {
-        struct record_series *series = (void *)((char *)&watched->during + f->offset);
-
-        free(series->value);
-        series->value = NULL;
-    }
-    return status;
-}
-
 static int watch_start(struct node_watch *watch)
 {
     pthread_condattr_t attribute;
@@ -125,13 +106,14 @@ static int watch_start(struct node_watch *watch)
 
 struct node_watch *node_watch_open(const char *devices, const char *nvml)
 {
-    struct node_watch *watch = node_has_gpus(devices) ? calloc(1, sizeof *watch) : NULL;
     char why[160];
 
-    if (!watch)
+    if (!node_has_gpus(devices))
         return NULL;
-    watch->gpu = calloc(RECORD_MAX_GPUS, sizeof *watch->gpu);
-    if (!watch->gpu || node_nvml_open(nvml, &watch->nvml, why) != 0) {
+    struct node_watch *watch = cli_alloc(1, sizeof *watch);
+
+    watch->gpu = cli_alloc(RECORD_MAX_GPUS, sizeof *watch->gpu);
+    if (node_nvml_open(nvml, &watch->nvml, why) != 0) {
         free(watch->gpu);
         free(watch);
         return NULL;
@@ -164,9 +146,14 @@ void node_watch_choose(struct node_watch *watch, struct dp_group *group)
                 strcmp(is, info.bus) != 0)
                 continue;
             known = true;
-            if (open_series(&watch->gpu[watch->n_gpus]) != 0)
-                break;
-            memcpy(watch->gpu[watch->n_gpus].bus, is, sizeof is);
+            struct record_watched *watched = &watch->gpu[watch->n_gpus];
+
+            for (const struct record_field *f = record_during_fields; f->name; ++f) {
+                struct record_series *series = (void *)((char *)&watched->during + f->offset);
+
+                series->value = cli_alloc(RECORD_MOST_READINGS, sizeof *series->value);
+            }
+            memcpy(watched->bus, is, sizeof is);
             watch->device[watch->n_gpus++] = device;
         }
     }

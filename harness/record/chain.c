@@ -8,17 +8,17 @@
 
 #include "files/digest.h"
 #include "record/json.h"
-#include "text/alloc.h"
 
 static const char chain_key[] = ",\"chain\":\"", seal_key[] = ",\"seal\":\"", tail[] = "\"}";
 static const char algorithm[] = "sha256"; /* the chain of a first line */
 
-/* Returns the line with one more member, and frees line. NULL: line is no object. */
+/* Returns the line with one more member, and frees line. NULL: line is no object, or no memory: a
+ * training goes on without the line. */
 static char *add_member(char *line, const char *key, const char *value)
 {
     const size_t length = line ? strlen(line) : 0;
     const size_t bytes = length + strlen(key) + strlen(value) + sizeof tail;
-    char *longer = length > 2 && line[length - 1] == '}' ? cli_bytes(bytes) : NULL;
+    char *longer = length > 2 && line[length - 1] == '}' ? malloc(bytes) : NULL;
 
     if (longer)
         snprintf(longer, bytes, "%.*s%s%s%s", (int)(length - 1), line, key, value, tail);

@@ -232,7 +232,10 @@ int record_append(int fd, const char *line, struct text_error *err)
 
     if (memchr(line, '\n', length))
         return record_fail(err, "a record must be one line");
-    char *text = cli_bytes(length + 2);
+    char *text = malloc(length + 2);
+
+    if (!text) /* a training goes on without the line */
+        return record_fail(err, "no memory to append %zu bytes", length);
 
     snprintf(text, length + 2, "%s\n", line);
 
@@ -269,7 +272,7 @@ static int append_line(struct output *output, char *line, bool closes, struct te
     /* The next line has the SHA-256 of this one. */
     if (!line || digest_sha256(line, strlen(line), next) != 0) {
         free(line);
-        return text_fail(err, "a record has a count above 2^53, or no SHA-256");
+        return text_fail(err, "out of memory for a record");
     }
     cli_finish_file(output->path); /* from here on it may have bytes */
     if (check_size(output, err)) {

@@ -113,7 +113,7 @@ int record_cell_parse(const char *line, struct record_cell *cell, struct text_er
 
 /* Makes a line of a sealed file from line, which is freed. before is the SHA-256 of the line
  * before, "" for a first line. A line that closes the file also has its own SHA-256. NULL: line is
- * NULL, or there is no SHA-256. */
+ * NULL, or memory is short. */
 char *record_chain_add(char *line, const char *before, bool closes);
 
 /* Appends a line and its newline with one write, and calls fsync. It reports short writes (full

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "measure/measure.h"
+#include "text/alloc.h"
 #include "train/train.h"
 
 /* This is too large for a stack. */
@@ -42,13 +43,11 @@ int train_first(const struct train_model *model, const struct train_options *opt
     const int world = dp_group_world(group), here = dp_group_size(group);
     const size_t most = options->batch / options->update.parts;
     const size_t least = world > 0 ? (size_t)world : 1;
-    struct first *first = calloc(1, sizeof *first);
+    struct first *first = cli_alloc(1, sizeof *first);
     size_t rows = most < data->rows ? most : data->rows;
     struct dp_error why;
     int status;
 
-    if (!first)
-        return dp_fail(err, DP_ENOMEM, "no memory for the step before the first one");
     rows = rows > least ? rows : least;
     /* Sums over many rows may not be exact; then fewer rows are tried. */
     do {

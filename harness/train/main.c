@@ -16,6 +16,7 @@
 #include "files/weights.h"
 #include "numbers/stats.h"
 #include "record/files.h"
+#include "text/alloc.h"
 #include "train/train.h"
 
 struct train_session {
@@ -407,11 +408,10 @@ static int run_trainings(struct train_session *s)
 
 int train_main(int argc, char **argv)
 {
-    struct train_session *s = calloc(1, sizeof *s);
+    struct train_session *s = cli_alloc(1, sizeof *s);
     int status;
 
-    if (!s)
-        return command_refuse(argv[0], "out of memory");
+    record_train_use_memory();
     s->command = argv[0];
     stop_watch_signals(); /* before a file exists that an interrupt would leave */
     if ((status = train_parse(argc, argv, &s->options)) == 0 && (status = open_session(s)) == 0)

@@ -8,6 +8,11 @@
 #include "record/document.h"
 #include "train/train.h"
 
+void record_train_use_memory(void)
+{
+    json_set_alloc_funcs(malloc, free);
+}
+
 /* Large integers are written as text, because many readers round them. */
 static json_t *big(uint64_t number)
 {
@@ -64,7 +69,10 @@ char *record_train_head(const struct train_options *options, const struct train_
     if (gmtime_r(&now, &utc))
         strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &utc);
     for (int i = 0; i < data->gaps && i < DATASET_GAPS; ++i)
-        json_array_append_new(gaps, json_integer(data->gap[i]));
+        if (json_array_append_new(gaps, json_integer(data->gap[i]))) {
+            json_decref(gaps);
+            gaps = NULL;
+        }
     if (!about)
         dp_group_blas(group, blas, sizeof blas);
 

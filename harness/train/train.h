@@ -377,6 +377,8 @@ void train_show_epoch(const struct train_options *options, const struct train_ep
 void train_show_result(const struct train_model *model, double result, char text[], size_t bytes);
 void train_show_against(FILE *stream, const struct train_against *against);
 
+/* Call this first: a line that gets no memory is lost, but not the training. */
+void record_train_use_memory(void);
 /* These return lines of JSON, malloc'ed; NULL: no memory (train/record.c). */
 char *record_train_head(const struct train_options *options, const struct train_model *model,
                         const struct dataset *data, struct dp_group *group,

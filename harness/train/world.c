@@ -10,6 +10,7 @@
 #include "files/digest.h"
 #include "launch/rank_pool.h"
 #include "launch/watch.h"
+#include "text/alloc.h"
 
 /* The seconds that a request for steps may take: a user watches, and may want to stop. */
 static const double soon = 0.25;
@@ -86,12 +87,10 @@ static int start_processes(struct train_world *world, const struct dataset *data
 int train_world_open(const struct train_options *options, const struct dataset *data,
                      struct train_world **world, struct dp_error *err)
 {
-    struct train_world *w = calloc(1, sizeof *w);
+    struct train_world *w = cli_alloc(1, sizeof *w);
     int status;
 
     *world = NULL;
-    if (!w)
-        return dp_fail(err, DP_ENOMEM, "out of memory");
     w->options = options;
     w->about.ranks = device_list_count(options->devices);
     w->about.processes = w->about.ranks / (int)options->processes.per_process;
