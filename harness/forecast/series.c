@@ -50,15 +50,6 @@ static void bench_open(struct bench *bench, struct forecast_series *series)
     }
 }
 
-static void bench_close(struct bench *bench)
-{
-    free(bench->point);
-    free(bench->fit);
-    free(bench->base);
-    free(bench->step);
-    free(bench->ratio);
-}
-
 /* Fits each launch without a point; FIT_POINTS: with all. */
 static void fit_launches(struct bench *bench, size_t skip)
 {
@@ -272,7 +263,11 @@ static int fill_series(struct forecast *forecast, struct forecast_series *series
         }
         line->state = state_of_line(line);
     }
-    bench_close(&bench);
+    free(bench.point);
+    free(bench.fit);
+    free(bench.base);
+    free(bench.step);
+    free(bench.ratio);
     return status;
 }
 

@@ -5,6 +5,8 @@
 
 #include "command/backend.h"
 #include "command/command.h"
+#include "command/device_list.h"
+#include "launch/launcher_messages.h"
 #include "train/train.h"
 #include "workload_list.h"
 
@@ -18,8 +20,13 @@ enum {
     KEY_DECAY,
     KEY_CLIP,
     KEY_WARMUP,
-    KEY_ACCUMULATE
+    KEY_ACCUMULATE,
+    KEY_LAUNCHER,
+    KEY_EACH,
+    KEY_TIMEOUT
 };
+
+_Static_assert(LAUNCHER_BYTES == sizeof((struct record_run *)0)->launcher, "a field of records");
 
 static const char *const modes[] = {"dp", "ddp"};
 static const char *const optimizers[] = {[TRAIN_SGD] = "sgd", [TRAIN_ADAMW] = "adamw"};
@@ -49,7 +56,16 @@ static const struct command_option option_table[] = {
     {"mode", 'w', "dp|ddp",
      "dp: DataParallel (default); ddp: DistributedDataParallel, a rank on every device",
      COMMAND_CHOICE, .offset = AT(mode), .most = 2, .names = modes, .group = COMMAND_WHAT},
-    LAUNCHER_OPTIONS("--mode ddp", struct train_options, processes),
+    {"launcher", KEY_LAUNCHER, "COMMAND",
+     "--mode ddp: run the ranks in several processes, joined by MPI: " LAUNCHER_DOC, COMMAND_TEXT,
+     COMMAND_FIELD(struct train_options, processes.launcher), .group = COMMAND_RARE},
+    {"per-process", KEY_EACH, "N",
+     "with --launcher: devices of each process (default 1); --devices are those of all",
+     COMMAND_SIZE, .offset = AT(options.processes.per_process), .least = 1, .most = DP_MAX_SLOTS,
+     .group = COMMAND_RARE},
+    {"timeout", KEY_TIMEOUT, "SECONDS",
+     "with --launcher: seconds that a process waits for another one (default 60)", COMMAND_REAL,
+     .offset = AT(options.processes.timeout), .from = 1, .to = 86400, .group = COMMAND_RARE},
     COMMAND_BACKEND_ROW(struct train_options, backend),
     COMMAND_COMMUNICATOR_ROW(struct train_options, communicator),
     {"epochs", 'e', "N", "number of epochs (default 30); 0 only tests", COMMAND_SIZE,
@@ -124,6 +140,42 @@ static error_t train_option(int key, char *value, struct argp_state *state)
     return 0;
 }
 
+/* Checks the options about ranks in processes, and fills in those that were not given. The devices
+ * must be virtual ones, and the same number in each process. Returns 0, or an exit status after a
+ * line. */
+static int check_processes(const char *command, struct train_options *o)
+{
+    struct launcher_options *options = &o->processes;
+    const int n = device_list_count(o->devices);
+    struct dp_kind_row kind;
+    struct text_error why;
+
+    if (options->launcher[0] == '\0')
+        return options->per_process > 0 || options->timeout > 0
+                   ? command_refuse_call(command, "--per-process and --timeout need --launcher")
+                   : 0;
+    if (launcher_check(options->launcher, &why))
+        return command_refuse_call(command, "--launcher: %s", why.text);
+    options->per_process = options->per_process > 0 ? options->per_process : 1;
+    options->timeout = options->timeout > 0 ? options->timeout : 60;
+    if (!dp_kind_of(o->devices, &kind) || (kind.flags & DP_KIND_CORES) == 0 || n < 1)
+        return command_refuse_call(
+            command, "--launcher: the devices are virtual ones, like --devices virt:8");
+    if (device_list_faulty(o->devices))
+        return command_refuse_call(command, "--launcher: devices do not fail on purpose there");
+    if ((size_t)n % options->per_process != 0)
+        return command_refuse_call(command, "--per-process %zu: %d devices are no multiple of it",
+                                   options->per_process, n);
+    if ((size_t)n / options->per_process > MSG_PROCESSES)
+        return command_refuse_call(command,
+                                   "--launcher: %zu processes are too many; allowed are %d",
+                                   (size_t)n / options->per_process, MSG_PROCESSES);
+    if ((size_t)n >= o->required)
+        return 0;
+    command_complain(command, "--require-devices %zu: '%s' has %d", o->required, o->devices, n);
+    return EXIT_FAILED;
+}
+
 int train_parse(int argc, char **argv, struct train_options *options)
 {
     const struct command_syntax syntax = {
@@ -196,7 +248,7 @@ int train_parse(int argc, char **argv, struct train_options *options)
         if (rows[i].wrong)
             return command_refuse_call(argv[0], "%s", rows[i].what);
     o->ddp = o->ddp || launched;
-    status = launcher_options_check(argv[0], &o->processes, o->devices, o->required);
+    status = check_processes(argv[0], o);
     /* A training on the host needs no communicator. */
     if (status == 0 && !launched)
         status = command_check_communicator(argv[0], o->communicator, o->backend, o->devices,

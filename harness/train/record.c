@@ -42,12 +42,6 @@ static json_t *with_members(json_t *object, const struct member member[], size_t
     return NULL;
 }
 
-/* Returns the line, and frees object. */
-static char *line_of(json_t *object)
-{
-    return document_text(object, JSON_COMPACT);
-}
-
 char *record_train_head(const struct train_options *options, const struct train_model *model,
                         const struct dataset *data, struct dp_group *group,
                         const struct train_world *world)
@@ -130,7 +124,7 @@ char *record_train_head(const struct train_options *options, const struct train_
         {"seeds", value_count(options->seeds)},
     };
 
-    return line_of(with_members(o, last, COUNT(last)));
+    return document_text(with_members(o, last, COUNT(last)), JSON_COMPACT);
 }
 
 char *record_train_epoch(const struct train_epoch *epoch)
@@ -152,7 +146,7 @@ char *record_train_epoch(const struct train_epoch *epoch)
         {"samples_per_s", epoch->steps > 0 ? value_real(epoch->samples_per_s) : json_null()},
     };
 
-    return line_of(with_members(json_object(), members, COUNT(members)));
+    return document_text(with_members(json_object(), members, COUNT(members)), JSON_COMPACT);
 }
 
 static json_t *divergence(const struct train_divergence *divergence)
@@ -200,5 +194,5 @@ char *record_train_end(const struct train_model *model, double median, int statu
         {"against", comparison},
     };
 
-    return line_of(with_members(json_object(), members, COUNT(members)));
+    return document_text(with_members(json_object(), members, COUNT(members)), JSON_COMPACT);
 }

@@ -7,9 +7,9 @@
 #include "dataset.h"
 #include "dp.h"
 #include "files/weights.h"
+#include "launch/launcher.h"
 #include "loader.h"
 #include "measure/session.h"
-#include "plan/launcher_options.h"
 #include "workload.h"
 
 enum { TRAIN_SEEDS = 100, TRAIN_PATH = 512 };
@@ -46,6 +46,13 @@ int train_optimizer_step(struct train_optimizer *optimizer, struct dp_error *err
 const char *train_optimizer_name(enum train_optimizer_kind kind); /* "sgd", "adamw" */
 
 /* ---- options: train/options.c ------------------------------------------------------------- */
+
+/* Ranks in processes that a launcher starts. */
+struct launcher_options {
+    char launcher[LAUNCHER_BYTES]; /* "": all ranks are in this process */
+    size_t per_process;            /* devices per process; 0: not given */
+    double timeout;                /* seconds that a process waits for another; 0: not given */
+};
 
 struct train_options {
     char model[96], data[TRAIN_PATH], devices[64], backend[16], communicator[32];
