@@ -100,7 +100,7 @@ enum command_group {
 };
 struct command_option {
     const char *name;
-    int key;
+    int key; /* its letter; 0: it has none */
     const char *arg, *doc;
     enum command_kind kind;
     size_t offset, least, most;

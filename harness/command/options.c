@@ -6,7 +6,7 @@
 
 #include "text/options.h"
 
-enum { OPTIONS_MOST = 63 }; /* each has a bit of command_reading.seen */
+enum { OPTIONS_MOST = 63, KEY_ROW = 600 }; /* each has a bit of command_reading.seen */
 
 /* The object that argp hands to the parser. */
 struct command_reading {
@@ -50,12 +50,18 @@ error_t command_give(const struct argp_state *state, const char *name)
     return 0;
 }
 
+/* An option without a letter has the key of its row. */
+static int key_of(const struct command_syntax *syntax, const struct command_option *o)
+{
+    return o->key != 0 ? o->key : KEY_ROW + (int)(o - syntax->options);
+}
+
 static error_t parse_row(int key, char *value, struct argp_state *state)
 {
     struct command_reading *reading = state->input;
     const struct command_option *o = reading->syntax->options;
 
-    while (o->name && o->key != key)
+    while (o->name && key != key_of(reading->syntax, o))
         ++o;
     const error_t status = o->name && !o->repeated ? command_give(state, o->name) : 0;
     void *const field = (char *)reading->input + o->offset;
@@ -127,8 +133,9 @@ int command_read(const struct command_syntax *syntax, int argc, char **argv, voi
             if (heading)
                 table[n++] = (struct argp_option){.doc = heading, .group = group};
             heading = NULL;
-            table[n++] = (struct argp_option){
-                .name = o->name, .key = o->key, .arg = o->arg, .doc = o->doc, .group = group};
+            table[n] =
+                (struct argp_option){.name = o->name, .arg = o->arg, .doc = o->doc, .group = group};
+            table[n++].key = key_of(syntax, o);
             if (o->was)
                 table[n++] = (struct argp_option){
                     .name = o->was, .flags = OPTION_ALIAS | OPTION_HIDDEN, .group = group};

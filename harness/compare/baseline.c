@@ -14,7 +14,6 @@
 
 static const char NAME[] = "lockstep compare baseline";
 
-enum { KEY_FOLDER = 256 };
 enum action { ADD, SHOW, ACTIONS };
 static const char *const actions[ACTIONS] = {"add", "show"};
 static const char *const formats[] = {[COMPARE_AS_TEXT] = "text", [COMPARE_AS_JSON] = "json"};
@@ -27,7 +26,7 @@ struct arguments {
 };
 
 static const struct command_option option_table[] = {
-    {"dir", KEY_FOLDER, "DIR", "where baselines are (default " BASELINE_FOLDER ")", COMMAND_POINTER,
+    {"dir", 0, "DIR", "where baselines are (default " BASELINE_FOLDER ")", COMMAND_POINTER,
      .offset = offsetof(struct arguments, folder), .group = COMMAND_WHERE_TO},
     {"format", 'f', "text|json", "what show prints (default text)", COMMAND_CHOICE,
      .offset = offsetof(struct arguments, format), .names = formats,

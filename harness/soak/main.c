@@ -17,8 +17,6 @@ enum { MINUTES_MOST = 60 * 24 * 30, LIMIT_MOST = 86400 };
 
 static const char *const formats[] = {[SOAK_TEXT] = "text", [SOAK_JSON] = "json"};
 
-enum { KEY_LIMIT = 256, KEY_SPREAD, KEY_SHOW, KEY_FIRST };
-
 struct arguments {
     struct soak_options options;
     size_t required; /* devices */
@@ -32,7 +30,7 @@ static const struct command_option option_table[] = {
     {"iterations", 'n', "N", "run so many iterations; with --minutes: at most so many",
      COMMAND_SIZE, .offset = AT(iterations), .least = 1, .most = ITERATIONS_MOST,
      .group = COMMAND_HOW_LONG},
-    {"first", KEY_FIRST, "N",
+    {"first", 0, "N",
      "begin with iteration N, to repeat it: its data follow from its number (default 1)",
      COMMAND_SIZE, .offset = AT(first), .least = 1, .most = SIZE_MAX / 4, .group = COMMAND_RARE},
     {"devices", 'd', "LIST", COMMAND_DEVICES_DOC " (default: one virtual device per core)",
@@ -53,15 +51,14 @@ static const struct command_option option_table[] = {
      .least = 1, .most = ROWS_MOST, .group = COMMAND_WHAT},
     {"seed", 'S', "N", "seed of the data (default 1)", COMMAND_SIZE, .offset = AT(seed),
      .most = SIZE_MAX, .group = COMMAND_RARE},
-    {"timeout", KEY_LIMIT, "SECONDS", "an iteration that takes longer is hung (default 60)",
-     COMMAND_REAL, .offset = AT(limit), .from = 0.1, .to = LIMIT_MOST, .was = "limit",
-     .group = COMMAND_RARE},
-    {"spread", KEY_SPREAD, "X",
+    {"timeout", 0, "SECONDS", "an iteration that takes longer is hung (default 60)", COMMAND_REAL,
+     .offset = AT(limit), .from = 0.1, .to = LIMIT_MOST, .was = "limit", .group = COMMAND_RARE},
+    {"spread", 0, "X",
      "a device is slow if its step takes more than 1 + X times as long as that of the "
      "others (default 0.05)",
      COMMAND_REAL, .offset = AT(spread), .from = 0.001, .to = 10, .group = COMMAND_RARE},
-    {"show", KEY_SHOW, "N", "print the first N differences; all are counted (default 20)",
-     COMMAND_SIZE, .offset = AT(shown), .most = ITERATIONS_MOST, .group = COMMAND_RARE},
+    {"show", 0, "N", "print the first N differences; all are counted (default 20)", COMMAND_SIZE,
+     .offset = AT(shown), .most = ITERATIONS_MOST, .group = COMMAND_RARE},
     {"format", 'f', "text|json", "what to print (default text)", COMMAND_CHOICE,
      .offset = AT(format), .most = 2, .names = formats, .group = COMMAND_WHERE_TO},
     {0}};

@@ -22,8 +22,6 @@ struct arguments {
     struct validate_request request;
 };
 
-enum { KEY_DEVICES = 256, KEY_CONFORMANCE, KEY_DIRTY };
-
 static const struct {
     int (*write)(FILE *stream, const struct validate *validate); /* NULL: see export.c */
     enum export_format shared;
@@ -45,10 +43,10 @@ static const struct command_option option_table[] = {
     {"node", 'N', "NAME",
      "a name for the machine in the verdict (default: none; no host name is read)", COMMAND_POINTER,
      PLACE(node), .group = COMMAND_RARE},
-    {"conformance", KEY_CONFORMANCE, "FILE",
+    {"conformance", 0, "FILE",
      "the result of `lockstep check --format json` on these devices, if the profile requires it",
      COMMAND_POINTER, PLACE(conformance), .group = COMMAND_WHAT},
-    {"allow-dirty", KEY_DIRTY, NULL,
+    {"allow-dirty", 0, NULL,
      "accept records of a program built from a tree with uncommitted changes", COMMAND_FLAG,
      PLACE(allow_dirty), .group = COMMAND_RARE},
     {"run", 'r', NULL, "measure what the profile needs, instead of reading records", COMMAND_FLAG,
@@ -58,7 +56,7 @@ static const struct command_option option_table[] = {
      "no PASS",
      COMMAND_REAL, PLACE(request.minutes), .from = 0.01, .to = 7 * 24 * 60,
      .group = COMMAND_HOW_LONG},
-    {"devices", KEY_DEVICES, "LIST",
+    {"devices", 0, "LIST",
      "with --run: virt:N, cuda:0-3,5 or cuda:all (default: one virtual device per core; for GPUs "
      "cuda:all)",
      COMMAND_POINTER, PLACE(request.devices), .group = COMMAND_WHAT},
