@@ -26,7 +26,7 @@ static int run_cases(const char *command, struct runner_run *run)
     const bool together = run->is.process && !run->options->isolate;
     struct runner_result **results = calloc(run->n + 1, sizeof *results);
     struct runner_job *jobs = calloc(run->n + 1, sizeof *jobs);
-    int status = 0;
+    int status = runner_know(command, run, false);
 
     if (!results || !jobs)
         status = command_refuse(command, "out of memory");
@@ -68,7 +68,7 @@ static int run_cases(const char *command, struct runner_run *run)
     }
     free(results);
     free(jobs);
-    return status;
+    return status == 0 ? runner_know(command, run, run->cause[0] == '\0') : status;
 }
 
 static int write_result(const char *command, const struct runner_run *run, struct whole_file *out)

@@ -84,9 +84,10 @@ static json_t *rules_object(const struct runner_run *run, const struct runner_su
     json_object_set_new(object, "areas", areas);
     json_object_set_new(object, "excuses", excuses);
     json_object_set_new(object, "profiles", profiles_array(run->profiles));
-    json_object_set_new(
-        object, "partial",
-        json_boolean(run->options->only[0] != '\0' || run->options->area[0] != '\0'));
+    json_object_set_new(object, "partial",
+                        json_boolean(run->options->only[0] != '\0' ||
+                                     run->options->area[0] != '\0' ||
+                                     run->options->known[0] != '\0'));
     return object;
 }
 

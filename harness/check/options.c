@@ -15,21 +15,7 @@ enum { MOST_BY_DEFAULT = 4, PROCESSES_BY_DEFAULT = 2, COMMAND_BYTES = 8 * RUNNER
 #define ALL_PROFILES   (PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP)
 #define ONLY_REFERENCE "--launcher is for the reference: it does not go with "
 
-enum {
-    JOBS_MAX = 32,
-    LIMIT_MAX = 3600,
-    KEY_RULES = 256,
-    KEY_REQUIRE,
-    KEY_MUTANTS,
-    KEY_CAUGHT,
-    KEY_EVERY,
-    KEY_ISOLATE,
-    KEY_SAME,
-    KEY_LAUNCHER,
-    KEY_PROCESSES,
-    KEY_EACH,
-    KEY_COPIES
-};
+enum { JOBS_MAX = 32, LIMIT_MAX = 3600 };
 
 static const char *const formats[] = {"text", "json",        "junit",      "md",
                                       "csv",  "openmetrics", "annotations"};
@@ -50,15 +36,15 @@ static const struct command_option option_table[] = {
     {"devices", 'd', "LIST",
      "a device list that the implementation understands (reference: virt:8)", COMMAND_TEXT,
      OPTION(devices), .group = COMMAND_WHAT},
-    {"launcher", KEY_LAUNCHER, "COMMAND",
+    {"launcher", 0, "COMMAND",
      "of the reference, with --profile ddp (then the default): run the ranks in several processes, "
      "joined by MPI: " LAUNCHER_DOC,
      COMMAND_TEXT, OPTION(launcher), .group = COMMAND_RARE},
-    {"processes", KEY_PROCESSES, "N",
+    {"processes", 0, "N",
      "with --launcher: number of processes (default 2; never more than a model has ranks)",
      COMMAND_SIZE, VALUE(world.processes), .least = 2, .most = MSG_PROCESSES,
      .group = COMMAND_RARE},
-    {"per-process", KEY_EACH, "N",
+    {"per-process", 0, "N",
      "with --launcher: at most so many ranks in a process; not with --processes", COMMAND_SIZE,
      VALUE(world.per_process), .least = 1, .most = IMPL_MAX_DEVICES, .group = COMMAND_RARE},
     {"profile", 'p', "NAME,..",
@@ -69,14 +55,18 @@ static const struct command_option option_table[] = {
      OPTION(area), .group = COMMAND_WHAT},
     {"only", 'o', "GLOB,..", "only cases whose id or rule matches 'GRAD-*'", COMMAND_TEXT,
      OPTION(only), .group = COMMAND_WHAT},
-    {"copies", KEY_COPIES, "KIB",
+    {"known", 0, "FILE",
+     "failures that are known, a line each: CASE, the first words of the failure, '#' and why. "
+     "They are skipped; another failure of that case fails, and so does a pass",
+     COMMAND_TEXT, OPTION(known), .group = COMMAND_RARE},
+    {"copies", 0, "KIB",
      "instead: copy up to KIB KiB (like 32768) between all devices (default: cuda:all), and "
      "compare each byte",
      COMMAND_SIZE, VALUE(copies), .least = 1, .most = 1 << 20, .group = COMMAND_WHAT},
     {"list", 'l', NULL, "print the cases, run nothing; text or --format json", COMMAND_FLAG,
      VALUE(list), .group = COMMAND_WHAT},
-    {"rules", KEY_RULES, NULL, "print every rule and whether cases cover it", COMMAND_FLAG,
-     VALUE(rules), .group = COMMAND_WHAT},
+    {"rules", 0, NULL, "print every rule and whether cases cover it", COMMAND_FLAG, VALUE(rules),
+     .group = COMMAND_WHAT},
     {"exitfirst", 'x', NULL, "stop at the first case that fails or is broken", COMMAND_FLAG,
      VALUE(exitfirst), .group = COMMAND_RARE},
     {"seed", 's', "N",
@@ -91,16 +81,14 @@ static const struct command_option option_table[] = {
      "that)",
      COMMAND_REAL, VALUE(limit_s), .from = 0.05, .to = LIMIT_MAX, .was = "limit",
      .group = COMMAND_RARE},
-    {"isolate", KEY_ISOLATE, NULL,
-     "with exec: start the process again for each case, not for each area", COMMAND_FLAG,
-     VALUE(isolate), .group = COMMAND_RARE},
-    {"same-process", KEY_SAME, NULL,
+    {"isolate", 0, NULL, "with exec: start the process again for each case, not for each area",
+     COMMAND_FLAG, VALUE(isolate), .group = COMMAND_RARE},
+    {"same-process", 0, NULL,
      "with a shared object: run it in the process of the cases, for a debugger; it could "
      "then forge a result",
      COMMAND_FLAG, VALUE(same_process), .group = COMMAND_RARE},
-    {"require-devices", KEY_REQUIRE, "N",
-     "exit with 1 if there are fewer than N devices (default 0)", COMMAND_SIZE,
-     VALUE(require_devices), .most = IMPL_MAX_DEVICES, .group = COMMAND_RARE},
+    {"require-devices", 0, "N", "exit with 1 if there are fewer than N devices (default 0)",
+     COMMAND_SIZE, VALUE(require_devices), .most = IMPL_MAX_DEVICES, .group = COMMAND_RARE},
     {"format", 'f', "text|json|junit|md|csv|openmetrics|annotations",
      "format of the results (default text): md for a job's summary, annotations for GitHub "
      "Actions",
@@ -108,12 +96,11 @@ static const struct command_option option_table[] = {
      .group = COMMAND_WHERE_TO},
     {"out", 'w', "FILE", "write the results to FILE, the text to standard output", COMMAND_TEXT,
      OPTION(out), .group = COMMAND_WHERE_TO},
-    {"mutants", KEY_MUTANTS, NULL,
-     "mutation-test the suite: print which cases catch which planted bug", COMMAND_FLAG,
-     VALUE(mutants), .group = COMMAND_RARE},
-    {"until-caught", KEY_CAUGHT, NULL, "with --mutants: stop each mutant at its first catch",
-     COMMAND_FLAG, VALUE(until_caught), .group = COMMAND_RARE},
-    {"every-run", KEY_EVERY, NULL,
+    {"mutants", 0, NULL, "mutation-test the suite: print which cases catch which planted bug",
+     COMMAND_FLAG, VALUE(mutants), .group = COMMAND_RARE},
+    {"until-caught", 0, NULL, "with --mutants: stop each mutant at its first catch", COMMAND_FLAG,
+     VALUE(until_caught), .group = COMMAND_RARE},
+    {"every-run", 0, NULL,
      "with --mutants: run each case on each mutant, also where it never reaches the planted bug",
      COMMAND_FLAG, VALUE(every_run), .group = COMMAND_RARE},
     {0}};
@@ -129,6 +116,10 @@ static error_t parse_check_option(int key, char *arg, struct argp_state *state)
             !text_has_word("copies,devices,backend,communicator,require-devices,seed,format,out",
                            o->name))
             return command_bad_option(state, "--copies and --%s exclude each other", o->name);
+    if (options->known[0] != '\0' &&
+        (options->list || options->rules || options->mutants || options->exitfirst))
+        return command_bad_option(state,
+                                  "--known: not with --list, --rules, --mutants or --exitfirst");
     options->has_seed = command_seen(state, "seed");
     options->has_devices = command_seen(state, "devices") || options->copies > 0;
     if (!command_seen(state, "devices") && options->copies > 0)
@@ -309,19 +300,20 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
 
 void runner_command(const struct runner_options *options, const char *id, char text[COMMAND_BYTES])
 {
-    /* Options that a case depends on, by their keys. */
-    static const int keys[] = {'i',           'b',      'c', 'O',      'd', KEY_LAUNCHER,
-                               KEY_PROCESSES, KEY_EACH, 's', KEY_SAME, 'L', KEY_COPIES};
+    /* Options that a case depends on. */
+    static const char *const names[] = {
+        "impl",      "backend",     "communicator", "impl-options", "devices", "known", "launcher",
+        "processes", "per-process", "seed",         "same-process", "timeout", "copies"};
 
     text[0] = '\0';
     text_add_shell(text, COMMAND_BYTES, options->program);
     text_add(text, COMMAND_BYTES, " check");
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; ++i) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
         const struct command_option *row = option_table;
         char number[32] = "";
         const char *word = number;
 
-        while (row->key != keys[i])
+        while (strcmp(row->name, names[i]) != 0)
             ++row;
         const void *field = (const char *)options + row->offset;
 

@@ -50,6 +50,7 @@ struct runner_options {
     char launcher[LAUNCHER_BYTES];                  /* "": all ranks are in one process */
     struct world_plan world;                        /* with the launcher */
     char only[RUNNER_TEXT], area[256], profile[64]; /* as given; "": not given */
+    char known[RUNNER_TEXT];                        /* a file; "": no failure is known */
     unsigned profiles;                              /* enum check_profile, or-ed */
     bool by_default; /* no profile was asked for: those that an implementation does not offer are
                         left out */
@@ -135,6 +136,7 @@ struct runner_result {
     const char *sentence; /* of its rule; "": RULES.md has none */
     enum check_verdict verdict;
     bool unasked; /* SKIP, because the run ended before it: --exitfirst */
+    bool known;   /* SKIP, because it failed as --known says */
     bool ran;     /* it ran in a process: the verdict is about the implementation */
     size_t compared;
     int few_devices;      /* a SKIP needs so many devices; 0: it has another reason */
@@ -222,6 +224,9 @@ int runner_prepare(struct runner_run *run, const struct check_case *const tests[
 /* Called when all have run: a profile that was skipped because a few devices are missing was not
  * tested. */
 void runner_require_devices(struct runner_run *run);
+/* Reads --known, and applies it once all have run (over). Returns 0, or the exit status after a
+ * complaint. */
+int runner_know(const char *command, struct runner_run *run, bool over);
 void runner_run_free(struct runner_run *run);
 
 /* ---- output -------------------------------------------------------------------------------- */

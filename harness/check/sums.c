@@ -172,7 +172,7 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
 {
     static const char *const words[] = {"", "failed", "skipped", "broken"};
     const struct impl_about *about = &run->is.about;
-    size_t few = 0, not_offered = 0, unasked = 0, verdict[CHECK_BROKEN + 1] = {0};
+    size_t few = 0, not_offered = 0, unasked = 0, known = 0, verdict[CHECK_BROKEN + 1] = {0};
     char why[160] = "", part[80];
 
     if (run->cause[0] != '\0') {
@@ -188,6 +188,7 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
         few += skipped && result->few_devices > 0;
         not_offered += skipped && (result->test->needs & ~about->capabilities) != 0;
         unasked += result->unasked;
+        known += result->known;
     }
     snprintf(sentence, RUNNER_TEXT, "%s%s%s ", about->name, about->version[0] != '\0' ? " " : "",
              about->version);
@@ -206,7 +207,8 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
         const char *words;
     } reasons[] = {{few, "because of too few devices"},
                    {not_offered, "not offered"},
-                   {unasked, "not run: --exitfirst"}};
+                   {unasked, "not run: --exitfirst"},
+                   {known, "known to fail"}};
 
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; ++i) {
         snprintf(part, sizeof part, "%zu %s", reasons[i].n, reasons[i].words);

@@ -93,6 +93,33 @@ grep -q '^FAIL    SPLIT-01.sizes ' out2 || fail "the command repeats something e
 # Failures of one cause are one block, which says the rule and names the others.
 fake 1 wrong 'FAIL SPLIT-01.sizes (must) SPLIT-01: Shards are consecutive runs of c rows; .* --only SPLIT-01.sizes 2 in the same way: SPLIT-01.sizes SPLIT-01.known area'
 
+# known STATUS MISDEED WORDS LINE: with a file of known failures, whose third line this is.
+known() {
+    printf '# CASE, the first words of its failure # why\n\n%s\n' "$4" >known.txt
+    fake "$1" "$2" "$3" --known known.txt
+}
+
+# What fails as known is skipped, and counted. Another failure of that case, a pass, and a case without a verdict are not.
+known 1 wrong ': 0 of 2 cases passed, 1 failed, 1 skipped (1 known to fail)' 'SPLIT-01.sizes 2 rows on 1 devices: 1 shards (1),   # a #7'
+known 1 wrong 'skipped 1 case: known failure (a #7): 2 rows on 1 devices: 1 shards (1), must be 1 (2) SPLIT-01.sizes FAIL' \
+    'SPLIT-01.sizes 2 rows # a #7'
+known 1 wrong '1 shards (1), must be 1 (2) (not as known.txt:3 says)' 'SPLIT-01.sizes 3 rows # a'
+known 1 good 'it no longer fails: remove known.txt:3 (a) .* 1 of 2 cases passed, 1 failed' 'SPLIT-01.sizes 2 rows # a'
+known 1 crash '1 failed, 1 skipped (1 known to fail)' 'SPLIT-01.sizes the process died of signal 11 # a'
+known 2 open-error 'no ?\[31mdriver' 'SPLIT-01.sizes no # a'
+known 0 good '2 of 2 cases passed (' 'GRAD-01.ones element 0 # of a case that is not run'
+for line in 'SPLIT-01.size 2 rows # a|known.txt:1: there is no such case' 'SPLIT-01.sizes # a|known.txt:1: a line is' \
+    'SPLIT-01.sizes 2 rows #|known.txt:1: a line is' 'SPLIT-01.sizes|known.txt:1: a line is'; do
+    echo "${line%|*}" >known.txt
+    misuse "${line#*|}" --impl "$fake" --only "$cases" --known known.txt
+done
+misuse "cannot read 'none.txt': No such file" --known none.txt
+misuse 'known: not with' --known known.txt --list
+# It is no proof that a profile is kept.
+echo 'SPLIT-01.sizes 2 rows # a' >known.txt
+expect_status 1 "$lockstep" check --impl "$fake" --impl-options wrong --profile primitives --known known.txt --format json
+grep -q '"partial": true' out && grep -q '"reason": "known failure (a): 2 rows' out || fail "the JSON: $(cat out)"
+
 # The first failure ends the run; the rest is said not to have been run, and nothing turns into a pass.
 fake 1 wrong ': 0 of 2 cases passed, 1 failed, 1 skipped (1 not run: --exitfirst)' --exitfirst
 fake 0 good ': 2 of 2 cases passed (' --exitfirst
