@@ -12,6 +12,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Union
@@ -27,6 +28,8 @@ RULES = "lockstep_rules"
 VERDICT = "lockstep"
 # The parameter of the test that the layer offers what the profile requires.
 PROFILE = running.PROFILE
+# The reason of a SKIP of `check --known`.
+KNOWN = "known failure ("
 # The program takes no longer --only.
 MOST_NAMES, MOST_BYTES = 40, 900
 OPTIONS = (("impl", "the layer, in place of that of the test file: MODULE:NAME, FILE.py, or as of `lockstep check`"),
@@ -66,10 +69,8 @@ Found = Union[Mapping[str, Result], str]
 class Rules:
     """The cases of one layer. Arguments that the command line gives again are the command line's."""
 
-    def __init__(self, layer: Optional[Layer], profile: Names, only: Names, area: Names, known: Mapping[str, str],
-                 options: Sequence[str]):
-        self.layer, self.profile, self.only, self.area = layer, profile, only, area
-        self.known, self.options = known, options
+    def __init__(self, layer: Optional[Layer], profile: Names, only: Names, area: Names, options: Sequence[str]):
+        self.layer, self.profile, self.only, self.area, self.options = layer, profile, only, area, options
         self.found: Dict[Any, Found] = {}
 
     def narrowed(self, config: pytest.Config) -> Dict[str, str]:
@@ -83,9 +84,6 @@ class Rules:
             raise CheckError("no layer: give rules() one, or pytest --lockstep-impl")
         narrowed = self.narrowed(config)
         ids = [case.id for case in running.cases(**narrowed)]
-        unknown = sorted(self.known.keys() - {case.id for case in running.cases(profile="all")})
-        if unknown or not all(self.known.values()):
-            raise CheckError(f"known: the names are cases, and each has an issue; not so: {unknown or self.known}")
         return [PROFILE, *ids] if narrowed["profile"] else ids
 
     def run(self, config: pytest.Config, selected: Sequence[str]) -> Found:
@@ -140,10 +138,10 @@ class Rules:
 
 
 def rules(layer: Optional[Layer] = None, *, profile: Names = None, only: Names = None, area: Names = None,
-          known: Optional[Mapping[str, str]] = None, options: Sequence[str] = ()) -> Callable[..., None]:
-    """Returns a test function with a parameter for each case. The arguments are those of lockstep.check; `known` has
-    an issue for each case that is expected to fail: it fails if it passes."""
-    own = Rules(layer, profile, only, area, dict(known or {}), options)
+          known: Union[str, "os.PathLike[str]", None] = None, options: Sequence[str] = ()) -> Callable[..., None]:
+    """Returns a test function with a parameter for each case. The arguments are those of lockstep.check; `known` is
+    the file of `lockstep check --known`, whose cases are expected to fail in that way."""
+    own = Rules(layer, profile, only, area, [*options, *(["--known", os.fspath(known)] if known else [])])
 
     def test(lockstep_case: str, request: pytest.FixtureRequest) -> None:
         found = own.results(request)
@@ -152,8 +150,9 @@ def rules(layer: Optional[Layer] = None, *, profile: Names = None, only: Names =
         elif lockstep_case == PROFILE:
             judge_profile(found)
         elif lockstep_case in found:
-            request.node.user_properties.append((VERDICT, found[lockstep_case].verdict))
-            judge(found[lockstep_case], own.known.get(lockstep_case, ""))
+            result = found[lockstep_case]
+            request.node.user_properties.append((VERDICT, KNOWN if result.reason.startswith(KNOWN) else result.verdict))
+            judge(result)
         else:
             pytest.fail(f"lockstep: no result for {lockstep_case}", pytrace=False)
 
@@ -163,17 +162,12 @@ def rules(layer: Optional[Layer] = None, *, profile: Names = None, only: Names =
 
 # Failures have no traceback: it would show this file.
 
-def judge(result: Result, issue: str) -> None:
+def judge(result: Result) -> None:
     """Passes, skips or fails the test of this case. Its first line is also in pytest's summary."""
-    text = str(result)
     if result.verdict == running.SKIP:
-        pytest.skip(result.reason)
-    if result.verdict == running.FAIL and issue:
-        pytest.xfail(f"{issue}: {result.reason}")
-    if result.passed and issue:
-        text = f"it passes, and was expected to fail ({issue}): take it out of `known`"
-    if not result.passed or issue:
-        pytest.fail(text, pytrace=False)
+        (pytest.xfail if result.reason.startswith(KNOWN) else pytest.skip)(result.reason)
+    if not result.passed:
+        pytest.fail(str(result), pytrace=False)
 
 
 def judge_profile(found: Mapping[str, Result]) -> None:

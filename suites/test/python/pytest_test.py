@@ -158,7 +158,8 @@ class Verdicts(Scene):
                 self.assertIn("lockstep: nothing was tested: all 1 cases were skipped", found.text)
 
     def test_broken_fails(self) -> None:
-        found = self.pytest("test_it = rules('mutant:nix', only='SPLIT-01', known={'SPLIT-01.sizes': 'issue 7'})")
+        (self.here / "known.txt").write_text("SPLIT-01.sizes unknown mutant # issue 7\n", encoding="utf-8")
+        found = self.pytest("test_it = rules('mutant:nix', only='SPLIT-01', known='known.txt')")
         self.assertEqual((found.status, {*found.tests.values()}), (1, {"failed"}))
         self.assertIn("BROKEN SPLIT-01.sizes: unknown mutant", found.words["SPLIT-01.sizes"])
 
@@ -185,25 +186,34 @@ class Verdicts(Scene):
 
 
 class Known(Scene):
-    BODY = "test_it = rules('mutant:M01-floor-split', only='SPLIT-01', known={%s})"
+    def known(self, line: str, *arguments: str) -> Outcome:
+        (self.here / "known.txt").write_text(f"# What fails.\n\n{line}\n", encoding="utf-8")
+        return self.pytest("test_it = rules('mutant:M01-floor-split', only='SPLIT-01', known='known.txt')", *arguments)
 
     def test_fails_as_known(self) -> None:
-        found = self.pytest(self.BODY % "'SPLIT-01.sizes': 'https://a.b/7'")
+        line = "SPLIT-01.sizes 3 rows on 2 devices: 2 shards   # https://a.b/#7"
+        found = self.known(line)
         self.assertEqual((found.named("known"), found.status), ({"SPLIT-01.sizes"}, 1))
-        self.assertIn("https://a.b/7: 3 rows on 2 devices", found.words["SPLIT-01.sizes"])
-        found = self.pytest(self.BODY % "'SPLIT-01.sizes': 'https://a.b/7'", "-k", "SPLIT-01.sizes")
+        self.assertIn("known failure (https://a.b/#7): 3 rows on 2 devices: 2 shards (1, 2)", found.words["SPLIT-01.sizes"])
+        found = self.known(line, "-k", "SPLIT-01.sizes")
         self.assertEqual((found.tests, found.status), ({"SPLIT-01.sizes": "known"}, 0))
 
+    def test_fails_otherwise(self) -> None:
+        found = self.known("SPLIT-01.sizes 4 rows # issue 7", "-k", "SPLIT-01.sizes")
+        self.assertEqual((found.tests, found.status), ({"SPLIT-01.sizes": "failed"}, 1))
+        self.assertIn("must be 2 (2, 1) (not as known.txt:3 says)", found.words["SPLIT-01.sizes"])
+
     def test_passes_although_known(self) -> None:
-        found = self.pytest(self.BODY % "'SPLIT-01.changing': 'issue 7'", "-k", "changing")
+        found = self.known("SPLIT-01.changing element 0 # issue 7", "-k", "changing")
         self.assertEqual((found.tests, found.status), ({"SPLIT-01.changing": "failed"}, 1))
-        self.assertIn("expected to fail (issue 7)", found.words["SPLIT-01.changing"])
+        self.assertIn("it no longer fails: remove known.txt:3 (issue 7)", found.words["SPLIT-01.changing"])
 
     def test_refused(self) -> None:
-        for known in ("'SPLIT-01.size': 'issue 7'", "'SPLIT-01.sizes': ''"):
-            found = self.pytest(self.BODY % known)
-            self.assertEqual((found.status, found.named("passed")), (2, set()))
-            self.assertIn("known: the names are cases, and each has an issue", found.text)
+        for line, why in (("SPLIT-01.size 3 rows # issue 7", "there is no such case"),
+                          ("SPLIT-01.sizes 3 rows #  ", "a line is CASE"), ("SPLIT-01.sizes # issue 7", "a line is CASE")):
+            found = self.known(line)
+            self.assertEqual((found.status, {*found.tests.values()}), (1, {"failed"}))
+            self.assertIn(f"--known: known.txt:3: {why}", found.text)
 
 
 class Selection(Scene):
@@ -289,7 +299,8 @@ class NoVerdict(Scene):
 @unittest.skipUnless(has("xdist"), "no pytest-xdist")
 class Workers(Scene):
     def test_the_same_outcomes(self) -> None:
-        for body in ("test_it = rules('mutant:M01-floor-split', area='SPLIT,GRAD', known={'SPLIT-01.sizes': 'issue 7'})",
+        (self.here / "known.txt").write_text("SPLIT-01.sizes 3 rows # issue 7\n", encoding="utf-8")
+        for body in ("test_it = rules('mutant:M01-floor-split', area='SPLIT,GRAD', known='known.txt')",
                      "test_it = rules('mutant:none', only='APPLY-04', options=['--devices', 'virt:1'])"):
             alone = self.pytest(body)
             for way in ("load", "loadscope"):
