@@ -278,6 +278,15 @@ test_yaml() {
         has gitlab.yml "0.$job.script.0" scripts/bootstrap
         has gitlab.yml "0.$job.artifacts.when" always
     done
+    # install.wheel runs the steps of own-*.yml that need no GPU: the others have options that there are.
+    while IFS= read -r line; do
+        # shellcheck disable=SC2086 # words
+        expect 0 "$lockstep" check $line --help
+    done < <(sed -nE 's/.* --devices cuda:all/--devices cuda:all/p' own-git{hub,lab}.yml.lines | sed 's/ --format.*//')
+    [ "$(grep -c -- '--require-devices 2 --impl-options backend=nccl' own-*.lines | tr '\n' ' ')" = \
+        'own-github.yml.lines:1 own-gitlab.yml.lines:1 ' ] || fail "not the GPU jobs of own-*.yml"
+    has own-github.yml 0.jobs.gpus.runs-on.0 self-hosted
+    has own-github.yml 0.jobs.rules.steps.0.uses 'actions/checkout@.*'
     printf 'a: 1\na: 2\n' >twice.yml
     expect 1 "$yaml_lines" twice.yml
     printf 'a: [1\n' >torn.yml
