@@ -1,6 +1,8 @@
 /* bound.c: matrices of numbers with bounds. */
 #include "bound.h"
 
+#include "impls/words.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -195,8 +197,8 @@ void bound_is(struct check *c, const char *what, const struct impl_array *got,
     const size_t n = want->rows * want->columns;
 
     check_true(c, got->dtype == IMPL_F32 && check_elements(got) == n,
-               "%s: %zu elements of type %d, must be %zu of float32", what, check_elements(got),
-               (int)got->dtype, n);
+               "%s: %zu elements of type %s, must be %zu of float32", what, check_elements(got),
+               impl_dtype_word(got->dtype), n);
     for (size_t i = 0; i < n; ++i)
         check_true(c, fabs(check_element(got, i) - want->at[i].value) <= want->at[i].off,
                    "%s: element %zu is %.9g, must be %.9g within %.3g", what, i,

@@ -1,6 +1,8 @@
 /* case.c: runs one case on a session, and says that it passed. Only this file says so. */
 #include "inside.h"
 
+#include "impls/words.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +17,8 @@ static void check_requirements(struct check *c)
     if (missing != 0 && test->obligation == MAY)
         check_skip(c, "optional, and not claimed");
     if (missing != 0)
-        check_fail(c, "requires a capability that is not claimed (bits 0x%llx)",
-                   (unsigned long long)missing);
+        check_fail(c, "requires the capability '%s', which is not claimed",
+                   impl_capability_word(missing & (~missing + 1)));
     if (about->devices < test->devices)
         check_few_devices(c, test->devices);
     if (test->choice != IMPL_UNDECLARED && check_choice(c, test->dialect) != test->choice)
@@ -37,7 +39,7 @@ static void reset_session(struct check *c)
         check_fail(c, "%s", c->error.text);
     }
     if (status != IMPL_OK)
-        check_broken(c, "reset failed (status %d): %s", status, c->error.text);
+        check_broken(c, "reset failed (%s): %s", impl_status_word(status), c->error.text);
     if (changed[0] != '\0')
         check_fail(c, "reset changed %s", changed);
 }

@@ -9,6 +9,10 @@
 #define DDP_MODEL(layers) "{\"device\":-1,\"layers\":[" layers "]}"
 #define DDP_AFFINE        "{\"kind\":\"affine\",\"weight\":[2],\"bias\":[1]}"
 
+/* The statuses of a refusal of ranks. Their rules say what is refused; which class of exception a
+ * layer raises is its own choice: PyTorch's DDP raises RuntimeError for most. */
+#define DDP_REFUSALS (ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EFAULT))
+
 enum { DDP_MOST = 4 };
 
 /* Numbers of ranks with which a mean is exact: for (i = 0; (ranks = ddp_ranks(i)); ++i). */

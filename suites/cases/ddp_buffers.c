@@ -163,7 +163,7 @@ static void ddp_buffers_two_forwards(struct check *c, int ranks)
     if (status == IMPL_OK)
         input_gradients(c, &first, 0.5);
     else
-        check_refused(c, "backward", status, ALLOW(IMPL_EINVAL) | ALLOW(IMPL_EFAULT));
+        check_refused(c, "backward", status, DDP_REFUSALS);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

@@ -73,8 +73,7 @@ static void ddp_unlike_shapes(struct check *c)
             unlike[i].ranks, &model);
         if (status == IMPL_ENODEV && unlike[i].ranks > check_devices(c))
             continue; /* of any shapes */
-        check_refused(c, "model_open", status,
-                      ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE) | ALLOW(IMPL_EFAULT));
+        check_refused(c, "model_open", status, DDP_REFUSALS);
     }
     check_note(c, "all alike: ");
     model = check_ddp_model(c, 2, DDP_MODEL(PLAIN("2")));

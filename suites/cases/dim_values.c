@@ -2,6 +2,8 @@
 #include "dim.h"
 #include "golden.h"
 
+#include "impls/words.h"
+
 static const struct dim_shape shapes[] = {
     {2, {2, 10, 0}, 1}, {2, {2, 10, 0}, -1}, {2, {10, 3, 0}, -2}, {3, {2, 9, 3}, 1},
     {3, {2, 9, 3}, -2}, {3, {3, 2, 7}, 2},   {3, {3, 2, 7}, -1},  {3, {5, 2, 3}, -3},
@@ -262,7 +264,7 @@ static void dim_mixed_accepted(struct check *c, int k)
     struct golden_call call;
     const int status = dim_mixed(c, k, &call);
 
-    check_true(c, status == IMPL_OK, "forward failed (status %d): %s", status,
+    check_true(c, status == IMPL_OK, "forward failed (%s): %s", impl_status_word(status),
                check_error(c)->text);
     check_int(c, "outputs", call.n_out, 2);
     golden_is_sequence(c, "first output", &call.out[0], 2, matrix, 1, 1);

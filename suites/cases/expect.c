@@ -2,6 +2,8 @@
  * different", so that NaN fails. */
 #include "inside.h"
 
+#include "impls/words.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -115,8 +117,8 @@ void check_bits(struct check *c, const char *what, const struct impl_array *got,
 
     must_exist(c, what, got);
     if ((got->dtype != IMPL_F32 && got->dtype != IMPL_F64) || check_elements(got) != n)
-        check_fail(c, "%s: %zu elements of type %d, must be %zu floats", what, check_elements(got),
-                   (int)got->dtype, n);
+        check_fail(c, "%s: %zu elements of type %s, must be %zu floats", what, check_elements(got),
+                   impl_dtype_word(got->dtype), n);
     for (size_t i = n; i-- > 0;)
         if (!as_exact(got, i, want[i])) {
             ++different;
@@ -169,7 +171,8 @@ void check_same(struct check *c, const char *what, const struct impl_array *got,
     must_exist(c, what, got);
     must_exist(c, what, want);
     if (got->dtype != want->dtype)
-        check_fail(c, "%s: type %d, must be %d", what, (int)got->dtype, (int)want->dtype);
+        check_fail(c, "%s: type %s, must be %s", what, impl_dtype_word(got->dtype),
+                   impl_dtype_word(want->dtype));
     check_shape(c, what, got, want->ndim, want->dim);
     for (size_t i = n; i-- > 0;)
         if (!(bits_at(got, i) == bits_at(want, i) && isfinite(check_element(got, i)))) {
@@ -205,7 +208,8 @@ void check_int(struct check *c, const char *what, long long got, long long want)
 void check_accepted(struct check *c, const char *what, int status)
 {
     if (status != IMPL_OK)
-        check_fail(c, "%s: status %d (%s), must be %d", what, status, c->error.text, IMPL_OK);
+        check_fail(c, "%s must be accepted and was refused as %s: %s", what,
+                   impl_status_word(status), c->error.text);
 }
 
 void check_at_least(struct check *c, const char *what, long long got, long long least)
@@ -238,11 +242,13 @@ void check_true(struct check *c, bool holds, const char *format, ...)
 void check_refused(struct check *c, const char *what, int status, unsigned allowed)
 {
     const unsigned never = ALLOW(IMPL_OK) | ALLOW(IMPL_ENOTSUP) | ALLOW(IMPL_EROOM);
+    char words[160];
 
     ++c->outcome->compared;
     if (status == IMPL_OK)
         check_fail(c, "%s must be refused and was accepted", what);
     if ((ALLOW(status) & allowed & ~never) == 0)
-        check_fail(c, "%s was refused for the wrong reason: status %d (%s); allowed 0x%x", what,
-                   status, c->error.text, allowed);
+        check_fail(c, "%s was refused for the wrong reason: %s (%s); allowed: %s", what,
+                   impl_status_word(status), c->error.text,
+                   impl_status_list(allowed & ~never, words, sizeof words));
 }

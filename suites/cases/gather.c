@@ -1,6 +1,8 @@
 /* gather.c: area GATH: parts from several devices are concatenated on one. */
 #include "primitive.h"
 
+#include "impls/words.h"
+
 #define REFUSED (ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE))
 
 /* ---- parts ----------------------------------------------------------------------------------- */
@@ -242,8 +244,8 @@ static void types(struct check *c)
             for (int dim = 0; dim < 2; ++dim) {
                 const struct impl_array like = shape_of(all[type], 2, 3, 2, 0);
 
-                check_note(c, "type %d, %zu, %zu, .. in dim %d: ", (int)all[type], sizes[s][0],
-                           sizes[s][1], dim);
+                check_note(c, "type %s, %zu, %zu, .. in dim %d: ", impl_dtype_word(all[type]),
+                           sizes[s][0], sizes[s][1], dim);
                 gather_and_check(c, &like, dim, 4, sizes[s], type % check_devices(c), first[type]);
             }
         y = primitive_gather(c, scalars_of(c, all[type], 3, first[type]), 3, 0, 0);

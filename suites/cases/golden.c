@@ -2,6 +2,8 @@
  * leave. */
 #include "golden.h"
 
+#include "impls/words.h"
+
 #include <string.h>
 
 /* ---- devices and models ---------------------------------------------------------------------- */
@@ -92,7 +94,8 @@ void golden_is(struct check *c, const char *what, const struct impl_array *got, 
     for (int i = 0; i < ndim; ++i)
         n *= dim[i];
     check_shape(c, what, got, ndim, dim);
-    check_true(c, got->dtype == IMPL_F32, "%s: type %d, must be float32", what, (int)got->dtype);
+    check_true(c, got->dtype == IMPL_F32, "%s: type %s, must be float32", what,
+               impl_dtype_word(got->dtype));
     check_values(c, what, got, n, want);
 }
 
@@ -153,7 +156,7 @@ void golden_forward(struct check *c, struct impl_model *model, struct golden_cal
     const int status = golden_try_forward(c, model, call);
 
     if (status != IMPL_OK)
-        check_fail(c, "forward failed (status %d): %s", status, check_error(c)->text);
+        check_fail(c, "forward failed (%s): %s", impl_status_word(status), check_error(c)->text);
 }
 
 struct impl_array *golden_backward(struct check *c, struct impl_model *model,

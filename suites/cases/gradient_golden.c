@@ -130,7 +130,10 @@ static void grad_two_steps_inference(struct check *c, int k)
 
         line_start(c, model, &line);
         for (int step = 0; step < 2; ++step) {
-            check_note(c, "K=%d step %d, without gradients in between at 0x%x: ", k, step, when);
+            check_note(c, "K=%d step %d, with a forward without gradients %s it: ", k, step,
+                       when & 1   ? "before"
+                       : when & 2 ? "in"
+                                  : "after");
             line.dw = line.db = 0;
             check_zero_grad(c, model);
             if (when & 1)

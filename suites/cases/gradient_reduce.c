@@ -1,6 +1,8 @@
 /* gradient_reduce.c: reduce_add, the primitive that sums gradients. */
 #include "golden.h"
 
+#include "impls/words.h"
+
 enum { TENSORS = 2, LISTS = 4 };
 static const size_t vector[] = {3}, matrix[] = {2, 2};
 
@@ -41,7 +43,8 @@ static void is_right(struct check *c, int k, const int ids[], int device)
 
     for (int i = 0; i < k; ++i, power *= 4)
         first += power;
-    check_true(c, status == IMPL_OK, "reduce failed (status %d): %s", status, check_error(c)->text);
+    check_true(c, status == IMPL_OK, "reduce failed (%s): %s", impl_status_word(status),
+               check_error(c)->text);
     golden_is_sequence(c, "sum of vectors", &sums[0], 1, vector, first, k);
     golden_is_sequence(c, "sum of matrices", &sums[1], 2, matrix, first, -2.0 * k);
 }

@@ -3,6 +3,7 @@
 #include "inside.h"
 
 #include "impls/calls.h"
+#include "impls/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,7 @@ void call_begin(struct check *c, const char *what)
 
 void call_failed(struct check *c, const char *what, int status)
 {
-    check_fail(c, "%s failed (status %d): %s", what, status, c->error.text);
+    check_fail(c, "%s failed (%s): %s", what, impl_status_word(status), c->error.text);
 }
 
 /* The adapter reports that it is broken, or its process is gone. */
@@ -55,8 +56,8 @@ int call_end(struct check *c, const char *what, int status)
     if (status == IMPL_OK && error->status != IMPL_OK)
         check_fail(c, "%s returned 0 and filled an error: %s", what, error->text);
     if (status != IMPL_OK && (error->status != status || error->text[0] == '\0'))
-        check_fail(c, "%s returned the status %d, its error says %d '%s'", what, status,
-                   error->status, error->text);
+        check_fail(c, "%s returned the status %s, its error says %s '%s'", what,
+                   impl_status_word(status), impl_status_word(error->status), error->text);
     struct asked *asked = c->asked;
 
     while (asked->what && strcmp(asked->what, what) != 0)

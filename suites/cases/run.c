@@ -306,7 +306,7 @@ static int call_open(struct check_session *s, const struct impl_ops *ops, bool h
         else if (status == IMPL_EBROKEN && err.text[0] != '\0')
             snprintf(reason, 600, "open failed: %s", err.text);
         else
-            snprintf(reason, 600, "open failed (status %d): %s", status,
+            snprintf(reason, 600, "open failed (%s): %s", impl_status_word(status),
                      err.text[0] != '\0' ? err.text : "no reason given");
         return -1;
     }

@@ -3,6 +3,8 @@
 /* A large parameter is guarded during its call, not during each later call. */
 #include "inside.h"
 
+#include "impls/words.h"
+
 #include <string.h>
 
 /* ---- numbers --------------------------------------------------------------------------------- */
@@ -91,7 +93,8 @@ void sized_put(struct check *c, struct impl_model *model, int rank, enum impl_wh
 
     check_param(c, model, i, &param);
     if (param.dtype != IMPL_F32)
-        check_fail(c, "parameter %d has the type %d, must be float32", i, (int)param.dtype);
+        check_fail(c, "parameter %d has the type %s, must be float32", i,
+                   impl_dtype_word(param.dtype));
     array = sized_array(c, param.ndim, param.dim, values);
     call_begin(c, "set");
     status = call_end(c, "set", c->session->ops->set(model, rank, what, i, array, &c->error));
@@ -114,7 +117,7 @@ void sized_same(struct check *c, const char *what, const struct impl_array *got,
     for (size_t i = 0; i < n; ++i)
         exact[i] = (double)want[i];
     if (got->dtype != IMPL_F32 && got->dtype != IMPL_NONE)
-        check_fail(c, "%s: type %d, must be float32", what, (int)got->dtype);
+        check_fail(c, "%s: type %s, must be float32", what, impl_dtype_word(got->dtype));
     check_values(c, what, got, n, exact);
 }
 

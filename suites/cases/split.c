@@ -1,6 +1,8 @@
 /* split.c: area SPLIT: the number of shards, and their rows. */
 #include "primitive.h"
 
+#include "impls/words.h"
+
 #include <stdio.h>
 
 enum { SHOWN = 12 };
@@ -192,7 +194,7 @@ static void types_along_dim(struct check *c, int k)
         const struct impl_array *shards;
         int m;
 
-        check_note(c, "K=%d, type %d: ", k, (int)types[t]);
+        check_note(c, "K=%d, type %s: ", k, impl_dtype_word(types[t]));
         shards = primitive_scatter(c, x, devices, k, 1, &m);
         check_int(c, "number of shards", m, want);
         primitive_check_shards(c, x, 1, shards, m, size, devices);

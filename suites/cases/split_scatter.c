@@ -1,6 +1,8 @@
 /* split_scatter.c: area SPLIT, on arrays: the device of each row. */
 #include "primitive.h"
 
+#include "impls/words.h"
+
 #define REFUSED (ALLOW(IMPL_EINVAL) | ALLOW(IMPL_ESHAPE))
 
 /* Makes rows of 3 numbers, all different. */
@@ -63,7 +65,7 @@ static void split_scatter_types(struct check *c, int k)
 
             for (int d = 0; d < ndim[shape]; ++d)
                 n *= dim[shape][d];
-            check_note(c, "K=%d type %d, shape %d: ", k, (int)types[type], shape);
+            check_note(c, "K=%d type %s, shape %d: ", k, impl_dtype_word(types[type]), shape);
             scatter_and_check(c,
                               check_typed(c, types[type], ndim[shape], dim[shape],
                                           check_sequence(c, n, first[type], 1)),
@@ -189,7 +191,8 @@ static void follow_sizes(struct check *c, const struct explicit_sizes *wanted)
         check_note(c, "sizes %zu, %zu, .. in dimension %d: ", wanted->sizes[0], wanted->sizes[1],
                    cut);
         if (status != IMPL_OK)
-            check_fail(c, "scatter failed (status %d): %s", status, check_error(c)->text);
+            check_fail(c, "scatter failed (%s): %s", impl_status_word(status),
+                       check_error(c)->text);
         check_int(c, "number of shards", m, wanted->k);
         primitive_check_shards(c, x, cut, shards, m, wanted->sizes, devices);
     }

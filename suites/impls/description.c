@@ -7,27 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const status_words[] = {
-    [IMPL_OK] = "ok",          [IMPL_EINVAL] = "inval", [IMPL_ESHAPE] = "shape",
-    [IMPL_EDEVICE] = "device", [IMPL_EFAULT] = "fault", [IMPL_ENODEV] = "nodev",
-    [IMPL_ENOTSUP] = "notsup", [IMPL_EROOM] = "room",   [IMPL_EBROKEN] = "broken",
-};
-
-enum { STATUSES = sizeof status_words / sizeof status_words[0] };
-
-int impl_status_of(const char *word)
-{
-    for (int i = 0; i < STATUSES; ++i)
-        if (strcmp(status_words[i], word) == 0)
-            return i;
-    return -1;
-}
-
-const char *impl_status_word(int status)
-{
-    return status >= 0 && status < STATUSES ? status_words[status] : "unknown";
-}
-
 int impl_fail(struct impl_error *err, int status, const char *format, ...)
 {
     va_list args;

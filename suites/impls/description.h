@@ -125,9 +125,6 @@ char *description_of_rank(const char *text, int rank, int ranks, struct impl_err
 /* Returns numbers[replica]; for further replicas the last one, and 0 if there is none. */
 double layer_number(const double numbers[], int n, int replica);
 bool layer_listed(const struct layer *layer, int replica); /* scalar_at, fail, sequence */
-/* Converts words of impl.h: "shape" <-> IMPL_ESHAPE; -1: unknown. */
-int impl_status_of(const char *word);
-const char *impl_status_word(int status);
 /* Fills *err, if it holds no error yet, and returns status. */
 int impl_fail(struct impl_error *err, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -1,5 +1,6 @@
 /* description_fields.c: the kinds of layers and the fields of each. */
 #include "description_read.h"
+#include "words.h"
 
 #include <math.h>
 #include <stdlib.h>

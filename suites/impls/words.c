@@ -1,6 +1,7 @@
 /* words.c: the tables of words.h. */
 #include "words.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *const capability_words[IMPL_CAPABILITIES] = {
@@ -56,6 +57,20 @@ static const char *const choice_words[] = {
 };
 
 static const struct {
+    const char *word, *exception; /* of errors.py in suites/python; NULL: none alone */
+} statuses[] = {
+    [IMPL_OK] = {"ok", NULL},
+    [IMPL_EINVAL] = {"inval", "TypeError"},
+    [IMPL_ESHAPE] = {"shape", "ValueError"},
+    [IMPL_EDEVICE] = {"device", NULL},
+    [IMPL_EFAULT] = {"fault", "RuntimeError"},
+    [IMPL_ENODEV] = {"nodev", NULL},
+    [IMPL_ENOTSUP] = {"notsup", NULL},
+    [IMPL_EROOM] = {"room", NULL},
+    [IMPL_EBROKEN] = {"broken", NULL},
+};
+
+static const struct {
     const char *word;
     size_t bytes;
 } dtypes[] = {
@@ -65,7 +80,8 @@ static const struct {
 
 enum {
     CHOICES = sizeof choice_words / sizeof choice_words[0],
-    DTYPES = sizeof dtypes / sizeof dtypes[0]
+    DTYPES = sizeof dtypes / sizeof dtypes[0],
+    STATUSES = sizeof statuses / sizeof statuses[0]
 };
 
 const char *impl_capability_word(uint64_t capability)
@@ -131,6 +147,35 @@ enum impl_choice impl_choice_of(const char *word)
         if (strcmp(choice_words[i], word) == 0)
             return (enum impl_choice)i;
     return IMPL_UNDECLARED;
+}
+
+int impl_status_of(const char *word)
+{
+    for (int i = 0; i < STATUSES; ++i)
+        if (strcmp(statuses[i].word, word) == 0)
+            return i;
+    return -1;
+}
+
+const char *impl_status_word(int status)
+{
+    return status >= 0 && status < STATUSES ? statuses[status].word : "unknown";
+}
+
+const char *impl_status_list(unsigned allowed, char *text, size_t bytes)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < STATUSES; ++i) {
+        const char *python = statuses[i].exception;
+
+        if ((allowed >> i & 1) != 0 && used < bytes)
+            used += (size_t)snprintf(text + used, bytes - used, "%s%s%s%s%s", used > 0 ? ", " : "",
+                                     statuses[i].word, python ? " (in Python " : "",
+                                     python ? python : "", python ? ")" : "");
+    }
+    return text;
 }
 
 const char *impl_dtype_word(enum impl_dtype dtype)

@@ -1,5 +1,5 @@
 /* words.h: the words of impl.h as text: capabilities, dialects with the choices that each allows,
- * types of elements. JSON, messages and documents use them. Statuses are in description.h. */
+ * statuses, types of elements. JSON, messages and documents use them. */
 #ifndef IMPLS_WORDS_H
 #define IMPLS_WORDS_H
 
@@ -22,6 +22,13 @@ bool impl_dialect_allows(enum impl_dialect dialect, enum impl_choice choice);
 
 const char *impl_choice_word(enum impl_choice choice);
 enum impl_choice impl_choice_of(const char *word); /* IMPL_UNDECLARED: no such word */
+
+/* "shape" <-> IMPL_ESHAPE; -1: unknown. */
+int impl_status_of(const char *word);
+const char *impl_status_word(int status);
+/* Lists statuses, bits 1 << IMPL_E..., with the exception that counts as each if a layer in Python
+ * raises it: "inval (in Python TypeError), shape (in Python ValueError)". */
+const char *impl_status_list(unsigned statuses, char *text, size_t bytes);
 
 const char *impl_dtype_word(enum impl_dtype dtype);
 enum impl_dtype impl_dtype_of(const char *word); /* IMPL_NONE: no such word */

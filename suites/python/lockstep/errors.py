@@ -137,11 +137,14 @@ def place_of(error: BaseException) -> str:
 
 
 def status_of(error: BaseException, text: str) -> str:
-    """Returns the word of impl_status for an exception."""
+    """Returns the word of impl_status for an exception. "Not supported" is a refusal if the layer says it itself; from
+    PyTorch it means that there is no such operation."""
     if isinstance(error, LayerFault):
         return error.status
+    *_, innermost = (OURS, *(frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)))
+    says_it = is_own(innermost) and "not implemented for" not in text
     for word, pattern in PATTERNS:
-        if re.search(pattern, text, re.IGNORECASE):
+        if re.search(pattern, text, re.IGNORECASE) and not (word == "notsup" and says_it):
             return word
     for kind, word in CLASSES:
         if isinstance(error, kind):
@@ -154,7 +157,8 @@ def report_of(error: BaseException) -> Report:
     if isinstance(error, (Refusal, Reported)):
         return error.report
     text = str(error) or type(error).__name__
-    report = Report(status_of(error, text), one_line(text))
+    named = isinstance(error, LayerFault) or text.startswith(("Caught ", type(error).__name__))
+    report = Report(status_of(error, text), one_line(text if named else f"{type(error).__name__}: {text}"))
     place = "" if isinstance(error, LayerFault) else place_of(error)
     devices = [HOST if cpu else int(number) for number, cpu in DEVICES.findall(text)]
     found = REPLICA.search(text)
@@ -165,7 +169,6 @@ def report_of(error: BaseException) -> Report:
         others = [device for device in devices[1:] if device != devices[0]]
         report.device_also = others[0] if others else NOWHERE
     if report.status == "fault" and not isinstance(error, (RuntimeError, LayerFault)):
-        report.text = one_line(f"{type(error).__name__}: {text}")
         traceback.print_exception(type(error), error, error.__traceback__)
     report.text = report.text[:LONGEST_TEXT - len(place)] + place
     return report

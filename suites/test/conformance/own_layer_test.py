@@ -228,6 +228,21 @@ class Exceptions(unittest.TestCase):
         self.assertEqual(report_of(Strange("no word that is known")).status, "fault")
         self.assertEqual(report_of(Strange("no word that is known")).text, "Strange: no word that is known")
 
+    def test_say_their_class_and_count_by_it(self) -> None:
+        for error, status in ((ValueError("no"), "shape"), (TypeError("no"), "inval"), (RuntimeError("no"), "fault")):
+            report = report_of(error)
+            self.assertEqual((report.status, report.text), (status, f"{type(error).__name__}: no"))
+
+    def test_not_supported_is_a_refusal_of_the_layer(self) -> None:
+        """From PyTorch it means that an operation is missing."""
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "their_layer.py").write_text("def no():\n    raise RuntimeError('this is not supported')\n")
+            try:
+                under_test.import_file(Path(folder, "their_layer.py")).no()
+            except RuntimeError as error:
+                self.assertEqual(report_of(error).status, "fault")
+        self.assertEqual(report_of(RuntimeError("this is not supported")).status, "notsup")
+
     def test_of_the_adapter_are_not(self) -> None:
         self.assertEqual(report_of(Refusal("broken", "no such field")).status, "broken")
 

@@ -109,12 +109,12 @@ END
     while IFS='|' read -r name cause; do
         untestable "$cause" --impl "$objects/habit.so" --impl-options "$name"
     done <<'END'
-open-forgets|open failed (status 0)
+open-forgets|open failed (ok)
 open-no-name|open: it has no name
 open-many-devices|open: its number of devices is not 0..64
 open-negative-devices|open: its number of devices is not 0..64
 open-rubbish-dialect|open: a dialect is declared with a choice that it does not have
-no-such-habit|open failed (status 1): no habit 'no-such-habit'
+no-such-habit|open failed (inval): no habit 'no-such-habit'
 END
     rm -f opened
     habit BROKEN open-shrinks SPLIT-02.idle "open reports a different number of devices than the first time"
@@ -136,7 +136,7 @@ FAIL|scatter-recurses|the process died of signal
 FAIL|scatter-closes|and without an answer
 FAIL|scatter-forges|something other than the suite wrote into the pipe for answers
 BROKEN|scatter-broken|scatter: the adapter lost its licence server
-BROKEN|reset-fails|reset failed (status 4): somebody still holds device 2
+BROKEN|reset-fails|reset failed (fault): somebody still holds device 2
 FAIL|scatter-behind|scatter wrote outside an output's room of
 FAIL|scatter-before|scatter wrote outside an output's room of
 FAIL|scatter-input|scatter wrote into an input array of the caller
@@ -150,7 +150,7 @@ FAIL|scatter-dim|scatter: an output's shape does not fit its room of
 FAIL|scatter-status|scatter returned the status 4711, which impl.h does not know
 FAIL|scatter-no-reason|scatter returned the status 1, its error says 1 ''
 FAIL|scatter-lies|scatter returned 0 and filled an error: in fact it did not work
-FAIL|scatter-raw-reason|scatter failed (status 1): ????????
+FAIL|scatter-raw-reason|scatter failed (inval): ????????
 END
     habit FAIL never-refuses SPLIT-09.scatter "must be refused and was accepted"
     bad FAIL SPLIT-01.order "no answer after 0.5 s, in scatter; killed" \
@@ -196,7 +196,7 @@ input-behind|scatter wrote outside an input array of
 input-before|: byte 1 before it
 reads-far|the process died of signal 11 (Segmentation fault), in scatter; it touched memory 4096 bytes behind an input array of
 scatter-crashes|the process died of signal 11 (Segmentation fault), in scatter
-refuses-all|scatter failed (status 1): no
+refuses-all|scatter failed (inval): no
 END
     case $(uname -m) in
     x86_64) habit FAIL flushes SPLIT-01.order "scatter changed flush-to-zero: it is on" ;;

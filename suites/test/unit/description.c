@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "description.h"
+#include "words.h"
 
 static struct layer *read_on(int devices, const char *text)
 {
@@ -206,8 +207,14 @@ Test(description, deep_nesting_is_refused)
 
 Test(description, words_of_status)
 {
+    char list[120];
+
     for (int status = IMPL_OK; status <= IMPL_EBROKEN; ++status)
         cr_assert(impl_status_of(impl_status_word(status)) == status);
     cr_assert(impl_status_of("perfect") == -1);
     cr_assert_str_eq(impl_status_word(99), "unknown");
+    cr_assert_str_eq(impl_status_list(1U << IMPL_ESHAPE | 1U << IMPL_EDEVICE | 1U << IMPL_EFAULT,
+                                      list, sizeof list),
+                     "shape (in Python ValueError), device, fault (in Python RuntimeError)");
+    cr_assert_str_eq(impl_status_list(~0U, list, 12), "ok, inval (");
 }
