@@ -138,7 +138,7 @@ struct check_outcome {
     int few_devices;    /* SKIP, because it needs so many; 0: for another reason */
     bool fell;          /* FAIL because it crashed, so its last output tells more */
     char reason[600];   /* one line: what was expected and what was found */
-    char scenario[240]; /* of a FAIL: the model, its ranks and inputs; "": none was opened */
+    char scenario[900]; /* of a FAIL: the model, its ranks, inputs, calls; "": none was opened */
     char hint[120];     /* of a FAIL: a question about its cause, which may be wrong; "": none */
 };
 
@@ -354,6 +354,9 @@ void check_bits(struct check *c, const char *what, const struct impl_array *got,
 /* Checks that type, shape and bits are the same. */
 void check_same(struct check *c, const char *what, const struct impl_array *got,
                 const struct impl_array *want);
+/* The same, for the result of a step that is repeated: the hint asks whether there is a race. */
+void check_again(struct check *c, const char *what, const struct impl_array *got,
+                 const struct impl_array *before);
 void check_is_none(struct check *c, const char *what, const struct impl_array *got);
 void check_device(struct check *c, const char *what, const struct impl_array *got, int device);
 void check_int(struct check *c, const char *what, long long got, long long want);

@@ -104,6 +104,16 @@ static bool are_rounded(const struct numbers *numbers)
     return true;
 }
 
+void check_again(struct check *c, const char *what, const struct impl_array *got,
+                 const struct impl_array *before)
+{
+    char *hint = c->outcome->hint;
+
+    snprintf(hint, sizeof c->outcome->hint, "the same step gave another result: a race?");
+    check_same(c, what, got, before);
+    hint[0] = '\0';
+}
+
 static uint64_t hash_of(const char *what)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);

@@ -31,6 +31,8 @@ struct kept {
     double want[KEPT_NUMBERS];
 };
 
+enum { CALLS_SHOWN = 8 };
+
 struct check {
     const struct check_case *test;
     const struct check_settings *settings;
@@ -48,6 +50,8 @@ struct check {
     char note[160];
     const char *scenario; /* of the model of the last call: scenario.c; NULL: none was opened */
     char inputs[120];     /* of its last forward */
+    const char *calls[CALLS_SHOWN]; /* of this model, the last ones: number n at n % CALLS_SHOWN */
+    size_t n_calls;
     int parts; /* devices or ranks of the turn, or of the model that was opened last; 0: not known
                 */
     bool of_ranks;
@@ -93,10 +97,12 @@ _Noreturn void call_failed(struct check *c, const char *what, int status);
 void hint_values(struct check *c, const char *what, const struct impl_array *got, size_t n,
                  const double want[], size_t different);
 
-/* scenario.c: keep the model that is opened, and the inputs of a forward; write both in words. */
+/* scenario.c: keep the model that is opened, the inputs of a forward, and what is called; write all
+ * in words. */
 void scenario_model(struct check *c, const char *description, int ranks);
-void scenario_inputs(struct check *c, const struct impl_model *model, const struct impl_array *in,
-                     int each);
+void scenario_forward(struct check *c, const struct impl_model *model,
+                      const struct impl_forward *op);
+void scenario_call(struct check *c, const char *what);
 void scenario_write(const struct check *c, char *text, size_t bytes);
 
 /* expect.c: "[2, 3]" */

@@ -1,6 +1,8 @@
 /* model.c: operations on models. */
 #include "inside.h"
 
+#include "impls/words.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -153,6 +155,7 @@ void check_zero_grad(struct check *c, struct impl_model *model)
 {
     const struct impl_ops *ops = ops_of(c, model);
 
+    scenario_call(c, "zero_grad");
     call_begin(c, "zero_grad");
     model_must(c, "zero_grad", ops->zero_grad(model, &c->error));
 }
@@ -161,6 +164,7 @@ void check_step_of(struct check *c, struct impl_model *model, const struct impl_
 {
     const struct impl_ops *ops = ops_of(c, model);
 
+    scenario_call(c, "step");
     call_begin(c, "step");
     model_must(c, "step", ops->step(model, step, &c->error));
 }
@@ -191,8 +195,8 @@ void check_param(struct check *c, struct impl_model *model, int i, struct impl_p
     model_must(c, "param", ops->param(model, i, param, &c->error));
     check_clean(param->name, sizeof param->name);
     if (param->ndim < 0 || param->ndim > IMPL_MAX_DIMS || check_dtype_bytes(param->dtype) == 0)
-        check_fail(c, "param %d has %d dimensions and the type %d", i, param->ndim,
-                   (int)param->dtype);
+        check_fail(c, "param %d has %d dimensions and the type %s", i, param->ndim,
+                   impl_dtype_word(param->dtype));
 }
 
 void check_set(struct check *c, struct impl_model *model, enum impl_what what, int i,
@@ -249,7 +253,7 @@ int check_try_forward(struct check *c, struct impl_model *model, struct impl_for
     op->n_out = -1;
     if (op->trace)
         memset(op->trace, 0, sizeof *op->trace);
-    scenario_inputs(c, model, op->in, op->n_in);
+    scenario_forward(c, model, op);
     call_begin(c, "forward");
     status = call_end(c, "forward", ops->forward(model, op, &c->error));
     if (status != IMPL_OK)
@@ -271,6 +275,7 @@ int check_try_backward(struct check *c, struct impl_model *model, struct impl_ba
     guard_poison(op->grad_in, (size_t)op->n_in);
     if (op->trace)
         memset(op->trace, 0, sizeof *op->trace);
+    scenario_call(c, "backward");
     call_begin(c, "backward");
     status = call_end(c, "backward", ops->backward(model, op, &c->error));
     for (int i = 0; status == IMPL_OK && i < op->n_in; ++i)

@@ -1,12 +1,12 @@
-/* scenario.c: says on what a case works, for a failure: the model as it was opened, its ranks, and
- * the inputs of its last forward. All models and forwards of cases pass here, so that no case has
- * to say it. */
+/* scenario.c: says on what a case works, for a failure: the model as it was opened, its ranks, the
+ * inputs of its last forward, and the calls up to then. All models and forwards of cases pass here,
+ * so that no case has to say it. */
 #include "inside.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_SHOWN = 4, MODEL_BYTES = 160 };
+enum { MOST_SHOWN = 4, MODEL_BYTES = 560 };
 
 struct words {
     char *text;
@@ -55,7 +55,7 @@ static size_t put_numbers(struct words *to, const char *at)
  * "affine (weight [2])". */
 static void put_model(struct words *to, const char *at)
 {
-    static const char kind[] = "{\"kind\":\"";
+    static const char kind[] = "{\"kind\":\"", host[] = "\"device\":-1,";
     static const struct {
         char from;
         const char *to;
@@ -68,7 +68,9 @@ static void put_model(struct words *to, const char *at)
                                       : 0;
         size_t mark = 0;
 
-        if (is_kind) {
+        if (strncmp(at, host, strlen(host)) == 0) {
+            at += strlen(host);
+        } else if (is_kind) {
             put(to, at + strlen(kind), n);
             at += strlen(kind) + n + 2; /* the quote, and the comma or the end */
             if (at[-1] != '}')
@@ -112,20 +114,32 @@ void scenario_model(struct check *c, const char *description, int ranks)
         text[to.used - 2] = '\0';
     c->scenario = text;
     c->inputs[0] = '\0';
+    c->n_calls = 0;
 }
 
-void scenario_inputs(struct check *c, const struct impl_model *model, const struct impl_array *in,
-                     int each)
+void scenario_call(struct check *c, const char *what)
+{
+    c->calls[c->n_calls++ % CALLS_SHOWN] = what;
+}
+
+void scenario_forward(struct check *c, const struct impl_model *model,
+                      const struct impl_forward *op)
 {
     struct words to = {.text = c->inputs, .bytes = sizeof c->inputs};
+    const struct impl_array *in = op->in;
     char shape[120];
-    int n = each;
+    int n = op->n_in;
 
     for (const struct open_model *open = c->models; open; open = open->next)
         if (open->model == model) {
+            c->n_calls = c->scenario == open->scenario ? c->n_calls : 0;
             c->scenario = open->scenario;
-            n = each * open->ranks;
+            n = op->n_in * open->ranks;
         }
+    scenario_call(c, op->no_sync  ? "forward in no_sync"
+                     : op->active ? "forward in join"
+                     : !op->grad  ? "forward without gradients"
+                                  : "forward");
     for (int i = 0; i < n && i <= MOST_SHOWN; ++i) {
         check_shape_text(&in[i], shape);
         put_text(&to, i > 0 ? ", " : n > 1 ? "; inputs " : "; input ");
@@ -135,6 +149,14 @@ void scenario_inputs(struct check *c, const struct impl_model *model, const stru
 
 void scenario_write(const struct check *c, char *text, size_t bytes)
 {
-    snprintf(text, bytes, "%s%s", c->scenario ? c->scenario : "", c->inputs);
+    const size_t first = c->n_calls > CALLS_SHOWN ? c->n_calls - CALLS_SHOWN : 0;
+    struct words to = {.text = text, .bytes = bytes};
+
+    put_text(&to, c->scenario ? c->scenario : "");
+    put_text(&to, c->inputs);
+    for (size_t i = first; i < c->n_calls; ++i) {
+        put_text(&to, i > first ? ", " : first > 0 ? "; calls .. " : "; calls ");
+        put_text(&to, c->calls[i % CALLS_SHOWN]);
+    }
     check_clean(text, bytes);
 }

@@ -290,7 +290,8 @@ hint() {
     fi
 }
 hint M61-ddp-sum DDP-01.known '2 times what it must be, with 2 ranks: a sum where a mean belongs, or not cleared?'
-grep -qF 'Model: 2 ranks; affine (weight [2], bias [1]); inputs [1], [1] Hint: ' flat || fail "no model: $(cat flat)"
+grep -qF 'Model: 2 ranks; affine (weight [2], bias [1]); inputs [1], [1]; calls zero_grad, forward, backward Hint: ' flat ||
+    fail "no model: $(cat flat)"
 hint M10-average GRAD-01.ones '1/2 of what it must be, with 2 devices: a mean where a sum belongs?'
 hint M19-replicate-once REPL-01.steps 'that was right earlier in this case: an old copy, not refreshed?'
 hint M22-completion-order GATH-01.model 'the right numbers in another order: are parts swapped?'
