@@ -183,7 +183,7 @@ int impl_load(const char *text, const char *options, struct impl_source *source,
     memset(source, 0, sizeof *source);
     switch (spec.kind) {
     case IMPL_SPEC_COMMAND:
-        if (spec.torch && torch_command(spec.name, command, sizeof command, reason))
+        if (spec.torch && torch_command(spec.name, spec.seconds, command, sizeof command, reason))
             return -1;
         return load_process(spec.torch ? command : spec.name, spec.seconds, options, source,
                             reason);

@@ -96,7 +96,8 @@ static int find_package(char folder[QUOTED])
     return -1;
 }
 
-int torch_command(const char *layer, char command[], size_t bytes, char reason[REASON])
+int torch_command(const char *layer, double seconds, char command[], size_t bytes,
+                  char reason[REASON])
 {
     const char *given = getenv("LOCKSTEP_PYTHON");
     const char *python = given && given[0] != '\0' ? given : "python3";
@@ -120,9 +121,9 @@ int torch_command(const char *layer, char command[], size_t bytes, char reason[R
             places[0].folder, places[1].folder, places[2].folder);
     else {
         quote_word(python, program);
-        n = snprintf(command, bytes, "%s%s%sexec %s -m lockstep.torch%s%s",
+        n = snprintf(command, bytes, "%s%s%sLOCKSTEP_LIMIT_S=%g exec %s -m lockstep.torch%s%s",
                      folder[0] != '\0' ? "export PYTHONPATH=" : "", folder,
-                     folder[0] != '\0' ? "\"${PYTHONPATH:+:$PYTHONPATH}\"; " : "", program,
+                     folder[0] != '\0' ? "\"${PYTHONPATH:+:$PYTHONPATH}\"; " : "", seconds, program,
                      layer ? " " : "", layer ? layer : "");
         if (n > 0 && (size_t)n < bytes)
             return 0;
