@@ -74,7 +74,7 @@ static int run_cases(const char *command, struct runner_run *run)
 static int write_result(const char *command, const struct runner_run *run, struct whole_file *out)
 {
     void (*const text)(FILE *, const struct runner_run *) =
-        run->options->copies > 0 ? runner_copies_text : runner_text;
+        run->options->copies > 0 && run->cause[0] == '\0' ? runner_copies_text : runner_text;
     const struct {
         void (*own)(FILE *, const struct runner_run *); /* NULL: a shared format */
         enum export_format shared;
@@ -119,24 +119,34 @@ static int write_result(const char *command, const struct runner_run *run, struc
     return status;
 }
 
-/* Returns an exit status if the list is wrong. If the built-in implementation lacks these GPUs, the
- * run has the cause. A new process looks for them, because CUDA does not work in a child that was
- * forked after it was started, and the cases are forked. */
+/* Returns an exit status if the list is wrong. If the built-in implementation lacks these GPUs, or
+ * copies the two devices that they need, the run has the cause. A new process looks for them,
+ * because CUDA does not work in a child that was forked after it was started, and the cases are
+ * forked. */
 static int gpus_there(const char *command, struct runner_run *run)
 {
     const struct runner_options *options = run->options;
     const struct dp_group_config config = {.devices = options->devices};
     struct dp_group *group = NULL;
     struct dp_kind_row kind;
+    char line[RUNNER_TEXT];
     int status = 0, ended = EXIT_FAILED;
 
     if (options->spec.kind != IMPL_SPEC_REFERENCE || !dp_kind_of(options->devices, &kind) ||
-        (kind.flags & DP_KIND_GPU) == 0)
+        ((kind.flags & DP_KIND_GPU) == 0 && options->copies == 0))
         return 0;
+    FILE *said = tmpfile(); /* what the child complains of, for the result as well */
     const pid_t child = child_fork(CHILD_SAME_GROUP);
 
     if (child == 0) {
+        if (said)
+            dup2(fileno(said), STDERR_FILENO);
         ended = command_open_group(command, &config, options->require_devices, &group);
+        if (ended == 0 && options->copies > 0 && dp_group_size(group) < 2) {
+            command_complain(command, "--copies: '%s' has fewer than two devices",
+                             options->devices);
+            ended = EXIT_SKIPPED;
+        }
         dp_group_close(group);
         _exit(ended);
     }
@@ -144,14 +154,24 @@ static int gpus_there(const char *command, struct runner_run *run)
         command_complain(command, "cannot find out whether there are GPUs");
     else
         ended = WEXITSTATUS(status);
-    if (ended == 0 || ended == EXIT_MISUSE)
+    snprintf(run->cause, sizeof run->cause, "the devices '%s' are not there", options->devices);
+    for (int ok = said && fseek(said, 0, SEEK_SET) == 0; ok && fgets(line, sizeof line, said);) {
+        fputs(line, stderr);
+        line[strcspn(line, "\n")] = '\0';
+        text_clean(line, '?');
+        const char *why = strstr(line, ": ");
+        snprintf(run->cause, sizeof run->cause, "%s", why ? why + 2 : line);
+    }
+    if (said)
+        fclose(said);
+    if (ended == 0 || ended == EXIT_MISUSE) {
+        run->cause[0] = '\0';
         return ended;
+    }
     run->caused = ended == EXIT_SKIPPED ? CHECK_SKIP : CHECK_BROKEN;
     if (ended == EXIT_FAILED)
         run->caused = CHECK_FAIL;
     run->profiles = options->profiles;
-    snprintf(run->cause, sizeof run->cause,
-             "the devices '%s' are not there: standard error says more", options->devices);
     return 0;
 }
 
@@ -162,6 +182,11 @@ static int check_implementation(const char *command, const struct runner_options
     const uint64_t begin_ns = watch_clock_ns();
     const struct dp_group_config config = {
         .devices = "virt:1", .backend = options->backend[0] != '\0' ? options->backend : NULL};
+    static const struct check_case copies = {
+        .id = "COPY.all", .rule = "COPY", .profiles = PROFILE_PRIMITIVES};
+    const struct check_case *const all_copies[] = {&copies}, *const * all[] = {tests, all_copies};
+    const size_t many[] = {n, 1};
+    const bool copying = options->copies > 0;
     struct runner_run *run = calloc(1, sizeof *run);
     struct dp_group *group = NULL;
     struct dp_kind_row kind;
@@ -183,23 +208,21 @@ static int check_implementation(const char *command, const struct runner_options
         (!dp_kind_of(options->devices, &kind) || (kind.flags & DP_KIND_GPU) == 0) &&
         dp_group_open(&config, &group, NULL) == 0)
         dp_group_close(group);
-    status = options->copies > 0 ? runner_copies(command, run) : gpus_there(command, run);
-    if (status == 0 && options->copies == 0 && run->cause[0] == '\0')
-        status = runner_probe(command, options->impl, run);
-    if (status == 0 && run->cause[0] == '\0' &&
-        (size_t)run->is.about.devices < options->require_devices) {
-        if (run->is.about.devices > 0)
-            command_complain(command, "--require-devices %zu: %s has %d", options->require_devices,
-                             run->is.about.name, run->is.about.devices);
-        else
-            command_complain(command, "--require-devices %zu: %s has no devices, only the host",
-                             options->require_devices, run->is.about.name);
-        status = EXIT_FAILED;
+    status = gpus_there(command, run);
+    if (status == 0 && run->cause[0] == '\0')
+        status = options->copies > 0 ? runner_copies(command, run)
+                                     : runner_probe(command, options->impl, run);
+    const int there = run->is.about.devices;
+
+    if (status == 0 && run->cause[0] == '\0' && (size_t)there < options->require_devices) {
+        snprintf(run->cause, sizeof run->cause, "--require-devices %zu: %s has %.0d%s",
+                 options->require_devices, run->is.about.name, there,
+                 there > 0 ? "" : "no devices, only the host");
+        run->caused = CHECK_FAIL;
+        command_complain(command, "%s", run->cause);
     }
-    if (status == 0 && options->copies == 0 && runner_prepare(run, tests, n)) {
-        command_complain(command, "out of memory");
-        status = EXIT_MISUSE;
-    }
+    if (status == 0 && run->n == 0 && runner_prepare(run, all[copying], many[copying]))
+        status = command_refuse(command, "out of memory");
     if (status == 0 && options->copies == 0)
         status = run_cases(command, run);
     if (status == 0) {

@@ -296,11 +296,8 @@ int runner_copies(const char *command, struct runner_run *run)
 
     if (!c)
         return command_refuse(command, "out of memory");
-    if ((status = command_open_group(command, &config, o->require_devices, &c->group)) == 0 &&
-        (c->n = dp_group_size(c->group)) < 2) {
-        command_complain(command, "--copies: '%s' has fewer than two devices", o->devices);
-        status = EXIT_SKIPPED;
-    }
+    if ((status = command_open_group(command, &config, o->require_devices, &c->group)) == 0)
+        c->n = dp_group_size(c->group);
     /* A fault on purpose is for the copies, and no graph is made while others use a GPU. */
     snprintf(devices, sizeof devices, "%.*s", (int)strcspn(o->devices, "+"), o->devices);
     c->load =

@@ -229,12 +229,12 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
                "requires, or has fewer than the two devices (with ddp: ranks) that it needs. So "
                "exit status 0 means that the whole profile was tested, except cases that need more "
                "devices than there are (--require-devices).\n\n"
-               "Exit status: 0 all passed, but some may be skipped; 1 a case failed, the "
-               "implementation crashed or hung, there are fewer devices than required, or with "
-               "--mutants a planted bug was not caught; 2 misuse, nothing selected, or a case is "
-               "broken: it has no verdict, and the reason says why; 77 everything was skipped, or "
-               "--copies has fewer than two devices; 130 "
-               "interrupted.\n\nExamples:\n"
+               "Exit status: 0 PASS: all passed, but some may be skipped; 1 FAIL: a case failed, "
+               "the implementation crashed or hung, there are fewer devices than required, or with "
+               "--mutants a planted bug was not caught; 2 BROKEN: a case has no verdict, and the "
+               "reason says why; or misuse, or nothing selected; 77 SKIP: everything was skipped, "
+               "or --copies has fewer than two devices; 130 interrupted: there is no result, and "
+               "no file.\n\nExamples:\n"
                "  lockstep check\n"
                "  lockstep check --impl ./my_layer.so --format junit --out check.xml"};
     const char *names[RUNNER_PROFILES + 1] = {[RUNNER_PROFILES] = "all"};

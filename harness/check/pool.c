@@ -29,8 +29,9 @@ enum {
     OPEN_SECONDS = 30,
     PROCESS_FACTOR = 6, /* in another process everything takes longer */
     SANITIZER_FACTOR = 4,
-    END_SECONDS = 5, /* from the last message to the end of the process */
-    PIECES = 4096,   /* reads at most, at the end */
+    SAYS_SECONDS = 10, /* from one line of progress to the next, where there is no terminal */
+    END_SECONDS = 5,   /* from the last message to the end of the process */
+    PIECES = 4096,     /* reads at most, at the end */
     SIGNAL_CHECK_MS = 50,
     POOL_HANGS = 12,
     FORK_TRIES = 200
@@ -369,14 +370,18 @@ static void show_verdicts(const struct pool *pool, struct runner_job *job, size_
 
         ++progress->done;
         progress->bad += runner_failed(result);
-        if (!progress->terminal)
+        if (progress->said == 0)
+            progress->said = runner_now();
+        if (!progress->terminal && runner_now() - progress->said < SAYS_SECONDS)
             continue;
-        fprintf(stderr, "\r\033[K[%zu", progress->done);
+        progress->said = runner_now();
+        fprintf(stderr, "%s[%zu", progress->terminal ? "\r\033[K" : "", progress->done);
         if (progress->total > 0)
             fprintf(stderr, "/%zu", progress->total);
         fprintf(stderr, "] %.40s", result->test->id);
         if (progress->bad > 0)
             fprintf(stderr, ", %zu not passed", progress->bad);
+        fputs(progress->terminal ? "" : "\n", stderr);
         fflush(stderr);
     }
 }

@@ -219,7 +219,7 @@ for command in devices tutorial train; do
     one_line 1 '^lockstep [a-z]*: --require-devices 1: host has no devices$' "$lockstep" $command \
         --devices host --require-devices 1
 done
-one_line 1 'has no devices, only the host$' "$lockstep" check --devices host --require-devices 1
+no_devices 1 'has no devices, only the host$' --devices host --require-devices 1 --only SPLIT-01.sizes
 expect_status 0 "$lockstep" check --devices host --only SPLIT-01.sizes
 expect_count 1 ' on the host: 1 of' out
 

@@ -78,8 +78,8 @@ prints 'FAIL virt:1 to virt:0: '
 expect_count 1 '<testsuites name="lockstep check" tests="4" failures="1" errors="0" skipped="0"' copies.xml
 expect_count 1 '<testcase classname="lockstep.COPY" name="virt:1 to virt:0".*<failure message="1 of 120 copies are wrong' copies.xml
 grep -q 'check --devices virt:2+fault:copy-flip@7/1/0 --copies 16</failure>' copies.xml || fail "no command to repeat it"
-one_line 77 "'virt:1' has fewer than two devices" "$lockstep" check --copies 16 --devices virt:1
-one_line 1 '--require-devices 2: virt:1 has 1' "$lockstep" check --copies 16 --devices virt:1 --require-devices 2
+no_devices 77 "'virt:1' has fewer than two devices" --copies 16 --devices virt:1
+no_devices 1 '--require-devices 2: virt:1 has 1' --copies 16 --devices virt:1 --require-devices 2
 refuse '--copies and --area exclude each other' "$lockstep" check --copies 16 --area SPLIT
 refuse '--copies: the format is text' "$lockstep" check --copies 16 --format json
 for bad in copy-flip@3/0 copy-flip@3/1/1 copy-flip@0/0/1 copy-flip@3/0/64; do
