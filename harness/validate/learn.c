@@ -292,9 +292,9 @@ static int learn_all(const struct learning *learning)
     if (ferror(learning->to))
         return EXIT_MISUSE;
     command_say(stderr, 2,
-                "%s: %d limits, %d of them on speed, from %zu launches (%zu disturbed) of %zu "
-                "sessions on %zu days and %zu starts of the machine; written to %s. Next: lockstep "
-                "validate check",
+                "%s: %d limits, %d of them on speed, from %zu launches (%zu disturbed; sessions: "
+                "%zu, days: %zu, starts of the machine: %zu); written to %s. Next: lockstep "
+                "validate check PROFILE",
                 learning->command, limits, speeds, learning->launches, learning->disturbed,
                 learning->n, learning->days, learning->starts, learning->out);
     return speeds > 0 ? EXIT_PASSED : VALIDATE_EXIT_NOT_SHOWN;

@@ -223,10 +223,10 @@ for sitting in 1 2 3 4 5 6; do
 done
 expect_status 0 "$lockstep" validate learn apart[1-6].jsonl
 ! grep -q NOTE out err || fail "a note: $(cat err)"
-notes '^lockstep validate learn: 16 limits, 12 of them on speed, from [0-9]* launches (0 disturbed) of 6 sessions on 6 days and 6 starts of the machine; written to standard output[.] Next: lockstep validate check $'
+notes '^lockstep validate learn: 16 limits, 12 of them on speed, from [0-9]* launches (0 disturbed; sessions: 6, days: 6, starts of the machine: 6); written to standard output[.] Next: lockstep validate check PROFILE $'
 cp out printed.yaml
 expect_status 0 "$lockstep" validate learn --out written.yaml apart[1-6].jsonl
-notes 'written to written.yaml[.] Next: lockstep validate check $'
+notes 'written to written.yaml[.] Next: lockstep validate check PROFILE $'
 [ ! -s out ] && cmp printed.yaml written.yaml || fail "--out"
 refuse "cannot make 'written.yaml': File exists" "$lockstep" validate learn --out written.yaml apart[1-6].jsonl
 refuse "cannot make 'no/such.yaml'" "$lockstep" validate learn --out no/such.yaml apart[1-6].jsonl

@@ -128,7 +128,7 @@ test_verdicts() {
 # refused WORDS ARGUMENT...: status 2, one line (sessions of one day are noted, too).
 refused() {
     expect 2 "${@:2}"
-    [ "$(grep -vc 'NOTE:\|^  ' err)" -eq 1 ] || fail "not one line: ${*:2}"
+    [ "$(grep -vc 'NOTE:\|^  \|learn: [0-9]* limits' err)" -eq 1 ] || fail "not one line: ${*:2}"
     grep -q "^prove-accept: .*$1" err || fail "no '$1'"
 }
 
