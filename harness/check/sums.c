@@ -173,6 +173,9 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
     static const char *const words[] = {"", "failed", "skipped", "broken"};
     const struct impl_about *about = &run->is.about;
     size_t few = 0, not_offered = 0, unasked = 0, known = 0, verdict[CHECK_BROKEN + 1] = {0};
+    const struct check_area *area = NULL;
+    const char *first = NULL;
+    size_t areas = 0;
     char why[160] = "", part[80];
 
     if (run->cause[0] != '\0') {
@@ -189,6 +192,13 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
         not_offered += skipped && (result->test->needs & ~about->capabilities) != 0;
         unasked += result->unasked;
         known += result->known;
+        if (runner_failed(result)) {
+            const struct check_area *own = runner_area_of(result->test->rule);
+
+            first = first ? first : result->test->id;
+            areas += own != area;
+            area = own;
+        }
     }
     snprintf(sentence, RUNNER_TEXT, "%s%s%s ", about->name, about->version[0] != '\0' ? " " : "",
              about->version);
@@ -217,6 +227,9 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
     }
     if (why[0] != '\0')
         text_add(sentence, RUNNER_TEXT, " (%s)", why);
+    if (areas > 1)
+        text_add(sentence, RUNNER_TEXT,
+                 "; begin with %s: what fails in later areas may follow from it", first);
     for (int p = 0; p < RUNNER_PROFILES; ++p)
         if ((run->options->profiles & ~run->profiles & runner_profiles[p].bit) != 0)
             text_add(sentence, RUNNER_TEXT,

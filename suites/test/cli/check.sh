@@ -304,6 +304,10 @@ hint M61-ddp-sum DDP-21.some '2 times what'
 grep -qF 'Model: 2 ranks; find_unused; branch (low [1], high [1]); inputs ' flat || fail "find_unused: $(cat flat)"
 expect_status 1 "$lockstep" check --impl mutant:M01-floor-split --only SPLIT-01.sizes
 ! grep -q 'Model:' out || fail 'a primitive has a model'
+! grep -q 'begin with' out || fail 'one area, and where to begin'
+expect_status 1 "$lockstep" check --impl mutant:M01-floor-split --only 'SPLIT-01.sizes,GATH-*'
+tr -s ' \n' '  ' <out | grep -q '; begin with SPLIT-01.sizes: what fails in later areas may follow from it ([0-9.]* s) $' ||
+    fail "where to begin: $(tail -3 out)"
 
 # What is optional and fails says which claim it comes from; what is not optional does not.
 claims() { # MUTANT CASE WORDS
