@@ -51,6 +51,7 @@ enum impl_status {
     IMPL_ENOTSUP = 6, /* the implementation has no such operation, layer or option  "notsup" */
     IMPL_EROOM = 7,   /* the result is larger than the output's capacity            "room"   */
     IMPL_EBROKEN = 8, /* the adapter itself failed                                  "broken" */
+    IMPL_ELOST = 9,   /* a rank ended, or did not answer in time: no refusal         "lost"   */
 };
 
 struct impl_error {

@@ -51,7 +51,7 @@ int call_end(struct check *c, const char *what, int status)
     if (changed[0] != '\0')
         check_fail(c, "%s changed %s", what, changed);
     guard_after(c, what);
-    if (status < IMPL_OK || status > IMPL_EBROKEN)
+    if (status < IMPL_OK || status > IMPL_ELOST)
         check_fail(c, "%s returned the status %d, which impl.h does not know", what, status);
     if (status == IMPL_OK && error->status != IMPL_OK)
         check_fail(c, "%s returned 0 and filled an error: %s", what, error->text);

@@ -68,6 +68,7 @@ static const struct {
     [IMPL_ENOTSUP] = {"notsup", NULL},
     [IMPL_EROOM] = {"room", NULL},
     [IMPL_EBROKEN] = {"broken", NULL},
+    [IMPL_ELOST] = {"lost", NULL},
 };
 
 static const struct {

@@ -17,7 +17,7 @@ HOST = -1
 NOWHERE = -2
 LONGEST_TEXT = 250
 
-STATUSES = ("inval", "shape", "device", "fault", "nodev", "notsup", "room", "broken")
+STATUSES = ("inval", "shape", "device", "fault", "nodev", "notsup", "room", "broken", "lost")
 
 
 def there(devices: int) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 WRAPPERS = '''
 import contextlib
+import os
 import torch
 import torch.distributed as dist
 
@@ -217,6 +218,14 @@ class SharedMode(Right):
     def synchronises(self, mode):
         SharedMode.mode = mode
 
+class Ends(Right):
+    """Ends the process where it should raise."""
+    def __init__(self, model, rank, world):
+        try:
+            super().__init__(model, rank, world)
+        except ValueError:
+            os._exit(3)
+
 class Waiting(Right):
     """Counts forwards, and reduces in the backward of the last one that waits."""
     waits = 0
@@ -233,7 +242,7 @@ class Waiting(Right):
             super().reduce()
 '''
 SENT = "DDP-08.*,DDP-16.known,DDP-32.all,DDP-32.no_sync,SHAPE-05.*,SHAPE-07.*"
-CALLED = "DDP-09.dropped,DDP-33.*,DDP-34.*,DDP-35.*,DDP-36.*"
+CALLED = "DDP-09.dropped,DDP-25.*,DDP-29.*,DDP-33.*,DDP-34.*,DDP-35.*,DDP-36.*"
 FAILS_SENT = {
     "NoFinally": {"DDP-32.no_sync"},
     "Swallows": {"DDP-32.no_sync"},
@@ -261,6 +270,7 @@ FAILS_CALLED = {
     "InnerEnds": {"DDP-35.inner"},
     "SharedMode": {"DDP-36.two"},
     "Waiting": {"DDP-09.dropped"},
+    "Ends": {"DDP-25.shapes", "DDP-29.nothing"},
 }
 
 

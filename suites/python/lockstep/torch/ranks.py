@@ -84,7 +84,7 @@ class Pool:
                     answers[number] = waiting.pop(number).recv()
                 except (EOFError, OSError):
                     died = True
-                    answers[number] = ("error", Report("fault", f"rank {number} died", number))
+                    answers[number] = ("error", Report("lost", f"rank {number} died", number))
                 if answers[number][0] == "error":
                     deadline = min(deadline, time.monotonic() + AFTER_AN_ERROR)
         late = self.late(sorted(waiting), sorted(answers), limit) if waiting else ""
@@ -94,7 +94,7 @@ class Pool:
         if errors:
             raise Reported(errors[0], partly=len(errors) < len(answers))
         if waiting:
-            raise Refusal("fault", late)
+            raise Refusal("lost", late)
         return [answers[number][1] for number in sorted(answers)]
 
     def late(self, waiting: list[int], answered: list[int], limit: float) -> str:
