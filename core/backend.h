@@ -119,7 +119,7 @@ void dp_blas_describe(char *text, size_t bytes);
 /* DP_ENOTSUP unless the BLAS has threads whose number and cores can be set. */
 int dp_blas_check_threads(struct dp_error *err);
 /* From now on a product uses n threads, the calling one included. Missing threads are started at
- * once, and are bound as the calling thread is. */
+ * once, and may run where the calling thread may. */
 int dp_blas_threads(int n, struct dp_error *err);
 /* Checks that the BLAS can allocate its memory for n threads; if it cannot, a call of the BLAS may
  * never return. */
@@ -371,8 +371,8 @@ struct dp_group {
     bool broken;                   /* a collective between processes has failed: no more calls */
     char software[96];
     bool oversubscribed, bound_caller;
-    bool wide_blas;                       /* products use threads of the BLAS */
-    bool in_team;                         /* workers are busy: a nested parallel call is an error */
+    bool wide_blas; /* products use several threads: dp_group_config.wide_blas */
+    bool in_team;   /* workers are busy: a nested parallel call is an error */
     struct dp_error errors[DP_MAX_SLOTS]; /* of replicas, or of their transfers */
     bool graphs;                          /* launches that are held back may become CUDA graphs */
     struct dp_topology *topology;
@@ -469,6 +469,8 @@ void dp_topology_share(struct dp_topology *topology, const struct dp_group_confi
 /* Writes core set i of n, as text and NUMA node. The sets are disjoint, unless there are too few
  * cores. If the slot has a device, they are near it. */
 void dp_topology_place(struct dp_topology *topology, int i, int n, struct dp_slot_info *info);
+/* Binds the calling thread to core set i of n, or to all of these sets. */
+enum { DP_TOPOLOGY_TOGETHER = -1 };
 int dp_topology_bind(struct dp_topology *topology, int i, int n, struct dp_error *err);
 void dp_topology_unbind(struct dp_topology *topology);
 

@@ -131,9 +131,9 @@ struct dp_group_config {
     /* Accepts a topology of another machine (see dp_machine), to show it. Otherwise it is
      * DP_ENODEV. */
     bool foreign;
-    /* Matrix products of the first slot use the cores of all slots, by BLAS threads, one for each
-     * slot. This is for a model that is on that slot alone; see dp_wide_blas_check. Only one such
-     * group may be open at a time. */
+    /* Matrix products of the first slot use the cores of all slots: the BLAS, and oneDNN where the
+     * backend has it, have as many threads as there are slots. This is for a model that is on that
+     * slot alone; see dp_wide_blas_check. Only one such group may be open at a time. */
     bool wide_blas;
     /* GPUs: every operation is launched by itself. Otherwise the operations of a forward, a
      * backward or an update are launched together as a CUDA graph, from the third time on that they

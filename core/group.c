@@ -138,22 +138,6 @@ static int group_choose(struct dp_group *group, const struct dp_group_config *co
     return 0;
 }
 
-/* Starts a BLAS thread for every other slot, bound as its worker is. */
-static int widen_blas(struct dp_group *group, const struct dp_group_config *config,
-                      struct dp_error *err)
-{
-    int status = dp_wide_blas_check(config->backend, config->devices, err);
-    group->wide_blas = status == 0;
-    for (int i = 1; status == 0 && i < group->size; ++i) {
-        status = config->bind ? dp_topology_bind(group->topology, i, group->size, err) : 0;
-        if (status == 0)
-            status = dp_blas_threads(i + 1, err);
-    }
-    if (config->bind)
-        dp_topology_unbind(group->topology);
-    return status;
-}
-
 static int group_setup(struct dp_group *group, const struct dp_group_config *config,
                        struct dp_error *err)
 {
@@ -190,12 +174,15 @@ static int group_setup(struct dp_group *group, const struct dp_group_config *con
         crowded || ((list.kind->flags & DP_KIND_CORES) == 0 && has_duplicates(&list));
     dp_blas_one_thread();
     status = group->backend->kernels == dp_kernels_blas ? dp_blas_check_memory(list.n, err) : 0;
-    if (status == 0 && group->backend->onednn != DP_ONEDNN_NO && !config->wide_blas)
-        status = dp_onednn_open(group, err);
     if (status == 0 && config->wide_blas)
-        status = widen_blas(group, config, err);
+        status = dp_wide_blas_check(config->backend, config->devices, err);
+    group->wide_blas = status == 0 && config->wide_blas;
+    if (status == 0 && group->backend->onednn != DP_ONEDNN_NO)
+        status = dp_onednn_open(group, err);
     if (status == 0)
         status = dp_workers_open(group, config->bind, crowded, err);
+    if (status == 0 && group->wide_blas)
+        status = dp_blas_threads(group->size, err);
     if (status == 0)
         status = decorate(group, &list, err);
     return status ? status : dp_world_ready(group, err);

@@ -311,8 +311,7 @@ int dp_wide_blas_check(const char *backend, const char *devices, struct dp_error
     const struct dp_backend *own = dp_backend_find(backend, kind, err);
     if (!own)
         return DP_EINVAL;
-    if (own->kernels != dp_kernels_blas || own->onednn == DP_ONEDNN_ONLY ||
-        (kind->flags & DP_KIND_CORES) == 0)
+    if (own->kernels != dp_kernels_blas || (kind->flags & DP_KIND_CORES) == 0)
         return dp_fail(err, DP_EINVAL,
                        "backend %s has no BLAS of several threads on the host's cores", own->name);
     const int status = dp_blas_check_threads(err);

@@ -207,8 +207,15 @@ bool dp_topology_crowded(const struct dp_topology *topology, int n)
 
 int dp_topology_bind(struct dp_topology *topology, int i, int n, struct dp_error *err)
 {
-    hwloc_cpuset_t set = core_set(topology, i, n);
+    const bool together = i == DP_TOPOLOGY_TOGETHER;
+    hwloc_cpuset_t set = core_set(topology, together ? 0 : i, n);
     hwloc_bitmap_t now = hwloc_bitmap_alloc();
+    for (int k = 1; together && set && k < n; ++k) {
+        hwloc_cpuset_t more = core_set(topology, k, n);
+        if (more)
+            hwloc_bitmap_or(set, set, more);
+        hwloc_bitmap_free(more);
+    }
     const bool bound = set && now && !hwloc_bitmap_iszero(set) &&
                        hwloc_set_cpubind(topology->tree, set, HWLOC_CPUBIND_THREAD) == 0 &&
                        hwloc_get_cpubind(topology->tree, now, HWLOC_CPUBIND_THREAD) == 0 &&

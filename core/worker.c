@@ -191,7 +191,9 @@ void dp_group_barrier(struct dp_group *group)
 
 static int bind_all(struct dp_group *group, struct dp_error *err)
 {
-    int status = group->size > 0 ? dp_topology_bind(group->topology, 0, group->size, err) : 0;
+    /* The threads of a wide BLAS are started by the calling thread, and run where it may. */
+    const int caller = group->wide_blas ? DP_TOPOLOGY_TOGETHER : 0;
+    int status = group->size > 0 ? dp_topology_bind(group->topology, caller, group->size, err) : 0;
     if (status)
         return status;
     group->bound_caller = group->size > 0;

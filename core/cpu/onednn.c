@@ -34,7 +34,8 @@ static int onednn_load(const struct dp_products **products, struct dp_error *err
 
 static int slot_open(struct dp_slot *slot, struct dp_error *err)
 {
-    slot->products = slot->group->products->open();
+    const struct dp_group *group = slot->group;
+    slot->products = group->products->open(group->wide_blas ? group->size : 1);
     return slot->products ? 0
                           : dp_fail(err, DP_ENOMEM, "%s: oneDNN cannot be set up", slot->info.name);
 }

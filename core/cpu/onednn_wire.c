@@ -26,6 +26,7 @@ struct shape {
 
 struct products {
     struct dp_dnnl dnnl;
+    int threads;
     char kernels[32]; /* of the last opened shape: "brg:avx512_core" */
     struct shape shape[SHAPES];
     struct dp_dnnl_convolutions *convolutions;
@@ -201,7 +202,7 @@ static enum dp_product onednn_multiply(void *self, const struct dp_gemm *g)
         return DP_PRODUCT_ELSEWHERE;
     /* The thread may belong to the user, who has set other numbers. */
     const int before = omp_get_max_threads();
-    omp_set_num_threads(1);
+    omp_set_num_threads(all->threads);
     enum dp_product product = DP_PRODUCT_FAILED;
     if (onednn_find(all, g, &shape) == dnnl_success) {
         if (!shape || !shape->primitive)
@@ -217,7 +218,7 @@ static enum dp_product onednn_convolve(void *self, const struct dp_convolution *
 {
     struct products *all = self;
     const int before = omp_get_max_threads();
-    omp_set_num_threads(1);
+    omp_set_num_threads(all->threads);
     const enum dp_product product = dp_dnnl_convolve(&all->dnnl, all->convolutions, c);
     omp_set_num_threads(before);
     return product;
@@ -251,9 +252,11 @@ static void products_close(void *self)
     free(all);
 }
 
-static void *products_open(void)
+static void *products_open(int threads)
 {
     struct products *all = calloc(1, sizeof *all);
+    if (all)
+        all->threads = threads;
     if (!all || dnnl_engine_create(&all->dnnl.engine, dnnl_cpu, 0) ||
         dnnl_stream_create(&all->dnnl.stream, all->dnnl.engine, dnnl_stream_default_flags) ||
         !(all->convolutions = dp_dnnl_convolutions_open())) {

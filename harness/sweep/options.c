@@ -157,8 +157,8 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
         .other = sweep_option,
         .what = "What to measure",
         .doc = "Measures models or collectives on 1, 2, .. devices; every launch is verified.\v"
-               "Modes: plain is the model alone on the first device; plain-mt the same with "
-               "OpenBLAS on as many cores as the most devices; dp is DataParallel; ddp is "
+               "Modes: plain is the model alone on the first device; plain-mt the same on as "
+               "many cores as the most devices, in one process; dp is DataParallel; ddp is "
                "DistributedDataParallel, a rank on every device. Devices can have suffixes, such "
                "as +lag, +500us and +fault:launch@3.\n\n"
                "Ends with what the records say, on standard error. Prints the name of the file on "

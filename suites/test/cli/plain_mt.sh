@@ -1,4 +1,4 @@
-# The plain program with OpenBLAS on several cores: it is measured and verified like any cell, with
+# The plain program with the products of its backend on several cores: it is measured and verified like any cell, with
 # threads where the devices' workers would be; it is a reference in the report, and refused where it
 # cannot be one.
 . "$(dirname "$0")/common.sh"
@@ -56,14 +56,18 @@ threads_of() {
     sort seen | uniq -c | sort -rn | sed -n '1{s/^ *[0-9]* //;s/;$//;p}' | tr ';' '\n' >"$1"
 }
 
-# There is one thread of OpenBLAS in addition to the two workers, on the core of the second of
-# these. Devices have two more workers at the end of their cell, for the steps without
-# communication.
+# In addition to the two workers there is one thread of OpenBLAS, and one of oneDNN where it makes
+# products. They, and the calling thread, may run on the cores of all devices: no product then has
+# fewer cores than threads. Devices have two more workers at the end of their cell, for the steps
+# without communication.
 threads_of dp dp
 threads_of mt plain-mt,dp
 case $(wc -l <dp) in 2 | 4) ;; *) fail "threads of dp: $(cat dp)" ;; esac
-[ "$(wc -l <mt)" -eq 3 ] || fail "threads of plain-mt: $(cat mt)"
-[ "$(sort -u dp | wc -l)" -eq 2 ] && [ "$(sort -u mt)" = "$(sort -u dp)" ] || fail "other cores: $(cat dp mt)"
+case $(sed -n 's/.*"blas":"\([^"]*\)".*/\1/p' cells.jsonl) in *oneDNN*) threads=4 ;; *) threads=3 ;; esac
+[ "$(wc -l <mt)" -eq $threads ] || fail "threads of plain-mt, not $threads: $(cat mt)"
+[ "$(sort -u dp | wc -l)" -eq 2 ] || fail "cores of dp: $(cat dp)"
+both=$(sed 's/.*:[[:space:]]*//' dp | sort -nu | tr '\n' ' ')
+[ "$(grep -c "[[:space:]]${both%% *}[-,]" mt)" -eq $((threads - 1)) ] || fail "other cores: $(cat dp mt)"
 
 refuse 'plain-mt: backend cpu-ref has no BLAS' "$lockstep" sweep --devices virt:2 --backend cpu-ref \
     --mode plain,plain-mt --out none.jsonl
