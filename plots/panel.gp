@@ -16,11 +16,11 @@ unset label
 unset arrow
 unset object
 if (exists("words_1")) {
-    # Lines of whole words, smaller for each sentence.
+    # Lines of whole words, smaller for each sentence, and for a long one.
     at = 0.0
     number = 100
     do for [i = 1:3] {
-        size = int(word("23 17 13", i))
+        size = int(word(strlen(say(2)) > 400 ? "23 13 13" : "23 17 13", i))
         line = ""
         do for [k = 1:words(say(i)) + 1] {
             next = k > words(say(i)) ? "" : word(say(i), k)

@@ -12,7 +12,7 @@
 #include "numbers/stats.h"
 #include "record/record.h"
 
-#define REPORT_CELL_TEXT 640 /* longest text of a table cell */
+#define REPORT_CELL_TEXT 896 /* longest text of a table cell */
 
 /* The state of a launch whose results are right, but whose times cannot be trusted. */
 #define REPORT_INVALID "INVALID"
@@ -56,6 +56,7 @@ enum report_metric_id {
     REPORT_TOKENS,     /* the same in tokens; only for a language model */
     REPORT_SPEEDUP,    /* against base */
     REPORT_EFFICIENCY, /* speed-up per device */
+    REPORT_OF_CORES,   /* speed-up against the plain program on as many cores */
     REPORT_OUTSIDE,    /* time of a step outside matrix products */
     REPORT_MOVED,      /* bytes per step between devices */
     REPORT_PEAK,       /* bytes of the device that held most */
@@ -124,7 +125,15 @@ struct report_point {
      * launches, and the confidence interval of that mean. */
     double settled_by;
     struct stats_interval settling;
+    /* The autocorrelation of the launches of its run, if it is above 0 beyond chance; else 0. */
+    double alike;
 };
+/* Effects that are significant at this level are mentioned, and count. */
+#define REPORT_SHOWN 0.05
+/* How many times as wide an interval may have to be if its launches are so alike. */
+double report_widening(double alike);
+/* The interval of a metric, so much wider. Whether a number is certain is judged by it. */
+struct stats_interval report_widened(const struct report_point *point, int metric);
 /* A smaller gain in speed than this share is not mentioned. */
 #define REPORT_SETTLED 0.02
 /* Whether the steps became faster by more than REPORT_SETTLED, beyond what differs by chance. */
@@ -327,8 +336,10 @@ struct report_metric {
 /* All phases share one row. */
 extern const struct report_metric report_metrics[REPORT_PHASE + 1];
 const struct report_metric *report_metric_of(int metric);
-/* Whether the metric is a ratio of a point and its base, and not a number of each launch. */
+/* Whether the metric is a ratio of two points, and not a number of each launch. */
 bool report_is_ratio(int metric);
+/* The point that a ratio is against, or the point itself; NULL: there is none. */
+const struct report_point *report_against(const struct report_point *point, int metric);
 /* The metric of one launch; NaN: not known. */
 double report_number_of(const struct report_row *row, int metric);
 /* The efficiency over its bound. */
@@ -395,7 +406,7 @@ enum report_doubt {
     REPORT_DOUBT_FEW,       /* too few launches for an interval */
     REPORT_DOUBT_BEYOND,    /* a speed-up that is not possible */
     REPORT_DOUBT_DISTURBED, /* too many of its launches, or pairs, were disturbed */
-    REPORT_DOUBT_WIDE       /* its interval is too wide */
+    REPORT_DOUBT_WIDE       /* its interval, report_widened, is too wide */
 };
 /* The limit of the share of launches, or pairs, that were disturbed. If up to a quarter of them are
  * pushed to one side, their median is still between the 33rd and the 67th percentile of the
@@ -447,7 +458,8 @@ const char *report_training_words(const struct report *report, const struct repo
 const char *report_axes_words(const struct record_key *key, char text[REPORT_CELL_TEXT]);
 /* "256Ki"; for 0, the buckets of PyTorch, "1Mi, 25Mi". */
 const char *report_bucket_words(size_t bytes, char text[32]);
-/* "2 devices", "1 device with DDP", "2 devices with DDP, buckets 256Ki", "plain on 2 cores". */
+/* "2 devices", "1 device with DDP", "2 devices with DDP, buckets 256Ki", "one process, all 2
+ * cores". */
 const char *report_devices_words(const struct report_point *point, char text[REPORT_CELL_TEXT]);
 
 /* ---- lines of collectives: analysis/fits.c ------------------------------------------------ */

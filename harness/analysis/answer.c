@@ -35,7 +35,7 @@ const char *report_devices_words(const struct report_point *point, char text[REP
 
     text[0] = '\0';
     if (report_is_cores(point))
-        report_add(text, "plain on %d cores", key->n_devices);
+        report_add(text, "one process on %d cores", key->n_devices);
     else
         report_add(text, "%d device%s%s%s%s", key->n_devices, key->n_devices == 1 ? "" : "s",
                    report_is_ddp(point) ? " with DDP" : "", buckets ? ", buckets " : "",
@@ -86,6 +86,25 @@ const char *report_training_words(const struct report *report, const struct repo
     else
         report_add(text, "at most %.2f is possible)", possible);
     return text;
+}
+
+/* Appends how many times as fast a setting is as one process with its cores, and what follows. */
+static void add_rival(char text[REPORT_CELL_TEXT], const struct report_point *point)
+{
+    const struct report_value *value = &point->value[REPORT_OF_CORES];
+    const struct stats_interval widened = report_widened(point, REPORT_OF_CORES);
+
+    report_add(text, "%s%s are %s times as fast as the same cores used by one process (",
+               text[0] != '\0' ? " " : "", report_devices_words(point, PHRASE),
+               report_ratio(value->middle, WORD));
+    if (value->range == REPORT_INTERVAL)
+        report_add(text, "%s to %s; ", report_ratio(value->lo, WORD),
+                   report_ratio(value->hi, WORD));
+    report_add(text, "batch %zu): %s.", point->key->global_batch,
+               report_doubt_of(point, REPORT_OF_CORES) ? "that is not certain"
+               : widened.hi < 1.0                      ? "data parallelism does not pay"
+               : widened.lo > 1.0                      ? "data parallelism pays"
+                                  : "whether data parallelism pays is not certain");
 }
 
 /* Appends with how many launches to measure again, unless some were not run: these come first. */
@@ -140,24 +159,72 @@ const char *report_noise_words(const struct report *report, char text[REPORT_CEL
     return text;
 }
 
-/* Appends how certain the answer is, and what to do next. */
-static void add_certainty(const struct report *report, struct report_answer *answer)
+/* Writes what a reader has to know of the sessions, because intervals do not allow for it. */
+static void state_words(const struct report *report, char text[REPORT_CELL_TEXT])
 {
-    const struct report_value *value = &answer->best->value[REPORT_SPEEDUP];
+    double change = 0, alike = 0, most[REPORT_STEAL_SOURCES] = {0};
+    size_t disturbed = 0, unknown = 0, n = 0;
+    int sessions = 1;
+
+    text[0] = '\0';
+    for (size_t r = 0; r < report->n_runs; ++r) {
+        const struct report_drift *drift = &report->run[r].drift;
+
+        if (drift->change_p <= REPORT_SHOWN && fabs(drift->change) > fabs(change))
+            change = drift->change;
+        alike = fmax(alike, drift->lag1_p <= REPORT_SHOWN ? drift->lag1 : 0);
+    }
+    for (size_t i = 0; i < report->n_all; ++i) {
+        const struct report_row *row = &report->row[i];
+
+        sessions = row->cell->sitting >= sessions ? row->cell->sitting + 1 : sessions;
+        if (!row->verified || report_simulated(row))
+            continue; /* simulated launches are on no machine */
+        ++n;
+        disturbed += report_disturbed(row);
+        unknown += isnan(row->cell->foreign_frac) && !report_disturbed(row);
+        for (size_t e = 0; e < REPORT_STEAL_SOURCES; ++e)
+            most[e] = fmax(most[e], report_share_of(row->cell, &report_steal_sources[e]));
+    }
+    if (fabs(change) > 0)
+        report_add(text, "; the machine drifted, times became %.0f %% %s", 100.0 * fabs(change),
+                   change > 0 ? "longer" : "shorter");
+    if (alike > 0)
+        report_add(text,
+                   "; launches that follow each other are alike (autocorrelation %.2f), so "
+                   "intervals may be %.1f times too narrow",
+                   alike, report_widening(alike));
+    if (disturbed > 0)
+        report_add(text,
+                   "; %zu of %zu launches were disturbed: up to %.0f %% of the time of their cores "
+                   "went to other programs, %.0f %% to other machines",
+                   disturbed, n, 100.0 * most[0], 100.0 * most[1]);
+    if (unknown > 0)
+        report_add(text, "; whether %zu of %zu launches were disturbed is not known", unknown, n);
+    if (sessions > 1)
+        report_add(text, "; there were %d sessions, between which the machine may have changed",
+                   sessions);
+}
+
+/* Appends how certain the answer is, and what to do next. */
+static void add_certainty(const struct report *report, struct report_answer *answer, bool stable)
+{
+    const size_t launches = answer->best->value[REPORT_SPEEDUP].n;
+    const struct stats_interval widened = report_widened(answer->best, REPORT_SPEEDUP);
     const size_t certain = answer->certain, doubtful = answer->settings - certain;
     char *text = answer->rest;
     const bool noisy = report->noise.open + report->noise.open_ratios > 0;
     const char *space = text[0] != '\0' ? " " : "";
 
     /* Without these words, a slow setting that is certain would speak for all that are not. */
-    if (certain > 0 && doubtful > 0 && (answer->larger || value->hi < 1.0))
+    if (certain > 0 && doubtful > 0 && (answer->larger || widened.hi < 1.0))
         report_add(answer->first,
                    certain == 1 ? ", the only setting that is certain enough"
                                 : ", the best of the %zu settings that are certain enough",
                    certain);
-    if (certain > 0 && !answer->crowded && value->lo <= 1.0)
-        report_add(answer->first, value->hi < 1.0 ? ": one device is faster"
-                                                  : ": whether they are faster is not certain");
+    if (certain > 0 && !answer->crowded && widened.lo <= 1.0)
+        report_add(answer->first, widened.hi < 1.0 ? ": one device is faster"
+                                                   : ": whether they are faster is not certain");
     report_add(answer->first, ".");
     if (answer->crowded)
         report_add(text, "%sThis is no evidence of speed: %s.", space,
@@ -172,12 +239,12 @@ static void add_certainty(const struct report *report, struct report_answer *ans
                        report_ratio(report_middle(answer->larger, REPORT_SPEEDUP), WORD),
                        report_beyond(answer->larger) ? "is more than is possible"
                                                      : "may be chance");
-        add_again(text, &report->counts, value->n);
-    } else if (noisy || (value->lo <= 1.0 && value->hi >= 1.0)) {
+        add_again(text, &report->counts, launches);
+    } else if (noisy || (widened.lo <= 1.0 && widened.hi >= 1.0)) {
         report_add(text, "%s%s", space,
                    noisy ? report_noise_words(report, PHRASE) : "More launches may tell");
-        add_again(text, &report->counts, value->n);
-    } else if (report->counts.verified == report->counts.planned) {
+        add_again(text, &report->counts, launches);
+    } else if (report->counts.verified == report->counts.planned && stable) {
         report_add(text, "Nothing has to be measured again");
         if (answer->settings > 1)
             report_add(text, ": all %zu settings on several devices are certain", answer->settings);
@@ -185,36 +252,44 @@ static void add_certainty(const struct report *report, struct report_answer *ans
     }
 }
 
-struct report_answer report_answer_of(const struct report *report)
+/* Counts the settings, and finds the best, the farthest and the largest number. */
+static void choose(const struct report *report, struct report_answer *answer)
 {
-    const struct report_counts *counts = &report->counts;
-    struct report_answer answer = {.crowded = true};
     int most = -1; /* 2: there is a setting that counts; 1: one that is not beyond its bound */
 
     for (size_t i = 0; i < report->n_points; ++i)
-        answer.crowded &=
+        answer->crowded &=
             !is_setting(&report->point[i]) || report_oversubscribed(&report->point[i]);
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
         const int weight = report_doubt_of(point, REPORT_SPEEDUP) ? !report_beyond(point) : 2;
         const double speed = report_middle(point, REPORT_SPEEDUP);
 
-        if (!is_setting(point) || (!answer.crowded && report_oversubscribed(point)))
+        if (!is_setting(point) || (!answer->crowded && report_oversubscribed(point)))
             continue;
-        ++answer.settings;
-        answer.certain += weight == 2;
+        ++answer->settings;
+        answer->certain += weight == 2;
         if (weight > most) {
             most = weight;
-            answer.best = answer.farthest = point;
+            answer->best = answer->farthest = point;
         }
-        if (weight == most && speed > report_middle(answer.best, REPORT_SPEEDUP))
-            answer.best = point;
-        if (weight == most && report_of_bound(point) < report_of_bound(answer.farthest))
-            answer.farthest = point;
-        if (!answer.larger || speed > report_middle(answer.larger, REPORT_SPEEDUP))
-            answer.larger = point;
+        if (weight == most && speed > report_middle(answer->best, REPORT_SPEEDUP))
+            answer->best = point;
+        if (weight == most && report_of_bound(point) < report_of_bound(answer->farthest))
+            answer->farthest = point;
+        if (!answer->larger || speed > report_middle(answer->larger, REPORT_SPEEDUP))
+            answer->larger = point;
     }
+}
 
+struct report_answer report_answer_of(const struct report *report)
+{
+    const struct report_counts *counts = &report->counts;
+    struct report_answer answer = {.crowded = true};
+    char state[REPORT_CELL_TEXT];
+
+    choose(report, &answer);
+    state_words(report, state);
     if (report->n_points == 0 && report->collectives->n_points > 0)
         report_add(answer.first, "Collectives by themselves, and no model: times and bandwidths "
                                  "are in their table.");
@@ -226,13 +301,20 @@ struct report_answer report_answer_of(const struct report *report)
     if (counts->missing > 0)
         report_add(answer.rest, ", %zu of them not run: go on with --resume", counts->missing);
     report_add(answer.rest, "%s", answer.rest[0] != '\0' ? "." : "");
-    if (!answer.best)
-        return answer;
-    if (report_middle(answer.larger, REPORT_SPEEDUP) <= report_middle(answer.best, REPORT_SPEEDUP))
+    if (answer.best &&
+        report_middle(answer.larger, REPORT_SPEEDUP) <= report_middle(answer.best, REPORT_SPEEDUP))
         answer.larger = NULL;
-    report_add(answer.first, "%s%s", answer.crowded || answer.certain == 0 ? "Not certain: " : "",
-               report_training_words(report, answer.best, PHRASE));
-    add_certainty(report, &answer);
+    if (answer.best) {
+        report_add(answer.first, "%s%s",
+                   answer.crowded || answer.certain == 0 ? "Not certain: " : "",
+                   report_training_words(report, answer.best, PHRASE));
+        add_certainty(report, &answer, state[0] == '\0');
+        if (answer.best->cores)
+            add_rival(answer.rest, answer.best);
+    }
+    if (state[0] != '\0')
+        report_add(answer.rest, "%sKeep in mind: %s.", answer.rest[0] != '\0' ? " " : "",
+                   state + 2);
     return answer;
 }
 

@@ -6,7 +6,7 @@
 
 const char *report_doubt_mark(const struct report_point *point, int metric)
 {
-    const bool judged = metric <= REPORT_EFFICIENCY && isfinite(report_middle(point, metric)) &&
+    const bool judged = metric <= REPORT_OF_CORES && isfinite(report_middle(point, metric)) &&
                         !(report_is_ratio(metric) && point->base == point);
 
     return judged && report_doubt_of(point, metric) ? "?" : "";
@@ -20,9 +20,28 @@ bool report_beyond(const struct report_point *point)
     return least > (2 - REPORT_AT_BOUND) * point->bound;
 }
 
+double report_widening(double alike)
+{
+    return sqrt((1 + alike) / (1 - alike));
+}
+
+struct stats_interval report_widened(const struct report_point *point, int metric)
+{
+    const struct report_value *value = &point->value[metric];
+    const double times = report_widening(point->alike);
+
+    return (struct stats_interval){.lo = value->middle - times * (value->middle - value->lo),
+                                   .hi = value->middle + times * (value->hi - value->middle)};
+}
+
+const struct report_point *report_against(const struct report_point *point, int metric)
+{
+    return metric == REPORT_OF_CORES ? point->cores : report_is_ratio(metric) ? point->base : point;
+}
+
 size_t report_count_disturbed(const struct report_point *point, int metric)
 {
-    const struct report_point *base = report_is_ratio(metric) ? point->base : point;
+    const struct report_point *base = report_against(point, metric);
     struct report_pair pair;
     size_t n = 0;
 
@@ -35,11 +54,13 @@ enum report_doubt report_doubt_of(const struct report_point *point, int metric)
 {
     const struct report_value *value = &point->value[metric];
     const bool ratio = report_is_ratio(metric);
+    const struct report_point *base = report_against(point, metric);
+    const struct stats_interval widened = report_widened(point, metric);
     /* The widest interval: about 10 % to each side. It is relative, because a width in points of
      * what is possible would pass any slow setting; a share may be near 0, and has half of all. */
     const double width = metric == REPORT_HIDDEN ? 0.5 : 0.2 * value->middle;
 
-    if (report_point_failed(point) || (ratio && point->base && report_point_failed(point->base)))
+    if (report_point_failed(point) || (base && report_point_failed(base)))
         return REPORT_DOUBT_FAILED;
     if (value->range != REPORT_INTERVAL)
         return REPORT_DOUBT_FEW;
@@ -47,7 +68,7 @@ enum report_doubt report_doubt_of(const struct report_point *point, int metric)
         return REPORT_DOUBT_BEYOND;
     if ((double)report_count_disturbed(point, metric) > REPORT_DISTURBED_MOST * (double)value->n)
         return REPORT_DOUBT_DISTURBED;
-    return value->hi - value->lo < width ? REPORT_CERTAIN : REPORT_DOUBT_WIDE;
+    return widened.hi - widened.lo < width ? REPORT_CERTAIN : REPORT_DOUBT_WIDE;
 }
 
 const char *report_metric_words(const struct report_point *point, int metric,

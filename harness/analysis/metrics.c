@@ -21,6 +21,9 @@ const struct report_metric report_metrics[REPORT_PHASE + 1] = {
                         REPORT_WHERE_KNOWN, report_ratio},
     [REPORT_EFFICIENCY] = {"efficiency", "", "Efficiency, of bound", REPORT_HIGHER, REPORT_ALWAYS,
                            REPORT_WHERE_KNOWN, report_ratio},
+    [REPORT_OF_CORES] = {"speed-up against one process", "\u00d7",
+                         "Against one process, same cores", REPORT_HIGHER, REPORT_WHERE_KNOWN,
+                         REPORT_WHERE_KNOWN, report_ratio},
     [REPORT_OUTSIDE] = {"part outside matrix products", "", "Outside matrix products", REPORT_LOWER,
                         REPORT_WHERE_KNOWN, REPORT_NEVER, report_share},
     [REPORT_MOVED] = {"moved per step", "B", "Moved per step", REPORT_LOWER, REPORT_WHERE_KNOWN,
@@ -62,7 +65,7 @@ const struct report_metric *report_metric_of(int metric)
 
 bool report_is_ratio(int metric)
 {
-    return metric == REPORT_SPEEDUP || metric == REPORT_EFFICIENCY;
+    return metric >= REPORT_SPEEDUP && metric <= REPORT_OF_CORES;
 }
 
 /* ---- a launch ----------------------------------------------------------------------------- */

@@ -177,8 +177,10 @@ static void find_bases(struct report_group *group, double scratch[])
     for (struct report_point *point = group->point; point < end; ++point)
         for (struct report_point *c = end; point->base && c < all && !point->cores; ++c)
             if (point->key->n_devices > 1 && c->base == point->base &&
-                c->key->n_devices == point->key->n_devices && c->verified > 0)
+                c->key->n_devices == point->key->n_devices && c->verified > 0) {
                 point->cores = c;
+                point->value[REPORT_OF_CORES] = paired_speedup(point, c, scratch);
+            }
 }
 
 bool report_base_next(const struct report_group *group, size_t at[3], struct report_base *base)

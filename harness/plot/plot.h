@@ -15,7 +15,7 @@ enum {
     PLOT_MAX_TICKS = 64, /* numbers of devices, or batches, of a figure */
     PLOT_MAX_PANELS = 64,
     PLOT_MAX_SERIES = 16, /* of a panel */
-    PLOT_TEXT = 640       /* bytes of any words */
+    PLOT_TEXT = 896       /* bytes of any words */
 };
 
 /* After the name of a figure: its picture for a page that is no wider than a telephone. */

@@ -15,8 +15,6 @@
 /* From this ratio of mean and median on, stalls are mentioned, because numbers that are computed
  * from the median do not have them. */
 static const double STALLED = 1.25;
-/* Effects that are significant at this level are mentioned. */
-static const double SHOWN = 0.05;
 
 static void caution(struct text_out *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -197,68 +195,8 @@ static void about_points(struct text_out *out, const struct report *report)
 
 /* ---- machine and runs --------------------------------------------------------------------- */
 
-/* Writes what else the cores worked on while the steps of a launch were measured: how many of the
- * verified launches that know it are above the limit, and the worst one. */
-static void about_cores(struct text_out *out, const struct report *report)
-{
-    for (size_t e = 0; e < REPORT_STEAL_SOURCES; ++e) {
-        const struct report_steal_source *to = &report_steal_sources[e];
-        const struct report_row *worst = NULL;
-        char amount[RECORD_AMOUNT_TEXT];
-        size_t known = 0, above = 0;
-
-        for (size_t i = 0; i < report->n_all; ++i) {
-            const struct report_row *row = &report->row[i];
-            const double share = report_share_of(row->cell, to);
-
-            if (!row->verified || isnan(share))
-                continue;
-            ++known;
-            above += share > to->limit;
-            if (!worst || share > report_share_of(worst->cell, to))
-                worst = row;
-        }
-        if (above == 0)
-            continue;
-        record_amount_words(&worst->cell->key, amount);
-        caution(
-            out,
-            "In %zu of the %zu launches that were long enough to know, more than %.0f %% of the "
-            "time of their cores went to %s; the most is %s, of %s, %s, %s, %s, launch %d, run "
-            "%.8s.",
-            above, known, 100 * to->limit, to->to,
-            report_percent(report_share_of(worst->cell, to), WORD),
-            report_workload_words(report, worst, PHRASE), worst->cell->key.mode,
-            worst->cell->key.devices, amount, worst->cell->key.launch, worst->run->run_id);
-    }
-}
-
-/* Writes what makes intervals over launches too narrow. */
-static void about_drift(struct text_out *out, const struct report *report)
-{
-    for (size_t r = 0; r < report->n_runs; ++r) {
-        const struct report_drift *drift = &report->run[r].drift;
-        const char *id = report->run[r].run->run_id;
-
-        if (drift->change_p <= SHOWN)
-            caution(out,
-                    "The machine drifted while run %.8s went on: %s became %.0f %% %s from the "
-                    "first to the last of %zu blocks (slope over time, permutation of blocks: p = "
-                    "%.3f). Intervals of their times do not allow for that; ratios of one block "
-                    "do.",
-                    id, report->n_points > 0 ? "steps" : "iterations", 100.0 * fabs(drift->change),
-                    drift->change > 0.0 ? "longer" : "shorter", drift->blocks, drift->change_p);
-        if (drift->lag1_p <= SHOWN && drift->lag1 > 0.0)
-            caution(out,
-                    "Launches of run %.8s that follow each other are alike: autocorrelation %.2f "
-                    "of %zu launches, each over the median of its cell (permutation: p = %.3f). "
-                    "Intervals take launches to be independent: these are too narrow.",
-                    id, drift->lag1, drift->launches, drift->lag1_p);
-    }
-}
-
 /* Writes whether the records are from several boots of one machine, or from several machines of one
- * class; and which runs have several sessions. */
+ * class. */
 static void about_boots(struct text_out *out, const struct report *report)
 {
     const struct record_run *first = report->run[0].run, *other = NULL;
@@ -275,20 +213,6 @@ static void about_boots(struct text_out *out, const struct report *report)
                 "Runs %.8s and %.8s are not from one boot of one machine: it was rebooted in "
                 "between, or these are two machines of one class. Their times may differ.",
                 first->run_id, other->run_id);
-    for (size_t r = 0; r < report->n_runs; ++r) {
-        const char *id = report->run[r].run->run_id;
-        int sittings = 1;
-
-        for (size_t i = 0; i < report->n_all; ++i)
-            if (strcmp(report->row[i].run->run_id, id) == 0 &&
-                report->row[i].cell->sitting >= sittings)
-                sittings = report->row[i].cell->sitting + 1;
-        if (sittings > 1)
-            caution(out,
-                    "Run %.8s was measured in %d sessions, with --resume: the machine may have "
-                    "changed in between. A speed-up compares launches of one session only.",
-                    id, sittings);
-    }
 }
 
 /* Writes whether the records of each run are complete, and are as they were written. */
@@ -298,12 +222,8 @@ static void about_files(struct text_out *out, const struct report *report)
         const struct report_run *run = &report->run[r];
         const char *id = run->run->run_id;
 
-        if (run->counts.missing > 0)
-            caution(out, "Run %.8s is incomplete: %zu of %zu launches are there%s.", id,
-                    run->counts.planned - run->counts.missing, run->counts.planned,
-                    run->ended ? "" : ", and it has not ended");
-        else if (!run->ended)
-            caution(out, "Run %.8s has no end line: its file was cut short.", id);
+        if (!run->ended)
+            caution(out, "Run %.8s has no end line: it goes on, or its file was cut short.", id);
         if (!run->sealed)
             caution(out,
                     "Run %.8s is unsealed: its lines have no chain, so an edit would not show.",
@@ -404,8 +324,7 @@ static void about_others(struct text_out *out, const struct report *report)
 
 /* In the order of the page. */
 static void (*const cautions[])(struct text_out *out, const struct report *report) = {
-    about_others, about_gpus,  about_points, about_limits,
-    about_drift,  about_cores, about_boots,  about_files};
+    about_others, about_gpus, about_points, about_limits, about_boots, about_files};
 
 void report_cautions(struct text_out *out, const struct report *report)
 {

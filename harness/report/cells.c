@@ -236,7 +236,7 @@ void report_cell_mode(struct grid *grid, const struct report_point *point)
 {
     grid_cell(grid, "number",
               report_is_plain(point)   ? "plain"
-              : report_is_cores(point) ? "plain, %d cores"
+              : report_is_cores(point) ? "one process, %d cores"
               : report_is_ddp(point)   ? "%d ddp"
                                        : "%d",
               point->key->n_devices);

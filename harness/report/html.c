@@ -81,8 +81,8 @@ static void verified_badge(const struct report *report, struct report_badge *bad
     report_add(badge->head, "verified %zu/%zu", counts->verified, counts->planned);
 }
 
-/* Effects that are significant at this level, and shares from these values on, are mentioned. */
-static const double SHOWN = 0.05, LITTLE = 0.05, DRIFTED = 0.03;
+/* Shares from these values on are mentioned. */
+static const double LITTLE = 0.05, DRIFTED = 0.03;
 
 /* Shows the run whose drift is the most significant; if none is significant, a run whose drift is
  * unknown comes first. Then the share of the cores that other programs took, and the launches that
@@ -96,7 +96,7 @@ static void state_badge(const struct report *report, struct report_badge *badge)
 
     for (size_t r = 0; r < report->n_runs; ++r) {
         const struct report_drift *of = &report->run[r].drift;
-        const double p = isnan(of->change) ? SHOWN : of->change_p;
+        const double p = isnan(of->change) ? REPORT_SHOWN : of->change_p;
 
         drift = p < least ? of : drift;
         least = fmin(p, least);
@@ -107,10 +107,10 @@ static void state_badge(const struct report *report, struct report_badge *badge)
     else {
         report_add(badge->head, "state: drift %s%s", drift->change < 0.0 ? "\u2212" : "+",
                    percent_words(fabs(drift->change), WORD));
-        if (drift->change_p <= SHOWN || fabs(drift->change) > DRIFTED)
+        if (drift->change_p <= REPORT_SHOWN || fabs(drift->change) > DRIFTED)
             report_add(badge->words, "Steps became %s while it ran, %s by chance. ",
                        drift->change < 0.0 ? "shorter" : "longer",
-                       drift->change_p <= SHOWN ? "and not" : "perhaps");
+                       drift->change_p <= REPORT_SHOWN ? "and not" : "perhaps");
         else
             badge->tone = REPORT_GOOD;
     }
@@ -125,16 +125,11 @@ static void state_badge(const struct report *report, struct report_badge *badge)
         badge->tone = 10 * disturbed > known ? REPORT_RED : REPORT_AMBER;
     if (disturbed > 0)
         report_add(badge->head, ", %zu of %zu launches disturbed", disturbed, known);
-    if (known == 0) {
-        report_add(badge->words, "What other programs took of its cores is not in these records.");
-        return;
-    }
-    report_add(badge->words,
-               "Other programs took less than %.0f\u00a0%% of the cores in %zu of %zu launches",
-               100.0 * LITTLE, little, known);
-    if (known < verified)
-        report_add(badge->words, "; %zu were too short to know", verified - known);
-    report_add(badge->words, ".");
+    if (known > 0)
+        report_add(
+            badge->words,
+            "Other programs took less than %.0f\u00a0%% of the cores in %zu of %zu launches.",
+            100.0 * LITTLE, little, known);
 }
 
 static void begin_badge(struct text_out *out, const struct report_badge *badge)

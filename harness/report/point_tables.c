@@ -340,7 +340,11 @@ static void cells_of_overlap(struct grid *grid, const struct report *report,
     report_cell_metric(grid, point, REPORT_COMM);
     report_cell_metric(grid, point, REPORT_WHOLE);
     report_cell_metric(grid, point, REPORT_HIDDEN);
-    report_cell_range(grid, &point->value[REPORT_HIDDEN], report_percent);
+    /* The interval of a share that is not resolved may be thousands of percent wide. */
+    report_cell_range(grid,
+                      report_doubt_of(point, REPORT_HIDDEN) ? &report_unknown
+                                                            : &point->value[REPORT_HIDDEN],
+                      report_percent);
 }
 
 void report_fill_overlap(struct grid *grid, const struct report *report)

@@ -159,7 +159,7 @@ static void add_answer(struct grid *grid, const struct report *report, const str
               settings > 1 ? report_group_words(report, answer->group, PHRASE) : key->workload);
     grid_cell(grid, "text mode", "%s%s%s",
               report_is_ddp(point)     ? "DDP"
-              : report_is_cores(point) ? "plain, on cores"
+              : report_is_cores(point) ? "one process, all cores"
                                        : "DataParallel",
               point->bucket > 0 ? ", buckets " : "",
               point->bucket > 0 ? report_bucket_words(key->bucket_bytes, WORD) : "");
@@ -228,7 +228,7 @@ static void fill_answers(struct grid *grid, const struct report *report)
     grid_headings(grid, "text name", "Workload");
     grid_headings(grid, "text mode", "Mode");
     grid_headings(grid, "number", "Step of one device|Best step");
-    grid_headings(grid, "text where", "Devices, batch");
+    grid_headings(grid, "text where", "Devices, best batch");
     grid_headings(grid, "number speedup", "Speed-up");
     grid_headings(grid, "number", "Of what is possible");
     grid_headings(grid, "text loss", "Where most is lost");

@@ -40,8 +40,7 @@ void report_verdict(struct text_out *out, const struct report *report)
 
 /* ---- how it scales ------------------------------------------------------------------------ */
 
-/* Prints the setting that loses most, and what to, if its speed-up is certain, and the plain
- * program on as many cores as the best one has. */
+/* Prints the setting that loses most, and what to, if its speed-up is certain. */
 void report_lead(struct text_out *out, const struct report *report)
 {
     static const char *const losses[REPORT_LOSSES] = {
@@ -81,10 +80,6 @@ void report_lead(struct text_out *out, const struct report *report)
                        report_share(1.0 - outside, WORD));
         text_print(out, "%s", text);
     }
-    if (answer.best->cores)
-        text_print(out, "Without data parallelism, %s: %s. ",
-                   report_devices_words(answer.best->cores, PHRASE),
-                   report_speedup_words(answer.best->cores, PHRASE));
 }
 
 /* ---- the numbers of a setting ------------------------------------------------------------- */

@@ -52,7 +52,7 @@ T(sanitizers, 64, FIRST, BUILD, "", "sanitizers", "times of a build with any mea
 T(kernel, 128, FIRST, SYSTEM, "", "kernel", "of the operating system") \
 T(libc, 64, FIRST, SYSTEM, "not empty", "C library", "name and version") \
 T(hwloc_version, 32, FIRST, BUILD, "version", "version of hwloc", "of the library that reads the topology") \
-T(blas, 160, FIRST, BUILD, "", "BLAS", "the library of matrix products, and its kernel set here; behind it the one of large products, where the backend has another: `, oneDNN 2.6.3 brg:avx512_core`") \
+T(blas, 160, FIRST, BUILD, "", "BLAS", "the library of matrix products, and its kernel set here; behind it the one of large products, where the backend has another: `, oneDNN 2.6.3 brg:avx512_core`. In records of older programs all products of mode `plain-mt` are of the first") \
 T(node_hash, 17, FIRST, HOST, "16 hex digits", "machine", "stands for the host name, which is not stored") \
 T(cpu_model, 128, FIRST, MACHINE, "", "processor", "as it calls itself") \
 T(governor, 32, FIRST, SYSTEM, "not empty", "governor", "of the CPU's frequency, `unknown` where it cannot be read") \

@@ -1,6 +1,7 @@
 /* sweep/progress.c: prints the progress line. Failures always get a line that stays. */
 #include "sweep/sweep.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -213,8 +214,25 @@ void progress_begin(struct progress *progress, const struct cell_config *config)
     fflush(stderr);
 }
 
+/* Says once, during a sweep, what its end would say too late. */
+static void say_busy(struct progress *progress, const struct record_cell *cell)
+{
+    const struct report_row row = {.cell = cell, .verified = cell->status == RECORD_OK};
+
+    if (progress->busy || !report_disturbed(&row))
+        return;
+    progress->busy = true;
+    fputs(progress->terminal ? "\r\033[K" : "", stderr);
+    command_say(stderr, 0,
+                "The machine is busy: in a launch, %.0f %% of the time of its cores went to other "
+                "programs, %.0f %% to other machines. The sweep goes on, and may end not certain. "
+                "Close other programs, or press Ctrl-C: --resume goes on later.",
+                100 * fmax(cell->foreign_frac, 0), 100 * fmax(cell->steal_frac, 0));
+}
+
 void progress_cell(struct progress *progress, const struct record_cell *cell)
 {
+    say_busy(progress, cell);
     const size_t tokens = cell->tokens_per_row, rows = cell->key.global_batch;
     const double items = (double)(tokens > 0 ? rows * tokens : rows);
     char time[UNITS_BYTES], rate[QUANTITY_TEXT], rest[128];

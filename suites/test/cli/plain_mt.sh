@@ -24,11 +24,11 @@ expect_count 1 '"mode":"plain-mt",.*"shard_rows":\[16\]' weak.jsonl
 for name in cells weak; do
     expect_status 0 "$lockstep" report $name.jsonl --out $name
 done
-grep -q '^| mlp:64,96,10 | plain, 2 cores | 64 | 64 | 1 |' cells/summary.md || fail "no row"
-grep -q 'against the plain program: 2 devices .*; plain on 2 cores [0-9.]*×' cells/summary.md ||
+grep -q '^| mlp:64,96,10 | one process, 2 cores | 64 | 64 | 1 |' cells/summary.md || fail "no row"
+grep -q 'against the plain program: 2 devices .*; one process on 2 cores [0-9.]*×' cells/summary.md ||
     fail "no reference"
-grep -q '>plain, 2 cores<' cells/index.html || fail "no row on the page"
-! grep -q 'as fast as plain on' cells/summary.md || fail "it is the base"
+grep -q '>one process, 2 cores<' cells/index.html || fail "no row on the page"
+! grep -q 'as fast as one process on' cells/summary.md || fail "it is the base"
 
 # threads_of NAME MODES: sets NAME to the cores on which each thread of the first worker may run, as
 # they are most of the time. With that seed its mode is the first of them.

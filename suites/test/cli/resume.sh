@@ -150,7 +150,7 @@ expect_count $((planned - kept)) '"sitting":1,.*"start_epoch_ns"' cut.jsonl
 mkdir bare
 program=$(command -v "$lockstep")
 expect_status 1 env PATH="$PWD/bare" "$program" report cut.jsonl --out sittings # without figures
-grep -q 'was measured in 2 sessions' sittings/summary.md || fail "the page says nothing of two sessions"
+grep -q 'there were 2 sessions' sittings/summary.md || fail "the page says nothing of two sessions"
 # The duration of the first one is not known, because it was killed. That of an undisturbed sweep
 # is.
 expect_count 0 ' were timed: ' sittings/summary.md

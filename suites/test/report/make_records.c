@@ -41,6 +41,7 @@ enum {
     GPUS = 1 << 15,      /* on GPUs, which do not tell the time in matrix products */
     LAME = 1 << 16,      /* its device 1: 5 % slower products; its copies take twice as long */
     ONE_NOISY = 1 << 17, /* cell: half of its launches take 1.3 times as long */
+    ALIKE = 1 << 18,     /* launches of one block, as those of all small files */
 };
 
 struct kind {
@@ -63,6 +64,7 @@ static const struct kind kinds[] = {
     {.name = "unbound", 1, UNBOUND, "feedface00000004"},
     {.name = "launches", 3, 0},
     {.name = "six", 6, PLAIN},
+    {.name = "six-alike", 6, PLAIN | ALIKE},
     {.name = "flaky", 6, PLAIN | FAILING},
     {.name = "one-slow", 8, PLAIN | ONE_SLOW},
     {.name = "one-noisy", 8, PLAIN | ONE_SLOW | ONE_NOISY},
@@ -301,6 +303,13 @@ static uint64_t percent_of(const struct kind *kind, int phase, int replica)
     return phase == RECORD_BACKWARD ? backward : (uint64_t)(3 + phase);
 }
 
+/* A number that looks random. */
+static size_t mixed(size_t x)
+{
+    x = (x ^ 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+    return x >> 40;
+}
+
 /* Makes steps that scatter by a fixed pattern; the first three are slower: warm-up. */
 static int fill_steps(const struct kind *kind, const struct model *model, size_t n_samples,
                       struct record_cell *cell)
@@ -319,7 +328,12 @@ static int fill_steps(const struct kind *kind, const struct model *model, size_t
                     cell->key.launch % 2 == 1
                 ? 1.3
                 : 1.0;
-    step *= (plain ? 0.9 : 1.0) * (1.0 + 0.01 * (double)(cell->key.launch * 5 % 7));
+    const size_t launch = (size_t)cell->key.launch, n = (size_t)kind->launches;
+    const bool alike = n < 6 || (kind->is & (SMALL | BY_PART | ALIKE)) != 0;
+    /* Each cell begins elsewhere in the pattern, so launches of one block are not alike. */
+    const size_t begin =
+        alike ? 0 : mixed(cell->key.global_batch * 64 + (size_t)devices * 2 + plain);
+    step *= (plain ? 0.9 : 1.0) * (1.0 + 0.01 * (double)((launch + begin) % n * 5 % 7));
     cell->warmup_steps = WARMUP;
     if (record_cell_alloc(cell, n_samples, devices) != 0)
         return -1;

@@ -240,6 +240,10 @@ def number(v):
     return nan if v is None else float(v)
 
 
+def widening(alike):
+    return math.sqrt((1 + alike) / (1 - alike))
+
+
 class Point:
     """The launches of a cell."""
 
@@ -258,8 +262,9 @@ class Point:
             self.step.kind = "range"
             self.step.lo = percentile(self.ok[0].steps, 0.05)
             self.step.hi = percentile(self.ok[0].steps, 0.95)
-        self.base = self.plain = self.single = self.peer = None
-        self.speedup = Value([])
+        self.base = self.plain = self.single = self.peer = self.cores = None
+        self.speedup = self.of_cores = Value([])
+        self.alike = 0
 
     def over(self, what):
         return Value([what(l) for l in self.ok])
@@ -286,16 +291,21 @@ class Point:
         value = self.efficiency()
         return (value.lo if value.kind == "interval" else value.middle) > 1.02 * self.bound
 
-    def doubt(self, ratio=True, value=None, width=0.2):
+    def doubt(self, ratio=True, value=None, width=0.2, base=None):
         """Why its speed-up, or its step, is not certain: the first reason that holds; "" if it is."""
         value = value or (self.speedup if ratio else self.step)
+        base = base or self.base
         width *= value.middle if width == 0.2 else 1
-        pairs = self.pairs(self.base) if ratio and self.base else [(l, l) for l in self.ok]
-        failed = [l for p in (self, self.base if ratio else None) if p for l in p.all if not l.ok and l.line["status"] != "skipped"]
+        pairs = self.pairs(base) if ratio and base else [(l, l) for l in self.ok]
+        failed = [l for p in (self, base if ratio else None) if p for l in p.all if not l.ok and l.line["status"] != "skipped"]
         return ("failed" if failed else "few" if value.kind != "interval" or value.n < 6 else
                 "beyond" if ratio and self.beyond() else
                 "disturbed" if sum(disturbed(a) or disturbed(b) for a, b in pairs) > 0.25 * len(pairs) else
-                "wide" if value.hi - value.lo >= width else "")
+                "wide" if self.wider(value, 1) - self.wider(value, -1) >= width else "")
+
+    def wider(self, value, side):
+        """The upper (1) or lower (-1) end of the interval, as wide as its launches may make it."""
+        return value.middle + widening(self.alike) * ((value.hi if side > 0 else value.lo) - value.middle)
 
     def mark(self, ratio=True, value=None):
         return "?" if self.doubt(ratio, value) else ""
@@ -341,6 +351,12 @@ class File:
             p.peer = self.find(p, "dp", p.k) if p.mode == "ddp" else None
             if p.base and p.ok:
                 p.speedup = p.against(p.base)
+            p.cores = self.find(p, "plain-mt", p.k) if p.k > 1 and p.mode != "plain-mt" and p.base else None
+            if p.cores and p.ok:
+                p.of_cores = p.against(p.cores)
+        self.alike = alike(self.points)
+        for p in self.points:
+            p.alike = self.alike
 
     def find(self, point, mode, k, bucket=0):
         for p in self.points:
@@ -378,6 +394,14 @@ def slowest(p):
     return ", ".join(f"{n} {share(ns / p.step.middle)}" for ns, n in parts) or "not measured"
 
 
+def any_cores(file):
+    return any(p.cores for p in file.points)
+
+
+def cores_mark(p):
+    return "?" if p.cores and p.doubt(True, p.of_cores, base=p.cores) else ""
+
+
 def cell_rows(file):
     rows = []
     for p in file.points:
@@ -386,14 +410,16 @@ def cell_rows(file):
         peak = p.over(lambda l: max(l.line["peak_bytes"], default=nan))
         lone = p.base is p
         name = {"plain": "plain", "dp": str(p.k), "ddp": f"{p.k} ddp",
-                "plain-mt": f"plain, {p.k} cores"}[p.mode]
+                "plain-mt": f"one process, {p.k} cores"}[p.mode]
         rows.append([
             name, str(p.rows), shards(p.middle), str(len(p.ok)), p.step_words(),
             spread(p.step, time), rate(1e9 * p.rows / p.step.middle) + p.mark(False, p.step.inverse(1)),
             "base" if lone else ratio(p.speedup.middle) + p.mark(),
             "-" if lone else spread(p.speedup, ratio),
             "-" if lone else f"{ratio(p.efficiency().middle)}{p.mark()} of {p.bound:.2f}",
-            "-" if lone else spread(p.efficiency(), ratio), share(outside.middle),
+            "-" if lone else spread(p.efficiency(), ratio),
+            *([ratio(p.of_cores.middle) + cores_mark(p), spread(p.of_cores, ratio)] if any_cores(file) else []),
+            share(outside.middle),
             size(moved.middle), size(peak.middle), slowest(p), None])
     return rows
 
@@ -446,7 +472,7 @@ def overlap_rows(file):
                 f"noise of the step {time((noise.hi - noise.lo) / 2)}"
                 if noise.kind == "interval" else "too few launches for an interval")
         rows.append(first_columns(p) + [time(t.middle) for t in turns] +
-                    [words, spread(hidden, percent)])
+                    [words, "-" if words.startswith("not") else spread(hidden, percent)])
     return rows
 
 
@@ -552,14 +578,14 @@ def answer_rows(file):
             rows.append(max((p for p in file.of(w) if (p.mode, p.bucket) == (mode, bucket)),
                             key=lambda p: (p.k > 1, not p.crowded, not p.beyond(), p.counts(), p.speedup.middle)))
     rows.sort(key=lambda p: -p.of_bound())
-    return list(map(answer_row, rows))
+    return [answer_row(file, p) for p in rows]
 
 
-def answer_row(p):
+def answer_row(file, p):
     speed = ratio(p.speedup.middle) + "\u00d7" + p.mark() + " " + spread(p.speedup, ratio)
     one = "core" if p.mode == "plain-mt" else "device"
     return [p.key["workload"],
-            {"dp": "DataParallel", "ddp": "DDP", "plain-mt": "plain, on cores"}[p.mode],
+            {"dp": "DataParallel", "ddp": "DDP", "plain-mt": "one process, all cores"}[p.mode],
             p.base.step_words(), p.step_words(),
             f"{p.k}{NBSP}{one}{'' if p.k == 1 else 's'}, {p.rows}" +
             (", oversubscribed" if p.crowded else ""),
@@ -623,18 +649,19 @@ def answer(file):
     rest, missing = unverified(file), file.run["planned"] > len(file.cells)
     if not ends:
         return ["Nothing can be said about scaling: no verified cell on several devices has a verified base at its batch.",
-                *rest]
+                *([" ".join(rest + state(file))] if rest + state(file) else [])]
     best = ends[0]
-    v, n, first = best.speedup, best.speedup.n, ("" if sure and not best.crowded else "Not certain: ") + training(file, best)
+    v, n, lo, hi = best.speedup, best.speedup.n, best.wider(best.speedup, -1), best.wider(best.speedup, 1)
+    first = ("" if sure and not best.crowded else "Not certain: ") + training(file, best)
     noisy = [p for p in settings if p not in sure]
     larger = max((p for p in noisy if p.speedup.middle > v.middle), key=lambda p: p.speedup.middle, default=None)
     words = larger and (f"a larger number, {ratio(larger.speedup.middle)}, " +
                         ("is more than is possible" if larger.beyond() else "may be chance"))
-    if sure and noisy and (larger or v.hi < 1):
+    if sure and noisy and (larger or hi < 1):
         first += (", the only setting that is certain enough" if len(sure) == 1 else
                   f", the best of the {len(sure)} settings that are certain enough")
-    if sure and not best.crowded and v.lo <= 1:
-        first += ": one device is faster" if v.hi < 1 else ": whether they are faster is not certain"
+    if sure and not best.crowded and lo <= 1:
+        first += ": one device is faster" if hi < 1 else ": whether they are faster is not certain"
     doubt = best.doubt()
     again = ": go on with --resume." if not sure and doubt == "failed" else "." if missing else (f": sweep again with --launches {2 * n}, on an idle machine." if n >= 6 else
                                  ": sweep again with --launches 6.")
@@ -652,11 +679,13 @@ def answer(file):
         rest += [some + (f" ({words})" if larger else "") + again]
     elif noisy_cells(file):
         rest += [noisy_cells(file) + again]
-    elif v.lo <= 1 <= v.hi:
+    elif lo <= 1 <= hi:
         rest += ["More launches may tell" + again]
-    elif not rest:
+    elif not rest and not state(file):
         rest += ["Nothing has to be measured again" +
                  (f": all {len(settings)} settings on several devices are certain." if len(settings) > 1 else ".")]
+    rest += [rival(best)] if best.cores else []
+    rest += state(file)
     return [first + ".", *([" ".join(rest)] if rest else [])]
 
 
@@ -679,11 +708,17 @@ def lead(file):
         said += ". "
         outside = far.over(lambda l: l.outside).middle
         said += f"Only {share(1 - outside)} of the step is matrix products. " if outside >= 0.5 else ""
-    for p in file.points:
-        if p.mode == "plain-mt" and p.base is best.base and p.k == best.k:
-            said += (f"Without data parallelism, plain on {p.k} cores: "
-                     f"{ratio(p.speedup.middle)}\u00d7{p.mark()} {spread(p.speedup, ratio)}. ")
     return said
+
+
+def rival(p):
+    """How fast a setting is next to one process with the same cores."""
+    v = p.of_cores
+    sure = f"{ratio(v.lo)} to {ratio(v.hi)}; " if v.kind == "interval" else ""
+    pays = ("that is not certain" if cores_mark(p) else "data parallelism does not pay" if p.wider(v, 1) < 1 else
+            "data parallelism pays" if p.wider(v, -1) > 1 else "whether data parallelism pays is not certain")
+    return (f"{count_words(p.k, 'device')}{' with DDP' if p.mode == 'ddp' else ''} are {ratio(v.middle)} times as fast as "
+            f"the same cores used by one process ({sure}batch {p.rows}): {pays}.")
 
 
 def sentences(file):
@@ -696,7 +731,10 @@ def slide_sentences(file):
     said = f"{sum(l.ok for l in file.cells)} of {planned} planned launches were verified"
     said += ", on virtual devices"
     said += f"; {missing} not run" if missing else ""
-    return [*answer(file), said + "."]
+    said += "."
+    if len(file.workloads()) > 1:
+        said += f" This is the best of {len(file.workloads())} workloads; the others are on the page."
+    return [*answer(file), said]
 
 
 class Peers:
@@ -804,7 +842,18 @@ def noise(file):
     return wide, least
 
 
-def drift(file):
+def beyond_chance(statistic, numbers):
+    """Whether few of 999 other orders of these numbers are as far from 0; unknown is not."""
+    seen, draw, other = abs(statistic(numbers)), random.Random(5), list(numbers)
+    as_far = 1
+    for _ in range(999):
+        draw.shuffle(other)
+        as_far += abs(statistic(other)) >= seen * (1 - 1e-9)
+    return as_far <= 50
+
+
+def drift(file, sure=False):
+    """How much longer steps became; if sure, 0 unless that is beyond chance."""
     blocks = {}
     for p in file.points:
         if len(p.ok) < 3:
@@ -817,10 +866,50 @@ def drift(file):
         return nan
     means = [[sum(v) / len(v) for v in zip(*blocks[b])] for b in sorted(blocks)]
     x, y = [m[0] - means[0][0] for m in means], [m[1] for m in means]
-    mx, my = sum(x) / len(x), sum(y) / len(y)
-    slope = (sum((a - mx) * (b - my) for a, b in zip(x, y)) /
-             sum((a - mx) ** 2 for a in x))
-    return math.expm1(slope * (x[-1] - x[0]))
+    mx = sum(x) / len(x)
+    below = sum((a - mx) ** 2 for a in x)
+    if not below > 0:
+        return nan
+
+    def slope(y):
+        my = sum(y) / len(y)
+        return sum((a - mx) * (b - my) for a, b in zip(x, y)) / below
+    return 0 if sure and not beyond_chance(slope, y) else math.expm1(slope(y) * (x[-1] - x[0]))
+
+
+def lag1(x):
+    mean = sum(x) / len(x)
+    return sum((a - mean) * (b - mean) for a, b in zip(x, x[1:])) / sum((a - mean) ** 2 for a in x)
+
+
+def alike(points):
+    """The autocorrelation of launches that follow each other, each over the median of its cell; 0 if it may be chance."""
+    off = sorted((int(l.line["start_epoch_ns"]) / 3.6e12, l.line["order_index"], math.log(l.step) - median(math.log(k.step) for k in p.ok))
+                 for p in points if len(p.ok) >= 3 for l in p.ok)
+    x = [o[2] for o in off]
+    if len(x) < 20 or off[0][0] == off[-1][0] or max(x) == min(x):
+        return 0
+    return max(lag1(x), 0) if beyond_chance(lag1, x) else 0
+
+
+def state(file):
+    """What intervals do not allow for."""
+    good = [l for l in file.cells if l.ok]
+    change, said = drift(file, True), []
+    much, unknown = sum(map(disturbed, good)), sum(l.line.get("foreign_frac") is None and not disturbed(l) for l in good)
+    sessions = 1 + max(l.line["sitting"] for l in file.cells)
+    if abs(change) > 0:
+        said += [f"the machine drifted, times became {100 * abs(change):.0f} % {'longer' if change > 0 else 'shorter'}"]
+    if file.alike > 0:
+        said += [f"launches that follow each other are alike (autocorrelation {file.alike:.2f}), so intervals may be {widening(file.alike):.1f} times too narrow"]
+    if much:
+        most = [100 * max((number(l.line[name]) for l in good if l.line.get(name) is not None), default=0)
+                for name in ("foreign_frac", "steal_frac")]
+        said += [f"{much} of {len(good)} launches were disturbed: up to {most[0]:.0f} % of the time of their cores "
+                 f"went to other programs, {most[1]:.0f} % to other machines"]
+    said += [f"whether {unknown} of {len(good)} launches were disturbed is not known"] if unknown else []
+    said += [f"there were {sessions} sessions, between which the machine may have changed"] if sessions > 1 else []
+    return [f"Keep in mind: {'; '.join(said)}."] if said and file.run["source"] == "measured" else []
 
 
 def strip_texts(file):
@@ -850,8 +939,7 @@ def strip_texts(file):
     if math.isfinite(change):
         texts.append(f"drift {'+' if change >= 0 else chr(0x2212)}{tenths(abs(change))}{much_words}")
     if known:
-        texts.append(f"less than 5{NBSP}% of the cores in {sum(f < 0.05 for f in known)} of {len(known)} launches" +
-                     (f"; {good - len(known)} were too short to know" if len(known) < good else "") + ".")
+        texts.append(f"less than 5{NBSP}% of the cores in {sum(f < 0.05 for f in known)} of {len(known)} launches.")
     return texts
 
 
@@ -967,7 +1055,7 @@ def elsewhere(lockstep, records, out, file):
                                  capture_output=True, text=True).stdout
     wrong = []
     for name, text in (("summary.md", (out / "summary.md").read_text(encoding="utf-8").replace("\\", "")),
-                       ("annotations", annotations)):
+                       ("annotations", annotations.replace("%25", "%"))):
         if said not in text:
             wrong.append(f"{name} lacks '{said}'")
     if not (out / "scaling.svg").exists():
@@ -983,7 +1071,7 @@ def elsewhere(lockstep, records, out, file):
     return wrong
 
 
-MADE_UP = ["good", "six", "three", "flaky", "failing", "all-failing", "one-noisy", "beyond", "beyond-once", "busy"]
+MADE_UP = ["good", "six", "six-alike", "three", "flaky", "failing", "all-failing", "one-noisy", "beyond", "beyond-once", "busy"]
 
 
 def made_up(lockstep, make_records, out):
@@ -1004,7 +1092,7 @@ def made_up(lockstep, make_records, out):
             got = subprocess.run([lockstep, "report", path, "--format", "annotations"], check=False,
                                  capture_output=True, text=True).stdout
             said.add(re.sub("[0-9.]+", "N", text))
-            if f"::{text} " not in got:
+            if f"::{text} " not in got.replace("%25", "%"):
                 wrong.append(f"of {path.name} lacks '{text}': {got.splitlines()[-1:]}")
     # The slide of an interrupted sweep has all of its sentences, too.
     cut = out / "three-cut.jsonl"

@@ -382,7 +382,9 @@ Test(claims, a_number_is_doubted_for_one_reason)
         enum report_doubt doubt;
         const char *words;
     } list[] = {
-        {12, 600, 0, 3, false, REPORT_CERTAIN, "possible). Nothing has to be measured again."},
+        {12, 600, 0, 3, false, REPORT_CERTAIN,
+         "possible). Keep in mind: 3 of 24 launches were disturbed: up to 31 % of the time of "
+         "their cores went to other programs, 31 % to other machines."},
         {12, 600, 0, 4, false, REPORT_DOUBT_DISTURBED,
          "Not certain: 2 devices train tutorial 1.67 times as fast as one (1.67 to 1.67; batch 64; "
          "at most 2.00 is possible). 4 of its 12 launches were disturbed, too many to be certain: "
@@ -601,10 +603,16 @@ Test(claims, the_plain_program_on_all_cores_is_a_reference)
     bench_value(&cores->value[REPORT_EFFICIENCY], 1000.0 / 1400, 1000.0 / 1400, 1000.0 / 1400,
                 REPORT_INTERVAL, 6);
     bench_cell(&bench->report, REPORT_TABLE_CELLS, 2, "Devices", 0, text);
-    cr_assert(strcmp(text, "plain, 2 cores") == 0, "%s", text);
+    cr_assert(strcmp(text, "one process, 2 cores") == 0, "%s", text);
     cr_assert(report_group_best(&bench->group[0]) == dp);
     lead_has(bench, "2 devices train tutorial 1.60 times as fast as one");
-    lead_has(bench, "Without data parallelism, plain on 2 cores: 1.43\u00d7 \\[1.43, 1.43\\].");
+    lead_has(bench,
+             "2 devices are 1.12 times as fast as the same cores used by one process (1.12 to "
+             "1.12; batch 64): data parallelism pays. ");
+    bench_cell(&bench->report, REPORT_TABLE_CELLS, 2, "Against one process, same cores", 0, text);
+    cr_assert(strcmp(text, "-") == 0, "%s", text);
+    bench_cell(&bench->report, REPORT_TABLE_CELLS, 1, "Against one process, same cores", 0, text);
+    cr_assert(strcmp(text, "1.12") == 0, "%s", text);
     bench_close(bench);
     /* If it is the fastest, it is still no setting of several devices. */
     bench = bench_open("strong");
@@ -614,6 +622,39 @@ Test(claims, the_plain_program_on_all_cores_is_a_reference)
     cr_assert(bench->point[1].base == &bench->point[0] && !report_group_best(&bench->group[0]));
     lead_has(bench, "Nothing can be said about scaling");
     bench_close(bench);
+}
+
+/* Whether data parallelism pays is a ratio by launch, with an interval and its doubts. */
+Test(claims, the_same_cores_in_one_process_are_a_rival)
+{
+    static const struct {
+        double step, apart;
+        int disturbed; /* launches of plain-mt */
+        bool fails;    /* one more launch of it */
+        const char *words;
+    } list[] = {
+        {400, 0, 0, false, "(0.80 to 0.80; batch 64): data parallelism does not pay. "},
+        {600, 0, 0, false, "(1.20 to 1.20; batch 64): data parallelism pays. "},
+        {500, 4, 0, false,
+         "(0.98 to 1.02; batch 64): whether data parallelism pays is not certain."},
+        {600, 60, 0, false, "(0.90 to 1.50; batch 64): that is not certain. "},
+        {600, 0, 2, false, "(1.20 to 1.20; batch 64): that is not certain. "},
+        {600, 0, 0, true, "(1.20 to 1.20; batch 64): that is not certain. "},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i) {
+        struct bench *bench = bench_open("strong");
+        add_six(bench, "plain", 1, 64, 1000, 0);
+        add_six(bench, "dp", 2, 64, 500, 0);
+        for (int l = 0; l < 6; ++l) {
+            bench->cell[bench->report.n_rows].foreign_frac = l < list[i].disturbed ? 0.31 : 0;
+            bench_add(bench, "plain-mt", 2, 64, l, list[i].step + list[i].apart * (l - 2.5));
+        }
+        if (list[i].fails)
+            bench_fail(bench_add(bench, "plain-mt", 2, 64, 6, list[i].step));
+        bench_make(bench);
+        lead_has(bench, list[i].words);
+        bench_close(bench);
+    }
 }
 
 static void bases_are(struct bench *bench, const struct report_base want[], size_t n)

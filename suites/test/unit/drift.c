@@ -85,15 +85,9 @@ static struct bench *sitting(double (*factor)(int place), bool timed)
     return bench;
 }
 
-static char *cautions_of(struct bench *bench)
+static const char *said_of(const struct bench *bench, char text[REPORT_CELL_TEXT])
 {
-    char *text = NULL;
-    size_t bytes = 0;
-    struct text_out out = {.file = open_memstream(&text, &bytes), .form = TEXT_MARKDOWN};
-    cr_assert(out.file);
-    report_cautions(&out, &bench->report);
-    cr_assert(fclose(out.file) == 0);
-    return text;
+    return report_answer_words(&bench->report, text);
 }
 
 static double steady(int place)
@@ -122,9 +116,9 @@ Test(drift, a_steady_sitting_has_none)
               drift->change_p);
     cr_assert(fabs(drift->lag1) < 0.3 && drift->lag1_p > 0.05, "%g, p %g", drift->lag1,
               drift->lag1_p);
-    char *text = cautions_of(bench);
+    cr_assert(report_doubt_of(&bench->report.point[0], REPORT_STEP) == REPORT_CERTAIN);
+    const char *text = said_of(bench, PHRASE);
     cr_assert(!strstr(text, "drifted") && !strstr(text, "are alike"), "%s", text);
-    free(text);
     bench_close(bench);
 }
 
@@ -134,11 +128,9 @@ Test(drift, a_machine_that_gets_slower_is_found)
     const struct report_drift *drift = &bench->report.run[0].drift;
     cr_assert(fabs(drift->change - expm1(0.25)) < 0.02, "%g", drift->change);
     cr_assert(drift->change_p <= 0.02, "p %g", drift->change_p);
-    char *text = cautions_of(bench);
-    cr_assert(strstr(text, "drifted while run a went on: steps became 28 % longer") &&
-                  strstr(text, "of 6 blocks"),
-              "%s", text);
-    free(text);
+    const char *text = said_of(bench, PHRASE);
+    cr_assert(strstr(text, "Keep in mind: the machine drifted, times became 28 % longer"), "%s",
+              text);
     bench_close(bench);
 }
 
@@ -148,11 +140,61 @@ Test(drift, neighbours_that_are_alike_are_found)
     const struct report_drift *drift = &bench->report.run[0].drift;
     cr_assert(drift->lag1 > 0.4 && drift->lag1_p <= 0.002, "%g, p %g", drift->lag1, drift->lag1_p);
     cr_assert(drift->change_p > 0.05, "p %g", drift->change_p);
-    char *text = cautions_of(bench);
-    cr_assert(strstr(text, "autocorrelation 0.") && strstr(text, "of 72 launches"), "%s", text);
+    const char *text = said_of(bench, PHRASE);
+    cr_assert(
+        strstr(text, "Keep in mind: launches that follow each other are alike (autocorrelation 0."),
+        "%s", text);
     cr_assert(!strstr(text, "drifted"), "%s", text);
-    free(text);
+    /* What would be certain of independent launches is not. */
+    struct report_point *point = &bench->report.point[0];
+    const double wide = 0.19 * report_middle(point, REPORT_STEP);
+    point->value[REPORT_STEP].hi = point->value[REPORT_STEP].lo + wide;
+    cr_assert(fabs(point->alike - drift->lag1) < 1e-12);
+    cr_assert(report_doubt_of(point, REPORT_STEP) == REPORT_DOUBT_WIDE);
+    point->alike = 0;
+    cr_assert(report_doubt_of(point, REPORT_STEP) == REPORT_CERTAIN);
     bench_close(bench);
+}
+
+/* No answer says that all is well where intervals do not allow for something; the slide has the
+ * same sentences. */
+Test(drift, the_answer_says_what_intervals_do_not_allow_for)
+{
+    static const struct {
+        double foreign; /* of the last launch */
+        int sitting;
+        double change_p, lag1_p;
+        const char *rest;
+    } list[] = {
+        {0, 0, 1, 1, "Nothing has to be measured again."},
+        {0.31, 0, 1, 1,
+         "Keep in mind: 1 of 12 launches were disturbed: up to 31 % of the time of their cores "
+         "went to other programs, 0 % to other machines."},
+        {NAN, 0, 1, 1, "Keep in mind: whether 1 of 12 launches were disturbed is not known."},
+        {0, 1, 1, 1,
+         "Keep in mind: there were 2 sessions, between which the machine may have changed."},
+        {0, 0, 0.05, 1, "Keep in mind: the machine drifted, times became 7 % shorter."},
+        {0, 0, 1, 0.05,
+         "Keep in mind: launches that follow each other are alike (autocorrelation 0.36), so "
+         "intervals may be 1.5 times too narrow."},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i) {
+        struct bench *bench = bench_open("strong");
+        struct report_run run = {.run = &bench->run,
+                                 .drift = {.change = -0.07,
+                                           .change_p = list[i].change_p,
+                                           .lag1 = 0.36,
+                                           .lag1_p = list[i].lag1_p}};
+        bench->report.run = &run;
+        bench->report.n_runs = 1;
+        for (int l = 0; l < 12; ++l)
+            bench_add(bench, l < 6 ? "plain" : "dp", l < 6 ? 1 : 2, 64, l % 6, l < 6 ? 1000 : 512);
+        bench->cell[11].foreign_frac = list[i].foreign;
+        bench->cell[11].sitting = bench->cell[5].sitting = list[i].sitting;
+        bench_make(bench);
+        cr_assert_str_eq(report_answer_of(&bench->report).rest, list[i].rest);
+        bench_close(bench);
+    }
 }
 
 /* Without times the order is not known. */
