@@ -56,8 +56,8 @@ static const struct command_option option_table[] = {
     {"only", 'o', "GLOB,..", "only cases whose id or rule matches 'GRAD-*'", COMMAND_TEXT,
      OPTION(only), .group = COMMAND_WHAT},
     {"known", 0, "FILE",
-     "failures that are known, a line each: CASE, the first words of the failure, '#' and why. "
-     "They are skipped; another failure of that case fails, and so does a pass",
+     "known failures, a line each: CASE, first words of the failure (20 characters or all), '#', "
+     "why. They are skipped; another failure of the case fails, as does a pass",
      COMMAND_TEXT, OPTION(known), .group = COMMAND_RARE},
     {"copies", 0, "KIB",
      "instead: copy up to KIB KiB (like 32768) between all devices (default: cuda:all), and "

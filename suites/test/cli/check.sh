@@ -102,8 +102,24 @@ known() {
 # What fails as known is skipped, and counted. Another failure of that case, a pass, and a case without a verdict are not.
 known 1 wrong ': 0 of 2 cases passed, 1 failed, 1 skipped (1 known to fail)' 'SPLIT-01.sizes 2 rows on 1 devices: 1 shards (1),   # a #7'
 known 1 wrong 'skipped 1 case: known failure (a #7): 2 rows on 1 devices: 1 shards (1), must be 1 (2) SPLIT-01.sizes FAIL' \
-    'SPLIT-01.sizes 2 rows # a #7'
+    'SPLIT-01.sizes 2 rows on 1 devices: # a #7'
+known 1 wrong '1 failed, 1 skipped (1 known to fail)' 'SPLIT-01.sizes 2 rows on 1 devices: 1 shards (1), must be 1 (2) # all of it'
 known 1 wrong '1 shards (1), must be 1 (2) (not as known.txt:3 says)' 'SPLIT-01.sizes 3 rows # a'
+# Its words end where a word or a number of the failure does, and are not so few that they hold for another one.
+known 1 wrong '(not as known.txt:3 says)' 'SPLIT-01.sizes 2 rows on 1 devices: 1 shard # a'
+for words in 2 '2 rows on 1 devices'; do
+    echo "SPLIT-01.sizes $words # a" >known.txt
+    misuse 'known.txt:1: give at least 20 characters of the failure, or all of it' --impl "$fake" --impl-options wrong \
+        --only "$cases" --known known.txt
+done
+ones='GRAD-01.ones 2 devices, 10 rows: gradient of parameter 0: element 0 is'
+for words in 2 27 '27.5 (0x41dc'; do # it says 27.5 (0x41dc0000)
+    echo "$ones $words # a" >known.txt
+    expect_status 1 "$lockstep" check --impl mutant:M10-average --only GRAD-01.ones --known known.txt
+    grep -q 'known.txt:1' out || fail "$words: $(cat out)"
+done
+echo "$ones 27.5 (0x41dc0000) # a" >known.txt
+expect_status 77 "$lockstep" check --impl mutant:M10-average --only GRAD-01.ones --known known.txt
 known 1 good 'it no longer fails: remove known.txt:3 (a) .* 1 of 2 cases passed, 1 failed' 'SPLIT-01.sizes 2 rows # a'
 known 1 crash '1 failed, 1 skipped (1 known to fail)' 'SPLIT-01.sizes the process died of signal 11 # a'
 known 2 open-error 'no ?\[31mdriver' 'SPLIT-01.sizes no # a'
@@ -116,7 +132,7 @@ done
 misuse "cannot read 'none.txt': No such file" --known none.txt
 misuse 'known: not with' --known known.txt --list
 # It is no proof that a profile is kept.
-echo 'SPLIT-01.sizes 2 rows # a' >known.txt
+echo 'SPLIT-01.sizes 2 rows on 1 devices: # a' >known.txt
 expect_status 1 "$lockstep" check --impl "$fake" --impl-options wrong --profile primitives --known known.txt --format json
 grep -q '"partial": true' out && grep -q '"reason": "known failure (a): 2 rows' out || fail "the JSON: $(cat out)"
 
