@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,9 @@ ctypes.CDLL(None).prctl(1, int(signal.SIGTERM), 0, 0, 0)
 if os.getppid() == int(parent):
     os.execv(path, arguments)
 """
+
+TORCH = re.compile("(--impl=|-i)?torch([:@]|$)")
+HAS_PACKAGE = "import importlib.util, sys; sys.exit(importlib.util.find_spec('lockstep.torch') is None)"
 
 
 class ProgramMissing(Exception):
@@ -74,11 +78,23 @@ def command() -> list[str]:
     return ["lockstep" if found and os.path.samefile(found, console) else str(console)]
 
 
-def environment() -> dict[str, str]:
-    """Layers under test run in this Python, unless the user named another one."""
+def environment(path: Path, arguments: Sequence[str]) -> dict[str, str]:
+    """Layers under test run in this Python, unless the user named another one. That needs the package, too: a wheel's
+    folder is no PYTHONPATH for it, because it has the numpy of this Python."""
     own = dict(os.environ)
     if sys.executable:
         own.setdefault("LOCKSTEP_PYTHON", sys.executable)
+    python = own.get("LOCKSTEP_PYTHON", "")
+    in_wheel = path.parent == Path(__file__).resolve().parent / "bin"
+    if in_wheel and python not in ("", sys.executable) and any(map(TORCH.match, arguments)):
+        try:
+            lacks = subprocess.run([python, "-c", HAS_PACKAGE], stdin=subprocess.DEVNULL, capture_output=True,
+                                   check=False).returncode
+        except OSError:
+            lacks = 0  # the program says that there is no such Python
+        if lacks:
+            raise ProgramMissing(f"LOCKSTEP_PYTHON={python}: that Python has no package lockstep: "
+                                 "install lockstep-dp there by pip, too")
     return own
 
 
@@ -88,7 +104,7 @@ def become(arguments: Sequence[str]) -> int:
         path = find()
         words = command()
         sys.stdout.flush()
-        os.execve(path, [words[0] if len(words) == 1 else str(path), *arguments], environment())
+        os.execve(path, [words[0] if len(words) == 1 else str(path), *arguments], environment(path, arguments))
     except ProgramMissing as missing:
         print(f"lockstep: {missing}", file=sys.stderr)
     except OSError as error:
@@ -98,12 +114,13 @@ def become(arguments: Sequence[str]) -> int:
 
 def run(arguments: Sequence[str], more: Optional[dict[str, str]] = None) -> Ended:
     """Runs it to its end, with more variables. If that is interrupted, the program ends with all its processes."""
-    path = str(find())
+    found = find()
+    path, own = str(found), environment(found, arguments)
     line = [sys.executable, "-I", "-S", "-c", TIED, str(os.getpid()), path, path, *arguments]
     # Files, not pipes: a process that a layer left running would keep a pipe open.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                                   env={**environment(), **(more or {})})
+                                   env={**own, **(more or {})})
         try:
             process.wait()
         except BaseException:

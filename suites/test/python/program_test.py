@@ -85,6 +85,22 @@ class Find(Scene):
         with mock.patch.object(program, "__file__", str(self.here / "lockstep" / "program.py")):
             self.assertEqual(program.find(), own)
 
+    def test_another_python_needs_the_package(self) -> None:
+        """A wheel's program is told so; the others bring the package."""
+        own = self.program("lockstep/bin/lockstep", "#!/bin/sh\n")
+        bare = self.program("bare/python", f"#!/bin/sh\nPYTHONPATH= exec {sys.executable} -I -S \"$@\"\n")
+        torch = ["check", "--impl", "torch:my_layer:MyDDP"]
+        with mock.patch.object(program, "__file__", str(self.here / "lockstep" / "program.py")), \
+                mock.patch.dict(os.environ, {"LOCKSTEP_PYTHON": str(bare)}):
+            with self.assertRaisesRegex(program.ProgramMissing, f"LOCKSTEP_PYTHON={bare}: that Python has no package"):
+                program.environment(own, torch)
+            self.assertEqual(program.environment(own, ["check"])["LOCKSTEP_PYTHON"], str(bare))
+            self.assertEqual(program.environment(bare, torch)["LOCKSTEP_PYTHON"], str(bare))
+            os.environ["LOCKSTEP_PYTHON"] = str(self.here / "none")
+            program.environment(own, torch)
+            os.environ["LOCKSTEP_PYTHON"] = str(self.program("has", f"#!/bin/sh\nexec {sys.executable} \"$@\"\n"))
+            program.environment(own, torch)
+
     def test_never_the_console_command(self) -> None:
         """It would start itself for ever."""
         console = self.program("first/lockstep", "#!/usr/bin/python3\nfrom lockstep.program import main\nmain()\n")
