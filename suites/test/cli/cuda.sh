@@ -9,13 +9,29 @@ stops() {
     one_line "$status" "$words" "$lockstep" "$@"
 }
 
+# on_gpus: like $lockstep, where there is an NVIDIA driver.
+cat >on_gpus <<'SH'
+#!/bin/sh
+exec unshare --user --map-root-user --mount sh -ec 'mount -t tmpfs none /dev; : >/dev/nvidiactl; : >/dev/null; exec "$@"' - "$lockstep" "$@"
+SH
+chmod +x on_gpus
+export lockstep
 if "$lockstep" devices --devices cuda:x 2>&1 | grep -q 'no CUDA part'; then
+    skip=77
+    [ ! -e /dev/nvidiactl ] || skip=1
+    if ./on_gpus --version >out 2>err; then
+        for command in devices sweep tutorial; do
+            one_line 1 'this build has no CUDA part, but there is an NVIDIA driver' ./on_gpus "$command" --devices cuda:all
+        done
+        expect_status 1 ./on_gpus check --devices cuda:all
+        grep -q '^FAIL .* could not be tested: .*cuda:all' out || fail "check: $(cat out)"
+    fi
     for command in devices sweep tutorial; do
-        stops 77 'this build has no CUDA part' "$command" --devices cuda:all
+        stops $skip 'this build has no CUDA part' "$command" --devices cuda:all
         stops 1 'this build has no CUDA part' "$command" --devices cuda:0
         stops 1 'this build has no CUDA part' "$command" --devices cuda:all --require-devices 1
     done
-    no_devices 77 'this build has no CUDA part' --devices cuda:all
+    no_devices $skip 'this build has no CUDA part' --devices cuda:all
     no_devices 1 'this build has no CUDA part' --devices cuda:0
     no_devices 1 'this build has no CUDA part' --devices cuda:all --require-devices 1
     stops 77 'this build has no CUDA part' devices --ctest-resources

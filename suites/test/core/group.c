@@ -4,8 +4,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-/* DP_EINVAL, or DP_ENODEV in a build without CUDA. */
+/* DP_EINVAL; in a build without CUDA DP_ENODEV, or DP_EFAULT next to a driver. */
 enum { CUDA = 1 };
 
 static void group_refused(struct context *c)
@@ -40,11 +41,13 @@ static void group_refused(struct context *c)
     };
     char text[256];
     const bool has_cuda = dp_gpus(text, sizeof text) != DP_ENODEV || !strstr(text, "no CUDA part");
+    const int absent = access("/dev/nvidiactl", F_OK) == 0 ? DP_EFAULT : DP_ENODEV;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
-        const int want = table[i].status != CUDA ? table[i].status
-                         : has_cuda              ? DP_EINVAL
-                                                 : DP_ENODEV;
-        const char *needle = want == DP_ENODEV && !has_cuda ? "no CUDA part" : table[i].needle;
+        const bool gpus = strncmp(table[i].devices, "cuda:", 5) == 0;
+        const int want = !has_cuda && gpus         ? absent
+                         : table[i].status == CUDA ? DP_EINVAL
+                                                   : table[i].status;
+        const char *needle = !has_cuda && gpus ? "no CUDA part" : table[i].needle;
         case_note(c, "\"%s\" on \"%s\"", table[i].devices, table[i].backend);
         const struct dp_group_config config = {.devices = table[i].devices,
                                                .backend = table[i].backend};
