@@ -136,7 +136,7 @@ int runner_json(FILE *stream, const struct runner_run *run)
 
         json_array_append_new(
             cases,
-            json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:f, s:I}", "id",
+            json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:f, s:I, s:b}", "id",
                       test->id, "rule", test->rule, "sentence", result->sentence, "obligation",
                       runner_obligation_words[test->obligation], "evidence",
                       runner_evidence_words[test->evidence], "verdict",
@@ -144,7 +144,7 @@ int runner_json(FILE *stream, const struct runner_run *run)
                       "scenario", value_text(result->scenario), "hint", value_text(result->hint),
                       "compared", (json_int_t)result->compared, "seconds",
                       round(result->seconds * 1e6) / 1e6, "left_behind",
-                      (json_int_t)result->strays.n));
+                      (json_int_t)result->strays.n, "known", result->known ? 1 : 0));
     }
     if (status != 0) {
         json_decref(cases);

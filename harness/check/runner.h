@@ -237,7 +237,7 @@ void runner_markdown(FILE *stream, const struct runner_run *run);
 /* Fills a table of a page: areas that have cases and their total; cases that failed, or were
  * skipped, those with one reason in one row. */
 struct grid;
-enum runner_table { RUNNER_FAILURES, RUNNER_AREAS_TABLE, RUNNER_SKIPPED };
+enum runner_table { RUNNER_FAILURES, RUNNER_AREAS_TABLE, RUNNER_SKIPPED, RUNNER_KNOWN };
 void runner_table(struct grid *grid, enum runner_table which, const struct runner_result result[],
                   size_t n, const struct runner_sums *sums);
 /* Returns 0, or -1 if the identity of this machine could not be read. */

@@ -70,7 +70,7 @@ void runner_table(struct grid *grid, enum runner_table which, const struct runne
         size_t count, lead = i;
 
         if (result[i].verdict == CHECK_PASS || runner_failed(&result[i]) != failures ||
-            runner_first_alike(result, i) != i)
+            result[i].known != (which == RUNNER_KNOWN) || runner_first_alike(result, i) != i)
             continue;
         char *const text = runner_alike(result, n, &lead, &count);
         const struct runner_result *one = &result[lead];
@@ -259,7 +259,7 @@ void runner_text(FILE *stream, const struct runner_run *run)
 
 void runner_markdown(FILE *stream, const struct runner_run *run)
 {
-    static const enum runner_table tables[] = {RUNNER_AREAS_TABLE, RUNNER_FAILURES};
+    static const enum runner_table tables[] = {RUNNER_AREAS_TABLE, RUNNER_FAILURES, RUNNER_KNOWN};
     struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
     char sentence[RUNNER_TEXT];
     const char *word = runner_verdict(run, sentence);
@@ -274,6 +274,8 @@ void runner_markdown(FILE *stream, const struct runner_run *run)
         grid_open(&grid, &out, "", "");
         grid.compact = true;
         runner_table(&grid, tables[t], run->result, run->n, &sums);
+        if (grid.rows > 0 && tables[t] == RUNNER_KNOWN)
+            fputs("\n#### Known failures\n", stream);
         if (grid.rows > 0)
             grid_part(&grid, MARKDOWN_SHOWN);
         else

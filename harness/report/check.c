@@ -10,7 +10,10 @@ static void print_head(struct text_out *out, const struct check_record *record, 
 {
     const struct runner_area_sums *total = &record->sums->row[record->sums->n];
     const bool good = record->verdict == CHECK_PASS;
+    size_t known = 0;
 
+    for (size_t i = 0; i < record->n_cases; ++i)
+        known += record->result[i].known;
     text_print(out,
                "<header>\n<h1>Lockstep conformance</h1>\n<p class=\"verdict %s\">"
                "<span aria-hidden=\"true\">%s</span> ",
@@ -26,6 +29,8 @@ static void print_head(struct text_out *out, const struct check_record *record, 
         text_print(out, ", %zu broken", total->verdict[CHECK_BROKEN]);
     if (total->verdict[CHECK_SKIP] > 0)
         text_print(out, ", %zu skipped", total->verdict[CHECK_SKIP]);
+    if (known > 0)
+        text_print(out, ", %zu of them known to fail", known);
     text_print(out,
                "</p>\n<ul class=\"scaling\">\n<li><b>Rules</b>: %zu of %zu have cases, %zu "
                "pending, %zu not applicable (<code>lockstep check --rules</code> says why)</li>\n"
@@ -50,6 +55,7 @@ int report_conformance(const char *directory, const struct check_record *record,
         enum runner_table which;
         const char *id, *title;
     } tables[] = {{RUNNER_FAILURES, "failed", "Failed and broken"},
+                  {RUNNER_KNOWN, "known", "Known failures"},
                   {RUNNER_AREAS_TABLE, "areas", "Areas"},
                   {RUNNER_SKIPPED, "skipped", "Skipped"}};
     struct text_out out;
