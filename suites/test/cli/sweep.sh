@@ -129,7 +129,7 @@ sort first | cmp -s - first && fail "the order is not random"
 sweep plain.jsonl --devices virt:3 --mode plain --batch 10,33 --workload mlp:7,5,3
 check plain.jsonl 2
 same_answer plain.jsonl 'Nothing can be said about scaling'
-expect_count 1 ' batch[.] mlp:7,5,3 with [13][03] rows on 1 device: throughput ' said
+expect_count 1 ' known[.] mlp:7,5,3 with [13][03] rows on 1 device: throughput ' said
 expect_count 2 '"mode":"plain","devices":"virt:1"' plain.jsonl
 # Two layers have 18 kernels: forward 4 and the relu between; loss, its upstream, its gradient;
 # backward 3 + 1 + 2; update 4.
