@@ -178,7 +178,7 @@ static int iterate(void *self, bool warmup)
         return status;
     snprintf(reason, sizeof reason, "iteration %zu: %s", step, err.text);
     it->cell->first_bad_step = (long)step;
-    return cell_fail(it->cell, cell_status(&err, RECORD_FAILED), reason);
+    return cell_error(it->cell, &err, RECORD_FAILED, reason);
 }
 
 /* ---- after the iterations ------------------------------------------------------------------ */
@@ -289,7 +289,7 @@ void measure_collective(const struct cell_config *config, struct dp_group *group
     it->steps = (struct steps){&config->limits, group, cell, 0, iterate, it, NULL, gpus, clock_of};
     cell->n_ranks = ranks;
     if (open_iterations(it, &err)) {
-        status = cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
+        status = cell_error(cell, &err, RECORD_BROKEN, err.text);
     } else {
         cell->setup_ns = session_clock_ns() - start_ns;
         status = steps_run(&it->steps);
@@ -299,7 +299,7 @@ void measure_collective(const struct cell_config *config, struct dp_group *group
          * unknown. */
         cell->kernels_per_step = it->kernels > 0 ? (double)it->kernels : (double)NAN;
         if (count_bytes(it, &err))
-            status = cell_fail(cell, cell_status(&err, RECORD_FAILED), err.text);
+            status = cell_error(cell, &err, RECORD_FAILED, err.text);
     }
     if (status != 0 && cell->warmup_steps == 0)
         cell->warmup_steps = it->steps.n;

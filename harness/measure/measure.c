@@ -55,7 +55,7 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct dp_mpi *
     cell->start_epoch_ns = (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
     if (dp_group_open(&group_config, &group, &err) ||
         share_oversubscribed(group, &cell->oversubscribed, &err))
-        cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
+        cell_error(cell, &err, RECORD_BROKEN, err.text);
     /* The devices and the communicator are those of the whole list, or of the part of it that
      * belongs to this process. If some GPUs of a list need staging, the first few of them may still
      * not need it. */

@@ -58,8 +58,10 @@ int measure_exact(const struct cell_config *config, int k, struct session *sessi
 
 /* Sets status and reason of a cell that ends here; returns -1. */
 int cell_fail(struct record_cell *cell, enum record_status status, const char *reason);
-/* Too little memory is a result, not a failure. */
-enum record_status cell_status(const struct dp_error *err, enum record_status otherwise);
+/* The same after an error: too little memory is a result, not a failure. DP_EFAULT: results are
+ * wrong; if they are not those of a sample, the first bad step is the one after the last. */
+int cell_error(struct record_cell *cell, const struct dp_error *err, enum record_status otherwise,
+               const char *reason);
 
 /* ---- digests on devices: marks.c ------------------------------------------------------------ */
 

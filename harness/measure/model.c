@@ -90,7 +90,7 @@ static int run_chain(struct measure *m)
     snprintf(reason, sizeof reason, "sample %zu, set %d: %.240s", sample, k, err.text);
     status = err.status == DP_EFAULT && m->steps.n > sample
                  ? step_result_bad(&m->left, sample, reason)
-                 : cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
+                 : cell_error(m->cell, &err, RECORD_FAILED, reason);
     m->cell->first_bad_step = (long)sample;
     return status;
 }
@@ -131,7 +131,7 @@ static int run_sample(void *self, bool warmup)
         return status;
     snprintf(reason, sizeof reason, "step %zu, set %d: %s", step, k, err.text);
     cell->first_bad_step = (long)step;
-    return cell_fail(cell, cell_status(&err, RECORD_FAILED), reason);
+    return cell_error(cell, &err, RECORD_FAILED, reason);
 }
 
 /* Runs the chains step by step, after the warm-up, in which both sets were verified. */
@@ -145,7 +145,7 @@ static int learn_chains(void *self)
         if (chain_learn(&m->chain, k, &m->left.step[k], &err) == 0)
             continue;
         snprintf(reason, sizeof reason, "set %d, %.240s", k, err.text);
-        return cell_fail(m->cell, cell_status(&err, RECORD_FAILED), reason);
+        return cell_error(m->cell, &err, RECORD_FAILED, reason);
     }
     return 0;
 }
@@ -181,12 +181,12 @@ static int run_samples(struct measure *m)
         dp_fail(&err, DP_EFAULT,
                 "the step behind the samples does not leave what the verified one left");
     if (err.status)
-        return cell_fail(cell, cell_status(&err, RECORD_FAILED), err.text);
+        return cell_error(cell, &err, RECORD_FAILED, err.text);
     if (!m->apart)
         cell->bytes_per_step = session_bytes(s);
     cell->kernels_per_step = (double)s->kernels;
     if (session_peaks(s, cell->peak_bytes, &err))
-        return cell_fail(cell, RECORD_FAILED, err.text);
+        return cell_error(cell, &err, RECORD_FAILED, err.text);
     cell->n_peaks = cell->n_ranks;
     /* What follows is compared by digest only. */
     if (m->left.by_value)
@@ -195,13 +195,13 @@ static int run_samples(struct measure *m)
     if (s->kind->ranks
             ? session_overlap(s, m->config->limits.seconds, m->left.step, cell, &err)
             : session_alone(s, m->config, &m->set[0], m->left.step[0].gradients, cell, &err))
-        return cell_fail(cell, RECORD_FAILED, err.text);
+        return cell_error(cell, &err, RECORD_FAILED, err.text);
     /* Steps are traced last. If there is too little memory, there is no trace. */
     if (!m->trace || trace_steps(s, m->config, m->left.step, m->trace, &err) == 0 ||
         err.status == DP_ENOMEM)
         return 0;
     snprintf(reason, sizeof reason, "a traced step: %s", err.text);
-    return cell_fail(cell, RECORD_FAILED, reason);
+    return cell_error(cell, &err, RECORD_FAILED, reason);
 }
 
 static void drop(uint64_t **times)
@@ -223,7 +223,7 @@ static int open_all(struct measure *m, struct dp_group *group)
     struct dp_error err = {0};
 
     if (session_open(s, group, m->config, &err))
-        return cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
+        return cell_error(cell, &err, RECORD_BROKEN, err.text);
     m->left.by_value = !workload_is_exact(&m->config->workload) &&
                        dp_communicator_of(dp_group_communicator(group), &row) &&
                        (row.can & s->kind->free) != 0;
@@ -237,7 +237,7 @@ static int open_all(struct measure *m, struct dp_group *group)
             return cell_fail(cell, RECORD_BROKEN, why.text);
     for (int k = 0; k < WORKLOAD_SETS; ++k)
         if (session_open_set(s, &m->set[k], &err))
-            return cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text);
+            return cell_error(cell, &err, RECORD_BROKEN, err.text);
     cell->reference_ns = session_clock_ns() - reference_ns;
     /* How samples are traced and compared. */
     if (m->config->chain > 0 && m->left.by_value) {
@@ -259,7 +259,7 @@ static int open_all(struct measure *m, struct dp_group *group)
         else if (m->left.marked)
             (void)marks_open(&m->left.marks, s, &err);
     }
-    return err.status ? cell_fail(cell, cell_status(&err, RECORD_BROKEN), err.text) : 0;
+    return err.status ? cell_error(cell, &err, RECORD_BROKEN, err.text) : 0;
 }
 
 void measure_model(const struct cell_config *config, FILE *trace, struct dp_group *group,
@@ -302,7 +302,7 @@ void measure_model(const struct cell_config *config, FILE *trace, struct dp_grou
     /* The parts of the machine. Nothing of the cell is in the memory of the devices any more. */
     if (status == 0 && measure_parts(group, config, cell, &err)) {
         snprintf(reason, sizeof reason, "parts: %s", err.text);
-        status = cell_fail(cell, cell_status(&err, RECORD_FAILED), reason);
+        status = cell_error(cell, &err, RECORD_FAILED, reason);
     }
     steps_trim(&m->steps);
 

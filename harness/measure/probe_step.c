@@ -13,10 +13,12 @@ int cell_fail(struct record_cell *cell, enum record_status status, const char *r
     return -1;
 }
 
-/* Too little memory is a result, not a failure. */
-enum record_status cell_status(const struct dp_error *err, enum record_status otherwise)
+int cell_error(struct record_cell *cell, const struct dp_error *err, enum record_status otherwise,
+               const char *reason)
 {
-    return err->status == DP_ENOMEM ? RECORD_OOM : otherwise;
+    if (err->status == DP_EFAULT && otherwise == RECORD_FAILED && cell->first_bad_step < 0)
+        cell->first_bad_step = (long)cell->n_samples;
+    return cell_fail(cell, err->status == DP_ENOMEM ? RECORD_OOM : otherwise, reason);
 }
 
 static int open_reference(const struct cell_config *config, const struct workload_set *set,
@@ -97,7 +99,7 @@ int measure_probe(const struct cell_config *config, struct session *session,
         status = cell_fail(cell, RECORD_BROKEN, why.text);
     if (status == 0 && read_step(session, &set, &err)) {
         snprintf(reason, sizeof reason, "probe: %s", err.text);
-        status = cell_fail(cell, cell_status(&err, RECORD_FAILED), reason);
+        status = cell_error(cell, &err, RECORD_FAILED, reason);
     }
     if (status == 0) {
         const struct verify_step left = session_result(session, shard);
@@ -108,7 +110,8 @@ int measure_probe(const struct cell_config *config, struct session *session,
         cell->probe_ratio = found.ratio;
         snprintf(reason, sizeof reason, "probe: %.200s", why.text);
         if (differs)
-            status = cell_fail(cell, differs > 0 ? RECORD_FAILED : RECORD_BROKEN, reason);
+            status = cell_error(cell, &(struct dp_error){.status = DP_EFAULT},
+                                differs > 0 ? RECORD_FAILED : RECORD_BROKEN, reason);
     }
     verify_close(verify);
     session_close_set(session, set.index);

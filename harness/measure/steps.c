@@ -77,6 +77,8 @@ void steps_trim(struct steps *steps)
         trim_ranks(cell, cell->phase_ns[phase], steps->n);
     trim_ranks(cell, cell->matmul_ns, steps->n);
     cell->n_samples = steps->n;
+    if (cell->first_bad_step > (long)steps->n)
+        cell->first_bad_step = (long)steps->n;
     if (steps->n > 0)
         cell->t_start_ns[0] = 0;
 }

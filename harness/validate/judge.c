@@ -63,10 +63,13 @@ static enum validate_verdict find_point_doubt(const struct validate *validate,
                  cell->reason);
         return VALIDATE_FAIL;
     }
-    if (point->verified < point->n && !is_slowed(point))
-        snprintf(why, VALIDATE_TEXT, "%zu of its %zu launches are not verified",
-                 point->n - point->verified, point->n);
-    else if (report_oversubscribed(point))
+    for (size_t i = 0; i < point->n && why[0] == '\0' && !is_slowed(point); ++i)
+        if (!point->row[i].verified)
+            snprintf(why, VALIDATE_TEXT, "%zu of its %zu launches are not verified: %.200s",
+                     point->n - point->verified, point->n, point->row[i].cell->reason);
+    if (why[0] != '\0')
+        return VALIDATE_INVALID;
+    if (report_oversubscribed(point))
         snprintf(why, VALIDATE_TEXT,
                  "it is oversubscribed: more devices than cores, or several "
                  "slots on one GPU");
@@ -141,6 +144,8 @@ static void judge_point(const struct validate *validate, const struct report_poi
                                       .hi = NAN};
 
         one.verdict = find_point_doubt(validate, point, one.why);
+        if (one.verdict == VALIDATE_FAIL) /* the numbers may be those of any device */
+            one.device = -1;
         if (one.verdict == VALIDATE_PASS && take_values(&at, limit, factor, value)) {
             const struct validate_device shown = validate_sum(&one, value, point->n);
 

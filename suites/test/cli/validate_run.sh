@@ -145,6 +145,22 @@ CHECK
     prints 'Take out 1 of 1: n1 (REJECTED: step_time)'
     prints 'FAIL step_time of .*: wrong numbers: launch'
 
+    # So does one whose step before the samples, or between a sample and the next, is wrong. Which
+    # device it was is not told by a row of the whole batch.
+    {
+        limit product_spread 'max: 1000 x' "$two" binding 'statistic: floor'
+        limit step_time 'max: 100 s' "$two" binding 'statistic: floor'
+    } | profile both.yaml '' ''
+    sweep 1 probe.jsonl virt:2+fault:row@1/1
+    expect_status 1 "$lockstep" validate --allow-dirty --profile both.yaml probe.jsonl
+    prints 'FAIL product_spread of mlp:8,6,4 ddp virt:2+fault:row@1/1, 16 rows: at most 1000 x wrong numbers: launch [01], probe: outputs, row [0-9]*: index'
+    prints 'FAIL step_time .* REJECTED .* 0 PASS, 2 FAIL'
+    for fault in flip@7/1 nan@9/1 flip@40/1; do
+        limit step_time 'max: 100 s' "$two, chain: 4" binding 'statistic: cost' | profile chain.yaml '' ''
+        run 1 chain.yaml --run --devices "virt:2+fault:$fault"
+        prints 'REJECTED .* 1 FAIL, '
+    done
+
     # A link has an eleventh of its speed: it does not reach a quarter of the full speed. At full
     # speed it reaches that, or is OPEN if other work took all the time of a launch's copies.
     limit peer_copy 'min: 1 TB/s' "$two, bytes: 16 MiB" binding 'statistic: floor' | profile all.yaml '' ''
