@@ -15,16 +15,20 @@ enum { REASON = 2 * FLEET_CAUSE + 16, MANY = 12 };
 struct reason {
     const struct fleet_node *node;
     int rank;
+    size_t first; /* the first node with this reason */
     char words[REASON];
 };
 
+/* The worst come first, then names count; nodes of one reason stay together. */
 static int by_reason(const void *left, const void *right)
 {
     const struct reason *a = left, *b = right;
-    int order = a->rank - b->rank;
 
-    order = order != 0 ? order : strcmp(a->words, b->words);
-    return order != 0 ? order : strcmp(a->node->name, b->node->name);
+    if (a->rank != b->rank)
+        return a->rank - b->rank;
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    return strcmp(a->node->name, b->node->name);
 }
 
 /* Where the digits at the end of a name begin. */
@@ -76,7 +80,7 @@ char *fleet_answer(const struct fleet *fleet)
     struct reason *reason = cli_alloc(fleet->n, sizeof *reason);
     const struct fleet_rule *rule = &fleet->rule;
     struct memory_file text = {.to = NULL};
-    size_t n = 0, out = 0;
+    size_t n = 0, out = 0, untested = 0;
 
     for (size_t i = 0; i < fleet->n; ++i) {
         const struct fleet_node *node = &fleet->node[i];
@@ -84,7 +88,7 @@ char *fleet_answer(const struct fleet *fleet)
 
         if (fleet_passes(node))
             continue;
-        *one = (struct reason){node, ranks[node->status], "no verdict"};
+        *one = (struct reason){.node = node, .rank = ranks[node->status], .words = "no verdict"};
         if (node->status == FLEET_MISSING && node->cause[0] != '\0')
             text_add(one->words, REASON, ": %s", node->cause);
         if (node->worse > 0 && node->status != FLEET_REJECTED) {
@@ -98,6 +102,10 @@ char *fleet_answer(const struct fleet *fleet)
             snprintf(one->words, REASON, "%s: %s%s", fleet_status_words[node->status], node->cause,
                      fleet->count[FLEET_REJECTED] > MANY ? "" : node->far);
         }
+        while (one->first < n && (reason[one->first].rank != one->rank ||
+                                  strcmp(reason[one->first].words, one->words) != 0))
+            ++one->first;
+        untested += node->untested;
         out += one->rank < ranks[FLEET_NOT_SHOWN];
         ++n;
     }
@@ -107,6 +115,8 @@ char *fleet_answer(const struct fleet *fleet)
         fprintf(text.to, "Take out %zu of %zu: ", out, fleet->n);
     else
         fprintf(text.to, "Take out none of %zu", fleet->n);
+    if (out == 0 && untested > 0)
+        fprintf(text.to, ", but correctness was not tested on %zu", untested);
     print_reasons(text.to, reason, out);
     if (n > out) {
         fprintf(text.to, ". Measure %zu again: ", n - out);

@@ -74,8 +74,9 @@ struct fleet_node {
     char identity[FLEET_IDENTITIES][FLEET_IDENTITY]; /* "": the file is of an older version */
     bool nameable;                                   /* the name may stand in a list of nodes */
     bool expected;
-    bool copied;  /* another node has an identity of it */
-    bool starved; /* memory or descriptors were short when its file was read */
+    bool copied;   /* another node has an identity of it */
+    bool untested; /* ACCEPTED, but nothing shows that it computes right: it is NOT SHOWN */
+    bool starved;  /* memory or descriptors were short when its file was read */
     enum fleet_status status;
     char why[FLEET_TEXT];    /* the first reason of all but ACCEPTED */
     char cause[FLEET_CAUSE]; /* the same in few words: "step_time" */
@@ -167,7 +168,8 @@ int fleet_limits(const struct json_t *root, enum validate_verdict cases, struct 
 int fleet_add_fact(struct fleet_node *node, const char *what, const char *value,
                    struct text_error *why);
 /* The steps of a node that has its status by its verdict, or is MISSING: one that failed changes
- * it. 0, also if there is no such file; or -1 and why. */
+ * it, and so does it if no step and no case tested its numbers. 0, also if there is no such file;
+ * or -1 and why. */
 int fleet_steps(const char *path, struct fleet_node *node, struct text_error *why);
 /* Says that memory is short. Returns -1. */
 int fleet_starve(struct fleet_node *node, struct text_error *why);

@@ -1,5 +1,6 @@
 /* fleet/steps.c: the steps of a node, as a job writes them into NODE.steps while they run: a line
- * for each, with its name and its exit status. One without a status began, and did not end. */
+ * for each, with its name and its exit status, and ": " with what else is to be known. One without
+ * a status began, and did not end. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,20 +8,25 @@
 #include "command/command.h"
 #include "fleet/fleet.h"
 
-enum { LETTERS = 16, DIGITS = 3, NOT_ENDED = -1 };
+enum { LETTERS = 16, DIGITS = 3, NOTE = 100, NOT_ENDED = -1 };
+
+/* The steps that show that a node computes right. */
+static const char *const tests[] = {"check", "soak"};
+enum { TESTS = sizeof tests / sizeof tests[0] };
 
 int fleet_steps(const char *path, struct fleet_node *node, struct text_error *why)
 {
-    static const char *const words[] = {" did not end", " ok", " FAILED"};
-    char names[FLEET_TEXT] = "", step[64], failed[64] = "";
+    static const char *const words[] = {" did not end", " ok", " FAILED", " skipped"};
+    char names[FLEET_TEXT] = "", step[64 + NOTE], failed[64] = "";
     struct stat file;
+    bool passed[TESTS] = {false};
     int first = 0; /* the status of the first one that failed */
 
-    if (stat(path, &file) != 0)
-        return 0;
-    if (!S_ISREG(file.st_mode))
+    const bool known = stat(path, &file) == 0;
+
+    if (known && !S_ISREG(file.st_mode))
         return text_fail(why, "its steps are no regular file");
-    char *const text = fleet_read_text(path, why);
+    char *const text = known ? fleet_read_text(path, why) : NULL;
     const char *at = text;
 
     while (at && *at != '\0') {
@@ -28,28 +34,34 @@ int fleet_steps(const char *path, struct fleet_node *node, struct text_error *wh
         const char *const digit = at + letters + (at[letters] == ' ');
         const size_t digits = strspn(digit, "0123456789");
         const int status = digits > 0 ? atoi(digit) : NOT_ENDED;
+        const char *const note = digit + digits;
+        const size_t bytes = digits > 0 && strncmp(note, ": ", 2) == 0 ? strcspn(note, "\n") : 0;
 
         if (letters == 0 || letters > LETTERS || digits > DIGITS ||
-            (digit[digits] != '\n' && digit[digits] != '\0'))
+            (note[bytes] != '\n' && note[bytes] != '\0'))
             break;
         snprintf(step, sizeof step, "%.*s", letters, at);
         text_list(names, sizeof names, ", ", step);
-        text_add(step, sizeof step, "%s", words[(status >= 0) + (status > 0)]);
+        for (size_t i = 0; i < TESTS; ++i)
+            passed[i] |= status == 0 && strcmp(step, tests[i]) == 0;
+        text_add(step, sizeof step, "%s",
+                 words[(status >= 0) + (status > 0) + (status == EXIT_SKIPPED)]);
         if (status > 0)
             text_add(step, sizeof step, " (%d)", status);
-        text_list(node->steps, sizeof node->steps, ", ", step);
         if (status != 0 && first == 0) {
             first = status;
-            snprintf(failed, sizeof failed, "%s", step);
+            snprintf(failed, sizeof failed, "%.63s", step);
         }
-        at = digit + digits + (digit[digits] == '\n');
+        text_add(step, sizeof step, "%.*s", bytes < NOTE ? (int)bytes : NOTE, note);
+        text_list(node->steps, sizeof node->steps, ", ", step);
+        at = note + bytes + (note[bytes] == '\n');
     }
-    const bool whole = at && *at == '\0';
+    const bool whole = !known || (at && *at == '\0');
 
     free(text);
     if (!whole)
         return text_fail(why, "its steps are not lines of a name and an exit status");
-    if (names[0] == '\0')
+    if (known && names[0] == '\0')
         snprintf(node->steps, sizeof node->steps, "none began");
     /* The verdict is one step: it cannot speak for another one. */
     if (first == EXIT_FAILED ? node->status != FLEET_REJECTED
@@ -61,10 +73,21 @@ int fleet_steps(const char *path, struct fleet_node *node, struct text_error *wh
         text_add(node->why, sizeof node->why, "%s%s", old[0] != '\0' ? "; also, " : "", old);
         node->status = first == EXIT_FAILED ? FLEET_REJECTED : FLEET_NOT_SHOWN;
         node->cause[0] = '\0';
-    } else if (node->status == FLEET_MISSING) {
+    } else if (known && node->status == FLEET_MISSING) {
         text_add(node->why, sizeof node->why, "; its steps: %s", node->steps);
     }
     if (first != 0 && node->cause[0] == '\0')
         snprintf(node->cause, sizeof node->cause, "%s", failed);
-    return node->n_facts > 0 ? fleet_add_fact(node, "steps", names, why) : 0;
+    /* The cases that its profile requires show it, too: they passed, because it is ACCEPTED. */
+    if (node->status == FLEET_ACCEPTED && !(passed[0] && passed[1]) &&
+        fleet_fact_of(node, "conformance.required")[0] == '\0') {
+        node->status = FLEET_NOT_SHOWN;
+        node->untested = true;
+        snprintf(node->why, sizeof node->why,
+                 "it is accepted, but whether it computes right was not tested: neither by steps "
+                 "check and soak (%.120s) nor by cases that its profile requires",
+                 node->steps[0] != '\0' ? node->steps : "unknown");
+        snprintf(node->cause, sizeof node->cause, "correctness not tested");
+    }
+    return known && node->n_facts > 0 ? fleet_add_fact(node, "steps", names, why) : 0;
 }

@@ -1,6 +1,7 @@
 /* fleet/write.c: the fleet for people (lines of at most 80 columns), for the page of a job
  * (Markdown), as a line for each node (CSV, RFC 4180), and for a scheduler (two lists of names). */
 #include <stdlib.h>
+#include <string.h>
 
 #include "command/command.h"
 #include "export/grid.h"
@@ -24,7 +25,7 @@ int fleet_text(FILE *stream, const struct fleet *fleet)
         [FLEET_LIST_SPLITS] = {"SPLIT", "facts without a majority"},
         [FLEET_LIST_UNEXPECTED] = {"UNEXPECTED", "nodes"},
     };
-    char words[2 * FLEET_TEXT], counts[FLEET_TEXT], *answer = fleet_answer(fleet);
+    char words[2 * FLEET_TEXT], counts[FLEET_TEXT], others[32], *answer = fleet_answer(fleet);
     bool any = false;
 
     if (!answer)
@@ -34,18 +35,29 @@ int fleet_text(FILE *stream, const struct fleet *fleet)
     fputc('\n', stream);
     for (enum fleet_list list = 0; list < FLEET_LISTS; ++list) {
         struct fleet_item item = {.at = 0};
-        size_t n = 0;
+        size_t lines = 0, left = 0;
 
-        while (fleet_next(fleet, list, &item))
-            if (n++ < SHOWN_IN_TEXT)
-                command_say(stream, INDENT, "%-10s %s%s%s", lists[list].label, item.name,
-                            item.name[0] != '\0' ? ": " : "", item.words);
-        any = any || n > 0;
+        /* Nodes in a row that have one reason share a line. */
+        for (bool more = fleet_next(fleet, list, &item); more;) {
+            const struct fleet_item first = item;
+            size_t same = 0;
+
+            while ((more = fleet_next(fleet, list, &item)) && first.name[0] != '\0' &&
+                   strcmp(item.words, first.words) == 0)
+                ++same;
+            snprintf(others, sizeof others, " and %zu more", same);
+            if (lines++ < SHOWN_IN_TEXT)
+                command_say(stream, INDENT, "%-10s %s%s%s%s", lists[list].label, first.name,
+                            same > 0 ? others : "", first.name[0] != '\0' ? ": " : "", first.words);
+            else
+                left += same + 1;
+        }
+        any = any || lines > 0;
         /* Rows that are left out are counted, so that a part does not look like all there is. */
-        if (n > SHOWN_IN_TEXT)
+        if (left > 0)
             command_say(stream, INDENT,
-                        "%10s %zu more %s are not shown: --format csv or json has all", "...",
-                        n - SHOWN_IN_TEXT, lists[list].rest);
+                        "%10s %zu more %s are not shown: --format csv or json has all", "...", left,
+                        lists[list].rest);
     }
     fputs(any ? "\n" : "", stream);
     fleet_rule_words(fleet, words);

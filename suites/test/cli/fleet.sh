@@ -139,7 +139,7 @@ echo node0013x >>planted
 named copied
 fleet 1 copied
 prints 'BROKEN node0013: 2 nodes have one run, feedface0000000d: this file and node0013x.json'
-prints '^Take out 2 of 25: node0013x (BROKEN: node0013 has the same run), node0013 (BROKEN: node0013x has the same run)[.]'
+prints '^Take out 2 of 25: node0013 (BROKEN: node0013x has the same run), node0013x (BROKEN: node0013 has the same run)[.]'
 
 make few0 8 5
 # Steps of nodes: one that failed speaks against a verdict that is good; one that is torn is no step.
@@ -162,7 +162,7 @@ echo 'check 0' >'steps/a b.steps'
 echo 'check 1' >'steps/<img>.steps'
 fleet 1 steps --out page
 prints 'REJECTED node0002: its steps: devices ok, check FAILED (1), validate ok '
-prints 'NOT SHOWN node0003: its steps: devices ok, check FAILED (77), validate ok '
+prints 'NOT SHOWN node0003: its steps: devices ok, check skipped (77), validate ok '
 prints 'NOT SHOWN node0004: it is accepted, but it ran other steps than most nodes: devices, validate, most have devices, check, validate '
 prints 'NOT SHOWN node0005: it is accepted, but it ran other steps than most nodes: unknown, most have '
 prints 'BROKEN node0006: node0006.json: its steps are not lines of a name and an exit status '
@@ -175,9 +175,29 @@ prints 'node0008 (no verdict: check did not end)'
 prints ' 27 nodes: 16 ACCEPTED, 4 REJECTED, 3 NOT SHOWN, 3 BROKEN, 1 MISSING '
 expect_count 16 . page/passing_nodes.txt
 ! grep -q '<img' page/index.html || fail "a name is HTML in the page"
-expect_count 1 '>devices ok, check FAILED (77), validate ok</td>' page/index.html
+expect_count 1 '>devices ok, check skipped (77), validate ok</td>' page/index.html
 expect_status 1 "$lockstep" fleet steps --format csv
 expect_count 1 ',"devices ok, check did not end"' out
+
+# What no step and no case has tested is not shown to be right, however fast it is. One node ran both
+# steps, and one of the others skipped soak.
+make untested 10 3
+sed -i 's/"conformance": {[^}]*}/"conformance": null/' untested/*.json
+fleet 3 untested --out page
+prints '^Take out none of 10, but correctness was not tested on 10[.] Measure 10 again: node\[0001-0010\] (NOT SHOWN: correctness not tested)[.] NOT'
+prints 'NOT SHOWN node0001 and 9 more: it is accepted, but whether it computes right was not tested: neither by steps check and soak (unknown) nor by cases that its profile requires'
+[ ! -s page/passing_nodes.txt ] || fail "untested nodes pass"
+for i in $(seq -w 1 10); do printf '%s 0\n' check validate >"untested/node00$i.steps"; done
+fleet 3 untested
+prints ' (check ok, validate ok) nor by cases'
+for i in $(seq -w 1 10); do printf 'check 0\nsoak 0: nothing found; speed not judged: 42 iterations, 80 needed\nvalidate 0\n' >"untested/node00$i.steps"; done
+fleet 0 untested --out page
+expect_count 10 '>check ok, soak ok: nothing found; speed not judged: 42 iterations, 80 needed, validate ok</td>' page/index.html
+printf 'check 0\nsoak 77\nvalidate 0\n' >untested/node0004.steps
+printf 'check 1: <b>adds twice\n' >untested/node0005.steps
+fleet 1 untested
+prints 'NOT SHOWN node0004: its steps: check ok, soak skipped (77), validate ok '
+prints 'REJECTED node0005: its steps: check FAILED (1): <b>adds twice '
 
 # A node that is REJECTED is called so, whatever else is wrong: one of two files, or one run of two nodes.
 make twice 24 3 reject
@@ -212,7 +232,7 @@ badge amber '1 fact without a majority'
 prints '8 nodes: 8 NOT SHOWN *$'
 prints '^Take out none of 8[.] Measure 8 again: node\[0001-0008\] (NOT SHOWN: no majority has its limits)[.] NOT'
 prints 'SPLIT limits: 2 values, and none is that of more than half; 4 nodes have 40 limits'
-expect_count 8 'NOT SHOWN  node' out
+prints 'NOT SHOWN node0001 and 7 more: '
 
 # A list of names is given: a missing node fails, an unexpected one is named.
 make few 8 5
@@ -347,6 +367,7 @@ cp one.json unnamed/
 fleet 1 unnamed
 prints 'BROKEN one: one.json: its machine_instance has the length 0'
 sed 's/\("machine_instance": "\)/\1m/' one.json >real/one.json
+printf '%s 0\n' check soak >real/one.steps
 fleet 0 real
 prints '1 node: 1 ACCEPTED'
 prints '1 number was not compared, because fewer than 8 nodes have it[.]'

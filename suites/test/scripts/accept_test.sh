@@ -130,6 +130,7 @@ SH
     # $BROKEN fails on n2. devices, selftest, check and soak ran before each verdict of a script.
     program lockstep <<'SH'
 if [ "$1" = fleet ]; then exec "$REAL" "$@"; fi
+if [ "$1 $2" = 'validate check' ]; then exit "${CHECKED-0}"; fi
 if [ "$1" != validate ]; then
     words=$*
     echo "$words" | tee -a "ran.$SLURMD_NODENAME"
@@ -157,7 +158,7 @@ job() {
     rm -rf verdicts srun.options ran.*
     expect "$1" env SLURM_JOB_NODELIST='n[1-3]' PATH="$folder/bin:$PATH" REAL="$lockstep" \
         CORPUS="$source/suites/test/fuzz/corpus/verdict" ${SECOND:+SECOND="$SECOND"} ${THIRD:+THIRD="$THIRD"} \
-        ${BROKEN:+BROKEN="$BROKEN"} ${FAILS:+FAILS="$FAILS"} "$accept/$2" "${@:3}"
+        ${BROKEN:+BROKEN="$BROKEN"} ${FAILS:+FAILS="$FAILS"} ${CHECKED:+CHECKED="$CHECKED"} "$accept/$2" "${@:3}"
 }
 
 lists() {
@@ -172,19 +173,19 @@ ran() {
 
 # Prints the commands of docs/fleet.md, as they are written there.
 page() {
-    rm -rf verdicts lists nodes.txt
+    rm -rf verdicts lists
     awk '/^```sh$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' "$source/docs/fleet.md" |
-        sed 's/p\.yaml/node.yaml/; s/--minutes 5/--minutes 7/' >commands
+        sed "s,p\.yaml verdicts 5,node.yaml verdicts 7,; s,docs/accept,$accept," >commands
     expect 0 env SLURM_JOB_NODELIST='n[1-3]' PATH="$folder/bin:$PATH" REAL="$lockstep" \
         CORPUS="$source/suites/test/fuzz/corpus/verdict" ${SECOND:+SECOND="$SECOND"} ${THIRD:+THIRD="$THIRD"} \
         bash -e commands
 }
 
 test_sbatch() {
-    local script arguments wanted step
+    local script arguments wanted shown step
     slurm
     # shellcheck disable=SC2016 # for the stand-in
-    echo 'cp "${1#--exclude=}" submitted' | program sbatch
+    printf '%s\n' '[ "$1" != --wait ] || exec bash "${@:3}"' 'cp "${1#--exclude=}" submitted' | program sbatch
     page
     [ "$(tr '\n' ' ' <lists/passing_nodes.txt)" = 'n1 n2 n3 ' ] || fail "docs/fleet.md: $(cat lists/passing_nodes.txt)"
     THIRD=dead page
@@ -212,10 +213,11 @@ test_sbatch() {
         for BROKEN in devices 'soak selftest' check 'soak --devices'; do
             for FAILS in 1 77; do
                 job 1 "$script" "${arguments[@]}"
-                [ "$FAILS" -eq 1 ] && wanted=REJECTED || wanted=MISSING
+                [ "$FAILS" -eq 1 ] && wanted=REJECTED shown=FAILED || wanted=MISSING shown=skipped
                 grep -q "^$wanted *n2: .*" out || fail "n2 fails $BROKEN, and is not $wanted"
                 step=${BROKEN% --devices} step=${step#* }
-                grep -q "$step FAILED ($FAILS)" out || fail "no step $step: $(cat out)"
+                grep -q "^$step $FAILS: $BROKEN" verdicts/n2.steps || fail "no last line of $step: $(cat verdicts/n2.steps)"
+                tr -s '\n ' ' ' <out | grep -q "$step $shown ($FAILS): $BROKEN" || fail "no step $step: $(cat out)"
                 lists 'n1 n3 ' 'n2 '
                 tail -n 1 verdicts/n2.log | grep -q "^$BROKEN" || fail "the log of n2: $(cat verdicts/n2.log)"
                 [ ! -e verdicts/n2.json ] || fail "n2 has a verdict, though $BROKEN failed"
@@ -223,6 +225,10 @@ test_sbatch() {
             done
         done
         BROKEN='' FAILS=''
+        # A profile that is wrong stops all before the first step. Limits that were not shown to fail do not.
+        CHECKED=2 job 2 "$script" "${arguments[@]}"
+        [ ! -e ran.n1 ] || fail "a step ran by a wrong profile"
+        CHECKED=1 job 0 "$script" "${arguments[@]}"
         job 0 "$script" "${arguments[@]}" virt:2
         ran n3 'devices --devices virt:2' 'soak selftest --quick' 'check --devices virt:2 --profile all' \
             'soak --devices virt:2 --minutes 7' 'validate --devices virt:2'
