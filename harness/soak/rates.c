@@ -92,7 +92,15 @@ static int judge_device(const struct soak_rates *rates, int device, double limit
     const size_t n = rates->n - cut;
     struct rank_estimate middle;
 
-    if (rates->devices < 2 || n < LEAST_BLOCKS || rates->block[0].floor[device] < LEAST_NS)
+    if (rates->devices < 2)
+        snprintf(rate->why, sizeof rate->why, "there is one device");
+    else if (n < LEAST_BLOCKS)
+        snprintf(rate->why, sizeof rate->why, "%zu timed iterations, %d needed",
+                 rates->burst_n + rates->rest_n, LEAST_BLOCKS * LEAST_EACH);
+    else if (rates->block[0].floor[device] < LEAST_NS)
+        snprintf(rate->why, sizeof rate->why, "a step of %.2g ms, %g needed",
+                 rates->block[0].floor[device] / 1e6, LEAST_NS / 1e6);
+    if (rate->why[0] != '\0')
         return 0;
     for (size_t b = 0; b < n; ++b) {
         double others[DP_MAX_SLOTS];
@@ -105,6 +113,7 @@ static int judge_device(const struct soak_rates *rates, int device, double limit
     }
     middle = rank_signed_estimate(x, n, level_of(rates));
     rate->ratio = exp(middle.middle);
+    snprintf(rate->why, sizeof rate->why, "its times have no bounds");
     if (!middle.valid)
         return 0;
     rate->lo = exp(middle.lo);

@@ -203,6 +203,7 @@ struct soak_rate {
     double burst_ns, sustained_ns; /* NaN: none */
     double ratio, lo, hi;          /* lo, hi NaN: SOAK_UNJUDGED */
     enum soak_speed speed;
+    char why[64];   /* of SOAK_UNJUDGED */
     double drop;    /* of SOAK_DROPPED_CLOCK: how many times as long as before */
     uint64_t since; /* iteration, about */
 };

@@ -108,8 +108,16 @@ static void print_text(const struct soak *soak)
         putchar('\n');
     } else if (has_slow(soak))
         printf("FOUND: a slow device\n");
-    else
-        printf("nothing found in %" PRIu64 " iterations\n", soak->iterations);
+    else {
+        int r = 0;
+
+        while (r + 1 < soak->ranks.n && soak->rate[r].speed != SOAK_UNJUDGED)
+            ++r;
+        const bool judged = soak->rate[r].speed != SOAK_UNJUDGED;
+
+        printf("nothing found in %" PRIu64 " iterations%s%s\n", soak->iterations,
+               judged ? "" : "; speed not judged: ", judged ? "" : soak->rate[r].why);
+    }
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -248,8 +256,10 @@ int soak_conclude(struct soak *soak)
      * time of a thread. */
     dp_slot_describe(dp_group_slot(soak->ranks.group, 0), &info);
     if (!(info.flags & DP_KIND_CORES) && dp_group_oversubscribed(soak->ranks.group))
-        for (int r = 0; r < soak->ranks.n; ++r)
+        for (int r = 0; r < soak->ranks.n; ++r) {
             soak->rate[r].speed = SOAK_UNJUDGED;
+            snprintf(soak->rate[r].why, sizeof soak->rate[r].why, "devices share a GPU");
+        }
     if (status == 0 && soak->options->format == SOAK_JSON)
         status = print_json(soak);
     else if (status == 0)
