@@ -227,20 +227,14 @@ static int check_implementation(const char *command, const struct runner_options
         status = run_cases(command, run);
     if (status == 0) {
         runner_require_devices(run);
+        /* A pass does not count if an operation of the devices fails on purpose. */
+        run->unfelt = runner_exit(run) == EXIT_PASSED && device_list_faulty(options->devices);
         run->seconds = (double)(watch_clock_ns() - begin_ns) / 1e9;
         status = write_result(command, run, out);
         if (status == 0)
             status = runner_out_close(command, out);
         if (status == 0)
             status = runner_exit(run);
-        /* A pass does not count if an operation of the devices fails on purpose. */
-        if (status == EXIT_PASSED && device_list_faulty(options->devices)) {
-            command_complain(command,
-                             "no case failed on '%.64s': that call was in none, or nothing came "
-                             "of it",
-                             options->devices);
-            status = EXIT_FAILED;
-        }
     }
     runner_run_free(run);
     free(run);

@@ -157,7 +157,7 @@ int runner_exit(const struct runner_run *run)
         ++n[run->result[i].verdict];
     if (run->n == 0 || n[CHECK_BROKEN] > 0)
         return EXIT_MISUSE;
-    if (n[CHECK_FAIL] > 0)
+    if (n[CHECK_FAIL] > 0 || run->unfelt)
         return EXIT_FAILED;
     return n[CHECK_SKIP] == run->n ? EXIT_SKIPPED : EXIT_PASSED;
 }

@@ -173,6 +173,7 @@ struct runner_requirement {
 struct runner_run {
     const struct runner_options *options;
     struct runner_about is;
+    bool unfelt;               /* all passed, though the devices fail on purpose: it is no pass */
     char cause[RUNNER_TEXT];   /* why the implementation could not be tested at all; "": it could */
     enum check_verdict caused; /* by cause, of all cases: FAIL if it crashed, for example */
     bool traceable;            /* the system cannot protect our memory from an implementation */

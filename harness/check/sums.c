@@ -227,6 +227,10 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
     }
     if (why[0] != '\0')
         text_add(sentence, RUNNER_TEXT, " (%s)", why);
+    if (run->unfelt)
+        text_add(sentence, RUNNER_TEXT,
+                 "; but no case failed on '%.64s': that call was in none, or nothing came of it",
+                 run->options->devices);
     if (areas > 1)
         text_add(sentence, RUNNER_TEXT,
                  "; begin with %s: what fails in later areas may follow from it", first);

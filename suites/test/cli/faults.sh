@@ -49,7 +49,10 @@ grep -q 'call 3 of launch fails on purpose' err || fail "limits"
 expect_status 1 "$lockstep" check --devices virt:2+fault:launch@3
 grep -q '[1-9][0-9]* failed' out || fail "check"
 expect_status 1 "$lockstep" check --devices virt:2+fault:poll@900000 --only 'SPLIT-01.*'
-grep -q "no case failed on 'virt:2+fault:poll@900000'" err || fail "check"
+tr -s '\n ' ' ' <out | grep -q "FAIL reference .*; but no case failed on 'virt:2+fault:poll@900000': that call was in none, or nothing came of it ([0-9.]* s) \$" || fail "check: $(tail -n 3 out)"
+[ ! -s err ] || fail "check: words on standard error"
+expect_status 1 "$lockstep" check --devices virt:2+fault:poll@900000 --only 'SPLIT-01.*' --format json --out unfelt.json
+grep -q '"verdict": "FAIL",' unfelt.json || fail "check: JSON"
 
 # Devices that are only listed do not fail.
 expect_status 0 "$lockstep" devices --devices virt:2+lag+5us+fault:launch@1
