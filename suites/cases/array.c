@@ -1,6 +1,7 @@
 /* array.c: the arrays with the data of the cases. */
 #include "inside.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -43,6 +44,17 @@ double check_element(const struct impl_array *array, size_t i)
     default:
         return NAN;
     }
+}
+
+/* An integer may have more digits than the double, so it is written from its bits. */
+const char *check_number(struct check *c, enum impl_dtype dtype, double value, uint64_t bits)
+{
+    if (dtype == IMPL_I32)
+        return check_text(c, "%" PRId32 " (0x%08" PRIx64 ")", (int32_t)bits, bits);
+    if (dtype == IMPL_I64)
+        return check_text(c, "%" PRId64 " (0x%016" PRIx64 ")", (int64_t)bits, bits);
+    return dtype == IMPL_F64 ? check_text(c, "%.17g (0x%016" PRIx64 ")", value, bits)
+                             : check_text(c, "%.9g (0x%08" PRIx64 ")", value, bits);
 }
 
 static void array_store(struct impl_array *array, size_t i, double value)

@@ -147,17 +147,23 @@ void ddp_set(struct check *c, struct impl_model *model, int rank, enum impl_what
         call_failed(c, "set", status);
 }
 
-static const char *word(enum impl_what what)
+/* Names parameter i, which was got last: a buffer also by the name that the layer gives it. */
+static const char *parameter(struct check *c, enum impl_what what, int i)
 {
-    return what == IMPL_GRAD ? "gradient" : "value";
+    return what == IMPL_GRAD ? check_text(c, "gradient of parameter %d", i)
+           : c->param.buffer ? check_text(c, "value %d, the buffer '%s'", i, c->param.name)
+                             : check_text(c, "value of parameter %d", i);
 }
 
 void ddp_all_are(struct check *c, struct impl_model *model, int ranks, enum impl_what what, int i,
                  size_t n, const double want[])
 {
-    for (int r = 0; r < ranks; ++r)
-        check_values(c, check_text(c, "rank %d of %d: %s of parameter %d", r, ranks, word(what), i),
-                     check_get_rank(c, model, r, what, i), n, want);
+    for (int r = 0; r < ranks; ++r) {
+        const struct impl_array *got = check_get_rank(c, model, r, what, i);
+
+        check_values(c, check_text(c, "rank %d of %d: %s", r, ranks, parameter(c, what, i)), got, n,
+                     want);
+    }
 }
 
 void ddp_all_is(struct check *c, struct impl_model *model, int ranks, enum impl_what what, int i,
@@ -175,8 +181,9 @@ void ddp_grads_are(struct check *c, struct impl_model *model, int ranks, double 
 void ddp_rank_is(struct check *c, struct impl_model *model, int rank, enum impl_what what, int i,
                  double want)
 {
-    check_values(c, check_text(c, "rank %d: %s of parameter %d", rank, word(what), i),
-                 check_get_rank(c, model, rank, what, i), 1, &want);
+    const struct impl_array *got = check_get_rank(c, model, rank, what, i);
+
+    check_values(c, check_text(c, "rank %d: %s", rank, parameter(c, what, i)), got, 1, &want);
 }
 
 double ddp_share(int ranks, int i)

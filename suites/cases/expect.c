@@ -4,7 +4,6 @@
 
 #include "impls/words.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -57,13 +56,11 @@ static double expect_rounded(enum impl_dtype dtype, double want, uint64_t *bits)
 static _Noreturn void differ(struct check *c, const char *what, const struct impl_array *got,
                              size_t i, double want, uint64_t want_bits, size_t different, size_t n)
 {
-    const int digits = (int)check_dtype_bytes(got->dtype) * 2;
+    const double value = check_element(got, i);
 
-    check_fail(c,
-               "%s: element %zu is %.9g (0x%0*" PRIx64 "), must be %.9g (0x%0*" PRIx64
-               "); %zu of %zu differ",
-               what, i, check_element(got, i), digits, bits_at(got, i), want, digits, want_bits,
-               different, n);
+    check_fail(c, "%s: element %zu is %s, must be %s; %zu of %zu differ", what, i,
+               check_number(c, got->dtype, value, bits_at(got, i)),
+               check_number(c, got->dtype, want, want_bits), different, n);
 }
 
 static void must_exist(struct check *c, const char *what, const struct impl_array *got)

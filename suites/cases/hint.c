@@ -17,6 +17,7 @@ static const double EXACT = 1 << 24;
 struct numbers {
     size_t n;
     const double *got, *want;
+    bool integers; /* of an integer type: they are not rounded */
 };
 
 /* Whether all wrong numbers are what they must be, times the factor. */
@@ -101,7 +102,7 @@ static bool are_rounded(const struct numbers *numbers)
                             (got == rint(got) && want == rint(want) && fabs(got) < EXACT)))
             return false;
     }
-    return true;
+    return !numbers->integers;
 }
 
 void check_again(struct check *c, const char *what, const struct impl_array *got,
@@ -133,10 +134,10 @@ static void keep_numbers(struct check *c, const char *what, size_t n, const doub
     memcpy(kept->want, want, n * sizeof *want);
 }
 
-static void look_at_numbers(struct check *c, const char *what, size_t n, const double got[],
-                            const double want[])
+static void look_at_numbers(struct check *c, const char *what, const struct numbers numbers)
 {
-    const struct numbers numbers = {n, got, want};
+    const double *got = numbers.got, *want = numbers.want;
+    const size_t n = numbers.n;
     const int parts = c->parts;
     const char *names = c->of_ranks ? "ranks" : "devices";
     char *hint = c->outcome->hint;
@@ -184,6 +185,8 @@ void hint_values(struct check *c, const char *what, const struct impl_array *got
         return;
     for (size_t i = 0; i < n; ++i)
         values[i] = check_element(got, i);
-    look_at_numbers(c, what, n, values, want);
+    look_at_numbers(
+        c, what,
+        (struct numbers){n, values, want, got->dtype == IMPL_I32 || got->dtype == IMPL_I64});
     free(values);
 }

@@ -41,6 +41,7 @@ struct check {
     struct check_session host_only; /* ops NULL: not opened */
     struct check_session second;    /* NULL ops: not opened */
     struct impl_error error;        /* of the last call */
+    struct impl_param param;        /* of the last get */
     struct memory *memory;
     struct arena *arena; /* of the arrays */
     struct guard *guards;
@@ -105,6 +106,8 @@ void scenario_forward(struct check *c, const struct impl_model *model,
 void scenario_call(struct check *c, const char *what);
 void scenario_write(const struct check *c, char *text, size_t bytes);
 
+/* array.c: a number of this type, and its bits: "2 (0x40000000)" */
+const char *check_number(struct check *c, enum impl_dtype dtype, double value, uint64_t bits);
 /* expect.c: "[2, 3]" */
 void check_shape_text(const struct impl_array *array, char text[120]);
 

@@ -224,6 +224,7 @@ struct impl_array *check_get_rank(struct check *c, struct impl_model *model, int
     struct impl_param param;
 
     check_param(c, model, i, &param);
+    c->param = param;
     like.dtype = param.dtype;
     like.ndim = param.ndim;
     memcpy(like.dim, param.dim, sizeof like.dim);

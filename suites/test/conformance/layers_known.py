@@ -13,9 +13,9 @@ FOLDER = "suites/python/layers"
 # FSDP and ZeRO keep no rank's own gradient until they reduce, and leave the buffers of each rank as they are: choices
 # that their pages name.
 PARTS = {
-    "DDP-08.sent": "rank 1: value of parameter 2: element 0 is 101",
+    "DDP-08.sent": "rank 1: value 2, the buffer '1.count': element 0 is 101",
     "DDP-09.two_forwards": "first forward: output of rank 1: element 0 is 24",
-    "SHAPE-05.buffers": "rank 1 of 2: value of parameter 2: element 0 is 1000",
+    "SHAPE-05.buffers": "rank 1 of 2: value 2, the buffer '0.running_mean': element 0 is 1000",
 }
 RANKS_PASS = "DDP-01.known DDP-01.network DDP-02.equal DDP-02.unequal DDP-02.no_rows DDP-27.own SIZE-05.buckets"
 # PyTorch's #47260, in all that DistributedDataParallel carries.

@@ -335,6 +335,39 @@ static void hints_of(struct check *c)
     check_values(c, "result", gathered(c), 2, row->want);
 }
 
+/* Integers that no float holds, and doubles that differ in the last bit. */
+static void expects_wide(struct check *c)
+{
+    const size_t one = 1;
+
+    if (check_variant(c) == 0)
+        check_values(c, "count", check_typed(c, IMPL_I64, 1, &one, (const double[]){1099511627878}),
+                     1, (const double[]){1099511627778});
+    check_values(c, "sum", check_typed(c, IMPL_F64, 1, &one, (const double[]){1}), 1,
+                 (const double[]){1 + 0x1p-52});
+}
+
+Test(check, wide_numbers)
+{
+    static const struct {
+        const char *reason, *hint;
+    } rows[] = {{"count: element 0 is 1099511627878 (0x0000010000000066), must be 1099511627778 "
+                 "(0x0000010000000002); 1 of 1 differ",
+                 ""},
+                {"sum: element 0 is 1 (0x3ff0000000000000), must be 1.0000000000000002 "
+                 "(0x3ff0000000000001); 1 of 1 differ",
+                 "almost right: rounded to a shorter type, or added in another order?"}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        const struct check_case test = {
+            .id = "X-01.x", .rule = "X-01", .run = expects_wide, .variant = (int)i};
+        const struct check_outcome outcome = outcome_of(GOOD, &test);
+
+        cr_assert_str_eq(outcome.reason, rows[i].reason);
+        cr_assert_str_eq(outcome.hint, rows[i].hint);
+    }
+}
+
 Test(check, hints)
 {
     check_expect(GOOD, notes, CHECK_FAIL,
