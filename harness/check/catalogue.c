@@ -176,7 +176,7 @@ const char *runner_obligation(const struct check_case *test, bool failed)
     static const char *const words[] = {
         [MUST] = "must", [MUST_REFUSE] = "must refuse", [MAY] = "optional"};
 
-    return failed && test->obligation == MAY ? "optional, and claimed" : words[test->obligation];
+    return failed && test->obligation == MAY ? "required if offered" : words[test->obligation];
 }
 
 const char *runner_area_name(const struct check_case *test)
@@ -303,6 +303,7 @@ int runner_select(const char *command, const struct runner_options *options,
     struct parts only;
     uint64_t areas;
     size_t total = 1;
+    int first = 0;
     int status = runner_areas(command, options, &areas);
 
     *n = 0;
@@ -315,7 +316,13 @@ int runner_select(const char *command, const struct runner_options *options,
     *tests = calloc(total, sizeof **tests);
     if (!*tests)
         return command_refuse(command, "out of memory");
+    /* With the profile ddp alone, what all else rests on comes first: area DDP. */
     for (int a = 0; a < check_n_areas; ++a)
+        if (strcmp(check_areas[a]->name, "DDP") == 0 && options->profiles == PROFILE_DDP)
+            first = a;
+    for (int k = 0; k < check_n_areas; ++k) {
+        const int a = k == 0 ? first : k <= first ? k - 1 : k;
+
         for (int i = 0; (test = check_area_case(check_areas[a], i)); ++i) {
             bool matches = only.n == 0; /* an empty list matches all */
 
@@ -330,6 +337,7 @@ int runner_select(const char *command, const struct runner_options *options,
             if (matches)
                 (*tests)[(*n)++] = test;
         }
+    }
     for (size_t i = 0; i < only.n; ++i)
         if (only.hits[i] == 0)
             return command_refuse(command, "--only: '%.60s' matches no case; --list shows them",

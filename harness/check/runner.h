@@ -89,7 +89,7 @@ void runner_rule(const struct check_area *area, int number, char rule[32]);
 /* As in documents for programs. */
 extern const char *const runner_obligation_words[], *const runner_evidence_words[],
                                                         *const runner_verdict_words[];
-/* For people: "must", or of a case that was not passed: "optional, and claimed". */
+/* For people: "must", or of a case that was not passed: "required if offered". */
 const char *runner_obligation(const struct check_case *test, bool failed);
 /* The name of its area; its rule, "PROFILE" or "COPY", if it has none. */
 const char *runner_area_name(const struct check_case *test);

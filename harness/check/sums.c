@@ -1,10 +1,12 @@
 /* check/sums.c: the sums of a run, which of its results are alike, and its verdict in a sentence.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "check/runner.h"
 #include "command/command.h"
 #include "files/memory_file.h"
+#include "words.h"
 
 const char *const runner_rules_words[RULES_COUNTED] = {
     "rules", "covered", "pending", "not_applicable", "observed", "reported", "untested"};
@@ -172,11 +174,11 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
 {
     static const char *const words[] = {"", "failed", "skipped", "broken"};
     const struct impl_about *about = &run->is.about;
-    size_t few = 0, not_offered = 0, unasked = 0, known = 0, verdict[CHECK_BROKEN + 1] = {0};
+    size_t few = 0, absent = 0, unasked = 0, known = 0, verdict[CHECK_BROKEN + 1] = {0};
     const struct check_area *area = NULL;
-    const char *first = NULL;
-    size_t areas = 0;
-    char why[160] = "", part[80];
+    size_t first = run->n, areas = 0;
+    uint64_t lacks = 0;
+    char why[RUNNER_TEXT / 2] = "", part[RUNNER_TEXT], offered[RUNNER_TEXT / 2] = "not offered";
 
     if (run->cause[0] != '\0') {
         snprintf(sentence, RUNNER_TEXT, "%.500s could not be tested: %.500s", run->options->impl,
@@ -189,13 +191,16 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
 
         ++verdict[result->verdict];
         few += skipped && result->few_devices > 0;
-        not_offered += skipped && (result->test->needs & ~about->capabilities) != 0;
+        const uint64_t missing = skipped ? result->test->needs & ~about->capabilities : 0;
+
+        absent += missing != 0;
+        lacks |= missing;
         unasked += result->unasked;
         known += result->known;
         if (runner_failed(result)) {
             const struct check_area *own = runner_area_of(result->test->rule);
 
-            first = first ? first : result->test->id;
+            first = first < i ? first : i;
             areas += own != area;
             area = own;
         }
@@ -211,19 +216,23 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
     for (int i = CHECK_FAIL; i <= CHECK_BROKEN; ++i)
         if (verdict[i] > 0)
             text_add(sentence, RUNNER_TEXT, ", %zu %s", verdict[i], words[i]);
+    for (int i = 0; i < RUNNER_CAPABILITIES; ++i)
+        if (lacks >> i & 1)
+            text_add(offered, sizeof offered, "%s%s", strchr(offered, ':') ? ", " : ": ",
+                     impl_capability_word((uint64_t)1 << i));
     /* The cases that were not tested, so that no reader takes them for tested. */
     const struct {
         size_t n;
         const char *words;
     } reasons[] = {{few, "because of too few devices"},
-                   {not_offered, "not offered"},
+                   {absent, offered},
                    {unasked, "not run: --exitfirst"},
                    {known, "known to fail"}};
 
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; ++i) {
         snprintf(part, sizeof part, "%zu %s", reasons[i].n, reasons[i].words);
         if (reasons[i].n > 0)
-            text_list(why, sizeof why, ", ", part);
+            text_list(why, sizeof why, "; ", part);
     }
     if (why[0] != '\0')
         text_add(sentence, RUNNER_TEXT, " (%s)", why);
@@ -231,9 +240,12 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
         text_add(sentence, RUNNER_TEXT,
                  "; but no case failed on '%.64s': that call was in none, or nothing came of it",
                  run->options->devices);
-    if (areas > 1)
+    if (areas > 1) { /* the leader of the first block */
+        free(runner_alike(run->result, run->n, &first, &(size_t){0}));
         text_add(sentence, RUNNER_TEXT,
-                 "; begin with %s: what fails in later areas may follow from it", first);
+                 "; begin with %s: what fails in later areas may follow from it",
+                 run->result[first].test->id);
+    }
     for (int p = 0; p < RUNNER_PROFILES; ++p)
         if ((run->options->profiles & ~run->profiles & runner_profiles[p].bit) != 0)
             text_add(sentence, RUNNER_TEXT,

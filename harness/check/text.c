@@ -104,9 +104,11 @@ static void print_alike(FILE *stream, const struct runner_run *run, size_t i, co
     char *ids = runner_alike(run->result, run->n, &i, &n);
     const struct runner_result *result = &run->result[i];
     const struct check_case *test = result->test;
-    /* The claims of a layer for PyTorch are made here, not by its author. */
-    const bool claimed = test->obligation == MAY && !run->options->spec.torch;
-    uint64_t optional = claimed * test->needs;
+    /* A layer for PyTorch offers what it has the methods for; its author claims nothing. */
+    const char *why = run->options->spec.torch
+                          ? "Required because the layer offers '%s' (suites/ADAPTERS.md)."
+                          : "You claim '%s'; leave it out if you do not offer this.";
+    uint64_t optional = test->obligation == MAY ? test->needs : 0;
     char text[8 * RUNNER_TEXT], *rest;
 
     if (!runner_failed(result)) {
@@ -129,8 +131,7 @@ static void print_alike(FILE *stream, const struct runner_run *run, size_t i, co
     for (int p = 0; p < RUNNER_PROFILES; ++p)
         optional &=
             test->profiles & runner_profiles[p].bit ? ~runner_profiles[p].required : UINT64_MAX;
-    snprintf(text, sizeof text, "You claim '%s'; leave it out if you do not offer this.",
-             impl_capability_word(optional & (~optional + 1)));
+    snprintf(text, sizeof text, why, impl_capability_word(optional & (~optional + 1)));
     if (optional != 0)
         print_named(stream, VERDICT, "", text);
     /* The command stays on one line, so that it can be copied. */
@@ -159,12 +160,15 @@ static void print_totals(FILE *stream, const struct runner_run *run,
     const size_t each = run->options->world.per_process;
     size_t n = 0, cases = 0;
 
-    fprintf(stream,
-            "\nrules     %zu of %zu covered, %zu pending, %zu not applicable (--rules says why)\n"
-            "evidence  of these %zu observed, %zu only reported, %zu untested here\n",
-            total->rule[RULES_COVERED], total->rule[RULES_ALL], total->rule[RULES_PENDING],
-            total->rule[RULES_OUTSIDE], total->rule[RULES_OBSERVED], total->rule[RULES_REPORTED],
-            total->rule[RULES_UNTESTED]);
+    fputc('\n', stream);
+    /* Rules belong to no profile: of one alone, most are not for this implementation. */
+    if ((run->profiles & (run->profiles - 1)) != 0)
+        fprintf(stream,
+                "rules     %zu of %zu covered, %zu pending, %zu not applicable (--rules says why)\n"
+                "evidence  of these %zu observed, %zu only reported, %zu untested here\n",
+                total->rule[RULES_COVERED], total->rule[RULES_ALL], total->rule[RULES_PENDING],
+                total->rule[RULES_OUTSIDE], total->rule[RULES_OBSERVED],
+                total->rule[RULES_REPORTED], total->rule[RULES_UNTESTED]);
     if (run->is.about.devices > 0) {
         check_counts_text(run->is.about.devices, run->options->seed, text, sizeof text);
         print_named(stream, TOTAL, "counts", text);

@@ -64,7 +64,9 @@ class Result:
         return self.verdict in (FAIL, BROKEN)
 
     def __str__(self) -> str:
-        rule = f"{self.rule} ({self.obligation}, {self.evidence}): {self.sentence}" if self.sentence else ""
+        words = {"MUST": "must", "MUST_REFUSE": "must refuse", "MAY": "required if offered"}
+        how = words.get(self.obligation, self.obligation) + ("; by its own report" if self.evidence == "reported" else "")
+        rule = f"{self.rule} ({how}): {self.sentence}" if self.sentence else ""
         model = f"Model: {self.scenario}" if self.scenario else ""
         hint = f"Hint: {self.hint}" if self.hint else ""
         return "\n".join(filter(None, (f"{self.verdict} {self.case}: {self.reason}", rule, model, hint, self.command)))

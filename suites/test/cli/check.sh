@@ -325,6 +325,14 @@ expect_status 1 "$lockstep" check --impl mutant:M01-floor-split --only 'SPLIT-01
 tr -s ' \n' '  ' <out | grep -q '; begin with SPLIT-01.sizes: what fails in later areas may follow from it ([0-9.]* s) $' ||
     fail "where to begin: $(tail -3 out)"
 
+# The block of the lead is the first one. With the profile ddp alone that is area DDP's, and rules of
+# other profiles are not counted.
+expect_status 1 "$lockstep" check --impl mutant:M61-ddp-sum --profile ddp
+[ "$(sed -n '1s/ *(.*//p' out)" = 'FAIL    DDP-01.known' ] || fail "the first block: $(head -1 out)"
+tr -s ' \n' '  ' <out | grep -q '(1 not offered: double); begin with DDP-01.known: what fails' ||
+    fail "where to begin: $(tail -3 out)"
+! grep -qE '^(rules|evidence) ' out || fail 'rules of other profiles are counted'
+
 # What is optional and fails says which claim it comes from; what is not optional does not.
 claims() { # MUTANT CASE WORDS
     expect_status 1 "$lockstep" check --impl "mutant:$1" --only "$2"

@@ -363,16 +363,16 @@ group_join() {
     # shellcheck disable=SC2086
     check 0 "skipped 5 cases: not offered: the implementation does not have 'join' $joins " $old --only "$cases"
     grep -qF "adamw, strides, half, scalars, calls; not claimed (not tested): join, double skipped 5 cases" flat || fail "join is claimed: $(cat flat)"
-    grep -qF ": 9 of 14 cases passed, 5 skipped (5 not offered)" flat || fail "no number of what is not offered"
+    grep -qF ": 9 of 14 cases passed, 5 skipped (5 not offered: join)" flat || fail "no number of what is not offered"
     check 77 "claimed nothing; not claimed (not tested): split, " --only SPLIT-01.sizes \
         --impl "exec:'$serve' mutant:none | sed -u 's/\"capabilities\":\[[^]]*]/\"capabilities\":[]/'"
     check 0 "1 of 1 cases passed" --only SPLIT-01.sizes
     if grep -q claimed flat; then fail "the reference's claims are not for review"; fi
     # No profile asks for it, so the profile passes; joins alone are no pass.
     # shellcheck disable=SC2086
-    check 0 "(6 not offered)" $old --profile ddp --area DDP,COUNT --jobs 2
+    check 0 "(6 not offered: join, double)" $old --profile ddp --area DDP,COUNT --jobs 2
     # shellcheck disable=SC2086
-    check 77 "(5 not offered)" $old --only "${joins// /,}"
+    check 77 "(5 not offered: join)" $old --only "${joins// /,}"
     # The same word by the protocol; S31 is the bug of the join.
     while read -r without bug case; do
         bad FAIL "$case" "$case (must)" --impl "mutant:$bug"

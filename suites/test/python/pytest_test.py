@@ -129,7 +129,7 @@ class Verdicts(Scene):
     def test_report(self) -> None:
         found = self.pytest("test_it = rules('mutant:M01-floor-split', only='SPLIT-01.sizes')")
         for words in ("FAIL SPLIT-01.sizes: 3 rows on 2 devices: 2 shards (1, 2), must be 2 (2, 1)",
-                      "SPLIT-01 (MUST, observed): Shards are consecutive runs",
+                      "SPLIT-01 (must): Shards are consecutive runs",
                       "-m lockstep check --impl mutant:M01-floor-split --only SPLIT-01.sizes"):
             self.assertIn(words, found.text)
         for words in ("traceback", "pytest_plugin.py", "def test("):
