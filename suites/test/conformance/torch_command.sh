@@ -69,7 +69,7 @@ package "$odd/share/lockstep/python"
 installed=$here/$odd/bin/lockstep
 folder=$here/$odd/bin/../share/lockstep/python
 called "$installed" torch "[] $folder True"
-for spec in torch:my_layers:MyLayer torch:a.b_c.d:_N1 torch:some-where/x.py:f torch:./my-layers.py:MyLayer \
+for spec in torch:my_layer:MyDDP torch:a.b_c.d:_N1 torch:some-where/x.py:f torch:./my-layers.py:MyDDP \
     torch:/abs/x.py:F torch:../x.py:F; do
     called "$installed" "$spec" "['${spec#torch:}'] $folder True"
 done

@@ -14,7 +14,7 @@ NETWORK = "it loads packages from the network"
 PYTORCH = "it measures PyTorch, for half an hour"
 # The launcher of the page, with a layer that is PyTorch's in all but its name; `python3` is the one that has PyTorch.
 LAYER = """mkdir -p bin && ln -sf "$PYTHON" bin/python3 &&
-    printf 'from torch.nn.parallel import DistributedDataParallel\\n\\n\\nclass MyLayer(DistributedDataParallel):\\n    pass\\n' >my_layers.py"""
+    printf 'from torch.nn.parallel import DistributedDataParallel\\n\\n\\nclass MyDDP(DistributedDataParallel):\\n    pass\\n' >my_layer.py"""
 WITH_PYTORCH = ("lockstep check", "PATH=$PWD/bin:$PATH lockstep check")
 PAGE = r"^my-report/index\.html$"
 
@@ -101,8 +101,8 @@ PAGES: dict[str, tuple[Row, ...]] = {
     "README.md": (
         BOOTSTRAP,
         Row("pip install '.[pytest,torch]'", not_run=NETWORK),
-        Row("lockstep check --impl torch:my_layers:MyLayer", needs="torch", before=(LAYER,), swap=(WITH_PYTORCH,),
-            more=" --only DDP-05.range", prints=(r"^PASS +my_layers\.MyLayer",)),
+        Row("lockstep check --impl torch:my_layer:MyDDP", needs="torch", before=(LAYER,), swap=(WITH_PYTORCH,),
+            more=" --only DDP-05.range", prints=(r"^PASS +my_layer\.MyDDP",)),
         Row("lockstep check --impl torch --only DDP-09.two_backwards", needs="torch", swap=(WITH_PYTORCH,), status=(1,),
             prints=("element 0 is 3 .* must be 7.5 ",)),
         Row("scripts/demo", not_run="it builds, and takes minutes: cli.demo runs it"),
@@ -137,8 +137,8 @@ PAGES: dict[str, tuple[Row, ...]] = {
             more=" --only SPLIT-01.sizes", prints=("^PASS +splitter|^PASS ",)),
         Row("lockstep check --impl exec:'python3 adapter.py'", more=" --only SPLIT-01.sizes", prints=("^PASS +splitter 1",),
             before=(PYTHON_ADAPTER,)),
-        Row("lockstep check --impl torch:my_layers:MyLayer", needs="torch", before=(LAYER,), swap=(WITH_PYTORCH,),
-            more=" --only DDP-05.range", prints=(r"^PASS +my_layers\.MyLayer",)),
+        Row("lockstep check --impl torch:my_layer:MyDDP", needs="torch", before=(LAYER,), swap=(WITH_PYTORCH,),
+            more=" --only DDP-05.range", prints=(r"^PASS +my_layer\.MyDDP",)),
         Row("lockstep check --profile ddp", more=" --area SIZE", prints=("^PASS ",)),
         Row("lockstep check --profile ddp --launcher mpirun", needs="mpi", more=" --only DDP-01.known", prints=("^PASS ",)),
         Row("lockstep check --area SPLIT,GRAD", prints=("^PASS ",)),
@@ -262,13 +262,13 @@ PAGES: dict[str, tuple[Row, ...]] = {
         Row("cd build/release && cpack && apt install ./lockstep_*.deb", not_run="it needs root: install.package makes the package"),
     ),
     "docs/my-layer.md": (
-        Row("lockstep check --impl torch:my_layers:MyLayer --only 'DDP-0*'", needs="torch", before=(LAYER,),
-            swap=(WITH_PYTORCH, ("DDP-0*", "DDP-05.range")), prints=(r"^PASS +my_layers\.MyLayer", "1 of 1 cases passed")),
-        Row("lockstep check --impl torch:my_layers:MyLayer", needs="torch", slow=True, swap=(WITH_PYTORCH,),
-            more=" --profile ddp --area SIZE", prints=(r"^PASS +my_layers\.MyLayer",)),
+        Row("lockstep check --impl torch:my_layer:MyDDP --only 'DDP-0*'", needs="torch", before=(LAYER,),
+            swap=(WITH_PYTORCH, ("DDP-0*", "DDP-05.range")), prints=(r"^PASS +my_layer\.MyDDP", "1 of 1 cases passed")),
+        Row("lockstep check --impl torch:my_layer:MyDDP", needs="torch", slow=True, swap=(WITH_PYTORCH,),
+            more=" --profile ddp --area SIZE", prints=(r"^PASS +my_layer\.MyDDP",)),
         Row(CC, before=(EXAMPLE,), swap=(("PREFIX/include", "include"),), checks=("[ -s it.so ]",)),
         Row("lockstep check --impl ./it.so --only 'SPLIT-01.sizes,DDP-28.*'", prints=("^PASS ", "of 3 cases passed")),
-        Row("lockstep check --impl torch:my_layers:MyLayer --format junit --out check.xml", needs="torch", slow=True,
+        Row("lockstep check --impl torch:my_layer:MyDDP --format junit --out check.xml", needs="torch", slow=True,
             swap=(WITH_PYTORCH,), more=" --profile ddp --area SIZE", leaves={"check.xml": "<testcase"}, checks=(XML + "check.xml",)),
     ),
     "docs/pytest.md": (

@@ -106,7 +106,7 @@ def find(text: str) -> Layer:
     """Finds MODULE:NAME. What is wrong with it is the user's mistake, and said in one line."""
     module, colon, name = text.rpartition(":")
     if not colon or not module or not name:
-        raise Refusal("inval", f"'{text}' is not MODULE:NAME, such as my_layers:MyLayer or my_layers.py:wrap")
+        raise Refusal("inval", f"'{text}' is not MODULE:NAME, such as my_layer:MyDDP or my_layer.py:wrap")
     try:
         make: Any = functools.reduce(getattr, name.split("."), import_module(module))
     except AttributeError:
