@@ -296,6 +296,16 @@ int runner_areas(const char *command, const struct runner_options *options, uint
     return status;
 }
 
+/* With the profile ddp alone, what all else rests on comes first: area DDP. */
+static int area_at(const struct runner_options *options, int k)
+{
+    int first = options->profiles == PROFILE_DDP ? check_n_areas - 1 : 0;
+
+    while (first > 0 && strcmp(check_areas[first]->name, "DDP") != 0)
+        --first;
+    return k == 0 ? first : k <= first ? k - 1 : k;
+}
+
 int runner_select(const char *command, const struct runner_options *options,
                   const struct check_case ***tests, size_t *n)
 {
@@ -303,7 +313,6 @@ int runner_select(const char *command, const struct runner_options *options,
     struct parts only;
     uint64_t areas;
     size_t total = 1;
-    int first = 0;
     int status = runner_areas(command, options, &areas);
 
     *n = 0;
@@ -312,16 +321,12 @@ int runner_select(const char *command, const struct runner_options *options,
     if (status)
         return status;
     for (int a = 0; a < check_n_areas; ++a)
-        total += (size_t)check_area_size(check_areas[a]);
+        total += (size_t)check_area_size(check_areas[area_at(options, a)]);
     *tests = calloc(total, sizeof **tests);
     if (!*tests)
         return command_refuse(command, "out of memory");
-    /* With the profile ddp alone, what all else rests on comes first: area DDP. */
-    for (int a = 0; a < check_n_areas; ++a)
-        if (strcmp(check_areas[a]->name, "DDP") == 0 && options->profiles == PROFILE_DDP)
-            first = a;
     for (int k = 0; k < check_n_areas; ++k) {
-        const int a = k == 0 ? first : k <= first ? k - 1 : k;
+        const int a = area_at(options, k);
 
         for (int i = 0; (test = check_area_case(check_areas[a], i)); ++i) {
             bool matches = only.n == 0; /* an empty list matches all */
