@@ -191,7 +191,7 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
 
         ++verdict[result->verdict];
         few += skipped && result->few_devices > 0;
-        const uint64_t missing = skipped ? result->test->needs & ~about->capabilities : 0;
+        const uint64_t missing = skipped * (result->test->needs & ~about->capabilities);
 
         absent += missing != 0;
         lacks |= missing;
