@@ -185,7 +185,7 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
                  run->cause);
         return word_of_exit(runner_exit(run));
     }
-    for (size_t i = 0; i < run->n; ++i) {
+    for (size_t i = run->n; i-- > 0;) {
         const struct runner_result *result = &run->result[i];
         const bool skipped = result->verdict == CHECK_SKIP;
 
@@ -200,7 +200,7 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
         if (runner_failed(result)) {
             const struct check_area *own = runner_area_of(result->test->rule);
 
-            first = first < i ? first : i;
+            first = i;
             areas += own != area;
             area = own;
         }

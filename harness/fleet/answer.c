@@ -81,6 +81,7 @@ char *fleet_answer(const struct fleet *fleet)
     const struct fleet_rule *rule = &fleet->rule;
     struct memory_file text = {.to = NULL};
     size_t n = 0, out = 0, untested = 0;
+    char but[64] = "";
 
     for (size_t i = 0; i < fleet->n; ++i) {
         const struct fleet_node *node = &fleet->node[i];
@@ -89,8 +90,7 @@ char *fleet_answer(const struct fleet *fleet)
         if (fleet_passes(node))
             continue;
         *one = (struct reason){.node = node, .rank = ranks[node->status], .words = "no verdict"};
-        if (node->status == FLEET_MISSING && node->cause[0] != '\0')
-            text_add(one->words, REASON, ": %s", node->cause);
+        text_add(one->words, REASON, "%s%s", node->cause[0] != '\0' ? ": " : "", node->cause);
         if (node->worse > 0 && node->status != FLEET_REJECTED) {
             one->rank = ranks[FLEET_ACCEPTED];
             if (fleet->outlying > MANY)
@@ -109,14 +109,14 @@ char *fleet_answer(const struct fleet *fleet)
         out += one->rank < ranks[FLEET_NOT_SHOWN];
         ++n;
     }
+    if (untested > 0)
+        snprintf(but, sizeof but, ", but correctness was not tested on %zu", untested);
     memory_file_open(&text);
     qsort(reason, n, sizeof *reason, by_reason);
     if (out > 0)
         fprintf(text.to, "Take out %zu of %zu: ", out, fleet->n);
     else
-        fprintf(text.to, "Take out none of %zu", fleet->n);
-    if (out == 0 && untested > 0)
-        fprintf(text.to, ", but correctness was not tested on %zu", untested);
+        fprintf(text.to, "Take out none of %zu%s", fleet->n, but);
     print_reasons(text.to, reason, out);
     if (n > out) {
         fprintf(text.to, ". Measure %zu again: ", n - out);

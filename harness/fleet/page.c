@@ -109,22 +109,6 @@ static size_t add_items(struct grid *grid, const struct fleet *fleet, enum fleet
     return n;
 }
 
-/* The summary of a job has a list of what has no majority; see fleet/write.c. */
-static int put_drift(struct text_out *out, const struct fleet *fleet)
-{
-    struct grid grid;
-    size_t n, splits = 0;
-
-    open_table(&grid, out, "drift", "Differences from most");
-    grid_heading(&grid, "text name", grid.brief ? "differs from most" : "Node");
-    grid_heading(&grid, "text reason", grid.brief ? "in what" : "In what");
-    n = add_items(&grid, fleet, FLEET_LIST_DRIFT);
-    if (!grid.brief)
-        splits = add_items(&grid, fleet, FLEET_LIST_SPLITS);
-    return put_table(&grid, splits > n ? splits : n,
-                     "Only profile, limits, cases, steps, day and the number of devices decide.");
-}
-
 /* ---- all of them -------------------------------------------------------------------------- */
 
 int fleet_tables(struct text_out *out, const struct fleet *fleet)
@@ -139,7 +123,15 @@ int fleet_tables(struct text_out *out, const struct fleet *fleet)
     grid_heading(&grid, "text name", grid.brief ? "outlying" : "Node");
     grid_heading(&grid, "text reason", grid.brief ? "number" : "Number");
     status |= put_table(&grid, add_items(&grid, fleet, FLEET_LIST_OUTLIERS), "");
-    status |= put_drift(out, fleet);
+    open_table(&grid, out, "drift", "Differences from most");
+    grid_heading(&grid, "text name", grid.brief ? "differs from most" : "Node");
+    grid_heading(&grid, "text reason", grid.brief ? "in what" : "In what");
+    const size_t n = add_items(&grid, fleet, FLEET_LIST_DRIFT);
+    /* The summary of a job has a list of what has no majority; see fleet/write.c. */
+    const size_t splits = grid.brief ? 0 : add_items(&grid, fleet, FLEET_LIST_SPLITS);
+    status |=
+        put_table(&grid, splits > n ? splits : n,
+                  "Only profile, limits, cases, steps, day and the number of devices decide.");
     text_print(out, page ? "</div>\n" : "");
     return page ? status | put_nodes(out, fleet, true) : status;
 }

@@ -14,20 +14,18 @@ enum { LETTERS = 16, DIGITS = 3, NOTE = 100, NOT_ENDED = -1 };
 static const char *const tests[] = {"check", "soak"};
 enum { TESTS = sizeof tests / sizeof tests[0] };
 
-int fleet_steps(const char *path, struct fleet_node *node, struct text_error *why)
+/* The lines of the file, summed up. */
+struct steps {
+    char names[FLEET_TEXT], failed[64]; /* the first one that failed, in words, and its status */
+    int first;
+    bool passed[TESTS];
+};
+
+/* Returns whether all lines are of steps. */
+static bool read_lines(const char *at, struct fleet_node *node, struct steps *steps)
 {
     static const char *const words[] = {" did not end", " ok", " FAILED", " skipped"};
-    char names[FLEET_TEXT] = "", step[64 + NOTE], failed[64] = "";
-    struct stat file;
-    bool passed[TESTS] = {false};
-    int first = 0; /* the status of the first one that failed */
-
-    const bool known = stat(path, &file) == 0;
-
-    if (known && !S_ISREG(file.st_mode))
-        return text_fail(why, "its steps are no regular file");
-    char *const text = known ? fleet_read_text(path, why) : NULL;
-    const char *at = text;
+    char step[64 + NOTE];
 
     while (at && *at != '\0') {
         const int letters = (int)strspn(at, "abcdefghijklmnopqrstuvwxyz");
@@ -41,27 +39,40 @@ int fleet_steps(const char *path, struct fleet_node *node, struct text_error *wh
             (note[bytes] != '\n' && note[bytes] != '\0'))
             break;
         snprintf(step, sizeof step, "%.*s", letters, at);
-        text_list(names, sizeof names, ", ", step);
+        text_list(steps->names, sizeof steps->names, ", ", step);
         for (size_t i = 0; i < TESTS; ++i)
-            passed[i] |= status == 0 && strcmp(step, tests[i]) == 0;
+            steps->passed[i] |= status == 0 && strcmp(step, tests[i]) == 0;
         text_add(step, sizeof step, "%s",
                  words[(status >= 0) + (status > 0) + (status == EXIT_SKIPPED)]);
         if (status > 0)
             text_add(step, sizeof step, " (%d)", status);
-        if (status != 0 && first == 0) {
-            first = status;
-            snprintf(failed, sizeof failed, "%.63s", step);
+        if (status != 0 && steps->first == 0) {
+            steps->first = status;
+            snprintf(steps->failed, sizeof steps->failed, "%.63s", step);
         }
         text_add(step, sizeof step, "%.*s", bytes < NOTE ? (int)bytes : NOTE, note);
         text_list(node->steps, sizeof node->steps, ", ", step);
         at = note + bytes + (note[bytes] == '\n');
     }
-    const bool whole = !known || (at && *at == '\0');
+    return at && *at == '\0';
+}
+
+int fleet_steps(const char *path, struct fleet_node *node, struct text_error *why)
+{
+    struct steps steps = {.first = 0};
+    struct stat file;
+    const bool known = stat(path, &file) == 0;
+
+    if (known && !S_ISREG(file.st_mode))
+        return text_fail(why, "its steps are no regular file");
+    char *const text = known ? fleet_read_text(path, why) : NULL;
+    const bool whole = !known || read_lines(text, node, &steps);
+    const int first = steps.first;
 
     free(text);
     if (!whole)
         return text_fail(why, "its steps are not lines of a name and an exit status");
-    if (known && names[0] == '\0')
+    if (known && steps.names[0] == '\0')
         snprintf(node->steps, sizeof node->steps, "none began");
     /* The verdict is one step: it cannot speak for another one. */
     if (first == EXIT_FAILED ? node->status != FLEET_REJECTED
@@ -77,9 +88,9 @@ int fleet_steps(const char *path, struct fleet_node *node, struct text_error *wh
         text_add(node->why, sizeof node->why, "; its steps: %s", node->steps);
     }
     if (first != 0 && node->cause[0] == '\0')
-        snprintf(node->cause, sizeof node->cause, "%s", failed);
+        snprintf(node->cause, sizeof node->cause, "%s", steps.failed);
     /* The cases that its profile requires show it, too: they passed, because it is ACCEPTED. */
-    if (node->status == FLEET_ACCEPTED && !(passed[0] && passed[1]) &&
+    if (node->status == FLEET_ACCEPTED && !(steps.passed[0] && steps.passed[1]) &&
         fleet_fact_of(node, "conformance.required")[0] == '\0') {
         node->status = FLEET_NOT_SHOWN;
         node->untested = true;
@@ -89,5 +100,5 @@ int fleet_steps(const char *path, struct fleet_node *node, struct text_error *wh
                  node->steps[0] != '\0' ? node->steps : "unknown");
         snprintf(node->cause, sizeof node->cause, "correctness not tested");
     }
-    return known && node->n_facts > 0 ? fleet_add_fact(node, "steps", names, why) : 0;
+    return known && node->n_facts > 0 ? fleet_add_fact(node, "steps", steps.names, why) : 0;
 }

@@ -12,28 +12,11 @@
 
 enum { MOST_PATH = 512, GRACE_SECONDS = 8 };
 
-static bool is_found(const char *name)
-{
-    const char *folders = getenv("PATH");
-    char path[MOST_PATH];
-
-    if (strchr(name, '/'))
-        return access(name, X_OK) == 0;
-    while (folders && *folders != '\0') {
-        const size_t length = strcspn(folders, ":");
-        const int n = snprintf(path, sizeof path, "%.*s/%s", (int)length, folders, name);
-
-        if (n > 0 && (size_t)n < sizeof path && access(path, X_OK) == 0)
-            return true;
-        folders += length + (folders[length] == ':');
-    }
-    return false;
-}
-
 int launcher_check(char text[LAUNCHER_BYTES], struct text_error *why)
 {
     struct dp_communicator_row row;
     struct launcher launcher;
+    char path[MOST_PATH];
 
     if (strcmp(text, "mpirun") == 0)
         snprintf(text, LAUNCHER_BYTES, "mpirun -n {n}");
@@ -43,9 +26,18 @@ int launcher_check(char text[LAUNCHER_BYTES], struct text_error *why)
         return text_fail(why, "'%.80s' has no {n}; allowed are " LAUNCHER_DOC, text);
     if (launcher_words(text, 1, NULL, &launcher, why))
         return -1;
-    if (!is_found(launcher.word[0]))
-        return text_fail(why, "there is no program '%.80s', or it cannot be executed",
-                         launcher.word[0]);
+    const char *const name = launcher.word[0], *folders = strchr(name, '/') ? NULL : getenv("PATH");
+    bool found = strchr(name, '/') && access(name, X_OK) == 0;
+
+    while (!found && folders && *folders != '\0') {
+        const size_t length = strcspn(folders, ":");
+        const int n = snprintf(path, sizeof path, "%.*s/%s", (int)length, folders, name);
+
+        found = n > 0 && (size_t)n < sizeof path && access(path, X_OK) == 0;
+        folders += length + (folders[length] == ':');
+    }
+    if (!found)
+        return text_fail(why, "there is no program '%.80s', or it cannot be executed", name);
     if (!dp_communicator_of("mpi", &row) || !row.built)
         return text_fail(why, "this build has no MPI");
     return 0;

@@ -117,18 +117,6 @@ static int list_kernels(const struct limits_workload *w, struct kernel kernels[M
 }
 
 /* ms, GFLOP/s and its part of the peak. */
-static void print_product(const struct limits *l, const struct limits_steps *s, int part,
-                          enum roof_way way)
-{
-    const double rate = part < 0 ? 0 : product_rate(s, part);
-
-    if (part < 0)
-        printf(" %9s %8s %5s", "-", "-", "-");
-    else
-        printf(" %9.3f %8.1f %5.1f", s->mean[LIMITS_PART + part] / 1e6, rate,
-               100 * rate / l->roof.rate[ROOF_FMA][way].middle);
-}
-
 /* There is no number of the last column of a way. */
 enum { LAST_COLUMN = 6 };
 
@@ -156,8 +144,16 @@ static void print_kernels(const struct limits *l, const struct limits_workload *
             continue;
         snprintf(shape, sizeof shape, "%zux%zux%zu %s", r->m, r->n, r->k, transposes(r));
         printf("%-22s %5zu", shape, kernels[k].count);
-        for (int way = 0; way < ROOF_WAYS; ++way)
-            print_product(l, &w->way[way], kernels[k].part[way], (enum roof_way)way);
+        for (int way = 0; way < ROOF_WAYS; ++way) {
+            const int part = kernels[k].part[way];
+            const double rate = part < 0 ? 0 : product_rate(&w->way[way], part);
+
+            if (part < 0)
+                printf(" %9s %8s %5s", "-", "-", "-");
+            else
+                printf(" %9.3f %8.1f %5.1f", w->way[way].mean[LIMITS_PART + part] / 1e6, rate,
+                       100 * rate / l->roof.rate[ROOF_FMA][way].middle);
+        }
         printf("\n");
     }
     printf("%-22s %5s %9s %8s %5s %9s %8s\n", "Other kernel", "", "", "% step", "", "", "% step");

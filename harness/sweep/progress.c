@@ -214,29 +214,23 @@ void progress_begin(struct progress *progress, const struct cell_config *config)
     fflush(stderr);
 }
 
-/* Says once, during a sweep, what its end would say too late. */
-static void say_busy(struct progress *progress, const struct record_cell *cell)
-{
-    const struct report_row row = {.cell = cell, .verified = cell->status == RECORD_OK};
-
-    if (progress->busy || !report_disturbed(&row))
-        return;
-    progress->busy = true;
-    fputs(progress->terminal ? "\r\033[K" : "", stderr);
-    command_say(stderr, 0,
-                "The machine is busy: in a launch, %.0f %% of the time of its cores went to other "
-                "programs, %.0f %% to other machines. The sweep goes on, and may end not certain. "
-                "Close other programs, or press Ctrl-C: --resume goes on later.",
-                100 * fmax(cell->foreign_frac, 0), 100 * fmax(cell->steal_frac, 0));
-}
-
 void progress_cell(struct progress *progress, const struct record_cell *cell)
 {
-    say_busy(progress, cell);
+    const struct report_row row = {.cell = cell, .verified = cell->status == RECORD_OK};
     const size_t tokens = cell->tokens_per_row, rows = cell->key.global_batch;
     const double items = (double)(tokens > 0 ? rows * tokens : rows);
     char time[UNITS_BYTES], rate[QUANTITY_TEXT], rest[128];
 
+    /* Once: at the end it would be too late. */
+    if (!progress->busy && report_disturbed(&row)) {
+        progress->busy = true;
+        fputs(progress->terminal ? "\r\033[K" : "", stderr);
+        command_say(stderr, 0,
+                    "The machine is busy: in a launch, %.0f %% of the time of its cores went to "
+                    "other programs, %.0f %% to other machines. The sweep goes on, and may end not "
+                    "certain. Close other programs, or press Ctrl-C: --resume goes on later.",
+                    100 * fmax(cell->foreign_frac, 0), 100 * fmax(cell->steal_frac, 0));
+    }
     ++progress->done;
     ++progress->finished_here;
     if (progress->terminal && cell->status == RECORD_OK)

@@ -133,19 +133,19 @@ static void judge_point(const struct validate *validate, const struct report_poi
     const struct profile_limit *limit = worst->limit;
     const struct validate_metric *metric = limit->row;
     struct validate_sample at = {.metric = metric, .point = point, .by = limit->by, .steps = steps};
+    const double side = metric->higher ? -1 : 1; /* the bad one */
 
     for (; at.device < judged_devices(limit, point); ++at.device) {
         struct validate_judged one = {.limit = limit,
                                       .point = point,
-                                      .device = metric->by_device ? at.device : -1,
                                       .units = worst->units,
                                       .middle = NAN,
                                       .lo = NAN,
                                       .hi = NAN};
 
         one.verdict = find_point_doubt(validate, point, one.why);
-        if (one.verdict == VALIDATE_FAIL) /* the numbers may be those of any device */
-            one.device = -1;
+        /* Numbers that are wrong may be those of any device. */
+        one.device = one.verdict == VALIDATE_FAIL || !metric->by_device ? -1 : at.device;
         if (one.verdict == VALIDATE_PASS && take_values(&at, limit, factor, value)) {
             const struct validate_device shown = validate_sum(&one, value, point->n);
 
@@ -168,8 +168,7 @@ static void judge_point(const struct validate *validate, const struct report_poi
         }
         /* If the verdicts are equal, the one farther on the bad side is worse. */
         if (!worst->point || one.verdict > worst->verdict ||
-            (one.verdict == worst->verdict &&
-             (metric->higher ? one.middle < worst->middle : one.middle > worst->middle)))
+            (one.verdict == worst->verdict && side * one.middle > side * worst->middle))
             *worst = one;
     }
 }

@@ -195,19 +195,6 @@ static void layer_forward(struct gpt *m, size_t l, bool again)
     bounded_matrix_operands(&m->g, m->variant);
 }
 
-static void gpt_forward(struct gpt *m, struct bounded_matrix *logits)
-{
-    for (size_t l = 0; l < m->layers; ++l) {
-        layer_forward(m, l, false);
-        linear(m, l, HIDDEN_OUT, 3, &m->g, &m->branch);
-        bounded_matrix_copy(&m->h[l + 1], &m->middle);
-        bounded_matrix_add(&m->h[l + 1], &m->branch);
-    }
-    norm_forward(m, &m->norm[0], param_of(m->layers, 0), &m->h[m->layers], &m->a);
-    bounded_matrix_operands(&m->a, m->variant);
-    sparse_product(&m->weight[4 * m->layers].forward, NULL, &m->a, logits);
-}
-
 /* ---- backward -------------------------------------------------------------------------------- */
 
 /* Computes the gradient of the loss of place t. The loss is a sum over places here; the factor of
@@ -329,7 +316,15 @@ static int gpt_fill(struct verify *v, struct text_error *why)
                     bounded_plus((struct bounded){value(&m, TOKENS)[token * m.width + j], 0},
                                  (struct bounded){value(&m, POSITIONS)[t * m.width + j], 0}));
         }
-        gpt_forward(&m, &logits);
+        for (size_t l = 0; l < m.layers; ++l) {
+            layer_forward(&m, l, false);
+            linear(&m, l, HIDDEN_OUT, 3, &m.g, &m.branch);
+            bounded_matrix_copy(&m.h[l + 1], &m.middle);
+            bounded_matrix_add(&m.h[l + 1], &m.branch);
+        }
+        norm_forward(&m, &m.norm[0], param_of(m.layers, 0), &m.h[m.layers], &m.a);
+        bounded_matrix_operands(&m.a, m.variant);
+        sparse_product(&m.weight[4 * m.layers].forward, NULL, &m.a, &logits);
         gpt_backward(&m, r, &logits);
     }
     close_model(&m);

@@ -50,31 +50,22 @@ double windows_forward(const struct windows *windows, bool exact, const double *
     return largest;
 }
 
-/* Fills columns with the numbers that each window reads, in the order of the taps of a weight, and
- * with 0 outside of the image. */
-static void windows_read(const struct windows *windows, const struct bounded *x,
-                         struct bounded *columns)
+void windows_weights(const struct windows *windows, struct verify_sums *sums, int p,
+                     const struct bounded *x, const struct bounded *dy, struct bounded *columns)
 {
     const size_t taps = windows->channels * TAPS, plane = windows->side * windows->side;
     const size_t places = windows->out_side * windows->out_side;
     struct windows_map map;
 
     windows_map(windows, &map);
-    for (size_t i = 0; i < places; ++i, columns += taps)
+    /* Each window reads these, in the order of the taps of a weight; outside of the image is 0. */
+    for (size_t i = 0; i < places; ++i)
         for (size_t t = 0; t < taps; ++t) {
             const size_t from = map.from[i][t % TAPS];
 
-            columns[t] =
+            columns[i * taps + t] =
                 from == WINDOWS_OUTSIDE ? (struct bounded){0, 0} : x[t / TAPS * plane + from];
         }
-}
-
-void windows_weights(const struct windows *windows, struct verify_sums *sums, int p,
-                     const struct bounded *x, const struct bounded *dy, struct bounded *columns)
-{
-    const size_t taps = windows->channels * TAPS, places = windows->out_side * windows->out_side;
-
-    windows_read(windows, x, columns);
     for (size_t i = 0; i < windows->outs * places; ++i) {
         if (fabs(dy[i].v) + dy[i].e == 0)
             continue;

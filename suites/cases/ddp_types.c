@@ -68,6 +68,18 @@ static void values_are(struct check *c, struct impl_model *model, int ranks, enu
     }
 }
 
+/* Those of a type that keeps the step, after it. */
+static void stepped_are(struct check *c, struct impl_model *model, const char *kinds, int ranks,
+                        int n)
+{
+    for (int i = 0; i < n; ++i) {
+        const double mean = (gradient_of(kinds[i], i, 0) + gradient_of(kinds[i], i, ranks - 1)) / 2;
+
+        if (kinds[i] == 'd')
+            values_are(c, model, ranks, IMPL_VALUE, i, 'd', weight_of('d', i, 0) - 0.125 * mean);
+    }
+}
+
 /* If ranks can be built one by one, each begins with other values. Step 2 is without sync. */
 static void ddp_types(struct check *c, int ranks)
 {
@@ -80,7 +92,7 @@ static void ddp_types(struct check *c, int ranks)
     struct impl_model *model;
     int n = 0;
 
-    for (int r = 1; unlike && r < ranks; ++r)
+    for (int r = 1; r < (unlike ? ranks : 1); ++r)
         text = check_text(c, "%s,%s", text, types_model(c, t, ranks, r));
     model = check_ddp_model(c, ranks, unlike ? check_text(c, "[%s]", text) : text);
     for (; t->weights[n] != '\0'; ++n)
@@ -117,13 +129,7 @@ static void ddp_types(struct check *c, int ranks)
                        t->count + turn + 1);
     }
     check_step(c, model, 0.125F, 0);
-    for (int i = 0; i < n; ++i) {
-        const double mean =
-            (gradient_of(t->weights[i], i, 0) + gradient_of(t->weights[i], i, ranks - 1)) / 2;
-
-        if (t->weights[i] == 'd')
-            values_are(c, model, ranks, IMPL_VALUE, i, 'd', weight_of('d', i, 0) - 0.125 * mean);
-    }
+    stepped_are(c, model, t->weights, ranks, n);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
