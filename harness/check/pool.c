@@ -29,7 +29,7 @@ enum {
     OPEN_SECONDS = 30,
     PROCESS_FACTOR = 6, /* in another process everything takes longer */
     SANITIZER_FACTOR = 4,
-    SAYS_SECONDS = 10, /* from one line of progress to the next, where there is no terminal */
+    SAYS_SECONDS = 30, /* from one line of progress to the next, where there is no terminal */
     END_SECONDS = 5,   /* from the last message to the end of the process */
     PIECES = 4096,     /* reads at most, at the end */
     SIGNAL_CHECK_MS = 50,
