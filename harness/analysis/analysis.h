@@ -415,6 +415,8 @@ enum report_doubt {
 enum report_doubt report_doubt_of(const struct report_point *point, int metric);
 /* "?" after a step, a rate or a speed-up that is not certain, else "". */
 const char *report_doubt_mark(const struct report_point *point, int metric);
+/* The same after its step over that of its peer. */
+const char *report_beside_mark(const struct report_point *point);
 /* How many of its launches, or of its pairs, were disturbed. */
 size_t report_count_disturbed(const struct report_point *point, int metric);
 /* Whether its whole efficiency, or without an interval its middle, is so far above its bound that

@@ -12,6 +12,23 @@ const char *report_doubt_mark(const struct report_point *point, int metric)
     return judged && report_doubt_of(point, metric) ? "?" : "";
 }
 
+const char *report_beside_mark(const struct report_point *point)
+{
+    const struct report_value *value = &point->beside;
+    const double times = report_widening(point->alike);
+    size_t disturbed = 0, n = 0;
+    struct report_pair pair;
+
+    for (size_t at[2] = {0}; report_pair_next(point, point->peer, at, &pair); ++n)
+        disturbed += report_disturbed(pair.row) || report_disturbed(pair.base);
+    return report_point_failed(point) || report_point_failed(point->peer) ||
+                   value->range != REPORT_INTERVAL || report_beyond(point) ||
+                   (double)disturbed > REPORT_DISTURBED_MOST * (double)n ||
+                   times * (value->hi - value->lo) >= 0.2 * value->middle
+               ? "?"
+               : "";
+}
+
 bool report_beyond(const struct report_point *point)
 {
     const struct report_value *value = &point->value[REPORT_EFFICIENCY];

@@ -184,7 +184,8 @@ static void add_base(struct grid *grid, const struct report_base *base, bool oth
         /* The step of DataParallel over that of the plain program. */
         const struct report_value ratio = report_inverse(&base->single->value[REPORT_SPEEDUP], 1.0);
 
-        grid_cell(grid, "number", "%s\u00d7", report_ratio(ratio.middle, WORD));
+        grid_cell(grid, "number", "%s\u00d7%s", report_ratio(ratio.middle, WORD),
+                  report_doubt_mark(base->single, REPORT_SPEEDUP));
         report_cell_range(grid, &ratio, report_ratio);
     } else {
         grid_cell(grid, "number", "-");

@@ -302,7 +302,8 @@ static void cells_of_peer(struct grid *grid, const struct report *report,
     cells_of_ranks(grid, point);
     report_cell_metric(grid, point->peer, REPORT_STEP);
     report_cell_metric(grid, point, REPORT_STEP);
-    report_cell_number(grid, point->beside.middle, report_ratio);
+    grid_cell(grid, "number", "%s%s", report_ratio(point->beside.middle, WORD),
+              report_beside_mark(point));
     report_cell_range(grid, &point->beside, report_ratio);
     report_cell_metric(grid, point->peer, REPORT_MOVED);
     report_cell_metric(grid, point, REPORT_MOVED);

@@ -170,13 +170,14 @@ static void add_answer(struct grid *grid, const struct report *report, const str
               key->global_batch, report_oversubscribed(point) ? ", oversubscribed" : "",
               report_simulated(point->row) ? ", SIMULATED" : "");
     grid_cell(grid, "number speedup", "%s", report_speedup_words(point, PHRASE));
-    report_cell_number(grid, report_of_bound(point), report_share);
+    grid_cell(grid, "number", "%s%s", report_share(report_of_bound(point), WORD),
+              report_doubt_mark(point, REPORT_SPEEDUP));
     if (report_beyond(point))
         grid_cell(grid, "text loss", "more than is possible: one device was disturbed");
     else if (report_doubt_of(point, REPORT_SPEEDUP))
         grid_cell(grid, "text loss", "not certain");
     else if (!(limit.of_bound < REPORT_AT_BOUND))
-        grid_cell(grid, "text loss", "nothing: as fast as possible");
+        grid_cell(grid, "text loss", "no loss shown");
     else if (!known)
         grid_cell(grid, "text loss", "not told apart");
     else if (lost <= limit.missing)

@@ -434,7 +434,7 @@ def base_rows(file):
             wrapper = single.speedup.inverse(1)
             rows.append([str(batch), plain.step_words(), spread(plain.step, time),
                          single.step_words(), spread(single.step, time),
-                         ratio(wrapper.middle) + "\u00d7", spread(wrapper, ratio)])
+                         ratio(wrapper.middle) + "\u00d7" + single.mark(), spread(wrapper, ratio)])
     return rows
 
 
@@ -454,7 +454,8 @@ def beside_rows(file):
                      lambda l: max(l.line["peak_bytes"], default=nan)]:
             pair += [size(p.peer.over(what).middle), size(p.over(what).middle)]
         rows.append(first_columns(p) + [p.peer.step_words(), p.step_words(),
-                                        ratio(faster.middle), spread(faster, ratio)] + pair)
+                                        ratio(faster.middle) + ("?" if p.doubt(value=faster, base=p.peer) else ""),
+                                        spread(faster, ratio)] + pair)
     return rows
 
 
@@ -561,7 +562,7 @@ def loss_words(p):
     if p.beyond() or p.doubt():
         return "more than is possible: one device was disturbed" if p.beyond() else "not certain"
     if not p.of_bound() < 0.98:
-        return "nothing: as fast as possible"
+        return "no loss shown"
     missing, parts = losses(p)
     if not parts:
         return "not told apart"
@@ -589,7 +590,7 @@ def answer_row(file, p):
             p.base.step_words(), p.step_words(),
             f"{p.k}{NBSP}{one}{'' if p.k == 1 else 's'}, {p.rows}" +
             (", oversubscribed" if p.crowded else ""),
-            speed, share(p.of_bound()), loss_words(p)]
+            speed, share(p.of_bound()) + p.mark(), loss_words(p)]
 
 
 # ---- sentences --------------------------------------------------------------------------------
