@@ -129,9 +129,10 @@ void report_add_doubt(char text[REPORT_CELL_TEXT], const struct report_counts *c
     report_add(text, "%s", text[0] != '\0' ? " " : "");
     if (doubt == REPORT_DOUBT_FAILED)
         report_add(text, "A launch of it failed, so not certain: go on with --resume.");
-    else if (doubt == REPORT_DOUBT_DISTURBED)
-        report_add(text, "%zu of its %zu launches were disturbed, too many to be certain",
-                   report_count_disturbed(point, metric), launches);
+    else if (doubt == REPORT_DOUBT_DISTURBED) /* more launches are disturbed as well */
+        report_add(text, "%zu of its %zu launches were disturbed, too many to be certain%s.",
+                   report_count_disturbed(point, metric), launches,
+                   counts->missing == 0 ? ": sweep again on an idle machine" : "");
     else if (launches == 0)
         report_add(text, "Not measured in the launches of its base, so not certain");
     else if (launches == 1)
@@ -140,7 +141,7 @@ void report_add_doubt(char text[REPORT_CELL_TEXT], const struct report_counts *c
         report_add(text, "Measured %zu times, too few to be certain", launches);
     else
         report_add(text, "That is too noisy to be certain");
-    if (doubt != REPORT_DOUBT_FAILED)
+    if (doubt != REPORT_DOUBT_FAILED && doubt != REPORT_DOUBT_DISTURBED)
         add_again(text, counts, launches);
 }
 

@@ -334,7 +334,9 @@ static void write_scaling_panel(struct plot_table *table, const struct report_gr
 
 const struct figure_row figure_scaling = {
     .grid = {.least = 330, .height = 216, .room = 136},
-    .why = "no workload is verified on two numbers of devices, with a base",
+    .why =
+        "no workload is verified in mode dp or ddp on two numbers of devices: sweep with --counts "
+        "1,2",
     .columns = "devices, speed-up, low, high, hollow, bound, roof (0: none)",
     .write_group = write_scaling_panel};
 
@@ -389,7 +391,9 @@ const struct figure_row figure_slide = {
              .height = SLIDE_HEIGHT - SLIDE_WORDS - SLIDE_EDGES,
              .room = 170,
              .columns = 1},
-    .why = "no workload is verified on two numbers of devices, with a base",
+    .why =
+        "no workload is verified in mode dp or ddp on two numbers of devices: sweep with --counts "
+        "1,2",
     .columns = "devices, speed-up, low, high, hollow, bound, roof (0: none)",
     .prepare = prepare_slide,
     .write_panels = write_slide};

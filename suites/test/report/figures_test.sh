@@ -391,7 +391,7 @@ test_few() {
     done
     grep -qF 'No figure of map: no cell is verified that has another as its base' out/index.html ||
         fail "no reason for the map"
-    grep -qF 'No figure of scaling: no workload is verified on two numbers' out/index.html ||
+    grep -qF 'No figure of scaling: no workload is verified in mode dp or ddp on two numbers' out/index.html ||
         fail "no reason on the page"
 }
 

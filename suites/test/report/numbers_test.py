@@ -664,7 +664,7 @@ def answer(file):
     if sure and not best.crowded and lo <= 1:
         first += ": one device is faster" if hi < 1 else ": whether they are faster is not certain"
     doubt = best.doubt()
-    again = ": go on with --resume." if not sure and doubt == "failed" else "." if missing else (f": sweep again with --launches {2 * n}, on an idle machine." if n >= 6 else
+    again = ": go on with --resume." if not sure and doubt == "failed" else "." if missing else ": sweep again on an idle machine." if not sure and doubt == "disturbed" else (f": sweep again with --launches {2 * n}, on an idle machine." if n >= 6 else
                                  ": sweep again with --launches 6.")
     if best.crowded:
         rest += ["This is no evidence of speed: more devices than cores."]

@@ -378,7 +378,7 @@ test_badges() {
     badges busy.jsonl amber amber bad
     has out/index.html '100 of 100 step times and 80 of 80 speed-ups are not certain</b>'
     has out/index.html '"answer">Not certain: '
-    has out/index.html '8 of its 8 launches were disturbed, too many to be certain: sweep again with --launches 16, on an idle machine. Keep in mind: 800 of 800 launches were disturbed: up to 31 %'
+    has out/index.html '8 of its 8 launches were disturbed, too many to be certain: sweep again on an idle machine. Keep in mind: 800 of 800 launches were disturbed: up to 31 %'
     sed '2,100s/"foreign_frac":0.01/"foreign_frac":null/' one-slow-calm.jsonl >unknown.jsonl # of 99 of 800: more than a tenth
     badges unknown.jsonl amber good amber
     has out/index.html "less than 5${nbsp}% of the cores in 701 of 701 launches."

@@ -388,7 +388,7 @@ Test(claims, a_number_is_doubted_for_one_reason)
         {12, 600, 0, 4, false, REPORT_DOUBT_DISTURBED,
          "Not certain: 2 devices train tutorial 1.67 times as fast as one (1.67 to 1.67; batch 64; "
          "at most 2.00 is possible). 4 of its 12 launches were disturbed, too many to be certain: "
-         "sweep again with --launches 24, on an idle machine."},
+         "sweep again on an idle machine."},
         {5, 600, 0, 5, false, REPORT_DOUBT_FEW, "Measured 5 times, too few to be certain: sweep"},
         /* A slow setting: 41 % of its speed-up, and only 8 points of what is possible. */
         {6, 2500, 200, 0, false, REPORT_DOUBT_WIDE,
