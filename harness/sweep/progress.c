@@ -225,10 +225,10 @@ void progress_cell(struct progress *progress, const struct record_cell *cell)
     if (!progress->busy && report_disturbed(&row)) {
         progress->busy = true;
         fputs(progress->terminal ? "\r\033[K" : "", stderr);
-        command_say(stderr, 0,
-                    "The machine is busy: in a launch, %.0f %% of the time of its cores went to "
-                    "other programs, %.0f %% to other machines. The sweep goes on, and may end not "
-                    "certain. Close other programs, or press Ctrl-C: --resume goes on later.",
+        command_say(stderr, 2,
+                    "[busy] In a launch, %.0f %% of the time of its cores went to other programs, "
+                    "%.0f %% to other machines. The sweep goes on, and may end not certain. Close "
+                    "other programs, or press Ctrl-C: --resume goes on later.",
                     100 * fmax(cell->foreign_frac, 0), 100 * fmax(cell->steal_frac, 0));
     }
     ++progress->done;

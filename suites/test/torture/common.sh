@@ -41,7 +41,7 @@ begins_with() {
 
 # one_line FILE WORDS: except for progress there is one line of complaint, with these words.
 one_line() {
-    grep -v '^\[' "$1" >complaint || true
+    grep -v '^[[ ]' "$1" >complaint || true
     [ "$(wc -l <complaint)" -eq 1 ] || { cat "$1" >&2 && fail "not one line of complaint"; }
     grep -q -- "$2" complaint || { cat "$1" >&2 && fail "'$2' is not in it"; }
 }
