@@ -263,7 +263,7 @@ PAGES: dict[str, tuple[Row, ...]] = {
     ),
     "docs/my-layer.md": (
         Row("lockstep check --impl torch:my_layer:MyDDP --only 'DDP-0*'", needs="torch", before=(LAYER,),
-            swap=(WITH_PYTORCH, ("DDP-0*", "DDP-05.range")), prints=(r"^PASS +my_layer\.MyDDP", "1 of 1 cases passed")),
+            swap=(WITH_PYTORCH, ("DDP-0*", "DDP-05.range")), prints=(r"^PASS +my_layer\.MyDDP", r"1\s+of 1 cases passed")),
         Row("lockstep check --impl torch:my_layer:MyDDP", needs="torch", slow=True, swap=(WITH_PYTORCH,),
             more=" --profile ddp --area SIZE", prints=(r"^PASS +my_layer\.MyDDP",)),
         Row(CC, before=(EXAMPLE,), swap=(("PREFIX/include", "include"),), checks=("[ -s it.so ]",)),
