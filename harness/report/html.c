@@ -372,8 +372,10 @@ static int print_body(struct text_out *out, const char *directory, const struct 
                       const struct report_figures *figures, struct text_error *err)
 {
     const struct check_record *check = report->conformance;
+    const struct report_answer answer = report_answer_of(report);
 
-    text_print(out, "<p class=\"answer\">%s</p>\n", report_answer_words(report, PHRASE));
+    text_print(out, "<p class=\"answer\">%s", answer.first);
+    text_print(out, answer.rest[0] != '\0' ? "<small> %s</small></p>\n" : "%s</p>\n", answer.rest);
     print_strip(out, report);
     if (report_table(out, report, REPORT_TABLE_ANSWERS) != 0)
         return -1;

@@ -93,7 +93,7 @@ test_figure() {
     cd page/of/good || fail "no directory"
     has index.html 'All 80 planned launches of 80 cells were measured and verified.'
     has index.html '<td class="number">1.99?</td>'
-    has index.html '3 devices train mlp 2.94 times as fast as DataParallel on one (batch 4096; at most 3.00 is possible). Measured once, so not certain: sweep again with --launches 6.'
+    has index.html '3 devices train mlp 2.94 times as fast as DataParallel on one (batch 4096; at most 3.00 is possible).<small> Measured once, so not certain: sweep again with --launches 6.'
     has index.html 'Run feedface is unsealed: its lines have no chain, so an edit would not show.'
     has_not index.html 'has no end line'
     has index.html '60 of 80 cells had DataParallel on one device as their base'
@@ -350,7 +350,7 @@ test_badges() {
     sed 's/"foreign_frac":null,"steal_frac":null/"foreign_frac":0.01,"steal_frac":0/' beyond.jsonl >beyond-calm.jsonl
     badges beyond-calm.jsonl amber amber amber
     has out/index.html '4 of 8 speed-ups are not certain</b>'
-    has out/index.html 'more than is possible, 2.00: one device was disturbed). That is too noisy to be certain: sweep again with --launches 16'
+    has out/index.html 'more than is possible, 2.00: one device was disturbed).<small> That is too noisy to be certain: sweep again with --launches 16'
     has out/index.html '>more than is possible: one device was disturbed</td>'
     has_not out/index.html 'Nothing has to be measured again'
     badges three-calm.jsonl amber amber amber
