@@ -92,11 +92,14 @@ if [ "$(nproc)" -ge 2 ]; then
         limit peer_copy 'min: 1 B/s' "$two, bytes: 16 MiB" binding 'statistic: cost'
         limit product_spread 'max: 1000 x' "$two" binding 'statistic: floor'
     } | profile two.yaml '' 'launches: 5'
-    # sweep STATUS FILE DEVICES: measures as --run would, but for a shorter time.
+    # sweep STATUS FILE DEVICES [OPTION...]: measures as --run would, but for a shorter time.
     sweep()
     {
-        expect_status "$1" "$lockstep" sweep --out "$2" --devices "$3" --bind none --launches 6 \
-            --counts 2 --mode ddp --batch 16 --workload mlp:8,6,4 --seconds 0.01 --parts 0.02
+        status=$1 out=$2 devices=$3
+        shift 3
+        expect_status "$status" "$lockstep" sweep --out "$out" --devices "$devices" --bind none \
+            --launches 6 --counts 2 --mode ddp --batch 16 --workload mlp:8,6,4 --seconds 0.01 \
+            --parts 0.02 "$@"
     }
     sweep 0 two.jsonl virt:2
     expect_status 0 "$lockstep" validate --allow-dirty --profile two.yaml two.jsonl
@@ -151,7 +154,8 @@ CHECK
         limit product_spread 'max: 1000 x' "$two" binding 'statistic: floor'
         limit step_time 'max: 100 s' "$two" binding 'statistic: floor'
     } | profile both.yaml '' ''
-    sweep 1 probe.jsonl virt:2+fault:row@1/1
+    # With the data of this seed the exact step before it has right outputs, and the probe does not.
+    sweep 1 probe.jsonl virt:2+fault:row@1/1 --seed 1
     expect_status 1 "$lockstep" validate --allow-dirty --profile both.yaml probe.jsonl
     prints 'FAIL product_spread of mlp:8,6,4 ddp virt:2+fault:row@1/1, 16 rows: at most 1000 x wrong numbers: launch [01], probe: outputs, row [0-9]*: index'
     prints 'FAIL step_time .* REJECTED .* 0 PASS, 2 FAIL'
