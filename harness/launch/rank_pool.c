@@ -224,13 +224,19 @@ static enum rank_pool_end lose_pool(struct rank_pool *pool, const char *text, co
     return RANK_POOL_LOST;
 }
 
+/* The number of processes: there is none without such a message. */
+static int first_without(const struct launcher_messages *messages, int kind)
+{
+    int p = 0;
+
+    while (p < messages->n && messages->process[p].has[kind])
+        ++p;
+    return p;
+}
+
 static bool all_have_ended(const struct rank_pool *pool)
 {
-    bool all = true;
-
-    for (int p = 0; p < pool->messages.n; ++p)
-        all = all && pool->messages.process[p].has[MSG_ENDED];
-    return all;
+    return first_without(&pool->messages, MSG_ENDED) == pool->messages.n;
 }
 
 /* Returns the first reason or error of a process with these words. A process that did not join an
@@ -249,6 +255,20 @@ static const char *find_blame(const struct launcher_messages *messages, json_t *
     return NULL;
 }
 
+/* Adds the process that the others wait for. If none has answered, none is known to be that. */
+static void add_late_process(const struct launcher_messages *messages, char *why, size_t bytes)
+{
+    static const char *const verbs[] = {[MSG_BEGUN] = "begun", [MSG_ANSWER] = "answered"};
+    const bool all = first_without(messages, MSG_BEGUN) == messages->n;
+    const int kind = all ? MSG_ANSWER : MSG_BEGUN, late = first_without(messages, kind);
+    char name[MSG_NAME_BYTES];
+
+    if (late == messages->n || (all && late == 0))
+        return;
+    launcher_process_name(messages, late, name);
+    text_add(why, bytes, ": %s has not %s", name, verbs[kind]);
+}
+
 /* Not all processes have answered: lets them end, and says why. An answer counts only if every
  * process has printed its own, or was kept from it by one that did. */
 static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
@@ -256,9 +276,8 @@ static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     const struct launcher_messages *messages = &pool->messages;
     json_t *answers[MSG_PROCESSES] = {NULL};
-    char why[320] = "", name[MSG_NAME_BYTES];
+    char why[320] = "";
     const char *words = pool->words, *lost = why;
-    int begun = 0; /* the processes before the first that has not begun */
     bool any = false;
     struct watch watch;
 
@@ -274,17 +293,12 @@ static enum rank_pool_end end_pool(struct rank_pool *pool, const char **answer)
         answers[p] = refused ? json_loads(refused, 0, NULL) : NULL;
         any = any || messages->process[p].has[MSG_BEGUN];
     }
-    while (begun < messages->n && messages->process[begun].has[MSG_BEGUN])
-        ++begun;
     const char *joins = find_blame(messages, answers, " did not join ");
     const int failed = rank_answers_failed(answers, messages->n);
 
     if (pool->silent > 0) {
         snprintf(why, sizeof why, "no process has said anything for %.0f s", pool->silent);
-        if (begun < messages->n) {
-            launcher_process_name(messages, begun, name);
-            text_add(why, sizeof why, ": %s has not begun", name);
-        }
+        add_late_process(messages, why, sizeof why);
     } else if (pool->fault.text[0] != '\0') {
         snprintf(why, sizeof why, "what the launcher printed cannot be used: %.160s",
                  pool->fault.text);

@@ -73,8 +73,8 @@ fewer)
     ;;
 killed | stopped)
     # Processes were started once to find out what they are, and once for the cases. The latter get
-    # a signal before their third request is passed on: there the first case opens its model,
-    # however slow everything is.
+    # a signal between the arrival of their third request, when both have answered the second, and
+    # its passing on: there the first case opens its model, however slow everything is.
     signal=KILL && [ "$case" = killed ] || signal=STOP
     export signal
     start kind 'echo "$n" >>started
@@ -82,8 +82,10 @@ killed | stopped)
         exec 3<&0
         exec bash $LAUNCH $n "$@" < <(third <&3) 3<&- > >(tee -a heard.txt)'
     start third '. "$BEGUN"
-        pass() { IFS= read -r line && printf "%s\n" "$line"; }
-        pass && pass && kill "-$signal" "$(both_begun)" && touch hurt && exec cat'
+        pass() { printf "%s\n" "$line"; }
+        read_one() { IFS= read -r line; }
+        read_one && pass && read_one && pass && read_one
+        kill "-$signal" "$(both_begun)" && touch hurt && pass && exec cat'
     check 2 kind DDP-07.same,DDP-05.small
     [ -e hurt ] || fail "nobody got a signal"
     if [ "$case" = killed ]; then
