@@ -241,7 +241,7 @@ struct report {
 /* Whether numbers of both runs may be shown next to each other. */
 bool report_same_machine(const struct record_run *a, const struct record_run *b);
 /* Fills all fields that follow file and n_files. Returns 0, or EXIT_MISUSE after it has printed a
- * complaint: a launch is there twice, or memory is short. */
+ * complaint: a launch is there twice. */
 int report_rows_make(const char *command, struct report *report);
 void report_rows_free(struct report *report);
 
@@ -252,15 +252,14 @@ bool report_same_group(const struct report_row *a, const struct report_row *b);
 bool report_same_point(const struct report_row *a, const struct report_row *b);
 /* Sorts rows in the order of points, and numbers their work. */
 void report_rows_sort(struct report *report);
-/* These fill what follows from sorted rows, in this order. They return 0, or -1 if memory is short.
- */
-int report_points_make(struct report *report); /* point and group, with capacity for n_rows */
+/* These fill what follows from sorted rows, in this order. */
+void report_points_make(struct report *report); /* point and group, with capacity for n_rows */
 void report_slowest_make(struct report *report);
 void report_rates_make(struct report *report); /* product_rate and stated_peak of all points */
-int report_settling_make(struct report *report);
-int report_drift_make(struct report *report); /* of each run */
-int report_noise_make(struct report *report);
-int report_copies_make(struct report *report); /* the sets on most devices come first */
+void report_settling_make(struct report *report);
+void report_drift_make(struct report *report); /* of each run */
+void report_noise_make(struct report *report);
+void report_copies_make(struct report *report); /* the sets on most devices come first */
 /* The fewest launches whose median says something about each of them, and that have an interval. */
 enum { REPORT_LEAST_OF_CELL = 3, REPORT_LEAST_OF_INTERVAL = 6 };
 /* The value of which nothing is known. */
@@ -489,8 +488,8 @@ struct report_fit {
 };
 
 /* Fills fit, and sets alpha and beta of the points on each line; called after the points are made.
- * Returns 0, or -1 if memory is short. */
-int report_fits_make(struct report *collectives);
+ */
+void report_fits_make(struct report *collectives);
 /* Whether the time grows with the bytes, beyond what differs between launches. Otherwise there is
  * no 1/beta. */
 bool report_fit_grows(const struct report_fit *fit);

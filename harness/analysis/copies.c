@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text/alloc.h"
+
 static const enum record_part parts[] = {RECORD_COPY, RECORD_FROM_HOST, RECORD_TO_HOST,
                                          RECORD_MEMORY};
 enum { PARTS = sizeof parts / sizeof parts[0] };
@@ -75,16 +77,11 @@ double copies_rate(const struct copies_set *set, int from, int to)
     return set->rate[from * (set->devices + COPIES_DEVICE) + to];
 }
 
-int report_copies_make(struct report *report)
+void report_copies_make(struct report *report)
 {
-    double *launch = calloc(report->n_rows + 1, sizeof *launch);
-    int status = 0;
+    double *launch = cli_alloc(report->n_rows, sizeof *launch);
 
-    report->copies = calloc(report->n_rows + 1, sizeof *report->copies);
-    if (!launch || !report->copies) {
-        free(launch);
-        return -1;
-    }
+    report->copies = cli_alloc(report->n_rows, sizeof *report->copies);
     /* Each launch is counted in the set of its devices, which may be a new one. */
     for (size_t i = 0; i < report->n_rows; ++i) {
         const struct report_row *row = &report->row[i];
@@ -100,13 +97,12 @@ int report_copies_make(struct report *report)
         ++report->copies[s].launches;
     }
     qsort(report->copies, report->n_copies, sizeof *report->copies, sort_sets);
-    for (size_t s = 0; s < report->n_copies && status == 0; ++s) {
+    for (size_t s = 0; s < report->n_copies; ++s) {
         struct copies_set *set = &report->copies[s];
         const int ends = set->devices + COPIES_DEVICE;
 
-        set->rate = calloc((size_t)ends * (size_t)ends, sizeof *set->rate);
-        status = set->rate ? 0 : -1;
-        for (int copy = 0; copy < ends * ends && status == 0; ++copy) {
+        set->rate = cli_alloc((size_t)ends * (size_t)ends, sizeof *set->rate);
+        for (int copy = 0; copy < ends * ends; ++copy) {
             size_t n = 0;
 
             for (size_t i = 0; i < report->n_rows && copy > 0; ++i)
@@ -118,5 +114,4 @@ int report_copies_make(struct report *report)
         }
     }
     free(launch);
-    return status;
 }

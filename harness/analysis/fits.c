@@ -11,6 +11,7 @@
 
 #include "numbers/line.h"
 #include "plan/plan.h"
+#include "text/alloc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -89,19 +90,15 @@ bool report_fit_grows(const struct report_fit *fit)
     return fit->beta.middle > 0 && !(fit->beta.lo <= 0);
 }
 
-int report_fits_make(struct report *own)
+void report_fits_make(struct report *own)
 {
     struct report_point *const point = own->point;
-    struct sizes sizes = {.n = 0};
-    bool *taken = calloc(own->n_points + 1, sizeof *taken);
+    struct sizes sizes = {.alpha = cli_alloc(own->n_rows, sizeof *sizes.alpha),
+                          .beta = cli_alloc(own->n_rows, sizeof *sizes.beta)};
+    bool *taken = cli_alloc(own->n_points, sizeof *taken);
 
-    own->fit = calloc(own->n_points + 1, sizeof *own->fit);
-    sizes.alpha = calloc(own->n_rows + 1, sizeof *sizes.alpha);
-    sizes.beta = calloc(own->n_rows + 1, sizeof *sizes.beta);
-
-    const bool room = own->fit && taken && sizes.alpha && sizes.beta;
-
-    for (size_t first = 0; room && first < own->n_points; ++first) {
+    own->fit = cli_alloc(own->n_points, sizeof *own->fit);
+    for (size_t first = 0; first < own->n_points; ++first) {
         const struct record_key *key = point[first].key;
         struct report_fit *fit = &own->fit[own->n_fits];
 
@@ -135,5 +132,4 @@ int report_fits_make(struct report *own)
     free(taken);
     free(sizes.alpha);
     free(sizes.beta);
-    return room ? 0 : -1;
 }

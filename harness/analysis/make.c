@@ -5,6 +5,7 @@
 #include "command/command.h"
 #include "command/device_list.h"
 #include "machine/provenance.h"
+#include "text/alloc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -141,20 +142,23 @@ static int compare_kinds(const void *left, const void *right)
     return (int)record_is_collective(&a->cell->key) - (int)record_is_collective(&b->cell->key);
 }
 
-static int make_rows(struct report *report)
+int report_rows_make(const char *command, struct report *report)
 {
+    struct text_error why;
     size_t cells = 0;
 
-    for (size_t f = 0; f < report->n_files; ++f)
+    for (size_t f = 0; f < report->n_files; ++f) {
+        for (size_t other = 0; other <= f; ++other)
+            if (record_copied(&report->file[f], &report->file[other], &why))
+                return command_refuse(command, "%s", why.text);
         cells += report->file[f].n_cells;
-    report->row = calloc(cells + 1, sizeof *report->row);
-    report->point = calloc(cells + 1, sizeof *report->point);
-    report->group = calloc(cells + 1, sizeof *report->group);
-    report->run = calloc(report->n_files + 1, sizeof *report->run);
-    struct report *own = report->collectives = calloc(1, sizeof *report->collectives);
+    }
+    report->row = cli_alloc(cells, sizeof *report->row);
+    report->point = cli_alloc(cells, sizeof *report->point);
+    report->group = cli_alloc(cells, sizeof *report->group);
+    report->run = cli_alloc(report->n_files, sizeof *report->run);
+    struct report *own = report->collectives = cli_alloc(1, sizeof *report->collectives);
 
-    if (!report->run || !report->row || !report->point || !report->group || !own)
-        return -1;
     for (size_t f = 0; f < report->n_files; ++f) {
         const struct record_file *file = &report->file[f];
         const int variant = variant_of_file(report, f);
@@ -203,34 +207,21 @@ static int make_rows(struct report *report)
                            .n_runs = report->n_runs,
                            .many_variants = report->many_variants};
     own->n_all = own->n_rows;
-    own->point = calloc(own->n_rows + 1, sizeof *own->point);
-    own->group = calloc(own->n_rows + 1, sizeof *own->group);
-    if (!own->point || !own->group)
-        return -1;
+    own->point = cli_alloc(own->n_rows, sizeof *own->point);
+    own->group = cli_alloc(own->n_rows, sizeof *own->group);
     report_rows_sort(own);
     report_rows_sort(report);
-    if (report_points_make(own) || report_fits_make(own) || report_points_make(report))
-        return -1;
+    report_points_make(own);
+    report_fits_make(own);
+    report_points_make(report);
     report_slowest_make(report);
     report_rates_make(report);
+    report_settling_make(report);
     /* A report without training shows the drift of its collectives. */
-    return report_settling_make(report) || report_drift_make(report->n_rows > 0 ? report : own) ||
-                   report_noise_make(report) || report_copies_make(report)
-               ? -1
-               : 0;
-}
-
-int report_rows_make(const char *command, struct report *report)
-{
-    struct text_error why = {"no memory for the rows"};
-    int status = 0;
-
-    for (size_t f = 0; f < report->n_files && status == 0; ++f)
-        for (size_t other = 0; other <= f && status == 0; ++other)
-            status = record_copied(&report->file[f], &report->file[other], &why);
-    if (status == 0 && make_rows(report) == 0)
-        return 0;
-    return command_refuse(command, "%s", why.text);
+    report_drift_make(report->n_rows > 0 ? report : own);
+    report_noise_make(report);
+    report_copies_make(report);
+    return 0;
 }
 
 void report_rows_free(struct report *report)

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text/alloc.h"
+
 /* The bound of the efficiency. A shard is a whole number of rows, so the slowest device has
  * ceil(N/K) of them; plain-mt has no shards. Devices that share cores are together no faster than
  * these cores: those that the run could use, where every host of its ranks is assumed to have as
@@ -211,16 +213,12 @@ static int compare_sizes(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-int report_points_make(struct report *report)
+void report_points_make(struct report *report)
 {
-    double *scratch = calloc(report->n_rows + 1, sizeof *scratch);
+    double *scratch = cli_alloc(report->n_rows, sizeof *scratch);
     size_t n = 1, kept = 1;
 
-    report->bucket = calloc(report->n_rows + 1, sizeof *report->bucket);
-    if (!scratch || !report->bucket) {
-        free(scratch);
-        return -1;
-    }
+    report->bucket = cli_alloc(report->n_rows + 1, sizeof *report->bucket);
     for (size_t i = 0; i < report->n_rows; ++i) {
         const struct report_row *row = &report->row[i];
 
@@ -255,5 +253,4 @@ int report_points_make(struct report *report)
     for (size_t g = 0; g < report->n_groups; ++g)
         find_bases(&report->group[g], scratch);
     free(scratch);
-    return 0;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "record/json.h"
+#include "text/alloc.h"
 
 const char *const roof_rate_keys[ROOF_RATES] = {
     [ROOF_FMA] = "multiply_adds", [ROOF_READ] = "memory_read", [ROOF_COPY] = "memory_copied"};
@@ -91,11 +92,7 @@ static void read_roof_workload(const json_t *object, struct roof_workload *w,
         [RECORD_GATHER] = ROOF_CARRIES,  [RECORD_REDUCE] = ROOF_CARRIES,
         [RECORD_UPDATE] = ROOF_UPDATES,  [RECORD_PHASES] = ROOF_COMPUTES};
 
-    w->line = calloc(ROOF_MOST_LINES, sizeof *w->line);
-    if (!w->line) {
-        member_fault(err, "no memory for %d lines", ROOF_MOST_LINES);
-        return;
-    }
+    w->line = cli_alloc(ROOF_MOST_LINES, sizeof *w->line);
     member_text(object, "workload", w->name, sizeof w->name, err);
     w->batch = member_count(object, "batch", 1, RECORD_EXACT_MAX, err);
     w->rows = member_count(object, "rows", 1, RECORD_EXACT_MAX, err);
@@ -140,12 +137,9 @@ struct roof *roof_read(const char *path, struct text_error *err)
     struct text_error why = {""};
     json_t *root = record_json_file(path, FILE_BYTES_MOST, &why);
     const json_t *ceilings = json_object_get(root, "ceilings"), *list;
-    struct roof *roof = calloc(1, sizeof *roof);
-    size_t n = 0;
+    struct roof *roof = cli_alloc(1, sizeof *roof);
 
-    if (!roof)
-        member_fault(&why, "no memory for the limits");
-    else if (root && record_json_schema(root, "limits", &why) == 0) {
+    if (root && record_json_schema(root, "limits", &why) == 0) {
         roof->oversubscribed = member_flag(root, "oversubscribed", &why);
         MEMBER_TEXTS(root, roof_texts, roof, &why);
         roof->rounds = member_count(root, "rounds", 1, RECORD_EXACT_MAX, &why);
@@ -158,10 +152,9 @@ struct roof *roof_read(const char *path, struct text_error *err)
             for (int way = 0; way < ROOF_WAYS; ++way)
                 roof->ceilings.rate[r][way] = read_roof_range(rate, roof_way_keys[way], &why);
         }
-        n = member_list(root, "workloads", 1, ROOF_MOST_WORKLOADS, &list, &why);
-        roof->workload = calloc(n + 1, sizeof *roof->workload);
-        if (!roof->workload)
-            member_fault(&why, "no memory for %zu workloads", n);
+        const size_t n = member_list(root, "workloads", 1, ROOF_MOST_WORKLOADS, &list, &why);
+
+        roof->workload = cli_alloc(n, sizeof *roof->workload);
         while (roof->n < n && why.text[0] == '\0') {
             read_roof_workload(json_array_get(list, roof->n), &roof->workload[roof->n], &why);
             ++roof->n;

@@ -6,18 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text/alloc.h"
+
 /* ---- noise: how far launches lie apart, and the smallest change that such files can show ------
  */
 
-int report_noise_make(struct report *report)
+void report_noise_make(struct report *report)
 {
     const size_t training = report->n_points, all = training + report->collectives->n_points;
-    double *off = calloc(report->n_all + 1, sizeof *off);
-    double *launches = calloc(all + 1, sizeof *launches);
+    double *off = cli_alloc(report->n_all, sizeof *off);
+    double *launches = cli_alloc(all, sizeof *launches);
     size_t n = 0, cells = 0;
 
     report->noise = (struct report_noise){.spread = NAN, .least = NAN};
-    for (size_t i = 0; off && launches && i < all; ++i) {
+    for (size_t i = 0; i < all; ++i) {
         const struct report_point *point =
             i < training ? &report->point[i] : &report->collectives->point[i - training];
 
@@ -46,11 +48,8 @@ int report_noise_make(struct report *report)
             expm1((stats_normal_width(0.90) + stats_normal_width(0.60)) * 1.05 *
                   report->noise.spread * sqrt(2.0 / stats_median(launches, cells)));
     }
-    const int status = off && launches ? 0 : -1;
-
     free(off);
     free(launches);
-    return status;
 }
 
 /* ---- settling: whether steps were still becoming faster while they were measured --------------
@@ -64,18 +63,17 @@ bool report_settles(const struct report_point *point)
     return point->settling.valid && point->settling.lo > log(1 + REPORT_SETTLED);
 }
 
-int report_settling_make(struct report *report)
+void report_settling_make(struct report *report)
 {
     size_t most = 1;
 
     for (size_t i = 0; i < report->n_rows; ++i)
         most = report->row[i].cell->n_samples > most ? report->row[i].cell->n_samples : most;
 
-    double *steps = calloc(most, sizeof *steps), *scratch = calloc(most, sizeof *scratch);
-    double *launch = calloc(report->n_rows + 1, sizeof *launch);
-    const bool enough = steps && scratch && launch;
+    double *steps = cli_alloc(most, sizeof *steps), *scratch = cli_alloc(most, sizeof *scratch);
+    double *launch = cli_alloc(report->n_rows, sizeof *launch);
 
-    for (size_t p = 0; enough && p < report->n_points; ++p) {
+    for (size_t p = 0; p < report->n_points; ++p) {
         struct report_point *point = &report->point[p];
         size_t n = 0;
 
@@ -97,7 +95,6 @@ int report_settling_make(struct report *report)
     free(steps);
     free(scratch);
     free(launch);
-    return enough ? 0 : -1;
 }
 
 /* ---- drift: whether the machine stayed the same while a run was measured ----------------------
@@ -196,15 +193,15 @@ static void mark_alike(struct report *report, const struct record_run *run, doub
                 report->point[i].alike = fmax(report->point[i].alike, lag1);
 }
 
-int report_drift_make(struct report *report)
+void report_drift_make(struct report *report)
 {
-    const size_t room = report->n_rows + 1;
-    struct launches session = {calloc(room, sizeof *session.launch), 0,
-                               calloc(room, sizeof *session.x), calloc(room, sizeof *session.y)};
-    double *scratch = calloc(room, sizeof *scratch);
-    const int status = session.launch && session.x && session.y && scratch ? 0 : -1;
+    const size_t n_rows = report->n_rows;
+    struct launches session = {.launch = cli_alloc(n_rows, sizeof *session.launch),
+                               .x = cli_alloc(n_rows, sizeof *session.x),
+                               .y = cli_alloc(n_rows, sizeof *session.y)};
+    double *scratch = cli_alloc(n_rows, sizeof *scratch);
 
-    for (size_t r = 0; status == 0 && r < report->n_runs; ++r) {
+    for (size_t r = 0; r < report->n_runs; ++r) {
         const struct record_run *run = report->run[r].run;
 
         session.n = 0;
@@ -238,5 +235,4 @@ int report_drift_make(struct report *report)
     free(session.x);
     free(session.y);
     free(scratch);
-    return status;
 }

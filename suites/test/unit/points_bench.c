@@ -74,8 +74,8 @@ void bench_make(struct bench *bench)
     bench->report.n_all = bench->report.n_rows;
     bench->report.collectives = &bench->collectives;
     report_rows_sort(&bench->report);
-    cr_assert(report_points_make(&bench->report) == 0);
-    cr_assert(report_noise_make(&bench->report) == 0);
+    report_points_make(&bench->report);
+    report_noise_make(&bench->report);
     bench->report.counts = (struct report_counts){.missing = bench->missing};
     bench->report.counts.measured = bench->report.n_rows;
     for (size_t i = 0; i < bench->report.n_rows; ++i)
