@@ -349,6 +349,15 @@ class Whole(unittest.TestCase):
             self.assertEqual(model.every("grad", 0), [[2.0], [2.0]])
 
     def test_mistakes_are_one_line(self) -> None:
+        """Those of names are looked for in this process; one of them, and all of options, by the protocol."""
+        (self.here / "needs.py").write_text("import no_such\n", encoding="utf-8")
+        (self.here / "ends.py").write_text("raise SystemExit(3)\n", encoding="utf-8")
+        (self.here / "broken_off.py").write_text("class Own(\n", encoding="utf-8")
+        self.addCleanup(os.chdir, os.getcwd())
+        self.addCleanup(sys.path.remove, str(self.here))
+        self.addCleanup(sys.modules.pop, "own_layer", None)
+        sys.path.insert(0, str(self.here))
+        os.chdir(self.here)
         for layer, words in (
                 ("own_layer", "'own_layer' is not MODULE:NAME"), ("own_layer:Nothing", "own_layer has no 'Nothing'"),
                 ("own_layer:number", "own_layer:number is no class and no function"),
@@ -357,14 +366,14 @@ class Whole(unittest.TestCase):
                 ("broken_off.py:Own", "broken_off.py cannot be imported: SyntaxError"),
                 ("ends:Own", "ends cannot be imported: SystemExit: 3"),
                 ("own_layer:strange", "takes (first, second, third, fourth)")):
-            (self.here / "needs.py").write_text("import no_such\n", encoding="utf-8")
-            (self.here / "ends.py").write_text("raise SystemExit(3)\n", encoding="utf-8")
-            (self.here / "broken_off.py").write_text("class Own(\n", encoding="utf-8")
-            with self.subTest(layer):
-                with self.assertRaises(Refused) as caught:
-                    self.driver(layer)
-                self.assertEqual(caught.exception.error["status"], "inval")
-                self.assertIn(words, caught.exception.error["text"])
+            with self.subTest(layer), self.assertRaises(Refusal) as found:
+                under_test.find(layer)
+            self.assertEqual(found.exception.report.status, "inval")
+            self.assertIn(words, str(found.exception))
+        with self.assertRaises(Refused) as caught:
+            self.driver("no_such:Own")
+        self.assertEqual(caught.exception.error["status"], "inval")
+        self.assertEqual(caught.exception.error["text"], "there is no module 'no_such'")
 
     def test_backends(self) -> None:
         (self.here / "home.py").write_text(BACKEND, encoding="utf-8")
