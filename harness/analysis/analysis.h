@@ -582,9 +582,8 @@ extern const struct export_parts export_record_parts;
 struct export_cell *export_add_record(struct export_set *set, const struct record_key *key);
 
 /* Exports the cells of records. A cell has numbers if all its planned launches are verified:
- * medians over launches, and their intervals. Any other cell is FAILED. It returns like
- * export_open. */
-int export_report(const struct report *report, struct export_set *set);
+ * medians over launches, and their intervals. Any other cell is FAILED. */
+void export_report(const struct report *report, struct export_set *set);
 
 /* The formats of --format in report and sweep: those of an export set, and the summary of a job. */
 enum { REPORT_SUMMARY = EXPORT_FORMATS, REPORT_FORMATS };

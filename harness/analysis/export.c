@@ -138,7 +138,7 @@ static void add_point(struct export_set *set, const struct report_point *point)
     }
 }
 
-int export_report(const struct report *report, struct export_set *set)
+void export_report(const struct report *report, struct export_set *set)
 {
     bool stopped = false; /* whether the last session of a file says that it was interrupted */
 
@@ -164,8 +164,7 @@ int export_report(const struct report *report, struct export_set *set)
     const struct report *collectives = report->collectives;
     const size_t cells = report->n_points + collectives->n_points;
 
-    if (export_open(set, cells + 1) != 0)
-        return -1;
+    export_open(set, cells + 1);
     for (size_t i = 0; i < report->n_points; ++i)
         add_point(set, &report->point[i]);
     for (size_t i = 0; i < collectives->n_points; ++i)
@@ -179,7 +178,6 @@ int export_report(const struct report *report, struct export_set *set)
         snprintf(missing->why, sizeof missing->why, "%zu of %zu planned launches are missing%s",
                  report->counts.missing, report->counts.planned, interrupted);
     }
-    return 0;
 }
 
 const char *report_format_name(size_t format)

@@ -2,10 +2,10 @@
  *
  * Only a case that passed has numbers. How much another one compared, and how long it took, has no
  * meaning. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "check/runner.h"
+#include "text/alloc.h"
 
 /* ---- what tells cases apart ------------------------------------------------------------------ */
 
@@ -63,11 +63,11 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
     char command[8 * RUNNER_TEXT], sentence[RUNNER_TEXT], found[2 * RUNNER_TEXT];
     const size_t room = sizeof command + 4 * RUNNER_TEXT, areas = (size_t)check_n_areas + 1;
     const char *word = runner_verdict(run, sentence);
-    int status = export_open(&set, run->n);
 
+    export_open(&set, run->n);
     snprintf(set.summary, sizeof set.summary, "%s: %.900s", word, sentence);
     /* Area by area; results that belong to no area come first. */
-    for (size_t i = 0; i < areas * run->n && status == 0; ++i) {
+    for (size_t i = 0; i < areas * run->n; ++i) {
         const struct check_area *area = i < run->n ? NULL : check_areas[i / run->n - 1];
         const struct runner_result *result = &run->result[i % run->n];
         const struct check_case *test = result->test;
@@ -89,18 +89,14 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
             continue;
         /* The reason of a failure, its rule in words, and the command that repeats it. */
         ++set.count;
-        cell->detail = malloc(room);
-        if (!cell->detail) {
-            status = -1;
-            break;
-        }
+        cell->detail = cli_bytes(room);
         runner_command(run->options, test->id, command);
         runner_found(result, "\n", found);
         snprintf(cell->detail, room, "%s\n%s (%s): %s\n%s", found, test->rule,
                  runner_obligation(test, true), result->sentence, command);
     }
-    if (status == 0)
-        status = export_write(stream, format, &set, err);
+    const int status = export_write(stream, format, &set, err);
+
     export_close(&set);
     return status;
 }

@@ -300,9 +300,9 @@ static int print_export(const struct compare_page *page, size_t format, struct t
         .counted = "changed",
         .count = page->changes->n,
     };
-    int status = export_open(&set, page->n + page->changes->n);
 
-    for (size_t i = 0; status == 0 && i < page->n; ++i) {
+    export_open(&set, page->n + page->changes->n);
+    for (size_t i = 0; i < page->n; ++i) {
         const struct compare_point *point = &page->point[i];
         struct export_cell *cell =
             point->is_cell ? export_add_record(&set, &point->key) : export_add(&set, point->name);
@@ -318,7 +318,7 @@ static int print_export(const struct compare_page *page, size_t format, struct t
         cell->has_numbers = point->state != EXPORT_BROKEN && isfinite(point->value[0].middle);
         memcpy(cell->value, point->value, sizeof point->value);
     }
-    for (size_t i = 0; status == 0 && i < page->changes->n; ++i) {
+    for (size_t i = 0; i < page->changes->n; ++i) {
         const struct exact_change *change = &page->changes->change[i];
         const char *const of = compared_name(&page->point[change->cell]);
         struct export_cell *cell = export_add(&set, "");
@@ -332,8 +332,8 @@ static int print_export(const struct compare_page *page, size_t format, struct t
         text_clean(cell->why, ' ');
     }
     memcpy(set.summary, page->summary, sizeof set.summary);
-    if (status == 0)
-        status = export_write(stdout, format, &set, why);
+    const int status = export_write(stdout, format, &set, why);
+
     export_close(&set);
     return status;
 }

@@ -2,6 +2,7 @@
  * that are JSON are in export/json.c. */
 #include "export/export.h"
 #include "files/text_out.h"
+#include "text/alloc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,10 +10,9 @@
 
 /* ---- a set ----------------------------------------------------------------------------------- */
 
-int export_open(struct export_set *set, size_t most)
+void export_open(struct export_set *set, size_t most)
 {
-    set->cell = calloc(most + 1, sizeof set->cell[0]);
-    return set->cell ? 0 : -1;
+    set->cell = cli_alloc(most + 1, sizeof set->cell[0]);
 }
 
 void export_close(struct export_set *set)
@@ -91,7 +91,7 @@ static void csv_row(FILE *to, const struct export_set *set, const struct export_
     fputs("\r\n", to);
 }
 
-static int export_as_csv(FILE *to, const struct export_set *set)
+static void export_as_csv(FILE *to, const struct export_set *set)
 {
     const struct export_parts *parts = set->parts;
     const char *before = "";
@@ -117,7 +117,6 @@ static int export_as_csv(FILE *to, const struct export_set *set)
         if (cell->key && (set->all_rows || cell->has_numbers))
             csv_row(to, set, cell);
     }
-    return 0;
 }
 
 /* ---- OpenMetrics 1.0 ------------------------------------------------------------------------- */
@@ -158,7 +157,7 @@ static void print_sample(FILE *to, const struct export_set *set, const char *nam
     fprintf(to, "} %.17g\n", value);
 }
 
-static int export_as_openmetrics(FILE *to, const struct export_set *set)
+static void export_as_openmetrics(FILE *to, const struct export_set *set)
 {
     /* A family of the value, and of each end of its interval. */
     static const char *const ends[] = {"", "_lower", "_upper"};
@@ -194,12 +193,11 @@ static int export_as_openmetrics(FILE *to, const struct export_set *set)
             }
         }
     fputs("# EOF\n", to);
-    return 0;
 }
 
 /* ---- the log of a job: annotations ----------------------------------------------------------- */
 
-static int export_as_annotations(FILE *to, const struct export_set *set)
+static void export_as_annotations(FILE *to, const struct export_set *set)
 {
     static const char *const commands[EXPORT_STATES] = {
         [EXPORT_DOUBTFUL] = "warning", [EXPORT_FAILED] = "error", [EXPORT_BROKEN] = "error"};
@@ -221,7 +219,6 @@ static int export_as_annotations(FILE *to, const struct export_set *set)
     fputs("::notice title=lockstep::", to);
     text_write(to, TEXT_COMMAND, set->summary, SIZE_MAX);
     fputc('\n', to);
-    return 0;
 }
 
 /* ---- JUnit XML: a cell is a test case -------------------------------------------------------- */
@@ -289,7 +286,7 @@ static void print_case(struct text_out *out, const struct export_set *set,
     text_print(out, "</testcase>\n");
 }
 
-static int export_as_junit(FILE *to, const struct export_set *set)
+static void export_as_junit(FILE *to, const struct export_set *set)
 {
     struct text_out out = {.file = to, .form = TEXT_HTML};
     struct sums sums = sum_cells(set, 0, set->n);
@@ -317,14 +314,13 @@ static int export_as_junit(FILE *to, const struct export_set *set)
         text_print(&out, "</testsuite>\n");
     }
     text_print(&out, "</testsuites>\n");
-    return 0;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
-    int (*write)(FILE *to, const struct export_set *set);
+    void (*write)(FILE *to, const struct export_set *set);
 } formats[EXPORT_FORMATS] = {
     [EXPORT_CSV] = {"csv", export_as_csv},
     [EXPORT_BMF] = {"bmf", export_as_bmf},
@@ -348,11 +344,9 @@ static int compare_names(const void *left, const void *right)
 
 int export_write(FILE *to, size_t format, const struct export_set *set, struct text_error *err)
 {
-    const char **names = calloc(set->n + 1, sizeof names[0]);
+    const char **names = cli_alloc(set->n, sizeof names[0]);
     const char *twice = NULL;
 
-    if (!names)
-        return text_fail(err, "no memory for %zu names", set->n);
     for (size_t i = 0; i < set->n; ++i)
         names[i] = set->cell[i].name;
     qsort(names, set->n, sizeof names[0], compare_names);
@@ -366,7 +360,6 @@ int export_write(FILE *to, size_t format, const struct export_set *set, struct t
                          "%.200s is there twice, of runs that were not built or run alike: export "
                          "one of them at a time",
                          twice);
-    if (formats[format].write(to, set) == 0)
-        return 0;
-    return text_fail(err, "no memory for the numbers");
+    formats[format].write(to, set);
+    return 0;
 }

@@ -106,20 +106,20 @@ struct export_set {
     void *keys; /* owned, for keys that belong to this set alone; or NULL */
 };
 
-/* Room for so many cells: 0, or -1 when memory is short. Close it in any case. */
-int export_open(struct export_set *set, size_t most);
+/* Room for so many cells. */
+void export_open(struct export_set *set, size_t most);
 void export_close(struct export_set *set);
 /* One more cell, without key, numbers and verdict. The name is cut where it does not fit. */
 struct export_cell *export_add(struct export_set *set, const char *name);
 /* Cells that have numbers. */
 size_t export_count(const struct export_set *set);
 
-/* 0, or -1 and why; then something may have been written. Whether all of it could be is for the
- * caller to ask. */
+/* 0, or -1 and why: two cells have one name, and nothing was written. Whether all of it could be is
+ * for the caller to ask. */
 int export_write(FILE *to, size_t format, const struct export_set *set, struct text_error *err);
 
-/* The formats that are JSON, for the table of export/export.c. 0, or -1: memory is short. */
-int export_as_bmf(FILE *to, const struct export_set *set);
-int export_as_github(FILE *to, const struct export_set *set);
+/* The formats that are JSON, for the table of export/export.c. */
+void export_as_bmf(FILE *to, const struct export_set *set);
+void export_as_github(FILE *to, const struct export_set *set);
 
 #endif

@@ -177,15 +177,15 @@ static int write_report(const char *directory, const struct report *report)
 int report_print(const char *command, const struct report *report, size_t format,
                  size_t *with_numbers)
 {
-    struct text_error err = {"no memory for the cells"};
+    struct text_error err = {"no memory for the summary"};
     struct text_out out = {.file = stdout, .form = TEXT_MARKDOWN};
     struct export_set set;
-    int status = export_report(report, &set);
 
-    if (status == 0)
-        status = format == REPORT_SUMMARY
-                     ? report_summary(&out, report, NULL)
-                     : export_write(stdout, (enum export_format)format, &set, &err);
+    export_report(report, &set);
+    const int status = format == REPORT_SUMMARY
+                           ? report_summary(&out, report, NULL)
+                           : export_write(stdout, (enum export_format)format, &set, &err);
+
     *with_numbers = export_count(&set);
     export_close(&set);
     if (status == 0)

@@ -62,9 +62,9 @@ int validate_export(FILE *stream, const struct validate *validate, enum export_f
     struct memory_file lines;
     struct export_cell *cell;
     struct text_error err;
-    int status = export_open(&set, validate->profile->n_limits + 2);
 
-    for (unsigned i = 0; i < validate->profile->n_limits && status == 0; ++i) {
+    export_open(&set, validate->profile->n_limits + 2);
+    for (unsigned i = 0; i < validate->profile->n_limits; ++i) {
         const struct validate_judged *judged = &validate->judged[i];
         const struct profile_limit *limit = judged->limit;
 
@@ -97,7 +97,7 @@ int validate_export(FILE *stream, const struct validate *validate, enum export_f
     validate_summary_words(validate, words);
     snprintf(set.summary, sizeof set.summary, "%s", words);
     text_clean(set.summary, ' ');
-    if (status == 0 && cases) {
+    if (cases) {
         cell = export_add(&set, "the cases that the profile requires pass");
         cell->group = "validate";
         cell->state = cases->verdict == VALIDATE_PASS   ? EXPORT_PASSED
@@ -109,15 +109,14 @@ int validate_export(FILE *stream, const struct validate *validate, enum export_f
                  cases->why);
         text_clean(cell->why, ' ');
     }
-    if (status == 0) {
-        /* The whole machine: if there is no binding limit, no other cell would fail. */
-        cell = export_add(&set, "the machine is ACCEPTED");
-        cell->group = "validate";
-        cell->state = states[validate->machine];
-        cell->type = validate_machine_words[validate->machine];
-        snprintf(cell->why, sizeof cell->why, "it is %s", cell->type);
-        status = export_write(stream, format, &set, &err);
-    }
+    /* The whole machine: if there is no binding limit, no other cell would fail. */
+    cell = export_add(&set, "the machine is ACCEPTED");
+    cell->group = "validate";
+    cell->state = states[validate->machine];
+    cell->type = validate_machine_words[validate->machine];
+    snprintf(cell->why, sizeof cell->why, "it is %s", cell->type);
+    const int status = export_write(stream, format, &set, &err);
+
     export_close(&set);
     return status;
 }
