@@ -335,6 +335,9 @@ struct report_metric {
 /* All phases share one row. */
 extern const struct report_metric report_metrics[REPORT_PHASE + 1];
 const struct report_metric *report_metric_of(int metric);
+/* The ratio against the fastest single process: REPORT_OF_CORES where that is known and smaller,
+ * else REPORT_SPEEDUP. */
+int report_rival(const struct report_point *point);
 /* Whether the metric is a ratio of two points, and not a number of each launch. */
 bool report_is_ratio(int metric);
 /* The point that a ratio is against, or the point itself; NULL: there is none. */

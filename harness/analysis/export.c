@@ -82,8 +82,9 @@ struct export_cell *export_add_record(struct export_set *set, const struct recor
 
 /* Times of the catalogue are in ns. */
 static const enum report_metric_id sources[] = {
-    REPORT_STEP,  REPORT_THROUGHPUT, REPORT_SPEEDUP, REPORT_EFFICIENCY, REPORT_MOVED, REPORT_PEAK,
-    REPORT_ALGBW, REPORT_BUSBW,      REPORT_ALPHA,   REPORT_BETA,       REPORT_TOKENS};
+    REPORT_STEP,  REPORT_THROUGHPUT, REPORT_SPEEDUP, REPORT_EFFICIENCY,
+    REPORT_MOVED, REPORT_PEAK,       REPORT_ALGBW,   REPORT_BUSBW,
+    REPORT_ALPHA, REPORT_BETA,       REPORT_TOKENS,  REPORT_OF_CORES};
 
 enum { METRICS = sizeof sources / sizeof sources[0] };
 
@@ -99,7 +100,23 @@ static const struct export_metric metrics[METRICS] = {
     {"alpha", "seconds", "alpha", 1e9, false},
     {"inverse_beta", "bytes_per_second", "inverse-beta", 1, false},
     {"token_rate", "tokens_per_second", "token-rate", 1, false},
+    {"of_best_process", "ratio", "of-best-process", 1, false},
 };
+
+/* Appends why the number of a metric is not certain, if it has one that is judged. */
+static void add_doubt(char doubt[EXPORT_DOUBT], const struct report_point *point, int metric,
+                      const char *name)
+{
+    static const char *const reasons[] = {[REPORT_DOUBT_FAILED] = "a launch failed",
+                                          [REPORT_DOUBT_FEW] = "too few launches",
+                                          [REPORT_DOUBT_BEYOND] = "more than is possible",
+                                          [REPORT_DOUBT_DISTURBED] = "launches were disturbed",
+                                          [REPORT_DOUBT_WIDE] = "too noisy"};
+
+    if (report_doubt_mark(point, metric)[0] != '\0')
+        text_add(doubt, EXPORT_DOUBT, "%s%s: %s", doubt[0] != '\0' ? "; " : "", name,
+                 reasons[report_doubt_of(point, metric)]);
+}
 
 static void add_point(struct export_set *set, const struct report_point *point)
 {
@@ -126,7 +143,8 @@ static void add_point(struct export_set *set, const struct report_point *point)
         wall_ns += (double)point->row[l].cell->wall_ns;
     cell->seconds = wall_ns / 1e9;
     for (size_t m = 0; m < METRICS; ++m) {
-        const struct report_value *value = &point->value[sources[m]];
+        const int metric = sources[m] == REPORT_OF_CORES ? report_rival(point) : (int)sources[m];
+        const struct report_value *value = &point->value[metric];
         const double scale = strcmp(metrics[m].unit, "seconds") == 0 ? 1e-9 : 1;
         const bool interval = value->range == REPORT_INTERVAL;
 
@@ -135,7 +153,13 @@ static void add_point(struct export_set *set, const struct report_point *point)
             .lo = interval ? value->lo * scale : (double)NAN,
             .hi = interval ? value->hi * scale : (double)NAN,
         };
+        if (m == 0 || sources[m] == REPORT_SPEEDUP ||
+            (sources[m] == REPORT_OF_CORES && metric != REPORT_SPEEDUP))
+            add_doubt(cell->doubt, point, metric, metrics[m].name);
     }
+    if (report_oversubscribed(point))
+        text_add(cell->doubt, EXPORT_DOUBT, "%s%s", cell->doubt[0] != '\0' ? "; " : "",
+                 report_crowding(point->row));
 }
 
 void export_report(const struct report *report, struct export_set *set)
@@ -150,6 +174,7 @@ void export_report(const struct report *report, struct export_set *set)
     *set = (struct export_set){
         .title = "lockstep sweep",
         .launches = true,
+        .judged = true,
         .prefix = "lockstep_",
         .flag = "verified",
         .flag_help = "1: all launches of the cell were measured and verified.",

@@ -68,6 +68,13 @@ bool report_is_ratio(int metric)
     return metric >= REPORT_SPEEDUP && metric <= REPORT_OF_CORES;
 }
 
+int report_rival(const struct report_point *point)
+{
+    return report_middle(point, REPORT_OF_CORES) < report_middle(point, REPORT_SPEEDUP)
+               ? REPORT_OF_CORES
+               : REPORT_SPEEDUP;
+}
+
 /* ---- a launch ----------------------------------------------------------------------------- */
 
 double report_number_of(const struct report_row *row, int metric)

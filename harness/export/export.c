@@ -88,6 +88,10 @@ static void csv_row(FILE *to, const struct export_set *set, const struct export_
         fputc(',', to);
         text_write_field(to, cell->why);
     }
+    if (set->judged) {
+        fprintf(to, ",%d,", cell->doubt[0] == '\0');
+        text_write_field(to, cell->doubt);
+    }
     fputs("\r\n", to);
 }
 
@@ -110,7 +114,8 @@ static void export_as_csv(FILE *to, const struct export_set *set)
         if (!metric->exact)
             fprintf(to, ",%s_lower,%s_upper", metric->name, metric->name);
     }
-    fputs(set->all_rows ? ",reason\r\n" : "\r\n", to);
+    fputs(set->all_rows ? ",reason" : "", to);
+    fputs(set->judged ? ",certain,doubt\r\n" : "\r\n", to);
     for (size_t c = 0; c < set->n; ++c) {
         const struct export_cell *cell = &set->cell[c];
 
@@ -167,6 +172,15 @@ static void export_as_openmetrics(FILE *to, const struct export_set *set)
     for (size_t i = 0; i < set->n; ++i)
         if (set->cell[i].key)
             print_sample(to, set, set->flag, NULL, set->cell[i].key, set->cell[i].has_numbers);
+    if (set->judged)
+        fprintf(
+            to,
+            "# TYPE %scertain gauge\n# HELP %scertain 1: all numbers of the cell are certain; 0: "
+            "one is not, or its ratio.\n",
+            set->prefix, set->prefix);
+    for (size_t i = 0; i < set->n && set->judged; ++i)
+        if (set->cell[i].key && set->cell[i].has_numbers)
+            print_sample(to, set, "certain", NULL, set->cell[i].key, set->cell[i].doubt[0] == '\0');
     if (set->verdicts)
         fprintf(to, "# TYPE %sverdict stateset\n", set->prefix);
     for (size_t i = 0; i < set->n && set->verdicts; ++i)
@@ -272,6 +286,9 @@ static void print_case(struct text_out *out, const struct export_set *set,
                cell->group ? cell->group : "", cell->name);
     print_seconds(out, cell->seconds);
     text_print(out, ">");
+    if (set->judged && cell->has_numbers)
+        text_print(out, "<properties><property name=\"certain\" value=\"%s%s\"/></properties>",
+                   cell->doubt[0] == '\0' ? "yes" : "no: ", cell->doubt);
     if (element)
         text_print(out, "<%s message=\"%s\"", element, cell->why);
     if (cell->state >= EXPORT_FAILED && type)

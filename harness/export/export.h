@@ -23,10 +23,11 @@ enum export_format {
 const char *export_name(size_t format);
 
 enum {
-    EXPORT_METRICS_MOST = 11,
+    EXPORT_METRICS_MOST = 12,
     EXPORT_NAME_BYTES = 512,
     EXPORT_KEY_BYTES = 512,
-    EXPORT_TEXT = 1024 /* of a reason, and of the summary */
+    EXPORT_TEXT = 1024, /* of a reason, and of the summary */
+    EXPORT_DOUBT = 256
 };
 
 /* The result of a cell, and what it becomes in JUnit and in annotations. */
@@ -73,8 +74,9 @@ struct export_cell {
     bool has_numbers;
     size_t verdict; /* of the verdicts of the set, if that has some */
     char why[EXPORT_TEXT];
-    const char *type; /* of a failure or error; NULL: the verdict of a cell with a key */
-    char *detail;     /* owned: lines in JUnit's failure or error; NULL: none */
+    char doubt[EXPORT_DOUBT]; /* why its numbers are not certain; "": they are, or not judged */
+    const char *type;         /* of a failure or error; NULL: the verdict of a cell with a key */
+    char *detail;             /* owned: lines in JUnit's failure or error; NULL: none */
     size_t launches;
     double seconds; /* NaN: not known */
     struct export_value value[EXPORT_METRICS_MOST];
@@ -88,6 +90,7 @@ struct export_set {
     bool all_rows;            /* of CSV: cells without numbers, too, each with its reason */
     bool explained;           /* of annotations: the detail of a cell instead of its reason */
     bool launches;            /* of CSV: a column */
+    bool judged;              /* whether its numbers are certain is said */
     double seconds;           /* in all; 0: not known */
     const char *prefix;       /* of families of OpenMetrics: "lockstep_" */
     const char *flag, *flag_help;

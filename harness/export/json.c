@@ -37,6 +37,9 @@ void export_as_bmf(FILE *to, const struct export_set *set)
             }
             json_object_set_new(measures, set->metric[m].measure, measure);
         }
+        if (cell->has_numbers && set->judged)
+            json_object_set_new(measures, "certain",
+                                json_pack("{s:f}", "value", cell->doubt[0] == '\0' ? 1.0 : 0.0));
         if (cell->has_numbers)
             json_object_set_new(root, cell->name, measures);
     }
@@ -63,6 +66,8 @@ void export_as_github(FILE *to, const struct export_set *set)
 
         if (isfinite(value->lo) && isfinite(value->hi))
             json_object_set_new(entry, "range", json_string(range));
+        if (cell->doubt[0] != '\0')
+            json_object_set_new(entry, "extra", json_sprintf("not certain: %s", cell->doubt));
         json_array_append_new(root, entry);
     }
     print_json(to, root);

@@ -106,6 +106,32 @@ def check_openmetrics(text: str, good: set, bad: set) -> None:
           "openmetrics: units")
 
 
+def check_certain(said: dict[str, str], cells: dict, good: set) -> set:
+    """Each format says of each cell whether its numbers are certain, and all say the same."""
+    rows = list(csv.DictReader(io.StringIO(said["csv"], newline=""), strict=True))
+    doubts = {(row["workload"], row["mode"], row["devices"], int(row["batch"])): row["doubt"] for row in rows}
+    check(list(rows[0])[-2:] == ["certain", "doubt"] if rows else not good, "csv: its last columns")
+    check(all((row["certain"] == "1") == (row["doubt"] == "") for row in rows), "csv: certain, and why not")
+    for row in rows:
+        ratio, speed = (row[f"{name}_ratio"] for name in ("of_best_process", "speedup"))
+        check(ratio == speed or float(ratio) < float(speed), f"csv: {ratio} of the best process, {speed} of one device")
+    bmf = {names(name): measures["certain"]["value"] for name, measures in json.loads(said["bmf"]).items()}
+    github = {names(entry["name"]): entry.get("extra", "") for entry in json.loads(said["github"])}
+    junit = {names(case.get("name")): case.find("properties/property[@name='certain']")
+             for case in xml.fromstring(said["junit"]).iter("testcase") if case.get("name") != "planned launches"}
+    metrics = re.findall(r'^lockstep_certain\{workload="(.*?)",mode="(.*?)",devices="(.*?)",batch="(\d+)".* ([01])$',
+                         said["openmetrics"], re.M)
+    check(set(doubts) == good and len(metrics) == len(good), f"certain: {len(metrics)} of {len(good)} cells")
+    for key in good:
+        words = doubts[key]
+        check(bmf[key] == (words == ""), f"bmf: {key}: {words}")
+        check(github[key] == (f"not certain: {words}" if words else ""), f"github: {key}: {words}")
+        check(junit[key].get("value") == (f"no: {words}" if words else "yes"), f"junit: {key}: {words}")
+        check(words or len(cells[key]) >= LEAST, f"{key} is certain with {len(cells[key])} launches")
+    check([value for *_, value in metrics].count("1") == sum(not words for words in doubts.values()), "openmetrics: certain")
+    return {key for key in good if not doubts[key]}
+
+
 def check_missing(lockstep: str, whole: str, path: str) -> None:
     """Without its last launch a cell has no number, and the file is short of a launch."""
     with open(whole, encoding="utf-8") as file:
@@ -167,6 +193,7 @@ def check_said(path: str, said: dict[str, str], missing: int = 0) -> tuple[set, 
             check((lower is not None) == has and (not has or lower <= value <= upper),
                   f"{name}: {key}: {lower} to {upper} of {len(cells[key])} launches")
     check_openmetrics(said["openmetrics"], good, bad)
+    check_certain(said, cells, good)
     root = xml.fromstring(said["junit"])
     failed = {names(case.get("name")) for case in root.iter("testcase") if case.find("failure") is not None}
     check(failed == bad, f"{path}, junit: {failed}, not {bad}")
@@ -188,6 +215,9 @@ def main(lockstep: str, make_records: str, folder: str) -> int:
         subprocess.run([make_records, kind, path], check=True)
         good, bad = check_file(lockstep, path, status)
         check_summary(lockstep, path, status, folder)
+        said = {name: run(lockstep, status, "--format", name, path) for name in FORMATS}
+        certain = check_certain(said, cells_of(path)[1], good)
+        check(certain if kind == "six" else not certain or kind != "launches", f"{kind}: {len(certain)} cells are certain")
         check(bool(good) == (status < 3) and bool(bad) == (status > 0),
               f"{kind}: {len(good)} good cells, {len(bad)} others")
     again = path.replace("all-failing", "six")

@@ -600,6 +600,7 @@ Test(claims, the_plain_program_on_all_cores_is_a_reference)
     const struct report_point *dp = &bench->point[1], *cores = &bench->point[2];
     cr_assert(report_is_cores(cores) && cores->base == &bench->point[0] && dp->cores == cores);
     cr_assert(dp->base == &bench->point[0] && !cores->cores && !bench->point[0].cores);
+    cr_assert(report_rival(dp) == REPORT_OF_CORES && report_rival(cores) == REPORT_SPEEDUP);
     bench_value(&cores->value[REPORT_EFFICIENCY], 1000.0 / 1400, 1000.0 / 1400, 1000.0 / 1400,
                 REPORT_INTERVAL, 6);
     bench_cell(&bench->report, REPORT_TABLE_CELLS, 2, "Devices", 0, text);
