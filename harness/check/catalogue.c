@@ -6,6 +6,7 @@
 
 #include "check/runner.h"
 #include "command/command.h"
+#include "text/alloc.h"
 #include "text/options.h"
 #include "words.h"
 
@@ -322,9 +323,7 @@ int runner_select(const char *command, const struct runner_options *options,
         return status;
     for (int a = 0; a < check_n_areas; ++a)
         total += (size_t)check_area_size(check_areas[area_at(options, a)]);
-    *tests = calloc(total, sizeof **tests);
-    if (!*tests)
-        return command_refuse(command, "out of memory");
+    *tests = cli_alloc(total, sizeof **tests);
     for (int k = 0; k < check_n_areas; ++k) {
         const int a = area_at(options, k);
 

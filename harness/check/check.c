@@ -15,7 +15,7 @@
 #include "launch/child.h"
 #include "launch/watch.h"
 #include "load.h"
-#include "record/document.h"
+#include "text/alloc.h"
 
 /* Late devices run everything as late as events allow with the schedule 0, and with another one
  * some of it early. A wait that is missing may be found with one of them only. So every seed has
@@ -24,12 +24,10 @@ static int run_cases(const char *command, struct runner_run *run)
 {
     const uint64_t schedules[] = {0, run->options->seed};
     const bool together = run->is.process && !run->options->isolate;
-    struct runner_result **results = calloc(run->n + 1, sizeof *results);
-    struct runner_job *jobs = calloc(run->n + 1, sizeof *jobs);
+    struct runner_result **results = cli_alloc(run->n, sizeof *results);
+    struct runner_job *jobs = cli_alloc(run->n, sizeof *jobs);
     int status = runner_know(command, run, false);
 
-    if (!results || !jobs)
-        status = command_refuse(command, "out of memory");
     for (size_t s = run->options->seed == 0; status == 0 && s < 2; ++s) {
         const struct check_area *last = NULL;
         size_t n = 0, used = 0;
@@ -85,9 +83,8 @@ static int write_result(const char *command, const struct runner_run *run, struc
                                  [RUNNER_FORMAT_OPENMETRICS] = {.shared = EXPORT_OPENMETRICS},
                                  [RUNNER_FORMAT_ANNOTATIONS] = {.shared = EXPORT_ANNOTATIONS}};
     const size_t format = run->options->format;
-    struct text_error err = {"out of memory for the result"};
+    struct text_error err = {""};
     FILE *stream = out->file ? out->file : stdout;
-    struct check_record *record;
     int status = 0;
 
     if (format == RUNNER_FORMAT_JSON) {
@@ -108,8 +105,8 @@ static int write_result(const char *command, const struct runner_run *run, struc
      * writing is reported when the file is closed. */
     if (!out->file || format != RUNNER_FORMAT_JSON || fflush(out->file) != 0)
         return 0;
-    if (!(record = calloc(1, sizeof *record)))
-        return command_refuse(command, "%s", err.text);
+    struct check_record *const record = cli_alloc(1, sizeof *record);
+
     if (check_record_read(out->temporary, record, &err))
         status =
             command_refuse(command, "--out: nothing could read the result again: %s", err.text);
@@ -187,13 +184,11 @@ static int check_implementation(const char *command, const struct runner_options
     const struct check_case *const all_copies[] = {&copies}, *const * all[] = {tests, all_copies};
     const size_t many[] = {n, 1};
     const bool copying = options->copies > 0;
-    struct runner_run *run = calloc(1, sizeof *run);
+    struct runner_run *const run = cli_alloc(1, sizeof *run);
     struct dp_group *group = NULL;
     struct dp_kind_row kind;
-    int status = EXIT_MISUSE;
+    int status;
 
-    if (!run)
-        return command_refuse(command, "out of memory");
     run->options = options;
     /* Makes this process, and so those of the cases, not traceable: foreign code could write
      * results. A sanitizer traces its own process to look for leaks. */
@@ -221,8 +216,8 @@ static int check_implementation(const char *command, const struct runner_options
         run->caused = CHECK_FAIL;
         command_complain(command, "%s", run->cause);
     }
-    if (status == 0 && run->n == 0 && runner_prepare(run, all[copying], many[copying]))
-        status = command_refuse(command, "out of memory");
+    if (status == 0 && run->n == 0)
+        runner_prepare(run, all[copying], many[copying]);
     if (status == 0 && options->copies == 0)
         status = run_cases(command, run);
     if (status == 0) {
@@ -243,7 +238,7 @@ static int check_implementation(const char *command, const struct runner_options
 
 int check_main(int argc, char **argv)
 {
-    struct runner_options *options = calloc(1, sizeof *options);
+    struct runner_options *options = cli_alloc(1, sizeof *options);
     const struct check_case **tests = NULL;
     struct whole_file out = {.file = NULL};
     struct text_error why = {""};
@@ -251,8 +246,6 @@ int check_main(int argc, char **argv)
     uint64_t areas;
     size_t n = 0;
 
-    if (!options)
-        return command_refuse(argv[0], "out of memory");
     if (runner_parse(argc, argv, options) != 0) {
         free(options);
         return EXIT_MISUSE;

@@ -19,6 +19,7 @@
 #include "files/stop.h"
 #include "measure/session.h"
 #include "numbers/random.h"
+#include "text/alloc.h"
 
 enum {
     ROUNDS = 3,  /* the first one is without load */
@@ -213,12 +214,11 @@ static void *train(void *context)
 {
     struct copies *c = context;
     struct cell_config config = {.mode = CELL_DP, .seed = 1, .rows = 256 * (size_t)c->n};
-    struct session *session = calloc(1, sizeof *session);
+    struct session *session = cli_alloc(1, sizeof *session);
     struct dp_group *group = NULL;
     struct session_times times;
     char why[200];
-    int status = session ? dp_group_open(&c->load, &group, &c->err)
-                         : dp_fail(&c->err, DP_ENOMEM, "no memory for a load");
+    int status = dp_group_open(&c->load, &group, &c->err);
 
     if (workload_parse("mlp:512,512,512,64", &config.workload, why, sizeof why))
         abort(); /* it is one of ours */
@@ -230,8 +230,7 @@ static void *train(void *context)
         atomic_fetch_add(&c->steps, 1);
     }
     atomic_store(&c->stop, true);
-    if (session)
-        session_close(session);
+    session_close(session);
     dp_group_close(group);
     free(session);
     return NULL;
@@ -286,7 +285,7 @@ int runner_copies(const char *command, struct runner_run *run)
 {
     const struct runner_options *o = run->options;
     struct impl_about *about = &run->is.about;
-    struct copies *c = calloc(1, sizeof *c);
+    struct copies *c = cli_alloc(1, sizeof *c);
     struct dp_group_config config = {.devices = o->devices,
                                      .backend = command_given(o->backend),
                                      .communicator = command_given(o->communicator)};
@@ -294,8 +293,6 @@ int runner_copies(const char *command, struct runner_run *run)
     struct dp_error err = {0};
     int status;
 
-    if (!c)
-        return command_refuse(command, "out of memory");
     if ((status = command_open_group(command, &config, o->require_devices, &c->group)) == 0)
         c->n = dp_group_size(c->group);
     /* A fault on purpose is for the copies, and no graph is made while others use a GPU. */
@@ -310,10 +307,8 @@ int runner_copies(const char *command, struct runner_run *run)
     const int pairs = c->n * c->n;
 
     run->profiles = o->profiles;
-    run->result = calloc((size_t)pairs + 1, sizeof *run->result);
-    run->requirement = calloc((size_t)pairs + 1, sizeof *run->requirement);
-    if (!run->result || !run->requirement)
-        status = command_refuse(command, "out of memory");
+    run->result = cli_alloc((size_t)pairs, sizeof *run->result);
+    run->requirement = cli_alloc((size_t)pairs, sizeof *run->requirement);
     snprintf(about->name, sizeof about->name, "copies by %s",
              c->group ? dp_group_communicator(c->group) : "");
     about->devices = c->n;

@@ -9,6 +9,7 @@
 #include "machine/machine.h"
 #include "machine/provenance.h"
 #include "record/document.h"
+#include "text/alloc.h"
 #include "words.h"
 
 static json_t *capabilities_array(uint64_t capabilities)
@@ -115,7 +116,7 @@ int runner_json(FILE *stream, const struct runner_run *run)
 {
     char class[DIGEST_HEX] = "", instance[DIGEST_HEX] = "", program[DIGEST_HEX];
     char sentence[RUNNER_TEXT], *document;
-    struct record_run *here = calloc(1, sizeof *here);
+    struct record_run *here = cli_alloc(1, sizeof *here);
     json_t *cases = json_array(), *counts, *root;
     struct runner_sums sums;
     struct dp_machine machine;
@@ -124,7 +125,7 @@ int runner_json(FILE *stream, const struct runner_run *run)
 
     /* The members that records also have about the machine and the program, so that a check result
      * can be compared with them. */
-    if (here && dp_machine_read(&machine, &err) == 0 && machine_class("", &machine, class) == 0 &&
+    if (dp_machine_read(&machine, &err) == 0 && machine_class("", &machine, class) == 0 &&
         machine_instance("", instance) == 0) {
         provenance_build(here);
         status = provenance_program(here, program);

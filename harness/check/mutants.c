@@ -17,14 +17,9 @@
 #include "launch/child.h"
 #include "launch/watch.h"
 #include "mutants/mutants.h"
-#include "record/document.h"
+#include "text/alloc.h"
 
 #define CLEAN_SPEC "mutant:none"
-
-static int out_of_memory(const char *command)
-{
-    return command_refuse(command, "out of memory");
-}
 
 /* Runs of the same cases on several specs, as jobs. */
 struct runs {
@@ -39,16 +34,10 @@ struct runs {
 static int run_specs(const char *command, const struct runner_options *options, struct runs *runs)
 {
     const size_t per_spec = (runs->n + runs->each - 1) / runs->each;
-    struct runner_job *jobs = calloc(runs->n_specs * per_spec, sizeof *jobs);
-    struct runner_result **list = calloc(runs->n_specs * runs->n, sizeof *list), **next = list;
+    struct runner_job *jobs = cli_alloc(runs->n_specs * per_spec, sizeof *jobs);
+    struct runner_result **list = cli_alloc(runs->n_specs * runs->n, sizeof *list), **next = list;
     size_t n_jobs = 0;
-    int status;
 
-    if (!jobs || !list) {
-        free(jobs);
-        free(list);
-        return out_of_memory(command);
-    }
     for (size_t s = 0; s < runs->n_specs; ++s) {
         const struct runner_kill *kill = &runs->kill[s];
         size_t n = 0;
@@ -73,7 +62,9 @@ static int run_specs(const char *command, const struct runner_options *options, 
         next += n;
     }
     runs->n_run = (size_t)(next - list);
-    status = runner_jobs(command, options, jobs, n_jobs, options->until_caught ? 0 : runs->n_run);
+    const int status =
+        runner_jobs(command, options, jobs, n_jobs, options->until_caught ? 0 : runs->n_run);
+
     free(jobs);
     free(list);
     return status;
@@ -85,26 +76,23 @@ static int run_clean(const char *command, const struct runner_matrix *matrix,
 {
     struct runner_options options = *clean->options;
     struct runner_kill alone = {.spec = CLEAN_SPEC};
-    int status, exit_status;
 
     snprintf(options.impl, sizeof options.impl, "%s", CLEAN_SPEC);
     clean->options = &options;
     options.profile[0] = '\0'; /* cases whose needs are not claimed were already left out */
     clean->profiles = 0;
     options.until_caught = false;
-    status = runner_prepare(clean, matrix->test, matrix->n_tests) ? out_of_memory(command) : 0;
+    runner_prepare(clean, matrix->test, matrix->n_tests);
     alone.result = clean->result;
-    if (status == 0) {
-        struct runs runs = {.kill = &alone,
-                            .n_specs = 1,
-                            .n = clean->n,
-                            .each =
-                                options.isolate ? 1 : (clean->n + options.jobs - 1) / options.jobs,
-                            .note = note};
 
-        status = run_specs(command, &options, &runs);
-    }
-    exit_status = status == 0 ? runner_exit(clean) : 0;
+    struct runs runs = {.kill = &alone,
+                        .n_specs = 1,
+                        .n = clean->n,
+                        .each = options.isolate ? 1 : (clean->n + options.jobs - 1) / options.jobs,
+                        .note = note};
+    int status = run_specs(command, &options, &runs);
+    const int exit_status = status == 0 ? runner_exit(clean) : 0;
+
     if (exit_status != 0) {
         runner_text(stdout, clean);
         command_complain(command, "the mutant without a bug must pass before bugs are switched on");
@@ -122,26 +110,23 @@ static int run_kills(const char *command, struct runner_matrix *matrix, const at
     struct runs runs = {.n = matrix->n_tests,
                         .each = options->isolate ? 1 : matrix->n_tests,
                         .asked = options->every_run ? NULL : asked};
-    int status;
 
-    matrix->kill = calloc((size_t)mutant_n + 1, sizeof *matrix->kill);
-    if (!matrix->kill)
-        return out_of_memory(command);
+    matrix->kill = cli_alloc((size_t)mutant_n, sizeof *matrix->kill);
     for (; matrix->n < (size_t)mutant_n; ++matrix->n) {
         struct runner_kill *kill = &matrix->kill[matrix->n];
 
         kill->mutant = &mutant_list[matrix->n];
         snprintf(kill->spec, sizeof kill->spec, "mutant:%.100s", kill->mutant->name);
-        kill->result = calloc(matrix->n_tests + 1, sizeof *kill->result);
-        if (!kill->result)
-            return out_of_memory(command);
+        kill->result = cli_alloc(matrix->n_tests, sizeof *kill->result);
         for (size_t i = 0; i < matrix->n_tests; ++i)
             kill->result[i] =
                 (struct runner_result){.test = matrix->test[i], .verdict = CHECK_BROKEN};
     }
     runs.kill = matrix->kill;
     runs.n_specs = matrix->n;
-    status = run_specs(command, options, &runs);
+
+    const int status = run_specs(command, options, &runs);
+
     matrix->runs = runs.n_run;
     return status;
 }
@@ -149,17 +134,11 @@ static int run_kills(const char *command, struct runner_matrix *matrix, const at
 static int run_matrix(const char *command, struct runner_matrix *matrix,
                       const struct check_case *const tests[], size_t n, struct runner_run *clean)
 {
-    atomic_uchar *asked;
-    size_t bytes;
-    int status;
-
     if (clean->cause[0] != '\0')
         return command_refuse(command, "%s: %s", CLEAN_SPEC, clean->cause);
     if (mutant_n < 1)
         return command_refuse(command, "there are no mutants");
-    matrix->test = calloc(n, sizeof *matrix->test);
-    if (!matrix->test)
-        return out_of_memory(command);
+    matrix->test = cli_alloc(n, sizeof *matrix->test);
     /* Only cases that the reference without a bug claims to pass are kept. The others say nothing
      * about bugs. */
     for (size_t i = 0; i < n; ++i) {
@@ -173,11 +152,10 @@ static int run_matrix(const char *command, struct runner_matrix *matrix,
                               "no case is left that the mutants have the capabilities for");
     /* The reference without a bug notes which bugs it asks for in memory that its processes share
      * with us. */
-    bytes = matrix->n_tests * (size_t)mutant_n * sizeof(atomic_uchar);
-    asked = child_shared_memory(bytes);
-    if (!asked)
-        return out_of_memory(command);
-    status = run_clean(command, matrix, clean, asked);
+    const size_t bytes = matrix->n_tests * (size_t)mutant_n * sizeof(atomic_uchar);
+    atomic_uchar *const asked = cli_memory(child_shared_memory(bytes));
+    int status = run_clean(command, matrix, clean, asked);
+
     if (status == 0)
         status = run_kills(command, matrix, asked);
     munmap(asked, bytes);
@@ -189,16 +167,15 @@ int runner_mutants(const char *command, const struct runner_options *options,
 {
     const uint64_t begin_ns = watch_clock_ns();
     const bool json = options->format == RUNNER_FORMAT_JSON;
-    struct runner_run *clean = calloc(1, sizeof *clean);
+    struct runner_run *const clean = cli_alloc(1, sizeof *clean);
     struct runner_matrix matrix = {.options = options};
     FILE *stream;
-    int status;
 
-    if (!clean)
-        return out_of_memory(command);
     clean->options = options;
     matrix.is = &clean->is;
-    status = runner_probe(command, CLEAN_SPEC, clean);
+
+    int status = runner_probe(command, CLEAN_SPEC, clean);
+
     if (status == 0)
         status = run_matrix(command, &matrix, tests, n, clean);
     if (status == 0) {

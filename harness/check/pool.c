@@ -22,6 +22,7 @@
 #include "files/stop.h"
 #include "launch/child.h"
 #include "launch/watch.h"
+#include "text/alloc.h"
 
 enum {
     RESULT_FD = 200, /* above all others, where no implementation comes across it */
@@ -390,14 +391,16 @@ static void show_verdicts(const struct pool *pool, struct runner_job *job, size_
  * reports it. */
 static void end_strays(const struct pool *pool, struct runner_job *job)
 {
-    pid_t *spared = calloc(pool->slots, sizeof *spared);
-    size_t n = 0, killed;
+    pid_t *spared = cli_alloc(pool->slots, sizeof *spared);
+    size_t n = 0;
     char name[32];
 
-    for (size_t i = 0; i < pool->slots && spared; ++i)
+    for (size_t i = 0; i < pool->slots; ++i)
         if (pool->process[i].job)
             spared[n++] = pool->process[i].pid;
-    killed = spared ? strays_kill(spared, n, name) : 0;
+
+    const size_t killed = strays_kill(spared, n, name);
+
     free(spared);
     if (job && killed > 0 && job->n > 0 && job->next > 0)
         job->result[job->next - 1]->strays.n += (uint32_t)killed;
@@ -439,12 +442,9 @@ int runner_pool(struct runner_job jobs[], size_t n, size_t slots, struct runner_
     bool busy = false, failed = false; /* --exitfirst: a case was not passed */
     int status = 0, saved;
 
-    pool.process = calloc(slots, sizeof *pool.process);
-    pool.poll = calloc(2 * slots, sizeof *pool.poll);
-    errno = ENOMEM;
+    pool.process = cli_alloc(slots, sizeof *pool.process);
+    pool.poll = cli_alloc(2 * slots, sizeof *pool.poll);
     strays_watch();
-    if (!pool.process || !pool.poll)
-        status = -1;
     while (status == 0 && !failed && (pool.next < n || busy)) {
         if (stop_requested()) {
             status = 1;
@@ -463,14 +463,14 @@ int runner_pool(struct runner_job jobs[], size_t n, size_t slots, struct runner_
             busy = busy || pool.process[i].job;
     }
     saved = errno;
-    for (size_t i = 0; pool.process && i < slots; ++i) {
+    for (size_t i = 0; i < slots; ++i) {
         if (!pool.process[i].job)
             continue;
         kill(-pool.process[i].pid, SIGKILL);
         child_wait(pool.process[i].pid, NULL);
         free_process(&pool.process[i]);
     }
-    if ((status != 0 || failed) && pool.process)
+    if (status != 0 || failed)
         end_strays(&pool, NULL);
     /* A verdict that was not told could still have changed. */
     for (size_t j = 0; j < n && failed; ++j)

@@ -8,6 +8,7 @@
 #include "launch/rank_pool.h"
 #include "launch/rank_worker.h"
 #include "reference/part.h"
+#include "text/alloc.h"
 
 struct rank {
     struct rank_worker worker;
@@ -120,12 +121,10 @@ static json_t *join_answers(void *self, json_t *const answers[], int n)
 
 int rank_main(int argc, char **argv)
 {
-    struct rank *r = calloc(1, sizeof *r);
+    struct rank *r = cli_alloc(1, sizeof *r);
     const struct rank_part part = {answer_request, join_answers, r, NULL};
     int status;
 
-    if (!r)
-        return EXIT_FAILED;
     r->serve.source.ops = part_ops();
     if ((status = rank_worker_open(&r->worker, argc, argv, "check",
                                    "Worker of check: some of the ranks of a model."))) {

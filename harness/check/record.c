@@ -7,6 +7,7 @@
 
 #include "analysis/analysis.h"
 #include "record/json.h"
+#include "text/alloc.h"
 
 enum { FILE_BYTES_MAX = 64 << 20 };
 
@@ -168,14 +169,10 @@ static void check_counts(const json_t *counts, struct check_record *record, stru
 {
     static const char *const keys[] = {"pass", "fail", "skip", "broken"};
     const json_t *seconds = json_object_get(counts, "seconds");
-    const struct check_case **sorted = calloc(record->n_cases + 1, sizeof *sorted);
+    const struct check_case **sorted = cli_alloc(record->n_cases, sizeof *sorted);
     struct runner_area_sums *total = &record->sums->row[record->sums->n];
     const size_t *n = total->verdict;
 
-    if (!sorted) {
-        member_fault(err, "no memory for %zu cases", record->n_cases);
-        return;
-    }
     for (size_t i = 0; i < record->n_cases; ++i) {
         const struct runner_result *result = &record->result[i];
 
@@ -226,9 +223,7 @@ int check_record_read(const char *path, struct check_record *record, struct text
     json_t *root = record_json_file(path, FILE_BYTES_MAX, &why);
 
     *record = (struct check_record){.n_cases = 0};
-    record->sums = calloc(1, sizeof *record->sums);
-    if (!record->sums)
-        member_fault(&why, "no memory for its sums");
+    record->sums = cli_alloc(1, sizeof *record->sums);
     if (root) {
         member_text(root, "schema", schema, sizeof schema, &why);
         if (strcmp(schema, "lockstep/check/1.0") != 0)

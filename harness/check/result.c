@@ -5,6 +5,7 @@
 
 #include "check/runner.h"
 #include "command/command.h"
+#include "text/alloc.h"
 #include "words.h"
 
 /* ---- before anything runs -------------------------------------------------------------------- */
@@ -68,7 +69,7 @@ static void judge_needs(struct runner_result *result, uint64_t claimed, uint64_t
              "requires '%s', which the implementation does not have", word);
 }
 
-int runner_prepare(struct runner_run *run, const struct check_case *const tests[], size_t n)
+void runner_prepare(struct runner_run *run, const struct check_case *const tests[], size_t n)
 {
     /* One more for the devices. */
     const size_t most = (size_t)RUNNER_PROFILES * (RUNNER_CAPABILITIES + 1);
@@ -76,10 +77,8 @@ int runner_prepare(struct runner_run *run, const struct check_case *const tests[
     const bool part = options->only[0] != '\0' || options->area[0] != '\0';
     uint64_t needs = part ? 0 : ~(uint64_t)0, required = 0;
 
-    run->result = calloc(n + most, sizeof *run->result);
-    run->requirement = calloc(most, sizeof *run->requirement);
-    if (!run->result || !run->requirement)
-        return -1;
+    run->result = cli_alloc(n + most, sizeof *run->result);
+    run->requirement = cli_alloc(most, sizeof *run->requirement);
     for (size_t i = 0; i < n; ++i)
         needs |= tests[i]->needs;
     for (int p = 0; p < RUNNER_PROFILES; ++p) {
@@ -112,7 +111,6 @@ int runner_prepare(struct runner_run *run, const struct check_case *const tests[
         result->verdict = run->caused;
         snprintf(result->reason, sizeof result->reason, "%s", run->cause);
     }
-    return 0;
 }
 
 void runner_require_devices(struct runner_run *run)

@@ -8,6 +8,7 @@
 
 #include "check/pool.h"
 #include "command/command.h"
+#include "text/alloc.h"
 
 /* ---- the file of --out ----------------------------------------------------------------------- */
 
@@ -79,17 +80,16 @@ struct runner_job runner_job_of(const struct runner_options *options, const char
 
 int runner_probe(const char *command, const char *spec, struct runner_run *run)
 {
-    struct runner_job *job = calloc(1, sizeof *job);
+    struct runner_job *job = cli_alloc(1, sizeof *job);
     const struct runner_options *options = run->options;
-    int status;
 
-    if (!job)
-        return command_refuse(command, "out of memory");
     *job = runner_job_of(options, spec);
     job->mode = RUNNER_PROBE;
     /* This is known before it is loaded, and starting it may take long. */
     job->process = job->world || impl_spec_read(spec).kind == IMPL_SPEC_COMMAND;
-    status = runner_jobs(command, options, job, 1, 0);
+
+    const int status = runner_jobs(command, options, job, 1, 0);
+
     run->is = job->is;
     run->caused = job->blame ? CHECK_FAIL : CHECK_BROKEN;
     memcpy(run->cause, job->cause, sizeof run->cause);

@@ -155,8 +155,8 @@ void runner_unask(struct runner_result *result);
 /* Returns the first result that failed, or was skipped, in the same way as number i, or i. */
 size_t runner_first_alike(const struct runner_result result[], size_t i);
 /* Returns the ids of all of which number *i is the first, with blanks between them, and how many
- * there are; *i becomes the first of the area that has the most of them. The caller frees them;
- * NULL: memory is short. */
+ * there are; *i becomes the first of the area that has the most of them. The caller frees
+ * them. */
 char *runner_alike(const struct runner_result result[], size_t n, size_t *i, size_t *count);
 
 /* The description of an implementation, with its texts cleaned. */
@@ -220,8 +220,8 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
 
 /* Adds the results. Those of run->cause, and those about a capability that a profile or a case
  * requires and that is not claimed, get their verdicts here. A result whose reason is "" is to be
- * run. Returns 0, or -1 without memory. */
-int runner_prepare(struct runner_run *run, const struct check_case *const tests[], size_t n);
+ * run. */
+void runner_prepare(struct runner_run *run, const struct check_case *const tests[], size_t n);
 /* Called when all have run: a profile that was skipped because a few devices are missing was not
  * tested. */
 void runner_require_devices(struct runner_run *run);

@@ -72,9 +72,8 @@ void runner_table(struct grid *grid, enum runner_table which, const struct runne
         if (result[i].verdict == CHECK_PASS || runner_failed(&result[i]) != failures ||
             result[i].known != (which == RUNNER_KNOWN) || runner_first_alike(result, i) != i)
             continue;
-        char *const text = runner_alike(result, n, &lead, &count);
+        char *const ids = runner_alike(result, n, &lead, &count);
         const struct runner_result *one = &result[lead];
-        const char *const ids = text ? text : one->test->id;
 
         grid_row(grid, failures ? "failed" : "");
         if (failures) {
@@ -89,7 +88,7 @@ void runner_table(struct grid *grid, enum runner_table which, const struct runne
             grid_cell(grid, "text reason", "%s", one->reason);
             grid_cell(grid, "text reason", "%s", one->unasked ? "all others" : ids);
         }
-        free(text);
+        free(ids);
     }
 }
 
@@ -116,7 +115,7 @@ static void print_alike(FILE *stream, const struct runner_run *run, size_t i, co
         print_named(stream, TOTAL, skipped, text);
         /* A list of what --exitfirst left out would have all the rest. */
         if (!result->unasked)
-            print_named(stream, TOTAL, "", ids ? ids : "(no memory to name them)");
+            print_named(stream, TOTAL, "", ids);
         free(ids);
         return;
     }
@@ -144,7 +143,7 @@ static void print_alike(FILE *stream, const struct runner_run *run, size_t i, co
     snprintf(text, sizeof text, "%zu in the same way:", n);
     if (n > 1) {
         print_named(stream, VERDICT, "", text);
-        print_named(stream, VERDICT, "", ids ? ids : "(no memory to name them)");
+        print_named(stream, VERDICT, "", ids);
     }
     fputc('\n', stream);
     free(ids);
