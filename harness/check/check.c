@@ -69,7 +69,9 @@ static int run_cases(const char *command, struct runner_run *run)
     return status == 0 ? runner_know(command, run, run->cause[0] == '\0') : status;
 }
 
-static int write_result(const char *command, const struct runner_run *run, struct whole_file *out)
+/* Writes the result in a format; path: of its file, "" for standard output. */
+static int write_result(const char *command, const struct runner_run *run, size_t format,
+                        FILE *stream, const char *path)
 {
     void (*const text)(FILE *, const struct runner_run *) =
         run->options->copies > 0 && run->cause[0] == '\0' ? runner_copies_text : runner_text;
@@ -82,9 +84,7 @@ static int write_result(const char *command, const struct runner_run *run, struc
                                  [RUNNER_FORMAT_CSV] = {.shared = EXPORT_CSV},
                                  [RUNNER_FORMAT_OPENMETRICS] = {.shared = EXPORT_OPENMETRICS},
                                  [RUNNER_FORMAT_ANNOTATIONS] = {.shared = EXPORT_ANNOTATIONS}};
-    const size_t format = run->options->format;
     struct text_error err = {""};
-    FILE *stream = out->file ? out->file : stdout;
     int status = 0;
 
     if (format == RUNNER_FORMAT_JSON) {
@@ -97,17 +97,15 @@ static int write_result(const char *command, const struct runner_run *run, struc
     } else {
         formats[format].own(stream, run);
     }
-    if (out->file)
-        text(stdout, run);
     if (status != 0)
         return command_refuse(command, "%s", err.text);
     /* The result is read back, as the program that gets it later has to be able to. An error of
      * writing is reported when the file is closed. */
-    if (!out->file || format != RUNNER_FORMAT_JSON || fflush(out->file) != 0)
+    if (path[0] == '\0' || format != RUNNER_FORMAT_JSON || fflush(stream) != 0)
         return 0;
     struct check_record *const record = cli_alloc(1, sizeof *record);
 
-    if (check_record_read(out->temporary, record, &err))
+    if (check_record_read(path, record, &err))
         status =
             command_refuse(command, "--out: nothing could read the result again: %s", err.text);
     else
@@ -174,7 +172,7 @@ static int gpus_there(const char *command, struct runner_run *run)
 
 static int check_implementation(const char *command, const struct runner_options *options,
                                 const struct check_case *const tests[], size_t n,
-                                struct whole_file *out)
+                                struct whole_file out[RUNNER_FORMATS])
 {
     const uint64_t begin_ns = watch_clock_ns();
     const struct dp_group_config config = {
@@ -225,7 +223,13 @@ static int check_implementation(const char *command, const struct runner_options
         /* A pass does not count if an operation of the devices fails on purpose. */
         run->unfelt = runner_exit(run) == EXIT_PASSED && device_list_faulty(options->devices);
         run->seconds = (double)(watch_clock_ns() - begin_ns) / 1e9;
-        status = write_result(command, run, out);
+        for (size_t f = 0; f < RUNNER_FORMATS && status == 0; ++f)
+            if (out[f].file)
+                status = write_result(command, run, f, out[f].file, out[f].temporary);
+        const int shown = write_result(command, run, options->format, stdout, "");
+
+        if (status == 0)
+            status = shown;
         if (status == 0)
             status = runner_out_close(command, out);
         if (status == 0)
@@ -240,23 +244,19 @@ int check_main(int argc, char **argv)
 {
     struct runner_options *options = cli_alloc(1, sizeof *options);
     const struct check_case **tests = NULL;
-    struct whole_file out = {.file = NULL};
+    struct whole_file *const out = cli_alloc(RUNNER_FORMATS, sizeof *out);
     struct text_error why = {""};
-    int status = EXIT_MISUSE;
+    int status = runner_parse(argc, argv, options);
     uint64_t areas;
     size_t n = 0;
 
-    if (runner_parse(argc, argv, options) != 0) {
-        free(options);
-        return EXIT_MISUSE;
-    }
-    if (runner_catalogue(check_areas, check_n_areas, &why)) {
-        command_complain(argv[0], "error in the suite itself: %s", why.text);
-    } else if (options->rules) {
+    if (status == 0 && runner_catalogue(check_areas, check_n_areas, &why)) {
+        status = command_refuse(argv[0], "error in the suite itself: %s", why.text);
+    } else if (status == 0 && options->rules) {
         status = runner_areas(argv[0], options, &areas);
         if (status == 0)
             runner_rules(stdout, areas);
-    } else {
+    } else if (status == 0) {
         status = runner_select(argv[0], options, &tests, &n);
         if (status == 0 && options->list) {
             void (*const list)(FILE *, const struct check_case *const[], size_t) =
@@ -265,15 +265,17 @@ int check_main(int argc, char **argv)
             list(stdout, tests, n);
         } else if (status == 0) {
             stop_watch_signals(); /* before there is a file that a signal would leave */
-            status = runner_out_open(argv[0], options->out, &out);
+            status = runner_out_open(argv[0], options, out);
             if (status == 0)
-                status = options->mutants ? runner_mutants(argv[0], options, tests, n, &out)
-                                          : check_implementation(argv[0], options, tests, n, &out);
-            if (out.file)
-                whole_discard(&out);
+                status = options->mutants ? runner_mutants(argv[0], options, tests, n, out)
+                                          : check_implementation(argv[0], options, tests, n, out);
+            for (size_t f = 0; f < RUNNER_FORMATS; ++f)
+                if (out[f].file)
+                    whole_discard(&out[f]);
         }
     }
     free(tests);
+    free(out);
     free(options);
     return status;
 }

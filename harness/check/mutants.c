@@ -103,37 +103,12 @@ static int run_clean(const char *command, const struct runner_matrix *matrix,
     return status;
 }
 
-/* Runs the cases on every mutant, but for those that never ask for its bug. */
-static int run_kills(const char *command, struct runner_matrix *matrix, const atomic_uchar *asked)
-{
-    const struct runner_options *options = matrix->options;
-    struct runs runs = {.n = matrix->n_tests,
-                        .each = options->isolate ? 1 : matrix->n_tests,
-                        .asked = options->every_run ? NULL : asked};
-
-    matrix->kill = cli_alloc((size_t)mutant_n, sizeof *matrix->kill);
-    for (; matrix->n < (size_t)mutant_n; ++matrix->n) {
-        struct runner_kill *kill = &matrix->kill[matrix->n];
-
-        kill->mutant = &mutant_list[matrix->n];
-        snprintf(kill->spec, sizeof kill->spec, "mutant:%.100s", kill->mutant->name);
-        kill->result = cli_alloc(matrix->n_tests, sizeof *kill->result);
-        for (size_t i = 0; i < matrix->n_tests; ++i)
-            kill->result[i] =
-                (struct runner_result){.test = matrix->test[i], .verdict = CHECK_BROKEN};
-    }
-    runs.kill = matrix->kill;
-    runs.n_specs = matrix->n;
-
-    const int status = run_specs(command, options, &runs);
-
-    matrix->runs = runs.n_run;
-    return status;
-}
-
+/* Runs the cases without a bug, then on every mutant, but for those that never ask for its bug. */
 static int run_matrix(const char *command, struct runner_matrix *matrix,
                       const struct check_case *const tests[], size_t n, struct runner_run *clean)
 {
+    const struct runner_options *options = matrix->options;
+
     if (clean->cause[0] != '\0')
         return command_refuse(command, "%s: %s", CLEAN_SPEC, clean->cause);
     if (mutant_n < 1)
@@ -156,24 +131,41 @@ static int run_matrix(const char *command, struct runner_matrix *matrix,
     atomic_uchar *const asked = cli_memory(child_shared_memory(bytes));
     int status = run_clean(command, matrix, clean, asked);
 
+    matrix->kill = cli_alloc((size_t)mutant_n, sizeof *matrix->kill);
+    for (; status == 0 && matrix->n < (size_t)mutant_n; ++matrix->n) {
+        struct runner_kill *kill = &matrix->kill[matrix->n];
+
+        kill->mutant = &mutant_list[matrix->n];
+        snprintf(kill->spec, sizeof kill->spec, "mutant:%.100s", kill->mutant->name);
+        kill->result = cli_alloc(matrix->n_tests, sizeof *kill->result);
+        for (size_t i = 0; i < matrix->n_tests; ++i)
+            kill->result[i] =
+                (struct runner_result){.test = matrix->test[i], .verdict = CHECK_BROKEN};
+    }
+    struct runs runs = {.kill = matrix->kill,
+                        .n_specs = matrix->n,
+                        .n = matrix->n_tests,
+                        .each = options->isolate ? 1 : matrix->n_tests,
+                        .asked = options->every_run ? NULL : asked};
+
     if (status == 0)
-        status = run_kills(command, matrix, asked);
+        status = run_specs(command, options, &runs);
+    matrix->runs = runs.n_run;
     munmap(asked, bytes);
     return status;
 }
 
 int runner_mutants(const char *command, const struct runner_options *options,
-                   const struct check_case *const tests[], size_t n, struct whole_file *out)
+                   const struct check_case *const tests[], size_t n,
+                   struct whole_file out[RUNNER_FORMATS])
 {
     const uint64_t begin_ns = watch_clock_ns();
-    const bool json = options->format == RUNNER_FORMAT_JSON;
+    const struct whole_file *text = &out[RUNNER_FORMAT_TEXT], *json = &out[RUNNER_FORMAT_JSON];
     struct runner_run *const clean = cli_alloc(1, sizeof *clean);
     struct runner_matrix matrix = {.options = options};
-    FILE *stream;
 
     clean->options = options;
     matrix.is = &clean->is;
-
     int status = runner_probe(command, CLEAN_SPEC, clean);
 
     if (status == 0)
@@ -181,15 +173,15 @@ int runner_mutants(const char *command, const struct runner_options *options,
     if (status == 0) {
         runner_matrix_sum(&matrix);
         matrix.seconds = (double)(watch_clock_ns() - begin_ns) / 1e9;
-        stream = out->file ? out->file : stdout;
-        if (json)
-            runner_matrix_json(stream, &matrix);
+        if (text->file)
+            runner_matrix_text(text->file, &matrix);
+        if (json->file)
+            runner_matrix_json(json->file, &matrix);
+        if (options->format == RUNNER_FORMAT_JSON)
+            runner_matrix_json(stdout, &matrix);
         else
-            runner_matrix_text(stream, &matrix);
-        if (out->file)
             runner_matrix_text(stdout, &matrix);
-        if (out->file && json && fflush(out->file) == 0 &&
-            !runner_matrix_holds(out->temporary, &matrix))
+        if (json->file && fflush(json->file) == 0 && !runner_matrix_holds(json->temporary, &matrix))
             status = command_refuse(command, "--out: nothing could read the result again");
         else
             status = runner_out_close(command, out);

@@ -90,12 +90,10 @@ static const struct command_option option_table[] = {
     {"require-devices", 0, "N", "exit with 1 if there are fewer than N devices (default 0)",
      COMMAND_SIZE, VALUE(require_devices), .most = IMPL_MAX_DEVICES, .group = COMMAND_RARE},
     {"format", 'f', "text|json|junit|md|csv|openmetrics|annotations",
-     "format of the results (default text): md for a job's summary, annotations for GitHub "
-     "Actions",
-     COMMAND_CHOICE, VALUE(format), .most = RUNNER_FORMATS, .names = formats,
-     .group = COMMAND_WHERE_TO},
+     "default text. Several, to files: --format junit:a.xml --format md:a.md (a job's summary)",
+     COMMAND_OWN, .repeated = true, .group = COMMAND_WHERE_TO},
     {"out", 'w', "FILE", "write the results to FILE, the text to standard output", COMMAND_TEXT,
-     OPTION(out), .group = COMMAND_WHERE_TO},
+     OPTION(to), .group = COMMAND_WHERE_TO},
     {"mutants", 0, NULL, "mutation-test the suite: print which cases catch which planted bug",
      COMMAND_FLAG, VALUE(mutants), .group = COMMAND_RARE},
     {"until-caught", 0, NULL, "with --mutants: stop each mutant at its first catch", COMMAND_FLAG,
@@ -105,10 +103,41 @@ static const struct command_option option_table[] = {
      COMMAND_FLAG, VALUE(every_run), .group = COMMAND_RARE},
     {0}};
 
+/* Reads "FORMAT" or "FORMAT:FILE". */
+static error_t parse_format(const char *arg, struct argp_state *state)
+{
+    struct runner_options *options = command_input(state);
+    const char *file = strchr(arg, ':');
+    char name[64];
+    size_t format;
+
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(arg, ":"), arg);
+
+    const error_t status =
+        command_choice(state, "format", "format", name, formats, RUNNER_FORMATS, &format);
+
+    if (status)
+        return status;
+    if (file && (file[1] == '\0' || options->out[format][0] != '\0'))
+        return command_bad_option(state, "--format: '%s' %s", name,
+                                  file[1] == '\0' ? "has no file after ':'" : "has two files");
+    if (file)
+        return command_field(state, "format", file + 1, options->out[format], RUNNER_TEXT);
+    if (options->format < RUNNER_FORMATS)
+        return command_bad_option(state,
+                                  "--format: '%s' and '%s' would both go to standard output; "
+                                  "name a file, like %s:FILE",
+                                  formats[options->format], name, name);
+    options->format = format;
+    return 0;
+}
+
 static error_t parse_check_option(int key, char *arg, struct argp_state *state)
 {
     struct runner_options *options = command_input(state);
 
+    if (key == 'f')
+        return parse_format(arg, state);
     if (key != ARGP_KEY_END)
         return command_key(key, arg, state);
     for (const struct command_option *o = option_table; options->copies > 0 && o->name; ++o)
@@ -125,19 +154,35 @@ static error_t parse_check_option(int key, char *arg, struct argp_state *state)
     if (!command_seen(state, "devices") && options->copies > 0)
         snprintf(options->devices, sizeof options->devices, "cuda:all");
     options->has_backend = options->backend[0] != '\0' || options->communicator[0] != '\0';
-    return options->copies > 0 &&
-                   (options->format == RUNNER_FORMAT_JSON || options->format == RUNNER_FORMAT_MD)
-               ? command_bad_option(state, "--copies: the format is text, junit, csv, openmetrics "
-                                           "or annotations")
-               : 0;
+    /* --out is for the format without a file. With files alone, the text is shown. */
+    const size_t shown =
+        options->format < RUNNER_FORMATS ? options->format : (size_t)RUNNER_FORMAT_TEXT;
+
+    options->format = options->to[0] != '\0' ? (size_t)RUNNER_FORMAT_TEXT : shown;
+    if (options->to[0] != '\0' && options->out[shown][0] != '\0')
+        return command_bad_option(state, "--out: '%s' has two files", formats[shown]);
+    if (options->to[0] != '\0')
+        memcpy(options->out[shown], options->to, sizeof options->to);
+    options->formats = 1u << options->format;
+    for (size_t f = 0; f < RUNNER_FORMATS; ++f) {
+        if (options->out[f][0] == '\0')
+            continue;
+        options->files = true;
+        options->formats |= 1u << f;
+        for (size_t before = 0; before < f; ++before)
+            if (strcmp(options->out[f], options->out[before]) == 0)
+                return command_bad_option(state, "--format: '%s' and '%s' have one file, '%.200s'",
+                                          formats[before], formats[f], options->out[f]);
+    }
+    return 0;
 }
 
 /* Checks that the options fit together. Returns 0, or the exit status after a complaint. */
 static int check_runner_options(const char *command, const struct runner_options *o)
 {
     const char *chooser = o->backend[0] != '\0' ? "--backend" : "--communicator";
-    const bool writes =
-        o->format > (o->list ? RUNNER_FORMAT_JSON : RUNNER_FORMAT_TEXT) || o->out[0] != '\0';
+    const unsigned text = 1u << RUNNER_FORMAT_TEXT, json = 1u << RUNNER_FORMAT_JSON;
+    const bool writes = o->files || (o->formats & ~(o->list ? text | json : text)) != 0;
     const bool launched = o->launcher[0] != '\0';
     const bool divided = o->world.processes > 0 || o->world.per_process > 0;
     const struct {
@@ -146,11 +191,12 @@ static int check_runner_options(const char *command, const struct runner_options
     } rules[] = {
         {o->has_backend && o->impl_options[0] != '\0', chooser,
          " and --impl-options are the same thing here"},
+        {o->copies > 0 && (o->formats & (json | 1u << RUNNER_FORMAT_MD)) != 0, "",
+         "--copies: the format is text, junit, csv, openmetrics or annotations"},
         {o->list && o->rules, "", "--list and --rules: one at a time"},
         {(o->list || o->rules) && (writes || o->mutants), "",
-         "--list and --rules print and run nothing: not with --out or --mutants, and of the "
-         "formats "
-         "only --list with json"},
+         "--list and --rules print and run nothing: not with a file or --mutants, and of the "
+         "formats only --list with json"},
         {o->rules && (o->only[0] != '\0' || o->profile[0] != '\0'), "",
          "--rules can be narrowed with --area only"},
         {o->has_backend && o->impl[0] != '\0' && o->spec.kind != IMPL_SPEC_REFERENCE, chooser,
@@ -159,7 +205,7 @@ static int check_runner_options(const char *command, const struct runner_options
          "--same-process is for a shared object: --impl ./it.so"},
         {o->mutants && (o->impl[0] != '\0' || o->has_backend), "",
          "--mutants tests the mutants: not with --impl, --backend or --communicator"},
-        {o->mutants && o->format != RUNNER_FORMAT_TEXT && o->format != RUNNER_FORMAT_JSON, "",
+        {o->mutants && (o->formats & ~(text | json)) != 0, "",
          "--mutants: the format is text or json"},
         {o->until_caught && !o->mutants, "", "--until-caught goes with --mutants"},
         {o->every_run && !o->mutants, "", "--every-run goes with --mutants"},
@@ -237,12 +283,12 @@ int runner_parse(int argc, char **argv, struct runner_options *options)
                "or --copies has fewer than two devices; 130 interrupted: there is no result, and "
                "no file.\n\nExamples:\n"
                "  lockstep check\n"
-               "  lockstep check --impl ./my_layer.so --format junit --out check.xml"};
+               "  lockstep check --impl ./my_layer.so --format junit:check.xml"};
     const char *names[RUNNER_PROFILES + 1] = {[RUNNER_PROFILES] = "all"};
     struct dp_kind_row kind;
     uint64_t bits;
 
-    *options = (struct runner_options){.jobs = 0};
+    *options = (struct runner_options){.format = RUNNER_FORMATS};
     /* main has replaced argv[0]. */
     snprintf(options->program, sizeof options->program, "%s",
              program_invocation_name[0] != '\0' ? program_invocation_name : "lockstep");

@@ -10,35 +10,44 @@
 #include "command/command.h"
 #include "text/alloc.h"
 
-/* ---- the file of --out ----------------------------------------------------------------------- */
+/* ---- files of the result --------------------------------------------------------------------- */
 
 static int complain_of_out(const char *command, const char *path, const char *what)
 {
-    return command_refuse(command, "--out: cannot write '%.400s': %s", path, what);
+    return command_refuse(command, "cannot write '%.400s': %s", path, what);
 }
 
-int runner_out_open(const char *command, const char *path, struct whole_file *out)
+int runner_out_open(const char *command, const struct runner_options *options,
+                    struct whole_file out[RUNNER_FORMATS])
 {
     struct stat status;
 
-    out->file = NULL;
-    if (path[0] == '\0')
-        return 0;
-    /* The new file replaces the old one, so the old one must not be a device. */
-    int failed = lstat(path, &status) == 0 ? 0 : errno;
+    for (int f = 0; f < RUNNER_FORMATS; ++f) {
+        const char *path = options->out[f];
 
-    if (failed != ENOENT && (failed != 0 || !S_ISREG(status.st_mode)))
-        return complain_of_out(command, path,
-                               failed != 0 ? strerror(failed) : "it is not a regular file");
-    failed = whole_open(out, path);
-    return failed == 0 ? 0 : complain_of_out(command, path, strerror(failed));
+        if (path[0] == '\0')
+            continue;
+        /* The new file replaces the old one, so the old one must not be a device. */
+        int failed = lstat(path, &status) == 0 ? 0 : errno;
+
+        if (failed != ENOENT && (failed != 0 || !S_ISREG(status.st_mode)))
+            return complain_of_out(command, path,
+                                   failed != 0 ? strerror(failed) : "it is not a regular file");
+        if ((failed = whole_open(&out[f], path)) != 0)
+            return complain_of_out(command, path, strerror(failed));
+    }
+    return 0;
 }
 
-int runner_out_close(const char *command, struct whole_file *out)
+int runner_out_close(const char *command, struct whole_file out[RUNNER_FORMATS])
 {
-    const int failed = out->file ? whole_close(out) : 0;
+    for (int f = 0; f < RUNNER_FORMATS; ++f) {
+        const int failed = out[f].file ? whole_close(&out[f]) : 0;
 
-    return failed == 0 ? 0 : complain_of_out(command, out->path, strerror(failed));
+        if (failed != 0)
+            return complain_of_out(command, out[f].path, strerror(failed));
+    }
+    return 0;
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------ */

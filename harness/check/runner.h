@@ -56,8 +56,11 @@ struct runner_options {
                         left out */
     size_t seed, jobs, require_devices, copies; /* copies: KiB of the largest; 0: none */
     double limit_s;                             /* 0: the limit of each case */
-    size_t format;                              /* enum runner_format */
-    char out[RUNNER_TEXT];
+    size_t format;                              /* enum runner_format, of standard output */
+    char out[RUNNER_FORMATS][RUNNER_TEXT];      /* the file of each format; "": none */
+    char to[RUNNER_TEXT];                       /* of --out; out has it, too */
+    unsigned formats;                           /* 1 << each that is asked for */
+    bool files;                                 /* there is a file in out */
     bool has_seed, has_backend, has_devices;
     bool list, rules, isolate, mutants, until_caught, every_run, same_process, exitfirst;
 };
@@ -247,10 +250,11 @@ int runner_json(FILE *stream, const struct runner_run *run);
 int runner_export(FILE *stream, const struct runner_run *run, enum export_format format,
                   struct text_error *err);
 
-/* The file of --out: it is opened before anything runs, and gets its name only when it is complete;
- * file NULL: there is no --out. */
-int runner_out_open(const char *command, const char *path, struct whole_file *out);
-int runner_out_close(const char *command, struct whole_file *out);
+/* The file of each format; file NULL: it has none. They are opened before anything runs, and get
+ * their names only when all are complete. */
+int runner_out_open(const char *command, const struct runner_options *options,
+                    struct whole_file out[RUNNER_FORMATS]);
+int runner_out_close(const char *command, struct whole_file out[RUNNER_FORMATS]);
 
 /* Copies between all devices, and fills run with a result for each pair. Returns 0, or the exit
  * status after a complaint. */
@@ -260,7 +264,8 @@ int runner_copies(const char *command, struct runner_run *run);
 
 /* Runs the cases on every mutant, and writes which cases caught which one. */
 int runner_mutants(const char *command, const struct runner_options *options,
-                   const struct check_case *const tests[], size_t n, struct whole_file *out);
+                   const struct check_case *const tests[], size_t n,
+                   struct whole_file out[RUNNER_FORMATS]);
 
 struct mutant;
 

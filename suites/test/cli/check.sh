@@ -270,6 +270,13 @@ misuse 'isolate' --mutants --until-caught --isolate
 misuse 'twice' --jobs 1 --jobs 2
 misuse 'stray' stray
 misuse 'regular file' --out /dev/null
+misuse "'junit' and 'md' would both go to standard output; name a file, like md:FILE" --format junit --format md
+misuse "'junit' has no file after ':'" --format junit:
+misuse "'junit' has two files" --format junit:never.xml --format junit:b.xml
+misuse "'junit' has two files" --format junit:never.xml --format junit --out b.xml
+misuse "'junit' and 'md' have one file, 'never.xml'" --format junit:never.xml --format md --out never.xml
+misuse 'no/such/folder' --format junit:never.xml --format md:no/such/folder/a.md
+[ ! -e never.xml ] || fail 'a file without a result'
 misuse 'no/such/folder' --out no/such/folder/a.json
 misuse 'names nothing' --profile ,
 misuse 'names nothing' --only ,

@@ -136,12 +136,14 @@ def check_run(lockstep: str, status: int, *arguments: str) -> list[str]:
     for name, same in CHECKS.items():
         said = run(status, lockstep, "check", *arguments, "--format", name)
         same(said, cases, result["counts"])
-        kept = "kept." + name
-        text = run(status, lockstep, "check", *arguments, "--format", name, "--out", kept)
-        check("area    is about" in text or "could not be tested" in " ".join(text.split()),
-              f"{name}: no text beside --out")
-        with open(kept, encoding="utf-8", newline="") as file:
+    # One run writes all of them, and the text to the terminal.
+    several = [word for name in CHECKS for word in ("--format", f"{name}:kept.{name}")]
+    text = run(status, lockstep, "check", *arguments, *several, "--out", "kept.text")
+    check("area    is about" in text or "could not be tested" in " ".join(text.split()), "no text next to the files")
+    for name, same in CHECKS.items():
+        with open("kept." + name, encoding="utf-8", newline="") as file:
             same(file.read(), cases, result["counts"])
+    check(open("kept.text", encoding="utf-8").read() == text, "the text in a file is another")
     return sorted({case["verdict"] for case in result["cases"]})
 
 

@@ -170,7 +170,7 @@ refuse "\\(backend 'cuda' is not for the host and virtual devices\\|$other\\): c
 long=$(printf '%0300d' 1)
 refuse '^lockstep train: cannot write 0*: File name too long' "$lockstep" train --save $long \
     --out refused.jsonl
-refuse '^lockstep check: --out: cannot write .*: File name too long' "$lockstep" check --out $long \
+refuse '^lockstep check: cannot write .*: File name too long' "$lockstep" check --out $long \
     --format json
 [ ! -e refused.jsonl ] || fail "a refused training left a record"
 

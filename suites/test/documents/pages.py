@@ -143,8 +143,8 @@ PAGES: dict[str, tuple[Row, ...]] = {
         Row("lockstep check --profile ddp --launcher mpirun", needs="mpi", more=" --only DDP-01.known", prints=("^PASS ",)),
         Row("lockstep check --area SPLIT,GRAD", prints=("^PASS ",)),
         Row("lockstep check --only SPLIT-01.sizes", prints=("1 of 1 cases passed|of 1 cases",)),
-        Row("lockstep check --format junit --out check.xml", more=" --area SPLIT", leaves={"check.xml": "<testcase"},
-            checks=(XML + "check.xml",)),
+        Row("lockstep check --format junit:check.xml --format md:check.md", more=" --area SPLIT",
+            leaves={"check.xml": "<testcase", "check.md": "PASS"}, checks=(XML + "check.xml",)),
         Row("lockstep check --mutants --until-caught", not_run="it takes minutes: check.mutants runs it"),
         Row("lockstep tutorial --devices virt:3", prints=(
             r"^Let's use 3 virtual devices!\n(\tIn Model: input size \[10, 5\] output size \[10, 2\]\n){3}"
@@ -268,7 +268,7 @@ PAGES: dict[str, tuple[Row, ...]] = {
             more=" --profile ddp --area SIZE", prints=(r"^PASS +my_layer\.MyDDP",)),
         Row(CC, before=(EXAMPLE,), swap=(("PREFIX/include", "include"),), checks=("[ -s it.so ]",)),
         Row("lockstep check --impl ./it.so --only 'SPLIT-01.sizes,DDP-28.*'", prints=("^PASS ", "of 3 cases passed")),
-        Row("lockstep check --impl torch:my_layer:MyDDP --format junit --out check.xml", needs="torch", slow=True,
+        Row("lockstep check --impl torch:my_layer:MyDDP --format junit:check.xml", needs="torch", slow=True,
             swap=(WITH_PYTORCH,), more=" --profile ddp --area SIZE", leaves={"check.xml": "<testcase"}, checks=(XML + "check.xml",)),
     ),
     "docs/pytest.md": (
