@@ -3,6 +3,7 @@
  * Only a case that passed has numbers. How much another one compared, and how long it took, has no
  * meaning. */
 #include <string.h>
+#include <unistd.h>
 
 #include "check/runner.h"
 #include "text/alloc.h"
@@ -62,9 +63,21 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
     };
     char command[8 * RUNNER_TEXT], sentence[RUNNER_TEXT], found[2 * RUNNER_TEXT];
     const size_t room = sizeof command + 4 * RUNNER_TEXT, areas = (size_t)check_n_areas + 1;
-    const char *word = runner_verdict(run, sentence);
+    const char *word = runner_verdict(run, sentence), *layer = run->options->spec.name;
+    char file[RUNNER_TEXT] = "";
 
     export_open(&set, run->n);
+    /* The file of a layer for PyTorch, if it is here: "my_layer.py" of torch:my_layer:MyDDP. */
+    if (run->options->spec.torch && layer)
+        snprintf(file, sizeof file - 3, "%.*s", (int)strcspn(layer, ":"), layer);
+    const size_t length = strlen(file);
+
+    if (length < 3 || strcmp(file + length - 3, ".py") != 0) {
+        for (char *dot = file; (dot = strchr(dot, '.'));)
+            *dot = '/';
+        memcpy(file + length, ".py", 4);
+    }
+    set.file = length > 0 && access(file, R_OK) == 0 ? file : NULL;
     snprintf(set.summary, sizeof set.summary, "%s: %.900s", word, sentence);
     /* Area by area; results that belong to no area come first. */
     for (size_t i = 0; i < areas * run->n; ++i) {
@@ -84,6 +97,7 @@ int runner_export(FILE *stream, const struct runner_run *run, enum export_format
         cell->seconds = result->seconds;
         cell->value[COMPARED].middle = (double)result->compared;
         cell->value[SECONDS].middle = result->seconds;
+        cell->title = result->sentence;
         snprintf(cell->why, sizeof cell->why, "%s", result->reason);
         if (cell->state != EXPORT_FAILED && cell->state != EXPORT_BROKEN)
             continue;

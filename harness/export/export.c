@@ -221,8 +221,13 @@ static void export_as_annotations(FILE *to, const struct export_set *set)
 
         if (!commands[cell->state])
             continue;
-        fprintf(to, "::%s title=", commands[cell->state]);
+        fprintf(to, "::%s ", commands[cell->state]);
+        fputs(set->file ? "file=" : "", to);
+        text_write(to, TEXT_PROPERTY, set->file ? set->file : "", SIZE_MAX);
+        fputs(set->file ? ",title=" : "title=", to);
         text_write(to, TEXT_PROPERTY, cell->key ? cell->name : "lockstep", SIZE_MAX);
+        text_write(to, TEXT_PROPERTY, cell->title ? ": " : "", SIZE_MAX);
+        text_write(to, TEXT_PROPERTY, cell->title ? cell->title : "", SIZE_MAX);
         fputs("::", to);
         if (set->explained && cell->detail)
             text_lines(to, TEXT_COMMAND, cell->detail, "%0A");

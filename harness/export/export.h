@@ -77,6 +77,7 @@ struct export_cell {
     char doubt[EXPORT_DOUBT]; /* why its numbers are not certain; "": they are, or not judged */
     const char *type;         /* of a failure or error; NULL: the verdict of a cell with a key */
     char *detail;             /* owned: lines in JUnit's failure or error; NULL: none */
+    const char *title;        /* of an annotation, after the name; NULL: none */
     size_t launches;
     double seconds; /* NaN: not known */
     struct export_value value[EXPORT_METRICS_MOST];
@@ -89,6 +90,7 @@ struct export_set {
     const char *suite, *host; /* NULL: "cells"; NULL: not known */
     bool all_rows;            /* of CSV: cells without numbers, too, each with its reason */
     bool explained;           /* of annotations: the detail of a cell instead of its reason */
+    const char *file;         /* of annotations: to open with each; NULL: none */
     bool launches;            /* of CSV: a column */
     bool judged;              /* whether its numbers are certain is said */
     double seconds;           /* in all; 0: not known */

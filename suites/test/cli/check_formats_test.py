@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import urllib.parse
 import xml.etree.ElementTree as xml
 
 from formats import check, openmetrics_families, read_annotations, run
@@ -70,12 +71,13 @@ def check_openmetrics(text: str, cases: dict, counts: dict) -> None:
 
 
 def check_annotations(text: str, cases: dict, counts: dict) -> None:
-    found = {title: (level, words) for level, title, words in read_annotations(text)}
-    _, words = found.pop("lockstep")
+    found = {title.partition(": ")[0]: (level, title, words) for level, title, words in read_annotations(text)}
+    _, _, words = found.pop("lockstep")
     check(words.startswith(counts["verdict"] + ": "), f"annotations: {words}")
     check(set(found) == {name for name, case in cases.items() if case["verdict"] in LEVELS}, f"annotations: {found}")
-    for name, (level, text) in found.items():
+    for name, (level, title, text) in found.items():
         check(level == LEVELS[cases[name]["verdict"]], f"annotations: {name} is {level}")
+        check(title == f"{name}: {cases[name]['sentence']}", f"annotations: {title}")
         check_detail(text.split("\n"), cases[name])
 
 
@@ -123,6 +125,18 @@ def check_failure(element: xml.Element, case: dict) -> None:
     """What kind, of which rule, why, and the command that repeats it."""
     check(element.get("type") == case["verdict"] and element.get("message") == case["reason"], f"junit: {element.attrib}")
     check_detail((element.text or "").splitlines(), case)
+
+
+def check_files(lockstep: str) -> None:
+    """An annotation has the file of a layer that is here. No Python is needed: then all cases are broken."""
+    os.makedirs("deep", exist_ok=True)
+    for name in ("a,b.py", "deep/layer.py"):
+        open(name, "w", encoding="utf-8").close()
+    for layer, file in (("a,b.py:X", "a,b.py"), ("deep.layer:X", "deep/layer.py"), ("elsewhere:X", None), (None, None)):
+        text = run(2, "env", "LOCKSTEP_PYTHON=/no/python", lockstep, "check", "--impl", "torch" + (f":{layer}" if layer else ""),
+                   "--only", "DDP-01.known", "--format", "annotations")
+        found = re.match("::error (?:file=([^,]*),)?title=DDP-01.known%3A ", text)
+        check(found and (found[1] and urllib.parse.unquote(found[1])) == file, f"annotations: {layer}: {text}")
 
 
 CHECKS = {"csv": check_csv, "openmetrics": check_openmetrics, "annotations": check_annotations,
@@ -217,6 +231,7 @@ def main(lockstep: str, fake: str, folder: str) -> int:
     check_names(lockstep)
     check_known(lockstep)
     check_list(lockstep)
+    check_files(lockstep)
     for name in ("bmf", "github", "xml"):
         run(2, lockstep, "check", *two, "--format", name)
     for name in CHECKS:

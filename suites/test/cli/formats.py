@@ -22,7 +22,7 @@ def read_annotations(text: str) -> list[tuple[str, str, str]]:
     """Level, title and words of each. The last one is the notice that sums up, and the only one."""
     found = []
     for line in text.splitlines():
-        match = re.fullmatch(r"::(error|warning|notice) title=([^:,]*)::(.*)", line)
+        match = re.fullmatch(r"::(error|warning|notice) (?:file=[^:,]*,)?title=([^:,]*)::(.*)", line)
         check(match, f"annotations: {line}")
         found.append((match[1], urllib.parse.unquote(match[2]), urllib.parse.unquote(match[3])))
     check([level for level, _, _ in found].count("notice") == 1 and found[-1][:2] == ("notice", "lockstep"),
