@@ -20,20 +20,11 @@ static void print_named(FILE *stream, int column, const char *name, const char *
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* Writes what a row of the areas is about; its numbers are its rules, its cases, and its cases of
- * each verdict. False: it has no case, and is not shown. */
-static bool fill_area_row(const struct runner_sums *sums, size_t i, char words[RUNNER_TEXT],
-                          size_t numbers[AREA_NUMBERS])
+/* The numbers of an area are its rules that were tested, its cases, and its cases of each verdict.
+ * False: it has no case, and is not shown. */
+static bool fill_area_row(const struct runner_area_sums *row, size_t numbers[AREA_NUMBERS])
 {
-    const struct runner_area_sums *row = &sums->row[i];
-    size_t hidden = 0;
-
-    snprintf(words, RUNNER_TEXT, "%s", check_words(row->name));
-    for (size_t k = 0; k < sums->n && i == sums->n; ++k)
-        hidden += sums->row[k].cases == 0;
-    if (hidden > 0)
-        snprintf(words, RUNNER_TEXT, "with %zu areas without a case", hidden);
-    numbers[0] = row->rule[RULES_ALL];
+    numbers[0] = row->rule[RULES_OBSERVED] + row->rule[RULES_REPORTED];
     numbers[1] = row->cases;
     memcpy(numbers + 2, row->verdict, sizeof row->verdict);
     return row->cases > 0;
@@ -53,13 +44,13 @@ void runner_table(struct grid *grid, enum runner_table which, const struct runne
     for (size_t i = 0; i <= sums->n && areas; ++i) {
         const size_t *bad = sums->row[i].verdict;
 
-        if (!fill_area_row(sums, i, words, numbers))
+        if (!fill_area_row(&sums->row[i], numbers))
             continue;
         if (i == sums->n)
             grid_line(grid);
         grid_row(grid, bad[CHECK_FAIL] + bad[CHECK_BROKEN] > 0 ? "failed" : "good");
         grid_cell(grid, "text name", "%s", sums->row[i].name);
-        grid_cell(grid, "text", "%s", words);
+        grid_cell(grid, "text", "%s", check_words(sums->row[i].name));
         for (int k = 0; k < AREA_NUMBERS; ++k)
             grid_cell(grid, "number", "%zu", numbers[k]);
     }
@@ -160,14 +151,9 @@ static void print_totals(FILE *stream, const struct runner_run *run,
     size_t n = 0, cases = 0;
 
     fputc('\n', stream);
-    /* Rules belong to no profile: of one alone, most are not for this implementation. */
-    if ((run->profiles & (run->profiles - 1)) != 0)
-        fprintf(stream,
-                "rules     %zu of %zu covered, %zu pending, %zu not applicable (--rules says why)\n"
-                "evidence  of these %zu observed, %zu only reported, %zu untested here\n",
-                total->rule[RULES_COVERED], total->rule[RULES_ALL], total->rule[RULES_PENDING],
-                total->rule[RULES_OUTSIDE], total->rule[RULES_OBSERVED],
-                total->rule[RULES_REPORTED], total->rule[RULES_UNTESTED]);
+    fprintf(stream, "rules     %zu tested: %zu observed, %zu only reported (--rules lists all)\n",
+            total->rule[RULES_OBSERVED] + total->rule[RULES_REPORTED], total->rule[RULES_OBSERVED],
+            total->rule[RULES_REPORTED]);
     if (run->is.about.devices > 0) {
         check_counts_text(run->is.about.devices, run->options->seed, text, sizeof text);
         print_named(stream, TOTAL, "counts", text);
@@ -252,9 +238,9 @@ void runner_text(FILE *stream, const struct runner_run *run)
     fputs("area    is about                          rules cases  pass  fail  skip broken\n",
           stream);
     for (size_t i = 0; i <= sums.n; ++i)
-        if (fill_area_row(&sums, i, text, n))
-            fprintf(stream, "%-7s %-33s %5zu %5zu %5zu %5zu %5zu %6zu\n", sums.row[i].name, text,
-                    n[0], n[1], n[2], n[3], n[4], n[5]);
+        if (fill_area_row(&sums.row[i], n))
+            fprintf(stream, "%-7s %-33s %5zu %5zu %5zu %5zu %5zu %6zu\n", sums.row[i].name,
+                    check_words(sums.row[i].name), n[0], n[1], n[2], n[3], n[4], n[5]);
     print_totals(stream, run, &sums.row[sums.n]);
 }
 
