@@ -235,6 +235,10 @@ int check_record_read(const char *path, struct check_record *record, struct text
         MEMBER_TEXTS(impl, impl_texts, record, &why);
         record->n_devices = read_count(impl, "devices", &why);
         record->seed = read_count(impl, "seed", &why);
+        /* Old files do not have them. */
+        record->world.processes = (size_t)json_integer_value(json_object_get(impl, "processes"));
+        record->world.per_process =
+            (size_t)json_integer_value(json_object_get(impl, "per_process"));
         read_words(json_object_get(impl, "device_names"), "device_names", JSON_ARRAY,
                    record->devices, sizeof record->devices, &why);
         read_words(json_object_get(impl, "capabilities"), "capabilities", JSON_ARRAY,

@@ -18,6 +18,7 @@ struct check_record {
     size_t n_devices, seed;
     char program[65]; /* provenance_program; "": the file of an older program */
     char launcher[300];
+    struct world_plan world; /* with the launcher; its name is not there */
     bool sealed;
     bool partial; /* --only or --area: not the whole profile */
     enum check_verdict verdict;

@@ -30,12 +30,12 @@ static bool fill_area_row(const struct runner_area_sums *row, size_t numbers[ARE
     return row->cases > 0;
 }
 
-void runner_table(struct grid *grid, enum runner_table which, const struct runner_result result[],
-                  size_t n, const struct runner_sums *sums)
+void runner_table(struct grid *grid, enum runner_table which, const struct runner_options *options,
+                  const struct runner_result result[], size_t n, const struct runner_sums *sums)
 {
     const bool failures = which == RUNNER_FAILURES, areas = which == RUNNER_AREAS_TABLE;
     size_t numbers[AREA_NUMBERS];
-    char words[2 * RUNNER_TEXT];
+    char words[8 * RUNNER_TEXT];
 
     if (areas) {
         grid_headings(grid, "text", "area|is about");
@@ -56,7 +56,9 @@ void runner_table(struct grid *grid, enum runner_table which, const struct runne
     }
     if (areas)
         return;
-    grid_headings(grid, "text", failures ? "verdict|cases|rule|what was found" : "cases|why|which");
+    grid_headings(grid, "text",
+                  failures ? "verdict|cases|rule|what was found|one of them again"
+                           : "cases|why|which");
     for (size_t i = 0; i < n; ++i) {
         size_t count, lead = i;
 
@@ -69,15 +71,17 @@ void runner_table(struct grid *grid, enum runner_table which, const struct runne
         grid_row(grid, failures ? "failed" : "");
         if (failures) {
             grid_cell(grid, "text", "%s", runner_verdict_words[one->verdict]);
-            grid_cell(grid, "text name", "%s", ids);
+            grid_cell(grid, "text name names", "%s", ids);
             grid_cell(grid, "text reason", "%s (%s): %s", one->test->rule,
                       runner_obligation(one->test, true), one->sentence);
             runner_found(one, ". ", words);
             grid_cell(grid, "text reason", "%s", words);
+            runner_command(options, one->test->id, words);
+            grid_cell(grid, "text command", "%s", runner_area_of(one->test->rule) ? words : "");
         } else {
             grid_cell(grid, "text", "%zu", count);
             grid_cell(grid, "text reason", "%s", one->reason);
-            grid_cell(grid, "text reason", "%s", one->unasked ? "all others" : ids);
+            grid_cell(grid, "text reason names", "%s", one->unasked ? "all others" : ids);
         }
         free(ids);
     }
@@ -248,7 +252,13 @@ void runner_text(FILE *stream, const struct runner_run *run)
 
 void runner_markdown(FILE *stream, const struct runner_run *run)
 {
-    static const enum runner_table tables[] = {RUNNER_AREAS_TABLE, RUNNER_FAILURES, RUNNER_KNOWN};
+    static const struct {
+        enum runner_table which;
+        const char *title; /* NULL: none */
+    } tables[] = {{RUNNER_AREAS_TABLE, NULL},
+                  {RUNNER_FAILURES, "Failed and broken"},
+                  {RUNNER_KNOWN, "Known failures"},
+                  {RUNNER_SKIPPED, "Skipped"}};
     struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
     char sentence[RUNNER_TEXT];
     const char *word = runner_verdict(run, sentence);
@@ -262,9 +272,9 @@ void runner_markdown(FILE *stream, const struct runner_run *run)
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; ++t) {
         grid_open(&grid, &out, "", "");
         grid.compact = true;
-        runner_table(&grid, tables[t], run->result, run->n, &sums);
-        if (grid.rows > 0 && tables[t] == RUNNER_KNOWN)
-            fputs("\n#### Known failures\n", stream);
+        runner_table(&grid, tables[t].which, run->options, run->result, run->n, &sums);
+        if (grid.rows > 0 && tables[t].title)
+            fprintf(stream, "\n#### %s\n", tables[t].title);
         if (grid.rows > 0)
             grid_part(&grid, MARKDOWN_SHOWN);
         else

@@ -12,6 +12,8 @@ enum kind { HEADING = 'h', GROUP = 'g', NAME = 'n', LINE = 'l', ROW = 'r', CELL 
 
 /* Names that cells repeat, for pages without room for headings. */
 enum { REPEATED = 16 };
+/* Cells with so many names show so many of them. */
+enum { NAMES_FOLDED = 8, NAMES_SHOWN = 3 };
 
 struct piece {
     enum kind kind;
@@ -99,6 +101,23 @@ static bool grid_next(const struct grid *grid, size_t *at, struct piece *piece)
     return true;
 }
 
+/* Of many names all but the first few are folded up. */
+static void write_cell(struct text_out *out, const struct piece *piece)
+{
+    const char *rest = NULL;
+    size_t n = 0;
+
+    for (const char *at = strstr(piece->class, "names") ? piece->words : NULL; at && *at != '\0';
+         at += strcspn(at, " "), at += *at == ' ')
+        rest = n++ == NAMES_SHOWN ? at : rest;
+    if (n < NAMES_FOLDED) {
+        text_print(out, "%s", piece->words);
+        return;
+    }
+    text_write(out->file, out->form, piece->words, (size_t)(rest - piece->words));
+    text_print(out, "<details><summary>and %zu more</summary>%s</details>", n - NAMES_SHOWN, rest);
+}
+
 /* ---- page --------------------------------------------------------------------------------- */
 
 static void write_html(struct text_out *out, const struct grid *grid)
@@ -133,8 +152,9 @@ static void write_html(struct text_out *out, const struct grid *grid)
             text_print(out, "<td class=\"%s\"", piece.class);
             if (column < REPEATED && name[column])
                 text_print(out, " data-name=\"%s\"", name[column]);
-            text_print(out, ++column == grid->columns ? ">%s</td></tr>\n" : ">%s</td>",
-                       piece.words);
+            fputc('>', out->file);
+            write_cell(out, &piece);
+            fputs(++column == grid->columns ? "</td></tr>\n" : "</td>", out->file);
         }
         begun = begun || (piece.kind != HEADING && piece.kind != NAME);
     }
@@ -261,8 +281,11 @@ void grid_markdown(struct grid *grid, size_t most)
             if (grid->names)
                 text_print(out, " %s |", name);
             column = 0;
-        } else if (piece.kind == CELL)
-            text_print(out, ++column < grid->columns ? " %s |" : " %s |\n", piece.words);
+        } else if (piece.kind == CELL) {
+            fputc(' ', out->file);
+            write_cell(out, &piece);
+            fputs(++column < grid->columns ? " |" : " |\n", out->file);
+        }
     }
     grid->shown = row < most ? row : most;
 }

@@ -49,7 +49,8 @@ void grid_group(struct grid *grid, const char *words);
 void grid_name(struct grid *grid, const char *words);
 /* A thin line; rows follow. */
 void grid_line(struct grid *grid);
-/* A cell for each heading follows. class: "": none. */
+/* A cell for each heading follows. class: "": none. With "names" in it, the words are names with
+ * blanks between them, and many are folded up. */
 void grid_row(struct grid *grid, const char *class);
 void grid_cell(struct grid *grid, const char *class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -1,10 +1,11 @@
 /* report/check.c: writes the conformance page, from a result of `lockstep check --format json`. */
 #include "report/page.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include "check/record.h"
 #include "export/grid.h"
+#include "text/alloc.h"
 
 static void print_head(struct text_out *out, const struct check_record *record, bool index)
 {
@@ -56,9 +57,19 @@ int report_conformance(const char *directory, const struct check_record *record,
                   {RUNNER_KNOWN, "known", "Known failures"},
                   {RUNNER_AREAS_TABLE, "areas", "Areas"},
                   {RUNNER_SKIPPED, "skipped", "Skipped"}};
+    struct runner_options *const options = cli_alloc(1, sizeof *options);
     struct text_out out;
     struct grid grid;
 
+    snprintf(options->program, sizeof options->program, "lockstep");
+    snprintf(options->impl, sizeof options->impl, "%.1000s", record->spec);
+    snprintf(options->impl_options, sizeof options->impl_options, "%.1000s", record->options);
+    snprintf(options->devices, sizeof options->devices, "%.250s", record->device_list);
+    snprintf(options->launcher, sizeof options->launcher, "%.255s", record->launcher);
+    options->world = record->world;
+    options->spec = impl_spec_read(options->impl);
+    options->seed = record->seed;
+    options->has_seed = record->seed != 0;
     if (text_open(&out, directory, REPORT_CONFORMANCE, TEXT_HTML, err) != 0)
         return -1;
     report_head(&out, "Lockstep conformance");
@@ -66,8 +77,9 @@ int report_conformance(const char *directory, const struct check_record *record,
     fputs("<div class=\"cards\">\n", out.file);
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; ++t) {
         grid_open(&grid, &out, tables[t].id, tables[t].title);
-        grid.fold = tables[t].which == RUNNER_SKIPPED ? GRID_FOLDED : GRID_PLAIN;
-        runner_table(&grid, tables[t].which, record->result, record->n_cases, record->sums);
+        grid.fold = GRID_PLAIN;
+        runner_table(&grid, tables[t].which, options, record->result, record->n_cases,
+                     record->sums);
         if (grid.rows > 0)
             grid_html(&grid);
         grid_close(&grid);
@@ -88,5 +100,6 @@ int report_conformance(const char *directory, const struct check_record *record,
     report_fact(&out, "Seed", "%zu", record->seed);
     report_fact(&out, "Time", "%.1f s", record->seconds);
     fputs("</dl>\n</footer>\n</main>\n</body>\n</html>\n", out.file);
+    free(options);
     return text_close(&out, err);
 }
