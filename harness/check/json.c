@@ -137,15 +137,16 @@ int runner_json(FILE *stream, const struct runner_run *run)
 
         json_array_append_new(
             cases,
-            json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:f, s:I, s:b}", "id",
-                      test->id, "rule", test->rule, "sentence", result->sentence, "obligation",
-                      runner_obligation_words[test->obligation], "evidence",
+            json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:f, s:I, s:b, s:i}",
+                      "id", test->id, "rule", test->rule, "sentence", result->sentence,
+                      "obligation", runner_obligation_words[test->obligation], "evidence",
                       runner_evidence_words[test->evidence], "verdict",
                       runner_verdict_words[result->verdict], "reason", value_text(result->reason),
                       "scenario", value_text(result->scenario), "hint", value_text(result->hint),
                       "compared", (json_int_t)result->compared, "seconds",
                       round(result->seconds * 1e6) / 1e6, "left_behind",
-                      (json_int_t)result->strays.n, "known", result->known ? 1 : 0));
+                      (json_int_t)result->strays.n, "known", result->known ? 1 : 0, "needs_devices",
+                      result->few_devices));
     }
     if (status != 0) {
         json_decref(cases);

@@ -23,6 +23,16 @@ static size_t read_count(const json_t *object, const char *key, struct text_erro
     return 0;
 }
 
+static int read_devices(const json_t *object, const char *key, struct text_error *err)
+{
+    const size_t n = read_count(object, key, err);
+
+    if (n <= IMPL_MAX_DEVICES)
+        return (int)n;
+    member_fault(err, "'%s' is more than %d", key, IMPL_MAX_DEVICES);
+    return 0;
+}
+
 /* Returns which of the words it is. */
 static int read_word(const json_t *object, const char *key, const char *const words[], int n,
                      struct text_error *err)
@@ -142,6 +152,8 @@ static void read_lists(const json_t *root, struct check_record *record, struct t
         result->verdict = read_verdict(object, err);
         result->known =
             result->verdict == CHECK_SKIP && json_is_true(json_object_get(object, "known"));
+        if (json_object_get(object, "needs_devices")) /* old files do not have it */
+            result->few_devices = read_devices(object, "needs_devices", err);
         if (result->verdict == CHECK_PASS && read_count(object, "compared", err) == 0)
             member_fault(err, "%s passed and compared nothing", one->id);
     }
@@ -233,7 +245,7 @@ int check_record_read(const char *path, struct check_record *record, struct text
         json_t *impl = json_object_get(root, "impl"), *machine = json_object_get(root, "machine");
 
         MEMBER_TEXTS(impl, impl_texts, record, &why);
-        record->n_devices = read_count(impl, "devices", &why);
+        record->n_devices = read_devices(impl, "devices", &why);
         record->seed = read_count(impl, "seed", &why);
         /* Old files do not have them. */
         record->world.processes = (size_t)json_integer_value(json_object_get(impl, "processes"));

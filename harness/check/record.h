@@ -15,7 +15,8 @@ struct check_record {
     char devices[64 * 52], capabilities[1024], dialects[2048], profiles[128]; /* lists of words */
     char blas[160], gpu_software[96];                                         /* "": not known */
     char machine_class[65], machine_instance[65]; /* as in records; "": of an older program */
-    size_t n_devices, seed;
+    int n_devices;                                /* 0: on the host */
+    size_t seed;
     char program[65]; /* provenance_program; "": the file of an older program */
     char launcher[300];
     struct world_plan world; /* with the launcher; its name is not there */

@@ -175,6 +175,7 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
     static const char *const words[] = {"", "failed", "skipped", "broken"};
     const struct impl_about *about = &run->is.about;
     size_t few = 0, absent = 0, unasked = 0, known = 0, verdict[CHECK_BROKEN + 1] = {0};
+    int most = 0; /* devices that a case needs */
     const struct check_area *area = NULL;
     size_t first = run->n, areas = 0;
     uint64_t lacks = 0;
@@ -191,6 +192,7 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
 
         ++verdict[result->verdict];
         few += skipped && result->few_devices > 0;
+        most = result->few_devices > most ? result->few_devices : most;
         const uint64_t missing = skipped * (result->test->needs & ~about->capabilities);
 
         absent += missing != 0;
@@ -221,10 +223,13 @@ const char *runner_verdict(const struct runner_run *run, char sentence[RUNNER_TE
             text_add(offered, sizeof offered, "%s%s", strchr(offered, ':') ? ", " : ": ",
                      impl_capability_word((uint64_t)1 << i));
     /* The cases that were not tested, so that no reader takes them for tested. */
+    char devices[64];
+
+    snprintf(devices, sizeof devices, "because of too few devices: they need up to %d", most);
     const struct {
         size_t n;
         const char *words;
-    } reasons[] = {{few, "because of too few devices"},
+    } reasons[] = {{few, devices},
                    {absent, offered},
                    {unasked, "not run: --exitfirst"},
                    {known, "known to fail"}};

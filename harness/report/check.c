@@ -11,10 +11,17 @@ static void print_head(struct text_out *out, const struct check_record *record, 
 {
     const struct runner_area_sums *total = &record->sums->row[record->sums->n];
     const bool good = record->verdict == CHECK_PASS;
-    size_t known = 0;
+    size_t known = 0, few = 0;
+    char counts[400];
+    int most = 0;
 
-    for (size_t i = 0; i < record->n_cases; ++i)
-        known += record->result[i].known;
+    for (size_t i = 0; i < record->n_cases; ++i) {
+        const struct runner_result *result = &record->result[i];
+
+        known += result->known;
+        few += result->few_devices > 0;
+        most = result->few_devices > most ? result->few_devices : most;
+    }
     text_print(out,
                "<header>\n<h1>Lockstep conformance</h1>\n<p class=\"verdict %s\">"
                "<span aria-hidden=\"true\">%s</span> ",
@@ -24,20 +31,30 @@ static void print_head(struct text_out *out, const struct check_record *record, 
     else
         text_print(out, "%s %s: %zu of %zu cases passed", record->name, record->version,
                    total->verdict[CHECK_PASS], total->cases);
-    if (total->verdict[CHECK_FAIL] > 0)
-        text_print(out, ", %zu failed", total->verdict[CHECK_FAIL]);
-    if (total->verdict[CHECK_BROKEN] > 0)
-        text_print(out, ", %zu broken", total->verdict[CHECK_BROKEN]);
-    if (total->verdict[CHECK_SKIP] > 0)
-        text_print(out, ", %zu skipped", total->verdict[CHECK_SKIP]);
-    if (known > 0)
-        text_print(out, ", %zu of them known to fail", known);
+    const struct {
+        size_t n;
+        const char *words;
+    } others[] = {{total->verdict[CHECK_FAIL], "failed"},
+                  {total->verdict[CHECK_BROKEN], "broken"},
+                  {total->verdict[CHECK_SKIP], "skipped"},
+                  {known, "of them known to fail"},
+                  {few, "of them because of too few devices"}};
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i)
+        if (others[i].n > 0)
+            text_print(out, ", %zu %s", others[i].n, others[i].words);
     text_print(out,
                "</p>\n<ul class=\"scaling\">\n<li><b>Rules</b>: %zu tested: %zu observed by the "
                "suite, %zu only reported by the implementation (<code>lockstep check "
                "--rules</code> lists all)</li>\n",
                total->rule[RULES_OBSERVED] + total->rule[RULES_REPORTED],
                total->rule[RULES_OBSERVED], total->rule[RULES_REPORTED]);
+    if (record->n_devices > 0) {
+        check_counts_text(record->n_devices, record->seed, counts, sizeof counts);
+        text_print(out, "<li><b>Devices</b>: %d. Cases use %s", record->n_devices, counts);
+        text_print(out, few > 0 ? ". Those that were skipped need up to %d</li>\n" : "</li>\n",
+                   most);
+    }
     text_print(out, "<li><b>Profile</b>: %s%s</li>\n", record->profiles,
                record->partial ? " (a part: only some cases were asked for)" : "");
     if (record->blas[0] != '\0')
@@ -92,7 +109,7 @@ int report_conformance(const char *directory, const struct check_record *record,
     report_fact(&out, "Options", "%s", record->options);
     report_fact(&out, "Devices asked for", "%s", record->device_list);
     if (record->n_devices > 0)
-        report_fact(&out, "Devices", "%zu: %.500s", record->n_devices, record->devices);
+        report_fact(&out, "Devices", "%d: %.500s", record->n_devices, record->devices);
     else
         report_fact(&out, "Devices", "none: on the host");
     report_fact(&out, "Capabilities", "%s", record->capabilities);

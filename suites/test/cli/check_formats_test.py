@@ -205,6 +205,22 @@ def check_known(lockstep: str) -> None:
     check("SPLIT-01.sizes" not in page.partition("<h2>Skipped</h2>")[2].partition("</table>")[0], "known: skipped twice")
 
 
+def check_few(lockstep: str) -> None:
+    """What a run left out for want of devices is counted, in the answer and on the page, which have what they need."""
+    text = run(0, lockstep, "check", "--devices", "virt:2", "--area", "COUNT", "--format", "json:few.json")
+    cases = json.loads(open("few.json", encoding="utf-8").read())["cases"]
+    needs = [case["needs_devices"] for case in cases if case["needs_devices"] > 0]
+    check(needs and all(n > 2 for n in needs) and len(needs) < len(cases), f"few: {needs}")
+    check(all(case["reason"].endswith(f"needs {case['needs_devices']} devices, there are 2")
+              for case in cases if case["needs_devices"] > 0), "few: reasons")
+    check(f"({len(needs)} because of too few devices: they need up to {max(needs)})" in " ".join(text.split()), f"few: {text}")
+    run(0, lockstep, "report", "--check", "few.json", "--out", "few")
+    page = open("few/conformance.html", encoding="utf-8").read()
+    check(f", {len(needs)} of them because of too few devices</p>" in page, "few: the headline of the page")
+    check(f"<b>Devices</b>: 2. Cases use 1, 2 devices (seed 0); more are needed for 3, 4, 5, 8, 9 and above. "
+          f"Those that were skipped need up to {max(needs)}</li>" in page, "few: the page")
+
+
 def check_list(lockstep: str) -> None:
     """--list as a document has the cases of its text, and each in the words that a run has."""
     lines = [line.split() for line in run(0, lockstep, "check", "--list", "--area", "SPLIT,DDP").splitlines()]
@@ -239,6 +255,7 @@ def main(lockstep: str, fake: str, folder: str) -> int:
         check(set(found) >= set(wanted), f"verdicts {found}, not {wanted}")
     check_names(lockstep)
     check_known(lockstep)
+    check_few(lockstep)
     check_list(lockstep)
     check_files(lockstep)
     for name in ("bmf", "github", "xml"):
