@@ -1,5 +1,5 @@
-/* check/catalogue.c: the areas, rules and cases that exist: it names them, checks that they fit
- * together, prints --list and --rules, and selects the cases of --profile, --area and --only. */
+/* check/catalogue.c: the areas, rules and cases that exist: it names them, prints --list and
+ * --rules, and selects the cases of --profile, --area and --only. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,28 +34,24 @@ void runner_rule(const struct check_area *area, int number, char rule[32])
     snprintf(rule, 32, "%.24s-%02d", area->name, number % 1000);
 }
 
-/* Whether the rule is called NAME-NN, with the name of the area. It is called for each rule and
- * case, so it compares texts instead of printing all names. */
-static bool is_rule_of(const struct check_area *area, const char *rule)
-{
-    const size_t length = strlen(area->name);
-    char name[32];
-    long number;
-
-    if (strncmp(rule, area->name, length) != 0 || rule[length] != '-')
-        return false;
-    number = strtol(rule + length + 1, NULL, 10);
-    if (number < 1 || number > area->n_rules)
-        return false;
-    runner_rule(area, (int)number, name);
-    return strcmp(name, rule) == 0;
-}
-
+/* It is called for each rule and case, so it compares texts instead of printing all names. */
 const struct check_area *runner_area_of(const char *rule)
 {
-    for (int i = 0; i < check_n_areas; ++i)
-        if (is_rule_of(check_areas[i], rule))
-            return check_areas[i];
+    for (int i = 0; i < check_n_areas; ++i) {
+        const struct check_area *area = check_areas[i];
+        const size_t length = strlen(area->name);
+        char name[32];
+
+        if (strncmp(rule, area->name, length) != 0 || rule[length] != '-')
+            continue;
+        const long number = strtol(rule + length + 1, NULL, 10);
+
+        if (number < 1 || number > area->n_rules)
+            continue;
+        runner_rule(area, (int)number, name);
+        if (strcmp(name, rule) == 0)
+            return area;
+    }
     return NULL;
 }
 
@@ -65,109 +61,6 @@ const struct check_excuse *runner_excuse(const struct check_area *area, const ch
         if (strcmp(area->excuses[i].rule, rule) == 0)
             return &area->excuses[i];
     return NULL;
-}
-
-static int cases_of(const struct check_area *area, const char *rule)
-{
-    const struct check_case *test;
-    int n = 0;
-
-    for (int i = 0; (test = check_area_case(area, i)); ++i)
-        n += strcmp(test->rule, rule) == 0;
-    return n;
-}
-
-/* ---- does it fit together? ------------------------------------------------------------------- */
-
-static int check_case_row(const struct check_area *area, const struct check_case *test,
-                          struct text_error *why)
-{
-    const unsigned profiles = PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP;
-
-    if (!test->id || !test->rule || !test->run + !test->each + !test->ranks != 2)
-        return text_fail(why, "area %s: a case without an id, a rule or a function", area->name);
-    if (!is_rule_of(area, test->rule))
-        return text_fail(why, "%.80s: '%.40s' is not a rule of the area %s", test->id, test->rule,
-                         area->name);
-
-    const size_t length = strlen(test->rule);
-
-    if (strncmp(test->id, test->rule, length) != 0 || test->id[length] != '.' ||
-        test->id[length + 1] == '\0')
-        return text_fail(why, "%.80s: the id must begin with the rule, '%s.'", test->id,
-                         test->rule);
-    /* Ids are typed, quoted and matched by globs. */
-    if (test->id[strspn(
-            test->id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")] != '\0')
-        return text_fail(why, "%.80s: an id has letters, digits, '_', '-' and '.' only", test->id);
-    if (test->profiles == 0 || (test->profiles & ~profiles) != 0)
-        return text_fail(why, "%.80s: belongs to no profile, or to one that is not there",
-                         test->id);
-    if (test->needs >> RUNNER_CAPABILITIES != 0 || test->devices < 0 ||
-        test->devices > IMPL_MAX_DEVICES)
-        return text_fail(why, "%.80s: needs something that is not in impl.h", test->id);
-    /* An implementation with all capabilities that a profile requires must be able to pass it. */
-    for (int i = 0; test->obligation != MAY && i < RUNNER_PROFILES; ++i)
-        if ((test->profiles & runner_profiles[i].bit) != 0 &&
-            (test->needs & ~runner_profiles[i].required) != 0)
-            return text_fail(why,
-                             "%.80s: needs a capability that its profile '%s' does not require",
-                             test->id, runner_profiles[i].name);
-    return 0;
-}
-
-static int check_area_row(const struct check_area *area, struct text_error *why)
-{
-    const struct check_case *test;
-    char rule[32];
-
-    if (area->n_rules < 1 || area->n_rules > 99)
-        return text_fail(why, "area %s: no rules", area->name);
-    /* An id begins with a rule of its area, so another area cannot have it. */
-    for (int i = 0; (test = check_area_case(area, i)); ++i) {
-        if (check_case_row(area, test, why))
-            return -1;
-        for (int k = 0; k < i; ++k)
-            if (strcmp(check_area_case(area, k)->id, test->id) == 0)
-                return text_fail(why, "two cases are called %.80s", test->id);
-    }
-    for (int i = 0; i < area->n_excuses; ++i) {
-        const struct check_excuse *excuse = &area->excuses[i];
-
-        if (!is_rule_of(area, excuse->rule))
-            return text_fail(why, "an excuse for '%.40s', which is not a rule of the area %s",
-                             excuse->rule, area->name);
-        if (runner_excuse(area, excuse->rule) != excuse)
-            return text_fail(why, "%s has two excuses", excuse->rule);
-        if (!excuse->reason || excuse->reason[0] == '\0')
-            return text_fail(why, "%s has an excuse without a reason", excuse->rule);
-    }
-    for (int i = 1; i <= area->n_rules; ++i) {
-        runner_rule(area, i, rule);
-
-        const int n = cases_of(area, rule);
-        const bool excused = runner_excuse(area, rule) != NULL;
-
-        if (n == 0 && !excused)
-            return text_fail(why, "%s has neither a case nor an excuse", rule);
-        if (n > 0 && excused)
-            return text_fail(why, "%s has %d cases and an excuse for having none", rule, n);
-    }
-    return 0;
-}
-
-int runner_catalogue(const struct check_area *const areas[], int n, struct text_error *why)
-{
-    if (n > RUNNER_AREAS)
-        return text_fail(why, "there are %d areas, more than %d", n, RUNNER_AREAS);
-    for (int a = 0; a < n; ++a) {
-        for (int b = 0; b < a; ++b)
-            if (strcmp(areas[a]->name, areas[b]->name) == 0)
-                return text_fail(why, "two areas are called %s", areas[a]->name);
-        if (check_area_row(areas[a], why))
-            return -1;
-    }
-    return 0;
 }
 
 /* ---- --list, --rules ------------------------------------------------------------------------- */
@@ -221,8 +114,11 @@ void runner_rules(FILE *stream, uint64_t areas)
             runner_rule(area, i, rule);
 
             const struct check_excuse *excuse = runner_excuse(area, rule);
-            const int cases = cases_of(area, rule);
+            const struct check_case *test;
+            int cases = 0;
 
+            for (int k = 0; (test = check_area_case(area, k)); ++k)
+                cases += strcmp(test->rule, rule) == 0;
             if (!excuse)
                 snprintf(text, sizeof text, "covered         %d case%s", cases,
                          cases == 1 ? "" : "s");

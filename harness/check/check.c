@@ -245,14 +245,11 @@ int check_main(int argc, char **argv)
     struct runner_options *options = cli_alloc(1, sizeof *options);
     const struct check_case **tests = NULL;
     struct whole_file *const out = cli_alloc(RUNNER_FORMATS, sizeof *out);
-    struct text_error why = {""};
     int status = runner_parse(argc, argv, options);
     uint64_t areas;
     size_t n = 0;
 
-    if (status == 0 && runner_catalogue(check_areas, check_n_areas, &why)) {
-        status = command_refuse(argv[0], "error in the suite itself: %s", why.text);
-    } else if (status == 0 && options->rules) {
+    if (status == 0 && options->rules) {
         status = runner_areas(argv[0], options, &areas);
         if (status == 0)
             runner_rules(stdout, areas);

@@ -49,26 +49,18 @@ static json_t *field_of(json_t *const answers[], int p, const char *name)
     return json_object_get(json_object_get(answers[p], "ok"), name);
 }
 
-/* A value of NULL means that it could not be made. Returns 0, or -1 without memory. */
-static int put_field(json_t *object, const char *name, json_t *value)
-{
-    return value ? json_object_set_new(object, name, value) : -1;
-}
-
 /* The list of a process is empty if none of its ranks took part. */
-static int join_list(json_t *ok, json_t *const answers[], int n, const char *name)
+static void join_list(json_t *ok, json_t *const answers[], int n, const char *name)
 {
-    json_t *joined = json_object_get(ok, name) ? json_array() : NULL;
+    json_t *joined = json_array();
     size_t count = 0;
 
-    if (!json_object_get(ok, name))
-        return 0;
     for (int p = 0; p < n; ++p) {
         const size_t size = json_array_size(field_of(answers, p, name));
 
         count = size > count ? size : count;
     }
-    for (size_t i = 0; joined && i < count; ++i) {
+    for (size_t i = 0; i < count; ++i) {
         json_t *entry = NULL;
 
         for (int p = 0; p < n && !entry; ++p) {
@@ -77,12 +69,9 @@ static int join_list(json_t *ok, json_t *const answers[], int n, const char *nam
 
             entry = value && !json_is_null(value) ? json_incref(value) : NULL;
         }
-        if (json_array_append_new(joined, entry ? entry : json_null())) {
-            json_decref(joined);
-            return -1;
-        }
+        json_array_append_new(joined, entry ? entry : json_null());
     }
-    return put_field(ok, name, joined);
+    json_object_set_new(ok, name, joined);
 }
 
 static json_t *join_answers(void *self, json_t *const answers[], int n)
@@ -109,13 +98,17 @@ static json_t *join_answers(void *self, json_t *const answers[], int n)
             array = field_of(answers, p, "array");
         /* The replicas of a trace are those of all ranks, in order. The rest of a trace is that of
          * the first process. */
-        if (p > 0 && replicas && more && json_array_extend(replicas, more))
-            return NULL;
+        if (p > 0 && replicas && more)
+            json_array_extend(replicas, more);
     }
-    if ((array && json_object_set(ok, "array", array)) ||
-        (json_object_get(ok, "n_out") && put_field(ok, "n_out", json_integer(n_out))) ||
-        join_list(ok, answers, n, "out") || join_list(ok, answers, n, "grad_in"))
-        return NULL;
+    if (array)
+        json_object_set(ok, "array", array);
+    if (json_object_get(ok, "n_out"))
+        json_object_set_new(ok, "n_out", json_integer(n_out));
+    if (json_object_get(ok, "out"))
+        join_list(ok, answers, n, "out");
+    if (json_object_get(ok, "grad_in"))
+        join_list(ok, answers, n, "grad_in");
     return json_incref(answers[0]);
 }
 

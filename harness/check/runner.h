@@ -82,9 +82,6 @@ struct runner_profile {
 enum { RUNNER_PROFILES = 3, RUNNER_AREAS = 48 };
 extern const struct runner_profile runner_profiles[RUNNER_PROFILES];
 
-/* Checks that every rule has a case or an excuse and never both, that every case belongs to a rule
- * of its area, and so on. Returns 0, or -1 with the first error in why. */
-int runner_catalogue(const struct check_area *const areas[], int n, struct text_error *why);
 const struct check_excuse *runner_excuse(const struct check_area *area, const char *rule);
 const struct check_area *runner_area_of(const char *rule); /* NULL: none has that name */
 /* Writes the name of a rule: "AREA-07". */
