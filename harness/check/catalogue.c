@@ -214,7 +214,7 @@ int runner_select(const char *command, const struct runner_options *options,
 
     *n = 0;
     if (status == 0)
-        status = cut_list(command, "--only", options->only, &only);
+        status = cut_list(command, "--only", options->only[0] == '@' ? "" : options->only, &only);
     if (status)
         return status;
     for (int a = 0; a < check_n_areas; ++a)

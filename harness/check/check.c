@@ -240,6 +240,29 @@ static int check_implementation(const char *command, const struct runner_options
     return status;
 }
 
+/* Keeps those of the tests that failed in a result: --only @FILE. */
+static int keep_failed(const char *command, const char *path, const struct check_case *tests[],
+                       size_t *n)
+{
+    struct check_record *const before = cli_alloc(1, sizeof *before);
+    const size_t asked = *n;
+    struct text_error why;
+
+    if (check_record_read(path, before, &why)) {
+        free(before);
+        return command_refuse(command, "--only: %s", why.text);
+    }
+    *n = 0;
+    for (size_t i = 0; i < asked; ++i)
+        for (size_t j = 0; j < before->n_cases; ++j)
+            if (runner_failed(&before->result[j]) && strcmp(before->cases[j].id, tests[i]->id) == 0)
+                tests[(*n)++] = tests[i];
+    check_record_free(before);
+    free(before);
+    return *n > 0 ? 0
+                  : command_refuse(command, "--only: none of these cases failed in '%.300s'", path);
+}
+
 int check_main(int argc, char **argv)
 {
     struct runner_options *options = cli_alloc(1, sizeof *options);
@@ -255,6 +278,8 @@ int check_main(int argc, char **argv)
             runner_rules(stdout, areas);
     } else if (status == 0) {
         status = runner_select(argv[0], options, &tests, &n);
+        if (status == 0 && options->only[0] == '@')
+            status = keep_failed(argv[0], options->only + 1, tests, &n);
         if (status == 0 && options->list) {
             void (*const list)(FILE *, const struct check_case *const[], size_t) =
                 options->format == RUNNER_FORMAT_JSON ? runner_list_json : runner_list;

@@ -53,7 +53,7 @@ static const struct command_option option_table[] = {
      COMMAND_TEXT, OPTION(profile), .group = COMMAND_WHAT},
     {"area", 'a', "NAME,..", "only cases of these areas, like SPLIT or DDP", COMMAND_TEXT,
      OPTION(area), .group = COMMAND_WHAT},
-    {"only", 'o', "GLOB,..", "only cases whose id or rule matches 'GRAD-*'", COMMAND_TEXT,
+    {"only", 'o', "GLOB,..", "cases like 'GRAD-*'; @a.json: those that failed there", COMMAND_TEXT,
      OPTION(only), .group = COMMAND_WHAT},
     {"known", 0, "FILE",
      "known failures, a line each: CASE, first words of the failure (20 characters or all), '#', "

@@ -94,8 +94,8 @@ const char *runner_obligation(const struct check_case *test, bool failed);
 /* The name of its area; its rule, "PROFILE" or "COPY", if it has none. */
 const char *runner_area_name(const struct check_case *test);
 
-/* Selects the cases that the options ask for, in the order of the areas. Returns 0 and *tests,
- * which the caller frees; or the exit status after a complaint. */
+/* Selects the cases that the options ask for, but for --only @FILE, in the order of the areas.
+ * Returns 0 and *tests, which the caller frees; or the exit status after a complaint. */
 int runner_select(const char *command, const struct runner_options *options,
                   const struct check_case ***tests, size_t *n);
 /* Reads a list of names, with commas: bit i of *bits is name i. Returns 0, or the exit status after

@@ -101,7 +101,7 @@ static bool grid_next(const struct grid *grid, size_t *at, struct piece *piece)
     return true;
 }
 
-/* Of many names all but the first few are folded up. */
+/* Many names are folded up, but for the first few. */
 static void write_cell(struct text_out *out, const struct piece *piece)
 {
     const char *rest = NULL;

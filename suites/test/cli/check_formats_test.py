@@ -205,6 +205,19 @@ def check_known(lockstep: str) -> None:
     check("SPLIT-01.sizes" not in page.partition("<h2>Skipped</h2>")[2].partition("</table>")[0], "known: skipped twice")
 
 
+def check_again(lockstep: str) -> None:
+    """--only @FILE runs the cases that failed in FILE, and no others."""
+    failed = {case["id"] for case in json.loads(open("many.json", encoding="utf-8").read())["cases"]
+              if case["verdict"] in LEVELS}
+    again = ("check", "--only", "@many.json", "--format", "json")
+    for impl, status, verdict in (("mutant:M61-ddp-sum", 1, "FAIL"), ("mutant:none", 0, "PASS")):
+        cases = json.loads(run(status, lockstep, *again, "--impl", impl))["cases"]
+        check({case["id"] for case in cases} == failed and {case["verdict"] for case in cases} == {verdict}, f"again: {impl}")
+    run(2, lockstep, *again, "--area", "SPLIT")
+    run(2, lockstep, "check", "--only", "@few.json")
+    run(2, lockstep, "check", "--only", "@none.json")
+
+
 def check_few(lockstep: str) -> None:
     """What a run left out for want of devices is counted, in the answer and on the page, which have what they need."""
     text = run(0, lockstep, "check", "--devices", "virt:2", "--area", "COUNT", "--format", "json:few.json")
@@ -256,6 +269,7 @@ def main(lockstep: str, fake: str, folder: str) -> int:
     check_names(lockstep)
     check_known(lockstep)
     check_few(lockstep)
+    check_again(lockstep)
     check_list(lockstep)
     check_files(lockstep)
     for name in ("bmf", "github", "xml"):
