@@ -87,16 +87,12 @@ static int write_result(const char *command, const struct runner_run *run, size_
     struct text_error err = {""};
     int status = 0;
 
-    if (format == RUNNER_FORMAT_JSON) {
-        status = runner_json(stream, run);
-        if (status != 0)
-            snprintf(err.text, sizeof err.text,
-                     "which machine this is could not be read, for want of memory or of files");
-    } else if (!formats[format].own) {
+    if (format == RUNNER_FORMAT_JSON)
+        status = runner_json(stream, run, &err);
+    else if (!formats[format].own)
         status = runner_export(stream, run, formats[format].shared, &err);
-    } else {
+    else
         formats[format].own(stream, run);
-    }
     if (status != 0)
         return command_refuse(command, "%s", err.text);
     /* The result is read back, as the program that gets it later has to be able to. An error of
@@ -112,6 +108,21 @@ static int write_result(const char *command, const struct runner_run *run, size_
         check_record_free(record);
     free(record);
     return status;
+}
+
+/* Writes the files, and in any case what goes to standard output. */
+static int write_results(const char *command, const struct runner_run *run,
+                         struct whole_file out[RUNNER_FORMATS])
+{
+    int status = 0;
+
+    for (size_t f = 0; f < RUNNER_FORMATS && status == 0; ++f)
+        if (out[f].file)
+            status = write_result(command, run, f, out[f].file, out[f].temporary);
+    const int shown = write_result(command, run, run->options->format, stdout, "");
+
+    status = status == 0 ? shown : status;
+    return status == 0 ? runner_out_close(command, out) : status;
 }
 
 /* Returns an exit status if the list is wrong. If the built-in implementation lacks these GPUs, or
@@ -223,15 +234,7 @@ static int check_implementation(const char *command, const struct runner_options
         /* A pass does not count if an operation of the devices fails on purpose. */
         run->unfelt = runner_exit(run) == EXIT_PASSED && device_list_faulty(options->devices);
         run->seconds = (double)(watch_clock_ns() - begin_ns) / 1e9;
-        for (size_t f = 0; f < RUNNER_FORMATS && status == 0; ++f)
-            if (out[f].file)
-                status = write_result(command, run, f, out[f].file, out[f].temporary);
-        const int shown = write_result(command, run, options->format, stdout, "");
-
-        if (status == 0)
-            status = shown;
-        if (status == 0)
-            status = runner_out_close(command, out);
+        status = write_results(command, run, out);
         if (status == 0)
             status = runner_exit(run);
     }

@@ -112,7 +112,7 @@ void runner_list_json(FILE *stream, const struct check_case *const tests[], size
                          json_pack("{s:s, s:o}", "schema", "lockstep/cases/1.0", "cases", cases));
 }
 
-int runner_json(FILE *stream, const struct runner_run *run)
+int runner_json(FILE *stream, const struct runner_run *run, struct text_error *why)
 {
     char class[DIGEST_HEX] = "", instance[DIGEST_HEX] = "", program[DIGEST_HEX];
     char sentence[RUNNER_TEXT], *document;
@@ -150,7 +150,8 @@ int runner_json(FILE *stream, const struct runner_run *run)
     }
     if (status != 0) {
         json_decref(cases);
-        return -1;
+        return text_fail(why,
+                         "which machine this is could not be read, for want of memory or of files");
     }
     runner_sums_of(run, &sums);
     const struct runner_area_sums *total = &sums.row[sums.n];

@@ -182,7 +182,8 @@ static int check_runner_options(const char *command, const struct runner_options
 {
     const char *chooser = o->backend[0] != '\0' ? "--backend" : "--communicator";
     const unsigned text = 1u << RUNNER_FORMAT_TEXT, json = 1u << RUNNER_FORMAT_JSON;
-    const bool writes = o->files || (o->formats & ~(o->list ? text | json : text)) != 0;
+    const unsigned printed = text | (unsigned)o->list << RUNNER_FORMAT_JSON;
+    const bool writes = o->files || (o->formats & ~printed) != 0;
     const bool launched = o->launcher[0] != '\0';
     const bool divided = o->world.processes > 0 || o->world.per_process > 0;
     const struct {
@@ -226,10 +227,8 @@ static int check_runner_options(const char *command, const struct runner_options
     };
 
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; ++i)
-        if (rules[i].wrong) {
-            command_complain(command, "%s%s", rules[i].begin, rules[i].text);
-            return command_misuse(command);
-        }
+        if (rules[i].wrong)
+            return command_refuse_call(command, "%s%s", rules[i].begin, rules[i].text);
     return 0;
 }
 

@@ -114,7 +114,4 @@ void runner_run_free(struct runner_run *run)
 {
     free(run->requirement);
     free(run->result);
-    run->requirement = NULL;
-    run->result = NULL;
-    run->n = run->n_requirements = 0;
 }

@@ -241,8 +241,8 @@ struct grid;
 enum runner_table { RUNNER_FAILURES, RUNNER_AREAS_TABLE, RUNNER_SKIPPED, RUNNER_KNOWN };
 void runner_table(struct grid *grid, enum runner_table which, const struct runner_options *options,
                   const struct runner_result result[], size_t n, const struct runner_sums *sums);
-/* Returns 0, or -1 if the identity of this machine could not be read. */
-int runner_json(FILE *stream, const struct runner_run *run);
+/* Returns 0, or -1 and why the identity of this machine could not be read. */
+int runner_json(FILE *stream, const struct runner_run *run, struct text_error *why);
 /* Uses the writers that sweep and compare use, too. Returns 0, or -1 and why. */
 int runner_export(FILE *stream, const struct runner_run *run, enum export_format format,
                   struct text_error *err);

@@ -18,6 +18,7 @@
 #include "launch/launcher.h"
 #include "launch/launcher_messages.h"
 #include "launch/rank_pool.h"
+#include "text/alloc.h"
 
 enum { POOLS_MOST = 3, SLOWER = 4 };
 
@@ -110,9 +111,7 @@ static int need_pool(struct world *w, int ranks, struct pool **found, struct imp
     }
     if (running >= POOLS_MOST && oldest)
         free_pool(w, oldest);
-    *found = pool = calloc(1, sizeof *pool);
-    if (!pool)
-        return impl_fail(err, IMPL_EBROKEN, "no memory for a pool of processes");
+    *found = pool = cli_alloc(1, sizeof *pool);
     *pool = (struct pool){
         .exec = {.base.carry = carry_to_pool,
                  .ask = ask_ranks,
@@ -176,7 +175,7 @@ static int world_open(const struct impl_config *config, struct impl_about *about
 {
     const char *launcher = strchr(config->options, '\n');
     const char *options = launcher ? strchr(launcher + 1, '\n') : NULL;
-    struct world *w = options ? calloc(1, sizeof *w) : NULL;
+    struct world *w = options ? cli_alloc(1, sizeof *w) : NULL;
     struct pool *pool;
     int status;
 
@@ -185,7 +184,7 @@ static int world_open(const struct impl_config *config, struct impl_about *about
     if (config->host_only)
         status = impl_fail(err, IMPL_ENOTSUP, "ranks in processes need devices");
     else if (!w || sscanf(config->options, "%zu %zu", &w->processes, &w->per_process) != 2)
-        status = impl_fail(err, IMPL_EBROKEN, "no memory, or no launcher");
+        status = impl_fail(err, IMPL_EBROKEN, "no launcher");
     else {
         w->base.carry = world_carry;
         w->limit = RANK_WAIT_SECONDS * (BUILD_SANITIZERS[0] != '\0' ? SLOWER : 1);
