@@ -235,12 +235,14 @@ void runner_run_free(struct runner_run *run);
 void runner_text(FILE *stream, const struct runner_run *run);
 void runner_copies_text(FILE *stream, const struct runner_run *run);
 void runner_markdown(FILE *stream, const struct runner_run *run);
-/* Fills a table of a page: areas that have cases and their total; cases that failed, or were
- * skipped, those with one reason in one row. */
+/* Opens and fills a table of a page: cases that failed, or were skipped, those with one reason in
+ * one row; areas that have cases and their total. */
 struct grid;
-enum runner_table { RUNNER_FAILURES, RUNNER_AREAS_TABLE, RUNNER_SKIPPED, RUNNER_KNOWN };
-void runner_table(struct grid *grid, enum runner_table which, const struct runner_options *options,
-                  const struct runner_result result[], size_t n, const struct runner_sums *sums);
+struct text_out;
+enum runner_table { RUNNER_FAILURES, RUNNER_KNOWN, RUNNER_BY_AREA, RUNNER_SKIPPED, RUNNER_TABLES };
+void runner_table(struct grid *grid, struct text_out *out, int which,
+                  const struct runner_options *options, const struct runner_result result[],
+                  size_t n, const struct runner_sums *sums);
 /* Returns 0, or -1 and why the identity of this machine could not be read. */
 int runner_json(FILE *stream, const struct runner_run *run, struct text_error *why);
 /* Uses the writers that sweep and compare use, too. Returns 0, or -1 and why. */

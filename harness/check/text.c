@@ -30,13 +30,21 @@ static bool fill_area_row(const struct runner_area_sums *row, size_t numbers[ARE
     return row->cases > 0;
 }
 
-void runner_table(struct grid *grid, enum runner_table which, const struct runner_options *options,
-                  const struct runner_result result[], size_t n, const struct runner_sums *sums)
+void runner_table(struct grid *grid, struct text_out *out, int which,
+                  const struct runner_options *options, const struct runner_result result[],
+                  size_t n, const struct runner_sums *sums)
 {
-    const bool failures = which == RUNNER_FAILURES, areas = which == RUNNER_AREAS_TABLE;
+    static const struct {
+        const char *id, *title;
+    } tables[] = {[RUNNER_FAILURES] = {"failed", "Failed and broken"},
+                  [RUNNER_KNOWN] = {"known", "Known failures"},
+                  [RUNNER_BY_AREA] = {"areas", "Areas"},
+                  [RUNNER_SKIPPED] = {"skipped", "Skipped"}};
+    const bool failures = which == RUNNER_FAILURES, areas = which == RUNNER_BY_AREA;
     size_t numbers[AREA_NUMBERS];
     char words[8 * RUNNER_TEXT];
 
+    grid_open(grid, out, tables[which].id, tables[which].title);
     if (areas) {
         grid_headings(grid, "text", "area|is about");
         grid_headings(grid, "number", "rules|cases|pass|fail|skip|broken");
@@ -252,13 +260,6 @@ void runner_text(FILE *stream, const struct runner_run *run)
 
 void runner_markdown(FILE *stream, const struct runner_run *run)
 {
-    static const struct {
-        enum runner_table which;
-        const char *title; /* NULL: none */
-    } tables[] = {{RUNNER_AREAS_TABLE, NULL},
-                  {RUNNER_FAILURES, "Failed and broken"},
-                  {RUNNER_KNOWN, "Known failures"},
-                  {RUNNER_SKIPPED, "Skipped"}};
     struct text_out out = {.file = stream, .form = TEXT_MARKDOWN};
     char sentence[RUNNER_TEXT];
     const char *word = runner_verdict(run, sentence);
@@ -269,15 +270,13 @@ void runner_markdown(FILE *stream, const struct runner_run *run)
     if (run->cause[0] != '\0')
         return;
     runner_sums_of(run, &sums);
-    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; ++t) {
-        grid_open(&grid, &out, "", "");
+    for (int t = 0; t < RUNNER_TABLES; ++t) {
+        runner_table(&grid, &out, t, run->options, run->result, run->n, &sums);
         grid.compact = true;
-        runner_table(&grid, tables[t].which, run->options, run->result, run->n, &sums);
-        if (grid.rows > 0 && tables[t].title)
-            fprintf(stream, "\n#### %s\n", tables[t].title);
-        if (grid.rows > 0)
+        if (grid.rows > 0) {
+            fprintf(stream, "\n#### %s\n", grid.title);
             grid_part(&grid, MARKDOWN_SHOWN);
-        else
+        } else
             grid_close(&grid);
     }
 }

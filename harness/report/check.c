@@ -67,16 +67,12 @@ static void print_head(struct text_out *out, const struct check_record *record, 
 int report_conformance(const char *directory, const struct check_record *record, bool index,
                        struct text_error *err)
 {
-    static const struct {
-        enum runner_table which;
-        const char *id, *title;
-    } tables[] = {{RUNNER_FAILURES, "failed", "Failed and broken"},
-                  {RUNNER_KNOWN, "known", "Known failures"},
-                  {RUNNER_AREAS_TABLE, "areas", "Areas"},
-                  {RUNNER_SKIPPED, "skipped", "Skipped"}};
-    struct runner_options *const options = cli_alloc(1, sizeof *options);
     struct text_out out;
     struct grid grid;
+
+    if (text_open(&out, directory, REPORT_CONFORMANCE, TEXT_HTML, err) != 0)
+        return -1;
+    struct runner_options *const options = cli_alloc(1, sizeof *options);
 
     snprintf(options->program, sizeof options->program, "lockstep");
     snprintf(options->impl, sizeof options->impl, "%.1000s", record->spec);
@@ -87,16 +83,12 @@ int report_conformance(const char *directory, const struct check_record *record,
     options->spec = impl_spec_read(options->impl);
     options->seed = record->seed;
     options->has_seed = record->seed != 0;
-    if (text_open(&out, directory, REPORT_CONFORMANCE, TEXT_HTML, err) != 0)
-        return -1;
     report_head(&out, "Lockstep conformance");
     print_head(&out, record, index);
     fputs("<div class=\"cards\">\n", out.file);
-    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; ++t) {
-        grid_open(&grid, &out, tables[t].id, tables[t].title);
+    for (int t = 0; t < RUNNER_TABLES; ++t) {
+        runner_table(&grid, &out, t, options, record->result, record->n_cases, record->sums);
         grid.fold = GRID_PLAIN;
-        runner_table(&grid, tables[t].which, options, record->result, record->n_cases,
-                     record->sums);
         if (grid.rows > 0)
             grid_html(&grid);
         grid_close(&grid);
