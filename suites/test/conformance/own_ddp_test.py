@@ -1,20 +1,36 @@
 #!/usr/bin/env python3
-"""own_ddp_test.py: a small data-parallel wrapper as users write them passes the whole profile `ddp`, and with one of
-the mistakes that users make in one it fails the cases that are about that mistake, and no others. 77 without PyTorch.
+"""own_ddp_test.py: a small data-parallel wrapper as users write them passes all that `lockstep check` asks it, and with
+one of the mistakes that users make in one it fails the cases that are about that mistake, and no others; by pytest, too.
+77 without PyTorch.
 
     own_ddp_test.py LOCKSTEP
 """
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
+import pickle
+import re
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import traceback
 import unittest
 from pathlib import Path
 
+PACKAGE = Path(__file__).resolve().parents[2] / "python"
+# LOCKSTEP_PYTHON of the test: has a copy of the process that has imported PyTorch run the adapter, and waits for its end.
+PYTHON = '''#!{python} -IS
+import os, pickle, socket, sys
+with socket.socket(socket.AF_UNIX) as own:
+    own.connect("{address}")
+    socket.send_fds(own, [pickle.dumps((os.getcwd(), sys.argv))], [0, 1, 2])
+    own.recv(1)
+'''
 WRAPPERS = '''
 import contextlib
 import os
@@ -218,6 +234,36 @@ class SharedMode(Right):
     def synchronises(self, mode):
         SharedMode.mode = mode
 
+class Sums(Right):
+    def reduce(self):
+        self.world = 1
+        super().reduce()
+
+class Unsent(Right):
+    def broadcast(self, tensors):
+        super().broadcast(tensors if hasattr(self, "built") else [])
+        self.built = True
+
+class LastLost(Right):
+    """Cuts the gradients into buckets, and forgets the last one unless it is full."""
+    def reduce(self):
+        every = self.trained
+        for first in range(0, max(1, len(every) // 4 * 4), 4):
+            self.trained = every[first:first + 4]
+            super().reduce()
+        self.trained = every
+
+class Stale(Right):
+    """Reduces only what the last backward added: gradients that no_sync left are lost."""
+    def backward(self, outputs, gradients):
+        for p in self.trained if self.synchronises else ():
+            p.grad = None
+        super().backward(outputs, gradients)
+
+class Unbuffered(Right):
+    def buffers(self):
+        return []
+
 class Ends(Right):
     """Ends the process where it should raise."""
     def __init__(self, model, rank, world):
@@ -244,6 +290,14 @@ class Waiting(Right):
 ENDED = "DDP-01.known,DDP-09.dropped,DDP-16.known,DDP-32.all,DDP-32.no_sync,DDP-34.*,DDP-35.*"
 SENT = "DDP-01.known,DDP-09.dropped,DDP-08.*,DDP-16.known,SHAPE-05.*,SHAPE-07.*"
 CALLED = "DDP-09.dropped,DDP-25.*,DDP-29.*,DDP-33.*,DDP-34.*,DDP-35.*,DDP-36.*"
+PLANTED = "DDP-01.known,DDP-07.*,DDP-08.sent,DDP-16.known,DDP-29.*,SIZE-05.buckets"
+FAILS_PLANTED: dict[str, set[str]] = {
+    "Sums": {"DDP-01.known", "DDP-07.not_sent", "DDP-16.known", "DDP-29.nothing", "SIZE-05.buckets"},
+    "Unsent": {"DDP-07.sent"},
+    "LastLost": {"SIZE-05.buckets"},
+    "Stale": {"DDP-16.known"},
+    "Unbuffered": {"DDP-08.sent"},
+}
 FAILS_ENDED = {
     "NoFinally": {"DDP-32.no_sync", "DDP-35.inner"},
     "Swallows": {"DDP-32.no_sync"},
@@ -277,17 +331,43 @@ FAILS_CALLED = {
 }
 
 
+def serve(waiting: socket.socket) -> None:
+    """Imports what each adapter needs, and starts a copy for each that asks: the import takes longer than the cases."""
+    os.environ["LOCKSTEP_LIMIT_S"] = "60"
+    sys.path.insert(0, str(PACKAGE))
+    with contextlib.suppress(ImportError):  # PyTorch 1.13
+        import torch._dynamo  # noqa: F401
+    import lockstep.torch.session  # noqa: F401
+    from lockstep.torch import __main__ as adapter
+
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        asked, _ = waiting.accept()
+        message, streams, _, _ = socket.recv_fds(asked, 1 << 16, 3)
+        if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            folder, (_, *arguments) = pickle.loads(message)
+            os.chdir(folder)
+            for number, stream in enumerate(streams):
+                os.dup2(stream, number)
+                os.close(stream)
+            waiting.close()
+            sys.argv = arguments[1:]
+            os._exit(adapter.main())
+        asked.close()
+        for stream in streams:
+            os.close(stream)
+
+
 class Wrappers(unittest.TestCase):
     def failed(self, name: str, *cases: str) -> set[str]:
         """The cases that fail; all others must pass, or not be offered."""
-        with tempfile.TemporaryDirectory() as folder:
-            Path(folder, "own_ddp.py").write_text(WRAPPERS, encoding="utf-8")
-            done = subprocess.run([LOCKSTEP, "check", "--impl", f"torch@60:own_ddp.py:{name}", *cases, "--format", "json"],
-                                  capture_output=True, text=True, check=False, cwd=folder,
-                                  env={**os.environ, "LOCKSTEP_PYTHON": sys.executable})
+        done = subprocess.run([LOCKSTEP, "check", "--impl", f"torch@60:own_ddp.py:{name}", *cases, "--format", "json"],
+                              capture_output=True, text=True, check=False, cwd=HERE,
+                              env={**os.environ, "LOCKSTEP_PYTHON": str(HERE / "python")})
         self.assertIn(done.returncode, (0, 1), done.stdout + done.stderr)
         found = json.loads(done.stdout)["cases"]
-        self.assertGreater(sum(case["verdict"] == "PASS" for case in found), 5)
+        self.assertGreater(sum(case["verdict"] == "PASS" for case in found), 2)
         for case in found:
             self.assertIn(case["verdict"], ("PASS", "FAIL", "SKIP"), case)
             if case["verdict"] == "SKIP":
@@ -297,13 +377,25 @@ class Wrappers(unittest.TestCase):
         return {case["id"] for case in found if case["verdict"] == "FAIL"}
 
     def test_the_right_one_passes_the_profile(self) -> None:
-        self.assertEqual(self.failed("Right", "--profile", "ddp"), set())
+        self.assertEqual(self.failed("Right"), set())
 
     def test_each_mistake_is_caught(self) -> None:
-        for only, fails in ((ENDED, FAILS_ENDED), (SENT, FAILS_SENT), (CALLED, FAILS_CALLED)):
+        for only, fails in ((PLANTED, FAILS_PLANTED), (ENDED, FAILS_ENDED), (SENT, FAILS_SENT), (CALLED, FAILS_CALLED)):
             for name, cases in fails.items():
                 with self.subTest(name):
                     self.assertEqual(self.failed(name, "--only", only), cases)
+
+    @unittest.skipUnless(importlib.util.find_spec("pytest"), "no pytest")
+    def test_and_by_pytest(self) -> None:
+        tests = [f"test_{name} = rules('torch@60:own_ddp.py:{name}', only='{PLANTED}')\n" for name in FAILS_PLANTED]
+        (HERE / "test_rules.py").write_text("from lockstep.pytest_plugin import rules\n" + "".join(tests), encoding="utf-8")
+        done = subprocess.run([sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-p", "lockstep.pytest_plugin", "-rf"],
+                              capture_output=True, text=True, check=False, cwd=HERE,
+                              env={**os.environ, "LOCKSTEP_PYTHON": str(HERE / "python"), "LOCKSTEP": LOCKSTEP,
+                                   "PYTHONPATH": str(PACKAGE), "COLUMNS": "200"})
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertEqual({*re.findall(r"^FAILED test_rules.py::test_(\w+)\[(\S+)\]", done.stdout, re.MULTILINE)},
+                         {(name, case) for name, cases in FAILS_PLANTED.items() for case in cases}, done.stdout)
 
 
 if __name__ == "__main__":
@@ -311,4 +403,22 @@ if __name__ == "__main__":
     if not importlib.util.find_spec("torch"):
         print("no PyTorch for", sys.executable)
         sys.exit(77)
-    unittest.main()
+    with tempfile.TemporaryDirectory() as made, socket.socket(socket.AF_UNIX) as listening:
+        HERE = Path(made)
+        (HERE / "own_ddp.py").write_text(WRAPPERS, encoding="utf-8")
+        (HERE / "python").write_text(PYTHON.format(python=sys.executable, address=HERE / "socket"), encoding="utf-8")
+        (HERE / "python").chmod(0o755)
+        listening.bind(str(HERE / "socket"))
+        listening.listen()
+        server = os.fork()
+        if server == 0:
+            try:
+                serve(listening)
+            except BaseException:
+                traceback.print_exc()
+            os._exit(1)
+        listening.close()
+        try:
+            unittest.main()
+        finally:
+            os.kill(server, signal.SIGTERM)
