@@ -12,13 +12,14 @@ import torch
 
 from ..errors import HOST, Refusal
 from .arrays import number_of
-from .layers import LAYERS, Affine, Borrow, Layer, Tensors
+from .layers import LAYERS, PLAIN, Affine, Borrow, Layer, Plain, Tensors
 from .place import Log, here
 from .probes import PROBES
 from .spec import Spec
 from .transformer import TRANSFORMER, Output
 
-KINDS = {layer.kind: layer for layer in LAYERS + PROBES + TRANSFORMER}
+KINDS: dict[str, type[Layer]] = {layer.kind: layer for layer in LAYERS + PROBES + TRANSFORMER}
+KINDS.update(dict.fromkeys(PLAIN, Plain))
 MAX_LAYERS = 256
 MAX_DEPTH = 16
 

@@ -11,6 +11,7 @@ import torch
 from torch.nn import functional
 
 from ..errors import Refusal
+from .arrays import number_of
 from .place import here
 from .spec import Spec
 
@@ -199,19 +200,28 @@ class BatchNorm(Layer):
 
 # ---- layers without parameters ------------------------------------------------------------------
 
+PLAIN: dict[str, Callable[[torch.Tensor], torch.Tensor | Tensors]] = {
+    "relu": torch.relu,
+    "identity": lambda x: x,
+    "subtract_mean": lambda x: x - matrix(x).sum(0, keepdim=True) / x.shape[0],
+    "double_rows": lambda x: matrix(x).repeat_interleave(2, dim=0),
+    "fork": lambda x: (x * 1.0, matrix(x).repeat_interleave(2, dim=0)),
+    "sum": torch.sum,
+    "mean": lambda x: x.sum() / x.numel(),
+    "sum_rows": lambda x: matrix(x).sum(0, keepdim=True),
+    "tag_device": lambda x: x + 1000.0 * (number_of(x.device) + 1),
+    "tag_replica": lambda x: x + 1000.0 * (here.replica + 1),
+}
 
-class Relu(Layer):
-    kind = "relu"
 
-    def run(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.relu(x)
+class Plain(Layer):
+    """Has no fields. What it computes is a row of PLAIN."""
 
+    def read(self, spec: Spec) -> None:
+        self.kind = spec.kind
 
-class Identity(Layer):
-    kind = "identity"
-
-    def run(self, x: torch.Tensor) -> torch.Tensor:
-        return x
+    def run(self, x: torch.Tensor) -> torch.Tensor | Tensors:
+        return PLAIN[self.kind](x)
 
 
 class Multiply(Layer):
@@ -227,20 +237,6 @@ class Multiply(Layer):
         return self.factor * (a * b)
 
 
-class SubtractMean(Layer):
-    kind = "subtract_mean"
-
-    def run(self, x: torch.Tensor) -> torch.Tensor:
-        return x - matrix(x).sum(0, keepdim=True) / x.shape[0]
-
-
-class DoubleRows(Layer):
-    kind = "double_rows"
-
-    def run(self, x: torch.Tensor) -> torch.Tensor:
-        return matrix(x).repeat_interleave(2, dim=0)
-
-
 class Take(Layer):
     kind = "take"
 
@@ -252,34 +248,6 @@ class Take(Layer):
         if not 0 <= rows <= matrix(x).shape[0]:
             raise Refusal("shape", f"take: {rows} of {x.shape[0]} rows")
         return x[:rows]
-
-
-class Fork(Layer):
-    kind = "fork"
-
-    def run(self, x: torch.Tensor) -> Tensors:
-        return x * 1.0, matrix(x).repeat_interleave(2, dim=0)
-
-
-class Sum(Layer):
-    kind = "sum"
-
-    def run(self, x: torch.Tensor) -> torch.Tensor:
-        return x.sum()
-
-
-class Mean(Layer):
-    kind = "mean"
-
-    def run(self, x: torch.Tensor) -> torch.Tensor:
-        return x.sum() / x.numel()
-
-
-class SumRows(Layer):
-    kind = "sum_rows"
-
-    def run(self, x: torch.Tensor) -> torch.Tensor:
-        return matrix(x).sum(0, keepdim=True)
 
 
 class Widen(Layer):
@@ -318,7 +286,6 @@ class Argument(Layer):
 
 
 LAYERS: tuple[type[Layer], ...] = (
-    Affine, Linear, Tied, Unused, Branch, Constant, Embedding, Counter, Borrow, BatchNorm, Relu,
-    Identity, Multiply, SubtractMean, DoubleRows, Take, Fork, Sum, Mean, SumRows, Widen, ScalarAt,
-    Argument,
+    Affine, Linear, Tied, Unused, Branch, Constant, Embedding, Counter, Borrow, BatchNorm, Multiply,
+    Take, Widen, ScalarAt, Argument,
 )

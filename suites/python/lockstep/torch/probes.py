@@ -14,20 +14,6 @@ from .place import here
 from .spec import Spec
 
 
-class TagDevice(Layer):
-    kind = "tag_device"
-
-    def run(self, x: torch.Tensor) -> torch.Tensor:
-        return x + 1000.0 * (number_of(x.device) + 1)
-
-
-class TagReplica(Layer):
-    kind = "tag_replica"
-
-    def run(self, x: torch.Tensor) -> torch.Tensor:
-        return x + 1000.0 * (here.replica + 1)
-
-
 class TagDim(Layer):
     kind = "tag_dim"
 
@@ -135,6 +121,4 @@ class Grad(Layer):
         return in_backward(x, lambda weight: torch.full_like(weight, value), self.weight)
 
 
-PROBES: tuple[type[Layer], ...] = (
-    TagDevice, TagReplica, TagDim, TagMode, To, Sleep, Fail, Grad,
-)
+PROBES: tuple[type[Layer], ...] = (TagDim, TagMode, To, Sleep, Fail, Grad)
