@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "descriptor.h"
+#include "text/alloc.h"
 #include "verify/bounded.h"
 #include "verify_list.h"
 
@@ -170,8 +171,8 @@ static int fill_clipped(struct verify *v, struct text_error *why)
 
 static int fill_variants(struct verify *v, struct text_error *why)
 {
-    struct variants *variants = calloc(1, sizeof *variants);
-    int status = variants ? fill_clipped(v, why) : verify_starved(why);
+    struct variants *variants = cli_alloc(1, sizeof *variants);
+    int status = fill_clipped(v, why);
 
     if (status == 0)
         status = variants_begin(variants, v->arrays, reference_factor(v), why);
@@ -233,12 +234,10 @@ int reference_arrays_given(const struct workload *workload, const struct referen
                            struct verify **verify, struct text_error *why)
 {
     struct verify *v = verify_new(workload);
-    int status = -1;
 
-    if (v) {
-        v->rows = v->patterns = v->kinds = numbers->rows;
-        status = open_arrays(v);
-    }
+    v->rows = v->patterns = v->kinds = numbers->rows;
+    int status = open_arrays(v);
+
     if (status == 0) {
         struct reference_arrays *d = v->arrays;
         const float *value = numbers->value;

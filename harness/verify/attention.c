@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "files/parallel.h"
-#include "verify/transformer.h"
+#include "verify/bounded_matrix.h"
 
 static const double U = BOUNDED_U;
 

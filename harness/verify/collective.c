@@ -1,7 +1,6 @@
 /* verify/collective.c: the numbers that ranks bring to collectives, and the known answers. */
 #include "verify/collective.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* verify/end.c: how a step goes on after the gradients: the loss of classes, clipping, the
  * update. */
 #include <math.h>
-#include <stdio.h>
 
 #include "verify/arrays.h"
 #include "verify/bounded.h"

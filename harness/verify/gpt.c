@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "verify/transformer.h"
+#include "text/alloc.h"
+#include "verify/bounded_matrix.h"
 
 /* The parameters of a layer; those of layer 0 come after the two tables. */
 enum {
@@ -108,15 +108,15 @@ static int open_model(struct gpt *m, struct verify *v)
                       .time = time,
                       .vocabulary = words,
                       .variant = v->variant,
-                      .weight = calloc(4 * layers + 1, sizeof *m->weight),
-                      .h = calloc(layers + 1, sizeof *m->h),
-                      .y = calloc(layers, sizeof *m->y),
+                      .weight = cli_alloc(4 * layers + 1, sizeof *m->weight),
+                      .h = cli_alloc(layers + 1, sizeof *m->h),
+                      .y = cli_alloc(layers, sizeof *m->y),
                       .room =
                           verify_numbers(2, (words > 4 * width ? words : 4 * width) + 4 * width)};
     /* The sums are over rows and places, then over replicas; then the earlier gradient is added. */
     m->share.gamma = bounded_gamma(terms + (double)v->devices + 4);
     m->gamma_token = bounded_gamma(2 * terms + (double)v->devices + 4);
-    if (!m->room || !m->weight || !m->h || !m->y)
+    if (!m->room)
         return -1;
     for (size_t i = 0; i < MATRICES; ++i)
         if (bounded_matrix_open(matrix_of(m, i), time,

@@ -1,5 +1,6 @@
 /* verify/model.c: memory of a reference, and where the reference has a row. */
 #include "verify/model.h"
+#include "text/alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,14 +55,10 @@ void reference_clear(struct reference_array *array)
 
 struct verify *verify_new(const struct workload *workload)
 {
-    struct verify *v = calloc(1, sizeof *v);
+    struct verify *v = cli_alloc(1, sizeof *v);
 
-    if (v && !(v->arrays = calloc(1, sizeof *v->arrays))) {
-        free(v);
-        return NULL;
-    }
-    if (v)
-        v->workload = *workload;
+    v->arrays = cli_alloc(1, sizeof *v->arrays);
+    v->workload = *workload;
     return v;
 }
 

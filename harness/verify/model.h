@@ -3,7 +3,6 @@
 #ifndef HARNESS_VERIFY_MODEL_H
 #define HARNESS_VERIFY_MODEL_H
 
-#include <math.h>
 #include <stdbool.h>
 
 #include "dp.h"
@@ -77,7 +76,7 @@ struct verify {
     struct maths_variant variant; /* how operands are rounded now */
 };
 
-/* Allocates a reference of that workload. NULL: memory is short. verify_close frees it. */
+/* Allocates a reference of that workload. verify_close frees it. */
 struct verify *verify_new(const struct workload *workload);
 /* The device that has row n, by the split of the mode. */
 size_t verify_shard(const struct verify *v, size_t n);

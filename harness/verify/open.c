@@ -16,24 +16,18 @@ int verify_open(const struct workload *workload, const struct workload_set *set,
     struct verify *v = verify_new(workload);
     int status;
 
-    if (v) {
-        v->rows = rows;
-        v->devices = devices;
-        v->operand_limit = workload_operand_limit(math);
-        v->set = *set;
-        v->probe = workload_is_probe(set);
-        v->operands = 2 * unit + unit * unit;
-        v->math = math;
-        v->divisor = 1;
-        v->arrays->exact = workload_is_exact(workload) && !v->probe;
-        v->kinds = workload_patterns(set, rows);
-        v->patterns = workload->is->shards ? v->kinds * devices : v->kinds;
-    }
-    if (!v)
-        status = verify_starved(why);
-    else
-        status =
-            (workload_is_chain(workload) ? reference_chain_open : reference_arrays_open)(v, why);
+    v->rows = rows;
+    v->devices = devices;
+    v->operand_limit = workload_operand_limit(math);
+    v->set = *set;
+    v->probe = workload_is_probe(set);
+    v->operands = 2 * unit + unit * unit;
+    v->math = math;
+    v->divisor = 1;
+    v->arrays->exact = workload_is_exact(workload) && !v->probe;
+    v->kinds = workload_patterns(set, rows);
+    v->patterns = workload->is->shards ? v->kinds * devices : v->kinds;
+    status = (workload_is_chain(workload) ? reference_chain_open : reference_arrays_open)(v, why);
     if (status == 0)
         *verify = v;
     else

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text/alloc.h"
 #include "verify/arrays.h"
 #include "verify/windows.h"
 
@@ -451,19 +452,15 @@ static void fill_shard(struct resnet *m, size_t shard)
 
 static int resnet_fill(struct verify *v, struct text_error *why)
 {
-    struct resnet *m = calloc(1, sizeof *m);
-    int status = -1;
+    struct resnet *m = cli_alloc(1, sizeof *m);
+    int status;
 
-    if (m && (m->row = calloc(v->kinds, sizeof *m->row))) {
-        m->v = v;
-        for (size_t shard = 0; shard < v->devices; ++shard)
-            fill_shard(m, shard);
-        status = verify_exact(m->largest, why);
-    } else {
-        status = verify_starved(why);
-    }
-    if (m)
-        free(m->row);
+    m->v = v;
+    m->row = calloc(v->kinds, sizeof *m->row);
+    for (size_t shard = 0; m->row && shard < v->devices; ++shard)
+        fill_shard(m, shard);
+    status = m->row ? verify_exact(m->largest, why) : verify_starved(why);
+    free(m->row);
     free(m);
     return status;
 }

@@ -1,8 +1,8 @@
 /* verify/sums.c: adds up the gradients of models that round, and the bounds of the sums. */
 #include "verify/sums.h"
+#include "text/alloc.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { CLASSES = 10, PART = 64 };
@@ -91,8 +91,8 @@ int verify_sums_fill(struct verify *v, const struct verify_reference *reference,
                                .whole = -1,
                                .exact = v->arrays->exact,
                                .empty = {.operands = v->operands, .whole = v->arrays->exact}};
-    void *model = calloc(1, reference->bytes + 1);
-    int status = model ? 0 : verify_starved(why);
+    void *model = cli_alloc(1, reference->bytes);
+    int status = 0;
 
     for (int p = 0; p < REFERENCE_PARAMS && !sums.exact; ++p) {
         const size_t n = v->arrays->grad[p].n;

@@ -1,5 +1,5 @@
 /* verify/transformer.c: layer norm, GELU and softmax in numbers with bounds. */
-#include "verify/transformer.h"
+#include "verify/bounded_matrix.h"
 
 #include <math.h>
 #include <stdlib.h>
