@@ -1,13 +1,12 @@
 /* soak/main.c: `lockstep soak`: options, devices, exit status. */
 #include "soak/soak.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "command/backend.h"
 #include "command/command.h"
 #include "files/stop.h"
+#include "text/alloc.h"
 #include "verify/verify.h"
 
 static const char DEFAULT_WORKLOAD[] = "mlp:512,512,512,64";
@@ -111,15 +110,11 @@ static error_t soak_option(int key, char *arg, struct argp_state *state)
 
 static int soak_on(const char *command, struct dp_group *group, const struct soak_options *options)
 {
-    struct soak *soak = calloc(1, sizeof *soak);
+    struct soak *soak = cli_alloc(1, sizeof *soak);
     struct dp_error err = {0};
     struct text_error why = {""};
     int status = EXIT_FAILED;
 
-    if (!soak) {
-        command_complain(command, "out of memory");
-        return EXIT_FAILED;
-    }
     soak->command = command;
     soak->options = options;
     if (soak_answer_open(options, dp_group_size(group), &soak->answer, &why)) {
@@ -136,15 +131,15 @@ static int soak_on(const char *command, struct dp_group *group, const struct soa
         for (int p = 0; p < a->n_params; ++p)
             largest = a->count[p] > largest ? a->count[p] : largest;
         soak->rates.devices = soak->ranks.n;
-        soak->found.finding = calloc(SOAK_KEPT, sizeof *soak->found.finding);
+        soak->found.finding = cli_alloc(SOAK_KEPT, sizeof *soak->found.finding);
         soak->room = calloc(largest, sizeof *soak->room);
         watch = soak_watch_open(soak);
-        if (soak->found.finding && soak->room && watch)
+        if (soak->room && watch)
             soak_iterate(soak);
         else
             command_complain(command, "out of memory, or of threads");
         soak_watch_close(watch);
-        if (soak->found.finding && soak->room && watch)
+        if (soak->room && watch)
             status = soak_conclude(soak);
     }
     soak_ranks_close(&soak->ranks);

@@ -14,8 +14,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "numbers/rank.h"
 #include "numbers/stats.h"
@@ -83,8 +81,8 @@ static double level_of(const struct soak_rates *rates)
     return 1 - 2 * ALPHA / rates->devices;
 }
 
-static int judge_device(const struct soak_rates *rates, int device, double limit,
-                        struct soak_rate *rate)
+static void judge_device(const struct soak_rates *rates, int device, double limit,
+                         struct soak_rate *rate)
 {
     double x[SOAK_BLOCKS + 1];
     /* The last block may have had less time to find its least. */
@@ -101,7 +99,7 @@ static int judge_device(const struct soak_rates *rates, int device, double limit
         snprintf(rate->why, sizeof rate->why, "a step of %.2g ms, %g needed",
                  rates->block[0].floor[device] / 1e6, LEAST_NS / 1e6);
     if (rate->why[0] != '\0')
-        return 0;
+        return;
     for (size_t b = 0; b < n; ++b) {
         double others[DP_MAX_SLOTS];
         size_t count = 0;
@@ -115,7 +113,7 @@ static int judge_device(const struct soak_rates *rates, int device, double limit
     rate->ratio = exp(middle.middle);
     snprintf(rate->why, sizeof rate->why, "its times have no bounds");
     if (!middle.valid)
-        return 0;
+        return;
     rate->lo = exp(middle.lo);
     rate->hi = exp(middle.hi);
     rate->speed = SOAK_EVEN;
@@ -149,10 +147,9 @@ static int judge_device(const struct soak_rates *rates, int device, double limit
         }
         rate->since = rates->block[at].first;
     }
-    return 0;
 }
 
-int soak_rates_judge(const struct soak_rates *rates, double spread, struct soak_rate rate[])
+void soak_rates_judge(const struct soak_rates *rates, double spread, struct soak_rate rate[])
 {
     const double none = (double)NAN;
 
@@ -163,8 +160,6 @@ int soak_rates_judge(const struct soak_rates *rates, double spread, struct soak_
             .ratio = none,
             .lo = none,
             .hi = none};
-        if (judge_device(rates, d, log(1 + spread), &rate[d]))
-            return -1;
+        judge_device(rates, d, log(1 + spread), &rate[d]);
     }
-    return 0;
 }

@@ -2,12 +2,12 @@
 #include "numbers/random.h"
 #include "soak/soak.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "command/command.h"
 #include "files/stop.h"
+#include "text/alloc.h"
 
 enum { FLIPS = 100, FLIPS_QUICK = 5, FLIPS_MOST = 100000, FLIP_ITERATIONS = 6, SECONDS = 120 };
 
@@ -237,11 +237,7 @@ int selftest_main(int argc, char **argv)
     arguments.command = argv[0];
     t.sums.seed = arguments.seed;
     stop_watch_signals();
-    t.item = calloc(ROWS + arguments.flips, sizeof *t.item);
-    if (!t.item) {
-        command_complain(argv[0], "no memory for %zu flips", arguments.flips);
-        return EXIT_FAILED;
-    }
+    t.item = cli_alloc(ROWS + arguments.flips, sizeof *t.item);
     status = run_rows(&arguments, &t);
     /* An interruption leaves the findings before it, which are still printed. */
     t.sums.interrupted = status == EXIT_INTERRUPTED;

@@ -4,7 +4,6 @@
  * green. */
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "build_info.h"
@@ -108,8 +107,6 @@ int selftest_json(FILE *stream, const struct selftest *selftest)
                      value_count(sums->wrong), "cases", cases, "flips", flips);
     return document_print(stream, root);
 }
-
-/* ---- sets ------------------------------------------------------------------------------------ */
 
 /* ---- what tells runs apart ------------------------------------------------------------------- */
 

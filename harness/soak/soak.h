@@ -207,8 +207,7 @@ struct soak_rate {
     double drop;    /* of SOAK_DROPPED_CLOCK: how many times as long as before */
     uint64_t since; /* iteration, about */
 };
-/* 0, or -1: memory is short. */
-int soak_rates_judge(const struct soak_rates *rates, double spread, struct soak_rate rate[]);
+void soak_rates_judge(const struct soak_rates *rates, double spread, struct soak_rate rate[]);
 
 /* ---- a run: iterate.c, watch.c, write.c ------------------------------------------- */
 
@@ -296,7 +295,7 @@ struct selftest_sums {
 
 struct selftest {
     struct selftest_case *item; /* in the order of the runs */
-    size_t n, most;
+    size_t n;
     struct selftest_sums sums;
 };
 

@@ -13,6 +13,7 @@
 #include "command/command.h"
 #include "measure/session.h"
 #include "soak/soak.h"
+#include "text/alloc.h"
 
 /* ---- meter ----------------------------------------------------------------------------------- */
 
@@ -152,10 +153,8 @@ static void *watch(void *context)
 
 struct soak_watch *soak_watch_open(struct soak *soak)
 {
-    struct soak_watch *w = calloc(1, sizeof *w);
+    struct soak_watch *w = cli_alloc(1, sizeof *w);
 
-    if (!w)
-        return NULL;
     w->soak = soak;
     if (pthread_create(&w->thread, NULL, watch, w) == 0)
         return w;

