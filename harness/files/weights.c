@@ -30,28 +30,11 @@ uint64_t weights_checksum(const unsigned char *bytes, size_t n)
     return sum;
 }
 
-int weights_name(struct dp_module *module, const struct workload *workload, int p, char *text,
-                 size_t bytes)
-{
-    const size_t length = sizeof LEVEL - 1;
-    const int status = dp_module_param_name(module, p, text, bytes);
-    char own[128] = "";
-    size_t used = 0;
-
-    if (status == 0 && workload)
-        workload_param_name(workload, (size_t)p, own, sizeof own);
-    while (own[0] != '\0' && strncmp(text + used, LEVEL, length) == 0)
-        used += length;
-    if (own[0] != '\0')
-        snprintf(text + used, bytes - used, "%s", own);
-    return status;
-}
-
 int weights_list_open(struct dp_module *module, const struct workload *workload,
                       struct weights_list *list, struct dp_error *err)
 {
     const int n = dp_module_params(module, NULL, 0);
-    int status = 0;
+    int status;
 
     *list = (struct weights_list){.n = 0};
     if (n < 0)
@@ -61,11 +44,22 @@ int weights_list_open(struct dp_module *module, const struct workload *workload,
     if (!list->param || !list->name || dp_module_params(module, list->param, n) != n)
         return dp_fail(err, DP_ENOMEM, "no memory for a list of %d parameters", n);
     list->n = n;
-    for (int i = 0; i < n && status == 0; ++i)
-        if ((status = weights_name(module, workload, i, list->name[i], sizeof list->name[i])))
-            dp_fail(err, status, "no %s of parameter %d",
-                    status == DP_ENOMEM ? "memory for the name" : "name", i);
-    return status;
+    /* A name that the workload has comes after the levels. */
+    for (int i = 0; i < n; ++i) {
+        char *name = list->name[i], own[sizeof list->name[i]] = "";
+
+        if ((status = dp_module_param_name(module, i, name, sizeof own)))
+            return dp_fail(err, status, "no %s of parameter %d",
+                           status == DP_ENOMEM ? "memory for the name" : "name", i);
+        if (workload)
+            workload_param_name(workload, (size_t)i, own, sizeof own);
+        if (own[0] == '\0')
+            continue;
+        while (strncmp(name, LEVEL, sizeof LEVEL - 1) == 0)
+            name += sizeof LEVEL - 1;
+        snprintf(name, (size_t)(list->name[i] + sizeof own - name), "%s", own);
+    }
+    return 0;
 }
 
 void weights_list_close(struct weights_list *list)

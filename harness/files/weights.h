@@ -17,13 +17,8 @@
 /* FNV-1a, 64 bits (Fowler, Noll, Vo). */
 uint64_t weights_checksum(const unsigned char *bytes, size_t n);
 
-/* The name of parameter p, of dp_module_param_name; where the workload (NULL: none) has one of its
- * own, that one comes after the levels "module.". Cut to bytes - 1 characters. Errors of core. */
-int weights_name(struct dp_module *module, const struct workload *workload, int p, char *text,
-                 size_t bytes);
-
 /* Writes path by way of a temporary file next to it, so that it is there whole or as it was.
- * Names are those of weights_name. All errors are DP_EINVAL or DP_ENOMEM, or of core. */
+ * Names are those of weights_list_open. All errors are DP_EINVAL or DP_ENOMEM, or of core. */
 int weights_save(struct dp_module *module, const struct workload *workload, const char *path,
                  struct dp_error *err);
 
@@ -35,7 +30,8 @@ int weights_check(const char *path, struct dp_error *err);
 int weights_load(struct dp_module *module, const struct workload *workload, const char *path,
                  struct dp_error *err);
 
-/* The list of dp_module_params, with the names. Free both with weights_list_close. */
+/* The list of dp_module_params, with their names, cut to their capacity; where the workload (NULL:
+ * none) has a name for one, that comes after the levels "module.". weights_list_close frees it. */
 struct weights_list {
     struct dp_param **param;
     char (*name)[128];

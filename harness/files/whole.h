@@ -5,7 +5,6 @@
 #ifndef HARNESS_WHOLE_H
 #define HARNESS_WHOLE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/stat.h>
