@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Sets the default sizes, rounded up to a size that all collectives can have. */
 static int default_sizes(struct plan_options *options, struct text_error *why)

@@ -3,7 +3,6 @@
  *
  * A line that was read is written again, and must give the same text. So an option that is missing,
  * doubled, or in another place or form is found. */
-#include <stdio.h>
 #include <string.h>
 
 #include "command/command.h"

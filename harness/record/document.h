@@ -2,7 +2,6 @@
 #ifndef HARNESS_RECORD_DOCUMENT_H
 #define HARNESS_RECORD_DOCUMENT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 

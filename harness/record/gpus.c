@@ -3,7 +3,6 @@
  * one: a GPU at its power limit is a healthy one. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "record/record.h"
 

@@ -5,9 +5,7 @@
 #include "record/record.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "numbers/stats.h"
 #include "text/alloc.h"

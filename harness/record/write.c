@@ -29,12 +29,11 @@ static json_t *json_whole(json_t *value, int status)
 
 static json_t *reals_value(const double *number, size_t n)
 {
-    json_t *array = json_array();
-    int status = n > RECORD_MOST_READINGS ? -1 : 0;
+    json_t *array = n > RECORD_MOST_READINGS ? NULL : json_array();
 
-    for (size_t i = 0; status == 0 && i < n; ++i)
-        status = json_array_append_new(array, value_real(number[i]));
-    return json_whole(array, status);
+    for (size_t i = 0; array && i < n; ++i)
+        json_array_append_new(array, value_real(number[i]));
+    return array;
 }
 
 static json_t *numbers_value(const uint64_t *number, size_t n)
@@ -65,22 +64,18 @@ static json_t *samples_value(const struct record_field *field, const struct reco
     const void *member = (const char *)cell + field->offset;
     const struct record_part_times *part = member;
     const uint64_t *ns = NULL;
-    json_t *value;
-    int status = 0;
 
     if (field->nest == RECORD_FLAGS) {
-        value = json_array();
+        json_t *value = json_array();
+
         for (size_t i = 0; i < cell->n_samples; ++i)
             json_array_append_new(value, json_integer((json_int_t)cell->flags[i]));
         return value;
     }
     if (field->nest == RECORD_PART) {
-        value = part->ns ? json_object() : json_null();
-        if (!part->ns)
-            return value;
-        status |= json_object_set_new(value, "work", json_integer((json_int_t)part->work));
-        status |= json_object_set_new(value, "ns", rows_value(part->ns, part->rows, part->n));
-        return json_whole(value, status);
+        return !part->ns ? json_null()
+                         : json_pack("{s:I, s:o}", "work", (json_int_t)part->work, "ns",
+                                     rows_value(part->ns, part->rows, part->n));
     }
     memcpy(&ns, member, sizeof ns);
     if (field->nest == RECORD_STEPS && (ns || field->empty == RECORD_WRITTEN))
