@@ -218,15 +218,13 @@ static void stepped(void *user, const struct train_epoch *epoch, size_t steps, d
     train_show_step(epoch, steps, loss);
 }
 
-static int finished(void *user, const struct train_epoch *epoch, struct dp_error *err)
+static void finished(void *user, const struct train_epoch *epoch)
 {
     struct train_session *s = user;
 
-    (void)err;
     train_show_epoch(&s->options, epoch);
     s->epoch[s->n_epochs++] = *epoch;
     append_line(s, record_train_epoch(epoch), false);
-    return 0;
 }
 
 static void close_sides(struct train_session *s)

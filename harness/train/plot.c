@@ -3,8 +3,6 @@
 #include "train/train.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "command/command.h"
 #include "plot/plot.h"

@@ -241,7 +241,7 @@ int train_run(const struct train_run *run, struct train_epoch *last, struct dp_e
         if (status || last->stopped)
             break;
         if (run->finished)
-            status = run->finished(run->user, last, err);
+            run->finished(run->user, last);
     }
     loader_close(work.train);
     loader_close(work.test);

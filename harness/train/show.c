@@ -2,7 +2,6 @@
 #include "train/train.h"
 
 #include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "text/units.h"

@@ -230,11 +230,10 @@ struct train_run {
     struct train_side *side;
     struct train_against *against; /* NULL: no comparison */
     struct train_world *world; /* runs the steps, and side gets the results; NULL: side runs them */
-    /* stepped is called after each step, finished after each epoch. NULL allowed. If finished does
-     * not return 0, the training ends with that. steps: those of the epoch, of which epoch->steps
-     * are done. */
+    /* stepped is called after each step, finished after each epoch. NULL allowed. steps: those of
+     * the epoch, of which epoch->steps are done. */
     void (*stepped)(void *user, const struct train_epoch *epoch, size_t steps, double loss);
-    int (*finished)(void *user, const struct train_epoch *epoch, struct dp_error *err);
+    void (*finished)(void *user, const struct train_epoch *epoch);
     void *user;
     uint64_t seed;
     bool keep; /* side has its parameters already */

@@ -1,7 +1,6 @@
 /* train/update.c: applies the gradients of a training step: clipping, optimizer, learning rate. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "train/train.h"
 

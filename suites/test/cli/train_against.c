@@ -323,12 +323,10 @@ static const struct stop {
              {"the last batch of a test", 48 + 12, 1, true},
              {"the other side's test", 48 + 3, 1, true}};
 
-static int count_finished(void *user, const struct train_epoch *epoch, struct dp_error *err)
+static void count_finished(void *user, const struct train_epoch *epoch)
 {
     (void)epoch;
-    (void)err;
     ++*(int *)user;
-    return 0;
 }
 
 /* Runs in a separate process, because a request to stop lasts until a process ends. */
