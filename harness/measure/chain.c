@@ -9,14 +9,14 @@
  * mlp. */
 enum { FARTHEST = -20 };
 
-int chain_open(struct chain *chain, struct session *session, size_t length, struct dp_error *err)
+void chain_open(struct chain *chain, struct session *session, size_t length)
 {
     struct dp_kind_row kind;
 
     *chain = (struct chain){.session = session, .length = length};
     chain->traced = dp_kind_of(dp_slot_name(dp_group_slot(session->group, 0)), &kind) &&
                     (kind.flags & DP_KIND_CORES) != 0;
-    return marks_open(&chain->marks, session, err);
+    marks_open(&chain->marks, session);
 }
 
 void chain_close(struct chain *chain)

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "ddp.h"
-#include "measure/share.h"
+#include "text/alloc.h"
 #include "verify/collective.h"
 
 struct iterations {
@@ -195,13 +195,11 @@ static int count_bytes(struct iterations *it, struct dp_error *err)
 {
     struct record_cell *cell = it->cell;
     struct said_at_end mine[DP_MAX_SLOTS] = {{0}}, all[DP_MAX_SLOTS];
-    struct dp_trace *trace = calloc(1, sizeof *trace);
+    struct dp_trace *trace = cli_alloc(1, sizeof *trace);
     struct dp_slot_info info;
     uint64_t ns[2];
     int status;
 
-    if (!trace)
-        return dp_fail(err, DP_ENOMEM, "no memory to count bytes");
     dp_group_trace(it->group, trace);
     status = run_collective(it, ns, err);
     if (status == 0)
@@ -275,12 +273,12 @@ static int open_iterations(struct iterations *it, struct dp_error *err)
 void measure_collective(const struct cell_config *config, struct dp_group *group,
                         struct node_watch *gpus, uint64_t start_ns, struct record_cell *cell)
 {
-    struct iterations *it = calloc(1, sizeof *it);
+    struct iterations *it = cli_alloc(1, sizeof *it);
     const int ranks = cell->n_ranks;
     struct dp_error err = {0};
     int status;
 
-    if (!it || record_cell_alloc(cell, CELL_WARMUP_MAX + config->limits.max_steps, 0)) {
+    if (record_cell_alloc(cell, CELL_WARMUP_MAX + config->limits.max_steps, 0)) {
         cell_fail(cell, RECORD_BROKEN, "out of memory for the samples");
         free(it);
         return;

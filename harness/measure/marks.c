@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "numbers/equal.h"
+#include "text/alloc.h"
 
-int marks_open(struct marks *marks, struct session *session, struct dp_error *err)
+void marks_open(struct marks *marks, struct session *session)
 {
     *marks = (struct marks){.session = session};
-    marks->read = calloc(DP_FOLD_MARKS, sizeof *marks->read);
-    return marks->read ? 0 : dp_fail(err, DP_ENOMEM, "no memory for the marks of steps");
+    marks->read = cli_alloc(DP_FOLD_MARKS, sizeof *marks->read);
 }
 
 void marks_close(struct marks *marks)

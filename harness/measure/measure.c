@@ -12,7 +12,6 @@
 #include "dp_mpi.h"
 #include "launch/watch.h"
 #include "machine/node.h"
-#include "measure/share.h"
 #include "record/record.h"
 
 /* The name that opens a group. A plan has the name that the group reports. */

@@ -85,7 +85,7 @@ struct marks_digest {
 };
 
 /* It is plain data; the caller closes it in any case, before the session. */
-int marks_open(struct marks *marks, struct session *session, struct dp_error *err);
+void marks_open(struct marks *marks, struct session *session);
 void marks_close(struct marks *marks);
 /* Sets the digests of all places to 0. */
 int marks_clear(struct marks *marks, struct dp_error *err);
@@ -127,7 +127,7 @@ struct chain {
 };
 
 /* It is plain data; the caller closes it in any case, before the session. */
-int chain_open(struct chain *chain, struct session *session, size_t length, struct dp_error *err);
+void chain_open(struct chain *chain, struct session *session, size_t length);
 void chain_close(struct chain *chain);
 /* Runs the chain of set k step by step, if that was not done yet. Its first step must have the
  * results of the verified one. DP_EFAULT: it does not; or a step has results that are no numbers,
@@ -251,5 +251,44 @@ int measure_copies(struct dp_group *group, double seconds, struct record_cell *c
  * device. */
 int measure_memory(struct dp_group *group, double seconds, struct record_cell *cell,
                    struct dp_error *err);
+
+/* ---- what the machine did while the steps of a launch were measured: usage.c ----------------- */
+
+/* How much time of its processing units went to other programs, and how often this process was
+ * interrupted. There are two readings, before the first measured step and after the last: nothing
+ * is read during a step. A value that cannot be read, or cannot be true, is NaN, which means
+ * unknown; it is never 0. */
+enum { USAGE_UNITS = 8192 };
+
+/* A set of processing units, by their numbers in the system. */
+struct usage_units {
+    bool has[USAGE_UNITS];
+    int n; /* 0: not known which */
+};
+
+/* Adds the units of a list such as "0-3,8". Returns 0, or -1 if it is no such list. */
+int usage_add_units(const char *list, struct usage_units *units);
+/* In the functions that follow, root is "", or a folder with /proc and /sys of another machine. */
+
+/* Adds the units that this thread may run on. */
+void usage_add_allowed(const char *root, struct usage_units *units);
+/* Finds the units that the workers of a group are bound to; if they are not bound, those that this
+ * thread may run on. */
+void usage_find_units(const char *root, struct dp_group *group, struct usage_units *units);
+
+/* One reading. The counts are those since the machine, or this process, was started. */
+struct usage_reading {
+    uint64_t clock_ns;
+    double busy_s, steal_s, all_s; /* of the units together, by /proc/stat */
+    double own_s;                  /* CPU time of this process */
+    double switches[2], faults[2]; /* voluntary and not; minor and major */
+};
+
+struct usage_reading usage_read(const char *root, const struct usage_units *units);
+/* The mean frequency of the units now; NaN if the system does not give that of each. */
+double usage_hz(const char *root, const struct usage_units *units);
+/* Stores the differences of the two readings in the fields of the cell. It does not set cpu_hz. */
+void usage_note(const struct usage_reading *begin, const struct usage_reading *end,
+                const struct usage_units *units, struct record_cell *cell);
 
 #endif

@@ -11,6 +11,7 @@
  * each set go to the host there: later ones are compared by digests that the devices compute
  * (measure/marks.c). */
 #include "measure/measure.h"
+#include "text/alloc.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -248,7 +249,7 @@ static int open_all(struct measure *m, struct dp_group *group)
         /* The warm-up must be long enough to verify both sets. */
         dp_fail(&err, DP_EINVAL, "a chain needs a warm-up of at least %d steps", WORKLOAD_SETS);
     } else if (m->config->chain > 0) {
-        (void)chain_open(&m->chain, s, m->config->chain, &err);
+        chain_open(&m->chain, s, m->config->chain);
         m->chain.traced = m->chain.traced && !m->config->phases_apart;
         m->untraced = !m->chain.traced;
     } else {
@@ -257,7 +258,7 @@ static int open_all(struct measure *m, struct dp_group *group)
         if (m->apart && !(cell->phased_ns = calloc(cell->n_samples, sizeof cell->phased_ns[0])))
             dp_fail(&err, DP_ENOMEM, "no memory for the samples");
         else if (m->left.marked)
-            (void)marks_open(&m->left.marks, s, &err);
+            marks_open(&m->left.marks, s);
     }
     return err.status ? cell_error(cell, &err, RECORD_BROKEN, err.text) : 0;
 }
@@ -265,14 +266,10 @@ static int open_all(struct measure *m, struct dp_group *group)
 void measure_model(const struct cell_config *config, FILE *trace, struct dp_group *group,
                    struct node_watch *gpus, uint64_t start_ns, struct record_cell *cell)
 {
-    struct measure *m = calloc(1, sizeof *m);
+    struct measure *m = cli_alloc(1, sizeof *m);
     struct dp_error err = {0};
     char reason[sizeof cell->reason];
 
-    if (!m) {
-        cell_fail(cell, RECORD_BROKEN, "out of memory for the session");
-        return;
-    }
     *m = (struct measure){.config = config, .cell = cell, .trace = trace};
     m->left = (struct step_result){.session = &m->session, .cell = cell};
     m->limits = cell_samples(config);

@@ -4,6 +4,7 @@
  * A product is that of a linear layer, x W. Both operands have one small integer per row times one
  * per column, so every sum is exact and the answer is known without a second product. */
 #include "measure/measure.h"
+#include "text/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -213,9 +214,9 @@ static int run_product_rounds(struct products *p, round_fn *round, double second
                               enum record_part part, struct record_cell *cell, struct dp_error *err)
 {
     const size_t devices = (size_t)p->devices, each = (size_t)p->timed;
-    uint64_t *ns = calloc(RECORD_MOST_PARTS * devices, sizeof *ns), start;
+    uint64_t *ns = cli_alloc(RECORD_MOST_PARTS * devices, sizeof *ns), start;
     size_t n = 0;
-    int status = ns ? round(p, 1, ns, err) : dp_fail(err, DP_ENOMEM, "no memory for samples");
+    int status = round(p, 1, ns, err);
 
     if (status == 0)
         status = check_products(p, err);
@@ -251,9 +252,7 @@ int measure_parts(struct dp_group *group, const struct cell_config *config,
     dp_slot_describe(dp_group_slot(group, 0), &info);
     if (!(seconds > 0) || info.lag || session_measurable(config->mode)->wide_blas)
         return 0;
-    products = calloc(1, sizeof *products);
-    if (!products)
-        return dp_fail(err, DP_ENOMEM, "no memory for the parts");
+    products = cli_alloc(1, sizeof *products);
     products->group = group;
     products->devices = devices;
     products->size = info.flags & DP_KIND_GPU ? SIZE_OF_GPU : SIZE_OF_CORE;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "numbers/equal.h"
+#include "text/alloc.h"
 
 enum {
     LEAST_SAMPLES = 5,
@@ -148,14 +149,12 @@ int measure_memory(struct dp_group *group, double seconds, struct record_cell *c
                    struct dp_error *err)
 {
     struct record_part_times *times = &cell->part[RECORD_FROM_HOST];
-    struct copy_chain *c = calloc(1, sizeof *c);
+    struct copy_chain *c = cli_alloc(1, sizeof *c);
     struct dp_slot_info info;
     uint64_t ns[CHAINED], begin;
     size_t n = 0;
     int status;
 
-    if (!c)
-        return dp_fail(err, DP_ENOMEM, "no memory for the copies");
     dp_slot_describe(dp_group_slot(group, 0), &info);
     c->group = group;
     c->devices = dp_group_size(group);

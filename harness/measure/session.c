@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "launch/watch.h"
-#include "measure/share.h"
 #include "numbers/equal.h"
 
 const struct measurable *session_measurable(enum cell_mode mode)
@@ -394,8 +393,10 @@ bool session_is_shared(const struct session *session)
     return dp_group_world(session->group) > dp_group_size(session->group);
 }
 
-int session_gather(struct session *session, const void *mine, size_t bytes, void *all,
-                   struct dp_error *err)
+/* Gathers bytes, in whole words, of each local rank on all ranks; mine and all may be the same
+ * memory. */
+static int gather(struct session *session, const void *mine, size_t bytes, void *all,
+                  struct dp_error *err)
 {
     int status;
 
@@ -432,10 +433,10 @@ int session_share(struct session *session, struct session_times *times, struct d
         memcpy(messages[r].ns, trace->replica[r].ns, sizeof messages[r].ns);
         memcpy(messages[r].bytes, trace->replica[r].bytes, sizeof messages[r].bytes);
     }
-    status = session_gather(session, messages, sizeof messages[0], messages, err);
+    status = gather(session, messages, sizeof messages[0], messages, err);
     for (int r = 0; r < dp_group_size(session->group); ++r)
         clock[r] = session_clock_ns();
-    if (status || (status = session_gather(session, clock, sizeof clock[0], clocks, err)))
+    if (status || (status = gather(session, clock, sizeof clock[0], clocks, err)))
         return status;
     *times = (struct session_times){messages[0].start_ns, 0};
     session->kernels = 0;
@@ -463,7 +464,7 @@ int session_together(struct session *session, struct dp_error *err)
 {
     int32_t mine[DP_MAX_SLOTS] = {0}, all[DP_MAX_SLOTS];
 
-    return session_is_shared(session) ? session_gather(session, mine, sizeof mine[0], all, err) : 0;
+    return session_is_shared(session) ? gather(session, mine, sizeof mine[0], all, err) : 0;
 }
 
 int session_peaks(struct session *session, uint64_t peak[], struct dp_error *err)
@@ -478,7 +479,7 @@ int session_peaks(struct session *session, uint64_t peak[], struct dp_error *err
         mine[r] = info.peak_bytes;
     }
     if (session_is_shared(session))
-        return session_gather(session, mine, sizeof mine[0], peak, err);
+        return gather(session, mine, sizeof mine[0], peak, err);
     memcpy(peak, mine, (size_t)n * sizeof mine[0]);
     return 0;
 }
@@ -492,7 +493,7 @@ int session_fingerprint(struct session *session, uint64_t digest, struct dp_erro
         return 0;
     for (int r = 0; r < dp_group_size(session->group); ++r)
         mine[r] = digest;
-    if ((status = session_gather(session, mine, sizeof mine[0], all, err)))
+    if ((status = gather(session, mine, sizeof mine[0], all, err)))
         return status;
     for (int r = 1; r < dp_group_world(session->group); ++r)
         if (all[r] != all[0])
@@ -529,9 +530,9 @@ int session_share_outputs(struct session *session, size_t width, const float los
         at += n;
     }
     if (status == 0)
-        status = session_gather(session, mine, each * sizeof *mine, all, err);
+        status = gather(session, mine, each * sizeof *mine, all, err);
     if (status == 0)
-        status = session_gather(session, session->probe.replica, sizeof shape[0], shape, err);
+        status = gather(session, session->probe.replica, sizeof shape[0], shape, err);
     at = session->outputs;
     for (size_t r = 0; status == 0 && r < world; ++r) {
         const size_t n = session_rank_rows(session, (int)r) * width;

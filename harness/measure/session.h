@@ -255,10 +255,6 @@ int session_share(struct session *session, struct session_times *times, struct d
 uint64_t session_now(const struct session *session);
 /* Waits until all processes are here. */
 int session_together(struct session *session, struct dp_error *err);
-/* Gathers bytes, in whole words, of each local rank on all ranks; mine and all may be the same
- * memory. */
-int session_gather(struct session *session, const void *mine, size_t bytes, void *all,
-                   struct dp_error *err);
 /* The peak memory of each device. */
 int session_peaks(struct session *session, uint64_t peak[], struct dp_error *err);
 /* Checks that all ranks have this digest; else DP_EFAULT names one that differs. */
@@ -270,23 +266,11 @@ int session_share_outputs(struct session *session, size_t width, const float los
 /* The results that session_read has read, as the verifier takes them; shard gets the rows of up to
  * DP_MAX_SLOTS replicas. The result refers to session and shard. */
 struct verify_step session_result(const struct session *session, size_t shard[]);
-/* The times of a step of ranks: without its reduction, the reduction alone, and whole
- * (measure/session_overlap.c). */
-struct session_apart {
-    double compute_ns, comm_ns, whole_ns;
-};
-/* Digests: of the results of a whole step (session_digest), of its gradients, and of those of a
- * step followed by its separate reduction. */
-struct session_left {
-    uint64_t step, whole, parts;
-};
-/* Measures these times for batch k, the whole step first or last. The gradients of all ranks must
- * be the same (else DP_EFAULT). */
-int session_apart(struct session *session, int k, bool whole_first, struct session_apart *times,
-                  struct session_left *left, struct dp_error *err);
-/* Runs 5 to 11 rounds of session_apart, with the whole step first in every other round, about as
- * many as fit in the given time. The record of the cell gets them with their medians, and the part
- * of the reduction that is hidden, NaN if it is unknown. After an error the record is unchanged.
+/* Times a step of ranks: without its reduction, the reduction alone, and whole
+ * (measure/session_overlap.c). Runs 5 to 11 rounds, with the whole step first in every other round,
+ * about as many as fit in the given time. The record of the cell gets them with their medians, and
+ * the part of the reduction that is hidden, NaN if it is unknown. After an error the record is
+ * unchanged.
  * verified: for each set, the session_digest of a step that was verified and the digest of its
  * gradients; every round must have these (else DP_EFAULT). Gradients and parameters are not usable
  * after it. */
@@ -315,5 +299,27 @@ uint64_t session_digest(const struct session *session);
 size_t session_outputs(const struct session *session);
 /* Allocates n floats, which the caller frees; NULL: memory is short. */
 float *session_floats(size_t n);
+
+/* ---- exchanges between the ranks of several processes, and who has which cores: share.c ------ */
+
+struct dp_mpi;
+
+/* Gathers bytes of each local rank (a multiple of 4, one rank after the other) on all processes, in
+ * the order of the ranks of the world. All processes call it. */
+int share_gather(struct dp_group *group, const void *mine, size_t bytes, void *all,
+                 struct dp_error *err);
+
+/* When an operation began that took took_ns in the slowest process, by the clock of the first
+ * process. There it began at start_ns, the operation before it ended at end_ns, and at now_ns all
+ * have finished it. A process that began earlier than the first one took longer, so the operation
+ * may have begun earlier than start_ns. */
+uint64_t share_start(uint64_t start_ns, uint64_t took_ns, uint64_t end_ns, uint64_t now_ns);
+
+/* Whether devices of any process share cores. All processes call it. */
+int share_oversubscribed(struct dp_group *group, bool *any, struct dp_error *err);
+
+/* Divides cores between processes that got the same ones from their launcher, with each devices per
+ * process. It fills in the fields of group that depend on that. */
+void share_cores(const struct dp_mpi *mpi, int each, struct dp_group_config *group);
 
 #endif

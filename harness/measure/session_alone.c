@@ -13,6 +13,7 @@
 
 #include "descriptor.h"
 #include "measure/session.h"
+#include "text/alloc.h"
 
 enum { WARMUP = 2 };
 
@@ -78,12 +79,12 @@ int session_alone(struct session *session, const struct cell_config *config,
     const bool possible = session->kind == &measure_dp && devices > 1 &&
                           session->rows % devices == 0 && !session->workload->is->table;
     const double seconds = 0.05 * config->limits.seconds;
-    struct session *ranks = possible ? calloc(1, sizeof *ranks) : NULL;
+    struct session *ranks = possible ? cli_alloc(1, sizeof *ranks) : NULL;
     struct cell_config as_ranks = *config;
     uint64_t alone_ns[RECORD_MOST_ROUNDS], want, start, ns = 0;
     int n = 0, status;
 
-    if (!ranks) /* there may be no memory for a second model */
+    if (!possible)
         return 0;
     as_ranks.mode = CELL_DDP;
     as_ranks.bucket_bytes = 0;
@@ -107,7 +108,7 @@ int session_alone(struct session *session, const struct cell_config *config,
     }
     session_close(ranks);
     free(ranks);
-    /* Memory may also run out later, and a communicator may not support ranks. */
+    /* There may be no memory for a second model, and a communicator may not support ranks. */
     if (status == DP_ENOMEM || status == DP_ENOTSUP) {
         *err = (struct dp_error){0};
         return 0;

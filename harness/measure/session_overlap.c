@@ -10,6 +10,14 @@
 
 enum { CLOCK_READINGS = 1000, TICKS = 20 };
 
+/* A step of ranks: its times without the reduction, of the reduction alone, and whole; and digests
+ * of the results of the whole step (session_digest), of its gradients, and of those of a step
+ * followed by its separate reduction. */
+struct apart {
+    double compute_ns, comm_ns, whole_ns;
+    uint64_t step, whole, parts;
+};
+
 static int whole_step(struct session *s, int k, double *ns, struct dp_error *err)
 {
     struct session_times times = {0};
@@ -48,20 +56,18 @@ static int digest_gradients(struct session *s, uint64_t *digest, struct dp_error
     return 0;
 }
 
-static int digest_whole_step(struct session *s, int k, struct session_apart *times,
-                             struct session_left *left, struct dp_error *err)
+static int digest_whole_step(struct session *s, int k, struct apart *apart, struct dp_error *err)
 {
-    int status = whole_step(s, k, &times->whole_ns, err);
+    int status = whole_step(s, k, &apart->whole_ns, err);
 
     if (status || (status = session_read(s, err)))
         return status;
-    left->step = session_digest(s);
-    return digest_gradients(s, &left->whole, err);
+    apart->step = session_digest(s);
+    return digest_gradients(s, &apart->whole, err);
 }
 
 /* Runs a step without its reduction, then the reduction. */
-static int digest_parts(struct session *s, int k, struct session_apart *times,
-                        struct session_left *left, struct dp_error *err)
+static int digest_parts(struct session *s, int k, struct apart *apart, struct dp_error *err)
 {
     const double max_norm = s->update.max_norm;
     struct session_times alone;
@@ -69,7 +75,7 @@ static int digest_parts(struct session *s, int k, struct session_apart *times,
 
     dp_ddp_no_sync(s->ddp, true);
     s->update.max_norm = INFINITY; /* they are not reduced yet */
-    status = whole_step(s, k, &times->compute_ns, err);
+    status = whole_step(s, k, &apart->compute_ns, err);
     s->update.max_norm = max_norm;
     dp_ddp_no_sync(s->ddp, false);
     if (status || (status = session_together(s, err)))
@@ -82,47 +88,36 @@ static int digest_parts(struct session *s, int k, struct session_apart *times,
     if ((status = session_trace(s, err)) || (status = session_share(s, &alone, err)) ||
         (status = update_clip(&s->update, s->ddp, err)))
         return status;
-    times->comm_ns = (double)alone.step_ns;
-    return digest_gradients(s, &left->parts, err);
-}
-
-int session_apart(struct session *session, int k, bool whole_first, struct session_apart *times,
-                  struct session_left *left, struct dp_error *err)
-{
-    int status = 0;
-
-    if (whole_first)
-        status = digest_whole_step(session, k, times, left, err);
-    if (status == 0)
-        status = digest_parts(session, k, times, left, err);
-    if (status == 0 && !whole_first)
-        status = digest_whole_step(session, k, times, left, err);
-    return status;
+    apart->comm_ns = (double)alone.step_ns;
+    return digest_gradients(s, &apart->parts, err);
 }
 
 int session_overlap(struct session *session, double seconds,
                     const struct session_verified verified[WORKLOAD_SETS], struct record_cell *cell,
                     struct dp_error *err)
 {
-    struct session_apart rounds[RECORD_MOST_ROUNDS] = {{0}};
+    struct apart rounds[RECORD_MOST_ROUNDS] = {{0}};
     const uint64_t start = session_now(session);
     int n = 0, status = 0;
 
     while (status == 0 && n < RECORD_MOST_ROUNDS &&
            (n < RECORD_LEAST_ROUNDS || (double)(session_now(session) - start) < seconds * 1e9)) {
+        struct apart *apart = &rounds[n];
         const int k = n % WORKLOAD_SETS;
-        struct session_left left = {0};
+        const bool whole_first = n % 2 == 0;
 
-        if ((status = session_apart(session, k, n % 2 == 0, &rounds[n], &left, err)))
+        if ((whole_first && (status = digest_whole_step(session, k, apart, err))) ||
+            (status = digest_parts(session, k, apart, err)) ||
+            (!whole_first && (status = digest_whole_step(session, k, apart, err))))
             return status;
 
         const struct {
             const char *what;
             uint64_t got, want;
         } digests[] = {
-            {"whole step", left.step, verified[k].step},
-            {"gradients of the whole step", left.whole, verified[k].gradients},
-            {"gradients of a step and its reduction", left.parts, verified[k].gradients}};
+            {"whole step", apart->step, verified[k].step},
+            {"gradients of the whole step", apart->whole, verified[k].gradients},
+            {"gradients of a step and its reduction", apart->parts, verified[k].gradients}};
 
         for (size_t i = 0; i < sizeof digests / sizeof digests[0]; ++i)
             if (digests[i].got != digests[i].want)

@@ -1,6 +1,6 @@
 /* measure/share.c: gathers bytes of all ranks on all of them, and divides cores between the
  * processes of one machine. */
-#include "measure/share.h"
+#include "measure/session.h"
 
 #include <string.h>
 

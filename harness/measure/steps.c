@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "machine/node.h"
-#include "measure/usage.h"
 
 static double seconds_by_cell(const struct steps *steps, uint64_t start_ns)
 {

@@ -71,7 +71,7 @@ static void print_times(const struct picture *p, uint64_t begin_ns, uint64_t end
 }
 
 /* Prints the name of a process or a row. */
-static int print_name(struct picture *p, const char *what, int row, const char *name)
+static void print_name(struct picture *p, const char *what, int row, const char *name)
 {
     char clean[NAME_BYTES];
 
@@ -79,15 +79,12 @@ static int print_name(struct picture *p, const char *what, int row, const char *
     text_clean(clean, ' ');
 
     json_t *string = json_string(clean);
-    char *text = string ? json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
+    char *text = json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
 
     json_decref(string);
-    if (!text)
-        return -1;
     begin_event(p, "M", what, row);
     fprintf(p->out, ",\"args\":{\"name\":%s}}", text);
     free(text);
-    return 0;
 }
 
 static void print_place(struct picture *p, const char *what, int row, size_t place)
@@ -207,7 +204,7 @@ static int print_cell(struct picture *p, const struct session_verified verified[
     const struct cell_config *c = p->config;
     char name[NAME_BYTES], axes[PLAN_AXES_TEXT];
     struct record_cell cell;
-    int status = 0, named;
+    int status = 0;
 
     /* The name is like "mlp:256,10 ddp on virt:2, batch 64, bucket 65536 (cpu/threads, f32)". */
     cell_identify(c, &cell);
@@ -215,9 +212,9 @@ static int print_cell(struct picture *p, const struct session_verified verified[
     snprintf(name, NAME_BYTES, "%.80s %s on %s, batch %zu%s (%s/%s, %s)", c->workload.name,
              cell_mode_names[c->mode], c->devices, c->rows, axes, c->backend, c->communicator,
              dp_math_name(c->math));
-    named = print_name(p, "process_name", STEP_ROW, name);
+    print_name(p, "process_name", STEP_ROW, name);
     print_place(p, "process_sort_index", STEP_ROW, c->order_index);
-    named = print_name(p, "thread_name", STEP_ROW, "steps") || named;
+    print_name(p, "thread_name", STEP_ROW, "steps");
     print_place(p, "thread_sort_index", STEP_ROW, STEP_ROW);
     for (int r = 0; r < devices_of(p); ++r) {
         struct dp_slot_info info;
@@ -227,12 +224,10 @@ static int print_cell(struct picture *p, const struct session_verified verified[
             const int row = row_of(r, lane);
 
             snprintf(name, sizeof name, "%s %s", info.name, queues[lane]);
-            named = print_name(p, "thread_name", row, name) || named;
+            print_name(p, "thread_name", row, name);
             print_place(p, "thread_sort_index", row, (size_t)row);
         }
     }
-    if (named)
-        return dp_fail(err, DP_ENOMEM, "no memory for the names of a trace");
     for (p->step = 0; status == 0 && p->step < TRACED_STEPS; ++p->step)
         status = run_traced_step(p, verified, err);
     return status;

@@ -3,7 +3,7 @@
  *
  * The files are data: a torn one counts as unknown, and so do times that do not add up to the time
  * that passed, as in a container that makes its own /proc. */
-#include "measure/usage.h"
+#include "measure/measure.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -16,7 +16,6 @@
 
 #include "machine/machine.h"
 #include "measure/session.h"
-#include "record/record.h"
 
 /* The times of a unit in /proc/stat, in their order. */
 enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, TIMES };

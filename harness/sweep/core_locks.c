@@ -16,7 +16,7 @@
 
 #include "command/command.h"
 #include "files/stop.h"
-#include "measure/usage.h"
+#include "measure/measure.h"
 
 enum { PATH_BYTES = 256, HOLDER_BYTES = 128, FOLDERS = 2, PAUSE_MS = 100 };
 

@@ -11,7 +11,6 @@
 #include "files/digest.h"
 #include "launch/rank_pool.h"
 #include "launch/rank_worker.h"
-#include "measure/share.h"
 #include "text/alloc.h"
 #include "train/train.h"
 

@@ -1,7 +1,6 @@
 /* session.c: the results of a step are refused, or the digest changes, if a replica did something
  * else, or if a result has another size. */
 #include "measure/session.h"
-#include "measure/share.h"
 #include "record_example.h"
 
 #include <criterion/criterion.h>

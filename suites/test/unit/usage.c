@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "measure/usage.h"
+#include "measure/measure.h"
 #include "root.h"
 
 static struct usage_units units_of(const char *list)
