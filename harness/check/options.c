@@ -9,7 +9,7 @@
 #include "command/command.h"
 #include "command/device_list.h"
 #include "files/parallel.h"
-#include "launch/launcher_messages.h"
+#include "launch/launcher.h"
 
 enum { MOST_BY_DEFAULT = 4, PROCESSES_BY_DEFAULT = 2, COMMAND_BYTES = 8 * RUNNER_TEXT };
 #define ALL_PROFILES   (PROFILE_PRIMITIVES | PROFILE_DATAPARALLEL | PROFILE_DDP)

@@ -6,7 +6,6 @@
 #include "command/command.h"
 #include "exec/serve.h"
 #include "launch/rank_pool.h"
-#include "launch/rank_worker.h"
 #include "reference/part.h"
 #include "text/alloc.h"
 

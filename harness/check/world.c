@@ -16,7 +16,6 @@
 #include "exec/exec.h"
 #include "exec/session.h"
 #include "launch/launcher.h"
-#include "launch/launcher_messages.h"
 #include "launch/rank_pool.h"
 #include "text/alloc.h"
 

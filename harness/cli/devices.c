@@ -9,7 +9,6 @@
 #include "command/backend.h"
 #include "command/command.h"
 #include "launch/launcher.h"
-#include "launch/launcher_messages.h"
 #include "machine/node.h"
 #include "text/alloc.h"
 #include "text/text.h"

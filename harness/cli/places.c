@@ -7,7 +7,6 @@
 #include "cli/places.h"
 #include "command/command.h"
 #include "dp_mpi.h"
-#include "launch/guard.h"
 #include "launch/launcher.h"
 #include "machine/places.h"
 #include "machine/provenance.h"

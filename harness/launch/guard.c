@@ -1,6 +1,6 @@
 /* launch/guard.c: the thread that waits for the end of the process, and the lock of its
  * messages. */
-#include "launch/guard.h"
+#include "launch/launcher.h"
 
 #include <signal.h>
 #include <stdio.h>

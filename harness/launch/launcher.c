@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "dp.h"
+#include "text/alloc.h"
 
 enum { MOST_PATH = 512, GRACE_SECONDS = 8 };
 
@@ -85,9 +86,7 @@ int launcher_run(const char *launcher, int processes, char *const own[], double 
     struct launcher words;
     struct text_error error = {""};
 
-    *run = (struct launched){.messages = calloc(1, sizeof *run->messages)};
-    if (!run->messages)
-        return text_fail(why, "no memory for a launcher");
+    *run = (struct launched){.messages = cli_alloc(1, sizeof *run->messages)};
     if (launcher_words(launcher, processes, own, &words, why))
         return -1;
     const struct launch_how how = {.program = words.word[0],
@@ -100,8 +99,7 @@ int launcher_run(const char *launcher, int processes, char *const own[], double 
     if (run->output.interrupted)
         return 0;
     if (run->output.too_long)
-        return text_fail(why, run->output.no_memory ? "no memory for what the launcher printed"
-                                                    : "the launcher printed too much");
+        return text_fail(why, "the launcher printed too much");
     if (launcher_messages_read(run->output.text ? run->output.text : "", processes, run->messages,
                                &error))
         return text_fail(why, "what the launcher printed cannot be used: %.200s", error.text);
@@ -110,8 +108,7 @@ int launcher_run(const char *launcher, int processes, char *const own[], double 
 
 void launched_free(struct launched *run)
 {
-    if (run->messages)
-        launcher_messages_free(run->messages);
+    launcher_messages_free(run->messages);
     free(run->messages);
     free(run->output.text);
     *run = (struct launched){.messages = NULL};

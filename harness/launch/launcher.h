@@ -1,10 +1,98 @@
-/* launch/launcher.h: the launcher, the command that starts the processes. */
+/* launch/launcher.h: the launcher, the command that starts the processes; and messages of these to
+ * the program that started them, through the standard output of the launcher.
+ *
+ * A launcher mixes what processes print, puts names before their lines, and prints lines of its
+ * own. So messages are lines of a separate form, short enough for one write, each with the
+ * process, its number there and a checksum:
+ *
+ *  lockstep-says-1 PROCESS NUMBER CHECKSUM WORD TEXT
+ *
+ * Other lines are no messages, and neither is a line that is cut, or of another version. */
 #ifndef HARNESS_LAUNCHER_H
 #define HARNESS_LAUNCHER_H
 
-#include "launch/launcher_messages.h"
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
 #include "launch/program.h"
 #include "text/text.h"
+
+/* ---- messages: launcher_messages.c ----------------------------------------------------------- */
+
+enum message_kind {
+    MSG_BEGUN,  /* HOST PID LIBRARY */
+    MSG_PART,   /* of a text that is longer than a line */
+    MSG_READ,   /* so many bytes of its input, from the first one on */
+    MSG_ANSWER, /* the parts are whole, and the answer to a request of this number */
+    MSG_ENDED,  /* status, and why it is not ok */
+    MSG_ABORT,  /* to end, by a signal or because its time was over: why */
+    MSG_KINDS
+};
+enum { MSG_PROCESSES = 64, MSG_TEXT_BYTES = 1024 }; /* at most */
+enum { MSG_UNKNOWN_PROCESS = 99 };                  /* a process that does not know which it is */
+
+/* One process that speaks. */
+struct message_sender {
+    int fd, process;
+    unsigned number; /* of its next message */
+};
+
+/* 0, or -1 and errno. The text has no line break. */
+int message_send(struct message_sender *speaker, enum message_kind word, const char *text);
+/* A text of any length as parts. */
+int message_send_parts(struct message_sender *speaker, const char *text, size_t length);
+
+/* The messages of one of them so far. */
+struct launcher_process {
+    bool has[MSG_KINDS];
+    char begun[MSG_TEXT_BYTES], answer[MSG_TEXT_BYTES], ended[MSG_TEXT_BYTES], told[MSG_TEXT_BYTES];
+    unsigned long long read; /* bytes, of MSG_READ */
+    char *parts;             /* all of them since the last answer was taken; the list frees it */
+    size_t length;
+    unsigned number; /* of its next message */
+};
+struct launcher_messages {
+    int n;                       /* processes */
+    char *broken;                /* what may be a message that another one stands within */
+    char nobody[MSG_TEXT_BYTES]; /* what the last of those said; "": nothing */
+    struct launcher_process process[MSG_PROCESSES];
+};
+
+/* Reads all that a launcher has printed, of n processes. 0, or -1 and why it cannot be used: a
+ * message is missing, twice there, or of a process that is none. launcher_messages_free in any
+ * case. */
+int launcher_messages_read(const char *text, int n, struct launcher_messages *messages,
+                           struct text_error *why);
+/* The same line by line, of text that still comes. In place of its end a line has a 0. */
+int launcher_messages_line(struct launcher_messages *messages, const char *line, size_t length,
+                           struct text_error *why);
+/* The answer of a process is used: its next one can come. */
+void launcher_answer_taken(struct launcher_process *process);
+void launcher_messages_free(struct launcher_messages *messages);
+
+/* ---- processes that have not sent their last message ----------------------------------------- */
+
+enum { MSG_NAME_BYTES = 120 };
+/* "process 1 of 2 (host H, process 4711)" */
+void launcher_process_name(const struct launcher_messages *messages, int process,
+                           char text[MSG_NAME_BYTES]);
+/* The first process whose last message does not begin with this word, for a reason that it gives
+ * itself: others only repeat that it gave up. -1: there is none. */
+int first_failed_process(const struct launcher_messages *messages, const char *well);
+/* The same of the first of those that have not ended, with what it said at last; -1: all have
+ * ended. */
+int first_unfinished_process(const struct launcher_messages *messages, char *text, size_t bytes);
+
+/* ---- where they are -------------------------------------------------------------------------- */
+
+/* How many hosts processes with so many ranks each are on, and the ranks of each, "2,2", in the
+ * order of the first process of each; 0: one has not begun, and the text is as it was. */
+int launcher_hosts(const struct launcher_messages *messages, int each, char ranks[], size_t bytes);
+
+/* ---- the launcher: launcher.c -----------------------------------------------------------------
+ */
 
 /* The bytes are those of a field of records, `launcher`. */
 enum { LAUNCHER_BYTES = 256, LAUNCHER_WORDS = 40, LAUNCHER_OWN = 160, LAUNCHER_PATH = 4096 };
@@ -33,7 +121,7 @@ int launcher_words(const char *text, int processes, char *const own[], struct la
 /* The output of a launcher, and how it ended. */
 struct launched {
     struct launch_output output;
-    struct launcher_messages *messages; /* of the processes; NULL: no memory */
+    struct launcher_messages *messages; /* of the processes */
 };
 /* Runs so many processes of this program for at most so many seconds, and reads their messages.
  * Returns 0, also if a stop was requested first: run->output.interrupted. Or -1 and why: nothing
@@ -41,5 +129,37 @@ struct launched {
 int launcher_run(const char *launcher, int processes, char *const own[], double seconds,
                  struct launched *run, struct text_error *why);
 void launched_free(struct launched *run);
+
+/* ---- one of its processes: guard.c ------------------------------------------------------------
+ */
+
+/* Sends the messages of a process that a launcher has started, and makes sure that it ends.
+ *
+ * The process that died is the one that is silent at the end. So each of the others sends a last
+ * message, whatever ends it. A separate thread waits for signals, since the other threads may be
+ * inside of MPI. */
+struct dp_mpi;
+struct dp_mpi_config;
+
+struct guard {
+    struct message_sender speaker; /* the lock protects it */
+    pthread_mutex_t lock;
+    pthread_t thread;
+    pid_t parent;
+    double seconds;
+};
+
+/* Joins the processes that a launcher has started: opens MPI, and sends which process this is, on
+ * which machine, and with which MPI. Call it before there are other threads, which all inherit its
+ * mask of signals. From then on the process ends by itself: when it gets SIGTERM, when its launcher
+ * is gone, or some seconds after the given ones (0: never). The guard lives as long as the process,
+ * which ends here, after its last message, if any of that is not possible. */
+struct dp_mpi *guard_open(struct guard *guard, double seconds, const struct dp_mpi_config *how);
+/* Returns 0, or -1 and errno. If the launcher does not read any more, the thread notices it. */
+int guard_say(struct guard *guard, enum message_kind word, const char *text);
+int guard_say_parts(struct guard *guard, const char *text, size_t length);
+/* Ends the process, after its last message. MPI is finalized only if all processes have come to the
+ * end; otherwise that would wait, and the status is EXIT_FAILED. */
+_Noreturn void guard_leave(struct dp_mpi *mpi, int status);
 
 #endif

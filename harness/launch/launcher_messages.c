@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #include "files/whole.h"
-#include "launch/launcher_messages.h"
+#include "launch/launcher.h"
+#include "text/alloc.h"
 
 static const char mark[] = "lockstep-says-1 ";
 static const char *const words[MSG_KINDS] = {"begun", "part", "read", "answer", "ended", "told"};
@@ -127,14 +128,11 @@ static int take_message(const char *line, const char *end, struct launcher_messa
         from->has[word] = true;
         if (word == MSG_PART) {
             const size_t bytes = (size_t)(end - at);
-            char *parts = realloc(from->parts, from->length + bytes + 1);
 
-            if (!parts)
-                break;
-            memcpy(parts + from->length, at, bytes);
-            from->parts = parts;
+            from->parts = cli_resize(from->parts, from->length + bytes + 1, 1);
+            memcpy(from->parts + from->length, at, bytes);
             from->length += bytes;
-            parts[from->length] = '\0';
+            from->parts[from->length] = '\0';
         } else if (word == MSG_READ) {
             from->read = strtoull(at, NULL, 10);
         } else {
@@ -166,10 +164,8 @@ int launcher_messages_line(struct launcher_messages *messages, const char *line,
         return -1;
     const size_t left = status > 0 ? (size_t)(inner - line) : length;
     const size_t before = *broken ? strlen(*broken) : 0;
-    char *whole = malloc(before + left + 1);
+    char *whole = cli_bytes(before + left + 1);
 
-    if (!whole)
-        return text_fail(why, "no memory for what processes said");
     memcpy(whole, *broken ? *broken : "", before);
     memcpy(whole + before, line, left);
     whole[before + left] = '\0';
@@ -179,10 +175,10 @@ int launcher_messages_line(struct launcher_messages *messages, const char *line,
     const size_t all = before + left, tail = sizeof mark - 1;
 
     if (!outer) /* the mark itself may be cut */
-        *broken = strdup(whole + (all > tail ? all - tail : 0));
+        *broken = cli_copy_text(whole + (all > tail ? all - tail : 0));
     else if ((status = take_message(outer, whole + before + left, messages, why)) == 0 &&
              strlen(outer) < MSG_TEXT_BYTES + 80)
-        *broken = strdup(outer);
+        *broken = cli_copy_text(outer);
     free(whole);
     return status < 0 ? -1 : 0;
 }
@@ -190,12 +186,10 @@ int launcher_messages_line(struct launcher_messages *messages, const char *line,
 int launcher_messages_read(const char *text, int n, struct launcher_messages *messages,
                            struct text_error *why)
 {
-    char *copy = strdup(text);
-    int status = copy && n <= MSG_PROCESSES ? 0 : -1;
+    char *copy = cli_copy_text(text);
+    int status = 0;
 
     *messages = (struct launcher_messages){.n = n};
-    if (status)
-        snprintf(why->text, sizeof why->text, "no memory for what processes said");
     for (char *line = copy; status == 0 && line && *line != '\0';) {
         const size_t length = strcspn(line, "\n");
         char *next = line[length] == '\n' ? line + length + 1 : NULL;

@@ -6,13 +6,13 @@
 #include "files/stop.h"
 #include "launch/child.h"
 #include "launch/watch.h"
+#include "text/alloc.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,14 +23,11 @@ static bool take_output(int input, struct launch_output *output)
 {
     if (output->length + 1 >= output->capacity) {
         const size_t capacity = output->capacity == 0 ? 65536 : 2 * output->capacity;
-        char *text = capacity <= PROGRAM_OUTPUT_BYTES ? realloc(output->text, capacity) : NULL;
 
-        if (!text) {
-            output->too_long = true;
-            output->no_memory = capacity <= PROGRAM_OUTPUT_BYTES;
+        output->too_long = capacity > PROGRAM_OUTPUT_BYTES;
+        if (output->too_long)
             return false;
-        }
-        output->text = text;
+        output->text = cli_resize(output->text, capacity, 1);
         output->capacity = capacity;
     }
     const ssize_t n =

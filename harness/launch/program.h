@@ -26,7 +26,7 @@ struct launch_how {
 struct launch_output {
     char *text; /* what was read, then a 0; NULL: nothing. Caller frees */
     size_t length, capacity;
-    bool timed_out, interrupted, too_long, no_memory;
+    bool timed_out, interrupted, too_long;
     int status; /* of waitpid; not valid for an interrupted one */
 };
 

@@ -2,7 +2,7 @@
  * output, and ends it.
  *
  * A launcher may print anything, and may end well although a process did not. So only complete
- * lines that the processes print count (launch/launcher_messages.h), and each process must have
+ * lines that the processes print count (launch/launcher.h), and each process must have
  * printed its last line. */
 #include "launch/rank_pool.h"
 
@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,8 +21,8 @@
 #include "files/text_out.h"
 #include "launch/child.h"
 #include "launch/launcher.h"
-#include "launch/launcher_messages.h"
 #include "launch/watch.h"
+#include "text/alloc.h"
 
 enum { TICK_MS = 20, PIECE = 65536 };
 /* Seconds that the launcher has to end by itself, and to end after it was told to: it has processes
@@ -53,7 +52,7 @@ struct rank_pool {
 int rank_pool_start(const char *launcher, const char *command, int processes, double limit,
                     struct rank_pool **pool, struct text_error *why)
 {
-    struct rank_pool *p = calloc(1, sizeof *p);
+    struct rank_pool *p = cli_alloc(1, sizeof *p);
     char count[16], seconds[32];
     char *own[] = {(char *)command, "--processes", count, "--limit", seconds, NULL};
     int ends[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}}, made = 0;
@@ -61,9 +60,7 @@ int rank_pool_start(const char *launcher, const char *command, int processes, do
 
     snprintf(count, sizeof count, "%d", processes);
     snprintf(seconds, sizeof seconds, "%g", limit);
-    if (!p || launcher_words(launcher, processes, own, &words, why)) {
-        if (!p)
-            text_fail(why, "no memory for a launcher");
+    if (launcher_words(launcher, processes, own, &words, why)) {
         free(p);
         return -1;
     }
@@ -219,8 +216,7 @@ static const char *text_after(const char *text, const char *word)
 static enum rank_pool_end lose_pool(struct rank_pool *pool, const char *text, const char **answer)
 {
     free(pool->answer);
-    pool->answer = strdup(text);
-    *answer = pool->answer ? pool->answer : "no memory for a reason";
+    *answer = pool->answer = cli_copy_text(text);
     return RANK_POOL_LOST;
 }
 

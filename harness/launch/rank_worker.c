@@ -1,5 +1,5 @@
 /* launch/rank_worker.c: requests, answers, and the end of a process among several. */
-#include "launch/rank_worker.h"
+#include "launch/rank_pool.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,7 +13,6 @@
 #include "build_info.h"
 #include "command/command.h"
 #include "dp.h"
-#include "launch/rank_pool.h"
 
 enum { KEY_PROCESSES = 256, KEY_LIMIT, PIECE = 65536, SLICE = 1 << 20, WORDS = 300 };
 /* Share of the limit after which the others hear that there is no request yet. */

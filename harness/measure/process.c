@@ -7,7 +7,7 @@
 #include "build_info.h"
 #include "command/command.h"
 #include "dp_mpi.h"
-#include "launch/guard.h"
+#include "launch/launcher.h"
 #include "measure/measure.h"
 #include "record/record.h"
 

@@ -104,8 +104,6 @@ int launch_cell(const char *program, const struct cell_config *config, double ti
     }
     if (output.timed_out) {
         end_cell(cell, RECORD_TIMEOUT, "killed after %g s (--timeout)", timeout_seconds);
-    } else if (output.no_memory) {
-        end_cell(cell, RECORD_BROKEN, "no memory for what the worker sent");
     } else if (output.too_long) {
         end_cell(cell, RECORD_BROKEN, "the worker sent more than a record can be");
     } else if (output.status != 0) {
@@ -194,7 +192,7 @@ int launched_cell(const char *launcher, const struct cell_config *config, double
     else
         judge_processes(&run, timeout_seconds, cell);
     /* The ranks of each host are noted once all have sent where they are. */
-    if (run.messages && status == 0)
+    if (status == 0)
         cell->hosts = launcher_hosts(run.messages, (int)config->per_process, cell->host_ranks,
                                      sizeof cell->host_ranks);
     if (status == 0 && cell->hosts > 0) {

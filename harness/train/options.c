@@ -1,12 +1,11 @@
 /* train/options.c: the options of train. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "command/backend.h"
 #include "command/command.h"
 #include "command/device_list.h"
-#include "launch/launcher_messages.h"
+#include "launch/launcher.h"
 #include "train/train.h"
 #include "workload_list.h"
 

@@ -10,7 +10,6 @@
 #include "command/command.h"
 #include "files/digest.h"
 #include "launch/rank_pool.h"
-#include "launch/rank_worker.h"
 #include "text/alloc.h"
 #include "train/train.h"
 

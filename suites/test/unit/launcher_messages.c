@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "launch/launcher_messages.h"
+#include "launch/launcher.h"
 
 enum { LONG = 5000, ROOM = 32768 };
 
