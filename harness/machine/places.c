@@ -1,5 +1,5 @@
 /* machine/places.c: compares processes on several hosts, by the table of fields. */
-#include "machine/places.h"
+#include "machine/node.h"
 
 #include <jansson.h>
 #include <stdio.h>
