@@ -11,8 +11,6 @@
 #include "machine/machine.h"
 #include "numbers/random.h"
 #include "record/record.h"
-#include "sweep/core_locks.h"
-#include "sweep/launch.h"
 #include "text/alloc.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* sweep/core_locks.c: opens and locks the files. Their contents are never read, and links to other
  * files are not followed; the kernel tells which process has a lock. */
-#include "sweep/core_locks.h"
+#include "sweep/sweep.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +17,7 @@
 #include "command/command.h"
 #include "files/stop.h"
 #include "measure/measure.h"
+#include "text/alloc.h"
 
 enum { PATH_BYTES = 256, HOLDER_BYTES = 128, FOLDERS = 2, PAUSE_MS = 100 };
 
@@ -135,9 +136,7 @@ int core_locks_take(const char *root, const char *command, const struct record_r
             note_lock(locks, "the cores of %s are not all locked: their list is %.40s...",
                       slot->name, slot->cores);
     }
-    locks->fd = calloc((size_t)cores.n + 1, sizeof *locks->fd);
-    if (!locks->fd)
-        return command_refuse(command, "out of memory for the locks of %d cores", cores.n);
+    locks->fd = cli_alloc((size_t)cores.n, sizeof *locks->fd);
     for (int core = 0; core < USAGE_UNITS && status == 0; ++core) {
         const int fd = cores.has[core] ? open_core(root, core, path, locks) : -1;
 

@@ -14,13 +14,21 @@
 
 #include "launch/launcher.h"
 #include "record/record.h"
-#include "sweep/launch.h"
+#include "text/alloc.h"
 
 _Static_assert(PROGRAM_OUTPUT_BYTES == RECORD_LINE_BYTES, "a worker prints one record");
 
+/* The command line of a worker, "lockstep cell ..."; the strings that it points to are in the same
+ * object. */
+enum { LAUNCH_ARGUMENTS = 2 * CELL_OPTIONS + 3, LAUNCH_NAME_BYTES = 32 };
+struct launch_command {
+    char *argument[LAUNCH_ARGUMENTS];
+    char program[sizeof "lockstep"], command[sizeof "cell"];
+    char name[CELL_OPTIONS][LAUNCH_NAME_BYTES], value[CELL_OPTIONS][CELL_VALUE_BYTES];
+};
 _Static_assert((int)LAUNCH_ARGUMENTS <= (int)LAUNCHER_OWN, "the command line of a cell has room");
 
-void launch_command(const struct cell_config *config, struct launch_command *line)
+static void launch_command(const struct cell_config *config, struct launch_command *line)
 {
     int n = 0;
 
@@ -116,7 +124,7 @@ int launch_cell(const char *program, const struct cell_config *config, double ti
 
         if (trace && stop && stop < last) {
             *stop = '\0';
-            *trace = strdup(record);
+            *trace = cli_copy_text(record);
             record = stop + 1;
             stop = memchr(record, '\n', (size_t)(last - stop));
         }

@@ -6,12 +6,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "command/backend.h"
 #include "command/command.h"
 #include "plan/plan.h"
 #include "sweep/sweep.h"
+#include "text/alloc.h"
 
 enum { ROUNDS_MAX = 100000, BATCH_MAX = 1 << 20 };
 
@@ -57,17 +57,15 @@ static int open_workload(struct limits *l, int i, struct dp_error *err)
 static int measure_limits(const char *command, struct limits *l)
 {
     const size_t rounds = l->options->rounds, format = l->options->format;
-    double *all = calloc((ROOF_RATES * ROOF_WAYS + 1) * rounds, sizeof *all);
+    double *all = cli_alloc((ROOF_RATES * ROOF_WAYS + 1) * rounds, sizeof *all);
     struct dp_error err = {0};
-    int status = 0;
+    int status = dp_machine_read(&l->machine, &err);
 
     l->scratch = all;
     for (int r = 0; r < ROOF_RATES; ++r)
         for (int way = 0; way < ROOF_WAYS; ++way)
             l->rate[r][way] = all + (size_t)(1 + r * ROOF_WAYS + way) * rounds;
-    if (!all)
-        status = dp_fail(&err, DP_ENOMEM, "no memory for %zu rounds", rounds);
-    if (status == 0 && (status = dp_machine_read(&l->machine, &err)) == 0)
+    if (status == 0)
         status = ceilings_open(&l->ceilings, l->group, &err);
     for (l->n = 0; status == 0 && l->n < l->options->n_workloads; ++l->n)
         status = open_workload(l, l->n, &err);
@@ -100,7 +98,7 @@ static int measure_limits(const char *command, struct limits *l)
     else if (format == LIMITS_TSV)
         limits_print_tsv(l);
     else if (limits_print_json(l) != 0) {
-        command_complain(command, "no memory for the JSON, or the machine cannot be read");
+        command_complain(command, "the machine cannot be read");
         return EXIT_FAILED;
     }
     return EXIT_PASSED;
@@ -174,7 +172,6 @@ int sweep_limits_main(int argc, char **argv)
     struct limits_options *o = &arguments.options;
     struct dp_group *group = NULL;
     struct dp_kind_row kind;
-    struct limits *l;
     int status;
 
     if ((status = command_read(&syntax, argc, argv, &arguments)))
@@ -210,21 +207,18 @@ int sweep_limits_main(int argc, char **argv)
         status = command_refuse(
             argv[0], "--devices: '%s' has slow transfers on purpose; use virt:N", o->devices);
     } else {
+        struct limits *l = cli_alloc(1, sizeof *l);
+
         snprintf(o->backend, sizeof o->backend, "%s", dp_group_backend(group));
-        if ((l = calloc(1, sizeof *l))) {
-            l->options = o;
-            l->group = group;
-            status = measure_limits(argv[0], l);
-            for (int i = 0; i < LIMITS_WORKLOADS; ++i)
-                for (int way = 0; way < ROOF_WAYS; ++way)
-                    limits_steps_close(&l->workload[i].way[way]);
-            ceilings_close(&l->ceilings);
-            free(l->scratch);
-            free(l);
-        } else {
-            command_complain(argv[0], "no memory for the limits");
-            status = EXIT_FAILED;
-        }
+        l->options = o;
+        l->group = group;
+        status = measure_limits(argv[0], l);
+        for (int i = 0; i < LIMITS_WORKLOADS; ++i)
+            for (int way = 0; way < ROOF_WAYS; ++way)
+                limits_steps_close(&l->workload[i].way[way]);
+        ceilings_close(&l->ceilings);
+        free(l->scratch);
+        free(l);
     }
     status = command_ended(argv[0], group, status);
     dp_group_close(group);

@@ -125,8 +125,8 @@ struct limits {
     int n;
     struct limits_workload workload[LIMITS_WORKLOADS];
 };
-/* One report on standard output: limits_write.c. The last returns 0, or -1: memory is short, or the
- * machine cannot be read. */
+/* One report on standard output: limits_write.c. The last returns 0, or -1: the machine cannot be
+ * read. */
 void limits_print(const struct limits *limits);
 void limits_print_tsv(const struct limits *limits);
 int limits_print_json(const struct limits *limits);

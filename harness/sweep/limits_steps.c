@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "measure/measure.h"
+#include "text/alloc.h"
 
 enum { SEED = 1 };
 
@@ -109,12 +110,9 @@ int limits_steps_open(struct limits_steps *s, struct dp_group *group,
     s->config = *config;
     s->config.seed = SEED;
     s->room = room;
-    s->log = calloc(1, sizeof *s->log);
-    s->ns[0] =
-        room <= SIZE_MAX / LIMITS_KINDS ? calloc(LIMITS_KINDS * room, sizeof *s->ns[0]) : NULL;
-    s->order = calloc(room, sizeof *s->order);
-    if (!s->log || !s->ns[0] || !s->order)
-        return dp_fail(err, DP_ENOMEM, "no memory for the times of %zu steps", room);
+    s->log = cli_alloc(1, sizeof *s->log);
+    s->ns[0] = cli_alloc(LIMITS_KINDS * room, sizeof *s->ns[0]);
+    s->order = cli_alloc(room, sizeof *s->order);
     for (int i = 1; i < LIMITS_KINDS; ++i)
         s->ns[i] = s->ns[0] + (size_t)i * room;
     status = session_open(&s->session, group, &s->config, err);
@@ -144,9 +142,7 @@ void limits_steps_close(struct limits_steps *s)
 
 static int by_value(const void *a, const void *b)
 {
-    const double x = **(const double *const *)a, y = **(const double *const *)b;
-
-    return (x > y) - (x < y);
+    return stats_order(**(const double *const *)a, **(const double *const *)b);
 }
 
 void limits_steps_summarise(struct limits_steps *s)

@@ -13,6 +13,7 @@
 #include "record/document.h"
 #include "record/json.h"
 #include "sweep/limits.h"
+#include "text/alloc.h"
 
 static const char *const rate_names[ROOF_RATES] = {
     [ROOF_FMA] = "multiply-adds", [ROOF_READ] = "memory read", [ROOF_COPY] = "memory copied"};
@@ -426,10 +427,10 @@ static json_t *workloads(const struct limits *l)
 
 int limits_print_json(const struct limits *l)
 {
-    struct record_run *run = calloc(1, sizeof *run);
+    struct record_run *run = cli_alloc(1, sizeof *run);
     char *document = NULL;
 
-    if (run && provenance_read(l->group, &l->machine, run) == 0) {
+    if (provenance_read(l->group, &l->machine, run) == 0) {
         json_t *ceilings = json_object();
 
         for (int r = 0; r < ROOF_RATES; ++r)

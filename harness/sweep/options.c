@@ -1,7 +1,6 @@
 /* sweep/options.c: the options of sweep: those of a plan (plan/plan.h), and those that only a sweep
  * has. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/analysis.h"

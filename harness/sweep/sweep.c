@@ -17,8 +17,7 @@
 #include "record/files.h"
 #include "record/record.h"
 #include "report/page.h"
-#include "sweep/core_locks.h"
-#include "sweep/launch.h"
+#include "text/alloc.h"
 
 struct sweep {
     const char *command; /* "lockstep sweep", for messages */
@@ -132,27 +131,23 @@ static size_t count_true(const bool flags[], size_t n)
     return count;
 }
 
-static int open_plan(struct sweep *sweep)
+static void open_plan(struct sweep *sweep)
 {
     sweep->n = plan_cells(&sweep->options.plan);
     sweep->cell = plan_make(&sweep->options.plan, sweep->run.communicator, sweep->run.run_id);
-    sweep->status = calloc(sweep->n, sizeof *sweep->status);
-    sweep->done = calloc(sweep->n, sizeof *sweep->done);
-    sweep->measured = calloc(sweep->n, sizeof *sweep->measured);
-    if (!sweep->cell || !sweep->status || !sweep->done || !sweep->measured)
-        return complain(sweep, "out of memory for the plan");
+    sweep->status = cli_alloc(sweep->n, sizeof *sweep->status);
+    sweep->done = cli_alloc(sweep->n, sizeof *sweep->done);
+    sweep->measured = cli_alloc(sweep->n, sizeof *sweep->measured);
     for (size_t i = 0; i < sweep->n; ++i)
         sweep->cell[i].trace = sweep->trace.out.file && sweep->cell[i].launch == 0;
     if (!sweep->output.resumed)
-        return 0;
+        return;
     /* Marks the launches that earlier sessions have verified, and frees their samples: these are
      * not needed any more, and every worker would begin as a copy of them. */
     struct record_file *file = &sweep->output.file;
-    char(*earlier)[sizeof file->cell->cell_id] = calloc(file->n_cells + 1, sizeof *earlier);
+    char(*earlier)[sizeof file->cell->cell_id] = cli_alloc(file->n_cells, sizeof *earlier);
     size_t n = 0;
 
-    if (!earlier)
-        return complain(sweep, "out of memory for the plan");
     for (size_t i = 0; i < file->n_cells; ++i) {
         const struct record_cell *cell = &file->cell[i];
 
@@ -172,7 +167,6 @@ static int open_plan(struct sweep *sweep)
     }
     free(earlier);
     record_file_free(file);
-    return 0;
 }
 
 /* Makes a launch. Returns 0, or the exit status that ends the sweep. */
@@ -318,14 +312,10 @@ static int run_plan(struct sweep *sweep)
 
 int sweep_main(int argc, char **argv)
 {
-    struct sweep *sweep = calloc(1, sizeof *sweep);
+    struct sweep *sweep = cli_alloc(1, sizeof *sweep);
     struct text_error why = {""};
     int status;
 
-    if (!sweep) {
-        fprintf(stderr, "%s: out of memory\n", argv[0]);
-        return EXIT_MISUSE;
-    }
     sweep->command = argv[0];
     sweep->output.fd = -1;
     status = sweep_parse(argc, argv, &sweep->options);
@@ -349,10 +339,10 @@ int sweep_main(int argc, char **argv)
     stop_watch_signals(); /* before a file exists that an interrupt would leave unfinished */
     if (status == 0)
         status = open_output(sweep);
-    if (status == 0)
-        status = open_plan(sweep);
-    if (status == 0)
+    if (status == 0) {
+        open_plan(sweep);
         status = run_plan(sweep);
+    }
     trace_file_discard(&sweep->trace);
     output_close(&sweep->output);
     core_locks_release(&sweep->locks);

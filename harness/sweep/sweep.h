@@ -1,4 +1,4 @@
-/* sweep/sweep.h: the options of a sweep, and the devices that they name. */
+/* sweep/sweep.h: the options of a sweep, the devices that they name, and its launches. */
 #ifndef HARNESS_SWEEP_H
 #define HARNESS_SWEEP_H
 
@@ -8,7 +8,6 @@
 #include "files/text_out.h"
 #include "plan/cell.h"
 #include "plan/plan.h"
-#include "record/files.h"
 #include "record/record.h"
 
 struct sweep_options {
@@ -45,11 +44,44 @@ int sweep_devices(const char *command, const struct sweep_options *options, stru
 void sweep_result(FILE *to, const struct report *report, const char *path,
                   const struct sweep_options *options);
 
-/* ---- a launch of several processes, which a launcher starts: sweep/launch_cell.c ---- */
+/* ---- locks of cores: sweep/core_locks.c ---- */
 
-/* Does the same as launch_cell, through the launcher. The record is the one that the first process
- * sent, if all processes have begun and have ended well, and the launcher, too. Else it names the
- * process that has not. */
+/* A lock on each processing unit that devices are bound to, for as long as they are measured: two
+ * measurements on one core would disturb each other.
+ *
+ * A lock is a flock on /run/lock/lockstep-core-N, or on /tmp/lockstep-core-N if that one cannot be
+ * opened. It ends with the process, however that ends. The files stay: if a process removed one
+ * that another process has just opened, the two could each lock a different file. */
+struct core_locks {
+    int *fd; /* NULL: none */
+    int n;
+    bool waited;            /* waited for another process */
+    struct text_error note; /* for the record: another folder, no lock; "": nothing to note */
+};
+
+/* Locks the cores of the bound slots of a run, in ascending order, so that of two sweeps that wait
+ * for each other one goes on. If another process has a core, it waits until that process ends, with
+ * a line on stderr, or else refuses with one. If there can be no locks, it goes on without them,
+ * and notes it. root is "", or a folder that has another /run/lock and /tmp. Returns 0 or an exit
+ * status, EXIT_INTERRUPTED after a signal. The caller fills locks with zeros before, and releases
+ * them in any case. */
+int core_locks_take(const char *root, const char *command, const struct record_run *run, bool wait,
+                    struct core_locks *locks);
+void core_locks_release(struct core_locks *locks);
+
+/* ---- a launch, which is a separate process: sweep/launch_cell.c ---- */
+
+/* Makes one launch by `PROGRAM cell` (NULL: by this program), and fills its record in any case:
+ * with the record that the worker sent, or with how it ended. Returns 0; or 1 if a stop was
+ * requested first (the worker was killed, there is no record). Frees nothing. *trace: gets the line
+ * that the worker sent before its record (measure/trace.c), NULL if there is none; the caller frees
+ * it. trace NULL: no trace is asked for. */
+int launch_cell(const char *program, const struct cell_config *config, double timeout_seconds,
+                struct record_cell *cell, char **trace);
+
+/* The same of several processes, which a launcher starts. The record is the one that the first
+ * process sent, if all processes have begun and have ended well, and the launcher, too. Else it
+ * names the process that has not. */
 int launched_cell(const char *launcher, const struct cell_config *config, double timeout_seconds,
                   struct record_cell *cell);
 

@@ -6,8 +6,6 @@
 #include "files/stop.h"
 #include "launch/watch.h"
 #include "record/files.h"
-#include "sweep/core_locks.h"
-#include "sweep/launch.h"
 #include "sweep/sweep.h"
 #include "validate/validate.h"
 

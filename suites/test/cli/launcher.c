@@ -12,7 +12,7 @@
 
 #include "files/stop.h"
 #include "record/record.h"
-#include "sweep/launch.h"
+#include "sweep/sweep.h"
 
 enum { TIMEOUT_SECONDS = 3 };
 

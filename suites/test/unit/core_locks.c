@@ -10,7 +10,7 @@
 
 #include "command/command.h"
 #include "root.h"
-#include "sweep/core_locks.h"
+#include "sweep/sweep.h"
 
 static void make_root(void)
 {
