@@ -228,8 +228,7 @@ static int take_line(struct reader *reader, struct record_file *file, struct tex
     return status == 0 ? 0 : locate(reader, line->number, err);
 }
 
-static int record_read_as(const char *path, bool steps, struct record_file *file,
-                          struct text_error *err)
+int record_read_as(const char *path, bool steps, struct record_file *file, struct text_error *err)
 {
     memset(file, 0, sizeof *file);
     FILE *stream = fopen(path, "rb");
@@ -267,11 +266,6 @@ static int record_read_as(const char *path, bool steps, struct record_file *file
 int record_read(const char *path, struct record_file *file, struct text_error *err)
 {
     return record_read_as(path, false, file, err);
-}
-
-int record_read_steps(const char *path, struct record_file *file, struct text_error *err)
-{
-    return record_read_as(path, true, file, err);
 }
 
 void record_file_free(struct record_file *file)

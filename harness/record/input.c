@@ -63,7 +63,7 @@ static int read_records(const char *command, const char *path, bool steps,
 {
     struct text_error err = {{0}};
 
-    if ((steps ? record_read_steps : record_read)(path, file, &err) != 0)
+    if (record_read_as(path, steps, file, &err) != 0)
         return input_refuse(command, path, INPUT_RECORDS, err.text, how);
     if (file->torn) {
         command_complain(command,

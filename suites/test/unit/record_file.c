@@ -98,7 +98,8 @@ static void check_unreadable(const struct scratch *at, const char *place, const 
 {
     struct record_file file;
     struct text_error err = {""}, again = {""};
-    cr_assert(record_read_steps(at->path, &file, &again) == -1, "%s: its steps were read", named);
+    cr_assert(record_read_as(at->path, true, &file, &again) == -1, "%s: its steps were read",
+              named);
     cr_assert(!file.cell && file.n_cells == 0, "something is left to free");
     cr_assert(record_read(at->path, &file, &err) == -1, "%s: was read", named);
     cr_assert(strcmp(err.text, again.text) == 0, "\"%s\" and \"%s\"", err.text, again.text);
@@ -311,7 +312,7 @@ Test(record_file, steps_alone)
     record_file_append(&at, text + 1);
     record_file_append(&at, "\n");
     free(text);
-    cr_assert(record_read_steps(at.path, &file, &err) == 0 && file.n_cells == 2, "%s", err.text);
+    cr_assert(record_read_as(at.path, true, &file, &err) == 0 && file.n_cells == 2, "%s", err.text);
     for (size_t i = 0; i < 2; ++i) {
         const struct record_cell *back = &file.cell[i];
         cr_assert(back->n_samples == 8 && back->median_ns == cell.median_ns);
