@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "stream.h"
+#include "text/alloc.h"
 
 /* One direction of growth soon dominates all differences, and then the ratio of two of them is that
  * of two normal numbers: one is more than 64 times the largest of three others with a probability
@@ -38,11 +39,9 @@ int train_against_open(struct train_against *against, struct train_side *side,
     int status;
 
     *against = (struct train_against){.side = side};
-    against->feature = malloc(config->batch * width * sizeof *against->feature);
-    against->label = malloc(config->batch * labels * sizeof *against->label);
-    against->order = malloc(config->batch * sizeof *against->order);
-    if (!against->feature || !against->label || !against->order)
-        return dp_fail(err, DP_ENOMEM, "no memory for batches of %zu rows", config->batch);
+    against->feature = cli_alloc(config->batch * width, sizeof *against->feature);
+    against->label = cli_alloc(config->batch * labels, sizeof *against->label);
+    against->order = cli_alloc(config->batch, sizeof *against->order);
     against->width = width;
     against->labels = labels;
     against->mean = config->update.kind == TRAIN_ADAMW;

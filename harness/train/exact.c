@@ -19,6 +19,7 @@
 
 #include "numbers/equal.h"
 #include "stream.h"
+#include "text/alloc.h"
 
 static const double LIMIT = 0x1p24;
 
@@ -220,14 +221,12 @@ int train_exact(struct train_against *against, const struct train_side *first,
     if (values != against->side->n_values)
         return dp_fail(err, DP_ESHAPE, "the models differ: %zu and %zu numbers", values,
                        against->side->n_values);
-    x.value = malloc((values + 1) * sizeof *x.value);
-    x.feature = malloc(batch * model->width * sizeof *x.feature);
-    x.c = malloc(batch * classes * sizeof *x.c);
-    x.scaled = malloc(batch * classes * sizeof *x.scaled);
-    x.result[0] = malloc(x.n_result * sizeof(float));
-    x.result[1] = malloc(x.n_result * sizeof(float));
-    if (!x.value || !x.feature || !x.c || !x.scaled || !x.result[0] || !x.result[1])
-        status = dp_fail(err, DP_ENOMEM, "no memory for %zu rows", batch);
+    x.value = cli_alloc(values, sizeof *x.value);
+    x.feature = cli_alloc(batch * model->width, sizeof *x.feature);
+    x.c = cli_alloc(batch * classes, sizeof *x.c);
+    x.scaled = cli_alloc(batch * classes, sizeof *x.scaled);
+    x.result[0] = cli_alloc(x.n_result, sizeof(float));
+    x.result[1] = cli_alloc(x.n_result, sizeof(float));
     for (int k = 0; k < 2 && status == 0; ++k) {
         struct train_side_config config = sides[k]->config;
 

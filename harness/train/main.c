@@ -82,10 +82,8 @@ static int open_model_and_data(struct train_session *s)
                               s->model.name);
     if (o->epochs > (SIZE_MAX / sizeof *s->epoch - 1) / o->seeds - 1)
         return EXIT_MISUSE;
-    s->epoch = calloc((o->epochs + 1) * o->seeds, sizeof *s->epoch);
-    if (s->epoch)
-        return 0;
-    return command_refuse(s->command, "no memory for %zu epochs", o->epochs);
+    s->epoch = cli_alloc((o->epochs + 1) * o->seeds, sizeof *s->epoch);
+    return 0;
 }
 
 /* The number of ranks in all processes. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "descriptor.h"
+#include "text/alloc.h"
 #include "verify/arrays.h"
 
 enum { MOST = WORKLOAD_MAX_SIZES };
@@ -19,11 +20,6 @@ struct chain {
     const float *weight[MOST], *bias[MOST];
     double *a[MOST + 1], *d, *below;
 };
-
-static double *zeros(size_t n)
-{
-    return calloc(n + 1, sizeof(double));
-}
 
 static void chain_forward(struct chain *c, size_t l, bool cut)
 {
@@ -70,8 +66,8 @@ static double *append_numbers(double *to, const double from[], size_t n)
 }
 
 /* Chains of linear layers. */
-static int run_chain(const struct workload *workload, const struct train_numbers *numbers,
-                     double *result)
+static void run_chain(const struct workload *workload, const struct train_numbers *numbers,
+                      double *result)
 {
     struct chain c = {.workload = workload, .numbers = numbers};
     const size_t layers = workload_layers(workload), *size = workload->size;
@@ -81,11 +77,9 @@ static int run_chain(const struct workload *workload, const struct train_numbers
     const float *at = numbers->value;
     double *gradient = result + outputs + 1, *end = gradient + n;
     size_t widest = 0;
-    bool complete = true;
 
     for (size_t l = 0; l <= layers; ++l) {
-        c.a[l] = zeros(rows * size[l]);
-        complete = complete && c.a[l];
+        c.a[l] = cli_alloc(rows * size[l], sizeof *c.a[l]);
         widest = size[l] > widest ? size[l] : widest;
     }
     for (size_t l = 0; l < layers; ++l) {
@@ -93,29 +87,27 @@ static int run_chain(const struct workload *workload, const struct train_numbers
         c.bias[l] = at + size[l] * size[l + 1];
         at = c.bias[l] + size[l + 1];
     }
-    c.d = zeros(rows * widest);
-    c.below = zeros(rows * widest);
-    complete = complete && c.d && c.below;
-    for (size_t i = 0; complete && i < rows * size[0]; ++i)
+    c.d = cli_alloc(rows * widest, sizeof *c.d);
+    c.below = cli_alloc(rows * widest, sizeof *c.below);
+    for (size_t i = 0; i < rows * size[0]; ++i)
         c.a[0][i] = (double)numbers->feature[i];
-    for (size_t l = 0; complete && l < layers; ++l)
+    for (size_t l = 0; l < layers; ++l)
         chain_forward(&c, l, l + 1 < layers && !straight);
-    for (size_t i = 0; complete && i < outputs; ++i) {
+    for (size_t i = 0; i < outputs; ++i) {
         result[i] = c.a[layers][i];
         c.d[i] = (double)numbers->c[i];
         result[outputs] += c.d[i] * result[i];
     }
-    for (size_t l = layers; complete && l-- > 0;) {
+    for (size_t l = layers; l-- > 0;) {
         end -= (size[l] + 1) * size[l + 1];
         chain_backward(&c, l, l > 0 && !straight, end, end + size[l] * size[l + 1]);
     }
-    for (size_t i = 0; complete && i < n; ++i)
+    for (size_t i = 0; i < n; ++i)
         gradient[n + i] = (double)numbers->value[i] - gradient[i];
     for (size_t l = 0; l <= layers; ++l)
         free(c.a[l]);
     free(c.d);
     free(c.below);
-    return complete ? 0 : -1;
 }
 
 int train_reference(const struct workload *workload, const struct train_numbers *numbers,
@@ -123,18 +115,18 @@ int train_reference(const struct workload *workload, const struct train_numbers 
 {
     const struct reference_numbers given = {numbers->rows, numbers->value, numbers->feature,
                                             numbers->c};
-    const size_t n = workload_params(workload);
+    const size_t n = workload_params(workload), outputs = workload->size[workload_layers(workload)];
     struct verify *verify = NULL;
     struct text_error why;
 
     *result = NULL;
     if (!workload_is_exact(workload))
         return 0;
-    *result = zeros(numbers->rows * workload->size[workload_layers(workload)] + 1 + 2 * n);
-    if (!*result)
-        return -1;
-    if (workload_is_chain(workload))
-        return run_chain(workload, numbers, *result);
+    *result = cli_alloc(numbers->rows * outputs + 1 + 2 * n, sizeof **result);
+    if (workload_is_chain(workload)) {
+        run_chain(workload, numbers, *result);
+        return 0;
+    }
     /* Exact models that are no chains: by the model of the sweep. */
     if (reference_arrays_given(workload, &given, &verify, &why))
         return -1;

@@ -166,11 +166,7 @@ int train_world_epoch(struct train_world *world, size_t epoch, size_t steps, str
     world->made = world->taken = 0;
     world->left = steps;
     if (steps > world->room) {
-        struct step *step = realloc(world->step, steps * sizeof *step);
-
-        if (!step)
-            return dp_fail(err, DP_ENOMEM, "no memory for %zu steps", steps);
-        world->step = step;
+        world->step = cli_resize(world->step, steps, sizeof *world->step);
         world->room = steps;
     }
     return rank_pool_command(&world->asker, "epoch", json_pack("{s:I}", "epoch", (json_int_t)epoch),
