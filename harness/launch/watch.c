@@ -6,7 +6,6 @@
 #include "launch/watch.h"
 
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { TIMER_SECONDS = 1000000000 };
@@ -25,12 +24,22 @@ static uint64_t timer_ns(int timer)
            (uint64_t)left.it_value.tv_nsec;
 }
 
-uint64_t watch_clock_ns(void)
+uint64_t watch_ns(clockid_t clock)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+uint64_t watch_clock_ns(void)
+{
+    return watch_ns(CLOCK_MONOTONIC_RAW);
+}
+
+double watch_now(void)
+{
+    return (double)watch_ns(CLOCK_MONOTONIC) / 1e9;
 }
 
 struct watch_reading watch_read(const struct watch *watch)

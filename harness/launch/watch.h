@@ -4,6 +4,7 @@
 #define HARNESS_WATCH_H
 
 #include <stdint.h>
+#include <time.h>
 
 /* A reading of the clock, between two readings of a timer. */
 struct watch_reading {
@@ -24,6 +25,9 @@ struct watch_reading watch_read(const struct watch *watch);
 void watch_close(struct watch *watch);
 /* The clock that all times are read from, which nothing corrects. */
 uint64_t watch_clock_ns(void);
+/* Any clock; and the seconds of the monotonic one. */
+uint64_t watch_ns(clockid_t clock);
+double watch_now(void);
 
 /* The time by the clock over the time by the timer, which counts up. It is 1 if they differ by no
  * more than readings are off. */

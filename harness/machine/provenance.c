@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "build_info.h"
+#include "launch/watch.h"
 #include "machine/machine.h"
 #include "numbers/equal.h"
 #include "numbers/stats.h"
@@ -21,14 +22,6 @@ enum { CLOCK_CALLS = 1000 };
 static const char clock_name[] = "CLOCK_MONOTONIC_RAW";
 
 extern char **environ; /* POSIX has no header that declares it */
-
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
 
 static int read_system(struct record_run *run)
 {
@@ -91,7 +84,7 @@ int provenance_read(struct dp_group *group, const struct dp_machine *machine,
     /* The model of every GPU in the fake of CUDA for tests. Times on one are no results. */
     static const char fake[] = "Fake GPU";
     const time_t now = time(NULL);
-    const uint64_t unique[] = {clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC),
+    const uint64_t unique[] = {watch_ns(CLOCK_REALTIME), watch_ns(CLOCK_MONOTONIC),
                                (uint64_t)getpid()};
     double difference[CLOCK_CALLS];
     struct tm utc;
@@ -138,10 +131,10 @@ int provenance_read(struct dp_group *group, const struct dp_machine *machine,
     snprintf(run->gpu_software, sizeof run->gpu_software, "%s", dp_group_software(group));
     /* The tick of the clock is the smallest positive difference of two readings, the overhead is
      * the median difference of successive readings. */
-    uint64_t last = clock_ns(CLOCK_MONOTONIC_RAW);
+    uint64_t last = watch_ns(CLOCK_MONOTONIC_RAW);
 
     for (int i = 0; i < CLOCK_CALLS; ++i) {
-        const uint64_t reading = clock_ns(CLOCK_MONOTONIC_RAW);
+        const uint64_t reading = watch_ns(CLOCK_MONOTONIC_RAW);
 
         difference[i] = (double)(reading - last);
         last = reading;

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "dp.h"
+#include "launch/watch.h"
 #include "machine/nvml.h"
 #include "record/record.h"
 #include "text/alloc.h"
@@ -26,14 +27,6 @@ struct node_watch {
     uint64_t begin_ns, spent_ns;
 };
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
 static void series_add(struct record_series *series, double value)
 {
     if (series->n < RECORD_MOST_READINGS)
@@ -46,7 +39,7 @@ static void *watch_run(void *argument)
 
     pthread_mutex_lock(&watch->lock);
     while (!watch->ends) {
-        const uint64_t next = now_ns() + 1000000000U / NODE_WATCH_RATE;
+        const uint64_t next = watch_ns(CLOCK_MONOTONIC) + 1000000000U / NODE_WATCH_RATE;
         const struct timespec at = {.tv_sec = (time_t)(next / 1000000000U),
                                     .tv_nsec = (long)(next % 1000000000U)};
         int status = 0;
@@ -61,26 +54,26 @@ static void *watch_run(void *argument)
         if (!watch->reads || watch->ends)
             continue;
 
-        const uint64_t begin = now_ns();
+        const uint64_t begin = watch_ns(CLOCK_MONOTONIC);
 
         for (int i = 0; i < watch->n_gpus; ++i) {
             struct record_during *during = &watch->gpu[i].during;
             struct record_reading now;
 
-            series_add(&during->at_ns, (double)(now_ns() - watch->begin_ns));
+            series_add(&during->at_ns, (double)(watch_ns(CLOCK_MONOTONIC) - watch->begin_ns));
             node_reading_quick(&watch->nvml, watch->device[i], &now);
             series_add(&during->throttle, now.throttle);
             series_add(&during->clock_sm_hz, now.clock_sm_hz);
             series_add(&during->temperature_c, now.temperature_c);
             series_add(&during->power_w, now.power_w);
         }
-        watch->spent_ns += now_ns() - begin;
+        watch->spent_ns += watch_ns(CLOCK_MONOTONIC) - begin;
     }
     pthread_mutex_unlock(&watch->lock);
     return NULL;
 }
 
-static int watch_start(struct node_watch *watch)
+static int start_reading(struct node_watch *watch)
 {
     pthread_condattr_t attribute;
 
@@ -118,7 +111,7 @@ struct node_watch *node_watch_open(const char *devices, const char *nvml)
         free(watch);
         return NULL;
     }
-    if (watch_start(watch) != 0) {
+    if (start_reading(watch) != 0) {
         node_nvml_close(&watch->nvml);
         free(watch->gpu);
         free(watch);
@@ -175,7 +168,7 @@ void node_watch_begin(struct node_watch *watch)
         return;
     pthread_mutex_lock(&watch->lock);
     read_all(watch, false);
-    watch->begin_ns = now_ns();
+    watch->begin_ns = watch_ns(CLOCK_MONOTONIC);
     watch->reads = true;
     pthread_cond_signal(&watch->change);
     pthread_mutex_unlock(&watch->lock);

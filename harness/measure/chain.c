@@ -138,7 +138,7 @@ int chain_run(struct chain *chain, int k, struct session_times *times, struct dp
     if (status == 0)
         status = session_prepare(s, k, err);
     session_set_traced(s, chain->traced);
-    times->start_ns = session_clock_ns();
+    times->start_ns = watch_clock_ns();
     for (size_t step = 0; status == 0 && step < chain->length; ++step) {
         if (step > 0)
             session_clear(s);
@@ -148,7 +148,7 @@ int chain_run(struct chain *chain, int k, struct session_times *times, struct dp
     }
     if (status == 0)
         status = dp_group_wait(s->group, err);
-    times->step_ns = session_clock_ns() - times->start_ns;
+    times->step_ns = watch_clock_ns() - times->start_ns;
     session_set_traced(s, true);
     update_set_rate(&s->update, before);
     return status;

@@ -54,7 +54,7 @@ static int run_collective(struct iterations *it, uint64_t ns[2], struct dp_error
     int status;
 
     dp_group_barrier(it->group);
-    ns[0] = session_clock_ns();
+    ns[0] = watch_clock_ns();
     if (in_place && id == COLLECTIVE_BROADCAST)
         status = dp_broadcast(it->group, it->out, 0, err);
     else if (in_place && id == COLLECTIVE_ALLREDUCE && it->data.type->dtype == DP_F32)
@@ -63,7 +63,7 @@ static int run_collective(struct iterations *it, uint64_t ns[2], struct dp_error
         status = dp_collective_run(it->group, kinds[id], 0, it->in, it->out, err);
     if (status == 0)
         status = dp_group_wait(it->group, err);
-    ns[1] = session_clock_ns();
+    ns[1] = watch_clock_ns();
     it->kernels = dp_group_kernels(it->group) - before;
     return status;
 }
@@ -96,7 +96,7 @@ static int share_times(struct iterations *it, uint64_t ns[2], struct dp_error *e
     if ((status = share_gather(it->group, mine, sizeof mine[0], all, err)))
         return status;
     for (int r = 0; r < it->n; ++r)
-        clock[r] = session_clock_ns();
+        clock[r] = watch_clock_ns();
     if ((status = share_gather(it->group, clock, sizeof clock[0], clocks, err)))
         return status;
     it->kernels = 0;
@@ -114,7 +114,7 @@ static uint64_t clock_of(const void *self)
 {
     const struct iterations *it = self;
 
-    return is_in_processes(it) ? it->now_ns : session_clock_ns();
+    return is_in_processes(it) ? it->now_ns : watch_clock_ns();
 }
 
 /* Verifies the results. The error names the lowest rank whose numbers are wrong. */
@@ -289,7 +289,7 @@ void measure_collective(const struct cell_config *config, struct dp_group *group
     if (open_iterations(it, &err)) {
         status = cell_error(cell, &err, RECORD_BROKEN, err.text);
     } else {
-        cell->setup_ns = session_clock_ns() - start_ns;
+        cell->setup_ns = watch_clock_ns() - start_ns;
         status = steps_run(&it->steps);
     }
     if (status == 0) {

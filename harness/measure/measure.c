@@ -10,7 +10,6 @@
 
 #include "command/device_list.h"
 #include "dp_mpi.h"
-#include "launch/watch.h"
 #include "machine/node.h"
 #include "record/record.h"
 
@@ -39,7 +38,7 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct dp_mpi *
     struct dp_group *group = NULL;
     struct node_watch *gpus;
     struct dp_error err = {0}, faulty = {0};
-    const uint64_t start_ns = session_clock_ns();
+    const uint64_t start_ns = watch_clock_ns();
     struct timespec now;
     struct watch watch;
     char why[160];
@@ -63,7 +62,7 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct dp_mpi *
               strcmp(dp_group_communicator(group), asked(config->communicator)) != 0))
         cell_fail(cell, RECORD_BROKEN, "the devices are not those of the plan");
     else {
-        const uint64_t opened_ns = session_clock_ns();
+        const uint64_t opened_ns = watch_clock_ns();
 
         node_watch_choose(gpus, group);
         if (config->mode == CELL_COLLECTIVE)
@@ -84,7 +83,7 @@ void cell_measure(const struct cell_config *config, FILE *trace, struct dp_mpi *
         if (cell->status == RECORD_BROKEN)
             cell->status = RECORD_FAILED;
     }
-    cell->wall_ns = session_clock_ns() - start_ns;
+    cell->wall_ns = watch_clock_ns() - start_ns;
     cell->clock_ratio = (double)NAN;
     if (watch.timer < 0) {
         snprintf(why, sizeof why, "no timer to compare the clock with: %s", strerror(errno));

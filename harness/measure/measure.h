@@ -195,7 +195,7 @@ struct steps {
      * or -1: the cell has the reason. */
     int (*ready)(void *self);
     struct node_watch *gpus; /* are read around the measured steps; NULL: none */
-    /* The clock that decides when the steps end; NULL: session_clock_ns. */
+    /* The clock that decides when the steps end; NULL: watch_clock_ns. */
     uint64_t (*now)(const void *self);
 };
 

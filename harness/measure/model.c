@@ -80,11 +80,11 @@ static int run_chain(struct measure *m)
     if (chain_run(&m->chain, k, &times, &err) == 0) {
         note_phases(m, m->chain.length);
         steps_note(&m->steps, times.start_ns, times.step_ns / m->chain.length, false);
-        begin_ns = session_clock_ns();
+        begin_ns = watch_clock_ns();
         ++m->measured[k];
         ++m->cell->steps_checked;
         chain_check(&m->chain, k, &err);
-        m->cell->verify_ns += session_clock_ns() - begin_ns;
+        m->cell->verify_ns += watch_clock_ns() - begin_ns;
     }
     if (err.status == 0)
         return 0;
@@ -123,10 +123,10 @@ static int run_sample(void *self, bool warmup)
         m->measured[k] += !warmup;
         ++cell->steps_checked;
 
-        const uint64_t begin_ns = session_clock_ns();
+        const uint64_t begin_ns = watch_clock_ns();
 
         status = step_result_check(&m->left, k, step, &err);
-        cell->verify_ns += warmup ? 0 : session_clock_ns() - begin_ns;
+        cell->verify_ns += warmup ? 0 : watch_clock_ns() - begin_ns;
     }
     if (err.status == 0)
         return status;
@@ -231,7 +231,7 @@ static int open_all(struct measure *m, struct dp_group *group)
     if (measure_probe(m->config, s, cell))
         return -1;
 
-    const uint64_t reference_ns = session_clock_ns();
+    const uint64_t reference_ns = watch_clock_ns();
 
     for (int k = 0; k < WORKLOAD_SETS; ++k)
         if (measure_reference(m->config, k, &m->set[k], &m->left.verify[k], &why))
@@ -239,7 +239,7 @@ static int open_all(struct measure *m, struct dp_group *group)
     for (int k = 0; k < WORKLOAD_SETS; ++k)
         if (session_open_set(s, &m->set[k], &err))
             return cell_error(cell, &err, RECORD_BROKEN, err.text);
-    cell->reference_ns = session_clock_ns() - reference_ns;
+    cell->reference_ns = watch_clock_ns() - reference_ns;
     /* How samples are traced and compared. */
     if (m->config->chain > 0 && m->left.by_value) {
         dp_fail(&err, DP_ENOTSUP,
@@ -288,7 +288,7 @@ void measure_model(const struct cell_config *config, FILE *trace, struct dp_grou
     }
     int status = open_all(m, group);
 
-    cell->setup_ns = session_clock_ns() - start_ns;
+    cell->setup_ns = watch_clock_ns() - start_ns;
     if (status == 0)
         status = run_samples(m);
     if (status != 0 && cell->warmup_steps == 0)

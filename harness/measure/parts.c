@@ -220,7 +220,7 @@ static int run_product_rounds(struct products *p, round_fn *round, double second
 
     if (status == 0)
         status = check_products(p, err);
-    start = session_clock_ns();
+    start = watch_clock_ns();
     while (status == 0 && n + each <= RECORD_MOST_PARTS &&
            (n < LEAST_SAMPLES || session_seconds_since(start) < seconds)) {
         status = round(p, n / each, ns + n * devices, err);

@@ -27,13 +27,13 @@ static int copy_pair(struct copies *c, int from, int to, bool check, uint64_t *n
                      struct dp_error *err)
 {
     int status = dp_group_wait(c->group, err);
-    const uint64_t start = session_clock_ns();
+    const uint64_t start = watch_clock_ns();
 
     if (status == 0)
         status = dp_tensor_copy(&c->to[to], &c->from[from], err);
     if (status == 0)
         status = dp_group_wait(c->group, err);
-    *ns = session_clock_ns() - start;
+    *ns = watch_clock_ns() - start;
     if (status == 0 && check)
         status = dp_tensor_read(c->host, &c->to[to], err);
     for (size_t i = 0; check && status == 0 && i < COPY_FLOATS; ++i)
@@ -68,7 +68,7 @@ int measure_copies(struct dp_group *group, double seconds, struct record_cell *c
             (status = dp_tensor_write(&c.from[d], c.host, err)) == 0)
             status = dp_tensor_write(&c.to[d], c.host, err);
     }
-    start = session_clock_ns();
+    start = watch_clock_ns();
     if (status == 0)
         record_part_alloc(cell, RECORD_COPY, MOST_COPIES);
     times->work = floats * sizeof(float);

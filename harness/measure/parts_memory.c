@@ -127,16 +127,16 @@ static int run_copy_chain(struct copy_chain *c, int device, size_t round, uint64
     /* They differ from those of the turn before and from those of another device. */
     const float *numbers = c->there + (round % 2 * (size_t)c->devices + (size_t)device) * SHIFT;
     struct equal_report report;
-    uint64_t start = session_clock_ns();
+    uint64_t start = watch_clock_ns();
     int status = dp_tensor_write(&c->first[device], numbers, err);
 
-    ns[0] = session_clock_ns() - start;
+    ns[0] = watch_clock_ns() - start;
     if (status || (status = copy_within(c, device, err)))
         return status;
     ns[2] = c->trace.replica[device].ns[timed];
-    start = session_clock_ns();
+    start = watch_clock_ns();
     status = dp_tensor_read(c->back, &c->second[device], err);
-    ns[1] = session_clock_ns() - start;
+    ns[1] = watch_clock_ns() - start;
     if (status || equal_bits(c->back, numbers, c->n, &report) == 0)
         return status;
     return dp_fail(err, DP_EFAULT,
@@ -167,7 +167,7 @@ int measure_memory(struct dp_group *group, double seconds, struct record_cell *c
     cell->part[RECORD_MEMORY].work *= 2; /* each byte is read and written */
     /* A round has a chain for each device. The first one warms up, and is checked like the
      * others. */
-    begin = session_clock_ns();
+    begin = watch_clock_ns();
     for (int d = 0; status == 0 && d < c->devices; ++d)
         status = run_copy_chain(c, d, 1, ns, err);
     while (status == 0 && n < MOST_CHAINS &&

@@ -86,7 +86,7 @@ int measure_probe(const struct cell_config *config, struct session *session,
 {
     const struct workload_set set = workload_probe(&config->workload, config->seed, config->rows,
                                                    (size_t)cell_replicas(config));
-    const uint64_t start_ns = session_clock_ns();
+    const uint64_t start_ns = watch_clock_ns();
     struct verify *verify = NULL;
     struct verify_found found;
     struct text_error why = {""};
@@ -115,6 +115,6 @@ int measure_probe(const struct cell_config *config, struct session *session,
     }
     verify_close(verify);
     session_close_set(session, set.index);
-    cell->probe_ns = session_clock_ns() - start_ns;
+    cell->probe_ns = watch_clock_ns() - start_ns;
     return status;
 }

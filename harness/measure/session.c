@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launch/watch.h"
 #include "numbers/equal.h"
 
 const struct measurable *session_measurable(enum cell_mode mode)
@@ -24,14 +23,9 @@ unsigned session_phases(const struct cell_config *config)
            (config->host_inputs > 0 ? 1u << RECORD_SCATTER : 0);
 }
 
-uint64_t session_clock_ns(void)
-{
-    return watch_clock_ns();
-}
-
 double session_seconds_since(uint64_t start_ns)
 {
-    return (double)(session_clock_ns() - start_ns) / 1e9;
+    return (double)(watch_clock_ns() - start_ns) / 1e9;
 }
 
 size_t session_outputs(const struct session *s)
@@ -288,11 +282,11 @@ int session_step(struct session *session, int k, struct session_times *times, st
 {
     int status;
 
-    times->start_ns = session_clock_ns();
+    times->start_ns = watch_clock_ns();
     if ((status = session->kind->step(session, k, err)) ||
         (status = dp_group_wait(session->group, err)))
         return status;
-    times->step_ns = session_clock_ns() - times->start_ns;
+    times->step_ns = watch_clock_ns() - times->start_ns;
     session->kernels = dp_group_kernels(session->group) - session->launched;
     return 0;
 }
@@ -435,7 +429,7 @@ int session_share(struct session *session, struct session_times *times, struct d
     }
     status = gather(session, messages, sizeof messages[0], messages, err);
     for (int r = 0; r < dp_group_size(session->group); ++r)
-        clock[r] = session_clock_ns();
+        clock[r] = watch_clock_ns();
     if (status || (status = gather(session, clock, sizeof clock[0], clocks, err)))
         return status;
     *times = (struct session_times){messages[0].start_ns, 0};
@@ -457,7 +451,7 @@ int session_share(struct session *session, struct session_times *times, struct d
 
 uint64_t session_now(const struct session *session)
 {
-    return session_is_shared(session) ? session->now_ns : session_clock_ns();
+    return session_is_shared(session) ? session->now_ns : watch_clock_ns();
 }
 
 int session_together(struct session *session, struct dp_error *err)

@@ -10,6 +10,7 @@
 
 #include "ddp.h"
 #include "dp.h"
+#include "launch/watch.h"
 #include "plan/cell.h"
 #include "verify/verify.h"
 #include "workload.h"
@@ -188,7 +189,6 @@ struct session {
     uint64_t kernels;  /* in the last step */
 };
 
-uint64_t session_clock_ns(void);
 double session_seconds_since(uint64_t start_ns);
 
 /* The table row of a mode. */

@@ -96,9 +96,9 @@ int session_alone(struct session *session, const struct cell_config *config,
     want = workload_is_exact(session->workload) ? gradients : 0;
     for (int i = 0; status == 0 && i < WARMUP; ++i)
         status = one_step(ranks, i, &want, &ns, err);
-    start = session_clock_ns();
+    start = watch_clock_ns();
     while (status == 0 && n < RECORD_MOST_ROUNDS &&
-           (n < RECORD_LEAST_ROUNDS || (double)(session_clock_ns() - start) < seconds * 1e9)) {
+           (n < RECORD_LEAST_ROUNDS || (double)(watch_clock_ns() - start) < seconds * 1e9)) {
         status = one_step(ranks, WARMUP + n, &want, &alone_ns[n], err);
         ++n;
     }

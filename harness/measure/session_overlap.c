@@ -81,10 +81,10 @@ static int digest_parts(struct session *s, int k, struct apart *apart, struct dp
     if (status || (status = session_together(s, err)))
         return status;
     dp_group_barrier(s->group);
-    alone.start_ns = session_clock_ns();
+    alone.start_ns = watch_clock_ns();
     if ((status = dp_ddp_reduce(s->ddp, err)) || (status = dp_group_wait(s->group, err)))
         return status;
-    alone.step_ns = session_clock_ns() - alone.start_ns;
+    alone.step_ns = watch_clock_ns() - alone.start_ns;
     if ((status = session_trace(s, err)) || (status = session_share(s, &alone, err)) ||
         (status = update_clip(&s->update, s->ddp, err)))
         return status;
@@ -139,10 +139,10 @@ int session_overlap(struct session *session, double seconds,
         return 0;
     /* The least time that can be told: a multiple of the smallest step of the clock that is
      * observed. */
-    uint64_t last = session_clock_ns(), least = UINT64_MAX;
+    uint64_t last = watch_clock_ns(), least = UINT64_MAX;
 
     for (int i = 0; i < CLOCK_READINGS; ++i) {
-        const uint64_t now = session_clock_ns();
+        const uint64_t now = watch_clock_ns();
 
         if (now > last && now - last < least)
             least = now - last;

@@ -158,7 +158,7 @@ struct usage_reading usage_read(const char *root, const struct usage_units *unit
     char path[PATH_BYTES];
     struct rusage own;
 
-    reading.clock_ns = session_clock_ns();
+    reading.clock_ns = watch_clock_ns();
     snprintf(path, sizeof path, "%s/proc/stat", root);
 
     FILE *file = fopen(path, "r");

@@ -247,7 +247,7 @@ static int run_iteration(struct iteration *it)
     struct soak *soak = it->soak;
     const bool ranks = soak->options->mode != SOAK_DP;
     int status = soak_ranks_step(&soak->ranks, it->number, &it->err);
-    uint64_t begin_ns = session_clock_ns();
+    uint64_t begin_ns = watch_clock_ns();
 
     if (status == 0 && !ranks)
         status = compare_wrapped(it);
@@ -256,7 +256,7 @@ static int run_iteration(struct iteration *it)
     soak->check_seconds += session_seconds_since(begin_ns);
     if (status == 0)
         status = soak_ranks_reduce(&soak->ranks, &it->err);
-    begin_ns = session_clock_ns();
+    begin_ns = watch_clock_ns();
     /* Only means whose parts were right: errors in others are known already. */
     for (int p = 0; status == 0 && p < soak->answer.n_params; ++p)
         if (!it->wrong[p])
@@ -270,7 +270,7 @@ static int run_iteration(struct iteration *it)
 void soak_iterate(struct soak *soak)
 {
     const struct soak_options *o = soak->options;
-    const uint64_t start_ns = session_clock_ns();
+    const uint64_t start_ns = watch_clock_ns();
 
     for (;;) {
         struct iteration it = {.soak = soak,
@@ -284,7 +284,7 @@ void soak_iterate(struct soak *soak)
             (o->minutes > 0 && soak->seconds >= 60 * o->minutes))
             break;
         atomic_store(&soak->watch_iteration, it.number);
-        atomic_store(&soak->watch_ns, session_clock_ns());
+        atomic_store(&soak->watch_ns, watch_clock_ns());
         const int status = run_iteration(&it);
         atomic_store(&soak->watch_ns, 0);
         if (status == DP_ENOMEM) {

@@ -19,10 +19,7 @@
 
 static uint64_t now_ns(const struct soak_meter *meter)
 {
-    struct timespec now;
-
-    clock_gettime(meter->cpu ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC_RAW, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+    return watch_ns(meter->cpu ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC_RAW);
 }
 
 static struct soak_meter *meter_of(struct dp_module *module, const struct dp_run *run)
@@ -126,7 +123,7 @@ static void *watch(void *context)
         const uint64_t iteration = atomic_load(&soak->watch_iteration);
         const uint64_t since = atomic_load(&soak->watch_ns);
 
-        if (since > 0 && (double)session_clock_ns() - (double)since > limit_ns &&
+        if (since > 0 && (double)watch_clock_ns() - (double)since > limit_ns &&
             iteration == atomic_load(&soak->watch_iteration)) {
             /* The thread that iterates writes nothing meanwhile: it hangs. */
             const struct soak_meter *meter = soak->ranks.meters.of;

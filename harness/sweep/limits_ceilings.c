@@ -25,9 +25,9 @@ static int run_fma(struct ceilings *c, int d, struct dp_error *err)
 
     for (size_t i = 0; i < c->peak->floats; ++i)
         sums[i] = (float)i;
-    begin = session_clock_ns();
+    begin = watch_clock_ns();
     c->peak->run(TIMES, 1, 1, sums);
-    c->rate[d] = 2.0 * TIMES * (double)c->peak->floats / (double)(session_clock_ns() - begin);
+    c->rate[d] = 2.0 * TIMES * (double)c->peak->floats / (double)(watch_clock_ns() - begin);
     for (size_t i = 0; i < c->peak->floats; ++i)
         if (sums[i] != (float)(TIMES + i))
             return dp_fail(err, DP_EFAULT, "sum %zu of %d multiply-adds is %.9g, not %zu", i, TIMES,
@@ -38,8 +38,8 @@ static int run_fma(struct ceilings *c, int d, struct dp_error *err)
 static int run_read(struct ceilings *c, int d, struct dp_error *err)
 {
     const size_t n = c->bytes / sizeof(uint64_t);
-    const uint64_t begin = session_clock_ns(), sum = peak_read(c->block[d].data, n);
-    const uint64_t ns = session_clock_ns() - begin, want = (uint64_t)n * (n - 1) / 2;
+    const uint64_t begin = watch_clock_ns(), sum = peak_read(c->block[d].data, n);
+    const uint64_t ns = watch_clock_ns() - begin, want = (uint64_t)n * (n - 1) / 2;
 
     c->rate[d] = (double)c->bytes / (double)ns;
     return sum == want
@@ -54,12 +54,12 @@ static int run_copy(struct ceilings *c, int d, struct dp_error *err)
 {
     const size_t n = c->bytes / sizeof(uint64_t) / 2;
     uint64_t *word = c->block[d].data;
-    const uint64_t begin = session_clock_ns();
+    const uint64_t begin = watch_clock_ns();
     uint64_t ns;
     bool same;
 
     memcpy(word + n, word, n * sizeof *word);
-    ns = session_clock_ns() - begin;
+    ns = watch_clock_ns() - begin;
     c->rate[d] = (double)(n * sizeof *word) / (double)ns;
     same = memcmp(word, word + n, n * sizeof *word) == 0;
     fill_block(word, n, 2 * n);

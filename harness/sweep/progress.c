@@ -5,24 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "command/command.h"
+#include "launch/watch.h"
 #include "record/record.h"
 #include "text/quantity.h"
 #include "text/units.h"
 
 /* REST_MOST: what follows the setting of a verified launch, "verified  123 ms  1.23M tokens/s". */
 enum { NAME_MIN = 8, REST_MOST = 31 };
-
-double sweep_seconds(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 static size_t columns(void)
 {
@@ -126,7 +118,7 @@ void progress_open(struct progress *progress, const struct plan_options *plan,
                            .plan = plan,
                            .done = done,
                            .total = plan_cells(plan),
-                           .started = sweep_seconds()};
+                           .started = watch_now()};
     for (size_t i = 0; i < plan->n_workloads; ++i)
         width = strlen(plan->workload[i].name) > width ? strlen(plan->workload[i].name) : width;
     for (size_t i = 0; i < plan->n_collectives; ++i)
@@ -199,7 +191,7 @@ void progress_begin(struct progress *progress, const struct cell_config *config)
         return;
     cell_identify(config, &cell);
     if (p->finished_here > 0) {
-        const double each = (sweep_seconds() - p->started) / (double)p->finished_here;
+        const double each = (watch_now() - p->started) / (double)p->finished_here;
         const unsigned long seconds = (unsigned long)(each * (double)(p->total - p->done) + 0.5);
 
         if (seconds < 60)

@@ -13,6 +13,7 @@
 #include "build_info.h"
 #include "command/command.h"
 #include "files/stop.h"
+#include "launch/watch.h"
 #include "machine/provenance.h"
 #include "record/files.h"
 #include "record/record.h"
@@ -181,18 +182,18 @@ static int run_cell(struct sweep *sweep, size_t i, struct progress *progress)
     int saved, interrupted;
 
     progress_begin(progress, config);
-    begin = sweep_seconds();
+    begin = watch_now();
     if (config->per_process > 0)
         interrupted = launched_cell(sweep->options.launcher, config, timeout, &cell);
     else
         interrupted = launch_cell(NULL, config, timeout, &cell, config->trace ? &trace : NULL);
-    ns = (sweep_seconds() - begin) * 1e9;
+    ns = (watch_now() - begin) * 1e9;
     if (interrupted)
         return EXIT_INTERRUPTED;
     cell.sitting = sweep->sitting;
-    begin = sweep_seconds();
+    begin = watch_now();
     saved = output_cell(&sweep->output, config, ns, &cell, &err);
-    sweep->writing += sweep_seconds() - begin;
+    sweep->writing += watch_now() - begin;
     if (trace && cell.status == RECORD_OK)
         trace_file_add(&sweep->trace, trace);
     free(trace);
@@ -269,7 +270,7 @@ static int print_result(struct sweep *sweep)
 
 static int run_plan(struct sweep *sweep)
 {
-    const double begin = sweep_seconds();
+    const double begin = watch_now();
     struct text_error err = {""};
     struct progress progress;
     int status = 0;
@@ -279,7 +280,7 @@ static int run_plan(struct sweep *sweep)
         if (!sweep->done[i])
             status = run_cell(sweep, i, &progress);
     progress_close(&progress);
-    sweep->seconds = sweep_seconds() - begin;
+    sweep->seconds = watch_now() - begin;
     if (status != EXIT_MISUSE) {
         const size_t ok = count_status(sweep, RECORD_OK);
         const struct record_end end = {.planned = sweep->n,

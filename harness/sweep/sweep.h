@@ -98,8 +98,6 @@ struct progress {
     size_t finished_here;
 };
 
-/* Seconds on the monotonic clock. */
-double sweep_seconds(void);
 /* cell: those of the plan. done: the number of launches that earlier sessions have finished. The
  * plan must stay until the end. */
 void progress_open(struct progress *progress, const struct plan_options *plan,

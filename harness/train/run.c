@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* The state of a training. */
 struct work {
@@ -13,14 +12,6 @@ struct work {
     struct loader *train, *test;
     struct dp_error *err;
 };
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 /* The rows of a batch. A test has no more than a part of a step, so that it needs no more
  * memory. */
@@ -128,7 +119,7 @@ static int get_parameters(struct work *work)
 static int run_epoch(struct work *work, struct train_epoch *epoch)
 {
     const struct train_run *run = work->run;
-    double began = now(); /* moved on by the time that comparisons take */
+    double began = watch_now(); /* moved on by the time that comparisons take */
     struct loader_batch batch;
     double sum = 0;
     size_t rows = 0;
@@ -155,14 +146,14 @@ static int run_epoch(struct work *work, struct train_epoch *epoch)
         ++epoch->steps;
         if (!isfinite(loss))
             return runs_away(work, "loss of", epoch->steps, epoch->epoch);
-        const double done = now();
+        const double done = watch_now();
 
         epoch->samples_per_s = (double)rows / (done - began);
         if (run->against &&
             ((status = get_parameters(work)) ||
              (status = train_against_step(run->against, run->side, &batch, work->err))))
             return status;
-        began += now() - done;
+        began += watch_now() - done;
         if (run->stepped)
             run->stepped(run->user, epoch, loader_batches(work->train), sum / (double)rows);
         epoch->stopped = stop_requested() && (!run->world || train_world_settled(run->world));

@@ -60,9 +60,9 @@ int __wrap_session_step(struct session *session, int k, struct session_times *ti
 
     if (status != 0 || !(slow > 1))
         return status;
-    while (session_clock_ns() < until)
+    while (watch_clock_ns() < until)
         ;
-    times->step_ns = session_clock_ns() - times->start_ns;
+    times->step_ns = watch_clock_ns() - times->start_ns;
     return 0;
 }
 
