@@ -228,7 +228,7 @@ static void add_set(struct grid *grid, const struct report *report, const struct
 
 /* A page has one table of all sets. A summary has a table for each, as long as it has space for a
  * line of it. */
-int report_copies_table(struct text_out *out, const struct report *report)
+void report_copies_table(struct text_out *out, const struct report *report)
 {
     const bool brief = out->form == TEXT_MARKDOWN;
     char text[REPORT_CELL_TEXT];
@@ -236,7 +236,7 @@ int report_copies_table(struct text_out *out, const struct report *report)
     size_t all = 0, shown = 0;
 
     if (report->n_copies == 0)
-        return 0;
+        return;
     if (brief)
         text_print(out, "\n## %s\n", title);
     grid_open(&grid, out, "copies", title);
@@ -288,5 +288,4 @@ int report_copies_table(struct text_out *out, const struct report *report)
     else
         grid_html(&grid);
     grid_close(&grid);
-    return 0;
 }

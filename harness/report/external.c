@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "record/json.h"
+#include "text/alloc.h"
 #include "verify/collective.h"
 
 enum { MOST_LINES = 1000000, MOST_WORDS = 48, PLACES = 2, MOST_RANKS = 1 << 20, NEWEST_JSON = 3 };
@@ -289,12 +290,9 @@ static int read_json_root(const json_t *root, struct nccl_tests *file, struct te
 static int add_nccl_tests(const char *path, const json_t *root, struct report *report,
                           struct text_error *err)
 {
-    struct nccl_tests *file = calloc(1, sizeof *file);
-    int status;
+    struct nccl_tests *file = cli_alloc(1, sizeof *file);
+    int status = root ? read_json_root(root, file, err) : read_text(path, file, err);
 
-    if (!file)
-        return record_fail(err, "no memory for %d results", NCCL_TESTS_LINES);
-    status = root ? read_json_root(root, file, err) : read_text(path, file, err);
     if (status == 0 && file->n == 0 && file->others == 0)
         status =
             record_fail(err, "no result of nccl-tests is in it, nor is it the JSON of nvbandwidth");
@@ -577,11 +575,13 @@ int external_add(const char *path, struct report *report, struct text_error *err
     if (json_is_object(json_object_get(root, "nvbandwidth"))) {
         if (report->nvbandwidth)
             record_fail(err, "it is a second file of nvbandwidth, and one is allowed");
-        else if (!(report->nvbandwidth = calloc(1, sizeof *report->nvbandwidth)))
-            record_fail(err, "no memory");
-        else if ((status = read_nvbandwidth(root, report->nvbandwidth, err)) != 0) {
-            free(report->nvbandwidth);
-            report->nvbandwidth = NULL;
+        else {
+            report->nvbandwidth = cli_alloc(1, sizeof *report->nvbandwidth);
+            status = read_nvbandwidth(root, report->nvbandwidth, err);
+            if (status != 0) {
+                free(report->nvbandwidth);
+                report->nvbandwidth = NULL;
+            }
         }
     } else if (json_object_get(root, "args") || json_object_get(root, "results"))
         status = add_nccl_tests(path, root, report, err);

@@ -9,6 +9,7 @@
 #include "report/external.h"
 #include "report/page.h"
 #include "report/peer.h"
+#include "text/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -177,15 +178,17 @@ static int write_report(const char *directory, const struct report *report)
 int report_print(const char *command, const struct report *report, size_t format,
                  size_t *with_numbers)
 {
-    struct text_error err = {"no memory for the summary"};
+    struct text_error err;
     struct text_out out = {.file = stdout, .form = TEXT_MARKDOWN};
     struct export_set set;
 
     export_report(report, &set);
-    const int status = format == REPORT_SUMMARY
-                           ? report_summary(&out, report, NULL)
-                           : export_write(stdout, (enum export_format)format, &set, &err);
+    int status = 0;
 
+    if (format == REPORT_SUMMARY)
+        report_summary(&out, report, NULL);
+    else
+        status = export_write(stdout, (enum export_format)format, &set, &err);
     *with_numbers = export_count(&set);
     export_close(&set);
     if (status == 0)
@@ -222,7 +225,7 @@ static int report_files(const struct report_arguments *arguments, const struct c
                         const struct peer_record *peer, const struct roof *roof)
 {
     struct nccl_tests *external[REPORT_EXTERNAL_MOST];
-    struct report report = {.file = calloc(arguments->n_files + 1, sizeof *report.file),
+    struct report report = {.file = cli_alloc(arguments->n_files, sizeof *report.file),
                             .conformance = check,
                             .peer = peer,
                             .roof = roof,
@@ -233,8 +236,6 @@ static int report_files(const struct report_arguments *arguments, const struct c
     char why[REPORT_CELL_TEXT];
     int status = 0;
 
-    if (!report.file)
-        return command_refuse(NAME, "no memory for %zu files", arguments->n_files);
     while (status == 0 && report.n_files < arguments->n_files) {
         status = input_records(NAME, arguments->files[report.n_files], belongs,
                                &report.file[report.n_files]);

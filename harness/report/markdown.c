@@ -6,8 +6,8 @@
 /* The page has all of them. */
 enum { MAX_FAILURES = 100, MAX_RUNS = 8, MAX_GROUPS = 8 };
 
-int report_summary(struct text_out *out, const struct report *report,
-                   const struct report_figures *figures)
+void report_summary(struct text_out *out, const struct report *report,
+                    const struct report_figures *figures)
 {
     const size_t all = report->n_all - report->counts.verified;
     const size_t runs = report->n_runs < MAX_RUNS ? report->n_runs : MAX_RUNS;
@@ -34,8 +34,7 @@ int report_summary(struct text_out *out, const struct report *report,
         report_bars(out, report);
         fputs("\n", out->file);
     }
-    if (report_brief_tables(out, report) != 0)
-        return -1;
+    report_brief_tables(out, report);
     if (all > 0)
         fputs("\n## Failed and skipped\n\n", out->file);
     for (size_t i = 0; i < report->n_all && shown < MAX_FAILURES; ++i) {
@@ -54,8 +53,8 @@ int report_summary(struct text_out *out, const struct report *report,
         fputs("\nSpeed-up: the base's step over this one, launch by launch, then the median. "
               "Efficiency: speed-up per device, of what whole shards and cores allow.\n",
               out->file);
-    if (report->peer && report_peer_markdown(out, report) != 0)
-        return -1;
+    if (report->peer)
+        report_peer_markdown(out, report);
     fputs("\n## Provenance\n\n", out->file);
     for (size_t r = 0; r < runs; ++r) {
         const struct record_run *run = report->run[r].run;
@@ -68,7 +67,6 @@ int report_summary(struct text_out *out, const struct report *report,
         text_print(out, "  - options: %s\n", run->command);
     }
     report_left(out, report->n_runs, runs, "runs");
-    return 0;
 }
 
 int report_markdown(const char *directory, const struct report *report,
@@ -78,14 +76,13 @@ int report_markdown(const char *directory, const struct report *report,
 
     if (text_open(&out, directory, "summary.md", TEXT_MARKDOWN, err) != 0)
         return -1;
-    if (report->n_files == 0)
+    if (report->n_files > 0)
+        report_summary(&out, report, figures);
+    else {
         fputs("# Lockstep report\n", out.file);
-    if ((report->n_files == 0 ? report_peer_markdown(&out, report)
-                              : report_summary(&out, report, figures)) != 0) {
-        text_discard(&out);
-        return text_fail(err, "no memory for the table");
+        report_peer_markdown(&out, report);
+        if (figures->status[REPORT_FIGURE_PEER] == PLOT_OK)
+            fputs("\n![Step times next to PyTorch](peer.png)\n", out.file);
     }
-    if (report->n_files == 0 && figures->status[REPORT_FIGURE_PEER] == PLOT_OK)
-        fputs("\n![Step times next to PyTorch](peer.png)\n", out.file);
     return text_close(&out, err);
 }

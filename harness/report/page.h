@@ -141,11 +141,11 @@ enum report_table_id {
 enum { REPORT_SUMMARY_CELLS = 30 };
 
 /* Prints a table, as HTML with all rows, or as Markdown with at most as many rows as a summary has;
- * nothing if it has no rows. Returns 0, or -1 if memory was short. report/tables.c */
-int report_table(struct text_out *out, const struct report *report, enum report_table_id which);
+ * nothing if it has no rows. report/tables.c */
+void report_table(struct text_out *out, const struct report *report, enum report_table_id which);
 /* The first prints the tables of the page, the second those of a summary. */
-int report_tables(struct text_out *out, const struct report *report);
-int report_brief_tables(struct text_out *out, const struct report *report);
+void report_tables(struct text_out *out, const struct report *report);
+void report_brief_tables(struct text_out *out, const struct report *report);
 /* Says that only the page has all rows, and how many there are; prints nothing if all are shown. */
 void report_left(struct text_out *out, size_t all, size_t shown, const char *what);
 
@@ -180,9 +180,8 @@ void report_peak_caution(const struct report *report, char text[REPORT_CELL_TEXT
 void report_rates_note(const struct report *report, char text[REPORT_CELL_TEXT]);
 
 /* Prints the table of copies. It has a line for each end that copies come from, and under it the
- * numbers of nvbandwidth and the ratio. Returns 0, or -1 if memory was short. report/copies_table.c
- */
-int report_copies_table(struct text_out *out, const struct report *report);
+ * numbers of nvbandwidth and the ratio. report/copies_table.c */
+void report_copies_table(struct text_out *out, const struct report *report);
 /* Writes what a reader must know about the file of nvbandwidth: errors, no end, numbers without a
  * counterpart. "": nothing. */
 void report_copies_remarks(const struct report *report, char text[REPORT_CELL_TEXT]);
@@ -195,9 +194,9 @@ size_t report_nccl_tests(FILE *to, const struct report *report);
 int report_page(const char *directory, const struct report *report,
                 const struct report_figures *figures, struct text_error *err);
 /* Prints the short report of a job. It links to figures; NULL: there are no figures and no page.
- * Returns 0, or -1 if memory is short. */
-int report_summary(struct text_out *out, const struct report *report,
-                   const struct report_figures *figures);
+ */
+void report_summary(struct text_out *out, const struct report *report,
+                    const struct report_figures *figures);
 /* Writes the same to summary.md. */
 int report_markdown(const char *directory, const struct report *report,
                     const struct report_figures *figures, struct text_error *err);

@@ -138,10 +138,9 @@ bool peer_same_machine(const struct peer_record *record, const struct record_run
 const char *peer_version_words(const struct peer_record *record, char text[REPORT_CELL_TEXT]);
 /* Prints the rest of a sentence that begins with the versions of PyTorch. */
 void report_peer_verdict(struct text_out *out, const struct peer_record *record);
-/* Prints the section of the page around its figure. The tables return 0, or -1 if memory was short.
- */
+/* Prints the section of the page around its figure. */
 void report_peer_head(struct text_out *out, const struct peer_record *record);
-int report_peer_tables(struct text_out *out, const struct report *report);
-int report_peer_markdown(struct text_out *out, const struct report *report);
+void report_peer_tables(struct text_out *out, const struct report *report);
+void report_peer_markdown(struct text_out *out, const struct report *report);
 
 #endif

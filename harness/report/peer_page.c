@@ -262,11 +262,10 @@ void report_peer_head(struct text_out *out, const struct peer_record *record)
                peer_title(record, PHRASE), checks_words(record, PHRASE));
 }
 
-int report_peer_tables(struct text_out *out, const struct report *report)
+void report_peer_tables(struct text_out *out, const struct report *report)
 {
-    const int steps = report_table(out, report, REPORT_TABLE_PEER_STEPS);
-    const int ratios = report_table(out, report, REPORT_TABLE_PEER_RATIOS);
-
+    report_table(out, report, REPORT_TABLE_PEER_STEPS);
+    report_table(out, report, REPORT_TABLE_PEER_RATIOS);
     fputs("<p class=\"remark\">", out->file);
     report_bars(out, &report->peer->points);
     fputs("</p>\n<section class=\"tables\">\n<details>\n<summary><h3>How it was measured</h3> "
@@ -274,10 +273,9 @@ int report_peer_tables(struct text_out *out, const struct report *report)
           out->file);
     say_settings(out, report->peer);
     fputs("</dl>\n</details>\n</section>\n</section>\n", out->file);
-    return steps | ratios;
 }
 
-int report_peer_markdown(struct text_out *out, const struct report *report)
+void report_peer_markdown(struct text_out *out, const struct report *report)
 {
     const struct peer_record *record = report->peer;
 
@@ -285,10 +283,8 @@ int report_peer_markdown(struct text_out *out, const struct report *report)
                peer_version_words(record, PHRASE));
     report_peer_verdict(out, record);
     text_print(out, " %s\n", checks_words(record, PHRASE));
-    const int ratios = report_table(out, report, REPORT_TABLE_PEER_RATIOS);
-    const int steps = report_table(out, report, REPORT_TABLE_PEER_STEPS);
-
+    report_table(out, report, REPORT_TABLE_PEER_RATIOS);
+    report_table(out, report, REPORT_TABLE_PEER_STEPS);
     fputs("\n", out->file);
     say_settings(out, record);
-    return ratios | steps;
 }

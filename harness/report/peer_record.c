@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "record/json.h"
+#include "text/alloc.h"
 
 enum { FILE_BYTES_MAX = 256 << 20, STEPS_MAX = 1000000, REASON_BYTES = 208 };
 
@@ -62,12 +63,10 @@ static void read_peer_launch(const json_t *object, const struct peer_record *rec
         /* All of its steps were checked, and their median counts. */
         const json_t *list;
         const size_t n = member_list(object, "step_ns", 1, STEPS_MAX, &list, err);
-        double *steps = calloc(n + 1, sizeof *steps);
+        double *steps = cli_alloc(n, sizeof *steps);
 
         row->verified = true;
-        if (!steps)
-            member_fault(err, "no memory for %zu steps", n);
-        for (size_t i = 0; i < n && steps; ++i) {
+        for (size_t i = 0; i < n; ++i) {
             const json_t *step = json_array_get(list, i);
 
             steps[i] = (double)json_integer_value(step);
@@ -78,7 +77,7 @@ static void read_peer_launch(const json_t *object, const struct peer_record *rec
         if (member_count(object, "steps_checked", 0, STEPS_MAX, err) < n)
             member_fault(err, "a launch is ok and did not check all of its %zu steps", n);
         member_count(object, "values_checked", 1, INT64_MAX, err);
-        cell->median_ns = steps ? stats_median(steps, n) : (double)NAN;
+        cell->median_ns = stats_median(steps, n);
         free(steps);
         if (outside && member_number(outside, "outside_frac", 0, INFINITY, err) > 1.0)
             member_fault(err, "'outside_frac' is more than 1");
@@ -133,10 +132,8 @@ static void read_peer_arm(const json_t *object, struct peer_record *record, stru
     arm->point = &record->points.point[record->points.n_points++];
     ++cell->n_arms;
     /* A point is made of the launches. */
-    arm->row = calloc(n + 1, sizeof *arm->row);
-    arm->cell = calloc(n + 1, sizeof *arm->cell);
-    if (!arm->row || !arm->cell)
-        member_fault(err, "no memory for %zu launches", n);
+    arm->row = cli_alloc(n, sizeof *arm->row);
+    arm->cell = cli_alloc(n, sizeof *arm->cell);
     for (size_t i = 0; i < n && err->text[0] == '\0'; ++i)
         read_peer_launch(json_array_get(launches, i), record, arm, err);
     for (size_t i = 0; i < arm->point->n; ++i) {
@@ -241,15 +238,12 @@ static void read_peer_root(const json_t *root, struct peer_record *record, struc
 
 struct peer_record *peer_record_read(const char *path, struct text_error *err)
 {
-    struct peer_record *record = calloc(1, sizeof *record);
+    struct peer_record *record = cli_alloc(1, sizeof *record);
     struct text_error why = {""};
     json_t *root = record_json_file(path, FILE_BYTES_MAX, &why);
 
-    if (record)
-        record->points.point = calloc(PEER_MAX_CELLS * PEER_MAX_ARMS, sizeof(struct report_point));
-    if (!record || !record->points.point)
-        member_fault(&why, "no memory for the record");
-    else if (root)
+    record->points.point = cli_alloc(PEER_MAX_CELLS * PEER_MAX_ARMS, sizeof(struct report_point));
+    if (root)
         read_peer_root(root, record, &why);
     json_decref(root);
     if (why.text[0] == '\0')

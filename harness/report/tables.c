@@ -286,7 +286,7 @@ static const struct report_table {
                                   "Workload", true, report_fill_peer_ratios},
 };
 
-int report_table(struct text_out *out, const struct report *report, enum report_table_id which)
+void report_table(struct text_out *out, const struct report *report, enum report_table_id which)
 {
     const struct report_table *table = &tables[which];
     struct grid grid;
@@ -300,7 +300,7 @@ int report_table(struct text_out *out, const struct report *report, enum report_
     if (grid.rows == 0 && which != REPORT_TABLE_CELLS &&
         (which != REPORT_TABLE_NCCL_TESTS || report->n_external == 0)) {
         grid_close(&grid);
-        return 0;
+        return;
     }
     if (grid.brief) {
         text_print(out, table->most == SIZE_MAX ? "\n" : "\n## %s\n\n", grid.title);
@@ -311,18 +311,14 @@ int report_table(struct text_out *out, const struct report *report, enum report_
     } else
         grid_html(&grid);
     grid_close(&grid);
-    return 0;
 }
 
 /* Prints the tables of a range, in their order. */
-static int print_tables(struct text_out *out, const struct report *report,
-                        enum report_table_id from, enum report_table_id to)
+static void print_tables(struct text_out *out, const struct report *report,
+                         enum report_table_id from, enum report_table_id to)
 {
-    int status = 0;
-
     for (enum report_table_id which = from; which <= to; ++which)
-        status |= report_table(out, report, which);
-    return status;
+        report_table(out, report, which);
 }
 
 /* Whether the report has more than collectives. */
@@ -331,23 +327,23 @@ static bool has_models(const struct report *report)
     return report->n_points > 0 || report->collectives->n_points == 0;
 }
 
-int report_tables(struct text_out *out, const struct report *report)
+void report_tables(struct text_out *out, const struct report *report)
 {
-    int status = print_tables(out, report, REPORT_TABLE_COUNTS, REPORT_TABLE_COSTS);
-
-    status |= report_copies_table(out, report);
-    status |= print_tables(out, report, REPORT_TABLE_COLLECTIVES, REPORT_TABLE_NCCL_TESTS);
-    return status |
-           (has_models(report) ? print_tables(out, report, REPORT_TABLE_BASES, REPORT_TABLE_CELLS)
-                               : report_table(out, report, REPORT_TABLE_FAILURES));
+    print_tables(out, report, REPORT_TABLE_COUNTS, REPORT_TABLE_COSTS);
+    report_copies_table(out, report);
+    print_tables(out, report, REPORT_TABLE_COLLECTIVES, REPORT_TABLE_NCCL_TESTS);
+    if (has_models(report))
+        print_tables(out, report, REPORT_TABLE_BASES, REPORT_TABLE_CELLS);
+    else
+        report_table(out, report, REPORT_TABLE_FAILURES);
 }
 
-int report_brief_tables(struct text_out *out, const struct report *report)
+void report_brief_tables(struct text_out *out, const struct report *report)
 {
-    int status = print_tables(out, report, REPORT_TABLE_BASES, REPORT_TABLE_SLOWEST);
-
-    status |= report_copies_table(out, report);
-    status |= report_table(out, report, REPORT_TABLE_LIMITS);
-    status |= print_tables(out, report, REPORT_TABLE_COLLECTIVES, REPORT_TABLE_NCCL_TESTS);
-    return has_models(report) ? status | report_table(out, report, REPORT_TABLE_CELLS) : status;
+    print_tables(out, report, REPORT_TABLE_BASES, REPORT_TABLE_SLOWEST);
+    report_copies_table(out, report);
+    report_table(out, report, REPORT_TABLE_LIMITS);
+    print_tables(out, report, REPORT_TABLE_COLLECTIVES, REPORT_TABLE_NCCL_TESTS);
+    if (has_models(report))
+        report_table(out, report, REPORT_TABLE_CELLS);
 }

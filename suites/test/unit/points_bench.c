@@ -106,7 +106,7 @@ char *bench_table(const struct report *report, enum report_table_id which)
     size_t bytes = 0;
     struct text_out out = {.file = open_memstream(&text, &bytes), .form = TEXT_MARKDOWN};
     cr_assert(out.file);
-    cr_assert(report_table(&out, report, which) == 0);
+    report_table(&out, report, which);
     cr_assert(fclose(out.file) == 0);
     to = text;
     for (const char *from = text; *from != '\0'; ++from)
