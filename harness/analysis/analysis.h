@@ -317,20 +317,16 @@ const char *report_failure_words(const struct report_row *row, char text[REPORT_
 
 /* ---- metrics ------------------------------------------------------------------------------ */
 
-enum report_direction { REPORT_LOWER, REPORT_HIGHER };
 /* When the table of cells has this column: never, if some point has a value, or always. */
 enum report_shown { REPORT_NEVER, REPORT_WHERE_KNOWN, REPORT_ALWAYS };
 typedef const char *report_number_fn(double value, char text[32]);
 
-/* A row of the catalogue. Columns, facts, limits and figures take all text about a metric from it.
- * To add a metric, add a name above and a row there. */
+/* A row of the catalogue. To add a metric, add a name above and a row there. */
 struct report_metric {
-    const char *name;    /* "step time": used in sentences and on axes */
-    const char *unit;    /* unit of the value: "ns"; "": none */
-    const char *heading; /* heading of a column: "Median step" */
-    enum report_direction better;
-    enum report_shown column, range; /* range: whether a column with the range follows */
     report_number_fn *number;
+    const char *heading;             /* of a column: "Median step"; NULL: it never has one */
+    enum report_shown column, range; /* range: whether a column with the range follows */
+    size_t of_launch; /* where a cell has the number of a launch; 0: report_number_of computes it */
 };
 /* All phases share one row. */
 extern const struct report_metric report_metrics[REPORT_PHASE + 1];
@@ -340,14 +336,10 @@ const struct report_metric *report_metric_of(int metric);
 int report_rival(const struct report_point *point);
 /* Whether the metric is a ratio of two points, and not a number of each launch. */
 bool report_is_ratio(int metric);
-/* The point that a ratio is against, or the point itself; NULL: there is none. */
-const struct report_point *report_against(const struct report_point *point, int metric);
 /* The metric of one launch; NaN: not known. */
 double report_number_of(const struct report_row *row, int metric);
 /* The efficiency over its bound. */
 double report_of_bound(const struct report_point *point);
-/* Whether a is better than b, by the direction of the metric. */
-bool report_metric_better(int metric, double a, double b);
 
 /* ---- limits ------------------------------------------------------------------------------- */
 
@@ -595,9 +587,8 @@ const char *report_format_name(size_t format);
 
 /* ---- words: numbers in words, alone or at the end of a text: analysis/words.c ------------- */
 
-/* Appends to text. Text beyond its capacity is cut, but never inside a character. */
-void report_add(char text[REPORT_CELL_TEXT], const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Appends to a text of a cell as much as fits. */
+#define report_add(text, ...) text_add(text, REPORT_CELL_TEXT, __VA_ARGS__)
 /* The functions that end in _words return text, or a constant. PHRASE is space for them; it lasts
  * as long as the block that it is in. */
 #define PHRASE ((char[REPORT_CELL_TEXT]){0})

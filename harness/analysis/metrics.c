@@ -8,54 +8,39 @@
 #include "numbers/stats.h"
 
 #include <math.h>
+#include <stddef.h>
 
-/* The columns are name, unit, heading, better, column, range and number. */
+#define CELL(member) .of_launch = offsetof(struct record_cell, member)
+
 const struct report_metric report_metrics[REPORT_PHASE + 1] = {
-    [REPORT_STEP] = {"step time", "ns", "Median step", REPORT_LOWER, REPORT_ALWAYS, REPORT_ALWAYS,
-                     report_time},
-    [REPORT_THROUGHPUT] = {"throughput", "samples/s", "Samples/s at the median step", REPORT_HIGHER,
-                           REPORT_ALWAYS, REPORT_NEVER, report_rate},
-    [REPORT_TOKENS] = {"token rate", "tokens/s", "Tokens/s at the median step", REPORT_HIGHER,
-                       REPORT_WHERE_KNOWN, REPORT_NEVER, report_rate},
-    [REPORT_SPEEDUP] = {"speed-up", "\u00d7", "Speed-up", REPORT_HIGHER, REPORT_ALWAYS,
-                        REPORT_WHERE_KNOWN, report_ratio},
-    [REPORT_EFFICIENCY] = {"efficiency", "", "Efficiency, of bound", REPORT_HIGHER, REPORT_ALWAYS,
-                           REPORT_WHERE_KNOWN, report_ratio},
-    [REPORT_OF_CORES] = {"speed-up against one process", "\u00d7",
-                         "Against one process, same cores", REPORT_HIGHER, REPORT_WHERE_KNOWN,
-                         REPORT_WHERE_KNOWN, report_ratio},
-    [REPORT_OUTSIDE] = {"part outside matrix products", "", "Outside matrix products", REPORT_LOWER,
-                        REPORT_WHERE_KNOWN, REPORT_NEVER, report_share},
-    [REPORT_MOVED] = {"moved per step", "B", "Moved per step", REPORT_LOWER, REPORT_WHERE_KNOWN,
-                      REPORT_NEVER, report_bytes},
-    [REPORT_PEAK] = {"peak of a device", "B", "Peak memory of a device", REPORT_LOWER,
-                     REPORT_WHERE_KNOWN, REPORT_NEVER, report_bytes},
-    [REPORT_COMPUTE] = {"step without reduction", "ns", "Step without reduction", REPORT_LOWER,
-                        REPORT_NEVER, REPORT_NEVER, report_time},
-    [REPORT_COMM] = {"reduction alone", "ns", "Reduction alone", REPORT_LOWER, REPORT_NEVER,
-                     REPORT_NEVER, report_time},
-    [REPORT_WHOLE] = {"whole step", "ns", "Whole step", REPORT_LOWER, REPORT_NEVER, REPORT_NEVER,
-                      report_time},
-    [REPORT_HIDDEN] = {"hidden part of the reduction", "", "Hidden", REPORT_HIGHER, REPORT_NEVER,
-                       REPORT_NEVER, report_percent},
-    [REPORT_HIDDEN_TIME] = {"hidden time", "ns", "Hidden time", REPORT_HIGHER, REPORT_NEVER,
-                            REPORT_NEVER, report_time},
-    [REPORT_FLOPS] = {"operations of a device", "FLOP/s", "Operations of a device", REPORT_HIGHER,
-                      REPORT_NEVER, REPORT_NEVER, report_flops},
-    [REPORT_PRODUCTS] = {"operations in matrix products", "FLOP/s", "Operations in matrix products",
-                         REPORT_HIGHER, REPORT_NEVER, REPORT_NEVER, report_flops},
-    [REPORT_IN_PARTS] = {"operations of a product by itself", "FLOP/s", "Operations of a product",
-                         REPORT_HIGHER, REPORT_NEVER, REPORT_NEVER, report_flops},
-    [REPORT_ALGBW] = {"algorithm bandwidth", "B/s", "Algorithm bandwidth", REPORT_HIGHER,
-                      REPORT_NEVER, REPORT_NEVER, report_speed},
-    [REPORT_BUSBW] = {"bus bandwidth", "B/s", "Bus bandwidth", REPORT_HIGHER, REPORT_NEVER,
-                      REPORT_NEVER, report_speed},
-    [REPORT_ALPHA] = {"alpha", "ns", "Alpha", REPORT_LOWER, REPORT_NEVER, REPORT_NEVER,
-                      report_time},
-    [REPORT_BETA] = {"1/beta", "B/s", "1/beta", REPORT_HIGHER, REPORT_NEVER, REPORT_NEVER,
-                     report_speed},
-    [REPORT_PHASE] = {"phase", "ns", "Phase", REPORT_LOWER, REPORT_NEVER, REPORT_NEVER,
-                      report_time},
+    [REPORT_STEP] = {report_time, "Median step", .column = REPORT_ALWAYS, .range = REPORT_ALWAYS,
+                     CELL(median_ns)},
+    [REPORT_THROUGHPUT] = {report_rate, "Samples/s at the median step", .column = REPORT_ALWAYS},
+    [REPORT_TOKENS] = {report_rate, "Tokens/s at the median step", .column = REPORT_WHERE_KNOWN},
+    [REPORT_SPEEDUP] = {report_ratio, "Speed-up", .column = REPORT_ALWAYS,
+                        .range = REPORT_WHERE_KNOWN},
+    [REPORT_EFFICIENCY] = {report_ratio, "Efficiency, of bound", .column = REPORT_ALWAYS,
+                           .range = REPORT_WHERE_KNOWN},
+    [REPORT_OF_CORES] = {report_ratio, "Against one process, same cores",
+                         .column = REPORT_WHERE_KNOWN, .range = REPORT_WHERE_KNOWN},
+    [REPORT_OUTSIDE] = {report_share, "Outside matrix products", .column = REPORT_WHERE_KNOWN,
+                        CELL(outside_frac)},
+    [REPORT_MOVED] = {report_bytes, "Moved per step", .column = REPORT_WHERE_KNOWN,
+                      CELL(bytes_per_step)},
+    [REPORT_PEAK] = {report_bytes, "Peak memory of a device", .column = REPORT_WHERE_KNOWN},
+    [REPORT_COMPUTE] = {report_time, CELL(compute_alone_ns)},
+    [REPORT_COMM] = {report_time, CELL(comm_alone_ns)},
+    [REPORT_WHOLE] = {report_time, CELL(whole_ns)},
+    [REPORT_HIDDEN] = {.number = report_percent},
+    [REPORT_HIDDEN_TIME] = {.number = report_time},
+    [REPORT_FLOPS] = {.number = report_flops},
+    [REPORT_PRODUCTS] = {.number = report_flops},
+    [REPORT_IN_PARTS] = {.number = report_flops},
+    [REPORT_ALGBW] = {report_speed, CELL(algbw_bytes_per_s)},
+    [REPORT_BUSBW] = {report_speed, CELL(busbw_bytes_per_s)},
+    [REPORT_ALPHA] = {.number = report_time},
+    [REPORT_BETA] = {.number = report_speed},
+    [REPORT_PHASE] = {.number = report_time},
 };
 
 const struct report_metric *report_metric_of(int metric)
@@ -82,29 +67,20 @@ double report_number_of(const struct report_row *row, int metric)
     const struct record_cell *cell = row->cell;
     const struct record_part_times *part = &cell->part[RECORD_PRODUCT];
     const double tokens = (double)cell->tokens_per_row;
+    const size_t at = report_metric_of(metric)->of_launch;
     double ns[RECORD_MOST_PARTS], most = NAN, least = NAN;
 
+    if (at > 0)
+        return *(const double *)((const char *)cell + at);
     switch (metric) {
-    case REPORT_STEP:
-        return cell->median_ns;
     case REPORT_THROUGHPUT:
         return 1e9 * (double)cell->key.global_batch / cell->median_ns;
     case REPORT_TOKENS:
         return tokens > 0.0 ? tokens * report_number_of(row, REPORT_THROUGHPUT) : (double)NAN;
-    case REPORT_OUTSIDE:
-        return cell->outside_frac;
-    case REPORT_MOVED:
-        return cell->bytes_per_step;
     case REPORT_PEAK:
         for (int i = 0; i < cell->n_peaks; ++i)
             most = fmax(most, (double)cell->peak_bytes[i]);
         return most;
-    case REPORT_COMPUTE:
-        return cell->compute_alone_ns;
-    case REPORT_COMM:
-        return cell->comm_alone_ns;
-    case REPORT_WHOLE:
-        return cell->whole_ns;
     case REPORT_HIDDEN: /* older records cut it to 0..1 */
         return isnan(cell->hidden_frac)
                    ? (double)NAN
@@ -123,10 +99,6 @@ double report_number_of(const struct report_row *row, int metric)
             least = fmin(least, stats_median(ns, part->n));
         }
         return 1e9 * (double)part->work / least;
-    case REPORT_ALGBW:
-        return cell->algbw_bytes_per_s;
-    case REPORT_BUSBW:
-        return cell->busbw_bytes_per_s;
     default:
         return metric >= REPORT_PHASE && cell->phase_ns[metric - REPORT_PHASE]
                    ? cell->phase_median_ns[metric - REPORT_PHASE]
@@ -217,9 +189,4 @@ double report_middle(const struct report_point *point, int metric)
 double report_of_bound(const struct report_point *point)
 {
     return report_middle(point, REPORT_EFFICIENCY) / point->bound;
-}
-
-bool report_metric_better(int metric, double a, double b)
-{
-    return report_metric_of(metric)->better == REPORT_HIGHER ? a > b : a < b;
 }

@@ -99,8 +99,7 @@ const char *report_speedup_words(const struct report_point *point, char text[REP
 
     if (point->base == point)
         value.range = REPORT_NONE;
-    snprintf(unit, sizeof unit, "%s%s", report_metrics[REPORT_SPEEDUP].unit,
-             report_doubt_mark(point, REPORT_SPEEDUP));
+    snprintf(unit, sizeof unit, "\u00d7%s", report_doubt_mark(point, REPORT_SPEEDUP));
     return report_ratio_range_words(&value, unit, text);
 }
 

@@ -217,14 +217,12 @@ static void fill_answers(struct grid *grid, const struct report *report)
 
             if (!best || worth_of(point) > worth_of(best) ||
                 (worth_of(point) == worth_of(best) &&
-                 report_metric_better(REPORT_SPEEDUP, report_middle(point, REPORT_SPEEDUP),
-                                      report_middle(best, REPORT_SPEEDUP))))
+                 report_middle(point, REPORT_SPEEDUP) > report_middle(best, REPORT_SPEEDUP)))
                 list[at] = (struct answer){group, point};
             n += at == n;
         }
     }
-    if (n > 0)
-        qsort(list, n, sizeof *list, compare_answers);
+    qsort(list, n, sizeof *list, compare_answers);
     grid->fold = GRID_PLAIN;
     grid_headings(grid, "text name", "Workload");
     grid_headings(grid, "text mode", "Mode");

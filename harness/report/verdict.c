@@ -151,13 +151,10 @@ static void say_scaling(struct text_out *out, const struct report_group *group,
  * do. */
 static void say_rates(struct text_out *out, const struct report_point *best)
 {
-    const struct report_metric *metric = &report_metrics[REPORT_THROUGHPUT];
     const struct record_cell *cell = best->row->cell;
     const double of_rate = report_tokens_share(best), of_peak = report_peak_share(best);
-    char text[REPORT_CELL_TEXT] = "", name[64];
-    char peak[QUANTITY_TEXT];
+    char text[REPORT_CELL_TEXT] = "", peak[QUANTITY_TEXT];
 
-    snprintf(name, sizeof name, "Best %s", metric->name);
     report_add(text, "%s", report_metric_words(best, REPORT_THROUGHPUT, PHRASE));
     if (best->value[REPORT_THROUGHPUT].range == REPORT_INTERVAL) {
         const char *range = report_metric_range_words(best, REPORT_THROUGHPUT, PHRASE);
@@ -169,14 +166,14 @@ static void say_rates(struct text_out *out, const struct report_point *best)
             *unit = '\0';
         report_add(text, " %s", range);
     }
-    report_fact(out, name, "%s %s, %s at %zu rows", text, metric->unit,
+    report_fact(out, "Best throughput", "%s samples/s, %s at %zu rows", text,
                 report_is_plain(best) ? "the plain program" : report_devices_words(best, PHRASE),
                 cell->key.global_batch);
     if (cell->tokens_per_row == 0)
         return;
     text[0] = '\0';
-    report_add(text, "%s %s there, %s of a device; %zu to a row, %sFLOP for each",
-               report_metric_words(best, REPORT_TOKENS, PHRASE), report_metrics[REPORT_TOKENS].unit,
+    report_add(text, "%s tokens/s there, %s of a device; %zu to a row, %sFLOP for each",
+               report_metric_words(best, REPORT_TOKENS, PHRASE),
                report_rate(report_middle(best, REPORT_TOKENS) / (double)cell->key.n_devices, WORD),
                cell->tokens_per_row, report_rate(cell->flops_per_token, WORD));
     if (isfinite(of_rate))
@@ -205,8 +202,7 @@ void report_facts(struct text_out *out, const struct report_group *group)
 
         if (!report_doubt_of(other, REPORT_THROUGHPUT) &&
             (!best ||
-             report_metric_better(REPORT_THROUGHPUT, report_middle(other, REPORT_THROUGHPUT),
-                                  report_middle(best, REPORT_THROUGHPUT))))
+             report_middle(other, REPORT_THROUGHPUT) > report_middle(best, REPORT_THROUGHPUT)))
             best = other;
     }
     if (best)

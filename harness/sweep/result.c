@@ -34,13 +34,14 @@ static void add_largest(char text[REPORT_CELL_TEXT], const struct report_counts 
         return;
 
     const struct report_value *value = &best->value[metric];
+    const bool trains = metric == REPORT_THROUGHPUT;
     char amount[RECORD_AMOUNT_TEXT], number[QUANTITY_TEXT];
 
     record_amount_words(best->key, amount);
     report_add(text, " %s%s%s with %s on %s: %s %s",
                report_simulated(best->row) ? "SIMULATED: " : "", best->key->workload,
-               metric == REPORT_THROUGHPUT ? report_axes_words(best->key, PHRASE) : "", amount,
-               report_devices_words(best, PHRASE), report_metrics[metric].name,
+               trains ? report_axes_words(best->key, PHRASE) : "", amount,
+               report_devices_words(best, PHRASE), trains ? "throughput" : "bus bandwidth",
                quantity_words(value->middle, kind, number));
     if (value->range == REPORT_INTERVAL) {
         report_add(text, " (%s to ", quantity_words(value->lo, kind, number));
