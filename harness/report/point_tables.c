@@ -14,8 +14,7 @@
 /* Adds a row for each point that has one, by group. */
 static void fill_rows(struct grid *grid, const struct report *report,
                       bool (*has)(const struct report_point *point),
-                      void (*cells)(struct grid *grid, const struct report *report,
-                                    const struct report_point *point))
+                      void (*cells)(struct grid *grid, const struct report_point *point))
 {
     for (size_t g = 0; g < report->n_groups; ++g) {
         const struct report_group *group = &report->group[g];
@@ -28,7 +27,7 @@ static void fill_rows(struct grid *grid, const struct report *report,
                 report_table_group(grid, report, group);
             begun = true;
             grid_row(grid, "");
-            cells(grid, report, &group->point[i]);
+            cells(grid, &group->point[i]);
         }
     }
 }
@@ -100,8 +99,7 @@ static const char tokens_note[] =
     "usual, and so do the operations of a device elsewhere. Fast kernels leave out the half that "
     "the mask hides, so these two can be more than what was computed.";
 
-static void cells_of_tokens(struct grid *grid, const struct report *report,
-                            const struct report_point *point)
+static void cells_of_tokens(struct grid *grid, const struct report_point *point)
 {
     const struct record_cell *cell = point->row->cell;
     const double tokens = report_middle(point, REPORT_TOKENS), share = report_tokens_share(point);
@@ -119,7 +117,7 @@ static void cells_of_tokens(struct grid *grid, const struct report *report,
                   point->product_rate.in_parts ? "\u00a0(parts)" : "");
     else
         grid_cell(grid, "number", "%s", simulated ? "simulated" : "no rate");
-    if (report->peak > 0.0)
+    if (point->stated_peak > 0.0)
         grid_cell(grid, "number", "%s",
                   isfinite(report_peak_share(point)) ? report_share(report_peak_share(point), WORD)
                                                      : "simulated");
@@ -139,13 +137,11 @@ void report_fill_tokens(struct grid *grid, const struct report *report)
     snprintf(grid->note, sizeof grid->note, "%s%s", tokens_note, rates);
 }
 
-static void cells_of_plan(struct grid *grid, const struct report *report,
-                          const struct report_point *point)
+static void cells_of_plan(struct grid *grid, const struct report_point *point)
 {
     struct plan plan;
     const bool planned = plan_of_point(point, &plan), known = planned && plan.memory > 0.0;
 
-    (void)report;
     cells_of_place(grid, point);
     report_cell_metric(grid, point, REPORT_PEAK);
     report_cell_number(
@@ -295,10 +291,8 @@ static bool has_peer(const struct report_point *point)
     return report_is_ddp(point) && point->verified > 0 && point->peer;
 }
 
-static void cells_of_peer(struct grid *grid, const struct report *report,
-                          const struct report_point *point)
+static void cells_of_peer(struct grid *grid, const struct report_point *point)
 {
-    (void)report;
     cells_of_ranks(grid, point);
     report_cell_metric(grid, point->peer, REPORT_STEP);
     report_cell_metric(grid, point, REPORT_STEP);
@@ -332,10 +326,8 @@ bool report_has_overlap(const struct report_point *point)
            isfinite(report_middle(point, REPORT_WHOLE));
 }
 
-static void cells_of_overlap(struct grid *grid, const struct report *report,
-                             const struct report_point *point)
+static void cells_of_overlap(struct grid *grid, const struct report_point *point)
 {
-    (void)report;
     cells_of_ranks(grid, point);
     report_cell_metric(grid, point, REPORT_COMPUTE);
     report_cell_metric(grid, point, REPORT_COMM);
@@ -391,14 +383,12 @@ static int host_of_rank(const char *ranks_of_hosts, int rank)
     return 0;
 }
 
-static void cells_of_slowest(struct grid *grid, const struct report *report,
-                             const struct report_point *point)
+static void cells_of_slowest(struct grid *grid, const struct report_point *point)
 {
     const struct report_slowest *slowest = &point->slowest;
     const struct record_cell *cell = point->row->cell;
     const int host = host_of_rank(cell->host_ranks, slowest->rank);
 
-    (void)report;
     cells_of_ranks(grid, point);
     grid_cell(grid, "number", "%d", slowest->rank);
     grid_cell(grid, "number", host > 0 ? "%d of %d" : "-", host, cell->hosts);
