@@ -51,7 +51,8 @@ struct stats_interval report_widened(const struct report_point *point, int metri
                                    .hi = value->middle + times * (value->hi - value->middle)};
 }
 
-const struct report_point *report_against(const struct report_point *point, int metric)
+/* The point that a ratio is against, or the point itself; NULL: there is none. */
+static const struct report_point *report_against(const struct report_point *point, int metric)
 {
     return metric == REPORT_OF_CORES ? point->cores : report_is_ratio(metric) ? point->base : point;
 }

@@ -2,7 +2,6 @@
 #include "analysis/analysis.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 /* Prints three significant digits without an exponent. */
@@ -97,16 +96,6 @@ const char *report_percent(double share, char text[32])
         return "-";
     snprintf(text, 32, "%.0f\u00a0%%", fabs(percent) > 0.0 ? percent : 0.0);
     return text;
-}
-
-void report_add(char text[REPORT_CELL_TEXT], const char *format, ...)
-{
-    size_t length = strlen(text);
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text + length, REPORT_CELL_TEXT - length, format, arguments);
-    va_end(arguments);
 }
 
 const char *report_range_words(const struct report_value *value, report_number_fn *number,

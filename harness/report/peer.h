@@ -103,8 +103,6 @@ bool peer_is_on_gpus(const struct peer_record *record);
  * number, or there is none. */
 const struct peer_arm *peer_fastest(const struct peer_cell *cell, enum peer_group group,
                                     int devices);
-/* How many arms the fastest one was chosen from. */
-size_t peer_choice(const struct peer_cell *cell, enum peer_group group, int devices);
 /* "DDP", or on GPUs "DP" or "DP or DDP": the parallel programs that the cell has. */
 const char *peer_parallel_name(const struct peer_cell *cell);
 /* The ratio of the steps of two arms, each of which may be NULL. It is paired by round, and a round

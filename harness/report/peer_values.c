@@ -71,7 +71,8 @@ const struct peer_arm *peer_fastest(const struct peer_cell *cell, enum peer_grou
     return best;
 }
 
-size_t peer_choice(const struct peer_cell *cell, enum peer_group group, int devices)
+/* How many arms the fastest one is chosen from. */
+static size_t peer_choice(const struct peer_cell *cell, enum peer_group group, int devices)
 {
     size_t n = 0;
 
