@@ -1,8 +1,5 @@
 /* compare/baseline_page.c: a session against a baseline, and a baseline, for people and for
- * programs.
- *
- * If jansson cannot add a value because memory is short, that shows at the end
- * (record/document.h). */
+ * programs. */
 #include "compare/baseline.h"
 
 #include "analysis/analysis.h"

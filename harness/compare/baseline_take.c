@@ -151,7 +151,7 @@ static void take_launches(struct baseline_source *source, const struct report_ro
 }
 
 /* Computes the digests of the plan, which is the options except the seed and how the time is taken,
- * and of the file. Returns -1 if there is no memory for the file, or it cannot be read. */
+ * and of the file. Returns -1 if it cannot be read. */
 static int name_lines(struct baseline_source *source)
 {
     const struct record_run *run = &source->file.run;

@@ -1,7 +1,4 @@
-/* compare/files_page.c: the results for two files, for people and for programs.
- *
- * If jansson cannot add a value because memory is short, that shows at the end
- * (record/document.h). */
+/* compare/files_page.c: the results for two files, for people and for programs. */
 #include "compare/compare.h"
 
 #include "record/document.h"

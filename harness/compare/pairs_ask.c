@@ -93,9 +93,8 @@ static int ask_program(const char *program, const char *what, char *const argume
 /* Reads "lockstep 0.1.0 (3f2a9c1, Release)", for example. */
 static int ask_version(const char *program, char version[VERSION_BYTES])
 {
-    char name[] = "lockstep", option[] = "--version", *text;
-    char *const argument[] = {name, option, NULL};
-    int status = ask_program(program, option, argument, ASK_SECONDS, &text);
+    char *const argument[] = {"lockstep", "--version", NULL}, *text;
+    int status = ask_program(program, argument[1], argument, ASK_SECONDS, &text);
 
     if (status != 0)
         return status;
@@ -114,8 +113,7 @@ static int ask_version(const char *program, char version[VERSION_BYTES])
  * word. */
 static int ask_worker(const char *program)
 {
-    char name[] = "lockstep", command[] = "cell", help[] = "--help", option[64], *text;
-    char *const argument[] = {name, command, help, NULL};
+    char *const argument[] = {"lockstep", "cell", "--help", NULL}, option[64], *text;
     int status = ask_program(program, "cell --help", argument, ASK_SECONDS, &text);
 
     for (size_t i = 0; status == 0 && i < CELL_OPTIONS; ++i) {

@@ -1,8 +1,5 @@
 /* compare/pairs_record.c: pairs for programs: the record, lockstep/compare/1.0 in JSON Lines, and
- * the same as one object.
- *
- * If jansson cannot add a value because memory is short, that shows at the end
- * (record/document.h). */
+ * the same as one object. */
 #include "compare/pairs.h"
 
 #include <jansson.h>
@@ -12,7 +9,7 @@
 static const char SCHEMA[] = "lockstep/compare/1.0";
 static const char *const arm_names[PAIRS_ARMS] = {"old", "new"};
 
-/* Prints these members as a line of the record; NULL: memory is short. The caller frees it. */
+/* Prints these members as a line of the record, which the caller frees. */
 static char *record_line(const char *type, json_t *members)
 {
     json_t *line = json_pack("{s:s, s:s}", "schema", SCHEMA, "type", type);

@@ -18,19 +18,6 @@ static const char SMPIRUN[] = "smpirun", PROGRAM[] = "lockstep-smpi";
 /* As PyTorch's: core/ddp.h. */
 static const double FIRST_BUCKET = 1 << 20, NEXT_BUCKET = 25 << 20;
 
-/* Options of all starts: a message takes latency and bytes over bandwidth, and nothing
- * else; ranks are small and share what they do not write. */
-static const char *const options[] = {"-no-privatize",
-                                      "--cfg=smpi/simulate-computation:no",
-                                      "--cfg=smpi/wtime:0",
-                                      "--cfg=network/model:CM02",
-                                      "--cfg=network/TCP-gamma:0",
-                                      "--cfg=network/crosstraffic:0",
-                                      "--cfg=network/latency-factor:1",
-                                      "--cfg=network/bandwidth-factor:1",
-                                      "--cfg=contexts/stack-size:128"};
-enum { OPTIONS = sizeof options / sizeof options[0], ARGUMENTS = OPTIONS + 7 + NUMBERS };
-
 /* ---- what was printed ------------------------------------------------------------------------ */
 
 /* Takes the time of a step of so many ranks from the last line that was printed; else the line says
@@ -100,23 +87,37 @@ static void simulate_line(const struct forecast_simulation *simulation, char *pl
                                     (double)sizeof(float) * (double)cell->model_params,
                                     size > 0 ? size : FIRST_BUCKET,
                                     size > 0 ? size : NEXT_BUCKET};
-    /* smpirun takes its arguments as they are, up to those of the program, which are numbers. */
-    char words[][16] = {"smpirun", "-np", "", "-platform"};
-    char room[OPTIONS][64], program[PROGRAM_BYTES], number[NUMBERS][NUMBER_BYTES];
-    char *argument[ARGUMENTS] = {words[0], words[1], words[2], words[3], platform};
+    char ranks[16], program[PROGRAM_BYTES], number[NUMBERS][NUMBER_BYTES];
+    /* smpirun takes its arguments as they are, up to those of the program, which are numbers. A
+     * message takes latency and bytes over bandwidth, and nothing else; ranks are small and share
+     * what they do not write. */
+    char *argument[] = {"smpirun",
+                        "-np",
+                        ranks,
+                        "-platform",
+                        platform,
+                        "-no-privatize",
+                        "--cfg=smpi/simulate-computation:no",
+                        "--cfg=smpi/wtime:0",
+                        "--cfg=network/model:CM02",
+                        "--cfg=network/TCP-gamma:0",
+                        "--cfg=network/crosstraffic:0",
+                        "--cfg=network/latency-factor:1",
+                        "--cfg=network/bandwidth-factor:1",
+                        "--cfg=contexts/stack-size:128",
+                        program,
+                        number[0],
+                        number[1],
+                        number[2],
+                        number[3],
+                        number[4],
+                        number[5],
+                        NULL};
     struct launch_output output;
-    int n = 5;
 
-    snprintf(words[2], sizeof words[2], "%d", line->ranks);
-    for (int i = 0; i < OPTIONS; ++i) {
-        snprintf(room[i], sizeof room[i], "%s", options[i]);
-        argument[n++] = room[i];
-    }
-    argument[n++] = program;
-    for (int i = 0; i < NUMBERS; ++i) {
+    snprintf(ranks, sizeof ranks, "%d", line->ranks);
+    for (int i = 0; i < NUMBERS; ++i)
         snprintf(number[i], NUMBER_BYTES, "%.3f", values[i]);
-        argument[n++] = number[i];
-    }
     const struct launch_how how = {.program = SMPIRUN,
                                    .argument = argument,
                                    .heard = LAUNCH_OUTPUT_ALONE,
@@ -142,8 +143,7 @@ static void simulate_line(const struct forecast_simulation *simulation, char *pl
 int forecast_simulate(struct forecast *forecast, struct text_error *why)
 {
     struct forecast_simulation *const simulation = &forecast->simulation;
-    char name[] = "smpirun", option[] = "-version", program[PROGRAM_BYTES];
-    char *const argument[] = {name, option, NULL};
+    char program[PROGRAM_BYTES], *const argument[] = {"smpirun", "-version", NULL};
     const struct launch_how how = {.program = SMPIRUN,
                                    .argument = argument,
                                    .heard = LAUNCH_OUTPUT_ALONE,

@@ -20,9 +20,9 @@ enum { TIME_LIMIT_SECONDS = 60 };
 int plot_gnuplot(const char *directory, const char *variables, const char *script, unsigned seconds,
                  struct text_error *err)
 {
-    char name[] = "gnuplot", defaults[] = "-d", expression[] = "-e", line[160] = "";
-    char *arguments[] = {name, defaults, expression, (char *)variables, (char *)script, NULL};
-    const struct launch_how how = {.program = name,
+    char line[160] = "";
+    char *arguments[] = {"gnuplot", "-d", "-e", (char *)variables, (char *)script, NULL};
+    const struct launch_how how = {.program = arguments[0],
                                    .argument = arguments,
                                    .directory = directory,
                                    .heard = LAUNCH_ERROR_ALONE,
