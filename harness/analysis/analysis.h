@@ -260,6 +260,9 @@ void report_settling_make(struct report *report);
 void report_drift_make(struct report *report); /* of each run */
 void report_noise_make(struct report *report);
 void report_copies_make(struct report *report); /* the sets on most devices come first */
+/* Inserts a number into an ascending list of n, if it is not in it and there is capacity. Returns
+ * the new n. */
+size_t report_insert(size_t list[], size_t n, size_t capacity, size_t number);
 /* The fewest launches whose median says something about each of them, and that have an interval. */
 enum { REPORT_LEAST_OF_CELL = 3, REPORT_LEAST_OF_INTERVAL = 6 };
 /* The value of which nothing is known. */

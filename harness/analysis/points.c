@@ -206,17 +206,25 @@ bool report_base_next(const struct report_group *group, size_t at[3], struct rep
     return plain || single || base->rank;
 }
 
-static int compare_sizes(const void *left, const void *right)
+size_t report_insert(size_t list[], size_t n, size_t capacity, size_t number)
 {
-    const size_t *a = left, *b = right;
+    size_t i = n;
 
-    return (*a > *b) - (*a < *b);
+    for (size_t j = 0; j < n; ++j)
+        if (list[j] == number)
+            return n;
+    if (n == capacity)
+        return n;
+    for (; i > 0 && list[i - 1] > number; --i)
+        list[i] = list[i - 1];
+    list[i] = number;
+    return n + 1;
 }
 
 void report_points_make(struct report *report)
 {
     double *scratch = cli_alloc(report->n_rows, sizeof *scratch);
-    size_t n = 1, kept = 1;
+    size_t n = 1; /* bucket 0 is 0 bytes */
 
     report->bucket = cli_alloc(report->n_rows + 1, sizeof *report->bucket);
     for (size_t i = 0; i < report->n_rows; ++i) {
@@ -237,14 +245,10 @@ void report_points_make(struct report *report)
         }
         ++report->point[report->n_points - 1].n;
     }
-    /* Bucket 0 is 0 bytes. */
     for (size_t i = 0; i < report->n_points; ++i)
-        report->bucket[n++] = report->point[i].key->bucket_bytes;
-    qsort(report->bucket, n, sizeof *report->bucket, compare_sizes);
-    for (size_t i = 1; i < n; ++i)
-        if (report->bucket[i] != report->bucket[kept - 1])
-            report->bucket[kept++] = report->bucket[i];
-    report->n_buckets = kept;
+        n = report_insert(report->bucket, n, report->n_rows + 1,
+                          report->point[i].key->bucket_bytes);
+    report->n_buckets = n;
     for (size_t i = 0; i < report->n_points; ++i)
         while (report->bucket[report->point[i].bucket] != report->point[i].key->bucket_bytes)
             ++report->point[i].bucket;

@@ -37,9 +37,6 @@ bool figure_hollow(const struct report_point *point);
 /* Lists the different batches of verified points, ascending. It writes at most capacity numbers,
  * and returns how many. */
 size_t figure_batches(const struct report_group *group, size_t list[], size_t capacity);
-/* Inserts a number into an ascending list of n, if it is not in it and there is capacity. Returns
- * the new n. */
-size_t figure_insert(size_t list[], size_t n, size_t capacity, size_t number);
 
 /* A style is the kind of a series, and its colour in all figures (plots/grid.gp): the plain
  * program, DataParallel, ranks, PyTorch. Ranks with the next bucket have a number that is 4 higher.

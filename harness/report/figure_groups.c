@@ -230,7 +230,7 @@ static bool panel_make(const struct plot *plot, const struct report_group *group
 
             if (report_is_plain(point) || point_at(&at, figure_style(point), devices) != point)
                 continue;
-            at.n = figure_insert(at.devices, at.n, PLOT_MAX_TICKS, devices);
+            at.n = report_insert(at.devices, at.n, PLOT_MAX_TICKS, devices);
             at.hollow = at.hollow || figure_hollow(point);
             at.doubtful = at.doubtful || report_doubt_of(point, REPORT_SPEEDUP);
             at.bounded = at.bounded || point->bound <= SHOWN;

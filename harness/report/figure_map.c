@@ -95,9 +95,9 @@ static struct map map_make(const struct report *report)
 
             if (!has_cell(point))
                 continue;
-            map.n_devices = figure_insert(map.devices, map.n_devices, PLOT_MAX_TICKS,
+            map.n_devices = report_insert(map.devices, map.n_devices, PLOT_MAX_TICKS,
                                           (size_t)point->key->n_devices);
-            map.n_batches = figure_insert(map.batch, map.n_batches, PLOT_MAX_TICKS,
+            map.n_batches = report_insert(map.batch, map.n_batches, PLOT_MAX_TICKS,
                                           figure_batch_of(&report->group[g], point));
         }
     map.n_devices = thin_list(map.devices, map.n_devices, MOST_COUNTS, &map.more);

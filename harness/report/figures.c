@@ -43,21 +43,6 @@ bool figure_hollow(const struct report_point *point)
     return report_oversubscribed(point) || report_simulated(point->middle);
 }
 
-size_t figure_insert(size_t list[], size_t n, size_t capacity, size_t number)
-{
-    size_t i = n;
-
-    for (size_t j = 0; j < n; ++j)
-        if (list[j] == number)
-            return n;
-    if (n == capacity)
-        return n;
-    for (; i > 0 && list[i - 1] > number; --i)
-        list[i] = list[i - 1];
-    list[i] = number;
-    return n + 1;
-}
-
 size_t figure_batches(const struct report_group *group, size_t list[], size_t capacity)
 {
     size_t n = 0;
@@ -65,7 +50,7 @@ size_t figure_batches(const struct report_group *group, size_t list[], size_t ca
     for (const struct report_point *point = group->point; point < group->point + group->n;
          ++point) {
         if (point->verified > 0)
-            n = figure_insert(list, n, capacity, figure_batch_of(group, point));
+            n = report_insert(list, n, capacity, figure_batch_of(group, point));
     }
     return n;
 }
