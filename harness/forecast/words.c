@@ -141,10 +141,9 @@ void forecast_series_words(const struct forecast_series *series, char text[FOREC
     const struct report_row *row = series->point->row;
     const struct record_key *key = &row->cell->key;
 
-    text[0] = '\0';
-    report_add(text, "%s, ddp, %s scaling of %zu rows%s, %s/%s on %s, %s", key->workload,
-               series->weak ? "weak" : "strong", series->rows, series->weak ? " a rank" : "",
-               key->backend, key->communicator, row->kind, key->dtype);
+    snprintf(text, FORECAST_TEXT, "%s, ddp, %s scaling of %zu rows%s, %s/%s on %s, %s",
+             key->workload, series->weak ? "weak" : "strong", series->rows,
+             series->weak ? " a rank" : "", key->backend, key->communicator, row->kind, key->dtype);
     if (key->bucket_bytes > 0)
         report_add(text, ", buckets of %zu bytes", key->bucket_bytes);
     if (key->per_process > 0)
@@ -161,8 +160,7 @@ static bool is_resolved(const struct report_value *value)
 
 void forecast_fit_words(const struct forecast_series *series, char text[FORECAST_TEXT])
 {
-    text[0] = '\0';
-    report_add(text, "A transfer: ");
+    snprintf(text, FORECAST_TEXT, "A transfer: ");
     if (!is_resolved(&series->alpha))
         report_add(text, "alpha not resolved, ");
     else {
@@ -196,9 +194,8 @@ void forecast_interval_words(const struct forecast_series *series, char text[FOR
                                              "95 % of the median over the launches"};
     const size_t launches = series->setting->launches;
 
-    text[0] = '\0';
-    report_add(text, "Interval: %s (%zu launch%s)", ranges[series->alpha.range], launches,
-               launches == 1 ? "" : "es");
+    snprintf(text, FORECAST_TEXT, "Interval: %s (%zu launch%s)", ranges[series->alpha.range],
+             launches, launches == 1 ? "" : "es");
     report_add(text, ", wider by %.1f %% on both sides: the largest ", 100 * series->off);
     report_add(text, series->tried > 0
                          ? "error of a point of several ranks that was left out."

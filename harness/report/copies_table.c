@@ -255,9 +255,8 @@ void report_copies_table(struct text_out *out, const struct report *report)
             }
         }
         /* The words that all numbers of a set share. */
-        text[0] = '\0';
-        report_add(text, "%s, %s/%s, %zu launch%s", key->devices, key->backend, key->communicator,
-                   set->launches, set->launches == 1 ? "" : "es");
+        snprintf(text, REPORT_CELL_TEXT, "%s, %s/%s, %zu launch%s", key->devices, key->backend,
+                 key->communicator, set->launches, set->launches == 1 ? "" : "es");
         if (report->many_variants)
             report_add(text, ", as run %.8s", set->row->run->run_id);
         if (set->row->cell->oversubscribed)

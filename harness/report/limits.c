@@ -70,13 +70,11 @@ void report_fill_limits(struct grid *grid, const struct report *report)
     for (size_t i = 0; i < roof->n; ++i) {
         const struct roof_workload *w = &roof->workload[i];
 
-        text[0] = '\0';
-        report_add(text, "%s, batch %zu, %s, a step %s%s", w->name, w->batch, roof->devices,
-                   report_time(w->step_ns, WORD),
-                   roof->oversubscribed ? ", more devices than cores: no evidence" : "");
+        snprintf(text, REPORT_CELL_TEXT, "%s, batch %zu, %s, a step %s%s", w->name, w->batch,
+                 roof->devices, report_time(w->step_ns, WORD),
+                 roof->oversubscribed ? ", more devices than cores: no evidence" : "");
         grid_group(grid, text);
-        text[0] = '\0';
-        report_add(text, "%s, %zu", w->name, w->batch);
+        snprintf(text, REPORT_CELL_TEXT, "%s, %zu", w->name, w->batch);
         grid_name(grid, text);
         /* Each phase is followed by its products; products of no phase come last. */
         for (int phase = 0; phase <= RECORD_PHASES; ++phase)
@@ -85,9 +83,9 @@ void report_fill_limits(struct grid *grid, const struct report *report)
                     if (w->line[k].product == (product == 1) && w->line[k].phase == phase)
                         add_limit_row(grid, roof, w, &w->line[k]);
     }
-    text[0] = '\0';
-    report_add(text, "Of a core, alone and at once on %d, by %s:", roof->ceilings.devices,
-               roof->instructions);
+    snprintf(text, REPORT_CELL_TEXT,
+             "Of a core, alone and at once on %d, by %s:", roof->ceilings.devices,
+             roof->instructions);
     for (enum roof_rate rate = ROOF_FMA; rate < ROOF_RATES; ++rate) {
         const struct roof_range *way = roof->ceilings.rate[rate];
 

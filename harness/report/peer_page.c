@@ -24,13 +24,12 @@ const char *peer_version_words(const struct peer_record *record, char text[REPOR
 
 static const char *peer_title(const struct peer_record *record, char text[REPORT_CELL_TEXT])
 {
-    text[0] = '\0';
-    report_add(text, "Next to %s, %s%s", peer_version_words(record, PHRASE),
-               !peer_is_on_gpus(record) ? "DistributedDataParallel over gloo"
-               : strcmp(peer_parallel_name(&record->cell[0]), "DP") == 0
-                   ? "DataParallel on GPUs"
-                   : "DataParallel, and DistributedDataParallel over NCCL, on GPUs",
-               record->tf32 ? ", in TF32" : "");
+    snprintf(text, REPORT_CELL_TEXT, "Next to %s, %s%s", peer_version_words(record, PHRASE),
+             !peer_is_on_gpus(record) ? "DistributedDataParallel over gloo"
+             : strcmp(peer_parallel_name(&record->cell[0]), "DP") == 0
+                 ? "DataParallel on GPUs"
+                 : "DataParallel, and DistributedDataParallel over NCCL, on GPUs",
+             record->tf32 ? ", in TF32" : "");
     return text;
 }
 
@@ -43,8 +42,7 @@ static const char *arm_words(const struct peer_arm *arm, const struct peer_cell 
     const char *first = NULL;
     bool several = false; /* there are several versions of PyTorch */
 
-    text[0] = '\0';
-    report_add(text, "%s, ", kind->name);
+    snprintf(text, REPORT_CELL_TEXT, "%s, ", kind->name);
     if (arm->kind == PEER_PYTORCH_PRODUCTS)
         report_add(text, "%zu x ", n);
     if (kind->on)
@@ -208,13 +206,12 @@ static const char *checks_words(const struct peer_record *record, char text[REPO
     char names[160];
 
     workload_names(rounds_in_peers, names, sizeof names);
-    text[0] = '\0';
-    report_add(text,
-               "Every step of every launch was checked, PyTorch's against a float64 model of its "
-               "own on the same data: models that round (%s) within derived bounds, the others bit "
-               "for bit; an arm that left a wrong number is not reported. Launches are fresh "
-               "processes, in rounds of random order; ratios are paired by round.",
-               names);
+    snprintf(text, REPORT_CELL_TEXT,
+             "Every step of every launch was checked, PyTorch's against a float64 model of its "
+             "own on the same data: models that round (%s) within derived bounds, the others bit "
+             "for bit; an arm that left a wrong number is not reported. Launches are fresh "
+             "processes, in rounds of random order; ratios are paired by round.",
+             names);
     if (record->tf32)
         report_add(text, " In TF32 numbers of exact models fit its 11 bits, and bounds are wider "
                          "by what that model changes when operands are moved by the most that TF32 "

@@ -171,11 +171,11 @@ static void say_rates(struct text_out *out, const struct report_point *best)
                 cell->key.global_batch);
     if (cell->tokens_per_row == 0)
         return;
-    text[0] = '\0';
-    report_add(text, "%s tokens/s there, %s of a device; %zu to a row, %sFLOP for each",
-               report_metric_words(best, REPORT_TOKENS, PHRASE),
-               report_rate(report_middle(best, REPORT_TOKENS) / (double)cell->key.n_devices, WORD),
-               cell->tokens_per_row, report_rate(cell->flops_per_token, WORD));
+    snprintf(text, REPORT_CELL_TEXT,
+             "%s tokens/s there, %s of a device; %zu to a row, %sFLOP for each",
+             report_metric_words(best, REPORT_TOKENS, PHRASE),
+             report_rate(report_middle(best, REPORT_TOKENS) / (double)cell->key.n_devices, WORD),
+             cell->tokens_per_row, report_rate(cell->flops_per_token, WORD));
     if (isfinite(of_rate))
         report_add(text, ": %s of the product rate%s", report_share(of_rate, WORD),
                    best->product_rate.in_parts ? " of --parts" : "");
