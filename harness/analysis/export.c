@@ -103,20 +103,11 @@ static const struct export_metric metrics[METRICS] = {
     {"of_best_process", "ratio", "of-best-process", 1, false},
 };
 
-/* Appends why the number of a metric is not certain, if it has one that is judged. */
-static void add_doubt(char doubt[EXPORT_DOUBT], const struct report_point *point, int metric,
-                      const char *name)
-{
-    static const char *const reasons[] = {[REPORT_DOUBT_FAILED] = "a launch failed",
-                                          [REPORT_DOUBT_FEW] = "too few launches",
-                                          [REPORT_DOUBT_BEYOND] = "more than is possible",
-                                          [REPORT_DOUBT_DISTURBED] = "launches were disturbed",
-                                          [REPORT_DOUBT_WIDE] = "too noisy"};
-
-    if (report_doubt_mark(point, metric)[0] != '\0')
-        text_add(doubt, EXPORT_DOUBT, "%s%s: %s", doubt[0] != '\0' ? "; " : "", name,
-                 reasons[report_doubt_of(point, metric)]);
-}
+static const char *const doubts[] = {[REPORT_DOUBT_FAILED] = "a launch failed",
+                                     [REPORT_DOUBT_FEW] = "too few launches",
+                                     [REPORT_DOUBT_BEYOND] = "more than is possible",
+                                     [REPORT_DOUBT_DISTURBED] = "launches were disturbed",
+                                     [REPORT_DOUBT_WIDE] = "too noisy"};
 
 static void add_point(struct export_set *set, const struct report_point *point)
 {
@@ -153,9 +144,11 @@ static void add_point(struct export_set *set, const struct report_point *point)
             .lo = interval ? value->lo * scale : (double)NAN,
             .hi = interval ? value->hi * scale : (double)NAN,
         };
-        if (m == 0 || sources[m] == REPORT_SPEEDUP ||
-            (sources[m] == REPORT_OF_CORES && metric != REPORT_SPEEDUP))
-            add_doubt(cell->doubt, point, metric, metrics[m].name);
+        /* The ratio to the best process is said once, where it is the speed-up. */
+        if ((m == 0 || sources[m] == REPORT_SPEEDUP || metric == REPORT_OF_CORES) &&
+            report_doubt_mark(point, metric)[0] != '\0')
+            text_add(cell->doubt, EXPORT_DOUBT, "%s%s: %s", cell->doubt[0] != '\0' ? "; " : "",
+                     metrics[m].name, doubts[report_doubt_of(point, metric)]);
     }
     if (report_oversubscribed(point))
         text_add(cell->doubt, EXPORT_DOUBT, "%s%s", cell->doubt[0] != '\0' ? "; " : "",

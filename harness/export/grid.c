@@ -238,13 +238,17 @@ void grid_csv(struct grid *grid)
 
 /* ---- Markdown ----------------------------------------------------------------------------- */
 
-static void markdown_headings(struct text_out *out, const struct grid *grid)
+void grid_markdown(struct grid *grid, size_t most)
 {
     const char *const left = grid->compact ? "---|" : " :--- |";
     const char *const right = grid->compact ? "--:|" : " ---: |";
+    struct text_out *out = grid->out;
+    const char *name = "";
     struct piece piece;
+    size_t row = 0;
     int column = 0;
 
+    memory_file_close(&grid->pieces);
     fputs("|", out->file);
     if (grid->names)
         text_print(out, " %s |", grid->names);
@@ -261,18 +265,6 @@ static void markdown_headings(struct text_out *out, const struct grid *grid)
             ++column;
         }
     fputs("\n", out->file);
-}
-
-void grid_markdown(struct grid *grid, size_t most)
-{
-    struct text_out *out = grid->out;
-    const char *name = "";
-    struct piece piece;
-    size_t row = 0;
-    int column = 0;
-
-    memory_file_close(&grid->pieces);
-    markdown_headings(out, grid);
     for (size_t at = 0; grid_next(grid, &at, &piece) && row <= most;) {
         if (piece.kind == NAME)
             name = piece.words;
