@@ -33,6 +33,7 @@ set linetype 6 linecolor rgb "#b07800" dashtype (14,4,3,4,3,4)
 set linetype 7 linecolor rgb "#555555" dashtype (2,5)
 inner = 0.5
 end_format = ""
+end_open = 0
 
 set border 3 linecolor rgb "#444444"
 set tics nomirror out scale 0.6

@@ -4,12 +4,11 @@
 # much of its width is for labels at the right (panel_room). For panel p it has text_p, where its
 # words begin: a title, two notes, and a label per series; block_p, its first block in FIGURE.tsv; and
 # styles_p, a number per series: what it is, 1 to 4, plus 4 for each further one that is the same.
-# If there is words_1, the first three words are sentences, for which so many pixels are above the panel.
 # The table has no missing numbers where a series has a point: a range that is not there has no length.
 narrow = width < 500
 if (narrow) { panel_room = 8 }
 panel_edge = narrow ? 66 : 70
-panel_head = exists("words_1") ? words_1 : narrow ? 88 : 64
+panel_head = narrow ? 88 : 64
 panel_foot = 58
 fitting = int(floor(1.0 * (width - panel_edge) / panel_least))
 fitting = fitting < 1 ? 1 : fitting

@@ -1,8 +1,8 @@
 # map.gp: efficiency of the bound: a panel per workload and mode, a cell per devices and batch.
 #
 # The stronger the colour, the nearer to the bound. Hatched: not certain. Grey: more devices than cores, or
-# simulated. Columns: place of the devices and of the batch, percent, half of its interval (-1:
-# none), 0: counts, 1: not certain, 2: grey, 1: a launch was disturbed.
+# simulated. Columns: place of the devices and of the batch, percent (-1: not measured well
+# enough), half of its interval (-1: none), 0: counts, 1: not certain, 2: grey, 1: a launch was disturbed.
 x_name = "devices"
 y_name = "batch"
 array shade[6] = [0xe3d5f5, 0xd0bcec, 0xb9a2e0, 0x9f86cf, 0x7560b5, 0x54278f]
@@ -29,7 +29,7 @@ do for [p = 1:panels] {
              with boxxyerror fillstyle solid noborder lc rgb variable title "cell", \
          table index is("block") using 1:(only($2, $5)):($1 - 0.48):($1 + 0.48):(only($2, $5) - 0.46):(only($2, $5) + 0.46) \
              with boxxyerror fillstyle pattern 4 border lc rgb "#c9c6e3" fillcolor rgb "#d8d5ea" lw 0.6 title "open", \
-         table index is("block") using 1:($4 < 0 ? $2 : $2 + 0.13):(sprintf($6 > 0 ? "%.0f !" : "%.0f", $3)):(ink_of($3, $5)) \
+         table index is("block") using 1:($4 < 0 ? $2 : $2 + 0.13):(($3 < 0 ? "?" : sprintf("%.0f", $3)).($6 > 0 ? " !" : "")):(ink_of($3, $5)) \
              with labels center font ",13" tc rgb variable title "share", \
          table index is("block") using 1:($2 - 0.24):($4 < 0 ? "" : sprintf("±%.0f", $4)):(ink_of($3, $5)) \
              with labels center font ",10" tc rgb variable title "half"

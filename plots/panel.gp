@@ -15,34 +15,12 @@ set ytics font ",12"
 unset label
 unset arrow
 unset object
-if (exists("words_1")) {
-    # Lines of whole words, smaller for each sentence, and for a long one.
-    at = 0.0
-    number = 100
-    do for [i = 1:3] {
-        size = int(word(strlen(say(2)) > 400 ? "23 13 13" : "23 17 13", i))
-        line = ""
-        do for [k = 1:words(say(i)) + 1] {
-            next = k > words(say(i)) ? "" : word(say(i), k)
-            if (line ne "" && (next eq "" || strlen(line." ".next) * 0.56 * size > width - 40)) {
-                at = at + 1.35 * size
-                set label number line at screen 20.0 / width, 1 - at / height noenhanced \
-                    font sprintf(",%d", size) tc rgb (i < 3 ? "#1a1a1a" : "#555555")
-                number = number + 1
-                line = ""
-            }
-            line = line eq "" ? next : line." ".next
-        }
-        at = at + 0.5 * size
-    }
-} else {
-    set label 1 say_fit(1, room, 15) at screen left / width, \
-        1 - (bottom - panel_height - panel_head + 20) / height noenhanced font ",15"
-    set label 2 say_fit(2, room, 12) at screen left / width, \
-        1 - (bottom - panel_height - panel_head + 38) / height noenhanced font ",12" tc rgb "#444444"
-    set label 6 say_fit(3, room, 12) at screen left / width, \
-        1 - (bottom - panel_height - panel_head + 54) / height noenhanced font ",12" tc rgb "#444444"
-}
+set label 1 say_fit(1, room, 15) at screen left / width, \
+    1 - (bottom - panel_height - panel_head + 20) / height noenhanced font ",15"
+set label 2 say_fit(2, room, 12) at screen left / width, \
+    1 - (bottom - panel_height - panel_head + 38) / height noenhanced font ",12" tc rgb "#444444"
+set label 6 say_fit(3, room, 12) at screen left / width, \
+    1 - (bottom - panel_height - panel_head + 54) / height noenhanced font ",12" tc rgb "#444444"
 set label 3 (p == panels ? fit(text[texts], width - 30, 11) : "") at screen 16.0 / width, 16.0 / height \
     noenhanced font ",11" tc rgb "#555555"
 set label 4 (column == 0 ? y_name : "") at screen (left - panel_edge + 11) / width, \

@@ -1,13 +1,8 @@
 # scaling.gp: speed-up against devices, both logarithmic: a panel per workload, on the same axes.
 #
-# Columns: devices, speed-up, its range, 1: hollow, bound of shards and cores, bound of the reduction
+# Columns: devices, speed-up, its range, hollow (2: not measured well enough), bound of shards and cores, bound of the reduction
 # (0: none).
 x_name = "devices"
-# A slide has no caption.
-array bars[4] = ["", "", "; bars: smallest to largest launch", "; bars: 95 % intervals over launches"]
-array hollow[4] = ["", "; hollow: not certain", "; hollow: devices share cores or GPUs", \
-    "; hollow: not certain, or devices share cores or GPUs"]
-x_name = exists("bars_1") ? x_name.bars[int(bars_1) + 1].hollow[int(hollow_1) + 1] : x_name
 y_name = "speed-up over one device (log scale)"
 set autoscale # ranges of what was drawn before would leave out points
 unset logscale
@@ -29,6 +24,8 @@ stride = int(ceil(log(yhi / ylo) / log(2) / 7))
 # Between the powers of 2 are 1.5 times as many, where there is room.
 between = panel_height / log(yhi / ylo) * log(4.0 / 3) > 22
 end_format = " %.2f"
+end_open = 5
+value_of(v, open) = open > 1 ? "?" : sprintf("%.2f", v)
 lowest = stride * int(ceil(log(ylo) / log(2) / stride))
 # Points whose value is next to them, clear of whiskers: left of those of the first series, right of
 # those of the last, and below one between them. The last of a line has it in its label, except in a
@@ -74,12 +71,12 @@ do for [p = 1:panels] {
          for [s = 1:n] table index is("block") + s - 1 using (beside($1, s)):($5 > 0 ? $2 : NaN) with points \
              lc rgb "white" pt point_of(pick("styles", s)) ps inner * size_of title "hollow", \
          for [s = 1:n > 1 ? 1 : 0] table index is("block") + s - 1 \
-             using (beside($1, s)):(valued($1, $2) ? $2 : yhi * 9):(sprintf("%.2f", $2)) \
+             using (beside($1, s)):(valued($1, $2) ? $2 : yhi * 9):(value_of($2, $5)) \
              with labels right offset -0.9,0.4 noenhanced font ",10" tc rgb hue_of(pick("styles", s)) title "value", \
          for [s = 2:n < 4 ? n - 1 : 0] table index is("block") + s - 1 \
-             using (beside($1, s)):(valued($1, $2) ? $3 : yhi * 9):(sprintf("%.2f", $2)) \
+             using (beside($1, s)):(valued($1, $2) ? $3 : yhi * 9):(value_of($2, $5)) \
              with labels center offset 0,-0.8 noenhanced font ",10" tc rgb hue_of(pick("styles", s > n ? n : s)) title "value", \
          for [s = n:n] table index is("block") + s - 1 \
-             using (beside($1, s)):(valued($1, $2) ? $2 : yhi * 9):(sprintf("%.2f", $2)) \
+             using (beside($1, s)):(valued($1, $2) ? $2 : yhi * 9):(value_of($2, $5)) \
              with labels left offset 0.9,-0.4 noenhanced font ",10" tc rgb hue_of(pick("styles", s)) title "value"
 }

@@ -111,5 +111,5 @@ do for [p = 1:panels] {
          for [s = 1:n] table index is("block") + s - 1 \
              using (at = place($3, $4, $5, $6, long($2, $8, $7)), anchor($3, $4, $5, $6, at)):\
              ($2 < 16 && (at < 0 || at == 3) ? $1 : rows + 9):(words_of($2, $8, $7)) \
-             with labels right offset -0.7,0 noenhanced font ",11" title "left"
+             with labels right offset -0.7,0.3 noenhanced font ",11" title "left"
 }

@@ -410,6 +410,11 @@ enum report_doubt {
  * others. */
 #define REPORT_DISTURBED_MOST 0.25
 enum report_doubt report_doubt_of(const struct report_point *point, int metric);
+/* Whether a range is so wide that its middle says nothing: wider than the number itself, or from
+ * below half to above twice. */
+bool report_unmeasured(const struct report_value *value);
+/* The middle of a ratio, or that it was not measured well enough. */
+const char *report_ratio_words(const struct report_value *value, char text[32]);
 /* "?" after a step, a rate or a speed-up that is not certain, else "". */
 const char *report_doubt_mark(const struct report_point *point, int metric);
 /* The same after its step over that of its peer. */
@@ -443,6 +448,11 @@ struct report_answer {
 struct report_answer report_answer_of(const struct report *report);
 /* Writes its sentences. Returns text. */
 const char *report_answer_words(const struct report *report, char text[REPORT_CELL_TEXT]);
+/* "Keep in mind: ...", which a reader has to know of the sessions because intervals do not allow
+ * for it; or "". */
+const char *report_state_words(const struct report *report, char text[REPORT_CELL_TEXT]);
+/* How many letters of a workload name it: "mlp" of "mlp:8,8" where there is no other mlp. */
+int report_name_length(const struct report *report, const char *workload);
 /* Why nothing can be said about scaling. */
 extern const char report_no_setting[];
 /* Appends why a number is not certain, and how to measure it again: "Measured once, so not certain:

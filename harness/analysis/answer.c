@@ -49,29 +49,36 @@ static bool is_setting(const struct report_point *point)
     return point->key->n_devices > 1 && !report_is_cores(point) && isfinite(report_of_bound(point));
 }
 
+int report_name_length(const struct report *report, const char *workload)
+{
+    size_t length = strcspn(workload, ":");
+
+    for (size_t g = 0; g < report->n_groups; ++g) {
+        const char *other = report->group[g].point->key->workload;
+
+        if (strcspn(other, ":") == length && strncmp(other, workload, length) == 0 &&
+            strcmp(other, workload) != 0)
+            length = strlen(workload);
+    }
+    return (int)length;
+}
+
 const char *report_training_words(const struct report *report, const struct report_point *point,
                                   char text[REPORT_CELL_TEXT])
 {
     const struct report_value *value = &point->value[REPORT_SPEEDUP];
     const double possible = point->bound * (double)point->key->n_devices;
     const char *name = point->key->workload;
-    size_t length = strcspn(name, ":");
+    const bool open = report_unmeasured(value);
 
-    /* "mlp" is short for "mlp:8,8" where there is no other mlp. */
-    for (size_t g = 0; g < report->n_groups; ++g) {
-        const char *other = report->group[g].point->key->workload;
-
-        if (strcspn(other, ":") == length && strncmp(other, name, length) == 0 &&
-            strcmp(other, name) != 0)
-            length = strlen(name);
-    }
-    snprintf(text, REPORT_CELL_TEXT, "%s%s train %.*s%s %s times as fast as %s (",
+    snprintf(text, REPORT_CELL_TEXT, "%s%s train %.*s%s%s%s times as fast as %s%s (",
              report_simulated(point->row) ? "SIMULATED: " : "", report_devices_words(point, PHRASE),
-             (int)length, name, report_axes_words(point->key, PHRASE),
-             report_ratio(value->middle, WORD),
+             report_name_length(report, name), name, report_axes_words(point->key, PHRASE),
+             open ? ", but how many" : " ", open ? "" : report_ratio(value->middle, WORD),
              report_is_plain(point->base) ? "one"
              : report_is_ddp(point->base) ? "DDP on one rank"
-                                          : "DataParallel on one");
+                                          : "DataParallel on one",
+             open ? " was not measured well enough" : "");
     if (value->range == REPORT_INTERVAL || value->range == REPORT_LAUNCHES)
         report_add(text, "%s to %s", report_ratio(value->lo, WORD), report_ratio(value->hi, WORD));
     if (value->range == REPORT_LAUNCHES)
@@ -81,7 +88,8 @@ const char *report_training_words(const struct report *report, const struct repo
                strcmp(point->row->run->scaling, "weak") == 0 ? " per device" : "");
     if (report_beyond(point))
         report_add(text, "more than is possible, %.2f: one device was disturbed)", possible);
-    else if ((report_doubt_of(point, REPORT_SPEEDUP) ? value->middle : value->hi) >= possible)
+    else if (!open &&
+             (report_doubt_of(point, REPORT_SPEEDUP) ? value->middle : value->hi) >= possible)
         report_add(text, "as fast as is possible: %.2f)", possible);
     else
         report_add(text, "at most %.2f is possible)", possible);
@@ -94,10 +102,15 @@ static void add_rival(char text[REPORT_CELL_TEXT], const struct report_point *po
     const struct report_value *value = &point->value[REPORT_OF_CORES];
     const struct stats_interval widened = report_widened(point, REPORT_OF_CORES);
 
-    report_add(text, "%s%s are %s times as fast as the same cores used by one process (",
+    const bool open = report_unmeasured(value);
+
+    report_add(text,
+               open ? "%sHow many times %s are as fast as the same cores used by one process "
+                      "was not measured well enough%s ("
+                    : "%s%s are %s times as fast as the same cores used by one process (",
                text[0] != '\0' ? " " : "", report_devices_words(point, PHRASE),
-               report_ratio(value->middle, WORD));
-    if (value->range == REPORT_INTERVAL)
+               open ? "" : report_ratio(value->middle, WORD));
+    if (open || value->range == REPORT_INTERVAL)
         report_add(text, "%s to %s; ", report_ratio(value->lo, WORD),
                    report_ratio(value->hi, WORD));
     report_add(text, "batch %zu): %s.", point->key->global_batch,
@@ -160,14 +173,13 @@ const char *report_noise_words(const struct report *report, char text[REPORT_CEL
     return text;
 }
 
-/* Writes what a reader has to know of the sessions, because intervals do not allow for it. */
-static void state_words(const struct report *report, char text[REPORT_CELL_TEXT])
+const char *report_state_words(const struct report *report, char text[REPORT_CELL_TEXT])
 {
     double change = 0, alike = 0, most[REPORT_STEAL_SOURCES] = {0};
     size_t disturbed = 0, unknown = 0, n = 0;
     int sessions = 1;
+    char list[REPORT_CELL_TEXT] = "";
 
-    text[0] = '\0';
     for (size_t r = 0; r < report->n_runs; ++r) {
         const struct report_drift *drift = &report->run[r].drift;
 
@@ -188,28 +200,32 @@ static void state_words(const struct report *report, char text[REPORT_CELL_TEXT]
             most[e] = fmax(most[e], report_share_of(row->cell, &report_steal_sources[e]));
     }
     if (fabs(change) > 0)
-        report_add(text, "; the machine drifted, times became %.0f %% %s", 100.0 * fabs(change),
+        report_add(list, "; the machine drifted, times became %.0f %% %s", 100.0 * fabs(change),
                    change > 0 ? "longer" : "shorter");
     if (alike > 0)
-        report_add(text,
+        report_add(list,
                    "; launches that follow each other are alike (autocorrelation %.2f), so "
                    "intervals may be %.1f times too narrow",
                    alike, report_widening(alike));
     if (disturbed > 0)
-        report_add(text,
+        report_add(list,
                    "; %zu of %zu launches were disturbed: up to %.0f %% of the time of their cores "
                    "went to other programs, %.0f %% to other machines",
                    disturbed, n, 100.0 * most[0], 100.0 * most[1]);
     if (unknown > 0)
-        report_add(text, "; whether %zu of %zu launches were disturbed is not known", unknown, n);
+        report_add(list, "; whether %zu of %zu launches were disturbed is not known", unknown, n);
     if (sessions > 1)
-        report_add(text, "; there were %d sessions, between which the machine may have changed",
+        report_add(list, "; there were %d sessions, between which the machine may have changed",
                    sessions);
+    snprintf(text, REPORT_CELL_TEXT, list[0] != '\0' ? "Keep in mind: %s." : "%s",
+             list + (list[0] != '\0' ? 2 : 0));
+    return text;
 }
 
 /* Appends how certain the answer is, and what to do next. */
 static void add_certainty(const struct report *report, struct report_answer *answer, bool stable)
 {
+    static const char *const were[] = {"were", "was"};
     const size_t launches = answer->best->value[REPORT_SPEEDUP].n;
     const struct stats_interval widened = report_widened(answer->best, REPORT_SPEEDUP);
     const size_t certain = answer->certain, doubtful = answer->settings - certain;
@@ -234,8 +250,10 @@ static void add_certainty(const struct report *report, struct report_answer *ans
         report_add_doubt(text, &report->counts, answer->best, REPORT_SPEEDUP);
     else if (doubtful > 0) {
         report_add(text, "%s%zu of %zu settings on several devices %s not certain enough to count",
-                   space, doubtful, answer->settings, doubtful == 1 ? "was" : "were");
-        if (answer->larger)
+                   space, doubtful, answer->settings, were[doubtful == 1]);
+        if (answer->larger && report_unmeasured(&answer->larger->value[REPORT_SPEEDUP]))
+            report_add(text, " (one was not measured well enough)");
+        else if (answer->larger)
             report_add(text, " (a larger number, %s, %s)",
                        report_ratio(report_middle(answer->larger, REPORT_SPEEDUP), WORD),
                        report_beyond(answer->larger) ? "is more than is possible"
@@ -256,14 +274,17 @@ static void add_certainty(const struct report *report, struct report_answer *ans
 /* Counts the settings, and finds the best, the farthest and the largest number. */
 static void choose(const struct report *report, struct report_answer *answer)
 {
-    int most = -1; /* 2: there is a setting that counts; 1: one that is not beyond its bound */
+    int most =
+        -1; /* 2: there is a setting that counts; 1: one that is measured, not beyond its bound */
 
     for (size_t i = 0; i < report->n_points; ++i)
         answer->crowded &=
             !is_setting(&report->point[i]) || report_oversubscribed(&report->point[i]);
     for (size_t i = 0; i < report->n_points; ++i) {
         const struct report_point *point = &report->point[i];
-        const int weight = report_doubt_of(point, REPORT_SPEEDUP) ? !report_beyond(point) : 2;
+        const bool open = report_unmeasured(&point->value[REPORT_SPEEDUP]);
+        const int weight =
+            report_doubt_of(point, REPORT_SPEEDUP) ? !report_beyond(point) && !open : 2;
         const double speed = report_middle(point, REPORT_SPEEDUP);
 
         if (!is_setting(point) || (!answer->crowded && report_oversubscribed(point)))
@@ -287,10 +308,9 @@ struct report_answer report_answer_of(const struct report *report)
 {
     const struct report_counts *counts = &report->counts;
     struct report_answer answer = {.crowded = true};
-    char state[REPORT_CELL_TEXT];
+    const char *state = report_state_words(report, PHRASE);
 
     choose(report, &answer);
-    state_words(report, state);
     if (report->n_points == 0 && report->collectives->n_points > 0)
         report_add(answer.first, "Collectives by themselves, and no model: times and bandwidths "
                                  "are in their table.");
@@ -314,8 +334,7 @@ struct report_answer report_answer_of(const struct report *report)
             add_rival(answer.rest, answer.best);
     }
     if (state[0] != '\0')
-        report_add(answer.rest, "%sKeep in mind: %s.", answer.rest[0] != '\0' ? " " : "",
-                   state + 2);
+        report_add(answer.rest, "%s%s", answer.rest[0] != '\0' ? " " : "", state);
     return answer;
 }
 

@@ -29,6 +29,18 @@ const char *report_beside_mark(const struct report_point *point)
                : "";
 }
 
+bool report_unmeasured(const struct report_value *value)
+{
+    return value->range >= REPORT_LAUNCHES &&
+           (value->hi - value->lo > value->middle || (value->lo < 0.5 && value->hi > 2));
+}
+
+const char *report_ratio_words(const struct report_value *value, char text[32])
+{
+    return report_unmeasured(value) ? "not measured well enough"
+                                    : report_ratio(value->middle, text);
+}
+
 bool report_beyond(const struct report_point *point)
 {
     const struct report_value *value = &point->value[REPORT_EFFICIENCY];
@@ -100,6 +112,8 @@ const char *report_metric_words(const struct report_point *point, int metric,
         return "base";
     if (metric == REPORT_EFFICIENCY && (base || !known))
         return "-";
+    if (report_is_ratio(metric) && report_unmeasured(value))
+        return metric == REPORT_EFFICIENCY ? "-" : report_ratio_words(value, text);
     text[0] = '\0';
     if (metric != REPORT_HIDDEN || !known || !report_doubt_of(point, metric))
         report_add(text, metric == REPORT_EFFICIENCY ? "%s%s of %.2f" : "%s%s",

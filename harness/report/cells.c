@@ -85,7 +85,7 @@ const char *report_ratio_range_words(const struct report_value *ratio, const cha
              ratio->range == REPORT_NONE       ? "%s%s"
              : ratio->range == REPORT_INTERVAL ? "%s%s %s"
                                                : "%s%s (%s)",
-             report_ratio(ratio->middle, WORD), unit,
+             report_ratio_words(ratio, WORD), report_unmeasured(ratio) ? "" : unit,
              report_range_words(ratio, report_ratio, PHRASE));
     return text;
 }

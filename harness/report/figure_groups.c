@@ -255,7 +255,8 @@ static void write_speedup(struct plot_table *table, double devices,
 {
     const struct figure_value of = figure_value(value, 1);
 
-    PLOT_ROW(table, devices, of.middle, of.lo, of.hi, hollow, bound, roof);
+    PLOT_ROW(table, devices, of.middle, of.lo, of.hi, report_unmeasured(value) ? 2.0 : hollow,
+             bound, roof);
 }
 
 /* DataParallel, ranks, and PyTorch if a comparison has the same work, at the largest batch. It also
@@ -263,20 +264,28 @@ static void write_speedup(struct plot_table *table, double devices,
  * ceil(N/K) rows, and virtual devices are together no faster than the cores that they have. Ranks
  * have a second bound, which is drawn if it is lower and known: a step is never shorter than its
  * reduction alone. */
-static void write_speedups(struct plot_table *table, const struct panel *panel)
+static void write_scaling_panel(struct plot_table *table, const struct report_group *group)
 {
     const struct plot *plot = table->plot;
-    char label[PLOT_TEXT];
+    char batch[64], label[PLOT_TEXT];
+    struct panel panel;
 
-    plot_list(table->plot, "counts", panel->devices, panel->n);
+    if (!panel_make(table->plot, group, &panel))
+        return;
+    snprintf(batch, sizeof batch, "%s %zu rows%s",
+             figure_is_weak(group) ? "batch per device" : "batch", panel.batch,
+             panel.doubtful ? "; hollow: not certain" : "");
+    if (!figure_panel(table, group, panel.hollow, batch))
+        return;
+    plot_list(table->plot, "counts", panel.devices, panel.n);
     for (size_t s = 1; s < figure_styles(plot); ++s) {
         const size_t style = figure_nth_style(s);
         bool begun = false;
 
         figure_style_words(plot, style, label);
-        for (size_t i = 0; i < panel->n; ++i) {
-            const size_t devices = panel->devices[i];
-            const struct report_point *point = point_at(panel, style, devices);
+        for (size_t i = 0; i < panel.n; ++i) {
+            const size_t devices = panel.devices[i];
+            const struct report_point *point = point_at(&panel, style, devices);
 
             if (!point || (!begun && !plot_table_series(table, style, label)))
                 continue;
@@ -288,25 +297,27 @@ static void write_speedups(struct plot_table *table, const struct panel *panel)
                 report_middle(point->base, REPORT_STEP) / report_middle(point, REPORT_COMM) *
                 (double)point->key->global_batch / (double)point->base->key->global_batch;
 
-            table->plot->marks |= (panel->bounded ? BOUNDED : 0) | (roof < bound ? ROOFED : 0);
+            const bool reached = roof < bound;
+
+            table->plot->marks |= panel.bounded * BOUNDED | reached * ROOFED;
             write_speedup(table, (double)devices, &point->value[REPORT_SPEEDUP],
                           figure_hollow(point) || report_doubt_of(point, REPORT_SPEEDUP),
-                          panel->bounded ? bound : 0.0, roof < bound ? roof : 0.0);
+                          panel.bounded * bound, reached ? roof : 0.0);
         }
     }
-    if (!panel->peer)
+    if (!panel.peer)
         return;
     /* The programs of PyTorch against the plain program of lockstep in the same comparison, paired
      * by round. */
     const struct peer_record *peers = figure_report(plot)->peer;
-    const struct peer_arm *arm[2] = {peer_fastest(panel->peer, PEER_PLAIN, 1),
-                                     peer_fastest(panel->peer, PEER_PARALLEL, peers->devices)};
+    const struct peer_arm *arm[2] = {peer_fastest(panel.peer, PEER_PLAIN, 1),
+                                     peer_fastest(panel.peer, PEER_PARALLEL, peers->devices)};
     bool begun = false;
 
     figure_style_words(plot, FIGURE_PYTORCH, label);
     for (int i = 0; i < 2; ++i) {
         const struct report_value value =
-            peer_ratio(peer_find(panel->peer, PEER_LOCKSTEP_PLAIN, 1), arm[i]);
+            peer_ratio(peer_find(panel.peer, PEER_LOCKSTEP_PLAIN, 1), arm[i]);
 
         if (!isfinite(value.middle))
             continue;
@@ -318,20 +329,6 @@ static void write_speedups(struct plot_table *table, const struct panel *panel)
     }
 }
 
-static void write_scaling_panel(struct plot_table *table, const struct report_group *group)
-{
-    char batch[64];
-    struct panel panel;
-
-    if (!panel_make(table->plot, group, &panel))
-        return;
-    snprintf(batch, sizeof batch, "%s %zu rows%s",
-             figure_is_weak(group) ? "batch per device" : "batch", panel.batch,
-             panel.doubtful ? "; hollow: not certain" : "");
-    if (figure_panel(table, group, panel.hollow, batch))
-        write_speedups(table, &panel);
-}
-
 const struct figure_row figure_scaling = {
     .grid = {.least = 330, .height = 216, .room = 136},
     .why =
@@ -339,64 +336,6 @@ const struct figure_row figure_scaling = {
         "1,2",
     .columns = "devices, speed-up, low, high, hollow, bound, roof (0: none)",
     .write_group = write_scaling_panel};
-
-/* ---- a slide --------------------------------------------------------------------------------- */
-
-/* 16:9, as its PNG has twice the pixels: 1920 x 1080. The words have the place of three titles. */
-enum { SLIDE_WIDTH = 960, SLIDE_HEIGHT = 540, SLIDE_WORDS = 236, SLIDE_EDGES = 100 };
-
-static void prepare_slide(struct plot *plot, struct plot_grid *grid)
-{
-    (void)grid;
-    plot->width = SLIDE_WIDTH;
-}
-
-/* The speed-ups at the batch of the answer, below three sentences: the answer, how certain it is,
- * and what was verified. */
-static int write_slide(struct plot_table *table)
-{
-    const struct report *report = figure_report(table->plot);
-    const struct report_answer answer = report_answer_of(report);
-    const struct report_point *best = answer.best;
-    const struct report_counts *counts = &report->counts;
-    const struct report_group *group = report->group;
-    char checked[REPORT_CELL_TEXT] = "";
-    struct panel panel;
-
-    table->plot->narrow = false;
-    while (best && best >= group->point + group->n)
-        ++group;
-    if (!best || !panel_make(table->plot, group, &panel) ||
-        panel.batch != figure_batch_of(group, best))
-        return 0;
-    report_add(checked, "%zu of %zu planned launches were verified%s", counts->verified,
-               counts->planned, report_works_on_cores(best->row) ? ", on virtual devices" : "");
-    if (counts->missing > 0)
-        report_add(checked, "; %zu not run", counts->missing);
-    report_add(checked, ".");
-    if (report->n_groups > 1)
-        report_add(checked, " This is the best of %zu workloads; the others are on the page.",
-                   report->n_groups);
-    if (!plot_table_panel(table, answer.first, answer.rest, checked))
-        return 0;
-    plot_number(table->plot, "words", SLIDE_WORDS);
-    plot_number(table->plot, "bars", best->value[REPORT_SPEEDUP].range);
-    plot_number(table->plot, "hollow", panel.doubtful + 2 * panel.hollow);
-    write_speedups(table, &panel);
-    return 0;
-}
-
-const struct figure_row figure_slide = {
-    .grid = {.least = 800,
-             .height = SLIDE_HEIGHT - SLIDE_WORDS - SLIDE_EDGES,
-             .room = 170,
-             .columns = 1},
-    .why =
-        "no workload is verified in mode dp or ddp on two numbers of devices: sweep with --counts "
-        "1,2",
-    .columns = "devices, speed-up, low, high, hollow, bound, roof (0: none)",
-    .prepare = prepare_slide,
-    .write_panels = write_slide};
 
 /* ---- overlap --------------------------------------------------------------------------------- */
 

@@ -79,7 +79,8 @@ static void write_map_panel(struct plot_table *table, const struct map *map,
         if (x == 0 || y == 0)
             continue;
         /* In percent of the bound. */
-        PLOT_ROW(table, (double)x, (double)y, 100 * value->middle / point->bound,
+        PLOT_ROW(table, (double)x, (double)y,
+                 report_unmeasured(value) ? -1.0 : 100 * value->middle / point->bound,
                  interval ? 100 * half : -1.0, (double)state, disturbed);
         table->plot->marks |= 1U << state | (unsigned)disturbed << DISTURBED;
     }

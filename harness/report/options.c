@@ -33,8 +33,8 @@ static const struct command_option option_table[] = {
      "models take",
      .kind = COMMAND_OWN, .group = COMMAND_RARE},
     {"slide", KEY_SLIDE, NULL,
-     "also write slide.png (1920 x 1080) and slide.svg: the speed-up of the best setting, with "
-     "three sentences: how much faster, how certain, and what was verified",
+     "also write slide.png (1920 x 1080) and slide.svg: DataParallel and DDP against the fastest "
+     "single process, of at most four settings, with three sentences",
      COMMAND_FLAG, .offset = offsetof(struct report_arguments, slide), .group = COMMAND_RARE},
     {"format", 'f', REPORT_FORMAT_NAMES "|nccl-tests",
      "instead of a report print the numbers, for other programs: md for the summary of a job, bmf "

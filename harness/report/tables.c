@@ -123,7 +123,8 @@ struct answer {
 static int worth_of(const struct report_point *point)
 {
     return 8 * (point->key->n_devices > 1) + 4 * !report_oversubscribed(point) +
-           2 * !report_beyond(point) + !report_doubt_of(point, REPORT_SPEEDUP);
+           2 * (!report_beyond(point) && !report_unmeasured(&point->value[REPORT_SPEEDUP])) +
+           !report_doubt_of(point, REPORT_SPEEDUP);
 }
 
 /* Puts the points closest to their bound first. */
@@ -170,8 +171,11 @@ static void add_answer(struct grid *grid, const struct report *report, const str
               key->global_batch, report_oversubscribed(point) ? ", oversubscribed" : "",
               report_simulated(point->row) ? ", SIMULATED" : "");
     grid_cell(grid, "number speedup", "%s", report_speedup_words(point, PHRASE));
-    grid_cell(grid, "number", "%s%s", report_share(report_of_bound(point), WORD),
-              report_doubt_mark(point, REPORT_SPEEDUP));
+    if (report_unmeasured(&point->value[REPORT_SPEEDUP]))
+        grid_cell(grid, "number", "-");
+    else
+        grid_cell(grid, "number", "%s%s", report_share(report_of_bound(point), WORD),
+                  report_doubt_mark(point, REPORT_SPEEDUP));
     if (report_beyond(point))
         grid_cell(grid, "text loss", "more than is possible: one device was disturbed");
     else if (report_doubt_of(point, REPORT_SPEEDUP))

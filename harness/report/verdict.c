@@ -138,9 +138,12 @@ static void say_scaling(struct text_out *out, const struct report_group *group,
         if (point->base != best->base || point->key->n_devices == 1 ||
             !isfinite(report_middle(point, REPORT_SPEEDUP)))
             continue;
-        text_print(out, "%s%s %s, %s of the possible %s", first ? "" : "; ",
+        text_print(out, "%s%s %s, %s%spossible %s", first ? "" : "; ",
                    report_devices_words(point, PHRASE), report_speedup_words(point, PHRASE),
-                   report_share(report_of_bound(point), WORD),
+                   report_unmeasured(&point->value[REPORT_SPEEDUP])
+                       ? ""
+                       : report_share(report_of_bound(point), WORD),
+                   report_unmeasured(&point->value[REPORT_SPEEDUP]) ? "" : " of the ",
                    report_ratio(point->bound * (double)point->key->n_devices, WORD));
         first = false;
     }

@@ -125,6 +125,15 @@ def ratio(v):
     return f"{v:.{2 if v >= 0.095 else 3 if v >= 0.0095 else 4}f}"
 
 
+def unmeasured(v):
+    """Its range is so wide that the middle says nothing."""
+    return v.kind != "none" and (v.hi - v.lo > v.middle or (v.lo < 0.5 and v.hi > 2))
+
+
+def times_words(v, mark=""):
+    return "not measured well enough" if unmeasured(v) else ratio(v.middle) + mark
+
+
 def away(v):
     """Rounds a half away from 0."""
     return math.copysign(math.floor(abs(v) + 0.5), v)
@@ -414,11 +423,11 @@ def cell_rows(file):
         rows.append([
             name, str(p.rows), shards(p.middle), str(len(p.ok)), p.step_words(),
             spread(p.step, time), rate(1e9 * p.rows / p.step.middle) + p.mark(False, p.step.inverse(1)),
-            "base" if lone else ratio(p.speedup.middle) + p.mark(),
+            "base" if lone else times_words(p.speedup, p.mark()),
             "-" if lone else spread(p.speedup, ratio),
-            "-" if lone else f"{ratio(p.efficiency().middle)}{p.mark()} of {p.bound:.2f}",
+            "-" if lone or unmeasured(p.efficiency()) else f"{ratio(p.efficiency().middle)}{p.mark()} of {p.bound:.2f}",
             "-" if lone else spread(p.efficiency(), ratio),
-            *([ratio(p.of_cores.middle) + cores_mark(p), spread(p.of_cores, ratio)] if any_cores(file) else []),
+            *([times_words(p.of_cores, cores_mark(p)), spread(p.of_cores, ratio)] if any_cores(file) else []),
             share(outside.middle),
             size(moved.middle), size(peak.middle), slowest(p), None])
     return rows
@@ -577,20 +586,20 @@ def answer_rows(file):
     for w in file.workloads():
         for mode, bucket in sorted({(p.mode, p.bucket) for p in file.of(w) if p.mode != "plain"}):
             rows.append(max((p for p in file.of(w) if (p.mode, p.bucket) == (mode, bucket)),
-                            key=lambda p: (p.k > 1, not p.crowded, not p.beyond(), p.counts(), p.speedup.middle)))
+                            key=lambda p: (p.k > 1, not p.crowded, not p.beyond() and not unmeasured(p.speedup), p.counts(), p.speedup.middle)))
     rows.sort(key=lambda p: -p.of_bound())
     return [answer_row(file, p) for p in rows]
 
 
 def answer_row(file, p):
-    speed = ratio(p.speedup.middle) + "\u00d7" + p.mark() + " " + spread(p.speedup, ratio)
+    speed = times_words(p.speedup, "\u00d7" + p.mark()) + " " + spread(p.speedup, ratio)
     one = "core" if p.mode == "plain-mt" else "device"
     return [p.key["workload"],
             {"dp": "DataParallel", "ddp": "DDP", "plain-mt": "one process, all cores"}[p.mode],
             p.base.step_words(), p.step_words(),
             f"{p.k}{NBSP}{one}{'' if p.k == 1 else 's'}, {p.rows}" +
             (", oversubscribed" if p.crowded else ""),
-            speed, share(p.of_bound()) + p.mark(), loss_words(p)]
+            speed, "-" if unmeasured(p.speedup) else share(p.of_bound()) + p.mark(), loss_words(p)]
 
 
 # ---- sentences --------------------------------------------------------------------------------
@@ -608,11 +617,12 @@ def training(file, p):
     sure += (f" in {v.n} launches" if v.kind == "range" else "") + ("; " if sure else "")
     if p.beyond():
         most = f"more than is possible, {possible:.2f}: one device was disturbed"
-    elif (v.hi if p.counts() else v.middle) >= possible:
+    elif not unmeasured(v) and (v.hi if p.counts() else v.middle) >= possible:
         most = f"as fast as is possible: {possible:.2f}"
     else:
         most = f"at most {possible:.2f} is possible"
-    return f"{devices} train {name} {ratio(v.middle)} times as fast as {one} ({sure}batch {p.base.rows}; {most})"
+    times, end = (", but how many", " was not measured well enough") if unmeasured(v) else (" " + ratio(v.middle), "")
+    return f"{devices} train {name}{times} times as fast as {one}{end} ({sure}batch {p.base.rows}; {most})"
 
 
 def choice(file):
@@ -620,7 +630,7 @@ def choice(file):
     settings = [p for p in file.points if p.k > 1 and p.mode != "plain-mt" and p.base and p.ok]
     settings = [p for p in settings if not p.crowded] or settings
     sure = [p for p in settings if p.counts()]
-    of = sure or [p for p in settings if not p.beyond()] or settings
+    of = sure or [p for p in settings if not p.beyond() and not unmeasured(p.speedup)] or settings
     return settings, sure, (max(of, key=lambda p: p.speedup.middle),
                             min(of, key=Point.of_bound)) if of else None
 
@@ -656,7 +666,7 @@ def answer(file):
     first = ("" if sure and not best.crowded else "Not certain: ") + training(file, best)
     noisy = [p for p in settings if p not in sure]
     larger = max((p for p in noisy if p.speedup.middle > v.middle), key=lambda p: p.speedup.middle, default=None)
-    words = larger and (f"a larger number, {ratio(larger.speedup.middle)}, " +
+    words = larger and ("one was not measured well enough" if unmeasured(larger.speedup) else f"a larger number, {ratio(larger.speedup.middle)}, " +
                         ("is more than is possible" if larger.beyond() else "may be chance"))
     if sure and noisy and (larger or hi < 1):
         first += (", the only setting that is certain enough" if len(sure) == 1 else
@@ -715,11 +725,13 @@ def lead(file):
 def rival(p):
     """How fast a setting is next to one process with the same cores."""
     v = p.of_cores
-    sure = f"{ratio(v.lo)} to {ratio(v.hi)}; " if v.kind == "interval" else ""
+    sure = f"{ratio(v.lo)} to {ratio(v.hi)}; " if v.kind == "interval" or unmeasured(v) else ""
     pays = ("that is not certain" if cores_mark(p) else "data parallelism does not pay" if p.wider(v, 1) < 1 else
             "data parallelism pays" if p.wider(v, -1) > 1 else "whether data parallelism pays is not certain")
-    return (f"{count_words(p.k, 'device')}{' with DDP' if p.mode == 'ddp' else ''} are {ratio(v.middle)} times as fast as "
-            f"the same cores used by one process ({sure}batch {p.rows}): {pays}.")
+    who = f"{count_words(p.k, 'device')}{' with DDP' if p.mode == 'ddp' else ''} are"
+    same = "as fast as the same cores used by one process"
+    return (f"How many times {who} {same} was not measured well enough ({sure}batch {p.rows}): {pays}." if unmeasured(v) else
+            f"{who} {ratio(v.middle)} times {same} ({sure}batch {p.rows}): {pays}.")
 
 
 def sentences(file):
@@ -727,15 +739,64 @@ def sentences(file):
     return {"answer": " ".join(answer(file)), "lead": lead(file)}
 
 
+SLIDE_SETTINGS = 4
+
+
+def slide_layers(file):
+    """By setting: DataParallel and the fastest DDP on the most devices, the largest batches of each workload; how many are left out."""
+    groups = []
+    for w in file.workloads():
+        settings = []
+        for rows in sorted({p.rows for p in file.of(w)}):
+            there = [p for p in file.of(w) if p.rows == rows and p.k > 1 and p.mode != "plain-mt" and p.ok and p.base]
+            there = [p for p in there if not p.crowded] or there
+            there = [p for p in there if p.k == max(q.k for q in there)]
+            layers = [max((p for p in there if p.mode == mode), key=lambda p: p.speedup.middle, default=None) for mode in ("dp", "ddp")]
+            if there:
+                settings.append([p for p in layers if p])
+        groups.append(settings)
+    each = max(1, SLIDE_SETTINGS // len(groups))
+    drawn = [s for g in groups for s in g[-each:]][:SLIDE_SETTINGS]
+    return drawn, sum(map(len, groups)) - len(drawn)
+
+
 def slide_sentences(file):
     planned, missing = file.run["planned"], file.run["planned"] - len(file.cells)
-    said = f"{sum(l.ok for l in file.cells)} of {planned} planned launches were verified"
-    said += ", on virtual devices"
-    said += f"; {missing} not run" if missing else ""
-    said += "."
-    if len(file.workloads()) > 1:
-        said += f" This is the best of {len(file.workloads())} workloads; the others are on the page."
-    return [*answer(file), said]
+    drawn, left = slide_layers(file)
+    settings = []  # of each layer: its point, its ratio, whether that is against all cores, and 0 certain, 1 not, 2 unmeasured
+    for layers in drawn:
+        cores = layers[0].of_cores.middle < layers[0].speedup.middle
+        some = []
+        for p in layers:
+            v = p.of_cores if cores else p.speedup
+            doubt = p.crowded or (cores_mark(p) if cores else p.doubt())
+            some.append((p, v, 2 if unmeasured(v) else 1 if doubt else 0))
+        settings.append(some)
+    least = min(state for some in settings for *_, state in some)
+    ends = [(p, v) for some in settings for p, v, state in some if state == least]
+    best, worst = max(ends, key=lambda e: e[1].middle), min(ends, key=lambda e: e[1].middle)
+
+    def layer(p, v):
+        name = p.key["workload"].partition(":")[0]
+        name = name if sum(w.partition(":")[0] == name for w in file.workloads()) == 1 else p.key["workload"]
+        range_words = f"{ratio(v.lo)} to {ratio(v.hi)}; " if v.kind != "none" else ""
+        return (times_words(v, " times as fast as the best single process") + f" ({range_words}"
+                f"{'DDP' if p.mode == 'ddp' else 'DataParallel'} on {p.k} devices, {name}, {p.rows} rows)")
+
+    pays = [any(state == 0 and p.wider(v, -1) > 1 for p, v, state in some) for some in settings]
+    unsure = [not pay and any(state or p.wider(v, -1) <= 1 <= p.wider(v, 1) for p, v, state in some)
+              for pay, some in zip(pays, settings)]
+    head = (f"Data parallelism pays in {sum(pays)} of {len(pays)} settings" if any(pays) else
+            "It is not certain whether data parallelism pays" if any(unsure) else "Data parallelism does not pay")
+    second = [f"At worst {layer(*worst)}."] if worst[0] is not best[0] else []
+    if 0 < sum(unsure) < len(unsure):
+        second += [f"In {sum(unsure)} of {len(unsure)} settings it is not certain whether it pays."]
+    if not all(p.cores for some in settings for p, *_ in some):
+        second += ["One process on all cores was not measured: the best single process is the program on one device."]
+    said = f"{sum(l.ok for l in file.cells)} of {planned} planned launches were verified, on virtual devices"
+    said += f"; {missing} not run." if missing else "."
+    said += f" {left} more settings were measured: they are on the page." if left else ""
+    return [f"{head}: at best {layer(*best)}.", " ".join(second + state(file)), said]
 
 
 class Peers:
@@ -1059,7 +1120,7 @@ def elsewhere(lockstep, records, out, file):
                        ("annotations", annotations.replace("%25", "%"))):
         if said not in text:
             wrong.append(f"{name} lacks '{said}'")
-    if not (out / "scaling.svg").exists():
+    if not choice(file)[2]:
         return wrong
     words = (out / "slide-text.tsv").read_text(encoding="utf-8").splitlines()[:3]
     drawn = " ".join(" ".join(xml.parse(out / "slide.svg").getroot().itertext()).split())

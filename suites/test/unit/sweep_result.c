@@ -67,11 +67,11 @@ Test(sweep_result, the_best_setting_with_its_interval)
                 "certain");
     /* A larger number whose interval is wide does not count; one that is better does. */
     add_pair(bench, 128, LAUNCHES, 1.9, -8000);
-    check_words(
-        bench, "my.jsonl",
-        " batch 64; at most 2.00 is possible), the only setting that is certain enough. 1 "
-        "of 2 settings on several devices was not certain enough to count (a larger number, ",
-        "the best");
+    check_words(bench, "my.jsonl",
+                " batch 64; at most 2.00 is possible), the only setting that is certain enough. 1 "
+                "of 2 settings on several devices was not certain enough to count (one was not "
+                "measured well enough): ",
+                "the best");
     add_pair(bench, 256, LAUNCHES, 1.8, 0);
     check_words(bench, "my.jsonl", " 2 devices train tutorial 1.80 times as fast as one ",
                 "1.35 times");
