@@ -446,6 +446,9 @@ struct report_answer {
     char first[REPORT_CELL_TEXT], rest[REPORT_CELL_TEXT];
 };
 struct report_answer report_answer_of(const struct report *report);
+/* Whether its first sentence is certain, and the ratio to one process if it has that; without
+ * models whether all times of collectives are. */
+bool report_answer_is_certain(const struct report *report);
 /* Writes its sentences. Returns text. */
 const char *report_answer_words(const struct report *report, char text[REPORT_CELL_TEXT]);
 /* "Keep in mind: ...", which a reader has to know of the sessions because intervals do not allow

@@ -338,6 +338,20 @@ struct report_answer report_answer_of(const struct report *report)
     return answer;
 }
 
+bool report_answer_is_certain(const struct report *report)
+{
+    const struct report_answer answer = report_answer_of(report);
+    const struct report *collectives = report->collectives;
+    bool certain = report->n_points > 0 || collectives->n_points > 0;
+
+    for (size_t i = 0; i < collectives->n_points; ++i)
+        certain = certain && !report_doubt_of(&collectives->point[i], REPORT_STEP);
+    return report->n_points == 0
+               ? certain
+               : answer.certain > 0 && !answer.crowded &&
+                     !(answer.best->cores && report_doubt_of(answer.best, REPORT_OF_CORES));
+}
+
 const char *report_answer_words(const struct report *report, char text[REPORT_CELL_TEXT])
 {
     const struct report_answer answer = report_answer_of(report);

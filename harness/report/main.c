@@ -255,6 +255,10 @@ static int report_files(const struct report_arguments *arguments, const struct c
     if (status == 0)
         status = arguments->format < REPORT_PAGE ? print_numbers(arguments->format, &report)
                                                  : write_report(arguments->out, &report);
+    if (status == 0 && arguments->strict && !report_answer_is_certain(&report)) {
+        command_complain(NAME, "--strict: the answer is not certain");
+        status = EXIT_PARTLY;
+    }
     external_free(&report);
     report_rows_free(&report);
     for (size_t f = 0; f < report.n_files; ++f)

@@ -36,6 +36,8 @@ static const struct command_option option_table[] = {
      "also write slide.png (1920 x 1080) and slide.svg: DataParallel and DDP against the fastest "
      "single process, of at most four settings, with three sentences",
      COMMAND_FLAG, .offset = offsetof(struct report_arguments, slide), .group = COMMAND_RARE},
+    {"strict", 0, NULL, "exit with 1 if the answer is not certain", COMMAND_FLAG,
+     .offset = offsetof(struct report_arguments, strict), .group = COMMAND_RARE},
     {"format", 'f', REPORT_FORMAT_NAMES "|nccl-tests",
      "instead of a report print the numbers, for other programs: md for the summary of a job, bmf "
      "for Bencher, annotations for GitHub Actions",
@@ -57,7 +59,8 @@ static const char documentation[] =
     "Exit status: 0 every planned launch is verified; 1 the report was written, but a planned "
     "launch failed or is missing, or the slide has nothing to show, or a figure is missing because "
     "gnuplot is missing or failed, or the result of --check is not a pass, or a file of --beside "
-    "has wrong numbers or an error; 2 misuse, unreadable or torn input, or output that cannot be "
+    "has wrong numbers or an error, or with --strict the answer is not certain; 2 misuse, "
+    "unreadable or torn input, or output that cannot be "
     "written; 3 the files are of different machines or GPU software and nothing was written, or no "
     "launch is verified and the page says so; 130 interrupted.\n\nExamples:\n"
     "  lockstep report my.jsonl --out my-report\n"

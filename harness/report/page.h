@@ -27,7 +27,7 @@ struct report_arguments {
     const char *out, *check, *peer, *limits;
     const char *external[REPORT_EXTERNAL_MOST];
     size_t n_external;
-    bool slide;
+    bool slide, strict;
     double peak;   /* operations per second of one device; 0: not stated */
     size_t format; /* REPORT_PAGE: no format, but a page */
     char **files;

@@ -21,6 +21,8 @@ static const struct command_option own_options[] = {
     {"format", 'f', REPORT_FORMAT_NAMES,
      "at the end print the numbers as `lockstep report` does, and not the name of the file",
      .kind = COMMAND_OWN, .group = COMMAND_RARE},
+    {"strict", 0, NULL, "exit with 1 if the answer is not certain", COMMAND_FLAG,
+     .offset = offsetof(struct sweep_options, strict), .group = COMMAND_RARE},
     {"verbose", 'v', NULL, "at the end also say where the time went", COMMAND_FLAG,
      .offset = offsetof(struct sweep_options, verbose), .group = COMMAND_RARE},
     {"wait", 'W', NULL, "wait for cores that another sweep is bound to (default: refuse to start)",
@@ -163,7 +165,8 @@ int sweep_parse(int argc, char **argv, struct sweep_options *options)
                "Ends with what the records say, on standard error. Prints the name of the file on "
                "standard output, or with --format the numbers of its cells. `lockstep sweep "
                "limits` measures what the cores can do.\n\n"
-               "Exit status: 0 all launches verified, 1 one failed or had too little memory, 2 "
+               "Exit status: 0 all launches verified, 1 one failed or had too little memory, or "
+               "with --strict the answer is not certain, 2 "
                "misuse, another sweep has the cores, or a launch could not be set up, 77 skipped: "
                "cuda:all where there are no GPUs, 130 interrupted (--resume goes on).\n\n"
                "Examples:\n"

@@ -244,7 +244,8 @@ static void print_summary(struct sweep *sweep, int status)
 /* Says what the records mean, on standard error, and prints the name of their file, or with
  * --format their numbers as `lockstep report` does. They are read back from the file, because it
  * also has those of earlier sessions, and because it is better to notice now if something cannot be
- * read. Returns 0, or EXIT_MISUSE after one line: with --format nothing was printed. */
+ * read. Returns 0, EXIT_FAILED if --strict is not kept, or EXIT_MISUSE after one line: with
+ * --format nothing was printed. */
 static int print_result(struct sweep *sweep)
 {
     struct record_file *file = &sweep->output.file;
@@ -263,6 +264,10 @@ static int print_result(struct sweep *sweep)
         printf("%s\n", sweep->output.path);
     else if (status == 0)
         status = report_print(sweep->command, &report, format, &with_numbers);
+    if (status == 0 && sweep->options.strict && !report_answer_is_certain(&report)) {
+        command_complain(sweep->command, "--strict: the answer is not certain");
+        status = EXIT_FAILED;
+    }
     report_rows_free(&report);
     record_file_free(file);
     return status;
@@ -301,14 +306,14 @@ static int run_plan(struct sweep *sweep)
     if (status == EXIT_MISUSE)
         return status;
     print_summary(sweep, status);
-    if (print_result(sweep))
-        return EXIT_MISUSE;
-    if (status)
-        return status;
+    const int result = print_result(sweep);
+
+    if (result == EXIT_MISUSE || status)
+        return result == EXIT_MISUSE ? result : status;
     if (count_status(sweep, RECORD_FAILED) || count_status(sweep, RECORD_CRASHED) ||
         count_status(sweep, RECORD_TIMEOUT) || count_status(sweep, RECORD_OOM))
         return EXIT_FAILED;
-    return count_status(sweep, RECORD_OK) == sweep->n ? EXIT_PASSED : EXIT_MISUSE;
+    return count_status(sweep, RECORD_OK) == sweep->n ? result : EXIT_MISUSE;
 }
 
 int sweep_main(int argc, char **argv)

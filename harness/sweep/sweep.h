@@ -19,6 +19,7 @@ struct sweep_options {
     bool resume;
     bool wait;       /* waits for cores that another sweep has */
     bool verbose;    /* says where the time went */
+    bool strict;     /* an answer that is not certain is a failure */
     double timeout;  /* seconds per launch */
     size_t required; /* devices */
 };

@@ -120,6 +120,9 @@ def main(lockstep: str, folder: str) -> int:
     os.chdir(folder)
     good, bad = check_all(lockstep, 0, 0, "good.jsonl", *GOOD)
     check(len(good) == 6 and not bad, f"cells of six launches: {good}, {bad}")
+    few = (lockstep, "sweep", "--mode", "plain,dp", "--batch", "8", *SMALL, "--out", "few.jsonl")
+    run(0, *few)
+    check("--strict: the answer is not certain" in run(1, *few, "--resume", "--strict")[1], "one launch is certain")
     faulty = [option.replace("virt:2", "virt:2+fault:launch@3") for option in SMALL]
     good, bad = check_all(lockstep, 1, 3, "bad.jsonl", "--mode", "plain,dp", "--batch", "8", *faulty)
     check(not good and len(bad) == 2, f"cells that fail: {good}, {bad}")

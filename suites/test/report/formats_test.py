@@ -223,6 +223,11 @@ def main(lockstep: str, make_records: str, folder: str) -> int:
     again = path.replace("all-failing", "six")
     subprocess.run([make_records, "six", again], check=True)
     check_missing(lockstep, again, again + ".missing")
+    few = path.replace("all-failing", "launches")
+    for strict, of in ((0, again), (1, few)):
+        run(lockstep, 0, "--format", "csv", of)
+        run(lockstep, strict, "--format", "csv", "--strict", of)
+        run(lockstep, strict, "--strict", "--out", os.path.join(folder, "strict"), of)
     run(lockstep, 2, "--format", "xml", again)
     run(lockstep, 2, "--format", "csv", "--out", folder, again)
     run(lockstep, 2, "--format", "csv")
