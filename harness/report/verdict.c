@@ -40,7 +40,8 @@ void report_verdict(struct text_out *out, const struct report *report)
 
 /* ---- how it scales ------------------------------------------------------------------------ */
 
-/* Prints the setting that loses most, and what to, if its speed-up is certain. */
+/* Prints the setting that loses most, and what to, if its speed-up is certain; and the rank that is
+ * slower than the others by most, beyond chance. */
 void report_lead(struct text_out *out, const struct report *report)
 {
     static const char *const losses[REPORT_LOSSES] = {
@@ -50,7 +51,7 @@ void report_lead(struct text_out *out, const struct report *report)
         [REPORT_LOSS_BETWEEN] = "waiting between phases",
     };
     const struct report_answer answer = report_answer_of(report);
-    const struct report_point *point = answer.farthest;
+    const struct report_point *point = answer.farthest, *slow = NULL;
     struct report_limit limit;
     char text[REPORT_CELL_TEXT] = "";
 
@@ -80,6 +81,17 @@ void report_lead(struct text_out *out, const struct report *report)
                        report_share(1.0 - outside, WORD));
         text_print(out, "%s", text);
     }
+    for (point = report->point; point < report->point + report->n_points; ++point)
+        if (point->slowest.p <= REPORT_SHOWN && point->slowest.more >= REPORT_SETTLED &&
+            (!slow || point->slowest.more > slow->slowest.more))
+            slow = point;
+    if (slow)
+        text_print(out,
+                   "Rank %d is %.0f\u00a0%% slower than the others, in %zu of %zu launches of "
+                   "%.*s on %s. ",
+                   slow->slowest.rank, 100.0 * slow->slowest.more, slow->slowest.lost,
+                   slow->slowest.launches, report_name_length(report, slow->key->workload),
+                   slow->key->workload, report_devices_words(slow, PHRASE));
 }
 
 /* ---- the numbers of a setting ------------------------------------------------------------- */

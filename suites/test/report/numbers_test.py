@@ -503,20 +503,25 @@ def slowest_in(launch):
     return (ranks[at], lost[at], len(launch.counted), sum(work[at]) / others - 1, len(ranks)) if lost[at] else None
 
 
+def slowest_of(p):
+    """The point, its slowest rank, how many launches that lost, its work above that of others, the chance, all launches, and its steps."""
+    found = [one for one in map(slowest_in, p.ok) if one] if p.mode == "ddp" else []
+    if not found or p.k < 2:
+        return None
+    times = {rank: sum(one[0] == rank for one in found) for rank, *_ in sorted(found)}
+    rank = max(times, key=lambda r: times[r])
+    own, n, k, ranks = [one for one in found if one[0] == rank], len(found), times[rank], found[0][4]
+    tail = sum(math.comb(n, i) * (ranks - 1) ** (n - i) for i in range(k, n + 1)) / ranks ** n
+    steps = sum(one[1] for one in own) / sum(one[2] for one in own)
+    return p, rank, k, sum(one[3] for one in own) / k, min(1, ranks * tail) if n > 1 else nan, n, steps
+
+
 def slowest_rows(file):
     rows = []
-    for p in file.points:
-        found = [one for one in map(slowest_in, p.ok) if one] if p.mode == "ddp" else []
-        if not found or p.k < 2:
-            continue
-        times = {rank: sum(one[0] == rank for one in found) for rank, *_ in sorted(found)}
-        rank = max(times, key=lambda r: times[r])
-        own, n, k, ranks = [one for one in found if one[0] == rank], len(found), times[rank], found[0][4]
-        tail = sum(math.comb(n, i) * (ranks - 1) ** (n - i) for i in range(k, n + 1)) / ranks ** n
+    for p, rank, lost, more, chance, n, steps in filter(None, map(slowest_of, file.points)):
         rows.append(first_columns(p) + [
-            str(rank), "-", f"{100 * sum(one[3] for one in own) / k:+.1f} %",
-            percent(sum(one[1] for one in own) / sum(one[2] for one in own)), f"{k} of {n}",
-            f"p {min(1, ranks * tail):.2g}" if n > 1 else "-"])
+            str(rank), "-", f"{100 * more:+.1f} %", percent(steps), f"{lost} of {n}",
+            f"p {chance:.2g}" if n > 1 else "-"])
     return rows
 
 
@@ -719,6 +724,12 @@ def lead(file):
         said += ". "
         outside = far.over(lambda l: l.outside).middle
         said += f"Only {share(1 - outside)} of the step is matrix products. " if outside >= 0.5 else ""
+    slow = max((s for s in map(slowest_of, file.points) if s and s[4] <= 0.05 and s[3] >= 0.02), key=lambda s: s[3], default=None)
+    if slow:
+        p, rank, lost, more, _, n, _ = slow
+        name = training(file, p).partition(" train ")[2].split(" ")[0].rstrip(",")
+        said += (f"Rank {rank} is {100 * more:.0f}{NBSP}% slower than the others, in {lost} of {n} launches of {name} on "
+                 f"{training(file, p).partition(' train ')[0]}. ")
     return said
 
 
