@@ -108,8 +108,8 @@ do for [p = 1:panels] {
              ($2 < 16 && at >= 0 && at < 3 ? $1 : rows + 9):(words_of($2, $8, $7)):\
              ($2 == 12 && $7 == 0 && at == 0 ? 0xffffff : 0) \
              with labels left offset 0.7,0 noenhanced font ",11" tc rgb variable title "right", \
-         for [s = 1:n] table index is("block") + s - 1 \
+         for [over = 0:1] for [s = 1:n] table index is("block") + s - 1 \
              using (at = place($3, $4, $5, $6, long($2, $8, $7)), anchor($3, $4, $5, $6, at)):\
-             ($2 < 16 && (at < 0 || at == 3) ? $1 : rows + 9):(words_of($2, $8, $7)) \
-             with labels right offset -0.7,0.3 noenhanced font ",11" title "left"
+             ($2 < 16 && (over ? at == 3 : at < 0) ? $1 : rows + 9):(words_of($2, $8, $7)) \
+             with labels right offset -0.7,0.3 * over noenhanced font ",11" title "left"
 }
