@@ -10,11 +10,10 @@
 #include "command/command.h"
 #include "launch/watch.h"
 #include "record/record.h"
-#include "text/quantity.h"
 #include "text/units.h"
 
-/* REST_MOST: what follows the setting of a verified launch, "verified  123 ms  1.23M tokens/s". */
-enum { NAME_MIN = 8, REST_MOST = 31 };
+/* REST_MOST: what follows the setting of a verified launch, "verified  123 ms 23h59m left". */
+enum { NAME_MIN = 8, REST_MOST = 28 };
 
 static size_t columns(void)
 {
@@ -181,37 +180,42 @@ static void print_progress(const struct progress *p, size_t number, const struct
     fputs(shown, stderr);
 }
 
+/* "? left" until the first launch is finished. */
+static const char *left_text(const struct progress *p, char text[48])
+{
+    const double each = (watch_now() - p->started) / (double)p->finished_here;
+    const unsigned long seconds =
+        p->finished_here > 0 ? (unsigned long)(each * (double)(p->total - p->done) + 0.5) : 0;
+
+    if (p->finished_here == 0)
+        return "? left";
+    if (seconds < 60)
+        snprintf(text, 48, "%lus left", seconds);
+    else if (seconds < 3600)
+        snprintf(text, 48, "%lum%02lus left", seconds / 60, seconds % 60);
+    else
+        snprintf(text, 48, "%luh%02lum left", seconds / 3600, seconds / 60 % 60);
+    return text;
+}
+
 void progress_begin(struct progress *progress, const struct cell_config *config)
 {
     const struct progress *p = progress;
     struct record_cell cell;
-    char rest[48] = "? left"; /* until the first launch is finished */
+    char left[48];
 
     if (!p->terminal)
         return;
     cell_identify(config, &cell);
-    if (p->finished_here > 0) {
-        const double each = (watch_now() - p->started) / (double)p->finished_here;
-        const unsigned long seconds = (unsigned long)(each * (double)(p->total - p->done) + 0.5);
-
-        if (seconds < 60)
-            snprintf(rest, sizeof rest, "%lus left", seconds);
-        else if (seconds < 3600)
-            snprintf(rest, sizeof rest, "%lum%02lus left", seconds / 60, seconds % 60);
-        else
-            snprintf(rest, sizeof rest, "%luh%02lum left", seconds / 3600, seconds / 60 % 60);
-    }
     fputs("\r\033[K", stderr);
-    print_progress(p, p->done + 1, &cell.key, rest);
+    print_progress(p, p->done + 1, &cell.key, left_text(p, left));
     fflush(stderr);
 }
 
 void progress_cell(struct progress *progress, const struct record_cell *cell)
 {
     const struct report_row row = {.cell = cell, .verified = cell->status == RECORD_OK};
-    const size_t tokens = cell->tokens_per_row, rows = cell->key.global_batch;
-    const double items = (double)(tokens > 0 ? rows * tokens : rows);
-    char time[UNITS_BYTES], rate[QUANTITY_TEXT], rest[128];
+    char time[UNITS_BYTES], left[48], rest[128];
 
     /* Once: at the end it would be too late. */
     if (!progress->busy && report_disturbed(&row)) {
@@ -231,15 +235,9 @@ void progress_cell(struct progress *progress, const struct record_cell *cell)
         fputs("\r\033[K", stderr);
     if (cell->status != RECORD_OK)
         snprintf(rest, sizeof rest, "%s:", record_status_names[cell->status]);
-    else if (cell->oversubscribed) /* a rate would say little */
-        snprintf(rest, sizeof rest, "verified %7s oversubscribed",
-                 units_time(cell->median_ns, time));
-    else if (record_is_collective(&cell->key))
-        snprintf(rest, sizeof rest, "verified %7s %10s", units_time(cell->median_ns, time),
-                 quantity_words(cell->busbw_bytes_per_s, QUANTITY_SPEED, rate));
     else
-        snprintf(rest, sizeof rest, "verified %7s %5s %s/s", units_time(cell->median_ns, time),
-                 units_rate(1e9 * items / cell->median_ns, rate), tokens > 0 ? "tokens" : "rows");
+        snprintf(rest, sizeof rest, "verified %7s %s", units_time(cell->median_ns, time),
+                 left_text(progress, left));
     print_progress(progress, progress->done, &cell->key, rest);
     fputc('\n', stderr);
     if (cell->status == RECORD_OK)

@@ -189,7 +189,7 @@ expect_count 6 '^\[[ 1][0-9]/12\] mlp:8,8[8,]*\.\.\.[8,]* ' err
 expect_count 0 '.\{81\}' err
 expect_status 0 "$lockstep" sweep --bind none --devices virt:2 --seconds 0.001 --steps 1:2 \
     --workload mlp:8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8 --batch 100 --launches 34 --out long.jsonl
-expect_count 102 '^\[[ 0-9]*/102\] launch [ 0-9]*/34 mlp[:8,]*\.\.\.[8,]* .* rows/s$' err
+expect_count 102 '^\[[ 0-9]*/102\] launch [ 0-9]*/34 mlp[:8,]*\.\.\.[8,]* .* left$' err
 expect_count 0 '.\{81\}' err
 # Names that are cut stay different: by their end, or by their numbers. In one run a workload has one
 # name, whatever else is in its lines.
@@ -215,7 +215,7 @@ if [ "$most" -le 64 ]; then
         --workload tutorial --out shared.jsonl
     expect_count 1 '"oversubscribed":true' shared.jsonl
     expect_count 1 " $most dp  batch  128 verified .* oversubscribed\$" err
-    expect_count 2 ' rows/s$' err
+    expect_count 2 ' left$' err
     same_answer shared.jsonl '(oversubscribed) train .* This is no evidence of speed: more devices than cores'
 fi
 
