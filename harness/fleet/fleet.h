@@ -81,7 +81,7 @@ struct fleet_node {
     char why[FLEET_TEXT];    /* the first reason of all but ACCEPTED */
     char cause[FLEET_CAUSE]; /* the same in few words: "step_time" */
     char far[FLEET_CAUSE];   /* REJECTED: how far that is from its limit, "" if it has no number */
-    const char *shown;       /* what the limit that FAILs shows, "" if nothing; NULL: none does */
+    char shown[FLEET_TEXT];  /* the likely cause that the limit which FAILs shows; "": none FAILs */
     char action[FLEET_TEXT]; /* what its verdict says is to be done */
     char steps[FLEET_TEXT];  /* "devices ok, check FAILED (1)"; "": they are not known */
     struct fleet_fact *fact;

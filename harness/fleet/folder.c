@@ -45,8 +45,7 @@ static void break_node(struct fleet_node *node, const char *cause, const char *w
         return;
     }
     node->status = FLEET_BROKEN;
-    node->far[0] = node->action[0] = '\0';
-    node->shown = NULL;
+    node->far[0] = node->action[0] = node->shown[0] = '\0';
     snprintf(node->cause, sizeof node->cause, "%s", cause);
     snprintf(node->why, sizeof node->why, "%s", why);
 }

@@ -245,10 +245,11 @@ static void give_reason(struct fleet_node *node, const struct view *view)
         return;
     char least[64], most[64];
 
-    snprintf(node->cause, sizeof node->cause, "%s%s%.40s",
-             view->shown.verdict == VALIDATE_FAIL ? ""
-                                                  : validate_verdict_words[view->shown.verdict],
-             view->shown.verdict == VALIDATE_FAIL ? "" : " ", view->limit.metric);
+    if (view->shown.verdict != VALIDATE_FAIL)
+        text_add(node->cause, sizeof node->cause, "%s ",
+                 validate_verdict_words[view->shown.verdict]);
+    text_add(node->cause, sizeof node->cause, "%.40s",
+             is_wrong_result(view) ? "wrong numbers" : view->limit.metric);
     fleet_number_words(view->limit.least, view->unit, least);
     fleet_number_words(view->limit.most, view->unit, most);
     if (!isfinite(view->limit.least))
@@ -268,7 +269,6 @@ static void give_reason(struct fleet_node *node, const struct view *view)
     /* How far the number is from the limit, and what it shows. */
     const double limit =
         view->shown.middle > view->limit.most ? view->limit.most : view->limit.least;
-    const char *const shown = validate_own_reason(&view->shown);
 
     if (view->shown.verdict == VALIDATE_FAIL && isfinite(view->shown.middle)) {
         snprintf(node->far, sizeof node->far, " ");
@@ -277,8 +277,11 @@ static void give_reason(struct fleet_node *node, const struct view *view)
     }
     if (view->shown.device >= 0)
         text_add(node->far, sizeof node->far, ", device %d", view->shown.device);
-    if (view->shown.verdict == VALIDATE_FAIL)
-        node->shown = shown ? shown : "";
+    struct validate_judged judged = view->shown;
+
+    snprintf(judged.why, sizeof judged.why, "%s", text_in(view->json, "reason"));
+    if (judged.verdict == VALIDATE_FAIL)
+        validate_own_reason(&judged, node->shown);
     snprintf(node->action, sizeof node->action, "%s", text_in(view->json, "action"));
 }
 

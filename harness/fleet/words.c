@@ -109,18 +109,21 @@ void fleet_worse_words(const struct fleet_outlier *outlier, char text[], size_t 
 
 void fleet_advice_words(const struct fleet_node *node, char text[2 * FLEET_TEXT])
 {
-    const char *shown = node->shown && node->shown[0] != '\0' ? node->shown : NULL;
-    int device = -1;
+    bool known = node->shown[0] != '\0' && strcmp(node->shown, validate_no_reason) != 0;
+    char shown[VALIDATE_TEXT];
 
     text[0] = '\0';
-    for (size_t i = 0; i < node->worse && !shown; ++i) {
-        shown = node->worst[i].limit->row ? node->worst[i].limit->row->reason : NULL;
-        device = node->worst[i].device;
+    snprintf(shown, sizeof shown, "%s", node->shown);
+    for (size_t i = 0; i < node->worse && !known; ++i) {
+        const struct fleet_outlier *worst = &node->worst[i];
+        const struct profile_limit limit = {.row = worst->limit->row};
+        const struct validate_judged judged = {
+            .limit = &limit, .device = worst->device, .launches = 1};
+
+        known = limit.row && validate_own_reason(&judged, shown);
     }
-    if (node->shown || node->worse > 0)
-        text_add(text, 2 * FLEET_TEXT, "likely cause: %s", shown ? shown : validate_no_reason);
-    if (shown && device >= 0)
-        text_add(text, 2 * FLEET_TEXT, " (device %d)", device);
+    if (node->shown[0] != '\0' || node->worse > 0)
+        text_add(text, 2 * FLEET_TEXT, "likely cause: %s", known ? shown : validate_no_reason);
     if (node->action[0] != '\0')
         text_add(text, 2 * FLEET_TEXT, "%sdo: %s", text[0] != '\0' ? "; " : "", node->action);
 }

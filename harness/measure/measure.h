@@ -168,6 +168,9 @@ struct step_result {
 /* Checks the results of the last step, which is one of set k. Returns 0, or -1: the cell has the
  * reason, or err. */
 int step_result_check(struct step_result *left, int k, size_t step, struct dp_error *err);
+/* probe_step.c: says which number is wrong in a step whose digest is wrong. With bounds there may
+ * be none; and to read the results of several processes, all of them must do so. */
+void step_result_place(const struct step_result *left, int k, size_t step, char reason[256]);
 /* Notes in the cell that the step has wrong values, and the reason. Returns -1. */
 int step_result_bad(const struct step_result *left, size_t step, const char *reason);
 /* Judges a cell in which nothing failed: it must also show that something was done. measured: the

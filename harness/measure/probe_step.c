@@ -81,6 +81,20 @@ int measure_exact(const struct cell_config *config, int k, struct session *sessi
     return status;
 }
 
+void step_result_place(const struct step_result *left, int k, size_t step, char reason[256])
+{
+    struct dp_error unread = {0};
+    struct text_error why = {""};
+    size_t shard[DP_MAX_SLOTS], values;
+
+    if (session_is_shared(left->session) || session_read(left->session, &unread) != 0)
+        return;
+    const struct verify_step result = session_result(left->session, shard);
+
+    if (verify_check(left->verify[k], &result, &values, &why) > 0)
+        snprintf(reason, 256, "step %zu, set %d: %.200s", step, k, why.text);
+}
+
 int measure_probe(const struct cell_config *config, struct session *session,
                   struct record_cell *cell)
 {

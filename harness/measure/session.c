@@ -322,13 +322,18 @@ int session_read(struct session *session, struct dp_error *err)
 
 struct verify_step session_result(const struct session *session, size_t shard[])
 {
-    return (struct verify_step){.shard = shard,
-                                .n_shards = probe_rows(&session->probe, shard),
-                                .outputs = session->outputs,
-                                .loss = session->loss_value,
-                                .norm = session->norm,
-                                .gradient = (const float *const *)session->gradient,
-                                .updated = (const float *const *)session->updated};
+    struct verify_step result = {.shard = shard,
+                                 .n_shards = probe_rows(&session->probe, shard),
+                                 .outputs = session->outputs,
+                                 .loss = session->loss_value,
+                                 .norm = session->norm,
+                                 .gradient = (const float *const *)session->gradient,
+                                 .updated = (const float *const *)session->updated};
+
+    /* Other processes do not know the names of these devices, and all of them say the same. */
+    for (int i = 0; i < dp_group_size(session->group) && !session_is_shared(session); ++i)
+        result.device[i] = dp_slot_name(dp_group_slot(session->group, i));
+    return result;
 }
 
 uint64_t session_digest(const struct session *session)

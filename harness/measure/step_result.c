@@ -89,6 +89,7 @@ int step_result_check(struct step_result *left, int k, size_t step, struct dp_er
                      step, k);
         else
             return 0;
+        step_result_place(left, k, step, reason);
         return step_result_bad(left, step, reason);
     }
     if (session_read(left->session, err))
@@ -103,6 +104,7 @@ int step_result_check(struct step_result *left, int k, size_t step, struct dp_er
     snprintf(reason, sizeof reason,
              "step %zu, set %d: digest %016" PRIx64 ", the verified step's is %016" PRIx64, step, k,
              digest, left->step[k].step);
+    step_result_place(left, k, step, reason);
     return step_result_bad(left, step, reason);
 }
 

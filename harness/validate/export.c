@@ -88,9 +88,10 @@ int validate_export(FILE *stream, const struct validate *validate, enum export_f
         if (cell->state != EXPORT_FAILED && cell->state != EXPORT_BROKEN)
             continue;
         memory_file_open(&lines);
+        validate_reason_words(validate, judged, words);
+        fprintf(lines.to, "likely cause: %s\n", words);
         validate_action_words(validate, judged, words);
-        fprintf(lines.to, "likely cause: %s\ndo: %s\nsource: %s, %s, %s\n",
-                validate_reason_words(validate, judged), words, limit->source, limit->date,
+        fprintf(lines.to, "do: %s\nsource: %s, %s, %s\n", words, limit->source, limit->date,
                 limit->evidence);
         cell->detail = memory_file_close(&lines);
     }

@@ -91,7 +91,8 @@ static json_t *limit_json(const struct validate *validate, const struct validate
     set_member(o, "shared_by", json_integer((json_int_t)judged->units));
     set_member(o, "is", value_cleaned(judged->launches > 0 ? number : NULL));
     set_member(o, "reason", value_cleaned(judged->why));
-    set_member(o, "likely", value_cleaned(validate_reason_words(validate, judged)));
+    validate_reason_words(validate, judged, action);
+    set_member(o, "likely", value_cleaned(action));
     validate_action_words(validate, judged, action);
     set_member(o, "action", value_cleaned(action));
     for (int d = 0; d < n; ++d)

@@ -42,8 +42,9 @@ int validate_text(FILE *stream, const struct validate *validate)
                         measured ? number : "");
             if (judged->why[0] != '\0')
                 say_below(stream, "", judged->why);
+            validate_reason_words(validate, judged, words);
             if (judged->verdict == VALIDATE_FAIL)
-                say_below(stream, "likely cause: ", validate_reason_words(validate, judged));
+                say_below(stream, "likely cause: ", words);
             validate_action_words(validate, judged, words);
             if (judged->verdict == VALIDATE_FAIL || judged->verdict == VALIDATE_OPEN)
                 say_below(stream, "do: ", words);
@@ -94,9 +95,8 @@ int validate_markdown(FILE *stream, const struct validate *validate)
                 grid_cell(&grid, "", "%s of %s", limit->metric, place);
                 grid_cell(&grid, "", "%s", bound);
                 grid_cell(&grid, "", "%s", judged->launches > 0 ? number : "not known");
-                grid_cell(&grid, "", "%s",
-                          judged->why[0] != '\0' ? judged->why
-                                                 : validate_reason_words(validate, judged));
+                validate_reason_words(validate, judged, words);
+                grid_cell(&grid, "", "%s", judged->why[0] != '\0' ? judged->why : words);
                 validate_action_words(validate, judged, words);
                 grid_cell(&grid, "", "%s", words);
             }

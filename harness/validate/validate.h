@@ -167,11 +167,11 @@ void validate_message_words(const struct validate_judged *judged, char text[VALI
 /* The likely cause if the limit fails, else "". A cause is named only if its own number is bad:
  * that of the limit, the share of other programs, or another limit that fails at the same device.
  * Else validate_no_reason. */
-const char *validate_reason_words(const struct validate *validate,
-                                  const struct validate_judged *judged);
+void validate_reason_words(const struct validate *validate, const struct validate_judged *judged,
+                           char text[VALIDATE_TEXT]);
 extern const char validate_no_reason[];
-/* The words for a limit that fails by itself; NULL: it shows no cause. */
-const char *validate_own_reason(const struct validate_judged *judged);
+/* The words for a limit that fails by itself, also where it shows no cause: false then. */
+bool validate_own_reason(const struct validate_judged *judged, char text[VALIDATE_TEXT]);
 /* The first action for a limit that is not PASS; "" if it is PASS. It names the command that was
  * used, and of an OPEN one how much longer it takes, as an estimate. */
 void validate_action_words(const struct validate *validate, const struct validate_judged *judged,

@@ -81,42 +81,71 @@ const struct record_slot *validate_slot(const struct validate_judged *judged)
                                                                        : NULL;
 }
 
-const char *validate_own_reason(const struct validate_judged *judged)
+/* The device that computed a row which is wrong, as harness/verify has found it, and how many bytes
+ * the words have; NULL: the wrong number is of no single device. */
+static const char *device_of_row(const struct validate_judged *judged, int *bytes)
 {
-    return judged->launches == 0 ? "a device, its memory or a link changes numbers"
-                                 : judged->limit->row->reason;
+    static const char by[] = "computed by ";
+    const char *const at = judged->launches == 0 ? strstr(judged->why, by) : NULL;
+    const char *const device = at ? at + strlen(by) : NULL, *const end = at ? strstr(at, ": ") : at;
+
+    *bytes = end ? (int)(end - device) : 0;
+    return end ? device : NULL;
 }
 
-const char *validate_reason_words(const struct validate *validate,
-                                  const struct validate_judged *judged)
+bool validate_own_reason(const struct validate_judged *judged, char text[VALIDATE_TEXT])
+{
+    const char *const reason = judged->launches == 0
+                                   ? "a device, its memory or a link changes numbers"
+                                   : judged->limit->row->reason;
+    int bytes;
+    const char *const device = device_of_row(judged, &bytes);
+
+    snprintf(text, VALIDATE_TEXT, "%s", reason ? reason : validate_no_reason);
+    if (device)
+        snprintf(text, VALIDATE_TEXT, "%.*s, which computed a wrong row", bytes, device);
+    else if (reason && judged->device >= 0)
+        text_add(text, VALIDATE_TEXT, " (device %d)", judged->device);
+    return reason;
+}
+
+void validate_reason_words(const struct validate *validate, const struct validate_judged *judged,
+                           char text[VALIDATE_TEXT])
 {
     /* In the order of report_steal_sources. */
     static const char *const shares[REPORT_STEAL_SOURCES] = {"foreign_share", "stolen_share"};
     const struct report_point *point = judged->point;
-    const char *reason = validate_own_reason(judged);
 
-    if (judged->verdict != VALIDATE_FAIL)
-        return "";
+    text[0] = '\0';
+    if (judged->verdict != VALIDATE_FAIL || validate_own_reason(judged, text))
+        return;
     /* Shares of the cores are known without a limit, too: those of more than half of the launches
      * are the median's. */
-    for (size_t e = 0; e < REPORT_STEAL_SOURCES && point && !reason; ++e) {
+    for (size_t e = 0; e < REPORT_STEAL_SOURCES && point; ++e) {
         const struct report_steal_source *share = &report_steal_sources[e];
         size_t disturbed = 0;
 
         for (size_t i = 0; i < point->n; ++i)
             disturbed += report_share_of(point->row[i].cell, share) > share->limit;
-        if (2 * disturbed > point->n)
-            reason = validate_metric_find(shares[e])->reason;
+        if (2 * disturbed <= point->n)
+            continue;
+        snprintf(text, VALIDATE_TEXT, "%s", validate_metric_find(shares[e])->reason);
+        return;
     }
-    for (unsigned i = 0; i < validate->profile->n_limits && !reason; ++i) {
+    for (unsigned i = 0; i < validate->profile->n_limits; ++i) {
         const struct validate_judged *other = &validate->judged[i];
         const bool same =
             judged->device < 0 || other->device < 0 || judged->device == other->device;
+        char number[128];
 
-        if (same && other->verdict == VALIDATE_FAIL && other->launches > 0)
-            reason = other->limit->row->reason;
+        if (!same || other->verdict != VALIDATE_FAIL || other->launches == 0 ||
+            !validate_own_reason(other, text))
+            continue;
+        validate_number_words(other, number);
+        text_add(text, VALIDATE_TEXT, ": its %s is %s", other->limit->metric, number);
+        return;
     }
-    return reason ? reason : validate_no_reason;
+    snprintf(text, VALIDATE_TEXT, "%s", validate_no_reason);
 }
 
 void validate_action_words(const struct validate *validate, const struct validate_judged *judged,
@@ -134,6 +163,7 @@ void validate_action_words(const struct validate *validate, const struct validat
     const struct profile_limit *limit = judged->limit;
     const struct record_file *file = validate->report->file;
     const double minutes = validate->minutes > 0 ? validate->minutes : file->seconds / 60;
+    int bytes;
     const double middle = judged->middle, launches = (double)judged->launches;
     const double bound =
         fabs(middle - limit->least) < fabs(middle - limit->most) ? limit->least : limit->most;
@@ -154,7 +184,9 @@ void validate_action_words(const struct validate *validate, const struct validat
         text_add(text, VALIDATE_TEXT, "%s",
                  judged->verdict != VALIDATE_FAIL ? actions[judged->verdict]
                  : judged->launches == 0
-                     ? "take the machine out of use; lockstep soak names the device"
+                     ? device_of_row(judged, &bytes)
+                           ? "take the machine out of use; lockstep soak shows if it is that device"
+                           : "take the machine out of use; lockstep soak names the device"
                  : limit->row->action ? limit->row->action
                                       : actions[VALIDATE_FAIL]);
         return;

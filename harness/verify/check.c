@@ -80,7 +80,7 @@ static int compare_outputs(const struct verify *v, const struct verify_step *ste
         if (d->exact && equal_exact(got, row.value, width, NULL) == 0)
             continue;
         if (verify_compare(v, "outputs, row", n, got, &row, found, why))
-            return 1;
+            return verify_name_device(v, step->device, n, why);
     }
     found->values += 1;
     if (workload_end(&v->workload)->loss == DP_LOSS_XENT)

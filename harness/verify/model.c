@@ -15,6 +15,21 @@ size_t verify_shard(const struct verify *v, size_t n)
     return n < longer * (least + 1) ? n / (least + 1) : longer + (n - longer * (least + 1)) / least;
 }
 
+int verify_name_device(const struct verify *v, const char *const name[], size_t n,
+                       struct text_error *why)
+{
+    const struct text_error found = *why;
+    const int row = (int)strcspn(found.text, ":");
+    const size_t device = verify_shard(v, n);
+    const bool known = name[device] != NULL;
+
+    if (v->devices > 1)
+        snprintf(why->text, sizeof why->text, "%.*s, computed by device %zu of %zu%s%.40s%s%.200s",
+                 row, found.text, device, v->devices, known ? " (" : "", known ? name[device] : "",
+                 known ? ")" : "", found.text + row);
+    return 1;
+}
+
 size_t verify_place(const struct verify *v, size_t n)
 {
     const size_t shard = v->patterns > v->kinds ? verify_shard(v, n) : 0;

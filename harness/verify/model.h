@@ -80,6 +80,10 @@ struct verify {
 struct verify *verify_new(const struct workload *workload);
 /* The device that has row n, by the split of the mode. */
 size_t verify_shard(const struct verify *v, size_t n);
+/* Adds to "outputs, row 8: .." which device computed that row, and returns 1. No other number of a
+ * step is of one device: gradients are sums over all. */
+int verify_name_device(const struct verify *v, const char *const name[], size_t n,
+                       struct text_error *why);
 /* The number of the pattern that row n is. */
 size_t verify_place(const struct verify *v, size_t n);
 /* Allocates rows x columns zeros; NULL: memory is short. */

@@ -24,7 +24,8 @@ struct verify_step {
     float loss;
     double norm; /* of the gradients before they are clipped; unused if they are not */
     const float *const *gradient;
-    const float *const *updated; /* parameters after the update */
+    const float *const *updated;      /* parameters after the update */
+    const char *device[DP_MAX_SLOTS]; /* names in the order of shards; NULL: not known */
 };
 
 struct verify;

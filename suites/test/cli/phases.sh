@@ -43,7 +43,7 @@ batch=64
 # stuck is found, in the step for phases and in the timed one. With several devices a sum may round
 # a flipped bit away, and bits that are stuck, and then no result is wrong: with this seed it does
 # not. With one rank every flip is in a result.
-seen='step [5-9], set [01]: virt:[01] has a result that it had not in the verified step'
+seen='step [5-9], set [01]: \(outputs, row\|loss is\|gradient of\|updated\|virt:[01] has a result that it had not\)'
 
 # planted MODE FAULT DEVICES
 planted() {

@@ -140,16 +140,16 @@ CHECK
     sweep 1 wrong.jsonl virt:2+fault:flip@7/1
     expect_status 1 "$lockstep" validate --allow-dirty --profile right.yaml wrong.jsonl
     prints 'REJECTED by profile right.yaml'
-    prints 'FAIL step_time .* wrong numbers: launch [0-9]*, .*likely cause: a device, its memory or a link.*lockstep soak'
+    prints 'FAIL step_time .* wrong numbers: launch [0-9]*, .*likely cause: \(a device, its memory or a link\|device 1 of 2 (virt:1), which computed a wrong row\).*lockstep soak'
     mkdir wrong
     expect_status 1 "$lockstep" validate --allow-dirty --profile right.yaml wrong.jsonl --node n1 --format json
     cp out wrong/n1.json
     expect_status 1 "$lockstep" fleet wrong
-    prints 'Take out 1 of 1: n1 (REJECTED: step_time)'
+    prints 'Take out 1 of 1: n1 (REJECTED: wrong numbers)'
     prints 'FAIL step_time of .*: wrong numbers: launch'
 
     # So does one whose step before the samples, or between a sample and the next, is wrong. Which
-    # device it was is not told by a row of the whole batch.
+    # device computed a row of outputs is told; the spread is of no device then.
     {
         limit product_spread 'max: 1000 x' "$two" binding 'statistic: floor'
         limit step_time 'max: 100 s' "$two" binding 'statistic: floor'
@@ -157,7 +157,7 @@ CHECK
     # With the data of this seed the exact step before it has right outputs, and the probe does not.
     sweep 1 probe.jsonl virt:2+fault:row@1/1 --seed 1
     expect_status 1 "$lockstep" validate --allow-dirty --profile both.yaml probe.jsonl
-    prints 'FAIL product_spread of mlp:8,6,4 ddp virt:2+fault:row@1/1, 16 rows: at most 1000 x wrong numbers: launch [01], probe: outputs, row [0-9]*: index'
+    prints 'FAIL product_spread of mlp:8,6,4 ddp virt:2+fault:row@1/1, 16 rows: at most 1000 x wrong numbers: launch [01], probe: outputs, row [0-9]*, computed by device 1 of 2 (virt:1): index .* likely cause: device 1 of 2 (virt:1), which computed a wrong row'
     prints 'FAIL step_time .* REJECTED .* 0 PASS, 2 FAIL'
     for fault in flip@7/1 nan@9/1 flip@40/1; do
         limit step_time 'max: 100 s' "$two, chain: 4" binding 'statistic: cost' | profile chain.yaml '' ''

@@ -361,11 +361,11 @@ Test(fleet, a_cause_is_outlying)
             cr_assert_str_eq(words, wanted);
             /* The limit that fails shows it by itself; or it does not, and the verdict's own words
              * of it do not count. */
-            node->shown = validate_metrics[m].reason ? validate_metrics[m].reason : "";
+            snprintf(node->shown, sizeof node->shown, "%s",
+                     validate_metrics[m].reason ? validate_metrics[m].reason : validate_no_reason);
             snprintf(node->action, FLEET_TEXT, "swap it");
             fleet_advice_words(node, words);
-            snprintf(wanted, sizeof wanted, "likely cause: %s; do: swap it",
-                     node->shown[0] != '\0' ? node->shown : validate_no_reason);
+            snprintf(wanted, sizeof wanted, "likely cause: %s; do: swap it", node->shown);
             cr_assert_str_eq(words, wanted);
             fleet_advice_words(&bench->node[19], words);
             cr_assert_str_eq(words, "");

@@ -194,47 +194,74 @@ Test(links, a_cause_is_shown_by_its_own_number)
         {.limit = &limit[0], .verdict = VALIDATE_FAIL, .launches = 3, .point = &point},
         {.limit = &limit[1], .launches = 3}};
     const struct validate validate = {.profile = &profile, .judged = judged};
+    static const char *const wrong[][2] = {
+        {"wrong numbers: launch 0, step 1, set 1: outputs, row 8, computed by device 1 of 2 "
+         "(virt:1): "
+         "index 4: got 1",
+         "device 1 of 2 (virt:1), which computed a wrong row"},
+        {"wrong numbers: launch 0, probe: outputs, row 8, computed by device 3 of 4: index 4: got "
+         "1",
+         "device 3 of 4, which computed a wrong row"},
+        {"wrong numbers: launch 0, step 1, set 1: gradient of bias of layer 0, element 2: index 0",
+         "a device, its memory or a link changes numbers"}};
+    char words[VALIDATE_TEXT];
     size_t causes = 0;
 
     for (int i = 0; i < 3; ++i)
         rows[i] = (struct report_row){.cell = &cell[i]};
     for (int m = 0; m < VALIDATE_METRICS; ++m) {
         const char *const reason = validate_metrics[m].reason;
-        const char *const whole = reason ? reason : validate_no_reason;
 
         limit[1].row = &validate_metrics[m];
+        limit[1].metric = validate_metrics[m].name;
         for (int v = 0; v < VALIDATE_VERDICTS; ++v)
             for (int device = -1; device < 2; ++device)
                 for (int launches = 0; launches < 2; ++launches) {
-                    const bool is_shown = v == VALIDATE_FAIL && device < 1 && launches > 0;
+                    char whole[VALIDATE_TEXT], number[128];
 
                     judged[0].device = device < 0 ? 1 : 0; /* -1: the other one is of no device */
                     judged[1].device = device;
                     judged[1].launches = (size_t)launches;
                     judged[1].verdict = (enum validate_verdict)v;
-                    cr_assert_str_eq(validate_reason_words(&validate, &judged[0]),
-                                     is_shown ? whole : validate_no_reason);
+                    validate_number_words(&judged[1], number);
+                    snprintf(whole, sizeof whole, "%s%s: its %s is %s", reason ? reason : "",
+                             device < 0 ? "" : " (device 0)", validate_metrics[m].name, number);
+                    validate_reason_words(&validate, &judged[0], words);
+                    cr_assert_str_eq(words,
+                                     reason && v == VALIDATE_FAIL && device < 1 && launches > 0
+                                         ? whole
+                                         : validate_no_reason);
                 }
         causes += reason != NULL;
         /* A limit that fails says what it shows by itself, and nothing of another one. */
         judged[0].limit = &limit[1];
+        judged[0].device = -1;
         judged[1].verdict = VALIDATE_PASS;
-        cr_assert_str_eq(validate_reason_words(&validate, &judged[0]), whole);
+        validate_reason_words(&validate, &judged[0], words);
+        cr_assert_str_eq(words, reason ? reason : validate_no_reason);
         judged[0].limit = &limit[0];
     }
     cr_assert(causes == 15, "%zu", causes);
     /* Shares of the cores: one launch of three is not the median, and two are. */
     judged[1].verdict = VALIDATE_PASS;
     cell[0].foreign_frac = 0.9;
-    cr_assert_str_eq(validate_reason_words(&validate, &judged[0]), validate_no_reason);
+    validate_reason_words(&validate, &judged[0], words);
+    cr_assert_str_eq(words, validate_no_reason);
     cell[1].foreign_frac = 0.31;
-    cr_assert_str_eq(validate_reason_words(&validate, &judged[0]), "other programs have the cores");
+    validate_reason_words(&validate, &judged[0], words);
+    cr_assert_str_eq(words, "other programs have the cores");
     cell[1].foreign_frac = (double)NAN;
     cell[1].steal_frac = cell[2].steal_frac = 0.021;
-    cr_assert_str_eq(validate_reason_words(&validate, &judged[0]), "other machines have the cores");
+    validate_reason_words(&validate, &judged[0], words);
+    cr_assert_str_eq(words, "other machines have the cores");
+    /* Wrong numbers: only of a row of outputs the device is known. */
     judged[0].launches = 0;
-    cr_assert_str_eq(validate_reason_words(&validate, &judged[0]),
-                     "a device, its memory or a link changes numbers");
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+        snprintf(judged[0].why, sizeof judged[0].why, "%s", wrong[i][0]);
+        validate_reason_words(&validate, &judged[0], words);
+        cr_assert_str_eq(words, wrong[i][1]);
+    }
     judged[0].verdict = VALIDATE_OPEN;
-    cr_assert_str_eq(validate_reason_words(&validate, &judged[0]), "");
+    validate_reason_words(&validate, &judged[0], words);
+    cr_assert_str_eq(words, "");
 }

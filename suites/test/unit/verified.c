@@ -168,7 +168,8 @@ static void loss_shows(const char *name, size_t rows)
                                (float)sum,
                                (double)NAN,
                                (const float *const *)made.gradient,
-                               (const float *const *)made.updated};
+                               (const float *const *)made.updated,
+                               {NULL}};
 
     cr_assert(verify_check(v, &step, &values, &why) == 0, "%s: %s", name, why.text);
     step.loss = (float)(sum - term);
